@@ -1,0 +1,159 @@
+//! Point clouds: what is searched, and where it came from.
+//!
+//! [`load`] is the one way in: a file through [`formats`] or a generator through [`generate`] gives a [`Table`] of
+//! f64 columns, and [`PointCloud::from_table`] rounds it to f32 (see [`origin`]).
+
+pub mod formats;
+pub mod generate;
+pub mod order;
+mod origin;
+mod point_cloud;
+mod table;
+
+use std::path::PathBuf;
+
+pub use order::Order;
+pub use point_cloud::{Axis, Fingerprint, PointCloud};
+use serde::{Deserialize, Serialize};
+pub use table::{Column, ColumnChoice, Table};
+
+use crate::progress::Progress;
+
+/// Where a cloud comes from: all that is needed to have it again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    /// A file in one of the [`formats`].
+    File {
+        /// Where it lies.
+        path: PathBuf,
+        /// Which of its columns are coordinates.
+        #[serde(default)]
+        columns: ColumnChoice,
+    },
+    /// A generator's spec, `name:key=value,…` (see [`generate`]).
+    Generate {
+        /// The spec as it was written.
+        spec: String,
+        /// Seeds the generator.
+        seed: u64,
+    },
+}
+
+impl std::fmt::Display for Source {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::File { path, .. } => write!(f, "{}", path.display()),
+            Self::Generate { spec, seed } => write!(f, "{spec} (seed {seed})"),
+        }
+    }
+}
+
+/// What a cloud could not be made of.
+///
+/// Messages follow `what: why`, with the path last where there is one.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CloudError {
+    /// The file could not be read, or is not what its name says.
+    #[error(transparent)]
+    Format(#[from] formats::FormatError),
+    /// The generator's spec makes no sense.
+    #[error("generator `{spec}`: {why}")]
+    Generate {
+        /// The spec as it was written.
+        spec: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// A coordinate is NaN or infinite, and dropping was not asked for.
+    #[error("row {row}, column {column}: the value is {value}; --drop-nonfinite leaves such rows out: {origin}")]
+    NonFinite {
+        /// 0-based data record.
+        row: u64,
+        /// The column's name.
+        column: String,
+        /// NaN, inf or -inf.
+        value: f64,
+        /// The file or generator.
+        origin: String,
+    },
+    /// A value is finite in f64 and has no f32, even after the axis's origin was subtracted.
+    #[error("row {row}, column {column}: {value:e} does not fit a 32-bit float; rescale the column: {origin}")]
+    TooLarge {
+        /// 0-based data record.
+        row: u64,
+        /// The column's name.
+        column: String,
+        /// The value in the file.
+        value: f64,
+        /// The file or generator.
+        origin: String,
+    },
+    /// No rows are left.
+    #[error("the cloud has no points{dropped}: {origin}", dropped = if *.dropped == 0 { String::new() } else { format!(" ({dropped} rows with NaN or infinite values were dropped)") })]
+    Empty {
+        /// Rows that were there and had NaN or ±∞.
+        dropped: u64,
+        /// The file or generator.
+        origin: String,
+    },
+    /// More rows than the program's 32-bit positions can name.
+    #[error("{rows} rows are more than the {max} that can be searched: {origin}", max = u32::MAX - 1)]
+    TooMany {
+        /// Rows in the source.
+        rows: u64,
+        /// The file or generator.
+        origin: String,
+    },
+    /// The query file's columns do not fit the data's.
+    #[error("queries have {queries} dimensions and the data {data}: choose columns with --columns: {origin}")]
+    Dimensions {
+        /// d of the queries.
+        queries: usize,
+        /// d of the data.
+        data: usize,
+        /// The query file.
+        origin: String,
+    },
+    /// Somebody asked to stop.
+    #[error("cancelled")]
+    Cancelled,
+}
+
+/// Reads or generates a cloud.
+///
+/// Rows with NaN or ±∞ are an error unless `drop_nonfinite`, which leaves them out and counts them.
+///
+/// # Errors
+/// Whatever keeps the source from being a cloud; see [`CloudError`].
+pub fn load(source: &Source, drop_nonfinite: bool, progress: &dyn Progress) -> Result<PointCloud, CloudError> {
+    let table = table_of(source, progress)?;
+    PointCloud::from_table(table, source.clone(), None, drop_nonfinite)
+}
+
+/// Reads a separate query file, in the frame of `data`: the same origin, and the same column names where the file has
+/// them and no other choice was made.
+///
+/// # Errors
+/// As [`load`], and [`CloudError::Dimensions`].
+pub fn load_queries(source: &Source, data: &PointCloud, drop_nonfinite: bool, progress: &dyn Progress) -> Result<PointCloud, CloudError> {
+    let table = match source {
+        Source::File { path, columns: ColumnChoice::Default } => {
+            let like_data = ColumnChoice::Named(data.axes().iter().map(|axis| axis.name.clone()).collect());
+            formats::read(path, &like_data, progress).or_else(|_| table_of(source, progress))?
+        }
+        _ => table_of(source, progress)?,
+    };
+    if table.columns.len() != data.dims() {
+        return Err(CloudError::Dimensions { queries: table.columns.len(), data: data.dims(), origin: source.to_string() });
+    }
+    PointCloud::from_table(table, source.clone(), Some(data), drop_nonfinite)
+}
+
+fn table_of(source: &Source, progress: &dyn Progress) -> Result<Table, CloudError> {
+    match source {
+        Source::File { path, columns } => Ok(formats::read(path, columns, progress)?),
+        Source::Generate { spec, seed } => generate::generate(spec, *seed, progress),
+    }
+}

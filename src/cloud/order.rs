@@ -1,0 +1,55 @@
+//! The order in which a search meets the points.
+
+use rand_chacha::ChaCha8Rng;
+use rand_core::{Rng, SeedableRng};
+use serde::{Deserialize, Serialize};
+
+/// The processing order. It decides merges and candidates (a descending file is the worst case), and which of two
+/// exactly equal neighbours comes first, nothing else.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Order {
+    /// As in the file.
+    #[default]
+    File,
+    /// A random permutation drawn from the run's seed: what the theory assumes.
+    Shuffled,
+}
+
+impl Order {
+    /// The cloud row at each position of the processing order; `None` is the identity.
+    pub fn permutation(self, n: usize, seed: u64) -> Option<Vec<u32>> {
+        match self {
+            Self::File => None,
+            Self::Shuffled => {
+                let mut rows: Vec<u32> = (0..n as u32).collect();
+                let mut rng = ChaCha8Rng::seed_from_u64(seed ^ 0x6f72_6465_7200_0001);
+                shuffle(&mut rows, &mut rng);
+                Some(rows)
+            }
+        }
+    }
+}
+
+/// Fisher–Yates with Lemire's multiply-shift, fixed here so that a seed gives the same order with every version of
+/// every crate.
+pub(crate) fn shuffle(rows: &mut [u32], rng: &mut ChaCha8Rng) {
+    for i in (1..rows.len()).rev() {
+        let j = ((u64::from(rng.next_u32()) * (i as u64 + 1)) >> 32) as usize;
+        rows.swap(i, j);
+    }
+}
+
+/// `count` distinct numbers below `n`, ascending, drawn from `seed`.
+pub fn sample(n: usize, count: usize, seed: u64) -> Vec<u32> {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed ^ 0x7175_6572_6965_0001);
+    let mut rows: Vec<u32> = (0..n as u32).collect();
+    let count = count.min(n);
+    for i in 0..count {
+        let j = i + ((u64::from(rng.next_u32()) * (n - i) as u64) >> 32) as usize;
+        rows.swap(i, j);
+    }
+    rows.truncate(count);
+    rows.sort_unstable();
+    rows
+}

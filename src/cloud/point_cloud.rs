@@ -1,0 +1,190 @@
+//! The cloud itself.
+
+use serde::{Deserialize, Serialize};
+
+use super::{CloudError, Source, Table, origin};
+
+/// One dimension of a cloud, in the file's own coordinates.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Axis {
+    /// The column's name.
+    pub name: String,
+    /// What was subtracted before rounding to f32: `file value = origin + local value`. 0 for most data.
+    pub origin: f64,
+    /// The smallest value of the column.
+    pub min: f64,
+    /// The largest value of the column.
+    pub max: f64,
+}
+
+/// Names a cloud by its content: 128 bits of BLAKE3 over the dimensions, origins and local coordinates.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Fingerprint(pub String);
+
+impl std::fmt::Display for Fingerprint {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// n points of d dimensions, finite, as f32 about an origin per axis.
+///
+/// A *row* of the cloud is an index `0..n`; its *record* is the 0-based number it has in the file, which differs when
+/// rows before it were dropped.
+#[derive(Clone, Debug)]
+pub struct PointCloud {
+    /// n × d local coordinates, row-major.
+    points: Vec<f32>,
+    /// n × d file coordinates, kept where `origin + local` would not give them back.
+    exact: Option<Vec<f64>>,
+    axes: Vec<Axis>,
+    /// The record of each row, when rows were dropped.
+    records: Option<Vec<u32>>,
+    dropped: u64,
+    source: Source,
+    fingerprint: Fingerprint,
+}
+
+impl PointCloud {
+    /// Rounds a table to f32, about its own origins or those of `frame`.
+    ///
+    /// # Errors
+    /// [`CloudError::Empty`], [`CloudError::TooMany`], [`CloudError::TooLarge`], and [`CloudError::NonFinite`] unless
+    /// `drop_nonfinite`.
+    ///
+    /// # Panics
+    /// If `frame` has other dimensions than the table.
+    pub fn from_table(table: Table, source: Source, frame: Option<&Self>, drop_nonfinite: bool) -> Result<Self, CloudError> {
+        let dims = table.columns.len();
+        let names: Vec<String> = table.columns.iter().map(|column| column.name.clone()).collect();
+        let rows = table.rows();
+        let mut values = table.values;
+        if rows as u64 >= u64::from(u32::MAX) {
+            return Err(CloudError::TooMany { rows: rows as u64, origin: source.to_string() });
+        }
+
+        let mut records = None;
+        if let Some(at) = values.iter().position(|value| !value.is_finite()) {
+            if !drop_nonfinite {
+                let (row, column, value) = ((at / dims) as u64, names[at % dims].clone(), values[at]);
+                return Err(CloudError::NonFinite { row, column, value, origin: source.to_string() });
+            }
+            let kept: Vec<u32> =
+                (0..rows as u32).filter(|&row| values[row as usize * dims..][..dims].iter().all(|value| value.is_finite())).collect();
+            for (to, &from) in kept.iter().enumerate() {
+                values.copy_within(from as usize * dims..(from as usize + 1) * dims, to * dims);
+            }
+            values.truncate(kept.len() * dims);
+            records = Some(kept);
+        }
+        let n = values.len() / dims.max(1);
+        let dropped = (rows - n) as u64;
+        if n == 0 {
+            return Err(CloudError::Empty { dropped, origin: source.to_string() });
+        }
+
+        let column = |axis: usize| values[axis..].iter().step_by(dims).copied();
+        let axes: Vec<Axis> = (0..dims)
+            .map(|axis| Axis {
+                name: names[axis].clone(),
+                origin: frame.map_or_else(|| origin::of_axis(column(axis)), |frame| frame.axes[axis].origin),
+                min: column(axis).fold(f64::INFINITY, f64::min),
+                max: column(axis).fold(f64::NEG_INFINITY, f64::max),
+            })
+            .collect();
+
+        let mut points = Vec::with_capacity(values.len());
+        let mut faithful = true;
+        for (at, &value) in values.iter().enumerate() {
+            let origin = axes[at % dims].origin;
+            let local = (value - origin) as f32;
+            if !local.is_finite() {
+                let row = records.as_ref().map_or((at / dims) as u64, |kept: &Vec<u32>| u64::from(kept[at / dims]));
+                return Err(CloudError::TooLarge { row, column: names[at % dims].clone(), value, origin: source.to_string() });
+            }
+            faithful &= origin + f64::from(local) == value;
+            // -0.0 and 0.0 are one place and should be one fingerprint.
+            points.push(local + 0.0);
+        }
+        let fingerprint = fingerprint(dims, &axes, &points);
+        Ok(Self { points, exact: (!faithful).then_some(values), axes, records, dropped, source, fingerprint })
+    }
+
+    /// The number of points, n.
+    pub fn len(&self) -> usize {
+        self.points.len() / self.dims()
+    }
+
+    /// Never: a cloud has at least one point.
+    pub fn is_empty(&self) -> bool {
+        self.points.is_empty()
+    }
+
+    /// The number of dimensions, d.
+    pub fn dims(&self) -> usize {
+        self.axes.len()
+    }
+
+    /// n × d local coordinates, row-major: the file's less [`Axis::origin`].
+    pub fn points(&self) -> &[f32] {
+        &self.points
+    }
+
+    /// The d local coordinates of a row.
+    pub fn point(&self, row: usize) -> &[f32] {
+        &self.points[row * self.dims()..][..self.dims()]
+    }
+
+    /// The file's own value.
+    pub fn coordinate(&self, row: usize, axis: usize) -> f64 {
+        let at = row * self.dims() + axis;
+        self.exact.as_ref().map_or_else(|| self.axes[axis].origin + f64::from(self.points[at]), |exact| exact[at])
+    }
+
+    /// The dimensions, in order.
+    pub fn axes(&self) -> &[Axis] {
+        &self.axes
+    }
+
+    /// The 0-based number of a row in its file.
+    pub fn record(&self, row: usize) -> u64 {
+        self.records.as_ref().map_or(row as u64, |records| u64::from(records[row]))
+    }
+
+    /// The row with this record number, if it is there and was not dropped.
+    pub fn row_of_record(&self, record: u64) -> Option<usize> {
+        match &self.records {
+            None => usize::try_from(record).ok().filter(|&row| row < self.len()),
+            Some(records) => records.binary_search(&u32::try_from(record).ok()?).ok(),
+        }
+    }
+
+    /// How many rows of the source were left out for NaN or ±∞.
+    pub fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
+    /// Where the cloud came from.
+    pub fn source(&self) -> &Source {
+        &self.source
+    }
+
+    /// The content's name.
+    pub fn fingerprint(&self) -> &Fingerprint {
+        &self.fingerprint
+    }
+}
+
+fn fingerprint(dims: usize, axes: &[Axis], points: &[f32]) -> Fingerprint {
+    let mut hash = blake3::Hasher::new();
+    hash.update(&(dims as u64).to_le_bytes());
+    for axis in axes {
+        hash.update(&axis.origin.to_le_bytes());
+    }
+    // Little-endian whatever the machine, so that a fingerprint travels.
+    for chunk in points.chunks(4096) {
+        let bytes: Vec<u8> = chunk.iter().flat_map(|value| value.to_le_bytes()).collect();
+        hash.update(&bytes);
+    }
+    Fingerprint(hash.finalize().to_hex()[..32].to_owned())
+}

@@ -1,0 +1,57 @@
+//! What a reader delivers: chosen columns, as f64.
+
+use serde::{Deserialize, Serialize};
+
+/// A column of a table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Column {
+    /// From the file's header, or made up: `x`, `y`, `z` for up to three unnamed columns, `d0`, `d1`, … for more.
+    pub name: String,
+}
+
+/// The coordinates of a cloud before they are rounded: row-major f64, one row a data record.
+///
+/// Values that the file leaves empty are NaN; rows are neither dropped nor reordered, so that the index of a row is
+/// its record number.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Table {
+    /// The chosen columns, in the order of a row's values.
+    pub columns: Vec<Column>,
+    /// rows × columns values.
+    pub values: Vec<f64>,
+}
+
+impl Table {
+    /// The number of rows.
+    pub fn rows(&self) -> usize {
+        self.values.len() / self.columns.len().max(1)
+    }
+}
+
+/// Which columns of a file are coordinates.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ColumnChoice {
+    /// x,y,z or lon,lat by name where they are there, else all numeric columns.
+    #[default]
+    Default,
+    /// Names or 0-based indices, in this order.
+    Named(Vec<String>),
+}
+
+impl std::str::FromStr for ColumnChoice {
+    type Err = std::convert::Infallible;
+
+    /// `lon,lat` or `0,1`; a range `0-63` (ends included) stands for its indices.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let mut names = Vec::new();
+        for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+            let range = part.split_once('-').and_then(|(from, to)| Some(from.parse::<usize>().ok()?..=to.parse::<usize>().ok()?));
+            match range {
+                Some(range) if range.start() <= range.end() && range.end() - range.start() < 1 << 20 => names.extend(range.map(|i| i.to_string())),
+                _ => names.push(part.to_owned()),
+            }
+        }
+        Ok(if names.is_empty() { Self::Default } else { Self::Named(names) })
+    }
+}

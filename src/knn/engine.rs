@@ -1,0 +1,155 @@
+//! What can answer a problem.
+
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Answer, Neighbors, Problem};
+
+/// The engines by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EngineKind {
+    /// The warp-per-query kernel on an NVIDIA GPU.
+    Cuda,
+    /// Its CPU twin.
+    Lockstep,
+    /// A k-d tree on the CPU.
+    KdTree,
+}
+
+impl EngineKind {
+    /// All, best first.
+    pub const ALL: [Self; 3] = [Self::Cuda, Self::Lockstep, Self::KdTree];
+
+    /// As it is spelled on the command line and in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Cuda => "cuda",
+            Self::Lockstep => "lockstep",
+            Self::KdTree => "kdtree",
+        }
+    }
+
+    /// Whether it counts merges and candidates and keeps the convergence history.
+    pub fn has_counters(self) -> bool {
+        self != Self::KdTree
+    }
+}
+
+impl std::fmt::Display for EngineKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// What an engine runs on.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct DeviceInfo {
+    /// The GPU's or processor's name.
+    pub name: String,
+    /// What else identifies it, as (name, value): compute capability, driver, memory, threads, instruction set, …
+    pub details: Vec<(String, String)>,
+}
+
+/// How the kernel is built: a compile-time policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Build {
+    /// Nothing added.
+    Timed,
+    /// Also counters and the convergence history.
+    Counted,
+    /// Counted, and also cycles per phase and warp spans.
+    Profiled,
+}
+
+/// Why an engine does not run a problem.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EngineError {
+    /// The engine cannot run on this machine.
+    #[error("the {engine} engine cannot run here: {why}")]
+    Unavailable {
+        /// Which engine.
+        engine: EngineKind,
+        /// What is missing and how to get it.
+        why: String,
+    },
+    /// The engine takes only smaller problems.
+    #[error("the {engine} engine takes {what} up to {limit}, not {value}")]
+    Limit {
+        /// Which engine.
+        engine: EngineKind,
+        /// `k`, `d`, …
+        what: &'static str,
+        /// The largest it takes.
+        limit: u64,
+        /// What was asked.
+        value: u64,
+    },
+    /// Too large for the device.
+    #[error("the job needs {needed} MiB on {device}, where {free} MiB are free: use fewer queries or points, or --engine lockstep")]
+    Memory {
+        /// MiB, rounded up.
+        needed: u64,
+        /// MiB.
+        free: u64,
+        /// The device's name.
+        device: String,
+    },
+    /// The driver or the kernel failed.
+    #[error("{device}: {why}")]
+    Device {
+        /// The device's name.
+        device: String,
+        /// What it says.
+        why: String,
+    },
+}
+
+/// Answers problems. One engine may answer many, one after the other.
+///
+/// All engines give the same bits: distances by the rule of [`Problem`], neighbours sorted by (distance, position).
+pub trait Engine: Send {
+    /// Its name.
+    fn kind(&self) -> EngineKind;
+
+    /// What it runs on.
+    fn device(&self) -> DeviceInfo;
+
+    /// Takes a problem in: checks its limits, reserves memory, uploads it or builds an index over it.
+    ///
+    /// # Errors
+    /// [`EngineError`], before anything runs when the problem does not fit.
+    fn load<'a>(&'a mut self, problem: &'a Problem, profile: bool) -> Result<Box<dyn Search + 'a>, EngineError>;
+}
+
+/// A problem loaded into an engine, ready to be searched chunk by chunk.
+pub trait Search {
+    /// How long taking the problem in took, as (phase, milliseconds): `upload`, `build index`, …
+    fn setup_ms(&self) -> Vec<(&'static str, f64)>;
+
+    /// The number of queries that a first, small chunk should have so that the device is full.
+    fn first_chunk(&self) -> usize;
+
+    /// Answers the queries of a range and returns the milliseconds that took, by the device's own clock where it has
+    /// one. The answers stay in the engine. Engines without counters run every build as [`Build::Timed`].
+    ///
+    /// # Errors
+    /// [`EngineError::Device`].
+    fn search(&mut self, queries: Range<usize>, build: Build) -> Result<f64, EngineError>;
+
+    /// Writes the neighbours of all queries, which must have been searched, and returns the milliseconds that took.
+    ///
+    /// # Errors
+    /// [`EngineError::Device`].
+    fn download(&mut self, neighbors: &mut Neighbors) -> Result<f64, EngineError>;
+
+    /// Appends what the last [`Search::search`] counted to `answer`: counters and convergence after a counted one, the
+    /// profile too after a profiled one. Ranges therefore come in order. Nothing for engines without counters.
+    ///
+    /// # Errors
+    /// [`EngineError::Device`].
+    fn collect(&mut self, answer: &mut Answer) -> Result<(), EngineError>;
+}

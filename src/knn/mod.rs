@@ -1,0 +1,9 @@
+//! The problem of k nearest neighbours, free of any device.
+
+mod answer;
+mod engine;
+mod problem;
+
+pub use answer::{Answer, CONVERGENCE_ENTRIES, Convergence, Counters, NONE, Neighbors, Profile, WarpPhase, WarpSpan};
+pub use engine::{Build, DeviceInfo, Engine, EngineError, EngineKind, Search};
+pub use problem::{MAX_K, Metric, Problem, ProblemError, Queries, Setup};

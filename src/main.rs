@@ -1,0 +1,3 @@
+//! Picks the window or the command line.
+
+fn main() {}

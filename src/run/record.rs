@@ -1,0 +1,122 @@
+//! What is kept of a run.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::RunSpec;
+use crate::cloud::{Axis, Fingerprint, PointCloud};
+use crate::knn::{Convergence, Counters, DeviceInfo, EngineKind, Neighbors, Profile};
+
+/// The version of `run.json`.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// A part of a run that the host can time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    /// Points and queries to the device (or into the twin's layout, or the tree).
+    Upload,
+    /// A chunk of queries in the timed build.
+    Search,
+    /// A chunk of queries in the counted build.
+    Counted,
+    /// A chunk of queries in the profiled build.
+    Profiled,
+    /// Neighbours back to the host.
+    Download,
+}
+
+impl Phase {
+    /// As it is spelled in files and panes.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Upload => "upload",
+            Self::Search => "search",
+            Self::Counted => "counted",
+            Self::Profiled => "profiled",
+            Self::Download => "download",
+        }
+    }
+}
+
+/// One timed piece: a row of `timings.csv`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Sample {
+    /// What was timed.
+    pub phase: Phase,
+    /// The repeat, from 0; 0 for what is done once.
+    pub repeat: u32,
+    /// The chunk of queries within the repeat, from 0.
+    pub chunk: u32,
+    /// Host milliseconds since the run began.
+    pub start_ms: f64,
+    /// How long, by the device's clock where it has one.
+    pub duration_ms: f64,
+}
+
+/// The run in a few numbers.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// Points searched.
+    pub n: u64,
+    /// Queries answered.
+    pub q: u64,
+    /// Dimensions.
+    pub d: u64,
+    /// Search time of a repeat, all chunks: median, least and most, in milliseconds.
+    pub search_ms_median: f64,
+    /// The fastest repeat.
+    pub search_ms_min: f64,
+    /// The slowest repeat.
+    pub search_ms_max: f64,
+    /// n·q over the median, distances a second.
+    pub distances_per_second: f64,
+    /// Over all queries; absent for engines without counters.
+    pub mean_merges: Option<f64>,
+    /// Likewise.
+    pub mean_candidates: Option<f64>,
+    /// The theory's bound on the mean merges in random order.
+    pub expected_merges: f64,
+    /// The theory's bound on the mean candidates in random order.
+    pub expected_candidates: f64,
+}
+
+/// A spec executed. Shared behind `Arc`, never changed.
+#[derive(Clone, Debug)]
+pub struct RunRecord {
+    /// What was run.
+    pub spec: RunSpec,
+    /// Which engine answered.
+    pub engine: EngineKind,
+    /// Why `auto` did not take `cuda`.
+    pub fallback: Option<String>,
+    /// On what.
+    pub device: DeviceInfo,
+    /// The program's version.
+    pub version: String,
+    /// When it began, seconds since 1970 UTC.
+    pub started_unix: u64,
+    /// The cloud's content, by name.
+    pub fingerprint: Fingerprint,
+    /// The cloud's axes.
+    pub axes: Vec<Axis>,
+    /// The cloud that was searched.
+    pub cloud: Arc<PointCloud>,
+    /// The queries' own cloud, when they are not rows of `cloud`.
+    pub query_cloud: Option<Arc<PointCloud>>,
+    /// The row of each query in `query_cloud` or, without one, in `cloud`.
+    pub query_rows: Vec<u32>,
+    /// The neighbours of each query, as rows of `cloud`.
+    pub neighbors: Neighbors,
+    /// Of each query; empty for engines without counters.
+    pub counters: Vec<Counters>,
+    /// Of each query; of none for engines without counters.
+    pub convergence: Convergence,
+    /// When it was asked for.
+    pub profile: Option<Profile>,
+    /// Raw timings.
+    pub samples: Vec<Sample>,
+    /// In a few numbers.
+    pub summary: Summary,
+}

@@ -1,0 +1,69 @@
+//! What is to be run: everything that is needed to have the run again.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::cloud::{ColumnChoice, Order, Source};
+use crate::knn::{EngineKind, Metric};
+
+/// Which engine answers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EngineChoice {
+    /// `cuda` where it can run, else `lockstep`.
+    #[default]
+    Auto,
+    /// This one, or an error.
+    #[serde(untagged)]
+    Named(EngineKind),
+}
+
+/// Whose neighbours are asked for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum QuerySpec {
+    /// Every row of the cloud.
+    All,
+    /// This many rows of the cloud, drawn with the run's seed.
+    Count(u64),
+    /// These records of the cloud's file, by 0-based number.
+    Rows(Vec<u64>),
+    /// A file of queries.
+    File {
+        /// Where it lies.
+        path: PathBuf,
+        /// Which of its columns are coordinates.
+        #[serde(default)]
+        columns: ColumnChoice,
+    },
+}
+
+/// A run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunSpec {
+    /// The cloud.
+    pub data: Source,
+    /// Whose neighbours.
+    pub queries: QuerySpec,
+    /// Neighbours per query.
+    pub k: usize,
+    /// How distance is measured.
+    pub metric: Metric,
+    /// Which engine.
+    pub engine: EngineChoice,
+    /// In what order points are met.
+    pub order: Order,
+    /// Whether a query leaves its own row out.
+    pub exclude_self: bool,
+    /// Seeds shuffled order and drawn queries.
+    pub seed: u64,
+    /// Untimed repeats first.
+    pub warmup: u32,
+    /// Timed repeats.
+    pub repeats: u32,
+    /// Whether rows with NaN or ±∞ (and, under the angular metric, zero rows) are left out instead of refused.
+    pub drop_nonfinite: bool,
+    /// Whether the profiled build runs too.
+    pub profile: bool,
+}

@@ -20,6 +20,7 @@
 
 pub mod cloud;
 pub mod engines;
+pub mod export;
 pub mod knn;
 pub mod progress;
 pub mod run;

@@ -18,6 +18,7 @@
 //!
 //! [`progress`] is the one thing that all of them share.
 
+pub mod cli;
 pub mod cloud;
 pub mod engines;
 pub mod export;

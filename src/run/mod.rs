@@ -13,7 +13,7 @@ pub mod stats;
 pub mod sweep;
 #[cfg(test)]
 pub(crate) mod testing;
-mod theory;
+pub mod verify;
 mod worker;
 
 pub use engines::Engines;

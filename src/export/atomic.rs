@@ -70,7 +70,7 @@ mod tests {
         let path = folder.path().join("no/a.csv");
         let message = write(&path, |_| Ok(())).unwrap_err().to_string();
         assert!(message.starts_with("cannot write: ") && message.ends_with(&format!(": {}", path.display())), "{message}");
-        assert!(message.contains("No such file") && !message.contains(".tmp"), "{message}");
+        assert!(message.contains("No such file") && !message.contains(".warpscope-"), "{message}");
         assert!(write(folder.path(), |_| Ok(())).unwrap_err().to_string().contains("it is a folder"));
     }
 

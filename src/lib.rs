@@ -18,8 +18,10 @@
 //!
 //! [`progress`] is the one thing that all of them share.
 
+pub mod cli;
 pub mod cloud;
 pub mod engines;
+pub mod export;
 pub mod knn;
 pub mod progress;
 pub mod run;

@@ -67,6 +67,11 @@ impl Number {
         }
     }
 
+    /// For people: `f32`.
+    pub fn name(self) -> String {
+        format!("{self:?}").to_lowercase()
+    }
+
     /// Appends the numbers of `bytes`, whose length is a multiple of the size.
     pub fn decode(self, endian: Endian, bytes: &[u8], out: &mut Vec<f64>) {
         macro_rules! all {

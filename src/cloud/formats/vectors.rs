@@ -26,7 +26,7 @@ pub(super) fn read_texmex(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, F
     file.read_exact(&mut start).map_err(|why| input.io(why))?;
     let dims = checked_dims(i64::from(i32::from_le_bytes(start)), input)?;
     let record = 4 + dims * number.size() as u64;
-    if input.size() % record != 0 {
+    if !input.size().is_multiple_of(record) {
         let why = format!("{} bytes are no whole number of vectors of {dims} dimensions, {record} bytes each", input.size());
         return Err(input.malformed("cut short", why));
     }
@@ -106,7 +106,7 @@ impl Layout {
                 row += 1;
             }
         }
-        let format = format!("{}, {} × {} {:?}", self.name, self.rows, self.dims, self.number).replace("F32", "f32");
+        let format = format!("{}, {} × {} {}", self.name, self.rows, self.dims, self.number.name());
         Ok(Sheet { path: input.path().to_owned(), format, columns, kept, rows: self.rows, values, skipped: Vec::new() })
     }
 }

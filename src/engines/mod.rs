@@ -1,5 +1,6 @@
 //! What answers a problem: each engine implements [`crate::knn::Engine`].
 
+pub mod cuda;
 pub mod kdtree;
 pub mod lockstep;
 
@@ -12,8 +13,8 @@ use crate::knn::{Engine, EngineError, EngineKind};
 pub fn open(kind: EngineKind) -> Result<Box<dyn Engine>, EngineError> {
     match kind {
         EngineKind::Lockstep => Ok(Box::new(lockstep::Lockstep::new())),
+        EngineKind::Cuda => Ok(Box::new(cuda::Cuda::open()?)),
         EngineKind::KdTree => Ok(Box::new(kdtree::KdTree::new())),
-        EngineKind::Cuda => Err(EngineError::Unavailable { engine: kind, why: "it comes with its own change".to_owned() }),
     }
 }
 

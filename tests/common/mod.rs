@@ -1,5 +1,7 @@
 //! Random problems, and engines run over them as a run does it.
 
+#![allow(dead_code, reason = "each test binary uses its own part")]
+
 use std::sync::Arc;
 
 use proptest::prelude::*;

@@ -63,17 +63,15 @@ fn preload() {
     let pythons = fetched.and_then(|home| fs::read_dir(home.join("lib")).ok()).into_iter().flatten().flatten();
     let folders = pythons.map(|python| python.path().join("site-packages/nvidia/cu13/lib"));
     let toolkit = std::env::var_os("CUDA_HOME").map(PathBuf::from).unwrap_or_else(|| "/usr/local/cuda".into()).join("lib64");
-    for folder in folders.chain([toolkit]).filter(|folder| folder.join("libnvrtc.so.13").is_file()) {
-        // The compiler opens its built-in functions by their bare name too, so both must be loaded.
-        let names = fs::read_dir(&folder).into_iter().flatten().flatten().map(|entry| entry.path());
-        let builtins = names.filter(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("libnvrtc-builtins.so.13")));
-        for path in builtins.chain([folder.join("libnvrtc.so.13")]) {
-            // SAFETY: NVIDIA's libraries have no initialisers that could do harm. They stay loaded.
-            if let Ok(library) = unsafe { libloading::Library::new(&path) } {
-                std::mem::forget(library);
-            }
+    let Some(folder) = folders.chain([toolkit]).find(|folder| folder.join("libnvrtc.so.13").is_file()) else { return };
+    // The compiler opens its built-in functions by their bare name too, so both must be loaded.
+    let names = fs::read_dir(&folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let builtins = names.filter(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("libnvrtc-builtins.so.13")));
+    for path in builtins.chain([folder.join("libnvrtc.so.13")]) {
+        // SAFETY: NVIDIA's libraries have no initialisers that could do harm. They stay loaded.
+        if let Ok(library) = unsafe { libloading::Library::new(&path) } {
+            std::mem::forget(library);
         }
-        return;
     }
 }
 

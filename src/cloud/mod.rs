@@ -57,7 +57,7 @@ impl std::fmt::Display for Source {
 pub enum CloudError {
     /// The file could not be read, or is not what its name says.
     #[error(transparent)]
-    Format(#[from] formats::FormatError),
+    Format(formats::FormatError),
     /// The generator's spec makes no sense.
     #[error("generator `{spec}`: {why}")]
     Generate {
@@ -119,6 +119,15 @@ pub enum CloudError {
     /// Somebody asked to stop.
     #[error("cancelled")]
     Cancelled,
+}
+
+impl From<formats::FormatError> for CloudError {
+    fn from(why: formats::FormatError) -> Self {
+        match why {
+            formats::FormatError::Cancelled => Self::Cancelled,
+            why => Self::Format(why),
+        }
+    }
 }
 
 /// Reads or generates a cloud.

@@ -9,6 +9,14 @@ pub struct Column {
     pub name: String,
 }
 
+impl Column {
+    /// Made-up names for `count` columns: `x`, `y`, `z` for up to three, else `d0`, `d1`, ….
+    pub fn unnamed(count: usize) -> Vec<Self> {
+        let name = |i: usize| if count <= 3 { ["x", "y", "z"][i].to_owned() } else { format!("d{i}") };
+        (0..count).map(|i| Self { name: name(i) }).collect()
+    }
+}
+
 /// The coordinates of a cloud before they are rounded: row-major f64, one row a data record.
 ///
 /// Values that the file leaves empty are NaN; rows are neither dropped nor reordered, so that the index of a row is

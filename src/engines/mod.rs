@@ -1,5 +1,7 @@
 //! What answers a problem: each engine implements [`crate::knn::Engine`].
 
+pub mod cuda;
+pub mod kdtree;
 pub mod lockstep;
 
 use crate::knn::{Engine, EngineError, EngineKind};
@@ -11,7 +13,8 @@ use crate::knn::{Engine, EngineError, EngineKind};
 pub fn open(kind: EngineKind) -> Result<Box<dyn Engine>, EngineError> {
     match kind {
         EngineKind::Lockstep => Ok(Box::new(lockstep::Lockstep::new())),
-        EngineKind::Cuda | EngineKind::KdTree => Err(EngineError::Unavailable { engine: kind, why: "it comes with its own change".to_owned() }),
+        EngineKind::Cuda => Ok(Box::new(cuda::Cuda::open()?)),
+        EngineKind::KdTree => Ok(Box::new(kdtree::KdTree::new())),
     }
 }
 

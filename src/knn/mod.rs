@@ -3,6 +3,8 @@
 mod answer;
 mod engine;
 mod problem;
+pub mod reference;
+pub mod theory;
 
 pub use answer::{Answer, CONVERGENCE_ENTRIES, Convergence, Counters, NONE, Neighbors, Profile, WarpPhase, WarpSpan};
 pub use engine::{Build, DeviceInfo, Engine, EngineError, EngineKind, Search};

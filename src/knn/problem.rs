@@ -244,7 +244,8 @@ impl Problem {
         let widest = (0..self.dims).max_by(|&a, &b| extents[a].total_cmp(&extents[b])).unwrap_or(0);
         let (column, extent) = (cloud.axes()[widest].name.clone(), format!("{:e}", extents[widest]));
         let squared: f64 = extents.iter().map(|extent| extent * extent).sum();
-        if squared >= f64::from(f32::MAX) {
+        // With room for the roundings of a distance's d steps.
+        if squared * (1.0 + (self.dims as f64 + 2.0) * 2f64.powi(-23)) >= f64::from(f32::MAX) {
             return Err(ProblemError::Overflow { column, extent });
         }
         if extents[widest] > 0.0 && extents[widest] * extents[widest] < SMALLEST_SQUARED_EXTENT {

@@ -1,10 +1,12 @@
 //! Spec to record.
 
 use std::sync::Arc;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use super::{RunRecord, RunSpec};
+use super::chunks::Chunks;
+use super::{Phase, RunRecord, RunSpec, Sample, Summary, pose, stats, theory};
 use crate::cloud::{CloudError, PointCloud};
-use crate::knn::{Engine, EngineError, ProblemError};
+use crate::knn::{Answer, Build, Engine, EngineError, Neighbors, Problem, ProblemError, Search};
 
 /// Why a run failed.
 #[derive(Debug, thiserror::Error)]
@@ -19,22 +21,393 @@ pub enum RunError {
     /// The engine.
     #[error(transparent)]
     Engine(#[from] EngineError),
+    /// A query names a record that is not there.
+    #[error("query row {record}: {why}")]
+    Record {
+        /// As asked, 0-based.
+        record: u64,
+        /// Dropped, or beyond the end.
+        why: String,
+    },
+    /// More queries are to be drawn than there are rows.
+    #[error("{count} queries: the cloud has {rows} rows to draw them from; `all` takes every row")]
+    Count {
+        /// As asked.
+        count: u64,
+        /// n.
+        rows: usize,
+    },
+    /// The spec names a query file, and its cloud was not handed in.
+    #[error("the query file was not loaded: {path}")]
+    QueriesNotLoaded {
+        /// The file.
+        path: String,
+    },
+    /// Nothing would be timed, and nothing answered.
+    #[error("repeats = 0: a run has at least one timed repeat")]
+    NoRepeats,
+    /// The program is at fault.
+    #[error("the run failed unexpectedly: {what}; please report this as a bug")]
+    Crashed {
+        /// The panic's message, on one line.
+        what: String,
+    },
     /// Somebody asked to stop.
     #[error("cancelled")]
     Cancelled,
 }
 
 /// Runs a spec on an engine. `stage` hears what is being done and how far the whole is (0 to 1), and answers whether to
-/// go on.
+/// go on; it is asked before every chunk of queries, about every 50 ms.
+///
+/// The record's `fallback` is left empty: it is for whoever chose the engine to say why.
 ///
 /// # Errors
 /// See [`RunError`].
 pub fn execute(
-    _spec: &RunSpec,
-    _cloud: &Arc<PointCloud>,
-    _query_cloud: Option<&Arc<PointCloud>>,
-    _engine: &mut dyn Engine,
-    _stage: &mut dyn FnMut(&str, f32) -> bool,
+    spec: &RunSpec,
+    cloud: &Arc<PointCloud>,
+    query_cloud: Option<&Arc<PointCloud>>,
+    engine: &mut dyn Engine,
+    stage: &mut dyn FnMut(&str, f32) -> bool,
 ) -> Result<RunRecord, RunError> {
-    unimplemented!()
+    let started_unix = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    if spec.repeats == 0 {
+        return Err(RunError::NoRepeats);
+    }
+    let began = Instant::now();
+    go_on(stage("posing the problem", 0.0))?;
+    let problem = pose(spec, cloud, query_cloud)?;
+    go_on(stage("loading the problem", 0.0))?;
+    let kind = engine.kind();
+    let loading_ms = ms_since(began);
+    let search = engine.load(&problem, spec.profile)?;
+
+    let counted = kind.has_counters();
+    let passes = u64::from(spec.warmup) + u64::from(spec.repeats) + u64::from(counted) + u64::from(counted && spec.profile);
+    let mut run = Running { search, began, q: problem.q(), done: 0, total: passes * problem.q() as u64, samples: Vec::new(), stage };
+    run.note_setup(loading_ms);
+
+    let mut chunks = Chunks::new(run.search.first_chunk());
+    for warmup in 0..spec.warmup {
+        run.pass(&format!("warm-up {} of {}", warmup + 1, spec.warmup), Build::Timed, None, &mut chunks, |_| Ok(true))?;
+    }
+    let mut neighbors = Neighbors::unanswered(problem.q(), problem.k());
+    for repeat in 0..spec.repeats {
+        let label = format!("repeat {} of {}", repeat + 1, spec.repeats);
+        run.pass(&label, Build::Timed, Some((Phase::Search, repeat)), &mut chunks, |_| Ok(true))?;
+        run.download(&mut neighbors, repeat)?;
+    }
+    let mut answer = Answer::default();
+    if counted {
+        let mut chunks = Chunks::new(run.search.first_chunk());
+        run.pass("counting", Build::Counted, Some((Phase::Counted, 0)), &mut chunks, |search| Ok(search.collect(&mut answer).map(|()| true)?))?;
+    }
+    let mut profiled = Answer::default();
+    if counted && spec.profile {
+        let mut chunks = Chunks::new(run.search.first_chunk());
+        run.pass("profiling", Build::Profiled, Some((Phase::Profiled, 0)), &mut chunks, |search| {
+            search.collect(&mut profiled)?;
+            // An engine that has no profile to give is not run to the end for it.
+            Ok(profiled.profile.is_some())
+        })?;
+    }
+    let samples = run.finish()?;
+
+    Ok(RunRecord {
+        spec: spec.clone(),
+        engine: kind,
+        fallback: None,
+        device: engine.device(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        started_unix,
+        fingerprint: cloud.fingerprint().clone(),
+        axes: cloud.axes().to_vec(),
+        cloud: Arc::clone(cloud),
+        query_cloud: if problem.queries_are_rows() { None } else { query_cloud.cloned() },
+        query_rows: (0..problem.q()).map(|query| problem.query_row(query)).collect(),
+        neighbors: problem.report(&neighbors),
+        summary: summarise(&problem, &samples, &answer),
+        counters: answer.counters,
+        convergence: answer.convergence,
+        profile: profiled.profile,
+        samples,
+    })
+}
+
+/// A loaded problem being searched, pass after pass.
+struct Running<'run, 'engine> {
+    search: Box<dyn Search + 'engine>,
+    began: Instant,
+    q: usize,
+    /// Queries through, over all passes.
+    done: u64,
+    /// Queries of all passes.
+    total: u64,
+    samples: Vec<Sample>,
+    stage: &'run mut dyn FnMut(&str, f32) -> bool,
+}
+
+impl Running<'_, '_> {
+    /// Notes what loading took; its parts follow one another from `start_ms`.
+    fn note_setup(&mut self, mut start_ms: f64) {
+        for (chunk, (_, duration_ms)) in self.search.setup_ms().into_iter().enumerate() {
+            self.samples.push(Sample { phase: Phase::Upload, repeat: 0, chunk: chunk as u32, start_ms, duration_ms });
+            start_ms += duration_ms;
+        }
+    }
+
+    /// One pass over all queries; `after` follows each chunk and says whether the pass goes on.
+    fn pass(
+        &mut self,
+        label: &str,
+        build: Build,
+        sample: Option<(Phase, u32)>,
+        chunks: &mut Chunks,
+        mut after: impl FnMut(&mut dyn Search) -> Result<bool, RunError>,
+    ) -> Result<(), RunError> {
+        let (mut end, mut chunk) = (0, 0);
+        while let Some(range) = chunks.next(end, self.q) {
+            go_on((self.stage)(label, (self.done as f64 / self.total as f64) as f32))?;
+            end = range.end;
+            let (queries, start_ms) = (range.len(), ms_since(self.began));
+            let duration_ms = self.search.search(range, build)?;
+            // What the host waited counts, not the device's own time: a cancel waits as long.
+            chunks.took(queries, duration_ms.max(ms_since(self.began) - start_ms));
+            if let Some((phase, repeat)) = sample {
+                self.samples.push(Sample { phase, repeat, chunk, start_ms, duration_ms });
+            }
+            self.done += queries as u64;
+            chunk += 1;
+            if !after(self.search.as_mut())? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives the engine back, and the samples.
+    fn finish(self) -> Result<Vec<Sample>, RunError> {
+        go_on((self.stage)("done", 1.0))?;
+        Ok(self.samples)
+    }
+
+    fn download(&mut self, neighbors: &mut Neighbors, repeat: u32) -> Result<(), RunError> {
+        let start_ms = ms_since(self.began);
+        let duration_ms = self.search.download(neighbors)?;
+        self.samples.push(Sample { phase: Phase::Download, repeat, chunk: 0, start_ms, duration_ms });
+        Ok(())
+    }
+}
+
+fn go_on(wanted: bool) -> Result<(), RunError> {
+    if wanted { Ok(()) } else { Err(RunError::Cancelled) }
+}
+
+fn ms_since(began: Instant) -> f64 {
+    began.elapsed().as_secs_f64() * 1e3
+}
+
+fn summarise(problem: &Problem, samples: &[Sample], answer: &Answer) -> Summary {
+    let (n, q, k) = (problem.n(), problem.q(), problem.k());
+    let mut repeats = stats::search_ms(samples);
+    repeats.sort_by(f64::total_cmp);
+    let search_ms_median = stats::median(&repeats);
+    let mean = |of: fn(&crate::knn::Counters) -> u32| {
+        (!answer.counters.is_empty()).then(|| answer.counters.iter().map(|counters| f64::from(of(counters))).sum::<f64>() / q as f64)
+    };
+    let capacity = k.next_power_of_two().max(32);
+    Summary {
+        n: n as u64,
+        q: q as u64,
+        d: problem.dims() as u64,
+        search_ms_median,
+        search_ms_min: repeats[0],
+        search_ms_max: repeats[repeats.len() - 1],
+        distances_per_second: if search_ms_median > 0.0 { n as f64 * q as f64 / (search_ms_median / 1e3) } else { 0.0 },
+        mean_merges: mean(|counters| counters.merges),
+        mean_candidates: mean(|counters| counters.candidates),
+        expected_merges: theory::expected_merges(n, k, capacity),
+        expected_candidates: theory::expected_candidates(n, k, capacity),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::super::testing::{FIRST_CHUNK, cloud, plain, spec, squares};
+    use super::super::{EngineChoice, QuerySpec};
+    use super::*;
+    use crate::cloud::{Column, Order, Source, Table};
+    use crate::knn::EngineKind;
+
+    fn run(spec: &RunSpec, cloud: &Arc<PointCloud>) -> Result<RunRecord, RunError> {
+        execute(spec, cloud, None, &mut plain(), &mut |_, _| true)
+    }
+
+    #[test]
+    fn every_pass_covers_every_query_once() {
+        let (mut engine, cloud) = (plain(), squares(300));
+        let spec = RunSpec { profile: true, ..spec() };
+        execute(&spec, &cloud, None, &mut engine, &mut |_, _| true).unwrap();
+        let calls = engine.script.calls.lock().unwrap();
+        assert_eq!(calls[0], (Build::Timed, 0..FIRST_CHUNK));
+        let mut builds = Vec::new();
+        let mut end = 300;
+        for (build, range) in calls.iter() {
+            if end == 300 {
+                builds.push(*build);
+                end = 0;
+            }
+            assert_eq!((range.start, builds.last()), (end, Some(build)));
+            end = range.end;
+        }
+        assert_eq!(end, 300);
+        assert_eq!(builds, [[Build::Timed; 5].as_slice(), &[Build::Counted, Build::Profiled]].concat());
+    }
+
+    #[test]
+    fn samples_are_complete_and_add_up() {
+        let record = run(&RunSpec { profile: true, ..spec() }, &squares(300)).unwrap();
+        let phases = |phase| record.samples.iter().filter(move |sample| sample.phase == phase);
+        assert_eq!(phases(Phase::Upload).map(|sample| (sample.chunk, sample.duration_ms)).collect::<Vec<_>>(), [(0, 0.25), (1, 0.5)]);
+        assert_eq!(phases(Phase::Download).map(|sample| sample.repeat).collect::<Vec<_>>(), [0, 1, 2]);
+        for repeat in 0..3 {
+            let chunks: Vec<u32> = phases(Phase::Search).filter(|sample| sample.repeat == repeat).map(|sample| sample.chunk).collect();
+            assert!(!chunks.is_empty());
+            assert!(chunks.iter().enumerate().all(|(at, &chunk)| at as u32 == chunk));
+        }
+        assert!(phases(Phase::Counted).count() > 0 && phases(Phase::Profiled).count() > 0);
+        assert!(record.samples.windows(2).all(|pair| pair[0].start_ms <= pair[1].start_ms));
+
+        let times = stats::search_ms(&record.samples);
+        let summary = &record.summary;
+        assert_eq!((summary.n, summary.q, summary.d), (300, 300, 1));
+        assert_eq!(summary.search_ms_median, stats::median(&times));
+        assert!(summary.search_ms_min <= summary.search_ms_median && summary.search_ms_median <= summary.search_ms_max);
+        assert!((summary.distances_per_second * summary.search_ms_median / 1e3 - 300.0 * 300.0).abs() < 1.0);
+        assert_eq!((summary.mean_merges, summary.mean_candidates), (Some(2.0), Some(149.5)));
+        assert_eq!(record.counters.len(), 300);
+        assert_eq!(record.convergence.queries(), 300);
+        assert_eq!(record.profile.unwrap().spans.len(), 300);
+    }
+
+    #[test]
+    fn engines_without_counters_are_not_asked_for_them() {
+        let mut engine = plain();
+        engine.kind = EngineKind::KdTree;
+        let spec = RunSpec { profile: true, engine: EngineChoice::Named(EngineKind::KdTree), ..spec() };
+        let record = execute(&spec, &squares(20), None, &mut engine, &mut |_, _| true).unwrap();
+        assert!(engine.script.calls.lock().unwrap().iter().all(|(build, _)| *build == Build::Timed));
+        assert_eq!((record.counters.len(), record.summary.mean_merges), (0, None));
+        assert!(record.profile.is_none());
+    }
+
+    #[test]
+    fn a_cancel_takes_effect_within_two_chunks_time() {
+        let (mut engine, cloud) = (plain(), squares(2000));
+        engine.script.per_query = Duration::from_millis(1);
+        let began = Instant::now();
+        let mut stopped = None;
+        let error = execute(&spec(), &cloud, None, &mut engine, &mut |_, _| {
+            let go_on = began.elapsed() < Duration::from_millis(300);
+            stopped = (!go_on).then(Instant::now);
+            go_on
+        });
+        assert!(matches!(error, Err(RunError::Cancelled)));
+        let asked = began + Duration::from_millis(300);
+        assert!(stopped.unwrap() - asked < Duration::from_millis(150), "the flag was looked at {:?} late", stopped.unwrap() - asked);
+        assert!(engine.script.calls.lock().unwrap().len() > 3);
+    }
+
+    #[test]
+    fn progress_goes_from_none_to_all() {
+        let mut heard = Vec::new();
+        execute(&spec(), &squares(50), None, &mut plain(), &mut |stage, fraction| {
+            heard.push((stage.to_owned(), fraction));
+            true
+        })
+        .unwrap();
+        assert!(heard.windows(2).all(|pair| pair[0].1 <= pair[1].1));
+        assert_eq!(heard.last().unwrap(), &("done".to_owned(), 1.0));
+        for stage in ["loading the problem", "warm-up 2 of 2", "repeat 3 of 3", "counting"] {
+            assert!(heard.iter().any(|(heard, _)| heard == stage), "{stage} is missing from {heard:?}");
+        }
+    }
+
+    #[test]
+    fn neighbours_are_rows_of_the_cloud_in_any_order() {
+        let cloud = squares(40);
+        let file = run(&spec(), &cloud).unwrap();
+        assert_eq!(file.neighbors.of(5), ([5, 4, 6].as_slice(), [0.0, 81.0, 121.0].as_slice()));
+        assert_eq!(file.query_rows[5], 5);
+        let shuffled = run(&RunSpec { order: Order::Shuffled, seed: 7, ..spec() }, &cloud).unwrap();
+        assert_eq!(shuffled.neighbors, file.neighbors);
+    }
+
+    #[test]
+    fn a_query_leaves_itself_out_and_no_equal_row() {
+        // Rows 0, 1 and 3 are one place; the fifth row is far.
+        let cloud = cloud(1, vec![1.0, 1.0, 2.0, 1.0, 50.0]);
+        for order in [Order::File, Order::Shuffled] {
+            let record = run(&RunSpec { exclude_self: true, k: 2, order, ..spec() }, &cloud).unwrap();
+            for (query, &row) in record.query_rows.iter().enumerate() {
+                let (rows, squared_distances) = record.neighbors.of(query);
+                assert!(!rows.contains(&row), "{order:?}: row {row} found itself: {rows:?}");
+                let expected: &[f32] = match row {
+                    2 => &[1.0, 1.0],
+                    4 => &[2304.0, 2401.0],
+                    _ => &[0.0, 0.0],
+                };
+                assert_eq!(squared_distances, expected);
+            }
+        }
+        // More equal rows than k + 1: the query's own is not among those found, and the last of them goes.
+        let equal = super::super::testing::cloud(1, vec![3.0; 6]);
+        let record = run(&RunSpec { exclude_self: true, k: 2, ..spec() }, &equal).unwrap();
+        assert_eq!(record.neighbors.of(5).0, [0, 1]);
+        assert_eq!(record.neighbors.of(0).0, [1, 2]);
+    }
+
+    #[test]
+    fn drawn_queries_are_the_seeds_and_rows_are_records() {
+        // Records 1 and 3 are dropped.
+        let cloud = cloud(1, vec![0.0, f64::NAN, 2.0, f64::INFINITY, 4.0, 5.0]);
+        let queries = |queries, seed| run(&RunSpec { queries, seed, k: 1, ..spec() }, &cloud);
+        let drawn = queries(QuerySpec::Count(2), 3).unwrap().query_rows;
+        assert_eq!(drawn, crate::cloud::order::sample(4, 2, 3));
+        assert_eq!(queries(QuerySpec::Rows(vec![5, 2]), 0).unwrap().query_rows, [3, 1]);
+
+        let message = |asked: QuerySpec| queries(asked, 0).unwrap_err().to_string();
+        assert_eq!(message(QuerySpec::Rows(vec![0, 3])), "query row 3: it was dropped, as it has NaN or infinite values");
+        assert_eq!(message(QuerySpec::Rows(vec![6])), "query row 6: the cloud's rows go from 0 to 5");
+        assert_eq!(message(QuerySpec::Count(5)), "5 queries: the cloud has 4 rows to draw them from; `all` takes every row");
+        assert_eq!(message(QuerySpec::Count(0)), "q = 0: there are no queries");
+        assert_eq!(message(QuerySpec::Rows(Vec::new())), "q = 0: there are no queries");
+    }
+
+    #[test]
+    fn a_query_file_is_its_own_cloud() {
+        let data = squares(10);
+        let table = Table { columns: vec![Column { name: "c0".to_owned() }], values: vec![8.0, 80.0] };
+        let source = Source::Generate { spec: "queries".to_owned(), seed: 0 };
+        let queries = Arc::new(PointCloud::from_table(table, source, Some(&data), false).unwrap());
+        let spec = RunSpec { queries: QuerySpec::File { path: "q.csv".into(), columns: Default::default() }, k: 1, ..spec() };
+        let record = execute(&spec, &data, Some(&queries), &mut plain(), &mut |_, _| true).unwrap();
+        assert_eq!(record.neighbors.indices, [3, 9]);
+        assert_eq!(record.query_rows, [0, 1]);
+        assert!(record.query_cloud.is_some());
+        assert!(matches!(run(&spec, &data), Err(RunError::QueriesNotLoaded { .. })));
+    }
+
+    #[test]
+    fn nothing_is_clamped() {
+        assert!(matches!(run(&RunSpec { repeats: 0, ..spec() }, &squares(5)), Err(RunError::NoRepeats)));
+        assert!(matches!(run(&RunSpec { k: 0, ..spec() }, &squares(5)), Err(RunError::Problem(ProblemError::K { k: 0, max: 1024 }))));
+        let record = run(&RunSpec { k: 8, ..spec() }, &squares(5)).unwrap();
+        let (rows, squared_distances) = record.neighbors.of(0);
+        assert_eq!(rows[4..], [4, crate::knn::NONE, crate::knn::NONE, crate::knn::NONE]);
+        assert!(squared_distances[5..].iter().all(|distance| *distance == f32::INFINITY));
+    }
 }

@@ -1,10 +1,18 @@
 //! The thread that owns the engines.
 //!
 //! Two bounded channels: the window sends [`Job`]s and polls [`Event`]s. The worker calls `wake` after each event.
+//! Neither side ever waits for the other: a new job takes the place of the one that waits, progress that nobody
+//! reads is left out, and a result makes room for itself.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
-use super::{RunError, RunRecord, RunSpec};
+use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
+
+use super::{Engines, RunError, RunRecord, RunSpec};
 use crate::cloud::PointCloud;
 
 /// Names a job; later jobs have larger numbers.
@@ -30,7 +38,7 @@ pub enum Event {
     Progress {
         /// Whose.
         id: JobId,
-        /// What it is at, for the status line: "uploading", "repeat 3 of 10", …
+        /// What it is at, for the status line: "loading the problem", "repeat 3 of 10", …
         stage: String,
         /// 0 to 1 over the whole job.
         fraction: f32,
@@ -51,30 +59,331 @@ pub enum Event {
     },
 }
 
+/// Progress is told no more often.
+const PROGRESS_EVERY: Duration = Duration::from_millis(50);
+
+/// Events that wait for a window that does not poll.
+const EVENTS: usize = 64;
+
+/// Counts submissions. Job ids are the window's, and nothing keeps it from using one twice.
+type Ticket = u64;
+
+/// The ticket of nobody.
+const NOBODY: Ticket = 0;
+
+/// What both sides see.
+#[derive(Default)]
+struct Wishes {
+    /// The latest submission; every other one's work is stale.
+    wanted: AtomicU64,
+    /// The submission that was asked to stop.
+    cancelled: AtomicU64,
+}
+
+impl Wishes {
+    fn wanted(&self, ticket: Ticket) -> bool {
+        self.wanted.load(Ordering::Acquire) == ticket
+    }
+
+    fn go_on(&self, ticket: Ticket) -> bool {
+        self.wanted(ticket) && self.cancelled.load(Ordering::Acquire) != ticket
+    }
+}
+
 /// The worker thread's handle: dropped, it cancels what runs and joins.
-pub struct Worker {}
+pub struct Worker {
+    /// `None` once the worker is being dropped.
+    jobs: Option<Sender<(Ticket, Job)>>,
+    /// Takes a job that waits out of the way of a newer one.
+    waiting: Receiver<(Ticket, Job)>,
+    events: Receiver<(Ticket, Event)>,
+    wishes: Arc<Wishes>,
+    thread: Option<JoinHandle<()>>,
+}
 
 impl Worker {
     /// Starts the thread. `wake` is called after every event.
     ///
     /// # Errors
     /// When the system has no thread to give.
-    pub fn spawn(_wake: impl Fn() + Send + 'static) -> std::io::Result<Self> {
-        unimplemented!()
+    pub fn spawn(wake: impl Fn() + Send + 'static) -> std::io::Result<Self> {
+        Self::spawn_with(Engines::default(), wake)
     }
 
-    /// Cancels what runs or waits, and starts this instead.
-    pub fn submit(&self, _job: Job) {
-        unimplemented!()
+    fn spawn_with(engines: Engines, wake: impl Fn() + Send + 'static) -> std::io::Result<Self> {
+        let (jobs, waiting) = bounded(1);
+        let (sender, events) = bounded(EVENTS);
+        let wishes = Arc::<Wishes>::default();
+        let mut thread = Thread {
+            jobs: waiting.clone(),
+            mouth: Mouth { sender, unread: events.clone(), wishes: Arc::clone(&wishes), wake: Box::new(wake) },
+            engines,
+        };
+        let thread = std::thread::Builder::new().name("warpscope-worker".to_owned()).spawn(move || thread.work())?;
+        Ok(Self { jobs: Some(jobs), waiting, events, wishes, thread: Some(thread) })
     }
 
-    /// Asks the running job to stop; [`Event::Failed`] with [`RunError::Cancelled`] follows.
+    /// Cancels what runs or waits, and starts this instead. Nothing more is heard of the job before.
+    pub fn submit(&self, job: Job) {
+        let Some(jobs) = &self.jobs else { return };
+        let ticket = self.wishes.wanted.fetch_add(1, Ordering::AcqRel) + 1;
+        let mut job = (ticket, job);
+        while let Err(TrySendError::Full(refused)) = jobs.try_send(job) {
+            let _replaced = self.waiting.try_recv();
+            job = refused;
+        }
+    }
+
+    /// Asks the job to stop, whether it runs or waits; [`Event::Failed`] with [`RunError::Cancelled`] follows, or its
+    /// result where it was done already.
     pub fn cancel(&self) {
-        unimplemented!()
+        self.wishes.cancelled.store(self.wishes.wanted.load(Ordering::Acquire), Ordering::Release);
     }
 
     /// The next event, if there is one; never waits.
     pub fn try_recv(&self) -> Option<Event> {
-        unimplemented!()
+        self.events.try_iter().find(|(ticket, _)| self.wishes.wanted(*ticket)).map(|(_, event)| event)
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        self.wishes.wanted.store(NOBODY, Ordering::Release);
+        self.jobs = None;
+        if let Some(thread) = self.thread.take() {
+            // It contains the panics of jobs; one that got out is on stderr already.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// How the thread speaks.
+struct Mouth {
+    sender: Sender<(Ticket, Event)>,
+    /// Takes events that nobody reads out of the way of a result.
+    unread: Receiver<(Ticket, Event)>,
+    wishes: Arc<Wishes>,
+    wake: Box<dyn Fn() + Send>,
+}
+
+impl Mouth {
+    /// Says something that may be lost.
+    fn mention(&self, ticket: Ticket, event: Event) {
+        if self.wishes.wanted(ticket) && self.sender.try_send((ticket, event)).is_ok() {
+            (self.wake)();
+        }
+    }
+
+    /// Says something that must not be lost. What it pushes out is progress, or of a job that was replaced.
+    fn tell(&self, ticket: Ticket, event: Event) {
+        if !self.wishes.wanted(ticket) {
+            return;
+        }
+        let mut event = (ticket, event);
+        while let Err(TrySendError::Full(refused)) = self.sender.try_send(event) {
+            let _pushed_out = self.unread.try_recv();
+            event = refused;
+        }
+        (self.wake)();
+    }
+}
+
+/// The thread's own side.
+struct Thread {
+    jobs: Receiver<(Ticket, Job)>,
+    mouth: Mouth,
+    engines: Engines,
+}
+
+impl Thread {
+    fn work(&mut self) {
+        while let Ok((ticket, job)) = self.jobs.recv() {
+            let id = job.id;
+            let event = match self.contained(ticket, &job) {
+                Ok(record) => Event::Finished { id, record: Arc::new(record) },
+                Err(error) => Event::Failed { id, error },
+            };
+            self.mouth.tell(ticket, event);
+        }
+    }
+
+    /// Runs a job; a panic becomes an error.
+    fn contained(&mut self, ticket: Ticket, job: &Job) -> Result<RunRecord, RunError> {
+        let result = catch_unwind(AssertUnwindSafe(|| self.run(ticket, job)));
+        result.unwrap_or_else(|panic| {
+            // Whatever state the engines were left in is not worth keeping; dropping it may panic too.
+            let _ = catch_unwind(AssertUnwindSafe(|| self.engines.close()));
+            let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned()).or_else(|| panic.downcast_ref::<String>().cloned());
+            let what = text.unwrap_or_else(|| "a panic without a message".to_owned());
+            Err(RunError::Crashed { what: what.split_whitespace().collect::<Vec<_>>().join(" ") })
+        })
+    }
+
+    fn run(&mut self, ticket: Ticket, job: &Job) -> Result<RunRecord, RunError> {
+        let mouth = &self.mouth;
+        let mut told: Option<Instant> = None;
+        let mut stage = |stage: &str, fraction: f32| {
+            let now = Instant::now();
+            // What comes before the first query may be followed by a long silence, and is told at once.
+            if fraction == 0.0 || told.is_none_or(|told| now - told >= PROGRESS_EVERY) {
+                mouth.mention(ticket, Event::Progress { id: job.id, stage: stage.to_owned(), fraction });
+                told = Some(now);
+            }
+            mouth.wishes.go_on(ticket)
+        };
+        self.engines.execute(&job.spec, &job.cloud, job.query_cloud.as_ref(), &mut stage)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicUsize;
+
+    use super::super::testing::{Plain, Script, spec, squares};
+    use super::*;
+
+    fn worker(script: Script) -> (Worker, Arc<AtomicUsize>) {
+        let wakes = Arc::<AtomicUsize>::default();
+        let count = Arc::clone(&wakes);
+        let engines = Engines::with(Box::new(move |kind| Ok(Box::new(Plain { kind, script: script.clone() }))));
+        let wake = move || {
+            count.fetch_add(1, Ordering::Relaxed);
+        };
+        (Worker::spawn_with(engines, wake).unwrap(), wakes)
+    }
+
+    /// Jobs of different ids have as many rows.
+    fn job(id: JobId) -> Job {
+        Job { id, spec: spec(), cloud: squares(id as usize), query_cloud: None }
+    }
+
+    fn slow() -> Script {
+        Script { per_query: Duration::from_millis(1), ..Script::default() }
+    }
+
+    /// All events up to the first that ends a job.
+    fn until_end(worker: &Worker) -> Vec<Event> {
+        let began = Instant::now();
+        let mut events = Vec::new();
+        loop {
+            match worker.try_recv() {
+                Some(event @ Event::Progress { .. }) => events.push(event),
+                Some(event) => {
+                    events.push(event);
+                    return events;
+                }
+                None => std::thread::sleep(Duration::from_millis(1)),
+            }
+            assert!(began.elapsed() < Duration::from_secs(20), "no end after {events:?}");
+        }
+    }
+
+    fn wait_until_running(worker: &Worker) {
+        while !matches!(worker.try_recv(), Some(Event::Progress { fraction, .. }) if fraction > 0.0) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    #[test]
+    fn a_job_tells_of_its_progress_and_its_end() {
+        let (worker, wakes) = worker(slow());
+        worker.submit(job(100));
+        let events = until_end(&worker);
+        let Some(Event::Finished { id: 100, record }) = events.last() else { panic!("{events:?}") };
+        assert_eq!(record.neighbors.queries(), 100);
+        assert!(events.len() > 3, "{events:?}");
+        // Six passes over 100 queries of 1 ms are 600 ms or more, and two stages are told at once.
+        assert!(events.len() < 40, "{events:?}");
+        std::thread::sleep(Duration::from_millis(20));
+        assert_eq!(wakes.load(Ordering::Relaxed), events.len());
+    }
+
+    #[test]
+    fn a_new_job_takes_the_place_of_the_old() {
+        let (worker, _) = worker(slow());
+        worker.submit(job(1000));
+        wait_until_running(&worker);
+        for id in 11..=20 {
+            worker.submit(job(id));
+        }
+        for event in until_end(&worker) {
+            let (Event::Progress { id, .. } | Event::Finished { id, .. } | Event::Failed { id, .. }) = event;
+            assert_eq!(id, 20, "something was heard of a job that was replaced");
+        }
+        std::thread::sleep(Duration::from_millis(50));
+        assert!(worker.try_recv().is_none());
+    }
+
+    #[test]
+    fn a_result_that_waits_when_a_new_job_comes_is_dropped() {
+        let (worker, wakes) = worker(Script::default());
+        worker.submit(job(10));
+        let began = Instant::now();
+        while wakes.load(Ordering::Relaxed) < 3 && began.elapsed() < Duration::from_secs(5) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        std::thread::sleep(Duration::from_millis(50));
+        worker.submit(job(12));
+        assert!(matches!(until_end(&worker).last(), Some(Event::Finished { id: 12, .. })));
+    }
+
+    #[test]
+    fn a_cancel_is_obeyed_and_the_next_job_runs() {
+        let (worker, _) = worker(slow());
+        worker.submit(job(1000));
+        wait_until_running(&worker);
+        let asked = Instant::now();
+        worker.cancel();
+        assert!(matches!(until_end(&worker).last(), Some(Event::Failed { id: 1000, error: RunError::Cancelled })));
+        assert!(asked.elapsed() < Duration::from_millis(200), "{:?}", asked.elapsed());
+        worker.submit(job(5));
+        assert!(matches!(until_end(&worker).last(), Some(Event::Finished { id: 5, .. })));
+    }
+
+    #[test]
+    fn a_job_that_waits_can_be_cancelled() {
+        let (worker, _) = worker(slow());
+        worker.submit(job(1000));
+        wait_until_running(&worker);
+        worker.submit(job(900));
+        worker.cancel();
+        assert!(matches!(until_end(&worker).last(), Some(Event::Failed { id: 900, error: RunError::Cancelled })));
+    }
+
+    #[test]
+    fn a_panic_fails_the_job_and_not_the_thread() {
+        let (worker, _) = worker(Script { panic_after: Some(15), ..Script::default() });
+        worker.submit(job(30));
+        let events = until_end(&worker);
+        let Some(Event::Failed { id: 30, error }) = events.last() else { panic!("{events:?}") };
+        assert_eq!(error.to_string(), "the run failed unexpectedly: the test says so; please report this as a bug");
+        worker.submit(Job { spec: RunSpec { warmup: 0, repeats: 1, ..spec() }, ..job(5) });
+        assert!(matches!(until_end(&worker).last(), Some(Event::Finished { id: 5, .. })));
+    }
+
+    #[test]
+    fn a_full_channel_makes_room_for_a_result() {
+        let (sender, events) = bounded(2);
+        let wishes = Arc::new(Wishes::default());
+        wishes.wanted.store(7, Ordering::Release);
+        let mouth = Mouth { sender, unread: events.clone(), wishes, wake: Box::new(|| ()) };
+        for _ in 0..5 {
+            mouth.mention(7, Event::Progress { id: 1, stage: "at it".to_owned(), fraction: 0.5 });
+        }
+        mouth.tell(7, Event::Failed { id: 1, error: RunError::Cancelled });
+        let heard: Vec<Event> = events.try_iter().map(|(_, event)| event).collect();
+        assert!(matches!(heard.as_slice(), [Event::Progress { .. }, Event::Failed { .. }]), "{heard:?}");
+    }
+
+    #[test]
+    fn dropping_cancels_and_joins() {
+        let (worker, _) = worker(slow());
+        worker.submit(job(1000));
+        wait_until_running(&worker);
+        let wishes = Arc::clone(&worker.wishes);
+        let began = Instant::now();
+        drop(worker);
+        assert!(began.elapsed() < Duration::from_millis(300), "{:?}", began.elapsed());
+        assert_eq!(Arc::strong_count(&wishes), 1, "the thread is gone, and what it held");
     }
 }

@@ -1,8 +1,45 @@
-//! The CPU twin of the kernel.
+//! The CPU twin of the kernel: the same algorithm, function for function, over arrays of 32 lanes.
+//!
+//! | here | there |
+//! |---|---|
+//! | `warp.rs` | `cuda/warp.cuh` |
+//! | `bitonic.rs` | `cuda/bitonic.cuh` |
+//! | `candidate_buffer.rs` | `cuda/candidate_buffer.cuh` |
+//! | `distance.rs` | `cuda/distance.cuh` |
+//! | `counters.rs` | `cuda/counters.cuh` |
+//! | `warp_knn.rs` | `cuda/warp_knn.cuh` |
+//!
+//! Neighbours, distances, counters and convergence are equal to the kernel's, bit for bit.
 
-use crate::knn::{DeviceInfo, Engine, EngineError, EngineKind, Problem, Search};
+mod bitonic;
+mod candidate_buffer;
+mod counters;
+mod distance;
+mod warp;
+mod warp_knn;
 
-/// The engine.
+use std::ops::Range;
+use std::time::Instant;
+
+use candidate_buffer::Warp;
+use distance::GroupedPoints;
+use rayon::prelude::*;
+
+use crate::knn::{Answer, Build, Counters, DeviceInfo, Engine, EngineError, EngineKind, MAX_K, Neighbors, Problem, Search};
+
+/// The width of a warp in a run.
+const WARP: usize = 32;
+
+/// Queries whose warps share a batch. Enough that streaming the points costs little beside scanning them.
+const BLOCK: usize = 32;
+
+/// The keys that a lane holds for `k` neighbours in a warp of `width`: a power of two.
+fn registers_for(k: usize, width: usize) -> usize {
+    k.div_ceil(width).next_power_of_two()
+}
+
+/// The engine. It runs everywhere.
+#[derive(Debug, Default)]
 pub struct Lockstep;
 
 impl Lockstep {
@@ -16,10 +53,122 @@ impl Engine for Lockstep {
     fn kind(&self) -> EngineKind {
         EngineKind::Lockstep
     }
+
     fn device(&self) -> DeviceInfo {
-        unimplemented!()
+        DeviceInfo {
+            name: "CPU".to_owned(),
+            details: vec![("threads".to_owned(), rayon::current_num_threads().to_string()), ("instructions".to_owned(), instructions().to_owned())],
+        }
     }
-    fn load<'a>(&'a mut self, _problem: &'a Problem, _profile: bool) -> Result<Box<dyn Search + 'a>, EngineError> {
-        unimplemented!()
+
+    fn load<'a>(&'a mut self, problem: &'a Problem, _profile: bool) -> Result<Box<dyn Search + 'a>, EngineError> {
+        if problem.k() > MAX_K {
+            return Err(EngineError::Limit { engine: self.kind(), what: "k", limit: MAX_K as u64, value: problem.k() as u64 });
+        }
+        let start = Instant::now();
+        let points = GroupedPoints::new(problem.points(), problem.dims());
+        Ok(Box::new(LockstepSearch {
+            problem,
+            points,
+            upload_ms: start.elapsed().as_secs_f64() * 1e3,
+            neighbors: Neighbors::unanswered(problem.q(), problem.k()),
+            tallies: Vec::new(),
+        }))
+    }
+}
+
+/// The best of the instruction sets that the twin is compiled for.
+fn instructions() -> &'static str {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq") && is_x86_feature_detected!("avx512vl") {
+            "AVX-512"
+        } else if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+            "AVX2"
+        } else {
+            "no fused multiply-add in hardware: slow"
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        std::env::consts::ARCH
+    }
+}
+
+struct LockstepSearch<'a> {
+    problem: &'a Problem,
+    points: GroupedPoints<WARP>,
+    upload_ms: f64,
+    neighbors: Neighbors,
+    /// Of the queries that were searched last.
+    tallies: Vec<counters::Tally>,
+}
+
+impl Search for LockstepSearch<'_> {
+    fn setup_ms(&self) -> Vec<(&'static str, f64)> {
+        vec![("upload", self.upload_ms)]
+    }
+
+    fn first_chunk(&self) -> usize {
+        rayon::current_num_threads() * BLOCK
+    }
+
+    fn search(&mut self, queries: Range<usize>, _build: Build) -> Result<f64, EngineError> {
+        let start = Instant::now();
+        let (dims, k, points) = (self.problem.dims(), self.problem.k(), &self.points);
+        let range = queries.start * k..queries.end * k;
+        let coordinates = &self.problem.queries()[queries.start * dims..queries.end * dims];
+        self.tallies = coordinates
+            .par_chunks(BLOCK * dims)
+            .zip(self.neighbors.indices[range.clone()].par_chunks_mut(BLOCK * k))
+            .zip(self.neighbors.squared_distances[range].par_chunks_mut(BLOCK * k))
+            .flat_map_iter(|((queries, indices), distances)| {
+                let mut warps = vec![Warp::<WARP>::new(k, registers_for(k, WARP)); queries.len() / dims];
+                warp_knn::search_block(points, queries, dims, &mut warps);
+                for ((warp, indices), distances) in warps.iter().zip(indices.chunks_exact_mut(k)).zip(distances.chunks_exact_mut(k)) {
+                    for ((neighbour, index), distance) in warp.neighbours().zip(indices).zip(distances) {
+                        (*index, *distance) = neighbour;
+                    }
+                }
+                warps.into_iter().map(|warp| warp.tally)
+            })
+            .collect();
+        Ok(start.elapsed().as_secs_f64() * 1e3)
+    }
+
+    fn download(&mut self, neighbors: &mut Neighbors) -> Result<f64, EngineError> {
+        let start = Instant::now();
+        neighbors.clone_from(&self.neighbors);
+        Ok(start.elapsed().as_secs_f64() * 1e3)
+    }
+
+    fn collect(&mut self, answer: &mut Answer) -> Result<(), EngineError> {
+        for tally in self.tallies.drain(..) {
+            answer.counters.push(tally.counters);
+            answer.convergence.push(tally.history);
+        }
+        Ok(())
+    }
+}
+
+/// Searches one query again and keeps every merge, where a run keeps 64: its counters and (points seen, max_distance).
+pub fn replay(problem: &Problem, query: usize) -> (Counters, Vec<(u32, f32)>) {
+    let points = GroupedPoints::<WARP>::new(problem.points(), problem.dims());
+    let mut warp = Warp::new(problem.k(), registers_for(problem.k(), WARP));
+    warp.tally.whole = true;
+    warp_knn::search_block(&points, problem.query(query), problem.dims(), std::slice::from_mut(&mut warp));
+    (warp.tally.counters, warp.tally.history)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::knn::NONE;
+
+    #[test]
+    fn padding_is_nobody() {
+        assert_eq!(warp::index_of(warp::PADDING), NONE);
+        assert_eq!(warp::distance_of(warp::PADDING), f32::INFINITY);
+        assert_eq!([1, 32, 33, 64, 65, 1000, 1024].map(|k| registers_for(k, 32)), [1, 1, 2, 2, 4, 32, 32]);
     }
 }

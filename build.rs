@@ -1,0 +1,163 @@
+//! Embeds the device code.
+//!
+//! With an `nvcc` (`WARPSCOPE_NVCC`, `CUDA_HOME`, `PATH`, `/usr/local/cuda`, the folder that `scripts/get-nvcc` fills)
+//! each capacity and dimension of the kernel becomes one fat binary, so that a search loads only its own. Without one the
+//! sources alone are embedded, for NVRTC at run time. `WARPSCOPE_CUDA_ARCHS` says what the fat binaries hold:
+//!
+//! - unset, in a release build: machine code for every architecture below, and PTX for those to come. 54 kernels take
+//!   about 25 s of one core an architecture; compiled by the driver instead, the largest would keep its first user
+//!   waiting for seconds.
+//! - unset, in a debug build: PTX alone, which the driver compiles at first use.
+//! - a list such as `90` or `80,90`: machine code for these; `ptx`: PTX alone; `none`: nothing embedded.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
+use std::thread;
+
+const CAPACITIES: [u32; 6] = [32, 64, 128, 256, 512, 1024];
+/// 0 stands for any other number of dimensions.
+const DIMS: [u32; 3] = [2, 3, 0];
+/// Turing to Blackwell: what CUDA 13 knows, one for each kind of multiprocessor.
+const ARCHITECTURES: [u32; 7] = [75, 80, 86, 89, 90, 100, 120];
+/// The oldest architecture, whose PTX every later one can be compiled from.
+const PTX: u32 = 75;
+
+fn main() {
+    for name in ["WARPSCOPE_NVCC", "WARPSCOPE_CUDA_ARCHS", "WARPSCOPE_NVCC_HOME", "CUDA_HOME"] {
+        println!("cargo::rerun-if-env-changed={name}");
+    }
+    println!("cargo::rerun-if-changed=cuda");
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+
+    let source = single_source(Path::new("cuda/warp_knn.cu"));
+    fs::write(out.join("warp_knn.cu"), &source).expect("OUT_DIR is writable");
+
+    let wanted =
+        env::var("WARPSCOPE_CUDA_ARCHS").unwrap_or_else(|_| if env::var("PROFILE").as_deref() == Ok("release") { "all" } else { "ptx" }.to_owned());
+    let embedded = if wanted == "none" { Err("WARPSCOPE_CUDA_ARCHS=none".to_owned()) } else { compile(&out, &wanted) };
+
+    let mut table = String::from("/// (capacity, dimensions, fat binary).\npub static EMBEDDED: &[(u32, u32, &[u8])] = &[\n");
+    if embedded.is_ok() {
+        for (k, d) in variants() {
+            table += &format!("    ({k}, {d}, include_bytes!(concat!(env!(\"OUT_DIR\"), \"/{}\"))),\n", file_name(k, d));
+        }
+    }
+    let about = match &embedded {
+        Ok(about) | Err(about) => about,
+    };
+    table += &format!("];\n\n/// What built them, or why there are none.\npub const EMBEDDED_ABOUT: &str = {about:?};\n");
+    fs::write(out.join("kernels.rs"), table).expect("OUT_DIR is writable");
+}
+
+fn variants() -> impl Iterator<Item = (u32, u32)> {
+    CAPACITIES.into_iter().flat_map(|k| DIMS.into_iter().map(move |d| (k, d)))
+}
+
+fn file_name(k: u32, d: u32) -> String {
+    format!("warp_knn_k{k}_d{d}.fatbin")
+}
+
+/// The kernel as one text: NVRTC has no folder to look for includes in.
+fn single_source(entry: &Path) -> String {
+    fn add(path: &Path, seen: &mut Vec<PathBuf>, text: &mut String) {
+        if seen.iter().any(|other| other == path) {
+            return;
+        }
+        seen.push(path.to_owned());
+        let name = path.file_name().expect("a file").to_string_lossy().into_owned();
+        let source = fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        *text += &format!("#line 1 \"{name}\"\n");
+        for (number, line) in source.lines().enumerate() {
+            if let Some(include) = line.strip_prefix("#include \"").and_then(|rest| rest.strip_suffix('"')) {
+                add(&path.with_file_name(include), seen, text);
+                *text += &format!("#line {} \"{name}\"\n", number + 2);
+            } else if line != "#pragma once" {
+                *text += line;
+                *text += "\n";
+            }
+        }
+    }
+    let mut text = String::new();
+    add(entry, &mut Vec::new(), &mut text);
+    text
+}
+
+/// Compiles every variant, as many at a time as there are cores, and says with what.
+fn compile(out: &Path, wanted: &str) -> Result<String, String> {
+    let nvcc = find_nvcc().ok_or("no nvcc was found when this program was built")?;
+    let version = output(Command::new(&nvcc).arg("--version"))?;
+    let release = version.split("release ").nth(1).and_then(|rest| rest.split(',').next()).unwrap_or("of unknown release").to_owned();
+    let known = output(Command::new(&nvcc).arg("--list-gpu-code"))?;
+    let is_known = |arch: u32| known.lines().any(|line| line.trim() == format!("sm_{arch}"));
+
+    let targets: Vec<u32> = match wanted {
+        "all" => ARCHITECTURES.into_iter().filter(|&arch| is_known(arch)).collect(),
+        "ptx" => Vec::new(),
+        list => list
+            .split(',')
+            .map(|arch| arch.trim().parse().unwrap_or_else(|_| panic!("WARPSCOPE_CUDA_ARCHS={list}: write all, ptx, none, or numbers such as 80,90")))
+            .collect(),
+    };
+    let mut options: Vec<String> = targets.iter().map(|arch| format!("-gencode=arch=compute_{arch},code=sm_{arch}")).collect();
+    if targets.is_empty() || wanted == "all" {
+        options.push(format!("-gencode=arch=compute_{PTX},code=compute_{PTX}"));
+    }
+
+    let jobs = Mutex::new(variants().collect::<Vec<_>>());
+    let failed = Mutex::new(None);
+    let workers = env::var("NUM_JOBS").ok().and_then(|jobs| jobs.parse().ok()).unwrap_or(1usize);
+    thread::scope(|scope| {
+        for _ in 0..workers.clamp(1, 32) {
+            scope.spawn(|| {
+                // The last are the longest: they go first.
+                while let Some((k, d)) = { jobs.lock().unwrap().pop() } {
+                    let mut command = Command::new(&nvcc);
+                    command.args(["-std=c++17", "-O3", "-fatbin", "--compress-mode=size"]).args(&options);
+                    command.args([format!("-DWARPSCOPE_K={k}"), format!("-DWARPSCOPE_D={d}"), "-DWARPSCOPE_BUILDS=7".to_owned()]);
+                    command.arg("-o").arg(out.join(file_name(k, d))).arg("cuda/warp_knn.cu");
+                    if let Err(why) = output(&mut command) {
+                        *failed.lock().unwrap() = Some(why);
+                        jobs.lock().unwrap().clear();
+                    }
+                }
+            });
+        }
+    });
+    if let Some(why) = failed.into_inner().unwrap() {
+        // A compiler that is there and fails is a broken build, not a build without a compiler.
+        panic!("{} failed:\n{why}", nvcc.display());
+    }
+    let code = if targets.is_empty() { format!("PTX {PTX}") } else { targets.iter().map(|arch| format!("sm_{arch}")).collect::<Vec<_>>().join(", ") };
+    Ok(format!("nvcc {release}, {code}"))
+}
+
+fn output(command: &mut Command) -> Result<String, String> {
+    let output = command.output().map_err(|error| format!("{}: {error}", command.get_program().to_string_lossy()))?;
+    if output.status.success() {
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    } else {
+        Err(String::from_utf8_lossy(&output.stderr).into_owned())
+    }
+}
+
+fn find_nvcc() -> Option<PathBuf> {
+    if let Some(nvcc) = env::var_os("WARPSCOPE_NVCC") {
+        return Some(PathBuf::from(nvcc));
+    }
+    let name = if cfg!(windows) { "nvcc.exe" } else { "nvcc" };
+    let cuda_home = env::var_os("CUDA_HOME").map(|home| Path::new(&home).join("bin"));
+    let path = env::var_os("PATH").unwrap_or_default();
+    let folders = cuda_home.into_iter().chain(env::split_paths(&path)).chain(["/usr/local/cuda/bin".into()]).chain(fetched_nvcc());
+    folders.map(|folder| folder.join(name)).find(|nvcc| nvcc.is_file())
+}
+
+/// Where `scripts/get-nvcc` puts it.
+fn fetched_nvcc() -> Vec<PathBuf> {
+    let cache = env::var_os("XDG_CACHE_HOME").map(PathBuf::from).or_else(|| Some(Path::new(&env::var_os("HOME")?).join(".cache")));
+    let home = env::var_os("WARPSCOPE_NVCC_HOME").map(PathBuf::from).or_else(|| Some(cache?.join("warpscope/nvcc-13.0")));
+    let pythons = home.and_then(|home| fs::read_dir(home.join("lib")).ok());
+    pythons.into_iter().flatten().flatten().map(|python| python.path().join("site-packages/nvidia/cu13/bin")).collect()
+}

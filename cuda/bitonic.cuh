@@ -1,0 +1,79 @@
+// The bitonic network over a warp's registers. Twin of src/engines/lockstep/bitonic.rs.
+//
+// K = 32 R keys; lane L holds elements L R ... L R + R - 1, one a register. Strides below R exchange two registers of
+// the same lane, plainly; strides from R on exchange the same register of two lanes, by shuffle.
+//
+// Registers are indexed by constants only, so the loops over registers are unrolled. The loops over lanes are not: their
+// bodies are long, and unrolled the network of K = 1,024 would be twenty thousand instructions.
+#pragma once
+
+#include "warp.cuh"
+
+// `condition ? a : b` between values. The operator itself, between two registers, is a choice between two places, and
+// would move the whole array to local memory.
+__device__ __forceinline__ Key choose(bool condition, Key a, Key b) { return condition ? a : b; }
+
+// One comparator between two registers of this lane.
+__device__ __forceinline__ void exchange_in_lane(Key& low, Key& high, bool ascending) {
+    bool swap = (low > high) == ascending;
+    Key to_low = choose(swap, high, low);
+    high = choose(swap, low, high);
+    low = to_low;
+}
+
+// A layer of comparators between lanes: each keeps the smaller or the larger of its own key and its partner's.
+template <int R>
+__device__ __forceinline__ void exchange_between_lanes(Key (&keys)[R], unsigned lane, unsigned size, unsigned stride) {
+    bool keeps_smaller = ((lane & stride) == 0) == ((lane & size) == 0);
+#pragma unroll
+    for (int r = 0; r < R; ++r) {
+        Key other = __shfl_xor_sync(ALL_LANES, keys[r], stride);
+        keys[r] = choose((other < keys[r]) == keeps_smaller, other, keys[r]);
+    }
+}
+
+// The layers of strides STRIDE, STRIDE / 2, ... 1 inside each lane, ascending where `ascending(low)` for the comparator's
+// lower register. Strides and sizes below R are template arguments: the compiler must see every register's number before
+// it places the array, and loops whose ends depend on an outer loop it unrolls too late.
+template <int STRIDE, int R, class Ascending>
+__device__ __forceinline__ void exchange_in_lane_from(Key (&keys)[R], Ascending ascending) {
+    if constexpr (STRIDE > 0) {
+#pragma unroll
+        for (int low = 0; low < R; ++low) {
+            if ((low & STRIDE) == 0) {
+                exchange_in_lane(keys[low], keys[low + STRIDE], ascending(low));
+            }
+        }
+        exchange_in_lane_from<STRIDE / 2>(keys, ascending);
+    }
+}
+
+// The sizes up to R: each lane sorts its own registers, even lanes ascending and odd ones descending.
+template <int SIZE, int R>
+__device__ __forceinline__ void sort_in_lane(Key (&keys)[R], unsigned lane) {
+    if constexpr (SIZE <= R) {
+        // At size R the network's `i & size` is the lane's lowest bit.
+        exchange_in_lane_from<SIZE / 2>(keys, [lane](int low) { return SIZE < R ? (low & SIZE) == 0 : (lane & 1) == 0; });
+        sort_in_lane<SIZE * 2>(keys, lane);
+    }
+}
+
+// Sorts each run of `size` lanes, which must be bitonic, ascending where `lane & size` is 0. size = WARP sorts all.
+template <int R>
+__device__ __forceinline__ void merge(Key (&keys)[R], unsigned lane, unsigned size) {
+#pragma unroll 1
+    for (unsigned stride = size / 2; stride > 0; stride /= 2) {
+        exchange_between_lanes(keys, lane, size, stride);
+    }
+    exchange_in_lane_from<R / 2>(keys, [lane, size](int) { return (lane & size) == 0; });
+}
+
+// Sorts the warp's keys in ascending order.
+template <int R>
+__device__ __forceinline__ void sort(Key (&keys)[R], unsigned lane) {
+    sort_in_lane<2>(keys, lane);
+#pragma unroll 1
+    for (unsigned size = 2; size <= WARP; size *= 2) {  // in lanes: the network's size / R
+        merge(keys, lane, size);
+    }
+}

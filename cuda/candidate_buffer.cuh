@@ -1,0 +1,122 @@
+// A query's warp: the sorted intermediate result in registers, the candidate buffer in shared memory, and how one becomes
+// the other. Twin of src/engines/lockstep/candidate_buffer.rs.
+#pragma once
+
+#include "bitonic.cuh"
+#include "counters.cuh"
+
+// K = 32 R. Lane L holds elements L R ... L R + R - 1 of the intermediate result. The buffer has K slots; element (lane,
+// register) of what is swapped lies at slot register * 32 + lane, so that every access of the warp goes to 32
+// neighbouring words, and that order means nothing for a buffer, which is sorted before it is used.
+template <int R, class Tally>
+struct Warp {
+    static constexpr unsigned CAPACITY = WARP * R;
+
+    Key keys[R];
+    Key* buffer;
+    unsigned buffered = 0;  // slots taken, the same in every lane
+    unsigned k;
+    float max_distance = infinite_distance();  // squared distance of the k-th element
+    unsigned lane = lane_id();
+    Tally tally;
+
+    __device__ __forceinline__ Warp(Key* buffer, unsigned k, const Tally& tally) : buffer(buffer), k(k), tally(tally) {
+#pragma unroll
+        for (int r = 0; r < R; ++r) {
+            keys[r] = PADDING;
+        }
+    }
+
+    // Filters a group: lane L has the distance of point base + L. Candidates are appended in lane order; as soon as the
+    // buffer is full it is merged, and what was not yet appended is filtered again with the new max_distance.
+    __device__ __forceinline__ void filter(float distance, unsigned base) {
+        unsigned candidates = __ballot_sync(ALL_LANES, distance < max_distance);
+        if (candidates == 0) {
+            return;
+        }
+        tally.enter(INSERT);
+        tally.group_hit();
+        do {
+            unsigned slot = buffered + __popc(candidates & lanes_below(lane));
+            bool candidate = candidates >> lane & 1;
+            bool appends = candidate && slot < CAPACITY;
+            if (appends) {
+                buffer[slot] = key_of(distance, base + lane);
+            }
+            unsigned appended = min(static_cast<unsigned>(__popc(candidates)), CAPACITY - buffered);
+            tally.appended(appended);
+            buffered += appended;
+            if (buffered == CAPACITY) {
+                unsigned last = WARP - 1 - __clz(__ballot_sync(ALL_LANES, appends));
+                merge_buffer(base + last + 1);
+            }
+            candidates = __ballot_sync(ALL_LANES, candidate && !appends && distance < max_distance);
+        } while (candidates != 0);
+        tally.enter(FILTER);
+    }
+
+    // Merges what is left in the buffer after the last of n points.
+    __device__ __forceinline__ void finish(unsigned n) {
+        if (buffered > 0) {
+            for (unsigned slot = buffered + lane; slot < CAPACITY; slot += WARP) {
+                buffer[slot] = PADDING;
+            }
+            merge_buffer(n);
+        }
+    }
+
+    // Merges a full buffer into the intermediate result. The last appended point was the points_seen-th.
+    __device__ __forceinline__ void merge_buffer(unsigned points_seen) {
+        tally.enter(SORT);
+        // Slots were written by other lanes than those that read them.
+        __syncwarp();
+        // 1. Swap: the buffer goes to the registers. Each slot is read and written by the same lane: no barrier between.
+#pragma unroll
+        for (int r = 0; r < R; ++r) {
+            Key candidate = buffer[r * WARP + lane];
+            buffer[r * WARP + lane] = keys[r];
+            keys[r] = candidate;
+        }
+        // 2. Sort it.
+        sort(keys, lane);
+        tally.enter(MERGE);
+        // 3. min(i, K-1-i) with the intermediate result: element K-1-i lies in the mirrored lane and register. The
+        // shuffles of the sort do not order shared memory, so that takes a barrier.
+        __syncwarp();
+#pragma unroll
+        for (int r = 0; r < R; ++r) {
+            Key other = buffer[(R - 1 - r) * WARP + (WARP - 1 - lane)];
+            keys[r] = choose(other < keys[r], other, keys[r]);
+        }
+        // What is appended next must not overtake these reads.
+        __syncwarp();
+        // 4. What is left is bitonic, so one merge sorts it.
+        merge(keys, lane, WARP);
+        buffered = 0;
+        max_distance = distance_of(element(k - 1));
+        tally.merged(points_seen, max_distance);
+        tally.enter(INSERT);
+    }
+
+    // An element of the intermediate result, in every lane.
+    __device__ __forceinline__ Key element(unsigned i) const {
+        Key mine = keys[0];
+#pragma unroll
+        for (int r = 1; r < R; ++r) {
+            mine = choose(i % R == r, keys[r], mine);
+        }
+        return __shfl_sync(ALL_LANES, mine, i / R);
+    }
+
+    // Writes the first k elements of the intermediate result.
+    __device__ __forceinline__ void write(unsigned* indices, float* squared_distances) const {
+#pragma unroll
+        for (int r = 0; r < R; ++r) {
+            unsigned i = lane * R + r;
+            if (i < k) {
+                indices[i] = index_of(keys[r]);
+                squared_distances[i] = distance_of(keys[r]);
+            }
+        }
+    }
+};

@@ -1,0 +1,73 @@
+//! A field: a number, nothing, or text.
+
+/// What a field holds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Cell {
+    Number(f64),
+    Missing,
+    Text,
+}
+
+/// Words for "no value here", in lower case.
+const MISSING: [&str; 5] = ["na", "n/a", "nan", "null", "none"];
+
+impl Cell {
+    /// Reads a field; blanks about it do not matter.
+    pub fn parse(field: &[u8]) -> Self {
+        let field = field.trim_ascii();
+        if field.is_empty() {
+            return Self::Missing;
+        }
+        let Ok(text) = std::str::from_utf8(field) else { return Self::Text };
+        match text.parse::<f64>() {
+            Ok(number) if number.is_nan() => Self::Missing,
+            Ok(number) => Self::Number(number),
+            Err(_) if MISSING.iter().any(|word| text.eq_ignore_ascii_case(word)) => Self::Missing,
+            Err(_) => Self::Text,
+        }
+    }
+}
+
+/// A field as text: UTF-8, or what is not that as Latin-1, in which every byte is a character.
+pub(super) fn text(field: &[u8]) -> String {
+    let field = field.trim_ascii();
+    match std::str::from_utf8(field) {
+        Ok(text) => text.to_owned(),
+        Err(_) => field.iter().map(|&byte| char::from(byte)).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_blanks_and_the_rest() {
+        for (field, cell) in [
+            ("1", Cell::Number(1.0)),
+            (" -2.5e3\t", Cell::Number(-2500.0)),
+            ("+.5", Cell::Number(0.5)),
+            ("inf", Cell::Number(f64::INFINITY)),
+            ("-Infinity", Cell::Number(f64::NEG_INFINITY)),
+            ("", Cell::Missing),
+            ("  ", Cell::Missing),
+            ("NaN", Cell::Missing),
+            ("-nan", Cell::Missing),
+            ("N/A", Cell::Missing),
+            ("NULL", Cell::Missing),
+            ("1,5", Cell::Text),
+            ("0x10", Cell::Text),
+            ("1 2", Cell::Text),
+            ("-", Cell::Text),
+        ] {
+            assert_eq!(Cell::parse(field.as_bytes()), cell, "{field:?}");
+        }
+        assert_eq!(Cell::parse(b"\xd5akman"), Cell::Text);
+    }
+
+    #[test]
+    fn names_that_are_not_utf8_are_latin_1() {
+        assert_eq!(text(b" L\xe4nge "), "Länge");
+        assert_eq!(text("Länge".as_bytes()), "Länge");
+    }
+}

@@ -1,0 +1,182 @@
+//! Finds out how a text is delimited.
+
+use super::cell::{self, Cell};
+
+/// What stands between fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Separator {
+    Byte(u8),
+    /// Runs of blanks and tabs.
+    Spaces,
+}
+
+/// How a text is delimited, from its beginning.
+#[derive(Debug)]
+pub(super) struct Dialect {
+    pub separator: Separator,
+    /// The last comment before the first record, without its `#`: some writers put the names there.
+    comment: Option<Vec<u8>>,
+}
+
+/// A comma comes last: it may be a decimal or in a text, where the others are rare.
+const CANDIDATES: [u8; 4] = [b'\t', b';', b'|', b','];
+/// Records that are looked at.
+const RECORDS: usize = 64;
+
+impl Dialect {
+    /// Looks at the beginning of a text, or at all of it if `whole`. `tabs` says that its name promises tabs.
+    pub fn detect(sample: &[u8], whole: bool, tabs: bool) -> Self {
+        let mut records = Vec::new();
+        let mut comment = None;
+        let mut rest = sample;
+        while records.len() < RECORDS && !rest.is_empty() {
+            if rest.starts_with(b"#") {
+                let end = rest.iter().position(|&byte| byte == b'\n' || byte == b'\r').unwrap_or(rest.len());
+                if records.is_empty() {
+                    comment = Some(rest[rest.iter().take_while(|&&byte| byte == b'#').count()..end].to_vec());
+                }
+                rest = &rest[(end + 1).min(rest.len())..];
+                continue;
+            }
+            let (record, length) = Census::of_record(rest);
+            rest = &rest[length..];
+            // The sample may cut its last record.
+            if !record.blank && (whole || !rest.is_empty() || records.is_empty()) {
+                records.push(record);
+            }
+        }
+        Self { separator: choose(&records, tabs), comment }
+    }
+
+    /// For people.
+    pub fn name(&self) -> &'static str {
+        match self.separator {
+            Separator::Byte(b'\t') => "tabs",
+            Separator::Byte(b';') => "semicolons",
+            Separator::Byte(b'|') => "bars",
+            Separator::Byte(_) => "commas",
+            Separator::Spaces => "spaces",
+        }
+    }
+
+    /// Names from the comment before the first record, if it is as wide as the record and none of it is a number.
+    pub fn commented_names(&self, width: usize) -> Option<Vec<String>> {
+        let comment = self.comment.as_ref()?;
+        let fields: Vec<&[u8]> = match self.separator {
+            Separator::Byte(delimiter) => comment.split(|&byte| byte == delimiter).collect(),
+            Separator::Spaces => comment.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty()).collect(),
+        };
+        (fields.len() == width && fields.iter().all(|field| Cell::parse(field) == Cell::Text)).then(|| fields.into_iter().map(cell::text).collect())
+    }
+}
+
+fn choose(records: &[Census], tabs: bool) -> Separator {
+    let Some(first) = records.first() else { return Separator::Byte(b',') };
+    let count = |record: &Census, candidate: u8| record.counts[CANDIDATES.iter().position(|&other| other == candidate).unwrap_or(0)];
+    let even = |candidate: u8| count(first, candidate) > 0 && records.iter().all(|record| count(record, candidate) == count(first, candidate));
+    if tabs && count(first, b'\t') > 0 {
+        return Separator::Byte(b'\t');
+    }
+    if let Some(candidate) = CANDIDATES.into_iter().find(|&candidate| even(candidate)) {
+        return Separator::Byte(candidate);
+    }
+    if first.words > 1 && records.iter().all(|record| record.words == first.words) {
+        return Separator::Spaces;
+    }
+    // Uneven by every measure: the reader will say where. What separates most is the best guess.
+    match CANDIDATES.into_iter().max_by_key(|&candidate| records.iter().map(|record| count(record, candidate)).sum::<usize>()) {
+        Some(candidate) if records.iter().any(|record| count(record, candidate) > 0) => Separator::Byte(candidate),
+        _ if first.words > 1 => Separator::Spaces,
+        _ => Separator::Byte(b','),
+    }
+}
+
+/// How often each candidate stands in a record, outside quotes.
+#[derive(Debug)]
+struct Census {
+    counts: [usize; CANDIDATES.len()],
+    /// Runs of what is not blank.
+    words: usize,
+    blank: bool,
+}
+
+impl Census {
+    /// Counts in the first record of a text; also gives its length, line end included.
+    fn of_record(text: &[u8]) -> (Self, usize) {
+        let mut census = Self { counts: [0; CANDIDATES.len()], words: 0, blank: true };
+        let (mut quoted, mut field_start, mut in_word) = (false, true, false);
+        for (at, &byte) in text.iter().enumerate() {
+            census.blank &= byte.is_ascii_whitespace();
+            if quoted {
+                // A doubled quote closes and opens again, which comes to the same.
+                quoted = byte != b'"';
+                field_start = !quoted;
+                continue;
+            }
+            match byte {
+                b'\n' | b'\r' => return (census, at + 1),
+                b'"' if field_start => {
+                    quoted = true;
+                    census.words += usize::from(!in_word);
+                    in_word = true;
+                }
+                _ => {
+                    let candidate = CANDIDATES.iter().position(|&candidate| candidate == byte);
+                    if let Some(candidate) = candidate {
+                        census.counts[candidate] += 1;
+                    }
+                    let space = byte.is_ascii_whitespace();
+                    census.words += usize::from(!space && !in_word);
+                    in_word = !space;
+                    field_start = candidate.is_some() || space;
+                }
+            }
+        }
+        (census, text.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn separator(text: &str) -> Separator {
+        Dialect::detect(text.as_bytes(), true, false).separator
+    }
+
+    #[test]
+    fn delimiters_are_found() {
+        for (text, delimiter) in [
+            ("a,b\n1,2\n", b','),
+            ("a\tb\n1\t2", b'\t'),
+            ("a;b\r\n1,5;2,5\r\n", b';'),
+            ("a|b\n1|2\n", b'|'),
+            ("a, b\n1, 2\n", b','),
+            ("name,x\n\"one; two; three\",1\n\"a\nb\",2\n", b','),
+            ("a,b\n1,2,3\n4\n", b','),
+            ("\n\n# x;y;z\na,b\n1,2\n", b','),
+            ("1\n2\n", b','),
+            // Quotes inside a field are no quotes; the comma is uneven but the best there is.
+            ("he said \"1, 2\",3\nx,4\n", b','),
+        ] {
+            let want = Separator::Byte(delimiter);
+            assert_eq!(separator(text), want, "{text:?}");
+        }
+        assert_eq!(separator("  1  2 3\n 4 5\t6\n"), Separator::Spaces);
+        assert_eq!(separator("x y z\n1 2 3\n"), Separator::Spaces);
+        assert_eq!(Dialect::detect(b"a,b\tc\n1\t2\n", true, true).separator, Separator::Byte(b'\t'));
+    }
+
+    #[test]
+    fn a_cut_record_does_not_count() {
+        assert_eq!(Dialect::detect(b"1;2,0\n3;4,0\n5;", false, false).separator, Separator::Byte(b';'));
+    }
+
+    #[test]
+    fn names_may_stand_in_a_comment() {
+        let dialect = Dialect::detect(b"# made by hand\n# lon lat\n1 2\n", true, false);
+        assert_eq!(dialect.commented_names(2), Some(vec!["lon".to_owned(), "lat".to_owned()]));
+        assert_eq!(dialect.commented_names(3), None);
+        assert_eq!(Dialect::detect(b"# 7 8\n1 2\n", true, false).commented_names(2), None);
+    }
+}

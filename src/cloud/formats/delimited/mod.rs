@@ -1,0 +1,165 @@
+//! Delimited text: `.csv`, `.tsv`, `.txt`, columns between spaces; also inside gzip.
+//!
+//! A record is a line, or several where a quoted field holds line ends. Blank lines and lines that begin with `#` are no
+//! records. A column holds numbers when every field that is not empty (nor NA, NaN, null, none) parses as one.
+
+mod cell;
+mod dialect;
+mod records;
+
+use std::io::{BufRead, BufReader, Cursor, Read};
+
+use cell::Cell;
+use dialect::Dialect;
+use flate2::bufread::MultiGzDecoder;
+use records::Records;
+
+use super::input::Input;
+use super::sheet::{ColumnKind, Sheet, SheetColumn, Want, gather};
+use super::{FormatError, GZIP};
+
+/// How much is looked at to find the delimiter and the header.
+const SAMPLE: u64 = 1 << 18;
+/// After so many records, columns that turned out as text no longer take memory.
+const SETTLED: u64 = 1024;
+
+pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
+    let (mut stream, gzip) = open(input)?;
+    let mut sample = Vec::new();
+    stream.by_ref().take(SAMPLE).read_to_end(&mut sample).map_err(|why| input.io(why))?;
+    check_encoding(&sample, input)?;
+    if sample.trim_ascii().is_empty() {
+        return Err(input.malformed("nothing to read", "the file is blank"));
+    }
+
+    let name = input.path().to_string_lossy().to_lowercase();
+    let tabs = name.strip_suffix(".gz").unwrap_or(&name).ends_with(".tsv");
+    let dialect = Dialect::detect(&sample, (sample.len() as u64) < SAMPLE, tabs);
+    let records = Records::new(Cursor::new(sample).chain(stream), dialect.separator);
+    let mut sheet = read_records(records, &dialect, input, want)?;
+    if gzip {
+        sheet.format.push_str(", gzip");
+    }
+    Ok(sheet)
+}
+
+/// The text without gzip and byte order mark, and whether there was gzip.
+fn open<'a>(input: &Input<'a>) -> Result<(Box<dyn BufRead + 'a>, bool), FormatError> {
+    let mut file = input.open()?;
+    let gzip = file.fill_buf().map_err(|why| input.io(why))?.starts_with(GZIP);
+    let mut stream: Box<dyn BufRead + 'a> =
+        if gzip { Box::new(BufReader::with_capacity(1 << 17, MultiGzDecoder::new(file))) } else { Box::new(file) };
+    if stream.fill_buf().map_err(|why| input.io(why))?.starts_with(b"\xef\xbb\xbf") {
+        stream.consume(3);
+    }
+    Ok((stream, gzip))
+}
+
+/// Text is bytes without NUL; UTF-16 is full of them.
+fn check_encoding(sample: &[u8], input: &Input<'_>) -> Result<(), FormatError> {
+    if sample.starts_with(b"\xff\xfe") || sample.starts_with(b"\xfe\xff") {
+        return Err(input.unsupported("UTF-16 text is not read", "save it as UTF-8"));
+    }
+    if sample.contains(&0) {
+        return Err(input.malformed("not text", format!("there are NUL bytes in it; {}", super::known_extensions())));
+    }
+    Ok(())
+}
+
+fn read_records(mut records: Records<impl BufRead>, dialect: &Dialect, input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
+    if !records.advance().map_err(|why| input.io(why))? {
+        return Err(input.malformed("nothing to read", "there are only comments"));
+    }
+    let width = records.len();
+    let first: Vec<Cell> = (0..width).map(|at| Cell::parse(records.field(at))).collect();
+    // A header has at least one name; a record of numbers at least one number.
+    let headless = first.iter().any(|cell| matches!(cell, Cell::Number(_))) && !first.iter().any(|cell| matches!(cell, Cell::Text));
+    let header = || (0..width).map(|at| cell::text(records.field(at))).collect();
+    let mut columns = named(if headless { dialect.commented_names(width) } else { Some(header()) }, width);
+    let mut kept = want.resolve(&columns, input)?;
+    let mut filled = vec![false; width];
+    let mut values: Vec<f64> = Vec::new();
+    let mut rows = 0u64;
+    let mut more = headless || records.advance().map_err(|why| input.io(why))?;
+    while more {
+        if records.len() == width {
+            if values.capacity() - values.len() < kept.len() {
+                input.reserve(&mut values, kept.len())?;
+            }
+            for &at in &kept {
+                let column = &mut columns[at];
+                let cell = if column.kind == ColumnKind::Text { Cell::Missing } else { Cell::parse(records.field(at)) };
+                values.push(match cell {
+                    Cell::Number(number) => {
+                        filled[at] = true;
+                        number
+                    }
+                    Cell::Missing => f64::NAN,
+                    Cell::Text => {
+                        column.kind = ColumnKind::Text;
+                        column.example = Some((rows, cell::text(records.field(at)).chars().take(40).collect()));
+                        f64::NAN
+                    }
+                });
+            }
+            rows += 1;
+            if rows == SETTLED {
+                values = drop_text(values, &mut kept, &columns);
+            }
+        } else if !records.is_blank() {
+            let what = format!("line {}, record {rows}", line_of(records.start(), input)?);
+            return Err(input.malformed(what, format!("fields: {} where there should be {width}", records.len())));
+        }
+        more = records.advance().map_err(|why| input.io(why))?;
+    }
+    values = drop_text(values, &mut kept, &columns);
+    for &at in &kept {
+        // A table without records still has its columns.
+        if rows > 0 && !filled[at] {
+            columns[at].kind = ColumnKind::Empty;
+        }
+    }
+    let format = format!("delimited text, {}, {}", dialect.name(), if headless { "no header" } else { "header" });
+    Ok(Sheet { path: input.path().to_owned(), format, columns, kept, rows, values, skipped: Vec::new() })
+}
+
+/// Names what has no name: all columns as [`crate::cloud::Column::unnamed`] does, single ones by their index.
+fn named(names: Option<Vec<String>>, width: usize) -> Vec<SheetColumn> {
+    match names {
+        None => SheetColumn::unnamed(width),
+        Some(names) => {
+            let name = |(at, name): (usize, String)| {
+                // CloudCompare writes its header as a comment of its own kind.
+                let name = if at == 0 { name.trim_start_matches('/').trim_start().to_owned() } else { name };
+                SheetColumn::numeric(if name.is_empty() { format!("d{at}") } else { name })
+            };
+            names.into_iter().enumerate().map(name).collect()
+        }
+    }
+}
+
+fn drop_text(values: Vec<f64>, kept: &mut Vec<usize>, columns: &[SheetColumn]) -> Vec<f64> {
+    let places: Vec<usize> = (0..kept.len()).filter(|&place| columns[kept[place]].kind != ColumnKind::Text).collect();
+    let values = gather(values, kept.len(), &places);
+    *kept = places.into_iter().map(|place| kept[place]).collect();
+    values
+}
+
+/// The 1-based line of the record that begins at or, with blank lines and comments between, after a byte of the text.
+fn line_of(start: u64, input: &Input<'_>) -> Result<u64, FormatError> {
+    let (stream, _) = open(input)?;
+    let mut before = 0;
+    let mut line = 0;
+    let mut stream = stream;
+    let mut text = Vec::new();
+    loop {
+        text.clear();
+        let count = stream.read_until(b'\n', &mut text).map_err(|why| input.io(why))?;
+        line += 1;
+        before += count as u64;
+        let skipped = text.trim_ascii().is_empty() || text.starts_with(b"#");
+        if count == 0 || before > start && !skipped {
+            return Ok(line);
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Splits text into records and fields.
+
+use std::io::{self, BufRead};
+use std::ops::Range;
+
+use super::dialect::Separator;
+
+/// The records of a text, one at a time.
+pub(super) enum Records<R> {
+    Quoted { reader: csv::Reader<R>, record: csv::ByteRecord },
+    Spaced { reader: R, line: Vec<u8>, fields: Vec<Range<usize>>, start: u64, next: u64 },
+}
+
+impl<R: BufRead> Records<R> {
+    pub fn new(reader: R, separator: Separator) -> Self {
+        match separator {
+            Separator::Byte(delimiter) => Self::Quoted {
+                reader: csv::ReaderBuilder::new()
+                    .delimiter(delimiter)
+                    .comment(Some(b'#'))
+                    .has_headers(false)
+                    // Lengths are compared by the caller, who knows what to say.
+                    .flexible(true)
+                    .buffer_capacity(1 << 17)
+                    .from_reader(reader),
+                record: csv::ByteRecord::new(),
+            },
+            Separator::Spaces => Self::Spaced { reader, line: Vec::new(), fields: Vec::new(), start: 0, next: 0 },
+        }
+    }
+
+    /// Goes to the next record; false at the end.
+    pub fn advance(&mut self) -> io::Result<bool> {
+        match self {
+            Self::Quoted { reader, record } => reader.read_byte_record(record).map_err(io::Error::from),
+            Self::Spaced { reader, line, fields, start, next } => loop {
+                line.clear();
+                *start = *next;
+                *next += reader.read_until(b'\n', line)? as u64;
+                if *start == *next {
+                    return Ok(false);
+                }
+                split_spaces(line, fields);
+                if !fields.is_empty() && !line.starts_with(b"#") {
+                    return Ok(true);
+                }
+            },
+        }
+    }
+
+    /// Fields of the record.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Quoted { record, .. } => record.len(),
+            Self::Spaced { fields, .. } => fields.len(),
+        }
+    }
+
+    /// A field of the record, without its quotes.
+    pub fn field(&self, at: usize) -> &[u8] {
+        match self {
+            Self::Quoted { record, .. } => &record[at],
+            Self::Spaced { line, fields, .. } => &line[fields[at].clone()],
+        }
+    }
+
+    /// Whether the record is a line of blanks.
+    pub fn is_blank(&self) -> bool {
+        self.len() == 1 && self.field(0).trim_ascii().is_empty()
+    }
+
+    /// The byte of the text at which the record, or what was skipped before it, begins.
+    pub fn start(&self) -> u64 {
+        match self {
+            Self::Quoted { record, .. } => record.position().map_or(0, csv::Position::byte),
+            Self::Spaced { start, .. } => *start,
+        }
+    }
+}
+
+/// Fields between runs of blanks; quotes hold blanks together.
+fn split_spaces(line: &[u8], fields: &mut Vec<Range<usize>>) {
+    fields.clear();
+    let mut at = 0;
+    while at < line.len() {
+        if line[at].is_ascii_whitespace() {
+            at += 1;
+        } else if let Some(length) = (line[at] == b'"').then(|| line[at + 1..].iter().position(|&byte| byte == b'"')).flatten() {
+            fields.push(at + 1..at + 1 + length);
+            at += length + 2;
+        } else {
+            let length = line[at..].iter().position(u8::is_ascii_whitespace).unwrap_or(line.len() - at);
+            fields.push(at..at + length);
+            at += length;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blanks_separate_and_quotes_hold() {
+        let line = b"  a\t12  \"b c\" \"open d\r\n";
+        let mut fields = Vec::new();
+        split_spaces(line, &mut fields);
+        let fields: Vec<&[u8]> = fields.into_iter().map(|range| &line[range]).collect();
+        assert_eq!(fields, [&b"a"[..], b"12", b"b c", b"\"open", b"d"]);
+    }
+}

@@ -1,0 +1,125 @@
+//! A file being read: where it is, how far the reading is, and the errors it can give.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use super::FormatError;
+use crate::progress::Progress;
+
+/// Names the file to a reader, opens it, and makes its errors.
+pub(super) struct Input<'a> {
+    path: PathBuf,
+    /// The array of an archive, from `FILE.npz:NAME`.
+    member: Option<String>,
+    size: u64,
+    progress: &'a dyn Progress,
+}
+
+impl<'a> Input<'a> {
+    /// Looks at a path; only regular files are read.
+    pub fn new(path: &Path, progress: &'a dyn Progress) -> Result<Self, FormatError> {
+        let (path, member) = split_member(path);
+        let io = |why| FormatError::Io { why, path: path.clone() };
+        let metadata = std::fs::metadata(&path).map_err(io)?;
+        if metadata.is_dir() {
+            return Err(io(io::ErrorKind::IsADirectory.into()));
+        }
+        if !metadata.is_file() {
+            return Err(FormatError::Unsupported { what: "not a regular file".into(), why: "write it to disk first".into(), path });
+        }
+        Ok(Self { path, member, size: metadata.len(), progress })
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub fn member(&self) -> Option<&str> {
+        self.member.as_deref()
+    }
+
+    /// The file's size in bytes.
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// Opens the file. Reading tells the progress, and fails once that is cancelled.
+    pub fn open(&self) -> Result<BufReader<Watched<'a>>, FormatError> {
+        let file = File::open(&self.path).map_err(|why| self.io(why))?;
+        Ok(BufReader::with_capacity(1 << 18, Watched { file, done: 0, size: self.size, progress: self.progress }))
+    }
+
+    /// Fails if the work should stop; for loops that read nothing.
+    pub fn check(&self) -> Result<(), FormatError> {
+        if self.progress.cancelled() { Err(FormatError::Cancelled) } else { Ok(()) }
+    }
+
+    /// What an error while reading means.
+    pub fn io(&self, why: io::Error) -> FormatError {
+        if self.progress.cancelled() {
+            FormatError::Cancelled
+        } else if why.kind() == io::ErrorKind::UnexpectedEof {
+            self.malformed("cut short", "the file ends in the middle of its data")
+        } else {
+            FormatError::Io { why, path: self.path.clone() }
+        }
+    }
+
+    pub fn malformed(&self, what: impl Into<String>, why: impl Into<String>) -> FormatError {
+        FormatError::Malformed { what: what.into(), why: why.into(), path: self.path.clone() }
+    }
+
+    pub fn unsupported(&self, what: impl Into<String>, why: impl Into<String>) -> FormatError {
+        FormatError::Unsupported { what: what.into(), why: why.into(), path: self.path.clone() }
+    }
+
+    pub fn column(&self, what: impl Into<String>, why: impl Into<String>) -> FormatError {
+        FormatError::Column { what: what.into(), why: why.into(), path: self.path.clone() }
+    }
+
+    /// Makes room for `more` values; growth is amortised.
+    pub fn reserve(&self, values: &mut Vec<f64>, more: usize) -> Result<(), FormatError> {
+        values
+            .try_reserve(more)
+            .map_err(|_| self.unsupported("too large", format!("there is no memory for {} values", values.len() as u64 + more as u64)))
+    }
+}
+
+/// `cloud.npz:points` is the array `points` of `cloud.npz`, unless a file has that very name.
+fn split_member(path: &Path) -> (PathBuf, Option<String>) {
+    if let Some(text) = path.to_str()
+        && let Some(at) = text.to_lowercase().rfind(".npz:")
+        && !path.exists()
+    {
+        return (PathBuf::from(&text[..at + 4]), Some(text[at + 5..].to_owned()));
+    }
+    (path.to_owned(), None)
+}
+
+/// A file whose reading is watched.
+pub(super) struct Watched<'a> {
+    file: File,
+    done: u64,
+    size: u64,
+    progress: &'a dyn Progress,
+}
+
+impl Read for Watched<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.progress.cancelled() {
+            return Err(io::Error::other("cancelled"));
+        }
+        let count = self.file.read(buffer)?;
+        self.done += count as u64;
+        self.progress.update(self.done, self.size);
+        Ok(count)
+    }
+}
+
+impl Seek for Watched<'_> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.done = self.file.seek(to)?;
+        Ok(self.done)
+    }
+}

@@ -1,0 +1,209 @@
+//! NumPy's `.npy`: one array of numbers.
+
+use std::io::Read;
+
+use super::FormatError;
+use super::input::Input;
+use super::number::{Endian, Number, read_bytes};
+use super::sheet::{Sheet, SheetColumn, Want};
+
+/// Larger headers are of structured types with very many fields, or broken.
+const MAX_HEADER: u64 = 1 << 20;
+/// Bytes that are decoded at a time.
+const CHUNK: usize = 1 << 18;
+
+pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
+    let mut file = input.open()?;
+    let header = Header::read(&mut file, input)?;
+    let left = input.size().saturating_sub(header.length);
+    if header.bytes > left {
+        return Err(input.malformed("cut short", format!("the header promises {} bytes of data and {left} are there", header.bytes)));
+    }
+    let mut sheet = read_array(&mut file, &header, input, want)?;
+    if left > header.bytes {
+        sheet.skipped.push(format!("{} bytes after the array were not read", left - header.bytes));
+    }
+    Ok(sheet)
+}
+
+/// An array's header.
+#[derive(Debug)]
+pub(super) struct Header {
+    number: Number,
+    endian: Endian,
+    fortran: bool,
+    pub rows: usize,
+    pub columns: usize,
+    /// 1 or 2.
+    pub rank: usize,
+    /// Bytes of the header.
+    length: u64,
+    /// Bytes of the data.
+    bytes: u64,
+}
+
+impl Header {
+    /// Reads a header; the data follow.
+    pub fn read(reader: &mut impl Read, input: &Input<'_>) -> Result<Self, FormatError> {
+        let io = |why| input.io(why);
+        let start = read_bytes(reader, 8).map_err(io)?;
+        if !start.starts_with(b"\x93NUMPY") {
+            return Err(input.malformed("header", "it does not begin like a NumPy array"));
+        }
+        let width = if start[6] == 1 { 2 } else { 4 };
+        let raw = read_bytes(reader, width).map_err(io)?;
+        let length = raw.iter().rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte));
+        if length > MAX_HEADER {
+            return Err(input.malformed("header", format!("it claims a length of {length} bytes")));
+        }
+        let text = read_bytes(reader, length).map_err(io)?;
+        let text = String::from_utf8_lossy(&text);
+        let descr = value_of(&text, "descr").ok_or_else(|| input.malformed("header", "there is no 'descr'"))?;
+        let (number, endian) = element(descr).ok_or_else(|| input.unsupported(format!("elements of type {descr}"), hint(descr)))?;
+        let fortran = match value_of(&text, "fortran_order") {
+            Some("True") => true,
+            Some("False") => false,
+            _ => return Err(input.malformed("header", "'fortran_order' is neither True nor False")),
+        };
+        let shape = value_of(&text, "shape").and_then(shape).ok_or_else(|| input.malformed("header", "there is no 'shape' of whole numbers"))?;
+        let (rows, columns) = match shape[..] {
+            [rows] => (rows, 1),
+            [rows, columns] => (rows, columns),
+            _ => return Err(input.unsupported(format!("an array of {} dimensions", shape.len()), "reshape it to points × coordinates")),
+        };
+        if columns == 0 {
+            return Err(input.malformed("shape", "the array has no columns"));
+        }
+        let bytes = (rows as u64)
+            .checked_mul(columns as u64)
+            .and_then(|count| count.checked_mul(number.size() as u64))
+            .filter(|&bytes| usize::try_from(bytes).is_ok_and(|bytes| bytes <= isize::MAX as usize / 8))
+            .ok_or_else(|| input.malformed("shape", format!("{rows} × {columns} numbers are more than a file can hold")))?;
+        Ok(Self { number, endian, fortran, rows, columns, rank: shape.len(), length: 8 + width + length, bytes })
+    }
+}
+
+/// Reads the array that follows its header. Memory grows as data arrive, so that the header may lie.
+pub(super) fn read_array(reader: &mut impl Read, header: &Header, input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
+    let Header { number, endian, rows, columns: width, .. } = *header;
+    // A million columns are names of a million strings; nobody searches in so many dimensions.
+    if width > 1 << 20 {
+        return Err(input.unsupported(format!("{width} columns"), "the most that are read are 1048576; is the array transposed?"));
+    }
+    let columns = SheetColumn::unnamed(width);
+    let kept = want.resolve(&columns, input)?;
+    let all = kept.iter().copied().eq(0..width);
+    // C order holds `rows` lines of `width` numbers, Fortran order the other way round.
+    let (lines, length) = if header.fortran { (width, rows) } else { (rows, width) };
+    let mut values = Vec::new();
+    let mut decoded = Vec::new();
+    let mut left = (lines as u64) * (length as u64) * number.size() as u64;
+    if all || header.fortran {
+        while left > 0 {
+            let bytes = read_bytes(reader, left.min(CHUNK as u64)).map_err(|why| input.io(why))?;
+            left -= bytes.len() as u64;
+            input.reserve(&mut values, bytes.len() / number.size())?;
+            number.decode(endian, &bytes, &mut values);
+        }
+    } else {
+        let row_bytes = length * number.size();
+        while left > 0 {
+            let bytes = read_bytes(reader, left.min((CHUNK / row_bytes).max(1) as u64 * row_bytes as u64)).map_err(|why| input.io(why))?;
+            left -= bytes.len() as u64;
+            decoded.clear();
+            number.decode(endian, &bytes, &mut decoded);
+            input.reserve(&mut values, bytes.len() / row_bytes * kept.len())?;
+            values.extend(decoded.chunks_exact(width).flat_map(|row| kept.iter().map(|&at| row[at])));
+        }
+    }
+    if header.fortran && !values.is_empty() {
+        let by_column = std::mem::take(&mut values);
+        input.reserve(&mut values, rows * kept.len())?;
+        values.extend((0..rows).flat_map(|row| kept.iter().map(move |&at| (row, at))).map(|(row, at)| by_column[at * rows + row]));
+    }
+    let order = if header.fortran { ", Fortran order" } else { "" };
+    let format = format!("NumPy array, {rows} × {width} {number:?}{order}").to_lowercase().replacen("numpy", "NumPy", 1);
+    Ok(Sheet { path: input.path().to_owned(), format, columns, kept, rows: rows as u64, values, skipped: Vec::new() })
+}
+
+/// The text of a value in a Python dictionary literal of one level, as NumPy writes it.
+fn value_of<'t>(text: &'t str, key: &str) -> Option<&'t str> {
+    let at = [format!("'{key}':"), format!("\"{key}\":")].iter().find_map(|key| Some(text.find(key)? + key.len()))?;
+    let rest = text[at..].trim_start();
+    let mut depth = 0;
+    let end = rest.find(|c| {
+        match c {
+            '(' | '[' => depth += 1,
+            ')' | ']' => depth -= 1,
+            _ => {}
+        }
+        depth <= 0 && (c == ',' || c == '}')
+    })?;
+    Some(rest[..end].trim())
+}
+
+/// `'<f4'` and the like.
+fn element(descr: &str) -> Option<(Number, Endian)> {
+    let code = descr.trim_matches(['\'', '"']);
+    let (order, kind) = code.split_at_checked(1)?;
+    let endian = match order {
+        "<" | "|" => Endian::Little,
+        ">" => Endian::Big,
+        "=" if cfg!(target_endian = "big") => Endian::Big,
+        "=" => Endian::Little,
+        _ => return None,
+    };
+    let number = match kind {
+        "b1" => Number::Bool,
+        "i1" => Number::I8,
+        "u1" => Number::U8,
+        "i2" => Number::I16,
+        "u2" => Number::U16,
+        "i4" => Number::I32,
+        "u4" => Number::U32,
+        "i8" => Number::I64,
+        "u8" => Number::U64,
+        "f2" => Number::F16,
+        "f4" => Number::F32,
+        "f8" => Number::F64,
+        _ => return None,
+    };
+    Some((number, endian))
+}
+
+/// What to do about an element type that is not read.
+fn hint(descr: &str) -> &'static str {
+    match descr {
+        _ if descr.starts_with('[') => {
+            "it is a structured type; write its fields as columns, for instance with numpy.lib.recfunctions.structured_to_unstructured"
+        }
+        _ if descr.contains('O') => "they are pickled objects, which would run code; convert with .astype(float) before saving",
+        _ if descr.contains('c') => "store real and imaginary parts as columns",
+        _ if descr.contains('U') || descr.contains('S') => "they are text; store numbers",
+        _ => "convert with .astype('float64') before saving",
+    }
+}
+
+/// `(3, 4)`, `(3,)`, `()`.
+fn shape(text: &str) -> Option<Vec<usize>> {
+    let inner = text.strip_prefix('(')?.strip_suffix(')')?;
+    inner.split(',').map(|part| part.trim().trim_end_matches('L')).filter(|part| !part.is_empty()).map(|part| part.parse().ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dictionaries_are_read_in_any_order() {
+        let text = "{'shape': (3, 4L), \"fortran_order\": False, 'descr': [('x', '<f4'), ('y', '<f4')], }   \n";
+        assert_eq!(value_of(text, "shape"), Some("(3, 4L)"));
+        assert_eq!(value_of(text, "fortran_order"), Some("False"));
+        assert_eq!(value_of(text, "descr"), Some("[('x', '<f4'), ('y', '<f4')]"));
+        assert_eq!(value_of(text, "other"), None);
+        assert_eq!(shape("(3, 4L)"), Some(vec![3, 4]));
+        assert_eq!(shape("(3,)"), Some(vec![3]));
+        assert_eq!(shape("()"), Some(vec![]));
+        assert_eq!(shape("(3, -1)"), None);
+    }
+}

@@ -1,0 +1,126 @@
+//! Every format, on files made here.
+
+mod npy;
+mod text;
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use tempfile::TempDir;
+
+use super::*;
+use crate::progress::Silent;
+
+/// A file of this name and content, in a folder of its own.
+struct Sample {
+    path: PathBuf,
+    _folder: TempDir,
+}
+
+impl Sample {
+    fn new(name: &str, content: impl AsRef<[u8]>) -> Self {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join(name);
+        std::fs::write(&path, content).unwrap();
+        Self { path, _folder: folder }
+    }
+
+    fn read(&self, columns: &str) -> Result<Table, FormatError> {
+        read(&self.path, &columns.parse().unwrap(), &Silent)
+    }
+
+    /// Names and values of the chosen columns.
+    fn table(&self, columns: &str) -> (Vec<String>, Vec<f64>) {
+        let table = self.read(columns).unwrap();
+        (table.columns.into_iter().map(|column| column.name).collect(), table.values)
+    }
+
+    fn info(&self) -> FileInfo {
+        describe(&self.path, &Silent).unwrap()
+    }
+
+    /// The error's message, which is one line and ends with the path.
+    fn error(&self) -> String {
+        self.error_of("")
+    }
+
+    fn error_of(&self, columns: &str) -> String {
+        let message = self.read(columns).unwrap_err().to_string();
+        assert!(!message.contains('\n'), "{message}");
+        let (message, path) = message.rsplit_once(": ").unwrap();
+        assert_eq!(path, self.path.display().to_string());
+        message.to_owned()
+    }
+}
+
+fn gzip(content: impl AsRef<[u8]>) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(content.as_ref()).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn names(names: &[&str]) -> Vec<String> {
+    names.iter().map(|&name| name.to_owned()).collect()
+}
+
+/// Equal, with NaN equal to NaN.
+#[track_caller]
+fn assert_values(found: &[f64], want: &[f64]) {
+    let bits = |values: &[f64]| values.iter().map(|value| if value.is_nan() { u64::MAX } else { value.to_bits() }).collect::<Vec<_>>();
+    assert_eq!(bits(found), bits(want), "{found:?} and {want:?}");
+}
+
+#[test]
+fn names_and_contents_must_agree() {
+    for (name, content, part) in [
+        ("a.csv", &b"\x93NUMPY\x01\x00"[..], "named .csv: it begins like a NumPy array; rename it to .npy"),
+        ("a.npy", b"1,2\n", "named .npy: it does not begin like a NumPy array"),
+        ("a.csv.gz", b"1,2\n", "named .gz: it does not begin like gzip"),
+        ("a.pcd", b"# .PCD v0.7", "PCD files are not read: convert it to PLY"),
+        ("a.csv", b"\x89HDF\r\n\x1a\n\0\0", "HDF5 files are not read"),
+        ("a.parquet", b"PAR1....", "Parquet files are not read"),
+        ("a.h5", b"\x89HDF\r\n\x1a\n", "HDF5 files are not read"),
+        ("a.what", b"\x01\x00\x02", "unknown format: neither its extension nor its first bytes are known"),
+        ("a.csv", b"", "the file is empty"),
+        ("a.csv", b"\n \n", "the file is blank"),
+        ("a.csv", b"# only this\n", "there are only comments"),
+        ("a.csv", b"\xff\xfe1\0,\0002\0", "UTF-16 text is not read"),
+        ("a.csv", b"1,2\n\0\0\0", "NUL bytes"),
+    ] {
+        let message = Sample::new(name, content).error();
+        assert!(message.contains(part), "{name}: {message}");
+    }
+    let message = Sample::new("a.npy.gz", gzip("x")).error();
+    assert!(message.contains("gzip around a NumPy array"), "{message}");
+    // Without an extension that is known, the content decides.
+    assert_values(&Sample::new("cloud", "1 2\n3 4\n").table("").1, &[1.0, 2.0, 3.0, 4.0]);
+    assert_values(&Sample::new("cloud", gzip("1 2\n3 4\n")).table("").1, &[1.0, 2.0, 3.0, 4.0]);
+}
+
+#[test]
+fn what_is_not_there_is_said() {
+    let folder = TempDir::new().unwrap();
+    let message = read(&folder.path().join("none.csv"), &ColumnChoice::Default, &Silent).unwrap_err().to_string();
+    assert!(message.starts_with("cannot read: ") && message.ends_with("none.csv"), "{message}");
+    let message = read(folder.path(), &ColumnChoice::Default, &Silent).unwrap_err().to_string();
+    assert!(message.contains("directory"), "{message}");
+}
+
+#[test]
+fn extensions_belong_to_one_format() {
+    let mut all: Vec<&str> = registry().iter().flat_map(|format| format.extensions.iter().copied()).collect();
+    all.extend(FOREIGN.iter().flat_map(|foreign| foreign.1));
+    let count = all.len();
+    all.sort_unstable();
+    all.dedup();
+    assert_eq!(all.len(), count);
+}
+
+#[test]
+fn cancelling_stops() {
+    let stop = std::sync::atomic::AtomicBool::new(true);
+    let sample = Sample::new("a.csv", "1,2\n".repeat(10_000));
+    assert!(matches!(read(&sample.path, &ColumnChoice::Default, &stop), Err(FormatError::Cancelled)));
+}

@@ -1,0 +1,90 @@
+use super::*;
+
+/// An array as NumPy writes it.
+pub(super) fn npy(descr: &str, fortran: bool, shape: &str, data: &[u8]) -> Vec<u8> {
+    let order = if fortran { "True" } else { "False" };
+    let header = format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}, }}");
+    let pad = 64 - (10 + header.len() + 1) % 64;
+    let header = format!("{header}{}\n", " ".repeat(pad));
+    [b"\x93NUMPY\x01\x00", &(header.len() as u16).to_le_bytes()[..], header.as_bytes(), data].concat()
+}
+
+fn floats(values: &[f32]) -> Vec<u8> {
+    values.iter().flat_map(|value| value.to_le_bytes()).collect()
+}
+
+#[test]
+fn element_types_and_orders() {
+    let want = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
+    let data = |bytes: &dyn Fn(u8) -> Vec<u8>, order: [u8; 6]| order.iter().flat_map(|&value| bytes(value)).collect::<Vec<u8>>();
+    let cases: [(&str, &dyn Fn(u8) -> Vec<u8>); 15] = [
+        ("<f4", &|v| f32::from(v).to_le_bytes().into()),
+        (">f4", &|v| f32::from(v).to_be_bytes().into()),
+        ("<f8", &|v| f64::from(v).to_le_bytes().into()),
+        (">f8", &|v| f64::from(v).to_be_bytes().into()),
+        ("<f2", &|v| [0x3c00u16, 0x4000, 0x4200, 0x4400, 0x4500, 0x4600][v as usize - 1].to_le_bytes().into()),
+        ("|i1", &|v| vec![v]),
+        ("|u1", &|v| vec![v]),
+        ("<i2", &|v| i16::from(v).to_le_bytes().into()),
+        (">i2", &|v| i16::from(v).to_be_bytes().into()),
+        ("<u2", &|v| u16::from(v).to_le_bytes().into()),
+        ("<i4", &|v| i32::from(v).to_le_bytes().into()),
+        (">u4", &|v| u32::from(v).to_be_bytes().into()),
+        ("<i8", &|v| i64::from(v).to_le_bytes().into()),
+        (">i8", &|v| i64::from(v).to_be_bytes().into()),
+        ("<u8", &|v| u64::from(v).to_le_bytes().into()),
+    ];
+    for (descr, bytes) in cases {
+        let c = Sample::new("a.npy", npy(descr, false, "(3, 2)", &data(bytes, [1, 2, 3, 4, 5, 6])));
+        assert_eq!(c.table(""), (names(&["x", "y"]), want.to_vec()), "{descr}");
+        assert_eq!(c.table("1,0").1, [2.0, 1.0, 4.0, 3.0, 6.0, 5.0], "{descr}");
+        let fortran = Sample::new("a.npy", npy(descr, true, "(3, 2)", &data(bytes, [1, 3, 5, 2, 4, 6])));
+        assert_eq!(fortran.table("").1, want, "{descr}");
+        assert_eq!(fortran.table("1").1, [2.0, 4.0, 6.0], "{descr}");
+        let line = Sample::new("a.npy", npy(descr, false, "(6,)", &data(bytes, [1, 2, 3, 4, 5, 6])));
+        assert_eq!(line.table(""), (names(&["x"]), want.to_vec()), "{descr}");
+    }
+    assert_eq!(Sample::new("a.npy", npy("|b1", false, "(2, 2)", &[0, 1, 1, 0])).table("").1, [0.0, 1.0, 1.0, 0.0]);
+}
+
+#[test]
+fn nan_and_infinity_are_kept() {
+    let info = Sample::new("a.npy", npy("<f4", false, "(4, 1)", &floats(&[f32::NAN, f32::INFINITY, 2.0, f32::NEG_INFINITY]))).info();
+    let column = &info.columns[0];
+    assert_eq!((column.missing, column.infinite, column.min, column.max), (1, 2, Some(2.0), Some(2.0)));
+    assert_eq!((info.rows, info.format.as_str()), (4, "NumPy array, 4 × 1 f32"));
+}
+
+#[test]
+fn large_arrays_are_read_in_pieces() {
+    let values: Vec<f32> = (0..300_000).map(|i| i as f32).collect();
+    let sample = Sample::new("a.npy", npy("<f4", false, "(100000, 3)", &floats(&values)));
+    assert_eq!(sample.table("").1, values.iter().map(|&v| f64::from(v)).collect::<Vec<_>>());
+    assert_eq!(sample.table("1").1, values.iter().skip(1).step_by(3).map(|&v| f64::from(v)).collect::<Vec<_>>());
+}
+
+#[test]
+fn what_is_not_read_is_refused() {
+    let ok = npy("<f4", false, "(2, 2)", &floats(&[1.0; 4]));
+    for (content, part) in [
+        (npy("|O", false, "(2,)", b"...."), "pickled objects, which would run code"),
+        (npy("<c8", false, "(2,)", &[0; 16]), "real and imaginary"),
+        (npy("<U5", false, "(2,)", &[0; 40]), "text"),
+        (npy("<f4", false, "()", &[0; 4]), "an array of 0 dimensions"),
+        (npy("<f4", false, "(1, 1, 1)", &[0; 4]), "an array of 3 dimensions: reshape"),
+        (npy("<f4", false, "(2, 0)", &[]), "no columns"),
+        (npy("<f4", false, "(2, -2)", &[]), "no 'shape'"),
+        (npy("<f4", false, "(1000000000000, 2)", &[0; 8]), "promises 8000000000000 bytes of data and 8 are there"),
+        (npy("<f8", true, "(9223372036854775807, 9223372036854775807)", &[0; 8]), "more than a file can hold"),
+        (npy("<f8", false, "(1, 2000000)", &[0; 16_000_000]), "2000000 columns"),
+        (ok[..ok.len() - 1].to_vec(), "cut short"),
+        (ok[..50].to_vec(), "cut short"),
+        (ok[..9].to_vec(), "cut short"),
+        ([b"\x93NUMPY\x02\x00\xff\xff\xff\xff", &ok[10..]].concat(), "a length of 4294967295 bytes"),
+    ] {
+        let message = Sample::new("a.npy", &content).error();
+        assert!(message.contains(part), "{message}");
+    }
+    let more = Sample::new("a.npy", [&ok[..], b"more"].concat());
+    assert_eq!(more.info().skipped, ["4 bytes after the array were not read"]);
+}

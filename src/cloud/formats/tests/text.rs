@@ -1,0 +1,114 @@
+use super::*;
+
+const NAN: f64 = f64::NAN;
+
+fn values(text: impl AsRef<[u8]>) -> Vec<f64> {
+    Sample::new("a.csv", text).table("").1
+}
+
+#[test]
+fn every_delimiter_line_end_and_wrapping() {
+    let want = [1.5, -2.0, 3e3, 4.0];
+    for text in [
+        "a,b\n1.5,-2\n3e3,4\n",
+        "a,b\r\n1.5,-2\r\n3e3,4\r\n",
+        "a,b\n1.5,-2\n3e3,4",
+        "a\tb\n1.5\t-2\n3e3\t4\n",
+        "a;b\n1.5;-2\n3e3;4\n",
+        "a|b\n1.5|-2\n3e3|4\n",
+        "a b\n1.5  -2\n  3e3\t4 \n",
+        "a b\r\n1.5  -2\r\n  3e3\t4 \r\n",
+        "a, b\n1.5, -2\n3e3, 4\n",
+        "\u{feff}a,b\n1.5,-2\n3e3,4\n",
+        "\u{feff}1.5,-2\n3e3,4\n",
+        "\"a\",\"b\"\n\"1.5\",\"-2\"\n\"3e3\",\"4\"\n",
+        "# hello\na,b\n1.5,-2\n# there\n\n3e3,4\n\n",
+        "1.5,-2\n3e3,4\n",
+        "1.5 -2\n3e3 4\n",
+        "a,b\r1.5,-2\r3e3,4\r",
+    ] {
+        assert_values(&values(text), &want);
+        assert_values(&Sample::new("a.csv.gz", gzip(text)).table("").1, &want);
+    }
+    // Two gzip members one after the other are one file.
+    assert_values(&Sample::new("a.csv.gz", [gzip("1.5,-2\n"), gzip("3e3,4\n")].concat()).table("").1, &want);
+}
+
+#[test]
+fn what_is_missing_is_nan_and_keeps_its_row() {
+    assert_values(&values("a,b\n1,\n,NA\nnan,null\n4,5\n"), &[1.0, NAN, NAN, NAN, NAN, NAN, 4.0, 5.0]);
+    assert_values(&values("a,b\ninf,1\n-inf,2\n"), &[f64::INFINITY, 1.0, f64::NEG_INFINITY, 2.0]);
+    // Three data records, one of them without a header's help.
+    assert_values(&values("1,\n,2\n3,4\n"), &[1.0, NAN, NAN, 2.0, 3.0, 4.0]);
+}
+
+#[test]
+fn text_columns_are_left_out_and_named() {
+    let sample = Sample::new("a.csv", "name,a,b,none\n\"x, y\",1,2,\n\"line\nend \"\"q\"\"\",3,?,\n");
+    let info = sample.info();
+    let kinds: Vec<_> = info.columns.iter().map(|column| column.kind).collect();
+    assert_eq!(kinds, [ColumnKind::Text, ColumnKind::Numeric, ColumnKind::Text, ColumnKind::Empty]);
+    assert_eq!((info.rows, info.default_columns, info.columns[2].example.as_deref()), (2, vec![1], Some("?")));
+    assert_eq!((info.columns[1].min, info.columns[1].max), (Some(1.0), Some(3.0)));
+    assert_eq!(sample.table(""), (names(&["a"]), vec![1.0, 3.0]));
+    assert_eq!(sample.error_of("b"), "column `b`: record 1 has `?`, which is not a number");
+    assert_values(&sample.table("none,a").1, &[NAN, 1.0, NAN, 3.0]);
+}
+
+#[test]
+fn a_column_that_turns_to_text_late_is_left_out() {
+    let mut text = "a,b,c\n".to_owned();
+    for i in 0..3000 {
+        text += &format!("{i},{},{}\n", if i < 500 { "1" } else { "late" }, if i < 2500 { "2" } else { "later" });
+    }
+    let sample = Sample::new("a.csv", text);
+    assert_eq!(sample.table(""), (names(&["a"]), (0..3000).map(f64::from).collect()));
+    assert_eq!(sample.info().columns[2].example.as_deref(), Some("later"));
+    assert_eq!(sample.info().columns[0].max, Some(2999.0));
+}
+
+#[test]
+fn headers_are_recognised() {
+    assert_eq!(Sample::new("a.csv", "1,2\n3,4\n").table("").0, names(&["x", "y"]));
+    assert_eq!(Sample::new("a.csv", "1,2,3,4\n").table("").0, names(&["d0", "d1", "d2", "d3"]));
+    assert_eq!(Sample::new("a.csv", ",a,2\n0,1,2\n").table("").0, names(&["d0", "a", "2"]));
+    assert_eq!(Sample::new("a.txt", "# a b\n1 2\n").table("").0, names(&["a", "b"]));
+    assert_eq!(Sample::new("a.xyz", "//X Y Z\n1 2 3\n").table("").0, names(&["X", "Y", "Z"]));
+    assert_eq!(Sample::new("a.csv", b"L\xe4nge,b\n1,2\n").table("").0, names(&["Länge", "b"]));
+    let header_only = Sample::new("a.csv", "a,b\n");
+    assert_eq!((header_only.table(""), header_only.info().rows), ((names(&["a", "b"]), vec![]), 0));
+}
+
+#[test]
+fn coordinates_are_found_by_name() {
+    let geo = Sample::new("a.csv", "id,Latitude,LONGITUDE\n7,1,2\n");
+    assert_eq!(geo.table(""), (names(&["LONGITUDE", "Latitude"]), vec![2.0, 1.0]));
+    assert_eq!(Sample::new("a.csv", "z,id,y,X\n1,2,3,4\n").table(""), (names(&["X", "y", "z"]), vec![4.0, 3.0, 1.0]));
+    assert_eq!(Sample::new("a.csv", "y,id,x\n1,2,3\n").table("").1, [3.0, 1.0]);
+    // Names that hold no numbers do not count.
+    assert_eq!(Sample::new("a.csv", "x,id,n\nred,2,3\n").info().default_columns, [1, 2]);
+}
+
+#[test]
+fn columns_are_chosen_by_name_and_index() {
+    let sample = Sample::new("a.csv", "a,B,c,1\n10,20,30,40\n");
+    assert_eq!(sample.table("c,a").1, [30.0, 10.0]);
+    assert_eq!(sample.table("b").1, [20.0]);
+    assert_eq!(sample.table("0,2").1, [10.0, 30.0]);
+    // A name wins over an index.
+    assert_eq!(sample.table("1").1, [40.0]);
+    assert_eq!(sample.table("0-2").1, [10.0, 40.0, 30.0]);
+    assert_eq!(sample.error_of("d"), "column `d`: there is none; there are 0 `a`, 1 `B`, 2 `c`, 3 `1`");
+    assert_eq!(sample.error_of("4"), "column `4`: there is none; there are 0 `a`, 1 `B`, 2 `c`, 3 `1`");
+    assert_eq!(Sample::new("a.csv", "a,a\n1,2\n").error_of("a"), "column `a`: there are 2; choose by index: [0, 1]");
+}
+
+#[test]
+fn errors_name_the_place() {
+    assert_eq!(Sample::new("a.csv", "a,b\n1,2\n\n# no\n3\n").error(), "line 5, record 1: fields: 1 where there should be 2");
+    assert_eq!(Sample::new("a.csv", "a,b\n\"1\n\",2\n3,4\n5,6,7\n").error(), "line 5, record 2: fields: 3 where there should be 2");
+    assert_eq!(Sample::new("a.txt", "1 2\n3 4\n\n5 6 7\n").error(), "line 4, record 2: fields: 3 where there should be 2");
+    assert_eq!(Sample::new("a.csv", "a,b\nx,y\n").error(), "no coordinates: no column holds only numbers; column `a` has `x` in record 0");
+    let cut = gzip("1,2\n".repeat(1000));
+    assert!(Sample::new("a.csv.gz", &cut[..cut.len() / 2]).error().starts_with("cut short"));
+}

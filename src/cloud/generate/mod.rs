@@ -1,0 +1,140 @@
+//! Generated clouds: a spec and a seed mean the same points everywhere.
+//!
+//! A spec is `name:key=value,…`, for instance `gaussian-mixture:n=1e6,d=3,clusters=20`; what is left out takes the
+//! default of the [`catalogue`]. Coordinates are rounded to f32 here, so that nothing is lost when a cloud is made of
+//! them, and they are computed by +, −, ×, ÷, √ and rounding alone (see [`draw`]), so that no platform's mathematical
+//! library has a say.
+
+mod draw;
+mod shapes;
+mod spec;
+
+pub use spec::Spec;
+
+use super::{CloudError, Column, Table};
+use crate::progress::Progress;
+
+/// Changes whenever a spec and seed come to mean other points; it is part of every stream's key.
+pub const VERSION: u32 = 1;
+
+/// The most coordinates, n × d, that are generated: 16 GiB of f64.
+pub const MAX_VALUES: u64 = 1 << 31;
+
+/// One family of clouds.
+#[derive(Clone, Copy, Debug)]
+pub struct Generator {
+    /// The name in a spec.
+    pub name: &'static str,
+    /// What it makes, in one line.
+    pub about: &'static str,
+    /// What can be set, in the order in which it is shown.
+    pub parameters: &'static [Parameter],
+    shape: shapes::Shape,
+}
+
+/// One number of a spec.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Parameter {
+    /// The key in a spec.
+    pub key: &'static str,
+    /// What it means, in one line.
+    pub about: &'static str,
+    /// Used when the spec does not set it.
+    pub default: f64,
+    /// The smallest value that is allowed.
+    pub min: f64,
+    /// The largest value that is allowed.
+    pub max: f64,
+    /// Whether only whole numbers make sense.
+    pub whole: bool,
+}
+
+impl Parameter {
+    const fn whole(key: &'static str, about: &'static str, default: u32, min: u32, max: u64) -> Self {
+        Self { key, about, default: default as f64, min: min as f64, max: max as f64, whole: true }
+    }
+
+    const fn real(key: &'static str, about: &'static str, default: f64, max: f64) -> Self {
+        Self { key, about, default, min: 0.0, max, whole: false }
+    }
+}
+
+const N: Parameter = Parameter::whole("n", "number of points", 100_000, 1, MAX_VALUES);
+
+const fn dims(default: u32, min: u32) -> Parameter {
+    Parameter::whole("d", "number of dimensions", default, min, 1 << 20)
+}
+
+/// Every generator there is, in the order in which they are shown.
+pub fn catalogue() -> &'static [Generator] {
+    const CATALOGUE: &[Generator] = &[
+        Generator { name: "uniform", about: "independent coordinates in [0, 1)", parameters: &[N, dims(2, 1)], shape: shapes::uniform },
+        Generator {
+            name: "gaussian-mixture",
+            about: "normal clusters about centres in the unit cube",
+            parameters: &[
+                N,
+                dims(2, 1),
+                Parameter::whole("clusters", "number of clusters", 20, 1, 1 << 20),
+                Parameter::real("spread", "standard deviation of a cluster", 0.03, 1e6),
+            ],
+            shape: shapes::gaussian_mixture,
+        },
+        Generator { name: "sphere", about: "the surface of the unit sphere, evenly", parameters: &[N, dims(3, 2)], shape: shapes::sphere },
+        Generator {
+            name: "swiss-roll",
+            about: "a rolled-up sheet in three dimensions",
+            parameters: &[N, Parameter::real("noise", "standard deviation about the sheet", 0.0, 1e6)],
+            shape: shapes::swiss_roll,
+        },
+        Generator {
+            name: "spiral",
+            about: "an Archimedean spiral in the plane",
+            parameters: &[
+                N,
+                Parameter::real("turns", "number of turns", 3.0, 1000.0),
+                Parameter::real("noise", "standard deviation about the line, whose outer radius is 1", 0.01, 1e6),
+            ],
+            shape: shapes::spiral,
+        },
+        Generator {
+            name: "grid",
+            about: "a cubic lattice of unit spacing: many equal distances; n becomes the nearest s^d",
+            parameters: &[N, dims(2, 1)],
+            shape: shapes::grid,
+        },
+        Generator {
+            name: "duplicates",
+            about: "few distinct places, each taken by many points",
+            parameters: &[N, dims(2, 1), Parameter::whole("distinct", "number of distinct places", 1000, 1, 1 << 23)],
+            shape: shapes::duplicates,
+        },
+        Generator {
+            name: "descending",
+            about: "distances to the last row descend: the worst case, when that row is the query",
+            parameters: &[N, dims(2, 1)],
+            shape: shapes::descending,
+        },
+    ];
+    CATALOGUE
+}
+
+/// Generates a cloud from its spec: finite coordinates, each exactly an f32.
+///
+/// # Errors
+/// [`CloudError::Generate`] when the spec makes no sense or asks for more than [`MAX_VALUES`], and
+/// [`CloudError::Cancelled`].
+pub fn generate(spec: &str, seed: u64, progress: &dyn Progress) -> Result<Table, CloudError> {
+    let fail = |why| CloudError::Generate { spec: spec.to_owned(), why };
+    let parsed: Spec = spec.parse().map_err(fail)?;
+    let mut canvas = shapes::Canvas::new(progress);
+    (parsed.generator().shape)(&parsed, &mut draw::Draw::new(seed), &mut canvas).map_err(|stop| match stop {
+        shapes::Stop::Cancelled => CloudError::Cancelled,
+        shapes::Stop::Impossible(why) => fail(why),
+    })?;
+    let (dims, values) = canvas.finish();
+    Ok(Table { columns: Column::unnamed(dims), values })
+}
+
+#[cfg(test)]
+mod tests;

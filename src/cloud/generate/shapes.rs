@@ -1,0 +1,195 @@
+//! The shapes themselves.
+//!
+//! Each draws its numbers in a fixed order, so that a seed means the same cloud: a change of that order is a new
+//! [`super::VERSION`].
+
+use std::collections::HashSet;
+use std::f64::consts::{PI, TAU};
+
+use super::draw::{Draw, sin_cos};
+use super::{MAX_VALUES, Spec};
+use crate::progress::Progress;
+
+/// Draws the points of a spec onto a canvas.
+pub(super) type Shape = fn(&Spec, &mut Draw, &mut Canvas<'_>) -> Result<(), Stop>;
+
+/// Why there is no cloud.
+pub(super) enum Stop {
+    Cancelled,
+    Impossible(String),
+}
+
+/// Collects rows of d coordinates, rounded to f32.
+pub(super) struct Canvas<'a> {
+    dims: usize,
+    rows: u64,
+    done: u64,
+    values: Vec<f64>,
+    progress: &'a dyn Progress,
+}
+
+impl<'a> Canvas<'a> {
+    pub fn new(progress: &'a dyn Progress) -> Self {
+        Self { dims: 0, rows: 0, done: 0, values: Vec::new(), progress }
+    }
+
+    /// Makes room for `rows` × `dims` coordinates.
+    fn open(&mut self, rows: usize, dims: usize) -> Result<(), Stop> {
+        let total = (rows as u64).saturating_mul(dims as u64);
+        if total > MAX_VALUES {
+            return Err(Stop::Impossible(format!("{rows} points × {dims} dimensions are more than {MAX_VALUES} coordinates")));
+        }
+        (self.rows, self.dims) = (rows as u64, dims);
+        self.values.try_reserve_exact(total as usize).map_err(|_| Stop::Impossible(format!("there is no memory for {} bytes", total * 8)))
+    }
+
+    /// Adds a row, and tells of it now and then.
+    fn row(&mut self, row: impl IntoIterator<Item = f64>) -> Result<(), Stop> {
+        self.values.extend(row.into_iter().map(|value| f64::from(value as f32)));
+        self.done += 1;
+        if self.done.is_multiple_of(4096) {
+            self.progress.update(self.done, self.rows);
+            if self.progress.cancelled() {
+                return Err(Stop::Cancelled);
+            }
+        }
+        Ok(())
+    }
+
+    /// d, and the values row by row.
+    pub fn finish(self) -> (usize, Vec<f64>) {
+        (self.dims, self.values)
+    }
+}
+
+pub(super) fn uniform(spec: &Spec, draw: &mut Draw, canvas: &mut Canvas<'_>) -> Result<(), Stop> {
+    let (n, d) = (spec.whole("n"), spec.whole("d"));
+    canvas.open(n, d)?;
+    (0..n).try_for_each(|_| canvas.row((0..d).map(|_| draw.unit())))
+}
+
+pub(super) fn gaussian_mixture(spec: &Spec, draw: &mut Draw, canvas: &mut Canvas<'_>) -> Result<(), Stop> {
+    let (n, d, clusters, spread) = (spec.whole("n"), spec.whole("d"), spec.whole("clusters"), spec.real("spread"));
+    canvas.open(n, d)?;
+    if clusters as u64 * d as u64 > MAX_VALUES / 4 {
+        return Err(Stop::Impossible(format!("{clusters} clusters in {d} dimensions are too many")));
+    }
+    let centres: Vec<f64> = (0..clusters * d).map(|_| draw.unit()).collect();
+    (0..n).try_for_each(|_| {
+        let centre = &centres[draw.below(clusters) * d..][..d];
+        canvas.row(centre.iter().map(|middle| middle + spread * draw.normal()))
+    })
+}
+
+pub(super) fn sphere(spec: &Spec, draw: &mut Draw, canvas: &mut Canvas<'_>) -> Result<(), Stop> {
+    let (n, d) = (spec.whole("n"), spec.whole("d"));
+    canvas.open(n, d)?;
+    let mut direction = vec![0.0; d];
+    (0..n).try_for_each(|_| {
+        draw.direction(&mut direction);
+        canvas.row(direction.iter().copied())
+    })
+}
+
+/// The usual one: angle t from 1.5π to 4.5π, (t cos t, height 0…21, t sin t).
+pub(super) fn swiss_roll(spec: &Spec, draw: &mut Draw, canvas: &mut Canvas<'_>) -> Result<(), Stop> {
+    let (n, noise) = (spec.whole("n"), spec.real("noise"));
+    canvas.open(n, 3)?;
+    (0..n).try_for_each(|_| {
+        let t = 1.5 * PI * (1.0 + 2.0 * draw.unit());
+        let height = 21.0 * draw.unit();
+        let (sin, cos) = sin_cos(t);
+        canvas.row([t * cos, height, t * sin].map(|x| x + noise * draw.normal()))
+    })
+}
+
+/// Radius √u at angle 2π·turns·√u: the density along the line grows outwards, so that the area is covered evenly.
+pub(super) fn spiral(spec: &Spec, draw: &mut Draw, canvas: &mut Canvas<'_>) -> Result<(), Stop> {
+    let (n, turns, noise) = (spec.whole("n"), spec.real("turns"), spec.real("noise"));
+    canvas.open(n, 2)?;
+    (0..n).try_for_each(|_| {
+        let radius = draw.unit().sqrt();
+        let (sin, cos) = sin_cos(TAU * turns * radius);
+        canvas.row([radius * cos, radius * sin].map(|x| x + noise * draw.normal()))
+    })
+}
+
+/// Points 0…s−1 on every axis, the last axis fastest, where s^d is as near to n as can be.
+pub(super) fn grid(spec: &Spec, _draw: &mut Draw, canvas: &mut Canvas<'_>) -> Result<(), Stop> {
+    let (n, d) = (spec.whole("n"), spec.whole("d"));
+    let power = |side: u64| side.saturating_pow(d as u32);
+    let mut side = 1;
+    if d == 1 {
+        side = n as u64;
+    } else {
+        while power(side + 1) <= n as u64 {
+            side += 1;
+        }
+        if power(side + 1).abs_diff(n as u64) < power(side).abs_diff(n as u64) {
+            side += 1;
+        }
+    }
+    if side == 1 && n > 1 {
+        return Err(Stop::Impossible(format!("a grid of {d} dimensions has 1 or at least 2^{d} points; ask for more or lower d")));
+    }
+    if side > 1 << 24 {
+        return Err(Stop::Impossible(format!("n={n}: a 32-bit float cannot tell more than 2^24 places of an axis apart")));
+    }
+    let rows = power(side) as usize;
+    canvas.open(rows, d)?;
+    let mut place = vec![0u64; d];
+    for _ in 0..rows {
+        canvas.row(place.iter().map(|&x| x as f64))?;
+        for x in place.iter_mut().rev() {
+            *x += 1;
+            if *x < side {
+                break;
+            }
+            *x = 0;
+        }
+    }
+    Ok(())
+}
+
+/// Each of the distinct places is taken ⌊n/distinct⌋ or ⌈n/distinct⌉ times, in random order.
+pub(super) fn duplicates(spec: &Spec, draw: &mut Draw, canvas: &mut Canvas<'_>) -> Result<(), Stop> {
+    let (n, d) = (spec.whole("n"), spec.whole("d"));
+    let distinct = spec.whole("distinct").min(n);
+    canvas.open(n, d)?;
+    let mut places = Vec::with_capacity(distinct * d);
+    let mut taken: HashSet<Vec<u32>> = HashSet::with_capacity(distinct);
+    while taken.len() < distinct {
+        let place: Vec<f64> = (0..d).map(|_| draw.unit()).collect();
+        if taken.insert(place.iter().map(|x| (x * 2f64.powi(24)) as u32).collect()) {
+            places.extend(place);
+        }
+    }
+    let mut order: Vec<u32> = (0..n).map(|i| (i % distinct) as u32).collect();
+    draw.shuffle(&mut order);
+    order.into_iter().try_for_each(|place| canvas.row(places[place as usize * d..][..d].iter().copied()))
+}
+
+/// Points in random directions about the last row, 0, ever nearer.
+///
+/// The radius falls in even steps, but at least by the factor 1 − (d+4)·2⁻²³. Rounding d coordinates to f32 and summing
+/// d squares in f32, in any order and with or without fused multiply-add, moves a squared distance by less than
+/// (d+4)·2⁻²⁴ of itself; two neighbours in the file are four times that apart, so distances descend strictly however
+/// they are computed.
+pub(super) fn descending(spec: &Spec, draw: &mut Draw, canvas: &mut Canvas<'_>) -> Result<(), Stop> {
+    let (n, d) = (spec.whole("n"), spec.whole("d"));
+    let least = (d as f64 + 4.0) * 2f64.powi(-23);
+    // e^−30 is about 10⁻¹³; its square is well within f32.
+    if n as f64 * least > 30.0 {
+        let most = (30.0 / least) as u64;
+        return Err(Stop::Impossible(format!("n={n}: 32-bit floats have room for {most} descending distances in {d} dimensions")));
+    }
+    canvas.open(n, d)?;
+    let mut direction = vec![0.0; d];
+    let mut radius = f64::INFINITY;
+    for row in 0..n - 1 {
+        radius = f64::min((n - 1 - row) as f64 / (n - 1) as f64, radius * (1.0 - least));
+        draw.direction(&mut direction);
+        canvas.row(direction.iter().map(|x| x * radius))?;
+    }
+    canvas.row(std::iter::repeat_n(0.0, d))
+}

@@ -1,0 +1,86 @@
+//! Whether a driver and a device are there, and what they are.
+
+use std::sync::Arc;
+
+use cudarc::driver::{CudaContext, DriverError, result, sys};
+use nvml_wrapper::Nvml;
+use nvml_wrapper::enum_wrappers::device::Clock;
+
+use crate::knn::DeviceInfo;
+
+/// The oldest driver, as CUDA version × 1000: 12.8 (R570) is the first with every function that cudarc calls.
+const OLDEST_DRIVER: i32 = 12_080;
+
+/// Opens device 0, or says in one sentence why not.
+pub fn open() -> Result<Arc<CudaContext>, String> {
+    // cudarc panics where the library is not there, so it must be asked first.
+    // SAFETY: looks for a library and loads it.
+    if !unsafe { sys::is_culib_present() } {
+        return Err("no NVIDIA driver was found (libcuda.so.1): install driver R580 or later".to_owned());
+    }
+    result::init().map_err(|error| format!("the NVIDIA driver does not start: {}", say(error)))?;
+    let version = version().map_err(say)?;
+    if version < OLDEST_DRIVER {
+        return Err(format!("the NVIDIA driver is for CUDA {}, too old: install driver R580 or later", spell(version)));
+    }
+    if CudaContext::device_count().map_err(say)? == 0 {
+        return Err("the NVIDIA driver shows no GPU".to_owned());
+    }
+    CudaContext::new(0).map_err(say)
+}
+
+/// The newest CUDA that the driver runs, × 1000.
+pub fn version() -> Result<i32, DriverError> {
+    let mut version = 0;
+    // SAFETY: writes one integer.
+    unsafe { sys::cuDriverGetVersion(&mut version) }.result()?;
+    Ok(version)
+}
+
+fn spell(version: i32) -> String {
+    format!("{}.{}", version / 1000, version % 1000 / 10)
+}
+
+/// An error as the driver words it, on one line.
+pub fn say(error: DriverError) -> String {
+    match (error.error_name(), error.error_string()) {
+        (Ok(name), Ok(text)) => format!("{} ({})", text.to_string_lossy(), name.to_string_lossy()),
+        _ => format!("CUDA error {}", error.0 as u32),
+    }
+}
+
+/// What the device is. `code` says where its kernels come from.
+pub fn describe(context: &Arc<CudaContext>, code: &str) -> DeviceInfo {
+    use sys::CUdevice_attribute::{CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT};
+    let mut details = Vec::new();
+    let mut add = |name: &str, value: Option<String>| details.extend(value.map(|value| (name.to_owned(), value)));
+    add("compute capability", context.compute_capability().ok().map(|(major, minor)| format!("{major}.{minor}")));
+    add("multiprocessors", context.attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT).ok().map(|count| count.to_string()));
+    add("memory", context.total_mem().ok().map(|bytes| format!("{} MiB", bytes >> 20)));
+    add("L2 cache", context.attribute(CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE).ok().map(|bytes| format!("{} KiB", bytes >> 10)));
+    add("CUDA", version().ok().map(spell));
+    add("driver", Nvml::init().ok().and_then(|nvml| nvml.sys_driver_version().ok()));
+    add("kernels", Some(code.to_owned()));
+    DeviceInfo { name: context.name().unwrap_or_else(|_| "NVIDIA GPU".to_owned()), details }
+}
+
+/// Clocks, power and company, as far as the driver tells: they change from run to run.
+pub fn telemetry(context: &Arc<CudaContext>) -> Vec<(String, String)> {
+    let mut details = Vec::new();
+    let Ok(uuid) = context.uuid() else { return details };
+    let Ok(nvml) = Nvml::init() else { return details };
+    let hex: Vec<String> = uuid.bytes.iter().map(|&byte| format!("{:02x}", byte as u8)).collect();
+    let uuid = format!("GPU-{}-{}-{}-{}-{}", hex[..4].concat(), hex[4..6].concat(), hex[6..8].concat(), hex[8..10].concat(), hex[10..].concat());
+    // CUDA and NVML number devices each in its own way.
+    let Ok(device) = nvml.device_by_uuid(uuid) else { return details };
+    let mut add = |name: &str, value: Option<String>| details.extend(value.map(|value| (name.to_owned(), value)));
+    add("SM clock", device.clock_info(Clock::SM).ok().map(|mhz| format!("{mhz} MHz")));
+    add("memory clock", device.clock_info(Clock::Memory).ok().map(|mhz| format!("{mhz} MHz")));
+    add("power", device.power_usage().ok().map(|milliwatts| format!("{:.0} W", f64::from(milliwatts) / 1e3)));
+    add("temperature", device.temperature(nvml_wrapper::enum_wrappers::device::TemperatureSensor::Gpu).ok().map(|degrees| format!("{degrees} °C")));
+    add(
+        "other processes",
+        device.running_compute_processes().ok().map(|all| all.iter().filter(|process| process.pid != std::process::id()).count().to_string()),
+    );
+    details
+}

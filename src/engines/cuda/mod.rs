@@ -1,0 +1,73 @@
+//! The warp-per-query kernel on an NVIDIA GPU.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `driver.rs` | whether a driver and a device are there, and what they are |
+//! | `kernels.rs` | the device code: embedded, or compiled by NVRTC |
+//! | `nvrtc.rs` | run-time compilation and its disk cache |
+//! | `policy.rs` | how the kernel is cut to size; mirrors `cuda/policy.cuh` |
+//! | `search.rs` | device memory, launches, event timing |
+//!
+//! Everything unsafe is here: the driver's functions are reached through `cudarc`, whose safe layer covers memory,
+//! streams and events; launches and NVRTC are not safe by nature.
+
+mod driver;
+mod kernels;
+mod nvrtc;
+mod policy;
+mod search;
+
+use std::sync::Arc;
+
+use cudarc::driver::{CudaContext, CudaStream};
+
+use crate::knn::{DeviceInfo, Engine, EngineError, EngineKind, MAX_K, Problem, Search};
+
+/// The engine. It owns the device's context and a stream, and keeps the kernels that it loaded.
+pub struct Cuda {
+    context: Arc<CudaContext>,
+    stream: Arc<CudaStream>,
+    kernels: kernels::Kernels,
+    device: DeviceInfo,
+}
+
+impl Cuda {
+    /// Opens the first device that the driver shows (`CUDA_VISIBLE_DEVICES` chooses) and makes sure that there is code
+    /// for it.
+    ///
+    /// # Errors
+    /// [`EngineError::Unavailable`] with what is missing and how to get it.
+    pub fn open() -> Result<Self, EngineError> {
+        let unavailable = |why: String| EngineError::Unavailable { engine: EngineKind::Cuda, why };
+        let context = driver::open().map_err(unavailable)?;
+        let stream = context.new_stream().map_err(|error| unavailable(driver::say(error)))?;
+        let mut kernels = kernels::Kernels::new(Arc::clone(&context));
+        let origin = kernels.probe().map_err(unavailable)?;
+        let device = driver::describe(&context, &origin);
+        Ok(Self { context, stream, kernels, device })
+    }
+
+    /// The device's name and what the driver says, for an error.
+    fn failed(&self, error: cudarc::driver::DriverError) -> EngineError {
+        EngineError::Device { device: self.device.name.clone(), why: driver::say(error) }
+    }
+}
+
+impl Engine for Cuda {
+    fn kind(&self) -> EngineKind {
+        EngineKind::Cuda
+    }
+
+    fn device(&self) -> DeviceInfo {
+        let mut device = self.device.clone();
+        device.details.extend(driver::telemetry(&self.context));
+        device
+    }
+
+    fn load<'a>(&'a mut self, problem: &'a Problem, profile: bool) -> Result<Box<dyn Search + 'a>, EngineError> {
+        if problem.k() > MAX_K {
+            return Err(EngineError::Limit { engine: EngineKind::Cuda, what: "k", limit: MAX_K as u64, value: problem.k() as u64 });
+        }
+        Ok(Box::new(search::CudaSearch::new(self, problem, profile)?))
+    }
+}

@@ -1,0 +1,264 @@
+//! A problem on the device: memory, launches, event timing.
+//!
+//! All work goes to one stream, so that its order needs no events; events are there to be timed.
+
+use std::ops::Range;
+
+use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT;
+use cudarc::driver::sys::{CUdeviceptr, CUevent_flags};
+use cudarc::driver::{CudaEvent, CudaSlice, DevicePtr, DevicePtrMut, DeviceRepr, DriverError, LaunchConfig, PushKernelArg, ValidAsZeroBits};
+
+use super::Cuda;
+use super::policy::Variant;
+use crate::knn::{Answer, Build, CONVERGENCE_ENTRIES, Counters, EngineError, Neighbors, Problem, Profile, Search, WarpPhase, WarpSpan};
+
+/// What the counted build writes per query, in bytes; with the profiled build's.
+const TALLY_BYTES: u64 =
+    (size_of::<Counters>() + CONVERGENCE_ENTRIES * size_of::<ConvergenceEntry>() + WarpPhase::ALL.len() * 8 + size_of::<WarpSpan>()) as u64;
+
+/// Queries that one counted launch is reckoned to have, at most, when memory is estimated.
+const COUNTED_QUERIES: u64 = 1 << 17;
+
+/// `cuda/counters.cuh`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+struct ConvergenceEntry {
+    points_seen: u32,
+    max_distance: f32,
+}
+
+// SAFETY: plain numbers in the device's layout, for which all bits zero are a value.
+unsafe impl DeviceRepr for ConvergenceEntry {}
+unsafe impl ValidAsZeroBits for ConvergenceEntry {}
+unsafe impl DeviceRepr for Counters {}
+unsafe impl ValidAsZeroBits for Counters {}
+unsafe impl DeviceRepr for WarpSpan {}
+unsafe impl ValidAsZeroBits for WarpSpan {}
+
+/// `TallyOut` of `cuda/counters.cuh`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+struct TallyOut {
+    counters: CUdeviceptr,
+    convergence: CUdeviceptr,
+    cycles: CUdeviceptr,
+    spans: CUdeviceptr,
+}
+
+/// `Search` of `cuda/warp_knn.cuh`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+struct Arguments {
+    points: CUdeviceptr,
+    queries: CUdeviceptr,
+    n: u32,
+    d: u32,
+    k: u32,
+    first_query: u32,
+    last_query: u32,
+    indices: CUdeviceptr,
+    squared_distances: CUdeviceptr,
+    tally: TallyOut,
+}
+
+// SAFETY: the device's struct, member for member.
+unsafe impl DeviceRepr for Arguments {}
+
+/// What counted and profiled launches write: entries of one launch's queries.
+struct Tally {
+    counters: CudaSlice<Counters>,
+    convergence: CudaSlice<ConvergenceEntry>,
+    cycles: Option<CudaSlice<u64>>,
+    spans: Option<CudaSlice<WarpSpan>>,
+}
+
+/// A problem in device memory.
+pub struct CudaSearch<'a> {
+    cuda: &'a mut Cuda,
+    variant: Variant,
+    n: usize,
+    d: usize,
+    k: usize,
+    q: usize,
+    profile: bool,
+    points: CudaSlice<f32>,
+    queries: CudaSlice<f32>,
+    indices: CudaSlice<u32>,
+    squared_distances: CudaSlice<f32>,
+    tally: Option<Tally>,
+    /// What the last launch was.
+    last: (Range<usize>, Build),
+    upload_ms: f64,
+    before: CudaEvent,
+    after: CudaEvent,
+}
+
+impl<'a> CudaSearch<'a> {
+    /// Reserves memory and uploads the problem.
+    ///
+    /// # Errors
+    /// [`EngineError::Memory`] before anything is reserved, [`EngineError::Device`].
+    pub fn new(cuda: &'a mut Cuda, problem: &Problem, profile: bool) -> Result<Self, EngineError> {
+        let (n, d, k, q) = (problem.n(), problem.dims(), problem.k(), problem.q());
+        let needed = 4 * (n * d + q * d) as u64 + 8 * (q * k) as u64 + TALLY_BYTES * (q as u64).min(COUNTED_QUERIES);
+        let (free, _) = cuda.context.mem_get_info().map_err(|error| cuda.failed(error))?;
+        if needed > free as u64 {
+            return Err(EngineError::Memory { needed: needed.div_ceil(1 << 20), free: free as u64 >> 20, device: cuda.device.name.clone() });
+        }
+        let stream = cuda.stream.clone();
+        // Blocking events let the thread sleep instead of spinning while the GPU works.
+        let event = || cuda.context.new_event(Some(CUevent_flags::CU_EVENT_BLOCKING_SYNC));
+        let upload = || -> Result<_, DriverError> {
+            let (before, after) = (event()?, event()?);
+            before.record(&stream)?;
+            let points = stream.clone_htod(problem.points())?;
+            let queries = stream.clone_htod(problem.queries())?;
+            after.record(&stream)?;
+            let indices = stream.alloc_zeros::<u32>(q * k)?;
+            let squared_distances = stream.alloc_zeros::<f32>(q * k)?;
+            stream.synchronize()?;
+            Ok((f64::from(before.elapsed_ms(&after)?), points, queries, indices, squared_distances, before, after))
+        };
+        let (upload_ms, points, queries, indices, squared_distances, before, after) = upload().map_err(|error| cuda.failed(error))?;
+        let variant = Variant::new(k, d);
+        // Loaded now, so that no launch is timed with it.
+        for build in [Build::Timed, Build::Counted, Build::Profiled] {
+            cuda.kernels.get(variant, build).map_err(|why| EngineError::Device { device: cuda.device.name.clone(), why })?;
+        }
+        Ok(Self {
+            cuda,
+            variant,
+            n,
+            d,
+            k,
+            q,
+            profile,
+            points,
+            queries,
+            indices,
+            squared_distances,
+            tally: None,
+            last: (0..0, Build::Timed),
+            upload_ms,
+            before,
+            after,
+        })
+    }
+
+    /// Room for what `count` queries write.
+    fn reserve_tally(&mut self, count: usize) -> Result<(), DriverError> {
+        if self.tally.as_ref().is_none_or(|tally| tally.counters.len() < count) {
+            // The old memory goes back first.
+            self.tally = None;
+            let stream = &self.cuda.stream;
+            self.tally = Some(Tally {
+                counters: stream.alloc_zeros(count)?,
+                convergence: stream.alloc_zeros(count * CONVERGENCE_ENTRIES)?,
+                cycles: if self.profile { Some(stream.alloc_zeros(count * WarpPhase::ALL.len())?) } else { None },
+                spans: if self.profile { Some(stream.alloc_zeros(count)?) } else { None },
+            });
+        }
+        Ok(())
+    }
+
+    fn launch(&mut self, queries: &Range<usize>, build: Build) -> Result<f64, DriverError> {
+        let function = self.cuda.kernels.get(self.variant, build).expect("loaded with the problem");
+        if build != Build::Timed {
+            self.reserve_tally(queries.len())?;
+        }
+        let stream = &self.cuda.stream;
+        let mut tally = TallyOut::default();
+        if let (Some(out), true) = (&mut self.tally, build != Build::Timed) {
+            tally.counters = out.counters.device_ptr_mut(stream).0;
+            tally.convergence = out.convergence.device_ptr_mut(stream).0;
+            tally.cycles = out.cycles.as_mut().map_or(0, |cycles| cycles.device_ptr_mut(stream).0);
+            tally.spans = out.spans.as_mut().map_or(0, |spans| spans.device_ptr_mut(stream).0);
+        }
+        let arguments = Arguments {
+            points: self.points.device_ptr(stream).0,
+            queries: self.queries.device_ptr(stream).0,
+            n: self.n as u32,
+            d: self.d as u32,
+            k: self.k as u32,
+            first_query: queries.start as u32,
+            last_query: queries.end as u32,
+            indices: self.indices.device_ptr_mut(stream).0,
+            squared_distances: self.squared_distances.device_ptr_mut(stream).0,
+            tally,
+        };
+        let warps = self.variant.warps();
+        let config = LaunchConfig { grid_dim: ((queries.len() as u32).div_ceil(warps), 1, 1), block_dim: (warps * 32, 1, 1), shared_mem_bytes: 0 };
+        self.before.record(stream)?;
+        // SAFETY: `Arguments` is the kernel's parameter; its pointers are to memory of this search, as long as it says.
+        unsafe { stream.launch_builder(&function).arg(&arguments).launch(config) }?;
+        self.after.record(stream)?;
+        stream.synchronize()?;
+        Ok(f64::from(self.before.elapsed_ms(&self.after)?))
+    }
+}
+
+impl Search for CudaSearch<'_> {
+    fn setup_ms(&self) -> Vec<(&'static str, f64)> {
+        vec![("upload", self.upload_ms)]
+    }
+
+    fn first_chunk(&self) -> usize {
+        // Four blocks of warps for every multiprocessor.
+        let multiprocessors = self.cuda.context.attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT).unwrap_or(1) as usize;
+        4 * multiprocessors * self.variant.warps() as usize
+    }
+
+    fn search(&mut self, queries: Range<usize>, build: Build) -> Result<f64, EngineError> {
+        debug_assert!(queries.start < queries.end && queries.end <= self.q);
+        let build = if build == Build::Profiled && !self.profile { Build::Counted } else { build };
+        let ms = self.launch(&queries, build).map_err(|error| self.cuda.failed(error))?;
+        self.last = (queries, build);
+        Ok(ms)
+    }
+
+    fn download(&mut self, neighbors: &mut Neighbors) -> Result<f64, EngineError> {
+        let stream = self.cuda.stream.clone();
+        neighbors.k = self.k;
+        neighbors.indices.resize(self.q * self.k, 0);
+        neighbors.squared_distances.resize(self.q * self.k, 0.0);
+        let mut copy = || -> Result<f64, DriverError> {
+            self.before.record(&stream)?;
+            stream.memcpy_dtoh(&self.indices, &mut neighbors.indices)?;
+            stream.memcpy_dtoh(&self.squared_distances, &mut neighbors.squared_distances)?;
+            self.after.record(&stream)?;
+            stream.synchronize()?;
+            Ok(f64::from(self.before.elapsed_ms(&self.after)?))
+        };
+        copy().map_err(|error| self.cuda.failed(error))
+    }
+
+    fn collect(&mut self, answer: &mut Answer) -> Result<(), EngineError> {
+        let (queries, build) = self.last.clone();
+        let (Some(tally), true) = (&self.tally, build != Build::Timed) else { return Ok(()) };
+        let (stream, count) = (&self.cuda.stream, queries.len());
+        let copy = || -> Result<_, DriverError> {
+            let counters = stream.clone_dtoh(&tally.counters.slice(..count))?;
+            let convergence = stream.clone_dtoh(&tally.convergence.slice(..count * CONVERGENCE_ENTRIES))?;
+            let profile = match (&tally.cycles, &tally.spans) {
+                (Some(cycles), Some(spans)) if build == Build::Profiled => {
+                    Some((stream.clone_dtoh(&cycles.slice(..count * WarpPhase::ALL.len()))?, stream.clone_dtoh(&spans.slice(..count))?))
+                }
+                _ => None,
+            };
+            stream.synchronize()?;
+            Ok((counters, convergence, profile))
+        };
+        let (counters, convergence, profile) = copy().map_err(|error| self.cuda.failed(error))?;
+        for (counters, entries) in counters.iter().zip(convergence.chunks_exact(CONVERGENCE_ENTRIES)) {
+            let kept = (counters.merges as usize).min(CONVERGENCE_ENTRIES);
+            answer.convergence.push(entries[..kept].iter().map(|entry| (entry.points_seen, entry.max_distance)));
+        }
+        answer.counters.extend(counters);
+        if let Some((cycles, spans)) = profile {
+            let profile = answer.profile.get_or_insert_with(Profile::default);
+            profile.cycles.extend(cycles.as_chunks::<{ WarpPhase::ALL.len() }>().0);
+            profile.spans.extend(spans);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,47 @@
+//! The distance that every engine reports.
+
+use multiversion::multiversion;
+
+/// Squared distances from `query` to the points at `positions` (rows of `query.len()` values), in dimension order and
+/// with one rounding a step, into `distances`.
+///
+/// `mul_add` is one instruction where the processor has it, and a correct, slow function of the C library where not.
+#[multiversion(targets("x86_64+avx+fma", "aarch64+neon"))]
+pub fn squared_distances(points: &[f32], query: &[f32], positions: &[u32], distances: &mut Vec<f32>) {
+    distances.clear();
+    for &position in positions {
+        let point = &points[position as usize * query.len()..][..query.len()];
+        let mut sum = 0.0f32;
+        for (p, q) in point.iter().zip(query) {
+            let difference = p - q;
+            sum = difference.mul_add(difference, sum);
+        }
+        distances.push(sum);
+    }
+}
+
+/// Whether this processor has the fused multiply-add that [`squared_distances`] asks for.
+pub fn in_hardware() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    let there = std::arch::is_x86_feature_detected!("fma");
+    #[cfg(not(target_arch = "x86_64"))]
+    let there = cfg!(target_arch = "aarch64");
+    there
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_rounding_a_step() {
+        // (1 + 2⁻¹²)² = 1 + 2⁻¹¹ + 2⁻²⁴: the last term survives only if the square is not rounded before 1 is subtracted
+        // by the next step's addition, which a plain multiplication would do.
+        let (a, b) = (1.0 + 2f32.powi(-12), 2f32.powi(-12));
+        let mut distances = Vec::new();
+        squared_distances(&[b, a, a, b], &[0.0, 0.0], &[0, 1], &mut distances);
+        let exact = f64::from(a).powi(2) + f64::from(b).powi(2);
+        assert_eq!(distances[0], exact as f32);
+        assert_eq!(distances[1], a.mul_add(a, 0.0).max(b.mul_add(b, a * a)));
+    }
+}

@@ -1,0 +1,94 @@
+//! A k-d tree on the CPU: for people without a GPU, and a check that shares nothing with the kernel.
+//!
+//! [`kiddo`] finds who is near; what is reported is recomputed by the rule of [`crate::knn::Problem`], so that the bits
+//! are those of every other engine. See [`tree`] for why no neighbour is missed.
+
+mod distances;
+mod sites;
+mod tree;
+
+use std::ops::Range;
+use std::time::Instant;
+
+use rayon::prelude::*;
+
+use crate::knn::{Answer, Build, DeviceInfo, Engine, EngineError, EngineKind, NONE, Neighbors, Problem, Search};
+use tree::Tree;
+
+/// Queries that keep a thread busy for a while, so that few of them are not mistaken for a full machine.
+const QUERIES_PER_THREAD: usize = 64;
+
+/// The engine.
+#[derive(Debug, Default)]
+pub struct KdTree;
+
+impl KdTree {
+    /// Opens it; it runs everywhere.
+    pub fn new() -> Self {
+        Self
+    }
+}
+
+impl Engine for KdTree {
+    fn kind(&self) -> EngineKind {
+        EngineKind::KdTree
+    }
+
+    fn device(&self) -> DeviceInfo {
+        let details = vec![
+            ("threads".to_owned(), rayon::current_num_threads().to_string()),
+            ("fused multiply-add".to_owned(), if distances::in_hardware() { "hardware" } else { "software, slow" }.to_owned()),
+        ];
+        DeviceInfo { name: "CPU, k-d tree".to_owned(), details }
+    }
+
+    fn load<'a>(&'a mut self, problem: &'a Problem, _profile: bool) -> Result<Box<dyn Search + 'a>, EngineError> {
+        let start = Instant::now();
+        let tree = tree::build(problem)?;
+        let built_ms = start.elapsed().as_secs_f64() * 1e3;
+        Ok(Box::new(Loaded { problem, tree, built_ms, found: Neighbors::unanswered(problem.q(), problem.k()) }))
+    }
+}
+
+/// A problem with the tree over its points.
+struct Loaded<'a> {
+    problem: &'a Problem,
+    tree: Box<dyn Tree + 'a>,
+    built_ms: f64,
+    found: Neighbors,
+}
+
+impl Search for Loaded<'_> {
+    fn setup_ms(&self) -> Vec<(&'static str, f64)> {
+        vec![("build index", self.built_ms)]
+    }
+
+    fn first_chunk(&self) -> usize {
+        (rayon::current_num_threads() * QUERIES_PER_THREAD).min(self.problem.q())
+    }
+
+    fn search(&mut self, queries: Range<usize>, _build: Build) -> Result<f64, EngineError> {
+        let start = Instant::now();
+        let k = self.problem.k();
+        let entries = queries.start * k..queries.end * k;
+        let indices = self.found.indices[entries.clone()].par_chunks_mut(k);
+        let squared_distances = self.found.squared_distances[entries].par_chunks_mut(k);
+        queries.into_par_iter().zip(indices).zip(squared_distances).for_each(|((query, indices), squared_distances)| {
+            let nearest = self.tree.nearest(self.problem.query(query));
+            for rank in 0..k {
+                (squared_distances[rank], indices[rank]) = nearest.get(rank).map_or((f32::INFINITY, NONE), |neighbour| neighbour.parts());
+            }
+        });
+        Ok(start.elapsed().as_secs_f64() * 1e3)
+    }
+
+    fn download(&mut self, neighbors: &mut Neighbors) -> Result<f64, EngineError> {
+        let start = Instant::now();
+        neighbors.clone_from(&self.found);
+        Ok(start.elapsed().as_secs_f64() * 1e3)
+    }
+
+    fn collect(&mut self, _answer: &mut Answer) -> Result<(), EngineError> {
+        Ok(())
+    }
+}

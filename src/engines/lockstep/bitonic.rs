@@ -1,0 +1,128 @@
+//! The bitonic network over a warp's registers.
+//!
+//! Twin of `cuda/bitonic.cuh`. K = W·R keys; lane L holds elements L·R … L·R+R−1, one a register. Strides below R
+//! exchange two registers of the same lane; strides from R on exchange the same register of two lanes, by shuffle.
+//! The network is Batcher's: for each size 2, 4, … K, merge runs of that size, ascending where `i & size == 0`.
+
+use super::warp::{Key, Lanes, shuffle_xor};
+
+/// The registers of a warp: R keys for each of W lanes.
+pub type Registers<const W: usize, const R: usize> = [Lanes<Key, W>; R];
+
+/// Sorts the warp's keys in ascending order.
+#[inline(always)]
+pub fn sort<const W: usize, const R: usize>(keys: &mut Registers<W, R>) {
+    sort_in_lanes(keys);
+    let mut size = 2; // in lanes: the network's size / R
+    while size <= W {
+        merge(keys, size);
+        size *= 2;
+    }
+}
+
+/// Sorts each run of `size` lanes, which must be bitonic, ascending where `lane & size == 0`. `size = W` sorts all.
+#[inline(always)]
+pub fn merge<const W: usize, const R: usize>(keys: &mut Registers<W, R>, size: usize) {
+    let mut stride = size / 2;
+    while stride > 0 {
+        exchange_between_lanes(keys, size, stride);
+        stride /= 2;
+    }
+    let mut stride = R / 2;
+    while stride > 0 {
+        for low in (0..R).filter(|register| register & stride == 0) {
+            exchange_in_lanes(keys, low, low + stride, |lane| lane & size == 0);
+        }
+        stride /= 2;
+    }
+}
+
+/// The sizes up to R: each lane sorts its own registers, even lanes ascending and odd ones descending.
+#[inline(always)]
+fn sort_in_lanes<const W: usize, const R: usize>(keys: &mut Registers<W, R>) {
+    let mut size = 2;
+    while size <= R {
+        let mut stride = size / 2;
+        while stride > 0 {
+            for low in (0..R).filter(|register| register & stride == 0) {
+                // At size R the network's `i & size` is the lane's lowest bit.
+                exchange_in_lanes(keys, low, low + stride, |lane| if size < R { low & size == 0 } else { lane & 1 == 0 });
+            }
+            stride /= 2;
+        }
+        size *= 2;
+    }
+}
+
+/// One comparator in every lane, between two of its registers.
+#[expect(clippy::needless_range_loop, reason = "the lane indexes two registers at once")]
+#[inline(always)]
+fn exchange_in_lanes<const W: usize, const R: usize>(keys: &mut Registers<W, R>, low: usize, high: usize, ascending: impl Fn(usize) -> bool) {
+    for lane in 0..W {
+        let (a, b) = (keys[low][lane], keys[high][lane]);
+        let swap = (a > b) == ascending(lane);
+        keys[low][lane] = if swap { b } else { a };
+        keys[high][lane] = if swap { a } else { b };
+    }
+}
+
+/// A layer of comparators between lanes: each lane keeps the smaller or the larger of its own key and its partner's.
+#[inline(always)]
+fn exchange_between_lanes<const W: usize, const R: usize>(keys: &mut Registers<W, R>, size: usize, stride: usize) {
+    for register in keys.iter_mut() {
+        let partner = shuffle_xor(register, stride);
+        for lane in 0..W {
+            let keeps_smaller = (lane & stride == 0) == (lane & size == 0);
+            let (own, other) = (register[lane], partner[lane]);
+            register[lane] = if (other < own) == keeps_smaller { other } else { own };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sorts<const W: usize, const R: usize>() {
+        let mut state = 1u64;
+        for round in 0..50 {
+            let mut keys: Registers<W, R> = [[0; W]; R];
+            for register in &mut keys {
+                for key in register {
+                    state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                    *key = if round % 2 == 0 { state >> 33 } else { (state >> 62) + 7 };
+                }
+            }
+            let mut expected: Vec<Key> = keys.iter().flatten().copied().collect();
+            expected.sort_unstable();
+            sort(&mut keys);
+            let found: Vec<Key> = (0..W * R).map(|i| keys[i % R][i / R]).collect();
+            assert_eq!(found, expected, "W = {W}, R = {R}");
+        }
+    }
+
+    #[test]
+    fn sorts_every_shape() {
+        sorts::<4, 1>();
+        sorts::<4, 4>();
+        sorts::<8, 2>();
+        sorts::<16, 8>();
+        sorts::<32, 1>();
+        sorts::<32, 2>();
+        sorts::<32, 4>();
+        sorts::<32, 8>();
+        sorts::<32, 16>();
+        sorts::<32, 32>();
+    }
+
+    /// The 0-1 principle: a network that sorts every sequence of zeros and ones sorts everything.
+    #[test]
+    fn sorts_every_zero_one_sequence_of_sixteen() {
+        for bits in 0..1u32 << 16 {
+            let mut keys: Registers<4, 4> = std::array::from_fn(|register| std::array::from_fn(|lane| u64::from(bits >> (lane * 4 + register) & 1)));
+            sort(&mut keys);
+            let zeros = 16 - bits.count_ones() as usize;
+            assert!((0..16).all(|i| keys[i % 4][i / 4] == u64::from(i >= zeros)), "{bits:#b}");
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! A query's warp: the sorted intermediate result in registers, the candidate buffer, and how one becomes the other.
+//!
+//! Twin of `cuda/candidate_buffer.cuh`.
+
+use multiversion::multiversion;
+
+use super::bitonic::{self, Registers};
+use super::counters::Tally;
+use super::warp::{Key, Lanes, PADDING, ballot, distance_of, index_of, key_of, lanes_below};
+
+/// The state of the warp that owns a query. K = W·R.
+#[derive(Clone, Debug)]
+pub struct Warp<const W: usize> {
+    /// The intermediate result: R registers of W lanes; lane L holds elements L·R … L·R+R−1, ascending.
+    registers: Vec<Lanes<Key, W>>,
+    /// K slots, the first `buffered` of them taken.
+    buffer: Vec<Lanes<Key, W>>,
+    buffered: u32,
+    k: usize,
+    /// The squared distance of the k-th element: only closer points are candidates.
+    pub max_distance: f32,
+    /// What was counted.
+    pub tally: Tally,
+}
+
+impl<const W: usize> Warp<W> {
+    /// A warp before its first point. `k` neighbours are wanted of a capacity of `W * registers`.
+    pub fn new(k: usize, registers: usize) -> Self {
+        Self {
+            registers: vec![[PADDING; W]; registers],
+            buffer: vec![[PADDING; W]; registers],
+            buffered: 0,
+            k,
+            max_distance: f32::INFINITY,
+            tally: Tally::default(),
+        }
+    }
+
+    fn capacity(&self) -> u32 {
+        (W * self.registers.len()) as u32
+    }
+
+    /// Filters a group: lane L has the distance of point `base + L`. Candidates are appended in lane order; as soon as
+    /// the buffer is full it is merged, and what was not yet appended is filtered again with the new `max_distance`.
+    pub fn filter(&mut self, distances: &Lanes<f32, W>, base: u32) {
+        let mut candidates = ballot::<W>(|lane| distances[lane] < self.max_distance);
+        if candidates == 0 {
+            return;
+        }
+        self.tally.group_hit();
+        while candidates != 0 {
+            let (mut rest, mut last) = (0u32, 0);
+            let mut unplaced = candidates;
+            while unplaced != 0 {
+                let lane = unplaced.trailing_zeros();
+                unplaced &= unplaced - 1;
+                let slot = self.buffered + (candidates & lanes_below(lane)).count_ones();
+                if slot < self.capacity() {
+                    self.buffer[slot as usize / W][slot as usize % W] = key_of(distances[lane as usize], base + lane);
+                    last = lane;
+                } else {
+                    rest |= 1 << lane;
+                }
+            }
+            let appended = candidates.count_ones() - rest.count_ones();
+            self.tally.appended(appended);
+            self.buffered += appended;
+            if self.buffered == self.capacity() {
+                self.merge(base + last + 1);
+            }
+            candidates = rest & ballot::<W>(|lane| distances[lane] < self.max_distance);
+        }
+    }
+
+    /// Merges what is left in the buffer after the last of `n` points.
+    pub fn finish(&mut self, n: u32) {
+        if self.buffered > 0 {
+            for slot in self.buffered as usize..self.capacity() as usize {
+                self.buffer[slot / W][slot % W] = PADDING;
+            }
+            self.merge(n);
+        }
+    }
+
+    /// Merges a full buffer into the intermediate result. The last appended point was the `points_seen`-th.
+    fn merge(&mut self, points_seen: u32) {
+        // 1. Swap: the buffer goes to the registers.
+        std::mem::swap(&mut self.registers, &mut self.buffer);
+        // 2. to 4. Sort it, merge it with the intermediate result, re-sort.
+        sort_and_merge(&mut self.registers, &self.buffer);
+        self.buffered = 0;
+        self.max_distance = distance_of(self.element(self.k - 1));
+        self.tally.merged(points_seen, self.max_distance);
+    }
+
+    /// An element of the intermediate result.
+    fn element(&self, i: usize) -> Key {
+        let per_lane = self.registers.len();
+        self.registers[i % per_lane][i / per_lane]
+    }
+
+    /// The first k elements of the intermediate result: index and squared distance, nearest first.
+    pub fn neighbours(&self) -> impl Iterator<Item = (u32, f32)> + '_ {
+        (0..self.k).map(|i| self.element(i)).map(|key| (index_of(key), distance_of(key)))
+    }
+}
+
+/// Steps 2 to 4 of a merge, for the processor that runs it.
+#[multiversion(targets(
+    "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
+    "x86_64+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
+    "aarch64+neon"
+))]
+fn sort_and_merge<const W: usize>(registers: &mut [Lanes<Key, W>], intermediate: &[Lanes<Key, W>]) {
+    match registers.len() {
+        1 => sort_and_merge_registers::<W, 1>(registers, intermediate),
+        2 => sort_and_merge_registers::<W, 2>(registers, intermediate),
+        4 => sort_and_merge_registers::<W, 4>(registers, intermediate),
+        8 => sort_and_merge_registers::<W, 8>(registers, intermediate),
+        16 => sort_and_merge_registers::<W, 16>(registers, intermediate),
+        32 => sort_and_merge_registers::<W, 32>(registers, intermediate),
+        other => unreachable!("a lane has 1, 2, 4, … 32 registers, not {other}"),
+    }
+}
+
+#[inline(always)]
+fn sort_and_merge_registers<const W: usize, const R: usize>(registers: &mut [Lanes<Key, W>], intermediate: &[Lanes<Key, W>]) {
+    let keys: &mut Registers<W, R> = registers.try_into().expect("R registers");
+    // 2. Sort the buffer.
+    bitonic::sort(keys);
+    // 3. min(i, K−1−i) with the intermediate result: element K−1−i lies in the mirrored lane and register.
+    for (register, own) in keys.iter_mut().enumerate() {
+        for (lane, key) in own.iter_mut().enumerate() {
+            *key = (*key).min(intermediate[R - 1 - register][W - 1 - lane]);
+        }
+    }
+    // 4. What is left is bitonic, so one merge sorts it.
+    bitonic::merge(keys, W);
+}

@@ -1,0 +1,60 @@
+//! Points in groups of W lanes, and distances to a whole group at once.
+//!
+//! Twin of `cuda/distance.cuh`. The rule, on every device: `acc = 0; for j in 0..d { t = p[j] - q[j]; acc = fma(t, t, acc) }`
+//! in f32.
+
+use super::warp::Lanes;
+
+/// The points in the layout of a warp's loads: group by group, in a group dimension by dimension, W lanes together. The
+/// last group is filled up with points at infinity, whose distance no filter lets through.
+#[derive(Clone, Debug)]
+pub struct GroupedPoints<const W: usize> {
+    coordinates: Vec<Lanes<f32, W>>,
+    dims: usize,
+    n: usize,
+}
+
+impl<const W: usize> GroupedPoints<W> {
+    /// Groups n × d row-major coordinates.
+    pub fn new(points: &[f32], dims: usize) -> Self {
+        let n = points.len() / dims;
+        let mut coordinates = vec![[f32::INFINITY; W]; n.div_ceil(W) * dims];
+        for (group, rows) in points.chunks(W * dims).enumerate() {
+            for (lane, row) in rows.chunks_exact(dims).enumerate() {
+                for (axis, &value) in row.iter().enumerate() {
+                    coordinates[group * dims + axis][lane] = value;
+                }
+            }
+        }
+        Self { coordinates, dims, n }
+    }
+
+    /// The number of points.
+    pub fn n(&self) -> usize {
+        self.n
+    }
+
+    /// The number of groups.
+    pub fn groups(&self) -> usize {
+        self.coordinates.len() / self.dims
+    }
+
+    /// The coordinates of a range of groups.
+    #[inline(always)]
+    pub fn range(&self, groups: std::ops::Range<usize>) -> &[Lanes<f32, W>] {
+        &self.coordinates[groups.start * self.dims..groups.end * self.dims]
+    }
+}
+
+/// Squared L2 from each lane's point of a group to the query. `group` has one row of lanes a dimension.
+#[inline(always)]
+pub fn squared_distances<const W: usize>(group: &[Lanes<f32, W>], query: &[f32]) -> Lanes<f32, W> {
+    let mut acc = [0.0f32; W];
+    for (coordinates, &q) in group.iter().zip(query) {
+        for lane in 0..W {
+            let t = coordinates[lane] - q;
+            acc[lane] = t.mul_add(t, acc[lane]);
+        }
+    }
+    acc
+}

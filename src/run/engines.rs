@@ -1,0 +1,137 @@
+//! The engines of a thread, kept open from one run to the next.
+
+use std::sync::Arc;
+
+use super::{EngineChoice, RunError, RunRecord, RunSpec, execute};
+use crate::cloud::PointCloud;
+use crate::knn::{Engine, EngineError, EngineKind};
+
+/// How an engine is opened; [`crate::engines::open`] but in tests.
+type Open = Box<dyn FnMut(EngineKind) -> Result<Box<dyn Engine>, EngineError> + Send>;
+
+/// Opens engines when they are first asked for and keeps them: a CUDA context takes longer to make than most runs.
+pub struct Engines {
+    open: Open,
+    opened: Vec<Box<dyn Engine>>,
+}
+
+impl Default for Engines {
+    fn default() -> Self {
+        Self::with(Box::new(crate::engines::open))
+    }
+}
+
+impl Engines {
+    /// Opens engines with `open`.
+    pub(crate) fn with(open: Open) -> Self {
+        Self { open, opened: Vec::new() }
+    }
+
+    /// An engine by name.
+    ///
+    /// # Errors
+    /// [`EngineError::Unavailable`], with what is missing and how to get it.
+    pub fn named(&mut self, kind: EngineKind) -> Result<&mut dyn Engine, EngineError> {
+        let at = match self.opened.iter().position(|engine| engine.kind() == kind) {
+            Some(at) => at,
+            None => {
+                self.opened.push((self.open)(kind)?);
+                self.opened.len() - 1
+            }
+        };
+        Ok(self.opened[at].as_mut())
+    }
+
+    /// Closes all; they are opened again when they are asked for.
+    pub fn close(&mut self) {
+        self.opened.clear();
+    }
+
+    /// Runs a spec on the engine that it chooses, as [`execute`] does. [`EngineChoice::Auto`] takes `cuda` where it can
+    /// run, else `lockstep`, and the record's `fallback` says why.
+    ///
+    /// # Errors
+    /// See [`RunError`].
+    pub fn execute(
+        &mut self,
+        spec: &RunSpec,
+        cloud: &Arc<PointCloud>,
+        query_cloud: Option<&Arc<PointCloud>>,
+        stage: &mut dyn FnMut(&str, f32) -> bool,
+    ) -> Result<RunRecord, RunError> {
+        let mut run = |engine: &mut dyn Engine| execute(spec, cloud, query_cloud, engine, stage);
+        let fallback = match spec.engine {
+            EngineChoice::Named(kind) => return run(self.named(kind)?),
+            EngineChoice::Auto => match self.named(EngineKind::Cuda).map_err(RunError::from).and_then(&mut run) {
+                // Opening it may succeed and loading fail: a driver, but no kernels for this device.
+                Err(RunError::Engine(error @ EngineError::Unavailable { .. })) => error.to_string(),
+                result => return result,
+            },
+        };
+        let record = run(self.named(EngineKind::Lockstep)?)?;
+        Ok(RunRecord { fallback: Some(fallback), ..record })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Plain, Script, spec, squares};
+    use super::*;
+
+    /// Engines of which `broken` cannot be opened, and what was opened.
+    fn engines(broken: Vec<EngineKind>, script: Script) -> Engines {
+        Engines::with(Box::new(move |kind| match broken.contains(&kind) {
+            true => Err(EngineError::Unavailable { engine: kind, why: "there is no driver".to_owned() }),
+            false => Ok(Box::new(Plain { kind, script: script.clone() })),
+        }))
+    }
+
+    fn run(engines: &mut Engines, engine: EngineChoice) -> Result<RunRecord, RunError> {
+        engines.execute(&RunSpec { engine, ..spec() }, &squares(10), None, &mut |_, _| true)
+    }
+
+    #[test]
+    fn auto_is_cuda_where_it_can_run() {
+        let record = run(&mut engines(vec![], Script::default()), EngineChoice::Auto).unwrap();
+        assert_eq!((record.engine, record.fallback), (EngineKind::Cuda, None));
+    }
+
+    #[test]
+    fn auto_says_why_it_is_not_cuda() {
+        let record = run(&mut engines(vec![EngineKind::Cuda], Script::default()), EngineChoice::Auto).unwrap();
+        assert_eq!(record.engine, EngineKind::Lockstep);
+        assert_eq!(record.fallback.unwrap(), "the cuda engine cannot run here: there is no driver");
+    }
+
+    #[test]
+    fn auto_falls_back_when_only_loading_says_so() {
+        let broken = Script { unavailable: true, ..Script::default() };
+        let mut engines = Engines::with(Box::new(move |kind| {
+            let script = if kind == EngineKind::Cuda { broken.clone() } else { Script::default() };
+            Ok(Box::new(Plain { kind, script }))
+        }));
+        let record = run(&mut engines, EngineChoice::Auto).unwrap();
+        assert_eq!(record.engine, EngineKind::Lockstep);
+        assert_eq!(record.fallback.unwrap(), "the cuda engine cannot run here: the test says so");
+    }
+
+    #[test]
+    fn a_named_engine_is_this_one_or_an_error() {
+        let error = run(&mut engines(vec![EngineKind::Cuda], Script::default()), EngineChoice::Named(EngineKind::Cuda)).unwrap_err();
+        assert_eq!(error.to_string(), "the cuda engine cannot run here: there is no driver");
+    }
+
+    #[test]
+    fn engines_stay_open() {
+        let opened = Arc::new(std::sync::atomic::AtomicUsize::new(0));
+        let count = Arc::clone(&opened);
+        let mut engines = Engines::with(Box::new(move |kind| {
+            count.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            Ok(Box::new(Plain { kind, script: Script::default() }))
+        }));
+        for _ in 0..3 {
+            run(&mut engines, EngineChoice::Auto).unwrap();
+        }
+        assert_eq!(opened.load(std::sync::atomic::Ordering::Relaxed), 1);
+    }
+}

@@ -1,0 +1,47 @@
+//! Spec to problem.
+
+use std::sync::Arc;
+
+use super::{QuerySpec, RunError, RunSpec};
+use crate::cloud::{PointCloud, order};
+use crate::knn::{Problem, Queries, Setup};
+
+/// Poses a spec's problem over its loaded cloud, and over its loaded query file if it names one.
+///
+/// # Errors
+/// [`RunError::Record`], [`RunError::Count`], [`RunError::QueriesNotLoaded`] for the queries, and what
+/// [`Problem::new`] refuses.
+pub fn pose(spec: &RunSpec, cloud: &Arc<PointCloud>, query_cloud: Option<&Arc<PointCloud>>) -> Result<Problem, RunError> {
+    let rows = cloud.len();
+    let queries = match &spec.queries {
+        QuerySpec::All => Queries::Rows((0..rows as u32).collect()),
+        &QuerySpec::Count(count) => match usize::try_from(count) {
+            Ok(count) if count <= rows => Queries::Rows(order::sample(rows, count, spec.seed)),
+            _ => return Err(RunError::Count { count, rows }),
+        },
+        QuerySpec::Rows(records) => Queries::Rows(rows_of(cloud, records)?),
+        QuerySpec::File { path, .. } => {
+            Queries::Cloud(Arc::clone(query_cloud.ok_or_else(|| RunError::QueriesNotLoaded { path: path.display().to_string() })?))
+        }
+    };
+    let setup = Setup {
+        k: spec.k,
+        metric: spec.metric,
+        order: spec.order,
+        seed: spec.seed,
+        exclude_self: spec.exclude_self,
+        drop_zero_rows: spec.drop_nonfinite,
+    };
+    Ok(Problem::new(cloud, &queries, setup)?)
+}
+
+fn rows_of(cloud: &PointCloud, records: &[u64]) -> Result<Vec<u32>, RunError> {
+    let last = cloud.record(cloud.len() - 1);
+    let row_of = |&record: &u64| match cloud.row_of_record(record) {
+        Some(row) => Ok(row as u32),
+        // Beyond the last kept record a dropped row cannot be told from one that never was.
+        None if record < last => Err(RunError::Record { record, why: "it was dropped, as it has NaN or infinite values".to_owned() }),
+        None => Err(RunError::Record { record, why: format!("the cloud's rows go from 0 to {last}") }),
+    };
+    records.iter().map(row_of).collect()
+}

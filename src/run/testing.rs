@@ -1,0 +1,152 @@
+//! A plain engine that tests can watch, slow down and break.
+
+use std::ops::Range;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use super::{EngineChoice, QuerySpec, RunSpec};
+use crate::cloud::{Column, Order, PointCloud, Source, Table};
+use crate::knn::{Answer, Build, Counters, DeviceInfo, Engine, EngineError, EngineKind, Metric, Neighbors, Problem, Profile, Search, WarpSpan};
+
+/// A chunk that was searched.
+pub type Call = (Build, Range<usize>);
+
+/// What the engine did, and what it is told to do.
+#[derive(Clone, Default)]
+pub struct Script {
+    pub calls: Arc<Mutex<Vec<Call>>>,
+    pub loads: Arc<Mutex<usize>>,
+    /// How long each query takes.
+    pub per_query: Duration,
+    /// Panics when this many queries were searched.
+    pub panic_after: Option<usize>,
+    /// Loading says that it is not available.
+    pub unavailable: bool,
+}
+
+/// Compares every query with every point. Its counters say which query they are of.
+pub struct Plain {
+    pub kind: EngineKind,
+    pub script: Script,
+}
+
+pub const FIRST_CHUNK: usize = 4;
+
+impl Engine for Plain {
+    fn kind(&self) -> EngineKind {
+        self.kind
+    }
+
+    fn device(&self) -> DeviceInfo {
+        DeviceInfo { name: "a test".to_owned(), details: vec![("threads".to_owned(), "1".to_owned())] }
+    }
+
+    fn load<'a>(&'a mut self, problem: &'a Problem, _profile: bool) -> Result<Box<dyn Search + 'a>, EngineError> {
+        *self.script.loads.lock().unwrap() += 1;
+        if self.script.unavailable {
+            return Err(EngineError::Unavailable { engine: self.kind, why: "the test says so".to_owned() });
+        }
+        let found = Neighbors::unanswered(problem.q(), problem.k());
+        Ok(Box::new(PlainSearch { engine: self, problem, found, last: 0..0, build: Build::Timed, searched: 0 }))
+    }
+}
+
+struct PlainSearch<'a> {
+    engine: &'a Plain,
+    problem: &'a Problem,
+    found: Neighbors,
+    last: Range<usize>,
+    build: Build,
+    searched: usize,
+}
+
+impl Search for PlainSearch<'_> {
+    fn setup_ms(&self) -> Vec<(&'static str, f64)> {
+        vec![("upload", 0.25), ("build index", 0.5)]
+    }
+
+    fn first_chunk(&self) -> usize {
+        FIRST_CHUNK
+    }
+
+    fn search(&mut self, queries: Range<usize>, build: Build) -> Result<f64, EngineError> {
+        let began = Instant::now();
+        let script = &self.engine.script;
+        script.calls.lock().unwrap().push((build, queries.clone()));
+        self.searched += queries.len();
+        assert!(script.panic_after.is_none_or(|after| self.searched < after), "the test\nsays so");
+        std::thread::sleep(script.per_query * queries.len() as u32);
+        let k = self.problem.k();
+        for query in queries.clone() {
+            let q = self.problem.query(query);
+            let mut all: Vec<(f32, u32)> = (0u32..)
+                .zip(self.problem.points().chunks_exact(self.problem.dims()))
+                .map(|(position, p)| (p.iter().zip(q).fold(0.0f32, |sum, (p, q)| (p - q).mul_add(p - q, sum)), position))
+                .collect();
+            all.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            for (rank, (squared_distance, position)) in all.into_iter().take(k).enumerate() {
+                self.found.indices[query * k + rank] = position;
+                self.found.squared_distances[query * k + rank] = squared_distance;
+            }
+        }
+        (self.last, self.build) = (queries, build);
+        Ok(began.elapsed().as_secs_f64() * 1e3)
+    }
+
+    fn download(&mut self, neighbors: &mut Neighbors) -> Result<f64, EngineError> {
+        neighbors.clone_from(&self.found);
+        Ok(0.125)
+    }
+
+    fn collect(&mut self, answer: &mut Answer) -> Result<(), EngineError> {
+        assert_ne!(self.build, Build::Timed, "only what counted can be collected");
+        for query in self.last.clone() {
+            answer.counters.push(Counters { merges: 2, candidates: query as u32, groups_hit: 1 });
+            answer.convergence.push([(32, 4.0), (self.problem.n() as u32, 1.0)]);
+            if self.build == Build::Profiled {
+                let profile = answer.profile.get_or_insert_with(Profile::default);
+                profile.cycles.push([1, 2, 3, 4, 5, 6]);
+                profile.spans.push(WarpSpan { start_ns: 1000 * query as u64, stop_ns: 1000 * query as u64 + 500, sm: query as u32 % 2, warp: 0 });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The engine as the lockstep one, without any tricks.
+pub fn plain() -> Plain {
+    Plain { kind: EngineKind::Lockstep, script: Script::default() }
+}
+
+/// A cloud of rows.
+pub fn cloud(dims: usize, values: Vec<f64>) -> Arc<PointCloud> {
+    let columns = (0..dims).map(|axis| Column { name: format!("c{axis}") }).collect();
+    Arc::new(PointCloud::from_table(Table { columns, values }, source(), None, true).unwrap())
+}
+
+/// n rows 0, 1, 4, 9, … on a line.
+pub fn squares(n: usize) -> Arc<PointCloud> {
+    cloud(1, (0..n).map(|i| (i * i) as f64).collect())
+}
+
+pub fn source() -> Source {
+    Source::Generate { spec: "test".to_owned(), seed: 0 }
+}
+
+/// All rows, k = 3, two warm-ups, three repeats.
+pub fn spec() -> RunSpec {
+    RunSpec {
+        data: source(),
+        queries: QuerySpec::All,
+        k: 3,
+        metric: Metric::L2,
+        engine: EngineChoice::Auto,
+        order: Order::File,
+        exclude_self: false,
+        seed: 0,
+        warmup: 2,
+        repeats: 3,
+        drop_nonfinite: false,
+        profile: false,
+    }
+}

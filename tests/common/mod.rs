@@ -1,0 +1,157 @@
+//! Random problems, and engines run over them as a run does it.
+
+#![allow(dead_code, reason = "each test binary uses its own part")]
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use rand_chacha::ChaCha8Rng;
+use rand_core::{Rng, SeedableRng};
+use warpscope::cloud::{Column, Order, PointCloud, Source, Table};
+use warpscope::knn::{Answer, Build, Engine, Metric, Problem, ProblemError, Queries, Setup};
+
+/// How points lie.
+#[derive(Clone, Copy, Debug)]
+pub enum Shape {
+    /// In a cube with edges of 2 to this power.
+    Uniform { exponent: i32 },
+    /// All at few places.
+    Duplicates { places: usize },
+    /// On the corners of a grid: many equal distances.
+    Grid { side: u32 },
+    /// Only the first axes vary.
+    FlatAxes { varying: usize },
+    /// Nearer and nearer to the last one.
+    Descending,
+    /// On a sphere about the first, which is the query: distances that differ by roundings only.
+    Sphere,
+}
+
+/// A random problem.
+#[derive(Clone, Debug)]
+pub struct Case {
+    pub shape: Shape,
+    pub n: usize,
+    pub dims: usize,
+    pub k: usize,
+    pub metric: Metric,
+    pub order: Order,
+    pub exclude_self: bool,
+    /// Rows to ask for; else the first, the last and a few of their own.
+    pub query_rows: Option<Vec<u32>>,
+    /// Whether queries are a cloud of their own.
+    pub foreign: bool,
+    pub seed: u64,
+}
+
+impl Default for Case {
+    fn default() -> Self {
+        Self {
+            shape: Shape::Uniform { exponent: 0 },
+            n: 100,
+            dims: 2,
+            k: 32,
+            metric: Metric::L2,
+            order: Order::File,
+            exclude_self: false,
+            query_rows: None,
+            foreign: false,
+            seed: 1,
+        }
+    }
+}
+
+impl Case {
+    /// Any of them.
+    pub fn any() -> impl Strategy<Value = Self> {
+        let shape = prop_oneof![
+            (-50i32..=60).prop_map(|exponent| Shape::Uniform { exponent }),
+            (1usize..40).prop_map(|places| Shape::Duplicates { places }),
+            (2u32..6).prop_map(|side| Shape::Grid { side }),
+            (1usize..4).prop_map(|varying| Shape::FlatAxes { varying }),
+            Just(Shape::Descending),
+            Just(Shape::Sphere),
+        ];
+        let dims = prop_oneof![4 => 1usize..6, 1 => 6usize..40, 1 => Just(64usize), 1 => Just(128usize)];
+        let k = prop_oneof![4 => 1usize..80, 1 => 80usize..300, 1 => prop::sample::select(vec![1usize, 31, 32, 33, 64, 65, 1000, 1023])];
+        let n = prop_oneof![1 => 1usize..70, 3 => 70usize..1500];
+        let flags = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
+        (shape, n, dims, k, flags, any::<u64>()).prop_map(|(shape, n, dims, k, (angular, shuffled, exclude_self, foreign), seed)| Self {
+            shape,
+            n,
+            dims,
+            k,
+            metric: if angular { Metric::Angular } else { Metric::L2 },
+            order: if shuffled { Order::Shuffled } else { Order::File },
+            exclude_self,
+            query_rows: None,
+            foreign,
+            seed,
+        })
+    }
+
+    fn points(&self, count: usize, seed: u64) -> Vec<f64> {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let mut unit = move || f64::from(rng.next_u32()) / f64::from(u32::MAX) - 0.5;
+        let (n, dims) = (count, self.dims);
+        match self.shape {
+            Shape::Uniform { exponent } => (0..n * dims).map(|_| unit() * 2f64.powi(exponent)).collect(),
+            Shape::Duplicates { places } => {
+                let places: Vec<Vec<f64>> = (0..places).map(|_| (0..dims).map(|_| unit()).collect()).collect();
+                (0..n).flat_map(|_| places[((unit() + 0.5) * (places.len() - 1) as f64).round() as usize].clone()).collect()
+            }
+            Shape::Grid { side } => (0..n * dims).map(|_| ((unit() + 0.5) * f64::from(side - 1)).round()).collect(),
+            Shape::FlatAxes { varying } => {
+                (0..n).flat_map(|_| (0..dims).map(|axis| if axis < varying { unit() } else { 7.0 }).collect::<Vec<_>>()).collect()
+            }
+            Shape::Descending => (0..n).flat_map(|row| std::iter::once((n - row) as f64).chain(std::iter::repeat_n(0.0, dims - 1))).collect(),
+            Shape::Sphere => {
+                let mut values = vec![0.0; dims];
+                for _ in 1..n {
+                    let direction: Vec<f64> = (0..dims).map(|_| unit()).collect();
+                    let norm = direction.iter().map(|value| value * value).sum::<f64>().sqrt().max(1e-9);
+                    values.extend(direction.iter().map(|value| 3.0 * value / norm));
+                }
+                values
+            }
+        }
+    }
+}
+
+fn cloud(values: Vec<f64>, dims: usize, frame: Option<&PointCloud>) -> Arc<PointCloud> {
+    let columns = (0..dims).map(|axis| Column { name: format!("d{axis}") }).collect();
+    let source = Source::Generate { spec: "a test".to_owned(), seed: 0 };
+    Arc::new(PointCloud::from_table(Table { columns, values }, source, frame, false).expect("finite values make a cloud"))
+}
+
+/// Poses a case.
+///
+/// # Errors
+/// Where the rules refuse it.
+pub fn pose(case: &Case) -> Result<Problem, ProblemError> {
+    let data = cloud(case.points(case.n, case.seed), case.dims, None);
+    let queries = if case.foreign {
+        Queries::Cloud(cloud(case.points(7, case.seed ^ 1), case.dims, Some(&data)))
+    } else {
+        let last = case.n as u32 - 1;
+        Queries::Rows(case.query_rows.clone().unwrap_or_else(|| vec![0, last, last / 2, last / 3, last]))
+    };
+    let setup = Setup { k: case.k, metric: case.metric, order: case.order, seed: case.seed, exclude_self: case.exclude_self, drop_zero_rows: true };
+    Problem::new(&data, &queries, setup)
+}
+
+/// Answers all queries, in two chunks, by the counted build.
+pub fn answer(engine: &mut dyn Engine, problem: &Problem) -> Answer {
+    let mut answer = Answer::default();
+    let mut search = engine.load(problem, false).unwrap_or_else(|error| panic!("{error}"));
+    let half = problem.q() / 2;
+    for range in [0..half, half..problem.q()] {
+        if !range.is_empty() {
+            search.search(range, Build::Counted).unwrap_or_else(|error| panic!("{error}"));
+            search.collect(&mut answer).unwrap_or_else(|error| panic!("{error}"));
+        }
+    }
+    search.download(&mut answer.neighbors).unwrap_or_else(|error| panic!("{error}"));
+    assert!(!search.setup_ms().is_empty());
+    answer
+}

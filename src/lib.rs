@@ -18,6 +18,8 @@
 //!
 //! [`progress`] is the one thing that all of them share.
 
+#[cfg(feature = "gui")]
+pub mod app;
 pub mod cloud;
 pub mod engines;
 pub mod knn;

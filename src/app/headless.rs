@@ -8,7 +8,8 @@ use eframe::egui_wgpu::wgpu;
 use egui_kittest::Harness;
 
 use super::state::State;
-use super::{App, Look};
+use super::App;
+use super::tokens::Look;
 
 /// How long the first answer may take.
 const PATIENCE: Duration = Duration::from_secs(300);
@@ -19,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(300);
 /// One sentence that says what to install.
 pub fn check_adapter() -> anyhow::Result<()> {
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
-    let adapters = pollster_free_block_on(instance.enumerate_adapters(wgpu::Backends::VULKAN | wgpu::Backends::GL));
+    let adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::VULKAN | wgpu::Backends::GL));
     if adapters.is_empty() {
         bail!("no graphics adapter: nothing can be drawn without a Vulkan or OpenGL driver; install one, for example mesa-vulkan-drivers, which needs no GPU");
     }

@@ -180,7 +180,7 @@ impl eframe::App for App {
     fn ui(&mut self, ui: &mut egui::Ui, _frame: &mut eframe::Frame) {
         self.request_picture();
         commands::shortcuts(ui.ctx(), &mut self.actions);
-        if let Some(path) = ui.input(|input| input.raw.dropped_files.iter().find_map(|file| file.path.clone())) {
+        if let Some(path) = ui.input(|input| input.raw.dropped_files.first().map(|file| file.path().to_owned())) {
             self.actions.send(commands::Action::OpenPath(path));
         }
         self.window_ui(ui);

@@ -194,12 +194,12 @@ pub fn default_layout() -> Tree<PaneKind> {
     linear.shares.set_share(views, 1.25);
     linear.shares.set_share(right, 1.0);
     let root = tiles.insert_container(Container::Linear(linear));
-    Tree::new("panes", root, tiles)
+    Tree::new(egui::Id::unique("panes"), root, tiles)
 }
 
 /// One pane alone, for pictures of it.
 pub fn single_layout(kind: PaneKind) -> Tree<PaneKind> {
-    Tree::new_tabs("panes", vec![kind])
+    Tree::new_tabs(egui::Id::unique("panes"), vec![kind])
 }
 
 #[cfg(test)]

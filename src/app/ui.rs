@@ -30,7 +30,7 @@ impl App {
         }
         CentralPanel::default().frame(Frame::NONE.fill(palette.canvas)).show(ui, |ui| {
             // The tiles are moved by egui_tiles itself, while panes read the rest of the state.
-            let mut tree = std::mem::replace(&mut self.state.tree, egui_tiles::Tree::empty("panes"));
+            let mut tree = std::mem::replace(&mut self.state.tree, egui_tiles::Tree::empty(egui::Id::unique("panes")));
             self.pane_rects.clear();
             let mut panes = Panes {
                 context: PaneContext {
@@ -99,7 +99,7 @@ fn drop_target_ui(ui: &Ui, palette: &Palette) {
     if ui.input(|input| input.raw.hovered_files.is_empty()) {
         return;
     }
-    let painter = ui.ctx().layer_painter(egui::LayerId::new(egui::Order::Foreground, egui::Id::new("drop")));
+    let painter = ui.ctx().layer_painter(egui::LayerId::new(egui::Order::Foreground, egui::Id::unique("drop")));
     let rect = ui.ctx().content_rect();
     painter.rect_filled(rect, 0.0, palette.canvas.gamma_multiply(0.85));
     painter.text(rect.center(), egui::Align2::CENTER_CENTER, "Drop to open", egui::FontId::proportional(28.0), palette.text);

@@ -11,7 +11,7 @@ use crate::app::tokens::Palette;
 pub fn export_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut Actions) {
     let Some(dialog) = &session.export else { return };
     let mut path = dialog.path.clone();
-    let modal = egui::Modal::new(egui::Id::new("export")).show(ui.ctx(), |ui| {
+    let modal = egui::Modal::new(egui::Id::unique("export")).show(ui.ctx(), |ui| {
         ui.set_width(440.0);
         ui.heading(dialog.kind.title());
         ui.add_space(6.0);

@@ -36,7 +36,7 @@ pub fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     if rect.width() < 40.0 || rect.height() < 40.0 {
         return;
     }
-    let response = ui.interact(rect, ui.id().with("plane"), Sense::click_and_drag());
+    let response = ui.interact(rect, ui.scope_id().with("plane"), Sense::click_and_drag());
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Canvas, true, "Plane of points"));
     let mut camera = PlaneCamera::new(rect, view.window, &cloud, view.axes);
     let moved = move_ui(ui, &response, &mut camera, &mut view);

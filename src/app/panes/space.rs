@@ -38,7 +38,7 @@ pub fn space_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     if rect.width() < 40.0 || rect.height() < 40.0 {
         return;
     }
-    let response = ui.interact(rect, ui.id().with("space"), Sense::click_and_drag());
+    let response = ui.interact(rect, ui.scope_id().with("space"), Sense::click_and_drag());
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Canvas, true, "Space of points"));
     let moved = move_ui(ui, &response, &mut view, rect);
 

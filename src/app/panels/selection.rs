@@ -84,7 +84,7 @@ fn stepper_ui(ui: &mut Ui, session: &Session, record: &RunRecord, palette: &Pale
     let count = record.query_rows.len();
     let current = session.answered.as_ref().filter(|answered| std::ptr::eq(&*answered.record, record)).map(|answered| answered.query);
     ui.horizontal(|ui| {
-        for (text, name, by) in [("◀", "Previous query", count - 1), ("▶", "Next query", 1)] {
+        for (text, name, by) in [("‹", "Previous query", count - 1), ("›", "Next query", 1)] {
             let response = ui.add_enabled(count > 1, egui::Button::new(text)).on_hover_text(name);
             response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, count > 1, name));
             if response.clicked() {

@@ -18,6 +18,8 @@
 //!
 //! [`progress`] is the one thing that all of them share.
 
+#[cfg(feature = "gui")]
+pub mod app;
 pub mod cli;
 pub mod cloud;
 pub mod engines;

@@ -6,6 +6,8 @@
 mod bar;
 mod compare;
 mod devices;
+mod generate;
+mod info;
 mod input;
 mod output;
 mod queries;
@@ -43,6 +45,10 @@ enum Command {
     Sweep(Box<sweep::SweepArgs>),
     /// Compares the timings of two saved runs
     Compare(compare::CompareArgs),
+    /// Writes a generated cloud to a file
+    Generate(generate::GenerateArgs),
+    /// Says what a file is, and what cloud it makes
+    Info(info::InfoArgs),
     /// Lists the engines, what they run on, and why one cannot
     Devices(devices::DevicesArgs),
 }
@@ -60,6 +66,8 @@ pub fn main() -> ExitCode {
         Some(Command::Verify(args)) => verify::run(args),
         Some(Command::Sweep(args)) => sweep::run(args),
         Some(Command::Compare(args)) => compare::run(args),
+        Some(Command::Generate(args)) => generate::run(args),
+        Some(Command::Info(args)) => info::run(args),
         Some(Command::Devices(args)) => devices::run(args),
     };
     match done {

@@ -29,7 +29,7 @@ pub fn open(file: Option<PathBuf>) -> anyhow::Result<()> {
         bail!("cannot open: there is no such file, nor such a subcommand (see --help): {}", file.display());
     }
     #[cfg(feature = "gui")]
-    bail!("the window cannot open: it comes with its own change");
+    return crate::app::run(file);
     #[cfg(not(feature = "gui"))]
     bail!(
         "the window cannot open: this build is without it; `cargo install warpscope` builds it in, and `warpscope --help` shows what works without"

@@ -18,8 +18,12 @@
 //!
 //! [`progress`] is the one thing that all of them share.
 
+#[cfg(feature = "gui")]
+pub mod app;
+pub mod cli;
 pub mod cloud;
 pub mod engines;
+pub mod export;
 pub mod knn;
 pub mod progress;
 pub mod run;

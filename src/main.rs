@@ -1,3 +1,7 @@
 //! Picks the window or the command line.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    warpscope::cli::main()
+}

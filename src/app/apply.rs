@@ -1,0 +1,332 @@
+//! The one place that carries out what panes and menus ask for.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::App;
+use super::commands::{Action, Command};
+use super::draft::{DataKind, Draft, QueryKind};
+use super::export::{self, ExportDialog, ExportKind, PaneData};
+use super::handles::{Message, PendingPicture, Running, Then};
+use super::loader::{LoadJob, Loading};
+use super::session::{Activity, Answered, Picked};
+use super::state::{self, PaneKind};
+use crate::cloud::{PointCloud, Source};
+use crate::run::{Job, QuerySpec, RunSpec};
+
+impl App {
+    /// Carries out an action.
+    pub(super) fn apply(&mut self, action: Action) {
+        match action {
+            Action::Command(command) => self.command(command),
+            Action::SetDraft(draft) => self.state.draft = *draft,
+            Action::Load => match self.state.draft.source() {
+                Ok(source) => self.load(source, Then::Show),
+                Err(error) => self.session.log.error(error.sentence),
+            },
+            Action::OpenPath(path) => self.open(&path),
+            Action::BrowseQueries => self.browse(Message::QueryPath),
+            Action::SetPlane(view) => self.state.plane = view,
+            Action::SetSpace(view) => self.state.space = view,
+            Action::SetConvergence(view) => self.state.convergence = view,
+            Action::PickRow(row) => self.pick(Picked::Row(row)),
+            Action::PickQuery(query) => self.pick_query(query),
+            Action::SelectRank(rank) => self.session.rank = rank,
+            Action::SetLook(look) => {
+                self.state.look = look;
+                look.apply(&self.handles.ctx);
+            }
+            Action::SetScale(scale) => self.set_scale(scale),
+            Action::StartExport(kind) => {
+                let path = self.default_path(kind).display().to_string();
+                self.session.export = Some(ExportDialog { kind, path, error: None });
+            }
+            Action::SetExport(dialog) => self.session.export = dialog,
+            Action::BrowseExport => self.browse_export(),
+            Action::SaveExport => self.save_export(),
+            Action::CloseShortcuts => self.session.help = false,
+        }
+    }
+
+    fn command(&mut self, command: Command) {
+        match command {
+            Command::Open => self.browse(Message::DataPath),
+            Command::SaveWindow => self.apply(Action::StartExport(ExportKind::Window)),
+            Command::Quit => self.handles.ctx.send_viewport_cmd(egui::ViewportCommand::Close),
+            Command::Run => self.run(),
+            Command::Cancel => self.cancel(),
+            Command::NextQuery => self.step_query(1),
+            Command::PreviousQuery => self.step_query(-1),
+            Command::FitView => {
+                self.state.plane.window = None;
+                let view = state::SpaceView::default();
+                (self.state.space.target, self.state.space.distance) = (view.target, view.distance);
+            }
+            Command::ToggleProblem => self.state.show_problem ^= true,
+            Command::ToggleSelection => self.state.show_selection ^= true,
+            Command::ScaleUp => self.set_scale(self.state.scale + 0.25),
+            Command::ScaleDown => self.set_scale(self.state.scale - 0.25),
+            Command::ScaleReset => self.set_scale(1.0),
+            Command::ResetLayout => self.state.tree = state::default_layout(),
+            Command::ShowPlane => self.show(PaneKind::Plane),
+            Command::ShowSpace => self.show(PaneKind::Space),
+            Command::ShowNeighbors => self.show(PaneKind::Neighbors),
+            Command::ShowTimings => self.show(PaneKind::Timings),
+            Command::ShowMerges => self.show(PaneKind::Merges),
+            Command::ShowConvergence => self.show(PaneKind::Convergence),
+            Command::ShowLog => self.show(PaneKind::Log),
+            Command::Shortcuts => self.session.help ^= true,
+        }
+    }
+
+    fn show(&mut self, pane: PaneKind) {
+        let found = self.state.tree.make_active(|_, tile| matches!(tile, egui_tiles::Tile::Pane(kind) if *kind == pane));
+        if !found {
+            // Its tile was closed, or the state is of an older version.
+            self.state.tree = state::default_layout();
+            self.state.tree.make_active(|_, tile| matches!(tile, egui_tiles::Tile::Pane(kind) if *kind == pane));
+        }
+    }
+
+    fn set_scale(&mut self, scale: f32) {
+        self.state.scale = scale.clamp(*state::SCALES.start(), *state::SCALES.end());
+        self.handles.ctx.set_zoom_factor(self.state.scale);
+    }
+
+    /// Loads a file with the columns that win by default, and shows it.
+    pub(super) fn open(&mut self, path: &std::path::Path) {
+        let draft = &mut self.state.draft;
+        draft.data = DataKind::File;
+        draft.path = path.display().to_string();
+        draft.columns.clear();
+        self.apply(Action::Load);
+    }
+
+    /// Opens a file dialog on a thread of its own. Where the desktop has none it answers nothing, and the path is typed.
+    fn browse(&mut self, message: fn(Option<PathBuf>) -> Message) {
+        self.handles.spawn("dialog", move || message(rfd::FileDialog::new().set_title("Open a file of points").pick_file()));
+    }
+
+    fn browse_export(&mut self) {
+        let Some(dialog) = &self.session.export else { return };
+        let name = PathBuf::from(&dialog.path);
+        self.handles.spawn("dialog", move || {
+            let mut chooser = rfd::FileDialog::new().set_title("Save as");
+            if let Some(name) = name.file_name() {
+                chooser = chooser.set_file_name(name.to_string_lossy());
+            }
+            Message::ExportPath(chooser.save_file())
+        });
+    }
+
+    /// Loads a source; what was loaded before stays until it is there.
+    pub(super) fn load(&mut self, source: Source, then: Then) {
+        let data = match &then {
+            Then::RunQueries(_) => self.session.cloud.clone(),
+            Then::Show | Then::Run(_) => None,
+        };
+        let what = match &source {
+            Source::File { path, .. } => path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned(),
+            Source::Generate { spec, .. } => spec.clone(),
+        };
+        if self.handles.running.is_some() {
+            self.handles.worker.cancel();
+        }
+        let wake = self.handles.ctx.clone();
+        let job = LoadJob { source, drop_nonfinite: self.state.draft.drop_nonfinite, data };
+        match Loading::start(job, move || wake.request_repaint()) {
+            Ok(loading) => {
+                self.session.activity = Activity::Loading { what, fraction: None };
+                self.handles.loading = Some((loading, then));
+            }
+            Err(error) => self.session.log.error(format!("cannot load: {error}")),
+        }
+    }
+
+    /// Runs the problem on the left, and first loads what it needs.
+    pub(super) fn run(&mut self) {
+        match self.state.draft.to_spec() {
+            Err(errors) => {
+                for error in errors {
+                    self.session.log.error(error.sentence);
+                }
+            }
+            Ok(spec) => match self.session.cloud.clone().filter(|cloud| is_of(cloud, &spec)) {
+                None => self.load(spec.data.clone(), Then::Run(spec)),
+                Some(cloud) => self.run_on(&cloud, spec),
+            },
+        }
+    }
+
+    /// Runs a spec on its loaded cloud, and first loads its queries.
+    pub(super) fn run_on(&mut self, cloud: &Arc<PointCloud>, spec: RunSpec) {
+        if let QuerySpec::File { path, columns } = &spec.queries {
+            let source = Source::File { path: path.clone(), columns: columns.clone() };
+            return self.load(source, Then::RunQueries(spec));
+        }
+        self.submit(spec, Arc::clone(cloud), None, None);
+    }
+
+    /// Hands a job to the worker, which drops the one it has.
+    pub(super) fn submit(&mut self, spec: RunSpec, cloud: Arc<PointCloud>, query_cloud: Option<Arc<PointCloud>>, pick: Option<Picked>) {
+        self.handles.last_job += 1;
+        let id = self.handles.last_job;
+        self.session.activity = Activity::Running { stage: "starting".to_owned(), fraction: 0.0, pick: pick.is_some() };
+        self.handles.running = Some(Running { id, pick });
+        self.handles.worker.submit(Job { id, spec, cloud, query_cloud });
+    }
+
+    fn cancel(&mut self) {
+        if let Some((loading, _)) = &self.handles.loading {
+            loading.cancel();
+        }
+        if self.handles.running.is_some() {
+            self.handles.worker.cancel();
+        }
+        self.handles.waiting_pick = None;
+    }
+
+    /// Makes a place the query: answered at once when the run asked for it, else by a run of its own.
+    pub(super) fn pick(&mut self, picked: Picked) {
+        let Some(cloud) = self.session.cloud.clone() else { return };
+        let Picked::Row(row) = picked else {
+            if let Picked::Query(query) = picked {
+                self.pick_query(query);
+            }
+            return;
+        };
+        if row as usize >= cloud.len() {
+            return;
+        }
+        if self.session.picked != Some(picked) {
+            (self.session.picked, self.session.answered, self.session.rank) = (Some(picked), None, None);
+        }
+        let record_number = cloud.record(row as usize);
+        if self.state.draft.queries == QueryKind::Rows {
+            self.state.draft.query_rows = record_number.to_string();
+        }
+        let spec = match self.question(&cloud, record_number) {
+            Ok(spec) => spec,
+            Err(sentence) => return self.session.log.error(sentence),
+        };
+        let known = self.session.record.as_ref().filter(|record| same_question(&record.spec, &spec)).cloned();
+        if let Some(record) = known
+            && let Some(query) = self.session.query_of_row(row)
+        {
+            return self.answer(record, query);
+        }
+        if self.handles.running.as_ref().is_some_and(|running| running.pick.is_none()) {
+            // The run is worth more than the click: it waits.
+            self.handles.waiting_pick = Some(picked);
+            return;
+        }
+        self.submit(spec, cloud, None, Some(picked));
+    }
+
+    fn pick_query(&mut self, query: usize) {
+        let Some(record) = self.session.record.clone().filter(|record| query < record.query_rows.len()) else { return };
+        let picked = if record.query_cloud.is_some() { Picked::Query(query) } else { Picked::Row(record.query_rows[query]) };
+        if self.session.picked != Some(picked) {
+            self.session.rank = None;
+        }
+        self.session.picked = Some(picked);
+        self.answer(record, query);
+    }
+
+    fn step_query(&mut self, by: isize) {
+        let Some(record) = &self.session.record else { return };
+        let of_record = self.session.answered.as_ref().filter(|answered| Arc::ptr_eq(&answered.record, record));
+        let next = of_record.map_or(0, |answered| (answered.query as isize + by).rem_euclid(record.query_rows.len() as isize));
+        self.pick_query(next as usize);
+    }
+
+    /// Shows a query's answer, and has theory worked out beside it.
+    pub(super) fn answer(&mut self, record: Arc<crate::run::RunRecord>, query: usize) {
+        self.session.theory = None;
+        if record.convergence.queries() > query {
+            let asked = Arc::clone(&record);
+            self.handles.spawn("theory", move || {
+                let curve = super::derived::TheoryCurve::of(&asked, query);
+                Message::Theory(asked, query, curve)
+            });
+        }
+        self.session.answered = Some(Answered { record, query });
+    }
+
+    /// The question on the left, asked of one row of the cloud that is shown.
+    fn question(&self, cloud: &PointCloud, record: u64) -> Result<RunSpec, String> {
+        let draft = Draft { queries: QueryKind::All, warmup: "0".to_owned(), repeats: "1".to_owned(), ..self.state.draft.clone() };
+        let mut spec = match draft.to_spec() {
+            Ok(spec) => spec,
+            // The fields name other data by now, wrongly: the cloud on screen is what was clicked.
+            Err(errors) => {
+                let wrong = errors.iter().find(|error| !matches!(error.field, super::draft::Field::Path | super::draft::Field::Generator));
+                match (wrong, &self.session.record) {
+                    (Some(error), _) => return Err(format!("cannot answer: {}", error.sentence)),
+                    (None, Some(last)) => last.spec.clone(),
+                    (None, None) => return Err(format!("cannot answer: {}", errors[0].sentence)),
+                }
+            }
+        };
+        spec.data = cloud.source().clone();
+        spec.queries = QuerySpec::Rows(vec![record]);
+        (spec.warmup, spec.repeats) = (0, 1);
+        Ok(spec)
+    }
+
+    fn default_path(&self, kind: ExportKind) -> PathBuf {
+        let folder = directories::UserDirs::new().map(|dirs| dirs.document_dir().unwrap_or(dirs.home_dir()).to_owned());
+        folder.unwrap_or_default().join(kind.default_name())
+    }
+
+    fn save_export(&mut self) {
+        let Some(dialog) = self.session.export.clone() else { return };
+        let path = PathBuf::from(dialog.path.trim());
+        let refuse = |app: &mut Self, error: &str| {
+            app.session.export = Some(ExportDialog { error: Some(error.to_owned()), ..dialog.clone() });
+        };
+        if path.file_name().is_none() {
+            return refuse(self, "Type the path of a file.");
+        }
+        match dialog.kind {
+            ExportKind::Data(pane) => match self.data_of(pane) {
+                None => refuse(self, "There is nothing to export yet; run first, or pick a query."),
+                Some(data) => {
+                    self.session.export = None;
+                    self.handles.spawn("save", move || Message::Saved(export::write_file(&path, |to| data.write(to))));
+                }
+            },
+            kind => {
+                self.session.export = None;
+                self.handles.picture = Some(PendingPicture { kind, path, requested: false });
+            }
+        }
+    }
+
+    fn data_of(&self, pane: PaneKind) -> Option<PaneData> {
+        let record = || self.session.record.clone();
+        // A picked point that the run did not ask has a record of its own.
+        let counted = || record().or_else(|| self.session.answered.as_ref().map(|answered| Arc::clone(&answered.record)));
+        match pane {
+            PaneKind::Plane | PaneKind::Space => self.session.cloud.clone().map(PaneData::Points),
+            PaneKind::Neighbors => self.session.answered.clone().map(PaneData::Neighbors),
+            PaneKind::Timings => counted().map(PaneData::Timings),
+            PaneKind::Merges => counted().filter(|record| !record.counters.is_empty()).map(PaneData::Merges),
+            PaneKind::Convergence => counted().filter(|record| record.convergence.queries() > 0).map(PaneData::Convergence),
+            PaneKind::Log => Some(PaneData::Log(self.session.log.entries().to_vec())),
+        }
+    }
+}
+
+/// Whether a cloud is what a spec names.
+fn is_of(cloud: &PointCloud, spec: &RunSpec) -> bool {
+    // A cloud from which nothing was dropped is the same with and without dropping.
+    *cloud.source() == spec.data && (spec.drop_nonfinite || cloud.dropped() == 0)
+}
+
+/// Whether two specs differ at most in whom they ask and how often.
+fn same_question(a: &RunSpec, b: &RunSpec) -> bool {
+    let question =
+        |spec: &RunSpec| (spec.data.clone(), spec.k, spec.metric, spec.engine, spec.order, spec.exclude_self, spec.seed, spec.drop_nonfinite);
+    question(a) == question(b)
+}

@@ -1,0 +1,173 @@
+//! What panes show of a record and is too much to work out in a frame: the histogram of merges and the convergence of
+//! all queries. Made once per record, on a thread.
+
+use crate::knn::Metric;
+use crate::knn::theory::expected_max_distance;
+use crate::run::RunRecord;
+
+/// How many points of the convergence's band are worked out.
+const BAND_STEPS: usize = 96;
+
+/// Queries that the band looks at, evenly chosen when there are more; the pane says so.
+pub const BAND_QUERIES: usize = 20_000;
+
+/// The convergence of all queries at a number of points seen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Band {
+    /// Points seen.
+    pub points_seen: f64,
+    /// A tenth of the queries have a smaller squared `max_distance`.
+    pub low: f64,
+    /// Half of them.
+    pub median: f64,
+    /// Nine tenths.
+    pub high: f64,
+}
+
+/// See the module.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Derived {
+    /// Queries per number of merges: (merges, queries), ascending, only those that occur.
+    pub merges: Vec<(u32, u64)>,
+    /// From the first number of points where a tenth of the queries have k to n.
+    pub band: Vec<Band>,
+    /// How many queries the band looks at.
+    pub band_queries: usize,
+}
+
+impl Derived {
+    /// Works it out.
+    pub fn of(record: &RunRecord) -> Self {
+        let band_queries = record.convergence.queries().min(BAND_QUERIES);
+        Self { merges: histogram(record), band: band(record, band_queries), band_queries }
+    }
+}
+
+fn histogram(record: &RunRecord) -> Vec<(u32, u64)> {
+    let mut counts = std::collections::BTreeMap::new();
+    for counters in &record.counters {
+        *counts.entry(counters.merges).or_insert(0) += 1;
+    }
+    counts.into_iter().collect()
+}
+
+fn band(record: &RunRecord, queries: usize) -> Vec<Band> {
+    if queries == 0 {
+        return Vec::new();
+    }
+    let n = record.cloud.len() as f64;
+    let first = (record.spec.k as f64).min(n).max(1.0);
+    let steps: Vec<f64> = (0..BAND_STEPS).map(|step| first * (n / first).powf(step as f64 / (BAND_STEPS - 1) as f64)).collect();
+    let mut columns = vec![Vec::with_capacity(queries); BAND_STEPS];
+    for at in 0..queries {
+        let (seen, distances) = record.convergence.of(at * record.convergence.queries() / queries);
+        let mut entry = 0;
+        for (column, &points_seen) in columns.iter_mut().zip(&steps) {
+            // A hair of slack: the last step is n up to rounding.
+            while entry < seen.len() && f64::from(seen[entry]) <= points_seen * (1.0 + 1e-9) {
+                entry += 1;
+            }
+            column.push(if entry == 0 { f32::INFINITY } else { distances[entry - 1] });
+        }
+    }
+    let mut band = Vec::new();
+    for (column, points_seen) in columns.iter_mut().zip(steps) {
+        column.sort_unstable_by(f32::total_cmp);
+        let quantile = |q: f64| f64::from(column[((column.len() - 1) as f64 * q).round() as usize]);
+        let of_step = Band { points_seen, low: quantile(0.1), median: quantile(0.5), high: quantile(0.9) };
+        if of_step.low.is_finite() {
+            band.push(of_step);
+        }
+    }
+    band
+}
+
+/// What theory expects of one query: where `max_distance` should stand after so many points, met in random order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TheoryCurve {
+    /// (points seen, squared `max_distance`).
+    pub points: Vec<[f64; 2]>,
+}
+
+impl TheoryCurve {
+    /// Works it out from the query's distances to all points.
+    pub fn of(record: &RunRecord, query: usize) -> Self {
+        let mut distances = all_distances(record, query);
+        distances.sort_unstable_by(f32::total_cmp);
+        let (n, k) = (distances.len(), record.spec.k);
+        if n < k || k == 0 {
+            return Self::default();
+        }
+        let mut points: Vec<[f64; 2]> = Vec::new();
+        for step in 0..BAND_STEPS {
+            let seen = (k as f64 * (n as f64 / k as f64).powf(step as f64 / (BAND_STEPS - 1) as f64)).round() as usize;
+            let seen = seen.clamp(k, n);
+            if points.last().is_none_or(|last| last[0] < seen as f64) {
+                points.push([seen as f64, f64::from(expected_max_distance(&distances, k, seen))]);
+            }
+        }
+        Self { points }
+    }
+}
+
+/// Squared distances of a query to all points, as the record's metric has them.
+fn all_distances(record: &RunRecord, query: usize) -> Vec<f32> {
+    let cloud = &record.cloud;
+    let queries = record.query_cloud.as_ref().unwrap_or(cloud);
+    let row = record.query_rows[query] as usize;
+    let dims = cloud.dims();
+    match record.spec.metric {
+        Metric::L2 => {
+            let asked = queries.point(row);
+            cloud.points().chunks_exact(dims).map(|point| point.iter().zip(asked).map(|(p, q)| (p - q) * (p - q)).sum()).collect()
+        }
+        Metric::Angular => {
+            let asked: Vec<f64> = (0..dims).map(|axis| queries.coordinate(row, axis)).collect();
+            let norm = |values: &[f64]| values.iter().map(|value| value * value).sum::<f64>().sqrt();
+            let asked_norm = norm(&asked);
+            let mut point = vec![0.0; dims];
+            (0..cloud.len())
+                .filter_map(|row| {
+                    point.iter_mut().enumerate().for_each(|(axis, value)| *value = cloud.coordinate(row, axis));
+                    let scale = norm(&point);
+                    // A row without a direction is not searched either.
+                    (scale > 0.0).then(|| point.iter().zip(&asked).map(|(p, q)| (p / scale - q / asked_norm).powi(2)).sum::<f64>() as f32)
+                })
+                .collect()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::testing::record;
+
+    #[test]
+    fn the_histogram_counts_every_query() {
+        assert_eq!(Derived::of(&record()).merges, [(3, 3)]);
+    }
+
+    #[test]
+    fn the_band_ends_where_the_answers_are() {
+        let derived = Derived::of(&record());
+        let last = derived.band.last().expect("three queries");
+        assert!((last.points_seen - 50.0).abs() < 1e-6);
+        assert_eq!([last.low, last.median, last.high].map(|value| value as f32), [0.05, 0.1, 0.15]);
+        assert!(derived.band.iter().all(|step| step.low <= step.median && step.median <= step.high));
+        assert!(derived.band[0].points_seen >= 10.0 * 0.99, "before the first merge there is no bound");
+    }
+
+    #[test]
+    fn theory_ends_at_the_kth_distance_and_only_falls() {
+        let record = record();
+        let curve = TheoryCurve::of(&record, 0).points;
+        let mut all = all_distances(&record, 0);
+        all.sort_unstable_by(f32::total_cmp);
+        assert_eq!(all.len(), 50);
+        let end = curve.last().expect("n is at least k");
+        assert_eq!(end[0], 50.0);
+        assert!((end[1] - f64::from(all[3])).abs() < 1e-6, "after all points the bound is the k-th distance");
+        assert!(curve.windows(2).all(|pair| pair[1][1] <= pair[0][1]));
+    }
+}

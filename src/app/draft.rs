@@ -1,0 +1,291 @@
+//! The problem as it is being typed: text fields that may not make sense yet.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::cloud::{ColumnChoice, Order, Source};
+use crate::knn::{MAX_K, Metric};
+use crate::run::{EngineChoice, QuerySpec, RunSpec};
+
+/// Where the data comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum DataKind {
+    /// A generator.
+    #[default]
+    Generate,
+    /// A file.
+    File,
+}
+
+/// Whose neighbours are asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum QueryKind {
+    /// A number of rows, drawn with the seed.
+    #[default]
+    Count,
+    /// Every row.
+    All,
+    /// The rows that are typed, or were picked.
+    Rows,
+    /// A file of queries.
+    File,
+}
+
+/// The fields of the left panel.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+#[allow(missing_docs, reason = "each is the field of that name")]
+pub struct Draft {
+    pub data: DataKind,
+    pub path: String,
+    pub columns: String,
+    pub drop_nonfinite: bool,
+    pub generator: String,
+    pub seed: String,
+    pub queries: QueryKind,
+    pub query_count: String,
+    pub query_rows: String,
+    pub query_path: String,
+    pub k: String,
+    pub metric: Metric,
+    pub order: Order,
+    pub exclude_self: bool,
+    pub engine: EngineChoice,
+    pub warmup: String,
+    pub repeats: String,
+}
+
+impl Default for Draft {
+    /// The first start: a small cloud that is answered in a moment.
+    fn default() -> Self {
+        Self {
+            data: DataKind::Generate,
+            path: String::new(),
+            columns: String::new(),
+            drop_nonfinite: false,
+            generator: "gaussian-mixture:n=20000,d=2,clusters=12".to_owned(),
+            seed: "1".to_owned(),
+            queries: QueryKind::Count,
+            query_count: "1000".to_owned(),
+            query_rows: String::new(),
+            query_path: String::new(),
+            k: "32".to_owned(),
+            metric: Metric::L2,
+            order: Order::Shuffled,
+            exclude_self: false,
+            engine: EngineChoice::Auto,
+            warmup: "1".to_owned(),
+            repeats: "5".to_owned(),
+        }
+    }
+}
+
+/// A field of the left panel that may hold something wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "each is the field of that name")]
+pub enum Field {
+    Path,
+    Generator,
+    Seed,
+    QueryCount,
+    QueryRows,
+    QueryPath,
+    K,
+    Warmup,
+    Repeats,
+}
+
+/// What is wrong with a field, as a sentence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldError {
+    /// Which.
+    pub field: Field,
+    /// Why, and what would do.
+    pub sentence: String,
+}
+
+impl Draft {
+    /// The data's source.
+    ///
+    /// # Errors
+    /// What is wrong with its fields.
+    pub fn source(&self) -> Result<Source, FieldError> {
+        match self.data {
+            DataKind::File => Ok(Source::File {
+                path: path(Field::Path, &self.path, "Type the path of a file, or press Open…")?,
+                columns: columns(&self.columns),
+            }),
+            DataKind::Generate => {
+                let spec = self.generator.trim();
+                if spec.is_empty() {
+                    return Err(FieldError { field: Field::Generator, sentence: "Choose a generator, for example uniform:n=100000,d=2.".to_owned() });
+                }
+                Ok(Source::Generate { spec: spec.to_owned(), seed: self.seed()? })
+            }
+        }
+    }
+
+    /// The seed.
+    ///
+    /// # Errors
+    /// When it is no number.
+    pub fn seed(&self) -> Result<u64, FieldError> {
+        number(Field::Seed, &self.seed, 0, u64::MAX)
+    }
+
+    /// The whole problem.
+    ///
+    /// # Errors
+    /// Everything that is wrong, field by field.
+    pub fn to_spec(&self) -> Result<RunSpec, Vec<FieldError>> {
+        let mut errors = Vec::new();
+        let mut keep = |error: FieldError| {
+            // The source names its seed, and so does the run.
+            if !errors.contains(&error) {
+                errors.push(error);
+            }
+        };
+        let data = self.source().map_err(&mut keep).ok();
+        let queries = self.queries().map_err(&mut keep).ok();
+        let max_k = MAX_K - usize::from(self.exclude_self);
+        let k = number(Field::K, &self.k, 1, max_k as u64).map_err(&mut keep).ok();
+        let seed = self.seed().map_err(&mut keep).ok();
+        let warmup = number(Field::Warmup, &self.warmup, 0, 10_000).map_err(&mut keep).ok();
+        let repeats = number(Field::Repeats, &self.repeats, 1, 10_000).map_err(&mut keep).ok();
+        match (data, queries, k, seed, warmup, repeats) {
+            (Some(data), Some(queries), Some(k), Some(seed), Some(warmup), Some(repeats)) => Ok(RunSpec {
+                data,
+                queries,
+                k: k as usize,
+                metric: self.metric,
+                engine: self.engine,
+                order: self.order,
+                exclude_self: self.exclude_self,
+                seed,
+                warmup: warmup as u32,
+                repeats: repeats as u32,
+                drop_nonfinite: self.drop_nonfinite,
+                profile: false,
+            }),
+            _ => Err(errors),
+        }
+    }
+
+    fn queries(&self) -> Result<QuerySpec, FieldError> {
+        Ok(match self.queries {
+            QueryKind::All => QuerySpec::All,
+            QueryKind::Count => QuerySpec::Count(number(Field::QueryCount, &self.query_count, 1, u64::from(u32::MAX))?),
+            QueryKind::Rows => QuerySpec::Rows(rows(&self.query_rows)?),
+            QueryKind::File => QuerySpec::File {
+                path: path(Field::QueryPath, &self.query_path, "Type the path of a file of queries, or press Browse…")?,
+                columns: ColumnChoice::Default,
+            },
+        })
+    }
+}
+
+fn columns(text: &str) -> ColumnChoice {
+    text.parse().unwrap_or_default()
+}
+
+fn path(field: Field, text: &str, empty: &str) -> Result<PathBuf, FieldError> {
+    // Pasted from a shell or a file manager: quotes and the file scheme are not part of the name.
+    let text = text.trim().trim_matches('"').trim_matches('\'');
+    let text = text.strip_prefix("file://").unwrap_or(text);
+    if text.is_empty() {
+        return Err(FieldError { field, sentence: empty.to_owned() });
+    }
+    Ok(PathBuf::from(text))
+}
+
+/// A whole number; commas and underscores may group it, and 1e6 is one million.
+fn number(field: Field, text: &str, min: u64, max: u64) -> Result<u64, FieldError> {
+    let range = || format!("{} to {}", super::format::count(min), super::format::count(max));
+    let plain: String = text.chars().filter(|c| !matches!(c, ',' | '_' | ' ')).collect();
+    let value = plain.parse::<u64>().ok().or_else(|| {
+        let value = plain.parse::<f64>().ok()?;
+        (value.fract() == 0.0 && (0.0..1e18).contains(&value)).then_some(value as u64)
+    });
+    match value {
+        Some(value) if (min..=max).contains(&value) => Ok(value),
+        Some(value) => Err(FieldError { field, sentence: format!("{} is outside {}.", super::format::count(value), range()) }),
+        None if plain.is_empty() => Err(FieldError { field, sentence: format!("Type a whole number, {}.", range()) }),
+        None => Err(FieldError { field, sentence: format!("“{text}” is not a whole number; it may be {}.", range()) }),
+    }
+}
+
+/// `0,5,10-20`, ends included.
+fn rows(text: &str) -> Result<Vec<u64>, FieldError> {
+    const MOST: u64 = 10_000_000;
+    let wrong = |sentence: String| FieldError { field: Field::QueryRows, sentence };
+    let mut rows = Vec::new();
+    for part in text.split([',', ' ']).map(str::trim).filter(|part| !part.is_empty()) {
+        let (from, to) = part.split_once('-').unwrap_or((part, part));
+        let (Ok(from), Ok(to)) = (from.trim().parse::<u64>(), to.trim().parse::<u64>()) else {
+            return Err(wrong(format!("“{part}” is no row number; write rows as 0,5,10-20.")));
+        };
+        if to < from {
+            return Err(wrong(format!("“{part}” runs backwards; write {to}-{from}.")));
+        }
+        if to - from >= MOST || rows.len() as u64 + (to - from) >= MOST {
+            return Err(wrong(format!("“{part}” makes more than {} rows; choose all rows instead.", super::format::count(MOST))));
+        }
+        rows.extend(from..=to);
+    }
+    if rows.is_empty() {
+        return Err(wrong("Click a point, or type row numbers as 0,5,10-20.".to_owned()));
+    }
+    Ok(rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn errors(change: impl FnOnce(&mut Draft)) -> Vec<FieldError> {
+        let mut draft = Draft::default();
+        change(&mut draft);
+        draft.to_spec().expect_err("the field is wrong")
+    }
+
+    #[test]
+    fn the_first_start_makes_sense() {
+        let spec = Draft::default().to_spec().expect("the default problem");
+        assert_eq!((spec.k, spec.queries, spec.repeats), (32, QuerySpec::Count(1000), 5));
+    }
+
+    #[test]
+    fn numbers_are_read_as_people_write_them() {
+        let draft = Draft { query_count: "1e3".to_owned(), k: " 1,000 ".to_owned(), ..Draft::default() };
+        let spec = draft.to_spec().expect("numbers");
+        assert_eq!((spec.queries, spec.k), (QuerySpec::Count(1000), 1000));
+    }
+
+    #[test]
+    fn each_wrong_field_says_a_sentence() {
+        assert_eq!(errors(|draft| draft.k = "0".to_owned())[0].sentence, "0 is outside 1 to 1,024.");
+        assert_eq!(errors(|draft| draft.k = "many".to_owned())[0].field, Field::K);
+        assert_eq!(errors(|draft| (draft.k, draft.exclude_self) = ("1024".to_owned(), true))[0].sentence, "1,024 is outside 1 to 1,023.");
+        assert_eq!(errors(|draft| draft.data = DataKind::File)[0].field, Field::Path);
+        assert_eq!(errors(|draft| draft.seed = "-1".to_owned()).len(), 1, "the seed is said once");
+        let both = errors(|draft| (draft.k, draft.repeats) = (String::new(), "0".to_owned()));
+        assert_eq!(both.iter().map(|error| error.field).collect::<Vec<_>>(), [Field::K, Field::Repeats]);
+    }
+
+    #[test]
+    fn rows_are_lists_and_ranges() {
+        assert_eq!(rows("0,5, 10-12"), Ok(vec![0, 5, 10, 11, 12]));
+        assert!(rows("3-1").is_err());
+        assert!(rows("0-99999999999").is_err());
+        assert!(rows("x").is_err());
+        assert!(rows("").is_err());
+    }
+
+    #[test]
+    fn a_pasted_path_loses_its_quotes() {
+        let draft = Draft { data: DataKind::File, path: " '/a b.csv' ".to_owned(), columns: "lon,lat".to_owned(), ..Draft::default() };
+        let columns = ColumnChoice::Named(vec!["lon".to_owned(), "lat".to_owned()]);
+        assert_eq!(draft.source(), Ok(Source::File { path: "/a b.csv".into(), columns }));
+    }
+}

@@ -1,0 +1,213 @@
+//! What happens in each frame before anything is drawn: events of the worker, of loads and of threads.
+
+use std::sync::Arc;
+
+use super::App;
+use super::derived::Derived;
+use super::draft::DataKind;
+use super::export::{self, ExportDialog, ExportKind};
+use super::format;
+use super::handles::{Message, Then};
+use super::log::Level;
+use super::session::Activity;
+use crate::cloud::{CloudError, PointCloud};
+use crate::run::{Event, RunError, RunRecord};
+
+impl App {
+    /// Takes in what threads have to say.
+    pub(super) fn poll(&mut self) {
+        while let Some(event) = self.handles.worker.try_recv() {
+            self.event(event);
+        }
+        self.poll_loading();
+        while let Some(message) = self.handles.try_recv() {
+            self.message(message);
+        }
+        if self.handles.loading.is_none() && self.handles.running.is_none() {
+            self.session.activity = Activity::Idle;
+            if let Some(picked) = self.handles.waiting_pick.take() {
+                self.pick(picked);
+            }
+        }
+    }
+
+    fn event(&mut self, event: Event) {
+        // What an older job still says is of no interest.
+        let current = self.handles.running.as_ref().map(|running| running.id);
+        match event {
+            Event::Progress { id, stage, fraction } if Some(id) == current => {
+                let pick = self.handles.running.as_ref().is_some_and(|running| running.pick.is_some());
+                if self.handles.loading.is_none() {
+                    self.session.activity = Activity::Running { stage, fraction, pick };
+                }
+            }
+            Event::Finished { id, record } if Some(id) == current => {
+                let pick = self.handles.running.take().and_then(|running| running.pick);
+                match pick {
+                    None => self.finished(record),
+                    Some(picked) if self.session.picked == Some(picked) => self.answer(record, 0),
+                    Some(_) => {}
+                }
+            }
+            Event::Failed { id, error } if Some(id) == current => {
+                self.handles.running = None;
+                match error {
+                    RunError::Cancelled => self.session.log.info("cancelled"),
+                    error => self.session.log.error(error.to_string()),
+                }
+            }
+            Event::Progress { .. } | Event::Finished { .. } | Event::Failed { .. } => {}
+        }
+    }
+
+    /// A whole run is done.
+    pub(super) fn finished(&mut self, record: Arc<RunRecord>) {
+        let summary = &record.summary;
+        self.session.log.info(format!(
+            "{}: {} × {}, d = {}, k = {}: search {} median of {}, {}",
+            record.engine,
+            format::counted(summary.q, "query", "queries"),
+            format::counted(summary.n, "point", "points"),
+            summary.d,
+            record.spec.k,
+            format::millis(summary.search_ms_median),
+            record.spec.repeats,
+            format::distances_per_second(summary.distances_per_second),
+        ));
+        if let Some(fallback) = &record.fallback
+            && !self.session.log.entries().iter().any(|entry| entry.text == *fallback)
+        {
+            self.session.log.say(Level::Warning, fallback.clone());
+        }
+        let asked = Arc::clone(&record);
+        self.handles.spawn("derive", move || {
+            let derived = Derived::of(&asked);
+            Message::Derived(asked, derived)
+        });
+        self.session.record = Some(record);
+        self.session.derived = None;
+        match self.session.picked {
+            Some(picked) if self.session.picked_point().is_some() => self.pick(picked),
+            _ => self.apply(super::commands::Action::PickQuery(0)),
+        }
+    }
+
+    fn poll_loading(&mut self) {
+        let Some((loading, _)) = &self.handles.loading else { return };
+        if let Activity::Loading { fraction, .. } = &mut self.session.activity {
+            *fraction = loading.fraction();
+        }
+        let Some(result) = loading.try_finish() else { return };
+        let Some((loading, then)) = self.handles.loading.take() else { return };
+        match (result, then) {
+            (Err(()), _) => self.session.log.error(format!("the reader stopped without an answer: {}", loading.job.source)),
+            (Ok(Err(CloudError::Cancelled)), _) => self.session.log.info("cancelled"),
+            (Ok(Err(error)), _) => self.session.log.error(error.to_string()),
+            (Ok(Ok(queries)), Then::RunQueries(spec)) => {
+                if let Some(data) = loading.job.data.clone() {
+                    self.submit(spec, data, Some(queries), None);
+                }
+            }
+            (Ok(Ok(cloud)), Then::Show) => self.show_cloud(cloud),
+            (Ok(Ok(cloud)), Then::Run(spec)) => {
+                self.show_cloud(Arc::clone(&cloud));
+                self.run_on(&cloud, spec);
+            }
+        }
+    }
+
+    /// A cloud is there: what belonged to the one before it goes.
+    pub(super) fn show_cloud(&mut self, cloud: Arc<PointCloud>) {
+        let columns: Vec<&str> = cloud.axes().iter().map(|axis| axis.name.as_str()).take(6).collect();
+        let more = if cloud.dims() > columns.len() { ", …" } else { "" };
+        let dropped = match cloud.dropped() {
+            0 => String::new(),
+            rows => format!(", {} dropped", format::counted(rows, "row", "rows")),
+        };
+        self.session.log.info(format!(
+            "{} of {} ({}{more}){dropped}: {}",
+            format::counted(cloud.len() as u64, "point", "points"),
+            format::counted(cloud.dims() as u64, "dimension", "dimensions"),
+            columns.join(", "),
+            cloud.source()
+        ));
+        self.state.plane.window = None;
+        self.state.plane.axes = fitting(self.state.plane.axes, cloud.dims());
+        let view = super::state::SpaceView::default();
+        (self.state.space.target, self.state.space.distance) = (view.target, view.distance);
+        self.state.space.axes = fitting(self.state.space.axes, cloud.dims());
+        let session = &mut self.session;
+        (session.record, session.derived, session.theory) = (None, None, None);
+        (session.picked, session.answered, session.rank) = (None, None, None);
+        session.cloud = Some(cloud);
+    }
+
+    fn message(&mut self, message: Message) {
+        match message {
+            Message::Engine(status) => {
+                self.session.engines.retain(|known| known.kind != status.kind);
+                self.session.engines.push(status);
+                self.session.engines.sort_by_key(|status| status.kind);
+            }
+            Message::Derived(record, derived) => {
+                if self.session.record.as_ref().is_some_and(|shown| Arc::ptr_eq(shown, &record)) {
+                    self.session.derived = Some(Arc::new(derived));
+                }
+            }
+            Message::Theory(record, query, curve) => {
+                let shown = self.session.answered.as_ref();
+                if shown.is_some_and(|shown| Arc::ptr_eq(&shown.record, &record) && shown.query == query) {
+                    self.session.theory = Some(curve);
+                }
+            }
+            Message::DataPath(Some(path)) => self.open(&path),
+            Message::DataPath(None) => {
+                // Also what a desktop without a file dialog answers, at once: the typed path always works.
+                self.state.draft.data = DataKind::File;
+                self.session.log.info("no file chosen; a path can be typed on the left");
+            }
+            Message::QueryPath(Some(path)) => self.state.draft.query_path = path.display().to_string(),
+            Message::QueryPath(None) | Message::ExportPath(None) => self.session.log.info("no file chosen; a path can be typed"),
+            Message::ExportPath(Some(path)) => {
+                if let Some(dialog) = &mut self.session.export {
+                    *dialog = ExportDialog { path: path.display().to_string(), error: None, kind: dialog.kind };
+                }
+            }
+            Message::Saved(Ok(path)) => self.session.log.info(format!("written: {}", path.display())),
+            Message::Saved(Err(error)) => self.session.log.error(error),
+            Message::Picture(picture) => self.picture_taken(picture),
+        }
+    }
+
+    /// Asks for the picture that is waiting, once the dialog is gone from the screen.
+    pub(super) fn request_picture(&mut self) {
+        let Some(pending) = &mut self.handles.picture else { return };
+        if !pending.requested {
+            pending.requested = true;
+            let (sender, ctx) = (self.handles.sender(), self.handles.ctx.clone());
+            self.handles.ctx.request_screenshot(move |picture| {
+                let _ = sender.send(Message::Picture(picture));
+                ctx.request_repaint();
+            });
+        }
+    }
+
+    fn picture_taken(&mut self, picture: Arc<egui::ColorImage>) {
+        let Some(pending) = self.handles.picture.take() else { return };
+        let scale = self.handles.ctx.pixels_per_point();
+        let crop = match pending.kind {
+            ExportKind::Picture(pane) => {
+                let rect = self.pane_rects.get(&pane).copied().unwrap_or(egui::Rect::NOTHING) * scale;
+                let pixel = |points: f32| points.round().max(0.0) as usize;
+                Some([pixel(rect.min.x), pixel(rect.min.y), pixel(rect.width()), pixel(rect.height())])
+            }
+            ExportKind::Window | ExportKind::Data(_) => None,
+        };
+        self.handles.spawn("save", move || Message::Saved(export::write_png(&pending.path, &picture, crop)));
+    }
+}
+
+/// Axes that a cloud has: the chosen ones where they are there, else the first.
+fn fitting<const N: usize>(axes: [usize; N], dims: usize) -> [usize; N] {
+    if axes.iter().all(|&axis| axis < dims) { axes } else { std::array::from_fn(|axis| axis) }
+}

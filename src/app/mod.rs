@@ -1,0 +1,199 @@
+//! The window.
+//!
+//! | part | does |
+//! |---|---|
+//! | [`state`] | what is kept between two starts |
+//! | [`session`] | what is open now |
+//! | `handles` | threads and GPU objects |
+//! | `logic` | takes in what threads say; draws nothing |
+//! | [`commands`] | what can be asked for: one enum feeds menus, shortcuts and the sheet |
+//! | `apply` | the one place that changes anything |
+//! | `ui`, `panels`, `panes` | draw, read, and send actions |
+//! | [`tokens`] | the one place where colours are |
+
+mod apply;
+mod camera;
+pub mod commands;
+mod derived;
+mod draft;
+mod export;
+mod format;
+mod gpu;
+mod handles;
+mod headless;
+mod loader;
+mod log;
+mod logic;
+mod panels;
+mod panes;
+pub mod session;
+pub mod state;
+#[cfg(test)]
+mod testing;
+mod ticks;
+pub mod tokens;
+mod ui;
+mod widgets;
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use commands::Actions;
+pub use draft::{DataKind, Draft, QueryKind};
+pub use export::{ExportKind, PaneData};
+use handles::{Handles, Message};
+pub use headless::{check_adapter, render_headless};
+pub use log::{Entry, Level, Log};
+use session::{EngineStatus, Session};
+use state::{PaneKind, State};
+
+use crate::cloud::PointCloud;
+use crate::knn::EngineKind;
+use crate::run::RunRecord;
+
+/// Where the saved state lies in eframe's storage.
+const STORAGE_KEY: &str = "warpscope";
+
+/// Opens the window, with a file if one is given, and returns when it is closed.
+///
+/// # Errors
+/// When there is no display or no graphics adapter, in one sentence.
+pub fn run(file: Option<PathBuf>) -> anyhow::Result<()> {
+    let viewport = egui::ViewportBuilder::default()
+        .with_title("Warpscope")
+        .with_app_id("warpscope")
+        .with_icon(icon())
+        .with_inner_size([1280.0, 800.0])
+        .with_min_inner_size([720.0, 480.0]);
+    let options = eframe::NativeOptions { viewport, persist_window: true, ..Default::default() };
+    eframe::run_native("warpscope", options, Box::new(move |cc| Ok(Box::new(App::new(cc, file)?))))
+        .map_err(|error| anyhow::anyhow!("{error}"))
+        .context(
+            "cannot open a window: it needs a display and a graphics driver (Debian and Ubuntu: mesa-vulkan-drivers); the command line works without",
+        )
+}
+
+fn icon() -> egui::IconData {
+    match image::load_from_memory(include_bytes!("../../assets/icon.png")) {
+        Ok(icon) => {
+            let icon = icon.into_rgba8();
+            let (width, height) = icon.dimensions();
+            egui::IconData { rgba: icon.into_raw(), width, height }
+        }
+        Err(_) => egui::IconData::default(),
+    }
+}
+
+/// The window's content.
+pub struct App {
+    state: State,
+    session: Session,
+    handles: Handles,
+    actions: Actions,
+    /// Where each visible pane is, for pictures of it.
+    pane_rects: HashMap<PaneKind, egui::Rect>,
+}
+
+impl App {
+    /// Restores what was saved, or prepares the first start; opens `file` if there is one.
+    ///
+    /// # Errors
+    /// When the system has no thread to give.
+    pub fn new(cc: &eframe::CreationContext<'_>, file: Option<PathBuf>) -> std::io::Result<Self> {
+        let saved: Option<State> = cc.storage.and_then(|storage| eframe::get_value(storage, STORAGE_KEY));
+        let first = saved.is_none();
+        let mut app = Self::with_state(cc, saved.unwrap_or_default())?;
+        match file {
+            Some(path) => app.open(&path),
+            // The first start is answered already; what was typed before is only shown again.
+            None if first => app.run(),
+            None => app.apply(commands::Action::Load),
+        }
+        Ok(app)
+    }
+
+    /// An app that does nothing yet.
+    ///
+    /// # Errors
+    /// When the system has no thread to give.
+    pub fn with_state(cc: &eframe::CreationContext<'_>, state: State) -> std::io::Result<Self> {
+        let ctx = &cc.egui_ctx;
+        let handles = Handles::new(ctx, cc.wgpu_render_state.as_ref())?;
+        state.look.apply(ctx);
+        ctx.set_zoom_factor(state.scale);
+        // Ctrl + and Ctrl - are commands of our own, with limits of our own.
+        ctx.options_mut(|options| options.zoom_with_keyboard = false);
+        for kind in EngineKind::ALL {
+            handles.spawn("probe", move || {
+                let device = crate::engines::open(kind).map(|engine| engine.device()).map_err(|error| error.to_string());
+                Message::Engine(EngineStatus { kind, device: Some(device) })
+            });
+        }
+        let engines = EngineKind::ALL.map(|kind| EngineStatus { kind, device: None }).to_vec();
+        let session = Session { engines, ..Session::default() };
+        Ok(Self { state, session, handles, actions: Actions::default(), pane_rects: HashMap::new() })
+    }
+
+    /// What is kept.
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// What is open.
+    pub fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// Whether a load or a run goes on.
+    pub fn is_busy(&self) -> bool {
+        self.handles.loading.is_some() || self.handles.running.is_some()
+    }
+
+    /// Asks for something, as a pane would.
+    pub fn send(&mut self, action: impl Into<commands::Action>) {
+        self.actions.send(action);
+        self.handles.ctx.request_repaint();
+    }
+
+    /// Shows a finished run, as if it had just been done: recordings, and pictures of panes.
+    pub fn show_record(&mut self, record: Arc<RunRecord>) {
+        self.show_cloud(Arc::clone(&record.cloud));
+        self.finished(record);
+    }
+
+    /// Shows a cloud, as if it had just been loaded.
+    pub fn show_loaded(&mut self, cloud: Arc<PointCloud>) {
+        self.show_cloud(cloud);
+    }
+
+    /// Replaces what was said.
+    pub fn set_log(&mut self, log: Log) {
+        self.session.log = log;
+    }
+}
+
+impl eframe::App for App {
+    fn logic(&mut self, _ctx: &egui::Context, _frame: &mut eframe::Frame) {
+        self.poll();
+    }
+
+    fn ui(&mut self, ui: &mut egui::Ui, _frame: &mut eframe::Frame) {
+        self.request_picture();
+        commands::shortcuts(ui.ctx(), &mut self.actions);
+        if let Some(path) = ui.input(|input| input.raw.dropped_files.first().map(|file| file.path().to_owned())) {
+            self.actions.send(commands::Action::OpenPath(path));
+        }
+        self.window_ui(ui);
+        for action in self.actions.take() {
+            self.apply(action);
+            // What an action changed is seen in the next frame.
+            ui.ctx().request_repaint();
+        }
+    }
+
+    fn save(&mut self, storage: &mut dyn eframe::Storage) {
+        eframe::set_value(storage, STORAGE_KEY, &self.state);
+    }
+}

@@ -1,0 +1,13 @@
+//! What stands around the panes.
+
+mod export;
+mod problem;
+mod selection;
+mod shortcuts;
+mod status;
+
+pub use export::export_ui;
+pub use problem::problem_ui;
+pub use selection::selection_ui;
+pub use shortcuts::shortcuts_ui;
+pub use status::status_ui;

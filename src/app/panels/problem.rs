@@ -1,0 +1,224 @@
+//! Left: the problem, top to bottom as one thinks: data, query, k and metric, engine, Run.
+
+use egui::{ComboBox, RichText, ScrollArea, TextEdit, Ui};
+
+use crate::app::commands::{Action, Actions, Command};
+use crate::app::draft::{DataKind, Draft, Field, FieldError, QueryKind};
+use crate::app::format;
+use crate::app::session::{Activity, Session};
+use crate::app::state::State;
+use crate::app::tokens::Palette;
+use crate::app::widgets::{command_ui, error_ui, field_ui, heading_ui, row_ui};
+use crate::cloud::{Order, generate};
+use crate::knn::{EngineKind, Metric};
+use crate::run::EngineChoice;
+
+/// The panel.
+pub fn problem_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palette, actions: &mut Actions) {
+    let mut draft = state.draft.clone();
+    let errors = draft.to_spec().err().unwrap_or_default();
+    egui::Panel::bottom("run").frame(egui::Frame::NONE.inner_margin(egui::Margin { top: 6, ..Default::default() })).show(ui, |ui| {
+        run_ui(ui, session, &errors, palette, actions);
+    });
+    ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+        ui.spacing_mut().item_spacing.y = 4.0;
+        data_ui(ui, &mut draft, session, &errors, palette, actions);
+        query_ui(ui, &mut draft, session, &errors, palette, actions);
+        question_ui(ui, &mut draft, &errors, palette);
+        engine_ui(ui, &mut draft, session, &errors, palette);
+    });
+    if draft != state.draft {
+        actions.send(Action::SetDraft(Box::new(draft)));
+    }
+}
+
+fn data_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldError], palette: &Palette, actions: &mut Actions) {
+    heading_ui(ui, "Data");
+    ui.horizontal(|ui| {
+        ui.selectable_value(&mut draft.data, DataKind::Generate, "Generated");
+        ui.selectable_value(&mut draft.data, DataKind::File, "From a file");
+        command_ui(ui, Command::Open, actions);
+    });
+    let load = match draft.data {
+        DataKind::Generate => generator_ui(ui, draft, errors, palette),
+        DataKind::File => file_ui(ui, draft, session, errors, palette),
+    };
+    if load {
+        // The fields of this frame first: they are what is loaded.
+        actions.send(Action::SetDraft(Box::new(draft.clone())));
+        actions.send(Action::Load);
+    }
+}
+
+/// Whether the cloud is to be made.
+fn generator_ui(ui: &mut Ui, draft: &mut Draft, errors: &[FieldError], palette: &Palette) -> bool {
+    row_ui(ui, "Generator", palette, |ui, _| {
+        let name = draft.generator.split(':').next().unwrap_or_default().trim().to_owned();
+        let combo = ComboBox::from_id_salt("generator").width(ui.available_width()).selected_text(name.clone());
+        let response = combo.show_ui(ui, |ui| {
+            for generator in generate::catalogue() {
+                if ui.selectable_label(generator.name == name, generator.name).on_hover_text(generator.about).clicked() && generator.name != name {
+                    draft.generator = suggestion(generator);
+                }
+            }
+        });
+        response.response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::ComboBox, true, "Generator"));
+    });
+    let spec = field_ui(ui, "Spec", &mut draft.generator, "uniform:n=100000,d=2", Field::Generator, errors, palette);
+    let parsed = draft.generator.parse::<generate::Spec>();
+    match &parsed {
+        Err(why) if !draft.generator.trim().is_empty() => {
+            ui.label(RichText::new(why).color(palette.error).small());
+        }
+        Ok(spec) => {
+            let keys: Vec<&str> = spec.generator().parameters.iter().map(|parameter| parameter.key).collect();
+            ui.label(RichText::new(format!("{}; {}", spec.generator().about, keys.join(", "))).color(palette.text_weak).small());
+        }
+        Err(_) => {}
+    }
+    let seed = field_ui(ui, "Seed", &mut draft.seed, "0", Field::Seed, errors, palette);
+    let entered = (spec.lost_focus() || seed.lost_focus()) && ui.input(|input| input.key_pressed(egui::Key::Enter));
+    let ready = parsed.is_ok() && draft.source().is_ok();
+    ui.add_enabled(ready, egui::Button::new("Generate")).on_hover_text("Make the cloud and show it; Run does so by itself.").clicked()
+        || (ready && entered)
+}
+
+/// A spec with the generator's own sizes written out, to be changed.
+fn suggestion(generator: &generate::Generator) -> String {
+    let settings: Vec<String> = generator.parameters.iter().map(|parameter| format!("{}={}", parameter.key, parameter.default)).collect();
+    format!("{}:{}", generator.name, settings.join(","))
+}
+
+/// Whether the file is to be read.
+fn file_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldError], palette: &Palette) -> bool {
+    let path = field_ui(ui, "Path", &mut draft.path, "type or paste a path", Field::Path, errors, palette);
+    let columns = row_ui(ui, "Columns", palette, |ui, label| {
+        let chosen = ui.available_width();
+        ui.add(TextEdit::singleline(&mut draft.columns).id_salt("columns").hint_text("x,y,z or all numbers").desired_width(chosen)).labelled_by(label)
+    });
+    if let Some(cloud) = session.cloud.as_ref().filter(|_| draft.columns.trim().is_empty()) {
+        let names: Vec<&str> = cloud.axes().iter().map(|axis| axis.name.as_str()).take(8).collect();
+        let more = if cloud.dims() > 8 { format!(", … ({})", cloud.dims()) } else { String::new() };
+        ui.label(RichText::new(format!("Read: {}{more}", names.join(", "))).color(palette.text_weak).small());
+    }
+    ui.checkbox(&mut draft.drop_nonfinite, "Leave out rows with NaN or ∞");
+    let entered = (path.lost_focus() || columns.lost_focus()) && ui.input(|input| input.key_pressed(egui::Key::Enter));
+    let ready = draft.source().is_ok();
+    ui.add_enabled(ready, egui::Button::new("Load")).on_hover_text("Read the file and show it; Run does so by itself.").clicked()
+        || (ready && entered)
+}
+
+fn query_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldError], palette: &Palette, actions: &mut Actions) {
+    heading_ui(ui, "Queries");
+    ui.horizontal_wrapped(|ui| {
+        ui.selectable_value(&mut draft.queries, QueryKind::Count, "Drawn").on_hover_text("A number of rows, drawn with the seed.");
+        ui.selectable_value(&mut draft.queries, QueryKind::All, "All rows");
+        ui.selectable_value(&mut draft.queries, QueryKind::Rows, "Rows").on_hover_text("The rows typed here, or the one picked in a view.");
+        ui.selectable_value(&mut draft.queries, QueryKind::File, "From a file");
+    });
+    match draft.queries {
+        QueryKind::Count => {
+            field_ui(ui, "How many", &mut draft.query_count, "1000", Field::QueryCount, errors, palette);
+        }
+        QueryKind::All => {
+            let rows = session.cloud.as_ref().map_or(String::new(), |cloud| format!("{}.", format::counted(cloud.len() as u64, "query", "queries")));
+            ui.label(RichText::new(format!("Every row is a query. {rows}")).color(palette.text_weak).small());
+        }
+        QueryKind::Rows => {
+            field_ui(ui, "Row numbers", &mut draft.query_rows, "0,5,10-20", Field::QueryRows, errors, palette);
+        }
+        QueryKind::File => {
+            field_ui(ui, "Query file", &mut draft.query_path, "type or paste a path", Field::QueryPath, errors, palette);
+            if ui.button("Browse…").clicked() {
+                actions.send(Action::BrowseQueries);
+            }
+        }
+    }
+    if draft.data == DataKind::File {
+        field_ui(ui, "Seed", &mut draft.seed, "0", Field::Seed, errors, palette);
+    }
+}
+
+fn question_ui(ui: &mut Ui, draft: &mut Draft, errors: &[FieldError], palette: &Palette) {
+    heading_ui(ui, "Neighbours");
+    field_ui(ui, "k", &mut draft.k, "1 to 1,024", Field::K, errors, palette);
+    row_ui(ui, "Metric", palette, |ui, _| {
+        ui.selectable_value(&mut draft.metric, Metric::L2, "L2").on_hover_text("Straight distance; its square is what is compared.");
+        ui.selectable_value(&mut draft.metric, Metric::Angular, "Angular").on_hover_text("By the angle between rows as vectors.");
+    });
+    row_ui(ui, "Order", palette, |ui, _| {
+        ui.selectable_value(&mut draft.order, Order::File, "File").on_hover_text("Points are met as they lie in the file.");
+        ui.selectable_value(&mut draft.order, Order::Shuffled, "Shuffled").on_hover_text("Points are met in a random order, as the theory assumes.");
+    });
+    ui.checkbox(&mut draft.exclude_self, "A query leaves its own row out");
+}
+
+fn engine_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldError], palette: &Palette) {
+    heading_ui(ui, "Engine");
+    let why_not = |kind: EngineKind| {
+        let status = session.engines.iter().find(|status| status.kind == kind)?;
+        status.device.as_ref()?.as_ref().err().cloned()
+    };
+    ui.horizontal_wrapped(|ui| {
+        ui.selectable_value(&mut draft.engine, EngineChoice::Auto, "Auto").on_hover_text("cuda where it can run, else lockstep.");
+        for kind in EngineKind::ALL {
+            let reason = why_not(kind);
+            let mut label = RichText::new(kind.name());
+            if reason.is_some() {
+                label = label.color(palette.text_weak).strikethrough();
+            }
+            let response = ui.selectable_value(&mut draft.engine, EngineChoice::Named(kind), label);
+            response.on_hover_text(reason.unwrap_or_else(|| about(kind).to_owned()));
+        }
+    });
+    if let EngineChoice::Named(kind) = draft.engine
+        && let Some(reason) = why_not(kind)
+    {
+        ui.label(RichText::new(reason).color(palette.error).small());
+    }
+    row_ui(ui, "Warm-up", palette, |ui, label| {
+        ui.add(TextEdit::singleline(&mut draft.warmup).id_salt("warmup").desired_width(48.0)).labelled_by(label);
+        let repeats = ui.label(RichText::new("Repeats").color(palette.text_weak));
+        ui.add(TextEdit::singleline(&mut draft.repeats).id_salt("repeats").desired_width(48.0)).labelled_by(repeats.id);
+    });
+    error_ui(ui, Field::Warmup, errors, palette);
+    error_ui(ui, Field::Repeats, errors, palette);
+}
+
+fn about(kind: EngineKind) -> &'static str {
+    match kind {
+        EngineKind::Cuda => "The warp-per-query kernel on an NVIDIA GPU.",
+        EngineKind::Lockstep => "The kernel's twin on the processor: the same steps, the same counters.",
+        EngineKind::KdTree => "A k-d tree on the processor: fast in few dimensions; counts no merges.",
+    }
+}
+
+fn run_ui(ui: &mut Ui, session: &Session, errors: &[FieldError], palette: &Palette, actions: &mut Actions) {
+    let busy = matches!(session.activity, Activity::Loading { .. } | Activity::Running { pick: false, .. });
+    if busy {
+        let (text, fraction) = match &session.activity {
+            Activity::Loading { what, fraction } => (format!("Loading {what}"), *fraction),
+            Activity::Running { stage, fraction, .. } => (stage.clone(), Some(*fraction)),
+            Activity::Idle => (String::new(), None),
+        };
+        ui.horizontal(|ui| {
+            command_ui(ui, Command::Cancel, actions);
+            let bar = egui::ProgressBar::new(fraction.unwrap_or(0.0)).desired_width(ui.available_width());
+            ui.add(if fraction.is_some() { bar.show_percentage() } else { bar });
+        });
+        ui.add(egui::Label::new(RichText::new(text).color(palette.text_weak).small()).truncate());
+        return;
+    }
+    let reason = errors.first().map(|error| error.sentence.clone());
+    let text = RichText::new("Run").strong().color(if reason.is_none() { palette.on_accent } else { palette.text_weak });
+    let button = egui::Button::new(text).min_size(egui::vec2(ui.available_width(), 30.0));
+    let button = if reason.is_none() { button.fill(palette.accent) } else { button };
+    let response = ui.add_enabled(reason.is_none(), button);
+    let shortcut = Command::Run.shortcut().map(|shortcut| ui.ctx().format_shortcut(&shortcut)).unwrap_or_default();
+    if response.on_hover_text(format!("{} {shortcut}", Command::Run.tooltip())).clicked() {
+        actions.send(Command::Run);
+    }
+    if let Some(reason) = reason {
+        ui.label(RichText::new(reason).color(palette.error).small());
+    }
+}

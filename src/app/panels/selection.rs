@@ -1,0 +1,134 @@
+//! Right: what is selected, and the run that answered it.
+
+use egui::{RichText, ScrollArea, Ui};
+
+use crate::app::commands::{Action, Actions};
+use crate::app::format;
+use crate::app::session::{Answered, Session};
+use crate::app::state::State;
+use crate::app::tokens::Palette;
+use crate::app::widgets::{fact_ui, heading_ui};
+use crate::knn::Metric;
+use crate::run::RunRecord;
+
+/// Coordinates that are listed; the table and the export have them all.
+const LISTED: usize = 8;
+
+/// The panel.
+pub fn selection_ui(ui: &mut Ui, _state: &State, session: &Session, palette: &Palette, actions: &mut Actions) {
+    ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+        ui.spacing_mut().item_spacing.y = 3.0;
+        heading_ui(ui, "Query");
+        match session.picked_point() {
+            None => {
+                let next = if session.cloud.is_some() {
+                    "Click a point in Plane or Space to see its neighbours."
+                } else {
+                    "Open or generate a cloud first."
+                };
+                ui.label(RichText::new(next).color(palette.text_weak));
+            }
+            Some((cloud, row)) => {
+                fact_ui(ui, "Row", format::count(cloud.record(row)), palette);
+                for (axis, column) in cloud.axes().iter().enumerate().take(LISTED) {
+                    fact_ui(ui, &column.name, format::coordinate(cloud.coordinate(row, axis)), palette);
+                }
+                if cloud.dims() > LISTED {
+                    let rest = format!("and {} more coordinates", cloud.dims() - LISTED);
+                    ui.label(RichText::new(rest).color(palette.text_weak).small());
+                }
+                match &session.answered {
+                    Some(answered) => answer_ui(ui, answered, palette),
+                    None if session.activity.is_busy() => {
+                        ui.label(RichText::new("The answer comes after what is running.").color(palette.text_weak));
+                    }
+                    None => {
+                        ui.label(RichText::new("Not answered; the log says why.").color(palette.text_weak));
+                    }
+                }
+            }
+        }
+        if let Some(record) = session.record.as_ref().filter(|record| !record.query_rows.is_empty()) {
+            stepper_ui(ui, session, record, palette, actions);
+        }
+        let shown = session.record.as_ref().or(session.answered.as_ref().map(|answered| &answered.record));
+        if let Some(record) = shown {
+            run_ui(ui, record, palette);
+        }
+    });
+}
+
+fn answer_ui(ui: &mut Ui, answered: &Answered, palette: &Palette) {
+    let metric = answered.record.spec.metric;
+    let squared = answered.max_squared_distance();
+    let name = match metric {
+        Metric::L2 => "k-th distance",
+        Metric::Angular => "k-th angle",
+    };
+    let unit = if metric == Metric::Angular { " rad" } else { "" };
+    if squared.is_finite() {
+        fact_ui(ui, name, format!("{}{unit}", format::digits(metric.distance(squared), 6)), palette);
+        fact_ui(ui, "squared", format::digits(f64::from(squared), 6), palette);
+    } else {
+        fact_ui(ui, "Neighbours", format!("{} of k = {}", format::count(answered.neighbors().len() as u64), answered.record.spec.k), palette);
+    }
+    match answered.counters() {
+        Some(counters) => {
+            fact_ui(ui, "Merges", format::count(u64::from(counters.merges)), palette);
+            fact_ui(ui, "Candidates", format::count(u64::from(counters.candidates)), palette);
+            fact_ui(ui, "Groups hit", format::count(u64::from(counters.groups_hit)), palette);
+        }
+        None => {
+            ui.label(RichText::new(format!("{} counts no merges.", answered.record.engine)).color(palette.text_weak).small());
+        }
+    }
+}
+
+fn stepper_ui(ui: &mut Ui, session: &Session, record: &RunRecord, palette: &Palette, actions: &mut Actions) {
+    let count = record.query_rows.len();
+    let current = session.answered.as_ref().filter(|answered| std::ptr::eq(&*answered.record, record)).map(|answered| answered.query);
+    ui.horizontal(|ui| {
+        for (text, name, by) in [("‹", "Previous query", count - 1), ("›", "Next query", 1)] {
+            let response = ui.add_enabled(count > 1, egui::Button::new(text)).on_hover_text(name);
+            response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, count > 1, name));
+            if response.clicked() {
+                actions.send(Action::PickQuery(current.map_or(0, |at| (at + by) % count)));
+            }
+        }
+        let place = current.map_or("not of this run".to_owned(), |at| format!("{} of {}", format::count(at as u64 + 1), format::count(count as u64)));
+        ui.label(RichText::new(place).color(palette.text_weak));
+    });
+}
+
+fn run_ui(ui: &mut Ui, record: &RunRecord, palette: &Palette) {
+    heading_ui(ui, "Run");
+    let (spec, summary) = (&record.spec, &record.summary);
+    fact_ui(ui, "Points", format::count(summary.n), palette);
+    fact_ui(ui, "Queries", format::count(summary.q), palette);
+    fact_ui(ui, "Dimensions", format::count(summary.d), palette);
+    fact_ui(ui, "k", format!("{} (K = {})", spec.k, crate::knn::theory::capacity(spec.k)), palette);
+    let order = match spec.order {
+        crate::cloud::Order::File => "file",
+        crate::cloud::Order::Shuffled => "shuffled",
+    };
+    fact_ui(ui, "Metric, order", format!("{}, {order}", spec.metric), palette);
+    fact_ui(ui, "Search", format::millis(summary.search_ms_median), palette);
+    fact_ui(ui, "Rate", format::distances_per_second(summary.distances_per_second), palette);
+    if let Some(merges) = summary.mean_merges {
+        fact_ui(ui, "Mean merges", format!("{} (≤ {})", format::significant(merges), format::significant(summary.expected_merges)), palette);
+    }
+    if let Some(candidates) = summary.mean_candidates {
+        let bound = format::significant(summary.expected_candidates);
+        fact_ui(ui, "Candidates", format!("{} (≤ {bound})", format::significant(candidates)), palette);
+    }
+    fact_ui(ui, "Seed", spec.seed.to_string(), palette);
+    heading_ui(ui, "Device");
+    fact_ui(ui, "Engine", record.engine.name(), palette);
+    ui.add(egui::Label::new(&record.device.name).wrap());
+    for (name, value) in &record.device.details {
+        fact_ui(ui, name, value, palette);
+    }
+    if let Some(why) = &record.fallback {
+        ui.label(RichText::new(why).color(palette.warning).small());
+    }
+}

@@ -1,0 +1,46 @@
+//! The sheet of shortcuts, made from the commands.
+
+use egui::{RichText, Ui};
+
+use crate::app::commands::{Action, Actions, Command};
+use crate::app::session::Session;
+use crate::app::tokens::Palette;
+
+/// The sheet, when it is open.
+pub fn shortcuts_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut Actions) {
+    if !session.help {
+        return;
+    }
+    let mut open = true;
+    egui::Window::new("Keyboard shortcuts")
+        .open(&mut open)
+        .collapsible(false)
+        .resizable(false)
+        .anchor(egui::Align2::CENTER_CENTER, egui::Vec2::ZERO)
+        .show(ui.ctx(), |ui| {
+            egui::ScrollArea::vertical().max_height((ui.ctx().content_rect().height() - 120.0).max(120.0)).show(ui, |ui| {
+                egui::Grid::new("shortcuts").num_columns(2).spacing([24.0, 4.0]).show(ui, |ui| {
+                    for command in Command::ALL {
+                        let Some(shortcut) = command.shortcut() else { continue };
+                        ui.label(RichText::new(ui.ctx().format_shortcut(&shortcut)).monospace());
+                        ui.label(command.text()).on_hover_text(command.tooltip());
+                        ui.end_row();
+                    }
+                    for (keys, what) in [
+                        ("Drag", "Plane: pan; Space: orbit"),
+                        ("Shift+Drag", "Space: pan"),
+                        ("Scroll", "Zoom about the pointer"),
+                        ("Click", "Make the nearest point the query"),
+                        ("Double-click", "Fit the view to the cloud"),
+                    ] {
+                        ui.label(RichText::new(keys).monospace());
+                        ui.label(RichText::new(what).color(palette.text));
+                        ui.end_row();
+                    }
+                });
+            });
+        });
+    if !open {
+        actions.send(Action::CloseShortcuts);
+    }
+}

@@ -1,0 +1,129 @@
+//! Convergence: how `max_distance` shrinks as points are seen; the picked query as steps, the band of all queries, and
+//! theory beside them.
+
+use std::ops::RangeInclusive;
+
+use egui::Ui;
+use egui_plot::{Corner, FilledArea, GridInput, GridMark, Legend, Line, LineStyle, PlotPoints};
+
+use super::PaneContext;
+use super::timings::plot;
+use crate::app::commands::Action;
+use crate::app::format;
+use crate::app::session::Answered;
+use crate::app::widgets::empty_ui;
+
+/// The pane.
+pub fn convergence_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
+    let palette = context.palette;
+    let session = context.session;
+    let Some(record) = session.record.as_ref().or(session.answered.as_ref().map(|answered| &answered.record)) else {
+        let next = if session.activity.is_busy() { "It comes when the run is done." } else { "Press Run, or click a point." };
+        return empty_ui(ui, "No convergence yet", next, palette);
+    };
+    if record.convergence.queries() == 0 {
+        let next = "Run lockstep or cuda on the left: they keep max_distance after every merge.";
+        return empty_ui(ui, &format!("{} keeps no max_distance history", record.engine), next, palette);
+    }
+    let mut view = context.state.convergence;
+    ui.horizontal(|ui| {
+        ui.label("Squared max_distance over points seen");
+        ui.checkbox(&mut view.log_y, "Log scale up");
+    });
+    if view != context.state.convergence {
+        context.actions.send(Action::SetConvergence(view));
+    }
+    let log_y = view.log_y;
+    let up = move |value: f64| if log_y { value.log10() } else { value };
+    // A distance of 0 (duplicates) has no place on a log scale.
+    let fits = move |value: f64| value.is_finite() && (!log_y || value > 0.0);
+    let at = move |x: f64, y: f64| [x.log10(), up(y)];
+
+    let band: Vec<_> = session.derived.iter().flat_map(|derived| &derived.band).filter(|step| fits(step.low) && fits(step.high)).copied().collect();
+    let xs: Vec<f64> = band.iter().map(|step| step.points_seen.log10()).collect();
+    let lows: Vec<f64> = band.iter().map(|step| up(step.low)).collect();
+    let highs: Vec<f64> = band.iter().map(|step| up(step.high)).collect();
+    let medians: Vec<[f64; 2]> = band.iter().map(|step| at(step.points_seen, step.median)).collect();
+    let picked: Vec<[f64; 2]> =
+        session.answered.as_ref().map(steps).unwrap_or_default().into_iter().filter(|p| fits(p[1])).map(|[x, y]| at(x, y)).collect();
+    let theory: Vec<[f64; 2]> = session.theory.iter().flat_map(|curve| &curve.points).filter(|p| fits(p[1])).map(|&[x, y]| at(x, y)).collect();
+
+    plot(if log_y { "convergence, log" } else { "convergence" }, palette)
+        .height((ui.available_height() - 4.0).max(60.0))
+        .legend(Legend::default().position(Corner::RightTop).follow_insertion_order(true).background_alpha(0.8))
+        .x_axis_label("points seen")
+        .x_grid_spacer(decades)
+        .x_axis_formatter(power)
+        .y_axis_formatter(move |mark, range| if log_y { power(mark, range) } else { format::significant(mark.value) })
+        .label_formatter(move |hover| match hover {
+            egui_plot::HoverPosition::NearDataPoint { plot_name, position, .. } => {
+                let distance = if log_y { 10f64.powf(position.y) } else { position.y };
+                Some(format!("{plot_name}\n{} points seen\n{}", format::significant(10f64.powf(position.x)), format::significant(distance)))
+            }
+            egui_plot::HoverPosition::Elsewhere { .. } => None,
+        })
+        .show(ui, |plot| {
+            if !xs.is_empty() {
+                let fill = palette.intermediate.gamma_multiply(0.22);
+                plot.add(FilledArea::new("10 to 90 % of queries", &xs, &lows, &highs).fill_color(fill));
+                plot.line(Line::new("median of queries", PlotPoints::from(medians)).color(palette.intermediate).width(1.5));
+            }
+            if !theory.is_empty() {
+                let line = Line::new("theory, picked query", PlotPoints::from(theory)).color(palette.theory).width(1.5);
+                plot.line(line.style(LineStyle::dashed_dense()));
+            }
+            if !picked.is_empty() {
+                plot.line(Line::new("picked query", PlotPoints::from(picked)).color(palette.query).width(2.0));
+            }
+        });
+}
+
+/// The picked query's `max_distance`: it holds from one merge to the next.
+fn steps(answered: &Answered) -> Vec<[f64; 2]> {
+    let convergence = &answered.record.convergence;
+    if answered.query >= convergence.queries() {
+        return Vec::new();
+    }
+    let (seen, distances) = convergence.of(answered.query);
+    let mut steps = Vec::with_capacity(seen.len() * 2);
+    for (entry, (&points_seen, &distance)) in seen.iter().zip(distances).enumerate() {
+        steps.push([f64::from(points_seen), f64::from(distance)]);
+        if let Some(&next) = seen.get(entry + 1) {
+            steps.push([f64::from(next), f64::from(distance)]);
+        }
+    }
+    steps
+}
+
+/// Powers of ten, with the steps between them fainter.
+fn decades(input: GridInput) -> Vec<GridMark> {
+    let (low, high) = (input.bounds.0.floor() as i32, input.bounds.1.ceil() as i32);
+    if high - low > 40 {
+        return Vec::new();
+    }
+    (low..=high)
+        .flat_map(|decade| (1..10).map(move |digit| (decade, digit)))
+        .map(|(decade, digit)| GridMark { value: f64::from(decade) + f64::from(digit).log10(), step_size: if digit == 1 { 1.0 } else { 0.1 } })
+        .collect()
+}
+
+/// The number whose logarithm a mark is.
+fn power(mark: GridMark, range: &RangeInclusive<f64>) -> String {
+    let narrow = range.end() - range.start() < 1.5;
+    let whole = (mark.value - mark.value.round()).abs() < 1e-6;
+    if whole || narrow { format::significant(10f64.powf(mark.value)) } else { String::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::testing::record;
+
+    #[test]
+    fn a_bound_holds_until_the_next_merge() {
+        let steps = steps(&Answered { record: record(), query: 0 });
+        assert_eq!(steps.iter().map(|step| step[0]).collect::<Vec<_>>(), [10.0, 30.0, 30.0, 50.0, 50.0]);
+        assert_eq!(steps[0][1], steps[1][1]);
+        assert!(steps[2][1] < steps[1][1]);
+    }
+}

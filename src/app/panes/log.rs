@@ -1,0 +1,31 @@
+//! Log: everything that was said, newest last.
+
+use egui::{Label, RichText, ScrollArea, Ui};
+
+use super::PaneContext;
+use crate::app::log::Level;
+use crate::app::widgets::empty_ui;
+
+/// The pane.
+pub fn log_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
+    let palette = context.palette;
+    let entries = context.session.log.entries();
+    if entries.is_empty() {
+        return empty_ui(ui, "Nothing said yet", "What is loaded, run, written or goes wrong is listed here.", palette);
+    }
+    let height = ui.text_style_height(&egui::TextStyle::Body);
+    ScrollArea::both().auto_shrink(false).stick_to_bottom(true).show_rows(ui, height, entries.len(), |ui, rows| {
+        for entry in &entries[rows] {
+            let color = match entry.level {
+                Level::Info => palette.text,
+                Level::Warning => palette.warning,
+                Level::Error => palette.error,
+            };
+            ui.horizontal(|ui| {
+                ui.label(RichText::new(entry.time()).monospace().color(palette.text_weak));
+                ui.label(RichText::new(format!("{:<7}", entry.level.text())).monospace().color(color));
+                ui.add(Label::new(RichText::new(&entry.text).color(color)).extend());
+            });
+        }
+    });
+}

@@ -1,0 +1,103 @@
+//! The panes of the centre, one file each, and the tiles that hold them.
+
+mod convergence;
+mod log;
+mod merges;
+mod neighbors;
+mod plane;
+mod points;
+mod space;
+mod timings;
+
+use std::collections::HashMap;
+
+use egui::{Frame, Margin, Rect, Ui};
+use egui_tiles::{SimplificationOptions, TabState, Tile, TileId, Tiles, UiResponse};
+
+use super::commands::{Action, Actions};
+use super::export::ExportKind;
+use super::handles::Handles;
+use super::session::Session;
+use super::state::{PaneKind, State};
+use super::tokens::Palette;
+
+/// What a pane reads, and where it asks for changes.
+pub struct PaneContext<'a> {
+    /// Views and fields.
+    pub state: &'a State,
+    /// Cloud, record, selection.
+    pub session: &'a Session,
+    /// The points on the GPU.
+    pub handles: &'a mut Handles,
+    /// Colours.
+    pub palette: &'static Palette,
+    /// Where to ask.
+    pub actions: &'a mut Actions,
+}
+
+/// Draws the tiles.
+pub struct Panes<'a> {
+    /// For each pane.
+    pub context: PaneContext<'a>,
+    /// Where each pane was drawn.
+    pub rects: &'a mut HashMap<PaneKind, Rect>,
+}
+
+impl egui_tiles::Behavior<PaneKind> for Panes<'_> {
+    fn pane_ui(&mut self, ui: &mut Ui, _tile: TileId, pane: &mut PaneKind) -> UiResponse {
+        self.rects.insert(*pane, ui.max_rect());
+        let context = &mut self.context;
+        Frame::NONE.inner_margin(Margin::same(6)).show(ui, |ui| match pane {
+            PaneKind::Plane => plane::plane_ui(ui, context),
+            PaneKind::Space => space::space_ui(ui, context),
+            PaneKind::Neighbors => neighbors::neighbors_ui(ui, context),
+            PaneKind::Timings => timings::timings_ui(ui, context),
+            PaneKind::Merges => merges::merges_ui(ui, context),
+            PaneKind::Convergence => convergence::convergence_ui(ui, context),
+            PaneKind::Log => log::log_ui(ui, context),
+        });
+        UiResponse::None
+    }
+
+    fn tab_title_for_pane(&mut self, pane: &PaneKind) -> egui::WidgetText {
+        pane.title().into()
+    }
+
+    fn top_bar_right_ui(&mut self, tiles: &Tiles<PaneKind>, ui: &mut Ui, _tile: TileId, tabs: &egui_tiles::Tabs, _scroll: &mut f32) {
+        let Some(Tile::Pane(pane)) = tabs.active.and_then(|active| tiles.get(active)) else { return };
+        let actions = &mut self.context.actions;
+        let response = ui.menu_button("Export", |ui| {
+            if ui.button("Data as CSV…").clicked() {
+                actions.send(Action::StartExport(ExportKind::Data(*pane)));
+                ui.close();
+            }
+            if ui.button("Picture as PNG…").clicked() {
+                actions.send(Action::StartExport(ExportKind::Picture(*pane)));
+                ui.close();
+            }
+        });
+        let name = format!("Export {}", pane.title());
+        response.response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &name));
+    }
+
+    fn simplification_options(&self) -> SimplificationOptions {
+        // A pane that is alone keeps its tab: its name and its menu.
+        SimplificationOptions { all_panes_must_have_tabs: true, ..Default::default() }
+    }
+
+    fn tab_bar_color(&self, _visuals: &egui::Visuals) -> egui::Color32 {
+        self.context.palette.panel
+    }
+
+    fn tab_bg_color(&self, _visuals: &egui::Visuals, _tiles: &Tiles<PaneKind>, _tile: TileId, state: &TabState) -> egui::Color32 {
+        if state.active { self.context.palette.canvas } else { egui::Color32::TRANSPARENT }
+    }
+
+    fn tab_text_color(&self, _visuals: &egui::Visuals, _tiles: &Tiles<PaneKind>, _tile: TileId, state: &TabState) -> egui::Color32 {
+        if state.active { self.context.palette.text } else { self.context.palette.text_weak }
+    }
+
+    fn gap_width(&self, _style: &egui::Style) -> f32 {
+        2.0
+    }
+}

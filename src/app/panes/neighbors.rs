@@ -1,0 +1,89 @@
+//! Neighbours: the picked query's, nearest first.
+
+use egui::{RichText, ScrollArea, Sense, Ui};
+use egui_extras::{Column, TableBuilder};
+
+use super::PaneContext;
+use crate::app::commands::Action;
+use crate::app::format;
+use crate::app::widgets::{empty_ui, number};
+use crate::knn::Metric;
+
+/// Coordinates that are shown; the export has them all.
+const SHOWN: usize = 12;
+
+/// The pane.
+pub fn neighbors_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
+    let palette = context.palette;
+    let Some(answered) = &context.session.answered else {
+        let (title, next) = match (&context.session.cloud, context.session.picked) {
+            (None, _) => ("No cloud yet", "Open a file or generate one on the left."),
+            (Some(_), None) => ("No query picked", "Click a point in Plane or Space, or press Run."),
+            (Some(_), Some(_)) => ("Not answered yet", "The neighbours come when the run is done."),
+        };
+        return empty_ui(ui, title, next, palette);
+    };
+    let cloud = &answered.record.cloud;
+    let metric = answered.record.spec.metric;
+    let neighbors: Vec<(u32, f32)> = answered.neighbors().collect();
+    let found = neighbors.len() as u64;
+    let k = answered.record.spec.k as u64;
+    let row = format::count(answered.query_cloud().record(answered.row() as usize));
+    let mut title = format!("{} of query row {row}", format::counted(found, "neighbour", "neighbours"));
+    if found < k {
+        title = format!("{title}; k = {} is more than there are points", format::count(k));
+    }
+    ui.horizontal(|ui| {
+        ui.label(title);
+        if cloud.dims() > SHOWN {
+            let note = format!("the first {SHOWN} of {} coordinates are shown; the export has all", cloud.dims());
+            ui.label(RichText::new(note).color(palette.text_weak).small());
+        }
+    });
+    let columns: Vec<usize> = (0..cloud.dims().min(SHOWN)).collect();
+    ScrollArea::horizontal().auto_shrink(false).show(ui, |ui| {
+        let table = TableBuilder::new(ui)
+            .striped(true)
+            .sense(Sense::click())
+            .column(Column::initial(44.0))
+            .column(Column::initial(80.0))
+            .columns(Column::initial(104.0), 2 + columns.len())
+            .auto_shrink(false);
+        let table = table.header(20.0, |mut header| {
+            let distance = if metric == Metric::Angular { "angle (rad)" } else { "distance" };
+            for name in ["rank", "row", "squared distance", distance] {
+                header.col(|ui| {
+                    ui.label(RichText::new(name).color(palette.text_weak));
+                });
+            }
+            for &axis in &columns {
+                header.col(|ui| {
+                    ui.label(RichText::new(&cloud.axes()[axis].name).color(palette.text_weak));
+                });
+            }
+        });
+        table.body(|body| {
+            body.rows(20.0, neighbors.len(), |mut row| {
+                let rank = row.index();
+                let (index, squared) = neighbors[rank];
+                row.set_selected(context.session.rank == Some(rank));
+                let mut cell = |text: String| {
+                    row.col(|ui| {
+                        ui.add(egui::Label::new(number(text)).selectable(false));
+                    });
+                };
+                cell((rank + 1).to_string());
+                cell(format::count(cloud.record(index as usize)));
+                cell(format::digits(f64::from(squared), 6));
+                cell(format::digits(metric.distance(squared), 6));
+                for &axis in &columns {
+                    cell(format::coordinate(cloud.coordinate(index as usize, axis)));
+                }
+                if row.response().clicked() {
+                    let selected = (context.session.rank != Some(rank)).then_some(rank);
+                    context.actions.send(Action::SelectRank(selected));
+                }
+            });
+        });
+    });
+}

@@ -1,0 +1,163 @@
+//! Plane: two axes of the cloud at one scale, with the query, its neighbours, and the circle of its k-th distance.
+
+use egui::{Align2, FontId, Pos2, Rect, Sense, Stroke, Ui, pos2, vec2};
+
+use super::PaneContext;
+use super::points::{axis_ui, dimensions_ui, marks_ui, points_ui};
+use crate::app::camera::{PlaneCamera, place};
+use crate::app::commands::Action;
+use crate::app::gpu::Style;
+use crate::app::state::PlaneView;
+use crate::app::ticks::ticks;
+use crate::app::widgets::empty_ui;
+use crate::cloud::{Axis, PointCloud};
+use crate::knn::Metric;
+
+/// Room for the numbers at the axes.
+const MARGIN: egui::Vec2 = vec2(54.0, 20.0);
+
+/// The pane.
+pub fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
+    let Some(cloud) = context.session.cloud.clone() else {
+        return empty_ui(ui, "No cloud yet", "Open a file or generate one on the left; dropping a file here works too.", context.palette);
+    };
+    let mut view = context.state.plane;
+    ui.horizontal(|ui| {
+        axis_ui(ui, "right", &cloud, &mut view.axes[0], context.palette);
+        axis_ui(ui, "up", &cloud, &mut view.axes[1], context.palette);
+        ui.checkbox(&mut view.lines, "Lines");
+        dimensions_ui(ui, 2, &cloud, context.palette);
+    });
+    if view.axes != context.state.plane.axes {
+        view.window = None;
+    }
+    let whole = ui.available_rect_before_wrap();
+    let rect = Rect::from_min_max(whole.min + vec2(MARGIN.x, 2.0), whole.max - vec2(2.0, MARGIN.y));
+    if rect.width() < 40.0 || rect.height() < 40.0 {
+        return;
+    }
+    let response = ui.interact(rect, ui.scope_id().with("plane"), Sense::click_and_drag());
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Canvas, true, "Plane of points"));
+    let mut camera = PlaneCamera::new(rect, view.window, &cloud, view.axes);
+    let moved = move_ui(ui, &response, &mut camera, &mut view);
+
+    ui.painter().rect_filled(rect, 0.0, context.palette.canvas);
+    axes_ui(ui, rect, &camera, &cloud, view, context);
+    let style = Style { color: context.palette.point, size: view.point_size, magnitude: None };
+    let note = points_ui(ui, rect, context, view.axes, camera.projection(), style, moved);
+    circle_ui(ui, rect, &camera, &cloud, view, context);
+    let screen = |cloud: &PointCloud, row: usize| Some(camera.screen(place(cloud, row, view.axes)));
+    marks_ui(ui, rect, context, view.point_size, view.lines, &screen);
+    if let Some(note) = note {
+        ui.painter().text(rect.left_bottom() + vec2(6.0, -4.0), Align2::LEFT_BOTTOM, note, FontId::proportional(12.0), context.palette.text);
+    }
+
+    if response.clicked()
+        && let Some(pointer) = response.interact_pointer_pos()
+        && let Some(action) = nearest(&camera, &cloud, view, context, pointer)
+    {
+        context.actions.send(action);
+    }
+    if view != context.state.plane {
+        context.actions.send(Action::SetPlane(view));
+    }
+}
+
+/// Pans, zooms, fits; true when the picture moved.
+fn move_ui(ui: &Ui, response: &egui::Response, camera: &mut PlaneCamera, view: &mut PlaneView) -> bool {
+    let mut moved = false;
+    if response.dragged() && response.drag_delta() != egui::Vec2::ZERO {
+        camera.pan(response.drag_delta());
+        moved = true;
+    }
+    if let Some(pointer) = response.hover_pos() {
+        let (scroll, pinch) = ui.input(|input| (input.smooth_scroll_delta().y, input.zoom_delta()));
+        let factor = (scroll * 0.004).exp() * pinch;
+        if factor != 1.0 {
+            camera.zoom(pointer, factor);
+            moved = true;
+        }
+    }
+    if moved {
+        view.window = Some(camera.window);
+    }
+    if response.double_clicked() {
+        view.window = None;
+    }
+    moved
+}
+
+/// The point nearest to the pointer, of the cloud or of the file of queries.
+fn nearest(camera: &PlaneCamera, cloud: &PointCloud, view: PlaneView, context: &PaneContext<'_>, pointer: Pos2) -> Option<Action> {
+    let at = camera.place(pointer);
+    let closest = |cloud: &PointCloud| {
+        let far = |row: usize| {
+            let point = place(cloud, row, view.axes);
+            (point[0] - at[0]).powi(2) + (point[1] - at[1]).powi(2)
+        };
+        (0..cloud.len()).map(|row| (far(row), row)).min_by(|a, b| a.0.total_cmp(&b.0))
+    };
+    let (far, row) = closest(cloud)?;
+    let record = context.session.record.as_ref();
+    if let Some((record, queries)) = record.and_then(|record| Some((record, record.query_cloud.as_ref()?)))
+        && let Some((query_far, query_row)) = closest(queries)
+        && query_far <= far
+        && let Some(query) = record.query_rows.iter().position(|&row| row as usize == query_row)
+    {
+        return Some(Action::PickQuery(query));
+    }
+    Some(Action::PickRow(row as u32))
+}
+
+/// The circle of radius √max_distance: all neighbours are within it, and every point outside is farther.
+fn circle_ui(ui: &Ui, rect: Rect, camera: &PlaneCamera, cloud: &PointCloud, view: PlaneView, context: &PaneContext<'_>) {
+    let Some(answered) = &context.session.answered else { return };
+    let squared = answered.max_squared_distance();
+    let flat = cloud.dims() == 2 && view.axes[0] != view.axes[1] && answered.record.spec.metric == Metric::L2;
+    if !flat || !squared.is_finite() {
+        return;
+    }
+    let Some((of, row)) = context.session.picked_point() else { return };
+    let center = camera.screen(place(of, row, view.axes));
+    let radius = (f64::from(squared).sqrt() / camera.window.units_per_point) as f32;
+    if radius < 1e5 {
+        ui.painter().with_clip_rect(rect).circle_stroke(center, radius, Stroke::new(1.5, context.palette.intermediate));
+    }
+}
+
+/// Grid, frame, numbers in the file's own values, and names.
+fn axes_ui(ui: &Ui, rect: Rect, camera: &PlaneCamera, cloud: &PointCloud, view: PlaneView, context: &PaneContext<'_>) {
+    let palette = context.palette;
+    let (inside, outside) = (ui.painter().with_clip_rect(rect), ui.painter());
+    let font = FontId::proportional(11.0);
+    let (low, high) = (camera.place(rect.left_bottom()), camera.place(rect.right_top()));
+    let none = Axis { name: String::new(), origin: 0.0, min: 0.0, max: 0.0 };
+    let axis = |at: usize| cloud.axes().get(view.axes[at]).unwrap_or(&none);
+    let (x, y) = (axis(0), axis(1));
+
+    let (values, decimals) = ticks(low[0] + x.origin, high[0] + x.origin, (rect.width() / 90.0) as usize);
+    for value in values {
+        let at = camera.screen([value - x.origin, low[1]]).x;
+        inside.vline(at, rect.y_range(), Stroke::new(1.0, palette.grid));
+        // Numbers keep clear of the axis's name at the end.
+        if at < rect.right() - 30.0 {
+            outside.text(pos2(at, rect.bottom() + 3.0), Align2::CENTER_TOP, label(value, decimals), font.clone(), palette.text_weak);
+        }
+    }
+    outside.text(pos2(rect.right(), rect.bottom() + 3.0), Align2::RIGHT_TOP, &x.name, font.clone(), palette.text);
+
+    let (values, decimals) = ticks(low[1] + y.origin, high[1] + y.origin, (rect.height() / 60.0) as usize);
+    for value in values {
+        let at = camera.screen([low[0], value - y.origin]).y;
+        inside.hline(rect.x_range(), at, Stroke::new(1.0, palette.grid));
+        if at > rect.top() + 18.0 {
+            outside.text(pos2(rect.left() - 4.0, at), Align2::RIGHT_CENTER, label(value, decimals), font.clone(), palette.text_weak);
+        }
+    }
+    outside.text(pos2(rect.left() - 4.0, rect.top()), Align2::RIGHT_TOP, &y.name, font, palette.text);
+    ui.painter().rect_stroke(rect, 0.0, Stroke::new(1.0, palette.line), egui::StrokeKind::Outside);
+}
+
+fn label(value: f64, decimals: usize) -> String {
+    if value == 0.0 { "0".to_owned() } else { format!("{value:.decimals$}") }
+}

@@ -1,0 +1,140 @@
+//! Space: three axes of the cloud in perspective; drag to orbit, with Shift to pan, scroll to come closer.
+
+use egui::{Align2, FontId, Pos2, Rect, Sense, Stroke, Ui, vec2};
+
+use super::PaneContext;
+use super::points::{axis_ui, dimensions_ui, marks_ui, points_ui};
+use crate::app::camera::{SpaceCamera, axis_directions, dolly, orbit, pan, place};
+use crate::app::commands::Action;
+use crate::app::gpu::Style;
+use crate::app::state::SpaceView;
+use crate::app::widgets::empty_ui;
+use crate::cloud::PointCloud;
+
+/// Points of the screen around the pointer in which the point nearest to the eye is picked.
+const NEAR: f32 = 4.0;
+/// Points of the screen beyond which nothing is picked.
+const REACH: f32 = 24.0;
+
+/// The pane.
+pub fn space_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
+    let Some(cloud) = context.session.cloud.clone() else {
+        return empty_ui(ui, "No cloud yet", "Open a file or generate one on the left; dropping a file here works too.", context.palette);
+    };
+    if cloud.dims() < 3 {
+        let next = "Plane shows this cloud; Space needs three columns, for example of a .las or .ply file.";
+        return empty_ui(ui, &format!("This cloud has {} dimensions", cloud.dims()), next, context.palette);
+    }
+    let mut view = context.state.space;
+    ui.horizontal(|ui| {
+        for (at, label) in ["x", "y", "z"].into_iter().enumerate() {
+            axis_ui(ui, label, &cloud, &mut view.axes[at], context.palette);
+        }
+        ui.checkbox(&mut view.lines, "Lines");
+        ui.checkbox(&mut view.color_by_height, "Colour by height");
+        dimensions_ui(ui, 3, &cloud, context.palette);
+    });
+    let rect = ui.available_rect_before_wrap();
+    if rect.width() < 40.0 || rect.height() < 40.0 {
+        return;
+    }
+    let response = ui.interact(rect, ui.scope_id().with("space"), Sense::click_and_drag());
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Canvas, true, "Space of points"));
+    let moved = move_ui(ui, &response, &mut view, rect);
+
+    ui.painter().rect_filled(rect, 0.0, context.palette.canvas);
+    let camera = SpaceCamera::new(rect, &view, &cloud);
+    let magnitude = view.color_by_height.then(|| height_weights(&cloud, view.axes[2]));
+    let style = Style { color: context.palette.point, size: view.point_size, magnitude };
+    let note = points_ui(ui, rect, context, view.axes, camera.projection(), style, moved);
+    let screen = |cloud: &PointCloud, row: usize| camera.screen(place(cloud, row, view.axes)).map(|(screen, _)| screen);
+    marks_ui(ui, rect, context, view.point_size, view.lines, &screen);
+    cross_ui(ui, rect, &view, &cloud, context);
+    if let Some(note) = note {
+        ui.painter().text(rect.left_bottom() + vec2(6.0, -4.0), Align2::LEFT_BOTTOM, note, FontId::proportional(12.0), context.palette.text);
+    }
+
+    if response.clicked()
+        && let Some(pointer) = response.interact_pointer_pos()
+        && let Some(action) = nearest(&camera, &cloud, &view, context, pointer)
+    {
+        context.actions.send(action);
+    }
+    if view != context.state.space {
+        context.actions.send(Action::SetSpace(view));
+    }
+}
+
+/// Orbits, pans, comes closer, fits; true when the picture moved.
+fn move_ui(ui: &Ui, response: &egui::Response, view: &mut SpaceView, rect: Rect) -> bool {
+    let before = *view;
+    let by = response.drag_delta();
+    let shift = ui.input(|input| input.modifiers.shift);
+    if response.dragged_by(egui::PointerButton::Primary) && !shift {
+        orbit(view, by);
+    } else if response.dragged() {
+        pan(view, by, rect.height());
+    }
+    if response.hovered() {
+        let (scroll, pinch) = ui.input(|input| (input.smooth_scroll_delta().y, input.zoom_delta()));
+        let factor = (scroll * 0.004).exp() * pinch;
+        if factor != 1.0 {
+            dolly(view, factor);
+        }
+    }
+    if response.double_clicked() {
+        let fresh = SpaceView::default();
+        (view.target, view.distance) = (fresh.target, fresh.distance);
+    }
+    *view != before
+}
+
+/// The point nearest to the eye close to the pointer, else the one nearest to the pointer.
+fn nearest(camera: &SpaceCamera, cloud: &PointCloud, view: &SpaceView, context: &PaneContext<'_>, pointer: Pos2) -> Option<Action> {
+    let closest = |cloud: &PointCloud| {
+        // Within NEAR, depth decides; farther away, the distance on the screen does.
+        let mut best: Option<((f32, f64), usize)> = None;
+        for row in 0..cloud.len() {
+            let Some((screen, depth)) = camera.screen(place(cloud, row, view.axes)) else { continue };
+            let far = screen.distance(pointer);
+            if far > REACH {
+                continue;
+            }
+            let key = if far <= NEAR { (0.0, depth) } else { (far, depth) };
+            if best.is_none_or(|(least, _)| key < least) {
+                best = Some((key, row));
+            }
+        }
+        best
+    };
+    let of_data = closest(cloud);
+    let record = context.session.record.as_ref();
+    if let Some((record, queries)) = record.and_then(|record| Some((record, record.query_cloud.as_ref()?)))
+        && let Some((key, query_row)) = closest(queries)
+        && of_data.is_none_or(|(least, _)| key <= least)
+        && let Some(query) = record.query_rows.iter().position(|&row| row as usize == query_row)
+    {
+        return Some(Action::PickQuery(query));
+    }
+    of_data.map(|(_, row)| Action::PickRow(row as u32))
+}
+
+/// The third axis from its least to its most, as 0 to 1.
+fn height_weights(cloud: &PointCloud, axis: usize) -> [f32; 4] {
+    let Some(axis) = cloud.axes().get(axis) else { return [0.0; 4] };
+    let extent = axis.max - axis.min;
+    let scale = if extent > 0.0 { 1.0 / extent } else { 0.0 };
+    [0.0, 0.0, scale as f32, (-(axis.min - axis.origin) * scale) as f32]
+}
+
+/// Which way the axes point.
+fn cross_ui(ui: &Ui, rect: Rect, view: &SpaceView, cloud: &PointCloud, context: &PaneContext<'_>) {
+    let painter = ui.painter().with_clip_rect(rect);
+    let origin = rect.right_bottom() - vec2(48.0, 44.0);
+    for (direction, &axis) in axis_directions(view).into_iter().zip(&view.axes) {
+        painter.line_segment([origin, origin + direction * 26.0], Stroke::new(1.5, context.palette.text_weak));
+        let name = cloud.axes().get(axis).map_or("", |axis| axis.name.as_str());
+        let name: String = name.chars().take(6).collect();
+        painter.text(origin + direction * 35.0, Align2::CENTER_CENTER, name, FontId::proportional(11.0), context.palette.text);
+    }
+}

@@ -1,0 +1,108 @@
+//! Timings: what each phase took, and each repeat of the search.
+
+use std::collections::BTreeMap;
+
+use egui::{Color32, RichText, Ui, vec2};
+use egui_plot::{Bar, BarChart, HLine, LineStyle, Plot};
+
+use super::PaneContext;
+use crate::app::format;
+use crate::app::widgets::{empty_ui, number};
+use crate::run::{Phase, RunRecord};
+
+/// The pane.
+pub fn timings_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
+    let palette = context.palette;
+    let Some(record) = &context.session.record else {
+        let next = if context.session.activity.is_busy() { "They come when the run is done." } else { "Press Run to measure." };
+        return empty_ui(ui, "No timings yet", next, palette);
+    };
+    let phases = per_repeat(record);
+    egui::Grid::new("phases").num_columns(6).spacing([18.0, 3.0]).show(ui, |ui| {
+        for name in ["phase", "median", "least", "most", "spread", "samples"] {
+            ui.label(RichText::new(name).color(palette.text_weak));
+        }
+        ui.end_row();
+        for (&phase, times) in &phases {
+            let (least, median, most) = spread(times);
+            swatch_ui(ui, palette.phase(phase), phase.name());
+            ui.label(number(format::millis(median)));
+            ui.label(number(format::millis(least)));
+            ui.label(number(format::millis(most)));
+            let relative = if median > 0.0 { (most - least) / median * 100.0 } else { 0.0 };
+            ui.label(number(if times.len() > 1 { format!("{} %", format::significant(relative)) } else { "–".to_owned() }));
+            ui.label(number(format::count(times.len() as u64)));
+            ui.end_row();
+        }
+    });
+    let Some(searches) = phases.get(&Phase::Search) else { return };
+    let (_, median, _) = spread(searches);
+    ui.add_space(4.0);
+    let rate = format::distances_per_second(record.summary.distances_per_second);
+    ui.label(format!("Search, each repeat; median {}, {rate} on {}", format::millis(median), record.engine));
+    let color = palette.phase(Phase::Search);
+    let bars: Vec<Bar> = searches.iter().enumerate().map(|(repeat, &ms)| Bar::new(repeat as f64 + 1.0, ms).width(0.7).fill(color)).collect();
+    let repeats = searches.len() as f64;
+    plot("timings", palette)
+        .height((ui.available_height() - 4.0).max(60.0))
+        .include_y(0.0)
+        .default_x_bounds(0.4, repeats + 0.6)
+        .x_axis_label("repeat")
+        .x_axis_formatter(|mark, _| if mark.value.fract() == 0.0 && mark.value >= 1.0 { format::count(mark.value as u64) } else { String::new() })
+        .y_axis_formatter(|mark, _| format::millis(mark.value))
+        .label_formatter(move |at| match at {
+            egui_plot::HoverPosition::NearDataPoint { position, .. } => Some(format!("repeat {:.0}\n{}", position.x, format::millis(position.y))),
+            egui_plot::HoverPosition::Elsewhere { .. } => None,
+        })
+        .show(ui, |plot| {
+            plot.bar_chart(BarChart::new("search", bars).color(color));
+            plot.hline(HLine::new("median", median).color(palette.text).width(1.5).style(LineStyle::dashed_dense()));
+        });
+}
+
+/// A plot as all panes have it.
+pub fn plot<'a>(id: &'static str, palette: &crate::app::tokens::Palette) -> Plot<'a> {
+    Plot::new(id).show_background(false).grid_color(palette.line).allow_scroll(false).allow_boxed_zoom(false).set_margin_fraction(vec2(0.02, 0.08))
+}
+
+/// A coloured square and a name.
+pub fn swatch_ui(ui: &mut Ui, color: Color32, name: &str) {
+    ui.horizontal(|ui| {
+        let (rect, _) = ui.allocate_exact_size(vec2(10.0, 10.0), egui::Sense::hover());
+        ui.painter().rect_filled(rect, 2.0, color);
+        ui.label(name);
+    });
+}
+
+/// Milliseconds of each repeat, all chunks together, by phase.
+fn per_repeat(record: &RunRecord) -> BTreeMap<Phase, Vec<f64>> {
+    let mut sums: BTreeMap<Phase, BTreeMap<u32, f64>> = BTreeMap::new();
+    for sample in &record.samples {
+        *sums.entry(sample.phase).or_default().entry(sample.repeat).or_default() += sample.duration_ms;
+    }
+    sums.into_iter().map(|(phase, repeats)| (phase, repeats.into_values().collect())).collect()
+}
+
+/// Least, median and most.
+fn spread(times: &[f64]) -> (f64, f64, f64) {
+    let mut sorted = times.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let (Some(&least), Some(&most)) = (sorted.first(), sorted.last()) else { return (0.0, 0.0, 0.0) };
+    let middle = sorted.len() / 2;
+    let median = if sorted.len().is_multiple_of(2) { (sorted[middle - 1] + sorted[middle]) / 2.0 } else { sorted[middle] };
+    (least, median, most)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::testing::record;
+
+    #[test]
+    fn chunks_add_up_and_repeats_do_not() {
+        let phases = per_repeat(&record());
+        assert_eq!(phases[&Phase::Search], [1.0, 1.2]);
+        assert_eq!(spread(&phases[&Phase::Search]), (1.0, 1.1, 1.2));
+        assert_eq!(spread(&[3.0, 1.0, 2.0]), (1.0, 2.0, 3.0));
+    }
+}

@@ -1,0 +1,151 @@
+//! What is open now and is not kept: the cloud, its answer, what is selected, what is going on.
+
+use std::sync::Arc;
+
+use super::derived::{Derived, TheoryCurve};
+use super::export::ExportDialog;
+use super::log::Log;
+use crate::cloud::PointCloud;
+use crate::knn::{Counters, DeviceInfo, EngineKind, NONE};
+use crate::run::RunRecord;
+
+/// One query of a record.
+#[derive(Clone, Debug)]
+pub struct Answered {
+    /// Whose answer.
+    pub record: Arc<RunRecord>,
+    /// Which of its queries.
+    pub query: usize,
+}
+
+impl Answered {
+    /// The query's row in its own cloud.
+    pub fn row(&self) -> u32 {
+        self.record.query_rows[self.query]
+    }
+
+    /// The cloud that the query is a row of.
+    pub fn query_cloud(&self) -> &PointCloud {
+        self.record.query_cloud.as_ref().unwrap_or(&self.record.cloud)
+    }
+
+    /// Neighbours that are there, as (row of the data, squared distance).
+    pub fn neighbors(&self) -> impl ExactSizeIterator<Item = (u32, f32)> + Clone + '_ {
+        let (rows, distances) = self.record.neighbors.of(self.query);
+        let there = rows.iter().take_while(|&&row| row != NONE).count();
+        rows[..there].iter().copied().zip(distances[..there].iter().copied())
+    }
+
+    /// The squared distance of the k-th neighbour; infinite when there are fewer than k points.
+    pub fn max_squared_distance(&self) -> f32 {
+        self.record.neighbors.of(self.query).1.last().copied().unwrap_or(f32::INFINITY)
+    }
+
+    /// What the search did, for engines that count.
+    pub fn counters(&self) -> Option<Counters> {
+        self.record.counters.get(self.query).copied()
+    }
+}
+
+/// What the pointer chose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Picked {
+    /// A row of the cloud.
+    Row(u32),
+    /// A query of the record, where queries are a file of their own.
+    Query(usize),
+}
+
+/// What the background does.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Activity {
+    /// Nothing.
+    #[default]
+    Idle,
+    /// Reading or generating.
+    Loading {
+        /// A file's name or a generator's spec.
+        what: String,
+        /// 0 to 1, when it is known.
+        fraction: Option<f32>,
+    },
+    /// A run.
+    Running {
+        /// As the worker says it.
+        stage: String,
+        /// 0 to 1.
+        fraction: f32,
+        /// Whether it only answers a picked point.
+        pick: bool,
+    },
+}
+
+impl Activity {
+    /// Whether something is going on that the Cancel button stops.
+    pub fn is_busy(&self) -> bool {
+        *self != Self::Idle
+    }
+}
+
+/// Whether an engine can run on this machine.
+#[derive(Clone, Debug)]
+pub struct EngineStatus {
+    /// Which.
+    pub kind: EngineKind,
+    /// On what, or why not; `None` while it is being found out.
+    pub device: Option<Result<DeviceInfo, String>>,
+}
+
+/// All of it.
+#[derive(Default)]
+pub struct Session {
+    /// What is searched.
+    pub cloud: Option<Arc<PointCloud>>,
+    /// The last whole run over [`Self::cloud`].
+    pub record: Option<Arc<RunRecord>>,
+    /// Histogram and bands of [`Self::record`], once they are made.
+    pub derived: Option<Arc<Derived>>,
+    /// What the pointer chose.
+    pub picked: Option<Picked>,
+    /// Its answer, once it is there.
+    pub answered: Option<Answered>,
+    /// What theory expects of it.
+    pub theory: Option<TheoryCurve>,
+    /// The rank that is selected in the table.
+    pub rank: Option<usize>,
+    /// What the background does.
+    pub activity: Activity,
+    /// What can run here.
+    pub engines: Vec<EngineStatus>,
+    /// Everything that was said.
+    pub log: Log,
+    /// Whether the sheet of shortcuts is open.
+    pub help: bool,
+    /// The export that is being set up.
+    pub export: Option<ExportDialog>,
+}
+
+impl Session {
+    /// The query of the record that asks for a row of the cloud.
+    pub fn query_of_row(&self, row: u32) -> Option<usize> {
+        let record = self.record.as_ref().filter(|record| record.query_cloud.is_none())?;
+        record.query_rows.iter().position(|&asked| asked == row)
+    }
+
+    /// Local coordinates of what is picked, and the cloud that has them.
+    pub fn picked_point(&self) -> Option<(&PointCloud, usize)> {
+        match self.picked? {
+            Picked::Row(row) => self.cloud.as_ref().map(|cloud| (&**cloud, row as usize)),
+            Picked::Query(query) => {
+                let record = self.record.as_ref()?;
+                let cloud = record.query_cloud.as_ref()?;
+                record.query_rows.get(query).map(|&row| (&**cloud, row as usize))
+            }
+        }
+    }
+
+    /// Whether the record belongs to the cloud that is shown, and which it is.
+    pub fn shown_record(&self) -> Option<&Arc<RunRecord>> {
+        self.record.as_ref()
+    }
+}

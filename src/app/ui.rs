@@ -1,0 +1,100 @@
+//! The window's parts: menus above, the problem left, the selection right, the status line below, panes in the middle.
+
+use egui::{CentralPanel, Frame, Margin, Panel, Ui};
+
+use super::App;
+use super::commands::{Action, Command};
+use super::panels;
+use super::panes::{PaneContext, Panes};
+use super::state::{PaneKind, SCALES};
+use super::tokens::{Look, Palette};
+use super::widgets::menu_item_ui;
+
+impl App {
+    pub(super) fn window_ui(&mut self, ui: &mut Ui) {
+        let palette = Palette::of(self.state.look, ui.visuals());
+        let side = Frame::NONE.fill(palette.panel).inner_margin(Margin::symmetric(10, 6));
+        Panel::top("menus").frame(Frame::NONE.fill(palette.panel).inner_margin(Margin::symmetric(8, 3))).show(ui, |ui| self.menu_ui(ui));
+        Panel::bottom("status").frame(Frame::NONE.fill(palette.panel).inner_margin(Margin::symmetric(10, 4))).show(ui, |ui| {
+            panels::status_ui(ui, &self.session, palette, &mut self.actions);
+        });
+        if self.state.show_problem {
+            Panel::left("problem").resizable(true).default_size(292.0).size_range(260.0..=460.0).frame(side).show(ui, |ui| {
+                panels::problem_ui(ui, &self.state, &self.session, palette, &mut self.actions);
+            });
+        }
+        if self.state.show_selection {
+            Panel::right("selection").resizable(true).default_size(232.0).size_range(200.0..=460.0).frame(side).show(ui, |ui| {
+                panels::selection_ui(ui, &self.state, &self.session, palette, &mut self.actions);
+            });
+        }
+        CentralPanel::default().frame(Frame::NONE.fill(palette.canvas)).show(ui, |ui| {
+            // The tiles are moved by egui_tiles itself, while panes read the rest of the state.
+            let mut tree = std::mem::replace(&mut self.state.tree, egui_tiles::Tree::empty(egui::Id::unique("panes")));
+            self.pane_rects.clear();
+            let mut panes = Panes {
+                context: PaneContext { state: &self.state, session: &self.session, handles: &mut self.handles, palette, actions: &mut self.actions },
+                rects: &mut self.pane_rects,
+            };
+            tree.ui(&mut panes, ui);
+            self.state.tree = tree;
+        });
+        panels::export_ui(ui, &self.session, palette, &mut self.actions);
+        panels::shortcuts_ui(ui, &self.session, palette, &mut self.actions);
+        drop_target_ui(ui, palette);
+    }
+
+    fn menu_ui(&mut self, ui: &mut Ui) {
+        let (state, actions) = (&self.state, &mut self.actions);
+        egui::MenuBar::new().ui(ui, |ui| {
+            ui.menu_button("File", |ui| {
+                for command in Command::FILE {
+                    menu_item_ui(ui, command, actions);
+                }
+            });
+            ui.menu_button("Run", |ui| {
+                for command in Command::RUN {
+                    menu_item_ui(ui, command, actions);
+                }
+            });
+            ui.menu_button("View", |ui| {
+                for command in Command::VIEW {
+                    menu_item_ui(ui, command, actions);
+                }
+                ui.separator();
+                for pane in PaneKind::ALL {
+                    menu_item_ui(ui, Command::show(pane), actions);
+                }
+                ui.separator();
+                for look in Look::ALL {
+                    if ui.radio(state.look == look, look.text()).clicked() {
+                        actions.send(Action::SetLook(look));
+                        ui.close();
+                    }
+                }
+                ui.separator();
+                for command in Command::SCALE {
+                    menu_item_ui(ui, command, actions);
+                }
+                for scale in [*SCALES.start(), 1.0, 1.5, 2.0, *SCALES.end()] {
+                    if ui.radio(state.scale == scale, format!("{:.0} %", scale * 100.0)).clicked() {
+                        actions.send(Action::SetScale(scale));
+                        ui.close();
+                    }
+                }
+            });
+            ui.menu_button("Help", |ui| menu_item_ui(ui, Command::Shortcuts, actions));
+        });
+    }
+}
+
+/// While a file hovers over the window: that it may be dropped.
+fn drop_target_ui(ui: &Ui, palette: &Palette) {
+    if ui.input(|input| input.raw.hovered_files.is_empty()) {
+        return;
+    }
+    let painter = ui.ctx().layer_painter(egui::LayerId::new(egui::Order::Foreground, egui::Id::unique("drop")));
+    let rect = ui.ctx().content_rect();
+    painter.rect_filled(rect, 0.0, palette.canvas.gamma_multiply(0.85));
+    painter.text(rect.center(), egui::Align2::CENTER_CENTER, "Drop to open", egui::FontId::proportional(28.0), palette.text);
+}

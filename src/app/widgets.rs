@@ -1,0 +1,97 @@
+//! Small parts that several panels use.
+
+use egui::{Align, Layout, Response, RichText, TextEdit, Ui};
+
+use super::commands::{Actions, Command};
+use super::draft::{Field, FieldError};
+use super::tokens::Palette;
+
+/// A small heading over a group of fields.
+pub fn heading_ui(ui: &mut Ui, text: &str) {
+    ui.add_space(6.0);
+    ui.label(RichText::new(text).strong());
+}
+
+/// The width of a label before a field.
+pub const LABEL_WIDTH: f32 = 84.0;
+
+/// A label and what belongs to it, in one line.
+pub fn row_ui<R>(ui: &mut Ui, label: &str, palette: &Palette, add: impl FnOnce(&mut Ui, egui::Id) -> R) -> R {
+    ui.horizontal(|ui| {
+        let response = ui
+            .allocate_ui_with_layout(egui::vec2(LABEL_WIDTH, ui.spacing().interact_size.y), Layout::left_to_right(Align::Center), |ui| {
+                ui.set_min_width(LABEL_WIDTH);
+                ui.label(RichText::new(label).color(palette.text_weak))
+            })
+            .inner;
+        add(ui, response.id)
+    })
+    .inner
+}
+
+/// A text field with its label before it and what is wrong with it under it.
+pub fn field_ui(ui: &mut Ui, label: &str, text: &mut String, hint: &str, field: Field, errors: &[FieldError], palette: &Palette) -> Response {
+    let response = row_ui(ui, label, palette, |ui, label_id| {
+        let width = ui.available_width();
+        ui.add(TextEdit::singleline(text).id_salt(label).hint_text(hint.to_owned()).desired_width(width)).labelled_by(label_id)
+    });
+    error_ui(ui, field, errors, palette);
+    response
+}
+
+/// What is wrong with a field, under it.
+pub fn error_ui(ui: &mut Ui, field: Field, errors: &[FieldError], palette: &Palette) {
+    if let Some(error) = errors.iter().find(|error| error.field == field) {
+        ui.label(RichText::new(&error.sentence).color(palette.error).small());
+    }
+}
+
+/// A command as a button.
+pub fn command_ui(ui: &mut Ui, command: Command, actions: &mut Actions) -> Response {
+    let mut tooltip = command.tooltip().to_owned();
+    if let Some(shortcut) = command.shortcut() {
+        tooltip = format!("{tooltip} {}", ui.ctx().format_shortcut(&shortcut));
+    }
+    let response = ui.button(command.text()).on_hover_text(tooltip);
+    if response.clicked() {
+        actions.send(command);
+    }
+    response
+}
+
+/// A command in a menu, with its keys.
+pub fn menu_item_ui(ui: &mut Ui, command: Command, actions: &mut Actions) {
+    let mut button = egui::Button::new(command.text());
+    if let Some(shortcut) = command.shortcut() {
+        button = button.shortcut_text(ui.ctx().format_shortcut(&shortcut));
+    }
+    if ui.add(button).on_hover_text(command.tooltip()).clicked() {
+        actions.send(command);
+        ui.close();
+    }
+}
+
+/// What stands where nothing is to be seen yet: what this is, and what to do next.
+pub fn empty_ui(ui: &mut Ui, title: &str, next: &str, palette: &Palette) {
+    ui.vertical_centered(|ui| {
+        ui.add_space((ui.available_height() / 2.0 - 30.0).max(8.0));
+        ui.label(RichText::new(title).color(palette.text).size(15.0));
+        ui.label(RichText::new(next).color(palette.text_weak));
+    });
+}
+
+/// A number as digits that line up.
+pub fn number(text: impl Into<String>) -> RichText {
+    RichText::new(text).monospace()
+}
+
+/// A name and its value, for lists of facts: the name left, the value right-hand of a fixed column.
+pub fn fact_ui(ui: &mut Ui, name: &str, value: impl Into<String>, palette: &Palette) {
+    ui.horizontal_top(|ui| {
+        ui.allocate_ui_with_layout(egui::vec2(96.0, 16.0), Layout::left_to_right(Align::Min), |ui| {
+            ui.set_min_width(96.0);
+            ui.label(RichText::new(name).color(palette.text_weak));
+        });
+        ui.add(egui::Label::new(number(value)).wrap());
+    });
+}

@@ -171,6 +171,26 @@ fn more_neighbours_than_points_are_none_at_infinity() {
 }
 
 #[test]
+fn what_an_engine_does_not_have_is_said() {
+    let place = Place::new();
+    let done = place.ok("run --generate uniform:n=20 --queries all --engine kdtree --repeats 1 --warmup 0 --profile");
+    assert_eq!(done.stderr, "note: the kdtree engine has no profile to give\n");
+    assert!(done.stdout.contains("one repeat") && !done.stdout.contains("merges"), "{}", done.stdout);
+}
+
+#[test]
+fn what_is_left_out_is_said() {
+    let place = Place::new();
+    place.write("points.csv", "x,y\n0,0\n3,4\n1,nan\n0,1\n");
+    let done = place.ok("run --input points.csv --metric angular --drop-nonfinite --queries all --k 1 --engine lockstep --json");
+    let run = json(&done.stdout);
+    assert_eq!([&run["dropped_rows"], &run["dropped_queries"], &run["summary"]["n"]], [2, 1, 2]);
+    let text = place.ok("run --input points.csv --metric angular --drop-nonfinite --queries all --k 1 --engine lockstep").stdout;
+    assert!(text.contains("2 rows with NaN or infinite values, or without a direction"), "{text}");
+    assert!(place.fails(1, "run --input points.csv --metric angular --queries all").contains("row 2, column y"));
+}
+
+#[test]
 fn auto_says_why_it_is_not_cuda() {
     let place = Place::new();
     let devices = json(&place.ok("devices --json").stdout);

@@ -7,6 +7,9 @@ struct Policy {
     // Warps, and so queries, in a block. The buffers of a block must leave its batch room in 48 KiB, the most that needs
     // no permission on any GPU.
     static constexpr unsigned WARPS = R <= 8 ? 8 : 4;
+    // Blocks that a multiprocessor should hold at least, which caps registers; 0 leaves that to the compiler. With many
+    // registers a lane, what it chooses is a little too few, and it spills.
+    static constexpr unsigned MIN_BLOCKS = R == 32 ? 3 : R == 16 ? 4 : 0;
     // Groups that a warp scans before it votes whether any of them has a candidate: most have none, and one vote is
     // cheaper than eight.
     static constexpr unsigned WINDOW = 8;

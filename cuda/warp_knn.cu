@@ -3,10 +3,10 @@
 #include "warp_knn.cuh"
 
 #define WARPSCOPE_NAME(K, D, BUILD) warp_knn_k##K##_d##D##_##BUILD
-#define WARPSCOPE_ENTRY(K, D, BUILD, TALLY)                                                                       \
-    extern "C" __global__ void __launch_bounds__(Policy<K / 32, D>::WARPS * WARP)                                  \
-        WARPSCOPE_NAME(K, D, BUILD)(const __grid_constant__ Search search) {                                       \
-        warp_knn<K / 32, D, TALLY>(search);                                                                        \
+#define WARPSCOPE_ENTRY(K, D, BUILD, TALLY)                                                                    \
+    extern "C" __global__ void __launch_bounds__(Policy<K / 32, D>::WARPS * WARP, Policy<K / 32, D>::MIN_BLOCKS) \
+        WARPSCOPE_NAME(K, D, BUILD)(const __grid_constant__ Search search) {                                    \
+        warp_knn<K / 32, D, TALLY>(search);                                                                     \
     }
 // Expands its arguments before they are pasted.
 #define WARPSCOPE_KERNEL(K, D, BUILD, TALLY) WARPSCOPE_ENTRY(K, D, BUILD, TALLY)

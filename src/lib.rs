@@ -20,8 +20,10 @@
 
 #[cfg(feature = "gui")]
 pub mod app;
+pub mod cli;
 pub mod cloud;
 pub mod engines;
+pub mod export;
 pub mod knn;
 pub mod progress;
 pub mod run;

@@ -165,7 +165,7 @@ fn refuses_what_does_not_fit_before_it_starts() {
     let problem: Problem = pose(&case).unwrap();
     match cuda.load(&problem, false) {
         Err(error @ EngineError::Memory { needed, free, .. }) => {
-            assert!(needed > free && needed >= 40_000_000 * 1024 * 8 >> 20, "{error}");
+            assert!(needed > free && needed >= (40_000_000 * 1024 * 8) >> 20, "{error}");
             assert!(error.to_string().contains("--engine lockstep"), "{error}");
         }
         Err(error) => panic!("{error}"),

@@ -147,14 +147,6 @@ proptest! {
             check(&problem, &EVERYWHERE);
         }
     }
-
-    #[test]
-    #[ignore = "needs an NVIDIA GPU"]
-    fn the_gpu_is_right_and_agrees(case in Case::any()) {
-        if let Ok(problem) = pose(&case) {
-            check(&problem, &[EngineKind::Lockstep, EngineKind::Cuda]);
-        }
-    }
 }
 
 fn case(shape: Shape, n: usize, dims: usize, k: usize) -> Case {
@@ -197,15 +189,6 @@ fn corners_are_right_and_agree() {
     for case in corners() {
         let problem = pose(&case).unwrap_or_else(|error| panic!("{case:?}: {error}"));
         check(&problem, &EVERYWHERE);
-    }
-}
-
-#[test]
-#[ignore = "needs an NVIDIA GPU"]
-fn corners_are_right_and_agree_on_the_gpu() {
-    for case in corners() {
-        let problem = pose(&case).unwrap_or_else(|error| panic!("{case:?}: {error}"));
-        check(&problem, &[EngineKind::Lockstep, EngineKind::Cuda]);
     }
 }
 

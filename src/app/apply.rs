@@ -354,6 +354,7 @@ fn is_of(cloud: &PointCloud, spec: &RunSpec) -> bool {
 
 /// Whether two specs differ at most in whom they ask and how often.
 fn same_question(a: &RunSpec, b: &RunSpec) -> bool {
-    let question = |spec: &RunSpec| (spec.data.clone(), spec.k, spec.metric, spec.engine, spec.order, spec.exclude_self, spec.seed, spec.drop_nonfinite);
+    let question =
+        |spec: &RunSpec| (spec.data.clone(), spec.k, spec.metric, spec.engine, spec.order, spec.exclude_self, spec.seed, spec.drop_nonfinite);
     question(a) == question(b)
 }

@@ -158,9 +158,8 @@ impl SpaceCamera {
 
     /// For the GPU.
     pub fn projection(&self) -> Projection {
-        let matrix = std::array::from_fn(|column| {
-            std::array::from_fn(|row| (self.matrix[row][column] / if column < 3 { self.unit } else { 1.0 }) as f32)
-        });
+        let matrix =
+            std::array::from_fn(|column| std::array::from_fn(|row| (self.matrix[row][column] / if column < 3 { self.unit } else { 1.0 }) as f32));
         Projection { center: self.middle.map(|value| value as f32), matrix }
     }
 
@@ -257,7 +256,8 @@ mod tests {
             let point = cloud.point(row);
             let local: [f32; 4] = std::array::from_fn(|axis| if axis < 3 { point[axis] - center[axis] } else { 1.0 });
             let clip: [f32; 4] = std::array::from_fn(|r| (0..4).map(|c| matrix[c][r] * local[c]).sum());
-            let (screen, depth) = camera.screen([f64::from(point[0]), f64::from(point[1]), f64::from(point[2])]).expect("the cloud is before the eye");
+            let (screen, depth) =
+                camera.screen([f64::from(point[0]), f64::from(point[1]), f64::from(point[2])]).expect("the cloud is before the eye");
             let gpu = pos2(rect().center().x + clip[0] / clip[3] * 200.0, rect().center().y - clip[1] / clip[3] * 150.0);
             assert!((gpu - screen).length() < 0.01);
             assert!((f64::from(clip[3]) - depth).abs() < 1e-4);

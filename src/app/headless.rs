@@ -7,8 +7,8 @@ use anyhow::{Context as _, anyhow, bail};
 use eframe::egui_wgpu::wgpu;
 use egui_kittest::Harness;
 
-use super::state::State;
 use super::App;
+use super::state::State;
 use super::tokens::Look;
 
 /// How long the first answer may take.
@@ -22,7 +22,9 @@ pub fn check_adapter() -> anyhow::Result<()> {
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
     let adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::VULKAN | wgpu::Backends::GL));
     if adapters.is_empty() {
-        bail!("no graphics adapter: nothing can be drawn without a Vulkan or OpenGL driver; install one, for example mesa-vulkan-drivers, which needs no GPU");
+        bail!(
+            "no graphics adapter: nothing can be drawn without a Vulkan or OpenGL driver; install one, for example mesa-vulkan-drivers, which needs no GPU"
+        );
     }
     Ok(())
 }

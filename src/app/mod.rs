@@ -70,7 +70,9 @@ pub fn run(file: Option<PathBuf>) -> anyhow::Result<()> {
     let options = eframe::NativeOptions { viewport, persist_window: true, ..Default::default() };
     eframe::run_native("warpscope", options, Box::new(move |cc| Ok(Box::new(App::new(cc, file)?))))
         .map_err(|error| anyhow::anyhow!("{error}"))
-        .context("cannot open a window: it needs a display and a graphics driver (Debian and Ubuntu: mesa-vulkan-drivers); the command line works without")
+        .context(
+            "cannot open a window: it needs a display and a graphics driver (Debian and Ubuntu: mesa-vulkan-drivers); the command line works without",
+        )
 }
 
 fn icon() -> egui::IconData {

@@ -111,16 +111,7 @@ pub struct SpaceView {
 
 impl Default for SpaceView {
     fn default() -> Self {
-        Self {
-            axes: [0, 1, 2],
-            yaw: -0.9,
-            pitch: 0.5,
-            distance: 3.2,
-            target: [0.0; 3],
-            point_size: 2.0,
-            lines: true,
-            color_by_height: true,
-        }
+        Self { axes: [0, 1, 2], yaw: -0.9, pitch: 0.5, distance: 3.2, target: [0.0; 3], point_size: 2.0, lines: true, color_by_height: true }
     }
 }
 

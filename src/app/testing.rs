@@ -51,7 +51,11 @@ pub fn record() -> Arc<RunRecord> {
         axes: cloud.axes().to_vec(),
         query_cloud: None,
         query_rows: vec![3, 5, 8],
-        neighbors: Neighbors { k: 4, indices: vec![3, 1, 2, 4, 5, 6, 7, 9, 8, 10, 11, 12], squared_distances: vec![0.0, 0.01, 0.02, 0.05, 0.0, 0.02, 0.04, 0.1, 0.0, 0.03, 0.06, 0.15] },
+        neighbors: Neighbors {
+            k: 4,
+            indices: vec![3, 1, 2, 4, 5, 6, 7, 9, 8, 10, 11, 12],
+            squared_distances: vec![0.0, 0.01, 0.02, 0.05, 0.0, 0.02, 0.04, 0.1, 0.0, 0.03, 0.06, 0.15],
+        },
         counters: (0..3).map(|query| Counters { merges: 3, candidates: 20 + query, groups_hit: 2 }).collect(),
         convergence,
         profile: None,

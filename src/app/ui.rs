@@ -35,13 +35,7 @@ impl App {
             let mut tree = std::mem::replace(&mut self.state.tree, egui_tiles::Tree::empty(egui::Id::unique("panes")));
             self.pane_rects.clear();
             let mut panes = Panes {
-                context: PaneContext {
-                    state: &self.state,
-                    session: &self.session,
-                    handles: &mut self.handles,
-                    palette,
-                    actions: &mut self.actions,
-                },
+                context: PaneContext { state: &self.state, session: &self.session, handles: &mut self.handles, palette, actions: &mut self.actions },
                 rects: &mut self.pane_rects,
             };
             tree.ui(&mut panes, ui);

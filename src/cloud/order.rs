@@ -17,6 +17,14 @@ pub enum Order {
 }
 
 impl Order {
+    /// As it is spelled on the command line and in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::File => "file",
+            Self::Shuffled => "shuffled",
+        }
+    }
+
     /// The cloud row at each position of the processing order; `None` is the identity.
     pub fn permutation(self, n: usize, seed: u64) -> Option<Vec<u32>> {
         match self {

@@ -1,5 +1,6 @@
 //! The cloud itself.
 
+use rayon::slice::ParallelSliceMut;
 use serde::{Deserialize, Serialize};
 
 use super::{CloudError, Source, Table, origin};
@@ -157,6 +158,17 @@ impl PointCloud {
             None => usize::try_from(record).ok().filter(|&row| row < self.len()),
             Some(records) => records.binary_search(&u32::try_from(record).ok()?).ok(),
         }
+    }
+
+    /// Points less distinct points: how many could go without a place losing its last one.
+    pub fn duplicates(&self) -> u64 {
+        let dims = self.dims();
+        // -0.0 was made 0.0 and nothing is NaN, so that equal bits are equal places.
+        let bits: &[u32] = bytemuck::cast_slice(&self.points);
+        let place = |row: u32| &bits[row as usize * dims..][..dims];
+        let mut rows: Vec<u32> = (0..self.len() as u32).collect();
+        rows.par_sort_unstable_by(|&a, &b| place(a).cmp(place(b)));
+        rows.windows(2).filter(|pair| place(pair[0]) == place(pair[1])).count() as u64
     }
 
     /// How many rows of the source were left out for NaN or ±∞.

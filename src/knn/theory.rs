@@ -1,7 +1,8 @@
 //! What a search should cost when the points come in random order.
 //!
-//! After Hanák, *k nearest neighbours on GPUs* (2023), §4.1.6, with a buffer of `capacity` (K) and the bound at the k-th
-//! neighbour. Between two merges `max_distance` stands still, and at most K points can have passed it, so a candidate is
+//! After D. Hanák, *Meeting the challenges of k-nearest neighbour search implementation for GPU accelerators* (master
+//! thesis, Charles University, Prague, 2023), §4.1.6, with a buffer of `capacity` (K) and the bound at the k-th neighbour.
+//! Between two merges `max_distance` stands still, and at most K points can have passed it, so a candidate is
 //! among the k + K nearest of the points so far. A point in random position i is that with probability
 //! min(1, (k + K) / i), and the sum over all positions bounds the candidates.
 //!

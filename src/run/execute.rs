@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use super::chunks::Chunks;
-use super::{Phase, RunRecord, RunSpec, Sample, Summary, pose, stats, theory};
+use super::{Phase, RunRecord, RunSpec, Sample, Summary, pose, stats};
 use crate::cloud::{CloudError, PointCloud};
-use crate::knn::{Answer, Build, Engine, EngineError, Neighbors, Problem, ProblemError, Search};
+use crate::knn::{Answer, Build, Engine, EngineError, Neighbors, Problem, ProblemError, Search, theory};
 
 /// Why a run failed.
 #[derive(Debug, thiserror::Error)]
@@ -135,6 +135,31 @@ pub fn execute(
     })
 }
 
+/// An engine's answer to a problem, searched once in the timed build and, if it counts, once in the counted one, whose
+/// neighbours are the second value.
+pub(super) fn answer(
+    problem: &Problem,
+    engine: &mut dyn Engine,
+    stage: &mut dyn FnMut(&str, f32) -> bool,
+) -> Result<(Answer, Option<Neighbors>), RunError> {
+    go_on(stage("loading the problem", 0.0))?;
+    let counted = engine.kind().has_counters();
+    let search = engine.load(problem, false)?;
+    let total = (1 + u64::from(counted)) * problem.q() as u64;
+    let mut run = Running { search, began: Instant::now(), q: problem.q(), done: 0, total, samples: Vec::new(), stage };
+    let mut answer = Answer { neighbors: Neighbors::unanswered(problem.q(), problem.k()), ..Answer::default() };
+    let mut chunks = Chunks::new(run.search.first_chunk());
+    run.pass("searching", Build::Timed, None, &mut chunks, |_| Ok(true))?;
+    run.download(&mut answer.neighbors, 0)?;
+    if !counted {
+        return Ok((answer, None));
+    }
+    let mut neighbors = Neighbors::unanswered(problem.q(), problem.k());
+    run.pass("counting", Build::Counted, None, &mut chunks, |search| Ok(search.collect(&mut answer).map(|()| true)?))?;
+    run.download(&mut neighbors, 0)?;
+    Ok((answer, Some(neighbors)))
+}
+
 /// A loaded problem being searched, pass after pass.
 struct Running<'run, 'engine> {
     search: Box<dyn Search + 'engine>,
@@ -216,7 +241,7 @@ fn summarise(problem: &Problem, samples: &[Sample], answer: &Answer) -> Summary 
     let mean = |of: fn(&crate::knn::Counters) -> u32| {
         (!answer.counters.is_empty()).then(|| answer.counters.iter().map(|counters| f64::from(of(counters))).sum::<f64>() / q as f64)
     };
-    let capacity = k.next_power_of_two().max(32);
+    let capacity = theory::capacity(k);
     Summary {
         n: n as u64,
         q: q as u64,

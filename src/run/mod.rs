@@ -2,19 +2,23 @@
 //! ([`Worker`]).
 
 mod chunks;
+pub mod compare;
 mod engines;
 mod execute;
+mod file;
 mod pose;
 mod record;
 mod spec;
 pub mod stats;
+pub mod sweep;
 #[cfg(test)]
-mod testing;
-mod theory;
+pub(crate) mod testing;
+pub mod verify;
 mod worker;
 
 pub use engines::Engines;
 pub use execute::{RunError, execute};
+pub use file::RunFile;
 pub use pose::pose;
 pub use record::{Phase, RunRecord, SCHEMA_VERSION, Sample, Summary};
 pub use spec::{EngineChoice, QuerySpec, RunSpec};

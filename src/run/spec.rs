@@ -19,6 +19,21 @@ pub enum EngineChoice {
     Named(EngineKind),
 }
 
+impl EngineChoice {
+    /// As it is spelled on the command line and in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Named(kind) => kind.name(),
+        }
+    }
+
+    /// All that can be chosen.
+    pub fn all() -> impl Iterator<Item = Self> {
+        std::iter::once(Self::Auto).chain(EngineKind::ALL.into_iter().map(Self::Named))
+    }
+}
+
 /// Whose neighbours are asked for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -66,4 +81,18 @@ pub struct RunSpec {
     pub drop_nonfinite: bool,
     /// Whether the profiled build runs too.
     pub profile: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_engine_is_saved_by_its_name() {
+        for choice in EngineChoice::all() {
+            let json = serde_json::to_string(&choice).unwrap();
+            assert_eq!(json, format!("\"{}\"", choice.name()));
+            assert_eq!(serde_json::from_str::<EngineChoice>(&json).unwrap(), choice);
+        }
+    }
 }

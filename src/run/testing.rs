@@ -22,6 +22,12 @@ pub struct Script {
     pub panic_after: Option<usize>,
     /// Loading says that it is not available.
     pub unavailable: bool,
+    /// The first neighbour of this query is wrong.
+    pub wrong_query: Option<usize>,
+    /// Query 0 is wrong in the counted build.
+    pub wrong_when_counted: bool,
+    /// More merges are counted than there should be.
+    pub extra_merges: u32,
 }
 
 /// Compares every query with every point. Its counters say which query they are of.
@@ -89,6 +95,10 @@ impl Search for PlainSearch<'_> {
                 self.found.squared_distances[query * k + rank] = squared_distance;
             }
         }
+        let counted = script.wrong_when_counted && build == Build::Counted;
+        if let Some(query) = script.wrong_query.or(counted.then_some(0)).filter(|query| queries.contains(query)) {
+            self.found.squared_distances[query * k] += 0.5;
+        }
         (self.last, self.build) = (queries, build);
         Ok(began.elapsed().as_secs_f64() * 1e3)
     }
@@ -101,7 +111,7 @@ impl Search for PlainSearch<'_> {
     fn collect(&mut self, answer: &mut Answer) -> Result<(), EngineError> {
         assert_ne!(self.build, Build::Timed, "only what counted can be collected");
         for query in self.last.clone() {
-            answer.counters.push(Counters { merges: 2, candidates: query as u32, groups_hit: 1 });
+            answer.counters.push(Counters { merges: 2 + self.engine.script.extra_merges, candidates: query as u32, groups_hit: 1 });
             answer.convergence.push([(32, 4.0), (self.problem.n() as u32, 1.0)]);
             if self.build == Build::Profiled {
                 let profile = answer.profile.get_or_insert_with(Profile::default);

@@ -109,7 +109,8 @@ fn file_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldErr
     ui.checkbox(&mut draft.drop_nonfinite, "Leave out rows with NaN or ∞");
     let entered = (path.lost_focus() || columns.lost_focus()) && ui.input(|input| input.key_pressed(egui::Key::Enter));
     let ready = draft.source().is_ok();
-    ui.add_enabled(ready, egui::Button::new("Load")).on_hover_text("Read the file and show it; Run does so by itself.").clicked() || (ready && entered)
+    ui.add_enabled(ready, egui::Button::new("Load")).on_hover_text("Read the file and show it; Run does so by itself.").clicked()
+        || (ready && entered)
 }
 
 /// The file's columns, to be ticked.

@@ -21,7 +21,11 @@ pub fn selection_ui(ui: &mut Ui, _state: &State, session: &Session, palette: &Pa
         heading_ui(ui, "Query");
         match session.picked_point() {
             None => {
-                let next = if session.cloud.is_some() { "Click a point in Plane or Space to see its neighbours." } else { "Open or generate a cloud first." };
+                let next = if session.cloud.is_some() {
+                    "Click a point in Plane or Space to see its neighbours."
+                } else {
+                    "Open or generate a cloud first."
+                };
                 ui.label(RichText::new(next).color(palette.text_weak));
             }
             Some((cloud, row)) => {

@@ -39,13 +39,13 @@ pub fn convergence_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let fits = move |value: f64| value.is_finite() && (!log_y || value > 0.0);
     let at = move |x: f64, y: f64| [x.log10(), up(y)];
 
-    let band: Vec<_> =
-        session.derived.iter().flat_map(|derived| &derived.band).filter(|step| fits(step.low) && fits(step.high)).copied().collect();
+    let band: Vec<_> = session.derived.iter().flat_map(|derived| &derived.band).filter(|step| fits(step.low) && fits(step.high)).copied().collect();
     let xs: Vec<f64> = band.iter().map(|step| step.points_seen.log10()).collect();
     let lows: Vec<f64> = band.iter().map(|step| up(step.low)).collect();
     let highs: Vec<f64> = band.iter().map(|step| up(step.high)).collect();
     let medians: Vec<[f64; 2]> = band.iter().map(|step| at(step.points_seen, step.median)).collect();
-    let picked: Vec<[f64; 2]> = session.answered.as_ref().map(steps).unwrap_or_default().into_iter().filter(|p| fits(p[1])).map(|[x, y]| at(x, y)).collect();
+    let picked: Vec<[f64; 2]> =
+        session.answered.as_ref().map(steps).unwrap_or_default().into_iter().filter(|p| fits(p[1])).map(|[x, y]| at(x, y)).collect();
     let theory: Vec<[f64; 2]> = session.theory.iter().flat_map(|curve| &curve.points).filter(|p| fits(p[1])).map(|&[x, y]| at(x, y)).collect();
 
     plot(if log_y { "convergence, log" } else { "convergence" }, palette)
@@ -104,10 +104,7 @@ fn decades(input: GridInput) -> Vec<GridMark> {
     }
     (low..=high)
         .flat_map(|decade| (1..10).map(move |digit| (decade, digit)))
-        .map(|(decade, digit)| GridMark {
-            value: f64::from(decade) + f64::from(digit).log10(),
-            step_size: if digit == 1 { 1.0 } else { 0.1 },
-        })
+        .map(|(decade, digit)| GridMark { value: f64::from(decade) + f64::from(digit).log10(), step_size: if digit == 1 { 1.0 } else { 0.1 } })
         .collect()
 }
 

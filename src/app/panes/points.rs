@@ -99,14 +99,7 @@ pub fn dimensions_ui(ui: &mut Ui, shown: usize, cloud: &PointCloud, palette: &cr
 }
 
 /// Query, neighbours, and lines between them, over the points. `screen` gives a row's position; `None` is out of sight.
-pub fn marks_ui(
-    ui: &Ui,
-    rect: Rect,
-    context: &PaneContext<'_>,
-    point_size: f32,
-    lines: bool,
-    screen: &dyn Fn(&PointCloud, usize) -> Option<Pos2>,
-) {
+pub fn marks_ui(ui: &Ui, rect: Rect, context: &PaneContext<'_>, point_size: f32, lines: bool, screen: &dyn Fn(&PointCloud, usize) -> Option<Pos2>) {
     let session = context.session;
     let palette = context.palette;
     let painter = ui.painter().with_clip_rect(rect);

@@ -62,12 +62,7 @@ pub fn timings_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
 
 /// A plot as all panes have it.
 pub fn plot<'a>(id: &'static str, palette: &crate::app::tokens::Palette) -> Plot<'a> {
-    Plot::new(id)
-        .show_background(false)
-        .grid_color(palette.line)
-        .allow_scroll(false)
-        .allow_boxed_zoom(false)
-        .set_margin_fraction(vec2(0.02, 0.08))
+    Plot::new(id).show_background(false).grid_color(palette.line).allow_scroll(false).allow_boxed_zoom(false).set_margin_fraction(vec2(0.02, 0.08))
 }
 
 /// A coloured square and a name.

@@ -4,11 +4,16 @@
 //! every column's name, and the values of those that may be wanted. No reader allocates by a number in a header before
 //! that number was held against the size of the file, and none panics on what a file holds.
 
+mod contain;
 mod delimited;
 mod input;
+mod las;
 mod npy;
+mod npz;
 mod number;
+mod ply;
 mod sheet;
+mod vectors;
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -107,6 +112,46 @@ pub fn registry() -> &'static [Format] {
             magic: &[b"\x93NUMPY"],
             gzip: false,
             read: npy::read,
+        },
+        Format {
+            name: "NumPy archive",
+            extensions: &["npz"],
+            about: "its two-dimensional array, or FILE.npz:NAME",
+            magic: &[b"PK\x03\x04", b"PK\x05\x06"],
+            gzip: false,
+            read: npz::read,
+        },
+        Format {
+            name: "TEXMEX vector file",
+            extensions: &["fvecs", "bvecs", "ivecs"],
+            about: "f32, u8 or i32 vectors, each with its dimension",
+            magic: &[],
+            gzip: false,
+            read: vectors::read_texmex,
+        },
+        Format {
+            name: "Big-ANN vector file",
+            extensions: &["fbin", "u8bin", "i8bin", "ibin"],
+            about: "f32, u8, i8 or i32 vectors after their number and dimension",
+            magic: &[],
+            gzip: false,
+            read: vectors::read_big_ann,
+        },
+        Format {
+            name: "PLY file",
+            extensions: &["ply"],
+            about: "ASCII or binary; the vertices, whatever else there is",
+            magic: &[b"ply\n", b"ply\r"],
+            gzip: false,
+            read: ply::read,
+        },
+        Format {
+            name: "LAS or LAZ file",
+            extensions: &["las", "laz"],
+            about: "LAS 1.0 to 1.4 and LAZ: x, y, z",
+            magic: &[b"LASF"],
+            gzip: false,
+            read: las::read,
         },
     ];
     REGISTRY

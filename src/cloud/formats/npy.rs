@@ -122,7 +122,7 @@ pub(super) fn read_array(reader: &mut impl Read, header: &Header, input: &Input<
         values.extend((0..rows).flat_map(|row| kept.iter().map(move |&at| (row, at))).map(|(row, at)| by_column[at * rows + row]));
     }
     let order = if header.fortran { ", Fortran order" } else { "" };
-    let format = format!("NumPy array, {rows} × {width} {number:?}{order}").to_lowercase().replacen("numpy", "NumPy", 1);
+    let format = format!("NumPy array, {rows} × {width} {}{order}", number.name());
     Ok(Sheet { path: input.path().to_owned(), format, columns, kept, rows: rows as u64, values, skipped: Vec::new() })
 }
 

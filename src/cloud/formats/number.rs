@@ -26,6 +26,36 @@ pub(super) enum Endian {
     Big,
 }
 
+/// A number from exactly its bytes.
+macro_rules! one {
+    ($type:ty, $widen:expr, $endian:expr, $bytes:expr) => {{
+        let mut raw = [0; size_of::<$type>()];
+        raw.copy_from_slice($bytes);
+        let widen: fn($type) -> f64 = $widen;
+        widen(if $endian == Endian::Little { <$type>::from_le_bytes(raw) } else { <$type>::from_be_bytes(raw) })
+    }};
+}
+
+/// Calls a macro with the Rust type of a [`Number`] and how that becomes an f64.
+macro_rules! with_type {
+    ($number:expr, $use:ident) => {
+        match $number {
+            Number::Bool => $use!(u8, |raw| f64::from(u8::from(raw != 0))),
+            Number::I8 => $use!(i8, f64::from),
+            Number::U8 => $use!(u8, f64::from),
+            Number::I16 => $use!(i16, f64::from),
+            Number::U16 => $use!(u16, f64::from),
+            Number::I32 => $use!(i32, f64::from),
+            Number::U32 => $use!(u32, f64::from),
+            Number::I64 => $use!(i64, |raw| raw as f64),
+            Number::U64 => $use!(u64, |raw| raw as f64),
+            Number::F16 => $use!(u16, half),
+            Number::F32 => $use!(f32, f64::from),
+            Number::F64 => $use!(f64, |raw| raw),
+        }
+    };
+}
+
 impl Number {
     /// Bytes of one number.
     pub fn size(self) -> usize {
@@ -37,39 +67,29 @@ impl Number {
         }
     }
 
+    /// For people: `f32`.
+    pub fn name(self) -> String {
+        format!("{self:?}").to_lowercase()
+    }
+
     /// Appends the numbers of `bytes`, whose length is a multiple of the size.
     pub fn decode(self, endian: Endian, bytes: &[u8], out: &mut Vec<f64>) {
-        macro_rules! decode {
-            ($type:ty, $value:expr) => {{
-                let value = $value;
-                out.extend(bytes.chunks_exact(size_of::<$type>()).map(|chunk| {
-                    let mut raw = [0; size_of::<$type>()];
-                    raw.copy_from_slice(chunk);
-                    value(if endian == Endian::Little { <$type>::from_le_bytes(raw) } else { <$type>::from_be_bytes(raw) })
-                }))
-            }};
+        macro_rules! all {
+            ($type:ty, $widen:expr) => {
+                out.extend(bytes.chunks_exact(size_of::<$type>()).map(|raw| one!($type, $widen, endian, raw)))
+            };
         }
-        match self {
-            Self::Bool => decode!(u8, |raw| f64::from(u8::from(raw != 0))),
-            Self::I8 => decode!(i8, f64::from),
-            Self::U8 => decode!(u8, f64::from),
-            Self::I16 => decode!(i16, f64::from),
-            Self::U16 => decode!(u16, f64::from),
-            Self::I32 => decode!(i32, f64::from),
-            Self::U32 => decode!(u32, f64::from),
-            Self::I64 => decode!(i64, |raw| raw as f64),
-            Self::U64 => decode!(u64, |raw| raw as f64),
-            Self::F16 => decode!(u16, half),
-            Self::F32 => decode!(f32, f64::from),
-            Self::F64 => decode!(f64, |raw| raw),
-        }
+        with_type!(self, all)
     }
 
     /// One number; `bytes` has its size.
     pub fn one(self, endian: Endian, bytes: &[u8]) -> f64 {
-        let mut out = Vec::with_capacity(1);
-        self.decode(endian, bytes, &mut out);
-        out[0]
+        macro_rules! only {
+            ($type:ty, $widen:expr) => {
+                one!($type, $widen, endian, bytes)
+            };
+        }
+        with_type!(self, only)
     }
 }
 

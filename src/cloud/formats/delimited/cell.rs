@@ -28,12 +28,13 @@ impl Cell {
     }
 }
 
-/// A field as text: UTF-8, or what is not that as Latin-1, in which every byte is a character.
+/// A field as text of one line: UTF-8, or what is not that as Latin-1, in which every byte is a character.
 pub(super) fn text(field: &[u8]) -> String {
+    let printable = |c: char| if c.is_control() { ' ' } else { c };
     let field = field.trim_ascii();
     match std::str::from_utf8(field) {
-        Ok(text) => text.to_owned(),
-        Err(_) => field.iter().map(|&byte| char::from(byte)).collect(),
+        Ok(text) => text.chars().map(printable).collect(),
+        Err(_) => field.iter().map(|&byte| printable(char::from(byte))).collect(),
     }
 }
 
@@ -69,5 +70,6 @@ mod tests {
     fn names_that_are_not_utf8_are_latin_1() {
         assert_eq!(text(b" L\xe4nge "), "Länge");
         assert_eq!(text("Länge".as_bytes()), "Länge");
+        assert_eq!(text(b"two\nlines"), "two lines");
     }
 }

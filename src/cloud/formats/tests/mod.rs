@@ -1,7 +1,12 @@
 //! Every format, on files made here.
 
+mod fuzz;
+mod las;
 mod npy;
+mod npz;
+mod ply;
 mod text;
+mod vectors;
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -86,7 +91,7 @@ fn names_and_contents_must_agree() {
         ("a.csv", b"", "the file is empty"),
         ("a.csv", b"\n \n", "the file is blank"),
         ("a.csv", b"# only this\n", "there are only comments"),
-        ("a.csv", b"\xff\xfe1\0,\0002\0", "UTF-16 text is not read"),
+        ("a.csv", b"\xff\xfe1\0,\x002\0", "UTF-16 text is not read"),
         ("a.csv", b"1,2\n\0\0\0", "NUL bytes"),
     ] {
         let message = Sample::new(name, content).error();

@@ -13,11 +13,14 @@ fn floats(values: &[f32]) -> Vec<u8> {
     values.iter().flat_map(|value| value.to_le_bytes()).collect()
 }
 
+/// The bytes of a small number.
+type Encode<'a> = &'a dyn Fn(u8) -> Vec<u8>;
+
 #[test]
 fn element_types_and_orders() {
     let want = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
-    let data = |bytes: &dyn Fn(u8) -> Vec<u8>, order: [u8; 6]| order.iter().flat_map(|&value| bytes(value)).collect::<Vec<u8>>();
-    let cases: [(&str, &dyn Fn(u8) -> Vec<u8>); 15] = [
+    let data = |bytes: Encode<'_>, order: [u8; 6]| order.iter().flat_map(|&value| bytes(value)).collect::<Vec<u8>>();
+    let cases: [(&str, Encode<'_>); 15] = [
         ("<f4", &|v| f32::from(v).to_le_bytes().into()),
         (">f4", &|v| f32::from(v).to_be_bytes().into()),
         ("<f8", &|v| f64::from(v).to_le_bytes().into()),

@@ -1,0 +1,67 @@
+//! `warpscope compare`: two saved runs side by side.
+
+use std::path::PathBuf;
+
+use super::output;
+use crate::export::text;
+use crate::run::compare::{Comparison, SavedRun, Spread, compare};
+
+/// `warpscope compare`
+#[derive(Debug, clap::Args)]
+pub struct CompareArgs {
+    /// The first: a folder that `run --out` wrote, or its timings.csv
+    a: PathBuf,
+    /// The second, whose times are divided by the first's
+    b: PathBuf,
+    /// Prints JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs it.
+///
+/// # Errors
+/// When one of them cannot be read, or they have no phase in common.
+pub fn run(args: &CompareArgs) -> anyhow::Result<()> {
+    let (a, b) = (SavedRun::read(&args.a)?, SavedRun::read(&args.b)?);
+    let comparison = compare(&a, &b);
+    if comparison.phases.is_empty() {
+        anyhow::bail!("nothing to compare: the two have no engine and phase in common: {}", args.b.display());
+    }
+    if args.json {
+        return output::print_json(&comparison);
+    }
+    output::print(&table(&comparison))
+}
+
+fn table(comparison: &Comparison) -> String {
+    let mut rows = vec![["phase", "first", "middle half", "of", "second", "middle half", "of", "ratio", ""].map(str::to_owned).to_vec()];
+    let half = |spread: &Spread| format!("{} to {}", text::time(spread.lower_quartile), text::time(spread.upper_quartile));
+    for phase in &comparison.phases {
+        let engines =
+            if phase.engine_a == phase.engine_b { phase.engine_a.to_string() } else { format!("{} against {}", phase.engine_a, phase.engine_b) };
+        let verdict = match phase.ratio {
+            _ if phase.a.repeats.min(phase.b.repeats) < 3 => "too few repeats to tell",
+            _ if phase.overlap => "within the spread",
+            Some(ratio) if ratio < 1.0 => "faster",
+            _ => "slower",
+        };
+        rows.push(vec![
+            format!("{} ({engines})", phase.phase.name()),
+            text::time(phase.a.median),
+            half(&phase.a),
+            phase.a.repeats.to_string(),
+            text::time(phase.b.median),
+            half(&phase.b),
+            phase.b.repeats.to_string(),
+            phase.ratio.map_or_else(|| "–".to_owned(), |ratio| format!("{}×", text::significant(ratio))),
+            verdict.to_owned(),
+        ]);
+    }
+    let mut out = text::table(&rows, &[1, 3, 4, 6, 7]);
+    if !comparison.differences.is_empty() {
+        out += "the runs differ in\n";
+        out.extend(comparison.differences.iter().map(|difference| format!("  {difference}\n")));
+    }
+    out
+}

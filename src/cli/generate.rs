@@ -1,0 +1,135 @@
+//! `warpscope generate`: a cloud from a spec, written to a file.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use super::bar::Bar;
+use crate::cloud::Table;
+use crate::cloud::generate::{self, catalogue};
+use crate::export;
+
+/// `warpscope generate`
+#[derive(Debug, clap::Args)]
+#[command(after_help = generators())]
+pub struct GenerateArgs {
+    /// What to generate: name:key=value,… such as gaussian-mixture:n=1e6,d=3,clusters=20
+    #[arg(value_name = "SPEC")]
+    spec: String,
+    /// Where to write it; the extension says how: .csv, .npy, .fvecs or .fbin
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Seeds the generator: a spec and a seed mean the same points everywhere
+    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+    seed: u64,
+}
+
+/// Writes the cloud, all of it or nothing.
+///
+/// # Errors
+/// When the spec makes no sense, the extension is not known or the file cannot be written.
+pub fn run(args: &GenerateArgs) -> anyhow::Result<()> {
+    let extension = args.file.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+    let write: fn(&Table, &mut dyn Write) -> io::Result<()> = match extension.as_str() {
+        "csv" => write_csv,
+        "npy" => write_npy,
+        "fvecs" => write_fvecs,
+        "fbin" => write_fbin,
+        _ => anyhow::bail!("cannot write .{extension}: clouds are written as .csv, .npy, .fvecs or .fbin: {}", args.file.display()),
+    };
+    let table = generate::generate(&args.spec, args.seed, &Bar::new("generating"))?;
+    export::write(&args.file, |out| write(&table, out))?;
+    Ok(())
+}
+
+/// The generators with their parameters and defaults, for `--help`.
+fn generators() -> String {
+    let mut text = "Generators, with their defaults:\n".to_owned();
+    for generator in catalogue() {
+        let parameters: Vec<String> = generator.parameters.iter().map(|parameter| format!("{}={}", parameter.key, parameter.default)).collect();
+        text += &format!("  {}:{}\n      {}\n", generator.name, parameters.join(","), generator.about);
+    }
+    text
+}
+
+/// Every digit of each f32: a shorter decimal would be another f64, and so in narrow columns ask for an origin.
+fn write_csv(table: &Table, out: &mut dyn Write) -> io::Result<()> {
+    let names: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
+    writeln!(out, "{}", names.join(","))?;
+    for row in table.values.chunks_exact(names.len()) {
+        for (at, &value) in row.iter().enumerate() {
+            write!(out, "{}{}", if at == 0 { "" } else { "," }, value)?;
+        }
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+fn write_npy(table: &Table, out: &mut dyn Write) -> io::Result<()> {
+    let mut header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}, {}), }}", table.rows(), table.columns.len());
+    // Magic, version and length take 10 bytes; the data begin at a multiple of 64.
+    header += &" ".repeat(63 - (10 + header.len()) % 64);
+    header.push('\n');
+    out.write_all(b"\x93NUMPY\x01\x00")?;
+    out.write_all(&(header.len() as u16).to_le_bytes())?;
+    out.write_all(header.as_bytes())?;
+    write_floats(&table.values, out)
+}
+
+fn write_fvecs(table: &Table, out: &mut dyn Write) -> io::Result<()> {
+    let dims = table.columns.len();
+    table.values.chunks_exact(dims).try_for_each(|row| {
+        out.write_all(&(dims as u32).to_le_bytes())?;
+        write_floats(row, out)
+    })
+}
+
+fn write_fbin(table: &Table, out: &mut dyn Write) -> io::Result<()> {
+    out.write_all(&(table.rows() as u32).to_le_bytes())?;
+    out.write_all(&(table.columns.len() as u32).to_le_bytes())?;
+    write_floats(&table.values, out)
+}
+
+fn write_floats(values: &[f64], out: &mut dyn Write) -> io::Result<()> {
+    values.iter().try_for_each(|&value| out.write_all(&(value as f32).to_le_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cloud::{self, ColumnChoice, Source};
+    use crate::progress::Silent;
+
+    #[test]
+    fn every_format_is_read_back_as_it_was() {
+        let folder = tempfile::tempdir().unwrap();
+        for spec in ["gaussian-mixture:n=1000,d=3", "uniform:n=100,d=17", "sphere:n=1"] {
+            let fingerprint = |source| cloud::load(&source, false, &Silent).unwrap().fingerprint().clone();
+            let generated = fingerprint(Source::Generate { spec: spec.to_owned(), seed: 5 });
+            for name in ["a.csv", "a.npy", "a.fvecs", "a.FBIN"] {
+                let file = folder.path().join(name);
+                run(&GenerateArgs { spec: spec.to_owned(), file: file.clone(), seed: 5 }).unwrap();
+                assert_eq!(fingerprint(Source::File { path: file, columns: ColumnChoice::Default }), generated, "{spec} {name}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_written_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        for (spec, name, part) in
+            [("uniform", "a.xls", "cannot write .xls: clouds are written as .csv"), ("blob", "a.csv", "there is no generator `blob`")]
+        {
+            let args = GenerateArgs { spec: spec.to_owned(), file: folder.path().join(name), seed: 0 };
+            let message = run(&args).unwrap_err().to_string();
+            assert!(message.contains(part), "{message}");
+        }
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn help_lists_every_generator() {
+        let help = generators();
+        assert!(catalogue().iter().all(|generator| help.contains(generator.name) && help.contains(generator.about)), "{help}");
+        assert!(help.contains("gaussian-mixture:n=100000,d=2,clusters=20,spread=0.03"), "{help}");
+    }
+}

@@ -1,0 +1,186 @@
+//! `warpscope info`: what a file is, and what cloud it makes.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use super::bar::Bar;
+use super::output;
+use crate::cloud::formats::{self, ColumnKind, FileInfo};
+use crate::cloud::{Axis, ColumnChoice, Fingerprint, PointCloud, Source};
+use crate::export::text;
+use crate::progress::Progress;
+
+/// `warpscope info`
+#[derive(Debug, clap::Args)]
+pub struct InfoArgs {
+    /// The file
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Takes these columns as coordinates, by name or 0-based number: lon,lat or 0-63
+    #[arg(long, value_name = "NAMES")]
+    columns: Option<ColumnChoice>,
+    /// Prints JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs it.
+///
+/// # Errors
+/// When the file cannot be read or does not have the columns that were asked for.
+pub fn run(args: &InfoArgs) -> anyhow::Result<()> {
+    let report = Report::of(&args.file, &args.columns.clone().unwrap_or_default(), &Bar::new("reading the file"))?;
+    if args.json { output::print_json(&report) } else { output::print(&report.text()) }
+}
+
+/// A file and its cloud.
+#[derive(Debug, Serialize)]
+struct Report {
+    #[serde(flatten)]
+    file: FileInfo,
+    /// The cloud of the chosen columns, where they make one.
+    cloud: Option<CloudInfo>,
+    /// Why there is no cloud.
+    no_cloud: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct CloudInfo {
+    points: u64,
+    dims: usize,
+    axes: Vec<Axis>,
+    /// Rows with NaN or ±∞, which are no points.
+    nonfinite_rows: u64,
+    /// Points less distinct points, after rounding.
+    duplicates: u64,
+    fingerprint: Fingerprint,
+}
+
+impl Report {
+    fn of(path: &std::path::Path, columns: &ColumnChoice, progress: &dyn Progress) -> anyhow::Result<Self> {
+        let sheet = formats::open(path, progress)?;
+        let file = sheet.info();
+        let table = match sheet.into_table(columns) {
+            Ok(table) => table,
+            // Nobody chose: the file simply has no coordinates.
+            Err(why) if *columns == ColumnChoice::Default => return Ok(Self { file, cloud: None, no_cloud: Some(why.to_string()) }),
+            Err(why) => return Err(why.into()),
+        };
+        let source = Source::File { path: path.to_owned(), columns: columns.clone() };
+        Ok(match PointCloud::from_table(table, source, None, true) {
+            Ok(cloud) => Self { file, cloud: Some(CloudInfo::of(&cloud)), no_cloud: None },
+            Err(why) => Self { file, cloud: None, no_cloud: Some(why.to_string()) },
+        })
+    }
+
+    fn text(&self) -> String {
+        let FileInfo { path, format, rows, columns, default_columns, skipped } = &self.file;
+        let mut out = format!("{}\n{format}; {}\n", path.display(), text::count(*rows, "row", "rows"));
+        let mut lines = Vec::new();
+        for (at, column) in columns.iter().enumerate() {
+            let what = match (column.kind, column.min, column.max) {
+                (ColumnKind::Numeric, Some(min), Some(max)) => format!("{min} … {max}"),
+                (ColumnKind::Numeric, ..) if *rows == 0 => "no values".to_owned(),
+                (ColumnKind::Numeric, ..) => "no finite values".to_owned(),
+                (ColumnKind::Text, ..) => format!("text, such as {:?}", column.example.as_deref().unwrap_or_default()),
+                (ColumnKind::Empty, ..) => "empty".to_owned(),
+            };
+            let mut odd = Vec::new();
+            if column.missing > 0 && column.kind == ColumnKind::Numeric {
+                odd.push(format!("{} missing", text::thousands(column.missing)));
+            }
+            if column.infinite > 0 {
+                odd.push(format!("{} infinite", text::thousands(column.infinite)));
+            }
+            let default = if default_columns.contains(&at) { "*" } else { "" };
+            lines.push(vec![format!("  {at}"), default.to_owned(), column.name.clone(), what, odd.join(", ")]);
+        }
+        out += "\ncolumns (* are coordinates unless --columns says otherwise)\n";
+        out += &text::table(&lines, &[0]);
+        for note in skipped {
+            out += &format!("  {note}\n");
+        }
+
+        out += "\ncloud\n";
+        let Some(cloud) = &self.cloud else {
+            return out + &format!("  none: {}\n", self.no_cloud.as_deref().unwrap_or_default());
+        };
+        out += &format!("  {} × {}\n", text::count(cloud.points, "point", "points"), text::count(cloud.dims as u64, "dimension", "dimensions"));
+        if cloud.nonfinite_rows > 0 {
+            out += &format!("  {} left out, with NaN or infinite values\n", text::count(cloud.nonfinite_rows, "row", "rows"));
+        }
+        let origin = |axis: &Axis| match axis.origin {
+            0.0 => "origin 0".to_owned(),
+            origin => format!("origin {origin}, as 32-bit floats would move values otherwise"),
+        };
+        let axes: Vec<_> =
+            cloud.axes.iter().map(|axis| vec![format!("  {}", axis.name), format!("{} … {}", axis.min, axis.max), origin(axis)]).collect();
+        out += &text::table(&axes, &[]);
+        out += &format!("  {} (points less distinct points)\n", text::count(cloud.duplicates, "duplicate", "duplicates"));
+        out + &format!("  fingerprint {}\n", cloud.fingerprint)
+    }
+}
+
+impl CloudInfo {
+    fn of(cloud: &PointCloud) -> Self {
+        Self {
+            points: cloud.len() as u64,
+            dims: cloud.dims(),
+            axes: cloud.axes().to_vec(),
+            nonfinite_rows: cloud.dropped(),
+            duplicates: cloud.duplicates(),
+            fingerprint: cloud.fingerprint().clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::progress::Silent;
+
+    fn report(content: &str, columns: &str) -> anyhow::Result<Report> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.csv");
+        std::fs::write(&path, content).unwrap();
+        Report::of(&path, &columns.parse().unwrap(), &Silent)
+    }
+
+    #[test]
+    fn a_cloud_is_described() {
+        let report = report("name,x,y,w\na,1,2,0\nb,1,2,inf\nc,,3,1\nd,4918340.364,5,1\n", "").unwrap();
+        let cloud = report.cloud.as_ref().unwrap();
+        assert_eq!((report.file.rows, cloud.points, cloud.dims, cloud.nonfinite_rows, cloud.duplicates), (4, 3, 2, 1, 1));
+        assert_eq!((cloud.axes[0].min, cloud.axes[0].max), (1.0, 4_918_340.364));
+        let text = report.text();
+        for part in [
+            "header; 4 rows",
+            "name  text, such as \"a\"",
+            "1 missing",
+            "1 infinite",
+            "3 points × 2 dimensions",
+            "1 row left out",
+            "1 duplicate (",
+            "fingerprint ",
+        ] {
+            assert!(text.contains(part), "{part} is not in:\n{text}");
+        }
+        let json = serde_json::to_value(&report).unwrap();
+        assert_eq!((&json["rows"], &json["cloud"]["duplicates"], &json["no_cloud"]), (&4.into(), &1.into(), &serde_json::Value::Null));
+    }
+
+    #[test]
+    fn an_origin_is_shown() {
+        let text = report("x,y\n4918340.364,1\n4918381.12375,2\n", "").unwrap().text();
+        assert!(text.contains("origin 4918360.743875001, as 32-bit floats") && text.contains("origin 0"), "{text}");
+    }
+
+    #[test]
+    fn a_file_without_coordinates_is_still_described() {
+        let report = report("a,b\nx,y\n", "").unwrap();
+        assert!(report.cloud.is_none() && report.text().contains("none: no coordinates: no column holds only numbers"), "{}", report.text());
+        assert!(self::report("a,b\nx,y\n", "a").unwrap_err().to_string().contains("column `a`: record 0 has `x`"));
+        assert!(self::report("a,b\n1,2\n", "c").is_err());
+    }
+}

@@ -1,0 +1,147 @@
+//! The flags that say what is searched, for whom and how: shared by `run`, `verify` and `sweep`.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{ArgGroup, Args};
+
+use super::bar::Bar;
+use super::output;
+use super::queries::QueryChoice;
+use crate::cloud::{self, ColumnChoice, Order, PointCloud, Source};
+use crate::knn::Metric;
+use crate::run::{EngineChoice, QuerySpec, RunSpec};
+
+/// The cloud.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Cloud", group = ArgGroup::new("cloud").required(true).args(["input", "generate"]))]
+pub struct SourceArgs {
+    /// Reads the cloud from a file
+    #[arg(long, value_name = "FILE")]
+    pub input: Option<PathBuf>,
+    /// Generates the cloud: name:key=value,… such as uniform:n=100000,d=2
+    #[arg(long, value_name = "SPEC")]
+    pub generate: Option<String>,
+    /// Takes these columns as coordinates, by name or 0-based number: lon,lat or 0-63
+    #[arg(long, value_name = "NAMES", conflicts_with = "generate")]
+    columns: Option<ColumnChoice>,
+    /// Leaves rows with NaN or infinite values out (and, with the angular metric, zero rows) instead of refusing them
+    #[arg(long)]
+    pub drop_nonfinite: bool,
+    /// Seeds generated clouds, drawn queries and shuffled order
+    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+    pub seed: u64,
+}
+
+impl SourceArgs {
+    /// Where the cloud comes from.
+    pub fn source(&self) -> Source {
+        match (&self.input, &self.generate) {
+            (Some(path), _) => Source::File { path: path.clone(), columns: self.columns() },
+            (None, spec) => Source::Generate { spec: spec.clone().unwrap_or_default(), seed: self.seed },
+        }
+    }
+
+    fn columns(&self) -> ColumnChoice {
+        self.columns.clone().unwrap_or_default()
+    }
+}
+
+/// How it is searched.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Search")]
+pub struct MethodArgs {
+    /// How distance is measured
+    #[arg(long, default_value = "l2", value_parser = PossibleValuesParser::new(["l2", "angular"]).map(|name| metric(&name)))]
+    pub metric: Metric,
+    /// In what order points are met; shuffled is what the theory of merges assumes
+    #[arg(long, default_value = "file", value_parser = PossibleValuesParser::new(["file", "shuffled"]).map(|name| order(&name)))]
+    pub order: Order,
+    /// Leaves a query's own row out of its neighbours
+    #[arg(long)]
+    pub exclude_self: bool,
+}
+
+fn metric(name: &str) -> Metric {
+    if name == Metric::Angular.name() { Metric::Angular } else { Metric::L2 }
+}
+
+fn order(name: &str) -> Order {
+    if name == Order::Shuffled.name() { Order::Shuffled } else { Order::File }
+}
+
+/// Takes an engine's name.
+pub fn engine_parser() -> impl TypedValueParser<Value = EngineChoice> {
+    let names = PossibleValuesParser::new(EngineChoice::all().map(EngineChoice::name));
+    names.map(|name| EngineChoice::all().find(|choice| choice.name() == name).unwrap_or_default())
+}
+
+/// A whole problem.
+#[derive(Debug, Args)]
+pub struct ProblemArgs {
+    #[command(flatten)]
+    pub source: SourceArgs,
+    /// Whose neighbours are asked for [default: 1000, or all where there are fewer]
+    ///
+    /// The rows of a FILE; COUNT rows of the cloud, drawn with the seed; all of its rows; or those of a list:
+    /// rows:0,5,10-20 (ends included) or rows:@FILE (one number a line). A file named like a number is ./1000.
+    #[arg(long, value_name = "FILE|COUNT|all|rows:LIST", help_heading = "Search")]
+    queries: Option<QueryChoice>,
+    /// Neighbours per query
+    #[arg(long, value_name = "NUMBER", default_value_t = 32, allow_negative_numbers = true, help_heading = "Search")]
+    k: usize,
+    /// What answers: auto is cuda where it can run, else lockstep
+    #[arg(long, default_value = "auto", value_parser = engine_parser(), help_heading = "Search")]
+    pub engine: EngineChoice,
+    #[command(flatten)]
+    method: MethodArgs,
+}
+
+/// A spec with what it names, loaded.
+pub struct Loaded {
+    pub spec: RunSpec,
+    pub cloud: Arc<PointCloud>,
+    pub query_cloud: Option<Arc<PointCloud>>,
+}
+
+impl ProblemArgs {
+    /// Loads the cloud and the queries, for one timed repeat.
+    ///
+    /// # Errors
+    /// Whatever keeps them from being loaded.
+    pub fn load(&self) -> anyhow::Result<Loaded> {
+        let data = self.source.source();
+        let drop_nonfinite = self.source.drop_nonfinite;
+        let cloud = Arc::new(cloud::load(&data, drop_nonfinite, &Bar::new("reading the cloud"))?);
+        let (queries, note) = QueryChoice::resolve(self.queries.as_ref(), &cloud, &self.source.columns(), self.source.seed)?;
+        if let Some(note) = note {
+            output::note(&note);
+        }
+        let query_cloud = match &queries {
+            QuerySpec::File { path, columns } => {
+                let source = Source::File { path: path.clone(), columns: columns.clone() };
+                Some(Arc::new(cloud::load_queries(&source, &cloud, drop_nonfinite, &Bar::new("reading the queries"))?))
+            }
+            _ => None,
+        };
+        if query_cloud.is_some() && self.method.exclude_self {
+            anyhow::bail!("--exclude-self: the queries come from a file, and so are no rows of the cloud");
+        }
+        let spec = RunSpec {
+            data,
+            queries,
+            k: self.k,
+            metric: self.method.metric,
+            engine: self.engine,
+            order: self.method.order,
+            exclude_self: self.method.exclude_self,
+            seed: self.source.seed,
+            warmup: 0,
+            repeats: 1,
+            drop_nonfinite,
+            profile: false,
+        };
+        Ok(Loaded { spec, cloud, query_cloud })
+    }
+}

@@ -1,0 +1,106 @@
+//! The command line, one file per subcommand.
+//!
+//! stdout is for results only; notes, errors (one line each) and progress go to stderr, and progress only to a
+//! terminal. Exit codes: 0 done, 1 the job failed, 2 wrong usage.
+
+mod bar;
+mod compare;
+mod devices;
+mod generate;
+mod info;
+mod input;
+mod output;
+mod queries;
+mod run;
+mod sweep;
+mod verify;
+mod window;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// A visual explorer and profiler for exact k-nearest-neighbour search on NVIDIA GPUs.
+///
+/// Without a subcommand, the window opens, on FILE if one is named.
+#[derive(Debug, Parser)]
+#[command(name = "warpscope", version, args_conflicts_with_subcommands = true, max_term_width = 110)]
+struct Cli {
+    /// A cloud to open in the window
+    file: Option<PathBuf>,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Opens the window
+    Gui(window::WindowArgs),
+    /// Searches a cloud and says what it found and how long that took
+    Run(Box<run::RunArgs>),
+    /// Compares engines with a float64 oracle and with one another
+    Verify(Box<verify::VerifyArgs>),
+    /// Runs every combination of lists of n, q, k, d and engines, one CSV row per run
+    Sweep(Box<sweep::SweepArgs>),
+    /// Compares the timings of two saved runs
+    Compare(compare::CompareArgs),
+    /// Writes a generated cloud to a file
+    Generate(generate::GenerateArgs),
+    /// Says what a file is, and what cloud it makes
+    Info(info::InfoArgs),
+    /// Lists the engines, what they run on, and why one cannot
+    Devices(devices::DevicesArgs),
+}
+
+/// Reads the command line and does what it says.
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error),
+    };
+    let done = match &cli.command {
+        None => window::open(cli.file),
+        Some(Command::Gui(args)) => window::run(args),
+        Some(Command::Run(args)) => run::run(args),
+        Some(Command::Verify(args)) => verify::run(args),
+        Some(Command::Sweep(args)) => sweep::run(args),
+        Some(Command::Compare(args)) => compare::run(args),
+        Some(Command::Generate(args)) => generate::run(args),
+        Some(Command::Info(args)) => info::run(args),
+        Some(Command::Devices(args)) => devices::run(args),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        // Whoever read our output has seen enough.
+        Err(error) if error.is::<output::Closed>() => ExitCode::SUCCESS,
+        Err(error) => {
+            output::error(&format!("{error:#}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Help and version go out as they are; a mistake becomes one line.
+fn usage(error: &clap::Error) -> ExitCode {
+    if !error.use_stderr() {
+        let _ = output::print(&error.render().to_string());
+        return ExitCode::SUCCESS;
+    }
+    let text = error.render().to_string();
+    let what = text.split("\n\nUsage:").next().unwrap_or(&text);
+    let what = what.split("\n\nFor more information").next().unwrap_or(what);
+    output::error(what.trim_start_matches("error: "));
+    ExitCode::from(2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_flags_make_sense_to_clap() {
+        use clap::CommandFactory;
+        Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,175 @@
+//! `--queries FILE|COUNT|all|rows:LIST`.
+
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use anyhow::{Context, bail};
+
+use crate::cloud::{ColumnChoice, PointCloud};
+use crate::export::text;
+use crate::run::QuerySpec;
+
+/// Queries that are drawn where nothing else is asked for.
+const DEFAULT: usize = 1000;
+
+/// The most rows that a list may name; every one of them is kept.
+const MAX_LISTED: u64 = 100_000_000;
+
+/// What was written for `--queries`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum QueryChoice {
+    All,
+    Count(u64),
+    Rows(Vec<u64>),
+    /// `rows:@FILE`: one number a line.
+    RowsIn(PathBuf),
+    File(PathBuf),
+}
+
+impl FromStr for QueryChoice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if text == "all" {
+            return Ok(Self::All);
+        }
+        if let Some(list) = text.strip_prefix("rows:") {
+            return match list.strip_prefix('@') {
+                Some("") => Err("rows:@FILE needs a file".to_owned()),
+                Some(path) => Ok(Self::RowsIn(path.into())),
+                None => Ok(Self::Rows(list_of_rows(list)?)),
+            };
+        }
+        match whole_number(text) {
+            Some(count) => Ok(Self::Count(count)),
+            None if text.is_empty() => Err("a file, a count, `all` or rows:LIST is needed".to_owned()),
+            None => Ok(Self::File(text.into())),
+        }
+    }
+}
+
+/// A whole number, also written as 1e6 or 1_000_000.
+pub fn whole_number(text: &str) -> Option<u64> {
+    let text = text.replace('_', "");
+    if !text.starts_with(|first: char| first.is_ascii_digit()) {
+        return None;
+    }
+    text.parse().ok().or_else(|| text.parse::<f64>().ok().filter(|value| value.fract() == 0.0 && *value < 1e15).map(|value| value as u64))
+}
+
+/// `0,5,10-20`, ends included.
+fn list_of_rows(list: &str) -> Result<Vec<u64>, String> {
+    let mut rows = Vec::new();
+    for part in list.split(',') {
+        let number = |text: &str| text.trim().parse::<u64>().map_err(|_| format!("`{}` is neither a row number nor a range like 10-20", part.trim()));
+        let (from, to) = match part.split_once('-') {
+            Some((from, to)) => (number(from)?, number(to)?),
+            None => (number(part)?, number(part)?),
+        };
+        if from > to {
+            return Err(format!("the range {from}-{to} runs backwards"));
+        }
+        if to - from >= MAX_LISTED - rows.len() as u64 {
+            return Err(format!("more than {} rows are listed; `all` takes every row", text::thousands(MAX_LISTED)));
+        }
+        rows.extend(from..=to);
+    }
+    Ok(rows)
+}
+
+impl QueryChoice {
+    /// What is asked of a cloud, the default where nothing was written; the second value says so. `columns` are those of
+    /// the cloud: numbers are good for a query file too, and names are taken from the cloud's axes.
+    ///
+    /// # Errors
+    /// Whatever keeps a list of rows from being read.
+    pub fn resolve(choice: Option<&Self>, cloud: &PointCloud, columns: &ColumnChoice, seed: u64) -> anyhow::Result<(QuerySpec, Option<String>)> {
+        let rows = cloud.len();
+        Ok(match choice {
+            None if rows <= DEFAULT => {
+                (QuerySpec::All, Some(format!("all {} are asked for, as --queries is not given", text::count(rows as u64, "row", "rows"))))
+            }
+            None => {
+                let (drawn, rows) = (text::thousands(DEFAULT as u64), text::thousands(rows as u64));
+                let note = format!("{drawn} of {rows} rows, drawn with seed {seed}, are asked for, as --queries is not given");
+                (QuerySpec::Count(DEFAULT as u64), Some(note))
+            }
+            Some(Self::All) => (QuerySpec::All, None),
+            Some(Self::Count(count)) => (QuerySpec::Count(*count), None),
+            Some(Self::Rows(rows)) => (QuerySpec::Rows(rows.clone()), None),
+            Some(Self::RowsIn(path)) => (QuerySpec::Rows(rows_in(path)?), None),
+            Some(Self::File(path)) => {
+                let by_number = matches!(columns, ColumnChoice::Named(names) if names.iter().all(|name| name.parse::<usize>().is_ok()));
+                let columns = if by_number { columns.clone() } else { ColumnChoice::Default };
+                (QuerySpec::File { path: path.clone(), columns }, None)
+            }
+        })
+    }
+}
+
+/// One number a line; empty lines and what follows a # do not count.
+fn rows_in(path: &Path) -> anyhow::Result<Vec<u64>> {
+    let shown = path.display();
+    let content = std::fs::read(path).with_context(|| "cannot read").map_err(|error| anyhow::anyhow!("{error:#}: {shown}"))?;
+    let Ok(content) = String::from_utf8(content) else { bail!("not a list of rows: it is not UTF-8: {shown}") };
+    let mut rows = Vec::new();
+    for (line, text) in content.lines().enumerate() {
+        let text = text.split('#').next().unwrap_or_default().trim();
+        if !text.is_empty() {
+            rows.push(text.parse().map_err(|_| anyhow::anyhow!("line {}: `{text}` is not a row number: {shown}", line + 1))?);
+        }
+    }
+    Ok(rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_form_is_told_apart() {
+        let cases = [
+            ("all", QueryChoice::All),
+            ("1000", QueryChoice::Count(1000)),
+            ("1e6", QueryChoice::Count(1_000_000)),
+            ("0", QueryChoice::Count(0)),
+            ("rows:0,5,10-12", QueryChoice::Rows(vec![0, 5, 10, 11, 12])),
+            ("rows:@list.txt", QueryChoice::RowsIn("list.txt".into())),
+            ("airports.csv", QueryChoice::File("airports.csv".into())),
+            ("inf", QueryChoice::File("inf".into())),
+            ("./1000", QueryChoice::File("./1000".into())),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(text.parse(), Ok(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_list_is_refused() {
+        for (text, why) in [
+            ("rows:", "neither"),
+            ("rows:1,x", "`x`"),
+            ("rows:-5", "`-5`"),
+            ("rows:9-3", "backwards"),
+            ("rows:0-99999999999", "more than"),
+            ("rows:0-18446744073709551615", "more than"),
+            ("rows:@", "needs a file"),
+            ("", "is needed"),
+        ] {
+            let error = text.parse::<QueryChoice>().unwrap_err();
+            assert!(error.contains(why), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_file_lists_rows() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rows.txt");
+        std::fs::write(&path, "7\r\n# a comment\n\n 12 # the last\n").unwrap();
+        assert_eq!(rows_in(&path).unwrap(), [7, 12]);
+        std::fs::write(&path, "7\n-1\n").unwrap();
+        assert_eq!(rows_in(&path).unwrap_err().to_string(), format!("line 2: `-1` is not a row number: {}", path.display()));
+        let message = format!("{:#}", rows_in(&folder.path().join("none")).unwrap_err());
+        assert!(message.starts_with("cannot read: ") && message.ends_with("none"), "{message}");
+    }
+}

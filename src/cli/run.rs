@@ -1,0 +1,144 @@
+//! `warpscope run`: one search, measured.
+
+use std::path::PathBuf;
+
+use super::bar::Bar;
+use super::input::{Loaded, ProblemArgs};
+use super::output;
+use crate::cloud::{Axis, PointCloud};
+use crate::export::{self, NeighborFormat, text};
+use crate::run::{Engines, QuerySpec, RunFile, RunRecord, RunSpec};
+
+/// `warpscope run`
+#[derive(Debug, clap::Args)]
+pub struct RunArgs {
+    #[command(flatten)]
+    problem: ProblemArgs,
+    /// Untimed repeats first
+    #[arg(long, value_name = "NUMBER", default_value_t = 10, help_heading = "Measurement")]
+    warmup: u32,
+    /// Timed repeats
+    #[arg(long, value_name = "NUMBER", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Measurement")]
+    repeats: u32,
+    /// Also runs the profiled build: cycles per phase, and when each warp ran
+    #[arg(long, help_heading = "Measurement")]
+    profile: bool,
+    /// Writes the neighbours: .csv, .ivecs (with .fvecs), .ibin (with .fbin) or .npz
+    #[arg(long, value_name = "FILE", value_parser = neighbors_path, help_heading = "Results")]
+    neighbors: Option<PathBuf>,
+    /// Writes run.json, timings.csv, merges.csv, convergence.csv and trace.json into a folder
+    #[arg(long, value_name = "DIR", help_heading = "Results")]
+    out: Option<PathBuf>,
+    /// Prints run.json instead of the summary
+    #[arg(long, help_heading = "Results")]
+    json: bool,
+}
+
+/// Knows the format before the search, not after it.
+fn neighbors_path(text: &str) -> Result<PathBuf, export::ExportError> {
+    let path = PathBuf::from(text);
+    NeighborFormat::of(&path).map(|_| path)
+}
+
+/// Runs it.
+///
+/// # Errors
+/// Whatever keeps it from being done, in one line.
+pub fn run(args: &RunArgs) -> anyhow::Result<()> {
+    let Loaded { spec, cloud, query_cloud } = args.problem.load()?;
+    let spec = RunSpec { warmup: args.warmup, repeats: args.repeats, profile: args.profile, ..spec };
+    let record = Engines::default().execute(&spec, &cloud, query_cloud.as_ref(), &mut Bar::new("").stage())?;
+    if let Some(why) = &record.fallback {
+        output::note(&format!("{why}; {} runs instead", record.engine));
+    }
+    if args.profile && record.profile.is_none() {
+        output::note(&format!("the {} engine has no profile to give", record.engine));
+    }
+    let mut written = Vec::new();
+    // The folder first: the neighbours may be meant to lie in it.
+    if let Some(dir) = &args.out {
+        written.extend(export::folder(&record, dir)?);
+    }
+    if let Some(path) = &args.neighbors {
+        written.extend(export::neighbors(&record, path)?);
+    }
+    if args.json { output::print_json(&RunFile::from(&record)) } else { output::print(&summary(&record, &written)) }
+}
+
+/// The run on a few aligned lines.
+fn summary(record: &RunRecord, written: &[PathBuf]) -> String {
+    let (spec, numbers) = (&record.spec, &record.summary);
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    let mut row = |what: &str, value: String| rows.push(vec![what.to_owned(), value]);
+
+    row("cloud", about(&record.cloud));
+    row("columns", columns(&record.axes));
+    if record.cloud.dropped() > 0 {
+        row("dropped", format!("{} with NaN or infinite values", text::count(record.cloud.dropped(), "row", "rows")));
+    }
+    let zero_rows = record.cloud.len() as u64 - numbers.n;
+    if zero_rows > 0 {
+        row("dropped", format!("{} without a direction", text::count(zero_rows, "zero row", "zero rows")));
+    }
+    let asked = text::count(numbers.q, "query", "queries");
+    row(
+        "queries",
+        match (&spec.queries, &record.query_cloud) {
+            (_, Some(cloud)) => format!("{asked}: {}", about(cloud)),
+            (QuerySpec::All, _) => format!("{asked}: every row"),
+            (QuerySpec::Count(_), _) => format!("{asked}: rows drawn with seed {}", spec.seed),
+            _ => format!("{asked}: rows listed"),
+        },
+    );
+    let own = if spec.exclude_self { ", without the query's own row" } else { "" };
+    row("search", format!("k = {}, {}, {} order{own}", text::thousands(spec.k as u64), spec.metric, spec.order.name()));
+    row("engine", format!("{} on {}", record.engine, device(record)));
+
+    let (median, min, max) = (text::time(numbers.search_ms_median), text::time(numbers.search_ms_min), text::time(numbers.search_ms_max));
+    let after = if spec.warmup == 0 { String::new() } else { format!(" after {}", text::count(spec.warmup.into(), "warm-up", "warm-ups")) };
+    row(
+        "time",
+        match spec.repeats {
+            1 => format!("{median}, one repeat{after}"),
+            repeats => format!("{median}, median of {} repeats{after}, {min} to {max}", text::thousands(repeats.into())),
+        },
+    );
+    row("rate", text::rate(numbers.distances_per_second));
+    let theory = |bound: f64| format!("theory: {} or fewer in random order", text::significant(bound));
+    if let Some(mean) = numbers.mean_merges {
+        row("merges", format!("{} a query, mean ({})", text::significant(mean), theory(numbers.expected_merges)));
+    }
+    if let Some(mean) = numbers.mean_candidates {
+        row("candidates", format!("{} a query, mean ({})", text::significant(mean), theory(numbers.expected_candidates)));
+    }
+    for files in written.chunk_by(|a, b| a.parent() == b.parent()) {
+        let names: Vec<_> = files.iter().filter_map(|path| path.file_name()).map(|name| name.to_string_lossy()).collect();
+        match files[0].parent().filter(|folder| !folder.as_os_str().is_empty()) {
+            Some(folder) => row("wrote", format!("{} in {}", names.join(", "), folder.display())),
+            None => row("wrote", names.join(", ")),
+        }
+    }
+    text::table(&rows, &[])
+}
+
+fn about(cloud: &PointCloud) -> String {
+    let points = text::count(cloud.len() as u64, "point", "points");
+    format!("{}, {points} in {}", cloud.source(), text::count(cloud.dims() as u64, "dimension", "dimensions"))
+}
+
+/// The names of the columns, and of those whose values are searched about an origin of their own.
+fn columns(axes: &[Axis]) -> String {
+    const SHOWN: usize = 8;
+    let names: Vec<&str> = axes.iter().map(|axis| axis.name.as_str()).collect();
+    let list = match names.len() {
+        0..=SHOWN => names.join(", "),
+        _ => format!("{}, … {}", names[..SHOWN - 1].join(", "), names[names.len() - 1]),
+    };
+    let moved: Vec<String> = axes.iter().filter(|axis| axis.origin != 0.0).map(|axis| format!("{} {}", axis.name, axis.origin)).collect();
+    if moved.is_empty() || moved.len() > SHOWN { list } else { format!("{list} (about the origin {})", moved.join(", ")) }
+}
+
+fn device(record: &RunRecord) -> String {
+    let details: Vec<String> = record.device.details.iter().map(|(name, value)| format!("{name} {value}")).collect();
+    if details.is_empty() { record.device.name.clone() } else { format!("{} ({})", record.device.name, details.join(", ")) }
+}

@@ -1,0 +1,162 @@
+//! `warpscope sweep`: many runs, one CSV row each.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use super::bar::Bar;
+use super::input::{MethodArgs, SourceArgs, engine_parser};
+use super::output;
+use super::queries::whole_number;
+use crate::export;
+use crate::run::sweep::{Sweep, SweepRow};
+use crate::run::{EngineChoice, Engines, QuerySpec, RunSpec};
+
+/// `warpscope sweep`
+#[derive(Debug, clap::Args)]
+pub struct SweepArgs {
+    #[command(flatten)]
+    source: SourceArgs,
+    #[command(flatten)]
+    method: MethodArgs,
+    /// Points, of a generated cloud: 1e4,1e5,1e6
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = number, conflicts_with = "input", help_heading = "Lists")]
+    n: Vec<u64>,
+    /// Queries, drawn from the cloud with the seed
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = number, default_value = "1000", help_heading = "Lists")]
+    q: Vec<u64>,
+    /// Neighbours per query
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "32", help_heading = "Lists")]
+    k: Vec<usize>,
+    /// Dimensions, of a generated cloud
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = number, conflicts_with = "input", help_heading = "Lists")]
+    d: Vec<u64>,
+    /// Engines
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = engine_parser(), default_value = "auto", help_heading = "Lists")]
+    engine: Vec<EngineChoice>,
+    /// Untimed repeats first, in each run
+    #[arg(long, value_name = "NUMBER", default_value_t = 3, help_heading = "Measurement")]
+    warmup: u32,
+    /// Timed repeats of each run
+    #[arg(long, value_name = "NUMBER", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Measurement")]
+    repeats: u32,
+    /// Writes the rows to a file instead of stdout, after each run
+    #[arg(long, value_name = "FILE", help_heading = "Results")]
+    out: Option<PathBuf>,
+}
+
+fn number(text: &str) -> Result<u64, String> {
+    whole_number(text).ok_or_else(|| "a whole number is needed, such as 1000 or 1e6".to_owned())
+}
+
+const HEADER: [&str; 21] = [
+    "data",
+    "engine",
+    "n",
+    "q",
+    "k",
+    "d",
+    "metric",
+    "order",
+    "exclude_self",
+    "seed",
+    "warmup",
+    "repeats",
+    "search_ms_median",
+    "search_ms_min",
+    "search_ms_max",
+    "distances_per_second",
+    "mean_merges",
+    "expected_merges",
+    "mean_candidates",
+    "expected_candidates",
+    "error",
+];
+
+/// Runs it.
+///
+/// # Errors
+/// Whatever keeps rows from being written, and, when all is done, how many runs failed.
+pub fn run(args: &SweepArgs) -> anyhow::Result<()> {
+    let base = RunSpec {
+        data: args.source.source(),
+        queries: QuerySpec::All,
+        k: 0,
+        metric: args.method.metric,
+        engine: EngineChoice::Auto,
+        order: args.method.order,
+        exclude_self: args.method.exclude_self,
+        seed: args.source.seed,
+        warmup: args.warmup,
+        repeats: args.repeats,
+        drop_nonfinite: args.source.drop_nonfinite,
+        profile: false,
+    };
+    let sweep = Sweep { base, n: args.n.clone(), q: args.q.clone(), k: args.k.clone(), d: args.d.clone(), engines: args.engine.clone() };
+    let (mut runs, mut failed, mut first) = (0, 0, None);
+    let mut saved = Vec::new();
+    let mut emit = |fields: &[String]| -> anyhow::Result<()> {
+        let mut line = csv::Writer::from_writer(Vec::new());
+        line.write_record(fields)?;
+        let line = line.into_inner()?;
+        match &args.out {
+            None => output::print(&String::from_utf8(line)?),
+            // Whole after every run: a sweep that is stopped has not been for nothing.
+            Some(path) => {
+                saved.extend(line);
+                Ok(export::write(path, |out| out.write_all(&saved))?)
+            }
+        }
+    };
+    emit(&HEADER.map(str::to_owned))?;
+    sweep.run(&mut Engines::default(), &Bar::new("sweeping"), |row| {
+        runs += 1;
+        if let Err(error) = &row.result {
+            failed += 1;
+            first.get_or_insert_with(|| format!("{error}"));
+        }
+        emit(&fields(&row))
+    })?;
+    match first {
+        None => Ok(()),
+        Some(first) => Err(anyhow::anyhow!("{failed} of {runs} runs failed, the first with: {first}")),
+    }
+}
+
+fn fields(row: &SweepRow) -> Vec<String> {
+    let spec = &row.spec;
+    let result = row.result.as_ref().ok();
+    let of = |pick: fn(&crate::run::Summary) -> Option<f64>| {
+        result.and_then(|(_, summary)| pick(summary)).map_or_else(String::new, |value| value.to_string())
+    };
+    let size = |pick: fn(&crate::run::Summary) -> u64| result.map_or_else(String::new, |(_, summary)| pick(summary).to_string());
+    let asked = match spec.queries {
+        QuerySpec::Count(count) => count.to_string(),
+        _ => size(|summary| summary.q),
+    };
+    vec![
+        match &spec.data {
+            crate::cloud::Source::File { path, .. } => path.display().to_string(),
+            crate::cloud::Source::Generate { spec, .. } => spec.clone(),
+        },
+        result.map_or(spec.engine.name(), |(engine, _)| engine.name()).to_owned(),
+        size(|summary| summary.n),
+        asked,
+        spec.k.to_string(),
+        size(|summary| summary.d),
+        spec.metric.name().to_owned(),
+        spec.order.name().to_owned(),
+        spec.exclude_self.to_string(),
+        spec.seed.to_string(),
+        spec.warmup.to_string(),
+        spec.repeats.to_string(),
+        of(|summary| Some(summary.search_ms_median)),
+        of(|summary| Some(summary.search_ms_min)),
+        of(|summary| Some(summary.search_ms_max)),
+        of(|summary| Some(summary.distances_per_second)),
+        of(|summary| summary.mean_merges),
+        of(|summary| Some(summary.expected_merges)),
+        of(|summary| summary.mean_candidates),
+        of(|summary| Some(summary.expected_candidates)),
+        row.result.as_ref().err().map_or_else(String::new, ToString::to_string),
+    ]
+}

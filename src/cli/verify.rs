@@ -1,0 +1,78 @@
+//! `warpscope verify`: is it right?
+
+use super::bar::Bar;
+use super::input::{Loaded, ProblemArgs};
+use super::output;
+use crate::export::text;
+use crate::run::verify::{EngineVerdict, verify};
+use crate::run::{Engines, pose};
+
+/// `warpscope verify`
+#[derive(Debug, clap::Args)]
+pub struct VerifyArgs {
+    #[command(flatten)]
+    problem: ProblemArgs,
+    /// Prints JSON
+    #[arg(long, help_heading = "Results")]
+    json: bool,
+}
+
+#[derive(serde::Serialize)]
+struct Report<'a> {
+    n: usize,
+    q: usize,
+    d: usize,
+    k: usize,
+    agreed: bool,
+    engines: &'a [EngineVerdict],
+}
+
+/// Runs it.
+///
+/// # Errors
+/// When an engine is wrong, naming the first mismatch, and when nothing could be verified.
+pub fn run(args: &VerifyArgs) -> anyhow::Result<()> {
+    let Loaded { spec, cloud, query_cloud } = args.problem.load()?;
+    let problem = pose(&spec, &cloud, query_cloud.as_ref())?;
+    let verdicts = verify(&problem, spec.engine, &mut Engines::default(), &Bar::new("verifying"))?;
+    let mismatch = verdicts.iter().find_map(|verdict| verdict.mismatch.as_ref());
+    if args.json {
+        let agreed = mismatch.is_none();
+        output::print_json(&Report { n: problem.n(), q: problem.q(), d: problem.dims(), k: problem.reported_k(), agreed, engines: &verdicts })?;
+    } else {
+        let sizes = [("n", problem.n()), ("q", problem.q()), ("d", problem.dims()), ("k", problem.reported_k())];
+        let sizes = sizes.map(|(name, size)| format!("{name} = {}", text::thousands(size as u64))).join(", ");
+        output::print(&format!("{sizes}, {}, {} order\n{}", spec.metric, spec.order.name(), table(&verdicts)))?;
+    }
+    match mismatch {
+        Some(mismatch) => anyhow::bail!("wrong neighbours: {mismatch}"),
+        None => Ok(()),
+    }
+}
+
+fn table(verdicts: &[EngineVerdict]) -> String {
+    let mut rows = vec![["engine", "oracle", "largest error", "ties", "bit for bit"].map(str::to_owned).to_vec()];
+    for verdict in verdicts {
+        let mut row = vec![verdict.engine.to_string()];
+        match (&verdict.not_run, &verdict.mismatch) {
+            (Some(why), _) => row.push(format!("cannot run: {why}")),
+            (None, Some(_)) => row.push("WRONG".to_owned()),
+            (None, None) => row.extend([
+                "agrees".to_owned(),
+                if verdict.largest_relative_error == 0.0 { "0".to_owned() } else { format!("{:.1e}", verdict.largest_relative_error) },
+                text::thousands(verdict.ties),
+                match verdict.equal_to {
+                    None => "–".to_owned(),
+                    Some(other) if verdict.counted => format!("{other}, counters too"),
+                    Some(other) => other.to_string(),
+                },
+            ]),
+        }
+        rows.push(row);
+    }
+    // Reasons are long, and must not widen the columns.
+    let (short, long): (Vec<_>, Vec<_>) = rows.into_iter().partition(|row| row.len() > 2 || row[1] == "WRONG");
+    let mut out = text::table(&short, &[2, 3]);
+    out.extend(long.iter().map(|row| format!("{}\n", row.join("  "))));
+    out
+}

@@ -1,0 +1,134 @@
+//! LAZ: points in chunks, compressed record by record (formats 0 to 5) or in layers, one a field (formats 6 to 10).
+//!
+//! The decoder allocates by numbers in the file: chunks of the table, bytes of a layer. Both are held against the size of
+//! the file here before it sees them. What is left for it to stumble over makes it panic, which the caller contains.
+
+use std::io::{self, Read, Seek, SeekFrom};
+
+use laz::laszip::{ChunkTable, CompressorType, LazItemType};
+use laz::record::{LayeredPointRecordDecompressor, RecordDecompressor};
+use laz::{DecompressionSelection, LasZipDecompressor, LasZipError, LazVlr};
+
+use super::super::FormatError;
+use super::super::input::Input;
+use super::{BATCH, Layout};
+
+pub(super) fn read(layout: &Layout, kept: &[usize], input: &Input<'_>) -> Result<Vec<f64>, FormatError> {
+    let bad = |why: &str| input.malformed("compressed points", why);
+    let decode = |why: LasZipError| match why {
+        LasZipError::IoError(why) => input.io(why),
+        why => bad(&why.to_string()),
+    };
+    let vlr = layout.laszip.as_ref().ok_or_else(|| bad("there is no record that says how they are compressed"))?;
+    // The compressor's number comes first; the crate does not give it away.
+    let layered = vlr.starts_with(&(CompressorType::LayeredChunked as u16).to_le_bytes());
+    let vlr = LazVlr::from_buffer(vlr).map_err(decode)?;
+    if vlr.items_size() != layout.record as u64 {
+        return Err(bad(&format!("they take {} bytes each, and {} by the header", vlr.items_size(), layout.record)));
+    }
+    let place = |records: &[u8], values: &mut Vec<f64>| layout.place(records, kept, values, input);
+    let mut file = input.open()?;
+    let mut values = Vec::new();
+    if layout.points == 0 {
+        return Ok(values);
+    }
+    let io = |why| input.io(why);
+    let chunks = chunks_in_table(&mut file, layout, input).map_err(io)?;
+    if chunks.is_some_and(|count| count.saturating_mul(layout.record as u64) > input.size()) {
+        return Err(bad("the table has more chunks than the file has room for"));
+    }
+    file.seek(SeekFrom::Start(layout.start)).map_err(io)?;
+
+    let mut records = vec![0; BATCH * layout.record];
+    let mut left = layout.points;
+    if !layered {
+        let mut decoder = LasZipDecompressor::new(file, vlr).map_err(decode)?;
+        while left > 0 {
+            let count = left.min(BATCH as u64);
+            let records = &mut records[..count as usize * layout.record];
+            decoder.decompress_many(records).map_err(io)?;
+            place(records, &mut values)?;
+            left -= count;
+        }
+        return Ok(values);
+    }
+
+    let table = if vlr.uses_variable_size_chunks() { Some(ChunkTable::read_from(&mut file, &vlr).map_err(decode)?) } else { None };
+    file.seek(SeekFrom::Start(layout.start + ChunkTable::OFFSET_SIZE as u64)).map_err(io)?;
+    let layers = layers(&vlr).ok_or_else(|| bad("layers of a kind that is not known"))?;
+    let mut decoder = LayeredPointRecordDecompressor::new(file);
+    let mut chunk = 0;
+    while left > 0 {
+        let points = match &table {
+            None => u64::from(vlr.chunk_size()),
+            Some(table) => table.as_ref().get(chunk).ok_or_else(|| bad("the table has too few chunks"))?.point_count,
+        };
+        chunk += 1;
+        if points == 0 {
+            continue;
+        }
+        check_layers(decoder.get_mut(), layout.record as u64, layers, input.size()).map_err(io)?;
+        decoder.reset();
+        decoder.set_fields_from(vlr.items()).map_err(decode)?;
+        // Beside z, only x and y are decoded, which cannot be left out.
+        decoder.set_selection(DecompressionSelection(DecompressionSelection::Z));
+        let mut left_in_chunk = points.min(left);
+        left -= left_in_chunk;
+        while left_in_chunk > 0 {
+            let count = left_in_chunk.min(BATCH as u64);
+            let records = &mut records[..count as usize * layout.record];
+            decoder.decompress_many(records).map_err(io)?;
+            place(records, &mut values)?;
+            left_in_chunk -= count;
+            input.check()?;
+        }
+    }
+    Ok(values)
+}
+
+/// The number of chunks that the table claims, read where the decoder will look for it; `None` where that is nowhere.
+fn chunks_in_table(file: &mut (impl Read + Seek), layout: &Layout, input: &Input<'_>) -> io::Result<Option<u64>> {
+    let mut number = |at: u64, bytes: usize| {
+        let mut raw = [0; 8];
+        file.seek(SeekFrom::Start(at))?;
+        file.read_exact(&mut raw[..bytes])?;
+        Ok::<_, io::Error>(u64::from_le_bytes(raw))
+    };
+    let found = |offset: u64| offset as i64 > layout.start as i64;
+    let mut offset = number(layout.start, 8)?;
+    if !found(offset) {
+        // A writer that could not seek leaves it at the end.
+        offset = number(input.size().saturating_sub(8), 8)?;
+    }
+    if !found(offset) || offset.saturating_add(8) > input.size() {
+        return Ok(None);
+    }
+    number(offset + 4, 4).map(Some)
+}
+
+/// Layers of a chunk; their sizes stand in a row after its first point.
+fn layers(vlr: &LazVlr) -> Option<u64> {
+    let of_item = |item: &laz::LazItem| match item.item_type() {
+        LazItemType::Point14 => Some(9),
+        LazItemType::RGB14 | LazItemType::WavePacket14 => Some(1),
+        LazItemType::RGBNIR14 => Some(2),
+        LazItemType::Byte14(count) => Some(u64::from(count)),
+        _ => None,
+    };
+    vlr.items().iter().map(of_item).sum()
+}
+
+/// Fails unless the layers of the chunk that begins here are in the file; leaves the file where it was.
+fn check_layers(file: &mut (impl Read + Seek), record: u64, layers: u64, size: u64) -> io::Result<()> {
+    let start = file.stream_position()?;
+    // The first point and the number of points stand before the sizes.
+    file.seek(SeekFrom::Start(start + record + 4))?;
+    let mut sizes = vec![0; 4 * layers as usize];
+    file.read_exact(&mut sizes)?;
+    let total: u64 = sizes.chunks_exact(4).map(|raw| u64::from(u32::from_le_bytes([raw[0], raw[1], raw[2], raw[3]]))).sum();
+    if start + record + 4 + sizes.len() as u64 + total > size {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    file.seek(SeekFrom::Start(start))?;
+    Ok(())
+}

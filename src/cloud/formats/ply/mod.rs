@@ -1,0 +1,61 @@
+//! PLY, ASCII and binary of both byte orders: the scalar properties of its vertices.
+//!
+//! Elements may come in any order; those before the vertices are passed over, those after them are not looked at.
+
+mod header;
+mod stream;
+
+use header::{Element, Encoding, Header, Property};
+use stream::{Ascii, Binary};
+
+use super::FormatError;
+use super::input::Input;
+use super::sheet::{Sheet, SheetColumn, Want};
+
+/// What programs call the element that is the cloud.
+const VERTEX: [&str; 4] = ["vertex", "vertices", "point", "points"];
+
+pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
+    let mut file = input.open()?;
+    let header = Header::read(&mut file, input)?;
+    let at = VERTEX.iter().find_map(|name| header.elements.iter().position(|element| element.name == *name)).ok_or_else(|| {
+        let names: Vec<_> = header.elements.iter().map(|element| format!("`{}`", element.name)).collect();
+        input.malformed(
+            "header",
+            format!("there is no element `vertex`; there are {}", if names.is_empty() { "none".to_owned() } else { names.join(", ") }),
+        )
+    })?;
+    let vertex = &header.elements[at];
+    let scalars: Vec<usize> = (0..vertex.properties.len()).filter(|&at| matches!(vertex.properties[at], Property::Scalar { .. })).collect();
+    let columns: Vec<SheetColumn> = scalars.iter().map(|&at| SheetColumn::numeric(vertex.properties[at].name().to_owned())).collect();
+    if columns.is_empty() {
+        return Err(input.malformed("header", format!("element `{}` has no properties that are numbers", vertex.name)));
+    }
+    let kept = want.resolve(&columns, input)?;
+    let properties: Vec<usize> = kept.iter().map(|&at| scalars[at]).collect();
+
+    let values = match header.encoding {
+        Encoding::Ascii => {
+            let mut ascii = Ascii::new(file, &header, input);
+            header.elements[..at].iter().try_for_each(|element| ascii.skip(element))?;
+            ascii.read(vertex, &properties)?
+        }
+        Encoding::Binary(endian) => {
+            let mut binary = Binary::new(file, endian, input);
+            header.elements[..at].iter().try_for_each(|element| binary.skip(element))?;
+            binary.read(vertex, &properties)?
+        }
+    };
+    let mut skipped: Vec<String> = vertex.properties.iter().filter(|property| matches!(property, Property::List { .. })).map(list_note).collect();
+    skipped.extend(header.elements.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, element)| element_note(element)));
+    let format = format!("PLY, {}", header.encoding.name());
+    Ok(Sheet { path: input.path().to_owned(), format, columns, kept, rows: vertex.count, values, skipped })
+}
+
+fn list_note(property: &Property) -> String {
+    format!("list `{}` was not read", property.name())
+}
+
+fn element_note(element: &Element) -> String {
+    format!("element `{}` ({}) was not read", element.name, element.count)
+}

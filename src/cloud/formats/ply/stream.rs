@@ -1,0 +1,180 @@
+//! The elements, one after the other.
+
+use std::io::{self, BufRead, Read};
+
+use super::super::FormatError;
+use super::super::input::Input;
+use super::super::number::{Endian, Number};
+use super::header::{Element, Header, Property};
+
+/// Bytes that are decoded at a time, or one vertex where that is larger.
+const CHUNK: usize = 1 << 18;
+
+/// Elements as words; line ends are like blanks.
+pub(super) struct Ascii<'i, 'p, R> {
+    reader: R,
+    input: &'i Input<'p>,
+    line: Vec<u8>,
+    at: usize,
+    number: u64,
+    line_end: u8,
+}
+
+impl<'i, 'p, R: BufRead> Ascii<'i, 'p, R> {
+    /// Reads what follows the header.
+    pub fn new(reader: R, header: &Header, input: &'i Input<'p>) -> Self {
+        Self { reader, input, line: Vec::new(), at: 0, number: header.lines, line_end: header.line_end }
+    }
+
+    /// Passes over all of an element.
+    pub fn skip(&mut self, element: &Element) -> Result<(), FormatError> {
+        self.read(element, &[]).map(|_| ())
+    }
+
+    /// Reads some properties of all of an element, row by row.
+    pub fn read(&mut self, element: &Element, properties: &[usize]) -> Result<Vec<f64>, FormatError> {
+        let mut values = Vec::new();
+        let mut row = vec![0.0; element.properties.len()];
+        // What takes no words may be there any number of times.
+        let count = if element.properties.is_empty() { 0 } else { element.count };
+        for index in 0..count {
+            let place = || format!("element `{}` {index}", element.name);
+            for (property, value) in element.properties.iter().zip(&mut row) {
+                *value = self.value(&place, property.name())?;
+                if let Property::List { .. } = property {
+                    for _ in 0..*value as u64 {
+                        self.value(&place, property.name())?;
+                    }
+                }
+            }
+            self.input.reserve(&mut values, properties.len())?;
+            values.extend(properties.iter().map(|&at| row[at]));
+        }
+        Ok(values)
+    }
+
+    fn value(&mut self, place: &dyn Fn() -> String, property: &str) -> Result<f64, FormatError> {
+        while self.line[self.at..].iter().all(u8::is_ascii_whitespace) {
+            self.line.clear();
+            self.at = 0;
+            self.number += 1;
+            if self.reader.read_until(self.line_end, &mut self.line).map_err(|why| self.input.io(why))? == 0 {
+                return Err(self.input.malformed("cut short", format!("the file ends before {}", place())));
+            }
+        }
+        let start = self.at + self.line[self.at..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        let length = self.line[start..].iter().take_while(|byte| !byte.is_ascii_whitespace()).count();
+        self.at = start + length;
+        let word = &self.line[start..self.at];
+        let number = std::str::from_utf8(word).ok().and_then(|word| word.parse().ok());
+        number.ok_or_else(|| {
+            let word: String = String::from_utf8_lossy(word).chars().take(40).collect();
+            self.input.malformed(format!("line {}, {}", self.number, place()), format!("property `{property}` is `{word}`, which is not a number"))
+        })
+    }
+}
+
+/// Elements as bytes.
+pub(super) struct Binary<'i, 'p, R> {
+    reader: R,
+    endian: Endian,
+    input: &'i Input<'p>,
+}
+
+impl<'i, 'p, R: BufRead> Binary<'i, 'p, R> {
+    /// Reads what follows the header.
+    pub fn new(reader: R, endian: Endian, input: &'i Input<'p>) -> Self {
+        Self { reader, endian, input }
+    }
+
+    /// Passes over all of an element.
+    pub fn skip(&mut self, element: &Element) -> Result<(), FormatError> {
+        match stride(element) {
+            Some(stride) => self.skip_bytes(element, stride.saturating_mul(element.count)),
+            None => (0..element.count).try_for_each(|_| self.row(element, &mut Vec::new())),
+        }
+    }
+
+    /// Reads some properties of all of an element, row by row.
+    pub fn read(&mut self, element: &Element, properties: &[usize]) -> Result<Vec<f64>, FormatError> {
+        let mut values = Vec::new();
+        let Some(stride) = stride(element) else {
+            let mut row = Vec::with_capacity(element.properties.len());
+            for _ in 0..element.count {
+                row.clear();
+                self.row(element, &mut row)?;
+                self.input.reserve(&mut values, properties.len())?;
+                values.extend(properties.iter().map(|&at| row[at]));
+            }
+            return Ok(values);
+        };
+        let mut offsets = Vec::new();
+        let mut offset = 0;
+        for property in &element.properties {
+            if let Property::Scalar { number, .. } = property {
+                offsets.push((offset, *number));
+                offset += number.size();
+            }
+        }
+        let stride = stride as usize;
+        let mut bytes = vec![0; (CHUNK / stride).max(1) * stride];
+        let mut left = element.count;
+        while left > 0 {
+            let count = left.min((bytes.len() / stride) as u64) as usize;
+            let bytes = &mut bytes[..count * stride];
+            self.reader.read_exact(bytes).map_err(|why| self.cut(element, why))?;
+            self.input.reserve(&mut values, count * properties.len())?;
+            for row in bytes.chunks_exact(stride) {
+                values.extend(properties.iter().map(|&at| {
+                    let (offset, number) = offsets[at];
+                    number.one(self.endian, &row[offset..offset + number.size()])
+                }));
+            }
+            left -= count as u64;
+        }
+        Ok(values)
+    }
+
+    /// Reads one of an element that has lists, each of which leaves its length.
+    fn row(&mut self, element: &Element, row: &mut Vec<f64>) -> Result<(), FormatError> {
+        for property in &element.properties {
+            match property {
+                Property::Scalar { number, .. } => row.push(self.one(element, *number)?),
+                Property::List { count, number, .. } => {
+                    let count = self.one(element, *count)?;
+                    if count < 0.0 {
+                        return Err(self.input.malformed(format!("element `{}`", element.name), format!("a list has {count} members")));
+                    }
+                    row.push(count);
+                    self.skip_bytes(element, count as u64 * number.size() as u64)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn one(&mut self, element: &Element, number: Number) -> Result<f64, FormatError> {
+        let mut bytes = [0; 8];
+        let bytes = &mut bytes[..number.size()];
+        self.reader.read_exact(bytes).map_err(|why| self.cut(element, why))?;
+        Ok(number.one(self.endian, bytes))
+    }
+
+    fn skip_bytes(&mut self, element: &Element, count: u64) -> Result<(), FormatError> {
+        let skipped = io::copy(&mut self.reader.by_ref().take(count), &mut io::sink()).map_err(|why| self.input.io(why))?;
+        if skipped < count { Err(self.cut(element, io::ErrorKind::UnexpectedEof.into())) } else { Ok(()) }
+    }
+
+    fn cut(&self, element: &Element, why: io::Error) -> FormatError {
+        if why.kind() == io::ErrorKind::UnexpectedEof {
+            self.input.malformed("cut short", format!("the header promises {} of element `{}` and the file ends before", element.count, element.name))
+        } else {
+            self.input.io(why)
+        }
+    }
+}
+
+/// Bytes of one of an element; `None` when lists make that differ.
+fn stride(element: &Element) -> Option<u64> {
+    element.properties.iter().map(|property| if let Property::Scalar { number, .. } = property { Some(number.size() as u64) } else { None }).sum()
+}

@@ -1,0 +1,102 @@
+//! Whatever a file holds, reading it returns, soon and without a panic.
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// A small valid file of every format.
+fn valid() -> Vec<(&'static str, Vec<u8>)> {
+    let ply = |format: &str| {
+        format!(
+            "ply\nformat {format} 1.0\nelement face 1\nproperty list uchar int l\nelement vertex 3\nproperty float x\nproperty list uchar short m\nproperty double y\nend_header\n"
+        )
+    };
+    let array = npy::npy("<f4", false, "(4, 3)", &[7; 48]);
+    vec![
+        ("a.csv", b"name,x,y\n\"a, b\",1.5,2\nc,,-4e3\n".to_vec()),
+        ("a.txt", b"# x y\n1 2\n3 4\n".to_vec()),
+        ("a.csv.gz", gzip("x,y\n1,2\n3,4\n5,6\n")),
+        ("a.npy", array.clone()),
+        ("a.npy", npy::npy(">i2", true, "(5, 2)", &[3; 20])),
+        ("a.npz", npz::npz(&[("a.npy", array.clone()), ("x.npy", array)])),
+        ("a.fvecs", [[2, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2]; 5].concat()),
+        ("a.i8bin", [&[3u8, 0, 0, 0, 2, 0, 0, 0][..], &[5; 6]].concat()),
+        ("a.ply", [ply("ascii").as_bytes(), b"2 7 7\n1 1 9 2\n3 0 4\n5 2 1 1 6\n"].concat()),
+        ("a.ply", [ply("binary_little_endian").as_bytes(), &[0; 64]].concat()),
+        ("a.ply", [ply("binary_big_endian").as_bytes(), &[0; 64]].concat()),
+        ("a.las", las::scan(1, false, 20)),
+        ("a.laz", las::scan(3, true, 200)),
+        ("a.laz", las::scan(7, true, 200)),
+    ]
+}
+
+#[test]
+fn what_is_damaged_below_is_whole() {
+    for (name, content) in valid() {
+        assert!(Sample::new(name, content).read("").is_ok(), "{name}");
+    }
+}
+
+/// Reads and describes; what counts is that both return.
+fn try_to_read(name: &str, content: &[u8]) {
+    let sample = Sample::new(name, content);
+    for columns in ["", "1,0"] {
+        match sample.read(columns) {
+            Ok(table) => assert_eq!(table.values.len() % table.columns.len(), 0),
+            Err(why) => assert!(!why.to_string().contains('\n'), "{why}"),
+        }
+    }
+    let _ = describe(&sample.path, &Silent).map(|info| serde_json::to_string(&info).unwrap());
+}
+
+#[test]
+fn every_truncation_returns() {
+    for (name, content) in valid() {
+        let step = (content.len() / 200).max(1);
+        for length in (0..content.len()).step_by(step) {
+            try_to_read(name, &content[..length]);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn damaged_bytes_return(which in any::<prop::sample::Index>(), damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6), head in any::<bool>()) {
+        let files = valid_once();
+        let (name, content) = &files[which.index(files.len())];
+        let mut content = content.clone();
+        // Most of what can lie is at the beginning.
+        let reach = if head { content.len().min(128) } else { content.len() };
+        for (at, byte) in damage {
+            let at = at.index(reach);
+            content[at] = byte;
+        }
+        try_to_read(name, &content);
+    }
+
+    #[test]
+    fn extreme_numbers_return(which in any::<prop::sample::Index>(), at in any::<prop::sample::Index>(), number in prop::sample::select(&[0u32, 1, 0x7fff_ffff, 0x8000_0000, u32::MAX, u32::MAX - 1][..]), wide in any::<bool>()) {
+        let files = valid_once();
+        let (name, content) = &files[which.index(files.len())];
+        let mut content = content.clone();
+        let width = if wide { 8 } else { 4 };
+        let at = at.index(content.len().saturating_sub(width).max(1));
+        for byte in 0..width.min(content.len() - at) {
+            content[at + byte] = number.to_le_bytes()[byte % 4];
+        }
+        try_to_read(name, &content);
+    }
+
+    #[test]
+    fn any_text_returns(text in "[0-9a-z,;\\t\" .#\r\n-]{0,200}") {
+        try_to_read("a.csv", text.as_bytes());
+        try_to_read("a.txt", text.as_bytes());
+    }
+}
+
+fn valid_once() -> &'static [(&'static str, Vec<u8>)] {
+    static FILES: std::sync::OnceLock<Vec<(&'static str, Vec<u8>)>> = std::sync::OnceLock::new();
+    FILES.get_or_init(valid)
+}

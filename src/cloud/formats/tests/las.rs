@@ -1,0 +1,94 @@
+use ::las::{Builder, Point, Transform, Vector, Writer};
+
+use super::*;
+
+/// A scan as other programs write it: `count` points on the grid of 0.25 mm about (515384, 4918360, 2330).
+pub(super) fn scan(format: u8, compressed: bool, count: i32) -> Vec<u8> {
+    let mut builder = Builder::from(if format >= 6 { (1, 4) } else { (1, 2) });
+    builder.point_format = ::las::point::Format::new(format).unwrap();
+    builder.point_format.is_compressed = compressed;
+    let transform = |offset| Transform { scale: 0.00025, offset };
+    builder.transforms = Vector { x: transform(515_384.0), y: transform(4_918_360.0), z: transform(2330.0) };
+    let mut writer = Writer::new(std::io::Cursor::new(Vec::new()), builder.into_header().unwrap()).unwrap();
+    for i in 0..count {
+        let [x, y, z] = place(i);
+        let gps_time = writer.header().point_format().has_gps_time.then_some(f64::from(i) * 0.1);
+        let color = writer.header().point_format().has_color.then(|| ::las::Color::new(1, 2, i as u16));
+        writer
+            .write_point(Point { x, y, z, gps_time, color, intensity: i as u16, return_number: 1, number_of_returns: 1, ..Default::default() })
+            .unwrap();
+    }
+    writer.close().unwrap();
+    writer.into_inner().unwrap().into_inner()
+}
+
+fn place(i: i32) -> [f64; 3] {
+    let at = |raw: i32, offset: f64| f64::from(raw) * 0.00025 + offset;
+    [at(i * 7 % 1000, 515_384.0), at(-i, 4_918_360.0), at(i % 777, 2330.0)]
+}
+
+#[test]
+fn plain_and_compressed_scans_of_old_and_new_formats() {
+    // 60,000 points are two chunks.
+    for (format, compressed, count) in
+        [(0, false, 10), (3, false, 9000), (6, false, 10), (0, true, 10), (1, true, 60_000), (3, true, 100), (6, true, 60_000), (7, true, 100)]
+    {
+        let sample = Sample::new(if compressed { "a.laz" } else { "a.las" }, scan(format, compressed, count));
+        let want: Vec<f64> = (0..count).flat_map(place).collect();
+        let (found_names, found) = sample.table("");
+        assert_eq!(found_names, names(&["x", "y", "z"]));
+        assert!(found == want, "format {format}, compressed {compressed}");
+        assert_eq!(sample.table("z,x").1, want.chunks(3).flat_map(|row| [row[2], row[0]]).collect::<Vec<_>>());
+        let name = if compressed { "LAZ" } else { "LAS" };
+        assert_eq!((sample.info().rows, sample.info().format.starts_with(name)), (count as u64, true));
+    }
+}
+
+#[test]
+fn a_scan_keeps_its_grid_as_a_cloud() {
+    let sample = Sample::new("a.laz", scan(0, true, 999));
+    let source = crate::cloud::Source::File { path: sample.path.clone(), columns: ColumnChoice::Default };
+    let cloud = crate::cloud::load(&source, false, &Silent).unwrap();
+    assert_eq!((cloud.len(), cloud.duplicates()), (999, 0));
+    assert!(cloud.axes()[1].origin > 4e6);
+    assert_eq!(cloud.coordinate(5, 1), place(5)[1]);
+}
+
+#[test]
+fn a_scan_without_points_is_empty() {
+    for compressed in [false, true] {
+        assert_eq!(Sample::new("a.las", scan(1, compressed, 0)).info().rows, 0);
+    }
+}
+
+#[test]
+fn headers_that_lie_are_found_out() {
+    let plain = scan(1, false, 100);
+    let packed = scan(1, true, 100);
+    let layered = scan(6, true, 100);
+    let patched = |scan: &[u8], at: usize, bytes: &[u8]| [&scan[..at], bytes, &scan[at + bytes.len()..]].concat();
+    // The offset of the points stands at byte 96, their number at 107 (at 247 in LAS 1.4), their format at 104 and length at 105.
+    let start = |scan: &[u8]| u32::from_le_bytes(scan[96..100].try_into().unwrap()) as usize;
+    let table = |scan: &[u8]| u64::from_le_bytes(scan[start(scan)..][..8].try_into().unwrap()) as usize;
+    for (content, part) in [
+        (patched(&plain, 107, &101u32.to_le_bytes()), "cut short: the header promises 101 points and there are 100"),
+        (patched(&plain, 107, &u32::MAX.to_le_bytes()), "cut short: the header promises 4294967295 points"),
+        (patched(&plain, 96, &u32::MAX.to_le_bytes()), "LAS header: the points begin at byte 4294967295"),
+        (patched(&plain, 104, &[11]), "point format 11: there are 0 to 10"),
+        (patched(&plain, 105, &[3, 0]), "LAS header: a point of format 1 takes 28 bytes, not 3"),
+        (patched(&plain, 131, &f64::NAN.to_le_bytes()), "a scale or offset is not finite"),
+        (plain[..plain.len() - 1].to_vec(), "cut short: the header promises 100 points and there are 99"),
+        (plain[..150].to_vec(), "cut short"),
+        (patched(&plain, 104, &[0x81]), "there is no record that says how they are compressed"),
+        (patched(&packed, 107, &u32::MAX.to_le_bytes()), "4294967295 points cannot be in"),
+        (patched(&packed, 107, &100_000u32.to_le_bytes()), ""),
+        (patched(&packed, 105, &[60, 0]), "they take 28 bytes each, and 60 by the header"),
+        (patched(&packed, table(&packed) + 4, &u32::MAX.to_le_bytes()), "the table has more chunks than the file has room for"),
+        (packed[..start(&packed) + 20].to_vec(), "cut short"),
+        // The sizes of the layers follow the first point and the number of points.
+        (patched(&layered, start(&layered) + 8 + 30 + 4, &u32::MAX.to_le_bytes()), "cut short"),
+    ] {
+        let message = Sample::new("a.laz", content).error();
+        assert!(message.contains(part), "{message}, not {part}");
+    }
+}

@@ -1,0 +1,75 @@
+use zip::CompressionMethod;
+use zip::write::{SimpleFileOptions, ZipWriter};
+
+use super::npy::npy;
+use super::*;
+
+/// An archive as NumPy writes it.
+pub(super) fn npz(members: &[(&str, Vec<u8>)]) -> Vec<u8> {
+    let mut zip = ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    for (at, (name, content)) in members.iter().enumerate() {
+        // numpy.savez stores, numpy.savez_compressed deflates.
+        let method = if at.is_multiple_of(2) { CompressionMethod::Deflated } else { CompressionMethod::Stored };
+        zip.start_file(*name, SimpleFileOptions::default().compression_method(method)).unwrap();
+        zip.write_all(content).unwrap();
+    }
+    zip.finish().unwrap().into_inner()
+}
+
+fn array(rows: usize, value: u8) -> Vec<u8> {
+    npy("|u1", false, &format!("({rows}, 2)"), &vec![value; rows * 2])
+}
+
+fn line(rows: usize) -> Vec<u8> {
+    npy("|u1", true, &format!("({rows},)"), &vec![9; rows])
+}
+
+#[test]
+fn the_array_that_is_meant_is_read() {
+    let archives: [&[(&str, Vec<u8>)]; 6] = [
+        &[("any.npy", array(2, 1))],
+        &[("labels.npy", line(5)), ("any.npy", array(2, 1)), ("notes.txt", vec![1, 2])],
+        &[("other.npy", array(3, 7)), ("X.npy", array(2, 1))],
+        &[("x.npy", array(3, 7)), ("points.npy", array(2, 1))],
+        &[("objects.npy", npy("|O", false, "(2, 2)", b"....")), ("any.npy", array(2, 1))],
+        &[("deep.npy", npy("|u1", false, "(1, 1, 1)", &[1])), ("any.npy", array(2, 1))],
+    ];
+    for members in archives {
+        assert_eq!(Sample::new("a.npz", npz(members)).table("").1, [1.0; 4], "{:?}", members[0].0);
+    }
+    assert_eq!(Sample::new("a.npz", npz(&[("only.npy", line(3))])).table("").1, [9.0; 3]);
+}
+
+#[test]
+fn an_array_can_be_named() {
+    let sample = Sample::new("a.npz", npz(&[("one.npy", array(2, 1)), ("two.npy", array(1, 7))]));
+    let named = |name: &str| {
+        let path = format!("{}:{name}", sample.path.display());
+        read(std::path::Path::new(&path), &ColumnChoice::Default, &Silent)
+    };
+    assert_eq!(named("two").unwrap().values, [7.0, 7.0]);
+    assert!(named("three").unwrap_err().to_string().starts_with("array `three`: there is none; there are `one` (2 × 2), `two` (1 × 2): "));
+    assert_eq!(sample.error(), "several arrays: say which with FILE.npz:NAME; there are `one` (2 × 2), `two` (1 × 2)");
+    let info = describe(std::path::Path::new(&format!("{}:two", sample.path.display())), &Silent).unwrap();
+    assert_eq!(
+        (info.format.as_str(), &info.skipped[..]),
+        ("NumPy archive, array `two`: 1 × 2 u8", &["array `one` (2 × 2) was not read".to_owned()][..])
+    );
+}
+
+#[test]
+fn what_is_no_cloud_is_refused() {
+    let good = npz(&[("a.npy", array(1000, 1))]);
+    for (content, part) in [
+        (npz(&[]), "no arrays"),
+        (npz(&[("a.txt", vec![1])]), "no arrays"),
+        (npz(&[("a.npy", line(2)), ("b.npy", line(3))]), "several arrays"),
+        (npz(&[("a.npy", npy("|O", false, "(2, 2)", b"...."))]), "pickled objects"),
+        (npz(&[("a.npy", npy("<f8", false, "(1000000000, 1000)", &[0; 64]))]), "cut short"),
+        (npz(&[("a.npy", npy("<f8", true, "(1000000000, 1000)", &[0; 64]))]), "cut short"),
+        (good[..good.len() / 2].to_vec(), "zip archive"),
+    ] {
+        let message = Sample::new("a.npz", content).error();
+        assert!(message.contains(part), "{message}");
+    }
+}

@@ -1,0 +1,112 @@
+//! Plain vector files of the nearest-neighbour benchmarks.
+//!
+//! TEXMEX (`.fvecs`, `.bvecs`, `.ivecs`): each vector is its dimension as an i32, then its numbers. Big-ANN (`.fbin`,
+//! `.u8bin`, `.i8bin`, `.ibin`): the number of vectors and their dimension as u32, then all numbers. Little-endian.
+
+use std::io::Read;
+
+use super::FormatError;
+use super::input::Input;
+use super::number::{Endian, Number};
+use super::sheet::{Sheet, SheetColumn, Want};
+
+/// More dimensions than anybody searches in; a larger number means that the file is something else.
+const MAX_DIMS: u64 = 1 << 20;
+/// Bytes that are read at a time, or one vector where that is larger.
+const CHUNK: usize = 1 << 18;
+
+pub(super) fn read_texmex(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
+    let number = match extension(input).as_str() {
+        "bvecs" => Number::U8,
+        "ivecs" => Number::I32,
+        _ => Number::F32,
+    };
+    let mut file = input.open()?;
+    let mut start = [0; 4];
+    file.read_exact(&mut start).map_err(|why| input.io(why))?;
+    let dims = checked_dims(i64::from(i32::from_le_bytes(start)), input)?;
+    let record = 4 + dims * number.size() as u64;
+    if !input.size().is_multiple_of(record) {
+        let why = format!("{} bytes are no whole number of vectors of {dims} dimensions, {record} bytes each", input.size());
+        return Err(input.malformed("cut short", why));
+    }
+    let layout = Layout { number, dims: dims as usize, rows: input.size() / record, prefix: 4, name: "TEXMEX vectors" };
+    // The dimension of the first vector was read already.
+    layout.read(start.chain(file), input, want)
+}
+
+pub(super) fn read_big_ann(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
+    let number = match extension(input).as_str() {
+        "u8bin" => Number::U8,
+        "i8bin" => Number::I8,
+        "ibin" => Number::I32,
+        _ => Number::F32,
+    };
+    let mut file = input.open()?;
+    let mut start = [0; 8];
+    file.read_exact(&mut start).map_err(|why| input.io(why))?;
+    let [rows, dims] = [0, 4].map(|at| u32::from_le_bytes([start[at], start[at + 1], start[at + 2], start[at + 3]]));
+    let dims = checked_dims(dims.into(), input)?;
+    let promised = 8 + u64::from(rows) * dims * number.size() as u64;
+    if promised != input.size() {
+        let what = if promised > input.size() { "cut short" } else { "header" };
+        return Err(input.malformed(what, format!("{rows} vectors of {dims} dimensions take {promised} bytes and there are {}", input.size())));
+    }
+    Layout { number, dims: dims as usize, rows: rows.into(), prefix: 0, name: "Big-ANN vectors" }.read(file, input, want)
+}
+
+fn extension(input: &Input<'_>) -> String {
+    input.path().extension().unwrap_or_default().to_string_lossy().to_lowercase()
+}
+
+fn checked_dims(dims: i64, input: &Input<'_>) -> Result<u64, FormatError> {
+    match u64::try_from(dims) {
+        Ok(dims @ 1..=MAX_DIMS) => Ok(dims),
+        _ => Err(input.malformed("header", format!("the dimension is {dims}, not 1 to {MAX_DIMS}; is it another format?"))),
+    }
+}
+
+struct Layout {
+    number: Number,
+    dims: usize,
+    rows: u64,
+    /// Bytes before each vector: its dimension, or none.
+    prefix: usize,
+    name: &'static str,
+}
+
+impl Layout {
+    fn read(&self, mut reader: impl Read, input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
+        let columns = SheetColumn::unnamed(self.dims);
+        let kept = want.resolve(&columns, input)?;
+        let all = kept.iter().copied().eq(0..self.dims);
+        let record = self.prefix + self.dims * self.number.size();
+        let mut bytes = vec![0; (CHUNK / record).max(1) * record];
+        let mut values = Vec::new();
+        let mut vector = Vec::new();
+        let mut row = 0;
+        while row < self.rows {
+            let count = (self.rows - row).min((bytes.len() / record) as u64) as usize;
+            let bytes = &mut bytes[..count * record];
+            reader.read_exact(bytes).map_err(|why| input.io(why))?;
+            input.reserve(&mut values, count * kept.len())?;
+            for raw in bytes.chunks_exact(record) {
+                let (prefix, raw) = raw.split_at(self.prefix);
+                if !prefix.is_empty() && prefix != (self.dims as u32).to_le_bytes() {
+                    let found = i32::from_le_bytes([prefix[0], prefix[1], prefix[2], prefix[3]]);
+                    return Err(input.malformed(format!("record {row}"), format!("its dimension is {found} and the first one's {}", self.dims)));
+                }
+                if all {
+                    self.number.decode(Endian::Little, raw, &mut values);
+                } else {
+                    vector.clear();
+                    self.number.decode(Endian::Little, raw, &mut vector);
+                    values.extend(kept.iter().map(|&at| vector[at]));
+                }
+                row += 1;
+            }
+        }
+        let format = format!("{}, {} × {} {}", self.name, self.rows, self.dims, self.number.name());
+        Ok(Sheet { path: input.path().to_owned(), format, columns, kept, rows: self.rows, values, skipped: Vec::new() })
+    }
+}

@@ -1,0 +1,95 @@
+//! All of a file or nothing.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use super::ExportError;
+
+/// Writes a file under a temporary name in the same folder and renames it. A link is followed; what is no regular file
+/// (a pipe, `/dev/stdout`) is written as it stands, and so may hold a part when writing fails.
+///
+/// # Errors
+/// [`ExportError::Io`], with the path that was asked for.
+pub fn write(path: &Path, content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> Result<(), ExportError> {
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let special = fs::metadata(&target).is_ok_and(|meta| !meta.is_file() && !meta.is_dir());
+    let result = if special { in_place(&target, content) } else { renamed(&target, content) };
+    result.map_err(ExportError::io(path))
+}
+
+fn in_place(path: &Path, content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> io::Result<()> {
+    let mut out = BufWriter::new(File::options().write(true).open(path)?);
+    content(&mut out)?;
+    out.flush()
+}
+
+fn renamed(path: &Path, content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> io::Result<()> {
+    if path.is_dir() {
+        return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder"));
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    // Created as any file is: tempfile's own way makes it its owner's alone, and puts the temporary name into errors.
+    let file = tempfile::Builder::new().prefix(".warpscope-").suffix(".tmp").make_in(folder, |path| File::create_new(path))?;
+    let mut out = BufWriter::new(file.as_file().try_clone()?);
+    content(&mut out)?;
+    out.flush()?;
+    drop(out);
+    file.persist(path).map(drop).map_err(|error| error.error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let mut names: Vec<String> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_failed_write_leaves_the_old_file_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.csv");
+        write(&path, |out| out.write_all(b"old")).unwrap();
+        let error = write(&path, |out| {
+            out.write_all(b"ne")?;
+            Err(io::Error::other("the disk is full"))
+        })
+        .unwrap_err();
+        assert_eq!(error.to_string(), format!("cannot write: the disk is full: {}", path.display()));
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+        assert_eq!(names(folder.path()), ["a.csv"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_folder_that_is_not_there_is_named_in_one_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("no/a.csv");
+        let message = write(&path, |_| Ok(())).unwrap_err().to_string();
+        assert!(message.starts_with("cannot write: ") && message.ends_with(&format!(": {}", path.display())), "{message}");
+        assert!(message.contains("No such file") && !message.contains(".warpscope-"), "{message}");
+        assert!(write(folder.path(), |_| Ok(())).unwrap_err().to_string().contains("it is a folder"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn others_may_read_it_and_links_stay_links() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let (file, link) = (folder.path().join("file"), folder.path().join("link"));
+        write(&file, |out| out.write_all(b"1")).unwrap();
+        let plain = folder.path().join("plain");
+        fs::write(&plain, "").unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode();
+        assert_eq!(mode(&file), mode(&plain));
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        write(&link, |out| out.write_all(b"2")).unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::read(&file).unwrap(), b"2");
+        write(Path::new("/dev/null"), |out| out.write_all(b"3")).unwrap();
+        assert!(!fs::metadata("/dev/null").unwrap().is_file());
+    }
+}

@@ -1,0 +1,32 @@
+//! The folder of a run.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use super::{ExportError, tables, trace, write};
+use crate::run::{RunFile, RunRecord};
+
+/// Writes `run.json`, `timings.csv`, `merges.csv`, `convergence.csv` and `trace.json` into a folder, which is made if it
+/// is not there, and gives the files that were written. The CSVs of counters have only their headers for engines without.
+///
+/// # Errors
+/// [`ExportError::Io`].
+pub fn folder(record: &RunRecord, dir: &Path) -> Result<Vec<PathBuf>, ExportError> {
+    std::fs::create_dir_all(dir).map_err(ExportError::io(dir))?;
+    let mut written = Vec::new();
+    let mut file = |name: &str| {
+        let path = dir.join(name);
+        written.push(path.clone());
+        path
+    };
+    write(&file("timings.csv"), |out| tables::timings(record, out))?;
+    write(&file("merges.csv"), |out| tables::merges(record, out))?;
+    write(&file("convergence.csv"), |out| tables::convergence(record, out))?;
+    write(&file("trace.json"), |out| trace(record, out))?;
+    // Last: where it is, the others are.
+    write(&file("run.json"), |out| {
+        serde_json::to_writer_pretty(&mut *out, &RunFile::from(record))?;
+        writeln!(out)
+    })?;
+    Ok(written)
+}

@@ -1,0 +1,60 @@
+//! What leaves the program: neighbours, the folder of a run, the data of a pane.
+//!
+//! Every file is written under a temporary name in its folder and renamed, so that nobody ever sees half of one.
+//! Indices and rows in files are record numbers: 0-based, as in the cloud's own file, dropped rows keeping theirs.
+//! Infinity is spelled `inf`. Squared distances are as engines give them: under the angular metric, the squared chord
+//! between unit vectors.
+
+mod atomic;
+mod folder;
+mod neighbors;
+mod npz;
+pub mod tables;
+pub mod text;
+mod trace;
+
+use std::path::{Path, PathBuf};
+
+pub use atomic::write;
+pub use folder::folder;
+pub use neighbors::{NeighborFormat, neighbors};
+pub use trace::trace;
+
+/// Why something was not written. The path is last.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExportError {
+    /// The operating system's word.
+    #[error("cannot write: {why}: {}", path.display())]
+    Io {
+        /// What the system says.
+        why: std::io::Error,
+        /// The file.
+        path: PathBuf,
+    },
+    /// The name does not say which format is meant.
+    #[error("neighbours are written as .csv, .ivecs, .ibin or .npz: the name must end in one of these: {}", path.display())]
+    Extension {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The format's numbers are too small.
+    #[error("{what} does not fit the 32-bit numbers of .{extension}; use .csv or .npz: {}", path.display())]
+    Width {
+        /// Which number.
+        what: String,
+        /// The format.
+        extension: &'static str,
+        /// The file.
+        path: PathBuf,
+    },
+}
+
+impl ExportError {
+    fn io(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
+        |why| Self::Io { why, path: path.to_owned() }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,222 @@
+//! What was written is read back, each format by its own definition.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::*;
+use crate::knn::{EngineKind, Metric, NONE};
+use crate::run::compare::SavedRun;
+use crate::run::testing::{cloud, plain, spec};
+use crate::run::{Phase, QuerySpec, RunFile, RunRecord, RunSpec, execute, stats};
+
+/// Records 0, 2, 3, 4 of a file whose record 1 was dropped; queries are records 4 and 0; more neighbours are asked for
+/// than there are points.
+fn record() -> RunRecord {
+    let data = cloud(2, vec![0.0, 0.5, f64::NAN, 0.0, 3.0, 0.5, 0.0, 4.5, 0.1, 0.5]);
+    let spec = RunSpec { queries: QuerySpec::Rows(vec![4, 0]), k: 5, profile: true, ..spec() };
+    execute(&spec, &data, None, &mut plain(), &mut |_, _| true).unwrap()
+}
+
+fn text(write: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>) -> String {
+    let mut out = Vec::new();
+    write(&mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+fn rows(text: &str) -> Vec<Vec<String>> {
+    let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(text.as_bytes());
+    reader.records().map(|row| row.unwrap().iter().map(str::to_owned).collect()).collect()
+}
+
+/// What every format must say of [`record`].
+fn expected() -> (Vec<i64>, Vec<f32>) {
+    let record = record();
+    let records = [0, 2, 3, 4];
+    let indices = record.neighbors.indices.iter().map(|&row| if row == NONE { -1 } else { records[row as usize] }).collect();
+    (indices, record.neighbors.squared_distances.clone())
+}
+
+#[test]
+fn the_record_is_what_the_other_tests_think() {
+    let (indices, distances) = expected();
+    assert_eq!(indices, [4, 0, 2, 3, -1, 0, 4, 2, 3, -1]);
+    assert_eq!((distances[0], distances[7], distances[9]), (0.0, 9.0, f32::INFINITY));
+}
+
+#[test]
+fn csv_names_records_and_reads_back_exactly() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("found.csv");
+    assert_eq!(neighbors(&record(), &path).unwrap(), std::slice::from_ref(&path));
+    let rows = rows(&std::fs::read_to_string(&path).unwrap());
+    assert_eq!(rows[0], ["query", "rank", "index", "squared_distance"]);
+    let (indices, distances) = expected();
+    assert_eq!(rows.len(), 1 + indices.len());
+    for (at, row) in rows[1..].iter().enumerate() {
+        assert_eq!([row[0].parse(), row[1].parse()], [Ok(at / 5), Ok(at % 5)]);
+        assert_eq!((row[2].parse(), row[3].parse()), (Ok(indices[at]), Ok(distances[at])));
+    }
+    assert_eq!(rows[10], ["1", "4", "-1", "inf"]);
+}
+
+#[test]
+fn small_and_large_floats_read_back_exactly() {
+    for value in [0.0f32, 1.0, 0.1, 1e-45, f32::MIN_POSITIVE, 1.234_567_9e-7, 3.402_823_5e38, 16_777_217.0, f32::INFINITY] {
+        let text = tables::Exact(value).to_string();
+        assert_eq!(text.parse::<f32>().unwrap().to_bits(), value.to_bits(), "{text}");
+        assert!(text.len() <= 17, "{text}");
+    }
+    assert_eq!(tables::Exact(f32::INFINITY).to_string(), "inf");
+}
+
+fn words<const N: usize>(path: &Path) -> Vec<[u8; N]> {
+    std::fs::read(path).unwrap().as_chunks::<N>().0.to_vec()
+}
+
+#[test]
+fn ivecs_and_fvecs_lead_every_row_with_its_length() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("found.ivecs");
+    let beside = folder.path().join("found.fvecs");
+    assert_eq!(neighbors(&record(), &path).unwrap(), [path.clone(), beside.clone()]);
+    let (indices, distances) = expected();
+    let vectors = |words: Vec<[u8; 4]>| {
+        assert_eq!(words.len(), 2 * 6);
+        words
+            .chunks(6)
+            .flat_map(|row| {
+                assert_eq!(i32::from_le_bytes(row[0]), 5);
+                row[1..].to_vec()
+            })
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(vectors(words(&path)).into_iter().map(|word| i64::from(i32::from_le_bytes(word))).collect::<Vec<_>>(), indices);
+    assert_eq!(vectors(words(&beside)).into_iter().map(f32::from_le_bytes).collect::<Vec<_>>(), distances);
+}
+
+#[test]
+fn ibin_and_fbin_begin_with_rows_and_columns() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("found.IBIN");
+    neighbors(&record(), &path).unwrap();
+    let (indices, distances) = expected();
+    let (ids, values) = (words::<4>(&path), words::<4>(&folder.path().join("found.fbin")));
+    for head in [&ids[..2], &values[..2]] {
+        assert_eq!([u32::from_le_bytes(head[0]), u32::from_le_bytes(head[1])], [2, 5]);
+    }
+    assert_eq!(ids[2..].iter().map(|word| i64::from(i32::from_le_bytes(*word))).collect::<Vec<_>>(), indices);
+    assert_eq!(values[2..].iter().map(|word| f32::from_le_bytes(*word)).collect::<Vec<_>>(), distances);
+}
+
+#[test]
+fn npz_holds_two_matrices() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("found.npz");
+    neighbors(&record(), &path).unwrap();
+    let mut archive = zip::ZipArchive::new(std::fs::File::open(&path).unwrap()).unwrap();
+    let mut array = |name: &str, dtype: &str| {
+        let mut bytes = Vec::new();
+        archive.by_name(name).unwrap().read_to_end(&mut bytes).unwrap();
+        let length = 10 + u16::from_le_bytes([bytes[8], bytes[9]]) as usize;
+        let head = String::from_utf8(bytes[10..length].to_vec()).unwrap();
+        assert!(head.contains(&format!("'descr': '{dtype}'")) && head.contains("'shape': (2, 5)"), "{head}");
+        bytes.split_off(length)
+    };
+    let (indices, distances) = expected();
+    let found = array("indices.npy", "<i8").as_chunks::<8>().0.iter().map(|word| i64::from_le_bytes(*word)).collect::<Vec<_>>();
+    assert_eq!(found, indices);
+    let found = array("squared_distances.npy", "<f4").as_chunks::<4>().0.iter().map(|word| f32::from_le_bytes(*word)).collect::<Vec<_>>();
+    assert_eq!(found, distances);
+}
+
+#[test]
+fn a_name_without_a_format_is_refused_and_nothing_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["found", "found.txt", "found.npy"] {
+        let message = neighbors(&record(), &folder.path().join(name)).unwrap_err().to_string();
+        assert!(message.contains(".csv, .ivecs, .ibin or .npz") && message.ends_with(name), "{message}");
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_runs_folder_reads_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("a/b");
+    let record = RunRecord { fallback: Some("why".to_owned()), ..record() };
+    let written = super::folder(&record, &dir).unwrap();
+    assert!(written.iter().all(|path| path.is_file()));
+    assert_eq!(std::fs::read_dir(&dir).unwrap().count(), written.len());
+
+    let file: RunFile = serde_json::from_slice(&std::fs::read(dir.join("run.json")).unwrap()).unwrap();
+    assert_eq!(file, RunFile::from(&record));
+    assert_eq!((file.schema_version, file.dropped_rows, file.fallback.as_deref()), (1, 1, Some("why")));
+    assert_eq!(file.spec, record.spec);
+
+    let timings = std::fs::read_to_string(dir.join("timings.csv")).unwrap();
+    assert_eq!(timings.lines().next(), Some("engine,phase,repeat,chunk,start_ms,duration_ms"));
+    assert_eq!(timings.lines().count(), 1 + record.samples.len());
+    let saved = SavedRun::read(&dir).unwrap();
+    assert_eq!(saved.phases[&(EngineKind::Lockstep, Phase::Search)], stats::search_ms(&record.samples));
+    assert_eq!(saved.file, Some(file));
+
+    assert_eq!(std::fs::read_to_string(dir.join("merges.csv")).unwrap(), "query,row,merges,candidates,groups_hit\n0,4,2,0,1\n1,0,2,1,1\n");
+    assert_eq!(
+        std::fs::read_to_string(dir.join("convergence.csv")).unwrap(),
+        "query,merge,points_seen,max_squared_distance\n0,0,32,4\n0,1,4,1\n1,0,32,4\n1,1,4,1\n"
+    );
+}
+
+#[test]
+fn panes_export_what_they_show() {
+    let mut record = record();
+    assert_eq!(text(|out| tables::merges_histogram(&record, out)), "merges,queries\n2,2\n");
+    record.counters[1].merges = 5;
+    assert_eq!(text(|out| tables::merges_histogram(&record, out)), "merges,queries\n2,1\n3,0\n4,0\n5,1\n");
+    assert_eq!(text(|out| tables::convergence_of_query(&record, 1, out)), "query,merge,points_seen,max_squared_distance\n1,0,32,4\n1,4,4,1\n");
+
+    let neighbors = rows(&text(|out| tables::neighbors_of_query(&record, 1, out)));
+    assert_eq!(neighbors[0], ["rank", "index", "squared_distance", "distance", "c0", "c1"]);
+    assert_eq!(neighbors[3], ["2", "2", "9", "3", "3", "0.5"]);
+    assert_eq!(neighbors[5], ["4", "-1", "inf", "inf", "", ""]);
+    record.spec.metric = Metric::Angular;
+    assert_eq!(rows(&text(|out| tables::neighbors_of_query(&record, 1, out)))[0][3], "angle");
+}
+
+#[test]
+fn histograms_of_engines_without_counters_are_empty() {
+    let record = RunRecord { counters: Vec::new(), convergence: Default::default(), ..record() };
+    assert_eq!(text(|out| tables::merges_histogram(&record, out)), "merges,queries\n");
+    assert_eq!(text(|out| tables::merges(&record, out)).lines().count(), 1);
+    assert_eq!(text(|out| tables::convergence(&record, out)).lines().count(), 1);
+}
+
+#[test]
+fn a_trace_is_json_whose_threads_do_not_overlap() {
+    let mut record = record();
+    // Both warps on one multiprocessor at one time, in the same slot.
+    let profile = record.profile.as_mut().unwrap();
+    for (at, span) in profile.spans.iter_mut().enumerate() {
+        (span.sm, span.start_ns, span.stop_ns) = (3, 5_000_000 + at as u64 * 100, 5_000_400);
+    }
+    let trace: serde_json::Value = serde_json::from_str(&text(|out| super::trace(&record, out))).unwrap();
+    let events = trace["traceEvents"].as_array().unwrap();
+    let mut threads: BTreeMap<(u64, u64), Vec<(f64, f64)>> = BTreeMap::new();
+    for event in events.iter().filter(|event| event["ph"] == "X") {
+        let span = (event["ts"].as_f64().unwrap(), event["dur"].as_f64().unwrap());
+        threads.entry((event["pid"].as_u64().unwrap(), event["tid"].as_u64().unwrap())).or_default().push(span);
+    }
+    let names = |pid: u64| events.iter().filter(|event| event["name"] == "thread_name" && event["pid"] == pid).count();
+    assert_eq!(threads.keys().filter(|(pid, _)| *pid == 2).count(), 2, "two tracks of SM 3");
+    assert_eq!(names(2), 2);
+    assert_eq!(threads.keys().filter(|(pid, _)| *pid == 1).count(), names(1), "every host phase has a name");
+    let device: Vec<_> = threads.iter().filter(|((pid, _), _)| *pid == 2).flat_map(|(_, spans)| spans.clone()).collect();
+    assert!((device[1].0 - device[0].0 - 0.1).abs() < 1e-6, "{device:?}");
+    assert!((device[0].1 - 0.4).abs() < 1e-6);
+    let query = events.iter().find(|event| event["name"] == "query").unwrap();
+    assert_eq!((&query["args"]["row"], &query["args"]["cycles"]["merge"]), (&serde_json::json!(4), &serde_json::json!(5)));
+    let record = Arc::new(RunRecord { profile: None, ..record });
+    assert!(!text(|out| super::trace(&record, out)).contains("\"pid\":2"));
+}

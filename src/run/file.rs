@@ -1,0 +1,55 @@
+//! A record without its bulk: what `run.json` holds.
+
+use serde::{Deserialize, Serialize};
+
+use super::{RunRecord, RunSpec, SCHEMA_VERSION, Summary};
+use crate::cloud::{Axis, Fingerprint};
+use crate::knn::{DeviceInfo, EngineKind};
+
+/// All that is needed to have a run again, on what it ran, and what came out in a few numbers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunFile {
+    /// [`SCHEMA_VERSION`] when it was written.
+    pub schema_version: u32,
+    /// The program's version.
+    pub warpscope_version: String,
+    /// When the run began, seconds since 1970 UTC.
+    pub started_unix: u64,
+    /// What was run.
+    pub spec: RunSpec,
+    /// Which engine answered.
+    pub engine: EngineKind,
+    /// Why `auto` did not take `cuda`.
+    pub fallback: Option<String>,
+    /// On what, with its driver.
+    pub device: DeviceInfo,
+    /// The cloud's content, by name.
+    pub fingerprint: Fingerprint,
+    /// The content of the queries' own cloud.
+    pub query_fingerprint: Option<Fingerprint>,
+    /// The cloud's axes.
+    pub axes: Vec<Axis>,
+    /// Rows of the source that were left out for NaN or ±∞.
+    pub dropped_rows: u64,
+    /// In a few numbers.
+    pub summary: Summary,
+}
+
+impl From<&RunRecord> for RunFile {
+    fn from(record: &RunRecord) -> Self {
+        Self {
+            schema_version: SCHEMA_VERSION,
+            warpscope_version: record.version.clone(),
+            started_unix: record.started_unix,
+            spec: record.spec.clone(),
+            engine: record.engine,
+            fallback: record.fallback.clone(),
+            device: record.device.clone(),
+            fingerprint: record.fingerprint.clone(),
+            query_fingerprint: record.query_cloud.as_ref().map(|cloud| cloud.fingerprint().clone()),
+            axes: record.axes.clone(),
+            dropped_rows: record.cloud.dropped(),
+            summary: record.summary.clone(),
+        }
+    }
+}

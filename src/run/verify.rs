@@ -1,0 +1,222 @@
+//! Engines against the float64 oracle and against one another.
+
+use serde::Serialize;
+
+use super::execute::answer;
+use super::{EngineChoice, Engines, RunError};
+use crate::knn::reference::{Report, judge};
+use crate::knn::{Answer, DeviceInfo, EngineError, EngineKind, Neighbors, Problem};
+use crate::progress::Progress;
+
+/// What was found of an engine.
+#[derive(Clone, Debug, Serialize)]
+pub struct EngineVerdict {
+    /// Which engine.
+    pub engine: EngineKind,
+    /// On what it ran; absent where it cannot.
+    pub device: Option<DeviceInfo>,
+    /// Why it did not run.
+    pub not_run: Option<String>,
+    /// Queries that the oracle checked.
+    pub queries: u64,
+    /// The largest relative difference between a squared distance and the oracle's.
+    pub largest_relative_error: f64,
+    /// Ranks where another point stands than the oracle names, as far away as that.
+    pub ties: u64,
+    /// The engine before it to whose answer this one's is equal bit for bit; the first has nobody to be equal to.
+    pub equal_to: Option<EngineKind>,
+    /// Whether counters and convergence were compared, too.
+    pub counted: bool,
+    /// The first thing that is wrong with its answer.
+    pub mismatch: Option<String>,
+}
+
+impl EngineVerdict {
+    fn of(engine: EngineKind) -> Self {
+        Self { engine, device: None, not_run: None, queries: 0, largest_relative_error: 0.0, ties: 0, equal_to: None, counted: false, mismatch: None }
+    }
+}
+
+/// Answers a problem with one engine, or for [`EngineChoice::Auto`] with each that can run, and checks the answers:
+/// neighbours with the oracle, and neighbours, counters and convergence among engines and builds, bit for bit.
+///
+/// # Errors
+/// When a named engine cannot run, when none can, and when an engine fails. A wrong answer is no error but a
+/// [`EngineVerdict::mismatch`].
+pub fn verify(problem: &Problem, choice: EngineChoice, engines: &mut Engines, progress: &dyn Progress) -> Result<Vec<EngineVerdict>, RunError> {
+    let kinds = match choice {
+        EngineChoice::Auto => EngineKind::ALL.to_vec(),
+        EngineChoice::Named(kind) => vec![kind],
+    };
+    let mut verdicts: Vec<EngineVerdict> = Vec::new();
+    let mut answers: Vec<(EngineKind, Answer)> = Vec::new();
+    for kind in kinds {
+        let mut verdict = EngineVerdict::of(kind);
+        match ask(problem, kind, engines, progress) {
+            Ok((device, answer, mismatch)) => {
+                (verdict.device, verdict.counted) = (Some(device), !answer.counters.is_empty());
+                verdict.mismatch = mismatch;
+                check(problem, &mut verdict, &answer, &answers, &verdicts, progress)?;
+                answers.push((kind, answer));
+            }
+            // What cannot run, or does not take such a problem, is wrong only if it was asked for by name.
+            Err(RunError::Engine(error @ (EngineError::Unavailable { .. } | EngineError::Limit { .. } | EngineError::Memory { .. })))
+                if choice == EngineChoice::Auto =>
+            {
+                verdict.not_run = Some(match error {
+                    EngineError::Unavailable { why, .. } => why,
+                    error => error.to_string(),
+                });
+            }
+            Err(error) => return Err(error),
+        }
+        verdicts.push(verdict);
+    }
+    Ok(verdicts)
+}
+
+/// An engine's answer, and how its builds differ, if they do.
+fn ask(
+    problem: &Problem,
+    kind: EngineKind,
+    engines: &mut Engines,
+    progress: &dyn Progress,
+) -> Result<(DeviceInfo, Answer, Option<String>), RunError> {
+    let engine = engines.named(kind)?;
+    let mut stage = |_: &str, fraction: f32| {
+        progress.update((fraction * 1000.0) as u64, 1000);
+        !progress.cancelled()
+    };
+    let (answer, counted) = answer(problem, engine, &mut stage)?;
+    let mismatch = counted.and_then(|counted| {
+        first_difference(problem, &answer.neighbors, &counted).map(|at| format!("{kind}, the timed build against the counted one: {at}"))
+    });
+    Ok((engine.device(), answer, mismatch))
+}
+
+/// Compares an answer with the ones before it, and with the oracle unless one of those is the same.
+fn check(
+    problem: &Problem,
+    verdict: &mut EngineVerdict,
+    answer: &Answer,
+    before: &[(EngineKind, Answer)],
+    verdicts: &[EngineVerdict],
+    progress: &dyn Progress,
+) -> Result<(), RunError> {
+    let right = |kind: EngineKind| verdicts.iter().find(|verdict| verdict.engine == kind && verdict.mismatch.is_none());
+    let mut difference = None;
+    // Whoever differs from a wrong answer is not wrong for that.
+    for (other, theirs) in before.iter().filter(|(other, _)| right(*other).is_some()) {
+        match first_difference(problem, &theirs.neighbors, &answer.neighbors).or_else(|| first_counted_difference(theirs, answer)) {
+            None => {
+                verdict.equal_to.get_or_insert(*other);
+            }
+            Some(at) => {
+                difference.get_or_insert_with(|| format!("{other} against {}: {at}", verdict.engine));
+            }
+        }
+    }
+    let oracle = match verdict.equal_to.and_then(right) {
+        Some(same) => Ok(Report { queries: same.queries as usize, largest_relative_error: same.largest_relative_error, ties: same.ties }),
+        None => judge(problem, &answer.neighbors, progress),
+    };
+    match oracle {
+        Ok(report) if report.queries < problem.q() => return Err(RunError::Cancelled),
+        Ok(report) => {
+            (verdict.queries, verdict.largest_relative_error, verdict.ties) = (report.queries as u64, report.largest_relative_error, report.ties);
+        }
+        // The oracle's word before that of other engines.
+        Err(mismatch) => verdict.mismatch = Some(format!("the oracle against {}: {mismatch}", verdict.engine)),
+    }
+    verdict.mismatch = verdict.mismatch.take().or(difference);
+    Ok(())
+}
+
+/// Where two answers differ in a bit.
+fn first_difference(problem: &Problem, a: &Neighbors, b: &Neighbors) -> Option<String> {
+    (0..problem.q()).find_map(|query| {
+        let ((positions_a, distances_a), (positions_b, distances_b)) = (a.of(query), b.of(query));
+        let rank =
+            (0..problem.k()).find(|&rank| positions_a[rank] != positions_b[rank] || distances_a[rank].to_bits() != distances_b[rank].to_bits())?;
+        let at = |positions: &[u32], distances: &[f32]| format!("position {} at {:e}", positions[rank], distances[rank]);
+        Some(format!("query {query}, rank {rank}: {}, and {}", at(positions_a, distances_a), at(positions_b, distances_b)))
+    })
+}
+
+/// Where the counters or the convergence of two answers differ, when both have them.
+fn first_counted_difference(a: &Answer, b: &Answer) -> Option<String> {
+    if a.counters.is_empty() || b.counters.is_empty() {
+        return None;
+    }
+    (0..a.counters.len()).find_map(|query| {
+        if a.counters[query] != b.counters[query] {
+            return Some(format!("query {query}: {:?}, and {:?}", a.counters[query], b.counters[query]));
+        }
+        let ((seen_a, distances_a), (seen_b, distances_b)) = (a.convergence.of(query), b.convergence.of(query));
+        let bits = |distances: &[f32]| distances.iter().map(|distance| distance.to_bits()).collect::<Vec<_>>();
+        (seen_a != seen_b || bits(distances_a) != bits(distances_b)).then(|| format!("query {query}: the convergence histories differ"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Plain, Script, spec, squares};
+    use super::super::{RunSpec, pose};
+    use super::*;
+    use crate::progress::Silent;
+
+    fn engines(broken: impl Fn(EngineKind) -> Script + Send + 'static) -> Engines {
+        Engines::with(Box::new(move |kind| Ok(Box::new(Plain { kind, script: broken(kind) }))))
+    }
+
+    fn problem() -> Problem {
+        pose(&RunSpec { k: 5, ..spec() }, &squares(40), None).unwrap()
+    }
+
+    #[test]
+    fn equal_answers_pass() {
+        let verdicts = verify(&problem(), EngineChoice::Auto, &mut engines(|_| Script::default()), &Silent).unwrap();
+        assert_eq!(verdicts.len(), 3);
+        for (verdict, equal_to) in verdicts.iter().zip([None, Some(EngineKind::Cuda), Some(EngineKind::Cuda)]) {
+            assert_eq!((verdict.mismatch.as_ref(), verdict.queries, verdict.equal_to), (None, 40, equal_to));
+            assert_eq!(verdict.counted, verdict.engine.has_counters());
+        }
+    }
+
+    #[test]
+    fn the_one_that_is_wrong_is_named() {
+        let broken = |kind| Script { wrong_query: (kind == EngineKind::Lockstep).then_some(7), ..Script::default() };
+        let verdicts = verify(&problem(), EngineChoice::Auto, &mut engines(broken), &Silent).unwrap();
+        let wrong: Vec<_> = verdicts.iter().filter_map(|verdict| verdict.mismatch.as_ref().map(|why| (verdict.engine, why))).collect();
+        // The k-d tree is right, and not blamed for differing from the twin, with which it cannot agree.
+        assert_eq!(wrong[0].0, EngineKind::Lockstep);
+        assert!(wrong[0].1.starts_with("the oracle against lockstep: query 7, rank 0"), "{wrong:?}");
+        assert_eq!(wrong.len(), 1, "{wrong:?}");
+    }
+
+    #[test]
+    fn counters_are_compared() {
+        let broken = |kind| Script { extra_merges: u32::from(kind == EngineKind::Lockstep), ..Script::default() };
+        let verdicts = verify(&problem(), EngineChoice::Auto, &mut engines(broken), &Silent).unwrap();
+        let why = verdicts[1].mismatch.as_ref().unwrap();
+        assert!(why.starts_with("cuda against lockstep: query 0: Counters { merges: 2,"), "{why}");
+    }
+
+    #[test]
+    fn builds_are_compared() {
+        let broken = |_| Script { wrong_when_counted: true, ..Script::default() };
+        let verdicts = verify(&problem(), EngineChoice::Named(EngineKind::Cuda), &mut engines(broken), &Silent).unwrap();
+        let why = verdicts[0].mismatch.as_ref().unwrap();
+        assert!(why.starts_with("cuda, the timed build against the counted one: query 0, rank 0: position 0 at 0e0, and"), "{why}");
+    }
+
+    #[test]
+    fn what_cannot_run_is_told_and_no_mismatch() {
+        let broken = |kind| Script { unavailable: kind == EngineKind::Cuda, ..Script::default() };
+        let verdicts = verify(&problem(), EngineChoice::Auto, &mut engines(broken), &Silent).unwrap();
+        assert_eq!(verdicts[0].not_run.as_deref(), Some("the test says so"));
+        assert!(verdicts.iter().all(|verdict| verdict.mismatch.is_none()));
+        assert_eq!(verdicts[1].equal_to, None);
+        assert!(verify(&problem(), EngineChoice::Named(EngineKind::Cuda), &mut engines(broken), &Silent).is_err());
+    }
+}

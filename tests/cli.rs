@@ -1,0 +1,391 @@
+//! The command line, end to end, with the built program.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+/// What a call gave.
+struct Done {
+    code: i32,
+    stdout: String,
+    stderr: String,
+}
+
+/// A folder to work in, and the program called in it.
+struct Place(tempfile::TempDir);
+
+impl Place {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.path(name), text).unwrap();
+    }
+
+    fn command(&self, args: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_warpscope"));
+        command.current_dir(self.0.path()).args(args.split_whitespace());
+        command
+    }
+
+    fn call(&self, args: &str) -> Done {
+        let output = self.command(args).output().unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        Done { code: output.status.code().expect("it was not killed"), stdout: text(output.stdout), stderr: text(output.stderr) }
+    }
+
+    /// A call that must succeed.
+    fn ok(&self, args: &str) -> Done {
+        let done = self.call(args);
+        assert_eq!(done.code, 0, "{args}: {}", done.stderr);
+        done
+    }
+
+    /// The one line on stderr of a call that must fail with `code`.
+    fn fails(&self, code: i32, args: &str) -> String {
+        let done = self.call(args);
+        assert_eq!((done.code, done.stdout.as_str()), (code, ""), "{args}: {}", done.stderr);
+        let errors: Vec<&str> = done.stderr.lines().filter(|line| !line.starts_with("note: ")).collect();
+        assert_eq!(errors.len(), 1, "{args}: {}", done.stderr);
+        errors[0].strip_prefix("error: ").unwrap_or_else(|| panic!("{}", errors[0])).to_owned()
+    }
+}
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+fn table(path: &Path) -> (Vec<String>, Vec<Vec<String>>) {
+    let mut reader = csv::Reader::from_path(path).unwrap();
+    let head = reader.headers().unwrap().iter().map(str::to_owned).collect();
+    (head, reader.records().map(|row| row.unwrap().iter().map(str::to_owned).collect()).collect())
+}
+
+/// Six points; the third has no y.
+const POINTS: &str = "name,x,y\na,0,0\nb,3,4\nc,1,\nd,0,1\ne,6,8\nf,0,0\n";
+
+#[test]
+fn a_written_cloud_is_searched_and_its_neighbours_are_records() {
+    let place = Place::new();
+    place.write("points.csv", POINTS);
+    let done = place.ok("run --input points.csv --columns x,y --drop-nonfinite --queries rows:0,4 --k 3 --engine lockstep --neighbors found.csv");
+    assert_eq!(done.stderr, "", "nothing was left to be said");
+    for said in ["points.csv, 5 points in 2 dimensions", "x, y", "1 row with NaN or infinite values", "2 queries", "lockstep on ", "found.csv"] {
+        assert!(done.stdout.contains(said), "`{said}` is missing from\n{}", done.stdout);
+    }
+    assert_eq!(
+        fs::read_to_string(place.path("found.csv")).unwrap(),
+        "query,rank,index,squared_distance\n0,0,0,0\n0,1,5,0\n0,2,3,1\n1,0,4,0\n1,1,1,25\n1,2,3,85\n"
+    );
+    place.ok("run --input points.csv --columns 1,2 --drop-nonfinite --queries rows:0 --exclude-self --k 3 --engine lockstep --neighbors own.csv");
+    assert_eq!(fs::read_to_string(place.path("own.csv")).unwrap(), "query,rank,index,squared_distance\n0,0,5,0\n0,1,3,1\n0,2,1,25\n");
+}
+
+#[test]
+fn queries_come_from_a_file_a_list_or_the_seed() {
+    let place = Place::new();
+    place.write("points.csv", POINTS);
+    place.write("asked.csv", "y,label,x\n8,q,6\n");
+    place.write("rows.txt", "4\n# not 1\n0\n");
+    let found = |queries: &str| {
+        place.ok(&format!("run --input points.csv --columns x,y --drop-nonfinite --queries {queries} --k 1 --engine lockstep --neighbors n.csv"));
+        table(&place.path("n.csv")).1.iter().map(|row| row[2].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(found("asked.csv"), ["4"], "columns are found by name, whatever their order");
+    assert_eq!(found("rows:@rows.txt"), ["4", "0"]);
+    assert_eq!(found("all"), ["0", "1", "3", "4", "0"]);
+    assert_eq!(found("3").len(), 3);
+    assert_eq!(found("3"), found("3"));
+}
+
+#[test]
+fn the_default_queries_are_said() {
+    let place = Place::new();
+    let drawn = place.ok("run --generate uniform:n=1500 --engine lockstep --warmup 0 --repeats 1 --json");
+    assert_eq!(drawn.stderr, "note: 1,000 of 1,500 rows, drawn with seed 0, are asked for, as --queries is not given\n");
+    assert_eq!(json(&drawn.stdout)["summary"]["q"], 1000);
+    let all = place.ok("run --generate uniform:n=15 --engine lockstep --json");
+    assert_eq!(all.stderr, "note: all 15 rows are asked for, as --queries is not given\n");
+    assert_eq!(json(&all.stdout)["summary"]["q"], 15);
+}
+
+#[test]
+fn a_runs_folder_is_complete_and_json_is_run_json() {
+    let place = Place::new();
+    let args = "run --generate uniform:n=3000,d=3 --queries 200 --k 7 --engine lockstep --order shuffled --seed 9 --warmup 1 --repeats 4";
+    let done = place.ok(&format!("{args} --out a/b --neighbors a/b/found.npz --json"));
+    let file = fs::read_to_string(place.path("a/b/run.json")).unwrap();
+    assert_eq!(done.stdout, file);
+    let run = json(&file);
+    assert_eq!((&run["spec"]["k"], &run["spec"]["seed"], &run["engine"]), (&7.into(), &9.into(), &"lockstep".into()));
+    assert_eq!(run["schema_version"], 1);
+    assert_eq!(run["spec"]["data"]["generate"]["spec"], "uniform:n=3000,d=3");
+    let summary = &run["summary"];
+    assert!(summary["search_ms_min"].as_f64() <= summary["search_ms_median"].as_f64());
+
+    let mut names: Vec<_> = fs::read_dir(place.path("a/b")).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    assert_eq!(names, ["convergence.csv", "found.npz", "merges.csv", "run.json", "timings.csv", "trace.json"]);
+    let (head, timings) = table(&place.path("a/b/timings.csv"));
+    assert_eq!(head.join(","), "engine,phase,repeat,chunk,start_ms,duration_ms");
+    let repeats: std::collections::BTreeSet<&str> = timings.iter().filter(|row| row[1] == "search").map(|row| row[2].as_str()).collect();
+    assert_eq!(repeats.len(), 4);
+
+    let (head, merges) = table(&place.path("a/b/merges.csv"));
+    assert_eq!((head.join(",").as_str(), merges.len()), ("query,row,merges,candidates,groups_hit", 200));
+    let (head, convergence) = table(&place.path("a/b/convergence.csv"));
+    assert_eq!(head.join(","), "query,merge,points_seen,max_squared_distance");
+    for (query, counted) in merges.iter().enumerate() {
+        let history: Vec<&Vec<String>> = convergence.iter().filter(|row| row[0] == query.to_string()).collect();
+        assert_eq!(history.len().to_string(), counted[2], "each of so few merges is kept");
+        let distance = |row: &Vec<String>| row[3].parse::<f32>().unwrap();
+        assert!(history.windows(2).all(|pair| distance(pair[0]) >= distance(pair[1])));
+    }
+    let mean = merges.iter().map(|row| row[2].parse::<f64>().unwrap()).sum::<f64>() / 200.0;
+    assert!((summary["mean_merges"].as_f64().unwrap() - mean).abs() < 1e-9);
+    assert!(mean <= summary["expected_merges"].as_f64().unwrap(), "{mean}: in random order theory bounds the mean");
+    assert!(json(&fs::read_to_string(place.path("a/b/trace.json")).unwrap())["traceEvents"].as_array().unwrap().len() > 6);
+
+    // The same command again gives the same neighbours, and the files replace the old ones.
+    let before = fs::read(place.path("a/b/found.npz")).unwrap();
+    place.ok(&format!("{args} --out a/b --neighbors a/b/found.npz"));
+    assert_eq!(fs::read(place.path("a/b/found.npz")).unwrap(), before);
+}
+
+#[test]
+fn more_neighbours_than_points_are_none_at_infinity() {
+    let place = Place::new();
+    place.ok("run --generate uniform:n=2 --k 4 --engine kdtree --neighbors found.csv --out out");
+    let (_, rows) = table(&place.path("found.csv"));
+    assert_eq!(rows.len(), 2 * 4);
+    assert_eq!(rows[3][2..], ["-1", "inf"]);
+    assert_eq!(fs::read_to_string(place.path("out/merges.csv")).unwrap(), "query,row,merges,candidates,groups_hit\n");
+}
+
+#[test]
+fn auto_says_why_it_is_not_cuda() {
+    let place = Place::new();
+    let devices = json(&place.ok("devices --json").stdout);
+    let cuda = devices.as_array().unwrap().iter().find(|line| line["engine"] == "cuda").unwrap().clone();
+    let done = place.ok("run --generate uniform:n=100 --queries all --repeats 1 --warmup 0 --json");
+    let run = json(&done.stdout);
+    if cuda["can_run"] == true {
+        assert_eq!((&run["engine"], &run["fallback"]), (&"cuda".into(), &Value::Null));
+        return;
+    }
+    assert_eq!(run["engine"], "lockstep");
+    let why = cuda["why"].as_str().unwrap();
+    assert_eq!(done.stderr, format!("note: the cuda engine cannot run here: {why}; lockstep runs instead\n"));
+    assert_eq!(place.fails(1, "run --generate uniform:n=100 --queries all --engine cuda"), format!("the cuda engine cannot run here: {why}"));
+}
+
+#[test]
+fn devices_lists_every_engine() {
+    let place = Place::new();
+    let text = place.ok("devices").stdout;
+    let lines = json(&place.ok("devices --json").stdout);
+    for engine in ["cuda", "lockstep", "kdtree"] {
+        assert!(text.lines().any(|line| line.starts_with(engine)), "{text}");
+        let line = lines.as_array().unwrap().iter().find(|line| line["engine"] == engine).unwrap();
+        assert_eq!(line["can_run"] == true, line["device"]["name"].is_string());
+        assert_eq!(line["can_run"] == true, line["why"].is_null());
+    }
+    assert!(lines.as_array().unwrap().iter().filter(|line| line["can_run"] == true).count() >= 2, "the processor is always there");
+}
+
+#[test]
+fn engines_are_verified() {
+    let place = Place::new();
+    let args = "verify --generate duplicates:n=3000,d=2,distinct=40 --queries 100 --k 50 --exclude-self --order shuffled";
+    let text = place.ok(args).stdout;
+    assert!(text.starts_with("n = 3,000, q = 100, d = 2, k = 50, l2, shuffled order\n"), "{text}");
+    let report = json(&place.ok(&format!("{args} --json")).stdout);
+    assert_eq!(report["agreed"], true);
+    let ran: Vec<&Value> = report["engines"].as_array().unwrap().iter().filter(|engine| engine["not_run"].is_null()).collect();
+    assert!(ran.len() >= 2);
+    for (at, engine) in ran.iter().enumerate() {
+        assert_eq!((&engine["queries"], &engine["mismatch"]), (&100.into(), &Value::Null));
+        assert_eq!(engine["equal_to"].is_null(), at == 0, "{report}");
+    }
+    let one = json(&place.ok("verify --generate sphere:n=500,d=5 --queries all --k 1 --metric angular --engine kdtree --json").stdout);
+    assert_eq!(one["engines"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_sweep_writes_a_row_for_each_run() {
+    let place = Place::new();
+    let args = "sweep --generate uniform --n 200,1e3 --q 20 --k 1,40 --d 2,3 --engine lockstep,kdtree --repeats 2 --warmup 0";
+    let stdout = place.ok(args).stdout;
+    place.write("stdout.csv", &stdout);
+    let (head, rows) = table(&place.path("stdout.csv"));
+    assert_eq!(rows.len(), 2 * 2 * 2 * 2);
+    let column = |name: &str| head.iter().position(|head| head == name).unwrap_or_else(|| panic!("{name} is missing"));
+    for row in &rows {
+        assert_eq!(row[column("data")], format!("uniform:n={},d={}", row[column("n")], row[column("d")]));
+        assert!(row[column("search_ms_median")].parse::<f64>().unwrap() > 0.0);
+        assert_eq!(row[column("mean_merges")].is_empty(), row[column("engine")] == "kdtree");
+        assert_eq!(row[column("error")], "");
+    }
+    assert_eq!(rows[0][column("n")], "200");
+    assert_eq!(rows[15][column("n")], "1000");
+
+    let quiet = place.ok(&format!("{args} --out sweep.csv"));
+    assert_eq!(quiet.stdout, "");
+    assert_eq!(table(&place.path("sweep.csv")).1.len(), 16);
+}
+
+#[test]
+fn a_sweep_goes_on_after_a_failure_and_tells_of_it() {
+    let place = Place::new();
+    let done = place.call("sweep --generate uniform --n 10,100 --q 50 --k 3 --engine lockstep --repeats 1 --warmup 0");
+    assert_eq!(done.code, 1);
+    assert_eq!(
+        done.stderr,
+        "error: 1 of 2 runs failed, the first with: 50 queries: the cloud has 10 rows to draw them from; `all` takes every row\n"
+    );
+    assert_eq!(done.stdout.lines().count(), 3);
+    assert!(done.stdout.lines().nth(1).unwrap().ends_with("`all` takes every row"));
+}
+
+#[test]
+fn runs_are_compared() {
+    let place = Place::new();
+    let run = |k: u32, out: &str| {
+        place.ok(&format!("run --generate uniform:n=2000 --queries all --k {k} --engine lockstep --repeats 3 --warmup 0 --out {out}"))
+    };
+    run(8, "a");
+    run(9, "b");
+    let text = place.ok("compare a b").stdout;
+    assert!(text.contains("search (lockstep)") && text.contains("k: 8 against 9"), "{text}");
+    let same = json(&place.ok("compare a a/timings.csv --json").stdout);
+    let search = same["phases"].as_array().unwrap().iter().find(|phase| phase["phase"] == "search").unwrap();
+    assert_eq!((&search["ratio"], &search["a"]["repeats"]), (&1.0.into(), &3.into()));
+    assert!(place.fails(1, "compare a none").ends_with(": none"));
+    place.write("other.csv", "x,y\n1,2\n");
+    assert!(place.fails(1, "compare a other.csv").starts_with("not what a run writes: "));
+}
+
+#[test]
+fn a_job_that_fails_says_why_on_one_line_and_exits_with_1() {
+    let place = Place::new();
+    place.write("points.csv", POINTS);
+    place.write("plane.csv", "x,y\n1,2\n");
+    place.write("rows.txt", "1\ntwo\n");
+    let generated = "run --generate uniform:n=50 --engine lockstep";
+    let cases = [
+        (format!("{generated} --k 0"), "k = 0: neighbours per query go from 1 to 1024"),
+        (format!("{generated} --k 1025"), "k = 1025: neighbours per query go from 1 to 1024"),
+        (format!("{generated} --k 1024 --exclude-self"), "k = 1024: neighbours per query go from 1 to 1023 when the query's own row is left out"),
+        (format!("{generated} --queries 0"), "q = 0: there are no queries"),
+        (format!("{generated} --queries 51"), "51 queries: the cloud has 50 rows to draw them from; `all` takes every row"),
+        (format!("{generated} --queries rows:3,50"), "query row 50: the cloud's rows go from 0 to 49"),
+        (format!("{generated} --queries rows:@rows.txt"), "line 2: `two` is not a row number: rows.txt"),
+        (format!("{generated} --queries rows:@none.txt"), "cannot read: No such file or directory (os error 2): none.txt"),
+        (format!("{generated} --queries none.csv"), "cannot read: No such file or directory (os error 2): none.csv"),
+        (format!("{generated} --queries plane.csv --exclude-self"), "--exclude-self: the queries come from a file, and so are no rows of the cloud"),
+        (format!("{generated} --neighbors no/such/folder/n.csv"), "cannot write: No such file or directory (os error 2): no/such/folder/n.csv"),
+        ("run --input none.csv".to_owned(), "cannot read: No such file or directory (os error 2): none.csv"),
+        (
+            "run --input points.csv --columns x,y --engine lockstep --drop-nonfinite --queries rows:2".to_owned(),
+            "query row 2: it was dropped, as it has NaN or infinite values",
+        ),
+        ("verify --generate uniform:n=50 --k 2000 --queries all".to_owned(), "k = 2000: neighbours per query go from 1 to 1024"),
+        ("no-such-thing".to_owned(), "cannot open: there is no such file, nor such a subcommand (see --help): no-such-thing"),
+    ];
+    for (args, expected) in cases {
+        assert_eq!(place.fails(1, &args), expected, "{args}");
+    }
+    let refused = place.fails(1, "run --input points.csv --columns x,y");
+    assert!(refused.contains("row 2, column y") && refused.contains("--drop-nonfinite") && refused.ends_with("points.csv"), "{refused}");
+    assert!(place.fails(1, "run --generate nonsense").contains("nonsense"));
+    assert!(!place.path("n.csv").exists());
+}
+
+#[test]
+fn wrong_usage_is_one_line_and_exits_with_2() {
+    let place = Place::new();
+    let cases = [
+        ("run", "--generate <SPEC>"),
+        ("run --input a --generate b", "cannot be used with"),
+        ("run --generate uniform --foo", "'--foo'"),
+        ("run --generate uniform --k many", "'many' for '--k <NUMBER>'"),
+        ("run --generate uniform --k -3", "'-3' for '--k <NUMBER>'"),
+        ("run --generate uniform --engine gpu", "[possible values: auto, cuda, lockstep, kdtree]"),
+        ("run --generate uniform --metric cosine", "[possible values: l2, angular]"),
+        ("run --generate uniform --repeats 0", "'0' for '--repeats <NUMBER>'"),
+        ("run --generate uniform --queries rows:9-3", "runs backwards"),
+        ("run --generate uniform --queries rows:0-99999999999", "`all` takes every row"),
+        ("run --generate uniform --neighbors found.txt", ".csv, .ivecs, .ibin or .npz"),
+        ("run --generate uniform --columns 0,1", "cannot be used with"),
+        ("sweep --generate uniform --n 10,many", "'many' for '--n <LIST>'"),
+        ("sweep --input points.csv --n 10", "cannot be used with"),
+        ("sweep --generate uniform --engine cuda,gpu", "possible values"),
+        ("compare a", "<B>"),
+        ("verify", "--input <FILE>"),
+    ];
+    for (args, expected) in cases {
+        let error = place.fails(2, args);
+        assert!(error.contains(expected), "{args}: {error}");
+    }
+}
+
+#[test]
+fn help_and_version_are_results() {
+    let place = Place::new();
+    for args in ["--help", "run --help", "sweep -h", "help verify"] {
+        let done = place.ok(args);
+        assert!(done.stdout.contains("Usage: warpscope") && done.stderr.is_empty(), "{args}: {}", done.stderr);
+    }
+    assert_eq!(place.ok("--version").stdout, format!("warpscope {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[cfg(not(feature = "gui"))]
+#[test]
+fn a_build_without_the_window_says_how_to_get_it() {
+    let place = Place::new();
+    place.write("points.csv", POINTS);
+    for args in ["", "gui", "points.csv", "gui points.csv"] {
+        let error = place.fails(1, args);
+        assert!(error.starts_with("the window cannot open: this build is without it") && error.contains("cargo install"), "{error}");
+    }
+}
+
+#[test]
+fn a_reader_that_stops_is_no_error() {
+    let place = Place::new();
+    let args = "sweep --generate uniform --n 100 --q 5 --k 1,2,3,4,5,6,7,8 --engine lockstep --repeats 1 --warmup 0";
+    let mut child = place.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    let mut first = String::new();
+    stdout.read_line(&mut first).unwrap();
+    assert!(first.starts_with("data,engine,n,"), "{first}");
+    drop(stdout);
+    let mut stderr = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+    assert_eq!((child.wait().unwrap().code(), stderr.as_str()), (Some(0), ""));
+    // Closed before anything was written.
+    for args in ["--help", "devices", "run --generate uniform:n=50 --queries all --engine lockstep", "verify --generate uniform:n=50 --queries all"] {
+        let mut child = place.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()), (Some(0), ""), "{args}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_an_error() {
+    let place = Place::new();
+    let full = fs::File::options().write(true).open("/dev/full").unwrap();
+    let output = place.command("devices").stdout(full).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "error: cannot write: No space left on device (os error 28): stdout\n");
+}

@@ -4,13 +4,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::App;
+use super::camera;
 use super::commands::{Action, Command};
 use super::draft::{DataKind, Draft, QueryKind};
 use super::export::{self, ExportDialog, ExportKind, PaneData};
 use super::handles::{Message, PendingPicture, Running, Then};
 use super::loader::{LoadJob, Loading};
 use super::session::{Activity, Answered, Picked};
-use super::state::{self, PaneKind};
+use super::state::{self, PaneKind, PlaneWindow};
 use crate::cloud::{PointCloud, Source};
 use crate::run::{Job, QuerySpec, RunSpec};
 
@@ -62,6 +63,7 @@ impl App {
                 let view = state::SpaceView::default();
                 (self.state.space.target, self.state.space.distance) = (view.target, view.distance);
             }
+            Command::FocusQuery => self.focus_query(),
             Command::ToggleProblem => self.state.show_problem ^= true,
             Command::ToggleSelection => self.state.show_selection ^= true,
             Command::ScaleUp => self.set_scale(self.state.scale + 0.25),
@@ -231,6 +233,32 @@ impl App {
         }
         self.session.picked = Some(picked);
         self.answer(record, query);
+    }
+
+    /// Fills Plane and Space with the picked query and its neighbours.
+    fn focus_query(&mut self) {
+        let Some((cloud, row)) = self.session.picked_point() else { return };
+        let Some(answered) = &self.session.answered else { return };
+        let reach = |from: &[f64], axes: &[usize]| {
+            let data = &answered.record.cloud;
+            let far = |row: u32| axes.iter().zip(from).map(|(&axis, from)| (camera::along(data, row as usize, axis) - from).powi(2)).sum::<f64>();
+            answered.neighbors().map(|(row, _)| far(row)).fold(0.0, f64::max).sqrt()
+        };
+        let axes = self.state.plane.axes;
+        let center = camera::place(cloud, row, axes);
+        let radius = reach(&center, &axes);
+        let pane = self.pane_rects.get(&PaneKind::Plane).map_or(400.0, |rect| rect.width().min(rect.height()));
+        let plane = (radius > 0.0).then(|| PlaneWindow { center, units_per_point: radius * 2.6 / f64::from(pane.max(1.0)) });
+        let axes = self.state.space.axes;
+        let place = camera::place(cloud, row, axes);
+        let radius = reach(&place, &axes);
+        let (target, distance) = camera::focus(cloud, axes, place, radius);
+        if plane.is_some() {
+            self.state.plane.window = plane;
+        }
+        if radius > 0.0 {
+            (self.state.space.target, self.state.space.distance) = (target, distance);
+        }
     }
 
     fn step_query(&mut self, by: isize) {

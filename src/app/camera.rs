@@ -19,10 +19,21 @@ fn span(cloud: &PointCloud, axis: usize) -> (f64, f64) {
     cloud.axes().get(axis).map_or((0.0, 0.0), |axis| ((axis.min + axis.max) / 2.0 - axis.origin, (axis.max - axis.min) / 2.0))
 }
 
+/// A row's local coordinate along an axis; an axis that is not there is 0.
+pub fn along(cloud: &PointCloud, row: usize, axis: usize) -> f64 {
+    cloud.point(row).get(axis).map_or(0.0, |&value| f64::from(value))
+}
+
+/// The target and the distance from which a ball fills Space.
+pub fn focus(cloud: &PointCloud, axes: [usize; 3], center: [f64; 3], radius: f64) -> ([f64; 3], f64) {
+    let (middle, unit) = units(cloud, axes);
+    let target = std::array::from_fn(|axis| (center[axis] - middle[axis]) / unit);
+    (target, (radius / unit * 1.4 / (FIELD / 2.0).sin()).clamp(NEAREST, FARTHEST))
+}
+
 /// A row's local coordinates along some axes; an axis that is not there is 0.
 pub fn place<const N: usize>(cloud: &PointCloud, row: usize, axes: [usize; N]) -> [f64; N] {
-    let point = cloud.point(row);
-    axes.map(|axis| point.get(axis).map_or(0.0, |&value| f64::from(value)))
+    axes.map(|axis| along(cloud, row, axis))
 }
 
 /// Plane: an equal scale on both axes.
@@ -55,6 +66,15 @@ impl PlaneCamera {
             self.window.center[0] + f64::from(from_center.x) * self.window.units_per_point,
             self.window.center[1] - f64::from(from_center.y) * self.window.units_per_point,
         ]
+    }
+
+    /// About which part of an evenly spread cloud is in sight.
+    pub fn visible(&self, cloud: &PointCloud, axes: [usize; 2]) -> f32 {
+        let seen = |axis: usize, points: f32| {
+            let extent = 2.0 * span(cloud, axis).1;
+            if extent > 0.0 { (f64::from(points) * self.window.units_per_point / extent).min(1.0) } else { 1.0 }
+        };
+        (seen(axes[0], self.rect.width()) * seen(axes[1], self.rect.height())) as f32
     }
 
     /// Moves with the pointer.
@@ -109,15 +129,16 @@ pub struct SpaceCamera {
 
 /// Vertical field of view.
 const FIELD: f64 = 0.7;
-const NEAR: f64 = 0.01;
+const NEAR: f64 = 0.001;
 const FAR: f64 = 100.0;
+/// The least and the largest distance from the target.
+const NEAREST: f64 = 0.004;
+const FARTHEST: f64 = 50.0;
 
 impl SpaceCamera {
     /// The camera of a view.
     pub fn new(rect: Rect, view: &SpaceView, cloud: &PointCloud) -> Self {
-        let spans = view.axes.map(|axis| span(cloud, axis));
-        let unit = spans.iter().map(|span| span.1).fold(0.0, f64::max);
-        let unit = if unit > 0.0 { unit } else { 1.0 };
+        let (middle, unit) = units(cloud, view.axes);
         let (right, up, back) = frame(view);
         let eye: [f64; 3] = std::array::from_fn(|axis| view.target[axis] + back[axis] * view.distance);
         let dot = |a: [f64; 3], b: [f64; 3]| a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
@@ -132,7 +153,7 @@ impl SpaceCamera {
             std::array::from_fn(|column| depth * view_rows[2][column] + if column == 3 { depth * NEAR } else { 0.0 }),
             view_rows[2].map(|value| -value),
         ];
-        Self { rect, middle: spans.map(|span| span.0), unit, matrix }
+        Self { rect, middle, unit, matrix }
     }
 
     /// For the GPU.
@@ -154,6 +175,13 @@ impl SpaceCamera {
         let y = clip[1] / clip[3] * f64::from(self.rect.height()) / 2.0;
         Some((pos2(center.x + x as f32, center.y - y as f32), clip[3]))
     }
+}
+
+/// The cloud's middle, and the half extent of its widest axis.
+fn units(cloud: &PointCloud, axes: [usize; 3]) -> ([f64; 3], f64) {
+    let spans = axes.map(|axis| span(cloud, axis));
+    let unit = spans.iter().map(|span| span.1).fold(0.0, f64::max);
+    (spans.map(|span| span.0), if unit > 0.0 { unit } else { 1.0 })
 }
 
 /// Right, up and back of a view: z is up.
@@ -184,7 +212,7 @@ pub fn pan(view: &mut SpaceView, by: Vec2, height: f32) {
 
 /// Comes closer or goes away.
 pub fn dolly(view: &mut SpaceView, factor: f32) {
-    view.distance = (view.distance / f64::from(factor)).clamp(0.02, 50.0);
+    view.distance = (view.distance / f64::from(factor)).clamp(NEAREST, FARTHEST);
 }
 
 /// The directions of the three axes on the screen, for the little cross in the corner: (right, up) of each.

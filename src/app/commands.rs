@@ -22,6 +22,7 @@ pub enum Command {
     NextQuery,
     PreviousQuery,
     FitView,
+    FocusQuery,
     ToggleProblem,
     ToggleSelection,
     ScaleUp,
@@ -40,7 +41,7 @@ pub enum Command {
 
 impl Command {
     /// All, in the order of the sheet.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         Self::Open,
         Self::SaveWindow,
         Self::Quit,
@@ -49,6 +50,7 @@ impl Command {
         Self::NextQuery,
         Self::PreviousQuery,
         Self::FitView,
+        Self::FocusQuery,
         Self::ToggleProblem,
         Self::ToggleSelection,
         Self::ScaleUp,
@@ -70,7 +72,7 @@ impl Command {
     /// Of the Run menu.
     pub const RUN: [Self; 4] = [Self::Run, Self::Cancel, Self::NextQuery, Self::PreviousQuery];
     /// Of the View menu, before the panes, looks and scales.
-    pub const VIEW: [Self; 4] = [Self::FitView, Self::ToggleProblem, Self::ToggleSelection, Self::ResetLayout];
+    pub const VIEW: [Self; 5] = [Self::FitView, Self::FocusQuery, Self::ToggleProblem, Self::ToggleSelection, Self::ResetLayout];
     /// Of the View menu.
     pub const SCALE: [Self; 3] = [Self::ScaleUp, Self::ScaleDown, Self::ScaleReset];
 
@@ -85,6 +87,7 @@ impl Command {
             Self::NextQuery => "Next query",
             Self::PreviousQuery => "Previous query",
             Self::FitView => "Fit the views to the cloud",
+            Self::FocusQuery => "Zoom to the query",
             Self::ToggleProblem => "Show or hide the problem",
             Self::ToggleSelection => "Show or hide the selection",
             Self::ScaleUp => "Larger text and controls",
@@ -113,6 +116,7 @@ impl Command {
             Self::NextQuery => "Pick the next query of the run.",
             Self::PreviousQuery => "Pick the query before this one.",
             Self::FitView => "Show the whole cloud in Plane and Space.",
+            Self::FocusQuery => "Show the picked query and its neighbours large in Plane and Space.",
             Self::ToggleProblem => "The panel on the left.",
             Self::ToggleSelection => "The panel on the right.",
             Self::ScaleUp => "A quarter larger, up to 300 %.",
@@ -143,6 +147,7 @@ impl Command {
             Self::NextQuery => plain(Key::N),
             Self::PreviousQuery => plain(Key::P),
             Self::FitView => plain(Key::F),
+            Self::FocusQuery => plain(Key::Z),
             Self::ToggleProblem => command(Key::B),
             Self::ToggleSelection => command(Key::I),
             Self::ScaleUp => command(Key::Equals),

@@ -12,7 +12,7 @@ use super::derived::{Derived, TheoryCurve};
 use super::export::ExportKind;
 use super::gpu::{self, ViewPoints};
 use super::loader::Loading;
-use super::session::{EngineStatus, Picked};
+use super::session::{EngineStatus, FileColumns, Picked};
 use crate::cloud::PointCloud;
 use crate::run::{JobId, RunRecord, RunSpec, Worker};
 
@@ -24,6 +24,8 @@ pub enum Message {
     Derived(Arc<RunRecord>, Derived),
     /// What theory expects of a query of a record.
     Theory(Arc<RunRecord>, usize, TheoryCurve),
+    /// What columns a file has.
+    Columns(FileColumns),
     /// The data's file was chosen, or not.
     DataPath(Option<PathBuf>),
     /// The query file was chosen, or not.

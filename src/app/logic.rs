@@ -9,8 +9,8 @@ use super::export::{self, ExportDialog, ExportKind};
 use super::format;
 use super::handles::{Message, Then};
 use super::log::Level;
-use super::session::Activity;
-use crate::cloud::{CloudError, PointCloud};
+use super::session::{Activity, FileColumns};
+use crate::cloud::{CloudError, PointCloud, Source};
 use crate::run::{Event, RunError, RunRecord};
 
 impl App {
@@ -62,6 +62,11 @@ impl App {
 
     /// A whole run is done.
     pub(super) fn finished(&mut self, record: Arc<RunRecord>) {
+        if let Some(fallback) = &record.fallback
+            && !self.session.log.entries().iter().any(|entry| entry.text == *fallback)
+        {
+            self.session.log.say(Level::Warning, fallback.clone());
+        }
         let summary = &record.summary;
         self.session.log.info(format!(
             "{}: {} × {}, d = {}, k = {}: search {} median of {}, {}",
@@ -74,11 +79,6 @@ impl App {
             record.spec.repeats,
             format::distances_per_second(summary.distances_per_second),
         ));
-        if let Some(fallback) = &record.fallback
-            && !self.session.log.entries().iter().any(|entry| entry.text == *fallback)
-        {
-            self.session.log.say(Level::Warning, fallback.clone());
-        }
         let asked = Arc::clone(&record);
         self.handles.spawn("derive", move || {
             let derived = Derived::of(&asked);
@@ -136,10 +136,25 @@ impl App {
         let view = super::state::SpaceView::default();
         (self.state.space.target, self.state.space.distance) = (view.target, view.distance);
         self.state.space.axes = fitting(self.state.space.axes, cloud.dims());
+        self.describe(&cloud);
         let session = &mut self.session;
         (session.record, session.derived, session.theory) = (None, None, None);
         (session.picked, session.answered, session.rank) = (None, None, None);
         session.cloud = Some(cloud);
+    }
+
+    /// Has all columns of the cloud's file listed, for the chooser.
+    fn describe(&self, cloud: &PointCloud) {
+        let Source::File { path, .. } = cloud.source() else { return };
+        if self.session.columns.as_ref().is_some_and(|known| known.is_of(cloud.source())) {
+            return;
+        }
+        let path = path.clone();
+        self.handles.spawn("columns", move || {
+            // Where they cannot be listed, names are typed.
+            let columns = crate::cloud::formats::describe(&path, &crate::progress::Silent).map(|info| info.columns).unwrap_or_default();
+            Message::Columns(FileColumns { path, columns })
+        });
     }
 
     fn message(&mut self, message: Message) {
@@ -160,6 +175,7 @@ impl App {
                     self.session.theory = Some(curve);
                 }
             }
+            Message::Columns(columns) => self.session.columns = Some(columns),
             Message::DataPath(Some(path)) => self.open(&path),
             Message::DataPath(None) => {
                 // Also what a desktop without a file dialog answers, at once: the typed path always works.

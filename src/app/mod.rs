@@ -175,7 +175,10 @@ impl App {
 }
 
 impl eframe::App for App {
-    fn logic(&mut self, _ctx: &egui::Context, _frame: &mut eframe::Frame) {
+    fn logic(&mut self, ctx: &egui::Context, _frame: &mut eframe::Frame) {
+        if self.state.look.is_lost(ctx) {
+            self.state.look.apply(ctx);
+        }
         self.poll();
     }
 

@@ -1,11 +1,13 @@
 //! What is open now and is not kept: the cloud, its answer, what is selected, what is going on.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::derived::{Derived, TheoryCurve};
 use super::export::ExportDialog;
 use super::log::Log;
-use crate::cloud::PointCloud;
+use crate::cloud::formats::ColumnInfo;
+use crate::cloud::{PointCloud, Source};
 use crate::knn::{Counters, DeviceInfo, EngineKind, NONE};
 use crate::run::RunRecord;
 
@@ -96,11 +98,29 @@ pub struct EngineStatus {
     pub device: Option<Result<DeviceInfo, String>>,
 }
 
+/// What columns a file has.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FileColumns {
+    /// Which file.
+    pub path: PathBuf,
+    /// All of them, in the file's order.
+    pub columns: Vec<ColumnInfo>,
+}
+
+impl FileColumns {
+    /// Whether they are the columns of this source.
+    pub fn is_of(&self, source: &Source) -> bool {
+        matches!(source, Source::File { path, .. } if *path == self.path)
+    }
+}
+
 /// All of it.
 #[derive(Default)]
 pub struct Session {
     /// What is searched.
     pub cloud: Option<Arc<PointCloud>>,
+    /// What columns its file has, once they are listed.
+    pub columns: Option<FileColumns>,
     /// The last whole run over [`Self::cloud`].
     pub record: Option<Arc<RunRecord>>,
     /// Histogram and bands of [`Self::record`], once they are made.
@@ -142,10 +162,5 @@ impl Session {
                 record.query_rows.get(query).map(|&row| (&**cloud, row as usize))
             }
         }
-    }
-
-    /// Whether the record belongs to the cloud that is shown, and which it is.
-    pub fn shown_record(&self) -> Option<&Arc<RunRecord>> {
-        self.record.as_ref()
     }
 }

@@ -68,6 +68,8 @@ pub struct PlaneView {
     pub point_size: f32,
     /// Whether lines join the query and its neighbours.
     pub lines: bool,
+    /// Whether a lens enlarges neighbours that are too close to be told apart.
+    pub lens: bool,
 }
 
 /// A place and a scale.
@@ -81,7 +83,7 @@ pub struct PlaneWindow {
 
 impl Default for PlaneView {
     fn default() -> Self {
-        Self { axes: [0, 1], window: None, point_size: 2.0, lines: true }
+        Self { axes: [0, 1], window: None, point_size: 2.0, lines: true, lens: true }
     }
 }
 

@@ -36,19 +36,30 @@ impl Look {
         }
     }
 
-    /// Tells egui. The dark style carries the high-contrast one too: only one is shown at a time.
-    pub fn apply(self, ctx: &egui::Context) {
-        ctx.set_theme(match self {
+    /// What egui calls it.
+    fn preference(self) -> egui::ThemePreference {
+        match self {
             Self::System => egui::ThemePreference::System,
             Self::Light => egui::ThemePreference::Light,
             Self::Dark | Self::HighContrast => egui::ThemePreference::Dark,
-        });
+        }
+    }
+
+    /// Whether egui was told something else meanwhile.
+    pub fn is_lost(self, ctx: &egui::Context) -> bool {
+        ctx.options(|options| options.theme_preference) != self.preference()
+    }
+
+    /// Tells egui. The dark style carries the high-contrast one too: only one is shown at a time.
+    pub fn apply(self, ctx: &egui::Context) {
+        ctx.set_theme(self.preference());
         ctx.set_visuals_of(egui::Theme::Light, visuals(&Palette::LIGHT));
         ctx.set_visuals_of(egui::Theme::Dark, visuals(if self == Self::HighContrast { &Palette::HIGH_CONTRAST } else { &Palette::DARK }));
         ctx.all_styles_mut(|style| {
             style.spacing.item_spacing = egui::vec2(8.0, 6.0);
             style.spacing.button_padding = egui::vec2(8.0, 3.0);
             style.spacing.interact_size.y = 22.0;
+            style.text_styles.insert(egui::TextStyle::Small, egui::FontId::proportional(11.0));
             style.spacing.menu_margin = egui::Margin::same(6);
         });
     }

@@ -19,12 +19,14 @@ impl App {
             panels::status_ui(ui, &self.session, palette, &mut self.actions);
         });
         if self.state.show_problem {
-            Panel::left("problem").resizable(true).default_size(292.0).size_range(260.0..=460.0).frame(side).show(ui, |ui| {
+            Panel::left("problem").resizable(true).default_size(280.0).size_range(250.0..=460.0).frame(side).show(ui, |ui| {
                 panels::problem_ui(ui, &self.state, &self.session, palette, &mut self.actions);
             });
         }
-        if self.state.show_selection {
-            Panel::right("selection").resizable(true).default_size(232.0).size_range(200.0..=460.0).frame(side).show(ui, |ui| {
+        // Where there is no room for both, the problem comes first.
+        let room = ui.ctx().content_rect().width() >= 860.0 || !self.state.show_problem;
+        if self.state.show_selection && room {
+            Panel::right("selection").resizable(true).default_size(228.0).size_range(200.0..=460.0).frame(side).show(ui, |ui| {
                 panels::selection_ui(ui, &self.state, &self.session, palette, &mut self.actions);
             });
         }

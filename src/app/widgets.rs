@@ -39,6 +39,15 @@ pub fn field_ui(ui: &mut Ui, label: &str, text: &mut String, hint: &str, field: 
     response
 }
 
+/// A text field under its label, as wide as the panel: for paths and specs.
+pub fn wide_field_ui(ui: &mut Ui, label: &str, text: &mut String, hint: &str, field: Field, errors: &[FieldError], palette: &Palette) -> Response {
+    let label_id = ui.label(RichText::new(label).color(palette.text_weak)).id;
+    let edit = TextEdit::singleline(text).id_salt(label).hint_text(hint.to_owned()).desired_width(f32::INFINITY);
+    let response = ui.add(edit).labelled_by(label_id);
+    error_ui(ui, field, errors, palette);
+    response
+}
+
 /// What is wrong with a field, under it.
 pub fn error_ui(ui: &mut Ui, field: Field, errors: &[FieldError], palette: &Palette) {
     if let Some(error) = errors.iter().find(|error| error.field == field) {

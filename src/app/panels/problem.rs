@@ -8,7 +8,8 @@ use crate::app::format;
 use crate::app::session::{Activity, Session};
 use crate::app::state::State;
 use crate::app::tokens::Palette;
-use crate::app::widgets::{command_ui, error_ui, field_ui, heading_ui, row_ui};
+use crate::app::widgets::{command_ui, error_ui, field_ui, heading_ui, row_ui, wide_field_ui};
+use crate::cloud::formats::{ColumnInfo, ColumnKind};
 use crate::cloud::{Order, generate};
 use crate::knn::{EngineKind, Metric};
 use crate::run::EngineChoice;
@@ -17,7 +18,7 @@ use crate::run::EngineChoice;
 pub fn problem_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palette, actions: &mut Actions) {
     let mut draft = state.draft.clone();
     let errors = draft.to_spec().err().unwrap_or_default();
-    egui::Panel::bottom("run").frame(egui::Frame::NONE.inner_margin(egui::Margin { top: 6, ..Default::default() })).show(ui, |ui| {
+    egui::Panel::bottom("run").show_separator_line(false).frame(egui::Frame::NONE.inner_margin(egui::Margin { top: 6, ..Default::default() })).show(ui, |ui| {
         run_ui(ui, session, &errors, palette, actions);
     });
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
@@ -64,7 +65,7 @@ fn generator_ui(ui: &mut Ui, draft: &mut Draft, errors: &[FieldError], palette: 
         });
         response.response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::ComboBox, true, "Generator"));
     });
-    let spec = field_ui(ui, "Spec", &mut draft.generator, "uniform:n=100000,d=2", Field::Generator, errors, palette);
+    let spec = wide_field_ui(ui, "Spec", &mut draft.generator, "uniform:n=100000,d=2", Field::Generator, errors, palette);
     let parsed = draft.generator.parse::<generate::Spec>();
     match &parsed {
         Err(why) if !draft.generator.trim().is_empty() => {
@@ -91,10 +92,14 @@ fn suggestion(generator: &generate::Generator) -> String {
 
 /// Whether the file is to be read.
 fn file_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldError], palette: &Palette) -> bool {
-    let path = field_ui(ui, "Path", &mut draft.path, "type or paste a path", Field::Path, errors, palette);
+    let path = wide_field_ui(ui, "Path", &mut draft.path, "type or paste a path", Field::Path, errors, palette);
     let columns = row_ui(ui, "Columns", palette, |ui, label| {
-        let chosen = ui.available_width();
-        ui.add(TextEdit::singleline(&mut draft.columns).id_salt("columns").hint_text("x,y,z or all numbers").desired_width(chosen)).labelled_by(label)
+        let known = session.columns.as_ref().filter(|known| draft.source().is_ok_and(|source| known.is_of(&source)));
+        if let Some(known) = known {
+            columns_ui(ui, &mut draft.columns, &known.columns, palette);
+        }
+        let width = ui.available_width();
+        ui.add(TextEdit::singleline(&mut draft.columns).id_salt("columns").hint_text("x,y,z or all numbers").desired_width(width)).labelled_by(label)
     });
     if let Some(cloud) = session.cloud.as_ref().filter(|_| draft.columns.trim().is_empty()) {
         let names: Vec<&str> = cloud.axes().iter().map(|axis| axis.name.as_str()).take(8).collect();
@@ -106,6 +111,27 @@ fn file_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldErr
     let ready = draft.source().is_ok();
     ui.add_enabled(ready, egui::Button::new("Load")).on_hover_text("Read the file and show it; Run does so by itself.").clicked()
         || (ready && entered)
+}
+
+/// The file's columns, to be ticked.
+fn columns_ui(ui: &mut Ui, chosen: &mut String, columns: &[ColumnInfo], palette: &Palette) {
+    let response = ui.menu_button("Choose", |ui| {
+        ui.label(RichText::new("Coordinates; none ticked takes the usual ones").color(palette.text_weak).small());
+        ScrollArea::vertical().max_height(320.0).show(ui, |ui| {
+            let mut names: Vec<String> = chosen.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect();
+            for (at, column) in columns.iter().enumerate().filter(|(_, column)| column.kind == ColumnKind::Numeric) {
+                // A name that would read as a list or a number is given by its place.
+                let awkward = column.name.contains([',', '-']) || column.name.trim() != column.name || column.name.parse::<usize>().is_ok();
+                let key = if awkward { at.to_string() } else { column.name.clone() };
+                let mut ticked = names.contains(&key);
+                if ui.checkbox(&mut ticked, &column.name).changed() {
+                    if ticked { names.push(key) } else { names.retain(|name| *name != key) }
+                    *chosen = names.join(",");
+                }
+            }
+        });
+    });
+    response.response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, "Choose columns"));
 }
 
 fn query_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldError], palette: &Palette, actions: &mut Actions) {
@@ -128,7 +154,7 @@ fn query_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldEr
             field_ui(ui, "Row numbers", &mut draft.query_rows, "0,5,10-20", Field::QueryRows, errors, palette);
         }
         QueryKind::File => {
-            field_ui(ui, "Query file", &mut draft.query_path, "type or paste a path", Field::QueryPath, errors, palette);
+            wide_field_ui(ui, "Query file", &mut draft.query_path, "type or paste a path", Field::QueryPath, errors, palette);
             if ui.button("Browse…").clicked() {
                 actions.send(Action::BrowseQueries);
             }
@@ -185,6 +211,10 @@ fn engine_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldE
     error_ui(ui, Field::Repeats, errors, palette);
 }
 
+fn percent(fraction: Option<f32>) -> String {
+    fraction.map(|fraction| format!(", {:.0} %", fraction * 100.0)).unwrap_or_default()
+}
+
 fn about(kind: EngineKind) -> &'static str {
     match kind {
         EngineKind::Cuda => "The warp-per-query kernel on an NVIDIA GPU.",
@@ -197,23 +227,23 @@ fn run_ui(ui: &mut Ui, session: &Session, errors: &[FieldError], palette: &Palet
     let busy = matches!(session.activity, Activity::Loading { .. } | Activity::Running { pick: false, .. });
     if busy {
         let (text, fraction) = match &session.activity {
-            Activity::Loading { what, fraction } => (format!("Loading {what}"), *fraction),
-            Activity::Running { stage, fraction, .. } => (stage.clone(), Some(*fraction)),
+            Activity::Loading { what, fraction } => (format!("Loading {what}{}", percent(*fraction)), *fraction),
+            Activity::Running { stage, fraction, .. } => (format!("{stage}{}", percent(Some(*fraction))), Some(*fraction)),
             Activity::Idle => (String::new(), None),
         };
         ui.horizontal(|ui| {
             command_ui(ui, Command::Cancel, actions);
-            let bar = egui::ProgressBar::new(fraction.unwrap_or(0.0)).desired_width(ui.available_width());
-            ui.add(if fraction.is_some() { bar.show_percentage() } else { bar });
+            ui.add(egui::ProgressBar::new(fraction.unwrap_or(0.0)).desired_width(ui.available_width()));
         });
         ui.add(egui::Label::new(RichText::new(text).color(palette.text_weak).small()).truncate());
         return;
     }
     let reason = errors.first().map(|error| error.sentence.clone());
     let text = RichText::new("Run").strong().color(if reason.is_none() { palette.on_accent } else { palette.text_weak });
-    let button = egui::Button::new(text).min_size(egui::vec2(ui.available_width(), 30.0));
+    let button = egui::Button::new(text);
     let button = if reason.is_none() { button.fill(palette.accent) } else { button };
-    let response = ui.add_enabled(reason.is_none(), button);
+    let size = egui::vec2(ui.available_width(), 30.0);
+    let response = ui.add_enabled_ui(reason.is_none(), |ui| ui.add_sized(size, button)).inner;
     let shortcut = Command::Run.shortcut().map(|shortcut| ui.ctx().format_shortcut(&shortcut)).unwrap_or_default();
     if response.on_hover_text(format!("{} {shortcut}", Command::Run.tooltip())).clicked() {
         actions.send(Command::Run);

@@ -50,7 +50,8 @@ pub fn convergence_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
 
     plot(if log_y { "convergence, log" } else { "convergence" }, palette)
         .height((ui.available_height() - 4.0).max(60.0))
-        .legend(Legend::default().position(Corner::RightTop).follow_insertion_order(true).background_alpha(0.8))
+        .width(ui.available_width())
+        .legend(Legend::default().position(Corner::LeftBottom).follow_insertion_order(true).background_alpha(0.8))
         .x_axis_label("points seen")
         .x_grid_spacer(decades)
         .x_axis_formatter(power)
@@ -66,14 +67,14 @@ pub fn convergence_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
             if !xs.is_empty() {
                 let fill = palette.intermediate.gamma_multiply(0.22);
                 plot.add(FilledArea::new("10 to 90 % of queries", &xs, &lows, &highs).fill_color(fill));
-                plot.line(Line::new("median of queries", PlotPoints::from(medians)).color(palette.intermediate).width(1.5));
+                plot.line(Line::new("median of queries", PlotPoints::from(medians)).color(palette.intermediate).width(1.5).allow_band(false));
             }
             if !theory.is_empty() {
-                let line = Line::new("theory, picked query", PlotPoints::from(theory)).color(palette.theory).width(1.5);
+                let line = Line::new("theory, picked query", PlotPoints::from(theory)).color(palette.theory).width(1.5).allow_band(false);
                 plot.line(line.style(LineStyle::dashed_dense()));
             }
             if !picked.is_empty() {
-                plot.line(Line::new("picked query", PlotPoints::from(picked)).color(palette.query).width(2.0));
+                plot.line(Line::new("picked query", PlotPoints::from(picked)).color(palette.query).width(2.0).allow_band(false));
             }
         });
 }
@@ -111,7 +112,8 @@ fn decades(input: GridInput) -> Vec<GridMark> {
 fn power(mark: GridMark, range: &RangeInclusive<f64>) -> String {
     let narrow = range.end() - range.start() < 1.5;
     let whole = (mark.value - mark.value.round()).abs() < 1e-6;
-    if whole || narrow { format::significant(10f64.powf(mark.value)) } else { String::new() }
+    let value = 10f64.powf(mark.value);
+    if whole { format::digits(value, 1) } else if narrow { format::significant(value) } else { String::new() }
 }
 
 #[cfg(test)]

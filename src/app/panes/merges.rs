@@ -35,6 +35,7 @@ pub fn merges_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let least = derived.merges.first().map_or(0.0, |bin| f64::from(bin.0));
     plot("merges", palette)
         .height((ui.available_height() - 4.0).max(60.0))
+        .width(ui.available_width())
         .include_y(0.0)
         .include_x(least - 1.0)
         .legend(Legend::default().position(Corner::RightTop).follow_insertion_order(true).background_alpha(0.8))

@@ -7,7 +7,7 @@ use super::points::{axis_ui, dimensions_ui, marks_ui, points_ui};
 use crate::app::camera::{PlaneCamera, place};
 use crate::app::commands::Action;
 use crate::app::gpu::Style;
-use crate::app::state::PlaneView;
+use crate::app::state::{PlaneView, PlaneWindow};
 use crate::app::ticks::ticks;
 use crate::app::widgets::empty_ui;
 use crate::cloud::{Axis, PointCloud};
@@ -15,6 +15,13 @@ use crate::knn::Metric;
 
 /// Room for the numbers at the axes.
 const MARGIN: egui::Vec2 = vec2(54.0, 20.0);
+
+/// Neighbours within fewer points of the screen than this get a lens.
+const CROWDED: f32 = 36.0;
+
+/// The textures of the pane and of its lens.
+const VIEW: u64 = 2;
+const LENS: u64 = 3;
 
 /// The pane.
 pub fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
@@ -26,6 +33,7 @@ pub fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         axis_ui(ui, "right", &cloud, &mut view.axes[0], context.palette);
         axis_ui(ui, "up", &cloud, &mut view.axes[1], context.palette);
         ui.checkbox(&mut view.lines, "Lines");
+        ui.checkbox(&mut view.lens, "Lens").on_hover_text("Enlarge neighbours that are too close to be told apart.");
         dimensions_ui(ui, 2, &cloud, context.palette);
     });
     if view.axes != context.state.plane.axes {
@@ -42,25 +50,46 @@ pub fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let moved = move_ui(ui, &response, &mut camera, &mut view);
 
     ui.painter().rect_filled(rect, 0.0, context.palette.canvas);
-    axes_ui(ui, rect, &camera, &cloud, view, context);
-    let style = Style { color: context.palette.point, size: view.point_size, magnitude: None };
-    let note = points_ui(ui, rect, context, view.axes, camera.projection(), style, moved);
-    circle_ui(ui, rect, &camera, &cloud, view, context);
-    let screen = |cloud: &PointCloud, row: usize| Some(camera.screen(place(cloud, row, view.axes)));
-    marks_ui(ui, rect, context, view.point_size, view.lines, &screen);
+    axes_ui(ui, &camera, &cloud, view, context);
+    let note = cloud_ui(ui, context, VIEW, &camera, &cloud, view, moved);
+    let lens = view.lens.then(|| lens(&camera, &cloud, view, context)).flatten();
+    if let Some(lens) = &lens {
+        lens_ui(ui, context, &camera, lens, &cloud, view);
+    }
     if let Some(note) = note {
         ui.painter().text(rect.left_bottom() + vec2(6.0, -4.0), Align2::LEFT_BOTTOM, note, FontId::proportional(12.0), context.palette.text);
     }
 
     if response.clicked()
         && let Some(pointer) = response.interact_pointer_pos()
-        && let Some(action) = nearest(&camera, &cloud, view, context, pointer)
     {
-        context.actions.send(action);
+        let through = lens.filter(|lens| lens.rect.contains(pointer)).unwrap_or(camera);
+        if let Some(action) = nearest(&through, &cloud, view, context, pointer) {
+            context.actions.send(action);
+        }
     }
     if view != context.state.plane {
         context.actions.send(Action::SetPlane(view));
     }
+}
+
+/// Points, circle and marks through a camera.
+fn cloud_ui(
+    ui: &Ui,
+    context: &mut PaneContext<'_>,
+    texture: u64,
+    camera: &PlaneCamera,
+    cloud: &PointCloud,
+    view: PlaneView,
+    moved: bool,
+) -> Option<String> {
+    let size = if texture == LENS { view.point_size * 1.5 } else { view.point_size };
+    let style = Style { color: context.palette.point, size, magnitude: None };
+    let note = points_ui(ui, camera.rect, context, texture, view.axes, camera.projection(), style, camera.visible(cloud, view.axes), moved);
+    circle_ui(ui, camera, cloud, view, context);
+    let screen = |cloud: &PointCloud, row: usize| Some(camera.screen(place(cloud, row, view.axes)));
+    marks_ui(ui, camera.rect, context, size, view.lines, &screen);
+    note
 }
 
 /// Pans, zooms, fits; true when the picture moved.
@@ -109,8 +138,50 @@ fn nearest(camera: &PlaneCamera, cloud: &PointCloud, view: PlaneView, context: &
     Some(Action::PickRow(row as u32))
 }
 
+/// The camera of the lens: on the query, when its neighbours are crowded on the screen.
+fn lens(camera: &PlaneCamera, cloud: &PointCloud, view: PlaneView, context: &PaneContext<'_>) -> Option<PlaneCamera> {
+    let (of, row) = context.session.picked_point()?;
+    let answered = context.session.answered.as_ref()?;
+    let center = place(of, row, view.axes);
+    let far = |row: u32| {
+        let point = place(cloud, row as usize, view.axes);
+        ((point[0] - center[0]).powi(2) + (point[1] - center[1]).powi(2)).sqrt()
+    };
+    let reach = answered.neighbors().map(|(row, _)| far(row)).fold(0.0, f64::max);
+    let rect = camera.rect;
+    let side = (rect.width().min(rect.height()) * 0.45).min(240.0);
+    let crowded = reach > 0.0 && reach / camera.window.units_per_point < f64::from(CROWDED.min(side * 0.3));
+    if !crowded || side < 80.0 || !rect.contains(camera.screen(center)) {
+        return None;
+    }
+    // In the corner that is farthest from the query.
+    let query = camera.screen(center);
+    let corner = pos2(
+        if query.x < rect.center().x { rect.right() - side - 8.0 } else { rect.left() + 8.0 },
+        if query.y < rect.center().y { rect.bottom() - side - 8.0 } else { rect.top() + 8.0 },
+    );
+    let window = PlaneWindow { center, units_per_point: reach * 2.5 / f64::from(side) };
+    Some(PlaneCamera { rect: Rect::from_min_size(corner, egui::Vec2::splat(side)), window })
+}
+
+/// The lens, and a line to where it looks.
+fn lens_ui(ui: &Ui, context: &mut PaneContext<'_>, camera: &PlaneCamera, lens: &PlaneCamera, cloud: &PointCloud, view: PlaneView) {
+    let palette = context.palette;
+    let query = camera.screen(lens.window.center);
+    let stroke = Stroke::new(1.0, palette.text_weak);
+    let edge = lens.rect.clamp(query);
+    let away = (edge - query).normalized() * 11.0;
+    ui.painter().line_segment([query + away, edge], stroke);
+    ui.painter().rect_filled(lens.rect, 0.0, palette.canvas);
+    cloud_ui(ui, context, LENS, lens, cloud, view, false);
+    ui.painter().rect_stroke(lens.rect, 0.0, stroke, egui::StrokeKind::Outside);
+    let times = camera.window.units_per_point / lens.window.units_per_point;
+    let text = format!("× {}", crate::app::format::digits(times, 2));
+    ui.painter().text(lens.rect.left_top() + vec2(5.0, 3.0), Align2::LEFT_TOP, text, FontId::proportional(11.0), palette.text_weak);
+}
+
 /// The circle of radius √max_distance: all neighbours are within it, and every point outside is farther.
-fn circle_ui(ui: &Ui, rect: Rect, camera: &PlaneCamera, cloud: &PointCloud, view: PlaneView, context: &PaneContext<'_>) {
+fn circle_ui(ui: &Ui, camera: &PlaneCamera, cloud: &PointCloud, view: PlaneView, context: &PaneContext<'_>) {
     let Some(answered) = &context.session.answered else { return };
     let squared = answered.max_squared_distance();
     let flat = cloud.dims() == 2 && view.axes[0] != view.axes[1] && answered.record.spec.metric == Metric::L2;
@@ -120,14 +191,15 @@ fn circle_ui(ui: &Ui, rect: Rect, camera: &PlaneCamera, cloud: &PointCloud, view
     let Some((of, row)) = context.session.picked_point() else { return };
     let center = camera.screen(place(of, row, view.axes));
     let radius = (f64::from(squared).sqrt() / camera.window.units_per_point) as f32;
-    if radius < 1e5 {
-        ui.painter().with_clip_rect(rect).circle_stroke(center, radius, Stroke::new(1.5, context.palette.intermediate));
+    // A circle of a few points would only blur the query's mark.
+    if (3.0..1e5).contains(&radius) {
+        ui.painter().with_clip_rect(camera.rect).circle_stroke(center, radius, Stroke::new(1.5, context.palette.intermediate));
     }
 }
 
 /// Grid, frame, numbers in the file's own values, and names.
-fn axes_ui(ui: &Ui, rect: Rect, camera: &PlaneCamera, cloud: &PointCloud, view: PlaneView, context: &PaneContext<'_>) {
-    let palette = context.palette;
+fn axes_ui(ui: &Ui, camera: &PlaneCamera, cloud: &PointCloud, view: PlaneView, context: &PaneContext<'_>) {
+    let (palette, rect) = (context.palette, camera.rect);
     let (inside, outside) = (ui.painter().with_clip_rect(rect), ui.painter());
     let font = FontId::proportional(11.0);
     let (low, high) = (camera.place(rect.left_bottom()), camera.place(rect.right_top()));
@@ -135,26 +207,26 @@ fn axes_ui(ui: &Ui, rect: Rect, camera: &PlaneCamera, cloud: &PointCloud, view: 
     let axis = |at: usize| cloud.axes().get(view.axes[at]).unwrap_or(&none);
     let (x, y) = (axis(0), axis(1));
 
-    let (values, decimals) = ticks(low[0] + x.origin, high[0] + x.origin, (rect.width() / 90.0) as usize);
+    let name = outside.text(pos2(rect.right(), rect.bottom() + 3.0), Align2::RIGHT_TOP, &x.name, font.clone(), palette.text);
+    let (values, decimals) = ticks(low[0] + x.origin, high[0] + x.origin, (rect.width() / 60.0) as usize);
     for value in values {
         let at = camera.screen([value - x.origin, low[1]]).x;
         inside.vline(at, rect.y_range(), Stroke::new(1.0, palette.grid));
         // Numbers keep clear of the axis's name at the end.
-        if at < rect.right() - 30.0 {
+        if at < name.left() - 26.0 {
             outside.text(pos2(at, rect.bottom() + 3.0), Align2::CENTER_TOP, label(value, decimals), font.clone(), palette.text_weak);
         }
     }
-    outside.text(pos2(rect.right(), rect.bottom() + 3.0), Align2::RIGHT_TOP, &x.name, font.clone(), palette.text);
 
-    let (values, decimals) = ticks(low[1] + y.origin, high[1] + y.origin, (rect.height() / 60.0) as usize);
+    let name = outside.text(pos2(rect.left() - 4.0, rect.top()), Align2::RIGHT_TOP, &y.name, font.clone(), palette.text);
+    let (values, decimals) = ticks(low[1] + y.origin, high[1] + y.origin, (rect.height() / 50.0) as usize);
     for value in values {
         let at = camera.screen([low[0], value - y.origin]).y;
         inside.hline(rect.x_range(), at, Stroke::new(1.0, palette.grid));
-        if at > rect.top() + 18.0 {
+        if at > name.bottom() + 6.0 {
             outside.text(pos2(rect.left() - 4.0, at), Align2::RIGHT_CENTER, label(value, decimals), font.clone(), palette.text_weak);
         }
     }
-    outside.text(pos2(rect.left() - 4.0, rect.top()), Align2::RIGHT_TOP, &y.name, font, palette.text);
     ui.painter().rect_stroke(rect, 0.0, Stroke::new(1.0, palette.line), egui::StrokeKind::Outside);
 }
 

@@ -15,19 +15,22 @@ use crate::cloud::PointCloud;
 /// How long after the last movement everything is drawn again.
 const STILL_AFTER_SECS: f64 = 0.2;
 
-/// Draws the cloud, and the file of queries over it; returns what to say when not all of it is drawn.
+/// Draws the cloud, and the file of queries over it, into a texture named `view`; `visible` is about the part of it
+/// that is in sight. Returns what to say when not all of it is drawn.
+#[allow(clippy::too_many_arguments, reason = "a picture has this many sides")]
 pub fn points_ui<const N: usize>(
     ui: &Ui,
     rect: Rect,
     context: &mut PaneContext<'_>,
+    view: u64,
     axes: [usize; N],
     projection: Projection,
     style: Style,
+    visible: f32,
     moved: bool,
 ) -> Option<String> {
     let cloud = context.session.cloud.clone()?;
     let gpu = context.handles.gpu?;
-    let view = N as u64;
     let n = cloud.len() as u64;
     let drawn = n.min(gpu.most_points);
     let moving = moving(ui, view, moved);
@@ -38,10 +41,14 @@ pub fn points_ui<const N: usize>(
     if size.contains(&0) {
         return None;
     }
-    let style = Style { size: (style.size * pixels_per_point).max(1.0), ..style };
-    let mut layers = vec![(context.handles.points(view, &cloud, &axes), shown as u32, style)];
+    let diameter = (style.size * pixels_per_point).max(1.0);
+    // Where points cover each other many times over, they let the ground through, so that density shows.
+    let covered = visible * shown as f32 * diameter * diameter / (size[0] * size[1]) as f32;
+    let opacity = if style.magnitude.is_some() { 1.0 } else { (1.2 / covered.max(1e-6)).clamp(0.2, 1.0) };
+    let style = Style { size: diameter, color: style.color.gamma_multiply(opacity), ..style };
+    let mut layers = vec![(context.handles.points(N as u64, &cloud, &axes), shown as u32, style)];
     if let Some(queries) = context.session.record.as_ref().and_then(|record| record.query_cloud.clone()) {
-        let points = context.handles.points(view | 1 << 32, &queries, &axes);
+        let points = context.handles.points(N as u64 | 1 << 32, &queries, &axes);
         let count = points.positions.len().min(u32::MAX as usize) as u32;
         layers.push((points, count, Style { color: context.palette.candidate, size: style.size * 1.4, magnitude: None }));
     }

@@ -16,6 +16,9 @@ const NEAR: f32 = 4.0;
 /// Points of the screen beyond which nothing is picked.
 const REACH: f32 = 24.0;
 
+/// The pane's texture.
+const VIEW: u64 = 4;
+
 /// The pane.
 pub fn space_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let Some(cloud) = context.session.cloud.clone() else {
@@ -46,7 +49,7 @@ pub fn space_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let camera = SpaceCamera::new(rect, &view, &cloud);
     let magnitude = view.color_by_height.then(|| height_weights(&cloud, view.axes[2]));
     let style = Style { color: context.palette.point, size: view.point_size, magnitude };
-    let note = points_ui(ui, rect, context, view.axes, camera.projection(), style, moved);
+    let note = points_ui(ui, rect, context, VIEW, view.axes, camera.projection(), style, 1.0, moved);
     let screen = |cloud: &PointCloud, row: usize| camera.screen(place(cloud, row, view.axes)).map(|(screen, _)| screen);
     marks_ui(ui, rect, context, view.point_size, view.lines, &screen);
     cross_ui(ui, rect, &view, &cloud, context);

@@ -13,13 +13,14 @@ use crate::run::{Phase, RunRecord};
 /// The pane.
 pub fn timings_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let palette = context.palette;
-    let Some(record) = &context.session.record else {
-        let next = if context.session.activity.is_busy() { "They come when the run is done." } else { "Press Run to measure." };
+    let session = context.session;
+    let Some(record) = session.record.as_ref().or(session.answered.as_ref().map(|answered| &answered.record)) else {
+        let next = if session.activity.is_busy() { "They come when the run is done." } else { "Press Run to measure." };
         return empty_ui(ui, "No timings yet", next, palette);
     };
     let phases = per_repeat(record);
-    egui::Grid::new("phases").num_columns(6).spacing([18.0, 3.0]).show(ui, |ui| {
-        for name in ["phase", "median", "least", "most", "spread", "samples"] {
+    egui::Grid::new("phases").num_columns(5).spacing([12.0, 2.0]).show(ui, |ui| {
+        for name in ["phase", "median", "least to most", "times"] {
             ui.label(RichText::new(name).color(palette.text_weak));
         }
         ui.end_row();
@@ -27,10 +28,8 @@ pub fn timings_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
             let (least, median, most) = spread(times);
             swatch_ui(ui, palette.phase(phase), phase.name());
             ui.label(number(format::millis(median)));
-            ui.label(number(format::millis(least)));
-            ui.label(number(format::millis(most)));
-            let relative = if median > 0.0 { (most - least) / median * 100.0 } else { 0.0 };
-            ui.label(number(if times.len() > 1 { format!("{} %", format::significant(relative)) } else { "–".to_owned() }));
+            let once = times.len() == 1;
+            ui.label(number(if once { String::new() } else { format!("{} to {}", format::millis(least), format::millis(most)) }));
             ui.label(number(format::count(times.len() as u64)));
             ui.end_row();
         }
@@ -39,12 +38,13 @@ pub fn timings_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let (_, median, _) = spread(searches);
     ui.add_space(4.0);
     let rate = format::distances_per_second(record.summary.distances_per_second);
-    ui.label(format!("Search, each repeat; median {}, {rate} on {}", format::millis(median), record.engine));
+    ui.add(egui::Label::new(format!("Search, each repeat: {rate} on {}", record.engine)).truncate());
     let color = palette.phase(Phase::Search);
     let bars: Vec<Bar> = searches.iter().enumerate().map(|(repeat, &ms)| Bar::new(repeat as f64 + 1.0, ms).width(0.7).fill(color)).collect();
     let repeats = searches.len() as f64;
     plot("timings", palette)
         .height((ui.available_height() - 4.0).max(60.0))
+        .width(ui.available_width())
         .include_y(0.0)
         .default_x_bounds(0.4, repeats + 0.6)
         .x_axis_label("repeat")

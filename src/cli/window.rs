@@ -1,6 +1,6 @@
 //! `warpscope [FILE]` and `warpscope gui`: the window.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 
@@ -9,6 +9,9 @@ use anyhow::bail;
 pub struct WindowArgs {
     /// A cloud to open
     file: Option<PathBuf>,
+    /// Draw the answered window into a PNG file instead of opening it; needs no display
+    #[arg(long, value_name = "PNG")]
+    picture: Option<PathBuf>,
 }
 
 /// Opens the window.
@@ -16,7 +19,26 @@ pub struct WindowArgs {
 /// # Errors
 /// When there is none to open, or it fails.
 pub fn run(args: &WindowArgs) -> anyhow::Result<()> {
-    open(args.file.clone())
+    match &args.picture {
+        None => open(args.file.clone()),
+        Some(png) => draw(args.file.as_deref(), png),
+    }
+}
+
+/// Draws the window without a display.
+fn draw(file: Option<&Path>, png: &Path) -> anyhow::Result<()> {
+    #[cfg(feature = "gui")]
+    {
+        let written = crate::app::render_headless(file, png, [1280, 800], crate::app::tokens::Look::Light)?;
+        println!("{}", written.display());
+        Ok(())
+    }
+    #[cfg(not(feature = "gui"))]
+    bail!(
+        "the window cannot be drawn: this build is without it: {}{}",
+        file.map(|file| format!("{}: ", file.display())).unwrap_or_default(),
+        png.display()
+    );
 }
 
 /// Opens the window on a file.

@@ -7,7 +7,7 @@ use super::App;
 use super::camera;
 use super::commands::{Action, Command};
 use super::draft::{DataKind, Draft, QueryKind};
-use super::export::{self, ExportDialog, ExportKind, PaneData};
+use super::export::{ExportDialog, ExportKind, PaneData};
 use super::handles::{Message, PendingPicture, Running, Then};
 use super::loader::{LoadJob, Loading};
 use super::session::{Activity, Answered, Picked};
@@ -321,7 +321,7 @@ impl App {
                 None => refuse(self, "There is nothing to export yet; run first, or pick a query."),
                 Some(data) => {
                     self.session.export = None;
-                    self.handles.spawn("save", move || Message::Saved(export::write_file(&path, |to| data.write(to))));
+                    self.handles.spawn("save", move || Message::Saved(data.save(&path)));
                 }
             },
             kind => {

@@ -64,7 +64,7 @@ impl Default for Draft {
             path: String::new(),
             columns: String::new(),
             drop_nonfinite: false,
-            generator: "gaussian-mixture:n=20000,d=2,clusters=12".to_owned(),
+            generator: "gaussian-mixture:n=20000,clusters=12".to_owned(),
             seed: "1".to_owned(),
             queries: QueryKind::Count,
             query_count: "1000".to_owned(),

@@ -1,4 +1,4 @@
-//! What a pane shows, as CSV or PNG. Files are written beside their goal and renamed, so that none is ever half there.
+//! What a pane shows, as CSV or PNG.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use super::log::Entry;
 use super::session::Answered;
 use super::state::PaneKind;
 use crate::cloud::PointCloud;
-use crate::knn::Convergence;
+use crate::export::{tables, write};
 use crate::run::RunRecord;
 
 /// What is exported.
@@ -74,112 +74,54 @@ impl PaneData {
     ///
     /// # Errors
     /// The writer's.
-    pub fn write(&self, to: &mut dyn Write) -> io::Result<()> {
+    pub fn write(&self, to: &mut impl Write) -> io::Result<()> {
         match self {
             Self::Points(cloud) => points(cloud, to),
-            Self::Neighbors(answered) => neighbors(answered, to),
-            Self::Timings(record) => timings(record, to),
-            Self::Merges(record) => merges(record, to),
-            Self::Convergence(record) => convergence(record, to),
+            Self::Neighbors(answered) => tables::neighbors_of_query(&answered.record, answered.query, to),
+            Self::Timings(record) => tables::timings(record, to),
+            Self::Merges(record) => tables::merges(record, to),
+            Self::Convergence(record) => tables::convergence(record, to),
             Self::Log(entries) => log(entries, to),
         }
     }
-}
 
-/// A column name or a sentence, quoted where it must be.
-fn quoted(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
-}
-
-/// Shortest digits that read back as the same number; infinity is `inf`.
-fn axes_header(cloud: &PointCloud) -> String {
-    cloud.axes().iter().map(|axis| quoted(&axis.name)).collect::<Vec<_>>().join(",")
-}
-
-fn coordinates(cloud: &PointCloud, row: usize) -> String {
-    (0..cloud.dims()).map(|axis| cloud.coordinate(row, axis).to_string()).collect::<Vec<_>>().join(",")
-}
-
-fn points(cloud: &PointCloud, to: &mut dyn Write) -> io::Result<()> {
-    writeln!(to, "row,{}", axes_header(cloud))?;
-    (0..cloud.len()).try_for_each(|row| writeln!(to, "{},{}", cloud.record(row), coordinates(cloud, row)))
-}
-
-fn neighbors(answered: &Answered, to: &mut dyn Write) -> io::Result<()> {
-    let (record, cloud) = (&answered.record, &answered.record.cloud);
-    let distance = if record.spec.metric == crate::knn::Metric::Angular { "angle" } else { "distance" };
-    writeln!(to, "query,rank,index,squared_distance,{distance},{}", axes_header(cloud))?;
-    let query = answered.query_cloud().record(answered.row() as usize);
-    for (rank, (row, squared)) in answered.neighbors().enumerate() {
-        let (index, far) = (cloud.record(row as usize), record.spec.metric.distance(squared));
-        writeln!(to, "{query},{rank},{index},{squared},{far},{}", coordinates(cloud, row as usize))?;
+    /// Writes it to a file.
+    ///
+    /// # Errors
+    /// `cannot write: why: path`.
+    pub fn save(&self, path: &Path) -> Result<PathBuf, String> {
+        write(path, |to| self.write(to)).map_err(|error| error.to_string())?;
+        Ok(path.to_owned())
     }
-    Ok(())
 }
 
-fn timings(record: &RunRecord, to: &mut dyn Write) -> io::Result<()> {
-    writeln!(to, "engine,phase,repeat,chunk,start_ms,duration_ms")?;
-    for sample in &record.samples {
-        writeln!(to, "{},{},{},{},{},{}", record.engine, sample.phase.name(), sample.repeat, sample.chunk, sample.start_ms, sample.duration_ms)?;
-    }
-    Ok(())
-}
-
-fn query_record(record: &RunRecord, query: usize) -> u64 {
-    record.query_cloud.as_ref().unwrap_or(&record.cloud).record(record.query_rows[query] as usize)
-}
-
-fn merges(record: &RunRecord, to: &mut dyn Write) -> io::Result<()> {
-    writeln!(to, "query,row,merges,candidates,groups_hit")?;
-    for (query, counters) in record.counters.iter().enumerate() {
-        let row = query_record(record, query);
-        writeln!(to, "{query},{row},{},{},{}", counters.merges, counters.candidates, counters.groups_hit)?;
-    }
-    Ok(())
-}
-
-fn convergence(record: &RunRecord, to: &mut dyn Write) -> io::Result<()> {
-    writeln!(to, "query,merge,points_seen,max_squared_distance")?;
-    for query in 0..record.convergence.queries() {
-        let (seen, distances) = record.convergence.of(query);
-        for (entry, (points_seen, distance)) in seen.iter().zip(distances).enumerate() {
-            let merge = Convergence::merge_of_entry(entry, seen.len(), record.counters[query].merges);
-            writeln!(to, "{query},{merge},{points_seen},{distance}")?;
+/// Row numbers and coordinates, as the file has them.
+fn points(cloud: &PointCloud, to: &mut impl Write) -> io::Result<()> {
+    let mut table = csv::Writer::from_writer(to);
+    table.write_record(["row"].into_iter().chain(cloud.axes().iter().map(|axis| axis.name.as_str())))?;
+    for row in 0..cloud.len() {
+        table.write_field(cloud.record(row).to_string())?;
+        for axis in 0..cloud.dims() {
+            table.write_field(cloud.coordinate(row, axis).to_string())?;
         }
+        table.write_record(None::<&[u8]>)?;
     }
-    Ok(())
+    table.flush()
 }
 
-fn log(entries: &[Entry], to: &mut dyn Write) -> io::Result<()> {
-    writeln!(to, "time_utc,level,text")?;
-    entries.iter().try_for_each(|entry| writeln!(to, "{},{},{}", entry.time(), entry.level.text(), quoted(&entry.text)))
-}
-
-/// Writes a file under a temporary name beside its goal, then renames it.
-///
-/// # Errors
-/// `cannot write: why: path`.
-pub fn write_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<PathBuf, String> {
-    let failed = |why: io::Error| format!("cannot write: {why}: {}", path.display());
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
-    let mut buffered = io::BufWriter::new(file);
-    write(&mut buffered).map_err(failed)?;
-    let file = buffered.into_inner().map_err(|error| failed(error.into_error()))?;
-    // Temporary files are for their owner only; what is exported is like any other file.
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt as _;
-        file.as_file().set_permissions(std::fs::Permissions::from_mode(0o644)).map_err(failed)?;
+fn log(entries: &[Entry], to: &mut impl Write) -> io::Result<()> {
+    let mut table = csv::Writer::from_writer(to);
+    table.write_record(["time_utc", "level", "text"])?;
+    for entry in entries {
+        table.write_record([&entry.time(), entry.level.text(), &entry.text])?;
     }
-    file.persist(path).map_err(|error| failed(error.error))?;
-    Ok(path.to_owned())
+    table.flush()
 }
 
 /// Writes a picture as PNG; `crop` is (left, top, width, height) in pixels.
 ///
 /// # Errors
-/// As [`write_file`].
+/// `cannot write: why: path`.
 pub fn write_png(path: &Path, picture: &egui::ColorImage, crop: Option<[usize; 4]>) -> Result<PathBuf, String> {
     let [width, height] = picture.size;
     let [left, top, wide, high] = crop.unwrap_or([0, 0, width, height]);
@@ -194,12 +136,14 @@ pub fn write_png(path: &Path, picture: &egui::ColorImage, crop: Option<[usize; 4
             pixels.extend_from_slice(&pixel.to_array()[..3]);
         }
     }
-    write_file(path, |to| {
+    write(path, |to| {
         use image::ImageEncoder as _;
         image::codecs::png::PngEncoder::new(to)
             .write_image(&pixels, wide as u32, high as u32, image::ExtendedColorType::Rgb8)
             .map_err(io::Error::other)
     })
+    .map_err(|error| error.to_string())?;
+    Ok(path.to_owned())
 }
 
 #[cfg(test)]
@@ -219,13 +163,13 @@ mod tests {
         let answered = Answered { record: Arc::clone(&record), query: 1 };
         let text = text(PaneData::Neighbors(answered.clone()));
         let mut reader = csv::Reader::from_reader(text.as_bytes());
-        assert_eq!(reader.headers().expect("a header"), &["query", "rank", "index", "squared_distance", "distance", "x", "y"][..]);
+        assert_eq!(reader.headers().expect("a header"), &["rank", "index", "squared_distance", "distance", "x", "y"][..]);
         let rows: Vec<csv::StringRecord> = reader.records().collect::<Result<_, _>>().expect("rows");
         assert_eq!(rows.len(), answered.neighbors().len());
         for (row, (index, squared)) in rows.iter().zip(answered.neighbors()) {
-            assert_eq!(row[2].parse::<u64>(), Ok(record.cloud.record(index as usize)));
-            assert_eq!(row[3].parse::<f32>(), Ok(squared));
-            assert_eq!(row[5].parse::<f64>(), Ok(record.cloud.coordinate(index as usize, 0)));
+            assert_eq!(row[1].parse::<u64>(), Ok(record.cloud.record(index as usize)));
+            assert_eq!(row[2].parse::<f32>(), Ok(squared));
+            assert_eq!(row[4].parse::<f64>(), Ok(record.cloud.coordinate(index as usize, 0)));
         }
     }
 

@@ -1,17 +1,6 @@
-//! Numbers as people read them: thousands grouped, three significant digits unless exact, units beside them.
+//! Numbers as people read them: what exports print, and what only a window needs.
 
-/// 518862 → `518,862`.
-pub fn count(value: u64) -> String {
-    let digits = value.to_string();
-    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
-}
+pub use crate::export::text::{count as counted, rate as distances_per_second, thousands as count, time as millis};
 
 /// Three significant digits, in the plain notation where that is short: `0.00123`, `45.6`, `12,300`, `1.23e-7`.
 pub fn significant(value: f64) -> String {
@@ -49,44 +38,9 @@ pub fn coordinate(value: f64) -> String {
     if plain.len() <= 14 { plain } else { format!("{value:.6}") }
 }
 
-/// A duration in µs, ms or s.
-pub fn millis(ms: f64) -> String {
-    match ms.abs() {
-        size if size == 0.0 => "0 ms".to_owned(),
-        size if size < 1.0 => format!("{} µs", significant(ms * 1e3)),
-        size if size < 1e3 => format!("{} ms", significant(ms)),
-        _ => format!("{} s", significant(ms / 1e3)),
-    }
-}
-
-/// A rate with its prefix: `2.92 Tdist/s`.
-pub fn distances_per_second(rate: f64) -> String {
-    let (scaled, prefix) = match rate {
-        _ if rate >= 1e12 => (rate / 1e12, "T"),
-        _ if rate >= 1e9 => (rate / 1e9, "G"),
-        _ if rate >= 1e6 => (rate / 1e6, "M"),
-        _ => (rate / 1e3, "k"),
-    };
-    format!("{} {prefix}dist/s", significant(scaled))
-}
-
-/// `1 point`, `2 points`.
-pub fn counted(value: u64, one: &str, many: &str) -> String {
-    format!("{} {}", count(value), if value == 1 { one } else { many })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn thousands_are_grouped() {
-        assert_eq!(count(0), "0");
-        assert_eq!(count(999), "999");
-        assert_eq!(count(1_000), "1,000");
-        assert_eq!(count(518_862), "518,862");
-        assert_eq!(count(10_000_000), "10,000,000");
-    }
 
     #[test]
     fn three_digits_in_plain_notation() {
@@ -100,11 +54,9 @@ mod tests {
     }
 
     #[test]
-    fn units_follow_the_size() {
-        assert_eq!(millis(0.012_34), "12.3 µs");
-        assert_eq!(millis(1.5), "1.50 ms");
-        assert_eq!(millis(61_234.0), "61.2 s");
-        assert_eq!(distances_per_second(2.92e12), "2.92 Tdist/s");
-        assert_eq!(counted(1, "query", "queries"), "1 query");
+    fn coordinates_keep_their_digits() {
+        assert_eq!(coordinate(-64.740737), "-64.740737");
+        assert_eq!(coordinate(515_368.60225), "515368.60225");
+        assert_eq!(coordinate(1.0 / 3.0), "0.333333");
     }
 }

@@ -53,7 +53,7 @@ pub fn open(file: Option<PathBuf>) -> anyhow::Result<()> {
 
 #[cfg(not(feature = "gui"))]
 const WITHOUT: &str =
-    "the window cannot open: this build is without it; `cargo install warpscope` builds it in, and `warpscope --help` shows what works without";
+    "the window cannot open: this build is without it; `cargo build --release` builds it in, and `warpscope --help` shows what works without";
 
 fn check(file: Option<&Path>) -> anyhow::Result<()> {
     match file.filter(|file| !file.exists()) {

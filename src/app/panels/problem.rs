@@ -18,9 +18,12 @@ use crate::run::EngineChoice;
 pub fn problem_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palette, actions: &mut Actions) {
     let mut draft = state.draft.clone();
     let errors = draft.to_spec().err().unwrap_or_default();
-    egui::Panel::bottom("run").show_separator_line(false).frame(egui::Frame::NONE.inner_margin(egui::Margin { top: 6, ..Default::default() })).show(ui, |ui| {
-        run_ui(ui, session, &errors, palette, actions);
-    });
+    egui::Panel::bottom("run").show_separator_line(false).frame(egui::Frame::NONE.inner_margin(egui::Margin { top: 6, ..Default::default() })).show(
+        ui,
+        |ui| {
+            run_ui(ui, session, &errors, palette, actions);
+        },
+    );
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
         ui.spacing_mut().item_spacing.y = 4.0;
         data_ui(ui, &mut draft, session, &errors, palette, actions);
@@ -125,7 +128,11 @@ fn columns_ui(ui: &mut Ui, chosen: &mut String, columns: &[ColumnInfo], palette:
                 let key = if awkward { at.to_string() } else { column.name.clone() };
                 let mut ticked = names.contains(&key);
                 if ui.checkbox(&mut ticked, &column.name).changed() {
-                    if ticked { names.push(key) } else { names.retain(|name| *name != key) }
+                    if ticked {
+                        names.push(key)
+                    } else {
+                        names.retain(|name| *name != key)
+                    }
                     *chosen = names.join(",");
                 }
             }
@@ -138,9 +145,9 @@ fn query_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldEr
     heading_ui(ui, "Queries");
     ui.horizontal_wrapped(|ui| {
         ui.selectable_value(&mut draft.queries, QueryKind::Count, "Drawn").on_hover_text("A number of rows, drawn with the seed.");
-        ui.selectable_value(&mut draft.queries, QueryKind::All, "All rows");
+        ui.selectable_value(&mut draft.queries, QueryKind::All, "All").on_hover_text("Every row is a query.");
         ui.selectable_value(&mut draft.queries, QueryKind::Rows, "Rows").on_hover_text("The rows typed here, or the one picked in a view.");
-        ui.selectable_value(&mut draft.queries, QueryKind::File, "From a file");
+        ui.selectable_value(&mut draft.queries, QueryKind::File, "A file").on_hover_text("A file of queries, in the data's coordinates.");
     });
     match draft.queries {
         QueryKind::Count => {

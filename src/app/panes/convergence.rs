@@ -7,7 +7,7 @@ use egui::Ui;
 use egui_plot::{Corner, FilledArea, GridInput, GridMark, Legend, Line, LineStyle, PlotPoints};
 
 use super::PaneContext;
-use super::timings::plot;
+use super::timings::{has_room, plot};
 use crate::app::commands::Action;
 use crate::app::format;
 use crate::app::session::Answered;
@@ -26,7 +26,7 @@ pub fn convergence_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         return empty_ui(ui, &format!("{} keeps no max_distance history", record.engine), next, palette);
     }
     let mut view = context.state.convergence;
-    ui.horizontal(|ui| {
+    ui.horizontal_wrapped(|ui| {
         ui.label("Squared max_distance over points seen");
         ui.checkbox(&mut view.log_y, "Log scale up");
     });
@@ -48,10 +48,10 @@ pub fn convergence_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         session.answered.as_ref().map(steps).unwrap_or_default().into_iter().filter(|p| fits(p[1])).map(|[x, y]| at(x, y)).collect();
     let theory: Vec<[f64; 2]> = session.theory.iter().flat_map(|curve| &curve.points).filter(|p| fits(p[1])).map(|&[x, y]| at(x, y)).collect();
 
-    plot(if log_y { "convergence, log" } else { "convergence" }, palette)
+    let with_legend = has_room(ui);
+    let figure = plot(if log_y { "convergence, log" } else { "convergence" }, palette)
         .height((ui.available_height() - 4.0).max(60.0))
         .width(ui.available_width())
-        .legend(Legend::default().position(Corner::LeftBottom).follow_insertion_order(true).background_alpha(0.8))
         .x_axis_label("points seen")
         .x_grid_spacer(decades)
         .x_axis_formatter(power)
@@ -62,21 +62,23 @@ pub fn convergence_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
                 Some(format!("{plot_name}\n{} points seen\n{}", format::significant(10f64.powf(position.x)), format::significant(distance)))
             }
             egui_plot::HoverPosition::Elsewhere { .. } => None,
-        })
-        .show(ui, |plot| {
-            if !xs.is_empty() {
-                let fill = palette.intermediate.gamma_multiply(0.22);
-                plot.add(FilledArea::new("10 to 90 % of queries", &xs, &lows, &highs).fill_color(fill));
-                plot.line(Line::new("median of queries", PlotPoints::from(medians)).color(palette.intermediate).width(1.5).allow_band(false));
-            }
-            if !theory.is_empty() {
-                let line = Line::new("theory, picked query", PlotPoints::from(theory)).color(palette.theory).width(1.5).allow_band(false);
-                plot.line(line.style(LineStyle::dashed_dense()));
-            }
-            if !picked.is_empty() {
-                plot.line(Line::new("picked query", PlotPoints::from(picked)).color(palette.query).width(2.0).allow_band(false));
-            }
         });
+    let legend = Legend::default().position(Corner::LeftBottom).follow_insertion_order(true).background_alpha(0.8);
+    let figure = if with_legend { figure.legend(legend) } else { figure };
+    figure.show(ui, |plot| {
+        if !xs.is_empty() {
+            let fill = palette.intermediate.gamma_multiply(0.22);
+            plot.add(FilledArea::new("10 to 90 % of queries", &xs, &lows, &highs).fill_color(fill));
+            plot.line(Line::new("median of queries", PlotPoints::from(medians)).color(palette.intermediate).width(1.5).allow_band(false));
+        }
+        if !theory.is_empty() {
+            let line = Line::new("theory, picked query", PlotPoints::from(theory)).color(palette.theory).width(1.5).allow_band(false);
+            plot.line(line.style(LineStyle::dashed_dense()));
+        }
+        if !picked.is_empty() {
+            plot.line(Line::new("picked query", PlotPoints::from(picked)).color(palette.query).width(2.0).allow_band(false));
+        }
+    });
 }
 
 /// The picked query's `max_distance`: it holds from one merge to the next.
@@ -113,7 +115,13 @@ fn power(mark: GridMark, range: &RangeInclusive<f64>) -> String {
     let narrow = range.end() - range.start() < 1.5;
     let whole = (mark.value - mark.value.round()).abs() < 1e-6;
     let value = 10f64.powf(mark.value);
-    if whole { format::digits(value, 1) } else if narrow { format::significant(value) } else { String::new() }
+    if whole {
+        format::digits(value, 1)
+    } else if narrow {
+        format::significant(value)
+    } else {
+        String::new()
+    }
 }
 
 #[cfg(test)]

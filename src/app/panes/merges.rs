@@ -4,7 +4,7 @@ use egui::Ui;
 use egui_plot::{Bar, BarChart, Corner, Legend, LineStyle, VLine};
 
 use super::PaneContext;
-use super::timings::plot;
+use super::timings::{has_room, plot};
 use crate::app::format;
 use crate::app::widgets::empty_ui;
 use crate::cloud::Order;
@@ -33,12 +33,12 @@ pub fn merges_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let picked = session.answered.as_ref().and_then(|answered| answered.counters());
     let theory = if record.spec.order == Order::Shuffled { "theory, at most" } else { "theory, at most (if shuffled)" };
     let least = derived.merges.first().map_or(0.0, |bin| f64::from(bin.0));
-    plot("merges", palette)
+    let with_legend = has_room(ui);
+    let figure = plot("merges", palette)
         .height((ui.available_height() - 4.0).max(60.0))
         .width(ui.available_width())
         .include_y(0.0)
         .include_x(least - 1.0)
-        .legend(Legend::default().position(Corner::RightTop).follow_insertion_order(true).background_alpha(0.8))
         .x_axis_label("merges of a query")
         .y_axis_label("queries")
         .x_axis_formatter(|mark, _| if mark.value.fract() == 0.0 && mark.value >= 0.0 { format::count(mark.value as u64) } else { String::new() })
@@ -48,13 +48,15 @@ pub fn merges_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
                 Some(format!("{:.0} merges\n{} queries", position.x, format::count(position.y as u64)))
             }
             egui_plot::HoverPosition::Elsewhere { .. } => None,
-        })
-        .show(ui, |plot| {
-            plot.bar_chart(BarChart::new("queries", bars).color(palette.buffer));
-            plot.vline(VLine::new("mean", mean).color(palette.text_weak).width(1.5));
-            plot.vline(VLine::new(theory, summary.expected_merges).color(palette.theory).width(1.5).style(LineStyle::dashed_dense()));
-            if let Some(counters) = picked {
-                plot.vline(VLine::new("picked query", f64::from(counters.merges)).color(palette.query).width(2.0));
-            }
         });
+    let legend = Legend::default().position(Corner::RightTop).follow_insertion_order(true).background_alpha(0.8);
+    let figure = if with_legend { figure.legend(legend) } else { figure };
+    figure.show(ui, |plot| {
+        plot.bar_chart(BarChart::new("queries", bars).color(palette.buffer));
+        plot.vline(VLine::new("mean", mean).color(palette.text_weak).width(1.5));
+        plot.vline(VLine::new(theory, summary.expected_merges).color(palette.theory).width(1.5).style(LineStyle::dashed_dense()));
+        if let Some(counters) = picked {
+            plot.vline(VLine::new("picked query", f64::from(counters.merges)).color(palette.query).width(2.0));
+        }
+    });
 }

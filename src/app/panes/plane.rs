@@ -29,7 +29,8 @@ pub fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         return empty_ui(ui, "No cloud yet", "Open a file or generate one on the left; dropping a file here works too.", context.palette);
     };
     let mut view = context.state.plane;
-    ui.horizontal(|ui| {
+    let pane = ui.max_rect();
+    ui.horizontal_wrapped(|ui| {
         axis_ui(ui, "right", &cloud, &mut view.axes[0], context.palette);
         axis_ui(ui, "up", &cloud, &mut view.axes[1], context.palette);
         ui.checkbox(&mut view.lines, "Lines");
@@ -39,7 +40,7 @@ pub fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     if view.axes != context.state.plane.axes {
         view.window = None;
     }
-    let whole = ui.available_rect_before_wrap();
+    let whole = ui.available_rect_before_wrap().intersect(pane);
     let rect = Rect::from_min_max(whole.min + vec2(MARGIN.x, 2.0), whole.max - vec2(2.0, MARGIN.y));
     if rect.width() < 40.0 || rect.height() < 40.0 {
         return;

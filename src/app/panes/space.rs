@@ -29,7 +29,8 @@ pub fn space_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         return empty_ui(ui, &format!("This cloud has {} dimensions", cloud.dims()), next, context.palette);
     }
     let mut view = context.state.space;
-    ui.horizontal(|ui| {
+    let pane = ui.max_rect();
+    ui.horizontal_wrapped(|ui| {
         for (at, label) in ["x", "y", "z"].into_iter().enumerate() {
             axis_ui(ui, label, &cloud, &mut view.axes[at], context.palette);
         }
@@ -37,7 +38,7 @@ pub fn space_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         ui.checkbox(&mut view.color_by_height, "Colour by height");
         dimensions_ui(ui, 3, &cloud, context.palette);
     });
-    let rect = ui.available_rect_before_wrap();
+    let rect = ui.available_rect_before_wrap().intersect(pane);
     if rect.width() < 40.0 || rect.height() < 40.0 {
         return;
     }

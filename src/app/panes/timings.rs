@@ -7,6 +7,7 @@ use egui_plot::{Bar, BarChart, HLine, LineStyle, Plot};
 
 use super::PaneContext;
 use crate::app::format;
+use crate::app::tokens::Palette;
 use crate::app::widgets::{empty_ui, number};
 use crate::run::{Phase, RunRecord};
 
@@ -19,12 +20,20 @@ pub fn timings_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         return empty_ui(ui, "No timings yet", next, palette);
     };
     let phases = per_repeat(record);
+    let height = ui.available_height();
+    egui::ScrollArea::both().auto_shrink(false).show(ui, |ui| {
+        phases_ui(ui, &phases, palette);
+        searches_ui(ui, record, &phases, height, palette);
+    });
+}
+
+fn phases_ui(ui: &mut Ui, phases: &BTreeMap<Phase, Vec<f64>>, palette: &Palette) {
     egui::Grid::new("phases").num_columns(5).spacing([12.0, 2.0]).show(ui, |ui| {
         for name in ["phase", "median", "least to most", "times"] {
             ui.label(RichText::new(name).color(palette.text_weak));
         }
         ui.end_row();
-        for (&phase, times) in &phases {
+        for (&phase, times) in phases {
             let (least, median, most) = spread(times);
             swatch_ui(ui, palette.phase(phase), phase.name());
             ui.label(number(format::millis(median)));
@@ -34,6 +43,9 @@ pub fn timings_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
             ui.end_row();
         }
     });
+}
+
+fn searches_ui(ui: &mut Ui, record: &RunRecord, phases: &BTreeMap<Phase, Vec<f64>>, height: f32, palette: &Palette) {
     let Some(searches) = phases.get(&Phase::Search) else { return };
     let (_, median, _) = spread(searches);
     ui.add_space(4.0);
@@ -41,13 +53,15 @@ pub fn timings_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     ui.add(egui::Label::new(format!("Search, each repeat: {rate} on {}", record.engine)).truncate());
     let color = palette.phase(Phase::Search);
     let bars: Vec<Bar> = searches.iter().enumerate().map(|(repeat, &ms)| Bar::new(repeat as f64 + 1.0, ms).width(0.7).fill(color)).collect();
-    let repeats = searches.len() as f64;
+    let searches_count = searches.len();
+    let repeats = searches_count as f64;
     plot("timings", palette)
-        .height((ui.available_height() - 4.0).max(60.0))
+        .height((height - ui.min_rect().height() - 10.0).max(90.0))
         .width(ui.available_width())
         .include_y(0.0)
         .default_x_bounds(0.4, repeats + 0.6)
         .x_axis_label("repeat")
+        .x_grid_spacer(move |_| whole_numbers(searches_count))
         .x_axis_formatter(|mark, _| if mark.value.fract() == 0.0 && mark.value >= 1.0 { format::count(mark.value as u64) } else { String::new() })
         .y_axis_formatter(|mark, _| format::millis(mark.value))
         .label_formatter(move |at| match at {
@@ -61,8 +75,19 @@ pub fn timings_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
 }
 
 /// A plot as all panes have it.
-pub fn plot<'a>(id: &'static str, palette: &crate::app::tokens::Palette) -> Plot<'a> {
+pub fn plot<'a>(id: &'static str, palette: &Palette) -> Plot<'a> {
     Plot::new(id).show_background(false).grid_color(palette.line).allow_scroll(false).allow_boxed_zoom(false).set_margin_fraction(vec2(0.02, 0.08))
+}
+
+/// Whether a plot has room for a legend beside its data.
+pub fn has_room(ui: &Ui) -> bool {
+    ui.available_width() > 240.0 && ui.available_height() > 170.0
+}
+
+/// At most about ten of 1, 2, 3, ….
+fn whole_numbers(most: usize) -> Vec<egui_plot::GridMark> {
+    let step = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000].into_iter().find(|step| most / step <= 10).unwrap_or(2000);
+    (0..=most / step).map(|at| egui_plot::GridMark { value: (at * step) as f64, step_size: step as f64 }).collect()
 }
 
 /// A coloured square and a name.

@@ -1,0 +1,415 @@
+//! The window, driven by the names of its parts, as a person with a screen reader would.
+//!
+//! What only needs the window's logic runs without drawing. Pictures need a graphics adapter; a software one will do
+//! (Debian and Ubuntu: `mesa-vulkan-drivers`).
+
+#![cfg(feature = "gui")]
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use egui::accesskit::Role;
+use egui_kittest::Harness;
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
+use warpscope::app::commands::{Action, Command};
+use warpscope::app::session::Picked;
+use warpscope::app::state::{PaneKind, State, single_layout};
+use warpscope::app::tokens::Look;
+use warpscope::app::{App, DataKind, Entry, Level, Log, QueryKind, check_adapter, render_headless};
+use warpscope::cloud::PointCloud;
+use warpscope::knn::EngineKind;
+use warpscope::run::{EngineChoice, Phase, RunRecord, Sample};
+
+type Window = Harness<'static, App>;
+
+/// A window without a picture.
+fn window(change: impl FnOnce(&mut State) + 'static) -> Window {
+    Harness::builder().with_size([1280.0, 800.0]).build_eframe(move |cc| {
+        let mut state = State::default();
+        change(&mut state);
+        App::with_state(cc, state).expect("a thread for the worker")
+    })
+}
+
+/// A small problem that is answered in a moment.
+fn small(state: &mut State) {
+    state.draft.generator = "uniform:n=500,d=2".to_owned();
+    state.draft.query_count = "40".to_owned();
+    state.draft.k = "8".to_owned();
+    state.draft.repeats = "2".to_owned();
+    state.draft.engine = EngineChoice::Named(EngineKind::Lockstep);
+}
+
+/// Steps until something is so.
+#[track_caller]
+fn until(window: &mut Window, what: &str, mut done: impl FnMut(&App) -> bool) {
+    let started = Instant::now();
+    loop {
+        window.step();
+        if done(window.state()) {
+            // Once more, so that what is there is also on screen.
+            window.run_steps(2);
+            return;
+        }
+        assert!(started.elapsed() < Duration::from_secs(60), "{what} did not happen; the log says {:?}", window.state().session().log.entries());
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[track_caller]
+fn until_answered(window: &mut Window) {
+    until(window, "an answer", |app| {
+        let session = app.session();
+        let counted = session.record.as_ref().is_none_or(|record| record.convergence.queries() == 0);
+        session.answered.is_some() && !app.is_busy() && session.derived.is_some() && (counted || session.theory.is_some())
+    });
+}
+
+fn press(window: &mut Window, button: &str) {
+    window.get_by_role_and_label(Role::Button, button).click();
+    window.run_steps(3);
+}
+
+/// Replaces a field's text.
+fn fill(window: &mut Window, field: &str, text: &str) {
+    window.get_by_role_and_label(Role::TextInput, field).focus();
+    window.run_steps(2);
+    window.key_press_modifiers(egui::Modifiers::COMMAND, egui::Key::A);
+    window.run_steps(2);
+    window.get_by_role_and_label(Role::TextInput, field).type_text(text);
+    window.run_steps(3);
+    assert_eq!(window.get_by_role_and_label(Role::TextInput, field).value().as_deref(), Some(text), "the field {field}");
+}
+
+/// Rows and squared distances of the k nearest, by looking at all.
+fn nearest(cloud: &PointCloud, query: &[f32], k: usize) -> Vec<(f64, u32)> {
+    let far = |row: usize| cloud.point(row).iter().zip(query).map(|(p, q)| (f64::from(*p) - f64::from(*q)).powi(2)).sum::<f64>();
+    let mut all: Vec<(f64, u32)> = (0..cloud.len()).map(|row| (far(row), row as u32)).collect();
+    all.sort_by(|a, b| a.partial_cmp(b).expect("finite"));
+    all.truncate(k);
+    all
+}
+
+#[track_caller]
+fn assert_right(window: &Window) {
+    let answered = window.state().session().answered.as_ref().expect("an answer");
+    let cloud = &answered.record.cloud;
+    let expected = nearest(cloud, cloud.point(answered.row() as usize), answered.record.spec.k);
+    let found: Vec<(u32, f32)> = answered.neighbors().collect();
+    assert_eq!(found.len(), expected.len());
+    for ((row, squared), (expected_squared, expected_row)) in found.into_iter().zip(expected) {
+        assert_eq!(row, expected_row);
+        assert!((f64::from(squared) - expected_squared).abs() <= 1e-5 * expected_squared, "{squared} for {expected_squared}");
+    }
+}
+
+#[test]
+fn the_first_start_is_answered() {
+    let mut window = Harness::builder().with_size([1280.0, 800.0]).build_eframe(|cc| App::new(cc, None).expect("a thread for the worker"));
+    until_answered(&mut window);
+    let session = window.state().session();
+    let record = session.record.as_ref().expect("a run");
+    assert_eq!((record.summary.n, record.summary.q, record.spec.k), (20_000, 1_000, 32));
+    assert!(record.summary.mean_merges.expect("lockstep or cuda counts") <= record.summary.expected_merges);
+    assert!(matches!(session.picked, Some(Picked::Row(_))), "a query is picked already");
+    assert_right(&window);
+    for pane in ["Plane", "Convergence", "Timings"] {
+        window.get_by_role_and_label(Role::Button, pane);
+    }
+}
+
+#[test]
+fn a_typed_path_opens() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("three columns.csv");
+    std::fs::write(&path, "name,lon,lat,height\na,1.5,2.5,100\nb,2.5,3.5,200\nc,9,9,300\n").expect("a file");
+    let mut window = window(small);
+    press(&mut window, "From a file");
+    fill(&mut window, "Path", path.to_str().expect("a plain path"));
+    press(&mut window, "Load");
+    until(&mut window, "the file", |app| app.session().cloud.is_some() && app.session().columns.is_some());
+    let cloud = window.state().session().cloud.clone().expect("the file");
+    assert_eq!((cloud.len(), cloud.dims()), (3, 2), "lon and lat win by name");
+    assert_eq!(cloud.coordinate(2, 1), 9.0);
+
+    press(&mut window, "Choose columns");
+    window.get_by_role_and_label(Role::CheckBox, "height").click();
+    window.run_steps(3);
+    assert_eq!(window.state().state().draft.columns, "height");
+    window.key_press(egui::Key::Escape);
+    window.run_steps(3);
+    press(&mut window, "Load");
+    until(&mut window, "the column", |app| app.session().cloud.as_ref().is_some_and(|cloud| cloud.dims() == 1));
+}
+
+#[test]
+fn a_generated_cloud_is_shown_and_run() {
+    let mut window = window(small);
+    fill(&mut window, "Spec", "sphere:n=300");
+    press(&mut window, "Generate");
+    until(&mut window, "the cloud", |app| app.session().cloud.is_some());
+    assert_eq!(window.state().session().cloud.as_ref().map(|cloud| (cloud.len(), cloud.dims())), Some((300, 3)));
+    assert!(window.state().session().record.is_none(), "nothing runs unasked");
+    fill(&mut window, "k", "5");
+    press(&mut window, "Run");
+    until_answered(&mut window);
+    assert_eq!(window.state().session().record.as_ref().map(|record| record.neighbors.k), Some(5));
+    assert_right(&window);
+}
+
+#[test]
+fn a_run_is_cancelled_from_where_it_was_started() {
+    let mut window = window(|state| {
+        small(state);
+        state.draft.generator = "uniform:n=200000,d=2".to_owned();
+        state.draft.queries = QueryKind::All;
+        state.draft.repeats = "1000".to_owned();
+    });
+    press(&mut window, "Run");
+    until(&mut window, "the run", |app| app.is_busy() && app.session().cloud.is_some());
+    let asked = Instant::now();
+    press(&mut window, "Cancel");
+    until(&mut window, "the end", |app| !app.is_busy());
+    assert!(asked.elapsed() < Duration::from_secs(20), "{:?}", asked.elapsed());
+    assert_eq!(window.state().session().log.last().map(|entry| entry.text.as_str()), Some("cancelled"));
+    window.get_by_role_and_label(Role::Button, "Run");
+}
+
+#[test]
+fn a_click_in_plane_picks_the_nearest_point() {
+    let mut window = window(small);
+    press(&mut window, "Generate");
+    until(&mut window, "the cloud", |app| app.session().cloud.is_some());
+    window.get_by_role_and_label(Role::Canvas, "Plane of points").click();
+    until(&mut window, "an answer", |app| app.session().answered.is_some() && !app.is_busy());
+    let session = window.state().session();
+    // Plane fits the cloud, so the middle of the pane is the middle of the cloud.
+    let cloud = session.cloud.as_ref().expect("the cloud");
+    let middle: Vec<f32> = cloud.axes().iter().map(|axis| ((axis.min + axis.max) / 2.0) as f32).collect();
+    let Some(Picked::Row(row)) = session.picked else { panic!("a row was clicked") };
+    let answered = session.answered.as_ref().expect("an answer");
+    assert_eq!(row, nearest(cloud, &middle, 1)[0].1);
+    assert_eq!((answered.row(), answered.record.query_rows.len()), (row, 1), "a run of its own");
+    assert_right(&window);
+}
+
+#[test]
+fn a_row_of_the_run_is_answered_from_it() {
+    let mut window = window(|state| {
+        small(state);
+        state.draft.queries = QueryKind::All;
+    });
+    press(&mut window, "Run");
+    until_answered(&mut window);
+    window.state_mut().send(Action::PickRow(123));
+    window.run_steps(3);
+    let session = window.state().session();
+    let (record, answered) = (session.record.as_ref().expect("a run"), session.answered.as_ref().expect("an answer"));
+    assert!(Arc::ptr_eq(record, &answered.record));
+    assert_eq!(answered.row(), 123);
+    assert_right(&window);
+
+    // With another k it is another question.
+    fill(&mut window, "k", "3");
+    window.state_mut().send(Action::PickRow(77));
+    until(&mut window, "an answer", |app| app.session().answered.as_ref().is_some_and(|answered| answered.row() == 77) && !app.is_busy());
+    assert_eq!(window.state().session().answered.as_ref().map(|answered| answered.record.spec.k), Some(3));
+    assert_right(&window);
+}
+
+#[test]
+fn queries_come_from_a_file_of_their_own() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (data, queries) = (folder.path().join("data.csv"), folder.path().join("queries.csv"));
+    std::fs::write(&data, "x,y\n0,0\n1,0\n0,1\n5,5\n").expect("a file");
+    std::fs::write(&queries, "x,y\n4,4\n0.9,0.1\n").expect("a file");
+    let path = |path: &Path| path.display().to_string();
+    let (data, queries) = (path(&data), path(&queries));
+    let mut window = window(move |state| {
+        small(state);
+        state.draft.data = DataKind::File;
+        state.draft.path = data;
+        state.draft.queries = QueryKind::File;
+        state.draft.query_path = queries;
+        state.draft.k = "1".to_owned();
+    });
+    press(&mut window, "Run");
+    until(&mut window, "an answer", |app| app.session().answered.is_some() && !app.is_busy());
+    let record = window.state().session().record.clone().expect("a run");
+    assert_eq!(record.neighbors.indices, [3, 1]);
+    assert_eq!(window.state().session().picked, Some(Picked::Query(0)));
+    press(&mut window, "Next query");
+    assert_eq!(window.state().session().picked, Some(Picked::Query(1)));
+}
+
+#[test]
+fn what_is_exported_is_what_is_shown() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut window = window(|state| {
+        small(state);
+        state.tree = single_layout(PaneKind::Neighbors);
+    });
+    press(&mut window, "Run");
+    until_answered(&mut window);
+
+    let missing = folder.path().join("no such folder").join("a.csv");
+    let path = folder.path().join("neighbours.csv");
+    for path in [&missing, &path] {
+        press(&mut window, "Export Neighbours");
+        press(&mut window, "Data as CSV…");
+        fill(&mut window, "File", path.to_str().expect("a plain path"));
+        press(&mut window, "Save");
+        let before = window.state().session().log.entries().len();
+        until(&mut window, "the file", |app| {
+            app.session().log.last().is_some_and(|entry| entry.text.contains("a.csv") || entry.text.starts_with("written"))
+                || app.session().log.entries().len() > before
+        });
+    }
+    let log = window.state().session().log.entries();
+    assert!(log.iter().any(|entry| entry.level == Level::Error && entry.text.starts_with("cannot write: ")), "{log:?}");
+
+    let answered = window.state().session().answered.clone().expect("an answer");
+    let mut reader = csv::Reader::from_path(&path).expect("the file");
+    assert_eq!(reader.headers().expect("a header"), &["rank", "index", "squared_distance", "distance", "x", "y"][..]);
+    let rows: Vec<csv::StringRecord> = reader.records().collect::<Result<_, _>>().expect("rows");
+    let expected: Vec<(u32, f32)> = answered.neighbors().collect();
+    assert_eq!(rows.len(), expected.len());
+    for (row, (index, squared)) in rows.iter().zip(expected) {
+        assert_eq!((row[1].parse(), row[2].parse()), (Ok(index), Ok(squared)));
+        assert_eq!(row[4].parse(), Ok(answered.record.cloud.coordinate(index as usize, 0)));
+    }
+}
+
+#[test]
+fn an_error_is_said_and_nothing_else_happens() {
+    let mut window = window(small);
+    press(&mut window, "From a file");
+    fill(&mut window, "Path", "/there/is/no/such.csv");
+    press(&mut window, "Load");
+    until(&mut window, "the error", |app| app.session().log.last().is_some_and(|entry| entry.level == Level::Error));
+    let shown = window.get_by_label_contains("Error: ").accesskit_node().label();
+    let shown = shown.or_else(|| window.get_by_label_contains("Error: ").value()).expect("a text");
+    assert!(shown.contains("/there/is/no/such.csv"), "{shown}");
+    assert!(!window.state().is_busy() && window.state().session().cloud.is_none());
+}
+
+#[test]
+fn a_wrong_field_says_why_and_holds_the_run() {
+    let mut window = window(small);
+    fill(&mut window, "k", "5000");
+    assert_eq!(window.get_all_by_label("5,000 is outside 1 to 1,024.").count(), 2, "at the field and at Run");
+    assert!(window.get_by_role_and_label(Role::Button, "Run").accesskit_node().is_disabled());
+    window.state_mut().send(Command::Run);
+    window.run_steps(3);
+    assert!(!window.state().is_busy());
+    fill(&mut window, "k", "50");
+    assert!(!window.get_by_role_and_label(Role::Button, "Run").accesskit_node().is_disabled());
+}
+
+#[test]
+fn an_engine_without_counters_has_its_own_empty_panes() {
+    let mut window = window(|state| {
+        small(state);
+        state.draft.engine = EngineChoice::Named(EngineKind::KdTree);
+    });
+    press(&mut window, "Run");
+    until(&mut window, "an answer", |app| app.session().derived.is_some() && !app.is_busy());
+    assert_right(&window);
+    window.get_by_label("kdtree keeps no max_distance history");
+    press(&mut window, "Merges");
+    window.get_by_label("kdtree has no candidate buffer, so no merges");
+}
+
+#[test]
+fn shortcuts_work_and_stay_out_of_text() {
+    let mut window = window(small);
+    press(&mut window, "Run");
+    until_answered(&mut window);
+    let at = |window: &Window| window.state().session().answered.as_ref().map(|answered| answered.query);
+    assert_eq!(at(&window), Some(0));
+    window.key_press(egui::Key::N);
+    window.run_steps(3);
+    assert_eq!(at(&window), Some(1));
+    window.get_by_role_and_label(Role::TextInput, "Spec").focus();
+    window.run_steps(2);
+    window.key_press(egui::Key::N);
+    window.run_steps(3);
+    assert_eq!(at(&window), Some(1), "letters belong to the field");
+    window.key_press_modifiers(egui::Modifiers::COMMAND, egui::Key::Num3);
+    window.run_steps(3);
+    window.get_by_label_contains("8 neighbours of query row");
+}
+
+/// A run whose timings are always the same.
+fn record() -> Arc<RunRecord> {
+    let mut window = window(|state| {
+        state.draft.generator = "gaussian-mixture:n=3000,d=3,clusters=6".to_owned();
+        state.draft.query_count = "300".to_owned();
+        state.draft.engine = EngineChoice::Named(EngineKind::Lockstep);
+        state.draft.repeats = "1".to_owned();
+    });
+    press(&mut window, "Run");
+    until_answered(&mut window);
+    let mut record = RunRecord::clone(window.state().session().record.as_ref().expect("a run"));
+    let sample = |phase, repeat, duration_ms| Sample { phase, repeat, chunk: 0, start_ms: f64::from(repeat), duration_ms };
+    record.samples = vec![sample(Phase::Upload, 0, 0.21), sample(Phase::Counted, 0, 3.4)];
+    record.samples.extend([2.31, 2.28, 2.52, 2.30, 2.29].into_iter().enumerate().map(|(repeat, ms)| sample(Phase::Search, repeat as u32, ms)));
+    record.samples.extend((0..5).map(|repeat| sample(Phase::Download, repeat, 0.04)));
+    (record.summary.search_ms_median, record.summary.distances_per_second) = (2.30, 3.91e8);
+    Arc::new(record)
+}
+
+#[test]
+fn each_pane_looks_as_it_did() {
+    if let Err(error) = check_adapter() {
+        panic!("{error:#}");
+    }
+    let record = record();
+    let mut failures = Vec::new();
+    for pane in PaneKind::ALL {
+        for (look, name) in [(Look::Light, "light"), (Look::Dark, "dark")] {
+            let mut window: Window = Harness::builder().with_size([420.0, 320.0]).wgpu().build_eframe(move |cc| {
+                let state = State { look, tree: single_layout(pane), show_problem: false, show_selection: false, ..State::default() };
+                App::with_state(cc, state).expect("a thread for the worker")
+            });
+            window.state_mut().show_record(Arc::clone(&record));
+            until_answered(&mut window);
+            let mut log = Log::default();
+            for (level, text) in [(Level::Info, "3,000 points"), (Level::Warning, "no GPU"), (Level::Error, "cannot read: it is gone: a.csv")] {
+                log.push(Entry { unix: 45_296, level, text: text.to_owned() });
+            }
+            window.state_mut().set_log(log);
+            window.state_mut().send(Action::SelectRank(Some(3)));
+            window.run_steps(4);
+            // What can run is different on each machine, and said in the status line.
+            window.mask(egui::Rect::from_min_max(egui::pos2(0.0, 290.0), egui::pos2(420.0, 320.0)));
+            let options = egui_kittest::SnapshotOptions::new().max_failed_pixels(30);
+            let title = format!("{}-{name}", pane.title().to_lowercase());
+            if let Err(error) = window.try_snapshot_options(title, &options) {
+                failures.push(error.to_string());
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn the_window_is_drawn_without_a_display() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let data = folder.path().join("data.csv");
+    let rows: Vec<String> = (0..400).map(|i| format!("{},{}", (i * 37) % 101, (i * 61) % 97)).collect();
+    std::fs::write(&data, format!("x,y\n{}\n", rows.join("\n"))).expect("a file");
+    let png = folder.path().join("window.png");
+    render_headless(Some(&data), &png, [900, 600], Look::Light).unwrap_or_else(|error| panic!("{error:#}"));
+    let picture = image::open(&png).expect("a PNG").into_rgb8();
+    assert_eq!(picture.dimensions(), (900, 600));
+    // Query, neighbours and points are there in their colours.
+    let palette = warpscope::app::tokens::Palette::LIGHT;
+    for color in [palette.query, palette.neighbor, palette.point] {
+        let [r, g, b, _] = color.to_array();
+        assert!(picture.pixels().filter(|pixel| pixel.0 == [r, g, b]).count() > 20, "{color:?} is not to be seen");
+    }
+    let error = render_headless(Some(&folder.path().join("gone.csv")), &png, [900, 600], Look::Light).expect_err("no such file");
+    assert!(error.to_string().starts_with("cannot read: "), "{error:#}");
+}

@@ -69,8 +69,8 @@ impl Command {
 
     /// Of the File menu.
     pub const FILE: [Self; 3] = [Self::Open, Self::SaveWindow, Self::Quit];
-    /// Of the Run menu.
-    pub const RUN: [Self; 4] = [Self::Run, Self::Cancel, Self::NextQuery, Self::PreviousQuery];
+    /// Of the Query menu.
+    pub const QUERY: [Self; 4] = [Self::Run, Self::Cancel, Self::NextQuery, Self::PreviousQuery];
     /// Of the View menu, before the panes, looks and scales.
     pub const VIEW: [Self; 5] = [Self::FitView, Self::FocusQuery, Self::ToggleProblem, Self::ToggleSelection, Self::ResetLayout];
     /// Of the View menu.

@@ -45,14 +45,24 @@ pub fn render_headless(file: Option<&Path>, png: &Path, size: [u32; 2], look: Lo
             state.draft.path = path.display().to_string();
         }
         let mut app = App::with_state(cc, state).expect("a thread for the worker");
-        app.send(super::commands::Command::Run);
+        app.send(super::commands::Action::Load);
         app
     });
     let started = Instant::now();
+    let mut asked_to_run = false;
     loop {
         harness.step();
         let app = harness.state();
         let session = app.session();
+        if let Some(cloud) = session.cloud.as_ref().filter(|_| !asked_to_run) {
+            let mut draft = app.state().draft.clone();
+            draft.query_count = draft.query_count.parse().unwrap_or(1000).min(cloud.len()).to_string();
+            let app = harness.state_mut();
+            app.send(super::commands::Action::SetDraft(Box::new(draft)));
+            app.send(super::commands::Command::Run);
+            asked_to_run = true;
+            continue;
+        }
         let settled = session.record.is_some() && session.derived.is_some() && !app.is_busy();
         if settled && (session.theory.is_some() || session.answered.is_none()) {
             break;

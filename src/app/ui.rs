@@ -54,8 +54,8 @@ impl App {
                     menu_item_ui(ui, command, actions);
                 }
             });
-            ui.menu_button("Run", |ui| {
-                for command in Command::RUN {
+            ui.menu_button("Query", |ui| {
+                for command in Command::QUERY {
                     menu_item_ui(ui, command, actions);
                 }
             });

@@ -17,7 +17,8 @@ use crate::run::EngineChoice;
 /// The panel.
 pub fn problem_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palette, actions: &mut Actions) {
     let mut draft = state.draft.clone();
-    let errors = draft.to_spec().err().unwrap_or_default();
+    let mut errors = draft.to_spec().err().unwrap_or_default();
+    errors.extend(too_many_queries(&draft, session));
     egui::Panel::bottom("run").show_separator_line(false).frame(egui::Frame::NONE.inner_margin(egui::Margin { top: 6, ..Default::default() })).show(
         ui,
         |ui| {
@@ -34,6 +35,15 @@ pub fn problem_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palet
     if draft != state.draft {
         actions.send(Action::SetDraft(Box::new(draft)));
     }
+}
+
+/// More queries than rows are never cut down silently.
+fn too_many_queries(draft: &Draft, session: &Session) -> Option<FieldError> {
+    let spec = draft.to_spec().ok()?;
+    let cloud = session.cloud.as_ref().filter(|cloud| *cloud.source() == spec.data)?;
+    let crate::run::QuerySpec::Count(count) = spec.queries else { return None };
+    let rows = format::counted(cloud.len() as u64, "row", "rows");
+    (count > cloud.len() as u64).then(|| FieldError { field: Field::QueryCount, sentence: format!("The cloud has {rows}; choose All, or fewer.") })
 }
 
 fn data_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldError], palette: &Palette, actions: &mut Actions) {

@@ -2,12 +2,12 @@
 
 use egui::{RichText, ScrollArea, Ui};
 
-use crate::app::commands::{Action, Actions};
+use crate::app::commands::{Action, Actions, Command};
 use crate::app::format;
 use crate::app::session::{Answered, Session};
 use crate::app::state::State;
 use crate::app::tokens::Palette;
-use crate::app::widgets::{fact_ui, heading_ui};
+use crate::app::widgets::{command_ui, fact_ui, heading_ui};
 use crate::knn::Metric;
 use crate::run::RunRecord;
 
@@ -95,7 +95,12 @@ fn stepper_ui(ui: &mut Ui, session: &Session, record: &RunRecord, palette: &Pale
                 actions.send(Action::PickQuery(current.map_or(0, |at| (at + by) % count)));
             }
         }
-        let place = current.map_or("not of this run".to_owned(), |at| format!("{} of {}", format::count(at as u64 + 1), format::count(count as u64)));
+        command_ui(ui, Command::FocusQuery, actions);
+    });
+    ui.horizontal(|ui| {
+        let place = current.map_or("The query is not of this run".to_owned(), |at| {
+            format!("Query {} of {}", format::count(at as u64 + 1), format::count(count as u64))
+        });
         ui.label(RichText::new(place).color(palette.text_weak));
     });
 }

@@ -114,6 +114,10 @@ fn decades(input: GridInput) -> Vec<GridMark> {
 fn power(mark: GridMark, range: &RangeInclusive<f64>) -> String {
     let narrow = range.end() - range.start() < 1.5;
     let whole = (mark.value - mark.value.round()).abs() < 1e-6;
+    // At the very end of the axis a number would be cut.
+    if mark.value > range.end() - 0.04 * (range.end() - range.start()) {
+        return String::new();
+    }
     let value = 10f64.powf(mark.value);
     if whole {
         format::digits(value, 1)

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use egui::{Color32, RichText, Ui, vec2};
-use egui_plot::{Bar, BarChart, HLine, LineStyle, Plot};
+use egui_plot::{AxisHints, Bar, BarChart, HLine, LineStyle, Plot};
 
 use super::PaneContext;
 use crate::app::format;
@@ -28,7 +28,7 @@ pub fn timings_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
 }
 
 fn phases_ui(ui: &mut Ui, phases: &BTreeMap<Phase, Vec<f64>>, palette: &Palette) {
-    egui::Grid::new("phases").num_columns(5).spacing([12.0, 2.0]).show(ui, |ui| {
+    egui::Grid::new("phases").num_columns(5).spacing([9.0, 2.0]).show(ui, |ui| {
         for name in ["phase", "median", "least to most", "times"] {
             ui.label(RichText::new(name).color(palette.text_weak));
         }
@@ -36,10 +36,12 @@ fn phases_ui(ui: &mut Ui, phases: &BTreeMap<Phase, Vec<f64>>, palette: &Palette)
         for (&phase, times) in phases {
             let (least, median, most) = spread(times);
             swatch_ui(ui, palette.phase(phase), phase.name());
-            ui.label(number(format::millis(median)));
+
+            let cell = |ui: &mut Ui, text: String| ui.label(number(text).size(12.0));
             let once = times.len() == 1;
-            ui.label(number(if once { String::new() } else { format!("{} to {}", format::millis(least), format::millis(most)) }));
-            ui.label(number(format::count(times.len() as u64)));
+            cell(ui, format::millis(median));
+            cell(ui, if once { String::new() } else { format!("{} to {}", format::millis(least), format::millis(most)) });
+            cell(ui, format::count(times.len() as u64));
             ui.end_row();
         }
     });
@@ -60,9 +62,13 @@ fn searches_ui(ui: &mut Ui, record: &RunRecord, phases: &BTreeMap<Phase, Vec<f64
         .width(ui.available_width())
         .include_y(0.0)
         .default_x_bounds(0.4, repeats + 0.6)
-        .x_axis_label("repeat")
         .x_grid_spacer(move |_| whole_numbers(searches_count))
-        .x_axis_formatter(|mark, _| if mark.value.fract() == 0.0 && mark.value >= 1.0 { format::count(mark.value as u64) } else { String::new() })
+        .custom_x_axes(vec![
+            AxisHints::new_x()
+                .label("repeat")
+                .label_spacing(18.0..=24.0)
+                .formatter(|mark, _| if mark.value.fract() == 0.0 && mark.value >= 1.0 { format::count(mark.value as u64) } else { String::new() }),
+        ])
         .y_axis_formatter(|mark, _| format::millis(mark.value))
         .label_formatter(move |at| match at {
             egui_plot::HoverPosition::NearDataPoint { position, .. } => Some(format!("repeat {:.0}\n{}", position.x, format::millis(position.y))),

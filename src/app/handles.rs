@@ -82,6 +82,9 @@ pub struct PendingPicture {
     pub requested: bool,
 }
 
+/// Points gathered for a pane: of which cloud, along which axes.
+type Gathered = (Arc<PointCloud>, Vec<usize>, Arc<ViewPoints>);
+
 /// All of it.
 pub struct Handles {
     /// For repaints from threads.
@@ -102,7 +105,7 @@ pub struct Handles {
     pub gpu: Option<Gpu>,
     sender: Sender<Message>,
     receiver: Receiver<Message>,
-    points: HashMap<u64, (Arc<PointCloud>, Vec<usize>, Arc<ViewPoints>)>,
+    points: HashMap<u64, Gathered>,
     last_upload: u64,
 }
 

@@ -184,7 +184,7 @@ impl eframe::App for App {
 
     fn ui(&mut self, ui: &mut egui::Ui, _frame: &mut eframe::Frame) {
         self.request_picture();
-        commands::shortcuts(ui.ctx(), &mut self.actions);
+        commands::shortcuts(ui.ctx(), self.session.activity.is_busy(), &mut self.actions);
         if let Some(path) = ui.input(|input| input.raw.dropped_files.first().map(|file| file.path().to_owned())) {
             self.actions.send(commands::Action::OpenPath(path));
         }

@@ -49,7 +49,7 @@ pub fn merges_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
             }
             egui_plot::HoverPosition::Elsewhere { .. } => None,
         });
-    let legend = Legend::default().position(Corner::RightTop).follow_insertion_order(true).background_alpha(0.8);
+    let legend = Legend::default().position(Corner::LeftTop).follow_insertion_order(true).background_alpha(0.8);
     let figure = if with_legend { figure.legend(legend) } else { figure };
     figure.show(ui, |plot| {
         plot.bar_chart(BarChart::new("queries", bars).color(palette.buffer));

@@ -90,6 +90,37 @@ fn a_written_cloud_is_searched_and_its_neighbours_are_records() {
 }
 
 #[test]
+fn a_generated_file_is_the_generated_cloud() {
+    let place = Place::new();
+    let fingerprint = |cloud: &str| {
+        let done = place.ok(&format!("run {cloud} --queries 5 --engine kdtree --warmup 0 --repeats 1 --json"));
+        json(&done.stdout)["fingerprint"].as_str().unwrap().to_owned()
+    };
+    let generated = fingerprint("--generate gaussian-mixture:n=500,d=3 --seed 4");
+    for name in ["cloud.csv", "cloud.npy", "cloud.fvecs", "cloud.fbin"] {
+        place.ok(&format!("generate gaussian-mixture:n=500,d=3 {name} --seed 4"));
+        assert_eq!(fingerprint(&format!("--input {name}")), generated, "{name}");
+        assert_eq!(json(&place.ok(&format!("info {name} --json")).stdout)["cloud"]["points"], 500);
+    }
+    assert_ne!(fingerprint("--generate gaussian-mixture:n=500,d=3 --seed 5"), generated);
+    assert!(place.fails(1, "generate uniform cloud.xls").ends_with(": cloud.xls"));
+    assert!(place.fails(1, "info none.csv").ends_with(": none.csv"));
+}
+
+#[test]
+fn neighbours_are_read_back_as_a_cloud() {
+    let place = Place::new();
+    let found = |name: &str| place.ok(&format!("run --generate uniform:n=60,d=2 --queries all --k 5 --engine lockstep --neighbors {name}"));
+    for (name, distances) in [("found.ivecs", "found.fvecs"), ("found.ibin", "found.fbin")] {
+        found(name);
+        for file in [name, distances] {
+            let info = json(&place.ok(&format!("info {file} --json")).stdout);
+            assert_eq!((&info["cloud"]["points"], &info["cloud"]["dims"]), (&60.into(), &5.into()), "{file}");
+        }
+    }
+}
+
+#[test]
 fn queries_come_from_a_file_a_list_or_the_seed() {
     let place = Place::new();
     place.write("points.csv", POINTS);
@@ -168,6 +199,26 @@ fn more_neighbours_than_points_are_none_at_infinity() {
     assert_eq!(rows.len(), 2 * 4);
     assert_eq!(rows[3][2..], ["-1", "inf"]);
     assert_eq!(fs::read_to_string(place.path("out/merges.csv")).unwrap(), "query,row,merges,candidates,groups_hit\n");
+}
+
+#[test]
+fn what_an_engine_does_not_have_is_said() {
+    let place = Place::new();
+    let done = place.ok("run --generate uniform:n=20 --queries all --engine kdtree --repeats 1 --warmup 0 --profile");
+    assert_eq!(done.stderr, "note: the kdtree engine has no profile to give\n");
+    assert!(done.stdout.contains("one repeat") && !done.stdout.contains("merges"), "{}", done.stdout);
+}
+
+#[test]
+fn what_is_left_out_is_said() {
+    let place = Place::new();
+    place.write("points.csv", "x,y\n0,0\n3,4\n1,nan\n0,1\n");
+    let done = place.ok("run --input points.csv --metric angular --drop-nonfinite --queries all --k 1 --engine lockstep --json");
+    let run = json(&done.stdout);
+    assert_eq!([&run["dropped_rows"], &run["dropped_queries"], &run["summary"]["n"]], [2, 1, 2]);
+    let text = place.ok("run --input points.csv --metric angular --drop-nonfinite --queries all --k 1 --engine lockstep").stdout;
+    assert!(text.contains("2 rows with NaN or infinite values, or without a direction"), "{text}");
+    assert!(place.fails(1, "run --input points.csv --metric angular --queries all").contains("row 2, column y"));
 }
 
 #[test]

@@ -7,6 +7,7 @@ use super::input::{Loaded, ProblemArgs};
 use super::output;
 use crate::cloud::{Axis, PointCloud};
 use crate::export::{self, NeighborFormat, text};
+use crate::knn::Metric;
 use crate::run::{Engines, QuerySpec, RunFile, RunRecord, RunSpec};
 
 /// `warpscope run`
@@ -73,12 +74,15 @@ fn summary(record: &RunRecord, written: &[PathBuf]) -> String {
 
     row("cloud", about(&record.cloud));
     row("columns", columns(&record.axes));
-    if record.cloud.dropped() > 0 {
-        row("dropped", format!("{} with NaN or infinite values", text::count(record.cloud.dropped(), "row", "rows")));
+    let without = match spec.metric {
+        Metric::L2 => "NaN or infinite values",
+        Metric::Angular => "NaN or infinite values, or without a direction",
+    };
+    if record.dropped_rows() > 0 {
+        row("dropped", format!("{} with {without}", text::count(record.dropped_rows(), "row", "rows")));
     }
-    let zero_rows = record.cloud.len() as u64 - numbers.n;
-    if zero_rows > 0 {
-        row("dropped", format!("{} without a direction", text::count(zero_rows, "zero row", "zero rows")));
+    if record.dropped_queries() > 0 {
+        row("dropped", format!("{} with {without}", text::count(record.dropped_queries(), "query", "queries")));
     }
     let asked = text::count(numbers.q, "query", "queries");
     row(

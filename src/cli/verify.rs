@@ -44,8 +44,14 @@ pub fn run(args: &VerifyArgs) -> anyhow::Result<()> {
         let sizes = sizes.map(|(name, size)| format!("{name} = {}", text::thousands(size as u64))).join(", ");
         output::print(&format!("{sizes}, {}, {} order\n{}", spec.metric, spec.order.name(), table(&verdicts)))?;
     }
-    match mismatch {
-        Some(mismatch) => anyhow::bail!("wrong neighbours: {mismatch}"),
+    conclude(&verdicts)
+}
+
+/// The first mismatch, and that something was verified at all.
+fn conclude(verdicts: &[EngineVerdict]) -> anyhow::Result<()> {
+    match verdicts.iter().find_map(|verdict| verdict.mismatch.as_ref()) {
+        Some(mismatch) => anyhow::bail!("wrong answer: {mismatch}"),
+        None if verdicts.iter().all(|verdict| verdict.not_run.is_some()) => anyhow::bail!("nothing was verified: no engine can run this problem"),
         None => Ok(()),
     }
 }
@@ -75,4 +81,49 @@ fn table(verdicts: &[EngineVerdict]) -> String {
     let mut out = text::table(&short, &[2, 3]);
     out.extend(long.iter().map(|row| format!("{}\n", row.join("  "))));
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::knn::EngineKind;
+
+    fn verdict(engine: EngineKind, mismatch: Option<&str>, not_run: Option<&str>) -> EngineVerdict {
+        EngineVerdict {
+            engine,
+            device: None,
+            not_run: not_run.map(str::to_owned),
+            queries: 5,
+            largest_relative_error: 1.23e-7,
+            ties: 1234,
+            equal_to: (engine == EngineKind::KdTree).then_some(EngineKind::Cuda),
+            counted: false,
+            mismatch: mismatch.map(str::to_owned),
+        }
+    }
+
+    #[test]
+    fn the_first_mismatch_fails_the_job() {
+        let good = verdict(EngineKind::Cuda, None, None);
+        let bad = |why| verdict(EngineKind::Lockstep, Some(why), None);
+        let absent = verdict(EngineKind::Cuda, None, Some("no driver"));
+        assert!(conclude(&[good.clone(), absent.clone()]).is_ok());
+        assert_eq!(conclude(&[good, bad("first"), bad("second")]).unwrap_err().to_string(), "wrong answer: first");
+        assert!(conclude(&[absent]).unwrap_err().to_string().starts_with("nothing was verified"));
+    }
+
+    #[test]
+    fn the_table_shows_who_is_wrong_and_who_did_not_run() {
+        let table = table(&[
+            verdict(EngineKind::Cuda, None, None),
+            verdict(EngineKind::Lockstep, Some("query 3"), None),
+            verdict(EngineKind::KdTree, None, None),
+            verdict(EngineKind::Cuda, None, Some("no driver")),
+        ]);
+        let lines: Vec<Vec<&str>> = table.lines().map(|line| line.split_whitespace().collect()).collect();
+        assert_eq!(lines[1], ["cuda", "agrees", "1.2e-7", "1,234", "–"]);
+        assert_eq!(lines[2], ["lockstep", "WRONG"]);
+        assert_eq!(lines[3], ["kdtree", "agrees", "1.2e-7", "1,234", "cuda"]);
+        assert_eq!(lines[4], ["cuda", "cannot", "run:", "no", "driver"]);
+    }
 }

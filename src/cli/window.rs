@@ -9,9 +9,9 @@ use anyhow::bail;
 pub struct WindowArgs {
     /// A cloud to open
     file: Option<PathBuf>,
-    /// Draw the answered window into a PNG file instead of opening it; needs no display
-    #[arg(long, value_name = "PNG")]
-    picture: Option<PathBuf>,
+    /// Draws the window into a PNG instead, once it is answered: for machines without a display
+    #[arg(long, value_name = "FILE")]
+    png: Option<PathBuf>,
 }
 
 /// Opens the window.
@@ -19,26 +19,24 @@ pub struct WindowArgs {
 /// # Errors
 /// When there is none to open, or it fails.
 pub fn run(args: &WindowArgs) -> anyhow::Result<()> {
-    match &args.picture {
-        None => open(args.file.clone()),
-        Some(png) => draw(args.file.as_deref(), png),
-    }
+    let Some(png) = &args.png else { return open(args.file.clone()) };
+    check(args.file.as_deref())?;
+    draw(args.file.as_deref(), png)
 }
 
-/// Draws the window without a display.
+/// The size of the picture: that of a window when it is first opened.
+#[cfg(feature = "gui")]
+const PICTURE: [u32; 2] = [1280, 800];
+
+#[cfg(feature = "gui")]
 fn draw(file: Option<&Path>, png: &Path) -> anyhow::Result<()> {
-    #[cfg(feature = "gui")]
-    {
-        let written = crate::app::render_headless(file, png, [1280, 800], crate::app::tokens::Look::Light)?;
-        println!("{}", written.display());
-        Ok(())
-    }
-    #[cfg(not(feature = "gui"))]
-    bail!(
-        "the window cannot be drawn: this build is without it: {}{}",
-        file.map(|file| format!("{}: ", file.display())).unwrap_or_default(),
-        png.display()
-    );
+    let written = crate::app::render_headless(file, png, PICTURE, crate::app::tokens::Look::default())?;
+    super::output::print(&format!("{}\n", written.display()))
+}
+
+#[cfg(not(feature = "gui"))]
+fn draw(_file: Option<&Path>, _png: &Path) -> anyhow::Result<()> {
+    bail!("{WITHOUT}")
 }
 
 /// Opens the window on a file.
@@ -46,14 +44,21 @@ fn draw(file: Option<&Path>, png: &Path) -> anyhow::Result<()> {
 /// # Errors
 /// As [`run`], and when the file is not there.
 pub fn open(file: Option<PathBuf>) -> anyhow::Result<()> {
-    if let Some(file) = file.as_ref().filter(|file| !file.exists()) {
-        // A mistyped subcommand lands here too.
-        bail!("cannot open: there is no such file, nor such a subcommand (see --help): {}", file.display());
-    }
+    check(file.as_deref())?;
     #[cfg(feature = "gui")]
     return crate::app::run(file);
     #[cfg(not(feature = "gui"))]
-    bail!(
-        "the window cannot open: this build is without it; `cargo install warpscope` builds it in, and `warpscope --help` shows what works without"
-    );
+    bail!("{WITHOUT}");
+}
+
+#[cfg(not(feature = "gui"))]
+const WITHOUT: &str =
+    "the window cannot open: this build is without it; `cargo build --release` builds it in, and `warpscope --help` shows what works without";
+
+fn check(file: Option<&Path>) -> anyhow::Result<()> {
+    match file.filter(|file| !file.exists()) {
+        // A mistyped subcommand lands here too.
+        Some(file) => bail!("cannot open: there is no such file, nor such a subcommand (see --help): {}", file.display()),
+        None => Ok(()),
+    }
 }

@@ -41,7 +41,7 @@ fn query_cloud(record: &RunRecord) -> &PointCloud {
 ///
 /// # Errors
 /// The writer's.
-pub fn neighbors(record: &RunRecord, out: &mut impl Write) -> io::Result<()> {
+pub fn neighbors(record: &RunRecord, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     writeln!(out, "query,rank,index,squared_distance")?;
     for query in 0..record.neighbors.queries() {
         let (rows, squared_distances) = record.neighbors.of(query);
@@ -57,7 +57,7 @@ pub fn neighbors(record: &RunRecord, out: &mut impl Write) -> io::Result<()> {
 ///
 /// # Errors
 /// The writer's.
-pub fn neighbors_of_query(record: &RunRecord, query: usize, out: &mut impl Write) -> io::Result<()> {
+pub fn neighbors_of_query(record: &RunRecord, query: usize, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     let mut table = csv::Writer::from_writer(out);
     let measure = if record.spec.metric == Metric::Angular { "angle" } else { "distance" };
     let head = ["rank", "index", "squared_distance", measure].into_iter();
@@ -79,7 +79,7 @@ pub fn neighbors_of_query(record: &RunRecord, query: usize, out: &mut impl Write
 ///
 /// # Errors
 /// The writer's.
-pub fn timings(record: &RunRecord, out: &mut impl Write) -> io::Result<()> {
+pub fn timings(record: &RunRecord, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     writeln!(out, "engine,phase,repeat,chunk,start_ms,duration_ms")?;
     for sample in &record.samples {
         let (start, duration) = (Exact(sample.start_ms), Exact(sample.duration_ms));
@@ -93,7 +93,7 @@ pub fn timings(record: &RunRecord, out: &mut impl Write) -> io::Result<()> {
 ///
 /// # Errors
 /// The writer's.
-pub fn merges(record: &RunRecord, out: &mut impl Write) -> io::Result<()> {
+pub fn merges(record: &RunRecord, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     writeln!(out, "query,row,merges,candidates,groups_hit")?;
     for (query, counters) in record.counters.iter().enumerate() {
         let row = query_record(record, query);
@@ -106,7 +106,7 @@ pub fn merges(record: &RunRecord, out: &mut impl Write) -> io::Result<()> {
 ///
 /// # Errors
 /// The writer's.
-pub fn merges_histogram(record: &RunRecord, out: &mut impl Write) -> io::Result<()> {
+pub fn merges_histogram(record: &RunRecord, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     writeln!(out, "merges,queries")?;
     let mut counts = BTreeMap::<u32, u64>::new();
     for counters in &record.counters {
@@ -125,7 +125,7 @@ pub fn merges_histogram(record: &RunRecord, out: &mut impl Write) -> io::Result<
 ///
 /// # Errors
 /// The writer's.
-pub fn convergence(record: &RunRecord, out: &mut impl Write) -> io::Result<()> {
+pub fn convergence(record: &RunRecord, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     convergence_of(record, 0..record.convergence.queries(), out)
 }
 
@@ -133,11 +133,11 @@ pub fn convergence(record: &RunRecord, out: &mut impl Write) -> io::Result<()> {
 ///
 /// # Errors
 /// The writer's.
-pub fn convergence_of_query(record: &RunRecord, query: usize, out: &mut impl Write) -> io::Result<()> {
+pub fn convergence_of_query(record: &RunRecord, query: usize, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     convergence_of(record, query..query + 1, out)
 }
 
-fn convergence_of(record: &RunRecord, queries: std::ops::Range<usize>, out: &mut impl Write) -> io::Result<()> {
+fn convergence_of(record: &RunRecord, queries: std::ops::Range<usize>, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     writeln!(out, "query,merge,points_seen,max_squared_distance")?;
     for query in queries {
         let (points_seen, max_squared_distance) = record.convergence.of(query);

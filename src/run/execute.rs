@@ -427,6 +427,21 @@ mod tests {
     }
 
     #[test]
+    fn what_is_left_out_is_counted() {
+        // Record 1 has no number, and records 2 and 5 no direction.
+        let cloud = cloud(2, vec![1.0, 0.0, f64::NAN, 0.0, 0.0, 0.0, 0.0, 2.0, 3.0, 3.0, 0.0, 0.0]);
+        let angular = RunSpec { metric: crate::knn::Metric::Angular, k: 1, drop_nonfinite: true, ..spec() };
+        let record = run(&angular, &cloud).unwrap();
+        assert_eq!((record.summary.n, record.dropped_rows(), record.dropped_queries()), (3, 3, 2));
+        assert_eq!(record.query_rows, [0, 2, 3]);
+        assert_eq!(record.neighbors.indices, [0, 2, 3]);
+        let record = run(&RunSpec { queries: QuerySpec::Rows(vec![5, 0, 4]), ..angular }, &cloud).unwrap();
+        assert_eq!((record.dropped_queries(), record.query_rows), (1, vec![0, 3]));
+        let record = run(&RunSpec { k: 1, ..spec() }, &cloud).unwrap();
+        assert_eq!((record.dropped_rows(), record.dropped_queries()), (1, 0));
+    }
+
+    #[test]
     fn nothing_is_clamped() {
         assert!(matches!(run(&RunSpec { repeats: 0, ..spec() }, &squares(5)), Err(RunError::NoRepeats)));
         assert!(matches!(run(&RunSpec { k: 0, ..spec() }, &squares(5)), Err(RunError::Problem(ProblemError::K { k: 0, max: 1024 }))));

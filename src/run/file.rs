@@ -29,8 +29,10 @@ pub struct RunFile {
     pub query_fingerprint: Option<Fingerprint>,
     /// The cloud's axes.
     pub axes: Vec<Axis>,
-    /// Rows of the source that were left out for NaN or ±∞.
+    /// Rows of the source that are not searched: with NaN or ±∞, or without a direction under the angular metric.
     pub dropped_rows: u64,
+    /// Queries that were asked for and left out, likewise.
+    pub dropped_queries: u64,
     /// In a few numbers.
     pub summary: Summary,
 }
@@ -48,7 +50,8 @@ impl From<&RunRecord> for RunFile {
             fingerprint: record.fingerprint.clone(),
             query_fingerprint: record.query_cloud.as_ref().map(|cloud| cloud.fingerprint().clone()),
             axes: record.axes.clone(),
-            dropped_rows: record.cloud.dropped(),
+            dropped_rows: record.dropped_rows(),
+            dropped_queries: record.dropped_queries(),
             summary: record.summary.clone(),
         }
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::RunSpec;
+use super::{QuerySpec, RunSpec};
 use crate::cloud::{Axis, Fingerprint, PointCloud};
 use crate::knn::{Convergence, Counters, DeviceInfo, EngineKind, Neighbors, Profile};
 
@@ -119,4 +119,22 @@ pub struct RunRecord {
     pub samples: Vec<Sample>,
     /// In a few numbers.
     pub summary: Summary,
+}
+
+impl RunRecord {
+    /// Rows of the source that are not searched: with NaN or ±∞, or without a direction under the angular metric.
+    pub fn dropped_rows(&self) -> u64 {
+        (self.cloud.dropped() + self.cloud.len() as u64).saturating_sub(self.summary.n)
+    }
+
+    /// Queries that were asked for and left out, likewise.
+    pub fn dropped_queries(&self) -> u64 {
+        let (asked, dropped) = match (&self.query_cloud, &self.spec.queries) {
+            (Some(queries), _) => (queries.len() as u64, queries.dropped()),
+            (None, QuerySpec::Count(count)) => (*count, 0),
+            (None, QuerySpec::Rows(records)) => (records.len() as u64, 0),
+            (None, _) => (self.cloud.len() as u64, 0),
+        };
+        (asked + dropped).saturating_sub(self.summary.q)
+    }
 }

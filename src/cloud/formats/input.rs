@@ -67,15 +67,15 @@ impl<'a> Input<'a> {
     }
 
     pub fn malformed(&self, what: impl Into<String>, why: impl Into<String>) -> FormatError {
-        FormatError::Malformed { what: what.into(), why: why.into(), path: self.path.clone() }
+        FormatError::Malformed { what: printable(&what.into()), why: printable(&why.into()), path: self.path.clone() }
     }
 
     pub fn unsupported(&self, what: impl Into<String>, why: impl Into<String>) -> FormatError {
-        FormatError::Unsupported { what: what.into(), why: why.into(), path: self.path.clone() }
+        FormatError::Unsupported { what: printable(&what.into()), why: printable(&why.into()), path: self.path.clone() }
     }
 
     pub fn column(&self, what: impl Into<String>, why: impl Into<String>) -> FormatError {
-        FormatError::Column { what: what.into(), why: why.into(), path: self.path.clone() }
+        FormatError::Column { what: printable(&what.into()), why: printable(&why.into()), path: self.path.clone() }
     }
 
     /// Makes room for `more` values; growth is amortised.
@@ -84,6 +84,11 @@ impl<'a> Input<'a> {
             .try_reserve(more)
             .map_err(|_| self.unsupported("too large", format!("there is no memory for {} values", values.len() as u64 + more as u64)))
     }
+}
+
+/// Text from a file, fit for a line of a terminal.
+pub(super) fn printable(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
 /// `cloud.npz:points` is the array `points` of `cloud.npz`, unless a file has that very name.

@@ -10,7 +10,7 @@ use zip::result::ZipError;
 
 use super::FormatError;
 use super::contain::contained;
-use super::input::Input;
+use super::input::{Input, printable};
 use super::npy::{Header, read_array};
 use super::sheet::{Sheet, Want};
 
@@ -32,7 +32,9 @@ fn read_archive(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError
     let mut member = archive.by_index(arrays[chosen].index).map_err(fail)?;
     let header = Header::read(&mut member, input)?;
     let mut sheet = read_array(&mut member, &header, input, want)?;
-    sheet.format = format!("NumPy archive, array `{}`: {}", arrays[chosen].name, sheet.format.trim_start_matches("NumPy array, "));
+    // The end of the member is where its checksum is compared.
+    member.read(&mut [0]).map_err(|why| input.io(why))?;
+    sheet.format = format!("NumPy archive, array `{}`: {}", printable(&arrays[chosen].name), sheet.format.trim_start_matches("NumPy array, "));
     let others = arrays.iter().enumerate().filter(|(at, _)| *at != chosen).map(|(_, array)| format!("array {} was not read", array.text()));
     sheet.skipped.extend(others);
     Ok(sheet)
@@ -52,10 +54,11 @@ impl Array {
     }
 
     fn text(&self) -> String {
+        let name = printable(&self.name);
         match &self.shape {
-            Ok((rows, _, 1)) => format!("`{}` ({rows})", self.name),
-            Ok((rows, columns, _)) => format!("`{}` ({rows} × {columns})", self.name),
-            Err(_) => format!("`{}` (not read)", self.name),
+            Ok((rows, _, 1)) => format!("`{name}` ({rows})"),
+            Ok((rows, columns, _)) => format!("`{name}` ({rows} × {columns})"),
+            Err(_) => format!("`{name}` (not read)"),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::FormatError;
-use super::input::Input;
+use super::input::{Input, printable};
 use crate::cloud::{Column, ColumnChoice, Table};
 
 /// What a column of a file holds.
@@ -67,7 +67,7 @@ pub(super) struct SheetColumn {
 
 impl SheetColumn {
     pub fn numeric(name: String) -> Self {
-        Self { name, kind: ColumnKind::Numeric, example: None }
+        Self { name: printable(&name), kind: ColumnKind::Numeric, example: None }
     }
 
     /// Columns of numbers without names of their own.
@@ -169,14 +169,15 @@ impl Sheet {
         };
         if chosen.is_empty() {
             let first = self.columns.iter().find_map(|column| Some((&column.name, column.example.as_ref()?)));
-            let example = first.map(|(name, (record, text))| format!("; column `{name}` has `{text}` in record {record}")).unwrap_or_default();
+            let example =
+                first.map(|(name, (record, text))| format!("; column `{name}` has `{text}` in record {record}{}", hint(text))).unwrap_or_default();
             return Err(fail("no coordinates".into(), format!("no column holds only numbers{example}")));
         }
         let mut places = Vec::with_capacity(chosen.len());
         for &at in &chosen {
             let column = &self.columns[at];
             if let Some((record, text)) = &column.example {
-                return Err(fail(format!("column `{}`", column.name), format!("record {record} has `{text}`, which is not a number")));
+                return Err(fail(format!("column `{}`", column.name), format!("record {record} has `{text}`, which is not a number{}", hint(text))));
             }
             let place = self.kept.iter().position(|&kept| kept == at);
             places.push(place.ok_or_else(|| fail(format!("column `{}`", column.name), "it holds no numbers".into()))?);
@@ -230,6 +231,18 @@ fn named(names: &[String], columns: &[SheetColumn]) -> Result<Vec<usize>, (Strin
         }
     };
     names.iter().map(one).collect()
+}
+
+/// What to do about a number in another notation.
+fn hint(text: &str) -> &'static str {
+    let number = |text: String| text.parse::<f64>().is_ok();
+    if text.matches(',').count() == 1 && number(text.replace(',', ".")) {
+        " (decimals are written with a point)"
+    } else if number(text.replace([',', ' ', '\'', '_'], "")) {
+        " (digits are not grouped)"
+    } else {
+        ""
+    }
 }
 
 /// `0 lon, 1 lat, …`, cut where it gets long.

@@ -160,3 +160,13 @@ fn cancelling_stops() {
     let stop = std::sync::atomic::AtomicBool::new(true);
     assert!(matches!(generate("uniform:n=1e6", 0, &stop), Err(CloudError::Cancelled)));
 }
+
+proptest::proptest! {
+    #[test]
+    fn any_spec_is_read_or_refused(text in "(uniform|grid|spiral|[a-z]{0,4})(:([nd]|turns|[a-z]?)(=-?[0-9_.e]{0,6})?(,|[ =:nd0-9]){0,4}){0,2}") {
+        match text.parse::<Spec>() {
+            Ok(spec) => proptest::prop_assert_eq!(spec.to_string().parse::<Spec>().unwrap().to_string(), spec.to_string()),
+            Err(why) => proptest::prop_assert!(!why.is_empty()),
+        }
+    }
+}

@@ -1,5 +1,7 @@
 //! A field: a number, nothing, or text.
 
+use super::super::input::printable;
+
 /// What a field holds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Cell {
@@ -30,11 +32,10 @@ impl Cell {
 
 /// A field as text of one line: UTF-8, or what is not that as Latin-1, in which every byte is a character.
 pub(super) fn text(field: &[u8]) -> String {
-    let printable = |c: char| if c.is_control() { ' ' } else { c };
     let field = field.trim_ascii();
     match std::str::from_utf8(field) {
-        Ok(text) => text.chars().map(printable).collect(),
-        Err(_) => field.iter().map(|&byte| printable(char::from(byte))).collect(),
+        Ok(text) => printable(text),
+        Err(_) => printable(&field.iter().map(|&byte| char::from(byte)).collect::<String>()),
     }
 }
 

@@ -14,6 +14,10 @@ pub(super) enum Separator {
 #[derive(Debug)]
 pub(super) struct Dialect {
     pub separator: Separator,
+    /// A line feed, or a carriage return in very old files.
+    pub line_end: u8,
+    /// Whether the first record is no more than a number, as of the points in a `.pts` file.
+    pub counted: bool,
     /// The last comment before the first record, without its `#`: some writers put the names there.
     comment: Option<Vec<u8>>,
 }
@@ -26,6 +30,7 @@ const RECORDS: usize = 64;
 impl Dialect {
     /// Looks at the beginning of a text, or at all of it if `whole`. `tabs` says that its name promises tabs.
     pub fn detect(sample: &[u8], whole: bool, tabs: bool) -> Self {
+        let line_end = if sample.contains(&b'\r') && !sample.contains(&b'\n') { b'\r' } else { b'\n' };
         let mut records = Vec::new();
         let mut comment = None;
         let mut rest = sample;
@@ -45,7 +50,16 @@ impl Dialect {
                 records.push(record);
             }
         }
-        Self { separator: choose(&records, tabs), comment }
+        if let [first, rest @ ..] = &records[..]
+            && let [second, ..] = rest
+            && first.words == 1
+            && second.words > 1
+            && first.digits
+            && choose(rest, tabs) == Separator::Spaces
+        {
+            return Self { separator: Separator::Spaces, line_end, counted: true, comment };
+        }
+        Self { separator: choose(&records, tabs), line_end, counted: false, comment }
     }
 
     /// For people.
@@ -98,15 +112,18 @@ struct Census {
     /// Runs of what is not blank.
     words: usize,
     blank: bool,
+    /// Digits and blanks, nothing else.
+    digits: bool,
 }
 
 impl Census {
     /// Counts in the first record of a text; also gives its length, line end included.
     fn of_record(text: &[u8]) -> (Self, usize) {
-        let mut census = Self { counts: [0; CANDIDATES.len()], words: 0, blank: true };
+        let mut census = Self { counts: [0; CANDIDATES.len()], words: 0, blank: true, digits: true };
         let (mut quoted, mut field_start, mut in_word) = (false, true, false);
         for (at, &byte) in text.iter().enumerate() {
             census.blank &= byte.is_ascii_whitespace();
+            census.digits &= byte.is_ascii_whitespace() || byte.is_ascii_digit();
             if quoted {
                 // A doubled quote closes and opens again, which comes to the same.
                 quoted = byte != b'"';
@@ -165,6 +182,13 @@ mod tests {
         assert_eq!(separator("  1  2 3\n 4 5\t6\n"), Separator::Spaces);
         assert_eq!(separator("x y z\n1 2 3\n"), Separator::Spaces);
         assert_eq!(Dialect::detect(b"a,b\tc\n1\t2\n", true, true).separator, Separator::Byte(b'\t'));
+    }
+
+    #[test]
+    fn a_count_may_stand_first() {
+        let dialect = |text: &str| Dialect::detect(text.as_bytes(), true, false);
+        assert!(dialect("2\n1 2 3\n4 5 6\n").counted);
+        assert!(!dialect("2 1\n1 2\n").counted && !dialect("2\n1\n").counted && !dialect("name\n1 2\n").counted && !dialect("2\n1,2\n").counted);
     }
 
     #[test]

@@ -35,7 +35,7 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
     let name = input.path().to_string_lossy().to_lowercase();
     let tabs = name.strip_suffix(".gz").unwrap_or(&name).ends_with(".tsv");
     let dialect = Dialect::detect(&sample, (sample.len() as u64) < SAMPLE, tabs);
-    let records = Records::new(Cursor::new(sample).chain(stream), dialect.separator);
+    let records = Records::new(Cursor::new(sample).chain(stream), &dialect);
     let mut sheet = read_records(records, &dialect, input, want)?;
     if gzip {
         sheet.format.push_str(", gzip");
@@ -67,13 +67,18 @@ fn check_encoding(sample: &[u8], input: &Input<'_>) -> Result<(), FormatError> {
 }
 
 fn read_records(mut records: Records<impl BufRead>, dialect: &Dialect, input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
-    if !records.advance().map_err(|why| input.io(why))? {
+    let mut skipped = Vec::new();
+    let mut found = records.advance().map_err(|why| input.io(why))?;
+    if found && dialect.counted {
+        skipped.push(format!("the first line, `{}`, was not read: it counts the rows", cell::text(records.field(0))));
+        found = records.advance().map_err(|why| input.io(why))?;
+    }
+    if !found {
         return Err(input.malformed("nothing to read", "there are only comments"));
     }
     let width = records.len();
     let first: Vec<Cell> = (0..width).map(|at| Cell::parse(records.field(at))).collect();
-    // A header has at least one name; a record of numbers at least one number.
-    let headless = first.iter().any(|cell| matches!(cell, Cell::Number(_))) && !first.iter().any(|cell| matches!(cell, Cell::Text));
+    let headless = !is_header(&first);
     let header = || (0..width).map(|at| cell::text(records.field(at))).collect();
     let mut columns = named(if headless { dialect.commented_names(width) } else { Some(header()) }, width);
     let mut kept = want.resolve(&columns, input)?;
@@ -107,7 +112,7 @@ fn read_records(mut records: Records<impl BufRead>, dialect: &Dialect, input: &I
                 values = drop_text(values, &mut kept, &columns);
             }
         } else if !records.is_blank() {
-            let what = format!("line {}, record {rows}", line_of(records.start(), input)?);
+            let what = format!("line {}, record {rows}", line_of(records.start(), dialect.line_end, input)?);
             return Err(input.malformed(what, format!("fields: {} where there should be {width}", records.len())));
         }
         more = records.advance().map_err(|why| input.io(why))?;
@@ -120,7 +125,15 @@ fn read_records(mut records: Records<impl BufRead>, dialect: &Dialect, input: &I
         }
     }
     let format = format!("delimited text, {}, {}", dialect.name(), if headless { "no header" } else { "header" });
-    Ok(Sheet { path: input.path().to_owned(), format, columns, kept, rows, values, skipped: Vec::new() })
+    Ok(Sheet { path: input.path().to_owned(), format, columns, kept, rows, values, skipped })
+}
+
+/// A record of numbers has at least one number and no name. A header of numbers is one that pandas writes for nameless
+/// columns with an index before them: nothing, 0, 1, 2, ….
+fn is_header(first: &[Cell]) -> bool {
+    let numbers = first.iter().filter(|cell| matches!(cell, Cell::Number(_))).count();
+    let indexed = first[0] == Cell::Missing && numbers > 1 && (1..first.len()).all(|at| first[at] == Cell::Number((at - 1) as f64));
+    numbers == 0 || first.contains(&Cell::Text) || indexed
 }
 
 /// Names what has no name: all columns as [`crate::cloud::Column::unnamed`] does, single ones by their index.
@@ -146,15 +159,14 @@ fn drop_text(values: Vec<f64>, kept: &mut Vec<usize>, columns: &[SheetColumn]) -
 }
 
 /// The 1-based line of the record that begins at or, with blank lines and comments between, after a byte of the text.
-fn line_of(start: u64, input: &Input<'_>) -> Result<u64, FormatError> {
-    let (stream, _) = open(input)?;
+fn line_of(start: u64, line_end: u8, input: &Input<'_>) -> Result<u64, FormatError> {
+    let (mut stream, _) = open(input)?;
     let mut before = 0;
     let mut line = 0;
-    let mut stream = stream;
     let mut text = Vec::new();
     loop {
         text.clear();
-        let count = stream.read_until(b'\n', &mut text).map_err(|why| input.io(why))?;
+        let count = stream.read_until(line_end, &mut text).map_err(|why| input.io(why))?;
         line += 1;
         before += count as u64;
         let skipped = text.trim_ascii().is_empty() || text.starts_with(b"#");

@@ -3,17 +3,17 @@
 use std::io::{self, BufRead};
 use std::ops::Range;
 
-use super::dialect::Separator;
+use super::dialect::{Dialect, Separator};
 
 /// The records of a text, one at a time.
 pub(super) enum Records<R> {
     Quoted { reader: csv::Reader<R>, record: csv::ByteRecord },
-    Spaced { reader: R, line: Vec<u8>, fields: Vec<Range<usize>>, start: u64, next: u64 },
+    Spaced { reader: R, line_end: u8, line: Vec<u8>, fields: Vec<Range<usize>>, start: u64, next: u64 },
 }
 
 impl<R: BufRead> Records<R> {
-    pub fn new(reader: R, separator: Separator) -> Self {
-        match separator {
+    pub fn new(reader: R, dialect: &Dialect) -> Self {
+        match dialect.separator {
             Separator::Byte(delimiter) => Self::Quoted {
                 reader: csv::ReaderBuilder::new()
                     .delimiter(delimiter)
@@ -25,7 +25,7 @@ impl<R: BufRead> Records<R> {
                     .from_reader(reader),
                 record: csv::ByteRecord::new(),
             },
-            Separator::Spaces => Self::Spaced { reader, line: Vec::new(), fields: Vec::new(), start: 0, next: 0 },
+            Separator::Spaces => Self::Spaced { reader, line_end: dialect.line_end, line: Vec::new(), fields: Vec::new(), start: 0, next: 0 },
         }
     }
 
@@ -33,10 +33,10 @@ impl<R: BufRead> Records<R> {
     pub fn advance(&mut self) -> io::Result<bool> {
         match self {
             Self::Quoted { reader, record } => reader.read_byte_record(record).map_err(io::Error::from),
-            Self::Spaced { reader, line, fields, start, next } => loop {
+            Self::Spaced { reader, line_end, line, fields, start, next } => loop {
                 line.clear();
                 *start = *next;
-                *next += reader.read_until(b'\n', line)? as u64;
+                *next += reader.read_until(*line_end, line)? as u64;
                 if *start == *next {
                     return Ok(false);
                 }

@@ -9,7 +9,7 @@ use header::{Element, Encoding, Header, Property};
 use stream::{Ascii, Binary};
 
 use super::FormatError;
-use super::input::Input;
+use super::input::{Input, printable};
 use super::sheet::{Sheet, SheetColumn, Want};
 
 /// What programs call the element that is the cloud.
@@ -53,9 +53,9 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
 }
 
 fn list_note(property: &Property) -> String {
-    format!("list `{}` was not read", property.name())
+    printable(&format!("list `{}` was not read", property.name()))
 }
 
 fn element_note(element: &Element) -> String {
-    format!("element `{}` ({}) was not read", element.name, element.count)
+    printable(&format!("element `{}` ({}) was not read", element.name, element.count))
 }

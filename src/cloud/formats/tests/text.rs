@@ -26,6 +26,8 @@ fn every_delimiter_line_end_and_wrapping() {
         "1.5,-2\n3e3,4\n",
         "1.5 -2\n3e3 4\n",
         "a,b\r1.5,-2\r3e3,4\r",
+        "a b\r1.5 -2\r3e3 4\r",
+        "2\r1.5 -2\r3e3 4",
     ] {
         assert_values(&values(text), &want);
         assert_values(&Sample::new("a.csv.gz", gzip(text)).table("").1, &want);
@@ -75,6 +77,10 @@ fn headers_are_recognised() {
     assert_eq!(Sample::new("a.txt", "# a b\n1 2\n").table("").0, names(&["a", "b"]));
     assert_eq!(Sample::new("a.xyz", "//X Y Z\n1 2 3\n").table("").0, names(&["X", "Y", "Z"]));
     assert_eq!(Sample::new("a.csv", b"L\xe4nge,b\n1,2\n").table("").0, names(&["Länge", "b"]));
+    assert_eq!(Sample::new("a.csv", ",0,1,2\n0,5,6,7\n").table("1,2"), (names(&["1", "2"]), vec![6.0, 7.0]));
+    let counted = Sample::new("a.pts", "2\n1 2 3\n4 5 6\n");
+    assert_eq!(counted.table("").1, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    assert_eq!(counted.info().skipped, ["the first line, `2`, was not read: it counts the rows"]);
     let header_only = Sample::new("a.csv", "a,b\n");
     assert_eq!((header_only.table(""), header_only.info().rows), ((names(&["a", "b"]), vec![]), 0));
 }
@@ -107,8 +113,15 @@ fn columns_are_chosen_by_name_and_index() {
 fn errors_name_the_place() {
     assert_eq!(Sample::new("a.csv", "a,b\n1,2\n\n# no\n3\n").error(), "line 5, record 1: fields: 1 where there should be 2");
     assert_eq!(Sample::new("a.csv", "a,b\n\"1\n\",2\n3,4\n5,6,7\n").error(), "line 5, record 2: fields: 3 where there should be 2");
+    assert_eq!(Sample::new("a.txt", "1 2\r3 4\r\r5 6 7\r").error(), "line 4, record 2: fields: 3 where there should be 2");
     assert_eq!(Sample::new("a.txt", "1 2\n3 4\n\n5 6 7\n").error(), "line 4, record 2: fields: 3 where there should be 2");
     assert_eq!(Sample::new("a.csv", "a,b\nx,y\n").error(), "no coordinates: no column holds only numbers; column `a` has `x` in record 0");
+    let german = "no coordinates: no column holds only numbers; column `a` has `1,5` in record 0 (decimals are written with a point)";
+    assert_eq!(Sample::new("a.csv", "a;b\n1,5;2,5\n").error(), german);
+    assert_eq!(
+        Sample::new("a.csv", "a;b\n1'000;2\n").error_of("a"),
+        "column `a`: record 0 has `1'000`, which is not a number (digits are not grouped)"
+    );
     let cut = gzip("1,2\n".repeat(1000));
     assert!(Sample::new("a.csv.gz", &cut[..cut.len() / 2]).error().starts_with("cut short"));
 }

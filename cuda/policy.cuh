@@ -8,8 +8,10 @@ struct Policy {
     // no permission on any GPU.
     static constexpr unsigned WARPS = R <= 8 ? 8 : 4;
     // Blocks that a multiprocessor should hold at least, which caps registers; 0 leaves that to the compiler. With many
-    // registers a lane, what it chooses is a little too few, and it spills.
-    static constexpr unsigned MIN_BLOCKS = R == 32 ? 3 : R == 16 ? 4 : 0;
+    // registers a lane what it chooses is a little too few, and it spills; uncapped it takes so many that a block less
+    // fits. The profiled build needs more, and its speed matters to nobody.
+    static constexpr unsigned MIN_BLOCKS = R == 32 ? (D == 0 ? 3 : 4) : R == 16 ? 5 : 0;
+    static constexpr unsigned PROFILED_MIN_BLOCKS = R == 32 ? 3 : R == 16 ? 4 : 0;
     // Groups that a warp scans before it votes whether any of them has a candidate: most have none, and one vote is
     // cheaper than eight.
     static constexpr unsigned WINDOW = 8;

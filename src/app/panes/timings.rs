@@ -98,11 +98,14 @@ pub fn whole_numbers(most: usize) -> Vec<egui_plot::GridMark> {
 
 /// A coloured square and a name.
 pub fn swatch_ui(ui: &mut Ui, color: Color32, name: &str) {
-    ui.horizontal(|ui| {
-        let (rect, _) = ui.allocate_exact_size(vec2(10.0, 10.0), egui::Sense::hover());
-        ui.painter().rect_filled(rect, 2.0, color);
-        ui.label(name);
-    });
+    ui.horizontal(|ui| inline_swatch_ui(ui, color, name));
+}
+
+/// As [`swatch_ui`], in a line that wraps.
+pub fn inline_swatch_ui(ui: &mut Ui, color: Color32, name: &str) {
+    let (rect, _) = ui.allocate_exact_size(vec2(10.0, 10.0), egui::Sense::hover());
+    ui.painter().rect_filled(rect, 2.0, color);
+    ui.label(name);
 }
 
 /// Milliseconds of each repeat, all chunks together, by phase.

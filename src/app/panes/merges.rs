@@ -4,7 +4,7 @@ use egui::Ui;
 use egui_plot::{AxisHints, Bar, BarChart, LineStyle, VLine};
 
 use super::PaneContext;
-use super::timings::{plot, swatch_ui, whole_numbers};
+use super::timings::{inline_swatch_ui, plot, whole_numbers};
 use crate::app::format;
 use crate::app::widgets::empty_ui;
 use crate::cloud::Order;
@@ -29,10 +29,10 @@ pub fn merges_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let shuffled = if record.spec.order == Order::Shuffled { "" } else { " if shuffled" };
     ui.horizontal_wrapped(|ui| {
         ui.label("Merges per query:");
-        swatch_ui(ui, palette.text_weak, &format!("mean {}", format::significant(mean)));
-        swatch_ui(ui, palette.theory, &format!("theory at most {}{shuffled}", format::significant(summary.expected_merges)));
+        inline_swatch_ui(ui, palette.text_weak, &format!("mean {}", format::significant(mean)));
+        inline_swatch_ui(ui, palette.theory, &format!("theory at most {}{shuffled}", format::significant(summary.expected_merges)));
         if let Some(counters) = picked {
-            swatch_ui(ui, palette.query, &format!("picked query {}", format::count(u64::from(counters.merges))));
+            inline_swatch_ui(ui, palette.query, &format!("picked query {}", format::count(u64::from(counters.merges))));
         }
     });
     let least = derived.merges.first().map_or(0.0, |bin| f64::from(bin.0));
@@ -41,6 +41,7 @@ pub fn merges_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         .width(ui.available_width())
         .include_y(0.0)
         .include_x(least - 1.0)
+        .include_x(summary.expected_merges + 0.5)
         .custom_x_axes(vec![
             AxisHints::new_x()
                 .label("merges of a query")

@@ -69,7 +69,7 @@ fn searches_ui(ui: &mut Ui, record: &RunRecord, phases: &BTreeMap<Phase, Vec<f64
                 .label_spacing(18.0..=24.0)
                 .formatter(|mark, _| if mark.value.fract() == 0.0 && mark.value >= 1.0 { format::count(mark.value as u64) } else { String::new() }),
         ])
-        .y_axis_formatter(|mark, _| format::millis(mark.value))
+        .custom_y_axes(vec![AxisHints::new_y().label_spacing(14.0..=20.0).formatter(|mark, _| format::millis(mark.value))])
         .label_formatter(move |at| match at {
             egui_plot::HoverPosition::NearDataPoint { position, .. } => Some(format!("repeat {:.0}\n{}", position.x, format::millis(position.y))),
             egui_plot::HoverPosition::Elsewhere { .. } => None,
@@ -98,11 +98,14 @@ pub fn whole_numbers(most: usize) -> Vec<egui_plot::GridMark> {
 
 /// A coloured square and a name.
 pub fn swatch_ui(ui: &mut Ui, color: Color32, name: &str) {
-    ui.horizontal(|ui| {
-        let (rect, _) = ui.allocate_exact_size(vec2(10.0, 10.0), egui::Sense::hover());
-        ui.painter().rect_filled(rect, 2.0, color);
-        ui.label(name);
-    });
+    ui.horizontal(|ui| inline_swatch_ui(ui, color, name));
+}
+
+/// As [`swatch_ui`], in a line that wraps.
+pub fn inline_swatch_ui(ui: &mut Ui, color: Color32, name: &str) {
+    let (rect, _) = ui.allocate_exact_size(vec2(10.0, 10.0), egui::Sense::hover());
+    ui.painter().rect_filled(rect, 2.0, color);
+    ui.label(name);
 }
 
 /// Milliseconds of each repeat, all chunks together, by phase.

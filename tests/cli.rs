@@ -266,6 +266,9 @@ fn engines_are_verified() {
         assert_eq!((&engine["queries"], &engine["mismatch"]), (&100.into(), &Value::Null));
         assert_eq!(engine["equal_to"].is_null(), at == 0, "{report}");
     }
+    let some = json(&place.ok(&format!("{args} --engine kdtree,lockstep --json")).stdout);
+    let engines: Vec<&Value> = some["engines"].as_array().unwrap().iter().map(|engine| &engine["engine"]).collect();
+    assert_eq!(engines, ["lockstep", "kdtree"]);
     let one = json(&place.ok("verify --generate sphere:n=500,d=5 --queries all --k 1 --metric angular --engine kdtree --json").stdout);
     assert_eq!(one["engines"].as_array().unwrap().len(), 1);
 }
@@ -380,6 +383,7 @@ fn wrong_usage_is_one_line_and_exits_with_2() {
         ("sweep --input points.csv --n 10", "cannot be used with"),
         ("sweep --generate uniform --engine cuda,gpu", "possible values"),
         ("compare a", "<B>"),
+        ("verify --generate uniform --engine cuda,gpu", "possible values"),
         ("verify", "--input <FILE>"),
     ];
     for (args, expected) in cases {

@@ -91,9 +91,6 @@ pub struct ProblemArgs {
     /// Neighbours per query
     #[arg(long, value_name = "NUMBER", default_value_t = 32, allow_negative_numbers = true, help_heading = "Search")]
     k: usize,
-    /// What answers: auto is cuda where it can run, else lockstep
-    #[arg(long, default_value = "auto", value_parser = engine_parser(), help_heading = "Search")]
-    pub engine: EngineChoice,
     #[command(flatten)]
     method: MethodArgs,
 }
@@ -106,7 +103,7 @@ pub struct Loaded {
 }
 
 impl ProblemArgs {
-    /// Loads the cloud and the queries, for one timed repeat.
+    /// Loads the cloud and the queries, for one timed repeat of `auto`.
     ///
     /// # Errors
     /// Whatever keeps them from being loaded.
@@ -133,7 +130,7 @@ impl ProblemArgs {
             queries,
             k: self.k,
             metric: self.method.metric,
-            engine: self.engine,
+            engine: EngineChoice::Auto,
             order: self.method.order,
             exclude_self: self.method.exclude_self,
             seed: self.source.seed,

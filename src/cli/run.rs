@@ -3,18 +3,21 @@
 use std::path::PathBuf;
 
 use super::bar::Bar;
-use super::input::{Loaded, ProblemArgs};
+use super::input::{Loaded, ProblemArgs, engine_parser};
 use super::output;
 use crate::cloud::{Axis, PointCloud};
 use crate::export::{self, NeighborFormat, text};
 use crate::knn::Metric;
-use crate::run::{Engines, QuerySpec, RunFile, RunRecord, RunSpec};
+use crate::run::{EngineChoice, Engines, QuerySpec, RunFile, RunRecord, RunSpec};
 
 /// `warpscope run`
 #[derive(Debug, clap::Args)]
 pub struct RunArgs {
     #[command(flatten)]
     problem: ProblemArgs,
+    /// What answers: auto is cuda where it can run, else lockstep
+    #[arg(long, default_value = "auto", value_parser = engine_parser(), help_heading = "Search")]
+    engine: EngineChoice,
     /// Untimed repeats first
     #[arg(long, value_name = "NUMBER", default_value_t = 10, help_heading = "Measurement")]
     warmup: u32,
@@ -47,7 +50,7 @@ fn neighbors_path(text: &str) -> Result<PathBuf, export::ExportError> {
 /// Whatever keeps it from being done, in one line.
 pub fn run(args: &RunArgs) -> anyhow::Result<()> {
     let Loaded { spec, cloud, query_cloud } = args.problem.load()?;
-    let spec = RunSpec { warmup: args.warmup, repeats: args.repeats, profile: args.profile, ..spec };
+    let spec = RunSpec { engine: args.engine, warmup: args.warmup, repeats: args.repeats, profile: args.profile, ..spec };
     let record = Engines::default().execute(&spec, &cloud, query_cloud.as_ref(), &mut Bar::new("").stage())?;
     if let Some(why) = &record.fallback {
         output::note(&format!("{why}; {} runs instead", record.engine));

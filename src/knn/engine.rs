@@ -64,6 +64,10 @@ pub enum Build {
     Profiled,
 }
 
+/// The most queries of one [`Search::search`] in a build that counts: what it writes beside the answers is kept until
+/// it is collected, and is reserved for no more than these.
+pub const MAX_COUNTED_CHUNK: usize = 1 << 17;
+
 /// Why an engine does not run a problem.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -130,10 +134,23 @@ pub trait Search {
     /// How long taking the problem in took, as (phase, milliseconds): `upload`, `build index`, …
     fn setup_ms(&self) -> Vec<(&'static str, f64)>;
 
-    /// The number of queries that a first, small chunk should have so that the device is full.
+    /// The fewest queries that fill the device. Chunks are multiples of it, and the first one is that large unless
+    /// [`Search::first_work`] or a slow device asks for less.
     fn first_chunk(&self) -> usize;
 
-    /// Answers the queries of a range and returns the milliseconds that took, by the device's own clock where it has
+    /// The fewest queries that are worth a chunk of their own, however slow: the device takes no longer for as many as
+    /// for one. [`Search::first_chunk`] is a multiple of it.
+    fn chunk_unit(&self) -> usize {
+        1
+    }
+
+    /// The most multiply-adds (queries × n × d) that a first chunk, of which nothing is known yet, may have: what even
+    /// a slow device of the kind does well within a second.
+    fn first_work(&self) -> u64 {
+        2_000_000_000
+    }
+
+    /// Answers the queries of a range, in a counted or profiled build no more than [`MAX_COUNTED_CHUNK`], and returns the milliseconds that took, by the device's own clock where it has
     /// one. The answers stay in the engine. Engines without counters run every build as [`Build::Timed`].
     ///
     /// # Errors

@@ -6,7 +6,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use super::chunks::Chunks;
 use super::{Phase, RunRecord, RunSpec, Sample, Summary, pose, stats};
 use crate::cloud::{CloudError, PointCloud};
-use crate::knn::{Answer, Build, Engine, EngineError, Neighbors, Problem, ProblemError, Search, theory};
+use crate::knn::{Answer, Build, Engine, EngineError, MAX_COUNTED_CHUNK, Neighbors, Problem, ProblemError, Search, theory};
 
 /// Why a run failed.
 #[derive(Debug, thiserror::Error)]
@@ -88,7 +88,7 @@ pub fn execute(
     let mut run = Running { search, began, q: problem.q(), done: 0, total: passes * problem.q() as u64, samples: Vec::new(), stage };
     run.note_setup(loading_ms);
 
-    let mut chunks = Chunks::new(run.search.first_chunk());
+    let mut chunks = Chunks::new(run.search.as_ref(), &problem);
     for warmup in 0..spec.warmup {
         run.pass(&format!("warm-up {} of {}", warmup + 1, spec.warmup), Build::Timed, None, &mut chunks, |_| Ok(true))?;
     }
@@ -100,12 +100,12 @@ pub fn execute(
     }
     let mut answer = Answer::default();
     if counted {
-        let mut chunks = Chunks::new(run.search.first_chunk());
+        let mut chunks = Chunks::new(run.search.as_ref(), &problem);
         run.pass("counting", Build::Counted, Some((Phase::Counted, 0)), &mut chunks, |search| Ok(search.collect(&mut answer).map(|()| true)?))?;
     }
     let mut profiled = Answer::default();
     if counted && spec.profile {
-        let mut chunks = Chunks::new(run.search.first_chunk());
+        let mut chunks = Chunks::new(run.search.as_ref(), &problem);
         run.pass("profiling", Build::Profiled, Some((Phase::Profiled, 0)), &mut chunks, |search| {
             search.collect(&mut profiled)?;
             // An engine that has no profile to give is not run to the end for it.
@@ -148,7 +148,7 @@ pub(super) fn answer(
     let total = (1 + u64::from(counted)) * problem.q() as u64;
     let mut run = Running { search, began: Instant::now(), q: problem.q(), done: 0, total, samples: Vec::new(), stage };
     let mut answer = Answer { neighbors: Neighbors::unanswered(problem.q(), problem.k()), ..Answer::default() };
-    let mut chunks = Chunks::new(run.search.first_chunk());
+    let mut chunks = Chunks::new(run.search.as_ref(), problem);
     run.pass("searching", Build::Timed, None, &mut chunks, |_| Ok(true))?;
     run.download(&mut answer.neighbors, 0)?;
     if !counted {
@@ -192,7 +192,8 @@ impl Running<'_, '_> {
         mut after: impl FnMut(&mut dyn Search) -> Result<bool, RunError>,
     ) -> Result<(), RunError> {
         let (mut end, mut chunk) = (0, 0);
-        while let Some(range) = chunks.next(end, self.q) {
+        let most = if build == Build::Timed { usize::MAX } else { MAX_COUNTED_CHUNK };
+        while let Some(range) = chunks.next(end, self.q, most) {
             go_on((self.stage)(label, (self.done as f64 / self.total as f64) as f32))?;
             end = range.end;
             let (queries, start_ms) = (range.len(), ms_since(self.began));
@@ -290,6 +291,18 @@ mod tests {
         }
         assert_eq!(end, 300);
         assert_eq!(builds, [[Build::Timed; 5].as_slice(), &[Build::Counted, Build::Profiled]].concat());
+    }
+
+    #[test]
+    fn a_build_that_counts_gets_no_chunk_above_its_most() {
+        let (mut engine, cloud) = (plain(), cloud(1, vec![1.0; 4]));
+        engine.script.idle = true;
+        let queries = QuerySpec::Rows(vec![0; 4 * MAX_COUNTED_CHUNK]);
+        execute(&RunSpec { queries, k: 1, profile: true, ..spec() }, &cloud, None, &mut engine, &mut |_, _| true).unwrap();
+        let calls = engine.script.calls.lock().unwrap();
+        let largest = |build| calls.iter().filter(|call| call.0 == build).map(|call| call.1.len()).max().unwrap();
+        assert!(largest(Build::Timed) > MAX_COUNTED_CHUNK, "else nothing is tested");
+        assert!(largest(Build::Counted) <= MAX_COUNTED_CHUNK && largest(Build::Profiled) <= MAX_COUNTED_CHUNK);
     }
 
     #[test]

@@ -110,7 +110,9 @@ fn summary(record: &RunRecord, written: &[PathBuf]) -> String {
             repeats => format!("{median}, median of {} repeats{after}, {min} to {max}", text::thousands(repeats.into())),
         },
     );
-    row("rate", text::rate(numbers.distances_per_second));
+    if let Some(rate) = numbers.distances_per_second {
+        row("rate", text::rate(rate));
+    }
     let theory = |bound: f64| format!("theory: {} or fewer in random order", text::significant(bound));
     if let Some(mean) = numbers.mean_merges {
         row("merges", format!("{} a query, mean ({})", text::significant(mean), theory(numbers.expected_merges)));

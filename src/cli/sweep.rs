@@ -152,7 +152,7 @@ fn fields(row: &SweepRow) -> Vec<String> {
         of(|summary| Some(summary.search_ms_median)),
         of(|summary| Some(summary.search_ms_min)),
         of(|summary| Some(summary.search_ms_max)),
-        of(|summary| Some(summary.distances_per_second)),
+        of(|summary| summary.distances_per_second),
         of(|summary| summary.mean_merges),
         of(|summary| Some(summary.expected_merges)),
         of(|summary| summary.mean_candidates),

@@ -96,6 +96,12 @@ pub enum ProblemError {
     /// There is nobody to ask for.
     #[error("q = 0: there are no queries")]
     NoQueries,
+    /// Every query was dropped.
+    #[error("q = 0: {}; use the l2 metric", dropped(*.asked))]
+    QueriesDropped {
+        /// As many as were asked for.
+        asked: usize,
+    },
     /// Every point was dropped.
     #[error("n = 0: every row is zero and has no direction; use the l2 metric")]
     NoPoints,
@@ -139,6 +145,13 @@ pub enum ProblemError {
         /// As printed.
         extent: String,
     },
+}
+
+fn dropped(asked: usize) -> String {
+    match asked {
+        1 => "the one query that was asked for is a zero row and has no direction".to_owned(),
+        _ => format!("all {asked} queries that were asked for are zero rows and have no direction"),
+    }
 }
 
 /// The squared extent below which squared distances lose their digits to f32's smallest numbers.
@@ -201,6 +214,7 @@ impl Problem {
             return Err(ProblemError::Dimensions { queries: query_cloud.dims(), data: dims });
         }
         let mut rows = setup.order.permutation(cloud.len(), setup.seed);
+        let asked = query_rows.as_ref().map_or(query_cloud.len(), Vec::len);
 
         let (points, queries) = match setup.metric {
             Metric::L2 => (gather(cloud, rows.as_deref()), gather(query_cloud, query_rows.as_deref())),
@@ -221,8 +235,10 @@ impl Problem {
             query_rows,
             queries_are_rows,
         };
-        if problem.q() == 0 {
-            return Err(ProblemError::NoQueries);
+        match problem.q() {
+            0 if asked > 0 => return Err(ProblemError::QueriesDropped { asked }),
+            0 => return Err(ProblemError::NoQueries),
+            _ => {}
         }
         if problem.n() == 0 {
             return Err(ProblemError::NoPoints);

@@ -6,7 +6,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use super::chunks::Chunks;
 use super::{Phase, RunRecord, RunSpec, Sample, Summary, pose, stats};
 use crate::cloud::{CloudError, PointCloud};
-use crate::knn::{Answer, Build, Engine, EngineError, MAX_COUNTED_CHUNK, Neighbors, Problem, ProblemError, Search, theory};
+use crate::knn::{Answer, Build, Engine, EngineError, EngineKind, MAX_COUNTED_CHUNK, Neighbors, Problem, ProblemError, Search, theory};
 
 /// Why a run failed.
 #[derive(Debug, thiserror::Error)]
@@ -127,7 +127,7 @@ pub fn execute(
         query_cloud: if problem.queries_are_rows() { None } else { query_cloud.cloned() },
         query_rows: (0..problem.q()).map(|query| problem.query_row(query)).collect(),
         neighbors: problem.report(&neighbors),
-        summary: summarise(&problem, &samples, &answer),
+        summary: summarise(kind, &problem, &samples, &answer),
         counters: answer.counters,
         convergence: answer.convergence,
         profile: profiled.profile,
@@ -176,8 +176,9 @@ struct Running<'run, 'engine> {
 impl Running<'_, '_> {
     /// Notes what loading took; its parts follow one another from `start_ms`.
     fn note_setup(&mut self, mut start_ms: f64) {
-        for (chunk, (_, duration_ms)) in self.search.setup_ms().into_iter().enumerate() {
-            self.samples.push(Sample { phase: Phase::Upload, repeat: 0, chunk: chunk as u32, start_ms, duration_ms });
+        for (name, duration_ms) in self.search.setup_ms() {
+            let phase = if name == Phase::BuildIndex.name() { Phase::BuildIndex } else { Phase::Upload };
+            self.samples.push(Sample { phase, repeat: 0, chunk: 0, start_ms, duration_ms });
             start_ms += duration_ms;
         }
     }
@@ -234,7 +235,7 @@ fn ms_since(began: Instant) -> f64 {
     began.elapsed().as_secs_f64() * 1e3
 }
 
-fn summarise(problem: &Problem, samples: &[Sample], answer: &Answer) -> Summary {
+fn summarise(kind: EngineKind, problem: &Problem, samples: &[Sample], answer: &Answer) -> Summary {
     let (n, q, k) = (problem.n(), problem.q(), problem.k());
     let mut repeats = stats::search_ms(samples);
     repeats.sort_by(f64::total_cmp);
@@ -250,7 +251,7 @@ fn summarise(problem: &Problem, samples: &[Sample], answer: &Answer) -> Summary 
         search_ms_median,
         search_ms_min: repeats[0],
         search_ms_max: repeats[repeats.len() - 1],
-        distances_per_second: if search_ms_median > 0.0 { n as f64 * q as f64 / (search_ms_median / 1e3) } else { 0.0 },
+        distances_per_second: (kind.has_counters() && search_ms_median > 0.0).then(|| n as f64 * q as f64 / (search_ms_median / 1e3)),
         mean_merges: mean(|counters| counters.merges),
         mean_candidates: mean(|counters| counters.candidates),
         expected_merges: theory::expected_merges(n, k, capacity),
@@ -266,7 +267,6 @@ mod tests {
     use super::super::{EngineChoice, QuerySpec};
     use super::*;
     use crate::cloud::{Column, Order, Source, Table};
-    use crate::knn::EngineKind;
 
     fn run(spec: &RunSpec, cloud: &Arc<PointCloud>) -> Result<RunRecord, RunError> {
         execute(spec, cloud, None, &mut plain(), &mut |_, _| true)
@@ -309,7 +309,8 @@ mod tests {
     fn samples_are_complete_and_add_up() {
         let record = run(&RunSpec { profile: true, ..spec() }, &squares(300)).unwrap();
         let phases = |phase| record.samples.iter().filter(move |sample| sample.phase == phase);
-        assert_eq!(phases(Phase::Upload).map(|sample| (sample.chunk, sample.duration_ms)).collect::<Vec<_>>(), [(0, 0.25), (1, 0.5)]);
+        assert_eq!(phases(Phase::Upload).map(|sample| sample.duration_ms).collect::<Vec<_>>(), [0.25]);
+        assert_eq!(phases(Phase::BuildIndex).map(|sample| sample.duration_ms).collect::<Vec<_>>(), [0.5]);
         assert_eq!(phases(Phase::Download).map(|sample| sample.repeat).collect::<Vec<_>>(), [0, 1, 2]);
         for repeat in 0..3 {
             let chunks: Vec<u32> = phases(Phase::Search).filter(|sample| sample.repeat == repeat).map(|sample| sample.chunk).collect();
@@ -324,7 +325,7 @@ mod tests {
         assert_eq!((summary.n, summary.q, summary.d), (300, 300, 1));
         assert_eq!(summary.search_ms_median, stats::median(&times));
         assert!(summary.search_ms_min <= summary.search_ms_median && summary.search_ms_median <= summary.search_ms_max);
-        assert!((summary.distances_per_second * summary.search_ms_median / 1e3 - 300.0 * 300.0).abs() < 1.0);
+        assert!((summary.distances_per_second.unwrap() * summary.search_ms_median / 1e3 - 300.0 * 300.0).abs() < 1.0);
         assert_eq!((summary.mean_merges, summary.mean_candidates), (Some(2.0), Some(149.5)));
         assert_eq!(record.counters.len(), 300);
         assert_eq!(record.convergence.queries(), 300);
@@ -338,7 +339,7 @@ mod tests {
         let spec = RunSpec { profile: true, engine: EngineChoice::Named(EngineKind::KdTree), ..spec() };
         let record = execute(&spec, &squares(20), None, &mut engine, &mut |_, _| true).unwrap();
         assert!(engine.script.calls.lock().unwrap().iter().all(|(build, _)| *build == Build::Timed));
-        assert_eq!((record.counters.len(), record.summary.mean_merges), (0, None));
+        assert_eq!((record.counters.len(), record.summary.mean_merges, record.summary.distances_per_second), (0, None, None));
         assert!(record.profile.is_none());
     }
 
@@ -448,8 +449,11 @@ mod tests {
         assert_eq!((record.summary.n, record.dropped_rows(), record.dropped_queries()), (3, 3, 2));
         assert_eq!(record.query_rows, [0, 2, 3]);
         assert_eq!(record.neighbors.indices, [0, 2, 3]);
-        let record = run(&RunSpec { queries: QuerySpec::Rows(vec![5, 0, 4]), ..angular }, &cloud).unwrap();
+        let record = run(&RunSpec { queries: QuerySpec::Rows(vec![5, 0, 4]), ..angular.clone() }, &cloud).unwrap();
         assert_eq!((record.dropped_queries(), record.query_rows), (1, vec![0, 3]));
+        let nobody = |rows: Vec<u64>| run(&RunSpec { queries: QuerySpec::Rows(rows), ..angular.clone() }, &cloud).unwrap_err().to_string();
+        assert_eq!(nobody(vec![2, 5]), "q = 0: all 2 queries that were asked for are zero rows and have no direction; use the l2 metric");
+        assert_eq!(nobody(vec![5]), "q = 0: the one query that was asked for is a zero row and has no direction; use the l2 metric");
         let record = run(&RunSpec { k: 1, ..spec() }, &cloud).unwrap();
         assert_eq!((record.dropped_rows(), record.dropped_queries()), (1, 0));
     }

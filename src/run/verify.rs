@@ -58,9 +58,9 @@ pub fn verify(problem: &Problem, named: &[EngineKind], engines: &mut Engines, pr
                 answers.push((kind, answer));
             }
             // What cannot run, or does not take such a problem, is wrong only if it was asked for by name.
-            Err(RunError::Engine(error @ (EngineError::Unavailable { .. } | EngineError::Limit { .. } | EngineError::Memory { .. })))
-                if named.is_empty() =>
-            {
+            Err(RunError::Engine(
+                error @ (EngineError::Unavailable { .. } | EngineError::Limit { .. } | EngineError::Memory { .. } | EngineError::HostMemory { .. }),
+            )) if named.is_empty() => {
                 verdict.not_run = Some(match error {
                     EngineError::Unavailable { why, .. } => why,
                     error => error.to_string(),

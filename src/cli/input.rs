@@ -10,7 +10,7 @@ use super::bar::Bar;
 use super::output;
 use super::queries::QueryChoice;
 use crate::cloud::{self, ColumnChoice, Order, PointCloud, Source};
-use crate::knn::Metric;
+use crate::knn::{Metric, Setup};
 use crate::run::{EngineChoice, QuerySpec, RunSpec};
 
 /// The cloud.
@@ -112,9 +112,6 @@ impl ProblemArgs {
         let drop_nonfinite = self.source.drop_nonfinite;
         let cloud = Arc::new(cloud::load(&data, drop_nonfinite, &Bar::new("reading the cloud"))?);
         let (queries, note) = QueryChoice::resolve(self.queries.as_ref(), &cloud, &self.source.columns(), self.source.seed)?;
-        if let Some(note) = note {
-            output::note(&note);
-        }
         let query_cloud = match &queries {
             QuerySpec::File { path, columns } => {
                 let source = Source::File { path: path.clone(), columns: columns.clone() };
@@ -139,6 +136,10 @@ impl ProblemArgs {
             drop_nonfinite,
             profile: false,
         };
+        Setup::from(&spec).check()?;
+        if let Some(note) = note {
+            output::note(&note);
+        }
         Ok(Loaded { spec, cloud, query_cloud })
     }
 }

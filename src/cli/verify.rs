@@ -57,7 +57,11 @@ pub fn run(args: &VerifyArgs) -> anyhow::Result<()> {
     } else {
         let sizes = [("n", problem.n()), ("q", problem.q()), ("d", problem.dims()), ("k", problem.reported_k())];
         let sizes = sizes.map(|(name, size)| format!("{name} = {}", text::thousands(size as u64))).join(", ");
-        output::print(&format!("{sizes}, {}, {} order\n{}", spec.metric, spec.order.name(), table(&verdicts)))?;
+        let mut columns = format!("columns {}", output::columns(cloud.axes()));
+        if let Some(queries) = &query_cloud {
+            columns += &format!("; of the queries {}", output::columns(queries.axes()));
+        }
+        output::print(&format!("{sizes}, {}, {} order\n{columns}\n{}", spec.metric, spec.order.name(), table(&verdicts)))?;
     }
     conclude(&verdicts)
 }

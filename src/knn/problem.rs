@@ -81,6 +81,17 @@ pub struct Setup {
     pub drop_zero_rows: bool,
 }
 
+impl Setup {
+    /// Refuses what no cloud can be asked for.
+    ///
+    /// # Errors
+    /// [`ProblemError::K`].
+    pub fn check(&self) -> Result<(), ProblemError> {
+        let max = MAX_K - usize::from(self.exclude_self);
+        if (1..=max).contains(&self.k) { Ok(()) } else { Err(ProblemError::K { k: self.k, max }) }
+    }
+}
+
 /// Why a problem cannot be posed. Messages follow `what: why`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -196,10 +207,7 @@ impl Problem {
     /// See [`ProblemError`]; nothing is ever clamped.
     pub fn new(cloud: &Arc<PointCloud>, queries: &Queries, setup: Setup) -> Result<Self, ProblemError> {
         let dims = cloud.dims();
-        let max = MAX_K - usize::from(setup.exclude_self);
-        if setup.k == 0 || setup.k > max {
-            return Err(ProblemError::K { k: setup.k, max });
-        }
+        setup.check()?;
         let queries_are_rows = matches!(queries, Queries::Rows(_));
         let (query_cloud, mut query_rows) = match queries {
             Queries::Rows(rows) => {

@@ -1,5 +1,6 @@
 //! Spec to record.
 
+use std::any::Any;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
@@ -55,6 +56,15 @@ pub enum RunError {
     /// Somebody asked to stop.
     #[error("cancelled")]
     Cancelled,
+}
+
+impl RunError {
+    /// The error that a caught panic is.
+    pub fn crashed(panic: &(dyn Any + Send)) -> Self {
+        let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+        let what = text.unwrap_or("a panic without a message");
+        Self::Crashed { what: what.split_whitespace().collect::<Vec<_>>().join(" ") }
+    }
 }
 
 /// Runs a spec on an engine. `stage` hears what is being done and how far the whole is (0 to 1), and answers whether to

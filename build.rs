@@ -22,6 +22,8 @@ const CAPACITIES: [u32; 6] = [32, 64, 128, 256, 512, 1024];
 const DIMS: [u32; 3] = [2, 3, 0];
 /// Turing to Blackwell: what CUDA 13 knows, one for each kind of multiprocessor.
 const ARCHITECTURES: [u32; 7] = [75, 80, 86, 89, 90, 100, 120];
+/// The first with all that the kernels and their options ask for.
+const OLDEST_NVCC: [u32; 2] = [12, 8];
 /// The oldest architecture, whose PTX every later one can be compiled from.
 const PTX: u32 = 75;
 
@@ -29,7 +31,12 @@ fn main() {
     for name in ["WARPSCOPE_NVCC", "WARPSCOPE_CUDA_ARCHS", "WARPSCOPE_NVCC_HOME", "CUDA_HOME"] {
         println!("cargo::rerun-if-env-changed={name}");
     }
-    println!("cargo::rerun-if-changed=cuda");
+    for file in fs::read_dir("cuda").expect("cuda/ is there").flatten().map(|entry| entry.path()) {
+        // Not the register budget beside them.
+        if file.extension().is_some_and(|extension| extension == "cu" || extension == "cuh") {
+            println!("cargo::rerun-if-changed={}", file.display());
+        }
+    }
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
 
     let source = single_source(Path::new("cuda/warp_knn.cu"));
@@ -87,9 +94,7 @@ fn single_source(entry: &Path) -> String {
 
 /// Compiles every variant, as many at a time as there are cores, and says with what.
 fn compile(out: &Path, wanted: &str) -> Result<String, String> {
-    let nvcc = find_nvcc().ok_or("no nvcc was found when this program was built")?;
-    let version = output(Command::new(&nvcc).arg("--version"))?;
-    let release = version.split("release ").nth(1).and_then(|rest| rest.split(',').next()).unwrap_or("of unknown release").to_owned();
+    let (nvcc, release) = find_nvcc()?;
     let known = output(Command::new(&nvcc).arg("--list-gpu-code"))?;
     let is_known = |arch: u32| known.lines().any(|line| line.trim() == format!("sm_{arch}"));
 
@@ -101,6 +106,11 @@ fn compile(out: &Path, wanted: &str) -> Result<String, String> {
             .map(|arch| arch.trim().parse().unwrap_or_else(|_| panic!("WARPSCOPE_CUDA_ARCHS={list}: write all, ptx, none, or numbers such as 80,90")))
             .collect(),
     };
+    if let Some(arch) = targets.iter().find(|&&arch| !is_known(arch)) {
+        let why = format!("nvcc {release} has no code for sm_{arch}");
+        println!("cargo::warning={why}: no kernels are embedded");
+        return Err(why);
+    }
     let mut options: Vec<String> = targets.iter().map(|arch| format!("-gencode=arch=compute_{arch},code=sm_{arch}")).collect();
     if targets.is_empty() || wanted == "all" {
         options.push(format!("-gencode=arch=compute_{PTX},code=compute_{PTX}"));
@@ -143,15 +153,29 @@ fn output(command: &mut Command) -> Result<String, String> {
     }
 }
 
-fn find_nvcc() -> Option<PathBuf> {
-    if let Some(nvcc) = env::var_os("WARPSCOPE_NVCC") {
-        return Some(PathBuf::from(nvcc));
-    }
+/// The first nvcc that is new enough, and its release.
+fn find_nvcc() -> Result<(PathBuf, String), String> {
     let name = if cfg!(windows) { "nvcc.exe" } else { "nvcc" };
-    let cuda_home = env::var_os("CUDA_HOME").map(|home| Path::new(&home).join("bin"));
-    let path = env::var_os("PATH").unwrap_or_default();
-    let folders = cuda_home.into_iter().chain(env::split_paths(&path)).chain(["/usr/local/cuda/bin".into()]).chain(fetched_nvcc());
-    folders.map(|folder| folder.join(name)).find(|nvcc| nvcc.is_file())
+    let candidates: Vec<PathBuf> = match env::var_os("WARPSCOPE_NVCC") {
+        Some(nvcc) => vec![nvcc.into()],
+        None => {
+            let cuda_home = env::var_os("CUDA_HOME").map(|home| Path::new(&home).join("bin"));
+            let path = env::var_os("PATH").unwrap_or_default();
+            let folders = cuda_home.into_iter().chain(env::split_paths(&path)).chain(["/usr/local/cuda/bin".into()]).chain(fetched_nvcc());
+            folders.map(|folder| folder.join(name)).filter(|nvcc| nvcc.is_file()).collect()
+        }
+    };
+    let mut why = "no nvcc was found when this program was built".to_owned();
+    for nvcc in candidates {
+        let version = output(Command::new(&nvcc).arg("--version"))?;
+        let release = version.split("release ").nth(1).and_then(|rest| rest.split(',').next()).unwrap_or("0").to_owned();
+        if release.split('.').map(|part| part.parse().unwrap_or(0)).ge(OLDEST_NVCC) {
+            return Ok((nvcc, release));
+        }
+        why = format!("{} is of CUDA {release}, older than {}.{}", nvcc.display(), OLDEST_NVCC[0], OLDEST_NVCC[1]);
+        println!("cargo::warning={why}; scripts/get-nvcc fetches a newer one");
+    }
+    Err(why)
 }
 
 /// Where `scripts/get-nvcc` puts it.

@@ -19,6 +19,10 @@ struct Search {
     TallyOut tally;            // entries are of this launch only: 0 is first_query
 };
 
+// src/engines/cuda/search.rs asserts the same of its own.
+static_assert(sizeof(Search) == 88 && __builtin_offsetof(Search, indices) == 40 && __builtin_offsetof(Search, tally) == 56, "the host's struct");
+static_assert(sizeof(Counters) == 12 && sizeof(ConvergenceEntry) == 8 && sizeof(WarpSpan) == 24, "the host's structs");
+
 // Filters the groups of a window whose distances are in registers: group g of lane L is point base + 32 g + L.
 template <int WINDOW, class W>
 __device__ __forceinline__ void filter_window(W& warp, const float (&distances)[WINDOW], unsigned base) {

@@ -341,6 +341,45 @@ fn shortcuts_work_and_stay_out_of_text() {
     window.get_by_label_contains("8 neighbours of query row");
 }
 
+#[test]
+fn a_picture_of_a_pane_has_its_size() {
+    if let Err(error) = check_adapter() {
+        panic!("{error:#}");
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("plane.png");
+    // Two pixels a point, as on a sharp screen.
+    let mut window: Window = Harness::builder().with_size([700.0, 500.0]).with_pixels_per_point(2.0).wgpu().build_eframe(|cc| {
+        let mut state = State { look: Look::Light, show_problem: false, tree: single_layout(PaneKind::Plane), ..State::default() };
+        small(&mut state);
+        App::with_state(cc, state).expect("a thread for the worker")
+    });
+    window.state_mut().send(Command::Run);
+    until_answered(&mut window);
+    press(&mut window, "Export Plane");
+    press(&mut window, "Picture as PNG…");
+    fill(&mut window, "File", path.to_str().expect("a plain path"));
+    press(&mut window, "Save");
+    until(&mut window, "the picture", |app| app.session().log.last().is_some_and(|entry| entry.text.starts_with("written")));
+    let picture = image::open(&path).expect("a PNG").into_rgb8();
+    let (width, height) = picture.dimensions();
+    assert!((600..=960).contains(&width) && (700..=1000).contains(&height), "{width} × {height}");
+    let [r, g, b, _] = warpscope::app::tokens::Palette::LIGHT.query.to_array();
+    assert!(picture.pixels().filter(|pixel| pixel.0 == [r, g, b]).count() > 50, "the query is on it");
+
+    // A click on the drawn query picks it again: pixels and points agree.
+    let session = window.state().session();
+    let (before, canvas) = (session.picked, window.get_by_role_and_label(Role::Canvas, "Plane of points").rect());
+    let place = warpscope::app::plane_position(window.state(), canvas).expect("a query in sight");
+    window.hover_at(place);
+    window.run_steps(2);
+    for pressed in [true, false] {
+        window.event(egui::Event::PointerButton { pos: place, button: egui::PointerButton::Primary, pressed, modifiers: egui::Modifiers::NONE });
+        window.run_steps(2);
+    }
+    assert_eq!(window.state().session().picked, before);
+}
+
 /// A run whose timings are always the same.
 fn record() -> Arc<RunRecord> {
     let mut window = window(|state| {

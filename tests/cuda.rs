@@ -89,6 +89,9 @@ fn equals_the_twin_at_the_edges() {
             cases.push(Case { exclude_self: true, k, dims, foreign: dims == 3, ..base.clone() });
         }
     }
+    for dims in [255, 256, 257, 1000] {
+        cases.push(Case { n: 700, dims, ..base.clone() });
+    }
     for exponent in [-50, 60] {
         cases.push(Case { shape: Shape::Uniform { exponent }, ..base.clone() });
     }

@@ -184,6 +184,15 @@ fn corners() -> Vec<Case> {
     ]
 }
 
+/// More dimensions than the twin's batch has room for, and than the k-d tree takes.
+#[test]
+fn many_dimensions_are_right() {
+    for dims in [255, 256, 257, 300, 1000] {
+        let problem = pose(&case(Shape::Uniform { exponent: 0 }, 300, dims, 10)).unwrap();
+        check(&problem, &[EngineKind::Lockstep]);
+    }
+}
+
 #[test]
 fn corners_are_right_and_agree() {
     for case in corners() {

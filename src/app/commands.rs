@@ -243,11 +243,12 @@ impl Actions {
 }
 
 /// Sends the commands whose keys were pressed. Once per frame, outside all menus.
-pub fn shortcuts(ctx: &egui::Context, actions: &mut Actions) {
+pub fn shortcuts(ctx: &egui::Context, busy: bool, actions: &mut Actions) {
     let typing = ctx.egui_wants_keyboard_input();
     for command in Command::ALL {
         let Some(shortcut) = command.shortcut() else { continue };
-        if typing && shortcut.modifiers.is_none() {
+        // With nothing to cancel, Escape closes menus and dialogs.
+        if (typing && shortcut.modifiers.is_none() && command != Command::Cancel) || (command == Command::Cancel && !busy) {
             continue;
         }
         let pressed = ctx.input_mut(|input| {

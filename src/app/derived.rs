@@ -58,7 +58,7 @@ fn band(record: &RunRecord, queries: usize) -> Vec<Band> {
     let n = record.cloud.len() as f64;
     let first = (record.spec.k as f64).min(n).max(1.0);
     let steps: Vec<f64> = (0..BAND_STEPS).map(|step| first * (n / first).powf(step as f64 / (BAND_STEPS - 1) as f64)).collect();
-    let mut columns = vec![Vec::with_capacity(queries); BAND_STEPS];
+    let mut columns: Vec<Vec<f32>> = (0..BAND_STEPS).map(|_| Vec::with_capacity(queries)).collect();
     for at in 0..queries {
         let (seen, distances) = record.convergence.of(at * record.convergence.queries() / queries);
         let mut entry = 0;

@@ -56,7 +56,7 @@ mod tests {
     #[test]
     fn coordinates_keep_their_digits() {
         assert_eq!(coordinate(-64.740737), "-64.740737");
-        assert_eq!(coordinate(515_368.60225), "515368.60225");
+        assert_eq!(coordinate(515_368.602_25), "515368.60225");
         assert_eq!(coordinate(1.0 / 3.0), "0.333333");
     }
 }

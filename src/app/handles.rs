@@ -66,8 +66,8 @@ pub struct Gpu {
 }
 
 impl Gpu {
-    /// Points that are drawn in a moment, while the view moves.
-    pub fn moving_points(self) -> u32 {
+    /// Points that are drawn while the view moves, before it is known how fast that is.
+    fn first_moving_points(self) -> u32 {
         if self.software { 60_000 } else { 4_000_000 }
     }
 }
@@ -81,6 +81,9 @@ pub struct PendingPicture {
     /// Whether the picture was requested.
     pub requested: bool,
 }
+
+/// Points gathered for a pane: of which cloud, along which axes.
+type Gathered = (Arc<PointCloud>, Vec<usize>, Arc<ViewPoints>);
 
 /// All of it.
 pub struct Handles {
@@ -98,11 +101,13 @@ pub struct Handles {
     pub waiting_pick: Option<Picked>,
     /// A picture to take.
     pub picture: Option<PendingPicture>,
+    /// Points that are drawn while a view moves.
+    pub moving_points: u32,
     /// The adapter; `None` where nothing draws (tests of the logic).
     pub gpu: Option<Gpu>,
     sender: Sender<Message>,
     receiver: Receiver<Message>,
-    points: HashMap<u64, (Arc<PointCloud>, Vec<usize>, Arc<ViewPoints>)>,
+    points: HashMap<u64, Gathered>,
     last_upload: u64,
 }
 
@@ -128,12 +133,22 @@ impl Handles {
             loading: None,
             waiting_pick: None,
             picture: None,
+            moving_points: gpu.map_or(0, Gpu::first_moving_points),
             gpu,
             sender,
             receiver,
             points: HashMap::new(),
             last_upload: 0,
         })
+    }
+
+    /// Learns from how long a frame took in which a view moved, so that about 20 come in a second.
+    pub fn adapt(&mut self, frame_secs: f32) {
+        if frame_secs > 0.06 {
+            self.moving_points = (self.moving_points / 4 * 3).max(10_000);
+        } else if frame_secs < 0.03 {
+            self.moving_points = self.moving_points.saturating_add(self.moving_points / 4).min(50_000_000);
+        }
     }
 
     /// Runs something on a thread of its own; what it gives comes back through [`Self::try_recv`].

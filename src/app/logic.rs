@@ -132,10 +132,10 @@ impl App {
             cloud.source()
         ));
         self.state.plane.window = None;
-        self.state.plane.axes = fitting(self.state.plane.axes, cloud.dims());
+        self.state.plane.axes = fitting(&cloud);
         let view = super::state::SpaceView::default();
         (self.state.space.target, self.state.space.distance) = (view.target, view.distance);
-        self.state.space.axes = fitting(self.state.space.axes, cloud.dims());
+        self.state.space.axes = fitting(&cloud);
         self.describe(&cloud);
         let session = &mut self.session;
         (session.record, session.derived, session.theory) = (None, None, None);
@@ -223,7 +223,36 @@ impl App {
     }
 }
 
-/// Axes that a cloud has: the chosen ones where they are there, else the first.
-fn fitting<const N: usize>(axes: [usize; N], dims: usize) -> [usize; N] {
-    if axes.iter().all(|&axis| axis < dims) { axes } else { std::array::from_fn(|axis| axis) }
+/// The axes that are shown first: the first ones, and of many those along which the points differ most.
+fn fitting<const N: usize>(cloud: &PointCloud) -> [usize; N] {
+    /// Rows that the choice looks at.
+    const SEEN: usize = 4096;
+    let dims = cloud.dims();
+    if dims <= 3 {
+        return std::array::from_fn(|axis| axis);
+    }
+    let rows: Vec<usize> = (0..cloud.len().min(SEEN)).map(|at| at * cloud.len() / cloud.len().min(SEEN)).collect();
+    let variance = |axis: usize| {
+        let values = rows.iter().map(|&row| f64::from(cloud.point(row)[axis]));
+        let mean = values.clone().sum::<f64>() / rows.len() as f64;
+        values.map(|value| (value - mean).powi(2)).sum::<f64>()
+    };
+    let mut axes: Vec<(f64, usize)> = (0..dims).map(|axis| (variance(axis), axis)).collect();
+    axes.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    let mut chosen: [usize; N] = std::array::from_fn(|at| axes[at].1);
+    chosen.sort_unstable();
+    chosen
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::testing::{cloud, stretched};
+
+    #[test]
+    fn the_first_axes_are_those_that_show_something() {
+        assert_eq!(fitting::<2>(&cloud(10, 2, 1)), [0, 1]);
+        assert_eq!(fitting::<2>(&stretched(50, [0.0, 2.0, 0.1, 5.0])), [1, 3]);
+        assert_eq!(fitting::<3>(&stretched(50, [0.0, 2.0, 0.1, 5.0])), [1, 2, 3]);
+    }
 }

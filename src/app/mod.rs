@@ -67,12 +67,16 @@ pub fn run(file: Option<PathBuf>) -> anyhow::Result<()> {
         .with_icon(icon())
         .with_inner_size([1280.0, 800.0])
         .with_min_inner_size([720.0, 480.0]);
+    #[cfg(all(unix, not(target_os = "macos")))]
+    if ["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET"].iter().all(|name| std::env::var_os(name).is_none_or(|value| value.is_empty())) {
+        anyhow::bail!(
+            "cannot open a window: there is no display, neither DISPLAY nor WAYLAND_DISPLAY is set; `warpscope gui --picture FILE` draws the window into a PNG"
+        );
+    }
     let options = eframe::NativeOptions { viewport, persist_window: true, ..Default::default() };
     eframe::run_native("warpscope", options, Box::new(move |cc| Ok(Box::new(App::new(cc, file)?))))
         .map_err(|error| anyhow::anyhow!("{error}"))
-        .context(
-            "cannot open a window: it needs a display and a graphics driver (Debian and Ubuntu: mesa-vulkan-drivers); the command line works without",
-        )
+        .context("cannot open a window (without a graphics driver, install mesa-vulkan-drivers)")
 }
 
 fn icon() -> egui::IconData {
@@ -174,6 +178,14 @@ impl App {
     }
 }
 
+/// Where the picked query is on the screen when Plane fills `rect`.
+pub fn plane_position(app: &App, rect: egui::Rect) -> Option<egui::Pos2> {
+    let (cloud, row) = app.session.picked_point()?;
+    let (axes, shown) = (app.state.plane.axes, app.session.cloud.as_ref()?);
+    let camera = camera::PlaneCamera::new(rect, app.state.plane.window, shown, axes);
+    Some(camera.screen(camera::place(cloud, row, axes)))
+}
+
 impl eframe::App for App {
     fn logic(&mut self, ctx: &egui::Context, _frame: &mut eframe::Frame) {
         if self.state.look.is_lost(ctx) {
@@ -184,7 +196,7 @@ impl eframe::App for App {
 
     fn ui(&mut self, ui: &mut egui::Ui, _frame: &mut eframe::Frame) {
         self.request_picture();
-        commands::shortcuts(ui.ctx(), &mut self.actions);
+        commands::shortcuts(ui.ctx(), self.session.activity.is_busy(), &mut self.actions);
         if let Some(path) = ui.input(|input| input.raw.dropped_files.first().map(|file| file.path().to_owned())) {
             self.actions.send(commands::Action::OpenPath(path));
         }

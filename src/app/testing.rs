@@ -8,13 +8,23 @@ use crate::run::{EngineChoice, Phase, QuerySpec, RunRecord, RunSpec, Sample, Sum
 
 /// n points in the unit cube about 0, from a linear congruence.
 pub fn cloud(n: usize, dims: usize, seed: u64) -> Arc<PointCloud> {
+    scaled(n, seed, &vec![1.0; dims])
+}
+
+/// Points of four dimensions, each with its own extent.
+pub fn stretched(n: usize, scales: [f64; 4]) -> Arc<PointCloud> {
+    scaled(n, 1, &scales)
+}
+
+fn scaled(n: usize, seed: u64, scales: &[f64]) -> Arc<PointCloud> {
+    let dims = scales.len();
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     let mut draw = || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         f64::from((state >> 40) as u32) / f64::from(1u32 << 24) * 2.0 - 1.0
     };
     let columns = (0..dims).map(|axis| Column { name: ["x", "y", "z", "w"][axis].to_owned() }).collect();
-    let table = Table { columns, values: (0..n * dims).map(|_| draw()).collect() };
+    let table = Table { columns, values: (0..n * dims).map(|at| draw() * scales[at % dims]).collect() };
     let source = Source::Generate { spec: format!("test:n={n}"), seed };
     Arc::new(PointCloud::from_table(table, source, None, false).expect("a cloud"))
 }

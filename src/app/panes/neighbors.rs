@@ -1,6 +1,6 @@
 //! Neighbours: the picked query's, nearest first.
 
-use egui::{RichText, ScrollArea, Sense, Ui};
+use egui::{Align, Layout, RichText, ScrollArea, Sense, Ui};
 use egui_extras::{Column, TableBuilder};
 
 use super::PaneContext;
@@ -45,6 +45,7 @@ pub fn neighbors_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         let table = TableBuilder::new(ui)
             .striped(true)
             .sense(Sense::click())
+            .cell_layout(Layout::left_to_right(Align::Center))
             .column(Column::initial(44.0))
             .column(Column::initial(80.0))
             .columns(Column::initial(104.0), 2 + columns.len())

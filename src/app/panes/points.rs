@@ -34,7 +34,10 @@ pub fn points_ui<const N: usize>(
     let n = cloud.len() as u64;
     let drawn = n.min(gpu.most_points);
     let moving = moving(ui, view, moved);
-    let shown = if moving { drawn.min(u64::from(gpu.moving_points())) } else { drawn };
+    if moved {
+        context.handles.adapt(ui.input(|input| input.unstable_dt));
+    }
+    let shown = if moving { drawn.min(u64::from(context.handles.moving_points)) } else { drawn };
     let pixels_per_point = ui.pixels_per_point();
     let rect = rect.round_to_pixels(pixels_per_point);
     let size = [(rect.width() * pixels_per_point).round() as u32, (rect.height() * pixels_per_point).round() as u32];

@@ -91,7 +91,7 @@ pub fn has_room(ui: &Ui) -> bool {
 }
 
 /// At most about ten of 1, 2, 3, ….
-fn whole_numbers(most: usize) -> Vec<egui_plot::GridMark> {
+pub fn whole_numbers(most: usize) -> Vec<egui_plot::GridMark> {
     let step = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000].into_iter().find(|step| most / step <= 10).unwrap_or(2000);
     (0..=most / step).map(|at| egui_plot::GridMark { value: (at * step) as f64, step_size: step as f64 }).collect()
 }

@@ -8,7 +8,8 @@ use nvml_wrapper::enum_wrappers::device::Clock;
 
 use crate::knn::DeviceInfo;
 
-/// The oldest driver, as CUDA version × 1000: 12.8 (R570) is the first with every function that cudarc calls.
+/// The oldest driver, as CUDA version × 1000: 12.8 (R570) is the first with every function that cudarc calls. The embedded
+/// kernels ask for 13.0 (R580); between the two NVRTC of the driver's own toolkit serves.
 const OLDEST_DRIVER: i32 = 12_080;
 
 /// Opens device 0, or says in one sentence why not.
@@ -35,6 +36,14 @@ pub fn version() -> Result<i32, DriverError> {
     // SAFETY: writes one integer.
     unsafe { sys::cuDriverGetVersion(&mut version) }.result()?;
     Ok(version)
+}
+
+/// Why the embedded kernels may not load, if it is the driver's age.
+pub fn too_old_for_embedded() -> String {
+    match version() {
+        Ok(version) if version < 13_000 => format!(", as the driver is for CUDA {} (install R580 or later)", spell(version)),
+        _ => String::new(),
+    }
 }
 
 fn spell(version: i32) -> String {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use cudarc::driver::{CudaContext, CudaFunction, CudaModule};
 use cudarc::nvrtc::Ptx;
 
-use super::driver::say;
+use super::driver::{self, say};
 use super::nvrtc;
 use super::policy::Variant;
 use crate::knn::Build;
@@ -59,7 +59,9 @@ impl Kernels {
         let embedded = match found {
             Some((_, _, code)) => match self.context.load_module(Ptx::from_binary(code.to_vec())) {
                 Ok(module) => return Ok((module, format!("embedded, {}", embedded::EMBEDDED_ABOUT))),
-                Err(error) => format!("the embedded kernels ({}) do not load: {}", embedded::EMBEDDED_ABOUT, say(error)),
+                Err(error) => {
+                    format!("the embedded kernels ({}) do not load: {}{}", embedded::EMBEDDED_ABOUT, say(error), driver::too_old_for_embedded())
+                }
             },
             None => format!("this program embeds no kernels ({})", embedded::EMBEDDED_ABOUT),
         };

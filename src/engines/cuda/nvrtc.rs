@@ -28,10 +28,7 @@ pub fn compile(context: &Arc<CudaContext>, variant: Variant) -> Result<(Ptx, Str
     // cudarc panics where the library is not there, so it must be asked first.
     // SAFETY: looks for a library and loads it.
     if !unsafe { sys::is_culib_present() } {
-        return Err(
-            "NVRTC (libnvrtc.so) was not found to compile them: install it with the CUDA toolkit, or run scripts/get-nvcc and build Warpscope again"
-                .to_owned(),
-        );
+        return Err("NVRTC (libnvrtc.so) was not found to compile them: install it with the CUDA toolkit, or run scripts/get-nvcc".to_owned());
     }
     let (major, minor) = context.compute_capability().map_err(say)?;
     let options = [

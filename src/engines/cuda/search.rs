@@ -10,11 +10,14 @@ use cudarc::driver::{CudaEvent, CudaSlice, DevicePtr, DevicePtrMut, DeviceRepr, 
 
 use super::Cuda;
 use super::policy::Variant;
-use crate::knn::{Answer, Build, CONVERGENCE_ENTRIES, Counters, EngineError, Neighbors, Problem, Profile, Search, WarpPhase, WarpSpan};
+use crate::knn::{Answer, Build, CONVERGENCE_ENTRIES, Counters, EngineError, EngineKind, Neighbors, Problem, Profile, Search, WarpPhase, WarpSpan};
 
 /// What the counted build writes per query, in bytes; with the profiled build's.
 const TALLY_BYTES: u64 =
     (size_of::<Counters>() + CONVERGENCE_ENTRIES * size_of::<ConvergenceEntry>() + WarpPhase::ALL.len() * 8 + size_of::<WarpSpan>()) as u64;
+
+/// Left to the driver: kernels, and what each launch takes for itself, in bytes.
+const RESERVE: u64 = 64 << 20;
 
 /// Queries that one counted launch is reckoned to have, at most, when memory is estimated.
 const COUNTED_QUERIES: u64 = 1 << 17;
@@ -61,6 +64,10 @@ struct Arguments {
     tally: TallyOut,
 }
 
+// `cuda/warp_knn.cuh` asserts the same of its own.
+const _: () = assert!(size_of::<Arguments>() == 88 && std::mem::offset_of!(Arguments, indices) == 40 && std::mem::offset_of!(Arguments, tally) == 56);
+const _: () = assert!(size_of::<Counters>() == 12 && size_of::<ConvergenceEntry>() == 8 && size_of::<WarpSpan>() == 24);
+
 // SAFETY: the device's struct, member for member.
 unsafe impl DeviceRepr for Arguments {}
 
@@ -100,7 +107,9 @@ impl<'a> CudaSearch<'a> {
     /// [`EngineError::Memory`] before anything is reserved, [`EngineError::Device`].
     pub fn new(cuda: &'a mut Cuda, problem: &Problem, profile: bool) -> Result<Self, EngineError> {
         let (n, d, k, q) = (problem.n(), problem.dims(), problem.k(), problem.q());
-        let needed = 4 * (n * d + q * d) as u64 + 8 * (q * k) as u64 + TALLY_BYTES * (q as u64).min(COUNTED_QUERIES);
+        let needed = RESERVE + 4 * (n * d + q * d) as u64 + 8 * (q * k) as u64 + TALLY_BYTES * (q as u64).min(COUNTED_QUERIES);
+        // Memory of the search before is given back in the stream's order.
+        cuda.stream.synchronize().map_err(|error| cuda.failed(error))?;
         let (free, _) = cuda.context.mem_get_info().map_err(|error| cuda.failed(error))?;
         if needed > free as u64 {
             return Err(EngineError::Memory { needed: needed.div_ceil(1 << 20), free: free as u64 >> 20, device: cuda.device.name.clone() });
@@ -123,7 +132,7 @@ impl<'a> CudaSearch<'a> {
         let variant = Variant::new(k, d);
         // Loaded now, so that no launch is timed with it.
         for build in [Build::Timed, Build::Counted, Build::Profiled] {
-            cuda.kernels.get(variant, build).map_err(|why| EngineError::Device { device: cuda.device.name.clone(), why })?;
+            cuda.kernels.get(variant, build).map_err(|why| EngineError::Unavailable { engine: EngineKind::Cuda, why })?;
         }
         Ok(Self {
             cuda,

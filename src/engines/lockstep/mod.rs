@@ -82,7 +82,11 @@ impl Engine for Lockstep {
 fn instructions() -> &'static str {
     #[cfg(target_arch = "x86_64")]
     {
-        if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq") && is_x86_feature_detected!("avx512vl") {
+        if is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("avx512dq")
+            && is_x86_feature_detected!("avx512vl")
+        {
             "AVX-512"
         } else if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
             "AVX2"

@@ -17,7 +17,7 @@ const BATCH_COORDINATES: usize = 8192;
 
 /// Searches all points for a block of queries, one warp each. `queries` is row-major.
 pub fn search_block<const W: usize>(points: &GroupedPoints<W>, queries: &[f32], dims: usize, warps: &mut [Warp<W>]) {
-    let batch = (BATCH_COORDINATES / (W * dims)).next_multiple_of(WINDOW);
+    let batch = (BATCH_COORDINATES / (W * dims)).max(1).next_multiple_of(WINDOW);
     for first in (0..points.groups()).step_by(batch) {
         let groups = first..(first + batch).min(points.groups());
         let coordinates = points.range(groups);

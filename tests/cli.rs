@@ -202,11 +202,60 @@ fn more_neighbours_than_points_are_none_at_infinity() {
 }
 
 #[test]
+fn what_cannot_be_written_is_said_before_anything_is_read() {
+    let place = Place::new();
+    place.write("file", "");
+    // There is no such cloud; that is not reached.
+    for target in ["--neighbors none/found.csv", "--out file", "--out file/inside"] {
+        let error = place.fails(1, &format!("run --input none.csv {target}"));
+        assert!(error.starts_with("cannot write: ") && error.ends_with(target.split(' ').next_back().unwrap()), "{error}");
+    }
+    assert!(place.fails(1, "sweep --generate uniform --n 10 --q 5 --out none/rows.csv").ends_with(": none/rows.csv"));
+}
+
+#[cfg(unix)]
+#[test]
+fn the_search_is_told_even_if_its_files_cannot_be_written() {
+    let place = Place::new();
+    // A folder where a file is to be, which only writing meets.
+    fs::create_dir_all(place.path("out/timings.csv")).unwrap();
+    let done = place.call("run --generate uniform:n=20 --queries all --engine kdtree --out out");
+    assert_eq!((done.code, done.stderr.as_str()), (1, "error: cannot write: it is a folder: out/timings.csv\n"));
+    assert!(done.stdout.contains("kdtree on ") && !done.stdout.contains("wrote"), "{}", done.stdout);
+}
+
+#[test]
+fn the_columns_are_said() {
+    let place = Place::new();
+    place.write("points.csv", POINTS);
+    place.write("asked.csv", "y,label,x\n8,q,6\n");
+    let problem = "--input points.csv --columns x,y --drop-nonfinite";
+    let run = place.ok(&format!("run {problem} --queries asked.csv --k 1 --engine kdtree")).stdout;
+    assert_eq!(run.lines().filter(|line| line.split_whitespace().eq(["columns", "x,", "y"])).count(), 2, "{run}");
+    let verify = place.ok(&format!("verify {problem} --queries asked.csv --k 1 --engine kdtree")).stdout;
+    assert_eq!(verify.lines().nth(1), Some("columns x, y; of the queries x, y"));
+    let sweep = place.ok(&format!("sweep {problem} --q 2,3 --k 1 --engine kdtree --repeats 1 --warmup 0"));
+    assert_eq!(sweep.stderr, "note: columns x, y\n");
+}
+
+#[test]
+fn the_index_is_a_phase_of_its_own() {
+    let place = Place::new();
+    for out in ["a", "b"] {
+        place.ok(&format!("run --generate uniform:n=20 --queries all --engine kdtree --out {out}"));
+    }
+    let (_, timings) = table(&place.path("a/timings.csv"));
+    assert_eq!(timings[0][1], "build index");
+    assert!(place.ok("compare a b").stdout.contains("build index (kdtree)"));
+    assert!(json(&fs::read_to_string(place.path("a/run.json")).unwrap())["device"]["details"]["threads"].is_string());
+}
+
+#[test]
 fn what_an_engine_does_not_have_is_said() {
     let place = Place::new();
     let done = place.ok("run --generate uniform:n=20 --queries all --engine kdtree --repeats 1 --warmup 0 --profile");
     assert_eq!(done.stderr, "note: the kdtree engine has no profile to give\n");
-    assert!(done.stdout.contains("one repeat") && !done.stdout.contains("merges"), "{}", done.stdout);
+    assert!(done.stdout.contains("one repeat") && !done.stdout.contains("merges") && !done.stdout.contains("dist/s"), "{}", done.stdout);
 }
 
 #[test]
@@ -266,6 +315,9 @@ fn engines_are_verified() {
         assert_eq!((&engine["queries"], &engine["mismatch"]), (&100.into(), &Value::Null));
         assert_eq!(engine["equal_to"].is_null(), at == 0, "{report}");
     }
+    let some = json(&place.ok(&format!("{args} --engine kdtree,lockstep --json")).stdout);
+    let engines: Vec<&Value> = some["engines"].as_array().unwrap().iter().map(|engine| &engine["engine"]).collect();
+    assert_eq!(engines, ["lockstep", "kdtree"]);
     let one = json(&place.ok("verify --generate sphere:n=500,d=5 --queries all --k 1 --metric angular --engine kdtree --json").stdout);
     assert_eq!(one["engines"].as_array().unwrap().len(), 1);
 }
@@ -282,7 +334,9 @@ fn a_sweep_writes_a_row_for_each_run() {
     for row in &rows {
         assert_eq!(row[column("data")], format!("uniform:n={},d={}", row[column("n")], row[column("d")]));
         assert!(row[column("search_ms_median")].parse::<f64>().unwrap() > 0.0);
-        assert_eq!(row[column("mean_merges")].is_empty(), row[column("engine")] == "kdtree");
+        for of_counters in ["mean_merges", "distances_per_second"] {
+            assert_eq!(row[column(of_counters)].is_empty(), row[column("engine")] == "kdtree", "{of_counters}");
+        }
         assert_eq!(row[column("error")], "");
     }
     assert_eq!(rows[0][column("n")], "200");
@@ -354,6 +408,8 @@ fn a_job_that_fails_says_why_on_one_line_and_exits_with_1() {
     for (args, expected) in cases {
         assert_eq!(place.fails(1, &args), expected, "{args}");
     }
+    // Nothing is said of queries that nobody will ask.
+    assert_eq!(place.call("run --generate uniform:n=10 --k 0").stderr, "error: k = 0: neighbours per query go from 1 to 1024\n");
     let refused = place.fails(1, "run --input points.csv --columns x,y");
     assert!(refused.contains("row 2, column y") && refused.contains("--drop-nonfinite") && refused.ends_with("points.csv"), "{refused}");
     assert!(place.fails(1, "run --generate nonsense").contains("nonsense"));
@@ -380,6 +436,7 @@ fn wrong_usage_is_one_line_and_exits_with_2() {
         ("sweep --input points.csv --n 10", "cannot be used with"),
         ("sweep --generate uniform --engine cuda,gpu", "possible values"),
         ("compare a", "<B>"),
+        ("verify --generate uniform --engine cuda,gpu", "possible values"),
         ("verify", "--input <FILE>"),
     ];
     for (args, expected) in cases {
@@ -405,7 +462,7 @@ fn a_build_without_the_window_says_how_to_get_it() {
     place.write("points.csv", POINTS);
     for args in ["", "gui", "points.csv", "gui points.csv"] {
         let error = place.fails(1, args);
-        assert!(error.starts_with("the window cannot open: this build is without it") && error.contains("cargo install"), "{error}");
+        assert!(error.starts_with("the window cannot open: this build is without it") && error.contains("cargo build"), "{error}");
     }
 }
 

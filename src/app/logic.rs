@@ -69,7 +69,7 @@ impl App {
         }
         let summary = &record.summary;
         self.session.log.info(format!(
-            "{}: {} × {}, d = {}, k = {}: search {} median of {}, {}",
+            "{}: {} × {}, d = {}, k = {}: search {} median of {}{}",
             record.engine,
             format::counted(summary.q, "query", "queries"),
             format::counted(summary.n, "point", "points"),
@@ -77,7 +77,7 @@ impl App {
             record.spec.k,
             format::millis(summary.search_ms_median),
             record.spec.repeats,
-            format::distances_per_second(summary.distances_per_second),
+            summary.distances_per_second.map_or_else(String::new, |rate| format!(", {}", format::distances_per_second(rate))),
         ));
         let asked = Arc::clone(&record);
         self.handles.spawn("derive", move || {

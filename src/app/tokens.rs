@@ -211,7 +211,8 @@ impl Palette {
     /// A phase's colour.
     pub fn phase(&self, phase: Phase) -> Color32 {
         self.phases[match phase {
-            Phase::Upload => 0,
+            // Both bring the points to where they are searched, and no engine does both.
+            Phase::Upload | Phase::BuildIndex => 0,
             Phase::Search => 1,
             Phase::Counted => 2,
             Phase::Profiled => 3,

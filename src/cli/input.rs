@@ -10,7 +10,7 @@ use super::bar::Bar;
 use super::output;
 use super::queries::QueryChoice;
 use crate::cloud::{self, ColumnChoice, Order, PointCloud, Source};
-use crate::knn::Metric;
+use crate::knn::{Metric, Setup};
 use crate::run::{EngineChoice, QuerySpec, RunSpec};
 
 /// The cloud.
@@ -91,9 +91,6 @@ pub struct ProblemArgs {
     /// Neighbours per query
     #[arg(long, value_name = "NUMBER", default_value_t = 32, allow_negative_numbers = true, help_heading = "Search")]
     k: usize,
-    /// What answers: auto is cuda where it can run, else lockstep
-    #[arg(long, default_value = "auto", value_parser = engine_parser(), help_heading = "Search")]
-    pub engine: EngineChoice,
     #[command(flatten)]
     method: MethodArgs,
 }
@@ -106,7 +103,7 @@ pub struct Loaded {
 }
 
 impl ProblemArgs {
-    /// Loads the cloud and the queries, for one timed repeat.
+    /// Loads the cloud and the queries, for one timed repeat of `auto`.
     ///
     /// # Errors
     /// Whatever keeps them from being loaded.
@@ -115,9 +112,6 @@ impl ProblemArgs {
         let drop_nonfinite = self.source.drop_nonfinite;
         let cloud = Arc::new(cloud::load(&data, drop_nonfinite, &Bar::new("reading the cloud"))?);
         let (queries, note) = QueryChoice::resolve(self.queries.as_ref(), &cloud, &self.source.columns(), self.source.seed)?;
-        if let Some(note) = note {
-            output::note(&note);
-        }
         let query_cloud = match &queries {
             QuerySpec::File { path, columns } => {
                 let source = Source::File { path: path.clone(), columns: columns.clone() };
@@ -133,7 +127,7 @@ impl ProblemArgs {
             queries,
             k: self.k,
             metric: self.method.metric,
-            engine: self.engine,
+            engine: EngineChoice::Auto,
             order: self.method.order,
             exclude_self: self.method.exclude_self,
             seed: self.source.seed,
@@ -142,6 +136,10 @@ impl ProblemArgs {
             drop_nonfinite,
             profile: false,
         };
+        Setup::from(&spec).check()?;
+        if let Some(note) = note {
+            output::note(&note);
+        }
         Ok(Loaded { spec, cloud, query_cloud })
     }
 }

@@ -16,10 +16,13 @@ mod sweep;
 mod verify;
 mod window;
 
+use std::panic::{self, AssertUnwindSafe};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+
+use crate::run::RunError;
 
 /// A visual explorer and profiler for exact k-nearest-neighbour search on NVIDIA GPUs.
 ///
@@ -59,7 +62,23 @@ pub fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
-    let done = match &cli.command {
+    // The window keeps the usual words of a panic: it goes on after those of its threads.
+    if !matches!(cli.command, None | Some(Command::Gui(_))) && std::env::var_os("RUST_BACKTRACE").is_none() {
+        panic::set_hook(Box::new(|_| ()));
+    }
+    match contained(|| dispatch(cli)) {
+        Ok(()) => ExitCode::SUCCESS,
+        // Whoever read our output has seen enough.
+        Err(error) if error.is::<output::Closed>() => ExitCode::SUCCESS,
+        Err(error) => {
+            output::error(&format!("{error:#}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn dispatch(cli: Cli) -> anyhow::Result<()> {
+    match &cli.command {
         None => window::open(cli.file),
         Some(Command::Gui(args)) => window::run(args),
         Some(Command::Run(args)) => run::run(args),
@@ -69,16 +88,12 @@ pub fn main() -> ExitCode {
         Some(Command::Generate(args)) => generate::run(args),
         Some(Command::Info(args)) => info::run(args),
         Some(Command::Devices(args)) => devices::run(args),
-    };
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        // Whoever read our output has seen enough.
-        Err(error) if error.is::<output::Closed>() => ExitCode::SUCCESS,
-        Err(error) => {
-            output::error(&format!("{error:#}"));
-            ExitCode::FAILURE
-        }
     }
+}
+
+/// Makes a panic an error like any other: one line, and exit code 1.
+fn contained(job: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<()> {
+    panic::catch_unwind(AssertUnwindSafe(job)).unwrap_or_else(|panic| Err(RunError::crashed(panic.as_ref()).into()))
 }
 
 /// Help and version go out as they are; a mistake becomes one line.
@@ -97,6 +112,15 @@ fn usage(error: &clap::Error) -> ExitCode {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_panic_is_an_error_on_one_line() {
+        let message = |job: fn() -> anyhow::Result<()>| contained(job).unwrap_err().to_string();
+        assert_eq!(message(|| panic!("an index\nis out")), "the run failed unexpectedly: an index is out; please report this as a bug");
+        assert_eq!(message(|| panic!("{} of {}", 3, 2)), "the run failed unexpectedly: 3 of 2; please report this as a bug");
+        assert_eq!(message(|| anyhow::bail!("no such file")), "no such file");
+        assert!(contained(|| Ok(())).is_ok());
+    }
 
     #[test]
     fn the_flags_make_sense_to_clap() {

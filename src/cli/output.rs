@@ -2,6 +2,8 @@
 
 use std::io::{ErrorKind, Write};
 
+use crate::cloud::Axis;
+
 /// Nobody reads stdout any more, as after `| head`.
 #[derive(Debug, thiserror::Error)]
 #[error("stdout was closed")]
@@ -42,4 +44,16 @@ fn line(kind: &str, text: &str) {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     // When stderr is closed, too, there is nobody left to tell.
     let _ = writeln!(std::io::stderr().lock(), "{kind}: {text}");
+}
+
+/// The names of the columns, and of those whose values are searched about an origin of their own.
+pub fn columns(axes: &[Axis]) -> String {
+    const SHOWN: usize = 8;
+    let names: Vec<&str> = axes.iter().map(|axis| axis.name.as_str()).collect();
+    let list = match names.len() {
+        0..=SHOWN => names.join(", "),
+        _ => format!("{}, … {}", names[..SHOWN - 1].join(", "), names[names.len() - 1]),
+    };
+    let moved: Vec<String> = axes.iter().filter(|axis| axis.origin != 0.0).map(|axis| format!("{} {}", axis.name, axis.origin)).collect();
+    if moved.is_empty() || moved.len() > SHOWN { list } else { format!("{list} (about the origin {})", moved.join(", ")) }
 }

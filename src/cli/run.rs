@@ -3,18 +3,22 @@
 use std::path::PathBuf;
 
 use super::bar::Bar;
-use super::input::{Loaded, ProblemArgs};
+use super::input::{Loaded, ProblemArgs, engine_parser};
 use super::output;
-use crate::cloud::{Axis, PointCloud};
+use super::output::columns;
+use crate::cloud::PointCloud;
 use crate::export::{self, NeighborFormat, text};
 use crate::knn::Metric;
-use crate::run::{Engines, QuerySpec, RunFile, RunRecord, RunSpec};
+use crate::run::{EngineChoice, Engines, QuerySpec, RunFile, RunRecord, RunSpec};
 
 /// `warpscope run`
 #[derive(Debug, clap::Args)]
 pub struct RunArgs {
     #[command(flatten)]
     problem: ProblemArgs,
+    /// What answers: auto is cuda where it can run, else lockstep
+    #[arg(long, default_value = "auto", value_parser = engine_parser(), help_heading = "Search")]
+    engine: EngineChoice,
     /// Untimed repeats first
     #[arg(long, value_name = "NUMBER", default_value_t = 10, help_heading = "Measurement")]
     warmup: u32,
@@ -46,8 +50,15 @@ fn neighbors_path(text: &str) -> Result<PathBuf, export::ExportError> {
 /// # Errors
 /// Whatever keeps it from being done, in one line.
 pub fn run(args: &RunArgs) -> anyhow::Result<()> {
+    // Before a long search, not after it. The folder first: the neighbours may be meant to lie in it.
+    if let Some(dir) = &args.out {
+        export::check_folder(dir)?;
+    }
+    if let Some(path) = &args.neighbors {
+        export::check(path)?;
+    }
     let Loaded { spec, cloud, query_cloud } = args.problem.load()?;
-    let spec = RunSpec { warmup: args.warmup, repeats: args.repeats, profile: args.profile, ..spec };
+    let spec = RunSpec { engine: args.engine, warmup: args.warmup, repeats: args.repeats, profile: args.profile, ..spec };
     let record = Engines::default().execute(&spec, &cloud, query_cloud.as_ref(), &mut Bar::new("").stage())?;
     if let Some(why) = &record.fallback {
         output::note(&format!("{why}; {} runs instead", record.engine));
@@ -56,14 +67,20 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
         output::note(&format!("the {} engine has no profile to give", record.engine));
     }
     let mut written = Vec::new();
-    // The folder first: the neighbours may be meant to lie in it.
+    let result = write(args, &record, &mut written);
+    // Whatever became of the files, the search was done.
+    if args.json { output::print_json(&RunFile::from(&record)) } else { output::print(&summary(&record, &written)) }.and(result)
+}
+
+/// Writes what was asked for and notes in `written` what is there.
+fn write(args: &RunArgs, record: &RunRecord, written: &mut Vec<PathBuf>) -> anyhow::Result<()> {
     if let Some(dir) = &args.out {
-        written.extend(export::folder(&record, dir)?);
+        written.extend(export::folder(record, dir)?);
     }
     if let Some(path) = &args.neighbors {
-        written.extend(export::neighbors(&record, path)?);
+        written.extend(export::neighbors(record, path)?);
     }
-    if args.json { output::print_json(&RunFile::from(&record)) } else { output::print(&summary(&record, &written)) }
+    Ok(())
 }
 
 /// The run on a few aligned lines.
@@ -95,6 +112,9 @@ fn summary(record: &RunRecord, written: &[PathBuf]) -> String {
         },
     );
     let own = if spec.exclude_self { ", without the query's own row" } else { "" };
+    if let Some(queries) = &record.query_cloud {
+        row("columns", columns(queries.axes()));
+    }
     row("search", format!("k = {}, {}, {} order{own}", text::thousands(spec.k as u64), spec.metric, spec.order.name()));
     row("engine", format!("{} on {}", record.engine, device(record)));
 
@@ -107,7 +127,9 @@ fn summary(record: &RunRecord, written: &[PathBuf]) -> String {
             repeats => format!("{median}, median of {} repeats{after}, {min} to {max}", text::thousands(repeats.into())),
         },
     );
-    row("rate", text::rate(numbers.distances_per_second));
+    if let Some(rate) = numbers.distances_per_second {
+        row("rate", text::rate(rate));
+    }
     let theory = |bound: f64| format!("theory: {} or fewer in random order", text::significant(bound));
     if let Some(mean) = numbers.mean_merges {
         row("merges", format!("{} a query, mean ({})", text::significant(mean), theory(numbers.expected_merges)));
@@ -128,18 +150,6 @@ fn summary(record: &RunRecord, written: &[PathBuf]) -> String {
 fn about(cloud: &PointCloud) -> String {
     let points = text::count(cloud.len() as u64, "point", "points");
     format!("{}, {points} in {}", cloud.source(), text::count(cloud.dims() as u64, "dimension", "dimensions"))
-}
-
-/// The names of the columns, and of those whose values are searched about an origin of their own.
-fn columns(axes: &[Axis]) -> String {
-    const SHOWN: usize = 8;
-    let names: Vec<&str> = axes.iter().map(|axis| axis.name.as_str()).collect();
-    let list = match names.len() {
-        0..=SHOWN => names.join(", "),
-        _ => format!("{}, … {}", names[..SHOWN - 1].join(", "), names[names.len() - 1]),
-    };
-    let moved: Vec<String> = axes.iter().filter(|axis| axis.origin != 0.0).map(|axis| format!("{} {}", axis.name, axis.origin)).collect();
-    if moved.is_empty() || moved.len() > SHOWN { list } else { format!("{list} (about the origin {})", moved.join(", ")) }
 }
 
 fn device(record: &RunRecord) -> String {

@@ -7,6 +7,7 @@ use super::bar::Bar;
 use super::input::{MethodArgs, SourceArgs, engine_parser};
 use super::output;
 use super::queries::whole_number;
+use crate::cloud::Source;
 use crate::export;
 use crate::run::sweep::{Sweep, SweepRow};
 use crate::run::{EngineChoice, Engines, QuerySpec, RunSpec};
@@ -92,6 +93,9 @@ pub fn run(args: &SweepArgs) -> anyhow::Result<()> {
         profile: false,
     };
     let sweep = Sweep { base, n: args.n.clone(), q: args.q.clone(), k: args.k.clone(), d: args.d.clone(), engines: args.engine.clone() };
+    if let Some(path) = &args.out {
+        export::check(path)?;
+    }
     let (mut runs, mut failed, mut first) = (0, 0, None);
     let mut saved = Vec::new();
     let mut emit = |fields: &[String]| -> anyhow::Result<()> {
@@ -109,6 +113,10 @@ pub fn run(args: &SweepArgs) -> anyhow::Result<()> {
     };
     emit(&HEADER.map(str::to_owned))?;
     sweep.run(&mut Engines::default(), &Bar::new("sweeping"), |row| {
+        // A sweep over a file has one cloud, whose columns were perhaps not chosen by anybody.
+        if runs == 0 && matches!(row.spec.data, Source::File { .. }) && !row.axes.is_empty() {
+            output::note(&format!("columns {}", output::columns(&row.axes)));
+        }
         runs += 1;
         if let Err(error) = &row.result {
             failed += 1;
@@ -135,8 +143,8 @@ fn fields(row: &SweepRow) -> Vec<String> {
     };
     vec![
         match &spec.data {
-            crate::cloud::Source::File { path, .. } => path.display().to_string(),
-            crate::cloud::Source::Generate { spec, .. } => spec.clone(),
+            Source::File { path, .. } => path.display().to_string(),
+            Source::Generate { spec, .. } => spec.clone(),
         },
         result.map_or(spec.engine.name(), |(engine, _)| engine.name()).to_owned(),
         size(|summary| summary.n),
@@ -152,7 +160,7 @@ fn fields(row: &SweepRow) -> Vec<String> {
         of(|summary| Some(summary.search_ms_median)),
         of(|summary| Some(summary.search_ms_min)),
         of(|summary| Some(summary.search_ms_max)),
-        of(|summary| Some(summary.distances_per_second)),
+        of(|summary| summary.distances_per_second),
         of(|summary| summary.mean_merges),
         of(|summary| Some(summary.expected_merges)),
         of(|summary| summary.mean_candidates),

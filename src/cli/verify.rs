@@ -1,20 +1,35 @@
 //! `warpscope verify`: is it right?
 
 use super::bar::Bar;
-use super::input::{Loaded, ProblemArgs};
+use super::input::{Loaded, ProblemArgs, engine_parser};
 use super::output;
 use crate::export::text;
+use crate::knn::EngineKind;
 use crate::run::verify::{EngineVerdict, verify};
-use crate::run::{Engines, pose};
+use crate::run::{EngineChoice, Engines, pose};
 
 /// `warpscope verify`
 #[derive(Debug, clap::Args)]
 pub struct VerifyArgs {
     #[command(flatten)]
     problem: ProblemArgs,
+    /// Which engines, such as cuda,lockstep [default: auto, all that can run]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = engine_parser(), help_heading = "Search")]
+    engine: Vec<EngineChoice>,
     /// Prints JSON
     #[arg(long, help_heading = "Results")]
     json: bool,
+}
+
+impl VerifyArgs {
+    /// The engines that were asked for by name; none is all that can run, and so is `auto` among them.
+    fn named(&self) -> Vec<EngineKind> {
+        let named = self.engine.iter().map(|choice| match choice {
+            EngineChoice::Auto => None,
+            EngineChoice::Named(kind) => Some(*kind),
+        });
+        named.collect::<Option<_>>().unwrap_or_default()
+    }
 }
 
 #[derive(serde::Serialize)]
@@ -34,7 +49,7 @@ struct Report<'a> {
 pub fn run(args: &VerifyArgs) -> anyhow::Result<()> {
     let Loaded { spec, cloud, query_cloud } = args.problem.load()?;
     let problem = pose(&spec, &cloud, query_cloud.as_ref())?;
-    let verdicts = verify(&problem, spec.engine, &mut Engines::default(), &Bar::new("verifying"))?;
+    let verdicts = verify(&problem, &args.named(), &mut Engines::default(), &Bar::new("verifying"))?;
     let mismatch = verdicts.iter().find_map(|verdict| verdict.mismatch.as_ref());
     if args.json {
         let agreed = mismatch.is_none();
@@ -42,7 +57,11 @@ pub fn run(args: &VerifyArgs) -> anyhow::Result<()> {
     } else {
         let sizes = [("n", problem.n()), ("q", problem.q()), ("d", problem.dims()), ("k", problem.reported_k())];
         let sizes = sizes.map(|(name, size)| format!("{name} = {}", text::thousands(size as u64))).join(", ");
-        output::print(&format!("{sizes}, {}, {} order\n{}", spec.metric, spec.order.name(), table(&verdicts)))?;
+        let mut columns = format!("columns {}", output::columns(cloud.axes()));
+        if let Some(queries) = &query_cloud {
+            columns += &format!("; of the queries {}", output::columns(queries.axes()));
+        }
+        output::print(&format!("{sizes}, {}, {} order\n{columns}\n{}", spec.metric, spec.order.name(), table(&verdicts)))?;
     }
     conclude(&verdicts)
 }
@@ -57,7 +76,7 @@ fn conclude(verdicts: &[EngineVerdict]) -> anyhow::Result<()> {
 }
 
 fn table(verdicts: &[EngineVerdict]) -> String {
-    let mut rows = vec![["engine", "oracle", "largest error", "ties", "bit for bit"].map(str::to_owned).to_vec()];
+    let mut rows = vec![["engine", "oracle", "largest error", "other index at a tie", "bit for bit"].map(str::to_owned).to_vec()];
     for verdict in verdicts {
         let mut row = vec![verdict.engine.to_string()];
         match (&verdict.not_run, &verdict.mismatch) {
@@ -86,7 +105,6 @@ fn table(verdicts: &[EngineVerdict]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::knn::EngineKind;
 
     fn verdict(engine: EngineKind, mismatch: Option<&str>, not_run: Option<&str>) -> EngineVerdict {
         EngineVerdict {

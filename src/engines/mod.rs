@@ -1,6 +1,7 @@
 //! What answers a problem: each engine implements [`crate::knn::Engine`].
 
 pub mod cuda;
+mod host_memory;
 pub mod kdtree;
 pub mod lockstep;
 

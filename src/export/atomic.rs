@@ -4,6 +4,8 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
+use tempfile::NamedTempFile;
+
 use super::ExportError;
 
 /// Writes a file under a temporary name in the same folder and renames it. A link is followed; what is no regular file
@@ -13,9 +15,23 @@ use super::ExportError;
 /// [`ExportError::Io`], with the path that was asked for.
 pub fn write(path: &Path, content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> Result<(), ExportError> {
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let special = fs::metadata(&target).is_ok_and(|meta| !meta.is_file() && !meta.is_dir());
-    let result = if special { in_place(&target, content) } else { renamed(&target, content) };
+    let result = if special(&target) { in_place(&target, content) } else { renamed(&target, content) };
     result.map_err(ExportError::io(path))
+}
+
+/// Tries whether [`write`] could begin to write a file, and leaves nothing behind: before a long search, not after it.
+///
+/// # Errors
+/// [`ExportError::Io`], with the path that was asked for.
+pub fn check(path: &Path) -> Result<(), ExportError> {
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    // What is special is opened once only: a pipe has one reader.
+    let result = if special(&target) { Ok(()) } else { temporary(&target).map(drop) };
+    result.map_err(ExportError::io(path))
+}
+
+fn special(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|meta| !meta.is_file() && !meta.is_dir())
 }
 
 fn in_place(path: &Path, content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> io::Result<()> {
@@ -25,17 +41,22 @@ fn in_place(path: &Path, content: impl FnOnce(&mut BufWriter<File>) -> io::Resul
 }
 
 fn renamed(path: &Path, content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> io::Result<()> {
-    if path.is_dir() {
-        return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder"));
-    }
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    // Created as any file is: tempfile's own way makes it its owner's alone, and puts the temporary name into errors.
-    let file = tempfile::Builder::new().prefix(".warpscope-").suffix(".tmp").make_in(folder, |path| File::create_new(path))?;
+    let file = temporary(path)?;
     let mut out = BufWriter::new(file.as_file().try_clone()?);
     content(&mut out)?;
     out.flush()?;
     drop(out);
     file.persist(path).map(drop).map_err(|error| error.error)
+}
+
+/// A file beside the one that is to be there, gone when it is dropped.
+fn temporary(path: &Path) -> io::Result<NamedTempFile<File>> {
+    if path.is_dir() {
+        return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder"));
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    // Created as any file is: tempfile's own way makes it its owner's alone, and puts the temporary name into errors.
+    tempfile::Builder::new().prefix(".warpscope-").suffix(".tmp").make_in(folder, |path| File::create_new(path))
 }
 
 #[cfg(test)]
@@ -61,6 +82,16 @@ mod tests {
         assert_eq!(error.to_string(), format!("cannot write: the disk is full: {}", path.display()));
         assert_eq!(fs::read(&path).unwrap(), b"old");
         assert_eq!(names(folder.path()), ["a.csv"]);
+    }
+
+    #[test]
+    fn a_check_says_what_writing_would_say_and_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        check(&folder.path().join("a.csv")).unwrap();
+        assert_eq!(names(folder.path()), [""; 0]);
+        for path in [folder.path().join("no/a.csv"), folder.path().to_owned()] {
+            assert_eq!(check(&path).unwrap_err().to_string(), write(&path, |_| Ok(())).unwrap_err().to_string());
+        }
     }
 
     #[cfg(unix)]

@@ -6,6 +6,15 @@ use std::path::{Path, PathBuf};
 use super::{ExportError, tables, trace, write};
 use crate::run::{RunFile, RunRecord};
 
+/// Makes the folder and tries whether [`folder`] could write into it: before a long search, not after it.
+///
+/// # Errors
+/// [`ExportError::Io`].
+pub fn check_folder(dir: &Path) -> Result<(), ExportError> {
+    std::fs::create_dir_all(dir).map_err(ExportError::io(dir))?;
+    super::check(&dir.join("run.json"))
+}
+
 /// Writes `run.json`, `timings.csv`, `merges.csv`, `convergence.csv` and `trace.json` into a folder, which is made if it
 /// is not there, and gives the files that were written. The CSVs of counters have only their headers for engines without.
 ///

@@ -15,8 +15,8 @@ mod trace;
 
 use std::path::{Path, PathBuf};
 
-pub use atomic::write;
-pub use folder::folder;
+pub use atomic::{check, write};
+pub use folder::{check_folder, folder};
 pub use neighbors::{NeighborFormat, neighbors};
 pub use trace::trace;
 

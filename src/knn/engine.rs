@@ -48,8 +48,44 @@ impl std::fmt::Display for EngineKind {
 pub struct DeviceInfo {
     /// The GPU's or processor's name.
     pub name: String,
-    /// What else identifies it, as (name, value): compute capability, driver, memory, threads, instruction set, …
+    /// What else identifies it, as (name, value): compute capability, driver, memory, threads, instruction set, … In files
+    /// it is a map, in this order.
+    #[serde(with = "details")]
     pub details: Vec<(String, String)>,
+}
+
+/// [`DeviceInfo::details`] as a map.
+mod details {
+    use std::fmt;
+
+    use serde::de::{MapAccess, Visitor};
+    use serde::{Deserializer, Serializer};
+
+    type Details = Vec<(String, String)>;
+
+    pub fn serialize<S: Serializer>(details: &Details, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(details.iter().map(|(name, value)| (name, value)))
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Details, D::Error> {
+        struct Pairs;
+        impl<'de> Visitor<'de> for Pairs {
+            type Value = Details;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a map of names to values")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Details, A::Error> {
+                let mut details = Details::new();
+                while let Some(detail) = map.next_entry()? {
+                    details.push(detail);
+                }
+                Ok(details)
+            }
+        }
+        deserializer.deserialize_map(Pairs)
+    }
 }
 
 /// How the kernel is built: a compile-time policy.
@@ -63,6 +99,10 @@ pub enum Build {
     /// Counted, and also cycles per phase and warp spans.
     Profiled,
 }
+
+/// The most queries of one [`Search::search`] in a build that counts: what it writes beside the answers is kept until
+/// it is collected, and is reserved for no more than these.
+pub const MAX_COUNTED_CHUNK: usize = 1 << 17;
 
 /// Why an engine does not run a problem.
 #[derive(Debug, thiserror::Error)]
@@ -88,7 +128,7 @@ pub enum EngineError {
         /// What was asked.
         value: u64,
     },
-    /// Too large for the device.
+    /// Too large for the device's own memory.
     #[error("the job needs {needed} MiB on {device}, where {free} MiB are free: use fewer queries or points, or --engine lockstep")]
     Memory {
         /// MiB, rounded up.
@@ -97,6 +137,14 @@ pub enum EngineError {
         free: u64,
         /// The device's name.
         device: String,
+    },
+    /// Too large for the machine.
+    #[error("the job needs {needed} MiB of memory, where {free} MiB are free: use fewer queries or points, or a smaller k")]
+    HostMemory {
+        /// MiB, rounded up.
+        needed: u64,
+        /// MiB.
+        free: u64,
     },
     /// The driver or the kernel failed.
     #[error("{device}: {why}")]
@@ -127,13 +175,26 @@ pub trait Engine: Send {
 
 /// A problem loaded into an engine, ready to be searched chunk by chunk.
 pub trait Search {
-    /// How long taking the problem in took, as (phase, milliseconds): `upload`, `build index`, …
+    /// How long taking the problem in took, as (phase, milliseconds): `upload` or `build index`.
     fn setup_ms(&self) -> Vec<(&'static str, f64)>;
 
-    /// The number of queries that a first, small chunk should have so that the device is full.
+    /// The fewest queries that fill the device. Chunks are multiples of it, and the first one is that large unless
+    /// [`Search::first_work`] or a slow device asks for less.
     fn first_chunk(&self) -> usize;
 
-    /// Answers the queries of a range and returns the milliseconds that took, by the device's own clock where it has
+    /// The fewest queries that are worth a chunk of their own, however slow: the device takes no longer for as many as
+    /// for one. [`Search::first_chunk`] is a multiple of it.
+    fn chunk_unit(&self) -> usize {
+        1
+    }
+
+    /// The most multiply-adds (queries × n × d) that a first chunk, of which nothing is known yet, may have: what even
+    /// a slow device of the kind does well within a second.
+    fn first_work(&self) -> u64 {
+        2_000_000_000
+    }
+
+    /// Answers the queries of a range, in a counted or profiled build no more than [`MAX_COUNTED_CHUNK`], and returns the milliseconds that took, by the device's own clock where it has
     /// one. The answers stay in the engine. Engines without counters run every build as [`Build::Timed`].
     ///
     /// # Errors
@@ -152,4 +213,19 @@ pub trait Search {
     /// # Errors
     /// [`EngineError::Device`].
     fn collect(&mut self, answer: &mut Answer) -> Result<(), EngineError>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn details_are_saved_as_a_map_in_their_order() {
+        let details = [("threads", "8"), ("driver", "580"), ("a", "b")].map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
+        let device = DeviceInfo { name: "a device".to_owned(), details };
+        let json = serde_json::to_string(&device).unwrap();
+        assert_eq!(json, r#"{"name":"a device","details":{"threads":"8","driver":"580","a":"b"}}"#);
+        assert_eq!(serde_json::from_str::<DeviceInfo>(&json).unwrap(), device);
+        assert!(serde_json::from_str::<DeviceInfo>(r#"{"name":"x","details":[]}"#).is_err());
+    }
 }

@@ -7,5 +7,5 @@ pub mod reference;
 pub mod theory;
 
 pub use answer::{Answer, CONVERGENCE_ENTRIES, Convergence, Counters, NONE, Neighbors, Profile, WarpPhase, WarpSpan};
-pub use engine::{Build, DeviceInfo, Engine, EngineError, EngineKind, Search};
+pub use engine::{Build, DeviceInfo, Engine, EngineError, EngineKind, MAX_COUNTED_CHUNK, Search};
 pub use problem::{MAX_K, Metric, Problem, ProblemError, Queries, Setup};

@@ -81,6 +81,17 @@ pub struct Setup {
     pub drop_zero_rows: bool,
 }
 
+impl Setup {
+    /// Refuses what no cloud can be asked for.
+    ///
+    /// # Errors
+    /// [`ProblemError::K`].
+    pub fn check(&self) -> Result<(), ProblemError> {
+        let max = MAX_K - usize::from(self.exclude_self);
+        if (1..=max).contains(&self.k) { Ok(()) } else { Err(ProblemError::K { k: self.k, max }) }
+    }
+}
+
 /// Why a problem cannot be posed. Messages follow `what: why`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -96,6 +107,12 @@ pub enum ProblemError {
     /// There is nobody to ask for.
     #[error("q = 0: there are no queries")]
     NoQueries,
+    /// Every query was dropped.
+    #[error("q = 0: {}; use the l2 metric", dropped(*.asked))]
+    QueriesDropped {
+        /// As many as were asked for.
+        asked: usize,
+    },
     /// Every point was dropped.
     #[error("n = 0: every row is zero and has no direction; use the l2 metric")]
     NoPoints,
@@ -141,6 +158,13 @@ pub enum ProblemError {
     },
 }
 
+fn dropped(asked: usize) -> String {
+    match asked {
+        1 => "the one query that was asked for is a zero row and has no direction".to_owned(),
+        _ => format!("all {asked} queries that were asked for are zero rows and have no direction"),
+    }
+}
+
 /// The squared extent below which squared distances lose their digits to f32's smallest numbers.
 const SMALLEST_SQUARED_EXTENT: f64 = f32::MIN_POSITIVE as f64 * (1u64 << 24) as f64;
 
@@ -183,10 +207,7 @@ impl Problem {
     /// See [`ProblemError`]; nothing is ever clamped.
     pub fn new(cloud: &Arc<PointCloud>, queries: &Queries, setup: Setup) -> Result<Self, ProblemError> {
         let dims = cloud.dims();
-        let max = MAX_K - usize::from(setup.exclude_self);
-        if setup.k == 0 || setup.k > max {
-            return Err(ProblemError::K { k: setup.k, max });
-        }
+        setup.check()?;
         let queries_are_rows = matches!(queries, Queries::Rows(_));
         let (query_cloud, mut query_rows) = match queries {
             Queries::Rows(rows) => {
@@ -201,6 +222,7 @@ impl Problem {
             return Err(ProblemError::Dimensions { queries: query_cloud.dims(), data: dims });
         }
         let mut rows = setup.order.permutation(cloud.len(), setup.seed);
+        let asked = query_rows.as_ref().map_or(query_cloud.len(), Vec::len);
 
         let (points, queries) = match setup.metric {
             Metric::L2 => (gather(cloud, rows.as_deref()), gather(query_cloud, query_rows.as_deref())),
@@ -221,8 +243,10 @@ impl Problem {
             query_rows,
             queries_are_rows,
         };
-        if problem.q() == 0 {
-            return Err(ProblemError::NoQueries);
+        match problem.q() {
+            0 if asked > 0 => return Err(ProblemError::QueriesDropped { asked }),
+            0 => return Err(ProblemError::NoQueries),
+            _ => {}
         }
         if problem.n() == 0 {
             return Err(ProblemError::NoPoints);

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::knn::{Problem, Search};
+
 /// How long a chunk should take: long enough to fill the device, short enough that progress moves, that a cancel is
 /// obeyed soon, and that a desktop's watchdog never fires.
 const TARGET_MS: f64 = 50.0;
@@ -14,34 +16,55 @@ const GROWTH: usize = 16;
 /// The rate is kept from one pass over the queries to the next, so that only the first pass begins with a small chunk.
 #[derive(Clone, Debug)]
 pub struct Chunks {
-    /// What fills the device; smaller chunks would not be faster.
+    /// What fills the device; larger chunks are multiples of it.
+    full: usize,
+    /// The smallest chunk; what does not fill the device is a multiple of it.
     unit: usize,
     /// How many queries take [`TARGET_MS`].
     target: usize,
 }
 
 impl Chunks {
-    /// Knows nothing yet but the engine's first chunk.
-    pub fn new(first_chunk: usize) -> Self {
-        let unit = first_chunk.max(1);
-        Self { unit, target: unit }
+    /// Knows nothing yet but what the engine says of itself.
+    pub fn new(search: &dyn Search, problem: &Problem) -> Self {
+        let work_of_a_query = (problem.n() as u64 * problem.dims() as u64).max(1);
+        let first = usize::try_from(search.first_work() / work_of_a_query).unwrap_or(usize::MAX);
+        Self::sized(search.chunk_unit(), search.first_chunk(), first)
     }
 
-    /// The next chunk of a pass, from `start` on; `None` when all `q` queries are through.
+    /// Chunks of a multiple of `unit`, or of `full` where they are larger; the first has `full` or, if that is less, `first`.
+    fn sized(unit: usize, full: usize, first: usize) -> Self {
+        let unit = unit.max(1);
+        let mut chunks = Self { full: full.max(unit), unit, target: 0 };
+        chunks.target = chunks.whole(first.min(full));
+        chunks
+    }
+
+    /// The next chunk of a pass, from `start` on, of `most` queries; `None` when all `q` queries are through.
     ///
     /// What is left is shared out evenly, so that no small remainder runs on a device that is mostly idle.
-    pub fn next(&self, start: usize, q: usize) -> Option<Range<usize>> {
+    pub fn next(&self, start: usize, q: usize, most: usize) -> Option<Range<usize>> {
         let left = q.checked_sub(start).filter(|&left| left > 0)?;
-        let pieces = ((left as f64 / self.target as f64).round() as usize).max(1);
-        let even = left.div_ceil(pieces).div_ceil(self.unit) * self.unit;
-        Some(start..start + even.min(left))
+        let pieces = ((left as f64 / self.target.min(most) as f64).round() as usize).max(1);
+        let grain = self.grain(self.target);
+        let share = if pieces == 1 { left } else { ((left.div_ceil(pieces) + grain / 2) / grain).max(1) * grain };
+        Some(start..start + share.min(most).min(left))
     }
 
     /// Learns from a chunk of `queries` that took `ms`.
     pub fn took(&mut self, queries: usize, ms: f64) {
         let fitting = (queries as f64 * TARGET_MS / ms.max(1e-6)) as usize;
-        let fitting = fitting.min(self.target.max(queries).saturating_mul(GROWTH));
-        self.target = (fitting / self.unit).max(1) * self.unit;
+        self.target = self.whole(fitting.min(self.target.max(queries).saturating_mul(GROWTH)));
+    }
+
+    /// What chunks of about `queries` are multiples of.
+    fn grain(&self, queries: usize) -> usize {
+        if queries >= self.full { self.full } else { self.unit }
+    }
+
+    fn whole(&self, queries: usize) -> usize {
+        let grain = self.grain(queries);
+        (queries / grain).max(1) * grain
     }
 }
 
@@ -54,7 +77,7 @@ mod tests {
     /// The chunks of a pass over `q` queries that take `ms` each.
     fn pass(chunks: &mut Chunks, q: usize, ms: f64) -> Vec<Range<usize>> {
         let mut ranges: Vec<Range<usize>> = Vec::new();
-        while let Some(range) = chunks.next(ranges.last().map_or(0, |range| range.end), q) {
+        while let Some(range) = chunks.next(ranges.last().map_or(0, |range| range.end), q, usize::MAX) {
             chunks.took(range.len(), range.len() as f64 * ms);
             ranges.push(range);
         }
@@ -63,7 +86,7 @@ mod tests {
 
     #[test]
     fn chunks_grow_to_the_target_and_the_rate_is_kept() {
-        let mut chunks = Chunks::new(64);
+        let mut chunks = Chunks::sized(8, 64, usize::MAX);
         let ranges = pass(&mut chunks, 100_000, 0.01);
         assert_eq!(ranges[0], 0..64, "the first chunk is the engine's");
         assert_eq!(ranges[1].len(), 64 * GROWTH, "growth is bounded");
@@ -73,24 +96,56 @@ mod tests {
     }
 
     #[test]
-    fn a_slow_device_gets_no_less_than_what_fills_it() {
-        let mut chunks = Chunks::new(64);
-        assert!(pass(&mut chunks, 1000, 100.0).iter().rev().skip(1).all(|range| range.len() == 64));
+    fn a_slow_device_gets_as_little_as_is_worth_it() {
+        let sizes = |unit, ms| -> Vec<usize> { pass(&mut Chunks::sized(unit, 64, usize::MAX), 1000, ms).iter().map(Range::len).collect() };
+        // 64 queries are known to be too many only after the first of them.
+        assert_eq!(sizes(1, 100.0)[..3], [64, 1, 1]);
+        assert_eq!(sizes(8, 100.0)[..3], [64, 8, 8]);
+        assert_eq!(sizes(1, 2.0)[..2], [64, 26]);
+    }
+
+    #[test]
+    fn the_first_chunk_has_bounded_work() {
+        assert_eq!(Chunks::sized(8, 64, 30).next(0, 1000, usize::MAX), Some(0..24));
+        assert_eq!(Chunks::sized(1, 64, 0).next(0, 1000, usize::MAX), Some(0..1));
+        assert_eq!(Chunks::sized(1, 64, 1000).next(0, 10_000, usize::MAX), Some(0..64));
+        // Ten thousand points in 100 dimensions are a million multiply-adds a query.
+        let cloud = crate::run::testing::cloud(100, vec![0.5; 1_000_000]);
+        let problem = crate::run::pose(&crate::run::testing::spec(), &cloud, None).unwrap();
+        let mut engine = crate::run::testing::plain();
+        engine.script.first_work = Some(3_000_000);
+        let search = crate::knn::Engine::load(&mut engine, &problem, false).unwrap();
+        assert_eq!(Chunks::new(search.as_ref(), &problem).next(0, 9_000, usize::MAX), Some(0..3));
+    }
+
+    #[test]
+    fn no_chunk_is_above_the_most() {
+        let mut chunks = Chunks::sized(8, 64, usize::MAX);
+        for _ in 0..5 {
+            chunks.took(100_000, 1.0);
+        }
+        assert_eq!(chunks.next(0, 1_000_000, usize::MAX), Some(0..1_000_000));
+        let mut end = 0;
+        while let Some(range) = chunks.next(end, 1_000_000, 131_072) {
+            assert!(range.start == end && range.len() <= 131_072, "{range:?}");
+            end = range.end;
+        }
+        assert_eq!(end, 1_000_000);
     }
 
     #[test]
     fn a_small_remainder_is_not_left_over() {
-        let mut chunks = Chunks::new(1000);
+        let mut chunks = Chunks::sized(1, 1000, usize::MAX);
         chunks.took(50_000, 50.0);
         chunks.took(50_000, 50.0);
-        assert_eq!(chunks.next(0, 57_000), Some(0..57_000));
+        assert_eq!(chunks.next(0, 57_000, usize::MAX), Some(0..57_000));
     }
 
     proptest! {
         #[test]
-        fn every_query_is_in_one_chunk(first in 0usize..2000, q in 0usize..100_000, ms in 0.0f64..1.0) {
+        fn every_query_is_in_one_chunk(unit in 0usize..9, blocks in 0usize..300, first in 0usize..2000, q in 0usize..50_000, ms in 0.0f64..10.0) {
             let mut end = 0;
-            for range in pass(&mut Chunks::new(first), q, ms) {
+            for range in pass(&mut Chunks::sized(unit, unit * blocks, first), q, ms) {
                 prop_assert_eq!(range.start, end);
                 prop_assert!(!range.is_empty());
                 end = range.end;

@@ -42,6 +42,19 @@ impl Engines {
         Ok(self.opened[at].as_mut())
     }
 
+    /// Does something with an engine. One whose device failed is closed: after most such failures nothing works any more
+    /// but to open it anew, as the next to ask for it does.
+    ///
+    /// # Errors
+    /// As [`Engines::named`], and those of `work`.
+    pub(super) fn with_engine<T>(&mut self, kind: EngineKind, work: impl FnOnce(&mut dyn Engine) -> Result<T, RunError>) -> Result<T, RunError> {
+        let result = work(self.named(kind)?);
+        if let Err(RunError::Engine(EngineError::Device { .. })) = result {
+            self.opened.retain(|engine| engine.kind() != kind);
+        }
+        result
+    }
+
     /// Closes all; they are opened again when they are asked for.
     pub fn close(&mut self) {
         self.opened.clear();
@@ -61,14 +74,14 @@ impl Engines {
     ) -> Result<RunRecord, RunError> {
         let mut run = |engine: &mut dyn Engine| execute(spec, cloud, query_cloud, engine, stage);
         let fallback = match spec.engine {
-            EngineChoice::Named(kind) => return run(self.named(kind)?),
-            EngineChoice::Auto => match self.named(EngineKind::Cuda).map_err(RunError::from).and_then(&mut run) {
+            EngineChoice::Named(kind) => return self.with_engine(kind, run),
+            EngineChoice::Auto => match self.with_engine(EngineKind::Cuda, &mut run) {
                 // Opening it may succeed and loading fail: a driver, but no kernels for this device.
                 Err(RunError::Engine(error @ EngineError::Unavailable { .. })) => error.to_string(),
                 result => return result,
             },
         };
-        let record = run(self.named(EngineKind::Lockstep)?)?;
+        let record = self.with_engine(EngineKind::Lockstep, run)?;
         Ok(RunRecord { fallback: Some(fallback), ..record })
     }
 }
@@ -119,6 +132,22 @@ mod tests {
     fn a_named_engine_is_this_one_or_an_error() {
         let error = run(&mut engines(vec![EngineKind::Cuda], Script::default()), EngineChoice::Named(EngineKind::Cuda)).unwrap_err();
         assert_eq!(error.to_string(), "the cuda engine cannot run here: there is no driver");
+    }
+
+    #[test]
+    fn an_engine_whose_device_failed_is_opened_anew() {
+        let opened = Arc::new(std::sync::atomic::AtomicUsize::new(0));
+        let count = Arc::clone(&opened);
+        let mut engines = Engines::with(Box::new(move |kind| {
+            // Only the first one is broken.
+            let device_fails = count.fetch_add(1, std::sync::atomic::Ordering::Relaxed) == 0;
+            Ok(Box::new(Plain { kind, script: Script { device_fails, ..Script::default() } }))
+        }));
+        let error = run(&mut engines, EngineChoice::Auto).unwrap_err();
+        assert_eq!(error.to_string(), "a test: an illegal memory access");
+        assert_eq!(run(&mut engines, EngineChoice::Auto).unwrap().engine, EngineKind::Cuda);
+        run(&mut engines, EngineChoice::Auto).unwrap();
+        assert_eq!(opened.load(std::sync::atomic::Ordering::Relaxed), 2);
     }
 
     #[test]

@@ -1,12 +1,13 @@
 //! Spec to record.
 
+use std::any::Any;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use super::chunks::Chunks;
 use super::{Phase, RunRecord, RunSpec, Sample, Summary, pose, stats};
 use crate::cloud::{CloudError, PointCloud};
-use crate::knn::{Answer, Build, Engine, EngineError, Neighbors, Problem, ProblemError, Search, theory};
+use crate::knn::{Answer, Build, Engine, EngineError, EngineKind, MAX_COUNTED_CHUNK, Neighbors, Problem, ProblemError, Search, theory};
 
 /// Why a run failed.
 #[derive(Debug, thiserror::Error)]
@@ -57,6 +58,15 @@ pub enum RunError {
     Cancelled,
 }
 
+impl RunError {
+    /// The error that a caught panic is.
+    pub fn crashed(panic: &(dyn Any + Send)) -> Self {
+        let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+        let what = text.unwrap_or("a panic without a message");
+        Self::Crashed { what: what.split_whitespace().collect::<Vec<_>>().join(" ") }
+    }
+}
+
 /// Runs a spec on an engine. `stage` hears what is being done and how far the whole is (0 to 1), and answers whether to
 /// go on; it is asked before every chunk of queries, about every 50 ms.
 ///
@@ -88,7 +98,7 @@ pub fn execute(
     let mut run = Running { search, began, q: problem.q(), done: 0, total: passes * problem.q() as u64, samples: Vec::new(), stage };
     run.note_setup(loading_ms);
 
-    let mut chunks = Chunks::new(run.search.first_chunk());
+    let mut chunks = Chunks::new(run.search.as_ref(), &problem);
     for warmup in 0..spec.warmup {
         run.pass(&format!("warm-up {} of {}", warmup + 1, spec.warmup), Build::Timed, None, &mut chunks, |_| Ok(true))?;
     }
@@ -100,12 +110,12 @@ pub fn execute(
     }
     let mut answer = Answer::default();
     if counted {
-        let mut chunks = Chunks::new(run.search.first_chunk());
+        let mut chunks = Chunks::new(run.search.as_ref(), &problem);
         run.pass("counting", Build::Counted, Some((Phase::Counted, 0)), &mut chunks, |search| Ok(search.collect(&mut answer).map(|()| true)?))?;
     }
     let mut profiled = Answer::default();
     if counted && spec.profile {
-        let mut chunks = Chunks::new(run.search.first_chunk());
+        let mut chunks = Chunks::new(run.search.as_ref(), &problem);
         run.pass("profiling", Build::Profiled, Some((Phase::Profiled, 0)), &mut chunks, |search| {
             search.collect(&mut profiled)?;
             // An engine that has no profile to give is not run to the end for it.
@@ -127,7 +137,7 @@ pub fn execute(
         query_cloud: if problem.queries_are_rows() { None } else { query_cloud.cloned() },
         query_rows: (0..problem.q()).map(|query| problem.query_row(query)).collect(),
         neighbors: problem.report(&neighbors),
-        summary: summarise(&problem, &samples, &answer),
+        summary: summarise(kind, &problem, &samples, &answer),
         counters: answer.counters,
         convergence: answer.convergence,
         profile: profiled.profile,
@@ -148,7 +158,7 @@ pub(super) fn answer(
     let total = (1 + u64::from(counted)) * problem.q() as u64;
     let mut run = Running { search, began: Instant::now(), q: problem.q(), done: 0, total, samples: Vec::new(), stage };
     let mut answer = Answer { neighbors: Neighbors::unanswered(problem.q(), problem.k()), ..Answer::default() };
-    let mut chunks = Chunks::new(run.search.first_chunk());
+    let mut chunks = Chunks::new(run.search.as_ref(), problem);
     run.pass("searching", Build::Timed, None, &mut chunks, |_| Ok(true))?;
     run.download(&mut answer.neighbors, 0)?;
     if !counted {
@@ -176,8 +186,9 @@ struct Running<'run, 'engine> {
 impl Running<'_, '_> {
     /// Notes what loading took; its parts follow one another from `start_ms`.
     fn note_setup(&mut self, mut start_ms: f64) {
-        for (chunk, (_, duration_ms)) in self.search.setup_ms().into_iter().enumerate() {
-            self.samples.push(Sample { phase: Phase::Upload, repeat: 0, chunk: chunk as u32, start_ms, duration_ms });
+        for (name, duration_ms) in self.search.setup_ms() {
+            let phase = if name == Phase::BuildIndex.name() { Phase::BuildIndex } else { Phase::Upload };
+            self.samples.push(Sample { phase, repeat: 0, chunk: 0, start_ms, duration_ms });
             start_ms += duration_ms;
         }
     }
@@ -192,7 +203,8 @@ impl Running<'_, '_> {
         mut after: impl FnMut(&mut dyn Search) -> Result<bool, RunError>,
     ) -> Result<(), RunError> {
         let (mut end, mut chunk) = (0, 0);
-        while let Some(range) = chunks.next(end, self.q) {
+        let most = if build == Build::Timed { usize::MAX } else { MAX_COUNTED_CHUNK };
+        while let Some(range) = chunks.next(end, self.q, most) {
             go_on((self.stage)(label, (self.done as f64 / self.total as f64) as f32))?;
             end = range.end;
             let (queries, start_ms) = (range.len(), ms_since(self.began));
@@ -233,7 +245,7 @@ fn ms_since(began: Instant) -> f64 {
     began.elapsed().as_secs_f64() * 1e3
 }
 
-fn summarise(problem: &Problem, samples: &[Sample], answer: &Answer) -> Summary {
+fn summarise(kind: EngineKind, problem: &Problem, samples: &[Sample], answer: &Answer) -> Summary {
     let (n, q, k) = (problem.n(), problem.q(), problem.k());
     let mut repeats = stats::search_ms(samples);
     repeats.sort_by(f64::total_cmp);
@@ -249,7 +261,7 @@ fn summarise(problem: &Problem, samples: &[Sample], answer: &Answer) -> Summary 
         search_ms_median,
         search_ms_min: repeats[0],
         search_ms_max: repeats[repeats.len() - 1],
-        distances_per_second: if search_ms_median > 0.0 { n as f64 * q as f64 / (search_ms_median / 1e3) } else { 0.0 },
+        distances_per_second: (kind.has_counters() && search_ms_median > 0.0).then(|| n as f64 * q as f64 / (search_ms_median / 1e3)),
         mean_merges: mean(|counters| counters.merges),
         mean_candidates: mean(|counters| counters.candidates),
         expected_merges: theory::expected_merges(n, k, capacity),
@@ -265,7 +277,6 @@ mod tests {
     use super::super::{EngineChoice, QuerySpec};
     use super::*;
     use crate::cloud::{Column, Order, Source, Table};
-    use crate::knn::EngineKind;
 
     fn run(spec: &RunSpec, cloud: &Arc<PointCloud>) -> Result<RunRecord, RunError> {
         execute(spec, cloud, None, &mut plain(), &mut |_, _| true)
@@ -293,10 +304,23 @@ mod tests {
     }
 
     #[test]
+    fn a_build_that_counts_gets_no_chunk_above_its_most() {
+        let (mut engine, cloud) = (plain(), cloud(1, vec![1.0; 4]));
+        engine.script.idle = true;
+        let queries = QuerySpec::Rows(vec![0; 4 * MAX_COUNTED_CHUNK]);
+        execute(&RunSpec { queries, k: 1, profile: true, ..spec() }, &cloud, None, &mut engine, &mut |_, _| true).unwrap();
+        let calls = engine.script.calls.lock().unwrap();
+        let largest = |build| calls.iter().filter(|call| call.0 == build).map(|call| call.1.len()).max().unwrap();
+        assert!(largest(Build::Timed) > MAX_COUNTED_CHUNK, "else nothing is tested");
+        assert!(largest(Build::Counted) <= MAX_COUNTED_CHUNK && largest(Build::Profiled) <= MAX_COUNTED_CHUNK);
+    }
+
+    #[test]
     fn samples_are_complete_and_add_up() {
         let record = run(&RunSpec { profile: true, ..spec() }, &squares(300)).unwrap();
         let phases = |phase| record.samples.iter().filter(move |sample| sample.phase == phase);
-        assert_eq!(phases(Phase::Upload).map(|sample| (sample.chunk, sample.duration_ms)).collect::<Vec<_>>(), [(0, 0.25), (1, 0.5)]);
+        assert_eq!(phases(Phase::Upload).map(|sample| sample.duration_ms).collect::<Vec<_>>(), [0.25]);
+        assert_eq!(phases(Phase::BuildIndex).map(|sample| sample.duration_ms).collect::<Vec<_>>(), [0.5]);
         assert_eq!(phases(Phase::Download).map(|sample| sample.repeat).collect::<Vec<_>>(), [0, 1, 2]);
         for repeat in 0..3 {
             let chunks: Vec<u32> = phases(Phase::Search).filter(|sample| sample.repeat == repeat).map(|sample| sample.chunk).collect();
@@ -311,7 +335,7 @@ mod tests {
         assert_eq!((summary.n, summary.q, summary.d), (300, 300, 1));
         assert_eq!(summary.search_ms_median, stats::median(&times));
         assert!(summary.search_ms_min <= summary.search_ms_median && summary.search_ms_median <= summary.search_ms_max);
-        assert!((summary.distances_per_second * summary.search_ms_median / 1e3 - 300.0 * 300.0).abs() < 1.0);
+        assert!((summary.distances_per_second.unwrap() * summary.search_ms_median / 1e3 - 300.0 * 300.0).abs() < 1.0);
         assert_eq!((summary.mean_merges, summary.mean_candidates), (Some(2.0), Some(149.5)));
         assert_eq!(record.counters.len(), 300);
         assert_eq!(record.convergence.queries(), 300);
@@ -325,7 +349,7 @@ mod tests {
         let spec = RunSpec { profile: true, engine: EngineChoice::Named(EngineKind::KdTree), ..spec() };
         let record = execute(&spec, &squares(20), None, &mut engine, &mut |_, _| true).unwrap();
         assert!(engine.script.calls.lock().unwrap().iter().all(|(build, _)| *build == Build::Timed));
-        assert_eq!((record.counters.len(), record.summary.mean_merges), (0, None));
+        assert_eq!((record.counters.len(), record.summary.mean_merges, record.summary.distances_per_second), (0, None, None));
         assert!(record.profile.is_none());
     }
 
@@ -435,8 +459,11 @@ mod tests {
         assert_eq!((record.summary.n, record.dropped_rows(), record.dropped_queries()), (3, 3, 2));
         assert_eq!(record.query_rows, [0, 2, 3]);
         assert_eq!(record.neighbors.indices, [0, 2, 3]);
-        let record = run(&RunSpec { queries: QuerySpec::Rows(vec![5, 0, 4]), ..angular }, &cloud).unwrap();
+        let record = run(&RunSpec { queries: QuerySpec::Rows(vec![5, 0, 4]), ..angular.clone() }, &cloud).unwrap();
         assert_eq!((record.dropped_queries(), record.query_rows), (1, vec![0, 3]));
+        let nobody = |rows: Vec<u64>| run(&RunSpec { queries: QuerySpec::Rows(rows), ..angular.clone() }, &cloud).unwrap_err().to_string();
+        assert_eq!(nobody(vec![2, 5]), "q = 0: all 2 queries that were asked for are zero rows and have no direction; use the l2 metric");
+        assert_eq!(nobody(vec![5]), "q = 0: the one query that was asked for is a zero row and has no direction; use the l2 metric");
         let record = run(&RunSpec { k: 1, ..spec() }, &cloud).unwrap();
         assert_eq!((record.dropped_rows(), record.dropped_queries()), (1, 0));
     }

@@ -24,15 +24,20 @@ pub fn pose(spec: &RunSpec, cloud: &Arc<PointCloud>, query_cloud: Option<&Arc<Po
             Queries::Cloud(Arc::clone(query_cloud.ok_or_else(|| RunError::QueriesNotLoaded { path: path.display().to_string() })?))
         }
     };
-    let setup = Setup {
-        k: spec.k,
-        metric: spec.metric,
-        order: spec.order,
-        seed: spec.seed,
-        exclude_self: spec.exclude_self,
-        drop_zero_rows: spec.drop_nonfinite,
-    };
-    Ok(Problem::new(cloud, &queries, setup)?)
+    Ok(Problem::new(cloud, &queries, spec.into())?)
+}
+
+impl From<&RunSpec> for Setup {
+    fn from(spec: &RunSpec) -> Self {
+        Self {
+            k: spec.k,
+            metric: spec.metric,
+            order: spec.order,
+            seed: spec.seed,
+            exclude_self: spec.exclude_self,
+            drop_zero_rows: spec.drop_nonfinite,
+        }
+    }
 }
 
 fn rows_of(cloud: &PointCloud, records: &[u64]) -> Result<Vec<u32>, RunError> {

@@ -15,8 +15,11 @@ pub const SCHEMA_VERSION: u32 = 1;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
-    /// Points and queries to the device (or into the twin's layout, or the tree).
+    /// Points and queries to the device, or into the twin's layout.
     Upload,
+    /// Points into an index, such as a tree.
+    #[serde(rename = "build index")]
+    BuildIndex,
     /// A chunk of queries in the timed build.
     Search,
     /// A chunk of queries in the counted build.
@@ -28,10 +31,14 @@ pub enum Phase {
 }
 
 impl Phase {
+    /// All, in the order of a run.
+    pub const ALL: [Self; 6] = [Self::Upload, Self::BuildIndex, Self::Search, Self::Counted, Self::Profiled, Self::Download];
+
     /// As it is spelled in files and panes.
     pub fn name(self) -> &'static str {
         match self {
             Self::Upload => "upload",
+            Self::BuildIndex => "build index",
             Self::Search => "search",
             Self::Counted => "counted",
             Self::Profiled => "profiled",
@@ -70,8 +77,8 @@ pub struct Summary {
     pub search_ms_min: f64,
     /// The slowest repeat.
     pub search_ms_max: f64,
-    /// n·q over the median, distances a second.
-    pub distances_per_second: f64,
+    /// n·q over the median, distances a second; absent for engines that leave distances out (those without counters).
+    pub distances_per_second: Option<f64>,
     /// Over all queries; absent for engines without counters.
     pub mean_merges: Option<f64>,
     /// Likewise.
@@ -136,5 +143,19 @@ impl RunRecord {
             (None, _) => (self.cloud.len() as u64, 0),
         };
         (asked + dropped).saturating_sub(self.summary.q)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_phase_is_saved_by_its_name() {
+        for phase in Phase::ALL {
+            let json = serde_json::to_string(&phase).unwrap();
+            assert_eq!(json, format!("\"{}\"", phase.name()));
+            assert_eq!(serde_json::from_str::<Phase>(&json).unwrap(), phase);
+        }
     }
 }

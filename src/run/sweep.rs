@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{EngineChoice, Engines, QuerySpec, RunError, RunSpec, Summary};
-use crate::cloud::{self, PointCloud, Source};
+use crate::cloud::{self, Axis, PointCloud, Source};
 use crate::knn::EngineKind;
 use crate::progress::Progress;
 
@@ -29,6 +29,8 @@ pub struct Sweep {
 pub struct SweepRow {
     /// What was run.
     pub spec: RunSpec,
+    /// The cloud's axes; none where it could not be loaded.
+    pub axes: Vec<Axis>,
     /// Which engine ran and what came out, or why nothing did.
     pub result: Result<(EngineKind, Summary), RunError>,
 }
@@ -87,6 +89,7 @@ impl Sweep {
                 // Only the cancel flag is passed on: the bar counts runs.
                 _ => cloud::load(&spec.data, spec.drop_nonfinite, &Quiet(progress)).map(Arc::new).map_err(RunError::from),
             };
+            let axes = cloud.as_ref().map_or_else(|_| Vec::new(), |cloud| cloud.axes().to_vec());
             let result = cloud.and_then(|cloud| {
                 loaded = Some((spec.data.clone(), Arc::clone(&cloud)));
                 let queries = match &spec.queries {
@@ -101,7 +104,7 @@ impl Sweep {
             if progress.cancelled() {
                 return Err(RunError::Cancelled.into());
             }
-            on_row(SweepRow { spec: spec.clone(), result: result.map(|record| (record.engine, record.summary)) })?;
+            on_row(SweepRow { spec: spec.clone(), axes, result: result.map(|record| (record.engine, record.summary)) })?;
         }
         Ok(())
     }

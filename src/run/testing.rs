@@ -28,6 +28,12 @@ pub struct Script {
     pub wrong_when_counted: bool,
     /// More merges are counted than there should be.
     pub extra_merges: u32,
+    /// The most multiply-adds of a first chunk; else what engines say that know nothing better.
+    pub first_work: Option<u64>,
+    /// Searches nothing, at once.
+    pub idle: bool,
+    /// Searching fails as a device does that is lost.
+    pub device_fails: bool,
 }
 
 /// Compares every query with every point. Its counters say which query they are of.
@@ -75,10 +81,21 @@ impl Search for PlainSearch<'_> {
         FIRST_CHUNK
     }
 
+    fn first_work(&self) -> u64 {
+        self.engine.script.first_work.unwrap_or(2_000_000_000)
+    }
+
     fn search(&mut self, queries: Range<usize>, build: Build) -> Result<f64, EngineError> {
         let began = Instant::now();
         let script = &self.engine.script;
         script.calls.lock().unwrap().push((build, queries.clone()));
+        if script.device_fails {
+            return Err(EngineError::Device { device: "a test".to_owned(), why: "an illegal memory access".to_owned() });
+        }
+        if script.idle {
+            (self.last, self.build) = (queries, build);
+            return Ok(0.0);
+        }
         self.searched += queries.len();
         assert!(script.panic_after.is_none_or(|after| self.searched < after), "the test\nsays so");
         std::thread::sleep(script.per_query * queries.len() as u32);

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::execute::answer;
-use super::{EngineChoice, Engines, RunError};
+use super::{Engines, RunError};
 use crate::knn::reference::{Report, judge};
 use crate::knn::{Answer, DeviceInfo, EngineError, EngineKind, Neighbors, Problem};
 use crate::progress::Progress;
@@ -37,17 +37,15 @@ impl EngineVerdict {
     }
 }
 
-/// Answers a problem with one engine, or for [`EngineChoice::Auto`] with each that can run, and checks the answers:
+/// Answers a problem with the named engines or, where none is named, with each that can run, and checks the answers:
 /// neighbours with the oracle, and neighbours, counters and convergence among engines and builds, bit for bit.
 ///
 /// # Errors
 /// When a named engine cannot run, when none can, and when an engine fails. A wrong answer is no error but a
 /// [`EngineVerdict::mismatch`].
-pub fn verify(problem: &Problem, choice: EngineChoice, engines: &mut Engines, progress: &dyn Progress) -> Result<Vec<EngineVerdict>, RunError> {
-    let kinds = match choice {
-        EngineChoice::Auto => EngineKind::ALL.to_vec(),
-        EngineChoice::Named(kind) => vec![kind],
-    };
+pub fn verify(problem: &Problem, named: &[EngineKind], engines: &mut Engines, progress: &dyn Progress) -> Result<Vec<EngineVerdict>, RunError> {
+    // In the order of ALL, and each once, whatever the order of the names.
+    let kinds = EngineKind::ALL.into_iter().filter(|kind| named.is_empty() || named.contains(kind));
     let mut verdicts: Vec<EngineVerdict> = Vec::new();
     let mut answers: Vec<(EngineKind, Answer)> = Vec::new();
     for kind in kinds {
@@ -60,9 +58,9 @@ pub fn verify(problem: &Problem, choice: EngineChoice, engines: &mut Engines, pr
                 answers.push((kind, answer));
             }
             // What cannot run, or does not take such a problem, is wrong only if it was asked for by name.
-            Err(RunError::Engine(error @ (EngineError::Unavailable { .. } | EngineError::Limit { .. } | EngineError::Memory { .. })))
-                if choice == EngineChoice::Auto =>
-            {
+            Err(RunError::Engine(
+                error @ (EngineError::Unavailable { .. } | EngineError::Limit { .. } | EngineError::Memory { .. } | EngineError::HostMemory { .. }),
+            )) if named.is_empty() => {
                 verdict.not_run = Some(match error {
                     EngineError::Unavailable { why, .. } => why,
                     error => error.to_string(),
@@ -82,16 +80,18 @@ fn ask(
     engines: &mut Engines,
     progress: &dyn Progress,
 ) -> Result<(DeviceInfo, Answer, Option<String>), RunError> {
-    let engine = engines.named(kind)?;
     let mut stage = |_: &str, fraction: f32| {
         progress.update((fraction * 1000.0) as u64, 1000);
         !progress.cancelled()
     };
-    let (answer, counted) = answer(problem, engine, &mut stage)?;
+    let (device, answer, counted) = engines.with_engine(kind, |engine| {
+        let (answer, counted) = answer(problem, engine, &mut stage)?;
+        Ok((engine.device(), answer, counted))
+    })?;
     let mismatch = counted.and_then(|counted| {
         first_difference(problem, &answer.neighbors, &counted).map(|at| format!("{kind}, the timed build against the counted one: {at}"))
     });
-    Ok((engine.device(), answer, mismatch))
+    Ok((device, answer, mismatch))
 }
 
 /// Compares an answer with the ones before it, and with the oracle unless one of those is the same.
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn equal_answers_pass() {
-        let verdicts = verify(&problem(), EngineChoice::Auto, &mut engines(|_| Script::default()), &Silent).unwrap();
+        let verdicts = verify(&problem(), &[], &mut engines(|_| Script::default()), &Silent).unwrap();
         assert_eq!(verdicts.len(), 3);
         for (verdict, equal_to) in verdicts.iter().zip([None, Some(EngineKind::Cuda), Some(EngineKind::Cuda)]) {
             assert_eq!((verdict.mismatch.as_ref(), verdict.queries, verdict.equal_to), (None, 40, equal_to));
@@ -184,9 +184,29 @@ mod tests {
     }
 
     #[test]
+    fn only_the_named_are_asked() {
+        let named = [EngineKind::KdTree, EngineKind::Cuda, EngineKind::KdTree];
+        let verdicts = verify(&problem(), &named, &mut engines(|_| Script::default()), &Silent).unwrap();
+        let ran: Vec<_> = verdicts.iter().map(|verdict| (verdict.engine, verdict.equal_to)).collect();
+        assert_eq!(ran, [(EngineKind::Cuda, None), (EngineKind::KdTree, Some(EngineKind::Cuda))]);
+    }
+
+    #[test]
+    fn a_device_that_failed_is_opened_anew() {
+        let opened = std::sync::atomic::AtomicUsize::new(0);
+        let mut engines = engines(move |_| {
+            let first = opened.fetch_add(1, std::sync::atomic::Ordering::Relaxed) == 0;
+            Script { device_fails: first, ..Script::default() }
+        });
+        let error = verify(&problem(), &[EngineKind::Cuda], &mut engines, &Silent).unwrap_err();
+        assert_eq!(error.to_string(), "a test: an illegal memory access");
+        assert!(verify(&problem(), &[EngineKind::Cuda], &mut engines, &Silent).unwrap()[0].mismatch.is_none());
+    }
+
+    #[test]
     fn the_one_that_is_wrong_is_named() {
         let broken = |kind| Script { wrong_query: (kind == EngineKind::Lockstep).then_some(7), ..Script::default() };
-        let verdicts = verify(&problem(), EngineChoice::Auto, &mut engines(broken), &Silent).unwrap();
+        let verdicts = verify(&problem(), &[], &mut engines(broken), &Silent).unwrap();
         let wrong: Vec<_> = verdicts.iter().filter_map(|verdict| verdict.mismatch.as_ref().map(|why| (verdict.engine, why))).collect();
         // The k-d tree is right, and not blamed for differing from the twin, with which it cannot agree.
         assert_eq!(wrong[0].0, EngineKind::Lockstep);
@@ -197,7 +217,7 @@ mod tests {
     #[test]
     fn counters_are_compared() {
         let broken = |kind| Script { extra_merges: u32::from(kind == EngineKind::Lockstep), ..Script::default() };
-        let verdicts = verify(&problem(), EngineChoice::Auto, &mut engines(broken), &Silent).unwrap();
+        let verdicts = verify(&problem(), &[], &mut engines(broken), &Silent).unwrap();
         let why = verdicts[1].mismatch.as_ref().unwrap();
         assert!(why.starts_with("cuda against lockstep: query 0: Counters { merges: 2,"), "{why}");
     }
@@ -205,7 +225,7 @@ mod tests {
     #[test]
     fn builds_are_compared() {
         let broken = |_| Script { wrong_when_counted: true, ..Script::default() };
-        let verdicts = verify(&problem(), EngineChoice::Named(EngineKind::Cuda), &mut engines(broken), &Silent).unwrap();
+        let verdicts = verify(&problem(), &[EngineKind::Cuda], &mut engines(broken), &Silent).unwrap();
         let why = verdicts[0].mismatch.as_ref().unwrap();
         assert!(why.starts_with("cuda, the timed build against the counted one: query 0, rank 0: position 0 at 0e0, and"), "{why}");
     }
@@ -213,10 +233,10 @@ mod tests {
     #[test]
     fn what_cannot_run_is_told_and_no_mismatch() {
         let broken = |kind| Script { unavailable: kind == EngineKind::Cuda, ..Script::default() };
-        let verdicts = verify(&problem(), EngineChoice::Auto, &mut engines(broken), &Silent).unwrap();
+        let verdicts = verify(&problem(), &[], &mut engines(broken), &Silent).unwrap();
         assert_eq!(verdicts[0].not_run.as_deref(), Some("the test says so"));
         assert!(verdicts.iter().all(|verdict| verdict.mismatch.is_none()));
         assert_eq!(verdicts[1].equal_to, None);
-        assert!(verify(&problem(), EngineChoice::Named(EngineKind::Cuda), &mut engines(broken), &Silent).is_err());
+        assert!(verify(&problem(), &[EngineKind::Cuda], &mut engines(broken), &Silent).is_err());
     }
 }

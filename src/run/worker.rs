@@ -213,9 +213,7 @@ impl Thread {
         result.unwrap_or_else(|panic| {
             // Whatever state the engines were left in is not worth keeping; dropping it may panic too.
             let _ = catch_unwind(AssertUnwindSafe(|| self.engines.close()));
-            let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned()).or_else(|| panic.downcast_ref::<String>().cloned());
-            let what = text.unwrap_or_else(|| "a panic without a message".to_owned());
-            Err(RunError::Crashed { what: what.split_whitespace().collect::<Vec<_>>().join(" ") })
+            Err(RunError::crashed(panic.as_ref()))
         })
     }
 

@@ -118,7 +118,9 @@ fn run_ui(ui: &mut Ui, record: &RunRecord, palette: &Palette) {
     };
     fact_ui(ui, "Metric, order", format!("{}, {order}", spec.metric), palette);
     fact_ui(ui, "Search", format::millis(summary.search_ms_median), palette);
-    fact_ui(ui, "Rate", format::distances_per_second(summary.distances_per_second), palette);
+    if let Some(rate) = summary.distances_per_second {
+        fact_ui(ui, "Rate", format::distances_per_second(rate), palette);
+    }
     if let Some(merges) = summary.mean_merges {
         fact_ui(ui, "Mean merges", format!("{} (≤ {})", format::significant(merges), format::significant(summary.expected_merges)), palette);
     }

@@ -51,8 +51,8 @@ fn searches_ui(ui: &mut Ui, record: &RunRecord, phases: &BTreeMap<Phase, Vec<f64
     let Some(searches) = phases.get(&Phase::Search) else { return };
     let (_, median, _) = spread(searches);
     ui.add_space(4.0);
-    let rate = format::distances_per_second(record.summary.distances_per_second);
-    ui.add(egui::Label::new(format!("Search, each repeat: {rate} on {}", record.engine)).truncate());
+    let rate = record.summary.distances_per_second.map_or_else(String::new, |rate| format!("{} ", format::distances_per_second(rate)));
+    ui.add(egui::Label::new(format!("Search, each repeat: {rate}on {}", record.engine)).truncate());
     let color = palette.phase(Phase::Search);
     let bars: Vec<Bar> = searches.iter().enumerate().map(|(repeat, &ms)| Bar::new(repeat as f64 + 1.0, ms).width(0.7).fill(color)).collect();
     let searches_count = searches.len();

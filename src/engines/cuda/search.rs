@@ -220,6 +220,14 @@ impl Search for CudaSearch<'_> {
         4 * multiprocessors * self.variant.warps() as usize
     }
 
+    fn chunk_unit(&self) -> usize {
+        self.variant.warps() as usize
+    }
+
+    fn first_work(&self) -> u64 {
+        200_000_000_000
+    }
+
     fn search(&mut self, queries: Range<usize>, build: Build) -> Result<f64, EngineError> {
         debug_assert!(queries.start < queries.end && queries.end <= self.q);
         let build = if build == Build::Profiled && !self.profile { Build::Counted } else { build };

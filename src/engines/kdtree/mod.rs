@@ -43,6 +43,7 @@ impl Engine for KdTree {
     }
 
     fn load<'a>(&'a mut self, problem: &'a Problem, _profile: bool) -> Result<Box<dyn Search + 'a>, EngineError> {
+        super::host_memory::check(problem, tree::bytes(problem))?;
         let start = Instant::now();
         let tree = tree::build(problem)?;
         let built_ms = start.elapsed().as_secs_f64() * 1e3;

@@ -67,6 +67,13 @@ pub fn build(problem: &Problem) -> Result<Box<dyn Tree + '_>, EngineError> {
     })
 }
 
+/// About what building a tree takes, in bytes: twice the points, since the tree is built from a copy that it does not keep,
+/// and their positions.
+pub fn bytes(problem: &Problem) -> u64 {
+    let (n, dims) = (problem.n() as u64, problem.dims() as u64);
+    2 * 4 * n * dims + 4 * 4 * n
+}
+
 /// A tree compiled for D dimensions.
 struct Sized<'a, const D: usize> {
     problem: &'a Problem,

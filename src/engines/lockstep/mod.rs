@@ -65,6 +65,7 @@ impl Engine for Lockstep {
         if problem.k() > MAX_K {
             return Err(EngineError::Limit { engine: self.kind(), what: "k", limit: MAX_K as u64, value: problem.k() as u64 });
         }
+        super::host_memory::check(problem, size_of_val(problem.points()) as u64)?;
         let start = Instant::now();
         let points = GroupedPoints::new(problem.points(), problem.dims());
         Ok(Box::new(LockstepSearch {

@@ -1,0 +1,71 @@
+//! Whether a problem fits into the machine's memory, asked before it is taken: an allocation that fails ends the program.
+
+use crate::knn::{EngineError, Problem};
+
+/// Copies of the answer that a run holds at once: the engine's, the one downloaded and the one reported.
+const ANSWERS: u64 = 3;
+
+/// Refuses a problem whose answers and `index` bytes (the engine's own copy of the points) do not fit into what is free.
+/// Where the system does not say what is free, everything fits.
+///
+/// # Errors
+/// [`EngineError::HostMemory`].
+pub fn check(problem: &Problem, index: u64) -> Result<(), EngineError> {
+    let meminfo = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    fits(index.saturating_add(answers(problem)), available(&meminfo))
+}
+
+/// Bytes of all answers, an index and a distance a neighbour.
+fn answers(problem: &Problem) -> u64 {
+    ANSWERS * 8 * problem.q() as u64 * problem.k() as u64
+}
+
+fn fits(needed: u64, free: Option<u64>) -> Result<(), EngineError> {
+    match free.filter(|&free| needed > free) {
+        Some(free) => Err(EngineError::HostMemory { needed: needed.div_ceil(1 << 20), free: free >> 20 }),
+        None => Ok(()),
+    }
+}
+
+/// `MemAvailable` of Linux's /proc/meminfo, in bytes.
+fn available(meminfo: &str) -> Option<u64> {
+    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1 << 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::cloud::{Column, Order, PointCloud, Source, Table};
+    use crate::knn::{Metric, Queries, Setup};
+
+    #[test]
+    fn what_is_free_is_read() {
+        assert_eq!(available("MemTotal:       8000000 kB\nMemFree:  1 kB\nMemAvailable:    2048 kB\n"), Some(2 << 20));
+        assert_eq!([available(""), available("MemAvailable: many kB"), available("MemAvailable: 18446744073709551615 kB")], [None; 3]);
+        #[cfg(target_os = "linux")]
+        assert!(available(&std::fs::read_to_string("/proc/meminfo").unwrap()).is_some_and(|free| free > 1 << 20));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused_with_both_sizes() {
+        assert!(fits(5 << 20, Some(5 << 20)).is_ok() && fits(u64::MAX, None).is_ok());
+        let message = fits((5 << 20) + 1, Some(5 << 20)).unwrap_err().to_string();
+        assert_eq!(message, "the job needs 6 MiB of memory, where 5 MiB are free: use fewer queries or points, or a smaller k");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_problem_is_measured() {
+        let table = Table { columns: vec![Column { name: "x".to_owned() }], values: vec![1.0, 2.0, 3.0] };
+        let source = Source::Generate { spec: "test".to_owned(), seed: 0 };
+        let cloud = Arc::new(PointCloud::from_table(table, source, None, false).unwrap());
+        let setup = Setup { k: 5, metric: Metric::L2, order: Order::File, seed: 0, exclude_self: false, drop_zero_rows: false };
+        let problem = Problem::new(&cloud, &Queries::Rows(vec![0, 1]), setup).unwrap();
+        assert_eq!(answers(&problem), 3 * 2 * 5 * 8);
+        assert!(check(&problem, 0).is_ok());
+        assert!(matches!(check(&problem, 1 << 60), Err(EngineError::HostMemory { .. })));
+    }
+}

@@ -74,15 +74,14 @@ impl<'a> Input<'a> {
         FormatError::Unsupported { what: printable(&what.into()), why: printable(&why.into()), path: self.path.clone() }
     }
 
-    pub fn column(&self, what: impl Into<String>, why: impl Into<String>) -> FormatError {
-        FormatError::Column { what: printable(&what.into()), why: printable(&why.into()), path: self.path.clone() }
+    /// What it means that there is no room for so many values.
+    pub fn no_memory(&self, values: u64) -> FormatError {
+        self.unsupported("too large", format!("there is no memory for {values} values ({} bytes)", values.saturating_mul(8)))
     }
 
     /// Makes room for `more` values; growth is amortised.
     pub fn reserve(&self, values: &mut Vec<f64>, more: usize) -> Result<(), FormatError> {
-        values
-            .try_reserve(more)
-            .map_err(|_| self.unsupported("too large", format!("there is no memory for {} values", values.len() as u64 + more as u64)))
+        values.try_reserve(more).map_err(|_| self.no_memory(values.len() as u64 + more as u64))
     }
 }
 

@@ -202,18 +202,23 @@ impl Sheet {
             places.push(place_of[at].ok_or_else(|| fail(format!("column `{}`", column.name), "it holds no numbers".into()))?);
         }
         let columns = chosen.iter().map(|&at| Column { name: self.columns[at].name.clone() }).collect();
-        let values = gather(std::mem::take(&mut self.values), self.kept.len(), &places);
+        let values = gather(std::mem::take(&mut self.values), self.kept.len(), &places).map_err(|count| no_memory(count, self.path.clone()))?;
         Ok(Table { columns, values })
     }
 }
 
-/// Rows of `width` values become rows of the values at `places`; in place where that can be.
-pub(super) fn gather(mut values: Vec<f64>, width: usize, places: &[usize]) -> Vec<f64> {
+/// Rows of `width` values become rows of the values at `places`; in place where that can be. The error is the number of
+/// values that there is no memory for.
+pub(super) fn gather(mut values: Vec<f64>, width: usize, places: &[usize]) -> Result<Vec<f64>, u64> {
     if places.iter().copied().eq(0..width) {
-        return values;
+        return Ok(values);
     }
     if !places.is_sorted() || places.len() > width {
-        return values.chunks_exact(width).flat_map(|row| places.iter().map(|&place| row[place])).collect();
+        let count = (values.len() / width.max(1)).saturating_mul(places.len());
+        let mut gathered = Vec::new();
+        gathered.try_reserve_exact(count).map_err(|_| count as u64)?;
+        gathered.extend(values.chunks_exact(width).flat_map(|row| places.iter().map(|&place| row[place])));
+        return Ok(gathered);
     }
     let rows = values.len() / width;
     for row in 0..rows {
@@ -222,7 +227,13 @@ pub(super) fn gather(mut values: Vec<f64>, width: usize, places: &[usize]) -> Ve
         }
     }
     values.truncate(rows * places.len());
-    values
+    Ok(values)
+}
+
+/// What it means that there is no room for so many values of a file.
+pub(super) fn no_memory(values: u64, path: PathBuf) -> FormatError {
+    let why = format!("there is no memory for {values} values ({} bytes)", values.saturating_mul(size_of::<f64>() as u64));
+    FormatError::Unsupported { what: "too large".to_owned(), why, path }
 }
 
 /// The columns that are coordinates by name: x, y, z, or x, y, or longitude and latitude, in this order.
@@ -293,4 +304,19 @@ pub(super) fn cut(count: usize, thing: impl Fn(usize) -> String) -> String {
         text.push(format!("… {count} in all"));
     }
     text.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_gathered_or_the_memory_is_named() {
+        let values = || vec![1.0, 2.0, 3.0, 4.0];
+        assert_eq!(gather(values(), 2, &[0, 1]).unwrap(), values());
+        assert_eq!(gather(values(), 2, &[1]).unwrap(), [2.0, 4.0]);
+        assert_eq!(gather(values(), 2, &[1, 0, 1]).unwrap(), [2.0, 1.0, 2.0, 4.0, 3.0, 4.0]);
+        let message = no_memory(1 << 61, "a.csv".into()).to_string();
+        assert_eq!(message, "too large: there is no memory for 2305843009213693952 values (18446744073709551615 bytes): a.csv");
+    }
 }

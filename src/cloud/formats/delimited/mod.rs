@@ -18,7 +18,7 @@ use flate2::bufread::MultiGzDecoder;
 use records::Records;
 
 use super::input::Input;
-use super::sheet::{ColumnKind, Sheet, SheetColumn, Want, gather};
+use super::sheet::{ColumnKind, Sheet, SheetColumn, Want, gather, no_memory};
 use super::{FormatError, GZIP};
 
 /// How much is looked at to find the delimiter and the header.
@@ -146,7 +146,7 @@ fn read_records(text: Text<impl BufRead>, input: &Input<'_>, want: &Want<'_>) ->
             }
             rows += 1;
             if rows == SETTLED {
-                values = drop_text(values, &mut kept, &columns);
+                values = drop_text(values, &mut kept, &columns).map_err(|count| no_memory(count, input.path().to_owned()))?;
             }
         } else if !records.is_blank() {
             let what = format!("line {}, record {rows}", line_of(records.start(), dialect.line_end, input)?);
@@ -154,7 +154,7 @@ fn read_records(text: Text<impl BufRead>, input: &Input<'_>, want: &Want<'_>) ->
         }
         more = records.advance().map_err(|why| input.io(why))?;
     }
-    values = drop_text(values, &mut kept, &columns);
+    values = drop_text(values, &mut kept, &columns).map_err(|count| no_memory(count, input.path().to_owned()))?;
     for &at in &kept {
         // A table without records still has its columns.
         if rows > 0 && !filled[at] {
@@ -180,11 +180,11 @@ fn named(names: Option<Vec<String>>, width: usize) -> Vec<SheetColumn> {
     }
 }
 
-fn drop_text(values: Vec<f64>, kept: &mut Vec<usize>, columns: &[SheetColumn]) -> Vec<f64> {
+fn drop_text(values: Vec<f64>, kept: &mut Vec<usize>, columns: &[SheetColumn]) -> Result<Vec<f64>, u64> {
     let places: Vec<usize> = (0..kept.len()).filter(|&place| columns[kept[place]].kind != ColumnKind::Text).collect();
-    let values = gather(values, kept.len(), &places);
+    let values = gather(values, kept.len(), &places)?;
     *kept = places.into_iter().map(|place| kept[place]).collect();
-    values
+    Ok(values)
 }
 
 /// The 1-based line of the record that begins at or, with blank lines and comments between, after a byte of the text.

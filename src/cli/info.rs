@@ -1,5 +1,6 @@
 //! `warpscope info`: what a file is, and what cloud it makes.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 
 use serde::Serialize;
@@ -78,12 +79,17 @@ impl Report {
         let FileInfo { path, format, rows, columns, default_columns, skipped } = &self.file;
         let mut out = format!("{}\n{format}; {}\n", path.display(), text::count(*rows, "row", "rows"));
         let mut lines = Vec::new();
+        let default_columns: HashSet<usize> = default_columns.iter().copied().collect();
         for (at, column) in columns.iter().enumerate() {
             let what = match (column.kind, column.min, column.max) {
                 (ColumnKind::Numeric, Some(min), Some(max)) => format!("{min} … {max}"),
                 (ColumnKind::Numeric, ..) if *rows == 0 => "no values".to_owned(),
                 (ColumnKind::Numeric, ..) => "no finite values".to_owned(),
-                (ColumnKind::Text, ..) => format!("text, such as {:?}", column.example.as_deref().unwrap_or_default()),
+                (ColumnKind::Text, ..) => {
+                    let example = format!("text, such as {:?}", column.example.as_deref().unwrap_or_default());
+                    // What is text from the start needs no search for where it begins.
+                    column.example_record.filter(|&record| record > 0).map_or(example.clone(), |record| format!("{example} in record {record}"))
+                }
                 (ColumnKind::Empty, ..) => "empty".to_owned(),
             };
             let mut odd = Vec::new();
@@ -171,6 +177,13 @@ mod tests {
     }
 
     #[test]
+    fn where_a_column_turns_to_text_is_shown() {
+        let report = report("a,b\n1,1\n2,2\n3,3o\n", "").unwrap();
+        let text = report.text();
+        assert!(text.contains("text, such as \"3o\" in record 2") && text.contains("none: record 2, column `b`: `3o` is not a number"), "{text}");
+    }
+
+    #[test]
     fn an_origin_is_shown() {
         let text = report("x,y\n4918340.364,1\n4918381.12375,2\n", "").unwrap().text();
         assert!(text.contains("origin 4918360.743875001, as 32-bit floats") && text.contains("origin 0"), "{text}");
@@ -180,7 +193,7 @@ mod tests {
     fn a_file_without_coordinates_is_still_described() {
         let report = report("a,b\nx,y\n", "").unwrap();
         assert!(report.cloud.is_none() && report.text().contains("none: no coordinates: no column holds only numbers"), "{}", report.text());
-        assert!(self::report("a,b\nx,y\n", "a").unwrap_err().to_string().contains("column `a`: record 0 has `x`"));
+        assert!(self::report("a,b\nx,y\n", "a").unwrap_err().to_string().contains("record 0, column `a`: `x` is not a number"));
         assert!(self::report("a,b\n1,2\n", "c").is_err());
     }
 }

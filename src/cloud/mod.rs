@@ -10,6 +10,7 @@ mod origin;
 mod point_cloud;
 mod table;
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 
 pub use order::Order;
@@ -18,6 +19,7 @@ use serde::{Deserialize, Serialize};
 pub use table::{Column, ColumnChoice, Table};
 
 use crate::progress::Progress;
+use formats::FormatError;
 
 /// Where a cloud comes from: all that is needed to have it again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,10 +69,12 @@ pub enum CloudError {
         why: String,
     },
     /// A coordinate is NaN or infinite, and dropping was not asked for.
-    #[error("row {row}, column {column}: the value is {value}; --drop-nonfinite leaves such rows out: {origin}")]
+    #[error("{}row {row}, column {column}: the value is {value}; --drop-nonfinite leaves such rows out: {origin}", at_line(*.line))]
     NonFinite {
         /// 0-based data record.
         row: u64,
+        /// 1-based line, where the file has lines.
+        line: Option<u64>,
         /// The column's name.
         column: String,
         /// NaN, inf or -inf.
@@ -79,10 +83,12 @@ pub enum CloudError {
         origin: String,
     },
     /// A value is finite in f64 and has no f32, even after the axis's origin was subtracted.
-    #[error("row {row}, column {column}: {value:e} does not fit a 32-bit float; rescale the column: {origin}")]
+    #[error("{}row {row}, column {column}: {value:e} does not fit a 32-bit float; rescale the column: {origin}", at_line(*.line))]
     TooLarge {
         /// 0-based data record.
         row: u64,
+        /// 1-based line, where the file has lines.
+        line: Option<u64>,
         /// The column's name.
         column: String,
         /// The value in the file.
@@ -98,11 +104,19 @@ pub enum CloudError {
         /// The file or generator.
         origin: String,
     },
-    /// More rows than the program's 32-bit positions can name.
-    #[error("{rows} rows are more than the {max} that can be searched: {origin}", max = u32::MAX - 1)]
+    /// More rows than [`MAX_ROWS`].
+    #[error("{rows} rows are more than the {MAX_ROWS} that can be searched: {origin}")]
     TooMany {
         /// Rows in the source.
         rows: u64,
+        /// The file or generator.
+        origin: String,
+    },
+    /// The cloud does not fit this machine's memory.
+    #[error("too large: there is no memory for {bytes} bytes of coordinates: {origin}")]
+    Memory {
+        /// What was asked for.
+        bytes: u64,
         /// The file or generator.
         origin: String,
     },
@@ -119,6 +133,14 @@ pub enum CloudError {
     /// Somebody asked to stop.
     #[error("cancelled")]
     Cancelled,
+}
+
+/// The most rows of a cloud: positions are 32-bit numbers, of which the last is padding, and the loops of the kernels
+/// step beyond the last point by up to a batch without wrapping around.
+pub const MAX_ROWS: u32 = u32::MAX - 4096;
+
+fn at_line(line: Option<u64>) -> String {
+    line.map(|line| format!("line {line}, ")).unwrap_or_default()
 }
 
 impl From<formats::FormatError> for CloudError {
@@ -138,26 +160,50 @@ impl From<formats::FormatError> for CloudError {
 /// Whatever keeps the source from being a cloud; see [`CloudError`].
 pub fn load(source: &Source, drop_nonfinite: bool, progress: &dyn Progress) -> Result<PointCloud, CloudError> {
     let table = table_of(source, progress)?;
-    PointCloud::from_table(table, source.clone(), None, drop_nonfinite)
+    PointCloud::from_table(table, source.clone(), None, drop_nonfinite).map_err(|why| with_line(why, source, progress))
 }
 
-/// Reads a separate query file, in the frame of `data`: the same origin, and the same column names where the file has
-/// them and no other choice was made.
+/// Reads a separate query file, in the frame of `data`: the same origin, and the columns of the same names where no other
+/// choice was made.
+///
+/// A file without such names is read by its own default only where nobody chose the data's columns either; where
+/// somebody did, their order is known for the data alone. [`PointCloud::axes`] of the answer says what was taken.
 ///
 /// # Errors
 /// As [`load`], and [`CloudError::Dimensions`].
 pub fn load_queries(source: &Source, data: &PointCloud, drop_nonfinite: bool, progress: &dyn Progress) -> Result<PointCloud, CloudError> {
     let table = match source {
         Source::File { path, columns: ColumnChoice::Default } => {
-            let like_data = ColumnChoice::Named(data.axes().iter().map(|axis| axis.name.clone()).collect());
-            formats::read(path, &like_data, progress).or_else(|_| table_of(source, progress))?
+            let names: Vec<String> = data.axes().iter().map(|axis| axis.name.clone()).collect();
+            let chosen = matches!(data.source(), Source::File { columns: ColumnChoice::Named(_), .. });
+            let distinct = names.iter().collect::<HashSet<_>>().len() == names.len();
+            match formats::read(path, &ColumnChoice::Named(names), progress) {
+                Err(FormatError::NoColumn { .. }) if !chosen => table_of(source, progress)?,
+                // Names that several columns of the data share say nothing.
+                Err(FormatError::Column { .. }) if !chosen && !distinct => table_of(source, progress)?,
+                Err(FormatError::NoColumn { what, why, path }) => {
+                    let why = format!("{why}; name the columns like the data's, or choose them by number in both files");
+                    return Err(FormatError::NoColumn { what, why, path }.into());
+                }
+                table => table?,
+            }
         }
         _ => table_of(source, progress)?,
     };
     if table.columns.len() != data.dims() {
         return Err(CloudError::Dimensions { queries: table.columns.len(), data: data.dims(), origin: source.to_string() });
     }
-    PointCloud::from_table(table, source.clone(), Some(data), drop_nonfinite)
+    PointCloud::from_table(table, source.clone(), Some(data), drop_nonfinite).map_err(|why| with_line(why, source, progress))
+}
+
+/// Names the line of a bad value, for which a file of text is read again.
+fn with_line(mut why: CloudError, source: &Source, progress: &dyn Progress) -> CloudError {
+    if let CloudError::NonFinite { row, line, .. } | CloudError::TooLarge { row, line, .. } = &mut why
+        && let Source::File { path, .. } = source
+    {
+        *line = formats::line_of_record(path, *row, progress);
+    }
+    why
 }
 
 fn table_of(source: &Source, progress: &dyn Progress) -> Result<Table, CloudError> {
@@ -166,3 +212,6 @@ fn table_of(source: &Source, progress: &dyn Progress) -> Result<Table, CloudErro
         Source::Generate { spec, seed } => generate::generate(spec, *seed, progress),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,7 +3,7 @@
 use rayon::slice::ParallelSliceMut;
 use serde::{Deserialize, Serialize};
 
-use super::{CloudError, Source, Table, origin};
+use super::{CloudError, MAX_ROWS, Source, Table, origin};
 
 /// One dimension of a cloud, in the file's own coordinates.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -50,7 +50,7 @@ impl PointCloud {
     /// Rounds a table to f32, about its own origins or those of `frame`.
     ///
     /// # Errors
-    /// [`CloudError::Empty`], [`CloudError::TooMany`], [`CloudError::TooLarge`], and [`CloudError::NonFinite`] unless
+    /// [`CloudError::Empty`], [`CloudError::TooMany`], [`CloudError::TooLarge`], [`CloudError::Memory`], and [`CloudError::NonFinite`] unless
     /// `drop_nonfinite`.
     ///
     /// # Panics
@@ -60,15 +60,13 @@ impl PointCloud {
         let names: Vec<String> = table.columns.iter().map(|column| column.name.clone()).collect();
         let rows = table.rows();
         let mut values = table.values;
-        if rows as u64 >= u64::from(u32::MAX) {
-            return Err(CloudError::TooMany { rows: rows as u64, origin: source.to_string() });
-        }
+        check_rows(rows as u64, &source)?;
 
         let mut records = None;
         if let Some(at) = values.iter().position(|value| !value.is_finite()) {
             if !drop_nonfinite {
                 let (row, column, value) = ((at / dims) as u64, names[at % dims].clone(), values[at]);
-                return Err(CloudError::NonFinite { row, column, value, origin: source.to_string() });
+                return Err(CloudError::NonFinite { row, line: None, column, value, origin: source.to_string() });
             }
             let kept: Vec<u32> =
                 (0..rows as u32).filter(|&row| values[row as usize * dims..][..dims].iter().all(|value| value.is_finite())).collect();
@@ -94,14 +92,14 @@ impl PointCloud {
             })
             .collect();
 
-        let mut points = Vec::with_capacity(values.len());
+        let mut points = room(values.len(), &source)?;
         let mut faithful = true;
         for (at, &value) in values.iter().enumerate() {
             let origin = axes[at % dims].origin;
             let local = (value - origin) as f32;
             if !local.is_finite() {
                 let row = records.as_ref().map_or((at / dims) as u64, |kept: &Vec<u32>| u64::from(kept[at / dims]));
-                return Err(CloudError::TooLarge { row, column: names[at % dims].clone(), value, origin: source.to_string() });
+                return Err(CloudError::TooLarge { row, line: None, column: names[at % dims].clone(), value, origin: source.to_string() });
             }
             faithful &= origin + f64::from(local) == value;
             // -0.0 and 0.0 are one place and should be one fingerprint.
@@ -187,6 +185,18 @@ impl PointCloud {
     }
 }
 
+fn check_rows(rows: u64, source: &Source) -> Result<(), CloudError> {
+    if rows > u64::from(MAX_ROWS) { Err(CloudError::TooMany { rows, origin: source.to_string() }) } else { Ok(()) }
+}
+
+/// An empty vector with room for so many coordinates.
+fn room(count: usize, source: &Source) -> Result<Vec<f32>, CloudError> {
+    let mut points = Vec::new();
+    let bytes = (count as u64).saturating_mul(size_of::<f32>() as u64);
+    points.try_reserve_exact(count).map_err(|_| CloudError::Memory { bytes, origin: source.to_string() })?;
+    Ok(points)
+}
+
 fn fingerprint(dims: usize, axes: &[Axis], points: &[f32]) -> Fingerprint {
     let mut hash = blake3::Hasher::new();
     hash.update(&(dims as u64).to_le_bytes());
@@ -199,4 +209,20 @@ fn fingerprint(dims: usize, axes: &[Axis], points: &[f32]) -> Fingerprint {
         hash.update(&bytes);
     }
     Fingerprint(hash.finalize().to_hex()[..32].to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_held_is_refused_with_its_size() {
+        let source = Source::Generate { spec: "uniform".to_owned(), seed: 0 };
+        assert!(check_rows(4_294_963_199, &source).is_ok());
+        let message = check_rows(4_294_963_200, &source).unwrap_err().to_string();
+        assert_eq!(message, "4294963200 rows are more than the 4294963199 that can be searched: uniform (seed 0)");
+        assert!(room(3, &source).unwrap().capacity() >= 3);
+        let message = room(1 << 61, &source).unwrap_err().to_string();
+        assert_eq!(message, "too large: there is no memory for 9223372036854775808 bytes of coordinates: uniform (seed 0)");
+    }
 }

@@ -5,6 +5,7 @@ use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use super::FormatError;
+use super::sheet::no_memory;
 use crate::progress::Progress;
 
 /// Names the file to a reader, opens it, and makes its errors.
@@ -74,15 +75,9 @@ impl<'a> Input<'a> {
         FormatError::Unsupported { what: printable(&what.into()), why: printable(&why.into()), path: self.path.clone() }
     }
 
-    pub fn column(&self, what: impl Into<String>, why: impl Into<String>) -> FormatError {
-        FormatError::Column { what: printable(&what.into()), why: printable(&why.into()), path: self.path.clone() }
-    }
-
     /// Makes room for `more` values; growth is amortised.
     pub fn reserve(&self, values: &mut Vec<f64>, more: usize) -> Result<(), FormatError> {
-        values
-            .try_reserve(more)
-            .map_err(|_| self.unsupported("too large", format!("there is no memory for {} values", values.len() as u64 + more as u64)))
+        values.try_reserve(more).map_err(|_| no_memory(values.len() as u64 + more as u64, self.path.clone()))
     }
 }
 

@@ -57,7 +57,17 @@ pub enum FormatError {
         /// The file.
         path: PathBuf,
     },
-    /// A column that was asked for is not there, or holds no numbers.
+    /// No column has a name that was asked for.
+    #[error("{what}: {why}: {}", path.display())]
+    NoColumn {
+        /// The column.
+        what: String,
+        /// Which columns there are.
+        why: String,
+        /// The file.
+        path: PathBuf,
+    },
+    /// A column that was asked for has the name of others too, or does not hold numbers only.
     #[error("{what}: {why}: {}", path.display())]
     Column {
         /// The column.
@@ -71,6 +81,9 @@ pub enum FormatError {
     #[error("cancelled")]
     Cancelled,
 }
+
+/// Finds the 1-based line of a record.
+type LineOf = fn(&Input<'_>, u64) -> Result<u64, FormatError>;
 
 /// A file format that is read.
 #[derive(Clone, Copy, Debug)]
@@ -86,6 +99,8 @@ pub struct Format {
     /// Whether gzip may be around it.
     gzip: bool,
     read: fn(&Input<'_>, &Want<'_>) -> Result<Sheet, FormatError>,
+    /// The 1-based line of a record, where records are lines.
+    line_of: Option<LineOf>,
 }
 
 impl Format {
@@ -104,6 +119,7 @@ pub fn registry() -> &'static [Format] {
             magic: &[],
             gzip: true,
             read: delimited::read,
+            line_of: Some(delimited::line_of_record),
         },
         Format {
             name: "NumPy array",
@@ -112,6 +128,7 @@ pub fn registry() -> &'static [Format] {
             magic: &[b"\x93NUMPY"],
             gzip: false,
             read: npy::read,
+            line_of: None,
         },
         Format {
             name: "NumPy archive",
@@ -120,6 +137,7 @@ pub fn registry() -> &'static [Format] {
             magic: &[b"PK\x03\x04", b"PK\x05\x06"],
             gzip: false,
             read: npz::read,
+            line_of: None,
         },
         Format {
             name: "TEXMEX vector file",
@@ -128,6 +146,7 @@ pub fn registry() -> &'static [Format] {
             magic: &[],
             gzip: false,
             read: vectors::read_texmex,
+            line_of: None,
         },
         Format {
             name: "Big-ANN vector file",
@@ -136,6 +155,7 @@ pub fn registry() -> &'static [Format] {
             magic: &[],
             gzip: false,
             read: vectors::read_big_ann,
+            line_of: None,
         },
         Format {
             name: "PLY file",
@@ -144,6 +164,7 @@ pub fn registry() -> &'static [Format] {
             magic: &[b"ply\n", b"ply\r"],
             gzip: false,
             read: ply::read,
+            line_of: None,
         },
         Format {
             name: "LAS or LAZ file",
@@ -152,6 +173,7 @@ pub fn registry() -> &'static [Format] {
             magic: &[b"LASF"],
             gzip: false,
             read: las::read,
+            line_of: None,
         },
     ];
     REGISTRY
@@ -200,6 +222,12 @@ pub fn open(path: &Path, progress: &dyn Progress) -> Result<Sheet, FormatError> 
 /// See [`FormatError`].
 pub fn describe(path: &Path, progress: &dyn Progress) -> Result<FileInfo, FormatError> {
     Ok(open(path, progress)?.info())
+}
+
+/// The 1-based line on which a record begins, if the file is text and can still be read.
+pub(super) fn line_of_record(path: &Path, record: u64, progress: &dyn Progress) -> Option<u64> {
+    let input = Input::new(path, progress).ok()?;
+    recognise(&input).ok()?.line_of?(&input, record).ok()
 }
 
 fn scan(path: &Path, want: &Want<'_>, progress: &dyn Progress) -> Result<Sheet, FormatError> {

@@ -39,7 +39,7 @@ pub(super) struct Header {
     /// Bytes of the header.
     length: u64,
     /// Bytes of the data.
-    bytes: u64,
+    pub bytes: u64,
 }
 
 impl Header {

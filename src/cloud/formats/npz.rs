@@ -12,10 +12,13 @@ use super::FormatError;
 use super::contain::contained;
 use super::input::{Input, printable};
 use super::npy::{Header, read_array};
-use super::sheet::{Sheet, Want};
+use super::sheet::{Sheet, Want, cut};
 
 /// What people call their points, in order of preference.
 const PREFERRED: [&str; 9] = ["points", "x", "data", "vectors", "embeddings", "features", "coordinates", "xyz", "arr_0"];
+
+/// Bytes that a byte of deflate can hold, and a little more: a match of 258 bytes takes two bits or more.
+const MOST_UNPACKED: u64 = 1100;
 
 pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
     contained(|| read_archive(input, want)).map_err(|why| input.malformed("zip archive", format!("it cannot be unpacked ({why})")))?
@@ -31,6 +34,11 @@ fn read_archive(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError
     let chosen = choose(&arrays, input)?;
     let mut member = archive.by_index(arrays[chosen].index).map_err(fail)?;
     let header = Header::read(&mut member, input)?;
+    let packed = member.compressed_size().min(input.size());
+    if header.bytes > packed.saturating_mul(MOST_UNPACKED) {
+        let why = format!("the header promises {} bytes of data, which {packed} packed bytes cannot hold", header.bytes);
+        return Err(input.malformed("cut short", why));
+    }
     let mut sheet = read_array(&mut member, &header, input, want)?;
     // The end of the member is where its checksum is compared.
     member.read(&mut [0]).map_err(|why| input.io(why))?;
@@ -81,7 +89,7 @@ fn list(archive: &mut ZipArchive<impl Read + Seek>, input: &Input<'_>) -> Vec<Ar
 }
 
 fn choose(arrays: &[Array], input: &Input<'_>) -> Result<usize, FormatError> {
-    let all = || arrays.iter().map(Array::text).collect::<Vec<_>>().join(", ");
+    let all = || cut(arrays.len(), |at| arrays[at].text());
     if let Some(name) = input.member() {
         let found = arrays.iter().position(|array| array.name == name);
         return found.ok_or_else(|| input.malformed(format!("array `{name}`"), format!("there is none; there are {}", all())));

@@ -1,5 +1,6 @@
 //! What a file holds, and which of its columns become coordinates.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -54,25 +55,32 @@ pub struct ColumnInfo {
     pub infinite: u64,
     /// The first thing in a text column that is not a number.
     pub example: Option<String>,
+    /// The record that the example stands in.
+    #[serde(default)]
+    pub example_record: Option<u64>,
 }
 
 /// A column of a sheet.
 #[derive(Clone, Debug)]
 pub(super) struct SheetColumn {
     pub name: String,
+    /// Whether the name is not the file's, and so means nothing.
+    pub made_up: bool,
     pub kind: ColumnKind,
     /// The first thing that is not a number, and its record.
     pub example: Option<(u64, String)>,
+    /// Whether there were numbers before that.
+    pub mixed: bool,
 }
 
 impl SheetColumn {
     pub fn numeric(name: String) -> Self {
-        Self { name: printable(&name), kind: ColumnKind::Numeric, example: None }
+        Self { name: printable(&name), made_up: false, kind: ColumnKind::Numeric, example: None, mixed: false }
     }
 
     /// Columns of numbers without names of their own.
     pub fn unnamed(count: usize) -> Vec<Self> {
-        Column::unnamed(count).into_iter().map(|column| Self::numeric(column.name)).collect()
+        Column::unnamed(count).into_iter().map(|column| Self { made_up: true, ..Self::numeric(column.name) }).collect()
     }
 }
 
@@ -100,7 +108,7 @@ impl Want<'_> {
     /// The columns to keep, before it is known which hold numbers.
     pub fn resolve(&self, columns: &[SheetColumn], input: &Input<'_>) -> Result<Vec<usize>, FormatError> {
         Ok(match self {
-            Self::Chosen(ColumnChoice::Named(names)) => named(names, columns).map_err(|(what, why)| input.column(what, why))?,
+            Self::Chosen(ColumnChoice::Named(names)) => named(names, columns).map_err(|why| why.into_error(input.path().to_owned()))?,
             Self::Chosen(ColumnChoice::Default) => coordinates(columns).unwrap_or_else(|| (0..columns.len()).collect()),
             Self::Everything => (0..columns.len()).collect(),
         })
@@ -121,6 +129,7 @@ impl Sheet {
                 missing: 0,
                 infinite: 0,
                 example: column.example.as_ref().map(|(_, text)| text.clone()),
+                example_record: column.example.as_ref().map(|&(record, _)| record),
             })
             .collect();
         let width = self.kept.len();
@@ -152,9 +161,11 @@ impl Sheet {
         }
     }
 
+    /// Coordinates by name, whatever they hold, else all columns that are or began as numbers: one bad value must not make
+    /// the cloud another one of fewer dimensions.
     fn default_columns(&self) -> Vec<usize> {
-        let numeric = |&column: &usize| self.columns[column].kind == ColumnKind::Numeric;
-        coordinates(&self.columns).filter(|columns| columns.iter().all(numeric)).unwrap_or_else(|| (0..self.columns.len()).filter(numeric).collect())
+        let meant = |column: &SheetColumn| column.kind == ColumnKind::Numeric || column.mixed;
+        coordinates(&self.columns).unwrap_or_else(|| (0..self.columns.len()).filter(|&at| meant(&self.columns[at])).collect())
     }
 
     /// Takes the chosen columns out, in the order of the choice.
@@ -165,7 +176,7 @@ impl Sheet {
         let fail = |what: String, why: String| FormatError::Column { what, why, path: self.path.clone() };
         let chosen = match choice {
             ColumnChoice::Default => self.default_columns(),
-            ColumnChoice::Named(names) => named(names, &self.columns).map_err(|(what, why)| fail(what, why))?,
+            ColumnChoice::Named(names) => named(names, &self.columns).map_err(|why| why.into_error(self.path.clone()))?,
         };
         if chosen.is_empty() {
             let first = self.columns.iter().find_map(|column| Some((&column.name, column.example.as_ref()?)));
@@ -173,28 +184,41 @@ impl Sheet {
                 first.map(|(name, (record, text))| format!("; column `{name}` has `{text}` in record {record}{}", hint(text))).unwrap_or_default();
             return Err(fail("no coordinates".into(), format!("no column holds only numbers{example}")));
         }
+        let way_out = if *choice == ColumnChoice::Default { "; --columns chooses others" } else { "" };
+        let mut place_of = vec![None; self.columns.len()];
+        for (place, &at) in self.kept.iter().enumerate() {
+            place_of[at].get_or_insert(place);
+        }
         let mut places = Vec::with_capacity(chosen.len());
         for &at in &chosen {
             let column = &self.columns[at];
             if let Some((record, text)) = &column.example {
-                return Err(fail(format!("column `{}`", column.name), format!("record {record} has `{text}`, which is not a number{}", hint(text))));
+                let why = format!("`{text}` is not a number{}{way_out}", hint(text));
+                return Err(fail(format!("record {record}, column `{}`", column.name), why));
             }
-            let place = self.kept.iter().position(|&kept| kept == at);
-            places.push(place.ok_or_else(|| fail(format!("column `{}`", column.name), "it holds no numbers".into()))?);
+            if *choice == ColumnChoice::Default && column.kind == ColumnKind::Empty {
+                return Err(fail(format!("column `{}`", column.name), format!("it is empty{way_out}")));
+            }
+            places.push(place_of[at].ok_or_else(|| fail(format!("column `{}`", column.name), "it holds no numbers".into()))?);
         }
         let columns = chosen.iter().map(|&at| Column { name: self.columns[at].name.clone() }).collect();
-        let values = gather(std::mem::take(&mut self.values), self.kept.len(), &places);
+        let values = gather(std::mem::take(&mut self.values), self.kept.len(), &places).map_err(|count| no_memory(count, self.path.clone()))?;
         Ok(Table { columns, values })
     }
 }
 
-/// Rows of `width` values become rows of the values at `places`; in place where that can be.
-pub(super) fn gather(mut values: Vec<f64>, width: usize, places: &[usize]) -> Vec<f64> {
+/// Rows of `width` values become rows of the values at `places`; in place where that can be. The error is the number of
+/// values that there is no memory for.
+pub(super) fn gather(mut values: Vec<f64>, width: usize, places: &[usize]) -> Result<Vec<f64>, u64> {
     if places.iter().copied().eq(0..width) {
-        return values;
+        return Ok(values);
     }
     if !places.is_sorted() || places.len() > width {
-        return values.chunks_exact(width).flat_map(|row| places.iter().map(|&place| row[place])).collect();
+        let count = (values.len() / width.max(1)).saturating_mul(places.len());
+        let mut gathered = Vec::new();
+        gathered.try_reserve_exact(count).map_err(|_| count as u64)?;
+        gathered.extend(values.chunks_exact(width).flat_map(|row| places.iter().map(|&place| row[place])));
+        return Ok(gathered);
     }
     let rows = values.len() / width;
     for row in 0..rows {
@@ -203,32 +227,59 @@ pub(super) fn gather(mut values: Vec<f64>, width: usize, places: &[usize]) -> Ve
         }
     }
     values.truncate(rows * places.len());
-    values
+    Ok(values)
+}
+
+/// What it means that there is no room for so many values of a file.
+pub(super) fn no_memory(values: u64, path: PathBuf) -> FormatError {
+    let why = format!("there is no memory for {values} values ({} bytes)", values.saturating_mul(size_of::<f64>() as u64));
+    FormatError::Unsupported { what: "too large".to_owned(), why, path }
 }
 
 /// The columns that are coordinates by name: x, y, z, or x, y, or longitude and latitude, in this order.
 fn coordinates(columns: &[SheetColumn]) -> Option<Vec<usize>> {
     const SETS: &[&[&[&str]]] = &[&[&["x"], &["y"], &["z"]], &[&["x"], &["y"]], &[&["lon", "longitude", "lng", "long"], &["lat", "latitude"]]];
-    let find = |names: &[&str]| columns.iter().position(|column| names.iter().any(|name| column.name.eq_ignore_ascii_case(name)));
+    let find = |names: &[&str]| columns.iter().position(|column| !column.made_up && names.iter().any(|name| column.name.eq_ignore_ascii_case(name)));
     SETS.iter().find_map(|set| set.iter().map(|names| find(names)).collect())
 }
 
-/// The columns of a choice: by name, by name without regard to case, by index. The error is what and why.
-fn named(names: &[String], columns: &[SheetColumn]) -> Result<Vec<usize>, (String, String)> {
+/// Why a name does not name one column.
+pub(super) struct Unnamed {
+    /// Whether there is no such column at all.
+    none: bool,
+    what: String,
+    why: String,
+}
+
+impl Unnamed {
+    pub fn into_error(self, path: PathBuf) -> FormatError {
+        let Self { none, what, why } = self;
+        if none { FormatError::NoColumn { what, why, path } } else { FormatError::Column { what, why, path } }
+    }
+}
+
+/// The columns of a choice: by name, by name without regard to case, by index.
+fn named(names: &[String], columns: &[SheetColumn]) -> Result<Vec<usize>, Unnamed> {
+    let mut exact: HashMap<&str, Vec<usize>> = HashMap::new();
+    let mut folded: HashMap<String, Vec<usize>> = HashMap::new();
+    for (at, column) in columns.iter().enumerate() {
+        exact.entry(&column.name).or_default().push(at);
+        folded.entry(column.name.to_ascii_lowercase()).or_default().push(at);
+    }
     let one = |name: &String| {
-        let matching = |same: &dyn Fn(&str) -> bool| columns.iter().enumerate().filter(|(_, column)| same(&column.name)).map(|(at, _)| at).collect();
-        let mut found: Vec<usize> = matching(&|other| other == name);
-        if found.is_empty() {
-            found = matching(&|other| other.eq_ignore_ascii_case(name));
-        }
-        if found.is_empty() {
-            found.extend(name.parse::<usize>().ok().filter(|&at| at < columns.len()));
-        }
-        match found[..] {
-            [at] => Ok(at),
-            [] => Err((format!("column `{name}`"), format!("there is none; there are {}", list(columns)))),
-            _ => Err((format!("column `{name}`"), format!("there are {}; choose by index: {found:?}", found.len()))),
-        }
+        let found = exact.get(name.as_str()).or_else(|| folded.get(&name.to_ascii_lowercase()));
+        let (none, why) = match found.map(Vec::as_slice) {
+            Some(&[at]) => return Ok(at),
+            Some(several) => {
+                let places = cut(several.len(), |at| several[at].to_string());
+                (false, format!("there are {}; choose by index: {places}", several.len()))
+            }
+            None => match name.parse() {
+                Ok(at) if at < columns.len() => return Ok(at),
+                _ => (true, format!("there is none; there are {}", cut(columns.len(), |at| format!("{at} `{}`", columns[at].name)))),
+            },
+        };
+        Err(Unnamed { none, what: format!("column `{}`", printable(name)), why })
     };
     names.iter().map(one).collect()
 }
@@ -245,12 +296,27 @@ fn hint(text: &str) -> &'static str {
     }
 }
 
-/// `0 lon, 1 lat, …`, cut where it gets long.
-fn list(columns: &[SheetColumn]) -> String {
+/// The first of `count` things, cut where it gets long.
+pub(super) fn cut(count: usize, thing: impl Fn(usize) -> String) -> String {
     const SHOWN: usize = 12;
-    let mut text: Vec<String> = columns.iter().take(SHOWN).enumerate().map(|(at, column)| format!("{at} `{}`", column.name)).collect();
-    if columns.len() > SHOWN {
-        text.push(format!("… {} in all", columns.len()));
+    let mut text: Vec<String> = (0..count.min(SHOWN)).map(thing).collect();
+    if count > SHOWN {
+        text.push(format!("… {count} in all"));
     }
     text.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_gathered_or_the_memory_is_named() {
+        let values = || vec![1.0, 2.0, 3.0, 4.0];
+        assert_eq!(gather(values(), 2, &[0, 1]).unwrap(), values());
+        assert_eq!(gather(values(), 2, &[1]).unwrap(), [2.0, 4.0]);
+        assert_eq!(gather(values(), 2, &[1, 0, 1]).unwrap(), [2.0, 1.0, 2.0, 4.0, 3.0, 4.0]);
+        let message = no_memory(1 << 61, "a.csv".into()).to_string();
+        assert_eq!(message, "too large: there is no memory for 2305843009213693952 values (18446744073709551615 bytes): a.csv");
+    }
 }

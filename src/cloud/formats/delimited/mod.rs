@@ -3,44 +3,75 @@
 //! A record is a line, or several where a quoted field holds line ends. Blank lines and lines that begin with `#` are no
 //! records. A column holds numbers when every field that is not empty (nor NA, NaN, null, none) parses as one.
 
+mod bounded;
 mod cell;
 mod dialect;
+mod header;
 mod records;
 
-use std::io::{BufRead, BufReader, Cursor, Read};
+use std::io::{BufRead, BufReader, Chain, Cursor, Read};
 
+use bounded::Bounded;
 use cell::Cell;
 use dialect::Dialect;
 use flate2::bufread::MultiGzDecoder;
 use records::Records;
 
 use super::input::Input;
-use super::sheet::{ColumnKind, Sheet, SheetColumn, Want, gather};
+use super::sheet::{ColumnKind, Sheet, SheetColumn, Want, gather, no_memory};
 use super::{FormatError, GZIP};
 
 /// How much is looked at to find the delimiter and the header.
 const SAMPLE: u64 = 1 << 18;
+/// More columns than anybody searches in; each takes memory of its own.
+const MAX_COLUMNS: usize = 1 << 20;
 /// After so many records, columns that turned out as text no longer take memory.
 const SETTLED: u64 = 1024;
 
 pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
-    let (mut stream, gzip) = open(input)?;
-    let mut sample = Vec::new();
-    stream.by_ref().take(SAMPLE).read_to_end(&mut sample).map_err(|why| input.io(why))?;
-    check_encoding(&sample, input)?;
-    if sample.trim_ascii().is_empty() {
-        return Err(input.malformed("nothing to read", "the file is blank"));
-    }
+    read_records(Text::open(input)?, input, want)
+}
 
-    let name = input.path().to_string_lossy().to_lowercase();
-    let tabs = name.strip_suffix(".gz").unwrap_or(&name).ends_with(".tsv");
-    let dialect = Dialect::detect(&sample, (sample.len() as u64) < SAMPLE, tabs);
-    let records = Records::new(Cursor::new(sample).chain(stream), &dialect);
-    let mut sheet = read_records(records, &dialect, input, want)?;
-    if gzip {
-        sheet.format.push_str(", gzip");
+/// The 1-based line on which a record begins.
+pub(super) fn line_of_record(input: &Input<'_>, record: u64) -> Result<u64, FormatError> {
+    let Text { mut records, dialect, header, .. } = Text::open(input)?;
+    let io = |why| input.io(why);
+    records.advance().map_err(io)?;
+    if dialect.counted {
+        records.advance().map_err(io)?;
     }
-    Ok(sheet)
+    let width = records.len();
+    let mut left = record + u64::from(header);
+    while left > 0 && records.advance().map_err(io)? {
+        // A line of blanks is a record to the splitter, and none to the reader.
+        left -= u64::from(records.len() == width);
+    }
+    line_of(records.start(), dialect.line_end, input)
+}
+
+/// A text that was looked at.
+struct Text<R> {
+    records: Records<R>,
+    dialect: Dialect,
+    header: bool,
+    gzip: bool,
+}
+
+impl<'a> Text<Chain<Cursor<Vec<u8>>, Box<dyn BufRead + 'a>>> {
+    fn open(input: &Input<'a>) -> Result<Self, FormatError> {
+        let (mut stream, gzip) = open(input)?;
+        let mut sample = Vec::new();
+        stream.by_ref().take(SAMPLE).read_to_end(&mut sample).map_err(|why| input.io(why))?;
+        check_encoding(&sample, input)?;
+        if sample.trim_ascii().is_empty() {
+            return Err(input.malformed("nothing to read", "the file is blank"));
+        }
+        let name = input.path().to_string_lossy().to_lowercase();
+        let tabs = name.strip_suffix(".gz").unwrap_or(&name).ends_with(".tsv");
+        let dialect = Dialect::detect(&sample, (sample.len() as u64) < SAMPLE, tabs);
+        let header = header::detect(Records::new(&sample[..], &dialect), &dialect).map_err(|why| input.io(why))?;
+        Ok(Self { records: Records::new(Cursor::new(sample).chain(stream), &dialect), dialect, header, gzip })
+    }
 }
 
 /// The text without gzip and byte order mark, and whether there was gzip.
@@ -48,7 +79,7 @@ fn open<'a>(input: &Input<'a>) -> Result<(Box<dyn BufRead + 'a>, bool), FormatEr
     let mut file = input.open()?;
     let gzip = file.fill_buf().map_err(|why| input.io(why))?.starts_with(GZIP);
     let mut stream: Box<dyn BufRead + 'a> =
-        if gzip { Box::new(BufReader::with_capacity(1 << 17, MultiGzDecoder::new(file))) } else { Box::new(file) };
+        if gzip { Box::new(BufReader::with_capacity(1 << 17, Bounded::new(MultiGzDecoder::new(file), input.size()))) } else { Box::new(file) };
     if stream.fill_buf().map_err(|why| input.io(why))?.starts_with(b"\xef\xbb\xbf") {
         stream.consume(3);
     }
@@ -66,7 +97,8 @@ fn check_encoding(sample: &[u8], input: &Input<'_>) -> Result<(), FormatError> {
     Ok(())
 }
 
-fn read_records(mut records: Records<impl BufRead>, dialect: &Dialect, input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
+fn read_records(text: Text<impl BufRead>, input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
+    let Text { mut records, dialect, header, gzip } = text;
     let mut skipped = Vec::new();
     let mut found = records.advance().map_err(|why| input.io(why))?;
     if found && dialect.counted {
@@ -77,15 +109,19 @@ fn read_records(mut records: Records<impl BufRead>, dialect: &Dialect, input: &I
         return Err(input.malformed("nothing to read", "there are only comments"));
     }
     let width = records.len();
-    let first: Vec<Cell> = (0..width).map(|at| Cell::parse(records.field(at))).collect();
-    let headless = !is_header(&first);
-    let header = || (0..width).map(|at| cell::text(records.field(at))).collect();
-    let mut columns = named(if headless { dialect.commented_names(width) } else { Some(header()) }, width);
+    if width > MAX_COLUMNS {
+        return Err(input.unsupported(format!("{width} columns"), format!("the most that are read are {MAX_COLUMNS}; is the table transposed?")));
+    }
+    let names = || (0..width).map(|at| cell::text(records.field(at))).collect();
+    if header && (0..width).any(|at| matches!(Cell::parse(records.field(at)), Cell::Number(_))) {
+        skipped.push("the first line was taken as a header, though some of its names are numbers".to_owned());
+    }
+    let mut columns = named(if header { Some(names()) } else { dialect.commented_names(width) }, width);
     let mut kept = want.resolve(&columns, input)?;
     let mut filled = vec![false; width];
     let mut values: Vec<f64> = Vec::new();
     let mut rows = 0u64;
-    let mut more = headless || records.advance().map_err(|why| input.io(why))?;
+    let mut more = !header || records.advance().map_err(|why| input.io(why))?;
     while more {
         if records.len() == width {
             if values.capacity() - values.len() < kept.len() {
@@ -102,6 +138,7 @@ fn read_records(mut records: Records<impl BufRead>, dialect: &Dialect, input: &I
                     Cell::Missing => f64::NAN,
                     Cell::Text => {
                         column.kind = ColumnKind::Text;
+                        column.mixed = filled[at];
                         column.example = Some((rows, cell::text(records.field(at)).chars().take(40).collect()));
                         f64::NAN
                     }
@@ -109,7 +146,7 @@ fn read_records(mut records: Records<impl BufRead>, dialect: &Dialect, input: &I
             }
             rows += 1;
             if rows == SETTLED {
-                values = drop_text(values, &mut kept, &columns);
+                values = drop_text(values, &mut kept, &columns).map_err(|count| no_memory(count, input.path().to_owned()))?;
             }
         } else if !records.is_blank() {
             let what = format!("line {}, record {rows}", line_of(records.start(), dialect.line_end, input)?);
@@ -117,23 +154,15 @@ fn read_records(mut records: Records<impl BufRead>, dialect: &Dialect, input: &I
         }
         more = records.advance().map_err(|why| input.io(why))?;
     }
-    values = drop_text(values, &mut kept, &columns);
+    values = drop_text(values, &mut kept, &columns).map_err(|count| no_memory(count, input.path().to_owned()))?;
     for &at in &kept {
         // A table without records still has its columns.
         if rows > 0 && !filled[at] {
             columns[at].kind = ColumnKind::Empty;
         }
     }
-    let format = format!("delimited text, {}, {}", dialect.name(), if headless { "no header" } else { "header" });
+    let format = format!("delimited text, {}, {}{}", dialect.name(), if header { "header" } else { "no header" }, if gzip { ", gzip" } else { "" });
     Ok(Sheet { path: input.path().to_owned(), format, columns, kept, rows, values, skipped })
-}
-
-/// A record of numbers has at least one number and no name. A header of numbers is one that pandas writes for nameless
-/// columns with an index before them: nothing, 0, 1, 2, ….
-fn is_header(first: &[Cell]) -> bool {
-    let numbers = first.iter().filter(|cell| matches!(cell, Cell::Number(_))).count();
-    let indexed = first[0] == Cell::Missing && numbers > 1 && (1..first.len()).all(|at| first[at] == Cell::Number((at - 1) as f64));
-    numbers == 0 || first.contains(&Cell::Text) || indexed
 }
 
 /// Names what has no name: all columns as [`crate::cloud::Column::unnamed`] does, single ones by their index.
@@ -151,11 +180,11 @@ fn named(names: Option<Vec<String>>, width: usize) -> Vec<SheetColumn> {
     }
 }
 
-fn drop_text(values: Vec<f64>, kept: &mut Vec<usize>, columns: &[SheetColumn]) -> Vec<f64> {
+fn drop_text(values: Vec<f64>, kept: &mut Vec<usize>, columns: &[SheetColumn]) -> Result<Vec<f64>, u64> {
     let places: Vec<usize> = (0..kept.len()).filter(|&place| columns[kept[place]].kind != ColumnKind::Text).collect();
-    let values = gather(values, kept.len(), &places);
+    let values = gather(values, kept.len(), &places)?;
     *kept = places.into_iter().map(|place| kept[place]).collect();
-    values
+    Ok(values)
 }
 
 /// The 1-based line of the record that begins at or, with blank lines and comments between, after a byte of the text.

@@ -18,8 +18,9 @@ use super::sheet::{Sheet, SheetColumn, Want};
 const BATCH: usize = 8192;
 /// A variable length record's own header.
 const VLR_HEADER: u64 = 54;
-/// More points than this in a byte of compressed data are a lie; real scans have less than one.
-const MAX_POINTS_PER_BYTE: u64 = 4096;
+/// More points than this in a byte of compressed data are a lie, or one point over and over: a point that differs from the
+/// one before it takes bits, and real scans have less than one in a byte.
+const MAX_POINTS_PER_BYTE: u64 = 64;
 
 pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
     let columns: Vec<SheetColumn> = ["x", "y", "z"].map(|name| SheetColumn::numeric(name.to_owned())).into();

@@ -10,7 +10,7 @@ use stream::{Ascii, Binary};
 
 use super::FormatError;
 use super::input::{Input, printable};
-use super::sheet::{Sheet, SheetColumn, Want};
+use super::sheet::{Sheet, SheetColumn, Want, cut};
 
 /// What programs call the element that is the cloud.
 const VERTEX: [&str; 4] = ["vertex", "vertices", "point", "points"];
@@ -19,11 +19,9 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
     let mut file = input.open()?;
     let header = Header::read(&mut file, input)?;
     let at = VERTEX.iter().find_map(|name| header.elements.iter().position(|element| element.name == *name)).ok_or_else(|| {
-        let names: Vec<_> = header.elements.iter().map(|element| format!("`{}`", element.name)).collect();
-        input.malformed(
-            "header",
-            format!("there is no element `vertex`; there are {}", if names.is_empty() { "none".to_owned() } else { names.join(", ") }),
-        )
+        let elements = &header.elements;
+        let names = if elements.is_empty() { "none".to_owned() } else { cut(elements.len(), |at| format!("`{}`", elements[at].name)) };
+        input.malformed("header", format!("there is no element `vertex`; there are {names}"))
     })?;
     let vertex = &header.elements[at];
     let scalars: Vec<usize> = (0..vertex.properties.len()).filter(|&at| matches!(vertex.properties[at], Property::Scalar { .. })).collect();

@@ -42,6 +42,10 @@ impl<'i, 'p, R: BufRead> Ascii<'i, 'p, R> {
             for (property, value) in element.properties.iter().zip(&mut row) {
                 *value = self.value(&place, property.name())?;
                 if let Property::List { .. } = property {
+                    if *value < 0.0 || value.fract() != 0.0 {
+                        let what = format!("line {}, {}", self.number, place());
+                        return Err(self.input.malformed(what, format!("list `{}` has {value} members", property.name())));
+                    }
                     for _ in 0..*value as u64 {
                         self.value(&place, property.name())?;
                     }

@@ -81,6 +81,8 @@ fn headers_that_lie_are_found_out() {
         (plain[..150].to_vec(), "cut short"),
         (patched(&plain, 104, &[0x81]), "there is no record that says how they are compressed"),
         (patched(&packed, 107, &u32::MAX.to_le_bytes()), "4294967295 points cannot be in"),
+        // A hundred times as many points as bytes.
+        (patched(&packed, 107, &(100 * packed.len() as u32).to_le_bytes()), "points cannot be in"),
         (patched(&packed, 107, &100_000u32.to_le_bytes()), ""),
         (patched(&packed, 105, &[60, 0]), "they take 28 bytes each, and 60 by the header"),
         (patched(&packed, table(&packed) + 4, &u32::MAX.to_le_bytes()), "the table has more chunks than the file has room for"),

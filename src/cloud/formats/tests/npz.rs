@@ -58,6 +58,23 @@ fn an_array_can_be_named() {
 }
 
 #[test]
+fn a_long_list_of_arrays_is_cut() {
+    let members: Vec<(String, Vec<u8>)> = (0..40).map(|at| (format!("a{at}.npy"), array(1, 1))).collect();
+    let members: Vec<(&str, Vec<u8>)> = members.iter().map(|(name, content)| (name.as_str(), content.clone())).collect();
+    let message = Sample::new("a.npz", npz(&members)).error();
+    assert!(message.ends_with("`a11` (1 × 2), … 40 in all"), "{message}");
+}
+
+#[test]
+fn a_header_cannot_promise_more_than_deflate_packs() {
+    let promising = |rows: usize| npy("|u1", false, &format!("({rows}, 2)"), &[7; 64]);
+    let message = Sample::new("a.npz", npz(&[("a.npy", promising(1_000_000))])).error();
+    assert!(message.starts_with("cut short: the header promises 2000000 bytes of data, which ") && message.ends_with("cannot hold"), "{message}");
+    // Zeros pack a thousandfold.
+    assert_eq!(Sample::new("a.npz", npz(&[("a.npy", array(2_000_000, 0))])).info().rows, 2_000_000);
+}
+
+#[test]
 fn what_is_no_cloud_is_refused() {
     let stored = npz(&[("a.txt", vec![]), ("a.npy", npy("|u1", false, "(4, 2)", &[77; 8]))]);
     let damaged = stored.windows(8).position(|bytes| bytes == [77; 8]).unwrap();

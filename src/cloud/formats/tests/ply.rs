@@ -107,6 +107,11 @@ fn counts_that_lie_are_found_out() {
             assert!(message.starts_with("cut short"), "{message}");
         }
     }
+    let listed = "element face 1\nproperty list uchar int l\nelement vertex 1\nproperty int x\n";
+    for count in ["-3", "1.9", "nan", "inf"] {
+        let message = Sample::new("a.ply", ascii(listed, &format!("{count} 4\n5\n"))).error();
+        assert_eq!(message, format!("line 8, element `face` 0: list `l` has {} members", count.replace("nan", "NaN")));
+    }
     let negative = "element face 1\nproperty list int int l\nelement vertex 1\nproperty int x\n";
     assert_eq!(Sample::new("a.ply", binary("little", negative, &[255; 64])).error(), "element `face`: a list has -1 members");
 }

@@ -1,0 +1,86 @@
+//! Finds out whether the first record is a header.
+
+use std::io::{self, BufRead};
+
+use super::cell::Cell;
+use super::dialect::Dialect;
+use super::records::Records;
+
+/// Records that the first one is compared with.
+const RECORDS: usize = 64;
+
+/// Whether the first record holds names.
+pub(super) fn detect(mut records: Records<impl BufRead>, dialect: &Dialect) -> io::Result<bool> {
+    if !records.advance()? || dialect.counted && !records.advance()? {
+        return Ok(false);
+    }
+    let first = cells(&records);
+    let mut rest = Vec::new();
+    while rest.len() < RECORDS && records.advance()? {
+        if records.len() == first.len() {
+            rest.push(cells(&records));
+        }
+    }
+    Ok(is_header(&first, &rest))
+}
+
+fn cells(records: &Records<impl BufRead>) -> Vec<Cell> {
+    (0..records.len()).map(|at| Cell::parse(records.field(at))).collect()
+}
+
+/// A first record without numbers is a header, and one of numbers alone is none. Where it has both, it may be a header
+/// with years among its names, or the first of many labelled points.
+fn is_header(first: &[Cell], rest: &[Vec<Cell>]) -> bool {
+    let numbers: Vec<f64> = first.iter().filter_map(|cell| if let Cell::Number(number) = cell { Some(*number) } else { None }).collect();
+    if numbers.is_empty() {
+        return true;
+    }
+    // What pandas writes for nameless columns with an index before them: nothing, 0, 1, 2, ….
+    if first[0] == Cell::Missing && numbers.len() > 1 && (1..first.len()).all(|at| first[at] == Cell::Number((at - 1) as f64)) {
+        return true;
+    }
+    if !first.contains(&Cell::Text) {
+        return false;
+    }
+    // Text above numbers is a name: what comes next in a column decides, where something does.
+    let next = |at: usize| rest.iter().map(|record| record[at]).find(|&cell| cell != Cell::Missing);
+    if (0..first.len()).any(|at| first[at] == Cell::Text && matches!(next(at), Some(Cell::Number(_)))) {
+        return true;
+    }
+    // Years or indices, one after the other, beside a name; the next record does not count on in the same way.
+    let counted = |numbers: &[f64]| numbers.len() > 1 && numbers[0].fract() == 0.0 && numbers.windows(2).all(|pair| pair[1] - pair[0] == 1.0);
+    let below: Vec<f64> =
+        rest.first().into_iter().flatten().filter_map(|cell| if let Cell::Number(number) = cell { Some(*number) } else { None }).collect();
+    counted(&numbers) && !counted(&below)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_labelled_points_are_told_apart() {
+        for (text, header) in [
+            ("a,b\n1,2\n", true),
+            ("a,b\nc,d\n", true),
+            ("1,2\n3,4\n", false),
+            ("1,\n3,4\n", false),
+            ("5.1,3.5,A\n4.9,3.0,A\n", false),
+            ("5.1,3.5,A\n", false),
+            ("A,5\nB,7\n", false),
+            ("5,3,A\n4,2,B\n", false),
+            // Rows that begin with consecutive numbers by habit.
+            ("1,2,A\n2,3,B\n", false),
+            (",a,2\n0,1,2\n", true),
+            ("name,x,2019\nA,1.5,3\n", true),
+            // The first number below a name may come late.
+            ("name,x,2019\nA,,3\nB,1,4\n", true),
+            ("country,2000,2001,2002\nFrance,5,7,9\n", true),
+            (",0,1,2\n0,5,6,7\n", true),
+            ("2\n1 2 A\n3 4 B\n", false),
+        ] {
+            let dialect = Dialect::detect(text.as_bytes(), true, false);
+            assert_eq!(detect(Records::new(text.as_bytes(), &dialect), &dialect).unwrap(), header, "{text:?}");
+        }
+    }
+}

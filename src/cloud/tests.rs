@@ -1,0 +1,47 @@
+//! Queries from a file, in the frame of the data.
+
+use super::*;
+use crate::progress::Silent;
+
+/// The queries of one file against the data of another: the names of their axes and their first point, or the error.
+fn queries(data: &str, columns: &str, asked: &str) -> Result<(Vec<String>, Vec<f64>), String> {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, content: &str, columns: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, content).unwrap();
+        Source::File { path, columns: columns.parse().unwrap() }
+    };
+    let data = load(&file("d.csv", data, columns), false, &Silent).unwrap();
+    let cloud = load_queries(&file("q.csv", asked, ""), &data, false, &Silent).map_err(|why| why.to_string())?;
+    let names = cloud.axes().iter().map(|axis| axis.name.clone()).collect();
+    Ok((names, (0..cloud.dims()).map(|axis| cloud.coordinate(0, axis)).collect()))
+}
+
+#[test]
+fn chosen_columns_are_never_swapped() {
+    let data = "lat,lon\n10,100\n20,120\n";
+    let error = queries(data, "lat,lon", "latitude,longitude\n10,100\n").unwrap_err();
+    assert!(error.starts_with("column `lat`: there is none; there are 0 `latitude`, 1 `longitude`; name the columns like the data's"), "{error}");
+    assert!(error.ends_with("q.csv"), "{error}");
+    // The same names in another order, with others among them.
+    let found = queries(data, "lat,lon", "lon,id,lat\n100,7,10\n").unwrap();
+    assert_eq!(found, (vec!["lat".to_owned(), "lon".to_owned()], vec![10.0, 100.0]));
+}
+
+#[test]
+fn without_a_choice_both_files_follow_their_default() {
+    let found = queries("lat,lon\n10,100\n20,120\n", "", "latitude,longitude\n10,100\n").unwrap();
+    assert_eq!(found, (vec!["longitude".to_owned(), "latitude".to_owned()], vec![100.0, 10.0]));
+    assert_eq!(queries("a,a\n1,2\n", "", "a,a\n3,4\n").unwrap().1, [3.0, 4.0]);
+    assert_eq!(queries("a,b\n1,2\n", "", "3,4\n").unwrap().1, [3.0, 4.0]);
+}
+
+#[test]
+fn other_errors_are_not_swallowed() {
+    let error = queries("a,b\n1,2\n", "", "b,a,c\n3,x,5\n").unwrap_err();
+    assert!(error.starts_with("record 0, column `a`: `x` is not a number"), "{error}");
+    let error = queries("a,b\n1,2\n", "", "a,b,b\n3,4,5\n").unwrap_err();
+    assert!(error.starts_with("column `b`: there are 2"), "{error}");
+    let error = queries("a,b\n1,2\n", "", "a,b\n3,\n").unwrap_err();
+    assert!(error.starts_with("line 2, row 0, column b: the value is NaN"), "{error}");
+}

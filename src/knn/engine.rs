@@ -178,8 +178,8 @@ pub trait Search {
     /// How long taking the problem in took, as (phase, milliseconds): `upload` or `build index`.
     fn setup_ms(&self) -> Vec<(&'static str, f64)>;
 
-    /// The fewest queries that fill the device. Chunks are multiples of it, and the first one is that large unless
-    /// [`Search::first_work`] or a slow device asks for less.
+    /// The fewest queries that fill the device: the size of the first chunk, of which larger ones are multiples, unless
+    /// [`Search::first_work`] or the time that they take asks for less.
     fn first_chunk(&self) -> usize;
 
     /// The fewest queries that are worth a chunk of their own, however slow: the device takes no longer for as many as
@@ -194,8 +194,9 @@ pub trait Search {
         2_000_000_000
     }
 
-    /// Answers the queries of a range, in a counted or profiled build no more than [`MAX_COUNTED_CHUNK`], and returns the milliseconds that took, by the device's own clock where it has
-    /// one. The answers stay in the engine. Engines without counters run every build as [`Build::Timed`].
+    /// Answers the queries of a range, no more than [`MAX_COUNTED_CHUNK`] in a build that counts, and returns the
+    /// milliseconds that took, by the device's own clock where it has one. The answers stay in the engine. Engines without
+    /// counters run every build as [`Build::Timed`].
     ///
     /// # Errors
     /// [`EngineError::Device`].

@@ -152,7 +152,10 @@ fn about(cloud: &PointCloud) -> String {
     format!("{}, {points} in {}", cloud.source(), text::count(cloud.dims() as u64, "dimension", "dimensions"))
 }
 
+/// The device and what its code is; `run.json` and `warpscope devices` have the rest.
 fn device(record: &RunRecord) -> String {
-    let details: Vec<String> = record.device.details.iter().map(|(name, value)| format!("{name} {value}")).collect();
+    let told = ["kernels", "threads", "instructions", "driver"];
+    let details: Vec<String> =
+        record.device.details.iter().filter(|(name, _)| told.contains(&name.as_str())).map(|(name, value)| format!("{name} {value}")).collect();
     if details.is_empty() { record.device.name.clone() } else { format!("{} ({})", record.device.name, details.join(", ")) }
 }

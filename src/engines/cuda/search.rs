@@ -10,7 +10,10 @@ use cudarc::driver::{CudaEvent, CudaSlice, DevicePtr, DevicePtrMut, DeviceRepr, 
 
 use super::Cuda;
 use super::policy::Variant;
-use crate::knn::{Answer, Build, CONVERGENCE_ENTRIES, Counters, EngineError, EngineKind, Neighbors, Problem, Profile, Search, WarpPhase, WarpSpan};
+use crate::knn::{
+    Answer, Build, CONVERGENCE_ENTRIES, Counters, EngineError, EngineKind, MAX_COUNTED_CHUNK, Neighbors, Problem, Profile, Search, WarpPhase,
+    WarpSpan,
+};
 
 /// What the counted build writes per query, in bytes; with the profiled build's.
 const TALLY_BYTES: u64 =
@@ -18,9 +21,6 @@ const TALLY_BYTES: u64 =
 
 /// Left to the driver: kernels, and what each launch takes for itself, in bytes.
 const RESERVE: u64 = 64 << 20;
-
-/// Queries that one counted launch is reckoned to have, at most, when memory is estimated.
-const COUNTED_QUERIES: u64 = 1 << 17;
 
 /// `cuda/counters.cuh`.
 #[repr(C)]
@@ -107,7 +107,7 @@ impl<'a> CudaSearch<'a> {
     /// [`EngineError::Memory`] before anything is reserved, [`EngineError::Device`].
     pub fn new(cuda: &'a mut Cuda, problem: &Problem, profile: bool) -> Result<Self, EngineError> {
         let (n, d, k, q) = (problem.n(), problem.dims(), problem.k(), problem.q());
-        let needed = RESERVE + 4 * (n * d + q * d) as u64 + 8 * (q * k) as u64 + TALLY_BYTES * (q as u64).min(COUNTED_QUERIES);
+        let needed = RESERVE + 4 * (n * d + q * d) as u64 + 8 * (q * k) as u64 + TALLY_BYTES * q.min(MAX_COUNTED_CHUNK) as u64;
         // Memory of the search before is given back in the stream's order.
         cuda.stream.synchronize().map_err(|error| cuda.failed(error))?;
         let (free, _) = cuda.context.mem_get_info().map_err(|error| cuda.failed(error))?;

@@ -19,7 +19,7 @@ pub fn write(path: &Path, content: impl FnOnce(&mut BufWriter<File>) -> io::Resu
     result.map_err(ExportError::io(path))
 }
 
-/// Tries whether [`write`] could begin to write a file, and leaves nothing behind: before a long search, not after it.
+/// Tries whether [`write()`] could begin to write a file, and leaves nothing behind: before a long search, not after it.
 ///
 /// # Errors
 /// [`ExportError::Io`], with the path that was asked for.

@@ -3,7 +3,7 @@
 
 use crate::knn::Metric;
 use crate::knn::theory::expected_max_distance;
-use crate::run::RunRecord;
+use crate::run::{RunRecord, RunSpec};
 
 /// How many points of the convergence's band are worked out.
 const BAND_STEPS: usize = 96;
@@ -22,6 +22,11 @@ pub struct Band {
     pub median: f64,
     /// Nine tenths.
     pub high: f64,
+}
+
+/// Neighbours that are searched for: one more than reported where a query's own row is left out of them.
+pub fn searched_k(spec: &RunSpec) -> usize {
+    spec.k + usize::from(spec.exclude_self)
 }
 
 /// See the module.
@@ -56,7 +61,7 @@ fn band(record: &RunRecord, queries: usize) -> Vec<Band> {
         return Vec::new();
     }
     let n = record.cloud.len() as f64;
-    let first = (record.spec.k as f64).min(n).max(1.0);
+    let first = (searched_k(&record.spec) as f64).min(n).max(1.0);
     let steps: Vec<f64> = (0..BAND_STEPS).map(|step| first * (n / first).powf(step as f64 / (BAND_STEPS - 1) as f64)).collect();
     let mut columns: Vec<Vec<f32>> = (0..BAND_STEPS).map(|_| Vec::with_capacity(queries)).collect();
     for at in 0..queries {
@@ -94,7 +99,7 @@ impl TheoryCurve {
     pub fn of(record: &RunRecord, query: usize) -> Self {
         let mut distances = all_distances(record, query);
         distances.sort_unstable_by(f32::total_cmp);
-        let (n, k) = (distances.len(), record.spec.k);
+        let (n, k) = (distances.len(), searched_k(&record.spec));
         if n < k || k == 0 {
             return Self::default();
         }
@@ -169,5 +174,11 @@ mod tests {
         assert_eq!(end[0], 50.0);
         assert!((end[1] - f64::from(all[3])).abs() < 1e-6, "after all points the bound is the k-th distance");
         assert!(curve.windows(2).all(|pair| pair[1][1] <= pair[0][1]));
+
+        // A query that leaves itself out is searched with one neighbour more: itself.
+        let mut without = RunRecord::clone(&record);
+        without.spec.exclude_self = true;
+        let end = TheoryCurve::of(&without, 0).points.last().copied().expect("n is at least k + 1");
+        assert!((end[1] - f64::from(all[4])).abs() < 1e-6);
     }
 }

@@ -155,7 +155,7 @@ impl Session {
     /// Local coordinates of what is picked, and the cloud that has them.
     pub fn picked_point(&self) -> Option<(&PointCloud, usize)> {
         match self.picked? {
-            Picked::Row(row) => self.cloud.as_ref().map(|cloud| (&**cloud, row as usize)),
+            Picked::Row(row) => self.cloud.as_ref().filter(|cloud| (row as usize) < cloud.len()).map(|cloud| (&**cloud, row as usize)),
             Picked::Query(query) => {
                 let record = self.record.as_ref()?;
                 let cloud = record.query_cloud.as_ref()?;

@@ -48,6 +48,14 @@ pub fn convergence_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         session.answered.as_ref().map(steps).unwrap_or_default().into_iter().filter(|p| fits(p[1])).map(|[x, y]| at(x, y)).collect();
     let theory: Vec<[f64; 2]> = session.theory.iter().flat_map(|curve| &curve.points).filter(|p| fits(p[1])).map(|&[x, y]| at(x, y)).collect();
 
+    let total = record.convergence.queries();
+    let looked_at = session.derived.as_ref().map_or(total, |derived| derived.band_queries);
+    let of_queries = if looked_at < total {
+        format!("{} of {} queries", format::count(looked_at as u64), format::count(total as u64))
+    } else {
+        "queries".to_owned()
+    };
+    let expected = session.answered.as_ref().map_or("", |answered| format::if_shuffled(answered.record.spec.order));
     let with_legend = has_room(ui);
     let figure = plot(if log_y { "convergence, log" } else { "convergence" }, palette)
         .height((ui.available_height() - 4.0).max(60.0))
@@ -68,11 +76,14 @@ pub fn convergence_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     figure.show(ui, |plot| {
         if !xs.is_empty() {
             let fill = palette.intermediate.gamma_multiply(0.22);
-            plot.add(FilledArea::new("10 to 90 % of queries", &xs, &lows, &highs).fill_color(fill));
-            plot.line(Line::new("median of queries", PlotPoints::from(medians)).color(palette.intermediate).width(1.5).allow_band(false));
+            plot.add(FilledArea::new(format!("10 to 90 % of {of_queries}"), &xs, &lows, &highs).fill_color(fill));
+            plot.line(
+                Line::new(format!("median of {of_queries}"), PlotPoints::from(medians)).color(palette.intermediate).width(1.5).allow_band(false),
+            );
         }
         if !theory.is_empty() {
-            let line = Line::new("theory, picked query", PlotPoints::from(theory)).color(palette.theory).width(1.5).allow_band(false);
+            let line =
+                Line::new(format!("theory{expected}, picked query"), PlotPoints::from(theory)).color(palette.theory).width(1.5).allow_band(false);
             plot.line(line.style(LineStyle::dashed_dense()));
         }
         if !picked.is_empty() {

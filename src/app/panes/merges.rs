@@ -7,7 +7,6 @@ use super::PaneContext;
 use super::timings::{inline_swatch_ui, plot, whole_numbers};
 use crate::app::format;
 use crate::app::widgets::empty_ui;
-use crate::cloud::Order;
 
 /// The pane.
 pub fn merges_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
@@ -26,7 +25,7 @@ pub fn merges_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let mean = summary.mean_merges.unwrap_or_default();
     let bars: Vec<Bar> = derived.merges.iter().map(|&(merges, queries)| Bar::new(f64::from(merges), queries as f64).width(0.8)).collect();
     let picked = session.answered.as_ref().and_then(|answered| answered.counters());
-    let shuffled = if record.spec.order == Order::Shuffled { "" } else { " if shuffled" };
+    let shuffled = format::if_shuffled(record.spec.order);
     ui.horizontal_wrapped(|ui| {
         ui.label("Merges per query:");
         inline_swatch_ui(ui, palette.text_weak, &format!("mean {}", format::significant(mean)));

@@ -216,6 +216,9 @@ fn a_row_of_the_run_is_answered_from_it() {
     until(&mut window, "an answer", |app| app.session().answered.as_ref().is_some_and(|answered| answered.row() == 77) && !app.is_busy());
     assert_eq!(window.state().session().answered.as_ref().map(|answered| answered.record.spec.k), Some(3));
     assert_right(&window);
+    assert!(window.state().session().compared_record().is_none(), "the run asked for 8");
+    window.get_by_label_contains("only the picked query is drawn");
+    window.get_by_label("k = 3, l2, lockstep");
 }
 
 /// A generated cloud, without a window.
@@ -363,6 +366,17 @@ fn what_is_exported_is_what_is_shown() {
     }
     let log = window.state().session().log.entries();
     assert!(log.iter().any(|entry| entry.level == Level::Error && entry.text.starts_with("cannot write: ")), "{log:?}");
+
+    // What is there is written over only when that is asked twice.
+    std::fs::write(&path, "mine").expect("a file");
+    press(&mut window, "Export Neighbours");
+    press(&mut window, "Data as CSV…");
+    fill(&mut window, "File", path.to_str().expect("a plain path"));
+    press(&mut window, "Save");
+    window.get_by_label_contains("This file is there already.");
+    assert_eq!(std::fs::read_to_string(&path).expect("the file"), "mine");
+    press(&mut window, "Save");
+    until(&mut window, "the file", |_| std::fs::read_to_string(&path).is_ok_and(|text| text != "mine"));
 
     let answered = window.state().session().answered.clone().expect("an answer");
     let mut reader = csv::Reader::from_path(&path).expect("the file");

@@ -7,7 +7,7 @@ use super::App;
 use super::camera;
 use super::commands::{Action, Command};
 use super::draft::{DataKind, Draft, QueryKind};
-use super::export::{ExportDialog, ExportKind, PaneData};
+use super::export::{self, ExportDialog, ExportKind, PaneData};
 use super::handles::{Message, PendingPicture, Running, Then};
 use super::loader::{LoadJob, Loading};
 use super::session::{Answered, Picked};
@@ -40,7 +40,7 @@ impl App {
             Action::SetScale(scale) => self.set_scale(scale),
             Action::StartExport(kind) => {
                 let path = self.default_path(kind).display().to_string();
-                self.session.export = Some(ExportDialog { kind, path, error: None });
+                self.session.export = Some(ExportDialog { kind, path, error: None, overwrite: false });
             }
             Action::SetExport(dialog) => self.session.export = dialog,
             Action::BrowseExport => self.browse_export(),
@@ -317,7 +317,7 @@ impl App {
 
     fn default_path(&self, kind: ExportKind) -> PathBuf {
         let folder = directories::UserDirs::new().map(|dirs| dirs.document_dir().unwrap_or(dirs.home_dir()).to_owned());
-        folder.unwrap_or_default().join(kind.default_name())
+        export::free_path(&folder.unwrap_or_default().join(kind.default_name()))
     }
 
     fn save_export(&mut self) {
@@ -329,12 +329,17 @@ impl App {
         if path.file_name().is_none() {
             return refuse(self, "Type the path of a file.");
         }
+        if path.is_file() && !dialog.overwrite {
+            let sentence = "This file is there already. Save again to write over it, or type another name.";
+            self.session.export = Some(ExportDialog { error: Some(sentence.to_owned()), overwrite: true, ..dialog });
+            return;
+        }
         match dialog.kind {
             ExportKind::Data(pane) => match self.data_of(pane) {
                 None => refuse(self, "There is nothing to export yet; run first, or pick a query."),
                 Some(data) => {
                     self.session.export = None;
-                    self.handles.spawn("save", move || Message::Saved(data.save(&path)));
+                    self.handles.save(move || data.save(&path));
                 }
             },
             kind => {

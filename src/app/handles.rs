@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::thread;
+use std::thread::{self, JoinHandle};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use eframe::egui_wgpu;
@@ -130,8 +130,20 @@ pub struct Handles {
     pub gpu: Option<Gpu>,
     sender: Sender<Message>,
     receiver: Receiver<Message>,
+    saves: Vec<JoinHandle<()>>,
     points: HashMap<u64, Gathered>,
     last_upload: u64,
+}
+
+impl Drop for Handles {
+    /// Lets files that are being written be finished.
+    fn drop(&mut self) {
+        for save in self.saves.drain(..) {
+            // Nobody reads any more, and the last thing a thread does is to say that it is done.
+            while self.receiver.try_recv().is_ok() {}
+            let _ = save.join();
+        }
+    }
 }
 
 impl Handles {
@@ -161,6 +173,7 @@ impl Handles {
             gpu,
             sender,
             receiver,
+            saves: Vec::new(),
             points: HashMap::new(),
             last_upload: 0,
         })
@@ -201,6 +214,16 @@ impl Handles {
     ///
     /// Where the system has no thread to give, or the work panics, the message says so.
     pub fn spawn(&self, task: &'static str, work: impl FnOnce() -> Message + Send + 'static) {
+        let _ = self.start(task, work);
+    }
+
+    /// Writes a file on a thread of its own, which is waited for when the window closes.
+    pub fn save(&mut self, work: impl FnOnce() -> Result<PathBuf, String> + Send + 'static) {
+        self.saves.retain(|save| !save.is_finished());
+        self.saves.extend(self.start("save", move || Message::Saved(work())));
+    }
+
+    fn start(&self, task: &'static str, work: impl FnOnce() -> Message + Send + 'static) -> Option<JoinHandle<()>> {
         let (sender, ctx) = (self.sender.clone(), self.ctx.clone());
         let work = move || {
             let message = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
@@ -211,8 +234,12 @@ impl Handles {
             let _ = sender.send(message);
             ctx.request_repaint();
         };
-        if let Err(error) = thread::Builder::new().name(format!("warpscope-{task}")).spawn(work) {
-            let _ = self.sender.try_send(Message::Broken { task, why: format!("the system has no thread to give: {error}") });
+        match thread::Builder::new().name(format!("warpscope-{task}")).spawn(work) {
+            Ok(thread) => Some(thread),
+            Err(error) => {
+                let _ = self.sender.try_send(Message::Broken { task, why: format!("the system has no thread to give: {error}") });
+                None
+            }
         }
     }
 

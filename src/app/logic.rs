@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use super::App;
 use super::derived::Derived;
-use super::draft::DataKind;
 use super::export::{self, ExportDialog, ExportKind};
 use super::format;
 use super::handles::{Message, Then};
@@ -187,14 +186,14 @@ impl App {
             Message::DataPath(Some(path)) => self.open(&path),
             Message::DataPath(None) => {
                 // Also what a desktop without a file dialog answers, at once: the typed path always works.
-                self.state.draft.data = DataKind::File;
-                self.session.log.info("no file chosen; a path can be typed on the left");
+                self.session.log.info("no file chosen; a path can be typed on the left, under From a file");
             }
             Message::QueryPath(Some(path)) => self.state.draft.query_path = path.display().to_string(),
             Message::QueryPath(None) | Message::ExportPath(None) => self.session.log.info("no file chosen; a path can be typed"),
             Message::ExportPath(Some(path)) => {
                 if let Some(dialog) = &mut self.session.export {
-                    *dialog = ExportDialog { path: path.display().to_string(), error: None, kind: dialog.kind };
+                    // Whoever chose an existing file there was asked already.
+                    *dialog = ExportDialog { path: path.display().to_string(), error: None, overwrite: true, kind: dialog.kind };
                 }
             }
             Message::Saved(Ok(path)) => self.session.log.info(format!("written: {}", path.display())),
@@ -234,7 +233,7 @@ impl App {
             }
             ExportKind::Window | ExportKind::Data(_) => None,
         };
-        self.handles.spawn("save", move || Message::Saved(export::write_png(&pending.path, &picture, crop)));
+        self.handles.save(move || export::write_png(&pending.path, &picture, crop));
     }
 }
 

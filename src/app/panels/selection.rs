@@ -72,6 +72,8 @@ fn answer_ui(ui: &mut Ui, answered: &Answered, palette: &Palette) {
     } else {
         fact_ui(ui, "Neighbours", format!("{} of k = {}", format::count(answered.neighbors().len() as u64), answered.record.spec.k), palette);
     }
+    let spec = &answered.record.spec;
+    fact_ui(ui, "Asked", format!("k = {}, {}, {}", spec.k, spec.metric, answered.record.engine), palette);
     match answered.counters() {
         Some(counters) => {
             fact_ui(ui, "Merges", format::count(u64::from(counters.merges)), palette);

@@ -13,11 +13,11 @@ use egui::accesskit::Role;
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use warpscope::app::commands::{Action, Command};
-use warpscope::app::session::Picked;
+use warpscope::app::session::{Activity, Picked};
 use warpscope::app::state::{PaneKind, State, single_layout};
 use warpscope::app::tokens::Look;
 use warpscope::app::{App, DataKind, Entry, Level, Log, QueryKind, check_adapter, render_headless};
-use warpscope::cloud::PointCloud;
+use warpscope::cloud::{PointCloud, Source};
 use warpscope::knn::EngineKind;
 use warpscope::run::{EngineChoice, Phase, RunRecord, Sample};
 
@@ -216,6 +216,104 @@ fn a_row_of_the_run_is_answered_from_it() {
     until(&mut window, "an answer", |app| app.session().answered.as_ref().is_some_and(|answered| answered.row() == 77) && !app.is_busy());
     assert_eq!(window.state().session().answered.as_ref().map(|answered| answered.record.spec.k), Some(3));
     assert_right(&window);
+    assert!(window.state().session().compared_record().is_none(), "the run asked for 8");
+    window.get_by_label_contains("only the picked query is drawn");
+    window.get_by_label("k = 3, l2, lockstep");
+}
+
+/// A generated cloud, without a window.
+fn generated(spec: &str) -> Arc<PointCloud> {
+    let source = Source::Generate { spec: spec.to_owned(), seed: 1 };
+    Arc::new(warpscope::cloud::load(&source, false, &warpscope::progress::Silent).expect("a cloud"))
+}
+
+#[test]
+fn a_run_over_a_cloud_that_is_gone_is_dropped() {
+    let mut window = window(small);
+    press(&mut window, "Generate");
+    until(&mut window, "the cloud", |app| app.session().cloud.is_some());
+    for finished in [false, true] {
+        window.state_mut().send(Command::Run);
+        window.step();
+        assert!(window.state().is_busy());
+        if finished {
+            // The answer lies ready while the other cloud comes.
+            std::thread::sleep(Duration::from_secs(1));
+        }
+        window.state_mut().show_loaded(generated("uniform:n=5,d=2"));
+        let started = Instant::now();
+        while started.elapsed() < Duration::from_secs(1) {
+            window.step();
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        let session = window.state().session();
+        assert!(session.record.is_none() && session.picked.is_none() && session.answered.is_none());
+        assert_eq!(session.cloud.as_ref().map(|cloud| cloud.len()), Some(5));
+        window.state_mut().show_loaded(generated("uniform:n=500,d=2"));
+    }
+}
+
+#[test]
+fn typed_rows_stay_until_a_point_is_clicked() {
+    let mut window = window(small);
+    press(&mut window, "Generate");
+    until(&mut window, "the cloud", |app| app.session().cloud.is_some());
+    window.state_mut().send(Action::PickRow(100));
+    until(&mut window, "an answer", |app| app.session().answered.is_some() && !app.is_busy());
+    press(&mut window, "Rows");
+    fill(&mut window, "Row numbers", "3,5,10-12");
+    press(&mut window, "Run");
+    until_answered(&mut window);
+    let app = window.state();
+    assert_eq!(app.state().draft.query_rows, "3,5,10-12");
+    assert_eq!(app.session().record.as_ref().map(|record| record.query_rows.clone()), Some(vec![3, 5, 10, 11, 12]));
+    let answered = app.session().answered.as_ref().expect("an answer");
+    assert_eq!((answered.row(), answered.record.query_rows.len()), (3, 5), "row 100 was not asked for");
+    // A query of the run stays the query in the next one.
+    window.state_mut().send(Action::PickQuery(3));
+    window.run_steps(2);
+    press(&mut window, "Run");
+    until_answered(&mut window);
+    assert_eq!(window.state().session().picked, Some(Picked::Row(11)));
+    window.state_mut().send(Action::PickRow(7));
+    window.run_steps(2);
+    assert_eq!(window.state().state().draft.query_rows, "7");
+}
+
+#[test]
+fn a_click_during_a_run_is_answered_once() {
+    let mut window = window(|state| {
+        small(state);
+        state.draft.generator = "uniform:n=20000,d=2".to_owned();
+        state.draft.queries = QueryKind::All;
+    });
+    press(&mut window, "Generate");
+    until(&mut window, "the cloud", |app| app.session().cloud.is_some());
+    window.state_mut().send(Command::Run);
+    window.step();
+    window.state_mut().send(Action::PickRow(123));
+    window.step();
+    until_answered(&mut window);
+    let session = window.state().session();
+    let (record, answered) = (session.record.as_ref().expect("the run"), session.answered.as_ref().expect("an answer"));
+    assert!(Arc::ptr_eq(record, &answered.record) && answered.row() == 123, "no second run for a query of the first");
+}
+
+#[test]
+fn a_click_during_a_load_leaves_the_load_in_sight() {
+    let mut window = window(small);
+    press(&mut window, "Generate");
+    until(&mut window, "the cloud", |app| app.session().cloud.is_some());
+    fill(&mut window, "Spec", "uniform:n=5000000,d=4");
+    window.state_mut().send(Action::Load);
+    window.step();
+    window.state_mut().send(Action::PickRow(1));
+    window.run_steps(2);
+    let session = window.state().session();
+    let there = session.cloud.as_ref().is_some_and(|cloud| cloud.len() == 5_000_000);
+    assert!(there || matches!(session.activity, Activity::Loading { .. }), "{:?}", session.activity);
+    window.state_mut().send(Command::Cancel);
+    until(&mut window, "the end", |app| !app.is_busy());
 }
 
 #[test]
@@ -268,6 +366,17 @@ fn what_is_exported_is_what_is_shown() {
     }
     let log = window.state().session().log.entries();
     assert!(log.iter().any(|entry| entry.level == Level::Error && entry.text.starts_with("cannot write: ")), "{log:?}");
+
+    // What is there is written over only when that is asked twice.
+    std::fs::write(&path, "mine").expect("a file");
+    press(&mut window, "Export Neighbours");
+    press(&mut window, "Data as CSV…");
+    fill(&mut window, "File", path.to_str().expect("a plain path"));
+    press(&mut window, "Save");
+    window.get_by_label_contains("This file is there already.");
+    assert_eq!(std::fs::read_to_string(&path).expect("the file"), "mine");
+    press(&mut window, "Save");
+    until(&mut window, "the file", |_| std::fs::read_to_string(&path).is_ok_and(|text| text != "mine"));
 
     let answered = window.state().session().answered.clone().expect("an answer");
     let mut reader = csv::Reader::from_path(&path).expect("the file");

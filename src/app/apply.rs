@@ -7,10 +7,10 @@ use super::App;
 use super::camera;
 use super::commands::{Action, Command};
 use super::draft::{DataKind, Draft, QueryKind};
-use super::export::{ExportDialog, ExportKind, PaneData};
+use super::export::{self, ExportDialog, ExportKind, PaneData};
 use super::handles::{Message, PendingPicture, Running, Then};
 use super::loader::{LoadJob, Loading};
-use super::session::{Activity, Answered, Picked};
+use super::session::{Answered, Picked};
 use super::state::{self, PaneKind, PlaneWindow};
 use crate::cloud::{PointCloud, Source};
 use crate::run::{Job, QuerySpec, RunSpec};
@@ -30,7 +30,7 @@ impl App {
             Action::SetPlane(view) => self.state.plane = view,
             Action::SetSpace(view) => self.state.space = view,
             Action::SetConvergence(view) => self.state.convergence = view,
-            Action::PickRow(row) => self.pick(Picked::Row(row)),
+            Action::PickRow(row) => self.pick_row(row),
             Action::PickQuery(query) => self.pick_query(query),
             Action::SelectRank(rank) => self.session.rank = rank,
             Action::SetLook(look) => {
@@ -40,7 +40,7 @@ impl App {
             Action::SetScale(scale) => self.set_scale(scale),
             Action::StartExport(kind) => {
                 let path = self.default_path(kind).display().to_string();
-                self.session.export = Some(ExportDialog { kind, path, error: None });
+                self.session.export = Some(ExportDialog { kind, path, error: None, overwrite: false });
             }
             Action::SetExport(dialog) => self.session.export = dialog,
             Action::BrowseExport => self.browse_export(),
@@ -127,20 +127,13 @@ impl App {
             Then::RunQueries(_) => self.session.cloud.clone(),
             Then::Show | Then::Run(_) => None,
         };
-        let what = match &source {
-            Source::File { path, .. } => path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned(),
-            Source::Generate { spec, .. } => spec.clone(),
-        };
         if self.handles.running.is_some() {
             self.handles.worker.cancel();
         }
         let wake = self.handles.ctx.clone();
         let job = LoadJob { source, drop_nonfinite: self.state.draft.drop_nonfinite, data };
         match Loading::start(job, move || wake.request_repaint()) {
-            Ok(loading) => {
-                self.session.activity = Activity::Loading { what, fraction: None };
-                self.handles.loading = Some((loading, then));
-            }
+            Ok(loading) => self.handles.loading = Some((loading, then)),
             Err(error) => self.session.log.error(format!("cannot load: {error}")),
         }
     }
@@ -173,8 +166,7 @@ impl App {
     pub(super) fn submit(&mut self, spec: RunSpec, cloud: Arc<PointCloud>, query_cloud: Option<Arc<PointCloud>>, pick: Option<Picked>) {
         self.handles.last_job += 1;
         let id = self.handles.last_job;
-        self.session.activity = Activity::Running { stage: "starting".to_owned(), fraction: 0.0, pick: pick.is_some() };
-        self.handles.running = Some(Running { id, pick });
+        self.handles.running = Some(Running { id, pick, stage: "starting".to_owned(), fraction: 0.0 });
         self.handles.worker.submit(Job { id, spec, cloud, query_cloud });
     }
 
@@ -186,6 +178,15 @@ impl App {
             self.handles.worker.cancel();
         }
         self.handles.waiting_pick = None;
+    }
+
+    /// A click on a point: it is picked, and typed where rows are typed.
+    fn pick_row(&mut self, row: u32) {
+        let Some(cloud) = self.session.cloud.as_ref().filter(|cloud| (row as usize) < cloud.len()) else { return };
+        if self.state.draft.queries == QueryKind::Rows {
+            self.state.draft.query_rows = cloud.record(row as usize).to_string();
+        }
+        self.pick(Picked::Row(row));
     }
 
     /// Makes a place the query: answered at once when the run asked for it, else by a run of its own.
@@ -204,9 +205,6 @@ impl App {
             (self.session.picked, self.session.answered, self.session.rank) = (Some(picked), None, None);
         }
         let record_number = cloud.record(row as usize);
-        if self.state.draft.queries == QueryKind::Rows {
-            self.state.draft.query_rows = record_number.to_string();
-        }
         let spec = match self.question(&cloud, record_number) {
             Ok(spec) => spec,
             Err(sentence) => return self.session.log.error(sentence),
@@ -225,7 +223,7 @@ impl App {
         self.submit(spec, cloud, None, Some(picked));
     }
 
-    fn pick_query(&mut self, query: usize) {
+    pub(super) fn pick_query(&mut self, query: usize) {
         let Some(record) = self.session.record.clone().filter(|record| query < record.query_rows.len()) else { return };
         let picked = if record.query_cloud.is_some() { Picked::Query(query) } else { Picked::Row(record.query_rows[query]) };
         if self.session.picked != Some(picked) {
@@ -271,14 +269,29 @@ impl App {
     /// Shows a query's answer, and has theory worked out beside it.
     pub(super) fn answer(&mut self, record: Arc<crate::run::RunRecord>, query: usize) {
         self.session.theory = None;
-        if record.convergence.queries() > query {
-            let asked = Arc::clone(&record);
-            self.handles.spawn("theory", move || {
-                let curve = super::derived::TheoryCurve::of(&asked, query);
-                Message::Theory(asked, query, curve)
-            });
+        let answered = Answered { record, query };
+        self.handles.theory.wanted = (answered.record.convergence.queries() > query).then(|| answered.clone());
+        self.session.answered = Some(answered);
+        self.start_theory();
+    }
+
+    /// Works theory out for the latest answer, one at a time: who steps through queries waits for the last one only.
+    fn start_theory(&mut self) {
+        if self.handles.theory.busy {
+            return;
         }
-        self.session.answered = Some(Answered { record, query });
+        let Some(Answered { record, query }) = self.handles.theory.wanted.take() else { return };
+        self.handles.theory.busy = true;
+        self.handles.spawn("theory", move || {
+            let curve = super::derived::TheoryCurve::of(&record, query);
+            Message::Theory(record, query, curve)
+        });
+    }
+
+    /// The thread of the theory is free again.
+    pub(super) fn theory_done(&mut self) {
+        self.handles.theory.busy = false;
+        self.start_theory();
     }
 
     /// The question on the left, asked of one row of the cloud that is shown.
@@ -304,7 +317,7 @@ impl App {
 
     fn default_path(&self, kind: ExportKind) -> PathBuf {
         let folder = directories::UserDirs::new().map(|dirs| dirs.document_dir().unwrap_or(dirs.home_dir()).to_owned());
-        folder.unwrap_or_default().join(kind.default_name())
+        export::free_path(&folder.unwrap_or_default().join(kind.default_name()))
     }
 
     fn save_export(&mut self) {
@@ -316,12 +329,17 @@ impl App {
         if path.file_name().is_none() {
             return refuse(self, "Type the path of a file.");
         }
+        if path.is_file() && !dialog.overwrite {
+            let sentence = "This file is there already. Save again to write over it, or type another name.";
+            self.session.export = Some(ExportDialog { error: Some(sentence.to_owned()), overwrite: true, ..dialog });
+            return;
+        }
         match dialog.kind {
             ExportKind::Data(pane) => match self.data_of(pane) {
                 None => refuse(self, "There is nothing to export yet; run first, or pick a query."),
                 Some(data) => {
                     self.session.export = None;
-                    self.handles.spawn("save", move || Message::Saved(data.save(&path)));
+                    self.handles.save(move || data.save(&path));
                 }
             },
             kind => {

@@ -1,9 +1,10 @@
 //! What panes show of a record and is too much to work out in a frame: the histogram of merges and the convergence of
 //! all queries. Made once per record, on a thread.
 
+use crate::engines::lockstep;
 use crate::knn::Metric;
 use crate::knn::theory::expected_max_distance;
-use crate::run::RunRecord;
+use crate::run::{QuerySpec, RunRecord, RunSpec, pose};
 
 /// How many points of the convergence's band are worked out.
 const BAND_STEPS: usize = 96;
@@ -22,6 +23,11 @@ pub struct Band {
     pub median: f64,
     /// Nine tenths.
     pub high: f64,
+}
+
+/// Neighbours that are searched for: one more than reported where a query's own row is left out of them.
+pub fn searched_k(spec: &RunSpec) -> usize {
+    spec.k + usize::from(spec.exclude_self)
 }
 
 /// See the module.
@@ -56,7 +62,7 @@ fn band(record: &RunRecord, queries: usize) -> Vec<Band> {
         return Vec::new();
     }
     let n = record.cloud.len() as f64;
-    let first = (record.spec.k as f64).min(n).max(1.0);
+    let first = (searched_k(&record.spec) as f64).min(n).max(1.0);
     let steps: Vec<f64> = (0..BAND_STEPS).map(|step| first * (n / first).powf(step as f64 / (BAND_STEPS - 1) as f64)).collect();
     let mut columns: Vec<Vec<f32>> = (0..BAND_STEPS).map(|_| Vec::with_capacity(queries)).collect();
     for at in 0..queries {
@@ -87,6 +93,8 @@ fn band(record: &RunRecord, queries: usize) -> Vec<Band> {
 pub struct TheoryCurve {
     /// (points seen, squared `max_distance`).
     pub points: Vec<[f64; 2]>,
+    /// Points seen and squared `max_distance` after every merge, of a query that had more than a run keeps.
+    pub replayed: Option<(Vec<u32>, Vec<f32>)>,
 }
 
 impl TheoryCurve {
@@ -94,9 +102,9 @@ impl TheoryCurve {
     pub fn of(record: &RunRecord, query: usize) -> Self {
         let mut distances = all_distances(record, query);
         distances.sort_unstable_by(f32::total_cmp);
-        let (n, k) = (distances.len(), record.spec.k);
+        let (n, k) = (distances.len(), searched_k(&record.spec));
         if n < k || k == 0 {
-            return Self::default();
+            return Self { points: Vec::new(), replayed: replayed(record, query) };
         }
         let mut points: Vec<[f64; 2]> = Vec::new();
         for step in 0..BAND_STEPS {
@@ -106,8 +114,26 @@ impl TheoryCurve {
                 points.push([seen as f64, f64::from(expected_max_distance(&distances, k, seen))]);
             }
         }
-        Self { points }
+        Self { points, replayed: replayed(record, query) }
     }
+}
+
+/// All merges of a query of which the run kept only some: it is searched again, by the kernel's twin.
+fn replayed(record: &RunRecord, query: usize) -> Option<(Vec<u32>, Vec<f32>)> {
+    let counters = *record.counters.get(query)?;
+    if counters.merges as usize <= record.convergence.of(query).0.len() {
+        return None;
+    }
+    let mut spec = record.spec.clone();
+    let mut at = query;
+    if record.query_cloud.is_none() {
+        spec.queries = QuerySpec::Rows(vec![record.cloud.record(record.query_rows[query] as usize)]);
+        at = 0;
+    }
+    let problem = pose(&spec, &record.cloud, record.query_cloud.as_ref()).ok()?;
+    let (again, history) = lockstep::replay(&problem, at);
+    // What did not go the same way says nothing of the run.
+    (again == counters).then(|| history.into_iter().unzip())
 }
 
 /// Squared distances of a query to all points, as the record's metric has them.
@@ -149,6 +175,32 @@ mod tests {
     }
 
     #[test]
+    fn a_query_with_more_merges_than_are_kept_is_replayed() {
+        use crate::cloud::{Column, PointCloud, Source, Table};
+        use crate::knn::Convergence;
+        // Every point is nearer to the last one than all before it.
+        let n = 3200;
+        let table = Table { columns: vec![Column { name: "x".to_owned() }], values: (0..n).map(|at| f64::from(n - at)).collect() };
+        let source = Source::Generate { spec: "test".to_owned(), seed: 0 };
+        let mut record = RunRecord::clone(&record());
+        record.cloud = std::sync::Arc::new(PointCloud::from_table(table, source, None, false).expect("a cloud"));
+        record.spec.queries = QuerySpec::Rows(vec![n as u64 - 1]);
+        record.query_rows = vec![n as u32 - 1];
+        let problem = pose(&record.spec, &record.cloud, None).expect("a problem");
+        let (counters, history) = lockstep::replay(&problem, 0);
+        assert!(counters.merges > 64);
+        record.counters = vec![counters];
+        record.convergence = Convergence::default();
+        record.convergence.push(history.iter().take(64).copied());
+
+        let (seen, distances) = TheoryCurve::of(&record, 0).replayed.expect("most merges are not kept");
+        assert_eq!(seen.len(), counters.merges as usize);
+        assert_eq!((seen.last(), distances.last()), (Some(&(n as u32)), Some(&9.0)), "k = 4, at distances 0 to 3");
+        record.counters[0].candidates += 1;
+        assert_eq!(TheoryCurve::of(&record, 0).replayed, None, "it went another way");
+    }
+
+    #[test]
     fn the_band_ends_where_the_answers_are() {
         let derived = Derived::of(&record());
         let last = derived.band.last().expect("three queries");
@@ -169,5 +221,11 @@ mod tests {
         assert_eq!(end[0], 50.0);
         assert!((end[1] - f64::from(all[3])).abs() < 1e-6, "after all points the bound is the k-th distance");
         assert!(curve.windows(2).all(|pair| pair[1][1] <= pair[0][1]));
+
+        // A query that leaves itself out is searched with one neighbour more: itself.
+        let mut without = RunRecord::clone(&record);
+        without.spec.exclude_self = true;
+        let end = TheoryCurve::of(&without, 0).points.last().copied().expect("n is at least k + 1");
+        assert!((end[1] - f64::from(all[4])).abs() < 1e-6);
     }
 }

@@ -1,5 +1,6 @@
 //! The problem as it is being typed: text fields that may not make sense yet.
 
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -139,6 +140,28 @@ impl Draft {
     /// # Errors
     /// Everything that is wrong, field by field.
     pub fn to_spec(&self) -> Result<RunSpec, Vec<FieldError>> {
+        let mut spec = self.read()?;
+        if let QuerySpec::Rows(listed) = &mut spec.queries {
+            *listed = rows(&self.query_rows).unwrap_or_default().into_iter().flatten().collect();
+        }
+        Ok(spec)
+    }
+
+    /// Everything that is wrong, field by field; cheap enough for every frame.
+    pub fn errors(&self) -> Vec<FieldError> {
+        self.read().err().unwrap_or_default()
+    }
+
+    /// How many rows are to be drawn, where that is what is asked.
+    pub fn count(&self) -> Option<u64> {
+        match self.queries() {
+            Ok(QuerySpec::Count(count)) => Some(count),
+            _ => None,
+        }
+    }
+
+    /// The whole problem, but for the rows that are typed: they are checked and not listed.
+    fn read(&self) -> Result<RunSpec, Vec<FieldError>> {
         let mut errors = Vec::new();
         let mut keep = |error: FieldError| {
             // The source names its seed, and so does the run.
@@ -176,7 +199,10 @@ impl Draft {
         Ok(match self.queries {
             QueryKind::All => QuerySpec::All,
             QueryKind::Count => QuerySpec::Count(number(Field::QueryCount, &self.query_count, 1, u64::from(u32::MAX))?),
-            QueryKind::Rows => QuerySpec::Rows(rows(&self.query_rows)?),
+            QueryKind::Rows => {
+                rows(&self.query_rows)?;
+                QuerySpec::Rows(Vec::new())
+            }
             QueryKind::File => QuerySpec::File {
                 path: path(Field::QueryPath, &self.query_path, "Type the path of a file of queries, or press Browse…")?,
                 columns: ColumnChoice::Default,
@@ -215,11 +241,11 @@ fn number(field: Field, text: &str, min: u64, max: u64) -> Result<u64, FieldErro
     }
 }
 
-/// `0,5,10-20`, ends included.
-fn rows(text: &str) -> Result<Vec<u64>, FieldError> {
+/// `0,5,10-20`, ends included, range by range.
+fn rows(text: &str) -> Result<Vec<RangeInclusive<u64>>, FieldError> {
     const MOST: u64 = 10_000_000;
     let wrong = |sentence: String| FieldError { field: Field::QueryRows, sentence };
-    let mut rows = Vec::new();
+    let (mut rows, mut count) = (Vec::new(), 0);
     for part in text.split([',', ' ']).map(str::trim).filter(|part| !part.is_empty()) {
         let (from, to) = part.split_once('-').unwrap_or((part, part));
         let (Ok(from), Ok(to)) = (from.trim().parse::<u64>(), to.trim().parse::<u64>()) else {
@@ -228,10 +254,11 @@ fn rows(text: &str) -> Result<Vec<u64>, FieldError> {
         if to < from {
             return Err(wrong(format!("“{part}” runs backwards; write {to}-{from}.")));
         }
-        if to - from >= MOST || rows.len() as u64 + (to - from) >= MOST {
+        if to - from >= MOST || count + (to - from) >= MOST {
             return Err(wrong(format!("“{part}” makes more than {} rows; choose all rows instead.", super::format::count(MOST))));
         }
-        rows.extend(from..=to);
+        count += to - from + 1;
+        rows.push(from..=to);
     }
     if rows.is_empty() {
         return Err(wrong("Click a point, or type row numbers as 0,5,10-20.".to_owned()));
@@ -275,7 +302,11 @@ mod tests {
 
     #[test]
     fn rows_are_lists_and_ranges() {
-        assert_eq!(rows("0,5, 10-12"), Ok(vec![0, 5, 10, 11, 12]));
+        let draft = |text: &str| Draft { queries: QueryKind::Rows, query_rows: text.to_owned(), ..Draft::default() };
+        assert_eq!(draft("0,5, 10-12").to_spec().map(|spec| spec.queries), Ok(QuerySpec::Rows(vec![0, 5, 10, 11, 12])));
+        assert_eq!(rows("0-9999999"), Ok(vec![0..=9_999_999]), "checked without being listed");
+        assert!(rows("0-9999999,10000000").is_err());
+        assert_eq!(draft("3-1").errors(), draft("3-1").to_spec().unwrap_err());
         assert!(rows("3-1").is_err());
         assert!(rows("0-99999999999").is_err());
         assert!(rows("x").is_err());

@@ -42,6 +42,14 @@ impl ExportKind {
     }
 }
 
+/// The path itself, or, where a file has that name, the next one that is free: `plane.csv`, `plane-2.csv`, ….
+pub fn free_path(path: &Path) -> PathBuf {
+    let part = |part: Option<&std::ffi::OsStr>| part.map(|part| part.to_string_lossy().into_owned()).unwrap_or_default();
+    let (stem, extension) = (part(path.file_stem()), part(path.extension()));
+    let numbered = (2..10_000).map(|number| path.with_file_name(format!("{stem}-{number}.{extension}")));
+    std::iter::once(path.to_owned()).chain(numbered).find(|path| !path.exists()).unwrap_or_else(|| path.to_owned())
+}
+
 /// The dialog's fields.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExportDialog {
@@ -51,6 +59,8 @@ pub struct ExportDialog {
     pub path: String,
     /// Why it was not written.
     pub error: Option<String>,
+    /// Whether a file that is there may be written over: somebody was asked.
+    pub overwrite: bool,
 }
 
 /// A pane's data, detached from the window so that a thread can write it.
@@ -181,6 +191,17 @@ mod tests {
         assert_eq!(lines(PaneData::Timings(Arc::clone(&record))), record.samples.len() + 1);
         assert_eq!(lines(PaneData::Merges(Arc::clone(&record))), record.counters.len() + 1);
         assert_eq!(lines(PaneData::Convergence(Arc::clone(&record))), record.convergence.points_seen.len() + 1);
+    }
+
+    #[test]
+    fn the_name_that_is_offered_is_free() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("plane.csv");
+        assert_eq!(free_path(&path), path);
+        std::fs::write(&path, "").expect("a file");
+        assert_eq!(free_path(&path), folder.path().join("plane-2.csv"));
+        std::fs::write(folder.path().join("plane-2.csv"), "").expect("a file");
+        assert_eq!(free_path(&path), folder.path().join("plane-3.csv"));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Numbers as people read them: what exports print, and what only a window needs.
 
+use crate::cloud::Order;
 pub use crate::export::text::{count as counted, rate as distances_per_second, thousands as count, time as millis};
 
 /// Three significant digits, in the plain notation where that is short: `0.00123`, `45.6`, `12,300`, `1.23e-7`.
@@ -32,10 +33,26 @@ pub fn digits(value: f64, digits: usize) -> String {
     if rounded < 0.0 { format!("-{whole}") } else { whole }
 }
 
-/// A coordinate in the file's own value: all the digits that it has, thousands not grouped so that it can be copied.
+/// A coordinate in the file's own value: all the digits that it has while they are few, else six decimals or six
+/// significant digits, whichever are more; thousands not grouped so that it can be copied.
 pub fn coordinate(value: f64) -> String {
     let plain = format!("{value}");
-    if plain.len() <= 14 { plain } else { format!("{value:.6}") }
+    if plain.len() <= 14 {
+        return plain;
+    }
+    match value.abs().log10().floor() as i32 {
+        0..=11 => format!("{value:.6}"),
+        exponent @ -4..=-1 => format!("{value:.*}", (5 - exponent) as usize),
+        _ => format!("{value:.5e}"),
+    }
+}
+
+/// What a bound needs, where it holds only for points in random order.
+pub fn if_shuffled(order: Order) -> &'static str {
+    match order {
+        Order::Shuffled => "",
+        Order::File => " if shuffled",
+    }
 }
 
 #[cfg(test)]
@@ -58,5 +75,8 @@ mod tests {
         assert_eq!(coordinate(-64.740737), "-64.740737");
         assert_eq!(coordinate(515_368.602_25), "515368.60225");
         assert_eq!(coordinate(1.0 / 3.0), "0.333333");
+        assert_eq!(coordinate(-1.0 / 300.0), "-0.00333333");
+        assert_eq!(coordinate(1.0 / 3e8), "3.33333e-9");
+        assert_eq!(coordinate(1e20 / 3.0), "3.33333e19");
     }
 }

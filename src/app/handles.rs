@@ -1,9 +1,10 @@
 //! Threads and GPU objects: what a saved state cannot hold.
 
 use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::thread;
+use std::thread::{self, JoinHandle};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use eframe::egui_wgpu;
@@ -12,8 +13,8 @@ use super::derived::{Derived, TheoryCurve};
 use super::export::ExportKind;
 use super::gpu::{self, ViewPoints};
 use super::loader::Loading;
-use super::session::{EngineStatus, FileColumns, Picked};
-use crate::cloud::PointCloud;
+use super::session::{Activity, Answered, EngineStatus, FileColumns, Picked};
+use crate::cloud::{PointCloud, Source};
 use crate::run::{JobId, RunRecord, RunSpec, Worker};
 
 /// What background threads tell the window.
@@ -36,6 +37,13 @@ pub enum Message {
     Saved(Result<PathBuf, String>),
     /// The window as it was painted.
     Picture(Arc<egui::ColorImage>),
+    /// A thread broke down.
+    Broken {
+        /// What it was to do.
+        task: &'static str,
+        /// What it said.
+        why: String,
+    },
 }
 
 /// What happens after a load.
@@ -54,6 +62,19 @@ pub struct Running {
     pub id: JobId,
     /// What was picked, when that is all it answers.
     pub pick: Option<Picked>,
+    /// As the worker says it.
+    pub stage: String,
+    /// 0 to 1.
+    pub fraction: f32,
+}
+
+/// Who waits for the theory's curve.
+#[derive(Default)]
+pub struct Theory {
+    /// Whether a thread works one out.
+    pub busy: bool,
+    /// Whose is next.
+    pub wanted: Option<Answered>,
 }
 
 /// What the graphics adapter is.
@@ -99,6 +120,8 @@ pub struct Handles {
     pub loading: Option<(Loading, Then)>,
     /// A point picked while a run went on.
     pub waiting_pick: Option<Picked>,
+    /// The theory's curve of what is answered.
+    pub theory: Theory,
     /// A picture to take.
     pub picture: Option<PendingPicture>,
     /// Points that are drawn while a view moves.
@@ -107,8 +130,20 @@ pub struct Handles {
     pub gpu: Option<Gpu>,
     sender: Sender<Message>,
     receiver: Receiver<Message>,
+    saves: Vec<JoinHandle<()>>,
     points: HashMap<u64, Gathered>,
     last_upload: u64,
+}
+
+impl Drop for Handles {
+    /// Lets files that are being written be finished.
+    fn drop(&mut self) {
+        for save in self.saves.drain(..) {
+            // Nobody reads any more, and the last thing a thread does is to say that it is done.
+            while self.receiver.try_recv().is_ok() {}
+            let _ = save.join();
+        }
+    }
 }
 
 impl Handles {
@@ -132,14 +167,38 @@ impl Handles {
             running: None,
             loading: None,
             waiting_pick: None,
+            theory: Theory::default(),
             picture: None,
             moving_points: gpu.map_or(0, Gpu::first_moving_points),
             gpu,
             sender,
             receiver,
+            saves: Vec::new(),
             points: HashMap::new(),
             last_upload: 0,
         })
+    }
+
+    /// What goes on: a load before a run, because it is what the next run waits for.
+    pub fn activity(&self) -> Activity {
+        match (&self.loading, &self.running) {
+            (Some((loading, _)), _) => {
+                let what = match &loading.job.source {
+                    Source::File { path, .. } => path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned(),
+                    Source::Generate { spec, .. } => spec.clone(),
+                };
+                Activity::Loading { what, fraction: loading.fraction() }
+            }
+            (None, Some(running)) => Activity::Running { stage: running.stage.clone(), fraction: running.fraction, pick: running.pick.is_some() },
+            (None, None) => Activity::Idle,
+        }
+    }
+
+    /// Lets go of what belongs to the cloud that was shown.
+    pub fn forget(&mut self) {
+        self.waiting_pick = None;
+        self.theory.wanted = None;
+        self.points.clear();
     }
 
     /// Learns from how long a frame took in which a view moved, so that about 20 come in a second.
@@ -153,16 +212,34 @@ impl Handles {
 
     /// Runs something on a thread of its own; what it gives comes back through [`Self::try_recv`].
     ///
-    /// Without a thread it runs here: late is better than never.
-    pub fn spawn(&self, name: &str, work: impl FnOnce() -> Message + Send + 'static) {
+    /// Where the system has no thread to give, or the work panics, the message says so.
+    pub fn spawn(&self, task: &'static str, work: impl FnOnce() -> Message + Send + 'static) {
+        let _ = self.start(task, work);
+    }
+
+    /// Writes a file on a thread of its own, which is waited for when the window closes.
+    pub fn save(&mut self, work: impl FnOnce() -> Result<PathBuf, String> + Send + 'static) {
+        self.saves.retain(|save| !save.is_finished());
+        self.saves.extend(self.start("save", move || Message::Saved(work())));
+    }
+
+    fn start(&self, task: &'static str, work: impl FnOnce() -> Message + Send + 'static) -> Option<JoinHandle<()>> {
         let (sender, ctx) = (self.sender.clone(), self.ctx.clone());
-        let work = Box::new(move || {
+        let work = move || {
+            let message = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+                let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned()).or_else(|| panic.downcast_ref::<String>().cloned());
+                Message::Broken { task, why: text.unwrap_or_else(|| "it panicked".to_owned()) }
+            });
             // The window may be gone by now.
-            let _ = sender.send(work());
+            let _ = sender.send(message);
             ctx.request_repaint();
-        });
-        if let Err(error) = thread::Builder::new().name(format!("warpscope-{name}")).spawn(work) {
-            eprintln!("warpscope: no thread for {name}: {error}");
+        };
+        match thread::Builder::new().name(format!("warpscope-{task}")).spawn(work) {
+            Ok(thread) => Some(thread),
+            Err(error) => {
+                let _ = self.sender.try_send(Message::Broken { task, why: format!("the system has no thread to give: {error}") });
+                None
+            }
         }
     }
 

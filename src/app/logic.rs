@@ -4,12 +4,11 @@ use std::sync::Arc;
 
 use super::App;
 use super::derived::Derived;
-use super::draft::DataKind;
 use super::export::{self, ExportDialog, ExportKind};
 use super::format;
 use super::handles::{Message, Then};
 use super::log::Level;
-use super::session::{Activity, FileColumns};
+use super::session::{FileColumns, Picked};
 use crate::cloud::{CloudError, PointCloud, Source};
 use crate::run::{Event, RunError, RunRecord};
 
@@ -23,12 +22,12 @@ impl App {
         while let Some(message) = self.handles.try_recv() {
             self.message(message);
         }
-        if self.handles.loading.is_none() && self.handles.running.is_none() {
-            self.session.activity = Activity::Idle;
-            if let Some(picked) = self.handles.waiting_pick.take() {
-                self.pick(picked);
-            }
+        if !self.is_busy()
+            && let Some(picked) = self.handles.waiting_pick.take()
+        {
+            self.pick(picked);
         }
+        self.session.activity = self.handles.activity();
     }
 
     fn event(&mut self, event: Event) {
@@ -36,14 +35,16 @@ impl App {
         let current = self.handles.running.as_ref().map(|running| running.id);
         match event {
             Event::Progress { id, stage, fraction } if Some(id) == current => {
-                let pick = self.handles.running.as_ref().is_some_and(|running| running.pick.is_some());
-                if self.handles.loading.is_none() {
-                    self.session.activity = Activity::Running { stage, fraction, pick };
+                if let Some(running) = &mut self.handles.running {
+                    (running.stage, running.fraction) = (stage, fraction);
                 }
             }
             Event::Finished { id, record } if Some(id) == current => {
                 let pick = self.handles.running.take().and_then(|running| running.pick);
+                // Rows of another cloud mean nothing in the one on screen.
+                let of_shown = self.session.cloud.as_ref().is_some_and(|cloud| Arc::ptr_eq(cloud, &record.cloud));
                 match pick {
+                    _ if !of_shown => {}
                     None => self.finished(record),
                     Some(picked) if self.session.picked == Some(picked) => self.answer(record, 0),
                     Some(_) => {}
@@ -53,7 +54,7 @@ impl App {
                 self.handles.running = None;
                 match error {
                     RunError::Cancelled => self.session.log.info("cancelled"),
-                    error => self.session.log.error(error.to_string()),
+                    error => self.session.log.error(in_window(&error)),
                 }
             }
             Event::Progress { .. } | Event::Finished { .. } | Event::Failed { .. } => {}
@@ -86,23 +87,24 @@ impl App {
         });
         self.session.record = Some(record);
         self.session.derived = None;
-        match self.session.picked {
-            Some(picked) if self.session.picked_point().is_some() => self.pick(picked),
-            _ => self.apply(super::commands::Action::PickQuery(0)),
+        let waiting = self.handles.waiting_pick.take();
+        match (self.session.picked, waiting) {
+            (Some(Picked::Row(row)), _) if let Some(query) = self.session.query_of_row(row) => self.pick_query(query),
+            (Some(Picked::Query(query)), _) if self.session.picked_point().is_some() => self.pick_query(query),
+            // Clicked while the run went on, which did not ask for it.
+            (_, Some(clicked)) => self.pick(clicked),
+            _ => self.pick_query(0),
         }
     }
 
     fn poll_loading(&mut self) {
         let Some((loading, _)) = &self.handles.loading else { return };
-        if let Activity::Loading { fraction, .. } = &mut self.session.activity {
-            *fraction = loading.fraction();
-        }
         let Some(result) = loading.try_finish() else { return };
         let Some((loading, then)) = self.handles.loading.take() else { return };
         match (result, then) {
             (Err(()), _) => self.session.log.error(format!("the reader stopped without an answer: {}", loading.job.source)),
             (Ok(Err(CloudError::Cancelled)), _) => self.session.log.info("cancelled"),
-            (Ok(Err(error)), _) => self.session.log.error(error.to_string()),
+            (Ok(Err(error)), _) => self.session.log.error(in_window(&error)),
             (Ok(Ok(queries)), Then::RunQueries(spec)) => {
                 if let Some(data) = loading.job.data.clone() {
                     self.submit(spec, data, Some(queries), None);
@@ -137,6 +139,10 @@ impl App {
         (self.state.space.target, self.state.space.distance) = (view.target, view.distance);
         self.state.space.axes = fitting(&cloud);
         self.describe(&cloud);
+        if self.handles.running.take().is_some() {
+            self.handles.worker.cancel();
+        }
+        self.handles.forget();
         let session = &mut self.session;
         (session.record, session.derived, session.theory) = (None, None, None);
         (session.picked, session.answered, session.rank) = (None, None, None);
@@ -170,6 +176,7 @@ impl App {
                 }
             }
             Message::Theory(record, query, curve) => {
+                self.theory_done();
                 let shown = self.session.answered.as_ref();
                 if shown.is_some_and(|shown| Arc::ptr_eq(&shown.record, &record) && shown.query == query) {
                     self.session.theory = Some(curve);
@@ -179,19 +186,25 @@ impl App {
             Message::DataPath(Some(path)) => self.open(&path),
             Message::DataPath(None) => {
                 // Also what a desktop without a file dialog answers, at once: the typed path always works.
-                self.state.draft.data = DataKind::File;
-                self.session.log.info("no file chosen; a path can be typed on the left");
+                self.session.log.info("no file chosen; a path can be typed on the left, under From a file");
             }
             Message::QueryPath(Some(path)) => self.state.draft.query_path = path.display().to_string(),
             Message::QueryPath(None) | Message::ExportPath(None) => self.session.log.info("no file chosen; a path can be typed"),
             Message::ExportPath(Some(path)) => {
                 if let Some(dialog) = &mut self.session.export {
-                    *dialog = ExportDialog { path: path.display().to_string(), error: None, kind: dialog.kind };
+                    // Whoever chose an existing file there was asked already.
+                    *dialog = ExportDialog { path: path.display().to_string(), error: None, overwrite: true, kind: dialog.kind };
                 }
             }
             Message::Saved(Ok(path)) => self.session.log.info(format!("written: {}", path.display())),
             Message::Saved(Err(error)) => self.session.log.error(error),
             Message::Picture(picture) => self.picture_taken(picture),
+            Message::Broken { task, why } => {
+                if task == "theory" {
+                    self.theory_done();
+                }
+                self.session.log.error(format!("{task} stopped without an answer: {why}"));
+            }
         }
     }
 
@@ -202,7 +215,8 @@ impl App {
             pending.requested = true;
             let (sender, ctx) = (self.handles.sender(), self.handles.ctx.clone());
             self.handles.ctx.request_screenshot(move |picture| {
-                let _ = sender.send(Message::Picture(picture));
+                // On the window's own thread: it must not wait for itself.
+                let _ = sender.try_send(Message::Picture(picture));
                 ctx.request_repaint();
             });
         }
@@ -219,8 +233,20 @@ impl App {
             }
             ExportKind::Window | ExportKind::Data(_) => None,
         };
-        self.handles.spawn("save", move || Message::Saved(export::write_png(&pending.path, &picture, crop)));
+        self.handles.save(move || export::write_png(&pending.path, &picture, crop));
     }
+}
+
+/// An error as the window says it: the way out is a field on the left, not an option of the command line.
+fn in_window(error: &dyn std::error::Error) -> String {
+    const BOX: &str = "“Leave out rows with NaN or ∞” on the left";
+    error
+        .to_string()
+        .replace("--drop-nonfinite leaves such rows out", &format!("tick {BOX}"))
+        .replace("--drop-nonfinite to leave such rows out", BOX)
+        .replace("choose columns with --columns", "type the data's columns on the left")
+        .replace("--columns chooses others", "type others under Columns on the left")
+        .replace("--engine lockstep", "the engine lockstep on the left")
 }
 
 /// The axes that are shown first: the first ones, and of many those along which the points differ most.
@@ -248,6 +274,21 @@ fn fitting<const N: usize>(cloud: &PointCloud) -> [usize; N] {
 mod tests {
     use super::*;
     use crate::app::testing::{cloud, stretched};
+    use crate::knn::ProblemError;
+
+    #[test]
+    fn errors_name_no_options_of_the_command_line() {
+        let origin = "a.csv".to_owned();
+        let errors: [Box<dyn std::error::Error>; 3] = [
+            Box::new(CloudError::NonFinite { row: 3, line: None, column: "x".to_owned(), value: f64::NAN, origin: origin.clone() }),
+            Box::new(CloudError::Dimensions { queries: 3, data: 2, origin }),
+            Box::new(RunError::from(ProblemError::Zero { whose: "data", record: 4 })),
+        ];
+        for error in errors {
+            let said = in_window(&*error);
+            assert!(!said.contains("--") && said.contains("on the left"), "{said}");
+        }
+    }
 
     #[test]
     fn the_first_axes_are_those_that_show_something() {

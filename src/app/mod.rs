@@ -70,7 +70,7 @@ pub fn run(file: Option<PathBuf>) -> anyhow::Result<()> {
     #[cfg(all(unix, not(target_os = "macos")))]
     if ["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET"].iter().all(|name| std::env::var_os(name).is_none_or(|value| value.is_empty())) {
         anyhow::bail!(
-            "cannot open a window: there is no display, neither DISPLAY nor WAYLAND_DISPLAY is set; `warpscope gui --picture FILE` draws the window into a PNG"
+            "cannot open a window: there is no display, neither DISPLAY nor WAYLAND_DISPLAY is set; `warpscope gui --png FILE` draws the window into a PNG"
         );
     }
     let options = eframe::NativeOptions { viewport, persist_window: true, ..Default::default() };

@@ -152,10 +152,17 @@ impl Session {
         record.query_rows.iter().position(|&asked| asked == row)
     }
 
+    /// The run to draw beside the answer: none where the answer is to another question.
+    pub fn compared_record(&self) -> Option<&Arc<RunRecord>> {
+        let question = |record: &RunRecord| (record.spec.k, record.spec.metric, record.spec.order, record.spec.exclude_self, record.engine);
+        let answered = self.answered.as_ref();
+        self.record.as_ref().filter(|record| answered.is_none_or(|answered| question(&answered.record) == question(record)))
+    }
+
     /// Local coordinates of what is picked, and the cloud that has them.
     pub fn picked_point(&self) -> Option<(&PointCloud, usize)> {
         match self.picked? {
-            Picked::Row(row) => self.cloud.as_ref().map(|cloud| (&**cloud, row as usize)),
+            Picked::Row(row) => self.cloud.as_ref().filter(|cloud| (row as usize) < cloud.len()).map(|cloud| (&**cloud, row as usize)),
             Picked::Query(query) => {
                 let record = self.record.as_ref()?;
                 let cloud = record.query_cloud.as_ref()?;

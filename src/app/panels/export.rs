@@ -37,7 +37,7 @@ pub fn export_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut Ac
         return actions.send(Action::SetExport(None));
     }
     if path != dialog.path {
-        actions.send(Action::SetExport(Some(ExportDialog { path, error: None, ..dialog.clone() })));
+        actions.send(Action::SetExport(Some(ExportDialog { path, error: None, overwrite: false, ..dialog.clone() })));
     }
     if save {
         actions.send(Action::SaveExport);

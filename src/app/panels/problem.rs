@@ -17,7 +17,7 @@ use crate::run::EngineChoice;
 /// The panel.
 pub fn problem_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palette, actions: &mut Actions) {
     let mut draft = state.draft.clone();
-    let mut errors = draft.to_spec().err().unwrap_or_default();
+    let mut errors = draft.errors();
     errors.extend(too_many_queries(&draft, session));
     egui::Panel::bottom("run").show_separator_line(false).frame(egui::Frame::NONE.inner_margin(egui::Margin { top: 6, ..Default::default() })).show(
         ui,
@@ -39,9 +39,9 @@ pub fn problem_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palet
 
 /// More queries than rows are never cut down silently.
 fn too_many_queries(draft: &Draft, session: &Session) -> Option<FieldError> {
-    let spec = draft.to_spec().ok()?;
-    let cloud = session.cloud.as_ref().filter(|cloud| *cloud.source() == spec.data)?;
-    let crate::run::QuerySpec::Count(count) = spec.queries else { return None };
+    let count = draft.count()?;
+    let source = draft.source().ok()?;
+    let cloud = session.cloud.as_ref().filter(|cloud| *cloud.source() == source)?;
     let rows = format::counted(cloud.len() as u64, "row", "rows");
     (count > cloud.len() as u64).then(|| FieldError { field: Field::QueryCount, sentence: format!("The cloud has {rows}; choose All, or fewer.") })
 }
@@ -114,7 +114,9 @@ fn file_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldErr
         let width = ui.available_width();
         ui.add(TextEdit::singleline(&mut draft.columns).id_salt("columns").hint_text("x,y,z or all numbers").desired_width(width)).labelled_by(label)
     });
-    if let Some(cloud) = session.cloud.as_ref().filter(|_| draft.columns.trim().is_empty()) {
+    // Only what is known of this very file.
+    let read = session.cloud.as_ref().filter(|cloud| draft.columns.trim().is_empty() && draft.source().is_ok_and(|source| *cloud.source() == source));
+    if let Some(cloud) = read {
         let names: Vec<&str> = cloud.axes().iter().map(|axis| axis.name.as_str()).take(8).collect();
         let more = if cloud.dims() > 8 { format!(", … ({})", cloud.dims()) } else { String::new() };
         ui.label(RichText::new(format!("Read: {}{more}", names.join(", "))).color(palette.text_weak).small());

@@ -72,6 +72,8 @@ fn answer_ui(ui: &mut Ui, answered: &Answered, palette: &Palette) {
     } else {
         fact_ui(ui, "Neighbours", format!("{} of k = {}", format::count(answered.neighbors().len() as u64), answered.record.spec.k), palette);
     }
+    let spec = &answered.record.spec;
+    fact_ui(ui, "Asked", format!("k = {}, {}, {}", spec.k, spec.metric, answered.record.engine), palette);
     match answered.counters() {
         Some(counters) => {
             fact_ui(ui, "Merges", format::count(u64::from(counters.merges)), palette);
@@ -111,22 +113,28 @@ fn run_ui(ui: &mut Ui, record: &RunRecord, palette: &Palette) {
     fact_ui(ui, "Points", format::count(summary.n), palette);
     fact_ui(ui, "Queries", format::count(summary.q), palette);
     fact_ui(ui, "Dimensions", format::count(summary.d), palette);
-    fact_ui(ui, "k", format!("{} (K = {})", spec.k, crate::knn::theory::capacity(spec.k)), palette);
+    fact_ui(ui, "k", format!("{} (K = {})", spec.k, crate::knn::theory::capacity(crate::app::derived::searched_k(spec))), palette);
     let order = match spec.order {
         crate::cloud::Order::File => "file",
         crate::cloud::Order::Shuffled => "shuffled",
     };
     fact_ui(ui, "Metric, order", format!("{}, {order}", spec.metric), palette);
+    let shuffled = format::if_shuffled(spec.order);
     fact_ui(ui, "Search", format::millis(summary.search_ms_median), palette);
     if let Some(rate) = summary.distances_per_second {
         fact_ui(ui, "Rate", format::distances_per_second(rate), palette);
     }
     if let Some(merges) = summary.mean_merges {
-        fact_ui(ui, "Mean merges", format!("{} (≤ {})", format::significant(merges), format::significant(summary.expected_merges)), palette);
+        fact_ui(
+            ui,
+            "Mean merges",
+            format!("{} (≤ {}{shuffled})", format::significant(merges), format::significant(summary.expected_merges)),
+            palette,
+        );
     }
     if let Some(candidates) = summary.mean_candidates {
         let bound = format::significant(summary.expected_candidates);
-        fact_ui(ui, "Candidates", format!("{} (≤ {bound})", format::significant(candidates)), palette);
+        fact_ui(ui, "Candidates", format!("{} (≤ {bound}{shuffled})", format::significant(candidates)), palette);
     }
     fact_ui(ui, "Seed", spec.seed.to_string(), palette);
     heading_ui(ui, "Device");

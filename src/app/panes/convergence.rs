@@ -3,21 +3,23 @@
 
 use std::ops::RangeInclusive;
 
-use egui::Ui;
+use egui::{RichText, Ui};
 use egui_plot::{Corner, FilledArea, GridInput, GridMark, Legend, Line, LineStyle, PlotPoints};
 
 use super::PaneContext;
+use super::merges::OTHER_QUESTION;
 use super::timings::{has_room, plot};
 use crate::app::commands::Action;
+use crate::app::derived::Band;
 use crate::app::format;
-use crate::app::session::Answered;
 use crate::app::widgets::empty_ui;
 
 /// The pane.
 pub fn convergence_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let palette = context.palette;
     let session = context.session;
-    let Some(record) = session.record.as_ref().or(session.answered.as_ref().map(|answered| &answered.record)) else {
+    let compared = session.compared_record();
+    let Some(record) = compared.or(session.answered.as_ref().map(|answered| &answered.record)) else {
         let next = if session.activity.is_busy() { "It comes when the run is done." } else { "Press Run, or click a point." };
         return empty_ui(ui, "No convergence yet", next, palette);
     };
@@ -29,6 +31,9 @@ pub fn convergence_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     ui.horizontal_wrapped(|ui| {
         ui.label("Squared max_distance over points seen");
         ui.checkbox(&mut view.log_y, "Log scale up");
+        if compared.is_none() && session.record.is_some() {
+            ui.label(RichText::new(OTHER_QUESTION).color(palette.text_weak).small());
+        }
     });
     if view != context.state.convergence {
         context.actions.send(Action::SetConvergence(view));
@@ -39,15 +44,38 @@ pub fn convergence_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let fits = move |value: f64| value.is_finite() && (!log_y || value > 0.0);
     let at = move |x: f64, y: f64| [x.log10(), up(y)];
 
-    let band: Vec<_> = session.derived.iter().flat_map(|derived| &derived.band).filter(|step| fits(step.low) && fits(step.high)).copied().collect();
+    let derived = session.derived.as_ref().filter(|_| compared.is_some());
+    let whole: Vec<Band> = derived.iter().flat_map(|derived| &derived.band).copied().collect();
+    let band: Vec<Band> = whole.iter().filter(|step| fits(step.low) && fits(step.high)).copied().collect();
     let xs: Vec<f64> = band.iter().map(|step| step.points_seen.log10()).collect();
     let lows: Vec<f64> = band.iter().map(|step| up(step.low)).collect();
     let highs: Vec<f64> = band.iter().map(|step| up(step.high)).collect();
-    let medians: Vec<[f64; 2]> = band.iter().map(|step| at(step.points_seen, step.median)).collect();
-    let picked: Vec<[f64; 2]> =
-        session.answered.as_ref().map(steps).unwrap_or_default().into_iter().filter(|p| fits(p[1])).map(|[x, y]| at(x, y)).collect();
-    let theory: Vec<[f64; 2]> = session.theory.iter().flat_map(|curve| &curve.points).filter(|p| fits(p[1])).map(|&[x, y]| at(x, y)).collect();
+    let medians: Vec<[f64; 2]> = whole.iter().filter(|step| fits(step.median)).map(|step| at(step.points_seen, step.median)).collect();
+    let replayed = session.theory.as_ref().and_then(|curve| curve.replayed.as_ref());
+    let walked = match (replayed, &session.answered) {
+        (Some((seen, distances)), _) => steps(seen, distances),
+        (None, Some(answered)) if answered.query < answered.record.convergence.queries() => {
+            let (seen, distances) = answered.record.convergence.of(answered.query);
+            steps(seen, distances)
+        }
+        (None, _) => Vec::new(),
+    };
+    let picked: Vec<[f64; 2]> = walked.iter().filter(|p| fits(p[1])).map(|&[x, y]| at(x, y)).collect();
+    let expected_points = || session.theory.iter().flat_map(|curve| &curve.points);
+    let theory: Vec<[f64; 2]> = expected_points().filter(|p| fits(p[1])).map(|&[x, y]| at(x, y)).collect();
+    let zeros = whole.iter().any(|step| step.low == 0.0) || walked.iter().chain(expected_points()).any(|p| p[1] == 0.0);
+    if log_y && zeros {
+        ui.label(RichText::new("distances of 0 have no place on a log scale").color(palette.text_weak).small());
+    }
 
+    let total = record.convergence.queries();
+    let looked_at = derived.map_or(total, |derived| derived.band_queries);
+    let of_queries = if looked_at < total {
+        format!("{} of {} queries", format::count(looked_at as u64), format::count(total as u64))
+    } else {
+        "queries".to_owned()
+    };
+    let expected = session.answered.as_ref().map_or("", |answered| format::if_shuffled(answered.record.spec.order));
     let with_legend = has_room(ui);
     let figure = plot(if log_y { "convergence, log" } else { "convergence" }, palette)
         .height((ui.available_height() - 4.0).max(60.0))
@@ -66,13 +94,18 @@ pub fn convergence_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let legend = Legend::default().position(Corner::LeftBottom).follow_insertion_order(true).background_alpha(0.8);
     let figure = if with_legend { figure.legend(legend) } else { figure };
     figure.show(ui, |plot| {
+        let fill = palette.intermediate.gamma_multiply(0.22);
         if !xs.is_empty() {
-            let fill = palette.intermediate.gamma_multiply(0.22);
-            plot.add(FilledArea::new("10 to 90 % of queries", &xs, &lows, &highs).fill_color(fill));
-            plot.line(Line::new("median of queries", PlotPoints::from(medians)).color(palette.intermediate).width(1.5).allow_band(false));
+            plot.add(FilledArea::new(format!("10 to 90 % of {of_queries}"), &xs, &lows, &highs).fill_color(fill));
+        }
+        if !medians.is_empty() {
+            plot.line(
+                Line::new(format!("median of {of_queries}"), PlotPoints::from(medians)).color(palette.intermediate).width(1.5).allow_band(false),
+            );
         }
         if !theory.is_empty() {
-            let line = Line::new("theory, picked query", PlotPoints::from(theory)).color(palette.theory).width(1.5).allow_band(false);
+            let line =
+                Line::new(format!("theory{expected}, picked query"), PlotPoints::from(theory)).color(palette.theory).width(1.5).allow_band(false);
             plot.line(line.style(LineStyle::dashed_dense()));
         }
         if !picked.is_empty() {
@@ -82,12 +115,7 @@ pub fn convergence_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
 }
 
 /// The picked query's `max_distance`: it holds from one merge to the next.
-fn steps(answered: &Answered) -> Vec<[f64; 2]> {
-    let convergence = &answered.record.convergence;
-    if answered.query >= convergence.queries() {
-        return Vec::new();
-    }
-    let (seen, distances) = convergence.of(answered.query);
+fn steps(seen: &[u32], distances: &[f32]) -> Vec<[f64; 2]> {
     let mut steps = Vec::with_capacity(seen.len() * 2);
     for (entry, (&points_seen, &distance)) in seen.iter().zip(distances).enumerate() {
         steps.push([f64::from(points_seen), f64::from(distance)]);
@@ -135,7 +163,9 @@ mod tests {
 
     #[test]
     fn a_bound_holds_until_the_next_merge() {
-        let steps = steps(&Answered { record: record(), query: 0 });
+        let record = record();
+        let (seen, distances) = record.convergence.of(0);
+        let steps = steps(seen, distances);
         assert_eq!(steps.iter().map(|step| step[0]).collect::<Vec<_>>(), [10.0, 30.0, 30.0, 50.0, 50.0]);
         assert_eq!(steps[0][1], steps[1][1]);
         assert!(steps[2][1] < steps[1][1]);

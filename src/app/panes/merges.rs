@@ -1,41 +1,54 @@
 //! Merges: how many of the queries needed how many, with what theory expects.
 
-use egui::Ui;
+use egui::{RichText, Ui};
 use egui_plot::{AxisHints, Bar, BarChart, LineStyle, VLine};
 
 use super::PaneContext;
 use super::timings::{inline_swatch_ui, plot, whole_numbers};
 use crate::app::format;
 use crate::app::widgets::empty_ui;
-use crate::cloud::Order;
+
+/// Why the run is not drawn beside the picked query.
+pub const OTHER_QUESTION: &str = "the run asked another question (k, metric, order, engine): only the picked query is drawn";
 
 /// The pane.
 pub fn merges_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let palette = context.palette;
     let session = context.session;
-    let Some(record) = &session.record else {
+    let Some(run) = &session.record else {
         let next = if session.activity.is_busy() { "They come when the run is done." } else { "Press Run to count them." };
         return empty_ui(ui, "No merges yet", next, palette);
     };
+    let compared = session.compared_record();
+    let record = session.answered.as_ref().filter(|_| compared.is_none()).map_or(run, |answered| &answered.record);
     if record.counters.is_empty() {
         let next = "Run lockstep or cuda on the left: they count every merge of the candidate buffer.";
         return empty_ui(ui, &format!("{} has no candidate buffer, so no merges", record.engine), next, palette);
     }
-    let Some(derived) = &session.derived else { return };
+    let merges: &[(u32, u64)] = match (compared, &session.derived) {
+        (Some(_), None) => return,
+        (Some(_), Some(derived)) => &derived.merges,
+        (None, _) => &[],
+    };
     let summary = &record.summary;
     let mean = summary.mean_merges.unwrap_or_default();
-    let bars: Vec<Bar> = derived.merges.iter().map(|&(merges, queries)| Bar::new(f64::from(merges), queries as f64).width(0.8)).collect();
+    let bars: Vec<Bar> = merges.iter().map(|&(merges, queries)| Bar::new(f64::from(merges), queries as f64).width(0.8)).collect();
     let picked = session.answered.as_ref().and_then(|answered| answered.counters());
-    let shuffled = if record.spec.order == Order::Shuffled { "" } else { " if shuffled" };
+    let shuffled = format::if_shuffled(record.spec.order);
     ui.horizontal_wrapped(|ui| {
         ui.label("Merges per query:");
-        inline_swatch_ui(ui, palette.text_weak, &format!("mean {}", format::significant(mean)));
+        if compared.is_some() {
+            inline_swatch_ui(ui, palette.text_weak, &format!("mean {}", format::significant(mean)));
+        }
         inline_swatch_ui(ui, palette.theory, &format!("theory at most {}{shuffled}", format::significant(summary.expected_merges)));
         if let Some(counters) = picked {
             inline_swatch_ui(ui, palette.query, &format!("picked query {}", format::count(u64::from(counters.merges))));
         }
+        if compared.is_none() {
+            ui.label(RichText::new(OTHER_QUESTION).color(palette.text_weak).small());
+        }
     });
-    let least = derived.merges.first().map_or(0.0, |bin| f64::from(bin.0));
+    let least = merges.first().map_or(0.0, |bin| f64::from(bin.0));
     plot("merges", palette)
         .height((ui.available_height() - 4.0).max(60.0))
         .width(ui.available_width())
@@ -59,7 +72,9 @@ pub fn merges_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         })
         .show(ui, |plot| {
             plot.bar_chart(BarChart::new("queries", bars).color(palette.buffer));
-            plot.vline(VLine::new("mean", mean).color(palette.text_weak).width(1.5));
+            if compared.is_some() {
+                plot.vline(VLine::new("mean", mean).color(palette.text_weak).width(1.5));
+            }
             plot.vline(VLine::new("theory, at most", summary.expected_merges).color(palette.theory).width(1.5).style(LineStyle::dashed_dense()));
             if let Some(counters) = picked {
                 plot.vline(VLine::new("picked query", f64::from(counters.merges)).color(palette.query).width(2.0));

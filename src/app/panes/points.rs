@@ -15,6 +15,9 @@ use crate::cloud::PointCloud;
 /// How long after the last movement everything is drawn again.
 const STILL_AFTER_SECS: f64 = 0.2;
 
+/// About as many points are in sight while the view moves, where there are so many.
+const LEAST_IN_SIGHT: f32 = 10_000.0;
+
 /// Draws the cloud, and the file of queries over it, into a texture named `view`; `visible` is about the part of it
 /// that is in sight. Returns what to say when not all of it is drawn.
 #[allow(clippy::too_many_arguments, reason = "a picture has this many sides")]
@@ -33,11 +36,15 @@ pub fn points_ui<const N: usize>(
     let gpu = context.handles.gpu?;
     let n = cloud.len() as u64;
     let drawn = n.min(gpu.most_points);
+    let before = moving(ui, view, false);
     let moving = moving(ui, view, moved);
-    if moved {
-        context.handles.adapt(ui.input(|input| input.unstable_dt));
+    // The first frame of a movement comes after a pause, whose length says nothing of how fast frames are.
+    if moved && before {
+        context.handles.adapt(ui.input(|input| input.stable_dt));
     }
-    let shown = if moving { drawn.min(u64::from(context.handles.moving_points)) } else { drawn };
+    // Where little of the cloud is in sight, more of it is drawn, so that something is to be seen.
+    let least = (LEAST_IN_SIGHT / visible.max(0.01)) as u64;
+    let shown = if moving { drawn.min(u64::from(context.handles.moving_points).max(least)) } else { drawn };
     let pixels_per_point = ui.pixels_per_point();
     let rect = rect.round_to_pixels(pixels_per_point);
     let size = [(rect.width() * pixels_per_point).round() as u32, (rect.height() * pixels_per_point).round() as u32];
@@ -53,7 +60,7 @@ pub fn points_ui<const N: usize>(
     if let Some(queries) = context.session.record.as_ref().and_then(|record| record.query_cloud.clone()) {
         let points = context.handles.points(N as u64 | 1 << 32, &queries, &axes);
         let count = points.positions.len().min(u32::MAX as usize) as u32;
-        layers.push((points, count, Style { color: context.palette.candidate, size: style.size * 1.4, magnitude: None }));
+        layers.push((points, count, Style { color: context.palette.query.gamma_multiply(0.6), size: style.size * 1.4, magnitude: None }));
     }
     ui.painter().add(egui_wgpu::Callback::new_paint_callback(rect, PointsCallback { view, layers, projection, size }));
     if shown < drawn {

@@ -58,7 +58,9 @@ pub fn space_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         ui.painter().text(rect.left_bottom() + vec2(6.0, -4.0), Align2::LEFT_BOTTOM, note, FontId::proportional(12.0), context.palette.text);
     }
 
+    // The second click of two fits the view and picks nothing.
     if response.clicked()
+        && !response.double_clicked()
         && let Some(pointer) = response.interact_pointer_pos()
         && let Some(action) = nearest(&camera, &cloud, &view, context, pointer)
     {

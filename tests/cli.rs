@@ -72,6 +72,22 @@ fn table(path: &Path) -> (Vec<String>, Vec<Vec<String>>) {
 /// Six points; the third has no y.
 const POINTS: &str = "name,x,y\na,0,0\nb,3,4\nc,1,\nd,0,1\ne,6,8\nf,0,0\n";
 
+#[cfg(unix)]
+#[test]
+fn nothing_is_written_over_what_is_searched_or_read_only() {
+    let place = Place::new();
+    let rows = "x,y\n1,2\n3,4\n5,7\n";
+    place.write("own.csv", rows);
+    let error = place.fails(1, "run --engine lockstep --input own.csv --k 1 --queries all --neighbors own.csv");
+    assert_eq!(error, "cannot write: the cloud that is searched would be lost; choose another name: own.csv");
+    place.write("kept.csv", "mine");
+    fs::set_permissions(place.path("kept.csv"), std::os::unix::fs::PermissionsExt::from_mode(0o444)).unwrap();
+    let error = place.fails(1, "generate uniform:n=3 kept.csv");
+    assert_eq!(error, "cannot write: the file that is there is read-only: kept.csv");
+    assert_eq!(fs::read_to_string(place.path("own.csv")).unwrap(), rows);
+    assert_eq!(fs::read_to_string(place.path("kept.csv")).unwrap(), "mine");
+}
+
 #[test]
 fn a_written_cloud_is_searched_and_its_neighbours_are_records() {
     let place = Place::new();

@@ -105,7 +105,8 @@ fn usage(error: &clap::Error) -> ExitCode {
     let text = error.render().to_string();
     let what = text.split("\n\nUsage:").next().unwrap_or(&text);
     let what = what.split("\n\nFor more information").next().unwrap_or(what);
-    output::error(what.trim_start_matches("error: "));
+    // clap's parts stand in lines of their own; one line needs a sign between them.
+    output::error(&what.trim_start_matches("error: ").replace("\n\n  tip:", "; tip:").replace("\n  [possible", " [possible"));
     ExitCode::from(2)
 }
 

@@ -6,7 +6,7 @@ use super::bar::Bar;
 use super::input::{Loaded, ProblemArgs, engine_parser};
 use super::output;
 use super::output::columns;
-use crate::cloud::PointCloud;
+use crate::cloud::{PointCloud, Source};
 use crate::export::{self, NeighborFormat, text};
 use crate::knn::Metric;
 use crate::run::{EngineChoice, Engines, QuerySpec, RunFile, RunRecord, RunSpec};
@@ -58,6 +58,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
         export::check(path)?;
     }
     let Loaded { spec, cloud, query_cloud } = args.problem.load()?;
+    spare_inputs(args, &spec)?;
     let spec = RunSpec { engine: args.engine, warmup: args.warmup, repeats: args.repeats, profile: args.profile, ..spec };
     let record = Engines::default().execute(&spec, &cloud, query_cloud.as_ref(), &mut Bar::new("").stage())?;
     if let Some(why) = &record.fallback {
@@ -70,6 +71,20 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
     let result = write(args, &record, &mut written);
     // Whatever became of the files, the search was done.
     if args.json { output::print_json(&RunFile::from(&record)) } else { output::print(&summary(&record, &written)) }.and(result)
+}
+
+/// Refuses to write over the files that are searched.
+fn spare_inputs(args: &RunArgs, spec: &RunSpec) -> anyhow::Result<()> {
+    let data = if let Source::File { path, .. } = &spec.data { Some(path) } else { None };
+    let queries = if let QuerySpec::File { path, .. } = &spec.queries { Some(path) } else { None };
+    let inputs: Vec<PathBuf> = data.into_iter().chain(queries).filter_map(|path| path.canonicalize().ok()).collect();
+    let neighbors = args.neighbors.iter().flat_map(|path| [path.clone(), path.with_extension("fvecs"), path.with_extension("fbin")]);
+    let tables =
+        args.out.iter().flat_map(|dir| ["run.json", "timings.csv", "merges.csv", "convergence.csv", "trace.json"].map(|name| dir.join(name)));
+    match neighbors.chain(tables).find(|path| path.canonicalize().is_ok_and(|path| inputs.contains(&path))) {
+        Some(path) => anyhow::bail!("cannot write: the cloud that is searched would be lost; choose another name: {}", path.display()),
+        None => Ok(()),
+    }
 }
 
 /// Writes what was asked for and notes in `written` what is there.

@@ -54,6 +54,10 @@ fn temporary(path: &Path) -> io::Result<NamedTempFile<File>> {
     if path.is_dir() {
         return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder"));
     }
+    // A rename asks for the folder's permission only, and root for nobody's: who made the file read-only meant it.
+    if fs::metadata(path).is_ok_and(|meta| meta.permissions().readonly()) {
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, "the file that is there is read-only"));
+    }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     // Created as any file is: tempfile's own way makes it its owner's alone, and puts the temporary name into errors.
     tempfile::Builder::new().prefix(".warpscope-").suffix(".tmp").make_in(folder, |path| File::create_new(path))

@@ -3,6 +3,7 @@
 //! All work goes to one stream, so that its order needs no events; events are there to be timed.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT;
 use cudarc::driver::sys::{CUdeviceptr, CUevent_flags};
@@ -10,6 +11,7 @@ use cudarc::driver::{CudaEvent, CudaSlice, DevicePtr, DevicePtrMut, DeviceRepr, 
 
 use super::Cuda;
 use super::kernels::Unit;
+use super::points::Layout;
 use super::policy::Policy;
 use crate::knn::{
     Answer, Build, CONVERGENCE_ENTRIES, Counters, EngineError, EngineKind, MAX_COUNTED_CHUNK, Neighbors, Problem, Profile, Search, WarpPhase,
@@ -108,18 +110,28 @@ impl<'a> CudaSearch<'a> {
     /// # Errors
     /// [`EngineError::Memory`] before anything is reserved, [`EngineError::Device`].
     pub fn new(cuda: &'a mut Cuda, problem: &Problem, profile: bool) -> Result<Self, EngineError> {
+        let unit = cuda.kernels.unit_for(problem.k(), problem.dims());
+        Self::with_unit(cuda, problem, profile, unit)
+    }
+
+    /// The same with a kernel of the caller's choice, which must be for the problem's k and d.
+    ///
+    /// # Errors
+    /// As [`Self::new`]'s, and [`EngineError::Unavailable`] when the kernel cannot be had.
+    pub fn with_unit(cuda: &'a mut Cuda, problem: &Problem, profile: bool, unit: Unit) -> Result<Self, EngineError> {
         let (n, d, k, q) = (problem.n(), problem.dims(), problem.k(), problem.q());
         let unavailable = |why| EngineError::Unavailable { engine: EngineKind::Cuda, why };
-        let unit = cuda.kernels.unit_for(k, d);
         // Loaded now, so that no launch is timed with it.
         let mut policy = None;
         for build in [Build::Timed, Build::Counted, Build::Profiled] {
             policy = Some(cuda.kernels.search(unit, build).map_err(unavailable)?.cut.policy);
         }
         let policy = policy.expect("three builds");
-        // Batches are copied whole: past the last point there is infinity, which no filter lets through.
-        let padded = if unit.dims == 0 { n } else { n.next_multiple_of(policy.batch as usize) };
-        let needed = RESERVE + 4 * (padded * d + q * d) as u64 + 8 * (q * k) as u64 + TALLY_BYTES * q.min(MAX_COUNTED_CHUNK) as u64;
+        let layout = Layout::new(n, d, unit, policy);
+        let needed = RESERVE
+            + 4 * (layout.floats() + layout.scratch_floats() + q * d) as u64
+            + 8 * (q * k) as u64
+            + TALLY_BYTES * q.min(MAX_COUNTED_CHUNK) as u64;
         // Memory of the search before is given back in the stream's order.
         cuda.stream.synchronize().map_err(|error| cuda.failed(error))?;
         let (free, _) = cuda.context.mem_get_info().map_err(|error| cuda.failed(error))?;
@@ -128,17 +140,16 @@ impl<'a> CudaSearch<'a> {
         }
         let stream = cuda.stream.clone();
         // Blocking events let the thread sleep instead of spinning while the GPU works.
-        let event = || cuda.context.new_event(Some(CUevent_flags::CU_EVENT_BLOCKING_SYNC));
-        let upload = || -> Result<_, DriverError> {
+        let context = Arc::clone(&cuda.context);
+        let event = || context.new_event(Some(CUevent_flags::CU_EVENT_BLOCKING_SYNC));
+        let mut upload = || -> Result<_, DriverError> {
             let (before, after) = (event()?, event()?);
             // Reserved first: the first reservation of a process takes the driver milliseconds.
-            let mut points = stream.alloc_zeros::<f32>(padded * d)?;
+            let mut points = stream.alloc_zeros::<f32>(layout.floats())?;
+            let mut scratch = stream.alloc_zeros::<f32>(layout.scratch_floats().max(1))?;
             let mut queries = stream.alloc_zeros::<f32>(q * d)?;
             before.record(&stream)?;
-            stream.memcpy_htod(problem.points(), &mut points.slice_mut(..n * d))?;
-            if padded > n {
-                stream.memcpy_htod(&vec![f32::INFINITY; (padded - n) * d], &mut points.slice_mut(n * d..))?;
-            }
+            layout.upload(cuda, problem.points(), &mut points, &mut scratch)?;
             stream.memcpy_htod(problem.queries(), &mut queries)?;
             after.record(&stream)?;
             let indices = stream.alloc_zeros::<u32>(q * k)?;

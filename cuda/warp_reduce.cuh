@@ -1,0 +1,28 @@
+// What a warp agrees on, in one instruction where there is one.
+#pragma once
+
+#include "warp.cuh"
+
+__device__ __forceinline__ unsigned warp_sum(unsigned value) {
+#if __CUDA_ARCH__ >= 800
+    return __reduce_add_sync(ALL_LANES, value);
+#else
+#pragma unroll
+    for (unsigned stride = WARP / 2; stride > 0; stride /= 2) {
+        value += __shfl_xor_sync(ALL_LANES, value, stride);
+    }
+    return value;
+#endif
+}
+
+__device__ __forceinline__ unsigned warp_min(unsigned value) {
+#if __CUDA_ARCH__ >= 800
+    return __reduce_min_sync(ALL_LANES, value);
+#else
+#pragma unroll
+    for (unsigned stride = WARP / 2; stride > 0; stride /= 2) {
+        value = min(value, __shfl_xor_sync(ALL_LANES, value, stride));
+    }
+    return value;
+#endif
+}

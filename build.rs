@@ -1,7 +1,7 @@
 //! Embeds the device code.
 //!
 //! With an `nvcc` (`WARPSCOPE_NVCC`, `CUDA_HOME`, `PATH`, `/usr/local/cuda`, the folder that `scripts/get-nvcc` fills)
-//! each capacity and dimension of the kernel becomes one fat binary, so that a search loads only its own. Without one the
+//! each unit of `cuda/units.txt` becomes one fat binary, so that a search loads only its own. Without one the
 //! sources alone are embedded, for NVRTC at run time. `WARPSCOPE_CUDA_ARCHS` says what the fat binaries hold:
 //!
 //! - unset, in a release build: machine code for every architecture below, and PTX for those to come. 54 kernels take
@@ -17,9 +17,14 @@ use std::process::Command;
 use std::sync::Mutex;
 use std::thread;
 
-const CAPACITIES: [u32; 6] = [32, 64, 128, 256, 512, 1024];
-/// 0 stands for any other number of dimensions.
-const DIMS: [u32; 3] = [2, 3, 0];
+/// What is compiled on its own: a source of `cuda/`, for a capacity and a number of dimensions; 0 stands for any.
+#[derive(Clone)]
+struct Unit {
+    source: String,
+    k: u32,
+    d: u32,
+}
+
 /// Turing to Blackwell: what CUDA 13 knows, one for each kind of multiprocessor.
 const ARCHITECTURES: [u32; 7] = [75, 80, 86, 89, 90, 100, 120];
 /// The first with all that the kernels and their options ask for.
@@ -31,6 +36,7 @@ fn main() {
     for name in ["WARPSCOPE_NVCC", "WARPSCOPE_CUDA_ARCHS", "WARPSCOPE_NVCC_HOME", "CUDA_HOME"] {
         println!("cargo::rerun-if-env-changed={name}");
     }
+    println!("cargo::rerun-if-changed=cuda/units.txt");
     for file in fs::read_dir("cuda").expect("cuda/ is there").flatten().map(|entry| entry.path()) {
         // Not the register budget beside them.
         if file.extension().is_some_and(|extension| extension == "cu" || extension == "cuh") {
@@ -39,18 +45,26 @@ fn main() {
     }
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
 
-    let source = single_source(Path::new("cuda/warp_knn.cu"));
-    fs::write(out.join("warp_knn.cu"), &source).expect("OUT_DIR is writable");
+    let units = units(&fs::read_to_string("cuda/units.txt").expect("cuda/units.txt is there"));
+    let mut sources: Vec<&str> = units.iter().map(|unit| unit.source.as_str()).collect();
+    sources.dedup();
+    for source in &sources {
+        let file = format!("{source}.cu");
+        fs::write(out.join(&file), single_source(&Path::new("cuda").join(&file))).expect("OUT_DIR is writable");
+    }
 
     let wanted =
         env::var("WARPSCOPE_CUDA_ARCHS").unwrap_or_else(|_| if env::var("PROFILE").as_deref() == Ok("release") { "all" } else { "ptx" }.to_owned());
-    let embedded = if wanted == "none" { Err("WARPSCOPE_CUDA_ARCHS=none".to_owned()) } else { compile(&out, &wanted) };
+    let embedded = if wanted == "none" { Err("WARPSCOPE_CUDA_ARCHS=none".to_owned()) } else { compile(&out, &wanted, &units) };
 
-    let mut table = String::from("/// (capacity, dimensions, fat binary).\npub static EMBEDDED: &[(u32, u32, &[u8])] = &[\n");
-    if embedded.is_ok() {
-        for (k, d) in variants() {
-            table += &format!("    ({k}, {d}, include_bytes!(concat!(env!(\"OUT_DIR\"), \"/{}\"))),\n", file_name(k, d));
-        }
+    let mut table = String::from("/// (source, its text with includes resolved).\npub static SOURCES: &[(&str, &str)] = &[\n");
+    for source in &sources {
+        table += &format!("    ({source:?}, include_str!(concat!(env!(\"OUT_DIR\"), \"/{source}.cu\"))),\n");
+    }
+    table += "];\n\n/// (source, capacity, dimensions, fat binary).\npub static EMBEDDED: &[(&str, u32, u32, &[u8])] = &[\n";
+    for unit in units.iter().filter(|_| embedded.is_ok()) {
+        let Unit { source, k, d } = unit;
+        table += &format!("    ({source:?}, {k}, {d}, include_bytes!(concat!(env!(\"OUT_DIR\"), \"/{}\"))),\n", unit.file_name());
     }
     let about = match &embedded {
         Ok(about) | Err(about) => about,
@@ -59,15 +73,28 @@ fn main() {
     fs::write(out.join("kernels.rs"), table).expect("OUT_DIR is writable");
 }
 
-fn variants() -> impl Iterator<Item = (u32, u32)> {
-    CAPACITIES.into_iter().flat_map(|k| DIMS.into_iter().map(move |d| (k, d)))
+impl Unit {
+    fn file_name(&self) -> String {
+        format!("{}_k{}_d{}.fatbin", self.source, self.k, self.d)
+    }
 }
 
-fn file_name(k: u32, d: u32) -> String {
-    format!("warp_knn_k{k}_d{d}.fatbin")
+/// The combinations of `cuda/units.txt`, in its order.
+fn units(list: &str) -> Vec<Unit> {
+    let mut units = Vec::new();
+    for line in list.lines().filter(|line| !line.starts_with('#')) {
+        let [source, capacities, dims] = line.split(' ').collect::<Vec<_>>()[..] else {
+            panic!("cuda/units.txt: {line:?} is not: source capacities dimensions")
+        };
+        let numbers = |list: &str| list.split(',').map(|number| number.parse().expect("cuda/units.txt: a number")).collect::<Vec<u32>>();
+        for k in numbers(capacities) {
+            units.extend(numbers(dims).into_iter().map(|d| Unit { source: source.to_owned(), k, d }));
+        }
+    }
+    units
 }
 
-/// The kernel as one text: NVRTC has no folder to look for includes in.
+/// An entry file as one text: NVRTC has no folder to look for includes in.
 fn single_source(entry: &Path) -> String {
     fn add(path: &Path, seen: &mut Vec<PathBuf>, text: &mut String) {
         if seen.iter().any(|other| other == path) {
@@ -92,8 +119,8 @@ fn single_source(entry: &Path) -> String {
     text
 }
 
-/// Compiles every variant, as many at a time as there are cores, and says with what.
-fn compile(out: &Path, wanted: &str) -> Result<String, String> {
+/// Compiles every unit, as many at a time as there are cores, and says with what.
+fn compile(out: &Path, wanted: &str, units: &[Unit]) -> Result<String, String> {
     let (nvcc, release) = find_nvcc()?;
     let known = output(Command::new(&nvcc).arg("--list-gpu-code"))?;
     let is_known = |arch: u32| known.lines().any(|line| line.trim() == format!("sm_{arch}"));
@@ -116,18 +143,20 @@ fn compile(out: &Path, wanted: &str) -> Result<String, String> {
         options.push(format!("-gencode=arch=compute_{PTX},code=compute_{PTX}"));
     }
 
-    let jobs = Mutex::new(variants().collect::<Vec<_>>());
+    // The largest capacities take longest: they go first, from the end.
+    let mut jobs = units.to_vec();
+    jobs.sort_by_key(|unit| unit.k);
+    let jobs = Mutex::new(jobs);
     let failed = Mutex::new(None);
     let workers = env::var("NUM_JOBS").ok().and_then(|jobs| jobs.parse().ok()).unwrap_or(1usize);
     thread::scope(|scope| {
         for _ in 0..workers.clamp(1, 32) {
             scope.spawn(|| {
-                // The last are the longest: they go first.
-                while let Some((k, d)) = { jobs.lock().unwrap().pop() } {
+                while let Some(unit) = { jobs.lock().unwrap().pop() } {
                     let mut command = Command::new(&nvcc);
                     command.args(["-std=c++17", "-O3", "-fatbin", "--compress-mode=size"]).args(&options);
-                    command.args([format!("-DWARPSCOPE_K={k}"), format!("-DWARPSCOPE_D={d}"), "-DWARPSCOPE_BUILDS=7".to_owned()]);
-                    command.arg("-o").arg(out.join(file_name(k, d))).arg("cuda/warp_knn.cu");
+                    command.args([format!("-DWARPSCOPE_K={}", unit.k), format!("-DWARPSCOPE_D={}", unit.d), "-DWARPSCOPE_BUILDS=7".to_owned()]);
+                    command.arg("-o").arg(out.join(unit.file_name())).arg(format!("cuda/{}.cu", unit.source));
                     if let Err(why) = output(&mut command) {
                         *failed.lock().unwrap() = Some(why);
                         jobs.lock().unwrap().clear();

@@ -15,15 +15,12 @@ use cudarc::nvrtc::result::NvrtcError;
 use cudarc::nvrtc::{Ptx, sys};
 
 use super::driver::{self, say};
-use super::policy::Variant;
-
-/// `cuda/` as one text, includes resolved.
-const SOURCE: &str = include_str!(concat!(env!("OUT_DIR"), "/warp_knn.cu"));
+use super::kernels::Unit;
 
 const HASH_BYTES: usize = 32;
 
-/// Compiles a variant for the context's device, or takes it from the cache. The second value says where it comes from.
-pub fn compile(context: &Arc<CudaContext>, variant: Variant) -> Result<(Ptx, String), String> {
+/// Compiles a unit for the context's device, or takes it from the cache. The second value says where it comes from.
+pub fn compile(context: &Arc<CudaContext>, unit: Unit) -> Result<(Ptx, String), String> {
     preload();
     // cudarc panics where the library is not there, so it must be asked first.
     // SAFETY: looks for a library and loads it.
@@ -31,20 +28,14 @@ pub fn compile(context: &Arc<CudaContext>, variant: Variant) -> Result<(Ptx, Str
         return Err("NVRTC (libnvrtc.so) was not found to compile them: install it with the CUDA toolkit, or run scripts/get-nvcc".to_owned());
     }
     let (major, minor) = context.compute_capability().map_err(say)?;
-    let options = [
-        format!("--gpu-architecture=sm_{major}{minor}"),
-        "--std=c++17".to_owned(),
-        format!("-DWARPSCOPE_K={}", variant.capacity),
-        format!("-DWARPSCOPE_D={}", variant.dims),
-        "-DWARPSCOPE_BUILDS=7".to_owned(),
-    ];
+    let options = options(unit, &format!("sm_{major}{minor}"));
     let compiler = version()?;
     let origin = format!("NVRTC {compiler}");
-    let entry = cache_entry(&options, &compiler);
+    let entry = cache_entry(unit.text(), &options, &compiler);
     if let Some(code) = entry.as_deref().and_then(read_entry) {
         return Ok((Ptx::from_binary(code), format!("{origin}, cached")));
     }
-    let code = compile_source(&options)?;
+    let code = compile_source(unit.text(), &options)?;
     if let Some(entry) = entry {
         // Without a cache the next start is slower, nothing else.
         let _ = write_entry(&entry, &code);
@@ -83,8 +74,18 @@ fn check(result: sys::nvrtcResult) -> Result<(), String> {
     result.result().map_err(|NvrtcError(code)| format!("NVRTC failed: {code:?}"))
 }
 
+fn options(unit: Unit, architecture: &str) -> [String; 5] {
+    [
+        format!("--gpu-architecture={architecture}"),
+        "--std=c++17".to_owned(),
+        format!("-DWARPSCOPE_K={}", unit.capacity),
+        format!("-DWARPSCOPE_D={}", unit.dims),
+        "-DWARPSCOPE_BUILDS=7".to_owned(),
+    ]
+}
+
 /// Machine code, as a cubin.
-fn compile_source(options: &[String]) -> Result<Vec<u8>, String> {
+fn compile_source(source: &str, options: &[String]) -> Result<Vec<u8>, String> {
     struct Program(sys::nvrtcProgram);
     impl Drop for Program {
         fn drop(&mut self) {
@@ -92,13 +93,13 @@ fn compile_source(options: &[String]) -> Result<Vec<u8>, String> {
             unsafe { sys::nvrtcDestroyProgram(&mut self.0) };
         }
     }
-    let source = CString::new(SOURCE).expect("device code has no NUL");
+    let source = CString::new(source).expect("device code has no NUL");
     let options: Vec<CString> = options.iter().map(|option| CString::new(option.as_str()).expect("options have no NUL")).collect();
     let pointers: Vec<*const c_char> = options.iter().map(|option| option.as_ptr()).collect();
     let mut program = Program(ptr::null_mut());
     // SAFETY: all pointers live through the calls; sizes are asked before buffers are filled.
     unsafe {
-        check(sys::nvrtcCreateProgram(&mut program.0, source.as_ptr(), c"warp_knn.cu".as_ptr(), 0, ptr::null(), ptr::null()))?;
+        check(sys::nvrtcCreateProgram(&mut program.0, source.as_ptr(), c"kernels.cu".as_ptr(), 0, ptr::null(), ptr::null()))?;
         if check(sys::nvrtcCompileProgram(program.0, pointers.len() as i32, pointers.as_ptr())).is_err() {
             let mut size = 0;
             check(sys::nvrtcGetProgramLogSize(program.0, &mut size))?;
@@ -115,9 +116,9 @@ fn compile_source(options: &[String]) -> Result<Vec<u8>, String> {
     }
 }
 
-fn cache_entry(options: &[String], compiler: &str) -> Option<PathBuf> {
+fn cache_entry(source: &str, options: &[String], compiler: &str) -> Option<PathBuf> {
     let mut hash = blake3::Hasher::new();
-    for part in [SOURCE, compiler, &driver::version().unwrap_or_default().to_string()].into_iter().chain(options.iter().map(String::as_str)) {
+    for part in [source, compiler, &driver::version().unwrap_or_default().to_string()].into_iter().chain(options.iter().map(String::as_str)) {
         hash.update(part.as_bytes()).update(&[0]);
     }
     let dirs = directories::ProjectDirs::from("", "", "warpscope")?;
@@ -164,8 +165,9 @@ mod tests {
 
     #[test]
     fn the_source_is_one_text() {
-        assert!(!SOURCE.contains("#include"), "NVRTC has no folder to look in");
-        assert!(SOURCE.contains("warp_knn(const Search& search)"));
+        let source = Unit { source: "warp_knn", capacity: 32, dims: 2 }.text();
+        assert!(!source.contains("#include"), "NVRTC has no folder to look in");
+        assert!(source.contains("warp_knn(const Search& search)"));
     }
 
     /// NVRTC needs no GPU, so that where it is installed the run-time path is compiled in every test run.
@@ -177,12 +179,10 @@ mod tests {
             eprintln!("NVRTC is not installed (scripts/get-nvcc): nothing was compiled");
             return;
         }
-        for (k, d) in [(32, 2), (64, 3), (256, 0)] {
-            let options =
-                ["--gpu-architecture=sm_75", "--std=c++17", &format!("-DWARPSCOPE_K={k}"), &format!("-DWARPSCOPE_D={d}"), "-DWARPSCOPE_BUILDS=7"]
-                    .map(str::to_owned);
-            let code = compile_source(&options).unwrap();
-            assert!(code.starts_with(b"\x7fELF"), "K = {k}, d = {d}");
+        for (source, capacity, dims) in [("warp_knn", 32, 2), ("warp_knn", 64, 3), ("warp_knn", 256, 0)] {
+            let unit = Unit { source, capacity, dims };
+            let code = compile_source(unit.text(), &options(unit, "sm_75")).unwrap();
+            assert!(code.starts_with(b"\x7fELF"), "{unit:?}");
         }
     }
 }

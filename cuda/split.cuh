@@ -23,9 +23,9 @@ struct Split {
     unsigned block_queries;  // queries that a block of sample or collect answers
     unsigned windows;        // of the sample; 0: no sample, every point is collected
     unsigned spacing;        // from one cluster of sampled points to the next, a multiple of CLUSTER
-    unsigned group_lanes;    // lanes whose points are a group of the sample: a power of two up to 32
+    unsigned window_groups;  // groups in a window of the sample: a power of two up to 32
     unsigned capacity;       // keys that a list holds
-    unsigned* minima;          // query_count x (windows * 32 / group_lanes): bits of squared distances
+    unsigned* minima;          // query_count x windows x window_groups: bits of squared distances
     float* bounds;             // query_count
     unsigned* counts;          // query_count: points within the bound, also when the list holds fewer
     Key* lists;                // query_count x capacity
@@ -36,7 +36,15 @@ struct Split {
 // src/engines/cuda_split/search.rs asserts the same of its own.
 static_assert(sizeof(Split) == 104, "the host's struct");
 
-// Warps in a block of sample and collect.
+// Warps in a block of sample and collect; where rows pass through shared memory, as many as have room there.
 constexpr unsigned SPLIT_WARPS = 8;
+constexpr unsigned SPLIT_ROW_WARPS = 4;
 
-__device__ __forceinline__ unsigned groups(const Split& split) { return split.windows * (WARP / split.group_lanes); }
+// Kernels are launched while the one before them still runs (programmatic dependent launch, where the device has it), to
+// be there when it ends: nothing is read or written before this.
+__device__ __forceinline__ void follow() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;");
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}

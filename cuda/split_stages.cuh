@@ -5,45 +5,75 @@
 #include "split.cuh"
 #include "split_window.cuh"
 
-// A list takes this lane's points within the bound.
+// Where a lane's group of the sample goes.
+struct Minima {
+    unsigned* place;  // of the window, for the block's first query
+    unsigned groups;  // from one query to the next
+    unsigned lanes;   // of a group
+    bool writes;
+
+    __device__ __forceinline__ Minima(const Split& split, unsigned first_slot, unsigned window, unsigned lane)
+        : groups(split.windows * split.window_groups), lanes(WARP / split.window_groups), writes(lane % lanes == 0) {
+        place = split.minima + static_cast<size_t>(first_slot) * groups + window * split.window_groups + lane / lanes;
+    }
+
+    // The next query's: `distance` is the smallest of this lane's points.
+    __device__ __forceinline__ void write(float distance) {
+        unsigned bits = __float_as_uint(distance);
+        if (lanes == WARP) {
+            bits = warp_min(bits);
+        } else {
+            for (unsigned stride = lanes / 2; stride > 0; stride /= 2) {
+                bits = min(bits, __shfl_xor_sync(ALL_LANES, bits, stride));
+            }
+        }
+        if (writes) {
+            *place = bits;
+        }
+        place += groups;
+    }
+};
+
+// A point infinitely far away, which is none, is never within a bound.
+__device__ __forceinline__ float largest_bound() { return __uint_as_float(0x7f7fffffu); }
+
+// A query's list takes what points of the window lie within the bound. Most warps that come here have one.
 template <int D, class Places>
 __device__ __forceinline__ void append(const Split& split, unsigned slot, float bound, const float (&distances)[LANE_POINTS<D>],
                                        const Places& places, unsigned lane) {
     unsigned hits = 0;
 #pragma unroll
     for (unsigned p = 0; p < LANE_POINTS<D>; ++p) {
-        hits |= (distances[p] <= bound && place<D>(places, lane, p) < places.end) ? 1u << p : 0;
+        hits |= distances[p] <= bound ? 1u << p : 0;
     }
-    if (hits == 0) {
-        return;
-    }
-    unsigned at = atomicAdd(&split.counts[slot], static_cast<unsigned>(__popc(hits)));
-    Key* list = split.lists + static_cast<size_t>(slot) * split.capacity;
+    if (hits != 0) {
+        unsigned at = atomicAdd(&split.counts[slot], static_cast<unsigned>(__popc(hits)));
+        Key* list = split.lists + static_cast<size_t>(slot) * split.capacity;
+        do {
+            // The register is chosen by comparing: an index that is not a constant would move all to local memory.
+            unsigned p = __ffs(static_cast<int>(hits)) - 1;
+            float distance = distances[0];
 #pragma unroll
-    for (unsigned p = 0; p < LANE_POINTS<D>; ++p) {
-        if (hits >> p & 1) {
+            for (unsigned other = 1; other < LANE_POINTS<D>; ++other) {
+                distance = p == other ? distances[other] : distance;
+            }
             if (at < split.capacity) {
-                list[at] = key_of(distances[p], places.base + place<D>(places, lane, p));
+                list[at] = key_of(distance, places.base + place<D>(places, lane, p));
             }
             ++at;
-        }
+            hits &= hits - 1;
+        } while (hits != 0);
     }
 }
 
-// The smallest distance of every group of lanes goes to the query's minima.
-__device__ __forceinline__ void write_minimum(const Split& split, unsigned slot, unsigned window, float distance, unsigned lane) {
-    unsigned bits = __float_as_uint(distance);
-    if (split.group_lanes == WARP) {
-        bits = warp_min(bits);
-    } else {
-        for (unsigned stride = split.group_lanes / 2; stride > 0; stride /= 2) {
-            bits = min(bits, __shfl_xor_sync(ALL_LANES, bits, stride));
-        }
+template <int N>
+__device__ __forceinline__ bool any_within(const float (&distances)[N], float bound) {
+    bool any = false;
+#pragma unroll
+    for (int p = 0; p < N; ++p) {
+        any |= distances[p] <= bound;
     }
-    if (lane % split.group_lanes == 0) {
-        unsigned window_groups = WARP / split.group_lanes;
-        split.minima[static_cast<size_t>(slot) * groups(split) + window * window_groups + lane / split.group_lanes] = bits;
-    }
+    return __any_sync(ALL_LANES, any);
 }
 
 template <int N>
@@ -70,6 +100,7 @@ __device__ __forceinline__ unsigned load_queries(const Split& split, unsigned fi
     return count;
 }
 
+// d = 2 or 3: a window of points stays while the block's queries pass by.
 template <int D>
 __device__ __forceinline__ void sample(const Split& split) {
     __shared__ float4 queries[MAX_BLOCK_QUERIES];
@@ -77,14 +108,14 @@ __device__ __forceinline__ void sample(const Split& split) {
     unsigned first = blockIdx.y * split.block_queries;
     unsigned count = load_queries<D>(split, first, queries);
     for (unsigned number = blockIdx.x * SPLIT_WARPS + threadIdx.x / WARP; number < split.windows; number += gridDim.x * SPLIT_WARPS) {
-        Sampled places{number, split.windows, split.spacing};
         Window<D> window;
-        window.load(split.points, places, lane);
-#pragma unroll 1
+        window.load(split.points, Sampled{number, split.windows, split.spacing}, lane);
+        Minima minima(split, first, number, lane);
+#pragma unroll 2
         for (unsigned i = 0; i < count; ++i) {
             float distances[LANE_POINTS<D>];
             window.measure(queries[i], distances);
-            write_minimum(split, first + i, number, smallest(distances), lane);
+            minima.write(smallest(distances));
         }
     }
 }
@@ -106,14 +137,64 @@ __device__ __forceinline__ void collect(const Split& split) {
             float4 query = queries[i];
             float distances[LANE_POINTS<D>];
             window.measure(query, distances);
-            bool any = false;
-#pragma unroll
-            for (unsigned p = 0; p < LANE_POINTS<D>; ++p) {
-                any |= distances[p] <= query.w;
-            }
-            if (__any_sync(ALL_LANES, any)) {
+            if (any_within(distances, query.w)) {
                 append<D>(split, first + i, query.w, distances, places, lane);
             }
+        }
+    }
+}
+
+// Any other d: up to Q queries a block.
+template <int Q>
+__device__ __forceinline__ void sample_rows(const Split& split) {
+    __shared__ Tile<Q> tiles[SPLIT_ROW_WARPS];
+    unsigned lane = lane_id(), warp = threadIdx.x / WARP;
+    unsigned first = blockIdx.y * Q, count = min(Q, split.query_count - first);
+    const float* queries = split.queries + static_cast<size_t>(split.first_query + first) * split.d;
+    for (unsigned number = blockIdx.x * SPLIT_ROW_WARPS + warp; number < split.windows; number += gridDim.x * SPLIT_ROW_WARPS) {
+        float distances[Q][LANE_POINTS<0>];
+        measure_rows(tiles[warp], split.points, queries, split.d, count, Sampled{number, split.windows, split.spacing}, lane, distances);
+        Minima minima(split, first, number, lane);
+#pragma unroll
+        for (int q = 0; q < Q; ++q) {
+            if (q < count) {
+                minima.write(smallest(distances[q]));
+            }
+        }
+    }
+}
+
+template <int Q>
+__device__ __forceinline__ void collect_rows(const Split& split) {
+    __shared__ Tile<Q> tiles[SPLIT_ROW_WARPS];
+    unsigned lane = lane_id(), warp = threadIdx.x / WARP;
+    unsigned first = blockIdx.y * Q, count = min(Q, split.query_count - first);
+    const float* queries = split.queries + static_cast<size_t>(split.first_query + first) * split.d;
+    unsigned windows = (split.n - 1) / WINDOW_POINTS<0> + 1;
+    for (unsigned number = blockIdx.x * SPLIT_ROW_WARPS + warp; number < windows; number += gridDim.x * SPLIT_ROW_WARPS) {
+        unsigned base = number * WINDOW_POINTS<0>;
+        Consecutive places{base, split.n - base};
+        float distances[Q][LANE_POINTS<0>];
+        measure_rows(tiles[warp], split.points, queries, split.d, count, places, lane, distances);
+        unsigned wanted = 0;
+#pragma unroll
+        for (int q = 0; q < Q; ++q) {
+            float bound = q < count ? __ldg(split.bounds + first + q) : -1.0f;
+            wanted |= any_within(distances[q], bound) ? 1u << q : 0;
+        }
+        while (wanted != 0) {
+            unsigned q = __ffs(static_cast<int>(wanted)) - 1;
+            float chosen[LANE_POINTS<0>];
+#pragma unroll
+            for (unsigned p = 0; p < LANE_POINTS<0>; ++p) {
+                chosen[p] = distances[0][p];
+#pragma unroll
+                for (int other = 1; other < Q; ++other) {
+                    chosen[p] = q == other ? distances[other][p] : chosen[p];
+                }
+            }
+            append<0>(split, first + q, __ldg(split.bounds + first + q), chosen, places, lane);
+            wanted &= wanted - 1;
         }
     }
 }
@@ -122,9 +203,9 @@ __device__ __forceinline__ void collect(const Split& split) {
 __device__ __forceinline__ void bound(const Split& split) {
     __shared__ SelectMemory memory;
     unsigned slot = blockIdx.x;
-    float limit = infinite_distance();
+    float limit = largest_bound();
     if (split.windows > 0) {
-        unsigned count = groups(split);
+        unsigned count = split.windows * split.window_groups;
         const unsigned* minima = split.minima + static_cast<size_t>(slot) * count;
         Prefix prefix = add_digit(memory, {0, KEY_BITS, 0, count}, split.k, count, [=](unsigned i) { return static_cast<Key>(minima[i]) << 32; });
         // The largest distance that has the digit.

@@ -131,7 +131,7 @@ __device__ __forceinline__ void measure_rows(Tile<Q>& tile, const float* points,
         if (d % 4 == 0) {
             constexpr unsigned WORDS = TILE / 4;
             // With one query there are registers for more words in flight.
-            constexpr unsigned IN_FLIGHT = Q == 1 ? 16 : 8;
+            constexpr unsigned IN_FLIGHT = Q == 1 ? 16 : 4;
 #pragma unroll IN_FLIGHT
             for (unsigned i = 0; i < ROWS * WORDS / WARP; ++i) {
                 unsigned at = i * WARP + lane, j = at % WORDS * 4, number = at / WORDS, offset = row(places, number);

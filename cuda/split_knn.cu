@@ -14,7 +14,7 @@
 
 // Blocks that a multiprocessor should hold, which caps registers: warps hide each other's waiting for memory and for the
 // counts of the lists. Five where they have the registers and the multiprocessor the threads.
-#if WARPSCOPE_D == 0 || (WARPSCOPE_D == 2 && __CUDA_ARCH__ >= 800)
+#if (WARPSCOPE_D == 0 && __CUDA_ARCH__ < 1000) || (WARPSCOPE_D == 2 && __CUDA_ARCH__ >= 800)
 #define WARPSCOPE_SPLIT_BLOCKS 5
 #else
 #define WARPSCOPE_SPLIT_BLOCKS 4

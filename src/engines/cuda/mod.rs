@@ -6,20 +6,26 @@
 //! | `kernels.rs` | the device code: embedded, or compiled by NVRTC |
 //! | `nvrtc.rs` | run-time compilation and its disk cache |
 //! | `policy.rs` | which kernel answers a problem, and how it was cut to size |
-//! | `search.rs` | device memory, launches, event timing |
+//! | `memory.rs` | a problem in device memory, its answer, event timing |
+//! | `search.rs` | launches, and what they count |
+//! | `split/` | the engine `cuda-split`: few queries, the points split over the whole chip |
 //!
 //! Everything unsafe is here: the driver's functions are reached through `cudarc`, whose safe layer covers memory,
 //! streams and events; launches and NVRTC are not safe by nature.
 
 mod driver;
 mod kernels;
+mod memory;
 mod nvrtc;
 mod policy;
 mod search;
+mod split;
 
 use std::sync::Arc;
 
 use cudarc::driver::{CudaContext, CudaStream};
+
+pub use split::CudaSplit;
 
 use crate::knn::{DeviceInfo, Engine, EngineError, EngineKind, MAX_K, Problem, Search};
 
@@ -38,11 +44,16 @@ impl Cuda {
     /// # Errors
     /// [`EngineError::Unavailable`] with what is missing and how to get it.
     pub fn open() -> Result<Self, EngineError> {
-        let unavailable = |why: String| EngineError::Unavailable { engine: EngineKind::Cuda, why };
+        Self::open_with(EngineKind::Cuda, policy::Variant { capacity: 32, dims: 2 }.unit())
+    }
+
+    /// The same for the engine `kind`, whose smallest kernel is in `unit`.
+    fn open_with(kind: EngineKind, unit: kernels::Unit) -> Result<Self, EngineError> {
+        let unavailable = |why: String| EngineError::Unavailable { engine: kind, why };
         let context = driver::open().map_err(unavailable)?;
         let stream = context.new_stream().map_err(|error| unavailable(driver::say(error)))?;
         let mut kernels = kernels::Kernels::new(Arc::clone(&context), Arc::clone(&stream));
-        let origin = kernels.probe().map_err(unavailable)?;
+        let origin = kernels.probe(unit).map_err(unavailable)?;
         let device = driver::describe(&context, &origin);
         Ok(Self { context, stream, kernels, device })
     }

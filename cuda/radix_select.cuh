@@ -53,12 +53,7 @@ __device__ __forceinline__ Prefix add_digit(SelectMemory& memory, Prefix prefix,
     __syncthreads();
     uint4 counts = *mine;
     unsigned total = counts.x + counts.y + counts.z + counts.w;
-    unsigned through = total;  // of this thread and the lanes below it
-#pragma unroll
-    for (unsigned stride = 1; stride < WARP; stride *= 2) {
-        unsigned other = __shfl_up_sync(ALL_LANES, through, stride);
-        through += lane >= stride ? other : 0;
-    }
+    unsigned through = sum_through(total, lane);
     if (lane == WARP - 1) {
         memory.totals[warp] = through;
     }

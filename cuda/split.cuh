@@ -22,9 +22,9 @@ struct Split {
     unsigned query_count;
     unsigned block_queries;  // queries that a block of sample or collect answers
     unsigned windows;        // of the sample; 0: no sample, every point is collected
-    unsigned spacing;        // from one cluster of sampled points to the next, a multiple of CLUSTER
     unsigned window_groups;  // groups in a window of the sample: a power of two up to 32
     unsigned capacity;       // keys that a list holds
+    unsigned long long spacing;  // from one sampled cluster to the next: clusters, of which the lower half is a fraction
     unsigned* minima;          // query_count x windows x window_groups: bits of squared distances
     float* bounds;             // query_count
     unsigned* counts;          // query_count: points within the bound, also when the list holds fewer
@@ -34,7 +34,7 @@ struct Split {
 };
 
 // src/engines/cuda_split/search.rs asserts the same of its own.
-static_assert(sizeof(Split) == 104, "the host's struct");
+static_assert(sizeof(Split) == 112, "the host's struct");
 
 // Warps in a block of sample and collect; where rows pass through shared memory, as many as have room there.
 constexpr unsigned SPLIT_WARPS = 8;

@@ -37,7 +37,8 @@ struct Minima {
 // A point infinitely far away, which is none, is never within a bound.
 __device__ __forceinline__ float largest_bound() { return __uint_as_float(0x7f7fffffu); }
 
-// A query's list takes what points of the window lie within the bound. Most warps that come here have one.
+// A query's list takes what points of the window lie within the bound. Most warps that come here have one such point;
+// where there are many, the warp counts them before it adds to the list's count, which others add to as well.
 template <int D, class Places>
 __device__ __forceinline__ void append(const Split& split, unsigned slot, float bound, const float (&distances)[LANE_POINTS<D>],
                                        const Places& places, unsigned lane) {
@@ -46,8 +47,20 @@ __device__ __forceinline__ void append(const Split& split, unsigned slot, float 
     for (unsigned p = 0; p < LANE_POINTS<D>; ++p) {
         hits |= distances[p] <= bound ? 1u << p : 0;
     }
+    unsigned mine = __popc(hits), at = 0;
+    unsigned lanes = __ballot_sync(ALL_LANES, hits != 0);
+    if ((lanes & (lanes - 1)) == 0) {
+        if (hits != 0) {
+            at = atomicAdd(&split.counts[slot], mine);
+        }
+    } else {
+        unsigned through = sum_through(mine, lane);
+        if (lane == WARP - 1) {
+            at = atomicAdd(&split.counts[slot], through);
+        }
+        at = __shfl_sync(ALL_LANES, at, WARP - 1) + through - mine;
+    }
     if (hits != 0) {
-        unsigned at = atomicAdd(&split.counts[slot], static_cast<unsigned>(__popc(hits)));
         Key* list = split.lists + static_cast<size_t>(slot) * split.capacity;
         do {
             // The register is chosen by comparing: an index that is not a constant would move all to local memory.

@@ -29,8 +29,10 @@ struct Sampled {
     static constexpr unsigned end = 0xffffffffu;  // all are there
     unsigned window;
     unsigned windows;
-    unsigned spacing;
-    __device__ __forceinline__ unsigned cluster(unsigned number) const { return (number * windows + window) * spacing; }
+    unsigned long long spacing;
+    __device__ __forceinline__ unsigned cluster(unsigned number) const {
+        return static_cast<unsigned>((number * windows + window) * spacing >> 32) * CLUSTER;
+    }
 };
 
 // The place of a window's i-th row, from its first, and of a lane's p-th point.

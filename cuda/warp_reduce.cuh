@@ -1,4 +1,4 @@
-// What a warp agrees on, in one instruction where there is one.
+// What a warp makes of its lanes' numbers, in one instruction where there is one.
 #pragma once
 
 #include "warp.cuh"
@@ -13,6 +13,16 @@ __device__ __forceinline__ unsigned warp_sum(unsigned value) {
     }
     return value;
 #endif
+}
+
+// The sum of this lane's value and those of the lanes below it.
+__device__ __forceinline__ unsigned sum_through(unsigned value, unsigned lane) {
+#pragma unroll
+    for (unsigned stride = 1; stride < WARP; stride *= 2) {
+        unsigned other = __shfl_up_sync(ALL_LANES, value, stride);
+        value += lane >= stride ? other : 0;
+    }
+    return value;
 }
 
 __device__ __forceinline__ unsigned warp_min(unsigned value) {

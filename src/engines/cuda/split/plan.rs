@@ -41,8 +41,9 @@ pub struct Plan {
     pub chunk: u32,
     /// Windows of the sample; 0: every point is collected.
     pub windows: u32,
-    /// Points from one sampled cluster to the next.
-    pub spacing: u32,
+    /// From one sampled cluster to the next: clusters × 2³². The sample reaches from the cloud's one end to the other,
+    /// where points in order may have their nearest.
+    pub spacing: u64,
     /// Groups in a window of the sample.
     pub window_groups: u32,
     /// Keys that a list holds.
@@ -104,8 +105,7 @@ impl Plan {
         }
         let clusters = windows * (self.window_points() / CLUSTER);
         (self.windows, self.window_groups) = (windows, window_groups);
-        self.spacing = self.n / clusters / CLUSTER * CLUSTER;
-        debug_assert!(self.spacing >= CLUSTER && u64::from(clusters - 1) * u64::from(self.spacing) + u64::from(CLUSTER) <= u64::from(self.n));
+        self.spacing = (u64::from(self.n / CLUSTER) << 32) / u64::from(clusters);
         // As many sampled points are within the k-th smallest of the groups' minima as fall, at random, into k of the groups.
         let sampled = -groups * (-(k as f64) / groups).ln_1p();
         // The bound is rounded up by up to 1/16.
@@ -177,8 +177,10 @@ mod tests {
                     continue;
                 }
                 let clusters = u64::from(plan.windows * (plan.window_points() / CLUSTER));
-                assert!(plan.spacing >= CLUSTER && plan.spacing.is_multiple_of(CLUSTER), "{plan:?}");
-                assert!((clusters - 1) * u64::from(plan.spacing) + u64::from(CLUSTER) <= n as u64, "{n}: {plan:?}");
+                let last = (((clusters - 1) * plan.spacing) >> 32) * u64::from(CLUSTER);
+                assert!(plan.spacing >= 1 << 32, "two clusters are one: {plan:?}");
+                let (end, gap) = (n as u64 - u64::from(CLUSTER), (plan.spacing >> 32) + 2);
+                assert!(last <= end && last + gap * u64::from(CLUSTER) > end, "the sample ends at {last} of {n}: {plan:?}");
                 assert!(u64::from(plan.groups()) >= k as u64, "k = {k}: {plan:?}");
                 assert!(plan.capacity as usize >= k, "{plan:?}");
             }

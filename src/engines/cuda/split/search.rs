@@ -37,9 +37,9 @@ struct Arguments {
     query_count: u32,
     block_queries: u32,
     windows: u32,
-    spacing: u32,
     window_groups: u32,
     capacity: u32,
+    spacing: u64,
     minima: CUdeviceptr,
     bounds: CUdeviceptr,
     counts: CUdeviceptr,
@@ -49,7 +49,7 @@ struct Arguments {
 }
 
 // `cuda/split.cuh` asserts the same of its own.
-const _: () = assert!(size_of::<Arguments>() == 104 && offset_of!(Arguments, minima) == 56);
+const _: () = assert!(size_of::<Arguments>() == 112 && offset_of!(Arguments, minima) == 64);
 
 /// What the stages leave to each other, for the queries of one launch.
 struct Scratch {
@@ -121,9 +121,9 @@ impl<'a> SplitSearch<'a> {
             query_count: 0,
             block_queries: 0,
             windows: plan.windows,
-            spacing: plan.spacing,
             window_groups: plan.window_groups,
             capacity: plan.capacity,
+            spacing: plan.spacing,
             minima: scratch.minima.device_ptr_mut(stream).0,
             bounds: scratch.bounds.device_ptr_mut(stream).0,
             counts: scratch.counts.device_ptr_mut(stream).0,

@@ -2,9 +2,10 @@
 //!
 //! All work goes to one stream, so that its order needs no events; events are there to be timed.
 
+use std::ffi::c_uint;
 use std::sync::Arc;
 
-use cudarc::driver::sys::CUevent_flags;
+use cudarc::driver::sys::{self, CUevent_flags, CUevent_record_flags};
 use cudarc::driver::{CudaEvent, CudaSlice, CudaStream, DriverError};
 
 use super::Cuda;
@@ -23,7 +24,7 @@ pub struct Memory {
     pub k: usize,
     /// Queries.
     pub q: usize,
-    /// n × d, row-major, in processing order; then what they were padded with.
+    /// As the search reads them.
     pub points: CudaSlice<f32>,
     /// q × d, row-major.
     pub queries: CudaSlice<f32>,
@@ -38,14 +39,14 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Reserves memory and uploads the problem, its points padded with infinities to `padded`. `extra` is how many bytes
-    /// the search will reserve besides.
+    /// Reserves memory for a problem and its answer, `floats` of it for the points. `extra` is how many bytes the search
+    /// will reserve besides.
     ///
     /// # Errors
     /// [`EngineError::Memory`] before anything is reserved, [`EngineError::Device`].
-    pub fn upload(cuda: &Cuda, problem: &Problem, padded: usize, extra: u64) -> Result<Self, EngineError> {
+    pub fn reserve(cuda: &Cuda, problem: &Problem, floats: usize, extra: u64) -> Result<Self, EngineError> {
         let (n, d, k, q) = (problem.n(), problem.dims(), problem.k(), problem.q());
-        let needed = RESERVE + 4 * (padded * d + q * d) as u64 + 8 * (q * k) as u64 + extra;
+        let needed = RESERVE + 4 * (floats + q * d) as u64 + 8 * (q * k) as u64 + extra;
         // Memory of the search before is given back in the stream's order.
         cuda.stream.synchronize().map_err(|error| cuda.failed(error))?;
         let (free, _) = cuda.context.mem_get_info().map_err(|error| cuda.failed(error))?;
@@ -55,25 +56,37 @@ impl Memory {
         let stream = &cuda.stream;
         // Blocking events let the thread sleep instead of spinning while the GPU works.
         let event = || cuda.context.new_event(Some(CUevent_flags::CU_EVENT_BLOCKING_SYNC));
-        let upload = || -> Result<Self, DriverError> {
-            let (before, after) = (event()?, event()?);
-            // Reserved first: the first reservation of a process takes the driver milliseconds.
-            let mut points = stream.alloc_zeros::<f32>(padded * d)?;
-            let mut queries = stream.alloc_zeros::<f32>(q * d)?;
-            before.record(stream)?;
-            stream.memcpy_htod(problem.points(), &mut points.slice_mut(..n * d))?;
-            if padded > n {
-                stream.memcpy_htod(&vec![f32::INFINITY; (padded - n) * d], &mut points.slice_mut(n * d..))?;
-            }
-            stream.memcpy_htod(problem.queries(), &mut queries)?;
-            after.record(stream)?;
-            let indices = stream.alloc_zeros::<u32>(q * k)?;
-            let squared_distances = stream.alloc_zeros::<f32>(q * k)?;
-            stream.synchronize()?;
-            let upload_ms = f64::from(before.elapsed_ms(&after)?);
-            Ok(Self { n, d, k, q, points, queries, indices, squared_distances, upload_ms, before, after })
+        let reserve = || -> Result<Self, DriverError> {
+            Ok(Self {
+                n,
+                d,
+                k,
+                q,
+                points: stream.alloc_zeros(floats)?,
+                queries: stream.alloc_zeros(q * d)?,
+                indices: stream.alloc_zeros(q * k)?,
+                squared_distances: stream.alloc_zeros(q * k)?,
+                upload_ms: 0.0,
+                before: event()?,
+                after: event()?,
+            })
         };
-        upload().map_err(|error| cuda.failed(error))
+        reserve().map_err(|error| cuda.failed(error))
+    }
+
+    /// Uploads the problem; `points` brings its points to where they belong.
+    pub fn upload(
+        &mut self,
+        cuda: &mut Cuda,
+        problem: &Problem,
+        points: impl FnOnce(&mut Cuda, &mut CudaSlice<f32>) -> Result<(), DriverError>,
+    ) -> Result<(), DriverError> {
+        let stream = cuda.stream.clone();
+        self.start(&stream)?;
+        points(cuda, &mut self.points)?;
+        stream.memcpy_htod(problem.queries(), &mut self.queries)?;
+        self.upload_ms = self.stop(&stream)?;
+        Ok(())
     }
 
     /// Begins to time what goes to the stream.
@@ -84,6 +97,24 @@ impl Memory {
     /// Waits until the stream is through, and returns the milliseconds since [`Memory::start`].
     pub fn stop(&self, stream: &CudaStream) -> Result<f64, DriverError> {
         self.after.record(stream)?;
+        self.elapsed(stream)
+    }
+
+    /// [`Memory::start`] and the end of [`Memory::stop`], as nodes of the graph that the stream is recording: a graph that
+    /// times itself does not count how long its launch takes the host. [`Memory::elapsed`] tells.
+    pub fn record(&self, stream: &CudaStream, work: impl FnOnce() -> Result<(), DriverError>) -> Result<(), DriverError> {
+        let node = |event: &CudaEvent| {
+            let external = CUevent_record_flags::CU_EVENT_RECORD_EXTERNAL as c_uint;
+            // SAFETY: both are this context's, and live.
+            unsafe { sys::cuEventRecordWithFlags(event.cu_event(), stream.cu_stream(), external) }.result()
+        };
+        node(&self.before)?;
+        work()?;
+        node(&self.after)
+    }
+
+    /// Waits until the stream is through, and returns the milliseconds that it took.
+    pub fn elapsed(&self, stream: &CudaStream) -> Result<f64, DriverError> {
         stream.synchronize()?;
         Ok(f64::from(self.before.elapsed_ms(&self.after)?))
     }

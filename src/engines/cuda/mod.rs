@@ -5,10 +5,12 @@
 //! | `driver.rs` | whether a driver and a device are there, and what they are |
 //! | `kernels.rs` | the device code: embedded, or compiled by NVRTC |
 //! | `nvrtc.rs` | run-time compilation and its disk cache |
+//! | `points.rs` | the points on the device, in the order that the kernel streams them |
 //! | `policy.rs` | which kernel answers a problem, and how it was cut to size |
 //! | `memory.rs` | a problem in device memory, its answer, event timing |
 //! | `search.rs` | launches, and what they count |
 //! | `split/` | the engine `cuda-split`: few queries, the points split over the whole chip |
+//! | `tune.rs` | finds the policy that is fastest on a device |
 //!
 //! Everything unsafe is here: the driver's functions are reached through `cudarc`, whose safe layer covers memory,
 //! streams and events; launches and NVRTC are not safe by nature.
@@ -17,15 +19,19 @@ mod driver;
 mod kernels;
 mod memory;
 mod nvrtc;
+mod points;
 mod policy;
 mod search;
 mod split;
+mod tune;
 
 use std::sync::Arc;
 
 use cudarc::driver::{CudaContext, CudaStream};
 
+pub use policy::Policy;
 pub use split::CudaSplit;
+pub use tune::{Row, Trial, Tuned, tune, updated_table};
 
 use crate::knn::{DeviceInfo, Engine, EngineError, EngineKind, MAX_K, Problem, Search};
 

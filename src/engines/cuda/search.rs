@@ -9,6 +9,7 @@ use cudarc::driver::{CudaSlice, DevicePtr, DevicePtrMut, DeviceRepr, DriverError
 use super::Cuda;
 use super::kernels::Unit;
 use super::memory::Memory;
+use super::points::Layout;
 use super::policy::Policy;
 use crate::knn::{
     Answer, Build, CONVERGENCE_ENTRIES, Counters, EngineError, EngineKind, MAX_COUNTED_CHUNK, Neighbors, Problem, Profile, Search, WarpPhase,
@@ -94,18 +95,30 @@ impl<'a> CudaSearch<'a> {
     /// # Errors
     /// [`EngineError::Memory`] before anything is reserved, [`EngineError::Device`].
     pub fn new(cuda: &'a mut Cuda, problem: &Problem, profile: bool) -> Result<Self, EngineError> {
-        let (n, q) = (problem.n(), problem.q());
-        let unavailable = |why| EngineError::Unavailable { engine: EngineKind::Cuda, why };
         let unit = cuda.kernels.unit_for(problem.k(), problem.dims());
+        Self::with_unit(cuda, problem, profile, unit)
+    }
+
+    /// The same with a kernel of the caller's choice, which must be for the problem's k and d.
+    ///
+    /// # Errors
+    /// As [`Self::new`]'s, and [`EngineError::Unavailable`] when the kernel cannot be had.
+    pub fn with_unit(cuda: &'a mut Cuda, problem: &Problem, profile: bool, unit: Unit) -> Result<Self, EngineError> {
+        let unavailable = |why| EngineError::Unavailable { engine: EngineKind::Cuda, why };
         // Loaded now, so that no launch is timed with it.
         let mut policy = None;
         for build in [Build::Timed, Build::Counted, Build::Profiled] {
             policy = Some(cuda.kernels.search(unit, build).map_err(unavailable)?.cut.policy);
         }
         let policy = policy.expect("three builds");
-        // Batches are copied whole: past the last point there is infinity, which no filter lets through.
-        let padded = if unit.dims == 0 { n } else { n.next_multiple_of(policy.batch as usize) };
-        let memory = Memory::upload(cuda, problem, padded, TALLY_BYTES * q.min(MAX_COUNTED_CHUNK) as u64)?;
+        let layout = Layout::new(problem.n(), problem.dims(), unit, policy);
+        let tally = TALLY_BYTES * problem.q().min(MAX_COUNTED_CHUNK) as u64;
+        let mut memory = Memory::reserve(cuda, problem, layout.floats(), tally + 4 * layout.scratch_floats() as u64)?;
+        let mut upload = || -> Result<(), DriverError> {
+            let mut scratch = cuda.stream.alloc_zeros::<f32>(layout.scratch_floats().max(1))?;
+            memory.upload(cuda, problem, |cuda, points| layout.upload(cuda, problem.points(), points, &mut scratch))
+        };
+        upload().map_err(|error| cuda.failed(error))?;
         Ok(Self { cuda, unit, policy, memory, profile, tally: None, last: (0..0, Build::Timed) })
     }
 

@@ -108,7 +108,9 @@ impl<'a> SplitSearch<'a> {
     pub fn new(cuda: &'a mut Cuda, problem: &Problem) -> Result<Self, EngineError> {
         let plan = Plan::new(problem.n(), problem.dims(), problem.k(), problem.q());
         let stages = Stages::load(cuda, &plan, problem.q())?;
-        let mut memory = Memory::upload(cuda, problem, problem.n(), plan.scratch_bytes())?;
+        let mut memory = Memory::reserve(cuda, problem, problem.n() * problem.dims(), plan.scratch_bytes())?;
+        let rows = |cuda: &mut Cuda, points: &mut CudaSlice<f32>| cuda.stream.memcpy_htod(problem.points(), points);
+        memory.upload(cuda, problem, rows).map_err(|error| cuda.failed(error))?;
         let mut scratch = Scratch::reserve(&cuda.stream, &plan).map_err(|error| cuda.failed(error))?;
         let stream = &cuda.stream;
         let arguments = Arguments {
@@ -150,7 +152,7 @@ impl<'a> SplitSearch<'a> {
     fn record(&self, queries: &Range<usize>) -> Result<Option<CudaGraph>, DriverError> {
         let stream = &self.cuda.stream;
         stream.begin_capture(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL)?;
-        let launched = self.launch(queries);
+        let launched = self.memory.record(stream, || self.launch(queries));
         // Ended whatever happened: a stream that still records does nothing else.
         let graph = stream.end_capture(CUgraphInstantiate_flags(0));
         launched.and(graph)
@@ -163,12 +165,17 @@ impl<'a> SplitSearch<'a> {
             self.last.1 = self.record(queries)?;
         }
         let stream = &self.cuda.stream;
-        self.memory.start(stream)?;
         match &self.last.1 {
-            Some(graph) => graph.launch()?,
-            None => self.launch(queries)?,
+            Some(graph) => {
+                graph.launch()?;
+                self.memory.elapsed(stream)
+            }
+            None => {
+                self.memory.start(stream)?;
+                self.launch(queries)?;
+                self.memory.stop(stream)
+            }
         }
-        self.memory.stop(stream)
     }
 }
 
@@ -201,9 +208,12 @@ impl Stages {
         let queries = arguments.query_count;
         let sample = plan.sample_shape(queries, self.multiprocessors);
         let collect = plan.collect_shape(queries, self.multiprocessors);
-        let launch = |function, grid, threads, block_queries| {
+        // The first follows no kernel.
+        let mut overlap = false;
+        let mut launch = |function, grid, threads, block_queries| {
+            let before = std::mem::replace(&mut overlap, self.overlap);
             // SAFETY: the caller's.
-            unsafe { self.launch_one(stream, function, grid, threads, Arguments { block_queries, ..arguments }) }
+            unsafe { launch(stream, function, grid, threads, before, Arguments { block_queries, ..arguments }) }
         };
         if plan.windows > 0 {
             launch(&self.sample, sample.grid, sample.threads, sample.block_queries)?;
@@ -212,40 +222,40 @@ impl Stages {
         launch(&self.collect, collect.grid, collect.threads, collect.block_queries)?;
         launch(&self.select, (queries, 1), SELECT_THREADS, 1)
     }
+}
 
-    /// `cudarc`'s own launches know no attributes.
-    ///
-    /// # Safety
-    /// The arguments' pointers are to memory as long as they say.
-    unsafe fn launch_one(
-        &self,
-        stream: &CudaStream,
-        function: &CudaFunction,
-        grid: (u32, u32),
-        threads: u32,
-        mut arguments: Arguments,
-    ) -> Result<(), DriverError> {
-        // SAFETY: plain numbers, for which all bits zero are a value.
-        let mut attribute: CUlaunchAttribute = unsafe { zeroed() };
-        attribute.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
-        attribute.value.programmaticStreamSerializationAllowed = 1;
-        let config = CUlaunchConfig {
-            gridDimX: grid.0,
-            gridDimY: grid.1,
-            gridDimZ: 1,
-            blockDimX: threads,
-            blockDimY: 1,
-            blockDimZ: 1,
-            sharedMemBytes: 0,
-            hStream: stream.cu_stream(),
-            attrs: &mut attribute,
-            numAttrs: c_uint::from(self.overlap),
-        };
-        let mut parameters = [(&raw mut arguments).cast::<c_void>()];
-        stream.context().bind_to_thread()?;
-        // SAFETY: the kernel has one parameter, of this type; the driver has copied it when this returns.
-        unsafe { sys::cuLaunchKernelEx(&config, function.cu_function(), parameters.as_mut_ptr(), std::ptr::null_mut()) }.result()
-    }
+/// Launches a kernel, with `overlap` while the one before it still runs: `cudarc`'s own launches know no attributes.
+///
+/// # Safety
+/// The arguments' pointers are to memory as long as they say.
+unsafe fn launch(
+    stream: &CudaStream,
+    function: &CudaFunction,
+    grid: (u32, u32),
+    threads: u32,
+    overlap: bool,
+    mut arguments: Arguments,
+) -> Result<(), DriverError> {
+    // SAFETY: plain numbers, for which all bits zero are a value.
+    let mut attribute: CUlaunchAttribute = unsafe { zeroed() };
+    attribute.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+    attribute.value.programmaticStreamSerializationAllowed = 1;
+    let config = CUlaunchConfig {
+        gridDimX: grid.0,
+        gridDimY: grid.1,
+        gridDimZ: 1,
+        blockDimX: threads,
+        blockDimY: 1,
+        blockDimZ: 1,
+        sharedMemBytes: 0,
+        hStream: stream.cu_stream(),
+        attrs: &mut attribute,
+        numAttrs: c_uint::from(overlap),
+    };
+    let mut parameters = [(&raw mut arguments).cast::<c_void>()];
+    stream.context().bind_to_thread()?;
+    // SAFETY: the kernel has one parameter, of this type; the driver has copied it when this returns.
+    unsafe { sys::cuLaunchKernelEx(&config, function.cu_function(), parameters.as_mut_ptr(), std::ptr::null_mut()) }.result()
 }
 
 impl Search for SplitSearch<'_> {

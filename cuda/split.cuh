@@ -11,7 +11,7 @@
 
 #include "warp.cuh"
 
-// src/engines/cuda_split/plan.rs chooses the numbers.
+// src/engines/cuda/split/plan.rs chooses the numbers.
 struct Split {
     const float* points;   // n x d, row-major, in processing order
     const float* queries;  // q x d, row-major
@@ -33,7 +33,7 @@ struct Split {
     float* squared_distances;  // q x k
 };
 
-// src/engines/cuda_split/search.rs asserts the same of its own.
+// src/engines/cuda/split/search.rs asserts the same of its own.
 static_assert(sizeof(Split) == 112, "the host's struct");
 
 // Warps in a block of sample and collect; where rows pass through shared memory, as many as have room there.
@@ -41,7 +41,8 @@ constexpr unsigned SPLIT_WARPS = 8;
 constexpr unsigned SPLIT_ROW_WARPS = 4;
 
 // Kernels are launched while the one before them still runs (programmatic dependent launch, where the device has it), to
-// be there when it ends: nothing is read or written before this.
+// be there when it ends: nothing is read or written before this, and what another kernel wrote is not read by __ldg, which
+// may see what was there when this one began.
 __device__ __forceinline__ void follow() {
 #if __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.launch_dependents;");

@@ -99,15 +99,15 @@ __device__ __forceinline__ float smallest(const float (&distances)[N]) {
     return least;
 }
 
-// Queries and their bounds, four numbers each, that all warps of a block read.
+// Queries and their bounds, if there are any yet, four numbers each, that all warps of a block read.
 constexpr unsigned MAX_BLOCK_QUERIES = 128;
 
 template <int D>
-__device__ __forceinline__ unsigned load_queries(const Split& split, unsigned first, float4* queries) {
+__device__ __forceinline__ unsigned load_queries(const Split& split, unsigned first, const float* bounds, float4* queries) {
     unsigned count = min(split.block_queries, split.query_count - first);
     for (unsigned i = threadIdx.x; i < count; i += blockDim.x) {
         const float* row = split.queries + static_cast<size_t>(split.first_query + first + i) * D;
-        queries[i] = make_float4(row[0], row[1], D == 3 ? row[D - 1] : 0.0f, split.bounds[first + i]);
+        queries[i] = make_float4(row[0], row[1], D == 3 ? row[D - 1] : 0.0f, bounds ? bounds[first + i] : 0.0f);
     }
     __syncthreads();
     return count;
@@ -119,7 +119,7 @@ __device__ __forceinline__ void sample(const Split& split) {
     __shared__ float4 queries[MAX_BLOCK_QUERIES];
     unsigned lane = lane_id();
     unsigned first = blockIdx.y * split.block_queries;
-    unsigned count = load_queries<D>(split, first, queries);
+    unsigned count = load_queries<D>(split, first, nullptr, queries);
     for (unsigned number = blockIdx.x * SPLIT_WARPS + threadIdx.x / WARP; number < split.windows; number += gridDim.x * SPLIT_WARPS) {
         Window<D> window;
         window.load(split.points, Sampled{number, split.windows, split.spacing}, lane);
@@ -138,7 +138,7 @@ __device__ __forceinline__ void collect(const Split& split) {
     __shared__ float4 queries[MAX_BLOCK_QUERIES];
     unsigned lane = lane_id();
     unsigned first = blockIdx.y * split.block_queries;
-    unsigned count = load_queries<D>(split, first, queries);
+    unsigned count = load_queries<D>(split, first, split.bounds, queries);
     unsigned windows = (split.n - 1) / WINDOW_POINTS<D> + 1;
     for (unsigned number = blockIdx.x * SPLIT_WARPS + threadIdx.x / WARP; number < windows; number += gridDim.x * SPLIT_WARPS) {
         unsigned base = number * WINDOW_POINTS<D>;
@@ -192,7 +192,7 @@ __device__ __forceinline__ void collect_rows(const Split& split) {
         unsigned wanted = 0;
 #pragma unroll
         for (int q = 0; q < Q; ++q) {
-            float bound = q < count ? __ldg(split.bounds + first + q) : -1.0f;
+            float bound = q < count ? split.bounds[first + q] : -1.0f;
             wanted |= any_within(distances[q], bound) ? 1u << q : 0;
         }
         while (wanted != 0) {
@@ -206,7 +206,7 @@ __device__ __forceinline__ void collect_rows(const Split& split) {
                     chosen[p] = q == other ? distances[other][p] : chosen[p];
                 }
             }
-            append<0>(split, first + q, __ldg(split.bounds + first + q), chosen, places, lane);
+            append<0>(split, first + q, split.bounds[first + q], chosen, places, lane);
             wanted &= wanted - 1;
         }
     }

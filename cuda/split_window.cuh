@@ -7,7 +7,7 @@
 // Points that lie together, whatever the sample: as many as fill a memory sector.
 constexpr unsigned CLUSTER = 4;
 
-// Points of a lane in a window; D = 2, 3, or 0 for any other d. src/engines/cuda_split/plan.rs knows them.
+// Points of a lane in a window; D = 2, 3, or 0 for any other d. src/engines/cuda/split/plan.rs knows them.
 template <int D>
 constexpr unsigned LANE_POINTS = D == 0 ? 4 : 8;
 template <int D>

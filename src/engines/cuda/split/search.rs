@@ -66,8 +66,7 @@ impl Scratch {
         unsafe {
             Ok(Self {
                 minima: stream.alloc((chunk * groups).max(1))?,
-                // The sample's blocks read bounds, too, though they use none.
-                bounds: stream.alloc_zeros(chunk)?,
+                bounds: stream.alloc(chunk)?,
                 counts: stream.alloc(chunk)?,
                 lists: stream.alloc(chunk * capacity)?,
             })

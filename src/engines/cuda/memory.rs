@@ -2,10 +2,9 @@
 //!
 //! All work goes to one stream, so that its order needs no events; events are there to be timed.
 
-use std::ffi::c_uint;
 use std::sync::Arc;
 
-use cudarc::driver::sys::{self, CUevent_flags, CUevent_record_flags};
+use cudarc::driver::sys::CUevent_flags;
 use cudarc::driver::{CudaEvent, CudaSlice, CudaStream, DriverError};
 
 use super::Cuda;
@@ -97,24 +96,6 @@ impl Memory {
     /// Waits until the stream is through, and returns the milliseconds since [`Memory::start`].
     pub fn stop(&self, stream: &CudaStream) -> Result<f64, DriverError> {
         self.after.record(stream)?;
-        self.elapsed(stream)
-    }
-
-    /// [`Memory::start`] and the end of [`Memory::stop`], as nodes of the graph that the stream is recording: a graph that
-    /// times itself does not count how long its launch takes the host. [`Memory::elapsed`] tells.
-    pub fn record(&self, stream: &CudaStream, work: impl FnOnce() -> Result<(), DriverError>) -> Result<(), DriverError> {
-        let node = |event: &CudaEvent| {
-            let external = CUevent_record_flags::CU_EVENT_RECORD_EXTERNAL as c_uint;
-            // SAFETY: both are this context's, and live.
-            unsafe { sys::cuEventRecordWithFlags(event.cu_event(), stream.cu_stream(), external) }.result()
-        };
-        node(&self.before)?;
-        work()?;
-        node(&self.after)
-    }
-
-    /// Waits until the stream is through, and returns the milliseconds that it took.
-    pub fn elapsed(&self, stream: &CudaStream) -> Result<f64, DriverError> {
         stream.synchronize()?;
         Ok(f64::from(self.before.elapsed_ms(&self.after)?))
     }

@@ -151,7 +151,7 @@ impl<'a> SplitSearch<'a> {
     fn record(&self, queries: &Range<usize>) -> Result<Option<CudaGraph>, DriverError> {
         let stream = &self.cuda.stream;
         stream.begin_capture(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL)?;
-        let launched = self.memory.record(stream, || self.launch(queries));
+        let launched = self.launch(queries);
         // Ended whatever happened: a stream that still records does nothing else.
         let graph = stream.end_capture(CUgraphInstantiate_flags(0));
         launched.and(graph)
@@ -164,17 +164,12 @@ impl<'a> SplitSearch<'a> {
             self.last.1 = self.record(queries)?;
         }
         let stream = &self.cuda.stream;
+        self.memory.start(stream)?;
         match &self.last.1 {
-            Some(graph) => {
-                graph.launch()?;
-                self.memory.elapsed(stream)
-            }
-            None => {
-                self.memory.start(stream)?;
-                self.launch(queries)?;
-                self.memory.stop(stream)
-            }
+            Some(graph) => graph.launch()?,
+            None => self.launch(queries)?,
         }
+        self.memory.stop(stream)
     }
 }
 

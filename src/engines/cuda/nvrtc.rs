@@ -189,7 +189,14 @@ mod tests {
         }
         let policy = Policy { warps: 4, queries: 2, window: 4, batch: 512, slots: 2, tile: 8, min_blocks: 0 };
         let (small, large) = (Unit::new("warp_knn", 32, 2), Unit::new("warp_knn", 256, 0));
-        for unit in [small, Unit::new("warp_knn", 64, 3), large, Unit { exact_dims: 5, ..large }, Unit { policy: Some(policy), ..small }] {
+        let split = [2, 3, 0].map(|dims| Unit::new("split_knn", 0, dims));
+        for unit in split.into_iter().chain([
+            small,
+            Unit::new("warp_knn", 64, 3),
+            large,
+            Unit { exact_dims: 5, ..large },
+            Unit { policy: Some(policy), ..small },
+        ]) {
             let code = compile_source(unit.text(), &options(unit, "sm_75")).unwrap();
             assert!(code.starts_with(b"\x7fELF"), "{unit:?}");
         }

@@ -1,16 +1,14 @@
-//! A problem on the device: memory, launches, event timing.
-//!
-//! All work goes to one stream, so that its order needs no events; events are there to be timed.
+//! The search: launches and what they count.
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT;
-use cudarc::driver::sys::{CUdeviceptr, CUevent_flags};
-use cudarc::driver::{CudaEvent, CudaSlice, DevicePtr, DevicePtrMut, DeviceRepr, DriverError, LaunchConfig, PushKernelArg, ValidAsZeroBits};
+use cudarc::driver::sys::CUdeviceptr;
+use cudarc::driver::{CudaSlice, DevicePtr, DevicePtrMut, DeviceRepr, DriverError, LaunchConfig, PushKernelArg, ValidAsZeroBits};
 
 use super::Cuda;
 use super::kernels::Unit;
+use super::memory::Memory;
 use super::points::Layout;
 use super::policy::Policy;
 use crate::knn::{
@@ -21,9 +19,6 @@ use crate::knn::{
 /// What the counted build writes per query, in bytes; with the profiled build's.
 const TALLY_BYTES: u64 =
     (size_of::<Counters>() + CONVERGENCE_ENTRIES * size_of::<ConvergenceEntry>() + WarpPhase::ALL.len() * 8 + size_of::<WarpSpan>()) as u64;
-
-/// Left to the driver: kernels, and what each launch takes for itself, in bytes.
-const RESERVE: u64 = 64 << 20;
 
 /// `cuda/counters.cuh`.
 #[repr(C)]
@@ -87,21 +82,11 @@ pub struct CudaSearch<'a> {
     cuda: &'a mut Cuda,
     unit: Unit,
     policy: Policy,
-    n: usize,
-    d: usize,
-    k: usize,
-    q: usize,
+    memory: Memory,
     profile: bool,
-    points: CudaSlice<f32>,
-    queries: CudaSlice<f32>,
-    indices: CudaSlice<u32>,
-    squared_distances: CudaSlice<f32>,
     tally: Option<Tally>,
     /// What the last launch was.
     last: (Range<usize>, Build),
-    upload_ms: f64,
-    before: CudaEvent,
-    after: CudaEvent,
 }
 
 impl<'a> CudaSearch<'a> {
@@ -119,7 +104,6 @@ impl<'a> CudaSearch<'a> {
     /// # Errors
     /// As [`Self::new`]'s, and [`EngineError::Unavailable`] when the kernel cannot be had.
     pub fn with_unit(cuda: &'a mut Cuda, problem: &Problem, profile: bool, unit: Unit) -> Result<Self, EngineError> {
-        let (n, d, k, q) = (problem.n(), problem.dims(), problem.k(), problem.q());
         let unavailable = |why| EngineError::Unavailable { engine: EngineKind::Cuda, why };
         // Loaded now, so that no launch is timed with it.
         let mut policy = None;
@@ -127,56 +111,15 @@ impl<'a> CudaSearch<'a> {
             policy = Some(cuda.kernels.search(unit, build).map_err(unavailable)?.cut.policy);
         }
         let policy = policy.expect("three builds");
-        let layout = Layout::new(n, d, unit, policy);
-        let needed = RESERVE
-            + 4 * (layout.floats() + layout.scratch_floats() + q * d) as u64
-            + 8 * (q * k) as u64
-            + TALLY_BYTES * q.min(MAX_COUNTED_CHUNK) as u64;
-        // Memory of the search before is given back in the stream's order.
-        cuda.stream.synchronize().map_err(|error| cuda.failed(error))?;
-        let (free, _) = cuda.context.mem_get_info().map_err(|error| cuda.failed(error))?;
-        if needed > free as u64 {
-            return Err(EngineError::Memory { needed: needed.div_ceil(1 << 20), free: free as u64 >> 20, device: cuda.device.name.clone() });
-        }
-        let stream = cuda.stream.clone();
-        // Blocking events let the thread sleep instead of spinning while the GPU works.
-        let context = Arc::clone(&cuda.context);
-        let event = || context.new_event(Some(CUevent_flags::CU_EVENT_BLOCKING_SYNC));
-        let mut upload = || -> Result<_, DriverError> {
-            let (before, after) = (event()?, event()?);
-            // Reserved first: the first reservation of a process takes the driver milliseconds.
-            let mut points = stream.alloc_zeros::<f32>(layout.floats())?;
-            let mut scratch = stream.alloc_zeros::<f32>(layout.scratch_floats().max(1))?;
-            let mut queries = stream.alloc_zeros::<f32>(q * d)?;
-            before.record(&stream)?;
-            layout.upload(cuda, problem.points(), &mut points, &mut scratch)?;
-            stream.memcpy_htod(problem.queries(), &mut queries)?;
-            after.record(&stream)?;
-            let indices = stream.alloc_zeros::<u32>(q * k)?;
-            let squared_distances = stream.alloc_zeros::<f32>(q * k)?;
-            stream.synchronize()?;
-            Ok((f64::from(before.elapsed_ms(&after)?), points, queries, indices, squared_distances, before, after))
+        let layout = Layout::new(problem.n(), problem.dims(), unit, policy);
+        let tally = TALLY_BYTES * problem.q().min(MAX_COUNTED_CHUNK) as u64;
+        let mut memory = Memory::reserve(cuda, problem, layout.floats(), tally + 4 * layout.scratch_floats() as u64)?;
+        let mut upload = || -> Result<(), DriverError> {
+            let mut scratch = cuda.stream.alloc_zeros::<f32>(layout.scratch_floats().max(1))?;
+            memory.upload(cuda, problem, |cuda, points| layout.upload(cuda, problem.points(), points, &mut scratch))
         };
-        let (upload_ms, points, queries, indices, squared_distances, before, after) = upload().map_err(|error| cuda.failed(error))?;
-        Ok(Self {
-            cuda,
-            unit,
-            policy,
-            n,
-            d,
-            k,
-            q,
-            profile,
-            points,
-            queries,
-            indices,
-            squared_distances,
-            tally: None,
-            last: (0..0, Build::Timed),
-            upload_ms,
-            before,
-            after,
-        })
+        upload().map_err(|error| cuda.failed(error))?;
+        Ok(Self { cuda, unit, policy, memory, profile, tally: None, last: (0..0, Build::Timed) })
     }
 
     /// Room for what `count` queries write.
@@ -208,16 +151,17 @@ impl<'a> CudaSearch<'a> {
             tally.cycles = out.cycles.as_mut().map_or(0, |cycles| cycles.device_ptr_mut(stream).0);
             tally.spans = out.spans.as_mut().map_or(0, |spans| spans.device_ptr_mut(stream).0);
         }
+        let memory = &mut self.memory;
         let arguments = Arguments {
-            points: self.points.device_ptr(stream).0,
-            queries: self.queries.device_ptr(stream).0,
-            n: self.n as u32,
-            d: self.d as u32,
-            k: self.k as u32,
+            points: memory.points.device_ptr(stream).0,
+            queries: memory.queries.device_ptr(stream).0,
+            n: memory.n as u32,
+            d: memory.d as u32,
+            k: memory.k as u32,
             first_query: queries.start as u32,
             last_query: queries.end as u32,
-            indices: self.indices.device_ptr_mut(stream).0,
-            squared_distances: self.squared_distances.device_ptr_mut(stream).0,
+            indices: memory.indices.device_ptr_mut(stream).0,
+            squared_distances: memory.squared_distances.device_ptr_mut(stream).0,
             tally,
         };
         let config = LaunchConfig {
@@ -225,18 +169,16 @@ impl<'a> CudaSearch<'a> {
             block_dim: (self.policy.threads(), 1, 1),
             shared_mem_bytes: kernel.cut.shared_bytes,
         };
-        self.before.record(stream)?;
+        memory.start(stream)?;
         // SAFETY: `Arguments` is the kernel's parameter; its pointers are to memory of this search, as long as it says.
         unsafe { stream.launch_builder(&kernel.function).arg(&arguments).launch(config) }?;
-        self.after.record(stream)?;
-        stream.synchronize()?;
-        Ok(f64::from(self.before.elapsed_ms(&self.after)?))
+        memory.stop(stream)
     }
 }
 
 impl Search for CudaSearch<'_> {
     fn setup_ms(&self) -> Vec<(&'static str, f64)> {
-        vec![("upload", self.upload_ms)]
+        vec![("upload", self.memory.upload_ms)]
     }
 
     fn first_chunk(&self) -> usize {
@@ -254,7 +196,7 @@ impl Search for CudaSearch<'_> {
     }
 
     fn search(&mut self, queries: Range<usize>, build: Build) -> Result<f64, EngineError> {
-        debug_assert!(queries.start < queries.end && queries.end <= self.q);
+        debug_assert!(queries.start < queries.end && queries.end <= self.memory.q);
         let build = if build == Build::Profiled && !self.profile { Build::Counted } else { build };
         let ms = self.launch(&queries, build).map_err(|error| self.cuda.failed(error))?;
         self.last = (queries, build);
@@ -262,19 +204,7 @@ impl Search for CudaSearch<'_> {
     }
 
     fn download(&mut self, neighbors: &mut Neighbors) -> Result<f64, EngineError> {
-        let stream = self.cuda.stream.clone();
-        neighbors.k = self.k;
-        neighbors.indices.resize(self.q * self.k, 0);
-        neighbors.squared_distances.resize(self.q * self.k, 0.0);
-        let mut copy = || -> Result<f64, DriverError> {
-            self.before.record(&stream)?;
-            stream.memcpy_dtoh(&self.indices, &mut neighbors.indices)?;
-            stream.memcpy_dtoh(&self.squared_distances, &mut neighbors.squared_distances)?;
-            self.after.record(&stream)?;
-            stream.synchronize()?;
-            Ok(f64::from(self.before.elapsed_ms(&self.after)?))
-        };
-        copy().map_err(|error| self.cuda.failed(error))
+        self.memory.download(&self.cuda.stream, neighbors).map_err(|error| self.cuda.failed(error))
     }
 
     fn collect(&mut self, answer: &mut Answer) -> Result<(), EngineError> {

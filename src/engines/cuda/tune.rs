@@ -40,7 +40,7 @@ impl Trial {
 /// A row of `cuda/policy_table.cuh`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// From this compute capability on, times ten.
+    /// Compute capability, times ten; 0 for all that have no row of their own.
     pub arch: u32,
     /// K.
     pub capacity: u32,
@@ -112,8 +112,8 @@ const TRAITS: [fn(Policy, Variant) -> Vec<Policy>; 5] = [
     |policy, _| {
         let mut all = Vec::new();
         for warps in [4, 6, 8, 16] {
-            for resident in [0, 12, 16, 20, 24, 32, 40] {
-                if resident == 0 || resident / warps > 0 && resident % warps < 2 {
+            for resident in [12, 16, 20, 24, 32, 40] {
+                if resident / warps > 0 && resident % warps < 2 {
                     all.push(Policy { warps, min_blocks: resident / warps, ..policy });
                 }
             }

@@ -5,6 +5,7 @@ use cudarc::driver::{CudaSlice, DriverError, LaunchConfig, PushKernelArg};
 use super::Cuda;
 use super::kernels::Unit;
 use super::policy::Policy;
+use crate::knn::Build;
 
 /// What is uploaded at a time, in bytes, where the device brings rows into another order.
 const UPLOAD: usize = 64 << 20;
@@ -63,7 +64,7 @@ impl Layout {
             let padding = vec![f32::INFINITY; self.floats() - n * d];
             return if padding.is_empty() { Ok(()) } else { stream.memcpy_htod(&padding, &mut points.slice_mut(n * d..)) };
         }
-        let group = cuda.kernels.function(unit, "warp_knn_group_rows").expect("the search's module was loaded, and holds it");
+        let group = cuda.kernels.function(unit.of_build(Build::Timed), "warp_knn_group_rows").expect("the search's module was loaded, and holds it");
         for (chunk, rows) in rows.chunks(self.chunk() * d).enumerate() {
             stream.memcpy_htod(rows, &mut scratch.slice_mut(..rows.len()))?;
             let (first, count, n, d, padded) =

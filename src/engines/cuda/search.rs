@@ -106,11 +106,12 @@ impl<'a> CudaSearch<'a> {
     pub fn with_unit(cuda: &'a mut Cuda, problem: &Problem, profile: bool, unit: Unit) -> Result<Self, EngineError> {
         let unavailable = |why| EngineError::Unavailable { engine: EngineKind::Cuda, why };
         // Loaded now, so that no launch is timed with it.
-        let mut policy = None;
-        for build in [Build::Timed, Build::Counted, Build::Profiled] {
-            policy = Some(cuda.kernels.search(unit, build).map_err(unavailable)?.cut.policy);
+        let builds = if profile { &[Build::Timed, Build::Counted, Build::Profiled][..] } else { &[Build::Timed, Build::Counted] };
+        cuda.kernels.compile_ahead(&[unit], builds);
+        for &build in builds {
+            cuda.kernels.search(unit, build).map_err(unavailable)?;
         }
-        let policy = policy.expect("three builds");
+        let policy = cuda.kernels.search(unit, Build::Timed).map_err(unavailable)?.cut.policy;
         let layout = Layout::new(problem.n(), problem.dims(), unit, policy);
         let tally = TALLY_BYTES * problem.q().min(MAX_COUNTED_CHUNK) as u64;
         let mut memory = Memory::reserve(cuda, problem, layout.floats(), tally + 4 * layout.scratch_floats() as u64)?;

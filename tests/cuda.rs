@@ -8,7 +8,8 @@ use common::{Case, Shape, answer, pose};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use warpscope::cloud::Order;
-use warpscope::engines::{cuda::Cuda, lockstep::Lockstep};
+use warpscope::engines::cuda::{Cuda, Row, table};
+use warpscope::engines::lockstep::Lockstep;
 use warpscope::knn::{Answer, Build, Engine, EngineError, Metric, Neighbors, Problem};
 
 fn cuda() -> Cuda {
@@ -118,14 +119,39 @@ fn equals_the_twin_on_random_problems() {
     }
 }
 
-/// Blocks, chunks and batches at the size of real work, with a last block that is not full.
+/// Blocks, chunks and batches at the size of real work, with a last block that is not full. The ring of batches goes round
+/// many times.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn equals_the_twin_at_size() {
     let mut cuda = cuda();
-    for (dims, k) in [(2, 32), (3, 100), (16, 10), (2, 1024)] {
+    for (dims, k) in [(2, 32), (2, 64), (2, 100), (2, 250), (2, 500), (2, 1024), (3, 20), (3, 100), (3, 1000), (16, 10), (7, 40), (7, 300)] {
         let case = Case { n: 200_003, dims, k, query_rows: Some((0..1013).map(|i| i * 197).collect()), ..Case::default() };
         check(&mut cuda, &case);
+    }
+}
+
+/// Also those that this GPU would not choose: someone else's will, and nobody may have tried it there.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn every_row_of_the_policy_table_is_right() {
+    let mut cuda = cuda();
+    for Row { arch, capacity, dims, policy } in table() {
+        let case = Case {
+            n: 20_003,
+            dims: if dims == 0 { 11 } else { dims as usize },
+            k: capacity as usize - 1,
+            query_rows: Some((0..77).map(|i| i * 250).collect()),
+            ..Case::default()
+        };
+        let problem = pose(&case).unwrap();
+        let expected = answer(&mut Lockstep::new(), &problem);
+        let mut found = Answer::default();
+        let mut search = cuda.load_with_policy(&problem, policy).unwrap();
+        search.search(0..problem.q(), Build::Counted).unwrap();
+        search.download(&mut found.neighbors).unwrap();
+        search.collect(&mut found).unwrap();
+        same(&found, &expected, &format!("K = {capacity}, d = {dims}, of {arch}: {policy}"));
     }
 }
 

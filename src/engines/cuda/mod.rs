@@ -29,9 +29,11 @@ use std::sync::Arc;
 
 use cudarc::driver::{CudaContext, CudaStream};
 
+use kernels::Unit;
 pub use policy::Policy;
+use policy::Variant;
 pub use split::CudaSplit;
-pub use tune::{Row, Trial, Tuned, tune, updated_table};
+pub use tune::{Row, Trial, Tuned, table, tune, updated_table};
 
 use crate::knn::{DeviceInfo, Engine, EngineError, EngineKind, MAX_K, Problem, Search};
 
@@ -62,6 +64,15 @@ impl Cuda {
         let origin = kernels.probe(unit).map_err(unavailable)?;
         let device = driver::describe(&context, &origin);
         Ok(Self { context, stream, kernels, device })
+    }
+
+    /// As [`Engine::load`] does, with the kernel cut to size by `policy` instead of the table, compiled by NVRTC.
+    ///
+    /// # Errors
+    /// As [`Engine::load`]'s, and [`EngineError::Unavailable`] when it cannot be compiled.
+    pub fn load_with_policy<'a>(&'a mut self, problem: &Problem, policy: Policy) -> Result<Box<dyn Search + 'a>, EngineError> {
+        let unit = Unit { policy: Some(policy), ..Variant::new(problem.k(), problem.dims()).unit() };
+        Ok(Box::new(search::CudaSearch::with_unit(self, problem, false, unit)?))
     }
 
     /// The device's name and what the driver says, for an error.

@@ -14,6 +14,9 @@ use super::policy::{Policy, Variant};
 use super::search::CudaSearch;
 use crate::knn::{Build, EngineError, EngineKind, Neighbors, Problem, Search};
 
+/// `cuda/policy_table.cuh`.
+const TABLE: &str = include_str!("../../../cuda/policy_table.cuh");
+
 /// Rounds over all traits; the second rarely finds anything.
 const ROUNDS: usize = 2;
 
@@ -186,6 +189,11 @@ pub fn updated_table(table: &str, rows: &[Row]) -> String {
     text
 }
 
+/// The rows that the device code is compiled with.
+pub fn table() -> Vec<Row> {
+    TABLE.lines().filter_map(parse_row).collect()
+}
+
 fn parse_row(line: &str) -> Option<Row> {
     let numbers: Vec<u32> = line
         .strip_prefix('{')?
@@ -201,11 +209,9 @@ fn parse_row(line: &str) -> Option<Row> {
 mod tests {
     use super::*;
 
-    const TABLE: &str = include_str!("../../../cuda/policy_table.cuh");
-
     #[test]
     fn the_table_has_a_default_for_every_kernel() {
-        let rows: Vec<Row> = TABLE.lines().filter_map(parse_row).collect();
+        let rows = table();
         for capacity in [32, 64, 128, 256, 512, 1024] {
             for dims in [2, 3, 0] {
                 assert!(rows.iter().any(|row| (row.arch, row.capacity, row.dims) == (0, capacity, dims)), "K = {capacity}, d = {dims}");

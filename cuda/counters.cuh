@@ -39,6 +39,8 @@ struct TallyOut {
 // Nothing is added to the timed build: every call below is empty and every member is gone.
 struct Timed {
     __device__ explicit Timed(const TallyOut&, unsigned) {}
+    __device__ __forceinline__ void resume() {}
+    __device__ __forceinline__ void groups_hit(unsigned, unsigned, unsigned&) {}
     __device__ __forceinline__ void group_hit() {}
     __device__ __forceinline__ void appended(unsigned) {}
     __device__ __forceinline__ void merged(unsigned, float) {}
@@ -52,6 +54,17 @@ struct Counted {
     unsigned query;
 
     __device__ explicit Counted(const TallyOut& out, unsigned query) : out(out), query(query) {}
+    // Takes up what an earlier launch wrote of this query.
+    __device__ __forceinline__ void resume() { counters = out.counters[query]; }
+    // The lanes of `appended` append their points: counts the groups among them, the first unless it is `last`, the last
+    // group that was counted.
+    __device__ __forceinline__ void groups_hit(unsigned appended, unsigned index, unsigned& last) {
+        unsigned lane = lane_id(), before = appended & lanes_below(lane);
+        unsigned previous = __shfl_sync(ALL_LANES, index / WARP, before != 0 ? WARP - 1 - __clz(before) : lane);
+        bool first = appended >> lane & 1 && index / WARP != (before != 0 ? previous : last);
+        counters.groups_hit += __popc(__ballot_sync(ALL_LANES, first));
+        last = __shfl_sync(ALL_LANES, index / WARP, WARP - 1 - __clz(appended));
+    }
     __device__ __forceinline__ void group_hit() { counters.groups_hit += 1; }
     __device__ __forceinline__ void appended(unsigned count) { counters.candidates += count; }
     __device__ __forceinline__ void merged(unsigned points_seen, float max_distance) {
@@ -84,6 +97,14 @@ struct Profiled : Counted {
 
     __device__ explicit Profiled(const TallyOut& out, unsigned query)
         : Counted(out, query), since(clock64()), start_ns(global_nanoseconds()) {}
+    __device__ __forceinline__ void resume() {
+        Counted::resume();
+#pragma unroll
+        for (unsigned i = 0; i < WARP_PHASES; ++i) {
+            cycles[i] = out.cycles[static_cast<size_t>(query) * WARP_PHASES + i];
+        }
+        start_ns = out.spans[query].start_ns;
+    }
     __device__ __forceinline__ void enter(WarpPhase next) {
         long long now = clock64();
 #pragma unroll

@@ -20,7 +20,9 @@ struct Warp {
     unsigned lane = lane_id();
     Tally tally;
 
-    __device__ __forceinline__ Warp(Key* buffer, unsigned k, const Tally& tally) : buffer(buffer), k(k), tally(tally) {
+    __device__ __forceinline__ void start(Key* buffer_of_query, unsigned neighbours) {
+        buffer = buffer_of_query;
+        k = neighbours;
 #pragma unroll
         for (int r = 0; r < R; ++r) {
             keys[r] = PADDING;
@@ -35,7 +37,7 @@ struct Warp {
             return;
         }
         tally.enter(INSERT);
-        tally.group_hit();
+        tally.groups_hit(lane == 0);  // one group, whichever lane says so
         do {
             unsigned slot = buffered + __popc(candidates & lanes_below(lane));
             bool candidate = candidates >> lane & 1;
@@ -53,6 +55,34 @@ struct Warp {
             candidates = __ballot_sync(ALL_LANES, candidate && !appends && distance < max_distance);
         } while (candidates != 0);
         tally.enter(FILTER);
+    }
+
+    // Appends the candidates of a window of groups, unless they would fill the buffer: then nothing is appended, the
+    // answer is false, and the window's groups must be filtered one by one. Bit g of `candidates` says that point
+    // base + 32 g + lane is one, and distance(g) is its squared distance.
+    //
+    // The buffer is sorted before it is used, and max_distance does not change before it is full: so the order in which
+    // slots are taken is free, and each lane's next candidate goes in one step, whatever its group.
+    template <class Distance>
+    __device__ __forceinline__ bool append_window(unsigned candidates, unsigned base, Distance distance) {
+        unsigned slots = buffered;
+        unsigned waiting = candidates;
+        for (unsigned lanes; (lanes = __ballot_sync(ALL_LANES, waiting != 0)) != 0;) {
+            unsigned end = slots + __popc(lanes);
+            if (end >= CAPACITY) {
+                return false;  // what was written beyond `buffered` is not there
+            }
+            if (waiting != 0) {
+                unsigned group = WARP - 1 - __clz(waiting);
+                waiting ^= 1u << group;
+                buffer[slots + __popc(lanes & lanes_below(lane))] = key_of(distance(group), base + group * WARP + lane);
+            }
+            slots = end;
+        }
+        tally.appended(slots - buffered);
+        tally.groups_hit(candidates);
+        buffered = slots;
+        return true;
     }
 
     // Merges what is left in the buffer after the last of n points.

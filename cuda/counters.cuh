@@ -36,50 +36,12 @@ struct TallyOut {
     WarpSpan* spans;                // q
 };
 
-// Nothing is added to the timed build: every call below is empty and every member is gone.
-struct Timed {
-    __device__ explicit Timed(const TallyOut&, unsigned) {}
-    __device__ __forceinline__ void resume() {}
-    __device__ __forceinline__ void groups_hit(unsigned, unsigned, unsigned&) {}
-    __device__ __forceinline__ void group_hit() {}
-    __device__ __forceinline__ void appended(unsigned) {}
-    __device__ __forceinline__ void merged(unsigned, float) {}
-    __device__ __forceinline__ void enter(WarpPhase) {}
-    __device__ __forceinline__ void write() {}
-};
-
-struct Counted {
-    Counters counters = {0, 0, 0};
-    TallyOut out;
-    unsigned query;
-
-    __device__ explicit Counted(const TallyOut& out, unsigned query) : out(out), query(query) {}
-    // Takes up what an earlier launch wrote of this query.
-    __device__ __forceinline__ void resume() { counters = out.counters[query]; }
-    // The lanes of `appended` append their points: counts the groups among them, the first unless it is `last`, the last
-    // group that was counted.
-    __device__ __forceinline__ void groups_hit(unsigned appended, unsigned index, unsigned& last) {
-        unsigned lane = lane_id(), before = appended & lanes_below(lane);
-        unsigned previous = __shfl_sync(ALL_LANES, index / WARP, before != 0 ? WARP - 1 - __clz(before) : lane);
-        bool first = appended >> lane & 1 && index / WARP != (before != 0 ? previous : last);
-        counters.groups_hit += __popc(__ballot_sync(ALL_LANES, first));
-        last = __shfl_sync(ALL_LANES, index / WARP, WARP - 1 - __clz(appended));
-    }
-    __device__ __forceinline__ void group_hit() { counters.groups_hit += 1; }
-    __device__ __forceinline__ void appended(unsigned count) { counters.candidates += count; }
-    __device__ __forceinline__ void merged(unsigned points_seen, float max_distance) {
-        unsigned entry = min(counters.merges, CONVERGENCE_ENTRIES - 1);
-        counters.merges += 1;
-        if (lane_id() == 0) {
-            out.convergence[static_cast<size_t>(query) * CONVERGENCE_ENTRIES + entry] = {points_seen, max_distance};
-        }
-    }
-    __device__ __forceinline__ void enter(WarpPhase) {}
-    __device__ __forceinline__ void write() {
-        if (lane_id() == 0) {
-            out.counters[query] = counters;
-        }
-    }
+// The clock of a warp, in shared memory: its queries share it, and registers are for keys.
+struct WarpClock {
+    unsigned long long cycles[WARP_PHASES];
+    unsigned long long start_ns;
+    long long since;
+    WarpPhase phase;
 };
 
 __device__ __forceinline__ unsigned long long global_nanoseconds() {
@@ -88,44 +50,114 @@ __device__ __forceinline__ unsigned long long global_nanoseconds() {
     return now;
 }
 
+// What a query's warp notes, in shared memory, because registers are for keys. Only lane 0 reads and writes it, so there
+// is nothing to wait for.
+struct TallyNotes {
+    const TallyOut* out;
+    Counters counters;
+    unsigned query;  // of this launch
+    WarpClock* clock;
+};
+
+// Nothing is added to the timed build: every call below is empty and every member is gone.
+struct Timed {
+    static constexpr bool COUNTED = false;
+    static constexpr bool PROFILED = false;
+
+    __device__ __forceinline__ void start(TallyNotes*, const TallyOut*, unsigned, WarpClock*) {}
+    __device__ __forceinline__ void resume() {}
+    __device__ __forceinline__ void groups_hit(unsigned) {}
+    __device__ __forceinline__ void appended(unsigned) {}
+    __device__ __forceinline__ void merged(unsigned, float) {}
+    __device__ __forceinline__ void enter(WarpPhase) {}
+    __device__ __forceinline__ void write(unsigned) {}
+};
+
+struct Counted {
+    static constexpr bool COUNTED = true;
+    static constexpr bool PROFILED = false;
+
+    TallyNotes* notes;
+
+    __device__ __forceinline__ void start(TallyNotes* notes_of_query, const TallyOut* out, unsigned query, WarpClock* clock) {
+        notes = notes_of_query;
+        if (lane_id() == 0) {
+            *notes = {out, {0, 0, 0}, query, clock};
+        }
+    }
+    // Takes up what an earlier launch wrote of this query.
+    __device__ __forceinline__ void resume() {
+        if (lane_id() == 0) {
+            notes->counters = notes->out->counters[notes->query];
+        }
+    }
+    // Bit g of a lane's `groups`: group g has a candidate in this lane.
+    __device__ __forceinline__ void groups_hit(unsigned groups) {
+        unsigned all = any_lane(groups);
+        if (lane_id() == 0) {
+            notes->counters.groups_hit += __popc(all);
+        }
+    }
+    __device__ __forceinline__ void appended(unsigned count) {
+        if (lane_id() == 0) {
+            notes->counters.candidates += count;
+        }
+    }
+    __device__ __forceinline__ void merged(unsigned points_seen, float max_distance) {
+        if (lane_id() == 0) {
+            unsigned entry = min(notes->counters.merges, CONVERGENCE_ENTRIES - 1);
+            notes->counters.merges += 1;
+            notes->out->convergence[static_cast<size_t>(notes->query) * CONVERGENCE_ENTRIES + entry] = {points_seen, max_distance};
+        }
+    }
+    __device__ __forceinline__ void enter(WarpPhase) {}
+    __device__ __forceinline__ void write(unsigned) {
+        if (lane_id() == 0) {
+            notes->out->counters[notes->query] = notes->counters;
+        }
+    }
+};
+
 // Also the clock at every change of phase: elapsed cycles, waiting included.
 struct Profiled : Counted {
-    unsigned long long cycles[WARP_PHASES] = {};
-    WarpPhase phase = LOAD_BATCH;
-    long long since;
-    unsigned long long start_ns;
+    static constexpr bool PROFILED = true;
 
-    __device__ explicit Profiled(const TallyOut& out, unsigned query)
-        : Counted(out, query), since(clock64()), start_ns(global_nanoseconds()) {}
+    __device__ __forceinline__ void start(TallyNotes* notes_of_query, const TallyOut* out, unsigned query, WarpClock* clock) {
+        Counted::start(notes_of_query, out, query, clock);
+        if (lane_id() == 0) {
+            *clock = {{}, global_nanoseconds(), clock64(), LOAD_BATCH};
+        }
+    }
     __device__ __forceinline__ void resume() {
         Counted::resume();
-#pragma unroll
-        for (unsigned i = 0; i < WARP_PHASES; ++i) {
-            cycles[i] = out.cycles[static_cast<size_t>(query) * WARP_PHASES + i];
+        if (lane_id() == 0) {
+            for (unsigned i = 0; i < WARP_PHASES; ++i) {
+                notes->clock->cycles[i] = notes->out->cycles[static_cast<size_t>(notes->query) * WARP_PHASES + i];
+            }
+            notes->clock->start_ns = notes->out->spans[notes->query].start_ns;
         }
-        start_ns = out.spans[query].start_ns;
     }
     __device__ __forceinline__ void enter(WarpPhase next) {
-        long long now = clock64();
-#pragma unroll
-        for (unsigned i = 0; i < WARP_PHASES; ++i) {
-            cycles[i] += i == phase ? now - since : 0;
+        if (lane_id() == 0) {
+            WarpClock* clock = notes->clock;
+            long long now = clock64();
+            clock->cycles[clock->phase] += now - clock->since;
+            clock->phase = next;
+            clock->since = now;
         }
-        phase = next;
-        since = now;
     }
-    __device__ __forceinline__ void write() {
-        Counted::write();
+    // A warp's cycles are shared out evenly among its queries; the span is the warp's.
+    __device__ __forceinline__ void write(unsigned queries) {
+        Counted::write(queries);
         enter(WRITE_OUT);
         if (lane_id() == 0) {
             unsigned sm, warp;
             asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
             asm volatile("mov.u32 %0, %%warpid;" : "=r"(warp));
-#pragma unroll
             for (unsigned i = 0; i < WARP_PHASES; ++i) {
-                out.cycles[static_cast<size_t>(query) * WARP_PHASES + i] = cycles[i];
+                notes->out->cycles[static_cast<size_t>(notes->query) * WARP_PHASES + i] = notes->clock->cycles[i] / queries;
             }
-            out.spans[query] = {start_ns, global_nanoseconds(), sm, warp};
+            notes->out->spans[notes->query] = {notes->clock->start_ns, global_nanoseconds(), sm, warp};
         }
     }
 };

@@ -115,6 +115,12 @@ struct Filter {
     unsigned query_rows;  // a multiple of FILTER_TILE
 };
 
+// src/engines/cuda/filtered.rs asserts the same of its own.
+static_assert(sizeof(Rounding) == 80 && sizeof(Filter) == 80, "the host's structs");
+#ifndef __CUDACC_RTC__  // NVRTC has no offsetof
+static_assert(__builtin_offsetof(Rounding, rounded) == 48 && __builtin_offsetof(Filter, survivors) == 64, "the host's structs");
+#endif
+
 // A tile's rows in shared memory, SLAB dimensions of each: 16-byte pieces, which are permuted within 128 bytes so that the
 // eight rows of a matrix lie in different banks.
 template <int SLAB>

@@ -1,26 +1,64 @@
-// How the kernel is cut to size, per capacity and dimensions. src/engines/cuda/policy.rs mirrors it for the launch.
+// How the kernel is cut to size, per architecture, capacity and dimensions.
+//
+// The host does not repeat any of it: every module carries the policy that it was compiled with (warp_knn_policy, in
+// warp_knn.cu), and src/engines/cuda/policy.rs reads it from there. WARPSCOPE_POLICY, a list of the seven numbers below,
+// replaces the table: that is how the tuner compiles what it tries. WARPSCOPE_EXACT_D compiles for that d alone.
 #pragma once
 
-// R = K / 32; D = 2, 3, or 0 for any other d.
-template <int R, int D>
-struct Policy {
-    // Warps, and so queries, in a block. The buffers of a block must leave its batch room in 48 KiB, the most that needs
-    // no permission on any GPU.
-    static constexpr unsigned WARPS = R <= 8 ? 8 : 4;
-    // Blocks that a multiprocessor should hold at least, which caps registers; 0 leaves that to the compiler. With many
-    // registers a lane what it chooses is a little too few, and it spills; uncapped it takes so many that a block less
-    // fits. The profiled build needs more, and its speed matters to nobody.
-    static constexpr unsigned MIN_BLOCKS = R == 32 ? (D == 0 ? 3 : 4) : R == 16 ? 5 : 0;
-    static constexpr unsigned PROFILED_MIN_BLOCKS = R == 32 ? 3 : R == 16 ? 4 : 0;
-    // Groups that a warp scans before it votes whether any of them has a candidate: most have none, and one vote is
-    // cheaper than eight.
-    static constexpr unsigned WINDOW = 8;
-    // Points in a batch.
-    static constexpr unsigned BATCH = D == 0 ? WINDOW * 32 : 1024;
-    // General d: dimensions staged together.
-    static constexpr unsigned TILE = R == 32 ? 8 : 16;
+#include "warp.cuh"
 
-    static constexpr unsigned BATCH_FLOATS = D == 0 ? TILE * (BATCH + 1) + WARPS * TILE : BATCH * D;
-    static constexpr unsigned SHARED_BYTES = WARPS * R * 32 * 8 + BATCH_FLOATS * 4;
-    static_assert(SHARED_BYTES <= 48 * 1024, "a block's buffers and batch must fit into 48 KiB of shared memory");
+struct Policy {
+    unsigned warps;       // in a block
+    unsigned queries;     // a warp: they share the points that it has loaded
+    unsigned window;      // groups that are scanned for one vote: most have no candidate, and one vote is cheaper than eight
+    unsigned batch;       // points that are staged together; d = 2 and 3
+    unsigned slots;       // batches in shared memory, so many a warp may be ahead of the slowest of its block; d = 2 and 3
+    unsigned tile;        // dimensions that are staged together, of one window of points; other d
+    unsigned min_blocks;  // that a multiprocessor should hold, which caps the registers; 0 leaves that to the compiler
+
+    constexpr unsigned threads() const { return warps * WARP; }
+    constexpr unsigned queries_per_block() const { return warps * queries; }
 };
+
+struct PolicyRow {
+    unsigned arch;      // from this compute capability on, times ten
+    unsigned capacity;  // K
+    unsigned dims;      // 2, 3, or 0 for any other d
+    Policy policy;
+};
+
+// The last row that fits counts.
+constexpr PolicyRow POLICY_TABLE[] = {
+#include "policy_table.cuh"
+};
+
+#ifdef WARPSCOPE_EXACT_D
+constexpr unsigned EXACT_D = WARPSCOPE_EXACT_D;
+#else
+constexpr unsigned EXACT_D = 0;
+#endif
+
+constexpr Policy choose_policy(unsigned arch, unsigned capacity, unsigned dims) {
+#ifdef WARPSCOPE_POLICY
+    return {WARPSCOPE_POLICY};
+#else
+    Policy chosen = {};
+    for (const PolicyRow& row : POLICY_TABLE) {
+        if (row.arch <= arch && row.capacity == capacity && row.dims == dims) {
+            chosen = row.policy;
+        }
+    }
+    if (dims == 0 && EXACT_D != 0) {
+        // Tiles of one size that waste as few dimensions as can be.
+        unsigned tiles = (EXACT_D + chosen.tile - 1) / chosen.tile;
+        chosen.tile = (EXACT_D + tiles - 1) / tiles;
+    }
+    return chosen;
+#endif
+}
+
+#ifdef __CUDA_ARCH__
+constexpr unsigned ARCHITECTURE = __CUDA_ARCH__ / 10;
+#else
+constexpr unsigned ARCHITECTURE = 0;  // the host's pass, which compiles no kernel
+#endif

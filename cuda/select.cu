@@ -2,6 +2,9 @@
 // 2 (counted) and 4 (profiled).
 #include "select.cuh"
 
+// Queries, and so warps, in a block: src/engines/cuda/filtered.rs reads it from the module.
+extern "C" __constant__ __attribute__((used)) const unsigned select_warps = SelectPolicy<WARPSCOPE_K / 32>::WARPS;
+
 #define WARPSCOPE_SELECT_NAME(K, BUILD) select_k##K##_##BUILD
 #define WARPSCOPE_SELECT_ENTRY(K, BUILD, TALLY)                                                                                           \
     extern "C" __global__ void __launch_bounds__(SelectPolicy<K / 32>::WARPS * WARP) WARPSCOPE_SELECT_NAME(K, BUILD)(                      \

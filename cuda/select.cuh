@@ -41,6 +41,12 @@ struct Select {
     TallyOut tally;
 };
 
+// src/engines/cuda/filtered.rs asserts the same of its own.
+static_assert(sizeof(Select) == 176, "the host's struct");
+#ifndef __CUDACC_RTC__  // NVRTC has no offsetof
+static_assert(__builtin_offsetof(Select, survivors) == 48 && __builtin_offsetof(Select, tally) == 144, "the host's struct");
+#endif
+
 // How the kernel is cut to size.
 template <int R>
 struct SelectPolicy {
@@ -123,10 +129,10 @@ struct Pack {
 };
 
 // Appends the candidates of a pack in lane order, which is processing order; as soon as the buffer is full it is merged,
-// and the rest filtered again: Warp::filter, for points that need not be neighbours. `group` is the last group with a
+// and the rest filtered again: Warp::filter, for points that need not be neighbours. `last_group` is the last group with a
 // candidate.
 template <class W>
-__device__ __forceinline__ void append(W& warp, float distance, unsigned index, unsigned& group) {
+__device__ __forceinline__ void append(W& warp, float distance, unsigned index, unsigned& last_group) {
     unsigned candidates = __ballot_sync(ALL_LANES, distance < warp.max_distance);
     if (candidates == 0) {
         return;
@@ -140,7 +146,13 @@ __device__ __forceinline__ void append(W& warp, float distance, unsigned index, 
             warp.buffer[slot] = key_of(distance, index);
         }
         unsigned appended = __ballot_sync(ALL_LANES, appends);
-        warp.tally.groups_hit(appended, index, group);
+        if constexpr (decltype(warp.tally)::COUNTED) {
+            unsigned group = index / WARP, before = appended & lanes_below(warp.lane);
+            unsigned previous = __shfl_sync(ALL_LANES, group, before != 0 ? WARP - 1 - __clz(before) : 0);
+            bool first = appends && group != (before != 0 ? previous : last_group);
+            warp.tally.groups_hit(first ? 1u << warp.lane : 0);
+            last_group = __shfl_sync(ALL_LANES, group, WARP - 1 - __clz(appended));
+        }
         warp.tally.appended(__popc(appended));
         warp.buffered += __popc(appended);
         if (warp.buffered == W::CAPACITY) {
@@ -166,6 +178,8 @@ __device__ __forceinline__ void select(const Select& search) {
     using P = SelectPolicy<R>;
     __shared__ Key buffers[P::WARPS][WARP * R];
     __shared__ Pack<P::STAGES> packs[P::WARPS];
+    __shared__ TallyNotes notes[Tally::COUNTED ? P::WARPS : 1];
+    __shared__ WarpClock clocks[Tally::PROFILED ? P::WARPS : 1];
 
     unsigned slot = threadIdx.x / WARP, lane = lane_id();
     unsigned row = blockIdx.x * P::WARPS + slot;  // in this launch
@@ -177,7 +191,9 @@ __device__ __forceinline__ void select(const Select& search) {
     const float* query_row = search.queries + static_cast<size_t>(query) * search.d;
     constexpr unsigned K = WARP * R;
 
-    Warp<R, Tally> warp(buffers[slot], search.k, Tally(search.tally, row));
+    Warp<R, Tally> warp;
+    warp.start(buffers[slot], search.k);
+    warp.tally.start(&notes[Tally::COUNTED ? slot : 0], &search.tally, row, &clocks[Tally::PROFILED ? slot : 0]);
     if (search.first_point > 0) {
         warp.tally.resume();
         uint2 saved = search.state.warps[row];
@@ -193,7 +209,7 @@ __device__ __forceinline__ void select(const Select& search) {
         __syncwarp();
     }
 
-    unsigned group = ~0u;
+    unsigned last_group = ~0u;
     unsigned waiting = 0;
     unsigned computed = 0;
     auto work_off = [&](unsigned count) {
@@ -206,7 +222,7 @@ __device__ __forceinline__ void select(const Select& search) {
         warp.tally.enter(LOAD_BATCH);
         float distance = pack.distances(search, query_row, index, count, lane);
         warp.tally.enter(FILTER);
-        append(warp, distance, index, group);
+        append(warp, distance, index, last_group);
     };
 
     // 16 bytes a lane: the bits of four groups.
@@ -282,5 +298,5 @@ __device__ __forceinline__ void select(const Select& search) {
     if (lane == 0) {
         atomicAdd(search.computed, static_cast<unsigned long long>(computed));
     }
-    warp.tally.write();
+    warp.tally.write(1);
 }

@@ -9,6 +9,18 @@ __device__ __forceinline__ unsigned lane_id() { return threadIdx.x % WARP; }
 // The lanes below this one, as a mask.
 __device__ __forceinline__ unsigned lanes_below(unsigned lane) { return (1u << lane) - 1; }
 
+// The bits that are set in any lane's number, in every lane.
+__device__ __forceinline__ unsigned any_lane(unsigned bits) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    return __reduce_or_sync(ALL_LANES, bits);
+#else
+    for (unsigned stride = WARP / 2; stride > 0; stride /= 2) {
+        bits |= __shfl_xor_sync(ALL_LANES, bits, stride);
+    }
+    return bits;
+#endif
+}
+
 __device__ __forceinline__ float infinite_distance() { return __uint_as_float(0x7f800000u); }
 
 // A candidate as one number: the bits of its squared distance, then its index. Distances are not negative, so their bits

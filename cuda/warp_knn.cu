@@ -1,22 +1,33 @@
-// Entry points: warp_knn_k<K>_d<D>_<build>, D = 0 for any d. WARPSCOPE_K and WARPSCOPE_D choose what is compiled;
-// WARPSCOPE_BUILDS is a sum of 1 (timed), 2 (counted) and 4 (profiled).
+// Entry points: warp_knn_k<K>_d<D>_<build>, D = 0 for any d, and the policy that they were compiled with. WARPSCOPE_K and
+// WARPSCOPE_D choose what is compiled; WARPSCOPE_BUILDS is a sum of 1 (timed), 2 (counted) and 4 (profiled).
 #include "warp_knn.cuh"
 
+constexpr Policy POLICY = choose_policy(ARCHITECTURE, WARPSCOPE_K, WARPSCOPE_D);
+using Memory = SharedMemory<WARPSCOPE_K / 32, WARPSCOPE_D, POLICY>;
+
+// What the host must know for a launch: src/engines/cuda/policy.rs reads it from the module.
+struct Cut {
+    Policy policy;
+    unsigned shared_bytes;
+};
+extern "C" __constant__ __attribute__((used)) const Cut warp_knn_cut = {POLICY, Memory::BYTES};
+
 #define WARPSCOPE_NAME(K, D, BUILD) warp_knn_k##K##_d##D##_##BUILD
-#define WARPSCOPE_ENTRY(K, D, BUILD, TALLY, MIN_BLOCKS)                                                         \
-    extern "C" __global__ void __launch_bounds__(Policy<K / 32, D>::WARPS * WARP, Policy<K / 32, D>::MIN_BLOCKS) \
-        WARPSCOPE_NAME(K, D, BUILD)(const __grid_constant__ Search search) {                                    \
-        warp_knn<K / 32, D, TALLY>(search);                                                                     \
+// The profiled build needs more registers, and its speed matters to nobody.
+#define WARPSCOPE_ENTRY(K, D, BUILD, TALLY)                                                                          \
+    extern "C" __global__ void __launch_bounds__(POLICY.threads(), TALLY::PROFILED ? POLICY.min_blocks / 2 : POLICY.min_blocks) \
+        WARPSCOPE_NAME(K, D, BUILD)(const __grid_constant__ Search search) {                                         \
+        warp_knn<K / 32, D, POLICY, TALLY>(search);                                                                  \
     }
 // Expands its arguments before they are pasted.
-#define WARPSCOPE_KERNEL(K, D, BUILD, TALLY, MIN_BLOCKS) WARPSCOPE_ENTRY(K, D, BUILD, TALLY, MIN_BLOCKS)
+#define WARPSCOPE_KERNEL(K, D, BUILD, TALLY) WARPSCOPE_ENTRY(K, D, BUILD, TALLY)
 
 #if WARPSCOPE_BUILDS & 1
-WARPSCOPE_KERNEL(WARPSCOPE_K, WARPSCOPE_D, timed, Timed, MIN_BLOCKS)
+WARPSCOPE_KERNEL(WARPSCOPE_K, WARPSCOPE_D, timed, Timed)
 #endif
 #if WARPSCOPE_BUILDS & 2
-WARPSCOPE_KERNEL(WARPSCOPE_K, WARPSCOPE_D, counted, Counted, MIN_BLOCKS)
+WARPSCOPE_KERNEL(WARPSCOPE_K, WARPSCOPE_D, counted, Counted)
 #endif
 #if WARPSCOPE_BUILDS & 4
-WARPSCOPE_KERNEL(WARPSCOPE_K, WARPSCOPE_D, profiled, Profiled, PROFILED_MIN_BLOCKS)
+WARPSCOPE_KERNEL(WARPSCOPE_K, WARPSCOPE_D, profiled, Profiled)
 #endif

@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use cudarc::driver::{CudaContext, CudaFunction, CudaModule};
+use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+use cudarc::driver::{CudaContext, CudaFunction, CudaModule, CudaStream};
 use cudarc::nvrtc::Ptx;
 
 use super::driver::{self, say};
 use super::nvrtc;
-use super::policy::Variant;
+use super::policy::{Cut, Policy, Variant};
 use crate::knn::Build;
 
 mod embedded {
@@ -24,32 +25,48 @@ pub struct Unit {
     pub capacity: u32,
     /// d, or 0 for any.
     pub dims: u32,
+    /// Compiled for this d alone; 0: for any. Only NVRTC does that.
+    pub exact_dims: u32,
+    /// Cut to size in another way than the table says. Only NVRTC does that.
+    pub policy: Option<Policy>,
 }
 
 impl Unit {
+    /// A unit as the table says.
+    pub fn new(source: &'static str, capacity: u32, dims: u32) -> Self {
+        Self { source, capacity, dims, exact_dims: 0, policy: None }
+    }
+
     /// The source's text, includes resolved.
     pub fn text(self) -> &'static str {
         embedded::SOURCES.iter().find(|(source, _)| *source == self.source).expect("the unit is in cuda/units.txt").1
     }
+
+    fn is_embedded_as(self, (source, capacity, dims, _): &(&str, u32, u32, &[u8])) -> bool {
+        (self.source, self.capacity, self.dims) == (*source, *capacity, *dims) && self.exact_dims == 0 && self.policy.is_none()
+    }
 }
 
-impl Variant {
-    fn unit(self) -> Unit {
-        Unit { source: "warp_knn", capacity: self.capacity, dims: self.dims }
-    }
+/// A kernel that answers queries, ready to be launched.
+#[derive(Clone)]
+pub struct Kernel {
+    pub function: CudaFunction,
+    pub cut: Cut,
 }
 
 /// Loads kernels and keeps them.
 pub struct Kernels {
     context: Arc<CudaContext>,
+    stream: Arc<CudaStream>,
     modules: HashMap<Unit, Arc<CudaModule>>,
-    functions: HashMap<String, CudaFunction>,
+    functions: HashMap<(Unit, String), CudaFunction>,
+    cuts: HashMap<Unit, Cut>,
 }
 
 impl Kernels {
     /// Nothing loaded yet.
-    pub fn new(context: Arc<CudaContext>) -> Self {
-        Self { context, modules: HashMap::new(), functions: HashMap::new() }
+    pub fn new(context: Arc<CudaContext>, stream: Arc<CudaStream>) -> Self {
+        Self { context, stream, modules: HashMap::new(), functions: HashMap::new(), cuts: HashMap::new() }
     }
 
     /// Loads the smallest kernel, to see whether any can be had, and says where they come from.
@@ -60,31 +77,58 @@ impl Kernels {
         Ok(origin)
     }
 
-    /// A build of the search, ready to be launched.
-    pub fn get(&mut self, variant: Variant, build: Build) -> Result<CudaFunction, String> {
-        self.function(variant.unit(), &format!("warp_knn_k{}_d{}_{}", variant.capacity, variant.dims, build_name(build)))
+    /// The unit that answers a problem best. d = 2 and 3 are embedded. Any other d up to 32 is compiled for itself where
+    /// there is NVRTC, because tiles of dimensions that do not fit waste up to all but one of them; beyond 32 that is
+    /// little, and one kernel serves all.
+    pub fn unit_for(&mut self, k: usize, d: usize) -> Unit {
+        let unit = Variant::new(k, d).unit();
+        if unit.dims != 0 || d > 32 {
+            return unit;
+        }
+        let exact = Unit { exact_dims: d as u32, ..unit };
+        if self.module(exact).is_ok() { exact } else { unit }
     }
 
-    /// A unit's kernel by its name, which is like no other unit's.
-    pub fn function(&mut self, unit: Unit, name: &str) -> Result<CudaFunction, String> {
-        if let Some(function) = self.functions.get(name) {
-            return Ok(function.clone());
-        }
-        let module = match self.modules.get(&unit) {
-            Some(module) => Arc::clone(module),
+    /// A build of the search, ready to be launched.
+    pub fn search(&mut self, unit: Unit, build: Build) -> Result<Kernel, String> {
+        let function = self.function(unit, &format!("warp_knn_k{}_d{}_{}", unit.capacity, unit.dims, build_name(build)))?;
+        let cut = match self.cuts.get(&unit) {
+            Some(cut) => *cut,
             None => {
-                let (module, _) = self.load(unit)?;
-                self.modules.insert(unit, Arc::clone(&module));
-                module
+                let module = self.module(unit)?;
+                let bytes = module.get_global("warp_knn_cut", &self.stream).and_then(|cut| self.stream.clone_dtoh(&cut)).map_err(say)?;
+                let cut = Cut::from_bytes(bytes.as_slice().try_into().map_err(|_| format!("the kernels' policy has {} bytes", bytes.len()))?);
+                self.cuts.insert(unit, cut);
+                cut
             }
         };
-        let function = module.load_function(name).map_err(say)?;
-        self.functions.insert(name.to_owned(), function.clone());
+        // More than 48 KiB must be asked for.
+        function.set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, cut.shared_bytes as i32).map_err(say)?;
+        Ok(Kernel { function, cut })
+    }
+
+    /// A unit's kernel by its name.
+    pub fn function(&mut self, unit: Unit, name: &str) -> Result<CudaFunction, String> {
+        let key = (unit, name.to_owned());
+        if let Some(function) = self.functions.get(&key) {
+            return Ok(function.clone());
+        }
+        let function = self.module(unit)?.load_function(name).map_err(say)?;
+        self.functions.insert(key, function.clone());
         Ok(function)
     }
 
+    fn module(&mut self, unit: Unit) -> Result<Arc<CudaModule>, String> {
+        if let Some(module) = self.modules.get(&unit) {
+            return Ok(Arc::clone(module));
+        }
+        let (module, _) = self.load(unit)?;
+        self.modules.insert(unit, Arc::clone(&module));
+        Ok(module)
+    }
+
     fn load(&self, unit: Unit) -> Result<(Arc<CudaModule>, String), String> {
-        let found = embedded::EMBEDDED.iter().find(|&&(source, capacity, dims, _)| Unit { source, capacity, dims } == unit);
+        let found = embedded::EMBEDDED.iter().find(|embedded| unit.is_embedded_as(embedded));
         let embedded = match found {
             Some((_, _, _, code)) => match self.context.load_module(Ptx::from_binary(code.to_vec())) {
                 Ok(module) => return Ok((module, format!("embedded, {}", embedded::EMBEDDED_ABOUT))),
@@ -97,6 +141,13 @@ impl Kernels {
         let (code, origin) = nvrtc::compile(&self.context, unit).map_err(|why| format!("{embedded}, and {why}"))?;
         let module = self.context.load_module(code).map_err(|error| format!("{embedded}, and what NVRTC compiled does not load: {}", say(error)))?;
         Ok((module, origin))
+    }
+}
+
+impl Variant {
+    /// Its unit, as the table says.
+    pub fn unit(self) -> Unit {
+        Unit::new("warp_knn", self.capacity, self.dims)
     }
 }
 

@@ -5,7 +5,7 @@
 //! | `driver.rs` | whether a driver and a device are there, and what they are |
 //! | `kernels.rs` | the device code: embedded, or compiled by NVRTC |
 //! | `nvrtc.rs` | run-time compilation and its disk cache |
-//! | `policy.rs` | how the kernel is cut to size; mirrors `cuda/policy.cuh` |
+//! | `policy.rs` | which kernel answers a problem, and how it was cut to size |
 //! | `search.rs` | device memory, launches, event timing |
 //!
 //! Everything unsafe is here: the driver's functions are reached through `cudarc`, whose safe layer covers memory,
@@ -41,7 +41,7 @@ impl Cuda {
         let unavailable = |why: String| EngineError::Unavailable { engine: EngineKind::Cuda, why };
         let context = driver::open().map_err(unavailable)?;
         let stream = context.new_stream().map_err(|error| unavailable(driver::say(error)))?;
-        let mut kernels = kernels::Kernels::new(Arc::clone(&context));
+        let mut kernels = kernels::Kernels::new(Arc::clone(&context), Arc::clone(&stream));
         let origin = kernels.probe().map_err(unavailable)?;
         let device = driver::describe(&context, &origin);
         Ok(Self { context, stream, kernels, device })

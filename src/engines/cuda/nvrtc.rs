@@ -74,14 +74,21 @@ fn check(result: sys::nvrtcResult) -> Result<(), String> {
     result.result().map_err(|NvrtcError(code)| format!("NVRTC failed: {code:?}"))
 }
 
-fn options(unit: Unit, architecture: &str) -> [String; 5] {
-    [
+fn options(unit: Unit, architecture: &str) -> Vec<String> {
+    let mut options = vec![
         format!("--gpu-architecture={architecture}"),
         "--std=c++17".to_owned(),
         format!("-DWARPSCOPE_K={}", unit.capacity),
         format!("-DWARPSCOPE_D={}", unit.dims),
         "-DWARPSCOPE_BUILDS=7".to_owned(),
-    ]
+    ];
+    if unit.exact_dims != 0 {
+        options.push(format!("-DWARPSCOPE_EXACT_D={}", unit.exact_dims));
+    }
+    if let Some(policy) = unit.policy {
+        options.push(format!("-DWARPSCOPE_POLICY={}", policy.numbers().map(|number| number.to_string()).join(",")));
+    }
+    options
 }
 
 /// Machine code, as a cubin.
@@ -148,6 +155,7 @@ fn write_entry(path: &Path, code: &[u8]) -> std::io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engines::cuda::policy::Policy;
 
     #[test]
     fn a_broken_entry_is_not_read() {
@@ -165,7 +173,7 @@ mod tests {
 
     #[test]
     fn the_source_is_one_text() {
-        let source = Unit { source: "warp_knn", capacity: 32, dims: 2 }.text();
+        let source = Unit::new("warp_knn", 32, 2).text();
         assert!(!source.contains("#include"), "NVRTC has no folder to look in");
         assert!(source.contains("warp_knn(const Search& search)"));
     }
@@ -179,8 +187,9 @@ mod tests {
             eprintln!("NVRTC is not installed (scripts/get-nvcc): nothing was compiled");
             return;
         }
-        for (source, capacity, dims) in [("warp_knn", 32, 2), ("warp_knn", 64, 3), ("warp_knn", 256, 0)] {
-            let unit = Unit { source, capacity, dims };
+        let policy = Policy { warps: 4, queries: 2, window: 4, batch: 512, slots: 2, tile: 8, min_blocks: 0 };
+        let (small, large) = (Unit::new("warp_knn", 32, 2), Unit::new("warp_knn", 256, 0));
+        for unit in [small, Unit::new("warp_knn", 64, 3), large, Unit { exact_dims: 5, ..large }, Unit { policy: Some(policy), ..small }] {
             let code = compile_source(unit.text(), &options(unit, "sm_75")).unwrap();
             assert!(code.starts_with(b"\x7fELF"), "{unit:?}");
         }

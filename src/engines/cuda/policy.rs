@@ -1,4 +1,9 @@
-//! How the kernel is cut to size. Mirrors `cuda/policy.cuh`.
+//! Which kernel answers a problem, and how it was cut to size: `Policy` of `cuda/policy.cuh`.
+//!
+//! The table of policies is the device code's (`cuda/policy_table.cuh`, which the tuner writes). Nothing of it is
+//! repeated here: a loaded module says how it was compiled.
+
+use std::fmt;
 
 /// Which kernel answers a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -14,10 +19,74 @@ impl Variant {
     pub fn new(k: usize, dims: usize) -> Self {
         Self { capacity: k.next_power_of_two().max(32) as u32, dims: if dims == 2 || dims == 3 { dims as u32 } else { 0 } }
     }
+}
 
-    /// Warps, and so queries, in a block.
-    pub fn warps(self) -> u32 {
-        if self.capacity <= 256 { 8 } else { 4 }
+/// How a kernel is cut to size. The fields are in the device's order.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Policy {
+    /// Warps in a block.
+    pub warps: u32,
+    /// Queries that a warp owns: they share the points that it has loaded.
+    pub queries: u32,
+    /// Groups that are scanned for one vote.
+    pub window: u32,
+    /// Points that are staged together; d = 2 and 3.
+    pub batch: u32,
+    /// Batches in shared memory; d = 2 and 3, from compute capability 9.0 on.
+    pub slots: u32,
+    /// Dimensions that are staged together; other d.
+    pub tile: u32,
+    /// Blocks that a multiprocessor should hold at least, which caps the registers; 0 leaves that to the compiler.
+    pub min_blocks: u32,
+}
+
+impl Policy {
+    /// The numbers, in the order of the struct.
+    pub fn numbers(self) -> [u32; 7] {
+        [self.warps, self.queries, self.window, self.batch, self.slots, self.tile, self.min_blocks]
+    }
+
+    /// The policy of seven numbers.
+    pub fn from_numbers([warps, queries, window, batch, slots, tile, min_blocks]: [u32; 7]) -> Self {
+        Self { warps, queries, window, batch, slots, tile, min_blocks }
+    }
+
+    /// Threads in a block.
+    pub fn threads(self) -> u32 {
+        self.warps * 32
+    }
+
+    /// Queries that a block answers.
+    pub fn queries_per_block(self) -> u32 {
+        self.warps * self.queries
+    }
+}
+
+impl fmt::Display for Policy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { warps, queries, window, batch, slots, tile, min_blocks } = self;
+        write!(f, "{warps} warps × {queries} queries, window {window}, batch {batch} × {slots}, tile {tile}, at least {min_blocks} blocks")
+    }
+}
+
+/// `Cut` of `cuda/warp_knn.cu`, as it lies in a module: the policy and the shared memory of a block, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cut {
+    pub policy: Policy,
+    pub shared_bytes: u32,
+}
+
+impl Cut {
+    /// Its size in a module, in bytes.
+    pub const BYTES: usize = 32;
+
+    /// Reads it from a module's bytes.
+    pub fn from_bytes(bytes: &[u8; Self::BYTES]) -> Self {
+        let (numbers, _) = bytes.as_chunks::<4>();
+        let numbers: [u32; 8] = std::array::from_fn(|i| u32::from_le_bytes(numbers[i]));
+        let [policy @ .., shared_bytes] = numbers;
+        Self { policy: Policy::from_numbers(policy), shared_bytes }
     }
 }
 
@@ -32,8 +101,11 @@ mod tests {
     }
 
     #[test]
-    fn warps_agree_with_the_device_code() {
-        let policy = include_str!("../../../cuda/policy.cuh");
-        assert!(policy.contains("WARPS = R <= 8 ? 8 : 4;"), "cuda/policy.cuh changed: mirror it here");
+    fn a_cut_reads_as_the_device_wrote_it() {
+        let numbers: [u32; 8] = [8, 4, 16, 1024, 2, 12, 3, 41_024];
+        let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+        let cut = Cut::from_bytes(bytes.as_slice().try_into().unwrap());
+        assert_eq!((cut.policy.numbers(), cut.shared_bytes), ([8, 4, 16, 1024, 2, 12, 3], 41_024));
+        assert_eq!((cut.policy.threads(), cut.policy.queries_per_block()), (256, 32));
     }
 }

@@ -9,7 +9,8 @@ use cudarc::driver::sys::{CUdeviceptr, CUevent_flags};
 use cudarc::driver::{CudaEvent, CudaSlice, DevicePtr, DevicePtrMut, DeviceRepr, DriverError, LaunchConfig, PushKernelArg, ValidAsZeroBits};
 
 use super::Cuda;
-use super::policy::Variant;
+use super::kernels::Unit;
+use super::policy::Policy;
 use crate::knn::{
     Answer, Build, CONVERGENCE_ENTRIES, Counters, EngineError, EngineKind, MAX_COUNTED_CHUNK, Neighbors, Problem, Profile, Search, WarpPhase,
     WarpSpan,
@@ -82,7 +83,8 @@ struct Tally {
 /// A problem in device memory.
 pub struct CudaSearch<'a> {
     cuda: &'a mut Cuda,
-    variant: Variant,
+    unit: Unit,
+    policy: Policy,
     n: usize,
     d: usize,
     k: usize,
@@ -107,7 +109,17 @@ impl<'a> CudaSearch<'a> {
     /// [`EngineError::Memory`] before anything is reserved, [`EngineError::Device`].
     pub fn new(cuda: &'a mut Cuda, problem: &Problem, profile: bool) -> Result<Self, EngineError> {
         let (n, d, k, q) = (problem.n(), problem.dims(), problem.k(), problem.q());
-        let needed = RESERVE + 4 * (n * d + q * d) as u64 + 8 * (q * k) as u64 + TALLY_BYTES * q.min(MAX_COUNTED_CHUNK) as u64;
+        let unavailable = |why| EngineError::Unavailable { engine: EngineKind::Cuda, why };
+        let unit = cuda.kernels.unit_for(k, d);
+        // Loaded now, so that no launch is timed with it.
+        let mut policy = None;
+        for build in [Build::Timed, Build::Counted, Build::Profiled] {
+            policy = Some(cuda.kernels.search(unit, build).map_err(unavailable)?.cut.policy);
+        }
+        let policy = policy.expect("three builds");
+        // Batches are copied whole: past the last point there is infinity, which no filter lets through.
+        let padded = if unit.dims == 0 { n } else { n.next_multiple_of(policy.batch as usize) };
+        let needed = RESERVE + 4 * (padded * d + q * d) as u64 + 8 * (q * k) as u64 + TALLY_BYTES * q.min(MAX_COUNTED_CHUNK) as u64;
         // Memory of the search before is given back in the stream's order.
         cuda.stream.synchronize().map_err(|error| cuda.failed(error))?;
         let (free, _) = cuda.context.mem_get_info().map_err(|error| cuda.failed(error))?;
@@ -120,10 +132,13 @@ impl<'a> CudaSearch<'a> {
         let upload = || -> Result<_, DriverError> {
             let (before, after) = (event()?, event()?);
             // Reserved first: the first reservation of a process takes the driver milliseconds.
-            let mut points = stream.alloc_zeros::<f32>(n * d)?;
+            let mut points = stream.alloc_zeros::<f32>(padded * d)?;
             let mut queries = stream.alloc_zeros::<f32>(q * d)?;
             before.record(&stream)?;
-            stream.memcpy_htod(problem.points(), &mut points)?;
+            stream.memcpy_htod(problem.points(), &mut points.slice_mut(..n * d))?;
+            if padded > n {
+                stream.memcpy_htod(&vec![f32::INFINITY; (padded - n) * d], &mut points.slice_mut(n * d..))?;
+            }
             stream.memcpy_htod(problem.queries(), &mut queries)?;
             after.record(&stream)?;
             let indices = stream.alloc_zeros::<u32>(q * k)?;
@@ -132,14 +147,10 @@ impl<'a> CudaSearch<'a> {
             Ok((f64::from(before.elapsed_ms(&after)?), points, queries, indices, squared_distances, before, after))
         };
         let (upload_ms, points, queries, indices, squared_distances, before, after) = upload().map_err(|error| cuda.failed(error))?;
-        let variant = Variant::new(k, d);
-        // Loaded now, so that no launch is timed with it.
-        for build in [Build::Timed, Build::Counted, Build::Profiled] {
-            cuda.kernels.get(variant, build).map_err(|why| EngineError::Unavailable { engine: EngineKind::Cuda, why })?;
-        }
         Ok(Self {
             cuda,
-            variant,
+            unit,
+            policy,
             n,
             d,
             k,
@@ -174,7 +185,7 @@ impl<'a> CudaSearch<'a> {
     }
 
     fn launch(&mut self, queries: &Range<usize>, build: Build) -> Result<f64, DriverError> {
-        let function = self.cuda.kernels.get(self.variant, build).expect("loaded with the problem");
+        let kernel = self.cuda.kernels.search(self.unit, build).expect("loaded with the problem");
         if build != Build::Timed {
             self.reserve_tally(queries.len())?;
         }
@@ -198,11 +209,14 @@ impl<'a> CudaSearch<'a> {
             squared_distances: self.squared_distances.device_ptr_mut(stream).0,
             tally,
         };
-        let warps = self.variant.warps();
-        let config = LaunchConfig { grid_dim: ((queries.len() as u32).div_ceil(warps), 1, 1), block_dim: (warps * 32, 1, 1), shared_mem_bytes: 0 };
+        let config = LaunchConfig {
+            grid_dim: ((queries.len() as u32).div_ceil(self.policy.queries_per_block()), 1, 1),
+            block_dim: (self.policy.threads(), 1, 1),
+            shared_mem_bytes: kernel.cut.shared_bytes,
+        };
         self.before.record(stream)?;
         // SAFETY: `Arguments` is the kernel's parameter; its pointers are to memory of this search, as long as it says.
-        unsafe { stream.launch_builder(&function).arg(&arguments).launch(config) }?;
+        unsafe { stream.launch_builder(&kernel.function).arg(&arguments).launch(config) }?;
         self.after.record(stream)?;
         stream.synchronize()?;
         Ok(f64::from(self.before.elapsed_ms(&self.after)?))
@@ -217,11 +231,11 @@ impl Search for CudaSearch<'_> {
     fn first_chunk(&self) -> usize {
         // Four blocks of warps for every multiprocessor.
         let multiprocessors = self.cuda.context.attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT).unwrap_or(1) as usize;
-        4 * multiprocessors * self.variant.warps() as usize
+        4 * multiprocessors * self.policy.queries_per_block() as usize
     }
 
     fn chunk_unit(&self) -> usize {
-        self.variant.warps() as usize
+        self.policy.queries_per_block() as usize
     }
 
     fn first_work(&self) -> u64 {

@@ -5,12 +5,13 @@
 //! bound is then never much too loose. What it computes, and why it never loses a neighbour, is in `docs/filter.md`.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT;
 use cudarc::driver::sys::CUdeviceptr;
 use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
 use cudarc::driver::{
-    CudaEvent, CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DeviceRepr, DriverError, LaunchConfig, PinnedHostSlice, PushKernelArg,
+    CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DeviceRepr, DriverError, LaunchConfig, PinnedHostSlice, PushKernelArg,
 };
 
 use super::driver::say;
@@ -23,8 +24,16 @@ use crate::knn::{Build, Problem};
 const CHUNK: usize = 256;
 /// Queries that pass over the points together, at most: a multiple of the filter's tile.
 const MOST_ROWS: usize = 1 << 14;
+/// Queries that fill the device, as the points are many.
+pub const FIRST_QUERIES: usize = 2048;
+/// Queries that take no longer than one: a tile.
+pub const QUERY_UNIT: usize = 128;
 /// Most bytes of the bits of a chunk.
 const SURVIVOR_BYTES: usize = 512 << 20;
+/// The first chunk, which is not filtered, in capacities.
+const FIRST_CHUNKS: usize = 8;
+/// From this point on the host asks what survived.
+const WORTH_ASKING: usize = 1 << 13;
 /// Rows of the points that say where the centre is, and how far from it they lie.
 const SAMPLE: usize = 1024;
 
@@ -156,7 +165,6 @@ struct Scratch {
     computed: CudaSlice<u64>,
     /// What `computed` was after the last chunk.
     seen: PinnedHostSlice<u64>,
-    copied: CudaEvent,
 }
 
 /// A problem prepared for the filter.
@@ -191,7 +199,7 @@ impl Filtered {
     ///
     /// # Errors
     /// One sentence, where kernels or memory cannot be had.
-    pub fn new(kernels: &mut Kernels, stream: &std::sync::Arc<CudaStream>, problem: &Problem, device: &Device<'_>) -> Result<Self, String> {
+    pub fn new(kernels: &mut Kernels, stream: &Arc<CudaStream>, problem: &Problem, device: Device) -> Result<Self, String> {
         let (n, d, k, q) = (problem.n(), problem.dims(), problem.k(), problem.q());
         let capacity = Variant::new(k, d).capacity;
         let (filters, selects) = (Unit::new("filter", 0, 0), Unit::new("select", capacity, 0));
@@ -252,7 +260,6 @@ impl Filtered {
                 computed: stream.alloc_zeros(1)?,
                 // SAFETY: written by the device before it is read.
                 seen: unsafe { context.alloc_pinned(1) }?,
-                copied: context.new_event(None)?,
             };
             let multiprocessors = context.attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)? as u32;
             stream.synchronize()?;
@@ -264,7 +271,14 @@ impl Filtered {
 
     /// Answers the queries of a range, whose entries of the tally begin at `tally`; false, and nothing answered, where the
     /// filter lets so much through that the direct kernel is faster.
-    pub fn search(&mut self, stream: &CudaStream, device: &Device<'_>, queries: &Range<usize>, build: Build, tally: TallyOut) -> Result<bool, DriverError> {
+    pub fn search(
+        &mut self,
+        stream: &Arc<CudaStream>,
+        device: Device,
+        queries: &Range<usize>,
+        build: Build,
+        tally: TallyOut,
+    ) -> Result<bool, DriverError> {
         for start in queries.clone().step_by(MOST_ROWS) {
             let part = start..queries.end.min(start + MOST_ROWS);
             if !self.pass(stream, device, &part, build, tally.from(start - queries.start))? {
@@ -275,27 +289,212 @@ impl Filtered {
     }
 
     /// One pass over the points.
-    fn pass(&mut self, stream: &CudaStream, device: &Device<'_>, queries: &Range<usize>, build: Build, tally: TallyOut) -> Result<bool, DriverError> {
+    fn pass(&mut self, stream: &Arc<CudaStream>, device: Device, queries: &Range<usize>, build: Build, tally: TallyOut) -> Result<bool, DriverError> {
         let rows = queries.len().next_multiple_of(self.cut.tile);
         let most = (self.scratch.survivors.len() * 32 / rows / CHUNK).max(1) * CHUNK;
         stream.memset_zeros(&mut self.scratch.computed)?;
-        let mut before = 0;
-        for chunk in chunks(self.n, 8 * self.capacity, most) {
+        let (mut computed, mut from) = (0, 0);
+        for chunk in chunks(self.n, FIRST_CHUNKS * self.capacity, most) {
             if chunk.start > 0 {
                 self.launch_filter(stream, queries, &chunk)?;
-                // While the filter runs: what the chunk before came to.
-                self.scratch.copied.synchronize()?;
-                let computed = self.scratch.seen.as_slice()?[0];
-                let previous = before..computed;
-                before = computed;
-                if self.lets_too_much_through(queries.len(), chunk.start, previous.end - previous.start) {
+            }
+            // Asked while the filter runs, so that the device does not wait; not of the first chunks, which are over sooner
+            // than the answer is here.
+            if chunk.start >= WORTH_ASKING {
+                let now = self.scratch.seen.as_slice()?[0];
+                let (pairs, survivors) = ((chunk.start - from) as u64 * queries.len() as u64, now - computed);
+                if from > 0 && too_many(survivors, pairs, queries.len(), self.k + self.capacity, from, chunk.start) {
                     return Ok(false);
                 }
+                (computed, from) = (now, chunk.start);
             }
             self.launch_select(stream, device, queries, &chunk, build, tally)?;
-            stream.memcpy_dtoh(&self.scratch.computed, &mut self.scratch.seen)?;
-            self.scratch.copied.record(stream)?;
+            if chunk.end >= WORTH_ASKING {
+                stream.memcpy_dtoh(&self.scratch.computed, &mut self.scratch.seen)?;
+            }
         }
         Ok(true)
+    }
+
+    fn launch_filter(&mut self, stream: &Arc<CudaStream>, queries: &Range<usize>, chunk: &Range<usize>) -> Result<(), DriverError> {
+        let tile = self.cut.tile;
+        let (query_tiles, tiles) = (queries.len().div_ceil(tile), chunk.len().div_ceil(tile));
+        // A block keeps its queries for several tiles of points, as long as there are blocks enough: two a
+        // multiprocessor run at a time.
+        let tiles_a_block = (query_tiles * tiles).div_ceil(8 * self.multiprocessors as usize).clamp(1, 64);
+        let first = queries.start as u64;
+        let arguments = FilterArguments {
+            points: self.points.rows.device_ptr(stream).0,
+            point_bounds: self.points.bounds.device_ptr(stream).0,
+            largest_errors: self.points.errors.device_ptr(stream).0,
+            queries: self.queries.rows.device_ptr(stream).0 + first * self.cut.padded_d as u64 * 2,
+            query_bounds: self.queries.bounds.device_ptr(stream).0 + first * 4,
+            radii: self.scratch.radii.device_ptr(stream).0,
+            padded_d: self.cut.padded_d as u32,
+            first_tile: (chunk.start / tile) as u32,
+            tiles: tiles as u32,
+            tiles_a_block: tiles_a_block as u32,
+            survivors: self.scratch.survivors.device_ptr_mut(stream).0,
+            query_rows: (query_tiles * tile) as u32,
+        };
+        let config = LaunchConfig {
+            grid_dim: (query_tiles as u32, tiles.div_ceil(tiles_a_block) as u32, 1),
+            block_dim: (self.cut.threads, 1, 1),
+            shared_mem_bytes: self.cut.shared_bytes,
+        };
+        // SAFETY: `FilterArguments` is the kernel's parameter; its pointers are to memory of this search, as long as it says.
+        unsafe { stream.launch_builder(&self.filter).arg(&arguments).launch(config) }?;
+        Ok(())
+    }
+
+    fn launch_select(
+        &mut self,
+        stream: &Arc<CudaStream>,
+        device: Device,
+        queries: &Range<usize>,
+        chunk: &Range<usize>,
+        build: Build,
+        tally: TallyOut,
+    ) -> Result<(), DriverError> {
+        let scratch = &mut self.scratch;
+        let arguments = SelectArguments {
+            points: device.points,
+            queries: device.queries,
+            n: self.n as u32,
+            d: self.d as u32,
+            k: self.k as u32,
+            first_query: queries.start as u32,
+            last_query: queries.end as u32,
+            first_point: chunk.start as u32,
+            last_point: chunk.end as u32,
+            survivors: if chunk.start > 0 { scratch.survivors.device_ptr(stream).0 } else { 0 },
+            query_rows: queries.len().next_multiple_of(self.cut.tile) as u32,
+            keys: scratch.keys.device_ptr_mut(stream).0,
+            buffers: scratch.buffers.device_ptr_mut(stream).0,
+            warps: scratch.warps.device_ptr_mut(stream).0,
+            radii: scratch.radii.device_ptr_mut(stream).0,
+            errors: self.queries.errors.device_ptr(stream).0,
+            scale: self.scale,
+            epsilon: self.epsilon,
+            computed: scratch.computed.device_ptr_mut(stream).0,
+            indices: device.indices,
+            squared_distances: device.squared_distances,
+            tally,
+        };
+        let select = match build {
+            Build::Timed => &self.selects[0],
+            Build::Counted => &self.selects[1],
+            Build::Profiled => &self.selects[2],
+        };
+        let config = LaunchConfig {
+            grid_dim: ((queries.len() as u32).div_ceil(self.select_warps), 1, 1),
+            block_dim: (self.select_warps * 32, 1, 1),
+            shared_mem_bytes: 0,
+        };
+        // SAFETY: as above.
+        unsafe { stream.launch_builder(select).arg(&arguments).launch(config) }?;
+        Ok(())
+    }
+}
+
+/// The chunks of n points: the first has `first`, each other as many as all before it, but `most` at most. All begin at
+/// multiples of [`CHUNK`].
+fn chunks(n: usize, first: usize, most: usize) -> impl Iterator<Item = Range<usize>> {
+    let mut start = 0;
+    std::iter::from_fn(move || {
+        if start >= n {
+            return None;
+        }
+        let size = if start == 0 { first } else { start }.next_multiple_of(CHUNK).min(most);
+        // A small remainder goes with the last.
+        let end = if n - start <= (size + size / 4).min(most) { n } else { start + size };
+        Some(std::mem::replace(&mut start, end)..end)
+    })
+}
+
+/// Whether too many of the pairs of points `from..to` with `queries` queries survived: more than a sixteenth, although
+/// randomly ordered points, each of which is a candidate if it is among the `reach` nearest so far, give far fewer.
+fn too_many(survivors: u64, pairs: u64, queries: usize, reach: usize, from: usize, to: usize) -> bool {
+    let expected = reach as f64 * (to as f64 / from as f64).ln() * queries as f64;
+    survivors > pairs / 16 && survivors as f64 > 8.0 * expected
+}
+
+/// Where rows are measured from, so that their norms are small, and the power of two that makes them about one an axis.
+/// Both are taken from a sample, as medians, which a few far rows do not move: they may be any, only the filter's
+/// sharpness hangs on them.
+fn frame(rows: &[f32], d: usize) -> (Vec<f32>, f64) {
+    let n = rows.len() / d;
+    let sample: Vec<&[f32]> = rows.chunks_exact(d).step_by(n.div_ceil(SAMPLE)).collect();
+    let mut column = vec![0f32; sample.len()];
+    let centre: Vec<f32> = (0..d)
+        .map(|axis| {
+            column.iter_mut().zip(&sample).for_each(|(value, row)| *value = row[axis]);
+            median(&mut column)
+        })
+        .collect();
+    let norm = |row: &[f32]| row.iter().zip(&centre).map(|(&value, &centre)| (f64::from(value) - f64::from(centre)).powi(2)).sum::<f64>().sqrt();
+    let mut norms: Vec<f64> = sample.iter().map(|row| norm(row)).collect();
+    let typical = match median(&mut norms) {
+        0.0 => norms.iter().copied().fold(0.0, f64::max),
+        norm => norm,
+    } / (d as f64).sqrt();
+    let scale = if typical > 0.0 { 2f64.powi(-typical.log2().round() as i32) } else { 1.0 };
+    (centre, scale)
+}
+
+fn median<T: PartialOrd + Copy>(values: &mut [T]) -> T {
+    let middle = values.len() / 2;
+    *values.select_nth_unstable_by(middle, |a, b| a.partial_cmp(b).expect("values are finite")).1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_cover_the_points_and_double() {
+        for (n, first, most) in [(1, 256, 1 << 20), (1_000_003, 256, 1 << 20), (300_000, 8192, 16_384), (257, 256, 256), (1_000_000, 1024, 262_144)] {
+            let all: Vec<_> = chunks(n, first, most).collect();
+            assert_eq!((all[0].start, all[all.len() - 1].end), (0, n));
+            for pair in all.windows(2) {
+                assert_eq!(pair[0].end, pair[1].start);
+                assert!(pair[1].start % CHUNK == 0 && pair[1].len() <= most, "{pair:?}");
+                assert!(pair[1].len() <= pair[1].start + pair[1].start / 4, "{pair:?}: the bound would be too loose");
+            }
+        }
+        assert_eq!(chunks(1_000_000, 256, usize::MAX / 2).count(), 13);
+    }
+
+    #[test]
+    fn few_survivors_are_not_too_many() {
+        // A random order: half of 64 candidates in 256 points is much, and as it should be.
+        assert!(!too_many(40 * 100, 256 * 100, 100, 64, 256, 512));
+        // Every point survives.
+        assert!(too_many(8192 * 100, 8192 * 100, 100, 64, 8192, 16_384));
+        // Many more than a random order gives, but so few that computing them costs little.
+        assert!(!too_many(100_000, 100 * 100_000, 100, 64, 100_000, 200_000));
+    }
+
+    #[test]
+    fn the_frame_is_of_most_rows() {
+        let mut rows: Vec<f32> = (0..3000).map(|i| 1e4 + (i % 7) as f32 * 2f32.powi(-6)).collect();
+        let (centre, scale) = frame(&rows, 3);
+        assert!(centre.iter().all(|&value| (value - 1e4).abs() < 0.1), "{centre:?}");
+        assert!((8.0..=64.0).contains(&scale), "{scale}");
+        // One row far away moves nothing.
+        rows[..3].fill(1e18);
+        assert_eq!(frame(&rows, 3), (centre, scale));
+        assert_eq!(frame(&[2.5; 40], 4), (vec![2.5; 4], 1.0));
+    }
+
+    #[test]
+    fn cuts_pad_dimensions_to_whole_slabs() {
+        let numbers = [128, 256, 16, 1000, 10, 32, 2000, 20, 32, 3000, 0];
+        let cut = |d| Cut::new(&numbers, d).map(|cut| (cut.name, cut.padded_d, cut.shared_bytes)).unwrap();
+        assert_eq!(cut(4), ("filter_16_resident", 16, 1010));
+        assert_eq!(cut(17), ("filter_32_resident", 32, 2020));
+        assert_eq!(cut(128), ("filter_32_resident", 128, 2080));
+        assert_eq!(cut(129), ("filter_32_streaming", 160, 3000));
+        assert!(Cut::new(&numbers[..5], 20).is_none());
     }
 }

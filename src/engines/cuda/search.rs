@@ -9,8 +9,9 @@ use cudarc::driver::sys::{CUdeviceptr, CUevent_flags};
 use cudarc::driver::{CudaEvent, CudaSlice, DevicePtr, DevicePtrMut, DeviceRepr, DriverError, LaunchConfig, PushKernelArg, ValidAsZeroBits};
 
 use super::Cuda;
+use super::filtered::{self, Filtered};
 use super::kernels::Unit;
-use super::policy::Policy;
+use super::policy::{Policy, Variant};
 use crate::knn::{
     Answer, Build, CONVERGENCE_ENTRIES, Counters, EngineError, EngineKind, MAX_COUNTED_CHUNK, Neighbors, Problem, Profile, Search, WarpPhase,
     WarpSpan,
@@ -42,11 +43,33 @@ unsafe impl ValidAsZeroBits for WarpSpan {}
 /// `TallyOut` of `cuda/counters.cuh`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
-struct TallyOut {
+pub struct TallyOut {
     counters: CUdeviceptr,
     convergence: CUdeviceptr,
     cycles: CUdeviceptr,
     spans: CUdeviceptr,
+}
+
+impl TallyOut {
+    /// The entries from one query on.
+    pub fn from(self, query: usize) -> Self {
+        let after = |pointer: CUdeviceptr, bytes: usize| if pointer == 0 { 0 } else { pointer + (query * bytes) as u64 };
+        Self {
+            counters: after(self.counters, size_of::<Counters>()),
+            convergence: after(self.convergence, CONVERGENCE_ENTRIES * size_of::<ConvergenceEntry>()),
+            cycles: after(self.cycles, WarpPhase::ALL.len() * size_of::<u64>()),
+            spans: after(self.spans, size_of::<WarpSpan>()),
+        }
+    }
+}
+
+/// Where a problem lies on the device, and its answer.
+#[derive(Clone, Copy, Debug)]
+pub struct Device {
+    pub points: CUdeviceptr,
+    pub queries: CUdeviceptr,
+    pub indices: CUdeviceptr,
+    pub squared_distances: CUdeviceptr,
 }
 
 /// `Search` of `cuda/warp_knn.cuh`.
@@ -97,9 +120,13 @@ pub struct CudaSearch<'a> {
     tally: Option<Tally>,
     /// What the last launch was.
     last: (Range<usize>, Build),
-    upload_ms: f64,
+    setup_ms: Vec<(&'static str, f64)>,
     before: CudaEvent,
     after: CudaEvent,
+    /// The search behind the tensor-core filter, where that pays.
+    filtered: Option<Filtered>,
+    /// Why it is not there.
+    direct_because: &'static str,
 }
 
 impl<'a> CudaSearch<'a> {
@@ -110,7 +137,9 @@ impl<'a> CudaSearch<'a> {
     pub fn new(cuda: &'a mut Cuda, problem: &Problem, profile: bool) -> Result<Self, EngineError> {
         let (n, d, k, q) = (problem.n(), problem.dims(), problem.k(), problem.q());
         let unavailable = |why| EngineError::Unavailable { engine: EngineKind::Cuda, why };
-        let unit = cuda.kernels.unit_for(k, d);
+        let pays = cuda.context.compute_capability().is_ok_and(|capability| filtered::pays(problem, capability));
+        // Behind the filter the direct kernel is the one to fall back on: not worth being compiled for this d alone.
+        let unit = if pays { Variant::new(k, d).unit() } else { cuda.kernels.unit_for(k, d) };
         // Loaded now, so that no launch is timed with it.
         let mut policy = None;
         for build in [Build::Timed, Build::Counted, Build::Profiled] {
@@ -147,7 +176,7 @@ impl<'a> CudaSearch<'a> {
             Ok((f64::from(before.elapsed_ms(&after)?), points, queries, indices, squared_distances, before, after))
         };
         let (upload_ms, points, queries, indices, squared_distances, before, after) = upload().map_err(|error| cuda.failed(error))?;
-        Ok(Self {
+        let mut search = Self {
             cuda,
             unit,
             policy,
@@ -162,10 +191,42 @@ impl<'a> CudaSearch<'a> {
             squared_distances,
             tally: None,
             last: (0..0, Build::Timed),
-            upload_ms,
+            setup_ms: vec![("upload", upload_ms)],
             before,
             after,
-        })
+            filtered: None,
+            direct_because: "the problem is small, or of few dimensions",
+        };
+        if pays && needed + Filtered::bytes(problem) > free as u64 {
+            search.direct_because = "the filter's copies do not fit the memory";
+        } else if pays {
+            search.prepare_filter(problem).map_err(|error| search.cuda.failed(error))?;
+        }
+        Ok(search)
+    }
+
+    /// Makes the filter ready, where there are kernels for it.
+    fn prepare_filter(&mut self, problem: &Problem) -> Result<(), DriverError> {
+        let (stream, device) = (self.cuda.stream.clone(), self.device());
+        self.before.record(&stream)?;
+        match Filtered::new(&mut self.cuda.kernels, &stream, problem, device) {
+            Ok(filtered) => self.filtered = Some(filtered),
+            Err(_) => self.direct_because = "the filter's kernels cannot be had",
+        }
+        self.after.record(&stream)?;
+        stream.synchronize()?;
+        self.setup_ms.push(("prepare filter", f64::from(self.before.elapsed_ms(&self.after)?)));
+        Ok(())
+    }
+
+    fn device(&mut self) -> Device {
+        let stream = &self.cuda.stream;
+        Device {
+            points: self.points.device_ptr(stream).0,
+            queries: self.queries.device_ptr(stream).0,
+            indices: self.indices.device_ptr_mut(stream).0,
+            squared_distances: self.squared_distances.device_ptr_mut(stream).0,
+        }
     }
 
     /// Room for what `count` queries write.
@@ -186,6 +247,7 @@ impl<'a> CudaSearch<'a> {
 
     fn launch(&mut self, queries: &Range<usize>, build: Build) -> Result<f64, DriverError> {
         let kernel = self.cuda.kernels.search(self.unit, build).expect("loaded with the problem");
+        let device = self.device();
         if build != Build::Timed {
             self.reserve_tally(queries.len())?;
         }
@@ -197,16 +259,24 @@ impl<'a> CudaSearch<'a> {
             tally.cycles = out.cycles.as_mut().map_or(0, |cycles| cycles.device_ptr_mut(stream).0);
             tally.spans = out.spans.as_mut().map_or(0, |spans| spans.device_ptr_mut(stream).0);
         }
+        self.before.record(stream)?;
+        if let Some(filtered) = &mut self.filtered {
+            if filtered.search(stream, device, queries, build, tally)? {
+                return self.elapsed();
+            }
+            self.filtered = None;
+            self.direct_because = "the filter let too much through";
+        }
         let arguments = Arguments {
-            points: self.points.device_ptr(stream).0,
-            queries: self.queries.device_ptr(stream).0,
+            points: device.points,
+            queries: device.queries,
             n: self.n as u32,
             d: self.d as u32,
             k: self.k as u32,
             first_query: queries.start as u32,
             last_query: queries.end as u32,
-            indices: self.indices.device_ptr_mut(stream).0,
-            squared_distances: self.squared_distances.device_ptr_mut(stream).0,
+            indices: device.indices,
+            squared_distances: device.squared_distances,
             tally,
         };
         let config = LaunchConfig {
@@ -214,27 +284,41 @@ impl<'a> CudaSearch<'a> {
             block_dim: (self.policy.threads(), 1, 1),
             shared_mem_bytes: kernel.cut.shared_bytes,
         };
-        self.before.record(stream)?;
         // SAFETY: `Arguments` is the kernel's parameter; its pointers are to memory of this search, as long as it says.
         unsafe { stream.launch_builder(&kernel.function).arg(&arguments).launch(config) }?;
-        self.after.record(stream)?;
-        stream.synchronize()?;
+        self.elapsed()
+    }
+
+    /// Milliseconds since `before`, when all is done.
+    fn elapsed(&self) -> Result<f64, DriverError> {
+        self.after.record(&self.cuda.stream)?;
+        self.cuda.stream.synchronize()?;
         Ok(f64::from(self.before.elapsed_ms(&self.after)?))
     }
 }
 
 impl Search for CudaSearch<'_> {
     fn setup_ms(&self) -> Vec<(&'static str, f64)> {
-        vec![("upload", self.upload_ms)]
+        self.setup_ms.clone()
+    }
+
+    fn method(&self) -> Option<&'static str> {
+        Some(if self.filtered.is_some() { "tensor-core filter" } else { self.direct_because })
     }
 
     fn first_chunk(&self) -> usize {
+        if self.filtered.is_some() {
+            return filtered::FIRST_QUERIES;
+        }
         // Four blocks of warps for every multiprocessor.
         let multiprocessors = self.cuda.context.attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT).unwrap_or(1) as usize;
         4 * multiprocessors * self.policy.queries_per_block() as usize
     }
 
     fn chunk_unit(&self) -> usize {
+        if self.filtered.is_some() {
+            return filtered::QUERY_UNIT;
+        }
         self.policy.queries_per_block() as usize
     }
 

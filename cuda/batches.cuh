@@ -1,4 +1,4 @@
-// Batches of points in shared memory, for d = 2 and 3: a ring of slots that is filled ahead of the warps.
+// Batches of points in shared memory: a ring of slots that is filled ahead of the warps.
 //
 // A block barrier per batch would make every warp wait for the one that is merging. Here a warp waits only for the batch
 // that it wants next, and whoever leaves a slot last refills it, so that a merging warp holds up the others only after
@@ -52,12 +52,11 @@ __device__ __forceinline__ void wait_for_phase(unsigned long long* barrier, unsi
 }
 #endif
 
-// BATCH points of D floats in each of SLOTS slots, for a block of WARPS warps. `points` has room up to a whole batch past
-// the last point, filled with infinity: their distance is infinite, no filter lets it through, and so neither the
-// copies nor the filter need to know where the points end.
-template <int D, unsigned BATCH, unsigned SLOTS, unsigned WARPS>
+// `count` batches of FLOATS floats, which lie one after the other in `points`, for a block of WARPS warps. Where there are
+// not enough points to fill the last, it holds infinity: their distance is infinite, no filter lets it through, and so
+// neither the copies nor the filter need to know where the points end.
+template <unsigned FLOATS, unsigned SLOTS, unsigned WARPS>
 struct Batches {
-    static constexpr unsigned FLOATS = BATCH * D;
     static constexpr unsigned RING = WARPSCOPE_BULK_COPIES ? SLOTS : 1;
 
     const float* points;
@@ -65,7 +64,8 @@ struct Batches {
     float* ring;
     Slot* slots;
 
-    __device__ __forceinline__ Batches(const float* points, unsigned count, float* ring, Slot* slots) : points(points), count(count), ring(ring), slots(slots) {
+    __device__ __forceinline__ Batches(const float* points, unsigned count, float* ring, Slot* slots)
+        : points(points), count(count), ring(ring), slots(slots) {
 #if WARPSCOPE_BULK_COPIES
         if (threadIdx.x == 0) {
             for (unsigned slot = 0; slot < RING; ++slot) {

@@ -70,7 +70,9 @@ struct Warp {
         for (unsigned lanes; (lanes = __ballot_sync(ALL_LANES, waiting != 0)) != 0;) {
             unsigned end = slots + __popc(lanes);
             if (end >= CAPACITY) {
-                return false;  // what was written beyond `buffered` is not there
+                // What was written from `buffered` on is not there; other lanes will write over it.
+                __syncwarp();
+                return false;
             }
             if (waiting != 0) {
                 unsigned group = WARP - 1 - __clz(waiting);

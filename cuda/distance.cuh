@@ -48,24 +48,28 @@ __device__ __forceinline__ float squared_distance(const float (&point)[D], const
     return acc;
 }
 
-// Of whole rows in global memory, for the few points that are looked at again.
-__device__ __forceinline__ float squared_distance_of_rows(const float* row, const float* query, unsigned d) {
+// Any other d: a window of POINTS points lies in global memory dimension by dimension, `stride` floats apart, and passes
+// through shared memory a tile of dimensions at a time. Of one point, for the few that are looked at again:
+__device__ __forceinline__ float squared_distance_of_column(const float* column, unsigned stride, const float* query, unsigned d) {
     float acc = 0.0f;
     for (unsigned j = 0; j < d; ++j) {
-        acc = add_squared_difference(row[j], query[j], acc);
+        acc = add_squared_difference(column[j * stride], query[j], acc);
     }
     return acc;
 }
 
-// Any other d: TILE dimensions at a time, transposed, a row a dimension. A row is one float longer than it must be, so
-// that lanes which write one point's dimensions below each other hit different banks too.
-template <int POINTS, int TILE>
-__device__ __forceinline__ void stage_tile(float* tile, const float* points, unsigned n, unsigned d, unsigned first, unsigned j0) {
-    for (unsigned i = threadIdx.x; i < POINTS * TILE; i += blockDim.x) {
-        unsigned j = i % TILE, point = i / TILE;
-        bool there = first + point < n && j0 + j < d;
-        // Past d the difference must be 0; past n the distance must be infinite, which one dimension sees to.
-        float nobody = j0 + j < d ? infinite_distance() : 0.0f;
-        tile[j * (POINTS + 1) + point] = there ? points[static_cast<size_t>(first + point) * d + j0 + j] : nobody;
+// Brings rows first_row ... first_row + count - 1 of n into that order; first_row is a multiple of POINTS. A window has
+// `padded` dimensions: past d they are 0, and so is their difference. Past n the first dimension is infinite, and so is the
+// distance.
+template <unsigned POINTS>
+__device__ __forceinline__ void group_rows(const float* rows, float* windows, unsigned first_row, unsigned count, unsigned n, unsigned d, unsigned padded) {
+    size_t end = static_cast<size_t>((count + POINTS - 1) / POINTS) * padded * POINTS;
+    size_t start = static_cast<size_t>(first_row / POINTS) * padded * POINTS;
+    for (size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < end; i += static_cast<size_t>(gridDim.x) * blockDim.x) {
+        unsigned j = static_cast<unsigned>(i / POINTS % padded);
+        unsigned row = static_cast<unsigned>(i / POINTS / padded) * POINTS + static_cast<unsigned>(i % POINTS);
+        bool there = first_row + row < n;
+        float nobody = there || j > 0 ? 0.0f : infinite_distance();
+        windows[start + i] = there && j < d ? rows[static_cast<size_t>(row) * d + j] : nobody;
     }
 }

@@ -12,12 +12,12 @@ struct Policy {
     unsigned queries;     // a warp: they share the points that it has loaded
     unsigned window;      // groups that are scanned for one vote: most have no candidate, and one vote is cheaper than eight
     unsigned batch;       // points that are staged together; d = 2 and 3
-    unsigned slots;       // batches in shared memory, so many a warp may be ahead of the slowest of its block; d = 2 and 3
-    unsigned tile;        // dimensions that are staged together, of one window of points; other d
+    unsigned slots;       // batches in shared memory: so many a warp may be ahead of the slowest of its block
+    unsigned tile;        // other d: dimensions of one window of points, which are a batch there
     unsigned min_blocks;  // that a multiprocessor should hold, which caps the registers; 0 leaves that to the compiler
 
-    constexpr unsigned threads() const { return warps * WARP; }
-    constexpr unsigned queries_per_block() const { return warps * queries; }
+    __host__ __device__ constexpr unsigned threads() const { return warps * WARP; }
+    __host__ __device__ constexpr unsigned queries_per_block() const { return warps * queries; }
 };
 
 struct PolicyRow {
@@ -38,7 +38,7 @@ constexpr unsigned EXACT_D = WARPSCOPE_EXACT_D;
 constexpr unsigned EXACT_D = 0;
 #endif
 
-constexpr Policy choose_policy(unsigned arch, unsigned capacity, unsigned dims) {
+__host__ __device__ constexpr Policy choose_policy(unsigned arch, unsigned capacity, unsigned dims) {
 #ifdef WARPSCOPE_POLICY
     return {WARPSCOPE_POLICY};
 #else

@@ -31,3 +31,10 @@ WARPSCOPE_KERNEL(WARPSCOPE_K, WARPSCOPE_D, counted, Counted)
 #if WARPSCOPE_BUILDS & 4
 WARPSCOPE_KERNEL(WARPSCOPE_K, WARPSCOPE_D, profiled, Profiled)
 #endif
+
+#if WARPSCOPE_D == 0
+// Brings rows into the order that the search wants. The grid may have any size.
+extern "C" __global__ void warp_knn_group_rows(const float* rows, float* windows, unsigned first_row, unsigned count, unsigned n, unsigned d, unsigned padded) {
+    group_rows<POLICY.window * WARP>(rows, windows, first_row, count, n, d, padded);
+}
+#endif

@@ -8,7 +8,8 @@
 #include "policy.cuh"
 
 struct Search {
-    const float* points;   // n x d, row-major, in processing order; d = 2 and 3: filled up to a whole batch with infinity
+    const float* points;   // in processing order. d = 2 and 3: n x d, row-major, filled up to a whole batch with infinity;
+                           // any other d: as group_rows leaves them
     const float* queries;  // q x d, row-major
     unsigned n;
     unsigned d;
@@ -30,12 +31,20 @@ static_assert(sizeof(Counters) == 12 && sizeof(ConvergenceEntry) == 8 && sizeof(
 // What a block keeps in shared memory, in this order.
 template <int R, int D, const Policy& P>
 struct SharedMemory {
-    static constexpr unsigned WINDOW_POINTS = P.window * WARP;
-    static constexpr unsigned TILE_FLOATS = P.tile * (WINDOW_POINTS + 1) + P.queries_per_block() * P.tile;
-    static constexpr unsigned BATCH_FLOATS = D == 0 ? TILE_FLOATS : P.batch * D * (WARPSCOPE_BULK_COPIES ? P.slots : 1);
-    static constexpr unsigned BUFFERS = P.queries_per_block() * R * WARP * 8;
-    static constexpr unsigned BATCHES = (BATCH_FLOATS * 4 + 15) / 16 * 16;
+    static constexpr unsigned RING = WARPSCOPE_BULK_COPIES ? P.slots : 1;
+    static constexpr unsigned QUERY_TILES = D == 0 ? P.warps * P.queries * P.tile : 0;
+    static constexpr unsigned FLOATS = RING * (D == 0 ? P.window * WARP * P.tile : P.batch * D) + QUERY_TILES;
+    static constexpr unsigned BUFFERS = P.warps * P.queries * R * WARP * 8;
+    static constexpr unsigned BATCHES = (FLOATS * 4 + 15) / 16 * 16;
     static constexpr unsigned BYTES = BATCHES + BUFFERS + P.slots * sizeof(Slot);
+};
+
+// The queries of a warp. Past the last of the launch it is the last again.
+struct Numbers {
+    unsigned first;
+    unsigned end;
+
+    __device__ __forceinline__ unsigned operator()(unsigned i) const { return min(first + i, end - 1); }
 };
 
 // Copies the state of query `i` out of the registers, which only constants can index, or back.
@@ -107,18 +116,18 @@ __device__ __forceinline__ void filter_groups(W (&warps)[QUERIES], unsigned late
 
 // d = 2 or 3: whole rows in shared memory, the queries in registers.
 template <int D, int QUERIES, int WINDOW, unsigned BATCH, unsigned SLOTS, unsigned WARPS, class W>
-__device__ __forceinline__ void scan_rows(W (&warps)[QUERIES], const Search& search, const unsigned (&numbers)[QUERIES], float* ring, Slot* slots) {
+__device__ __forceinline__ void scan_rows(W (&warps)[QUERIES], const Search& search, Numbers numbers, float* ring, Slot* slots) {
     float queries[QUERIES][D];
 #pragma unroll
     for (int i = 0; i < QUERIES; ++i) {
 #pragma unroll
         for (int j = 0; j < D; ++j) {
-            queries[i][j] = search.queries[static_cast<size_t>(numbers[i]) * D + j];
+            queries[i][j] = search.queries[static_cast<size_t>(numbers(i)) * D + j];
         }
     }
     unsigned lane = lane_id();
     unsigned count = (search.n + BATCH - 1) / BATCH;
-    Batches<D, BATCH, SLOTS, WARPS> batches(search.points, count, ring, slots);
+    Batches<BATCH * D, SLOTS, WARPS> batches(search.points, count, ring, slots);
     for (unsigned batch = 0; batch < count; ++batch) {
         unsigned first = batch * BATCH;
         warps[0].tally.enter(LOAD_BATCH);
@@ -164,40 +173,40 @@ __device__ __forceinline__ void scan_rows(W (&warps)[QUERIES], const Search& sea
     }
 }
 
-// Any d: a batch is one window, whose distances grow in registers while its dimensions pass through shared memory.
-template <int QUERIES, int WINDOW, int TILE, class W>
-__device__ __forceinline__ void scan_tiles(W (&warps)[QUERIES], const Search& search, const unsigned (&numbers)[QUERIES], float* tile) {
+// Any other d: a batch is a tile of one window, whose distances grow in registers while its dimensions pass.
+template <int QUERIES, int WINDOW, int TILE, unsigned SLOTS, unsigned WARPS, class W>
+__device__ __forceinline__ void scan_tiles(W (&warps)[QUERIES], const Search& search, Numbers numbers, float* ring, Slot* slots) {
     constexpr unsigned POINTS = WINDOW * WARP;
+    constexpr unsigned RING = WARPSCOPE_BULK_COPIES ? SLOTS : 1;
     const unsigned d = EXACT_D != 0 ? EXACT_D : search.d;
-    unsigned lane = lane_id();
-    float* query_tile = tile + TILE * (POINTS + 1) + threadIdx.x / WARP * QUERIES * TILE;
-    // Again from global memory: it happens to few points, and rarely to a whole window.
-    auto again = [&](unsigned query, unsigned point) {
-        if (point >= search.n) {
-            return infinite_distance();
-        }
-        return squared_distance_of_rows(search.points + static_cast<size_t>(point) * d, search.queries + static_cast<size_t>(query) * d, d);
-    };
-    for (unsigned first = 0; first < search.n; first += POINTS) {
+    const unsigned tiles = (d + TILE - 1) / TILE;
+    const unsigned lane = lane_id();
+    // The warp's queries, the tile's dimensions of them.
+    float* query_tile = ring + RING * TILE * POINTS + threadIdx.x / WARP * QUERIES * TILE;
+    unsigned windows = (search.n + POINTS - 1) / POINTS;
+    Batches<TILE * POINTS, SLOTS, WARPS> batches(search.points, windows * tiles, ring, slots);
+    for (unsigned window = 0; window < windows; ++window) {
         float distances[QUERIES][WINDOW] = {};
-        for (unsigned j0 = 0; j0 < d; j0 += TILE) {
+        for (unsigned t = 0; t < tiles; ++t) {
             warps[0].tally.enter(LOAD_BATCH);
-            __syncthreads();  // everyone is through with the tile before
-            stage_tile<POINTS, TILE>(tile, search.points, search.n, d, first, j0);
+            // What a warp's lanes read, other lanes wrote: before the first read, and after the last.
+            __syncwarp();
 #pragma unroll
-            for (int i = 0; i < QUERIES; ++i) {
-                if (lane < TILE) {
-                    query_tile[i * TILE + lane] = j0 + lane < d ? search.queries[static_cast<size_t>(numbers[i]) * d + j0 + lane] : 0.0f;
+            for (unsigned first = 0; first < QUERIES * TILE; first += WARP) {
+                unsigned slot = first + lane, j = t * TILE + slot % TILE;
+                if (slot < QUERIES * TILE) {
+                    query_tile[slot] = j < d ? search.queries[static_cast<size_t>(numbers(slot / TILE)) * d + j] : 0.0f;
                 }
             }
-            __syncthreads();
+            __syncwarp();
+            const float* tile = batches.enter(window * tiles + t) + lane;
             warps[0].tally.enter(FILTER);
 #pragma unroll
             for (int j = 0; j < TILE; ++j) {
                 float points[WINDOW];
 #pragma unroll
                 for (int g = 0; g < WINDOW; ++g) {
-                    points[g] = tile[j * (POINTS + 1) + g * WARP + lane];
+                    points[g] = tile[j * POINTS + g * WARP];
                 }
 #pragma unroll
                 for (int i = 0; i < QUERIES; ++i) {
@@ -208,21 +217,20 @@ __device__ __forceinline__ void scan_tiles(W (&warps)[QUERIES], const Search& se
                     }
                 }
             }
+            batches.leave(window * tiles + t);
         }
+        unsigned base = window * POINTS;
+        // Again from global memory: it happens to few points, and rarely to a whole window.
+        const float* columns = search.points + static_cast<size_t>(window) * tiles * TILE * POINTS + lane;
+        auto again = [&](unsigned number, unsigned g) {
+            return squared_distance_of_column(columns + g * WARP, POINTS, search.queries + static_cast<size_t>(number) * d, d);
+        };
         unsigned late = 0;
 #pragma unroll
         for (int i = 0; i < QUERIES; ++i) {
-            auto again_of_query = [&](unsigned g) { return again(numbers[i], first + g * WARP + lane); };
-            late |= filter_window(warps[i], distances[i], first, again_of_query) ? 0 : 1u << i;
+            late |= filter_window(warps[i], distances[i], base, [&](unsigned g) { return again(numbers(i), g); }) ? 0 : 1u << i;
         }
-        filter_groups<QUERIES, WINDOW>(warps, late, first, [&](int i, unsigned g) {
-            unsigned number = numbers[0];
-#pragma unroll
-            for (int j = 1; j < QUERIES; ++j) {
-                number = j == i ? numbers[j] : number;
-            }
-            return again(number, first + g * WARP + lane);
-        });
+        filter_groups<QUERIES, WINDOW>(warps, late, base, [&](int i, unsigned g) { return again(numbers(i), g); });
     }
 }
 
@@ -239,21 +247,20 @@ __device__ __forceinline__ void warp_knn(const Search& search) {
 
     unsigned warp_of_block = threadIdx.x / WARP;
     unsigned first = search.first_query + (blockIdx.x * P.warps + warp_of_block) * QUERIES;
+    Numbers numbers = {first, search.last_query};
     Warp<R, Tally> warps[QUERIES];
-    unsigned numbers[QUERIES];
 #pragma unroll
     for (int i = 0; i < QUERIES; ++i) {
         unsigned slot = warp_of_block * QUERIES + i;
         warps[i].start(buffers + slot * R * WARP, search.k);
-        numbers[i] = min(first + i, search.last_query - 1);
-        warps[i].tally.start(&notes[Tally::COUNTED ? slot : 0], &search.tally, numbers[i] - search.first_query, &clocks[Tally::PROFILED ? warp_of_block : 0]);
+        warps[i].tally.start(&notes[Tally::COUNTED ? slot : 0], &search.tally, numbers(i) - search.first_query, &clocks[Tally::PROFILED ? warp_of_block : 0]);
         // A query past the last is scanned with the others, as the barriers need its warp, but takes no candidate.
         if (first + i >= search.last_query) {
             warps[i].max_distance = -infinite_distance();
         }
     }
     if constexpr (D == 0) {
-        scan_tiles<QUERIES, P.window, P.tile>(warps, search, numbers, batches);
+        scan_tiles<QUERIES, P.window, P.tile, P.slots, P.warps>(warps, search, numbers, batches, slots);
     } else {
         scan_rows<D, QUERIES, P.window, P.batch, P.slots, P.warps>(warps, search, numbers, batches, slots);
     }

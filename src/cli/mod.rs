@@ -13,6 +13,7 @@ mod output;
 mod queries;
 mod run;
 mod sweep;
+mod tune;
 mod verify;
 mod window;
 
@@ -48,6 +49,8 @@ enum Command {
     Sweep(Box<sweep::SweepArgs>),
     /// Compares the timings of two saved runs
     Compare(compare::CompareArgs),
+    /// Finds how the kernel is cut to size best on this GPU
+    Tune(tune::TuneArgs),
     /// Writes a generated cloud to a file
     Generate(generate::GenerateArgs),
     /// Says what a file is, and what cloud it makes
@@ -85,6 +88,7 @@ fn dispatch(cli: Cli) -> anyhow::Result<()> {
         Some(Command::Verify(args)) => verify::run(args),
         Some(Command::Sweep(args)) => sweep::run(args),
         Some(Command::Compare(args)) => compare::run(args),
+        Some(Command::Tune(args)) => tune::run(args),
         Some(Command::Generate(args)) => generate::run(args),
         Some(Command::Info(args)) => info::run(args),
         Some(Command::Devices(args)) => devices::run(args),

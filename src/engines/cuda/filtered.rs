@@ -169,6 +169,7 @@ struct Scratch {
 
 /// A problem prepared for the filter.
 pub struct Filtered {
+    stream: Arc<CudaStream>,
     cut: Cut,
     filter: CudaFunction,
     selects: [CudaFunction; 3],
@@ -199,7 +200,13 @@ impl Filtered {
     ///
     /// # Errors
     /// One sentence, where kernels or memory cannot be had.
-    pub fn new(kernels: &mut Kernels, stream: &Arc<CudaStream>, problem: &Problem, device: Device) -> Result<Self, String> {
+    pub fn new(
+        kernels: &mut Kernels,
+        stream: &Arc<CudaStream>,
+        problem: &Problem,
+        points: &CudaSlice<f32>,
+        queries: &CudaSlice<f32>,
+    ) -> Result<Self, String> {
         let (n, d, k, q) = (problem.n(), problem.dims(), problem.k(), problem.q());
         let capacity = Variant::new(k, d).capacity;
         let (filters, selects) = (Unit::new("filter", 0, 0), Unit::new("select", capacity, 0));
@@ -221,7 +228,7 @@ impl Filtered {
             // A launch may begin at any query, and reads whole tiles.
             let (point_tiles, query_tiles) = (tiles(n), tiles(q) + 1);
             let centre = stream.clone_htod(&centre)?;
-            let rounded = |source: CUdeviceptr, count: usize, tiles: usize, queries: bool| -> Result<Rounded, DriverError> {
+            let rounded = |source: &CudaSlice<f32>, count: usize, tiles: usize, queries: bool| -> Result<Rounded, DriverError> {
                 let rows = tiles * cut.tile;
                 let mut rounded = Rounded {
                     rows: stream.alloc_zeros(rows * cut.padded_d)?,
@@ -230,7 +237,7 @@ impl Filtered {
                 };
                 let errors = rounded.errors.device_ptr_mut(stream).0;
                 let arguments = Rounding {
-                    rows: source,
+                    rows: source.device_ptr(stream).0,
                     centre: centre.device_ptr(stream).0,
                     scale,
                     epsilon,
@@ -248,8 +255,8 @@ impl Filtered {
                 unsafe { stream.launch_builder(&round).arg(&arguments).launch(config) }?;
                 Ok(rounded)
             };
-            let points = rounded(device.points, n, point_tiles, false)?;
-            let queries = rounded(device.queries, q, query_tiles, true)?;
+            let points = rounded(points, n, point_tiles, false)?;
+            let queries = rounded(queries, q, query_tiles, true)?;
             let rows = q.min(MOST_ROWS).next_multiple_of(cut.tile);
             let scratch = Scratch {
                 survivors: stream.alloc_zeros((rows * n.next_multiple_of(CHUNK) / 8).min(SURVIVOR_BYTES) / 4)?,
@@ -266,22 +273,31 @@ impl Filtered {
             Ok((points, queries, scratch, multiprocessors))
         };
         let (points, queries, scratch, multiprocessors) = prepare().map_err(say)?;
-        Ok(Self { cut, filter, selects, select_warps, multiprocessors, capacity, n, d, k, scale, epsilon, points, queries, scratch })
+        Ok(Self {
+            stream: Arc::clone(stream),
+            cut,
+            filter,
+            selects,
+            select_warps,
+            multiprocessors,
+            capacity,
+            n,
+            d,
+            k,
+            scale,
+            epsilon,
+            points,
+            queries,
+            scratch,
+        })
     }
 
     /// Answers the queries of a range, whose entries of the tally begin at `tally`; false, and nothing answered, where the
     /// filter lets so much through that the direct kernel is faster.
-    pub fn search(
-        &mut self,
-        stream: &Arc<CudaStream>,
-        device: Device,
-        queries: &Range<usize>,
-        build: Build,
-        tally: TallyOut,
-    ) -> Result<bool, DriverError> {
+    pub fn search(&mut self, device: Device, queries: &Range<usize>, build: Build, tally: TallyOut) -> Result<bool, DriverError> {
         for start in queries.clone().step_by(MOST_ROWS) {
             let part = start..queries.end.min(start + MOST_ROWS);
-            if !self.pass(stream, device, &part, build, tally.from(start - queries.start))? {
+            if !self.pass(device, &part, build, tally.from(start - queries.start))? {
                 return Ok(false);
             }
         }
@@ -289,14 +305,14 @@ impl Filtered {
     }
 
     /// One pass over the points.
-    fn pass(&mut self, stream: &Arc<CudaStream>, device: Device, queries: &Range<usize>, build: Build, tally: TallyOut) -> Result<bool, DriverError> {
+    fn pass(&mut self, device: Device, queries: &Range<usize>, build: Build, tally: TallyOut) -> Result<bool, DriverError> {
         let rows = queries.len().next_multiple_of(self.cut.tile);
         let most = (self.scratch.survivors.len() * 32 / rows / CHUNK).max(1) * CHUNK;
-        stream.memset_zeros(&mut self.scratch.computed)?;
+        self.stream.memset_zeros(&mut self.scratch.computed)?;
         let (mut computed, mut from) = (0, 0);
         for chunk in chunks(self.n, FIRST_CHUNKS * self.capacity, most) {
             if chunk.start > 0 {
-                self.launch_filter(stream, queries, &chunk)?;
+                self.launch_filter(queries, &chunk)?;
             }
             // Asked while the filter runs, so that the device does not wait; not of the first chunks, which are over sooner
             // than the answer is here.
@@ -308,15 +324,16 @@ impl Filtered {
                 }
                 (computed, from) = (now, chunk.start);
             }
-            self.launch_select(stream, device, queries, &chunk, build, tally)?;
+            self.launch_select(device, queries, &chunk, build, tally)?;
             if chunk.end >= WORTH_ASKING {
-                stream.memcpy_dtoh(&self.scratch.computed, &mut self.scratch.seen)?;
+                self.stream.memcpy_dtoh(&self.scratch.computed, &mut self.scratch.seen)?;
             }
         }
         Ok(true)
     }
 
-    fn launch_filter(&mut self, stream: &Arc<CudaStream>, queries: &Range<usize>, chunk: &Range<usize>) -> Result<(), DriverError> {
+    fn launch_filter(&mut self, queries: &Range<usize>, chunk: &Range<usize>) -> Result<(), DriverError> {
+        let stream = &self.stream;
         let tile = self.cut.tile;
         let (query_tiles, tiles) = (queries.len().div_ceil(tile), chunk.len().div_ceil(tile));
         // A block keeps its queries for several tiles of points, as long as there are blocks enough: two a
@@ -349,14 +366,13 @@ impl Filtered {
 
     fn launch_select(
         &mut self,
-        stream: &Arc<CudaStream>,
         device: Device,
         queries: &Range<usize>,
         chunk: &Range<usize>,
         build: Build,
         tally: TallyOut,
     ) -> Result<(), DriverError> {
-        let scratch = &mut self.scratch;
+        let (stream, scratch) = (&self.stream, &mut self.scratch);
         let arguments = SelectArguments {
             points: device.points,
             queries: device.queries,

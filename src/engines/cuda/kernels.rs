@@ -1,7 +1,8 @@
 //! The device code: embedded by `build.rs`, or compiled by NVRTC at run time.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
+use std::thread;
 
 use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
 use cudarc::driver::{CudaContext, CudaFunction, CudaModule, CudaStream};
@@ -123,6 +124,29 @@ impl Kernels {
         let function = self.module(unit)?.load_function(name).map_err(say)?;
         self.functions.insert(key, function.clone());
         Ok(function)
+    }
+
+    /// Compiles units side by side, so that loading them later costs nothing. One that fails says so when it is asked for.
+    pub fn compile_ahead(&mut self, units: Vec<Unit>) {
+        let context = &self.context;
+        let waiting = Mutex::new(units);
+        let compiled = Mutex::new(Vec::new());
+        thread::scope(|scope| {
+            for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
+                scope.spawn(|| {
+                    while let Some(unit) = { waiting.lock().expect("no thread panics").pop() } {
+                        if let Ok((code, _)) = nvrtc::compile(context, unit) {
+                            compiled.lock().expect("no thread panics").push((unit, code));
+                        }
+                    }
+                });
+            }
+        });
+        for (unit, code) in compiled.into_inner().expect("no thread panics") {
+            if let Ok(module) = self.context.load_module(code) {
+                self.modules.insert(unit, module);
+            }
+        }
     }
 
     fn module(&mut self, unit: Unit) -> Result<Arc<CudaModule>, String> {

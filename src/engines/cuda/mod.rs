@@ -6,8 +6,10 @@
 //! | `filtered.rs` | the search behind the tensor-core filter, for more dimensions |
 //! | `kernels.rs` | the device code: embedded, or compiled by NVRTC |
 //! | `nvrtc.rs` | run-time compilation and its disk cache |
+//! | `points.rs` | the points on the device, in the order that the kernel streams them |
 //! | `policy.rs` | which kernel answers a problem, and how it was cut to size |
 //! | `search.rs` | device memory, launches, event timing |
+//! | `tune.rs` | finds the policy that is fastest on a device |
 //!
 //! Everything unsafe is here: the driver's functions are reached through `cudarc`, whose safe layer covers memory,
 //! streams and events; launches and NVRTC are not safe by nature.
@@ -16,12 +18,17 @@ mod driver;
 mod filtered;
 mod kernels;
 mod nvrtc;
+mod points;
 mod policy;
 mod search;
+mod tune;
 
 use std::sync::Arc;
 
 use cudarc::driver::{CudaContext, CudaStream};
+
+pub use policy::Policy;
+pub use tune::{Row, Trial, Tuned, tune, updated_table};
 
 use crate::knn::{DeviceInfo, Engine, EngineError, EngineKind, MAX_K, Problem, Search};
 

@@ -3,6 +3,7 @@
 //! All work goes to one stream, so that its order needs no events; events are there to be timed.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT;
 use cudarc::driver::sys::{CUdeviceptr, CUevent_flags};
@@ -11,6 +12,7 @@ use cudarc::driver::{CudaEvent, CudaSlice, DevicePtr, DevicePtrMut, DeviceRepr, 
 use super::Cuda;
 use super::filtered::{self, Filtered};
 use super::kernels::Unit;
+use super::points::Layout;
 use super::policy::{Policy, Variant};
 use crate::knn::{
     Answer, Build, CONVERGENCE_ENTRIES, Counters, EngineError, EngineKind, MAX_COUNTED_CHUNK, Neighbors, Problem, Profile, Search, WarpPhase,
@@ -103,6 +105,14 @@ struct Tally {
     spans: Option<CudaSlice<WarpSpan>>,
 }
 
+/// The points in device memory, as the search wants them.
+enum Points {
+    /// In the order of the direct kernel.
+    Direct(CudaSlice<f32>),
+    /// Row-major, and prepared for the tensor-core filter.
+    Filtered(CudaSlice<f32>, Box<Filtered>),
+}
+
 /// A problem in device memory.
 pub struct CudaSearch<'a> {
     cuda: &'a mut Cuda,
@@ -113,7 +123,10 @@ pub struct CudaSearch<'a> {
     k: usize,
     q: usize,
     profile: bool,
-    points: CudaSlice<f32>,
+    layout: Layout,
+    points: Points,
+    /// How it is searched, or why not behind the filter.
+    method: &'static str,
     queries: CudaSlice<f32>,
     indices: CudaSlice<u32>,
     squared_distances: CudaSlice<f32>,
@@ -123,10 +136,6 @@ pub struct CudaSearch<'a> {
     setup_ms: Vec<(&'static str, f64)>,
     before: CudaEvent,
     after: CudaEvent,
-    /// The search behind the tensor-core filter, where that pays.
-    filtered: Option<Filtered>,
-    /// Why it is not there.
-    direct_because: &'static str,
 }
 
 impl<'a> CudaSearch<'a> {
@@ -135,38 +144,61 @@ impl<'a> CudaSearch<'a> {
     /// # Errors
     /// [`EngineError::Memory`] before anything is reserved, [`EngineError::Device`].
     pub fn new(cuda: &'a mut Cuda, problem: &Problem, profile: bool) -> Result<Self, EngineError> {
+        if cuda.context.compute_capability().is_ok_and(|capability| filtered::pays(problem, capability)) {
+            // The direct kernel is only to fall back on: not worth being compiled for this d alone.
+            let unit = Variant::new(problem.k(), problem.dims()).unit();
+            return Self::build(cuda, problem, profile, unit, true);
+        }
+        let unit = cuda.kernels.unit_for(problem.k(), problem.dims());
+        Self::build(cuda, problem, profile, unit, false)
+    }
+
+    /// The same by the direct kernel, one of the caller's choice, which must be for the problem's k and d.
+    ///
+    /// # Errors
+    /// As [`Self::new`]'s, and [`EngineError::Unavailable`] when the kernel cannot be had.
+    pub fn with_unit(cuda: &'a mut Cuda, problem: &Problem, profile: bool, unit: Unit) -> Result<Self, EngineError> {
+        Self::build(cuda, problem, profile, unit, false)
+    }
+
+    fn build(cuda: &'a mut Cuda, problem: &Problem, profile: bool, unit: Unit, behind_filter: bool) -> Result<Self, EngineError> {
         let (n, d, k, q) = (problem.n(), problem.dims(), problem.k(), problem.q());
         let unavailable = |why| EngineError::Unavailable { engine: EngineKind::Cuda, why };
-        let pays = cuda.context.compute_capability().is_ok_and(|capability| filtered::pays(problem, capability));
-        // Behind the filter the direct kernel is the one to fall back on: not worth being compiled for this d alone.
-        let unit = if pays { Variant::new(k, d).unit() } else { cuda.kernels.unit_for(k, d) };
         // Loaded now, so that no launch is timed with it.
         let mut policy = None;
         for build in [Build::Timed, Build::Counted, Build::Profiled] {
             policy = Some(cuda.kernels.search(unit, build).map_err(unavailable)?.cut.policy);
         }
         let policy = policy.expect("three builds");
-        // Batches are copied whole: past the last point there is infinity, which no filter lets through.
-        let padded = if unit.dims == 0 { n } else { n.next_multiple_of(policy.batch as usize) };
-        let needed = RESERVE + 4 * (padded * d + q * d) as u64 + 8 * (q * k) as u64 + TALLY_BYTES * q.min(MAX_COUNTED_CHUNK) as u64;
+        let layout = Layout::new(n, d, unit, policy);
+        let needed = RESERVE
+            + 4 * (layout.floats() + layout.scratch_floats() + q * d) as u64
+            + 8 * (q * k) as u64
+            + TALLY_BYTES * q.min(MAX_COUNTED_CHUNK) as u64;
         // Memory of the search before is given back in the stream's order.
         cuda.stream.synchronize().map_err(|error| cuda.failed(error))?;
         let (free, _) = cuda.context.mem_get_info().map_err(|error| cuda.failed(error))?;
         if needed > free as u64 {
             return Err(EngineError::Memory { needed: needed.div_ceil(1 << 20), free: free as u64 >> 20, device: cuda.device.name.clone() });
         }
+        let mut method = if behind_filter { "the filter's copies do not fit the memory" } else { "direct kernel" };
+        // With room for the order of the direct kernel, should it be needed after all.
+        let behind_filter = behind_filter && needed + 4 * (n * d) as u64 + Filtered::bytes(problem) <= free as u64;
         let stream = cuda.stream.clone();
         // Blocking events let the thread sleep instead of spinning while the GPU works.
-        let event = || cuda.context.new_event(Some(CUevent_flags::CU_EVENT_BLOCKING_SYNC));
-        let upload = || -> Result<_, DriverError> {
+        let context = Arc::clone(&cuda.context);
+        let event = || context.new_event(Some(CUevent_flags::CU_EVENT_BLOCKING_SYNC));
+        let mut upload = || -> Result<_, DriverError> {
             let (before, after) = (event()?, event()?);
             // Reserved first: the first reservation of a process takes the driver milliseconds.
-            let mut points = stream.alloc_zeros::<f32>(padded * d)?;
+            let mut points = stream.alloc_zeros::<f32>(if behind_filter { n * d } else { layout.floats() })?;
+            let mut scratch = stream.alloc_zeros::<f32>(if behind_filter { 1 } else { layout.scratch_floats().max(1) })?;
             let mut queries = stream.alloc_zeros::<f32>(q * d)?;
             before.record(&stream)?;
-            stream.memcpy_htod(problem.points(), &mut points.slice_mut(..n * d))?;
-            if padded > n {
-                stream.memcpy_htod(&vec![f32::INFINITY; (padded - n) * d], &mut points.slice_mut(n * d..))?;
+            if behind_filter {
+                stream.memcpy_htod(problem.points(), &mut points)?;
+            } else {
+                layout.upload(cuda, problem.points(), &mut points, &mut scratch)?;
             }
             stream.memcpy_htod(problem.queries(), &mut queries)?;
             after.record(&stream)?;
@@ -176,7 +208,30 @@ impl<'a> CudaSearch<'a> {
             Ok((f64::from(before.elapsed_ms(&after)?), points, queries, indices, squared_distances, before, after))
         };
         let (upload_ms, points, queries, indices, squared_distances, before, after) = upload().map_err(|error| cuda.failed(error))?;
-        let mut search = Self {
+        let mut setup_ms = vec![("upload", upload_ms)];
+        let points = if behind_filter {
+            let prepare = || -> Result<_, DriverError> {
+                before.record(&stream)?;
+                let filtered = Filtered::new(&mut cuda.kernels, &stream, problem, &points, &queries);
+                after.record(&stream)?;
+                stream.synchronize()?;
+                setup_ms.push(("prepare filter", f64::from(before.elapsed_ms(&after)?)));
+                match filtered {
+                    Ok(filtered) => {
+                        method = "tensor-core filter";
+                        Ok(Points::Filtered(points, Box::new(filtered)))
+                    }
+                    Err(_) => {
+                        method = "the filter's kernels cannot be had";
+                        Ok(Points::Direct(layout.arrange(&mut cuda.kernels, &stream, &points)?))
+                    }
+                }
+            };
+            prepare().map_err(|error| cuda.failed(error))?
+        } else {
+            Points::Direct(points)
+        };
+        Ok(Self {
             cuda,
             unit,
             policy,
@@ -185,48 +240,18 @@ impl<'a> CudaSearch<'a> {
             k,
             q,
             profile,
+            layout,
             points,
+            method,
             queries,
             indices,
             squared_distances,
             tally: None,
             last: (0..0, Build::Timed),
-            setup_ms: vec![("upload", upload_ms)],
+            setup_ms,
             before,
             after,
-            filtered: None,
-            direct_because: "the problem is small, or of few dimensions",
-        };
-        if pays && needed + Filtered::bytes(problem) > free as u64 {
-            search.direct_because = "the filter's copies do not fit the memory";
-        } else if pays {
-            search.prepare_filter(problem).map_err(|error| search.cuda.failed(error))?;
-        }
-        Ok(search)
-    }
-
-    /// Makes the filter ready, where there are kernels for it.
-    fn prepare_filter(&mut self, problem: &Problem) -> Result<(), DriverError> {
-        let (stream, device) = (self.cuda.stream.clone(), self.device());
-        self.before.record(&stream)?;
-        match Filtered::new(&mut self.cuda.kernels, &stream, problem, device) {
-            Ok(filtered) => self.filtered = Some(filtered),
-            Err(_) => self.direct_because = "the filter's kernels cannot be had",
-        }
-        self.after.record(&stream)?;
-        stream.synchronize()?;
-        self.setup_ms.push(("prepare filter", f64::from(self.before.elapsed_ms(&self.after)?)));
-        Ok(())
-    }
-
-    fn device(&mut self) -> Device {
-        let stream = &self.cuda.stream;
-        Device {
-            points: self.points.device_ptr(stream).0,
-            queries: self.queries.device_ptr(stream).0,
-            indices: self.indices.device_ptr_mut(stream).0,
-            squared_distances: self.squared_distances.device_ptr_mut(stream).0,
-        }
+        })
     }
 
     /// Room for what `count` queries write.
@@ -247,11 +272,11 @@ impl<'a> CudaSearch<'a> {
 
     fn launch(&mut self, queries: &Range<usize>, build: Build) -> Result<f64, DriverError> {
         let kernel = self.cuda.kernels.search(self.unit, build).expect("loaded with the problem");
-        let device = self.device();
         if build != Build::Timed {
             self.reserve_tally(queries.len())?;
         }
-        let stream = &self.cuda.stream;
+        let stream = self.cuda.stream.clone();
+        let stream = &stream;
         let mut tally = TallyOut::default();
         if let (Some(out), true) = (&mut self.tally, build != Build::Timed) {
             tally.counters = out.counters.device_ptr_mut(stream).0;
@@ -259,24 +284,29 @@ impl<'a> CudaSearch<'a> {
             tally.cycles = out.cycles.as_mut().map_or(0, |cycles| cycles.device_ptr_mut(stream).0);
             tally.spans = out.spans.as_mut().map_or(0, |spans| spans.device_ptr_mut(stream).0);
         }
+        let queries_at = self.queries.device_ptr(stream).0;
+        let (indices, squared_distances) = (self.indices.device_ptr_mut(stream).0, self.squared_distances.device_ptr_mut(stream).0);
         self.before.record(stream)?;
-        if let Some(filtered) = &mut self.filtered {
-            if filtered.search(stream, device, queries, build, tally)? {
+        if let Points::Filtered(rows, filtered) = &mut self.points {
+            let device = Device { points: rows.device_ptr(stream).0, queries: queries_at, indices, squared_distances };
+            if filtered.search(device, queries, build, tally)? {
                 return self.elapsed();
             }
-            self.filtered = None;
-            self.direct_because = "the filter let too much through";
+            let arranged = self.layout.arrange(&mut self.cuda.kernels, stream, rows)?;
+            self.points = Points::Direct(arranged);
+            self.method = "direct kernel, as the filter let too much through";
         }
+        let Points::Direct(points) = &self.points else { unreachable!("made direct just now") };
         let arguments = Arguments {
-            points: device.points,
-            queries: device.queries,
+            points: points.device_ptr(stream).0,
+            queries: queries_at,
             n: self.n as u32,
             d: self.d as u32,
             k: self.k as u32,
             first_query: queries.start as u32,
             last_query: queries.end as u32,
-            indices: device.indices,
-            squared_distances: device.squared_distances,
+            indices,
+            squared_distances,
             tally,
         };
         let config = LaunchConfig {
@@ -303,11 +333,11 @@ impl Search for CudaSearch<'_> {
     }
 
     fn method(&self) -> Option<&'static str> {
-        Some(if self.filtered.is_some() { "tensor-core filter" } else { self.direct_because })
+        Some(self.method)
     }
 
     fn first_chunk(&self) -> usize {
-        if self.filtered.is_some() {
+        if let Points::Filtered(..) = self.points {
             return filtered::FIRST_QUERIES;
         }
         // Four blocks of warps for every multiprocessor.
@@ -316,7 +346,7 @@ impl Search for CudaSearch<'_> {
     }
 
     fn chunk_unit(&self) -> usize {
-        if self.filtered.is_some() {
+        if let Points::Filtered(..) = self.points {
             return filtered::QUERY_UNIT;
         }
         self.policy.queries_per_block() as usize

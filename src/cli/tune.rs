@@ -1,0 +1,99 @@
+//! `warpscope tune`: the fastest policy of the kernel on this GPU.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use clap::builder::RangedU64ValueParser;
+
+use super::output;
+use crate::cloud::{self, Order, Source};
+use crate::engines::cuda::{Cuda, Row, Trial, tune, updated_table};
+use crate::export::text;
+use crate::knn::{Metric, Problem, Queries, Setup};
+use crate::progress::Silent;
+
+/// `warpscope tune`
+///
+/// Tries other warps, queries, windows, batches and tiles, compiled at run time by NVRTC, on uniform points, and prints the
+/// rows of cuda/policy_table.cuh for this GPU. A program built with them is faster here.
+#[derive(Debug, clap::Args)]
+pub struct TuneArgs {
+    /// Numbers of neighbours, each of which stands for its capacity
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "32,64,128,256,512,1024", value_parser = RangedU64ValueParser::<usize>::new().range(1..=1024))]
+    k: Vec<usize>,
+    /// Dimensions; any but 2 and 3 stands for all the others
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "2,3,8", value_parser = RangedU64ValueParser::<usize>::new().range(1..=1024))]
+    d: Vec<usize>,
+    /// Points
+    #[arg(long, value_name = "N", default_value = "1048576", value_parser = RangedU64ValueParser::<usize>::new().range(1..=1 << 30))]
+    n: usize,
+    /// Numbers of queries, each of which makes a problem; all count alike
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "65536,4096", value_parser = RangedU64ValueParser::<usize>::new().range(1..=1 << 24))]
+    queries: Vec<usize>,
+    /// Timed repeats of each
+    #[arg(long, value_name = "COUNT", default_value = "3", value_parser = RangedU64ValueParser::<usize>::new().range(1..=1000))]
+    repeats: usize,
+    /// Puts the rows into this table
+    #[arg(long, value_name = "FILE")]
+    write: Option<PathBuf>,
+    /// Prints every trial
+    #[arg(long)]
+    verbose: bool,
+}
+
+/// Runs it.
+///
+/// # Errors
+/// Without a GPU or NVRTC, and when the table cannot be read or written.
+pub fn run(args: &TuneArgs) -> anyhow::Result<()> {
+    // Read first: a table that is not there should be known before the work, not after it.
+    let table = args
+        .write
+        .as_ref()
+        .map(|path| fs::read_to_string(path).with_context(|| format!("the table cannot be read: {}", path.display())))
+        .transpose()?;
+    let mut cuda = Cuda::open()?;
+    let mut rows: Vec<Row> = Vec::new();
+    for &d in &args.d {
+        for &k in &args.k {
+            let problems: Vec<Problem> = args.queries.iter().map(|&q| uniform(args.n, q, d, k)).collect::<Result<_, _>>()?;
+            let tuned = tune(&mut cuda, &problems, args.repeats, |trial, ratio| {
+                if args.verbose {
+                    // Progress: a closed pipe ends the tuner at its next result.
+                    let _ = output::print(&format!("    {}", line(trial, ratio)));
+                }
+            })?;
+            let before = tuned.before.outcome.as_deref().unwrap_or_default();
+            output::print(&format!(
+                "k = {k}, d = {d}\n  table  {}\n  best   {}",
+                line(&tuned.before, 1.0),
+                line(&tuned.best, tuned.best.ratio(before))
+            ))?;
+            rows.retain(|row| (row.capacity, row.dims) != (tuned.row.capacity, tuned.row.dims));
+            rows.push(tuned.row);
+        }
+    }
+    output::print(updated_table("", &rows).trim_end())?;
+    if let (Some(path), Some(table)) = (&args.write, table) {
+        crate::export::write(path, |file| std::io::Write::write_all(file, updated_table(&table, &rows).as_bytes()))?;
+    }
+    Ok(())
+}
+
+/// Uniform points and other uniform queries.
+fn uniform(n: usize, q: usize, d: usize, k: usize) -> anyhow::Result<Problem> {
+    let generated = |count, seed| Source::Generate { spec: format!("uniform:n={count},d={d}"), seed };
+    let cloud = Arc::new(cloud::load(&generated(n, 0), false, &Silent)?);
+    let queries = cloud::load_queries(&generated(q, 1), &cloud, false, &Silent)?;
+    let setup = Setup { k, metric: Metric::L2, order: Order::File, seed: 0, exclude_self: false, drop_zero_rows: false };
+    Ok(Problem::new(&cloud, &Queries::Cloud(Arc::new(queries)), setup)?)
+}
+
+fn line(trial: &Trial, ratio: f64) -> String {
+    match &trial.outcome {
+        Ok(times) => format!("{ratio:.3}  {}  {}", times.iter().map(|&ms| text::time(ms)).collect::<Vec<_>>().join(", "), trial.policy),
+        Err(why) => format!("out: {why}  {}", trial.policy),
+    }
+}

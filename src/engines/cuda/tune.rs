@@ -1,0 +1,244 @@
+//! Finds the policy that is fastest on this device, and writes it into the table that the device code is compiled with.
+//!
+//! Policies are compiled by NVRTC and measured on given problems. The search changes one trait at a time (warps and blocks
+//! together, as both decide about registers), keeps what is faster, and goes round until nothing is. A policy that
+//! spills, cannot be launched, or answers otherwise than the table's own is out.
+
+use std::fmt::Write as _;
+
+use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES;
+
+use super::Cuda;
+use super::kernels::Unit;
+use super::policy::{Policy, Variant};
+use super::search::CudaSearch;
+use crate::knn::{Build, EngineError, EngineKind, Neighbors, Problem, Search};
+
+/// Rounds over all traits; the second rarely finds anything.
+const ROUNDS: usize = 2;
+
+/// What a change must bring to be kept: less is noise.
+const GAIN: f64 = 0.995;
+
+/// A policy and what came of it.
+#[derive(Clone, Debug)]
+pub struct Trial {
+    /// What was tried.
+    pub policy: Policy,
+    /// Median milliseconds of each problem, or why it is out.
+    pub outcome: Result<Vec<f64>, String>,
+}
+
+impl Trial {
+    /// Its time over another's, as the geometric mean over the problems; infinite where it is out.
+    pub fn ratio(&self, other: &[f64]) -> f64 {
+        let Ok(times) = &self.outcome else { return f64::INFINITY };
+        (times.iter().zip(other).map(|(mine, other)| (mine / other).ln()).sum::<f64>() / other.len() as f64).exp()
+    }
+}
+
+/// A row of `cuda/policy_table.cuh`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// From this compute capability on, times ten.
+    pub arch: u32,
+    /// K.
+    pub capacity: u32,
+    /// 2, 3, or 0 for any other d.
+    pub dims: u32,
+    /// What the kernel is compiled with.
+    pub policy: Policy,
+}
+
+/// What tuning came to: the table's policy and the best one, measured alike.
+#[derive(Clone, Debug)]
+pub struct Tuned {
+    /// What the table says.
+    pub before: Trial,
+    /// The fastest.
+    pub best: Trial,
+    /// The row to be written for the best.
+    pub row: Row,
+}
+
+/// Tunes the kernel that answers `problems`, which all have one K and d, and tells each trial to `seen`, with its ratio to
+/// the table's policy.
+///
+/// # Errors
+/// [`EngineError::Unavailable`] without NVRTC, and whatever the table's own policy fails with.
+pub fn tune(cuda: &mut Cuda, problems: &[Problem], repeats: usize, mut seen: impl FnMut(&Trial, f64)) -> Result<Tuned, EngineError> {
+    let unavailable = |why| EngineError::Unavailable { engine: EngineKind::Cuda, why };
+    let variant = Variant::new(problems[0].k(), problems[0].dims());
+    let unit = variant.unit();
+    let (major, minor) = cuda.context.compute_capability().map_err(|error| cuda.failed(error))?;
+    let start = cuda.kernels.search(unit, Build::Timed).map_err(unavailable)?.cut.policy;
+
+    let mut expected = Vec::new();
+    let measure = |cuda: &mut Cuda, policy, expected: &mut Vec<Neighbors>| Trial {
+        policy,
+        outcome: trial(cuda, problems, Unit { policy: Some(policy), ..unit }, repeats, expected),
+    };
+    let before = measure(cuda, start, &mut expected);
+    let baseline = before.outcome.clone().map_err(unavailable)?;
+    seen(&before, 1.0);
+    let (mut best, mut tried) = (before.clone(), vec![start]);
+    for _ in 0..ROUNDS {
+        let start_of_round = best.policy;
+        for alternatives in TRAITS {
+            let mut candidates = alternatives(best.policy, variant);
+            candidates.retain(|policy| !tried.contains(policy));
+            tried.extend(&candidates);
+            cuda.kernels.compile_ahead(candidates.iter().map(|&policy| Unit { policy: Some(policy), ..unit }).collect());
+            for policy in candidates {
+                let trial = measure(cuda, policy, &mut expected);
+                let ratio = trial.ratio(&baseline);
+                seen(&trial, ratio);
+                if ratio < best.ratio(&baseline) * GAIN {
+                    best = trial;
+                }
+            }
+        }
+        if best.policy == start_of_round {
+            break;
+        }
+    }
+    let row = Row { arch: (10 * major + minor) as u32, capacity: variant.capacity, dims: variant.dims, policy: best.policy };
+    Ok(Tuned { before, best, row })
+}
+
+/// The alternatives to a policy in one of its traits.
+const TRAITS: [fn(Policy, Variant) -> Vec<Policy>; 5] = [
+    // Warps in a block and blocks on a multiprocessor: what registers a thread may take.
+    |policy, _| {
+        let mut all = Vec::new();
+        for warps in [2, 4, 5, 6, 8, 16] {
+            for resident in [0, 8, 12, 16, 20, 24, 28, 32, 40, 48] {
+                if resident == 0 || resident / warps > 0 && resident % warps < 2 {
+                    all.push(Policy { warps, min_blocks: resident / warps, ..policy });
+                }
+            }
+        }
+        all
+    },
+    // Each query takes 2 R registers and more; beyond some 64 for all nothing is left.
+    |policy, variant| {
+        [1, 2, 3, 4, 5, 6, 8].into_iter().filter(|queries| queries * variant.capacity <= 1024).map(|queries| Policy { queries, ..policy }).collect()
+    },
+    |policy, variant| {
+        let windows = [2, 4, 8, 16].into_iter();
+        windows.map(|window| if variant.dims == 0 { Policy { window, batch: window * 32, ..policy } } else { Policy { window, ..policy } }).collect()
+    },
+    |policy, variant| {
+        let batches: &[u32] = if variant.dims == 0 { &[0] } else { &[512, 1024, 2048] };
+        let pairs = batches.iter().flat_map(|&batch| [1, 2, 3, 4, 6, 8].map(|slots| (batch, slots)));
+        pairs.map(|(batch, slots)| Policy { batch: if batch == 0 { policy.batch } else { batch }, slots, ..policy }).collect()
+    },
+    |policy, variant| if variant.dims == 0 { [4, 8, 16, 32].map(|tile| Policy { tile, ..policy }).to_vec() } else { Vec::new() },
+];
+
+/// The median time of each problem, once it is certain that the kernel can be had, does not spill, and is right.
+fn trial(cuda: &mut Cuda, problems: &[Problem], unit: Unit, repeats: usize, expected: &mut Vec<Neighbors>) -> Result<Vec<f64>, String> {
+    for build in [Build::Timed, Build::Counted, Build::Profiled] {
+        let kernel = cuda.kernels.search(unit, build)?;
+        let local = kernel.function.get_attribute(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES).map_err(super::driver::say)?;
+        if local > 0 {
+            return Err(format!("{local} bytes a thread spill"));
+        }
+    }
+    let mut medians = Vec::new();
+    for (i, problem) in problems.iter().enumerate() {
+        let mut search = CudaSearch::with_unit(cuda, problem, false, unit).map_err(|error| error.to_string())?;
+        let mut times = Vec::new();
+        for _ in 0..=repeats {
+            times.push(search.search(0..problem.q(), Build::Timed).map_err(|error| error.to_string())?);
+        }
+        let mut found = Neighbors::default();
+        search.download(&mut found).map_err(|error| error.to_string())?;
+        match expected.get(i) {
+            None => expected.push(found),
+            Some(expected) if *expected != found => return Err("the neighbours differ".to_owned()),
+            Some(_) => (),
+        }
+        // The first warmed up.
+        let times = &mut times[1..];
+        times.sort_by(f64::total_cmp);
+        medians.push(times[times.len() / 2]);
+    }
+    Ok(medians)
+}
+
+/// The table with these rows in place of those for the same kernels; everything else stays as it is.
+pub fn updated_table(table: &str, rows: &[Row]) -> String {
+    let mut kept: Vec<Row> = table.lines().filter_map(parse_row).collect();
+    kept.retain(|row| !rows.iter().any(|new| (new.arch, new.capacity, new.dims) == (row.arch, row.capacity, row.dims)));
+    kept.extend(rows);
+    // d = 2, 3, and then any other.
+    kept.sort_by_key(|row| (row.arch, row.dims.wrapping_sub(2), row.capacity));
+    let mut text: String = table.lines().filter(|line| parse_row(line).is_none()).flat_map(|line| [line, "\n"]).collect();
+    for Row { arch, capacity, dims, policy } in kept {
+        let numbers = policy.numbers().map(|number| number.to_string()).join(", ");
+        let _ = writeln!(text, "{{{arch}, {capacity}, {dims}, {{{numbers}}}}},");
+    }
+    text
+}
+
+fn parse_row(line: &str) -> Option<Row> {
+    let numbers: Vec<u32> = line
+        .strip_prefix('{')?
+        .split(|c: char| !c.is_ascii_digit())
+        .filter(|part| !part.is_empty())
+        .map(|part| part.parse().ok())
+        .collect::<Option<_>>()?;
+    let [arch, capacity, dims, policy @ ..] = &numbers[..] else { return None };
+    Some(Row { arch: *arch, capacity: *capacity, dims: *dims, policy: Policy::from_numbers(policy.try_into().ok()?) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TABLE: &str = include_str!("../../../cuda/policy_table.cuh");
+
+    #[test]
+    fn the_table_has_a_default_for_every_kernel() {
+        let rows: Vec<Row> = TABLE.lines().filter_map(parse_row).collect();
+        for capacity in [32, 64, 128, 256, 512, 1024] {
+            for dims in [2, 3, 0] {
+                assert!(rows.iter().any(|row| (row.arch, row.capacity, row.dims) == (0, capacity, dims)), "K = {capacity}, d = {dims}");
+            }
+        }
+        for Row { policy, dims, .. } in rows {
+            let Policy { window, batch, .. } = policy;
+            assert!(if dims == 0 { batch == window * 32 } else { batch % (window * 32) == 0 }, "a batch is whole windows: {policy}");
+        }
+    }
+
+    #[test]
+    fn a_row_replaces_its_own_kind_only() {
+        let policy = Policy::from_numbers([4, 2, 8, 512, 3, 16, 5]);
+        let row = Row { arch: 90, capacity: 64, dims: 3, policy };
+        let once = updated_table(TABLE, &[row]);
+        assert_eq!(once.lines().count(), TABLE.lines().count() + usize::from(!TABLE.contains("{90, 64, 3,")));
+        assert!(once.contains("{90, 64, 3, {4, 2, 8, 512, 3, 16, 5}},"));
+        assert!(once.starts_with("// Written by"));
+        assert_eq!(updated_table(&once, &[row]), once, "writing twice is writing once");
+        assert_eq!(updated_table(TABLE, &[]), TABLE, "the table is in its own order");
+    }
+
+    #[test]
+    fn alternatives_differ_in_one_trait_and_can_be_compiled() {
+        let policy = Policy::from_numbers([8, 4, 8, 1024, 4, 16, 3]);
+        for variant in [Variant { capacity: 32, dims: 2 }, Variant { capacity: 1024, dims: 3 }] {
+            let all: Vec<Policy> = TRAITS.iter().flat_map(|alternatives| alternatives(policy, variant)).collect();
+            assert!(all.len() > 30);
+            assert!(all.iter().all(|policy| policy.batch % (policy.window * 32) == 0 && policy.window <= 32));
+        }
+    }
+
+    #[test]
+    fn a_ratio_is_a_geometric_mean() {
+        let trial = |outcome| Trial { policy: Policy::from_numbers([1; 7]), outcome };
+        assert_eq!(trial(Ok(vec![2.0, 1.0])).ratio(&[1.0, 2.0]), 1.0);
+        assert_eq!(trial(Err("spills".to_owned())).ratio(&[1.0]), f64::INFINITY);
+    }
+}

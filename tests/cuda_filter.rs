@@ -98,7 +98,7 @@ fn adversarial_data_loses_nothing() {
     let mut cuda = Cuda::open().unwrap();
     for d in [16, 33, 128, 300] {
         for k in [1, 32, 100] {
-            let (n, q) = (10_007, 19);
+            let (n, q) = (40_007, 19);
             let (points, queries) = (random(n, d, 11), random(q, d, 12));
             let map = |values: &[f64], f: &dyn Fn(usize, f64) -> f64| values.iter().enumerate().map(|(i, &value)| f(i, value)).collect::<Vec<f64>>();
             let scaled =

@@ -11,7 +11,7 @@ use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_
 use cudarc::driver::sys::CUdeviceptr;
 use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
 use cudarc::driver::{
-    CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DeviceRepr, DriverError, LaunchConfig, PinnedHostSlice, PushKernelArg,
+    CudaEvent, CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DeviceRepr, DriverError, LaunchConfig, PinnedHostSlice, PushKernelArg,
 };
 
 use super::driver::say;
@@ -165,6 +165,8 @@ struct Scratch {
     computed: CudaSlice<u64>,
     /// What `computed` was after the last chunk.
     seen: PinnedHostSlice<u64>,
+    /// Recorded when `seen` is written. Waited for awake: the wait is short, and sleeping would cost as much again.
+    copied: CudaEvent,
 }
 
 /// A problem prepared for the filter.
@@ -267,6 +269,7 @@ impl Filtered {
                 computed: stream.alloc_zeros(1)?,
                 // SAFETY: written by the device before it is read.
                 seen: unsafe { context.alloc_pinned(1) }?,
+                copied: context.new_event(None)?,
             };
             let multiprocessors = context.attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)? as u32;
             stream.synchronize()?;
@@ -317,6 +320,7 @@ impl Filtered {
             // Asked while the filter runs, so that the device does not wait; not of the first chunks, which are over sooner
             // than the answer is here.
             if chunk.start >= WORTH_ASKING {
+                self.scratch.copied.synchronize()?;
                 let now = self.scratch.seen.as_slice()?[0];
                 let (pairs, survivors) = ((chunk.start - from) as u64 * queries.len() as u64, now - computed);
                 if from > 0 && too_many(survivors, pairs, queries.len(), self.k + self.capacity, from, chunk.start) {
@@ -327,6 +331,7 @@ impl Filtered {
             self.launch_select(device, queries, &chunk, build, tally)?;
             if chunk.end >= WORTH_ASKING {
                 self.stream.memcpy_dtoh(&self.scratch.computed, &mut self.scratch.seen)?;
+                self.scratch.copied.record(&self.stream)?;
             }
         }
         Ok(true)
@@ -512,5 +517,62 @@ mod tests {
         assert_eq!(cut(128), ("filter_32_resident", 128, 2080));
         assert_eq!(cut(129), ("filter_32_streaming", 160, 3000));
         assert!(Cut::new(&numbers[..5], 20).is_none());
+    }
+
+    /// The margin of docs/filter.md by brute force: a point whose distance by the rule is just below `max_distance` must
+    /// survive even a tensor core that loses all that it is granted, and one much farther must not.
+    #[test]
+    fn the_margin_holds_and_is_sharp() {
+        use rand_chacha::ChaCha8Rng;
+        use rand_core::{Rng, SeedableRng};
+        let mut rng = ChaCha8Rng::seed_from_u64(3);
+        let mut unit = move || (rng.next_u32() >> 8) as f32 / 8_388_608.0 - 1.0;
+        let (mut pairs, mut kept) = (0, 0);
+        for d in [4usize, 16, 33, 128, 960] {
+            for (scale, offset, nearness) in
+                [(1.0, 0.0, 1.0), (1.0, 100.0, 1e-3), (1e-3, 1e4, 1.0), (1e15, 0.0, 1e-2), (1e-15, 0.0, 1.0), (1.0, 1e3, 1e-6), (1.0, 0.5, 1e-7)]
+            {
+                for _ in 0..100 {
+                    let query: Vec<f32> = (0..d).map(|_| unit() * scale + offset).collect();
+                    let point: Vec<f32> = query.iter().map(|&value| value + unit() * scale * nearness).collect();
+                    // The frame is of other rows: this pair may be far from its centre.
+                    let others: Vec<f32> = (0..9 * d).map(|_| unit() * scale).collect();
+                    let (centre, s) = frame(&others, d);
+                    let padded = d.next_multiple_of(16) as f64;
+                    let epsilon = (padded + 32.0) * 2f64.powi(-20);
+                    let round = |row: &[f32]| -> (Vec<f64>, f64) {
+                        let exact: Vec<f64> = row.iter().zip(&centre).map(|(&value, &centre)| (f64::from(value) - f64::from(centre)) * s).collect();
+                        let rounded: Vec<f64> = exact.iter().map(|&value| bf16(value as f32)).collect();
+                        let error = exact.iter().zip(&rounded).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt();
+                        (rounded, error * (1.0 + 2f64.powi(-20)))
+                    };
+                    let ((x, e), (y, f)) = (round(&point), round(&query));
+                    let norm = |row: &[f64]| row.iter().map(|value| value * value).sum::<f64>();
+                    let by_the_rule = point.iter().zip(&query).fold(0f32, |acc, (&p, &q)| (p - q).mul_add(p - q, acc));
+                    let survives = |max_distance: f32| {
+                        let u = 2f64.powi(-24);
+                        let r = ((f64::from(max_distance) + d as f64 * 2f64.powi(-149)) / (1.0 - (d as f64 + 4.0) * u)).sqrt() * s;
+                        let reach = (1.0 + epsilon) * (r + f + 2f64.powi(-50)) + (1.0 + epsilon) * e;
+                        let start = reach * reach - (1.0 - epsilon) * (norm(&x) + norm(&y));
+                        let products: Vec<f64> = x.iter().zip(&y).map(|(x, y)| 2.0 * x * y).collect();
+                        let most = start.abs() + products.iter().map(|product| product.abs()).sum::<f64>();
+                        let lost = 1.25 * padded * 2f64.powi(-22) * most;
+                        start + products.iter().sum::<f64>() - lost >= 0.0
+                    };
+                    assert!(survives(by_the_rule.next_up()), "d = {d}, scale {scale}, offset {offset}, nearness {nearness}");
+                    if offset == 0.0 && nearness == 1.0 {
+                        pairs += 1;
+                        kept += u32::from(survives(by_the_rule * 0.9));
+                    }
+                }
+            }
+        }
+        assert!(pairs == 1000 && kept == 0, "{kept} of {pairs} pairs survive that are a tenth too far");
+    }
+
+    /// The nearest BF16.
+    fn bf16(value: f32) -> f64 {
+        let bits = value.to_bits();
+        f64::from(f32::from_bits((bits + 0x7fff + (bits >> 16 & 1)) & 0xffff_0000))
     }
 }

@@ -7,23 +7,24 @@ struct FilterCut {
     // Bytes of shared memory: `fixed`, and `a_slab` for every slab of a resident query tile.
     struct Form {
         unsigned slab, fixed, a_slab;
-    } forms[3];
+    } forms[4];
 };
+
+template <int SLAB, bool RESIDENT>
+constexpr FilterCut::Form filter_form() {
+    return {SLAB, FilterShared<SLAB, RESIDENT>::QUERIES, RESIDENT ? Slab<SLAB>::BYTES : 0};
+}
+
 extern "C" __constant__ __attribute__((used)) const FilterCut filter_cut = {
-    FILTER_TILE,
-    FILTER_THREADS,
-    {{16, FilterShared<16, true>::QUERIES, Slab<16>::BYTES}, {32, FilterShared<32, true>::QUERIES, Slab<32>::BYTES}, {32, FilterShared<32, false>::QUERIES, 0}}};
+    FILTER_TILE, FILTER_THREADS, {filter_form<16, true>(), filter_form<32, true>(), filter_form<64, true>(), filter_form<64, false>()}};
 
 extern "C" __global__ void __launch_bounds__(FILTER_THREADS) filter_round(const __grid_constant__ Rounding rounding) { round_tile(rounding); }
 
-extern "C" __global__ void __launch_bounds__(FILTER_THREADS, 2) filter_16_resident(const __grid_constant__ Filter filter) {
-    mma_filter<16, true>(filter);
-}
-
-extern "C" __global__ void __launch_bounds__(FILTER_THREADS, 2) filter_32_resident(const __grid_constant__ Filter filter) {
-    mma_filter<32, true>(filter);
-}
-
-extern "C" __global__ void __launch_bounds__(FILTER_THREADS, 2) filter_32_streaming(const __grid_constant__ Filter filter) {
-    mma_filter<32, false>(filter);
-}
+#define WARPSCOPE_FILTER(SLAB, RESIDENT, NAME)                                                                        \
+    extern "C" __global__ void __launch_bounds__(FILTER_THREADS, 2) NAME(const __grid_constant__ Filter filter) { \
+        mma_filter<SLAB, RESIDENT>(filter);                                                                           \
+    }
+WARPSCOPE_FILTER(16, true, filter_16_resident)
+WARPSCOPE_FILTER(32, true, filter_32_resident)
+WARPSCOPE_FILTER(64, true, filter_64_resident)
+WARPSCOPE_FILTER(64, false, filter_64_streaming)

@@ -23,7 +23,7 @@ __device__ __forceinline__ void load_matrices(unsigned (&fragments)[4], unsigned
 // c += a b: a is 16 x 16, b is 16 x 8, c is 16 x 8. Lane L has of c the columns 2 (L % 4) and the next, of rows L / 4 (c[0],
 // c[1]) and L / 4 + 8 (c[2], c[3]).
 __device__ __forceinline__ void multiply_add(float (&c)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
                  : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }

@@ -13,7 +13,12 @@
 // Queries and points of a block's tile. A warp takes 64 queries and 32 points of it: one group.
 constexpr unsigned FILTER_TILE = 128;
 constexpr unsigned FILTER_THREADS = 256;
-constexpr unsigned FILTER_STAGES = 4;
+// Slabs on their way, where a multiprocessor has shared memory for three of the largest.
+#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 890 || __CUDA_ARCH__ >= 1200)
+constexpr unsigned FILTER_STAGES = 2;
+#else
+constexpr unsigned FILTER_STAGES = 3;
+#endif
 // Tiles whose bits lie together for a query: 32 bytes, one sector.
 constexpr unsigned FILTER_TILES_TOGETHER = 2;
 
@@ -22,14 +27,12 @@ constexpr float EXCLUDES = -0x1p126f;
 constexpr float LETS_THROUGH = 0x1p125f;
 // The radius of a query that has no max_distance yet: its square outweighs every norm below.
 constexpr float UNBOUNDED_RADIUS = 0x1p60f;
-// The largest squared norm of a row that is filtered.
-constexpr double LARGEST_NORM = 0x1p80;
-
 struct Rounding {
     const float* rows;    // count x d
     const float* centre;  // d
     double scale;         // s, a power of two
     double epsilon;       // the relative margin of sums in FP32
+    double largest_norm;  // the largest |x~|^2 of a row that is filtered, at most 2^80: longer ones are let through
     float factor;         // 1 for points, 2 for queries: a power of two that the stored row is multiplied with
     unsigned count;
     unsigned d;
@@ -66,7 +69,7 @@ __device__ __forceinline__ void round_tile(const Rounding& rounding) {
             moved += __shfl_xor_sync(ALL_LANES, moved, stride);
         }
         float bound = EXCLUDES, error = 0.0f;
-        if (there && norm <= LARGEST_NORM) {
+        if (there && norm <= rounding.largest_norm) {
             bound = __double2float_ru(-(1.0 - rounding.epsilon) * norm);
             // The double sums above are themselves a little off.
             error = __double2float_ru(sqrt(moved) * (1.0 + 0x1p-20) + sqrt(norm) * 0x1p-40);
@@ -116,9 +119,9 @@ struct Filter {
 };
 
 // src/engines/cuda/filtered.rs asserts the same of its own.
-static_assert(sizeof(Rounding) == 80 && sizeof(Filter) == 80, "the host's structs");
+static_assert(sizeof(Rounding) == 88 && sizeof(Filter) == 80, "the host's structs");
 #ifndef __CUDACC_RTC__  // NVRTC has no offsetof
-static_assert(__builtin_offsetof(Rounding, rounded) == 48 && __builtin_offsetof(Filter, survivors) == 64, "the host's structs");
+static_assert(__builtin_offsetof(Rounding, rounded) == 56 && __builtin_offsetof(Filter, survivors) == 64, "the host's structs");
 #endif
 
 // A tile's rows in shared memory, SLAB dimensions of each: 16-byte pieces, which are permuted within 128 bytes so that the
@@ -149,18 +152,33 @@ struct FilterShared {
     static constexpr unsigned QUERIES = BITS + 2 * BITS_BYTES;  // and as many slabs as there are
 };
 
-// Copies SLAB dimensions of a tile. Rows of points are permuted within their group so that a lane's accumulators are
-// neighbours: column 2 t + i of the warp's j-th matrix is point 8 t + 2 j + i.
+// A thread's part in copying slabs of a tile: one piece of every so many rows. Rows of points are permuted within their
+// group so that a lane's accumulators are neighbours: column 2 t + i of the warp's j-th matrix is point 8 t + 2 j + i.
 template <int SLAB, bool POINTS>
-__device__ __forceinline__ void copy_slab(unsigned shared, const unsigned short* rows, unsigned padded_d, unsigned j0) {
+struct SlabCopy {
     using S = Slab<SLAB>;
-#pragma unroll
-    for (unsigned i = threadIdx.x; i < FILTER_TILE * S::PIECES; i += FILTER_THREADS) {
-        unsigned row = i / S::PIECES, piece = i % S::PIECES;
+    static constexpr unsigned ROWS = FILTER_THREADS / S::PIECES;  // copied at a time
+    static_assert(ROWS % 32 == 0, "permuting rows must not depend on which are copied");
+
+    const unsigned short* from;
+    size_t stride;
+    unsigned to;
+
+    __device__ __forceinline__ SlabCopy(const unsigned short* tile, unsigned padded_d) : stride(static_cast<size_t>(ROWS) * padded_d) {
+        unsigned row = threadIdx.x / S::PIECES, piece = threadIdx.x % S::PIECES;
         unsigned place = POINTS ? row / 32 * 32 + row / 2 % 4 * 8 + row / 8 % 4 * 2 + row % 2 : row;
-        copy_16_async(shared + S::offset(place, piece), rows + static_cast<size_t>(row) * padded_d + j0 + piece * 8, true);
+        from = tile + static_cast<size_t>(row) * padded_d + piece * 8;
+        to = S::offset(place, piece);
     }
-}
+
+    // Copies to the slab at an address in shared memory.
+    __device__ __forceinline__ void copy(unsigned shared) const {
+#pragma unroll
+        for (unsigned i = 0; i < FILTER_TILE / ROWS; ++i) {
+            copy_16_async(shared + to + i * ROWS * SLAB * 2, from + i * stride, true);
+        }
+    }
+};
 
 template <int SLAB, bool RESIDENT>
 __device__ __forceinline__ void mma_filter(const Filter& filter) {
@@ -176,19 +194,23 @@ __device__ __forceinline__ void mma_filter(const Filter& filter) {
     unsigned end = min(begin + filter.tiles_a_block, filter.tiles);
     unsigned slabs = filter.padded_d / SLAB;
     unsigned steps = (end - begin) * slabs;
-    const unsigned short* queries = filter.queries + query_tile * FILTER_TILE * filter.padded_d;
+    size_t tile_size = static_cast<size_t>(FILTER_TILE) * filter.padded_d;
+    SlabCopy<SLAB, true> next_points(filter.points + (filter.first_tile + begin) * tile_size, filter.padded_d);
+    SlabCopy<SLAB, false> next_queries(filter.queries + query_tile * tile_size, filter.padded_d);
 
     // What comes next into the pipeline.
     unsigned next_tile = begin, next_slab = 0, next_stage = 0;
     auto fetch = [&] {
         if (next_tile < end) {
-            size_t tile = filter.first_tile + next_tile;
             unsigned stage = base + next_stage * Shared::STAGE_BYTES;
-            copy_slab<SLAB, true>(stage, filter.points + tile * FILTER_TILE * filter.padded_d, filter.padded_d, next_slab * SLAB);
+            next_points.copy(stage);
+            next_points.from += SLAB;
             if constexpr (!RESIDENT) {
-                copy_slab<SLAB, false>(stage + S::BYTES, queries, filter.padded_d, next_slab * SLAB);
+                next_queries.copy(stage + S::BYTES);
+                next_queries.from += SLAB;
             }
             if (next_slab == 0) {
+                size_t tile = filter.first_tile + next_tile;
                 unsigned bounds = base + Shared::BOUNDS + next_stage * Shared::BOUNDS_BYTES;
                 if (threadIdx.x < FILTER_TILE / 4) {
                     copy_16_async(bounds + threadIdx.x * 16, filter.point_bounds + tile * FILTER_TILE + threadIdx.x * 4, true);
@@ -199,6 +221,8 @@ __device__ __forceinline__ void mma_filter(const Filter& filter) {
             if (++next_slab == slabs) {
                 next_slab = 0;
                 ++next_tile;
+                next_points.from += tile_size - filter.padded_d;
+                next_queries.from -= RESIDENT ? 0 : filter.padded_d;
             }
             next_stage = (next_stage + 1) % FILTER_STAGES;
         }
@@ -207,7 +231,8 @@ __device__ __forceinline__ void mma_filter(const Filter& filter) {
 
     if constexpr (RESIDENT) {
         for (unsigned slab = 0; slab < slabs; ++slab) {
-            copy_slab<SLAB, false>(base + Shared::QUERIES + slab * S::BYTES, queries, filter.padded_d, slab * SLAB);
+            next_queries.copy(base + Shared::QUERIES + slab * S::BYTES);
+            next_queries.from += SLAB;
         }
     }
     for (unsigned i = 0; i < FILTER_STAGES - 1; ++i) {
@@ -229,6 +254,11 @@ __device__ __forceinline__ void mma_filter(const Filter& filter) {
             reinterpret_cast<uint4*>(filter.survivors)[row * FILTER_TILES_TOGETHER + tile % FILTER_TILES_TOGETHER] = bits;
         }
     };
+
+    // Where this lane's rows of the matrices lie in a slab. The permutation of pieces is the same for all rows of a lane,
+    // and makes the pieces of the k-th 16 dimensions differ from the first by an exclusive or.
+    unsigned row_offset = S::offset(first_row + lane % 16, lane / 16);
+    unsigned column_offset = S::offset(first_column + lane / 16 * 8 + lane % 8, lane / 8 % 2);
 
     float sums[4][4][4];  // [rows 16 i ...][points][fragment]
     unsigned tile = begin, slab = 0, stage = 0;
@@ -263,18 +293,20 @@ __device__ __forceinline__ void mma_filter(const Filter& filter) {
         unsigned rows = RESIDENT ? base + Shared::QUERIES + slab * S::BYTES : points + S::BYTES;
 #pragma unroll
         for (unsigned k = 0; k < SLAB / 16; ++k) {
-            unsigned b[2][4];
+            unsigned a[4][4], b[2][4];
 #pragma unroll
             for (unsigned j = 0; j < 2; ++j) {
-                load_matrices(b[j], points + S::offset(first_column + (2 * j + lane / 16) * 8 + lane % 8, 2 * k + lane / 8 % 2));
+                load_matrices(b[j], points + (column_offset ^ k * 32) + j * 16 * SLAB * 2);
             }
 #pragma unroll
             for (unsigned i = 0; i < 4; ++i) {
-                unsigned a[4];
-                load_matrices(a, rows + S::offset(first_row + i * 16 + lane % 16, 2 * k + lane / 16));
+                load_matrices(a[i], rows + (row_offset ^ k * 32) + i * 16 * SLAB * 2);
+            }
+#pragma unroll
+            for (unsigned i = 0; i < 4; ++i) {
 #pragma unroll
                 for (unsigned j = 0; j < 4; ++j) {
-                    multiply_add(sums[i][j], a, b[j / 2][j % 2 * 2], b[j / 2][j % 2 * 2 + 1]);
+                    multiply_add(sums[i][j], a[i], b[j / 2][j % 2 * 2], b[j / 2][j % 2 * 2 + 1]);
                 }
             }
         }

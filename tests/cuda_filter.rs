@@ -112,7 +112,7 @@ fn adversarial_data_loses_nothing() {
             // A few rows far away, which must not make the others coarse, and be found by the queries beside them.
             let outliers = |far: f64| {
                 let points = map(&points, &|i, v| if (i / d) % 1000 == 7 { v + far } else { v });
-                problem(&points, &map(&queries, &|i, v| if i / d < 2 { v + far } else { v }), d, k)
+                problem(&points, &map(&queries, &|i, v| if i / d < 1 { v + far } else { v }), d, k)
             };
             check(&mut cuda, "outliers", &outliers(1e6), Path::Filter);
             check(&mut cuda, "far outliers", &outliers(1e17), Path::Filter);

@@ -34,16 +34,18 @@ const SURVIVOR_BYTES: usize = 512 << 20;
 const FIRST_CHUNKS: usize = 8;
 /// From this point on the host asks what survived.
 const WORTH_ASKING: usize = 1 << 13;
+/// Points so many times farther from the centre than most are not filtered: there are few of them.
+const FARTHEST: f64 = 16.0;
 /// Rows of the points that say where the centre is, and how far from it they lie.
 const SAMPLE: usize = 1024;
 
-/// Whether the filter is worth its preparation. A tile of it costs nearly the same for one query as for all it has
-/// place for, and its first chunk is not filtered at all.
+/// Whether the filter is worth its preparation: its first chunk is not filtered at all. It answers one query as fast as
+/// a tile of them, which is still much faster than one warp that goes through all points.
 pub fn pays(problem: &Problem, compute_capability: (i32, i32)) -> bool {
     let capacity = Variant::new(problem.k(), problem.dims()).capacity as usize;
     // Up to 3 dimensions the direct kernel is as fast; beyond 2^16 the margin could not hold.
     let dims = 4..1 << 16;
-    compute_capability >= (8, 0) && dims.contains(&problem.dims()) && problem.n() >= 64 * capacity && problem.q() >= 16
+    compute_capability >= (8, 0) && dims.contains(&problem.dims()) && problem.n() >= 64 * capacity
 }
 
 /// `Rounding` of `cuda/mma_filter.cuh`.
@@ -54,6 +56,7 @@ struct Rounding {
     centre: CUdeviceptr,
     scale: f64,
     epsilon: f64,
+    largest_norm: f64,
     factor: f32,
     count: u32,
     d: u32,
@@ -111,7 +114,7 @@ struct SelectArguments {
 }
 
 // The device code asserts the same of its own.
-const _: () = assert!(size_of::<Rounding>() == 80 && std::mem::offset_of!(Rounding, rounded) == 48);
+const _: () = assert!(size_of::<Rounding>() == 88 && std::mem::offset_of!(Rounding, rounded) == 56);
 const _: () = assert!(size_of::<FilterArguments>() == 80 && std::mem::offset_of!(FilterArguments, survivors) == 64);
 const _: () = assert!(size_of::<SelectArguments>() == 176);
 const _: () = assert!(std::mem::offset_of!(SelectArguments, survivors) == 48 && std::mem::offset_of!(SelectArguments, tally) == 144);
@@ -138,8 +141,9 @@ impl Cut {
         let &[tile, threads, ref forms @ ..] = numbers else { return None };
         let (name, form) = match d {
             ..=16 => ("filter_16_resident", 0),
-            17..=Self::RESIDENT => ("filter_32_resident", 1),
-            _ => ("filter_32_streaming", 2),
+            17..=32 => ("filter_32_resident", 1),
+            33..=Self::RESIDENT => ("filter_64_resident", 2),
+            _ => ("filter_64_streaming", 3),
         };
         let &[slab, fixed, a_slab] = forms.get(3 * form..3 * form + 3)? else { return None };
         let slabs = d.div_ceil(slab as usize);
@@ -192,7 +196,7 @@ impl Filtered {
     /// Bytes of device memory that a problem takes beside its own.
     pub fn bytes(problem: &Problem) -> u64 {
         let (n, q) = (problem.n().next_multiple_of(CHUNK) as u64, problem.q() as u64 + 2 * CHUNK as u64);
-        let padded_d = problem.dims().next_multiple_of(32) as u64;
+        let padded_d = problem.dims().next_multiple_of(64) as u64;
         let capacity = u64::from(Variant::new(problem.k(), problem.dims()).capacity);
         let rows = q.min(MOST_ROWS as u64);
         (n + q) * (2 * padded_d + 8) + (rows * n / 8).min(SURVIVOR_BYTES as u64) + rows * (16 * capacity + 16)
@@ -243,6 +247,8 @@ impl Filtered {
                     centre: centre.device_ptr(stream).0,
                     scale,
                     epsilon,
+                    // A point far out would make its whole tile coarse; a query is coarse for itself alone.
+                    largest_norm: if queries { 2f64.powi(80) } else { FARTHEST.powi(2) * d as f64 },
                     factor: if queries { 2.0 } else { 1.0 },
                     count: count as u32,
                     d: d as u32,
@@ -440,9 +446,9 @@ fn too_many(survivors: u64, pairs: u64, queries: usize, reach: usize, from: usiz
     survivors > pairs / 16 && survivors as f64 > 8.0 * expected
 }
 
-/// Where rows are measured from, so that their norms are small, and the power of two that makes them about one an axis.
-/// Both are taken from a sample, as medians, which a few far rows do not move: they may be any, only the filter's
-/// sharpness hangs on them.
+/// Where rows are measured from, so that their norms are small, and the power of two that makes those of most about one an
+/// axis. Both are taken from a sample, as a median and a ninth decile, which a few far rows do not move: they may be any,
+/// only the filter's sharpness hangs on them.
 fn frame(rows: &[f32], d: usize) -> (Vec<f32>, f64) {
     let n = rows.len() / d;
     let sample: Vec<&[f32]> = rows.chunks_exact(d).step_by(n.div_ceil(SAMPLE)).collect();
@@ -450,22 +456,23 @@ fn frame(rows: &[f32], d: usize) -> (Vec<f32>, f64) {
     let centre: Vec<f32> = (0..d)
         .map(|axis| {
             column.iter_mut().zip(&sample).for_each(|(value, row)| *value = row[axis]);
-            median(&mut column)
+            *quantile(&mut column, 0.5)
         })
         .collect();
     let norm = |row: &[f32]| row.iter().zip(&centre).map(|(&value, &centre)| (f64::from(value) - f64::from(centre)).powi(2)).sum::<f64>().sqrt();
     let mut norms: Vec<f64> = sample.iter().map(|row| norm(row)).collect();
-    let typical = match median(&mut norms) {
+    let most = match *quantile(&mut norms, 0.9) {
         0.0 => norms.iter().copied().fold(0.0, f64::max),
         norm => norm,
     } / (d as f64).sqrt();
-    let scale = if typical > 0.0 { 2f64.powi(-typical.log2().round() as i32) } else { 1.0 };
+    let scale = if most > 0.0 { 2f64.powi(-most.log2().round() as i32) } else { 1.0 };
     (centre, scale)
 }
 
-fn median<T: PartialOrd + Copy>(values: &mut [T]) -> T {
-    let middle = values.len() / 2;
-    *values.select_nth_unstable_by(middle, |a, b| a.partial_cmp(b).expect("values are finite")).1
+/// The value below which a share of the values lies.
+fn quantile<T: PartialOrd>(values: &mut [T], share: f64) -> &T {
+    let place = (values.len() as f64 * share) as usize;
+    values.select_nth_unstable_by(place, |a, b| a.partial_cmp(b).expect("values are finite")).1
 }
 
 #[cfg(test)]
@@ -510,12 +517,12 @@ mod tests {
 
     #[test]
     fn cuts_pad_dimensions_to_whole_slabs() {
-        let numbers = [128, 256, 16, 1000, 10, 32, 2000, 20, 32, 3000, 0];
+        let numbers = [128, 256, 16, 1000, 10, 32, 2000, 20, 64, 2500, 30, 64, 3000, 0];
         let cut = |d| Cut::new(&numbers, d).map(|cut| (cut.name, cut.padded_d, cut.shared_bytes)).unwrap();
         assert_eq!(cut(4), ("filter_16_resident", 16, 1010));
         assert_eq!(cut(17), ("filter_32_resident", 32, 2020));
-        assert_eq!(cut(128), ("filter_32_resident", 128, 2080));
-        assert_eq!(cut(129), ("filter_32_streaming", 160, 3000));
+        assert_eq!(cut(65), ("filter_64_resident", 128, 2560));
+        assert_eq!(cut(129), ("filter_64_streaming", 192, 3000));
         assert!(Cut::new(&numbers[..5], 20).is_none());
     }
 

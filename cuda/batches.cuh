@@ -16,16 +16,22 @@
 #define WARPSCOPE_BULK_COPIES 0
 #endif
 
+// Two mbarriers and a count, per batch that has a place in the ring.
 struct Slot {
-    unsigned long long filled;  // an mbarrier: its phase completes when the batch has arrived
-    unsigned left;              // warps that are through with it
+    unsigned long long filled;   // its phase completes when the batch has arrived
+    unsigned long long emptied;  // its phase completes when every warp is through with the batch
+    unsigned left;               // warps that are through with it
 };
 
 #if WARPSCOPE_BULK_COPIES
 __device__ __forceinline__ unsigned shared_address(const void* pointer) { return static_cast<unsigned>(__cvta_generic_to_shared(pointer)); }
 
-__device__ __forceinline__ void start_barrier(unsigned long long* barrier) {
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(barrier)) : "memory");
+__device__ __forceinline__ void start_barrier(unsigned long long* barrier, unsigned arrivals) {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(arrivals) : "memory");
+}
+
+__device__ __forceinline__ void arrive(unsigned long long* barrier) {
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
 }
 
 // One arrival, which also says how many bytes the phase waits for.
@@ -69,7 +75,8 @@ struct Batches {
 #if WARPSCOPE_BULK_COPIES
         if (threadIdx.x == 0) {
             for (unsigned slot = 0; slot < RING; ++slot) {
-                start_barrier(&slots[slot].filled);
+                start_barrier(&slots[slot].filled, 1);
+                start_barrier(&slots[slot].emptied, WARPS * WARP);
                 slots[slot].left = 0;
             }
             // The copies look at the barriers from outside of what ordinary stores are ordered by.
@@ -101,14 +108,16 @@ struct Batches {
     // The warp has read all that it wants of the batch.
     __device__ __forceinline__ void leave(unsigned batch) {
 #if WARPSCOPE_BULK_COPIES
-        __syncwarp();
-        if (lane_id() == 0 && batch + RING < count) {
-            unsigned slot = batch % RING;
-            __threadfence_block();  // the warp's reads come before its mark, and ...
-            if (atomicAdd(&slots[slot].left, 1) == WARPS - 1) {
-                __threadfence_block();  // ... every warp's mark before the copy
-                slots[slot].left = 0;
-                fill(batch + RING, slot);
+        if (batch + RING < count) {
+            // Hidden from the compiler, which would keep the slot's address in a register all through the batch.
+            asm volatile("" : "+r"(batch));
+            Slot& slot = slots[batch % RING];
+            arrive(&slot.emptied);
+            // The count says which warp is last; the barrier puts every lane's reads before the copy.
+            if (lane_id() == 0 && atomicAdd(&slot.left, 1) == WARPS - 1) {
+                slot.left = 0;
+                wait_for_phase(&slot.emptied, batch / RING % 2);
+                fill(batch + RING, batch % RING);
             }
         }
 #endif

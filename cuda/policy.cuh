@@ -21,13 +21,13 @@ struct Policy {
 };
 
 struct PolicyRow {
-    unsigned arch;      // from this compute capability on, times ten
+    unsigned arch;      // compute capability, times ten; 0 for all that have no row of their own
     unsigned capacity;  // K
     unsigned dims;      // 2, 3, or 0 for any other d
     Policy policy;
 };
 
-// The last row that fits counts.
+// The last row that fits counts, and those of 0 come first.
 constexpr PolicyRow POLICY_TABLE[] = {
 #include "policy_table.cuh"
 };
@@ -44,7 +44,7 @@ __host__ __device__ constexpr Policy choose_policy(unsigned arch, unsigned capac
 #else
     Policy chosen = {};
     for (const PolicyRow& row : POLICY_TABLE) {
-        if (row.arch <= arch && row.capacity == capacity && row.dims == dims) {
+        if ((row.arch == arch || row.arch == 0) && row.capacity == capacity && row.dims == dims) {
             chosen = row.policy;
         }
     }

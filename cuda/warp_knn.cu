@@ -15,7 +15,7 @@ extern "C" __constant__ __attribute__((used)) const Cut warp_knn_cut = {POLICY, 
 #define WARPSCOPE_NAME(K, D, BUILD) warp_knn_k##K##_d##D##_##BUILD
 // The profiled build needs more registers, and its speed matters to nobody.
 #define WARPSCOPE_ENTRY(K, D, BUILD, TALLY)                                                                          \
-    extern "C" __global__ void __launch_bounds__(POLICY.threads(), TALLY::PROFILED ? POLICY.min_blocks / 2 : POLICY.min_blocks) \
+    extern "C" __global__ void __launch_bounds__(POLICY.threads(), TALLY::PROFILED ? 1 : POLICY.min_blocks) \
         WARPSCOPE_NAME(K, D, BUILD)(const __grid_constant__ Search search) {                                         \
         warp_knn<K / 32, D, POLICY, TALLY>(search);                                                                  \
     }

@@ -100,16 +100,23 @@ __device__ __forceinline__ void filter_groups(W (&warps)[QUERIES], unsigned late
     if (late == 0) {
         return;
     }
+    if constexpr (QUERIES == 1) {
 #pragma unroll 1
-    for (int i = 0; i < QUERIES; ++i) {
-        if (late >> i & 1) {
-            W warp;
-            take(warp, warps, i);
+        for (int group = 0; group < WINDOW; ++group) {
+            warps[0].filter(again(0, group), base + group * WARP);
+        }
+    } else {
 #pragma unroll 1
-            for (int group = 0; group < WINDOW; ++group) {
-                warp.filter(again(i, group), base + group * WARP);
+        for (int i = 0; i < QUERIES; ++i) {
+            if (late >> i & 1) {
+                W warp;
+                take(warp, warps, i);
+#pragma unroll 1
+                for (int group = 0; group < WINDOW; ++group) {
+                    warp.filter(again(i, group), base + group * WARP);
+                }
+                put(warps, warp, i);
             }
-            put(warps, warp, i);
         }
     }
 }

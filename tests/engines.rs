@@ -149,6 +149,44 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    /// The twin answers queries of many dimensions four at a time: any number of queries, and batches of one group to many.
+    #[test]
+    fn the_twin_is_right_in_many_dimensions(case in Case::any(), dims in 4usize..=300, n in 1usize..400, queries in 1usize..12) {
+        let query_rows = Some((0..queries).map(|query| (query * 7919 % n) as u32).collect());
+        if let Ok(problem) = pose(&Case { dims, n, query_rows, foreign: false, ..case }) {
+            check(&problem, &[EngineKind::Lockstep]);
+        }
+    }
+}
+
+/// So many queries that threads share them out in blocks.
+#[test]
+fn many_queries_of_many_dimensions_are_right() {
+    for (queries, dims) in [(1, 16), (97, 4), (500, 16), (1001, 5)] {
+        let rows = Some((0..queries).map(|query| query * 13 % 300).collect());
+        let problem = pose(&Case { query_rows: rows, ..case(Shape::Grid { side: 4 }, 300, dims, 20) }).expect("the case is sound");
+        check(&problem, &[EngineKind::Lockstep]);
+    }
+}
+
+/// A replayed query is alone in its tile, and counts as it did among others.
+#[test]
+fn replays_agree_in_many_dimensions() {
+    let problem = pose(&case(Shape::Uniform { exponent: 0 }, 5_000, 70, 32)).expect("the case is sound");
+    let found = answer(engines::open(EngineKind::Lockstep).expect("the twin runs everywhere").as_mut(), &problem);
+    for query in 0..problem.q() {
+        let (counters, history) = lockstep::replay(&problem, query);
+        assert_eq!(counters, found.counters[query]);
+        let (points_seen, max_distances) = found.convergence.of(query);
+        assert!(history.len() < CONVERGENCE_ENTRIES, "the whole history was kept");
+        assert!(history.iter().map(|entry| entry.0).eq(points_seen.iter().copied()));
+        assert!(history.iter().map(|entry| entry.1.to_bits()).eq(max_distances.iter().map(|max| max.to_bits())));
+    }
+}
+
 fn case(shape: Shape, n: usize, dims: usize, k: usize) -> Case {
     Case { shape, n, dims, k, ..Case::default() }
 }

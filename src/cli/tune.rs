@@ -62,7 +62,7 @@ pub fn run(args: &TuneArgs) -> anyhow::Result<()> {
             let tuned = tune(&mut cuda, &problems, args.repeats, |trial, ratio| {
                 if args.verbose {
                     // Progress: a closed pipe ends the tuner at its next result.
-                    let _ = output::print(&format!("    {}", line(trial, ratio)));
+                    let _ = output::print(&format!("    {}\n", line(trial, ratio)));
                 }
             })?;
             let before = tuned.before.outcome.as_deref().unwrap_or_default();
@@ -75,7 +75,7 @@ pub fn run(args: &TuneArgs) -> anyhow::Result<()> {
             rows.push(tuned.row);
         }
     }
-    output::print(updated_table("", &rows).trim_end())?;
+    output::print(&updated_table("", &rows))?;
     if let (Some(path), Some(table)) = (&args.write, table) {
         crate::export::write(path, |file| std::io::Write::write_all(file, updated_table(&table, &rows).as_bytes()))?;
     }

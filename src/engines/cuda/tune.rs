@@ -40,7 +40,7 @@ impl Trial {
 /// A row of `cuda/policy_table.cuh`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// From this compute capability on, times ten.
+    /// Compute capability, times ten; 0 for all that have no row of their own.
     pub arch: u32,
     /// K.
     pub capacity: u32,
@@ -111,9 +111,9 @@ const TRAITS: [fn(Policy, Variant) -> Vec<Policy>; 5] = [
     // Warps in a block and blocks on a multiprocessor: what registers a thread may take.
     |policy, _| {
         let mut all = Vec::new();
-        for warps in [2, 4, 5, 6, 8, 16] {
-            for resident in [0, 8, 12, 16, 20, 24, 28, 32, 40, 48] {
-                if resident == 0 || resident / warps > 0 && resident % warps < 2 {
+        for warps in [4, 6, 8, 16] {
+            for resident in [12, 16, 20, 24, 32, 40] {
+                if resident / warps > 0 && resident % warps < 2 {
                     all.push(Policy { warps, min_blocks: resident / warps, ..policy });
                 }
             }
@@ -129,8 +129,8 @@ const TRAITS: [fn(Policy, Variant) -> Vec<Policy>; 5] = [
         windows.map(|window| if variant.dims == 0 { Policy { window, batch: window * 32, ..policy } } else { Policy { window, ..policy } }).collect()
     },
     |policy, variant| {
-        let batches: &[u32] = if variant.dims == 0 { &[0] } else { &[512, 1024, 2048] };
-        let pairs = batches.iter().flat_map(|&batch| [1, 2, 3, 4, 6, 8].map(|slots| (batch, slots)));
+        let batches: &[u32] = if variant.dims == 0 { &[0] } else { &[1024, 2048, 4096] };
+        let pairs = batches.iter().flat_map(|&batch| [1, 2, 3, 4].map(|slots| (batch, slots)));
         pairs.map(|(batch, slots)| Policy { batch: if batch == 0 { policy.batch } else { batch }, slots, ..policy }).collect()
     },
     |policy, variant| if variant.dims == 0 { [4, 8, 16, 32].map(|tile| Policy { tile, ..policy }).to_vec() } else { Vec::new() },
@@ -230,7 +230,7 @@ mod tests {
         let policy = Policy::from_numbers([8, 4, 8, 1024, 4, 16, 3]);
         for variant in [Variant { capacity: 32, dims: 2 }, Variant { capacity: 1024, dims: 3 }] {
             let all: Vec<Policy> = TRAITS.iter().flat_map(|alternatives| alternatives(policy, variant)).collect();
-            assert!(all.len() > 30);
+            assert!(all.len() > 20);
             assert!(all.iter().all(|policy| policy.batch % (policy.window * 32) == 0 && policy.window <= 32));
         }
     }

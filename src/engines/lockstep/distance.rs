@@ -5,11 +5,16 @@
 
 use super::warp::Lanes;
 
+/// One coordinate of a group's points. It begins a cache line, so that no load of a vector register takes two.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+pub struct Coordinates<const W: usize>(Lanes<f32, W>);
+
 /// The points in the layout of a warp's loads: group by group, in a group dimension by dimension, W lanes together. The
 /// last group is filled up with points at infinity, whose distance no filter lets through.
 #[derive(Clone, Debug)]
 pub struct GroupedPoints<const W: usize> {
-    coordinates: Vec<Lanes<f32, W>>,
+    coordinates: Vec<Coordinates<W>>,
     dims: usize,
     n: usize,
 }
@@ -18,11 +23,11 @@ impl<const W: usize> GroupedPoints<W> {
     /// Groups n × d row-major coordinates.
     pub fn new(points: &[f32], dims: usize) -> Self {
         let n = points.len() / dims;
-        let mut coordinates = vec![[f32::INFINITY; W]; n.div_ceil(W) * dims];
+        let mut coordinates = vec![Coordinates([f32::INFINITY; W]); n.div_ceil(W) * dims];
         for (group, rows) in points.chunks(W * dims).enumerate() {
             for (lane, row) in rows.chunks_exact(dims).enumerate() {
                 for (axis, &value) in row.iter().enumerate() {
-                    coordinates[group * dims + axis][lane] = value;
+                    coordinates[group * dims + axis].0[lane] = value;
                 }
             }
         }
@@ -41,20 +46,31 @@ impl<const W: usize> GroupedPoints<W> {
 
     /// The coordinates of a range of groups.
     #[inline(always)]
-    pub fn range(&self, groups: std::ops::Range<usize>) -> &[Lanes<f32, W>] {
+    pub fn range(&self, groups: std::ops::Range<usize>) -> &[Coordinates<W>] {
         &self.coordinates[groups.start * self.dims..groups.end * self.dims]
     }
 }
 
-/// Squared L2 from each lane's point of a group to the query. `group` has one row of lanes a dimension.
+/// Squared L2 from each lane's point of a group to each of Q queries, which share what is loaded of the points. `group`
+/// has one row of lanes a dimension.
 #[inline(always)]
-pub fn squared_distances<const W: usize>(group: &[Lanes<f32, W>], query: &[f32]) -> Lanes<f32, W> {
-    let mut acc = [0.0f32; W];
-    for (coordinates, &q) in group.iter().zip(query) {
-        for lane in 0..W {
-            let t = coordinates[lane] - q;
-            acc[lane] = t.mul_add(t, acc[lane]);
+pub fn squared_distances<const W: usize, const Q: usize>(group: &[Coordinates<W>], queries: [&[f32]; Q]) -> [Lanes<f32, W>; Q] {
+    let queries = queries.map(|query| &query[..group.len()]);
+    let mut acc = [[0.0f32; W]; Q];
+    for (axis, coordinates) in group.iter().enumerate() {
+        for query in 0..Q {
+            acc[query] = add_squared_difference(&coordinates.0, queries[query][axis], acc[query]);
         }
+    }
+    acc
+}
+
+/// One dimension. By value, so that the compiler keeps the lanes in vector registers.
+#[inline(always)]
+fn add_squared_difference<const W: usize>(p: &Lanes<f32, W>, q: f32, mut acc: Lanes<f32, W>) -> Lanes<f32, W> {
+    for lane in 0..W {
+        let t = p[lane] - q;
+        acc[lane] = t.mul_add(t, acc[lane]);
     }
     acc
 }

@@ -30,8 +30,22 @@ use crate::knn::{Answer, Build, Counters, DeviceInfo, Engine, EngineError, Engin
 /// The width of a warp in a run.
 const WARP: usize = 32;
 
-/// Queries whose warps share a batch. Enough that streaming the points costs little beside scanning them.
+/// Queries of up to three dimensions whose warps share a batch: enough that streaming the points costs little beside
+/// scanning them, few enough that a thread which is done early can help the others.
 const BLOCK: usize = 32;
+
+/// The same for more dimensions, which are scanned so fast that 32 queries would wait for the points: at least, where
+/// there are as many, and at most.
+const LARGE_BLOCK: Range<usize> = 96..192;
+
+/// How many of `queries` share a batch: of many dimensions, as many as make equal shares for the threads.
+fn block(queries: usize, dims: usize) -> usize {
+    if dims <= 3 {
+        return BLOCK;
+    }
+    let shares = queries.div_ceil(LARGE_BLOCK.end).next_multiple_of(rayon::current_num_threads());
+    queries.div_ceil(shares).max(BLOCK)
+}
 
 /// The keys that a lane holds for `k` neighbours in a warp of `width`: a power of two.
 fn registers_for(k: usize, width: usize) -> usize {
@@ -115,7 +129,7 @@ impl Search for LockstepSearch<'_> {
     }
 
     fn first_chunk(&self) -> usize {
-        rayon::current_num_threads() * BLOCK
+        rayon::current_num_threads() * if self.problem.dims() <= 3 { BLOCK } else { LARGE_BLOCK.start }
     }
 
     fn search(&mut self, queries: Range<usize>, _build: Build) -> Result<f64, EngineError> {
@@ -123,10 +137,11 @@ impl Search for LockstepSearch<'_> {
         let (dims, k, points) = (self.problem.dims(), self.problem.k(), &self.points);
         let range = queries.start * k..queries.end * k;
         let coordinates = &self.problem.queries()[queries.start * dims..queries.end * dims];
+        let block = block(queries.len(), dims);
         self.tallies = coordinates
-            .par_chunks(BLOCK * dims)
-            .zip(self.neighbors.indices[range.clone()].par_chunks_mut(BLOCK * k))
-            .zip(self.neighbors.squared_distances[range].par_chunks_mut(BLOCK * k))
+            .par_chunks(block * dims)
+            .zip(self.neighbors.indices[range.clone()].par_chunks_mut(block * k))
+            .zip(self.neighbors.squared_distances[range].par_chunks_mut(block * k))
             .flat_map_iter(|((queries, indices), distances)| {
                 let mut warps = vec![Warp::<WARP>::new(k, registers_for(k, WARP)); queries.len() / dims];
                 warp_knn::search_block(points, queries, dims, &mut warps);

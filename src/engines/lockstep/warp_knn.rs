@@ -3,26 +3,35 @@
 //! Twin of `cuda/warp_knn.cuh`. A block's batch lies in the core's cache as the kernel's lies in shared memory.
 
 use multiversion::multiversion;
+use multiversion::target::target_cfg_f;
 
 use super::candidate_buffer::Warp;
-use super::distance::{GroupedPoints, squared_distances};
+use super::distance::{Coordinates, GroupedPoints, squared_distances};
 use super::warp::Lanes;
 
 /// Groups that a warp scans before it looks whether any of them has a candidate: most have none, and one look is
 /// cheaper than eight.
 const WINDOW: usize = 8;
 
-/// Coordinates in a batch: 32 KiB, a share of the core's second-level cache that also leaves the warps theirs.
+/// Coordinates in a batch: 32 KiB, most of the core's first-level cache.
 const BATCH_COORDINATES: usize = 8192;
+
+/// Queries of more than three dimensions whose distances to a window grow side by side, so that a coordinate is loaded
+/// once for all of them and no sum waits for itself.
+const TILE: usize = 4;
 
 /// Searches all points for a block of queries, one warp each. `queries` is row-major.
 pub fn search_block<const W: usize>(points: &GroupedPoints<W>, queries: &[f32], dims: usize, warps: &mut [Warp<W>]) {
-    let batch = (BATCH_COORDINATES / (W * dims)).max(1).next_multiple_of(WINDOW);
+    // The last tile is filled up with queries that nobody asked.
+    let mut rows = queries.to_vec();
+    rows.resize(warps.len().next_multiple_of(TILE) * dims, 0.0);
+    let batch = (BATCH_COORDINATES / (W * dims)).max(1);
     for first in (0..points.groups()).step_by(batch) {
-        let groups = first..(first + batch).min(points.groups());
-        let coordinates = points.range(groups);
-        for (warp, query) in warps.iter_mut().zip(queries.chunks_exact(dims)) {
-            scan(warp, coordinates, query, (first * W) as u32);
+        let groups = points.range(first..(first + batch).min(points.groups()));
+        let base = (first * W) as u32;
+        match dims {
+            2 | 3 => scan(warps, groups, queries, dims, base),
+            _ => scan_tiles(warps, groups, &rows, dims, base),
         }
     }
     for warp in warps {
@@ -30,38 +39,96 @@ pub fn search_block<const W: usize>(points: &GroupedPoints<W>, queries: &[f32], 
     }
 }
 
-/// One warp filters one batch, whose first point is `base`.
+/// Two or three dimensions: one warp after the other filters a batch, whose first point is `base`.
 #[multiversion(targets(
     "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
     "x86_64+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
     "aarch64+neon"
 ))]
-fn scan<const W: usize>(warp: &mut Warp<W>, batch: &[Lanes<f32, W>], query: &[f32], base: u32) {
+fn scan<const W: usize>(warps: &mut [Warp<W>], batch: &[Coordinates<W>], queries: &[f32], dims: usize, base: u32) {
     // Known lengths let the compiler unroll the loop over dimensions.
-    match query.len() {
-        2 => scan_windows(warp, batch, &[query[0], query[1]], base),
-        3 => scan_windows(warp, batch, &[query[0], query[1], query[2]], base),
-        _ => scan_windows(warp, batch, query, base),
+    for (warp, query) in warps.iter_mut().zip(queries.chunks_exact(dims)) {
+        match *query {
+            [x, y] => scan_windows(warp, batch, &[x, y], base),
+            [x, y, z] => scan_windows(warp, batch, &[x, y, z], base),
+            _ => unreachable!("{dims} dimensions are tiled"),
+        }
     }
 }
 
 #[inline(always)]
-fn scan_windows<const W: usize, Q: AsRef<[f32]> + ?Sized>(warp: &mut Warp<W>, batch: &[Lanes<f32, W>], query: &Q, base: u32) {
-    let query = query.as_ref();
-    let dims = query.len();
-    for (window, groups) in batch.chunks(WINDOW * dims).enumerate() {
+fn scan_windows<const W: usize, const D: usize>(warp: &mut Warp<W>, batch: &[Coordinates<W>], query: &[f32; D], base: u32) {
+    for (window, groups) in batch.chunks(WINDOW * D).enumerate() {
         let mut distances = [[f32::INFINITY; W]; WINDOW];
         let mut least = [f32::INFINITY; W];
-        for (distances, group) in distances.iter_mut().zip(groups.chunks_exact(dims)) {
-            *distances = squared_distances(group, query);
-            for lane in 0..W {
-                least[lane] = if distances[lane] < least[lane] { distances[lane] } else { least[lane] };
-            }
+        for (distances, group) in distances.iter_mut().zip(groups.chunks_exact(D)) {
+            [*distances] = squared_distances(group, [query]);
+            least = min(least, distances);
         }
-        if least.iter().fold(false, |any, &distance| any | (distance < warp.max_distance)) {
-            for (group, distances) in distances.iter().enumerate() {
-                warp.filter(distances, base + ((window * WINDOW + group) * W) as u32);
+        filter_window(warp, &distances, least, base + (window * WINDOW * W) as u32);
+    }
+}
+
+/// Any dimensions: the warps filter a batch, whose first point is `base`, four at a time. `queries` has as many rows as
+/// the warps' tiles have places.
+fn scan_tiles<const W: usize>(warps: &mut [Warp<W>], batch: &[Coordinates<W>], queries: &[f32], dims: usize, base: u32) {
+    let mut distances = [[[f32::INFINITY; W]; WINDOW]; TILE];
+    for (warps, queries) in warps.chunks_mut(TILE).zip(queries.chunks_exact(TILE * dims)) {
+        for (window, groups) in batch.chunks(WINDOW * dims).enumerate() {
+            tile_distances(groups, queries, dims, &mut distances);
+            let base = base + (window * WINDOW * W) as u32;
+            filter_tile(warps, &distances, groups.len() / dims, base);
+        }
+    }
+}
+
+/// The distances of a window's groups to a tile's queries. A function of its own, so that its sums stay in registers.
+#[multiversion(targets(
+    "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
+    "x86_64+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
+    "aarch64+neon"
+))]
+fn tile_distances<const W: usize>(groups: &[Coordinates<W>], queries: &[f32], dims: usize, distances: &mut [[Lanes<f32, W>; WINDOW]; TILE]) {
+    // Sums of 32 lanes take two registers of AVX-512, which has 32, and four of AVX2, which has 16.
+    const SHARE: usize = if target_cfg_f!(target_feature = "avx512f") { TILE } else { TILE / 2 };
+    for (queries, distances) in queries.chunks_exact(SHARE * dims).zip(distances.as_chunks_mut::<SHARE>().0) {
+        let queries: [&[f32]; SHARE] = std::array::from_fn(|i| &queries[i * dims..][..dims]);
+        for (group, coordinates) in groups.chunks_exact(dims).enumerate() {
+            let found = squared_distances(coordinates, queries);
+            for (distances, found) in distances.iter_mut().zip(found) {
+                distances[group] = found;
             }
         }
     }
+}
+
+/// The warps of a tile filter a window.
+#[multiversion(targets(
+    "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
+    "x86_64+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
+    "aarch64+neon"
+))]
+fn filter_tile<const W: usize>(warps: &mut [Warp<W>], distances: &[[Lanes<f32, W>; WINDOW]; TILE], groups: usize, base: u32) {
+    for (warp, distances) in warps.iter_mut().zip(distances) {
+        let distances = &distances[..groups];
+        filter_window(warp, distances, distances.iter().fold([f32::INFINITY; W], min), base);
+    }
+}
+
+/// A warp filters the groups of a window, whose first point is `base` and whose least distances in each lane are `least`.
+#[inline(always)]
+fn filter_window<const W: usize>(warp: &mut Warp<W>, distances: &[Lanes<f32, W>], least: Lanes<f32, W>, base: u32) {
+    if least.iter().fold(false, |any, &distance| any | (distance < warp.max_distance)) {
+        for (group, distances) in distances.iter().enumerate() {
+            warp.filter(distances, base + (group * W) as u32);
+        }
+    }
+}
+
+#[inline(always)]
+fn min<const W: usize>(mut least: Lanes<f32, W>, distances: &Lanes<f32, W>) -> Lanes<f32, W> {
+    for lane in 0..W {
+        least[lane] = if distances[lane] < least[lane] { distances[lane] } else { least[lane] };
+    }
+    least
 }

@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+"""How near the kernels come to what the chip can do: measured limits, and the rates of bench/peers.py's samples against them.
+
+Usage: bench/roofline.py SAMPLES.csv [--out roofline.svg]     needs CuPy and a GPU; matplotlib for the figure
+
+Limits are measured by micro-kernels in this process: FP32 fused multiply-adds from registers, 128-bit loads from shared
+memory, reads from device memory. SAMPLES.csv is what `peers.py --out` wrote. A distance in d dimensions is d subtractions and
+d multiply-adds: 3 operations and 2 instructions a coordinate, so that the direct form ends at 3/4 of the peak. What lies above
+that line used another form as a filter. Intensity counts the traffic that nothing can avoid: points, queries and results once.
+"""
+
+import argparse
+import csv
+import pathlib
+import statistics
+import sys
+
+SOURCE = r"""
+extern "C" __global__ void multiply_adds(float* out, float a, float b, int rounds) {
+    float acc[16];
+#pragma unroll
+    for (int i = 0; i < 16; ++i) acc[i] = threadIdx.x + i;
+    for (int round = 0; round < rounds; ++round) {
+#pragma unroll
+        for (int repeat = 0; repeat < 8; ++repeat) {
+#pragma unroll
+            for (int i = 0; i < 16; ++i) acc[i] = fmaf(acc[i], a, b);
+        }
+    }
+    float sum = 0;
+#pragma unroll
+    for (int i = 0; i < 16; ++i) sum += acc[i];
+    if (sum == 12345.678f) out[0] = sum;
+}
+
+extern "C" __global__ void shared_loads(float* out, int rounds) {
+    __shared__ float4 words[2048];
+    for (int i = threadIdx.x; i < 2048; i += blockDim.x) words[i] = make_float4(i, 1, 2, 3);
+    __syncthreads();
+    // Written so that no load can be hoisted: what is read says, unknown to the compiler, where to read next.
+    float4 sum[4] = {};
+    unsigned at = threadIdx.x;
+    for (int round = 0; round < rounds; ++round) {
+#pragma unroll
+        for (int i = 0; i < 16; ++i) {
+            float4 word = words[(at + i * 128) & 2047];
+            sum[i & 3].x += word.x; sum[i & 3].y += word.y; sum[i & 3].z += word.z; sum[i & 3].w += word.w;
+        }
+        at += rounds;
+    }
+    float all = 0;
+    for (int i = 0; i < 4; ++i) all += sum[i].x + sum[i].y + sum[i].z + sum[i].w;
+    if (all == 12345.678f) out[0] = all;
+}
+
+extern "C" __global__ void device_reads(float* out, const float4* words, size_t count) {
+    float sum = 0;
+    size_t step = (size_t)gridDim.x * blockDim.x;
+    for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += 4 * step) {
+        float4 w[4];
+#pragma unroll
+        for (int j = 0; j < 4; ++j) w[j] = i + j * step < count ? words[i + j * step] : make_float4(0, 0, 0, 0);
+#pragma unroll
+        for (int j = 0; j < 4; ++j) sum += w[j].x + w[j].y + w[j].z + w[j].w;
+    }
+    if (sum == 12345.678f) out[0] = sum;
+}
+"""
+
+
+def limits():
+    """FLOP/s of multiply-adds, bytes/s of shared memory, bytes/s of device memory: the best of ten launches each."""
+    import cupy
+    module = cupy.RawModule(code=SOURCE)
+    blocks = cupy.cuda.runtime.getDeviceProperties(0)["multiProcessorCount"] * 16
+    out = cupy.zeros(1, cupy.float32)
+
+    def seconds(name, threads, *arguments):
+        kernel, best = module.get_function(name), float("inf")
+        for _ in range(11):
+            start, stop = cupy.cuda.Event(), cupy.cuda.Event()
+            start.record()
+            kernel((blocks,), (threads,), arguments)
+            stop.record()
+            stop.synchronize()
+            best = min(best, cupy.cuda.get_elapsed_time(start, stop) / 1e3)
+        return best
+
+    rounds = 2_000
+    flops = blocks * 256 * rounds * 8 * 16 * 2 / seconds("multiply_adds", 256, out, cupy.float32(0.999), cupy.float32(0.001), cupy.int32(rounds))
+    shared = blocks * 256 * rounds * 16 * 16 / seconds("shared_loads", 256, out, cupy.int32(rounds))
+    words = cupy.zeros(1 << 30, cupy.float32)  # 4 GiB, far beyond any cache
+    device = words.nbytes / seconds("device_reads", 256, out, words, cupy.uint64(words.size // 4))
+    return cupy.cuda.runtime.getDeviceProperties(0)["name"].decode(), flops, shared, device
+
+
+def rates(path):
+    """(engine, n, q, d, k) to the median of its milliseconds."""
+    samples = {}
+    with open(path, newline="") as file:
+        for row in csv.DictReader(file):
+            key = (row["engine"], *(int(row[name]) for name in "nqdk"))
+            samples.setdefault(key, []).append(float(row["search_ms"]))
+    return {key: statistics.median(times) for key, times in samples.items()}
+
+
+def figure(path, name, flops, shared, device, points):
+    """The roofline: achieved rate over intensity, both logarithmic."""
+    import matplotlib
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+    fig, axes = pyplot.subplots(figsize=(9, 5.5))
+    intensities = [point[1] for point in points]
+    left, right = min(0.05, *intensities), max(1e3, *intensities) * 30  # room for labels
+    axes.plot([left, flops / device, right], [left * device, flops, flops], color="black")
+    lines = [(flops, f"multiply-adds, {flops / 1e12:.1f} TFLOP/s", "black"),
+             (0.75 * flops, "direct form: subtract, multiply-add", "#0072B2"),
+             (0.75 * shared, "every coordinate loaded from shared memory for one query", "#D55E00")]
+    for rate, text, colour in lines:
+        axes.axhline(rate, color=colour, linewidth=1, linestyle="--")
+        axes.annotate(f"{text}, {rate / 1e12:.1f}" if colour != "black" else text, (left * 1.2, rate), textcoords="offset points", xytext=(0, 3),
+                      fontsize=8, color=colour)
+    markers = {engine: marker for engine, marker in zip(dict.fromkeys(point[0] for point in points), "os^Dvp*X<>")}
+    for engine, marker in markers.items():
+        mine = [point for point in points if point[0] == engine]
+        axes.scatter([point[1] for point in mine], [point[2] for point in mine], marker=marker, label=engine, s=30)
+    for engine, intensity, rate, label in points:
+        if engine.startswith("cuda"):
+            axes.annotate(label, (intensity, rate), textcoords="offset points", xytext=(4, -8), fontsize=6)
+    axes.set(xscale="log", yscale="log", xlim=(left, right), xlabel="operations per byte of unavoidable traffic",
+             ylabel="operations of the direct form per second", title=f"{name}, device memory {device / 1e12:.2f} TB/s")
+    axes.legend(fontsize=8, loc="upper left")
+    fig.tight_layout()
+    fig.savefig(path)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("samples", type=pathlib.Path)
+    parser.add_argument("--out", type=pathlib.Path, help="the figure: .svg or .png")
+    options = parser.parse_args()
+    measured = rates(options.samples)
+    name, flops, shared, device = limits()
+    print(f"{name}: {flops / 1e12:.1f} TFLOP/s of FP32 multiply-adds, shared memory {shared / 1e12:.1f} TB/s, device memory {device / 1e12:.2f} TB/s read")
+    print("| engine | q | n | d | k | median | operations/s | of the peak | of the direct form's | unavoidable traffic/s | of device memory |")
+    print("|---" * 11 + "|")
+    points = []
+    for (engine, n, q, d, k), ms in measured.items():
+        operations, traffic = 3 * q * n * d, 4 * (n * d + q * d) + 8 * q * k
+        rate, bytes_ = operations / ms * 1e3, traffic / ms * 1e3
+        points.append((engine, operations / traffic, rate, f"q {q:,} n {n:,} d {d} k {k:,}"))
+        print(f"| {engine} | {q:,} | {n:,} | {d} | {k:,} | {ms:.4g} ms | {rate:.3g} | {rate / flops:.0%} | {rate / flops / 0.75:.0%} | {bytes_:.3g} | {bytes_ / device:.0%} |")
+    if options.out and points:
+        try:
+            figure(options.out, name, flops, shared, device, points)
+            print(f"figure: {options.out}")
+        except ImportError:
+            print("roofline: no figure: matplotlib is not installed", file=sys.stderr)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -308,7 +308,7 @@ fn devices_lists_every_engine() {
     let place = Place::new();
     let text = place.ok("devices").stdout;
     let lines = json(&place.ok("devices --json").stdout);
-    for engine in ["cuda", "lockstep", "kdtree"] {
+    for engine in ["cuda", "cuda-split", "lockstep", "kdtree"] {
         assert!(text.lines().any(|line| line.starts_with(engine)), "{text}");
         let line = lines.as_array().unwrap().iter().find(|line| line["engine"] == engine).unwrap();
         assert_eq!(line["can_run"] == true, line["device"]["name"].is_string());
@@ -441,7 +441,7 @@ fn wrong_usage_is_one_line_and_exits_with_2() {
         ("run --generate uniform --foo", "'--foo'"),
         ("run --generate uniform --k many", "'many' for '--k <NUMBER>'"),
         ("run --generate uniform --k -3", "'-3' for '--k <NUMBER>'"),
-        ("run --generate uniform --engine gpu", "[possible values: auto, cuda, lockstep, kdtree]"),
+        ("run --generate uniform --engine gpu", "[possible values: auto, cuda, cuda-split, lockstep, kdtree]"),
         ("run --generate uniform --metric cosine", "[possible values: l2, angular]"),
         ("run --generate uniform --repeats 0", "'0' for '--repeats <NUMBER>'"),
         ("run --generate uniform --queries rows:9-3", "runs backwards"),

@@ -15,6 +15,7 @@ pub fn open(kind: EngineKind) -> Result<Box<dyn Engine>, EngineError> {
     match kind {
         EngineKind::Lockstep => Ok(Box::new(lockstep::Lockstep::new())),
         EngineKind::Cuda => Ok(Box::new(cuda::Cuda::open()?)),
+        EngineKind::CudaSplit => Ok(Box::new(cuda::CudaSplit::open()?)),
         EngineKind::KdTree => Ok(Box::new(kdtree::KdTree::new())),
     }
 }

@@ -12,6 +12,9 @@ use super::{Answer, Neighbors, Problem};
 pub enum EngineKind {
     /// The warp-per-query kernel on an NVIDIA GPU.
     Cuda,
+    /// The points split over an NVIDIA GPU, for few queries.
+    #[serde(rename = "cuda-split")]
+    CudaSplit,
     /// Its CPU twin.
     Lockstep,
     /// A k-d tree on the CPU.
@@ -20,12 +23,13 @@ pub enum EngineKind {
 
 impl EngineKind {
     /// All, best first.
-    pub const ALL: [Self; 3] = [Self::Cuda, Self::Lockstep, Self::KdTree];
+    pub const ALL: [Self; 4] = [Self::Cuda, Self::CudaSplit, Self::Lockstep, Self::KdTree];
 
     /// As it is spelled on the command line and in files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Cuda => "cuda",
+            Self::CudaSplit => "cuda-split",
             Self::Lockstep => "lockstep",
             Self::KdTree => "kdtree",
         }
@@ -33,6 +37,11 @@ impl EngineKind {
 
     /// Whether it counts merges and candidates and keeps the convergence history.
     pub fn has_counters(self) -> bool {
+        matches!(self, Self::Cuda | Self::Lockstep)
+    }
+
+    /// Whether it computes the distance of every point to every query, so that distances a second mean something.
+    pub fn is_exhaustive(self) -> bool {
         self != Self::KdTree
     }
 }

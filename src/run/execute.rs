@@ -261,7 +261,7 @@ fn summarise(kind: EngineKind, problem: &Problem, samples: &[Sample], answer: &A
         search_ms_median,
         search_ms_min: repeats[0],
         search_ms_max: repeats[repeats.len() - 1],
-        distances_per_second: (kind.has_counters() && search_ms_median > 0.0).then(|| n as f64 * q as f64 / (search_ms_median / 1e3)),
+        distances_per_second: (kind.is_exhaustive() && search_ms_median > 0.0).then(|| n as f64 * q as f64 / (search_ms_median / 1e3)),
         mean_merges: mean(|counters| counters.merges),
         mean_candidates: mean(|counters| counters.candidates),
         expected_merges: theory::expected_merges(n, k, capacity),

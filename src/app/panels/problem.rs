@@ -237,6 +237,7 @@ fn percent(fraction: Option<f32>) -> String {
 fn about(kind: EngineKind) -> &'static str {
     match kind {
         EngineKind::Cuda => "The warp-per-query kernel on an NVIDIA GPU.",
+        EngineKind::CudaSplit => "An NVIDIA GPU for few queries: the points are split over the whole chip; counts no merges.",
         EngineKind::Lockstep => "The kernel's twin on the processor: the same steps, the same counters.",
         EngineKind::KdTree => "A k-d tree on the processor: fast in few dimensions; counts no merges.",
     }

@@ -16,8 +16,9 @@ use cudarc::driver::{
 
 use super::driver::say;
 use super::kernels::{Kernels, Unit, build_name};
+use super::memory::Memory;
 use super::policy::Variant;
-use super::search::{Device, TallyOut};
+use super::search::TallyOut;
 use crate::knn::{Build, Problem};
 
 /// Points that a chunk begins at a multiple of: two tiles of the filter, whose bits lie together.
@@ -206,13 +207,7 @@ impl Filtered {
     ///
     /// # Errors
     /// One sentence, where kernels or memory cannot be had.
-    pub fn new(
-        kernels: &mut Kernels,
-        stream: &Arc<CudaStream>,
-        problem: &Problem,
-        points: &CudaSlice<f32>,
-        queries: &CudaSlice<f32>,
-    ) -> Result<Self, String> {
+    pub fn new(kernels: &mut Kernels, stream: &Arc<CudaStream>, problem: &Problem, memory: &Memory) -> Result<Self, String> {
         let (n, d, k, q) = (problem.n(), problem.dims(), problem.k(), problem.q());
         let capacity = Variant::new(k, d).capacity;
         let (filters, selects) = (Unit::new("filter", 0, 0), Unit::new("select", capacity, 0));
@@ -263,8 +258,8 @@ impl Filtered {
                 unsafe { stream.launch_builder(&round).arg(&arguments).launch(config) }?;
                 Ok(rounded)
             };
-            let points = rounded(points, n, point_tiles, false)?;
-            let queries = rounded(queries, q, query_tiles, true)?;
+            let points = rounded(&memory.points, n, point_tiles, false)?;
+            let queries = rounded(&memory.queries, q, query_tiles, true)?;
             let rows = q.min(MOST_ROWS).next_multiple_of(cut.tile);
             let scratch = Scratch {
                 survivors: stream.alloc_zeros((rows * n.next_multiple_of(CHUNK) / 8).min(SURVIVOR_BYTES) / 4)?,
@@ -303,10 +298,10 @@ impl Filtered {
 
     /// Answers the queries of a range, whose entries of the tally begin at `tally`; false, and nothing answered, where the
     /// filter lets so much through that the direct kernel is faster.
-    pub fn search(&mut self, device: Device, queries: &Range<usize>, build: Build, tally: TallyOut) -> Result<bool, DriverError> {
+    pub fn search(&mut self, memory: &mut Memory, queries: &Range<usize>, build: Build, tally: TallyOut) -> Result<bool, DriverError> {
         for start in queries.clone().step_by(MOST_ROWS) {
             let part = start..queries.end.min(start + MOST_ROWS);
-            if !self.pass(device, &part, build, tally.from(start - queries.start))? {
+            if !self.pass(memory, &part, build, tally.from(start - queries.start))? {
                 return Ok(false);
             }
         }
@@ -314,7 +309,7 @@ impl Filtered {
     }
 
     /// One pass over the points.
-    fn pass(&mut self, device: Device, queries: &Range<usize>, build: Build, tally: TallyOut) -> Result<bool, DriverError> {
+    fn pass(&mut self, memory: &mut Memory, queries: &Range<usize>, build: Build, tally: TallyOut) -> Result<bool, DriverError> {
         let rows = queries.len().next_multiple_of(self.cut.tile);
         let most = (self.scratch.survivors.len() * 32 / rows / CHUNK).max(1) * CHUNK;
         self.stream.memset_zeros(&mut self.scratch.computed)?;
@@ -334,7 +329,7 @@ impl Filtered {
                 }
                 (computed, from) = (now, chunk.start);
             }
-            self.launch_select(device, queries, &chunk, build, tally)?;
+            self.launch_select(memory, queries, &chunk, build, tally)?;
             if chunk.end >= WORTH_ASKING {
                 self.stream.memcpy_dtoh(&self.scratch.computed, &mut self.scratch.seen)?;
                 self.scratch.copied.record(&self.stream)?;
@@ -377,7 +372,7 @@ impl Filtered {
 
     fn launch_select(
         &mut self,
-        device: Device,
+        memory: &mut Memory,
         queries: &Range<usize>,
         chunk: &Range<usize>,
         build: Build,
@@ -385,8 +380,8 @@ impl Filtered {
     ) -> Result<(), DriverError> {
         let (stream, scratch) = (&self.stream, &mut self.scratch);
         let arguments = SelectArguments {
-            points: device.points,
-            queries: device.queries,
+            points: memory.points.device_ptr(stream).0,
+            queries: memory.queries.device_ptr(stream).0,
             n: self.n as u32,
             d: self.d as u32,
             k: self.k as u32,
@@ -404,8 +399,8 @@ impl Filtered {
             scale: self.scale,
             epsilon: self.epsilon,
             computed: scratch.computed.device_ptr_mut(stream).0,
-            indices: device.indices,
-            squared_distances: device.squared_distances,
+            indices: memory.indices.device_ptr_mut(stream).0,
+            squared_distances: memory.squared_distances.device_ptr_mut(stream).0,
             tally,
         };
         let select = match build {

@@ -70,9 +70,8 @@ impl Kernels {
         Self { context, stream, modules: HashMap::new(), functions: HashMap::new(), cuts: HashMap::new() }
     }
 
-    /// Loads the smallest kernel, to see whether any can be had, and says where they come from.
-    pub fn probe(&mut self) -> Result<String, String> {
-        let unit = Variant { capacity: 32, dims: 2 }.unit();
+    /// Loads a small unit, to see whether any can be had, and says where they come from.
+    pub fn probe(&mut self, unit: Unit) -> Result<String, String> {
         let (module, origin) = self.load(unit)?;
         self.modules.insert(unit, module);
         Ok(origin)

@@ -8,7 +8,9 @@
 //! | `nvrtc.rs` | run-time compilation and its disk cache |
 //! | `points.rs` | the points on the device, in the order that the kernel streams them |
 //! | `policy.rs` | which kernel answers a problem, and how it was cut to size |
-//! | `search.rs` | device memory, launches, event timing |
+//! | `memory.rs` | a problem in device memory, its answer, event timing |
+//! | `search.rs` | launches, and what they count |
+//! | `split/` | the engine `cuda-split`: few queries, the points split over the whole chip |
 //! | `tune.rs` | finds the policy that is fastest on a device |
 //!
 //! Everything unsafe is here: the driver's functions are reached through `cudarc`, whose safe layer covers memory,
@@ -17,10 +19,12 @@
 mod driver;
 mod filtered;
 mod kernels;
+mod memory;
 mod nvrtc;
 mod points;
 mod policy;
 mod search;
+mod split;
 mod tune;
 
 use std::sync::Arc;
@@ -28,6 +32,7 @@ use std::sync::Arc;
 use cudarc::driver::{CudaContext, CudaStream};
 
 pub use policy::Policy;
+pub use split::CudaSplit;
 pub use tune::{Row, Trial, Tuned, tune, updated_table};
 
 use crate::knn::{DeviceInfo, Engine, EngineError, EngineKind, MAX_K, Problem, Search};
@@ -47,11 +52,16 @@ impl Cuda {
     /// # Errors
     /// [`EngineError::Unavailable`] with what is missing and how to get it.
     pub fn open() -> Result<Self, EngineError> {
-        let unavailable = |why: String| EngineError::Unavailable { engine: EngineKind::Cuda, why };
+        Self::open_with(EngineKind::Cuda, policy::Variant { capacity: 32, dims: 2 }.unit())
+    }
+
+    /// The same for the engine `kind`, whose smallest kernel is in `unit`.
+    fn open_with(kind: EngineKind, unit: kernels::Unit) -> Result<Self, EngineError> {
+        let unavailable = |why: String| EngineError::Unavailable { engine: kind, why };
         let context = driver::open().map_err(unavailable)?;
         let stream = context.new_stream().map_err(|error| unavailable(driver::say(error)))?;
         let mut kernels = kernels::Kernels::new(Arc::clone(&context), Arc::clone(&stream));
-        let origin = kernels.probe().map_err(unavailable)?;
+        let origin = kernels.probe(unit).map_err(unavailable)?;
         let device = driver::describe(&context, &origin);
         Ok(Self { context, stream, kernels, device })
     }

@@ -189,8 +189,20 @@ mod tests {
         }
         let policy = Policy { warps: 4, queries: 2, window: 4, batch: 512, slots: 2, tile: 8, min_blocks: 0 };
         let (small, large) = (Unit::new("warp_knn", 32, 2), Unit::new("warp_knn", 256, 0));
-        for unit in [small, Unit::new("warp_knn", 64, 3), large, Unit { exact_dims: 5, ..large }, Unit { policy: Some(policy), ..small }] {
+        let split = [2, 3, 0].map(|dims| Unit::new("split_knn", 0, dims));
+        for unit in split.into_iter().chain([
+            small,
+            Unit::new("warp_knn", 64, 3),
+            large,
+            Unit { exact_dims: 5, ..large },
+            Unit { policy: Some(policy), ..small },
+        ]) {
             let code = compile_source(unit.text(), &options(unit, "sm_75")).unwrap();
+            assert!(code.starts_with(b"\x7fELF"), "{unit:?}");
+        }
+        // The tensor cores take BF16 from sm_80 on.
+        for unit in [Unit::new("filter", 0, 0), Unit::new("select", 32, 0), Unit::new("select", 512, 0)] {
+            let code = compile_source(unit.text(), &options(unit, "sm_80")).unwrap();
             assert!(code.starts_with(b"\x7fELF"), "{unit:?}");
         }
     }

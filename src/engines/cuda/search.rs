@@ -1,17 +1,15 @@
-//! A problem on the device: memory, launches, event timing.
-//!
-//! All work goes to one stream, so that its order needs no events; events are there to be timed.
+//! The search: launches and what they count.
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT;
-use cudarc::driver::sys::{CUdeviceptr, CUevent_flags};
-use cudarc::driver::{CudaEvent, CudaSlice, DevicePtr, DevicePtrMut, DeviceRepr, DriverError, LaunchConfig, PushKernelArg, ValidAsZeroBits};
+use cudarc::driver::sys::CUdeviceptr;
+use cudarc::driver::{CudaSlice, DevicePtr, DevicePtrMut, DeviceRepr, DriverError, LaunchConfig, PushKernelArg, ValidAsZeroBits};
 
 use super::Cuda;
 use super::filtered::{self, Filtered};
 use super::kernels::Unit;
+use super::memory::Memory;
 use super::points::Layout;
 use super::policy::{Policy, Variant};
 use crate::knn::{
@@ -22,9 +20,6 @@ use crate::knn::{
 /// What the counted build writes per query, in bytes; with the profiled build's.
 const TALLY_BYTES: u64 =
     (size_of::<Counters>() + CONVERGENCE_ENTRIES * size_of::<ConvergenceEntry>() + WarpPhase::ALL.len() * 8 + size_of::<WarpSpan>()) as u64;
-
-/// Left to the driver: kernels, and what each launch takes for itself, in bytes.
-const RESERVE: u64 = 64 << 20;
 
 /// `cuda/counters.cuh`.
 #[repr(C)]
@@ -65,15 +60,6 @@ impl TallyOut {
     }
 }
 
-/// Where a problem lies on the device, and its answer.
-#[derive(Clone, Copy, Debug)]
-pub struct Device {
-    pub points: CUdeviceptr,
-    pub queries: CUdeviceptr,
-    pub indices: CUdeviceptr,
-    pub squared_distances: CUdeviceptr,
-}
-
 /// `Search` of `cuda/warp_knn.cuh`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -105,37 +91,22 @@ struct Tally {
     spans: Option<CudaSlice<WarpSpan>>,
 }
 
-/// The points in device memory, as the search wants them.
-enum Points {
-    /// In the order of the direct kernel.
-    Direct(CudaSlice<f32>),
-    /// Row-major, and prepared for the tensor-core filter.
-    Filtered(CudaSlice<f32>, Box<Filtered>),
-}
-
 /// A problem in device memory.
 pub struct CudaSearch<'a> {
     cuda: &'a mut Cuda,
     unit: Unit,
     policy: Policy,
-    n: usize,
-    d: usize,
-    k: usize,
-    q: usize,
-    profile: bool,
+    memory: Memory,
+    /// The order of the points that the direct kernel wants; behind the filter they are row-major.
     layout: Layout,
-    points: Points,
-    /// How it is searched, or why not behind the filter.
+    filtered: Option<Filtered>,
+    /// How the problem is searched, or why not behind the filter.
     method: &'static str,
-    queries: CudaSlice<f32>,
-    indices: CudaSlice<u32>,
-    squared_distances: CudaSlice<f32>,
+    setup_ms: Vec<(&'static str, f64)>,
+    profile: bool,
     tally: Option<Tally>,
     /// What the last launch was.
     last: (Range<usize>, Build),
-    setup_ms: Vec<(&'static str, f64)>,
-    before: CudaEvent,
-    after: CudaEvent,
 }
 
 impl<'a> CudaSearch<'a> {
@@ -146,8 +117,7 @@ impl<'a> CudaSearch<'a> {
     pub fn new(cuda: &'a mut Cuda, problem: &Problem, profile: bool) -> Result<Self, EngineError> {
         if cuda.context.compute_capability().is_ok_and(|capability| filtered::pays(problem, capability)) {
             // The direct kernel is only to fall back on: not worth being compiled for this d alone.
-            let unit = Variant::new(problem.k(), problem.dims()).unit();
-            return Self::build(cuda, problem, profile, unit, true);
+            return Self::build(cuda, problem, profile, Variant::new(problem.k(), problem.dims()).unit(), true);
         }
         let unit = cuda.kernels.unit_for(problem.k(), problem.dims());
         Self::build(cuda, problem, profile, unit, false)
@@ -162,7 +132,6 @@ impl<'a> CudaSearch<'a> {
     }
 
     fn build(cuda: &'a mut Cuda, problem: &Problem, profile: bool, unit: Unit, behind_filter: bool) -> Result<Self, EngineError> {
-        let (n, d, k, q) = (problem.n(), problem.dims(), problem.k(), problem.q());
         let unavailable = |why| EngineError::Unavailable { engine: EngineKind::Cuda, why };
         // Loaded now, so that no launch is timed with it.
         let mut policy = None;
@@ -170,88 +139,52 @@ impl<'a> CudaSearch<'a> {
             policy = Some(cuda.kernels.search(unit, build).map_err(unavailable)?.cut.policy);
         }
         let policy = policy.expect("three builds");
-        let layout = Layout::new(n, d, unit, policy);
-        let needed = RESERVE
-            + 4 * (layout.floats() + layout.scratch_floats() + q * d) as u64
-            + 8 * (q * k) as u64
-            + TALLY_BYTES * q.min(MAX_COUNTED_CHUNK) as u64;
-        // Memory of the search before is given back in the stream's order.
-        cuda.stream.synchronize().map_err(|error| cuda.failed(error))?;
-        let (free, _) = cuda.context.mem_get_info().map_err(|error| cuda.failed(error))?;
-        if needed > free as u64 {
-            return Err(EngineError::Memory { needed: needed.div_ceil(1 << 20), free: free as u64 >> 20, device: cuda.device.name.clone() });
-        }
-        let mut method = if behind_filter { "the filter's copies do not fit the memory" } else { "direct kernel" };
-        // With room for the order of the direct kernel, should it be needed after all.
-        let behind_filter = behind_filter && needed + 4 * (n * d) as u64 + Filtered::bytes(problem) <= free as u64;
-        let stream = cuda.stream.clone();
-        // Blocking events let the thread sleep instead of spinning while the GPU works.
-        let context = Arc::clone(&cuda.context);
-        let event = || context.new_event(Some(CUevent_flags::CU_EVENT_BLOCKING_SYNC));
-        let mut upload = || -> Result<_, DriverError> {
-            let (before, after) = (event()?, event()?);
-            // Reserved first: the first reservation of a process takes the driver milliseconds.
-            let mut points = stream.alloc_zeros::<f32>(if behind_filter { n * d } else { layout.floats() })?;
-            let mut scratch = stream.alloc_zeros::<f32>(if behind_filter { 1 } else { layout.scratch_floats().max(1) })?;
-            let mut queries = stream.alloc_zeros::<f32>(q * d)?;
-            before.record(&stream)?;
-            if behind_filter {
-                stream.memcpy_htod(problem.points(), &mut points)?;
-            } else {
-                layout.upload(cuda, problem.points(), &mut points, &mut scratch)?;
+        let layout = Layout::new(problem.n(), problem.dims(), unit, policy);
+        let tally = TALLY_BYTES * problem.q().min(MAX_COUNTED_CHUNK) as u64;
+        let mut method = "direct kernel";
+        if behind_filter {
+            let rows = problem.n() * problem.dims();
+            // With room for the other order, should it be needed after all.
+            match Memory::reserve(cuda, problem, rows, tally + Filtered::bytes(problem) + 4 * layout.floats() as u64) {
+                Ok(memory) => return Self::load_filtered(cuda, problem, profile, unit, policy, layout, memory),
+                Err(EngineError::Memory { .. }) => method = "direct kernel, as the filter's copies do not fit the memory",
+                Err(error) => return Err(error),
             }
-            stream.memcpy_htod(problem.queries(), &mut queries)?;
-            after.record(&stream)?;
-            let indices = stream.alloc_zeros::<u32>(q * k)?;
-            let squared_distances = stream.alloc_zeros::<f32>(q * k)?;
-            stream.synchronize()?;
-            Ok((f64::from(before.elapsed_ms(&after)?), points, queries, indices, squared_distances, before, after))
+        }
+        let mut memory = Memory::reserve(cuda, problem, layout.floats(), tally + 4 * layout.scratch_floats() as u64)?;
+        let mut upload = || -> Result<(), DriverError> {
+            let mut scratch = cuda.stream.alloc_zeros::<f32>(layout.scratch_floats().max(1))?;
+            memory.upload(cuda, problem, |cuda, points| layout.upload(cuda, problem.points(), points, &mut scratch))
         };
-        let (upload_ms, points, queries, indices, squared_distances, before, after) = upload().map_err(|error| cuda.failed(error))?;
-        let mut setup_ms = vec![("upload", upload_ms)];
-        let points = if behind_filter {
-            let prepare = || -> Result<_, DriverError> {
-                before.record(&stream)?;
-                let filtered = Filtered::new(&mut cuda.kernels, &stream, problem, &points, &queries);
-                after.record(&stream)?;
-                stream.synchronize()?;
-                setup_ms.push(("prepare filter", f64::from(before.elapsed_ms(&after)?)));
-                match filtered {
-                    Ok(filtered) => {
-                        method = "tensor-core filter";
-                        Ok(Points::Filtered(points, Box::new(filtered)))
-                    }
-                    Err(_) => {
-                        method = "the filter's kernels cannot be had";
-                        Ok(Points::Direct(layout.arrange(&mut cuda.kernels, &stream, &points)?))
-                    }
-                }
-            };
-            prepare().map_err(|error| cuda.failed(error))?
-        } else {
-            Points::Direct(points)
+        upload().map_err(|error| cuda.failed(error))?;
+        let setup_ms = vec![("upload", memory.upload_ms)];
+        Ok(Self { cuda, unit, policy, memory, layout, filtered: None, method, setup_ms, profile, tally: None, last: (0..0, Build::Timed) })
+    }
+
+    /// Uploads the points as rows and prepares the filter; where its kernels cannot be had, brings the rows into order.
+    fn load_filtered(
+        cuda: &'a mut Cuda,
+        problem: &Problem,
+        profile: bool,
+        unit: Unit,
+        policy: Policy,
+        layout: Layout,
+        mut memory: Memory,
+    ) -> Result<Self, EngineError> {
+        let stream = cuda.stream.clone();
+        let mut load = || -> Result<_, DriverError> {
+            memory.upload(cuda, problem, |cuda, points| cuda.stream.memcpy_htod(problem.points(), points))?;
+            memory.start(&stream)?;
+            let filtered = Filtered::new(&mut cuda.kernels, &stream, problem, &memory).ok();
+            if filtered.is_none() {
+                memory.points = layout.arrange(&mut cuda.kernels, &stream, &memory.points)?;
+            }
+            Ok((filtered, memory.stop(&stream)?))
         };
-        Ok(Self {
-            cuda,
-            unit,
-            policy,
-            n,
-            d,
-            k,
-            q,
-            profile,
-            layout,
-            points,
-            method,
-            queries,
-            indices,
-            squared_distances,
-            tally: None,
-            last: (0..0, Build::Timed),
-            setup_ms,
-            before,
-            after,
-        })
+        let (filtered, prepare_ms) = load().map_err(|error| cuda.failed(error))?;
+        let method = if filtered.is_some() { "tensor-core filter" } else { "direct kernel, as the filter's cannot be had" };
+        let setup_ms = vec![("upload", memory.upload_ms), ("prepare filter", prepare_ms)];
+        Ok(Self { cuda, unit, policy, memory, layout, filtered, method, setup_ms, profile, tally: None, last: (0..0, Build::Timed) })
     }
 
     /// Room for what `count` queries write.
@@ -275,8 +208,7 @@ impl<'a> CudaSearch<'a> {
         if build != Build::Timed {
             self.reserve_tally(queries.len())?;
         }
-        let stream = self.cuda.stream.clone();
-        let stream = &stream;
+        let stream = &self.cuda.stream.clone();
         let mut tally = TallyOut::default();
         if let (Some(out), true) = (&mut self.tally, build != Build::Timed) {
             tally.counters = out.counters.device_ptr_mut(stream).0;
@@ -284,29 +216,26 @@ impl<'a> CudaSearch<'a> {
             tally.cycles = out.cycles.as_mut().map_or(0, |cycles| cycles.device_ptr_mut(stream).0);
             tally.spans = out.spans.as_mut().map_or(0, |spans| spans.device_ptr_mut(stream).0);
         }
-        let queries_at = self.queries.device_ptr(stream).0;
-        let (indices, squared_distances) = (self.indices.device_ptr_mut(stream).0, self.squared_distances.device_ptr_mut(stream).0);
-        self.before.record(stream)?;
-        if let Points::Filtered(rows, filtered) = &mut self.points {
-            let device = Device { points: rows.device_ptr(stream).0, queries: queries_at, indices, squared_distances };
-            if filtered.search(device, queries, build, tally)? {
-                return self.elapsed();
+        let memory = &mut self.memory;
+        memory.start(stream)?;
+        if let Some(filtered) = &mut self.filtered {
+            if filtered.search(memory, queries, build, tally)? {
+                return memory.stop(stream);
             }
-            let arranged = self.layout.arrange(&mut self.cuda.kernels, stream, rows)?;
-            self.points = Points::Direct(arranged);
+            self.filtered = None;
             self.method = "direct kernel, as the filter let too much through";
+            memory.points = self.layout.arrange(&mut self.cuda.kernels, stream, &memory.points)?;
         }
-        let Points::Direct(points) = &self.points else { unreachable!("made direct just now") };
         let arguments = Arguments {
-            points: points.device_ptr(stream).0,
-            queries: queries_at,
-            n: self.n as u32,
-            d: self.d as u32,
-            k: self.k as u32,
+            points: memory.points.device_ptr(stream).0,
+            queries: memory.queries.device_ptr(stream).0,
+            n: memory.n as u32,
+            d: memory.d as u32,
+            k: memory.k as u32,
             first_query: queries.start as u32,
             last_query: queries.end as u32,
-            indices,
-            squared_distances,
+            indices: memory.indices.device_ptr_mut(stream).0,
+            squared_distances: memory.squared_distances.device_ptr_mut(stream).0,
             tally,
         };
         let config = LaunchConfig {
@@ -316,14 +245,7 @@ impl<'a> CudaSearch<'a> {
         };
         // SAFETY: `Arguments` is the kernel's parameter; its pointers are to memory of this search, as long as it says.
         unsafe { stream.launch_builder(&kernel.function).arg(&arguments).launch(config) }?;
-        self.elapsed()
-    }
-
-    /// Milliseconds since `before`, when all is done.
-    fn elapsed(&self) -> Result<f64, DriverError> {
-        self.after.record(&self.cuda.stream)?;
-        self.cuda.stream.synchronize()?;
-        Ok(f64::from(self.before.elapsed_ms(&self.after)?))
+        memory.stop(stream)
     }
 }
 
@@ -337,7 +259,7 @@ impl Search for CudaSearch<'_> {
     }
 
     fn first_chunk(&self) -> usize {
-        if let Points::Filtered(..) = self.points {
+        if self.filtered.is_some() {
             return filtered::FIRST_QUERIES;
         }
         // Four blocks of warps for every multiprocessor.
@@ -346,7 +268,7 @@ impl Search for CudaSearch<'_> {
     }
 
     fn chunk_unit(&self) -> usize {
-        if let Points::Filtered(..) = self.points {
+        if self.filtered.is_some() {
             return filtered::QUERY_UNIT;
         }
         self.policy.queries_per_block() as usize
@@ -357,7 +279,7 @@ impl Search for CudaSearch<'_> {
     }
 
     fn search(&mut self, queries: Range<usize>, build: Build) -> Result<f64, EngineError> {
-        debug_assert!(queries.start < queries.end && queries.end <= self.q);
+        debug_assert!(queries.start < queries.end && queries.end <= self.memory.q);
         let build = if build == Build::Profiled && !self.profile { Build::Counted } else { build };
         let ms = self.launch(&queries, build).map_err(|error| self.cuda.failed(error))?;
         self.last = (queries, build);
@@ -365,19 +287,7 @@ impl Search for CudaSearch<'_> {
     }
 
     fn download(&mut self, neighbors: &mut Neighbors) -> Result<f64, EngineError> {
-        let stream = self.cuda.stream.clone();
-        neighbors.k = self.k;
-        neighbors.indices.resize(self.q * self.k, 0);
-        neighbors.squared_distances.resize(self.q * self.k, 0.0);
-        let mut copy = || -> Result<f64, DriverError> {
-            self.before.record(&stream)?;
-            stream.memcpy_dtoh(&self.indices, &mut neighbors.indices)?;
-            stream.memcpy_dtoh(&self.squared_distances, &mut neighbors.squared_distances)?;
-            self.after.record(&stream)?;
-            stream.synchronize()?;
-            Ok(f64::from(self.before.elapsed_ms(&self.after)?))
-        };
-        copy().map_err(|error| self.cuda.failed(error))
+        self.memory.download(&self.cuda.stream, neighbors).map_err(|error| self.cuda.failed(error))
     }
 
     fn collect(&mut self, answer: &mut Answer) -> Result<(), EngineError> {

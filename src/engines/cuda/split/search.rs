@@ -1,0 +1,281 @@
+//! Device memory and launches.
+//!
+//! Four kernels answer a chunk of queries, each launched while the one before it runs. A search that is repeated is
+//! recorded as a graph: for one query the launches would take as long as the kernels.
+
+use std::ffi::{c_uint, c_void};
+use std::mem::{offset_of, zeroed};
+use std::ops::Range;
+use std::sync::Arc;
+
+use cudarc::driver::sys::CUdevice_attribute::{CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT};
+use cudarc::driver::sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+use cudarc::driver::sys::{self, CUdeviceptr, CUgraphInstantiate_flags, CUlaunchAttribute, CUlaunchConfig, CUstreamCaptureMode};
+use cudarc::driver::{CudaFunction, CudaGraph, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DriverError};
+
+use super::plan::Plan;
+use crate::engines::cuda::Cuda;
+use crate::engines::cuda::memory::Memory;
+use crate::knn::{Answer, Build, EngineError, EngineKind, Neighbors, Problem, Search};
+
+/// Threads of a block of bound and select: `SELECT_THREADS` of `cuda/radix_select.cuh`.
+const SELECT_THREADS: u32 = 1024;
+
+/// The multiprocessors of a device that does not say: a small one.
+const FEW_MULTIPROCESSORS: u32 = 16;
+
+/// `Split` of `cuda/split.cuh`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+struct Arguments {
+    points: CUdeviceptr,
+    queries: CUdeviceptr,
+    n: u32,
+    d: u32,
+    k: u32,
+    first_query: u32,
+    query_count: u32,
+    block_queries: u32,
+    windows: u32,
+    window_groups: u32,
+    capacity: u32,
+    spacing: u64,
+    minima: CUdeviceptr,
+    bounds: CUdeviceptr,
+    counts: CUdeviceptr,
+    lists: CUdeviceptr,
+    indices: CUdeviceptr,
+    squared_distances: CUdeviceptr,
+}
+
+// `cuda/split.cuh` asserts the same of its own.
+const _: () = assert!(size_of::<Arguments>() == 112 && offset_of!(Arguments, minima) == 64);
+
+/// What the stages leave to each other, for the queries of one launch.
+struct Scratch {
+    minima: CudaSlice<u32>,
+    bounds: CudaSlice<f32>,
+    counts: CudaSlice<u32>,
+    lists: CudaSlice<u64>,
+}
+
+impl Scratch {
+    fn reserve(stream: &Arc<CudaStream>, plan: &Plan) -> Result<Self, DriverError> {
+        let (chunk, groups, capacity) = (plan.chunk as usize, plan.groups() as usize, plan.capacity as usize);
+        // SAFETY: what was not written is not read.
+        unsafe {
+            Ok(Self {
+                minima: stream.alloc((chunk * groups).max(1))?,
+                bounds: stream.alloc(chunk)?,
+                counts: stream.alloc(chunk)?,
+                lists: stream.alloc(chunk * capacity)?,
+            })
+        }
+    }
+}
+
+/// The four kernels.
+struct Stages {
+    sample: CudaFunction,
+    bound: CudaFunction,
+    collect: CudaFunction,
+    select: CudaFunction,
+    multiprocessors: u32,
+    /// Whether the device launches a kernel while the one before it runs, and the kernel waits by itself.
+    overlap: bool,
+}
+
+/// A problem in device memory.
+pub struct SplitSearch<'a> {
+    cuda: &'a mut Cuda,
+    plan: Plan,
+    memory: Memory,
+    /// Kept for the arguments that point into it.
+    _scratch: Scratch,
+    /// All but the queries of a launch.
+    arguments: Arguments,
+    stages: Stages,
+    /// The queries that were last searched, and the search as a graph once it was repeated.
+    last: (Range<usize>, Option<CudaGraph>),
+}
+
+impl<'a> SplitSearch<'a> {
+    /// Reserves memory and uploads the problem.
+    ///
+    /// # Errors
+    /// [`EngineError::Memory`] before anything is reserved, [`EngineError::Device`].
+    pub fn new(cuda: &'a mut Cuda, problem: &Problem) -> Result<Self, EngineError> {
+        let plan = Plan::new(problem.n(), problem.dims(), problem.k(), problem.q());
+        let stages = Stages::load(cuda, &plan, problem.q())?;
+        let mut memory = Memory::reserve(cuda, problem, problem.n() * problem.dims(), plan.scratch_bytes())?;
+        let rows = |cuda: &mut Cuda, points: &mut CudaSlice<f32>| cuda.stream.memcpy_htod(problem.points(), points);
+        memory.upload(cuda, problem, rows).map_err(|error| cuda.failed(error))?;
+        let mut scratch = Scratch::reserve(&cuda.stream, &plan).map_err(|error| cuda.failed(error))?;
+        let stream = &cuda.stream;
+        let arguments = Arguments {
+            points: memory.points.device_ptr(stream).0,
+            queries: memory.queries.device_ptr(stream).0,
+            n: memory.n as u32,
+            d: memory.d as u32,
+            k: memory.k as u32,
+            first_query: 0,
+            query_count: 0,
+            block_queries: 0,
+            windows: plan.windows,
+            window_groups: plan.window_groups,
+            capacity: plan.capacity,
+            spacing: plan.spacing,
+            minima: scratch.minima.device_ptr_mut(stream).0,
+            bounds: scratch.bounds.device_ptr_mut(stream).0,
+            counts: scratch.counts.device_ptr_mut(stream).0,
+            lists: scratch.lists.device_ptr_mut(stream).0,
+            indices: memory.indices.device_ptr_mut(stream).0,
+            squared_distances: memory.squared_distances.device_ptr_mut(stream).0,
+        };
+        Ok(Self { cuda, plan, memory, _scratch: scratch, arguments, stages, last: (0..0, None) })
+    }
+
+    /// Answers a range of queries. The launches are in the stream, or in the graph that records it, when this returns.
+    fn launch(&self, queries: &Range<usize>) -> Result<(), DriverError> {
+        let chunk = self.plan.chunk as usize;
+        for first in queries.clone().step_by(chunk) {
+            let query_count = (queries.end - first).min(chunk) as u32;
+            let arguments = Arguments { first_query: first as u32, query_count, ..self.arguments };
+            // SAFETY: the pointers are to memory of this search, as long as the arguments say.
+            unsafe { self.stages.launch(&self.cuda.stream, &self.plan, arguments) }?;
+        }
+        Ok(())
+    }
+
+    /// Records the launches of a range.
+    fn record(&self, queries: &Range<usize>) -> Result<Option<CudaGraph>, DriverError> {
+        let stream = &self.cuda.stream;
+        stream.begin_capture(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL)?;
+        let launched = self.launch(queries);
+        // Ended whatever happened: a stream that still records does nothing else.
+        let graph = stream.end_capture(CUgraphInstantiate_flags(0));
+        launched.and(graph)
+    }
+
+    fn run(&mut self, queries: &Range<usize>) -> Result<f64, DriverError> {
+        if self.last.0 != *queries {
+            self.last = (queries.clone(), None);
+        } else if self.last.1.is_none() {
+            self.last.1 = self.record(queries)?;
+        }
+        let stream = &self.cuda.stream;
+        self.memory.start(stream)?;
+        match &self.last.1 {
+            Some(graph) => graph.launch()?,
+            None => self.launch(queries)?,
+        }
+        self.memory.stop(stream)
+    }
+}
+
+impl Stages {
+    fn load(cuda: &mut Cuda, plan: &Plan, q: usize) -> Result<Self, EngineError> {
+        // One query by itself has a kernel of its own where many have registers for more.
+        let rows_of = if plan.dims == 0 && q == 1 { "_one" } else { "" };
+        let mut stage = |name: &str| {
+            let name = format!("split_{name}_d{}", plan.dims);
+            cuda.kernels.function(super::unit(plan.dims), &name).map_err(|why| EngineError::Unavailable { engine: EngineKind::CudaSplit, why })
+        };
+        let (sample, bound) = (stage(&format!("sample{rows_of}"))?, stage("bound")?);
+        let (collect, select) = (stage(&format!("collect{rows_of}"))?, stage("select")?);
+        let number = |attribute| cuda.context.attribute(attribute).ok().and_then(|value| u32::try_from(value).ok());
+        Ok(Self {
+            sample,
+            bound,
+            collect,
+            select,
+            multiprocessors: number(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT).unwrap_or(FEW_MULTIPROCESSORS),
+            overlap: number(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR).is_some_and(|major| major >= 9),
+        })
+    }
+
+    /// Launches all stages for a chunk of queries.
+    ///
+    /// # Safety
+    /// The arguments' pointers are to memory as long as they say.
+    unsafe fn launch(&self, stream: &CudaStream, plan: &Plan, arguments: Arguments) -> Result<(), DriverError> {
+        let queries = arguments.query_count;
+        let sample = plan.sample_shape(queries, self.multiprocessors);
+        let collect = plan.collect_shape(queries, self.multiprocessors);
+        // The first follows no kernel.
+        let mut overlap = false;
+        let mut launch = |function, grid, threads, block_queries| {
+            let before = std::mem::replace(&mut overlap, self.overlap);
+            // SAFETY: the caller's.
+            unsafe { launch(stream, function, grid, threads, before, Arguments { block_queries, ..arguments }) }
+        };
+        if plan.windows > 0 {
+            launch(&self.sample, sample.grid, sample.threads, sample.block_queries)?;
+        }
+        launch(&self.bound, (queries, 1), SELECT_THREADS, 1)?;
+        launch(&self.collect, collect.grid, collect.threads, collect.block_queries)?;
+        launch(&self.select, (queries, 1), SELECT_THREADS, 1)
+    }
+}
+
+/// Launches a kernel, with `overlap` while the one before it still runs: `cudarc`'s own launches know no attributes.
+///
+/// # Safety
+/// The arguments' pointers are to memory as long as they say.
+unsafe fn launch(
+    stream: &CudaStream,
+    function: &CudaFunction,
+    grid: (u32, u32),
+    threads: u32,
+    overlap: bool,
+    mut arguments: Arguments,
+) -> Result<(), DriverError> {
+    // SAFETY: plain numbers, for which all bits zero are a value.
+    let mut attribute: CUlaunchAttribute = unsafe { zeroed() };
+    attribute.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+    attribute.value.programmaticStreamSerializationAllowed = 1;
+    let config = CUlaunchConfig {
+        gridDimX: grid.0,
+        gridDimY: grid.1,
+        gridDimZ: 1,
+        blockDimX: threads,
+        blockDimY: 1,
+        blockDimZ: 1,
+        sharedMemBytes: 0,
+        hStream: stream.cu_stream(),
+        attrs: &mut attribute,
+        numAttrs: c_uint::from(overlap),
+    };
+    let mut parameters = [(&raw mut arguments).cast::<c_void>()];
+    stream.context().bind_to_thread()?;
+    // SAFETY: the kernel has one parameter, of this type; the driver has copied it when this returns.
+    unsafe { sys::cuLaunchKernelEx(&config, function.cu_function(), parameters.as_mut_ptr(), std::ptr::null_mut()) }.result()
+}
+
+impl Search for SplitSearch<'_> {
+    fn setup_ms(&self) -> Vec<(&'static str, f64)> {
+        vec![("upload", self.memory.upload_ms)]
+    }
+
+    fn first_chunk(&self) -> usize {
+        // One query fills the device already, but many read the points once.
+        1024
+    }
+
+    fn first_work(&self) -> u64 {
+        200_000_000_000
+    }
+
+    fn search(&mut self, queries: Range<usize>, _build: Build) -> Result<f64, EngineError> {
+        debug_assert!(queries.start < queries.end && queries.end <= self.memory.q);
+        self.run(&queries).map_err(|error| self.cuda.failed(error))
+    }
+
+    fn download(&mut self, neighbors: &mut Neighbors) -> Result<f64, EngineError> {
+        self.memory.download(&self.cuda.stream, neighbors).map_err(|error| self.cuda.failed(error))
+    }
+
+    fn collect(&mut self, _answer: &mut Answer) -> Result<(), EngineError> {
+        Ok(())
+    }
+}

@@ -10,13 +10,9 @@ struct FilterCut {
     } forms[4];
 };
 
-template <int SLAB, bool RESIDENT>
-constexpr FilterCut::Form filter_form() {
-    return {SLAB, FilterShared<SLAB, RESIDENT>::QUERIES, RESIDENT ? Slab<SLAB>::BYTES : 0};
-}
-
+#define WARPSCOPE_FORM(SLAB, RESIDENT) {SLAB, FilterShared<SLAB, RESIDENT>::QUERIES, RESIDENT ? Slab<SLAB>::BYTES : 0}
 extern "C" __constant__ __attribute__((used)) const FilterCut filter_cut = {
-    FILTER_TILE, FILTER_THREADS, {filter_form<16, true>(), filter_form<32, true>(), filter_form<64, true>(), filter_form<64, false>()}};
+    FILTER_TILE, FILTER_THREADS, {WARPSCOPE_FORM(16, true), WARPSCOPE_FORM(32, true), WARPSCOPE_FORM(64, true), WARPSCOPE_FORM(64, false)}};
 
 extern "C" __global__ void __launch_bounds__(FILTER_THREADS) filter_round(const __grid_constant__ Rounding rounding) { round_tile(rounding); }
 

@@ -183,7 +183,7 @@ impl<'a> CudaSearch<'a> {
         };
         let (filtered, prepare_ms) = load().map_err(|error| cuda.failed(error))?;
         let method = if filtered.is_some() { "tensor-core filter" } else { "direct kernel, as the filter's cannot be had" };
-        let setup_ms = vec![("upload", memory.upload_ms), ("prepare filter", prepare_ms)];
+        let setup_ms = vec![("upload", memory.upload_ms), ("build index", prepare_ms)];
         Ok(Self { cuda, unit, policy, memory, layout, filtered, method, setup_ms, profile, tally: None, last: (0..0, Build::Timed) })
     }
 

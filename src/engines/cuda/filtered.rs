@@ -179,7 +179,8 @@ pub struct Filtered {
     stream: Arc<CudaStream>,
     cut: Cut,
     filter: CudaFunction,
-    selects: [CudaFunction; 3],
+    /// A build each, those that may be asked for.
+    selects: Vec<(Build, CudaFunction)>,
     select_warps: u32,
     multiprocessors: u32,
     capacity: usize,
@@ -207,17 +208,20 @@ impl Filtered {
     ///
     /// # Errors
     /// One sentence, where kernels or memory cannot be had.
-    pub fn new(kernels: &mut Kernels, stream: &Arc<CudaStream>, problem: &Problem, memory: &Memory) -> Result<Self, String> {
+    pub fn new(kernels: &mut Kernels, stream: &Arc<CudaStream>, problem: &Problem, memory: &Memory, profile: bool) -> Result<Self, String> {
         let (n, d, k, q) = (problem.n(), problem.dims(), problem.k(), problem.q());
         let capacity = Variant::new(k, d).capacity;
         let (filters, selects) = (Unit::new("filter", 0, 0), Unit::new("select", capacity, 0));
         let cut = Cut::new(&kernels.numbers(filters, "filter_cut")?, d).ok_or("the filter's module does not say how it is cut")?;
-        let select_warps = *kernels.numbers(selects, "select_warps")?.first().ok_or("the selection's module does not say how it is cut")?;
         let filter = kernels.function(filters, cut.name)?;
         filter.set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, cut.shared_bytes as i32).map_err(say)?;
         let round = kernels.function(filters, "filter_round")?;
-        let mut select = |build| kernels.function(selects, &format!("select_k{capacity}_{}", build_name(build)));
-        let selects = [select(Build::Timed)?, select(Build::Counted)?, select(Build::Profiled)?];
+        let builds = if profile { &[Build::Timed, Build::Counted, Build::Profiled][..] } else { &[Build::Timed, Build::Counted] };
+        kernels.compile_ahead(&[selects], builds);
+        let select_warps =
+            *kernels.numbers(selects.of_build(Build::Timed), "select_warps")?.first().ok_or("the selection's module does not say how it is cut")?;
+        let select = |&build| Ok((build, kernels.function(selects.of_build(build), &format!("select_k{capacity}_{}", build_name(build)))?));
+        let selects = builds.iter().map(select).collect::<Result<_, String>>()?;
 
         let (centre, scale) = frame(problem.points(), d);
         // docs/filter.md derives it.
@@ -403,11 +407,7 @@ impl Filtered {
             squared_distances: memory.squared_distances.device_ptr_mut(stream).0,
             tally,
         };
-        let select = match build {
-            Build::Timed => &self.selects[0],
-            Build::Counted => &self.selects[1],
-            Build::Profiled => &self.selects[2],
-        };
+        let (_, select) = self.selects.iter().find(|(of, _)| *of == build).expect("a build that the search was loaded for");
         let config = LaunchConfig {
             grid_dim: ((queries.len() as u32).div_ceil(self.select_warps), 1, 1),
             block_dim: (self.select_warps * 32, 1, 1),

@@ -30,12 +30,14 @@ pub struct Unit {
     pub exact_dims: u32,
     /// Cut to size in another way than the table says. Only NVRTC does that.
     pub policy: Option<Policy>,
+    /// With one build of the search only; `None`: with all. NVRTC compiles them one by one, side by side.
+    pub build: Option<Build>,
 }
 
 impl Unit {
     /// A unit as the table says.
     pub fn new(source: &'static str, capacity: u32, dims: u32) -> Self {
-        Self { source, capacity, dims, exact_dims: 0, policy: None }
+        Self { source, capacity, dims, exact_dims: 0, policy: None, build: None }
     }
 
     /// The source's text, includes resolved.
@@ -43,8 +45,17 @@ impl Unit {
         embedded::SOURCES.iter().find(|(source, _)| *source == self.source).expect("the unit is in cuda/units.txt").1
     }
 
-    fn is_embedded_as(self, (source, capacity, dims, _): &(&str, u32, u32, &[u8])) -> bool {
-        (self.source, self.capacity, self.dims) == (*source, *capacity, *dims) && self.exact_dims == 0 && self.policy.is_none()
+    /// Its fat binary, where this program has it.
+    fn embedded(self) -> Option<&'static [u8]> {
+        let Self { source, capacity, dims, .. } = self;
+        let is = |&&(of, k, d, _): &&(&str, u32, u32, _)| (of, k, d) == (source, capacity, dims);
+        let code = embedded::EMBEDDED.iter().find(is).map(|&(_, _, _, code)| code);
+        code.filter(|_| self == Self::new(source, capacity, dims))
+    }
+
+    /// Where a build of the search is: with the others where they are embedded, else by itself.
+    pub fn of_build(self, build: Build) -> Self {
+        if self.embedded().is_some() { self } else { Self { build: Some(build), ..self } }
     }
 }
 
@@ -86,11 +97,13 @@ impl Kernels {
             return unit;
         }
         let exact = Unit { exact_dims: d as u32, ..unit };
-        if self.module(exact).is_ok() { exact } else { unit }
+        self.compile_ahead(&[exact], &[Build::Timed, Build::Counted]);
+        if self.module(exact.of_build(Build::Timed)).is_ok() { exact } else { unit }
     }
 
     /// A build of the search, ready to be launched.
     pub fn search(&mut self, unit: Unit, build: Build) -> Result<Kernel, String> {
+        let unit = unit.of_build(build);
         let function = self.function(unit, &format!("warp_knn_k{}_d{}_{}", unit.capacity, unit.dims, build_name(build)))?;
         let cut = match self.cuts.get(&unit) {
             Some(cut) => *cut,
@@ -125,10 +138,13 @@ impl Kernels {
         Ok(function)
     }
 
-    /// Compiles units side by side, so that loading them later costs nothing. One that fails says so when it is asked for.
-    pub fn compile_ahead(&mut self, units: Vec<Unit>) {
+    /// Compiles builds of searches that are not embedded side by side, so that loading them costs little later. One that
+    /// fails says so when it is asked for.
+    pub fn compile_ahead(&mut self, units: &[Unit], builds: &[Build]) {
+        let all = units.iter().filter(|unit| unit.embedded().is_none()).flat_map(|unit| builds.iter().map(|&build| unit.of_build(build)));
+        let waiting: Vec<Unit> = all.filter(|unit| !self.modules.contains_key(unit)).collect();
         let context = &self.context;
-        let waiting = Mutex::new(units);
+        let waiting = Mutex::new(waiting);
         let compiled = Mutex::new(Vec::new());
         thread::scope(|scope| {
             for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
@@ -158,9 +174,8 @@ impl Kernels {
     }
 
     fn load(&self, unit: Unit) -> Result<(Arc<CudaModule>, String), String> {
-        let found = embedded::EMBEDDED.iter().find(|embedded| unit.is_embedded_as(embedded));
-        let embedded = match found {
-            Some((_, _, _, code)) => match self.context.load_module(Ptx::from_binary(code.to_vec())) {
+        let embedded = match unit.embedded() {
+            Some(code) => match self.context.load_module(Ptx::from_binary(code.to_vec())) {
                 Ok(module) => return Ok((module, format!("embedded, {}", embedded::EMBEDDED_ABOUT))),
                 Err(error) => {
                     format!("the embedded kernels ({}) do not load: {}{}", embedded::EMBEDDED_ABOUT, say(error), driver::too_old_for_embedded())

@@ -80,7 +80,7 @@ fn options(unit: Unit, architecture: &str) -> Vec<String> {
         "--std=c++17".to_owned(),
         format!("-DWARPSCOPE_K={}", unit.capacity),
         format!("-DWARPSCOPE_D={}", unit.dims),
-        "-DWARPSCOPE_BUILDS=7".to_owned(),
+        format!("-DWARPSCOPE_BUILDS={}", unit.build.map_or(7, |build| 1 << build as u32)),
     ];
     if unit.exact_dims != 0 {
         options.push(format!("-DWARPSCOPE_EXACT_D={}", unit.exact_dims));

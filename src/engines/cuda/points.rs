@@ -7,6 +7,7 @@ use cudarc::driver::{CudaSlice, CudaStream, DriverError, LaunchConfig, PushKerne
 use super::Cuda;
 use super::kernels::{Kernels, Unit};
 use super::policy::Policy;
+use crate::knn::Build;
 
 /// What is uploaded at a time, in bytes, where the device brings rows into another order.
 const UPLOAD: usize = 64 << 20;
@@ -90,7 +91,7 @@ impl Layout {
         count: usize,
         points: &mut CudaSlice<f32>,
     ) -> Result<(), DriverError> {
-        let group = kernels.function(self.unit, "warp_knn_group_rows").expect("the search's module was loaded, and holds it");
+        let group = kernels.function(self.unit.of_build(Build::Timed), "warp_knn_group_rows").expect("the search's module was loaded, and holds it");
         let (first, count, n, d, padded) = (first as u32, count as u32, self.n as u32, self.d as u32, self.padded_dims() as u32);
         let config = LaunchConfig { grid_dim: (4096, 1, 1), block_dim: (256, 1, 1), shared_mem_bytes: 0 };
         let mut launch = stream.launch_builder(&group);

@@ -134,11 +134,12 @@ impl<'a> CudaSearch<'a> {
     fn build(cuda: &'a mut Cuda, problem: &Problem, profile: bool, unit: Unit, behind_filter: bool) -> Result<Self, EngineError> {
         let unavailable = |why| EngineError::Unavailable { engine: EngineKind::Cuda, why };
         // Loaded now, so that no launch is timed with it.
-        let mut policy = None;
-        for build in [Build::Timed, Build::Counted, Build::Profiled] {
-            policy = Some(cuda.kernels.search(unit, build).map_err(unavailable)?.cut.policy);
+        let builds = if profile { &[Build::Timed, Build::Counted, Build::Profiled][..] } else { &[Build::Timed, Build::Counted] };
+        cuda.kernels.compile_ahead(&[unit], builds);
+        for &build in builds {
+            cuda.kernels.search(unit, build).map_err(unavailable)?;
         }
-        let policy = policy.expect("three builds");
+        let policy = cuda.kernels.search(unit, Build::Timed).map_err(unavailable)?.cut.policy;
         let layout = Layout::new(problem.n(), problem.dims(), unit, policy);
         let tally = TALLY_BYTES * problem.q().min(MAX_COUNTED_CHUNK) as u64;
         let mut method = "direct kernel";
@@ -175,7 +176,7 @@ impl<'a> CudaSearch<'a> {
         let mut load = || -> Result<_, DriverError> {
             memory.upload(cuda, problem, |cuda, points| cuda.stream.memcpy_htod(problem.points(), points))?;
             memory.start(&stream)?;
-            let filtered = Filtered::new(&mut cuda.kernels, &stream, problem, &memory).ok();
+            let filtered = Filtered::new(&mut cuda.kernels, &stream, problem, &memory, profile).ok();
             if filtered.is_none() {
                 memory.points = layout.arrange(&mut cuda.kernels, &stream, &memory.points)?;
             }

@@ -17,6 +17,9 @@ use crate::knn::{Build, EngineError, EngineKind, Neighbors, Problem, Search};
 /// Rounds over all traits; the second rarely finds anything.
 const ROUNDS: usize = 2;
 
+/// None of them may spill.
+const BUILDS: [Build; 3] = [Build::Timed, Build::Counted, Build::Profiled];
+
 /// What a change must bring to be kept: less is noise.
 const GAIN: f64 = 0.995;
 
@@ -88,7 +91,8 @@ pub fn tune(cuda: &mut Cuda, problems: &[Problem], repeats: usize, mut seen: imp
             let mut candidates = alternatives(best.policy, variant);
             candidates.retain(|policy| !tried.contains(policy));
             tried.extend(&candidates);
-            cuda.kernels.compile_ahead(candidates.iter().map(|&policy| Unit { policy: Some(policy), ..unit }).collect());
+            let units: Vec<Unit> = candidates.iter().map(|&policy| Unit { policy: Some(policy), ..unit }).collect();
+            cuda.kernels.compile_ahead(&units, &BUILDS);
             for policy in candidates {
                 let trial = measure(cuda, policy, &mut expected);
                 let ratio = trial.ratio(&baseline);
@@ -138,7 +142,7 @@ const TRAITS: [fn(Policy, Variant) -> Vec<Policy>; 5] = [
 
 /// The median time of each problem, once it is certain that the kernel can be had, does not spill, and is right.
 fn trial(cuda: &mut Cuda, problems: &[Problem], unit: Unit, repeats: usize, expected: &mut Vec<Neighbors>) -> Result<Vec<f64>, String> {
-    for build in [Build::Timed, Build::Counted, Build::Profiled] {
+    for build in BUILDS {
         let kernel = cuda.kernels.search(unit, build)?;
         let local = kernel.function.get_attribute(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES).map_err(super::driver::say)?;
         if local > 0 {

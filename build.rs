@@ -4,8 +4,8 @@
 //! each unit of `cuda/units.txt` becomes one fat binary, so that a search loads only its own. Without one the
 //! sources alone are embedded, for NVRTC at run time. `WARPSCOPE_CUDA_ARCHS` says what the fat binaries hold:
 //!
-//! - unset, in a release build: machine code for every architecture below, and PTX for those to come. 54 kernels take
-//!   about 25 s of one core an architecture; compiled by the driver instead, the largest would keep its first user
+//! - unset, in a release build: machine code for every architecture below, and PTX for those to come. 72 kernels take
+//!   about 40 s of one core an architecture; compiled by the driver instead, the largest would keep its first user
 //!   waiting for seconds.
 //! - unset, in a debug build: PTX alone, which the driver compiles at first use.
 //! - a list such as `90` or `80,90`: machine code for these; `ptx`: PTX alone; `none`: nothing embedded.
@@ -23,14 +23,14 @@ struct Unit {
     source: String,
     k: u32,
     d: u32,
+    /// The oldest architecture that has its instructions, whose PTX every later one can be compiled from.
+    oldest: u32,
 }
 
 /// Turing to Blackwell: what CUDA 13 knows, one for each kind of multiprocessor.
 const ARCHITECTURES: [u32; 7] = [75, 80, 86, 89, 90, 100, 120];
 /// The first with all that the kernels and their options ask for.
 const OLDEST_NVCC: [u32; 2] = [12, 8];
-/// The oldest architecture, whose PTX every later one can be compiled from.
-const PTX: u32 = 75;
 
 fn main() {
     for name in ["WARPSCOPE_NVCC", "WARPSCOPE_CUDA_ARCHS", "WARPSCOPE_NVCC_HOME", "CUDA_HOME"] {
@@ -55,19 +55,19 @@ fn main() {
 
     let wanted =
         env::var("WARPSCOPE_CUDA_ARCHS").unwrap_or_else(|_| if env::var("PROFILE").as_deref() == Ok("release") { "all" } else { "ptx" }.to_owned());
-    let embedded = if wanted == "none" { Err("WARPSCOPE_CUDA_ARCHS=none".to_owned()) } else { compile(&out, &wanted, &units) };
+    let embedded = if wanted == "none" { Err("WARPSCOPE_CUDA_ARCHS=none".to_owned()) } else { compile(&out, &wanted, units.clone()) };
 
     let mut table = String::from("/// (source, its text with includes resolved).\npub static SOURCES: &[(&str, &str)] = &[\n");
     for source in &sources {
         table += &format!("    ({source:?}, include_str!(concat!(env!(\"OUT_DIR\"), \"/{source}.cu\"))),\n");
     }
     table += "];\n\n/// (source, capacity, dimensions, fat binary).\npub static EMBEDDED: &[(&str, u32, u32, &[u8])] = &[\n";
-    for unit in units.iter().filter(|_| embedded.is_ok()) {
-        let Unit { source, k, d } = unit;
+    for unit in embedded.iter().flat_map(|(_, units)| units) {
+        let Unit { source, k, d, .. } = unit;
         table += &format!("    ({source:?}, {k}, {d}, include_bytes!(concat!(env!(\"OUT_DIR\"), \"/{}\"))),\n", unit.file_name());
     }
     let about = match &embedded {
-        Ok(about) | Err(about) => about,
+        Ok((about, _)) | Err(about) => about,
     };
     table += &format!("];\n\n/// What built them, or why there are none.\npub const EMBEDDED_ABOUT: &str = {about:?};\n");
     fs::write(out.join("kernels.rs"), table).expect("OUT_DIR is writable");
@@ -83,12 +83,13 @@ impl Unit {
 fn units(list: &str) -> Vec<Unit> {
     let mut units = Vec::new();
     for line in list.lines().filter(|line| !line.starts_with('#')) {
-        let [source, capacities, dims] = line.split(' ').collect::<Vec<_>>()[..] else {
-            panic!("cuda/units.txt: {line:?} is not: source capacities dimensions")
+        let [source, capacities, dims, oldest] = line.split(' ').collect::<Vec<_>>()[..] else {
+            panic!("cuda/units.txt: {line:?} is not: source capacities dimensions oldest")
         };
         let numbers = |list: &str| list.split(',').map(|number| number.parse().expect("cuda/units.txt: a number")).collect::<Vec<u32>>();
+        let [oldest] = numbers(oldest)[..] else { panic!("cuda/units.txt: {line:?} has not one oldest architecture") };
         for k in numbers(capacities) {
-            units.extend(numbers(dims).into_iter().map(|d| Unit { source: source.to_owned(), k, d }));
+            units.extend(numbers(dims).into_iter().map(|d| Unit { source: source.to_owned(), k, d, oldest }));
         }
     }
     units
@@ -119,8 +120,9 @@ fn single_source(entry: &Path) -> String {
     text
 }
 
-/// Compiles every unit, as many at a time as there are cores, and says with what.
-fn compile(out: &Path, wanted: &str, units: &[Unit]) -> Result<String, String> {
+/// Compiles every unit that is for the wanted architectures, as many at a time as there are cores; says with what, and
+/// which.
+fn compile(out: &Path, wanted: &str, mut units: Vec<Unit>) -> Result<(String, Vec<Unit>), String> {
     let (nvcc, release) = find_nvcc()?;
     let known = output(Command::new(&nvcc).arg("--list-gpu-code"))?;
     let is_known = |arch: u32| known.lines().any(|line| line.trim() == format!("sm_{arch}"));
@@ -138,15 +140,19 @@ fn compile(out: &Path, wanted: &str, units: &[Unit]) -> Result<String, String> {
         println!("cargo::warning={why}: no kernels are embedded");
         return Err(why);
     }
-    let mut options: Vec<String> = targets.iter().map(|arch| format!("-gencode=arch=compute_{arch},code=sm_{arch}")).collect();
-    if targets.is_empty() || wanted == "all" {
-        options.push(format!("-gencode=arch=compute_{PTX},code=compute_{PTX}"));
-    }
+    let options = |unit: &Unit| -> Vec<String> {
+        let targets = targets.iter().filter(|&&arch| arch >= unit.oldest);
+        let mut options: Vec<String> = targets.map(|arch| format!("-gencode=arch=compute_{arch},code=sm_{arch}")).collect();
+        if wanted == "ptx" || wanted == "all" {
+            options.push(format!("-gencode=arch=compute_{0},code=compute_{0}", unit.oldest));
+        }
+        options
+    };
+    units.retain(|unit| !options(unit).is_empty());
 
     // The largest capacities take longest: they go first, from the end.
-    let mut jobs = units.to_vec();
-    jobs.sort_by_key(|unit| unit.k);
-    let jobs = Mutex::new(jobs);
+    units.sort_by_key(|unit| unit.k);
+    let jobs = Mutex::new(units.clone());
     let failed = Mutex::new(None);
     let workers = env::var("NUM_JOBS").ok().and_then(|jobs| jobs.parse().ok()).unwrap_or(1usize);
     thread::scope(|scope| {
@@ -154,7 +160,7 @@ fn compile(out: &Path, wanted: &str, units: &[Unit]) -> Result<String, String> {
             scope.spawn(|| {
                 while let Some(unit) = { jobs.lock().unwrap().pop() } {
                     let mut command = Command::new(&nvcc);
-                    command.args(["-std=c++17", "-O3", "-fatbin", "--compress-mode=size"]).args(&options);
+                    command.args(["-std=c++17", "-O3", "-fatbin", "--compress-mode=size"]).args(options(&unit));
                     command.args([format!("-DWARPSCOPE_K={}", unit.k), format!("-DWARPSCOPE_D={}", unit.d), "-DWARPSCOPE_BUILDS=7".to_owned()]);
                     command.arg("-o").arg(out.join(unit.file_name())).arg(format!("cuda/{}.cu", unit.source));
                     if let Err(why) = output(&mut command) {
@@ -169,8 +175,8 @@ fn compile(out: &Path, wanted: &str, units: &[Unit]) -> Result<String, String> {
         // A compiler that is there and fails is a broken build, not a build without a compiler.
         panic!("{} failed:\n{why}", nvcc.display());
     }
-    let code = if targets.is_empty() { format!("PTX {PTX}") } else { targets.iter().map(|arch| format!("sm_{arch}")).collect::<Vec<_>>().join(", ") };
-    Ok(format!("nvcc {release}, {code}"))
+    let code = if targets.is_empty() { "PTX".to_owned() } else { targets.iter().map(|arch| format!("sm_{arch}")).collect::<Vec<_>>().join(", ") };
+    Ok((format!("nvcc {release}, {code}"), units))
 }
 
 fn output(command: &mut Command) -> Result<String, String> {

@@ -65,6 +65,7 @@ struct Timed {
     static constexpr bool PROFILED = false;
 
     __device__ __forceinline__ void start(TallyNotes*, const TallyOut*, unsigned, WarpClock*) {}
+    __device__ __forceinline__ void resume() {}
     __device__ __forceinline__ void groups_hit(unsigned) {}
     __device__ __forceinline__ void appended(unsigned) {}
     __device__ __forceinline__ void merged(unsigned, float) {}
@@ -82,6 +83,12 @@ struct Counted {
         notes = notes_of_query;
         if (lane_id() == 0) {
             *notes = {out, {0, 0, 0}, query, clock};
+        }
+    }
+    // Takes up what an earlier launch wrote of this query.
+    __device__ __forceinline__ void resume() {
+        if (lane_id() == 0) {
+            notes->counters = notes->out->counters[notes->query];
         }
     }
     // Bit g of a lane's `groups`: group g has a candidate in this lane.
@@ -119,6 +126,15 @@ struct Profiled : Counted {
         Counted::start(notes_of_query, out, query, clock);
         if (lane_id() == 0) {
             *clock = {{}, global_nanoseconds(), clock64(), LOAD_BATCH};
+        }
+    }
+    __device__ __forceinline__ void resume() {
+        Counted::resume();
+        if (lane_id() == 0) {
+            for (unsigned i = 0; i < WARP_PHASES; ++i) {
+                notes->clock->cycles[i] = notes->out->cycles[static_cast<size_t>(notes->query) * WARP_PHASES + i];
+            }
+            notes->clock->start_ns = notes->out->spans[notes->query].start_ns;
         }
     }
     __device__ __forceinline__ void enter(WarpPhase next) {

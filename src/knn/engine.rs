@@ -187,6 +187,12 @@ pub trait Search {
     /// How long taking the problem in took, as (phase, milliseconds): `upload` or `build index`.
     fn setup_ms(&self) -> Vec<(&'static str, f64)>;
 
+    /// How the problem is searched, in a few words, where the engine has a choice: it may differ before and after a
+    /// search, in which the engine has seen what its choice comes to. The answers are the same bits.
+    fn method(&self) -> Option<&'static str> {
+        None
+    }
+
     /// The fewest queries that fill the device: the size of the first chunk, of which larger ones are multiples, unless
     /// [`Search::first_work`] or the time that they take asks for less.
     fn first_chunk(&self) -> usize;

@@ -118,7 +118,8 @@ impl Case {
     }
 }
 
-fn cloud(values: Vec<f64>, dims: usize, frame: Option<&PointCloud>) -> Arc<PointCloud> {
+/// A cloud of row-major values.
+pub fn cloud(values: Vec<f64>, dims: usize, frame: Option<&PointCloud>) -> Arc<PointCloud> {
     let columns = (0..dims).map(|axis| Column { name: format!("d{axis}") }).collect();
     let source = Source::Generate { spec: "a test".to_owned(), seed: 0 };
     Arc::new(PointCloud::from_table(Table { columns, values }, source, frame, false).expect("finite values make a cloud"))

@@ -120,6 +120,13 @@ impl Kernels {
         Ok(Kernel { function, cut })
     }
 
+    /// The numbers of a constant that a unit's module carries, by its name.
+    pub fn numbers(&mut self, unit: Unit, name: &str) -> Result<Vec<u32>, String> {
+        let module = self.module(unit)?;
+        let bytes = module.get_global(name, &self.stream).and_then(|numbers| self.stream.clone_dtoh(&numbers)).map_err(say)?;
+        Ok(bytes.as_chunks::<4>().0.iter().map(|&number| u32::from_le_bytes(number)).collect())
+    }
+
     /// A unit's kernel by its name.
     pub fn function(&mut self, unit: Unit, name: &str) -> Result<CudaFunction, String> {
         let key = (unit, name.to_owned());
@@ -190,7 +197,7 @@ impl Variant {
 }
 
 /// As kernels end their names.
-fn build_name(build: Build) -> &'static str {
+pub fn build_name(build: Build) -> &'static str {
     match build {
         Build::Timed => "timed",
         Build::Counted => "counted",

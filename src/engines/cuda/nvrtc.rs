@@ -200,5 +200,10 @@ mod tests {
             let code = compile_source(unit.text(), &options(unit, "sm_75")).unwrap();
             assert!(code.starts_with(b"\x7fELF"), "{unit:?}");
         }
+        // The tensor cores take BF16 from sm_80 on.
+        for unit in [Unit::new("filter", 0, 0), Unit::new("select", 32, 0), Unit::new("select", 512, 0)] {
+            let code = compile_source(unit.text(), &options(unit, "sm_80")).unwrap();
+            assert!(code.starts_with(b"\x7fELF"), "{unit:?}");
+        }
     }
 }

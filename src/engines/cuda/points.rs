@@ -1,9 +1,11 @@
 //! The points on the device, in the order that the kernel streams them.
 
-use cudarc::driver::{CudaSlice, DriverError, LaunchConfig, PushKernelArg};
+use std::sync::Arc;
+
+use cudarc::driver::{CudaSlice, CudaStream, DriverError, LaunchConfig, PushKernelArg};
 
 use super::Cuda;
-use super::kernels::Unit;
+use super::kernels::{Kernels, Unit};
 use super::policy::Policy;
 use crate::knn::Build;
 
@@ -64,17 +66,38 @@ impl Layout {
             let padding = vec![f32::INFINITY; self.floats() - n * d];
             return if padding.is_empty() { Ok(()) } else { stream.memcpy_htod(&padding, &mut points.slice_mut(n * d..)) };
         }
-        let group = cuda.kernels.function(unit.of_build(Build::Timed), "warp_knn_group_rows").expect("the search's module was loaded, and holds it");
         for (chunk, rows) in rows.chunks(self.chunk() * d).enumerate() {
             stream.memcpy_htod(rows, &mut scratch.slice_mut(..rows.len()))?;
-            let (first, count, n, d, padded) =
-                ((chunk * self.chunk()) as u32, (rows.len() / d) as u32, n as u32, d as u32, self.padded_dims() as u32);
-            let config = LaunchConfig { grid_dim: (4096, 1, 1), block_dim: (256, 1, 1), shared_mem_bytes: 0 };
-            let mut launch = stream.launch_builder(&group);
-            launch.arg(&*scratch).arg(&mut *points).arg(&first).arg(&count).arg(&n).arg(&d).arg(&padded);
-            // SAFETY: the kernel's parameters, one by one; the memory is as large as `Self` says.
-            unsafe { launch.launch(config) }?;
+            self.group(&mut cuda.kernels, &stream, scratch, chunk * self.chunk(), rows.len() / d, points)?;
         }
+        Ok(())
+    }
+
+    /// The points in order, from rows that are on the device; for any d but 2 and 3.
+    pub fn arrange(self, kernels: &mut Kernels, stream: &Arc<CudaStream>, rows: &CudaSlice<f32>) -> Result<CudaSlice<f32>, DriverError> {
+        assert!(self.unit.dims == 0);
+        let mut points = stream.alloc_zeros(self.floats())?;
+        self.group(kernels, stream, rows, 0, self.n, &mut points)?;
+        Ok(points)
+    }
+
+    /// Brings `count` rows, point `first` and its followers, into order.
+    fn group(
+        self,
+        kernels: &mut Kernels,
+        stream: &Arc<CudaStream>,
+        rows: &CudaSlice<f32>,
+        first: usize,
+        count: usize,
+        points: &mut CudaSlice<f32>,
+    ) -> Result<(), DriverError> {
+        let group = kernels.function(self.unit.of_build(Build::Timed), "warp_knn_group_rows").expect("the search's module was loaded, and holds it");
+        let (first, count, n, d, padded) = (first as u32, count as u32, self.n as u32, self.d as u32, self.padded_dims() as u32);
+        let config = LaunchConfig { grid_dim: (4096, 1, 1), block_dim: (256, 1, 1), shared_mem_bytes: 0 };
+        let mut launch = stream.launch_builder(&group);
+        launch.arg(rows).arg(points).arg(&first).arg(&count).arg(&n).arg(&d).arg(&padded);
+        // SAFETY: the kernel's parameters, one by one; the memory is as large as `Self` says.
+        unsafe { launch.launch(config) }?;
         Ok(())
     }
 }

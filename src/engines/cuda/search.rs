@@ -7,10 +7,11 @@ use cudarc::driver::sys::CUdeviceptr;
 use cudarc::driver::{CudaSlice, DevicePtr, DevicePtrMut, DeviceRepr, DriverError, LaunchConfig, PushKernelArg, ValidAsZeroBits};
 
 use super::Cuda;
+use super::filtered::{self, Filtered};
 use super::kernels::Unit;
 use super::memory::Memory;
 use super::points::Layout;
-use super::policy::Policy;
+use super::policy::{Policy, Variant};
 use crate::knn::{
     Answer, Build, CONVERGENCE_ENTRIES, Counters, EngineError, EngineKind, MAX_COUNTED_CHUNK, Neighbors, Problem, Profile, Search, WarpPhase,
     WarpSpan,
@@ -39,11 +40,24 @@ unsafe impl ValidAsZeroBits for WarpSpan {}
 /// `TallyOut` of `cuda/counters.cuh`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
-struct TallyOut {
+pub struct TallyOut {
     counters: CUdeviceptr,
     convergence: CUdeviceptr,
     cycles: CUdeviceptr,
     spans: CUdeviceptr,
+}
+
+impl TallyOut {
+    /// The entries from one query on.
+    pub fn from(self, query: usize) -> Self {
+        let after = |pointer: CUdeviceptr, bytes: usize| if pointer == 0 { 0 } else { pointer + (query * bytes) as u64 };
+        Self {
+            counters: after(self.counters, size_of::<Counters>()),
+            convergence: after(self.convergence, CONVERGENCE_ENTRIES * size_of::<ConvergenceEntry>()),
+            cycles: after(self.cycles, WarpPhase::ALL.len() * size_of::<u64>()),
+            spans: after(self.spans, size_of::<WarpSpan>()),
+        }
+    }
 }
 
 /// `Search` of `cuda/warp_knn.cuh`.
@@ -83,6 +97,12 @@ pub struct CudaSearch<'a> {
     unit: Unit,
     policy: Policy,
     memory: Memory,
+    /// The order of the points that the direct kernel wants; behind the filter they are row-major.
+    layout: Layout,
+    filtered: Option<Filtered>,
+    /// How the problem is searched, or why not behind the filter.
+    method: &'static str,
+    setup_ms: Vec<(&'static str, f64)>,
     profile: bool,
     tally: Option<Tally>,
     /// What the last launch was.
@@ -95,15 +115,23 @@ impl<'a> CudaSearch<'a> {
     /// # Errors
     /// [`EngineError::Memory`] before anything is reserved, [`EngineError::Device`].
     pub fn new(cuda: &'a mut Cuda, problem: &Problem, profile: bool) -> Result<Self, EngineError> {
+        if cuda.context.compute_capability().is_ok_and(|capability| filtered::pays(problem, capability)) {
+            // The direct kernel is only to fall back on: not worth being compiled for this d alone.
+            return Self::build(cuda, problem, profile, Variant::new(problem.k(), problem.dims()).unit(), true);
+        }
         let unit = cuda.kernels.unit_for(problem.k(), problem.dims());
-        Self::with_unit(cuda, problem, profile, unit)
+        Self::build(cuda, problem, profile, unit, false)
     }
 
-    /// The same with a kernel of the caller's choice, which must be for the problem's k and d.
+    /// The same by the direct kernel, one of the caller's choice, which must be for the problem's k and d.
     ///
     /// # Errors
     /// As [`Self::new`]'s, and [`EngineError::Unavailable`] when the kernel cannot be had.
     pub fn with_unit(cuda: &'a mut Cuda, problem: &Problem, profile: bool, unit: Unit) -> Result<Self, EngineError> {
+        Self::build(cuda, problem, profile, unit, false)
+    }
+
+    fn build(cuda: &'a mut Cuda, problem: &Problem, profile: bool, unit: Unit, behind_filter: bool) -> Result<Self, EngineError> {
         let unavailable = |why| EngineError::Unavailable { engine: EngineKind::Cuda, why };
         // Loaded now, so that no launch is timed with it.
         let builds = if profile { &[Build::Timed, Build::Counted, Build::Profiled][..] } else { &[Build::Timed, Build::Counted] };
@@ -114,13 +142,50 @@ impl<'a> CudaSearch<'a> {
         let policy = cuda.kernels.search(unit, Build::Timed).map_err(unavailable)?.cut.policy;
         let layout = Layout::new(problem.n(), problem.dims(), unit, policy);
         let tally = TALLY_BYTES * problem.q().min(MAX_COUNTED_CHUNK) as u64;
+        let mut method = "direct kernel";
+        if behind_filter {
+            let rows = problem.n() * problem.dims();
+            // With room for the other order, should it be needed after all.
+            match Memory::reserve(cuda, problem, rows, tally + Filtered::bytes(problem) + 4 * layout.floats() as u64) {
+                Ok(memory) => return Self::load_filtered(cuda, problem, profile, unit, policy, layout, memory),
+                Err(EngineError::Memory { .. }) => method = "direct kernel, as the filter's copies do not fit the memory",
+                Err(error) => return Err(error),
+            }
+        }
         let mut memory = Memory::reserve(cuda, problem, layout.floats(), tally + 4 * layout.scratch_floats() as u64)?;
         let mut upload = || -> Result<(), DriverError> {
             let mut scratch = cuda.stream.alloc_zeros::<f32>(layout.scratch_floats().max(1))?;
             memory.upload(cuda, problem, |cuda, points| layout.upload(cuda, problem.points(), points, &mut scratch))
         };
         upload().map_err(|error| cuda.failed(error))?;
-        Ok(Self { cuda, unit, policy, memory, profile, tally: None, last: (0..0, Build::Timed) })
+        let setup_ms = vec![("upload", memory.upload_ms)];
+        Ok(Self { cuda, unit, policy, memory, layout, filtered: None, method, setup_ms, profile, tally: None, last: (0..0, Build::Timed) })
+    }
+
+    /// Uploads the points as rows and prepares the filter; where its kernels cannot be had, brings the rows into order.
+    fn load_filtered(
+        cuda: &'a mut Cuda,
+        problem: &Problem,
+        profile: bool,
+        unit: Unit,
+        policy: Policy,
+        layout: Layout,
+        mut memory: Memory,
+    ) -> Result<Self, EngineError> {
+        let stream = cuda.stream.clone();
+        let mut load = || -> Result<_, DriverError> {
+            memory.upload(cuda, problem, |cuda, points| cuda.stream.memcpy_htod(problem.points(), points))?;
+            memory.start(&stream)?;
+            let filtered = Filtered::new(&mut cuda.kernels, &stream, problem, &memory, profile).ok();
+            if filtered.is_none() {
+                memory.points = layout.arrange(&mut cuda.kernels, &stream, &memory.points)?;
+            }
+            Ok((filtered, memory.stop(&stream)?))
+        };
+        let (filtered, prepare_ms) = load().map_err(|error| cuda.failed(error))?;
+        let method = if filtered.is_some() { "tensor-core filter" } else { "direct kernel, as the filter's cannot be had" };
+        let setup_ms = vec![("upload", memory.upload_ms), ("build index", prepare_ms)];
+        Ok(Self { cuda, unit, policy, memory, layout, filtered, method, setup_ms, profile, tally: None, last: (0..0, Build::Timed) })
     }
 
     /// Room for what `count` queries write.
@@ -144,7 +209,7 @@ impl<'a> CudaSearch<'a> {
         if build != Build::Timed {
             self.reserve_tally(queries.len())?;
         }
-        let stream = &self.cuda.stream;
+        let stream = &self.cuda.stream.clone();
         let mut tally = TallyOut::default();
         if let (Some(out), true) = (&mut self.tally, build != Build::Timed) {
             tally.counters = out.counters.device_ptr_mut(stream).0;
@@ -153,6 +218,15 @@ impl<'a> CudaSearch<'a> {
             tally.spans = out.spans.as_mut().map_or(0, |spans| spans.device_ptr_mut(stream).0);
         }
         let memory = &mut self.memory;
+        memory.start(stream)?;
+        if let Some(filtered) = &mut self.filtered {
+            if filtered.search(memory, queries, build, tally)? {
+                return memory.stop(stream);
+            }
+            self.filtered = None;
+            self.method = "direct kernel, as the filter let too much through";
+            memory.points = self.layout.arrange(&mut self.cuda.kernels, stream, &memory.points)?;
+        }
         let arguments = Arguments {
             points: memory.points.device_ptr(stream).0,
             queries: memory.queries.device_ptr(stream).0,
@@ -170,7 +244,6 @@ impl<'a> CudaSearch<'a> {
             block_dim: (self.policy.threads(), 1, 1),
             shared_mem_bytes: kernel.cut.shared_bytes,
         };
-        memory.start(stream)?;
         // SAFETY: `Arguments` is the kernel's parameter; its pointers are to memory of this search, as long as it says.
         unsafe { stream.launch_builder(&kernel.function).arg(&arguments).launch(config) }?;
         memory.stop(stream)
@@ -179,16 +252,26 @@ impl<'a> CudaSearch<'a> {
 
 impl Search for CudaSearch<'_> {
     fn setup_ms(&self) -> Vec<(&'static str, f64)> {
-        vec![("upload", self.memory.upload_ms)]
+        self.setup_ms.clone()
+    }
+
+    fn method(&self) -> Option<&'static str> {
+        Some(self.method)
     }
 
     fn first_chunk(&self) -> usize {
+        if self.filtered.is_some() {
+            return filtered::FIRST_QUERIES;
+        }
         // Four blocks of warps for every multiprocessor.
         let multiprocessors = self.cuda.context.attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT).unwrap_or(1) as usize;
         4 * multiprocessors * self.policy.queries_per_block() as usize
     }
 
     fn chunk_unit(&self) -> usize {
+        if self.filtered.is_some() {
+            return filtered::QUERY_UNIT;
+        }
         self.policy.queries_per_block() as usize
     }
 

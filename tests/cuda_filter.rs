@@ -1,0 +1,195 @@
+//! The search behind the tensor-core filter against the twin: neighbours, distances, counters and convergence, bit for bit,
+//! on data that attacks the filter's margin. Each case says whether it must run behind the filter or fall back.
+//!
+//! These tests need a GPU: `scripts/gpu-check` runs them on a machine that has one.
+
+mod common;
+
+use common::{answer, cloud};
+use rand_chacha::ChaCha8Rng;
+use rand_core::{Rng, SeedableRng};
+use warpscope::cloud::Order;
+use warpscope::engines::{cuda::Cuda, lockstep::Lockstep};
+use warpscope::knn::{Answer, Build, Engine, Metric, Problem, Queries, Setup};
+
+/// How a case must be searched.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Path {
+    Filter,
+    Fallback,
+    Either,
+}
+
+const FILTER: &str = "tensor-core filter";
+const FALLBACK: &str = "direct kernel, as the filter let too much through";
+
+/// Numbers between -1 and 1 that f32 holds.
+fn uniform(seed: u64) -> impl FnMut() -> f64 {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    move || f64::from(rng.next_u32() >> 8) / f64::from(1u32 << 23) - 1.0
+}
+
+fn random(n: usize, d: usize, seed: u64) -> Vec<f64> {
+    let mut unit = uniform(seed);
+    (0..n * d).map(|_| unit()).collect()
+}
+
+/// Every coordinate as f32 holds it, so that no origin is subtracted and the filter meets what the test means.
+fn problem(points: &[f64], queries: &[f64], d: usize, k: usize) -> Problem {
+    let exact = |values: &[f64]| values.iter().map(|&value| f64::from(value as f32)).collect::<Vec<_>>();
+    let data = cloud(exact(points), d, None);
+    let queries = Queries::Cloud(cloud(exact(queries), d, Some(&data)));
+    let setup = Setup { k, metric: Metric::L2, order: Order::File, seed: 1, exclude_self: false, drop_zero_rows: true };
+    Problem::new(&data, &queries, setup).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Whether the case was searched as it must be; its answer is compared in any case.
+fn check(cuda: &mut Cuda, what: &str, problem: &Problem, path: Path) -> bool {
+    let expected = answer(&mut Lockstep::new(), problem);
+    let mut found = Answer::default();
+    let mut search = cuda.load(problem, false).unwrap_or_else(|error| panic!("{what}: {error}"));
+    let third = problem.q() / 3;
+    for range in [0..third, third..problem.q()] {
+        search.search(range, Build::Counted).unwrap_or_else(|error| panic!("{what}: {error}"));
+        search.collect(&mut found).unwrap();
+    }
+    search.download(&mut found.neighbors).unwrap();
+    let method = search.method().expect("the engine has a choice");
+    println!("{what}: n = {}, d = {}, k = {}: {method}", problem.n(), problem.dims(), problem.k());
+    let as_it_must = match path {
+        Path::Filter => method == FILTER,
+        Path::Fallback => method == FALLBACK,
+        Path::Either => method == FILTER || method == FALLBACK,
+    };
+    for query in 0..problem.q() {
+        let bits = |answer: &Answer| answer.neighbors.of(query).1.iter().map(|distance| distance.to_bits()).collect::<Vec<_>>();
+        assert_eq!(found.neighbors.of(query).0, expected.neighbors.of(query).0, "{what}: positions of query {query}");
+        assert_eq!(bits(&found), bits(&expected), "{what}: distances of query {query}");
+        assert_eq!(found.counters[query], expected.counters[query], "{what}: counters of query {query}");
+        let convergence = |answer: &Answer| {
+            let (seen, max) = answer.convergence.of(query);
+            (seen.to_vec(), max.iter().map(|max| max.to_bits()).collect::<Vec<_>>())
+        };
+        assert_eq!(convergence(&found), convergence(&expected), "{what}: convergence of query {query}");
+    }
+    assert_eq!(found.counters.len(), problem.q(), "{what}");
+    as_it_must
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn equals_the_twin_in_every_shape() {
+    let mut cuda = Cuda::open().unwrap();
+    let mut check =
+        |what: &str, problem: &Problem| assert!(check(&mut cuda, what, problem, Path::Filter), "{what} is not searched behind the filter");
+    for d in [4, 16, 17, 31, 32, 100, 128, 129, 255, 960, 1100] {
+        for (k, n) in [(1, 2051), (32, 20_011), (33, 4133), (128, 9001)] {
+            let n = if d > 300 { n.min(8191 + k) } else { n };
+            check("uniform", &problem(&random(n, d, 1), &random(23, d, 2), d, k));
+        }
+    }
+    for (k, n) in [(256, 17_000), (500, 33_001), (1000, 66_000)] {
+        check("uniform", &problem(&random(n, 20, 3), &random(17, 20, 4), 20, k));
+    }
+    // More queries than a tile of the filter, in two unequal parts, and more than pass over the points together.
+    check("many queries", &problem(&random(5003, 16, 5), &random(400, 16, 6), 16, 32));
+    check("very many queries", &problem(&random(2100, 16, 7), &random(30_000, 16, 8), 16, 5));
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn adversarial_data_loses_nothing() {
+    let mut cuda = Cuda::open().unwrap();
+    let mut wrong = Vec::new();
+    let mut check = |what: &str, problem: &Problem, path: Path| {
+        if !check(&mut cuda, what, problem, path) {
+            wrong.push(format!("{what}, d = {}, k = {}: not {path:?}", problem.dims(), problem.k()));
+        }
+    };
+    for d in [16, 33, 128, 300] {
+        for k in [1, 32, 100] {
+            let (n, q) = (40_007, 61);
+            let (points, queries) = (random(n, d, 11), random(q, d, 12));
+            let map = |values: &[f64], f: &dyn Fn(usize, f64) -> f64| values.iter().enumerate().map(|(i, &value)| f(i, value)).collect::<Vec<f64>>();
+            let scaled =
+                |scale: f64, offset: f64| problem(&map(&points, &|_, v| v * scale + offset), &map(&queries, &|_, v| v * scale + offset), d, k);
+
+            check("a large common offset", &scaled(0.01, 1e4), Path::Filter);
+            check("norms of 1e15", &scaled(1e15, 0.0), Path::Filter);
+            check("norms near overflow", &scaled(4e17, 0.0), Path::Filter);
+            check("tiny norms", &scaled(2f64.powi(-50), 0.0), Path::Filter);
+
+            // A few rows far away, which must not make the others coarse, and be found by the queries beside them.
+            let outliers = |far: f64| {
+                let points = map(&points, &|i, v| if (i / d) % 1000 == 7 { v + far } else { v });
+                problem(&points, &map(&queries, &|i, v| if i / d == q - 1 { v + far } else { v }), d, k)
+            };
+            check("outliers", &outliers(1e6), Path::Filter);
+            check("far outliers", &outliers(1e17), Path::Filter);
+
+            // Two clusters far apart: whatever the centre, one is far from it.
+            let pair = |gap: f64| {
+                let f = move |i: usize, v: f64| v * 0.1 + if (i / d).is_multiple_of(2) { 0.0 } else { gap };
+                problem(&map(&points, &f), &map(&queries, &f), d, k)
+            };
+            check("two clusters", &pair(10.0), Path::Either);
+            check("two clusters far apart", &pair(1e5), Path::Fallback);
+
+            // On a sphere about the query: distances that differ by roundings, none of which the filter sees.
+            let sphere: Vec<f64> = points
+                .chunks(d)
+                .flat_map(|row| {
+                    let norm = row.iter().map(|v| v * v).sum::<f64>().sqrt();
+                    row.iter().map(move |v| 3.0 * v / norm)
+                })
+                .collect();
+            let near: Vec<f64> = map(&queries, &|_, v| v * 1e-7);
+            check("near-ties", &problem(&sphere, &near, d, k), Path::Fallback);
+
+            // Nearer and nearer to every query: each point is a candidate.
+            let descending: Vec<f64> = (0..n).flat_map(|i| (0..d).map(move |j| if j == 0 { (n - i) as f64 } else { 0.0 })).collect();
+            check("descending", &problem(&descending, &map(&queries, &|i, v| if i % d == 0 { -v.abs() } else { 0.0 }), d, k), Path::Fallback);
+
+            // Ties without end: few places, and all at one.
+            let places = |count: usize| (0..n).flat_map(|i| points[i % count * d..][..d].to_vec()).collect::<Vec<_>>();
+            check("few places", &problem(&places(40), &queries, d, k), Path::Either);
+            check("few places, asked for", &problem(&places(40), &points[..q * d], d, k), Path::Either);
+            check("one place", &problem(&places(1), &points[..q * d], d, k), Path::Either);
+
+            // The query's own neighbourhood is a hair wide, far from the centre of everything.
+            let hair = map(&points, &|i, v| if (i / d) % 20 == 3 { 0.9 + v * 2f64.powi(-22) } else { v });
+            check("a hair", &problem(&hair, &map(&queries, &|_, v| 0.9 + v * 2f64.powi(-22)), d, k), Path::Either);
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn the_builds_agree_behind_the_filter() {
+    let mut cuda = Cuda::open().unwrap();
+    let problem = problem(&random(30_000, 40, 21), &random(300, 40, 22), 40, 64);
+    let expected = answer(&mut Lockstep::new(), &problem);
+    let mut search = cuda.load(&problem, true).unwrap();
+    assert!(search.setup_ms().iter().any(|(phase, ms)| *phase == "build index" && *ms > 0.0));
+    for build in [Build::Timed, Build::Counted, Build::Profiled, Build::Timed] {
+        let mut found = Answer::default();
+        search.search(0..problem.q(), build).unwrap();
+        search.download(&mut found.neighbors).unwrap();
+        search.collect(&mut found).unwrap();
+        assert_eq!(search.method(), Some(FILTER));
+        for query in 0..problem.q() {
+            assert_eq!(found.neighbors.of(query), expected.neighbors.of(query), "{build:?}");
+        }
+        if build != Build::Timed {
+            assert_eq!(found.counters, expected.counters, "{build:?}");
+        }
+        if build == Build::Profiled {
+            let profile = found.profile.expect("the profiled build profiles");
+            for (cycles, span) in profile.cycles.iter().zip(&profile.spans) {
+                assert!(cycles.iter().all(|&cycles| cycles > 0), "{cycles:?}");
+                assert!(span.stop_ns > span.start_ns, "{span:?}");
+            }
+        }
+    }
+}

@@ -132,6 +132,9 @@ fn summary(record: &RunRecord, written: &[PathBuf]) -> String {
     }
     row("search", format!("k = {}, {}, {} order{own}", text::thousands(spec.k as u64), spec.metric, spec.order.name()));
     row("engine", format!("{} on {}", record.engine, device(record)));
+    if let Some(method) = &record.method {
+        row("method", method.clone());
+    }
 
     let (median, min, max) = (text::time(numbers.search_ms_median), text::time(numbers.search_ms_min), text::time(numbers.search_ms_max));
     let after = if spec.warmup == 0 { String::new() } else { format!(" after {}", text::count(spec.warmup.into(), "warm-up", "warm-ups")) };

@@ -189,7 +189,7 @@ pub trait Search {
 
     /// How the problem is searched, in a few words, where the engine has a choice: it may differ before and after a
     /// search, in which the engine has seen what its choice comes to. The answers are the same bits.
-    fn method(&self) -> Option<&'static str> {
+    fn method(&self) -> Option<String> {
         None
     }
 

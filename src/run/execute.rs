@@ -122,12 +122,14 @@ pub fn execute(
             Ok(profiled.profile.is_some())
         })?;
     }
+    let method = run.search.method();
     let samples = run.finish()?;
 
     Ok(RunRecord {
         spec: spec.clone(),
         engine: kind,
         fallback: None,
+        method,
         device: engine.device(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         started_unix,

@@ -21,6 +21,9 @@ pub struct RunFile {
     pub engine: EngineKind,
     /// Why `auto` did not take `cuda`.
     pub fallback: Option<String>,
+    /// How the engine searched at last, where it has a choice: which kernels, and how they were cut to size.
+    #[serde(default)]
+    pub method: Option<String>,
     /// On what, with its driver.
     pub device: DeviceInfo,
     /// The cloud's content, by name.
@@ -46,6 +49,7 @@ impl From<&RunRecord> for RunFile {
             spec: record.spec.clone(),
             engine: record.engine,
             fallback: record.fallback.clone(),
+            method: record.method.clone(),
             device: record.device.clone(),
             fingerprint: record.fingerprint.clone(),
             query_fingerprint: record.query_cloud.as_ref().map(|cloud| cloud.fingerprint().clone()),

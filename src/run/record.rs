@@ -98,6 +98,8 @@ pub struct RunRecord {
     pub engine: EngineKind,
     /// Why `auto` did not take `cuda`.
     pub fallback: Option<String>,
+    /// How the engine searched at last, where it has a choice.
+    pub method: Option<String>,
     /// On what.
     pub device: DeviceInfo,
     /// The program's version.

@@ -139,6 +139,9 @@ fn run_ui(ui: &mut Ui, record: &RunRecord, palette: &Palette) {
     fact_ui(ui, "Seed", spec.seed.to_string(), palette);
     heading_ui(ui, "Device");
     fact_ui(ui, "Engine", record.engine.name(), palette);
+    if let Some(method) = &record.method {
+        ui.add(egui::Label::new(method).wrap());
+    }
     ui.add(egui::Label::new(&record.device.name).wrap());
     for (name, value) in &record.device.details {
         fact_ui(ui, name, value, palette);

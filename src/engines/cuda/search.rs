@@ -255,8 +255,9 @@ impl Search for CudaSearch<'_> {
         self.setup_ms.clone()
     }
 
-    fn method(&self) -> Option<&'static str> {
-        Some(self.method)
+    fn method(&self) -> Option<String> {
+        let how = if self.filtered.is_some() { String::new() } else { format!(": {}", self.policy) };
+        Some(format!("{}{how}", self.method))
     }
 
     fn first_chunk(&self) -> usize {

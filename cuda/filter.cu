@@ -1,7 +1,7 @@
 // Entry points of the tensor-core filter: filter_round, and filter_<slab>_<where the queries are>.
 #include "mma_filter.cuh"
 
-// What the host must know for a launch: src/engines/cuda/filtered.rs reads it from the module.
+// What the host must know for a launch: src/engines/cuda/filtered/ reads it from the module.
 struct FilterCut {
     unsigned tile, threads;
     // Bytes of shared memory: `fixed`, and `a_slab` for every slab of a resident query tile.

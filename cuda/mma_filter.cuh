@@ -118,7 +118,7 @@ struct Filter {
     unsigned query_rows;  // a multiple of FILTER_TILE
 };
 
-// src/engines/cuda/filtered.rs asserts the same of its own.
+// src/engines/cuda/filtered/ asserts the same of its own.
 static_assert(sizeof(Rounding) == 88 && sizeof(Filter) == 80, "the host's structs");
 #ifndef __CUDACC_RTC__  // NVRTC has no offsetof
 static_assert(__builtin_offsetof(Rounding, rounded) == 56 && __builtin_offsetof(Filter, survivors) == 64, "the host's structs");

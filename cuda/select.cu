@@ -2,7 +2,7 @@
 // 2 (counted) and 4 (profiled).
 #include "select.cuh"
 
-// Queries, and so warps, in a block: src/engines/cuda/filtered.rs reads it from the module.
+// Queries, and so warps, in a block: src/engines/cuda/filtered/ reads it from the module.
 extern "C" __constant__ __attribute__((used)) const unsigned select_warps = SelectPolicy<WARPSCOPE_K / 32>::WARPS;
 
 #define WARPSCOPE_SELECT_NAME(K, BUILD) select_k##K##_##BUILD

@@ -41,7 +41,7 @@ struct Select {
     TallyOut tally;
 };
 
-// src/engines/cuda/filtered.rs asserts the same of its own.
+// src/engines/cuda/filtered/ asserts the same of its own.
 static_assert(sizeof(Select) == 176, "the host's struct");
 #ifndef __CUDACC_RTC__  // NVRTC has no offsetof
 static_assert(__builtin_offsetof(Select, survivors) == 48 && __builtin_offsetof(Select, tally) == 144, "the host's struct");

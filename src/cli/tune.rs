@@ -4,7 +4,6 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use anyhow::Context as _;
 use clap::builder::RangedU64ValueParser;
 
 use super::output;
@@ -49,11 +48,8 @@ pub struct TuneArgs {
 /// Without a GPU or NVRTC, and when the table cannot be read or written.
 pub fn run(args: &TuneArgs) -> anyhow::Result<()> {
     // Read first: a table that is not there should be known before the work, not after it.
-    let table = args
-        .write
-        .as_ref()
-        .map(|path| fs::read_to_string(path).with_context(|| format!("the table cannot be read: {}", path.display())))
-        .transpose()?;
+    let read = |path: &PathBuf| fs::read_to_string(path).map_err(|error| anyhow::anyhow!("the table cannot be read: {error}: {}", path.display()));
+    let table = args.write.as_ref().map(read).transpose()?;
     let mut cuda = Cuda::open()?;
     let mut rows: Vec<Row> = Vec::new();
     for &d in &args.d {

@@ -3,7 +3,7 @@
 //! | file | holds |
 //! |---|---|
 //! | `driver.rs` | whether a driver and a device are there, and what they are |
-//! | `filtered.rs` | the search behind the tensor-core filter, for more dimensions |
+//! | `filtered/` | the search behind the tensor-core filter, for more dimensions |
 //! | `kernels.rs` | the device code: embedded, or compiled by NVRTC |
 //! | `nvrtc.rs` | run-time compilation and its disk cache |
 //! | `points.rs` | the points on the device, in the order that the kernel streams them |

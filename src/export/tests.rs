@@ -219,7 +219,17 @@ fn a_trace_is_json_whose_threads_do_not_overlap() {
     assert!((device[1].0 - device[0].0 - 0.1).abs() < 1e-6, "{device:?}");
     assert!((device[0].1 - 0.4).abs() < 1e-6);
     let query = events.iter().find(|event| event["name"] == "query").unwrap();
-    assert_eq!((&query["args"]["row"], &query["args"]["cycles"]["merge"]), (&serde_json::json!(4), &serde_json::json!(5)));
+    assert_eq!((&query["args"]["rows"], &query["args"]["cycles"]["merge"]), (&serde_json::json!([4]), &serde_json::json!(5)));
+
+    // Two queries of one warp, which ends with the later of them.
+    let profile = record.profile.as_mut().unwrap();
+    for (at, span) in profile.spans.iter_mut().enumerate() {
+        (span.start_ns, span.stop_ns) = (5_000_000, 5_000_400 + at as u64);
+    }
+    let trace: serde_json::Value = serde_json::from_str(&text(|out| super::trace(&record, out))).unwrap();
+    let warps: Vec<_> = trace["traceEvents"].as_array().unwrap().iter().filter(|event| event["ph"] == "X" && event["pid"] == 2).collect();
+    assert_eq!((warps.len(), &warps[0]["name"], &warps[0]["args"]["queries"]), (1, &"queries".into(), &serde_json::json!([0, 1])));
+    assert!((warps[0]["dur"].as_f64().unwrap() - 0.401).abs() < 1e-6);
     let record = Arc::new(RunRecord { profile: None, ..record });
     assert!(!text(|out| super::trace(&record, out)).contains("\"pid\":2"));
 }

@@ -51,12 +51,19 @@ pub fn trace(record: &RunRecord, out: &mut impl Write) -> io::Result<()> {
 fn warps(record: &RunRecord, profile: &Profile, began_us: f64, events: &mut Events<impl Write>) -> io::Result<()> {
     let Some(first_ns) = profile.spans.iter().map(|span| span.start_ns).min() else { return Ok(()) };
     events.name("process_name", DEVICE, 0, &format!("{} (profiled build)", record.device.name))?;
-    let mut order: Vec<usize> = (0..profile.spans.len()).collect();
-    order.sort_by_key(|&query| profile.spans[query].start_ns);
+    // A warp may own several queries: they are neighbours, and began together.
+    let queries: Vec<usize> = (0..profile.spans.len()).collect();
+    let of_one_warp = |&a: &usize, &b: &usize| {
+        let (a, b) = (&profile.spans[a], &profile.spans[b]);
+        (a.start_ns, a.sm, a.warp) == (b.start_ns, b.sm, b.warp)
+    };
+    let mut warps: Vec<&[usize]> = queries.chunk_by(of_one_warp).collect();
+    warps.sort_by_key(|queries| profile.spans[queries[0]].start_ns);
     // The spans of a thread must not overlap: each goes to the first track of its multiprocessor that is free.
     let mut tracks: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
-    for query in order {
-        let span = &profile.spans[query];
+    for queries in warps {
+        let span = &profile.spans[queries[0]];
+        let stop_ns = queries.iter().map(|&query| profile.spans[query].stop_ns).max().unwrap_or(span.stop_ns).max(span.start_ns);
         let free_from = tracks.entry(span.sm).or_default();
         let track = free_from.iter().position(|&free| free <= span.start_ns).unwrap_or(free_from.len());
         let thread = span.sm.saturating_mul(TRACKS).saturating_add(track as u32);
@@ -64,18 +71,21 @@ fn warps(record: &RunRecord, profile: &Profile, began_us: f64, events: &mut Even
             free_from.push(0);
             events.name("thread_name", DEVICE, thread, &format!("SM {}, warp {track}", span.sm))?;
         }
-        free_from[track] = span.stop_ns.max(span.start_ns);
-        let mut args = json!({"query": query, "row": query_record(record, query), "warp": span.warp});
-        if let Some(cycles) = profile.cycles.get(query) {
+        free_from[track] = stop_ns;
+        let rows: Vec<u64> = queries.iter().map(|&query| query_record(record, query)).collect();
+        let mut args = json!({"queries": queries, "rows": rows, "warp": span.warp});
+        if profile.cycles.len() == profile.spans.len() {
+            let sum = |phase: usize| queries.iter().map(|&query| profile.cycles[query][phase]).sum::<u64>();
             let cycles: serde_json::Map<String, Value> =
-                WarpPhase::ALL.iter().zip(cycles).map(|(phase, &cycles)| (phase.name().to_owned(), cycles.into())).collect();
+                WarpPhase::ALL.iter().enumerate().map(|(i, phase)| (phase.name().to_owned(), sum(i).into())).collect();
             args["cycles"] = cycles.into();
         }
-        if let Some(counters) = record.counters.get(query) {
-            args["merges"] = counters.merges.into();
+        let merges: Option<Vec<u32>> = queries.iter().map(|&query| record.counters.get(query).map(|counters| counters.merges)).collect();
+        if let Some(merges) = merges {
+            args["merges"] = merges.into();
         }
-        let (start, duration) = ((span.start_ns - first_ns) as f64 / 1e3, span.stop_ns.saturating_sub(span.start_ns) as f64 / 1e3);
-        events.span("query", DEVICE, thread, began_us + start, duration, args)?;
+        let (start, duration) = ((span.start_ns - first_ns) as f64 / 1e3, (stop_ns - span.start_ns) as f64 / 1e3);
+        events.span(if queries.len() == 1 { "query" } else { "queries" }, DEVICE, thread, began_us + start, duration, args)?;
     }
     Ok(())
 }

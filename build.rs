@@ -4,8 +4,8 @@
 //! each unit of `cuda/units.txt` becomes one fat binary, so that a search loads only its own. Without one the
 //! sources alone are embedded, for NVRTC at run time. `WARPSCOPE_CUDA_ARCHS` says what the fat binaries hold:
 //!
-//! - unset, in a release build: machine code for every architecture below, and PTX for those to come. 72 kernels take
-//!   about 40 s of one core an architecture; compiled by the driver instead, the largest would keep its first user
+//! - unset, in a release build: machine code for every architecture below, and PTX for those to come. Some hundred kernels
+//!   take about a minute of one core an architecture; compiled by the driver instead, the largest would keep its first user
 //!   waiting for seconds.
 //! - unset, in a debug build: PTX alone, which the driver compiles at first use.
 //! - a list such as `90` or `80,90`: machine code for these; `ptx`: PTX alone; `none`: nothing embedded.

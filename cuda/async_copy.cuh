@@ -1,7 +1,7 @@
-// Asynchronous copies from global to shared memory (sm_80), and the fragments of the tensor cores.
+// Asynchronous copies from global to shared memory (sm_80).
 #pragma once
 
-__device__ __forceinline__ unsigned shared_address(const void* shared) { return static_cast<unsigned>(__cvta_generic_to_shared(shared)); }
+#include "warp.cuh"
 
 // 16 bytes, both ends aligned to them; zeros instead where not `there`.
 __device__ __forceinline__ void copy_16_async(unsigned shared, const void* global, bool there) {

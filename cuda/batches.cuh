@@ -24,8 +24,6 @@ struct Slot {
 };
 
 #if WARPSCOPE_BULK_COPIES
-__device__ __forceinline__ unsigned shared_address(const void* pointer) { return static_cast<unsigned>(__cvta_generic_to_shared(pointer)); }
-
 __device__ __forceinline__ void start_barrier(unsigned long long* barrier, unsigned arrivals) {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(arrivals) : "memory");
 }

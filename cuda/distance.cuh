@@ -53,7 +53,7 @@ __device__ __forceinline__ float squared_distance(const float (&point)[D], const
 __device__ __forceinline__ float squared_distance_of_column(const float* column, unsigned stride, const float* query, unsigned d) {
     float acc = 0.0f;
     for (unsigned j = 0; j < d; ++j) {
-        acc = add_squared_difference(column[j * stride], query[j], acc);
+        acc = add_squared_difference(column[static_cast<size_t>(j) * stride], query[j], acc);
     }
     return acc;
 }

@@ -13,8 +13,9 @@
 // Queries and points of a block's tile. A warp takes 64 queries and 32 points of it: one group.
 constexpr unsigned FILTER_TILE = 128;
 constexpr unsigned FILTER_THREADS = 256;
-// Slabs on their way, where a multiprocessor has shared memory for three of the largest.
-#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 890 || __CUDA_ARCH__ >= 1200)
+// Slabs on their way. Three of the largest want more shared memory than some GPUs have, and PTX for 8.0, which all of them
+// can run, must not ask for more than they have.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 900 && __CUDA_ARCH__ != 1000
 constexpr unsigned FILTER_STAGES = 2;
 #else
 constexpr unsigned FILTER_STAGES = 3;

@@ -9,6 +9,11 @@ __device__ __forceinline__ unsigned lane_id() { return threadIdx.x % WARP; }
 // The lanes below this one, as a mask.
 __device__ __forceinline__ unsigned lanes_below(unsigned lane) { return (1u << lane) - 1; }
 
+// What instructions that copy or wait in shared memory call an address.
+__device__ __forceinline__ unsigned shared_address(const void* pointer) {
+    return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
+}
+
 // The bits that are set in any lane's number, in every lane.
 __device__ __forceinline__ unsigned any_lane(unsigned bits) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800

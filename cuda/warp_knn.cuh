@@ -37,6 +37,8 @@ struct SharedMemory {
     static constexpr unsigned BUFFERS = P.warps * P.queries * R * WARP * 8;
     static constexpr unsigned BATCHES = (FLOATS * 4 + 15) / 16 * 16;
     static constexpr unsigned BYTES = BATCHES + BUFFERS + P.slots * sizeof(Slot);
+    static_assert(D == 0 || P.batch % (P.window * WARP) == 0, "a batch is whole windows");
+    static_assert(P.window <= 32, "a window's candidates are bits of a word");
 };
 
 // The queries of a warp. Past the last of the launch it is the last again.
@@ -279,6 +281,13 @@ __device__ __forceinline__ void warp_knn(const Search& search) {
         warp.tally.enter(WRITE_OUT);
         size_t row = static_cast<size_t>(first + i) * search.k;
         warp.write(search.indices + row, search.squared_distances + row);
-        warp.tally.write(QUERIES);
+    }
+    // Last, so that every query's share of the warp's clock is of all its work.
+    unsigned owned = first < search.last_query ? min(search.last_query - first, static_cast<unsigned>(QUERIES)) : 0;
+#pragma unroll
+    for (int i = 0; i < QUERIES; ++i) {
+        if (i < owned) {
+            warps[i].tally.write(owned);
+        }
     }
 }

@@ -8,7 +8,7 @@ use common::{Case, Shape, answer, pose};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use warpscope::cloud::Order;
-use warpscope::engines::cuda::{Cuda, Row, table};
+use warpscope::engines::cuda::{Cuda, Policy, Row, table};
 use warpscope::engines::lockstep::Lockstep;
 use warpscope::knn::{Answer, Build, Engine, EngineError, Metric, Neighbors, Problem};
 
@@ -131,27 +131,39 @@ fn equals_the_twin_at_size() {
     }
 }
 
+/// Counted by a kernel that NVRTC compiles.
+fn check_compiled(cuda: &mut Cuda, case: &Case, policy: Option<Policy>, exact_dims: bool) {
+    let problem = pose(case).unwrap();
+    let expected = answer(&mut Lockstep::new(), &problem);
+    let mut found = Answer::default();
+    let mut search = cuda.load_compiled(&problem, policy, exact_dims).unwrap();
+    search.search(0..problem.q(), Build::Counted).unwrap();
+    search.download(&mut found.neighbors).unwrap();
+    search.collect(&mut found).unwrap();
+    same(&found, &expected, &format!("{case:?}, {policy:?}"));
+}
+
 /// Also those that this GPU would not choose: someone else's will, and nobody may have tried it there.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn every_row_of_the_policy_table_is_right() {
     let mut cuda = cuda();
-    for Row { arch, capacity, dims, policy } in table() {
-        let case = Case {
-            n: 20_003,
-            dims: if dims == 0 { 11 } else { dims as usize },
-            k: capacity as usize - 1,
-            query_rows: Some((0..77).map(|i| i * 250).collect()),
-            ..Case::default()
-        };
-        let problem = pose(&case).unwrap();
-        let expected = answer(&mut Lockstep::new(), &problem);
-        let mut found = Answer::default();
-        let mut search = cuda.load_with_policy(&problem, policy).unwrap();
-        search.search(0..problem.q(), Build::Counted).unwrap();
-        search.download(&mut found.neighbors).unwrap();
-        search.collect(&mut found).unwrap();
-        same(&found, &expected, &format!("K = {capacity}, d = {dims}, of {arch}: {policy}"));
+    for Row { capacity, dims, policy, .. } in table() {
+        let (dims, query_rows) = (if dims == 0 { 11 } else { dims as usize }, Some((0..77).map(|i| i * 250).collect()));
+        let case = Case { n: 20_003, dims, k: capacity as usize - 1, query_rows, ..Case::default() };
+        check_compiled(&mut cuda, &case, Some(policy), false);
+    }
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn kernels_for_one_d_alone_are_right() {
+    let mut cuda = cuda();
+    for dims in [1, 4, 5, 7, 8, 9, 16, 17, 31, 32] {
+        for k in [5, 100, 1000] {
+            let case = Case { n: 5003, dims, k, query_rows: Some((0..77).collect()), ..Case::default() };
+            check_compiled(&mut cuda, &case, None, true);
+        }
     }
 }
 

@@ -16,7 +16,7 @@ use crate::progress::Silent;
 /// `warpscope tune`
 ///
 /// Tries other warps, queries, windows, batches and tiles, compiled at run time by NVRTC, on uniform points, and prints the
-/// rows of cuda/policy_table.cuh for this GPU. A program built with them is faster here.
+/// rows of cuda/policy_table.cuh for this GPU. A program built with them is faster here, if build.rs names its architecture.
 #[derive(Debug, clap::Args)]
 pub struct TuneArgs {
     /// Numbers of neighbours, each of which stands for its capacity
@@ -69,13 +69,13 @@ pub fn run(args: &TuneArgs) -> anyhow::Result<()> {
             ))?;
             rows.retain(|row| (row.capacity, row.dims) != (tuned.row.capacity, tuned.row.dims));
             rows.push(tuned.row);
+            // At once: what was measured is kept, whatever the next one meets.
+            if let (Some(path), Some(table)) = (&args.write, &table) {
+                crate::export::write(path, |file| std::io::Write::write_all(file, updated_table(table, &rows).as_bytes()))?;
+            }
         }
     }
-    output::print(&updated_table("", &rows))?;
-    if let (Some(path), Some(table)) = (&args.write, table) {
-        crate::export::write(path, |file| std::io::Write::write_all(file, updated_table(&table, &rows).as_bytes()))?;
-    }
-    Ok(())
+    output::print(&updated_table("", &rows))
 }
 
 /// Uniform points and other uniform queries.

@@ -11,7 +11,11 @@ use cudarc::nvrtc::Ptx;
 use super::driver::{self, say};
 use super::nvrtc;
 use super::policy::{Cut, Policy, Variant};
-use crate::knn::Build;
+use crate::knn::{Build, Problem};
+
+/// Coordinates to be compared from which on a kernel is compiled for their d alone: some milliseconds' work, which is met
+/// again and again, against a second of compiling once.
+const WORTH_COMPILING: u64 = 1 << 33;
 
 mod embedded {
     include!(concat!(env!("OUT_DIR"), "/kernels.rs"));
@@ -72,13 +76,15 @@ pub struct Kernels {
     stream: Arc<CudaStream>,
     modules: HashMap<Unit, Arc<CudaModule>>,
     functions: HashMap<(Unit, String), CudaFunction>,
-    cuts: HashMap<Unit, Cut>,
+    searches: HashMap<(Unit, Build), Kernel>,
+    /// What could not be compiled, and why: it is not tried again.
+    failed: HashMap<Unit, String>,
 }
 
 impl Kernels {
     /// Nothing loaded yet.
     pub fn new(context: Arc<CudaContext>, stream: Arc<CudaStream>) -> Self {
-        Self { context, stream, modules: HashMap::new(), functions: HashMap::new(), cuts: HashMap::new() }
+        Self { context, stream, modules: HashMap::new(), functions: HashMap::new(), searches: HashMap::new(), failed: HashMap::new() }
     }
 
     /// Loads a small unit, to see whether any can be had, and says where they come from.
@@ -88,15 +94,16 @@ impl Kernels {
         Ok(origin)
     }
 
-    /// The unit that answers a problem best. d = 2 and 3 are embedded. Any other d up to 32 is compiled for itself where
-    /// there is NVRTC, because tiles of dimensions that do not fit waste up to all but one of them; beyond 32 that is
-    /// little, and one kernel serves all.
-    pub fn unit_for(&mut self, k: usize, d: usize) -> Unit {
-        let unit = Variant::new(k, d).unit();
-        if unit.dims != 0 || d > 32 {
+    /// The unit that answers a problem of n points, d dimensions and q queries best by the direct kernel. d = 2 and 3 are
+    /// embedded. Any other d up to 32 is compiled for itself where there is NVRTC and the work is worth the wait, because
+    /// tiles of dimensions that do not fit waste up to all but one of them; beyond 32 that is little, and one kernel serves all.
+    pub fn unit_for(&mut self, problem: &Problem) -> Unit {
+        let unit = Variant::new(problem.k(), problem.dims()).unit();
+        let work = problem.n() as u64 * problem.q() as u64 * problem.dims() as u64;
+        if unit.dims != 0 || problem.dims() > 32 || work < WORTH_COMPILING {
             return unit;
         }
-        let exact = Unit { exact_dims: d as u32, ..unit };
+        let exact = Unit { exact_dims: problem.dims() as u32, ..unit };
         self.compile_ahead(&[exact], &[Build::Timed, Build::Counted]);
         if self.module(exact.of_build(Build::Timed)).is_ok() { exact } else { unit }
     }
@@ -104,20 +111,17 @@ impl Kernels {
     /// A build of the search, ready to be launched.
     pub fn search(&mut self, unit: Unit, build: Build) -> Result<Kernel, String> {
         let unit = unit.of_build(build);
+        if let Some(kernel) = self.searches.get(&(unit, build)) {
+            return Ok(kernel.clone());
+        }
         let function = self.function(unit, &format!("warp_knn_k{}_d{}_{}", unit.capacity, unit.dims, build_name(build)))?;
-        let cut = match self.cuts.get(&unit) {
-            Some(cut) => *cut,
-            None => {
-                let module = self.module(unit)?;
-                let bytes = module.get_global("warp_knn_cut", &self.stream).and_then(|cut| self.stream.clone_dtoh(&cut)).map_err(say)?;
-                let cut = Cut::from_bytes(bytes.as_slice().try_into().map_err(|_| format!("the kernels' policy has {} bytes", bytes.len()))?);
-                self.cuts.insert(unit, cut);
-                cut
-            }
-        };
+        let numbers = self.numbers(unit, "warp_knn_cut")?;
+        let cut = Cut::from_numbers(numbers.as_slice().try_into().map_err(|_| format!("the kernels' policy has {} numbers", numbers.len()))?);
         // More than 48 KiB must be asked for.
         function.set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, cut.shared_bytes as i32).map_err(say)?;
-        Ok(Kernel { function, cut })
+        let kernel = Kernel { function, cut };
+        self.searches.insert((unit, build), kernel.clone());
+        Ok(kernel)
     }
 
     /// The numbers of a constant that a unit's module carries, by its name.
@@ -142,24 +146,25 @@ impl Kernels {
     /// fails says so when it is asked for.
     pub fn compile_ahead(&mut self, units: &[Unit], builds: &[Build]) {
         let all = units.iter().filter(|unit| unit.embedded().is_none()).flat_map(|unit| builds.iter().map(|&build| unit.of_build(build)));
-        let waiting: Vec<Unit> = all.filter(|unit| !self.modules.contains_key(unit)).collect();
+        let waiting: Vec<Unit> = all.filter(|unit| !self.modules.contains_key(unit) && !self.failed.contains_key(unit)).collect();
+        let threads = thread::available_parallelism().map_or(1, usize::from).min(waiting.len());
         let context = &self.context;
         let waiting = Mutex::new(waiting);
         let compiled = Mutex::new(Vec::new());
         thread::scope(|scope| {
-            for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
+            for _ in 0..threads {
                 scope.spawn(|| {
                     while let Some(unit) = { waiting.lock().expect("no thread panics").pop() } {
-                        if let Ok((code, _)) = nvrtc::compile(context, unit) {
-                            compiled.lock().expect("no thread panics").push((unit, code));
-                        }
+                        let code = nvrtc::compile(context, unit);
+                        compiled.lock().expect("no thread panics").push((unit, code));
                     }
                 });
             }
         });
         for (unit, code) in compiled.into_inner().expect("no thread panics") {
-            if let Ok(module) = self.context.load_module(code) {
-                self.modules.insert(unit, module);
+            match code.and_then(|(code, _)| self.context.load_module(code).map_err(say)) {
+                Ok(module) => drop(self.modules.insert(unit, module)),
+                Err(why) => drop(self.failed.insert(unit, without_embedded(unit, &why))),
             }
         }
     }
@@ -168,24 +173,37 @@ impl Kernels {
         if let Some(module) = self.modules.get(&unit) {
             return Ok(Arc::clone(module));
         }
+        if let Some(why) = self.failed.get(&unit) {
+            return Err(why.clone());
+        }
         let (module, _) = self.load(unit)?;
         self.modules.insert(unit, Arc::clone(&module));
         Ok(module)
     }
 
     fn load(&self, unit: Unit) -> Result<(Arc<CudaModule>, String), String> {
-        let embedded = match unit.embedded() {
-            Some(code) => match self.context.load_module(Ptx::from_binary(code.to_vec())) {
-                Ok(module) => return Ok((module, format!("embedded, {}", embedded::EMBEDDED_ABOUT))),
-                Err(error) => {
-                    format!("the embedded kernels ({}) do not load: {}{}", embedded::EMBEDDED_ABOUT, say(error), driver::too_old_for_embedded())
-                }
-            },
-            None => format!("this program embeds no kernels ({})", embedded::EMBEDDED_ABOUT),
+        let refused = match unit.embedded().map(|code| self.context.load_module(Ptx::from_binary(code.to_vec()))) {
+            Some(Ok(module)) => return Ok((module, format!("embedded, {}", embedded::EMBEDDED_ABOUT))),
+            Some(Err(error)) => Some(format!("they do not load: {}{}", say(error), driver::too_old_for_embedded())),
+            None => None,
         };
-        let (code, origin) = nvrtc::compile(&self.context, unit).map_err(|why| format!("{embedded}, and {why}"))?;
-        let module = self.context.load_module(code).map_err(|error| format!("{embedded}, and what NVRTC compiled does not load: {}", say(error)))?;
-        Ok((module, origin))
+        let compiled = nvrtc::compile(&self.context, unit).and_then(|(code, origin)| match self.context.load_module(code) {
+            Ok(module) => Ok((module, origin)),
+            Err(error) => Err(format!("what NVRTC compiled does not load: {}", say(error))),
+        });
+        compiled.map_err(|why| match refused {
+            Some(embedded) => format!("this program embeds kernels ({}), but {embedded}, and {why}", embedded::EMBEDDED_ABOUT),
+            None => without_embedded(unit, &why),
+        })
+    }
+}
+
+/// Why a unit that is not embedded cannot be had.
+fn without_embedded(unit: Unit, why: &str) -> String {
+    if unit.exact_dims != 0 || unit.policy.is_some() {
+        format!("this kernel is compiled when it is asked for, and {why}")
+    } else {
+        format!("this program embeds no kernels ({}), and {why}", embedded::EMBEDDED_ABOUT)
     }
 }
 

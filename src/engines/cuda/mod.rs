@@ -68,12 +68,14 @@ impl Cuda {
         Ok(Self { context, stream, kernels, device })
     }
 
-    /// As [`Engine::load`] does, with the kernel cut to size by `policy` instead of the table, compiled by NVRTC.
+    /// As [`Engine::load`] does, with a direct kernel that NVRTC compiles: cut to size by `policy` instead of the table, or
+    /// for the problem's d alone.
     ///
     /// # Errors
     /// As [`Engine::load`]'s, and [`EngineError::Unavailable`] when it cannot be compiled.
-    pub fn load_with_policy<'a>(&'a mut self, problem: &Problem, policy: Policy) -> Result<Box<dyn Search + 'a>, EngineError> {
-        let unit = Unit { policy: Some(policy), ..Variant::new(problem.k(), problem.dims()).unit() };
+    pub fn load_compiled<'a>(&'a mut self, problem: &Problem, policy: Option<Policy>, exact_dims: bool) -> Result<Box<dyn Search + 'a>, EngineError> {
+        let exact_dims = if exact_dims { problem.dims() as u32 } else { 0 };
+        let unit = Unit { policy, exact_dims, ..Variant::new(problem.k(), problem.dims()).unit() };
         Ok(Box::new(search::CudaSearch::with_unit(self, problem, false, unit)?))
     }
 

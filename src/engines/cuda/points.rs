@@ -9,6 +9,9 @@ use super::kernels::{Kernels, Unit};
 use super::policy::Policy;
 use crate::knn::Build;
 
+/// The kernel that brings rows into order.
+pub const GROUP_ROWS: &str = "warp_knn_group_rows";
+
 /// What is uploaded at a time, in bytes, where the device brings rows into another order.
 const UPLOAD: usize = 64 << 20;
 
@@ -53,7 +56,7 @@ impl Layout {
 
     /// Rows that are uploaded at a time: whole windows.
     fn chunk(self) -> usize {
-        (UPLOAD / (self.d * 4)).next_multiple_of(self.window())
+        (UPLOAD / (self.d * 4)).max(1).next_multiple_of(self.window())
     }
 
     /// Uploads the points, row-major, n × d, and brings them into order, all on the engine's stream. `scratch` has
@@ -91,7 +94,7 @@ impl Layout {
         count: usize,
         points: &mut CudaSlice<f32>,
     ) -> Result<(), DriverError> {
-        let group = kernels.function(self.unit.of_build(Build::Timed), "warp_knn_group_rows").expect("the search's module was loaded, and holds it");
+        let group = kernels.function(self.unit.of_build(Build::Timed), GROUP_ROWS).expect("the search's module was loaded, and holds it");
         let (first, count, n, d, padded) = (first as u32, count as u32, self.n as u32, self.d as u32, self.padded_dims() as u32);
         let config = LaunchConfig { grid_dim: (4096, 1, 1), block_dim: (256, 1, 1), shared_mem_bytes: 0 };
         let mut launch = stream.launch_builder(&group);

@@ -33,7 +33,7 @@ pub struct Policy {
     pub window: u32,
     /// Points that are staged together; d = 2 and 3.
     pub batch: u32,
-    /// Batches in shared memory; d = 2 and 3, from compute capability 9.0 on.
+    /// Batches in shared memory, from compute capability 9.0 on.
     pub slots: u32,
     /// Dimensions that are staged together; other d.
     pub tile: u32,
@@ -78,14 +78,9 @@ pub struct Cut {
 }
 
 impl Cut {
-    /// Its size in a module, in bytes.
-    pub const BYTES: usize = 32;
-
-    /// Reads it from a module's bytes.
-    pub fn from_bytes(bytes: &[u8; Self::BYTES]) -> Self {
-        let (numbers, _) = bytes.as_chunks::<4>();
-        let numbers: [u32; 8] = std::array::from_fn(|i| u32::from_le_bytes(numbers[i]));
-        let [policy @ .., shared_bytes] = numbers;
+    /// Of the numbers of `warp_knn_cut`.
+    pub fn from_numbers(numbers: &[u32; 8]) -> Self {
+        let [policy @ .., shared_bytes] = *numbers;
         Self { policy: Policy::from_numbers(policy), shared_bytes }
     }
 }
@@ -102,9 +97,7 @@ mod tests {
 
     #[test]
     fn a_cut_reads_as_the_device_wrote_it() {
-        let numbers: [u32; 8] = [8, 4, 16, 1024, 2, 12, 3, 41_024];
-        let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
-        let cut = Cut::from_bytes(bytes.as_slice().try_into().unwrap());
+        let cut = Cut::from_numbers(&[8, 4, 16, 1024, 2, 12, 3, 41_024]);
         assert_eq!((cut.policy.numbers(), cut.shared_bytes), ([8, 4, 16, 1024, 2, 12, 3], 41_024));
         assert_eq!((cut.policy.threads(), cut.policy.queries_per_block()), (256, 32));
     }

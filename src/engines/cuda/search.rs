@@ -7,10 +7,10 @@ use cudarc::driver::sys::CUdeviceptr;
 use cudarc::driver::{CudaSlice, DevicePtr, DevicePtrMut, DeviceRepr, DriverError, LaunchConfig, PushKernelArg, ValidAsZeroBits};
 
 use super::Cuda;
-use super::filtered::{self, Filtered};
+use super::filtered::{self, FilterKernels, Filtered};
 use super::kernels::Unit;
 use super::memory::Memory;
-use super::points::Layout;
+use super::points::{GROUP_ROWS, Layout};
 use super::policy::{Policy, Variant};
 use crate::knn::{
     Answer, Build, CONVERGENCE_ENTRIES, Counters, EngineError, EngineKind, MAX_COUNTED_CHUNK, Neighbors, Problem, Profile, Search, WarpPhase,
@@ -101,7 +101,7 @@ pub struct CudaSearch<'a> {
     layout: Layout,
     filtered: Option<Filtered>,
     /// How the problem is searched, or why not behind the filter.
-    method: &'static str,
+    method: String,
     setup_ms: Vec<(&'static str, f64)>,
     profile: bool,
     tally: Option<Tally>,
@@ -119,7 +119,7 @@ impl<'a> CudaSearch<'a> {
             // The direct kernel is only to fall back on: not worth being compiled for this d alone.
             return Self::build(cuda, problem, profile, Variant::new(problem.k(), problem.dims()).unit(), true);
         }
-        let unit = cuda.kernels.unit_for(problem.k(), problem.dims());
+        let unit = cuda.kernels.unit_for(problem);
         Self::build(cuda, problem, profile, unit, false)
     }
 
@@ -139,16 +139,19 @@ impl<'a> CudaSearch<'a> {
         for &build in builds {
             cuda.kernels.search(unit, build).map_err(unavailable)?;
         }
+        if unit.dims == 0 {
+            cuda.kernels.function(unit.of_build(Build::Timed), GROUP_ROWS).map_err(unavailable)?;
+        }
         let policy = cuda.kernels.search(unit, Build::Timed).map_err(unavailable)?.cut.policy;
         let layout = Layout::new(problem.n(), problem.dims(), unit, policy);
         let tally = TALLY_BYTES * problem.q().min(MAX_COUNTED_CHUNK) as u64;
-        let mut method = "direct kernel";
+        let mut method = "direct kernel".to_owned();
         if behind_filter {
             let rows = problem.n() * problem.dims();
             // With room for the other order, should it be needed after all.
             match Memory::reserve(cuda, problem, rows, tally + Filtered::bytes(problem) + 4 * layout.floats() as u64) {
                 Ok(memory) => return Self::load_filtered(cuda, problem, profile, unit, policy, layout, memory),
-                Err(EngineError::Memory { .. }) => method = "direct kernel, as the filter's copies do not fit the memory",
+                Err(EngineError::Memory { .. }) => method = "direct kernel, as the filter's copies do not fit the memory".to_owned(),
                 Err(error) => return Err(error),
             }
         }
@@ -173,17 +176,22 @@ impl<'a> CudaSearch<'a> {
         mut memory: Memory,
     ) -> Result<Self, EngineError> {
         let stream = cuda.stream.clone();
-        let mut load = || -> Result<_, DriverError> {
+        // Loaded, and perhaps compiled, before the clock starts.
+        let kernels = FilterKernels::load(&mut cuda.kernels, problem, profile);
+        let load = || -> Result<_, DriverError> {
             memory.upload(cuda, problem, |cuda, points| cuda.stream.memcpy_htod(problem.points(), points))?;
             memory.start(&stream)?;
-            let filtered = Filtered::new(&mut cuda.kernels, &stream, problem, &memory, profile).ok();
-            if filtered.is_none() {
+            let filtered = kernels.and_then(|kernels| Filtered::new(kernels, &stream, problem, &memory));
+            if filtered.is_err() {
                 memory.points = layout.arrange(&mut cuda.kernels, &stream, &memory.points)?;
             }
             Ok((filtered, memory.stop(&stream)?))
         };
         let (filtered, prepare_ms) = load().map_err(|error| cuda.failed(error))?;
-        let method = if filtered.is_some() { "tensor-core filter" } else { "direct kernel, as the filter's cannot be had" };
+        let (filtered, method) = match filtered {
+            Ok(filtered) => (Some(filtered), "tensor-core filter".to_owned()),
+            Err(why) => (None, format!("direct kernel, as the filter's cannot be had ({why})")),
+        };
         let setup_ms = vec![("upload", memory.upload_ms), ("build index", prepare_ms)];
         Ok(Self { cuda, unit, policy, memory, layout, filtered, method, setup_ms, profile, tally: None, last: (0..0, Build::Timed) })
     }
@@ -223,9 +231,10 @@ impl<'a> CudaSearch<'a> {
             if filtered.search(memory, queries, build, tally)? {
                 return memory.stop(stream);
             }
-            self.filtered = None;
-            self.method = "direct kernel, as the filter let too much through";
+            // First what can fail: the points must not be of one order and the search of the other.
             memory.points = self.layout.arrange(&mut self.cuda.kernels, stream, &memory.points)?;
+            self.filtered = None;
+            self.method = "direct kernel, as the filter let too much through".to_owned();
         }
         let arguments = Arguments {
             points: memory.points.device_ptr(stream).0,

@@ -98,6 +98,8 @@ pub fn tune(cuda: &mut Cuda, problems: &[Problem], repeats: usize, mut seen: imp
             cuda.kernels.compile_ahead(&units, &BUILDS);
             for policy in candidates {
                 let trial = measure(cuda, policy, &mut expected);
+                // A policy may be refused; but once the device itself has failed, nothing after it would be measured.
+                cuda.stream.synchronize().map_err(|error| cuda.failed(error))?;
                 let ratio = trial.ratio(&baseline);
                 seen(&trial, ratio);
                 if ratio < best.ratio(&baseline) * GAIN {
@@ -154,24 +156,26 @@ fn trial(cuda: &mut Cuda, problems: &[Problem], unit: Unit, repeats: usize, expe
     }
     let mut medians = Vec::new();
     for (i, problem) in problems.iter().enumerate() {
-        let mut search = CudaSearch::with_unit(cuda, problem, false, unit).map_err(|error| error.to_string())?;
-        let mut times = Vec::new();
-        for _ in 0..=repeats {
-            times.push(search.search(0..problem.q(), Build::Timed).map_err(|error| error.to_string())?);
-        }
-        let mut found = Neighbors::default();
-        search.download(&mut found).map_err(|error| error.to_string())?;
+        let (mut times, found) = searches(cuda, problem, unit, repeats).map_err(|error| error.to_string())?;
         match expected.get(i) {
             None => expected.push(found),
             Some(expected) if *expected != found => return Err("the neighbours differ".to_owned()),
             Some(_) => (),
         }
-        // The first warmed up.
-        let times = &mut times[1..];
         times.sort_by(f64::total_cmp);
         medians.push(times[times.len() / 2]);
     }
     Ok(medians)
+}
+
+/// The milliseconds of each repeat, after one that warms up, and the neighbours.
+fn searches(cuda: &mut Cuda, problem: &Problem, unit: Unit, repeats: usize) -> Result<(Vec<f64>, Neighbors), EngineError> {
+    let mut search = CudaSearch::with_unit(cuda, problem, false, unit)?;
+    search.search(0..problem.q(), Build::Timed)?;
+    let times = (0..repeats.max(1)).map(|_| search.search(0..problem.q(), Build::Timed)).collect::<Result<_, _>>()?;
+    let mut found = Neighbors::default();
+    search.download(&mut found)?;
+    Ok((times, found))
 }
 
 /// The table with these rows in place of those for the same kernels; everything else stays as it is.

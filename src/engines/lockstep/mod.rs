@@ -34,8 +34,8 @@ const WARP: usize = 32;
 /// scanning them, few enough that a thread which is done early can help the others.
 const BLOCK: usize = 32;
 
-/// The same for more dimensions, which are scanned so fast that 32 queries would wait for the points: at least, where
-/// there are as many, and at most.
+/// The same for more dimensions, which are scanned so fast that 32 queries would wait for the points: what a thread is
+/// given first, and the most that share a batch.
 const LARGE_BLOCK: Range<usize> = 96..192;
 
 /// How many of `queries` share a batch: of many dimensions, as many as make equal shares for the threads.

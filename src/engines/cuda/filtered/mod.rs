@@ -76,14 +76,42 @@ struct Scratch {
     copied: CudaEvent,
 }
 
+/// The kernels of a problem. Nothing is launched later that was not loaded here.
+pub struct FilterKernels {
+    cut: Cut,
+    round: CudaFunction,
+    filter: CudaFunction,
+    /// A build of the selection each.
+    selects: Vec<(Build, CudaFunction)>,
+    select_warps: u32,
+}
+
+impl FilterKernels {
+    /// Loads them, and compiles what is not embedded.
+    ///
+    /// # Errors
+    /// One sentence, where they cannot be had.
+    pub fn load(kernels: &mut Kernels, problem: &Problem, profile: bool) -> Result<Self, String> {
+        let capacity = Variant::new(problem.k(), problem.dims()).capacity;
+        let (filters, selects) = (Unit::new("filter", 0, 0), Unit::new("select", capacity, 0));
+        let cut = Cut::new(&kernels.numbers(filters, "filter_cut")?, problem.dims()).ok_or("the filter's module does not say how it is cut")?;
+        let filter = kernels.function(filters, cut.name)?;
+        filter.set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, cut.shared_bytes as i32).map_err(say)?;
+        let round = kernels.function(filters, "filter_round")?;
+        let builds = if profile { &[Build::Timed, Build::Counted, Build::Profiled][..] } else { &[Build::Timed, Build::Counted] };
+        kernels.compile_ahead(&[selects], builds);
+        let select_warps =
+            *kernels.numbers(selects.of_build(Build::Timed), "select_warps")?.first().ok_or("the selection's module does not say how it is cut")?;
+        let select = |&build| Ok((build, kernels.function(selects.of_build(build), &format!("select_k{capacity}_{}", build_name(build)))?));
+        let selects = builds.iter().map(select).collect::<Result<_, String>>()?;
+        Ok(Self { cut, round, filter, selects, select_warps })
+    }
+}
+
 /// A problem prepared for the filter.
 pub struct Filtered {
     stream: Arc<CudaStream>,
-    cut: Cut,
-    filter: CudaFunction,
-    /// A build each, those that may be asked for.
-    selects: Vec<(Build, CudaFunction)>,
-    select_warps: u32,
+    kernels: FilterKernels,
     multiprocessors: u32,
     capacity: usize,
     n: usize,
@@ -106,25 +134,14 @@ impl Filtered {
         (n + q) * (2 * padded_d + 8) + (rows * n / 8).min(SURVIVOR_BYTES as u64) + rows * (16 * capacity + 16)
     }
 
-    /// Rounds the problem, whose rows are on the device already. Nothing is launched later that was not loaded here.
+    /// Rounds the problem, whose rows are on the device already.
     ///
     /// # Errors
-    /// One sentence, where kernels or memory cannot be had.
-    pub fn new(kernels: &mut Kernels, stream: &Arc<CudaStream>, problem: &Problem, memory: &Memory, profile: bool) -> Result<Self, String> {
+    /// One sentence, where memory cannot be had.
+    pub fn new(kernels: FilterKernels, stream: &Arc<CudaStream>, problem: &Problem, memory: &Memory) -> Result<Self, String> {
         let (n, d, k, q) = (problem.n(), problem.dims(), problem.k(), problem.q());
         let capacity = Variant::new(k, d).capacity;
-        let (filters, selects) = (Unit::new("filter", 0, 0), Unit::new("select", capacity, 0));
-        let cut = Cut::new(&kernels.numbers(filters, "filter_cut")?, d).ok_or("the filter's module does not say how it is cut")?;
-        let filter = kernels.function(filters, cut.name)?;
-        filter.set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, cut.shared_bytes as i32).map_err(say)?;
-        let round = kernels.function(filters, "filter_round")?;
-        let builds = if profile { &[Build::Timed, Build::Counted, Build::Profiled][..] } else { &[Build::Timed, Build::Counted] };
-        kernels.compile_ahead(&[selects], builds);
-        let select_warps =
-            *kernels.numbers(selects.of_build(Build::Timed), "select_warps")?.first().ok_or("the selection's module does not say how it is cut")?;
-        let select = |&build| Ok((build, kernels.function(selects.of_build(build), &format!("select_k{capacity}_{}", build_name(build)))?));
-        let selects = builds.iter().map(select).collect::<Result<_, String>>()?;
-
+        let (cut, round) = (&kernels.cut, &kernels.round);
         let (centre, scale) = frame(problem.points(), d);
         // docs/filter.md derives it.
         let epsilon = (cut.padded_d + 32) as f64 * 2f64.powi(-20);
@@ -161,7 +178,7 @@ impl Filtered {
                 };
                 let config = LaunchConfig { grid_dim: (tiles as u32, 1, 1), block_dim: (cut.threads, 1, 1), shared_mem_bytes: 0 };
                 // SAFETY: `Rounding` is the kernel's parameter; its pointers are to as many rows as it says.
-                unsafe { stream.launch_builder(&round).arg(&arguments).launch(config) }?;
+                unsafe { stream.launch_builder(round).arg(&arguments).launch(config) }?;
                 Ok(rounded)
             };
             let points = rounded(&memory.points, n, point_tiles, false)?;
@@ -183,23 +200,7 @@ impl Filtered {
             Ok((points, queries, scratch, multiprocessors))
         };
         let (points, queries, scratch, multiprocessors) = prepare().map_err(say)?;
-        Ok(Self {
-            stream: Arc::clone(stream),
-            cut,
-            filter,
-            selects,
-            select_warps,
-            multiprocessors,
-            capacity,
-            n,
-            d,
-            k,
-            scale,
-            epsilon,
-            points,
-            queries,
-            scratch,
-        })
+        Ok(Self { stream: Arc::clone(stream), kernels, multiprocessors, capacity, n, d, k, scale, epsilon, points, queries, scratch })
     }
 
     /// Answers the queries of a range, whose entries of the tally begin at `tally`; false, and nothing answered, where the
@@ -216,7 +217,7 @@ impl Filtered {
 
     /// One pass over the points.
     fn pass(&mut self, memory: &mut Memory, queries: &Range<usize>, build: Build, tally: TallyOut) -> Result<bool, DriverError> {
-        let rows = queries.len().next_multiple_of(self.cut.tile);
+        let rows = queries.len().next_multiple_of(self.kernels.cut.tile);
         let most = (self.scratch.survivors.len() * 32 / rows / CHUNK).max(1) * CHUNK;
         self.stream.memset_zeros(&mut self.scratch.computed)?;
         let (mut computed, mut from) = (0, 0);
@@ -246,7 +247,7 @@ impl Filtered {
 
     fn launch_filter(&mut self, queries: &Range<usize>, chunk: &Range<usize>) -> Result<(), DriverError> {
         let stream = &self.stream;
-        let tile = self.cut.tile;
+        let tile = self.kernels.cut.tile;
         let (query_tiles, tiles) = (queries.len().div_ceil(tile), chunk.len().div_ceil(tile));
         // A block keeps its queries for several tiles of points, as long as there are blocks enough: two a
         // multiprocessor run at a time.
@@ -256,10 +257,10 @@ impl Filtered {
             points: self.points.rows.device_ptr(stream).0,
             point_bounds: self.points.bounds.device_ptr(stream).0,
             largest_errors: self.points.errors.device_ptr(stream).0,
-            queries: self.queries.rows.device_ptr(stream).0 + first * self.cut.padded_d as u64 * 2,
+            queries: self.queries.rows.device_ptr(stream).0 + first * self.kernels.cut.padded_d as u64 * 2,
             query_bounds: self.queries.bounds.device_ptr(stream).0 + first * 4,
             radii: self.scratch.radii.device_ptr(stream).0,
-            padded_d: self.cut.padded_d as u32,
+            padded_d: self.kernels.cut.padded_d as u32,
             first_tile: (chunk.start / tile) as u32,
             tiles: tiles as u32,
             tiles_a_block: tiles_a_block as u32,
@@ -268,11 +269,11 @@ impl Filtered {
         };
         let config = LaunchConfig {
             grid_dim: (query_tiles as u32, tiles.div_ceil(tiles_a_block) as u32, 1),
-            block_dim: (self.cut.threads, 1, 1),
-            shared_mem_bytes: self.cut.shared_bytes,
+            block_dim: (self.kernels.cut.threads, 1, 1),
+            shared_mem_bytes: self.kernels.cut.shared_bytes,
         };
         // SAFETY: `FilterArguments` is the kernel's parameter; its pointers are to memory of this search, as long as it says.
-        unsafe { stream.launch_builder(&self.filter).arg(&arguments).launch(config) }?;
+        unsafe { stream.launch_builder(&self.kernels.filter).arg(&arguments).launch(config) }?;
         Ok(())
     }
 
@@ -296,7 +297,7 @@ impl Filtered {
             first_point: chunk.start as u32,
             last_point: chunk.end as u32,
             survivors: if chunk.start > 0 { scratch.survivors.device_ptr(stream).0 } else { 0 },
-            query_rows: queries.len().next_multiple_of(self.cut.tile) as u32,
+            query_rows: queries.len().next_multiple_of(self.kernels.cut.tile) as u32,
             keys: scratch.keys.device_ptr_mut(stream).0,
             buffers: scratch.buffers.device_ptr_mut(stream).0,
             warps: scratch.warps.device_ptr_mut(stream).0,
@@ -309,10 +310,10 @@ impl Filtered {
             squared_distances: memory.squared_distances.device_ptr_mut(stream).0,
             tally,
         };
-        let (_, select) = self.selects.iter().find(|(of, _)| *of == build).expect("a build that the search was loaded for");
+        let (_, select) = self.kernels.selects.iter().find(|(of, _)| *of == build).expect("a build that the search was loaded for");
         let config = LaunchConfig {
-            grid_dim: ((queries.len() as u32).div_ceil(self.select_warps), 1, 1),
-            block_dim: (self.select_warps * 32, 1, 1),
+            grid_dim: ((queries.len() as u32).div_ceil(self.kernels.select_warps), 1, 1),
+            block_dim: (self.kernels.select_warps * 32, 1, 1),
             shared_mem_bytes: 0,
         };
         // SAFETY: as above.

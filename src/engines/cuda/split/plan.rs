@@ -11,6 +11,8 @@ const CLUSTER: u32 = 4;
 /// The most queries of a block, likewise; as in `cuda/split_stages.cuh` and `cuda/split_knn.cu`.
 const BLOCK_QUERIES: u32 = 128;
 const ROW_BLOCK_QUERIES: u32 = 8;
+/// Blocks along a grid's second axis, at most.
+const MOST_BLOCKS: u32 = 65_535;
 
 /// Up to so many points, every one is collected: a sample would cost more than it saves.
 const ALL: u32 = 8192;
@@ -70,7 +72,8 @@ impl Plan {
         let estimate = (LIST_MARGIN * expected) as u64 + 1024;
         let roomy = (ROOMY_LISTS / q as u64).min(ROOMY_LIST);
         plan.capacity = estimate.max(roomy).min(n as u64) as u32;
-        plan.chunk = (SCRATCH / plan.query_bytes()).clamp(1, q as u64) as u32;
+        let most = u64::from(MOST_BLOCKS) * u64::from(if dims == 0 { ROW_BLOCK_QUERIES } else { BLOCK_QUERIES });
+        plan.chunk = (SCRATCH / plan.query_bytes()).min(most).clamp(1, q as u64) as u32;
         plan
     }
 
@@ -198,7 +201,7 @@ mod tests {
     #[test]
     fn shapes_cover_all_queries_and_points() {
         for n in [1, 300, 20_001, 4_194_304] {
-            for q in [1, 2, 37, 300, 4096] {
+            for q in [1, 2, 37, 300, 4096, 1_000_000, 10_000_000] {
                 for d in [2, 3, 5] {
                     let plan = Plan::new(n, d, 32, q);
                     for shape in [plan.sample_shape(plan.chunk, 132), plan.collect_shape(plan.chunk, 132)] {

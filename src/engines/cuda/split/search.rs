@@ -184,13 +184,16 @@ impl Stages {
         let (sample, bound) = (stage(&format!("sample{rows_of}"))?, stage("bound")?);
         let (collect, select) = (stage(&format!("collect{rows_of}"))?, stage("select")?);
         let number = |attribute| cuda.context.attribute(attribute).ok().and_then(|value| u32::try_from(value).ok());
+        let compiled_for = sample.ptx_version();
         Ok(Self {
             sample,
             bound,
             collect,
             select,
             multiprocessors: number(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT).unwrap_or(FEW_MULTIPROCESSORS),
-            overlap: number(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR).is_some_and(|major| major >= 9),
+            // What the code was compiled for counts too: PTX for an older GPU has no word for waiting (split.cuh).
+            overlap: number(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR).is_some_and(|major| major >= 9)
+                && compiled_for.is_ok_and(|arch| arch >= 90),
         })
     }
 

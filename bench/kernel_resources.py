@@ -85,7 +85,7 @@ def kernels(driver, image):
         driver("cuFuncGetName", ctypes.byref(name), ctypes.c_void_p(function))
         # The cut is the search's: helpers beside it have none.
         search = name.value.decode().startswith("warp_knn_k")
-        yield name.value.decode(), ctypes.c_void_p(function), threads if search else None, dynamic if search else 0
+        yield name.value.decode(), ctypes.c_void_p(function), threads if search else None, dynamic if search else None
 
 
 def describe(driver, name, function, threads, dynamic):
@@ -93,6 +93,9 @@ def describe(driver, name, function, threads, dynamic):
     attribute = lambda which: driver.number("cuFuncGetAttribute", which, function)  # noqa: E731
     registers, static, local = attribute(REGISTERS), attribute(SHARED), attribute(LOCAL)
     threads = threads or attribute(MAX_THREADS)
+    if dynamic is None:
+        # Chosen at the launch, by the number of dimensions, and not said by the module.
+        return [name, registers, f"{static} and more", local, threads, "", "", ""] if name.startswith("filter_") and name != "filter_round" else describe(driver, name, function, threads, 0)
     if dynamic > 48 * 1024:
         driver("cuFuncSetAttribute", function, MAX_DYNAMIC_SHARED, dynamic)
     blocks = driver.number("cuOccupancyMaxActiveBlocksPerMultiprocessor", function, threads, ctypes.c_size_t(dynamic))

@@ -4,6 +4,7 @@
 //!
 //! ```text
 //! cloud ──► knn ──► engines ──► run ──► export ──► app, cli
+//!            └───► lesson ◄─┘ (──► app, cli)
 //! ```
 //!
 //! | module | holds |
@@ -11,12 +12,13 @@
 //! | [`cloud`] | point clouds: readers, generators, processing order |
 //! | [`knn`] | the problem, free of any device: metric, neighbours, counters, theory, the float64 oracle, the [`knn::Engine`] trait |
 //! | [`engines`] | what answers a problem: the CUDA kernel, its CPU twin, a k-d tree |
+//! | [`lesson`] | one query's search as a list of steps, a cursor over them, lessons and questions |
 //! | [`run`] | a spec executed into a record; the worker thread; sweeps; comparison |
 //! | [`export`] | CSV, traces, PNG, neighbours; every write is atomic |
 //! | [`cli`] | the command line, one file per subcommand |
 //! | `app` | the window (feature `gui`) |
 //!
-//! [`progress`] is the one thing that all of them share.
+//! [`progress`] and [`text`] (numbers as people read them) are what all of them share.
 
 #[cfg(feature = "gui")]
 pub mod app;
@@ -25,5 +27,7 @@ pub mod cloud;
 pub mod engines;
 pub mod export;
 pub mod knn;
+pub mod lesson;
 pub mod progress;
 pub mod run;
+pub mod text;

@@ -4,14 +4,15 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// What each folder of `src` may use of the others. `app` and `cli` may use all.
-const ARROWS: [(&str, &[&str]); 7] = [
+const ARROWS: [(&str, &[&str]); 8] = [
     ("progress", &[]),
+    ("text", &[]),
     ("cloud", &["progress"]),
     ("knn", &["cloud", "progress"]),
     ("engines", &["knn", "cloud", "progress"]),
-    ("lesson", &["engines", "knn", "cloud", "progress"]),
+    ("lesson", &["engines", "knn", "cloud", "progress", "text"]),
     ("run", &["engines", "knn", "cloud", "progress"]),
-    ("export", &["run", "engines", "knn", "cloud", "progress"]),
+    ("export", &["run", "engines", "knn", "cloud", "progress", "text"]),
 ];
 
 /// Crates with one home, so that the rest builds and is tested without them.

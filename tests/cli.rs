@@ -395,6 +395,70 @@ fn runs_are_compared() {
 }
 
 #[test]
+fn a_lesson_is_written_without_a_window() {
+    let place = Place::new();
+    let done = place.ok("lesson --lesson 3 --k 64 --out three");
+    assert!(done.stdout.contains("Merging two sorted lists") && done.stdout.contains("handout.txt"), "{}", done.stdout);
+    assert_eq!(done.stderr, "");
+    let steps = fs::read_to_string(place.path("three/steps.jsonl")).unwrap();
+    let lines: Vec<Value> = steps.lines().map(json).collect();
+    let head = &lines[0];
+    assert_eq!(
+        (&head["schema"], &head["k"], &head["width"], &head["registers"], &head["capacity"]),
+        (&json("1"), &json("64"), &json("8"), &json("8"), &json("64"))
+    );
+    assert!(lines[1..].iter().zip(1..).all(|(line, position)| line["position"] == position && line["sentence"].is_string()));
+    assert_eq!(lines.last().unwrap()["step"], "finished");
+    let minimum = lines.iter().find(|line| line["step"] == "minimum").unwrap();
+    assert!(minimum["taken"].is_array() && minimum["level"] == "stage");
+    let handout = fs::read_to_string(place.path("three/handout.txt")).unwrap();
+    assert!(handout.starts_with("Lesson 3: Merging two sorted lists") && handout.contains("63 \u{2212} i"), "{handout}");
+    // The same again, to the byte.
+    place.ok("lesson --lesson 3 --k 64 --out again");
+    assert_eq!(fs::read_to_string(place.path("again/steps.jsonl")).unwrap(), steps);
+    place.ok("lesson --lesson 6 --k 8 --width 4 --out six");
+    let mut files: Vec<String> = fs::read_dir(place.path("six")).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+    files.sort();
+    assert_eq!(files, ["handout.txt", "steps-farthest-first.jsonl", "steps-nearest-first.jsonl", "steps-shuffled.jsonl"]);
+}
+
+/// The neighbours of a lesson about one's own data are those of a run.
+#[test]
+fn ones_own_data_are_a_lesson() {
+    let place = Place::new();
+    place.ok("generate uniform:n=500,d=3 cloud.csv --seed 5");
+    place.ok("lesson --input cloud.csv --query 123 --k 10 --order shuffled --out own");
+    place.ok("run --input cloud.csv --queries rows:123 --k 10 --order shuffled --engine lockstep --repeats 1 --warmup 0 --out run");
+    let steps = fs::read_to_string(place.path("own/steps.jsonl")).unwrap();
+    let lines: Vec<Value> = steps.lines().map(json).collect();
+    assert_eq!((&lines[0]["query_row"], &lines[0]["n"]), (&json("123"), &json("500")));
+    let merges: Vec<&Value> = lines.iter().filter(|line| line["step"] == "max_distance").collect();
+    let (_, convergence) = table(&place.path("run/convergence.csv"));
+    assert_eq!(merges.len(), convergence.len());
+    for (merge, row) in merges.iter().zip(&convergence) {
+        assert_eq!(merge["points_seen"].to_string(), row[2]);
+        assert_eq!(merge["max_distance"].as_f64().unwrap() as f32, row[3].parse::<f32>().unwrap());
+    }
+    assert!(fs::read_to_string(place.path("own/handout.txt")).unwrap().starts_with("Lesson 7"));
+
+    let cases = [
+        ("lesson --lesson 9 --out x", "lesson 9: there are lessons 1 to 7"),
+        ("lesson --lesson 1 --k 257 --out x", "k = 257: a warp of 8 lanes holds up to 256 neighbours, 32 a lane"),
+        ("lesson --k 0 --out x", "k = 0: neighbours per query go from 1 to 1024"),
+        ("lesson --width 5 --out x", "width = 5: a warp of a lesson has 4, 8, 16 or 32 lanes"),
+        ("lesson --lesson 2 --input cloud.csv --out x", "--input, --generate: lesson 2 has data of its own; use --lesson 7"),
+        ("lesson --query 3 --out x", "--query, --metric, --order: they say how a cloud is searched; name it with --input or --generate"),
+        ("lesson --input cloud.csv --query 500 --out x", "--query 500: the cloud has no such row, or it was dropped; its rows go from 0 to 499"),
+    ];
+    for (args, message) in cases {
+        assert_eq!(place.fails(1, args), message);
+    }
+    place.write("own/handout.txt", "0 1\n2 3\n4 5\n");
+    let message = place.fails(1, "lesson --input own/handout.txt --k 2 --out own");
+    assert!(message.starts_with("cannot write: the cloud that is searched would be lost"), "{message}");
+}
+
+#[test]
 fn a_job_that_fails_says_why_on_one_line_and_exits_with_1() {
     let place = Place::new();
     place.write("points.csv", POINTS);

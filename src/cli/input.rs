@@ -63,11 +63,13 @@ pub struct MethodArgs {
     pub exclude_self: bool,
 }
 
-fn metric(name: &str) -> Metric {
+/// The metric of a name that clap has checked.
+pub fn metric(name: &str) -> Metric {
     if name == Metric::Angular.name() { Metric::Angular } else { Metric::L2 }
 }
 
-fn order(name: &str) -> Order {
+/// The order of a name that clap has checked.
+pub fn order(name: &str) -> Order {
     if name == Order::Shuffled.name() { Order::Shuffled } else { Order::File }
 }
 

@@ -9,6 +9,7 @@ mod devices;
 mod generate;
 mod info;
 mod input;
+mod lesson;
 mod output;
 mod queries;
 mod run;
@@ -49,6 +50,8 @@ enum Command {
     Sweep(Box<sweep::SweepArgs>),
     /// Compares the timings of two saved runs
     Compare(compare::CompareArgs),
+    /// Records a lesson: how a warp finds its neighbours, step by step
+    Lesson(lesson::LessonArgs),
     /// Finds how the kernel is cut to size best on this GPU
     Tune(tune::TuneArgs),
     /// Writes a generated cloud to a file
@@ -88,6 +91,7 @@ fn dispatch(cli: Cli) -> anyhow::Result<()> {
         Some(Command::Verify(args)) => verify::run(args),
         Some(Command::Sweep(args)) => sweep::run(args),
         Some(Command::Compare(args)) => compare::run(args),
+        Some(Command::Lesson(args)) => lesson::run(args),
         Some(Command::Tune(args)) => tune::run(args),
         Some(Command::Generate(args)) => generate::run(args),
         Some(Command::Info(args)) => info::run(args),

@@ -10,7 +10,6 @@ mod folder;
 mod neighbors;
 mod npz;
 pub mod tables;
-pub mod text;
 mod trace;
 
 use std::path::{Path, PathBuf};
@@ -19,6 +18,8 @@ pub use atomic::{check, write};
 pub use folder::{check_folder, folder};
 pub use neighbors::{NeighborFormat, neighbors};
 pub use trace::trace;
+
+pub use crate::text;
 
 /// Why something was not written. The path is last.
 #[derive(Debug, thiserror::Error)]

@@ -2,6 +2,7 @@
 
 mod answer;
 mod engine;
+pub mod network;
 mod problem;
 pub mod reference;
 pub mod theory;

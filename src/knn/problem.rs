@@ -255,6 +255,17 @@ impl Problem {
         Ok(problem)
     }
 
+    /// The same problem with its points met in another order: `positions` names those of this problem's order, each once.
+    ///
+    /// # Panics
+    /// If it does not name as many as there are.
+    pub fn rearranged(&self, positions: &[u32]) -> Self {
+        assert_eq!(positions.len(), self.n(), "every point is met once");
+        let points = positions.iter().flat_map(|&position| &self.points()[position as usize * self.dims..][..self.dims]).copied().collect();
+        let rows = positions.iter().map(|&position| self.row(position)).collect();
+        Self { points: Rows::Own(points), rows: Some(rows), ..self.clone() }
+    }
+
     /// Refuses extents whose squares f32 cannot hold, naming the widest column.
     fn check_extents(&self, cloud: &PointCloud) -> Result<(), ProblemError> {
         let (mut min, mut max) = (vec![f32::INFINITY; self.dims], vec![f32::NEG_INFINITY; self.dims]);

@@ -4,6 +4,7 @@
 //! exchange two registers of the same lane; strides from R on exchange the same register of two lanes, by shuffle.
 //! The network is Batcher's: for each size 2, 4, … K, merge runs of that size, ascending where `i & size == 0`.
 
+use super::observer::Observer;
 use super::warp::{Key, Lanes, shuffle_xor};
 
 /// The registers of a warp: R keys for each of W lanes.
@@ -11,21 +12,22 @@ pub type Registers<const W: usize, const R: usize> = [Lanes<Key, W>; R];
 
 /// Sorts the warp's keys in ascending order.
 #[inline(always)]
-pub fn sort<const W: usize, const R: usize>(keys: &mut Registers<W, R>) {
-    sort_in_lanes(keys);
+pub fn sort<const W: usize, const R: usize>(keys: &mut Registers<W, R>, observer: &mut impl Observer<W>) {
+    sort_in_lanes(keys, observer);
     let mut size = 2; // in lanes: the network's size / R
     while size <= W {
-        merge(keys, size);
+        merge(keys, size, observer);
         size *= 2;
     }
 }
 
 /// Sorts each run of `size` lanes, which must be bitonic, ascending where `lane & size == 0`. `size = W` sorts all.
 #[inline(always)]
-pub fn merge<const W: usize, const R: usize>(keys: &mut Registers<W, R>, size: usize) {
+pub fn merge<const W: usize, const R: usize>(keys: &mut Registers<W, R>, size: usize, observer: &mut impl Observer<W>) {
     let mut stride = size / 2;
     while stride > 0 {
         exchange_between_lanes(keys, size, stride);
+        observer.layer(size * R, stride * R, keys);
         stride /= 2;
     }
     let mut stride = R / 2;
@@ -33,13 +35,14 @@ pub fn merge<const W: usize, const R: usize>(keys: &mut Registers<W, R>, size: u
         for low in (0..R).filter(|register| register & stride == 0) {
             exchange_in_lanes(keys, low, low + stride, |lane| lane & size == 0);
         }
+        observer.layer(size * R, stride, keys);
         stride /= 2;
     }
 }
 
 /// The sizes up to R: each lane sorts its own registers, even lanes ascending and odd ones descending.
 #[inline(always)]
-fn sort_in_lanes<const W: usize, const R: usize>(keys: &mut Registers<W, R>) {
+fn sort_in_lanes<const W: usize, const R: usize>(keys: &mut Registers<W, R>, observer: &mut impl Observer<W>) {
     let mut size = 2;
     while size <= R {
         let mut stride = size / 2;
@@ -48,6 +51,7 @@ fn sort_in_lanes<const W: usize, const R: usize>(keys: &mut Registers<W, R>) {
                 // At size R the network's `i & size` is the lane's lowest bit.
                 exchange_in_lanes(keys, low, low + stride, |lane| if size < R { low & size == 0 } else { lane & 1 == 0 });
             }
+            observer.layer(size, stride, keys);
             stride /= 2;
         }
         size *= 2;
@@ -95,7 +99,7 @@ mod tests {
             }
             let mut expected: Vec<Key> = keys.iter().flatten().copied().collect();
             expected.sort_unstable();
-            sort(&mut keys);
+            sort(&mut keys, &mut ());
             let found: Vec<Key> = (0..W * R).map(|i| keys[i % R][i / R]).collect();
             assert_eq!(found, expected, "W = {W}, R = {R}");
         }
@@ -120,7 +124,7 @@ mod tests {
     fn sorts_every_zero_one_sequence_of_sixteen() {
         for bits in 0..1u32 << 16 {
             let mut keys: Registers<4, 4> = std::array::from_fn(|register| std::array::from_fn(|lane| u64::from(bits >> (lane * 4 + register) & 1)));
-            sort(&mut keys);
+            sort(&mut keys, &mut ());
             let zeros = 16 - bits.count_ones() as usize;
             assert!((0..16).all(|i| keys[i % 4][i / 4] == u64::from(i >= zeros)), "{bits:#b}");
         }

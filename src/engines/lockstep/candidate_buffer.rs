@@ -6,11 +6,12 @@ use multiversion::multiversion;
 
 use super::bitonic::{self, Registers};
 use super::counters::Tally;
+use super::observer::Observer;
 use super::warp::{Key, Lanes, PADDING, ballot, distance_of, index_of, key_of, lanes_below};
 
 /// The state of the warp that owns a query. K = W·R.
 #[derive(Clone, Debug)]
-pub struct Warp<const W: usize> {
+pub struct Warp<const W: usize, O = ()> {
     /// The intermediate result: R registers of W lanes; lane L holds elements L·R … L·R+R−1, ascending.
     registers: Vec<Lanes<Key, W>>,
     /// K slots, the first `buffered` of them taken.
@@ -21,11 +22,13 @@ pub struct Warp<const W: usize> {
     pub max_distance: f32,
     /// What was counted.
     pub tally: Tally,
+    /// Who is told what happens.
+    pub observer: O,
 }
 
-impl<const W: usize> Warp<W> {
+impl<const W: usize, O: Observer<W>> Warp<W, O> {
     /// A warp before its first point. `k` neighbours are wanted of a capacity of `W * registers`.
-    pub fn new(k: usize, registers: usize) -> Self {
+    pub fn new(k: usize, registers: usize, observer: O) -> Self {
         Self {
             registers: vec![[PADDING; W]; registers],
             buffer: vec![[PADDING; W]; registers],
@@ -33,6 +36,7 @@ impl<const W: usize> Warp<W> {
             k,
             max_distance: f32::INFINITY,
             tally: Tally::default(),
+            observer,
         }
     }
 
@@ -44,6 +48,7 @@ impl<const W: usize> Warp<W> {
     /// the buffer is full it is merged, and what was not yet appended is filtered again with the new `max_distance`.
     pub fn filter(&mut self, distances: &Lanes<f32, W>, base: u32) {
         let mut candidates = ballot::<W>(|lane| distances[lane] < self.max_distance);
+        self.observer.group(base, distances, candidates);
         if candidates == 0 {
             return;
         }
@@ -56,19 +61,27 @@ impl<const W: usize> Warp<W> {
                 unplaced &= unplaced - 1;
                 let slot = self.buffered + (candidates & lanes_below(lane)).count_ones();
                 if slot < self.capacity() {
-                    self.buffer[slot as usize / W][slot as usize % W] = key_of(distances[lane as usize], base + lane);
+                    let key = key_of(distances[lane as usize], base + lane);
+                    self.buffer[slot as usize / W][slot as usize % W] = key;
+                    self.observer.slot(lane, slot, Some(key));
                     last = lane;
                 } else {
+                    self.observer.slot(lane, slot, None);
                     rest |= 1 << lane;
                 }
             }
+            self.observer.appended();
             let appended = candidates.count_ones() - rest.count_ones();
             self.tally.appended(appended);
             self.buffered += appended;
             if self.buffered == self.capacity() {
+                self.observer.full();
                 self.merge(base + last + 1);
             }
             candidates = rest & ballot::<W>(|lane| distances[lane] < self.max_distance);
+            if rest != 0 {
+                self.observer.filtered_again(rest, candidates);
+            }
         }
     }
 
@@ -78,19 +91,23 @@ impl<const W: usize> Warp<W> {
             for slot in self.buffered as usize..self.capacity() as usize {
                 self.buffer[slot / W][slot % W] = PADDING;
             }
+            self.observer.padded(self.buffered);
             self.merge(n);
         }
+        self.observer.finished();
     }
 
     /// Merges a full buffer into the intermediate result. The last appended point was the `points_seen`-th.
     fn merge(&mut self, points_seen: u32) {
         // 1. Swap: the buffer goes to the registers.
         std::mem::swap(&mut self.registers, &mut self.buffer);
+        self.observer.swapped(&self.registers);
         // 2. to 4. Sort it, merge it with the intermediate result, re-sort.
-        sort_and_merge(&mut self.registers, &self.buffer);
+        sort_and_merge(&mut self.registers, &self.buffer, &mut self.observer);
         self.buffered = 0;
         self.max_distance = distance_of(self.element(self.k - 1));
         self.tally.merged(points_seen, self.max_distance);
+        self.observer.merged(points_seen, self.max_distance);
     }
 
     /// An element of the intermediate result.
@@ -111,29 +128,34 @@ impl<const W: usize> Warp<W> {
     "x86_64+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
     "aarch64+neon"
 ))]
-fn sort_and_merge<const W: usize>(registers: &mut [Lanes<Key, W>], intermediate: &[Lanes<Key, W>]) {
+fn sort_and_merge<const W: usize, O: Observer<W>>(registers: &mut [Lanes<Key, W>], intermediate: &[Lanes<Key, W>], observer: &mut O) {
     match registers.len() {
-        1 => sort_and_merge_registers::<W, 1>(registers, intermediate),
-        2 => sort_and_merge_registers::<W, 2>(registers, intermediate),
-        4 => sort_and_merge_registers::<W, 4>(registers, intermediate),
-        8 => sort_and_merge_registers::<W, 8>(registers, intermediate),
-        16 => sort_and_merge_registers::<W, 16>(registers, intermediate),
-        32 => sort_and_merge_registers::<W, 32>(registers, intermediate),
+        1 => sort_and_merge_registers::<W, 1>(registers, intermediate, observer),
+        2 => sort_and_merge_registers::<W, 2>(registers, intermediate, observer),
+        4 => sort_and_merge_registers::<W, 4>(registers, intermediate, observer),
+        8 => sort_and_merge_registers::<W, 8>(registers, intermediate, observer),
+        16 => sort_and_merge_registers::<W, 16>(registers, intermediate, observer),
+        32 => sort_and_merge_registers::<W, 32>(registers, intermediate, observer),
         other => unreachable!("a lane has 1, 2, 4, … 32 registers, not {other}"),
     }
 }
 
 #[inline(always)]
-fn sort_and_merge_registers<const W: usize, const R: usize>(registers: &mut [Lanes<Key, W>], intermediate: &[Lanes<Key, W>]) {
+fn sort_and_merge_registers<const W: usize, const R: usize>(
+    registers: &mut [Lanes<Key, W>],
+    intermediate: &[Lanes<Key, W>],
+    observer: &mut impl Observer<W>,
+) {
     let keys: &mut Registers<W, R> = registers.try_into().expect("R registers");
     // 2. Sort the buffer.
-    bitonic::sort(keys);
+    bitonic::sort(keys, observer);
     // 3. min(i, K−1−i) with the intermediate result: element K−1−i lies in the mirrored lane and register.
     for (register, own) in keys.iter_mut().enumerate() {
         for (lane, key) in own.iter_mut().enumerate() {
             *key = (*key).min(intermediate[R - 1 - register][W - 1 - lane]);
         }
     }
+    observer.minimum(keys);
     // 4. What is left is bitonic, so one merge sorts it.
-    bitonic::merge(keys, W);
+    bitonic::merge(keys, W, observer);
 }

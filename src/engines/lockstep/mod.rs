@@ -9,12 +9,15 @@
 //! | `counters.rs` | `cuda/counters.cuh` |
 //! | `warp_knn.rs` | `cuda/warp_knn.cuh` |
 //!
+//! An [`Observer`] is told what a warp does; [`watch`] is a search that has one.
+//!
 //! Neighbours, distances, counters and convergence are equal to the kernel's, bit for bit.
 
 mod bitonic;
 mod candidate_buffer;
 mod counters;
 mod distance;
+mod observer;
 mod warp;
 mod warp_knn;
 
@@ -23,7 +26,9 @@ use std::time::Instant;
 
 use candidate_buffer::Warp;
 use distance::GroupedPoints;
+pub use observer::Observer;
 use rayon::prelude::*;
+pub use warp::{Key, Lanes, PADDING, distance_of, index_of, key_of, lanes_below};
 
 use crate::knn::{Answer, Build, Counters, DeviceInfo, Engine, EngineError, EngineKind, MAX_K, Neighbors, Problem, Search};
 
@@ -48,7 +53,7 @@ fn block(queries: usize, dims: usize) -> usize {
 }
 
 /// The keys that a lane holds for `k` neighbours in a warp of `width`: a power of two.
-fn registers_for(k: usize, width: usize) -> usize {
+pub fn registers_for(k: usize, width: usize) -> usize {
     k.div_ceil(width).next_power_of_two()
 }
 
@@ -143,8 +148,8 @@ impl Search for LockstepSearch<'_> {
             .zip(self.neighbors.indices[range.clone()].par_chunks_mut(block * k))
             .zip(self.neighbors.squared_distances[range].par_chunks_mut(block * k))
             .flat_map_iter(|((queries, indices), distances)| {
-                let mut warps = vec![Warp::<WARP>::new(k, registers_for(k, WARP)); queries.len() / dims];
-                warp_knn::search_block(points, queries, dims, &mut warps);
+                let mut warps = vec![Warp::<WARP>::new(k, registers_for(k, WARP), ()); queries.len() / dims];
+                warp_knn::search_block(points, queries, dims, warp_knn::groups_in_batch(WARP, dims), &mut warps);
                 for ((warp, indices), distances) in warps.iter().zip(indices.chunks_exact_mut(k)).zip(distances.chunks_exact_mut(k)) {
                     for ((neighbour, index), distance) in warp.neighbours().zip(indices).zip(distances) {
                         (*index, *distance) = neighbour;
@@ -173,11 +178,45 @@ impl Search for LockstepSearch<'_> {
 
 /// Searches one query again and keeps every merge, where a run keeps 64: its counters and (points seen, max_distance).
 pub fn replay(problem: &Problem, query: usize) -> (Counters, Vec<(u32, f32)>) {
-    let points = GroupedPoints::<WARP>::new(problem.points(), problem.dims());
-    let mut warp = Warp::new(problem.k(), registers_for(problem.k(), WARP));
+    let Watched { counters, history, .. } = watch::<WARP, ()>(problem, query, None, ());
+    (counters, history)
+}
+
+/// What a watched search gave.
+#[derive(Clone, Debug)]
+pub struct Watched<O> {
+    /// The k nearest: position in processing order and squared distance, nearest first.
+    pub neighbours: Vec<(u32, f32)>,
+    /// What was counted.
+    pub counters: Counters,
+    /// (points seen, max_distance) after every merge.
+    pub history: Vec<(u32, f32)>,
+    /// Who watched.
+    pub observer: O,
+}
+
+/// Searches one query with a warp of W lanes, in batches of `batch` groups (as in a run where that is `None`), and tells
+/// `observer` what happens.
+///
+/// # Panics
+/// Unless k is at most 32·W and W is 4, 8, 16 or 32.
+pub fn watch<const W: usize, O: Observer<W>>(problem: &Problem, query: usize, batch: Option<usize>, observer: O) -> Watched<O> {
+    assert!([4, 8, 16, 32].contains(&W), "a warp of {W} lanes");
+    let points = GroupedPoints::<W>::new(problem.points(), problem.dims());
+    let mut warp = Warp::new(problem.k(), registers_for(problem.k(), W), observer);
     warp.tally.whole = true;
-    warp_knn::search_block(&points, problem.query(query), problem.dims(), std::slice::from_mut(&mut warp));
-    (warp.tally.counters, warp.tally.history)
+    let batch = batch.unwrap_or_else(|| warp_knn::groups_in_batch(W, problem.dims()));
+    warp_knn::search_block(&points, problem.query(query), problem.dims(), batch, std::slice::from_mut(&mut warp));
+    let neighbours = warp.neighbours().collect();
+    Watched { neighbours, counters: warp.tally.counters, history: warp.tally.history, observer: warp.observer }
+}
+
+/// The squared distances of a range of points to a query, by the rule of every engine.
+pub fn distances_to(problem: &Problem, query: usize, points: Range<usize>) -> Vec<f32> {
+    let dims = problem.dims();
+    let grouped = GroupedPoints::<WARP>::new(&problem.points()[points.start * dims..points.end * dims], dims);
+    let groups = (0..grouped.groups()).map(|group| distance::squared_distances(grouped.range(group..group + 1), [problem.query(query)]));
+    groups.flat_map(|[distances]| distances).take(points.len()).collect()
 }
 
 #[cfg(test)]

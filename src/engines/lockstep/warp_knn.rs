@@ -7,6 +7,7 @@ use multiversion::target::target_cfg_f;
 
 use super::candidate_buffer::Warp;
 use super::distance::{Coordinates, GroupedPoints, squared_distances};
+use super::observer::Observer;
 use super::warp::Lanes;
 
 /// Groups that a warp scans before it looks whether any of them has a candidate: most have none, and one look is
@@ -20,15 +21,23 @@ const BATCH_COORDINATES: usize = 8192;
 /// once for all of them and no sum waits for itself.
 const TILE: usize = 4;
 
-/// Searches all points for a block of queries, one warp each. `queries` is row-major.
-pub fn search_block<const W: usize>(points: &GroupedPoints<W>, queries: &[f32], dims: usize, warps: &mut [Warp<W>]) {
+/// The groups that make a batch.
+pub fn groups_in_batch(width: usize, dims: usize) -> usize {
+    (BATCH_COORDINATES / (width * dims)).max(1)
+}
+
+/// Searches all points for a block of queries, one warp each, in batches of `batch` groups. `queries` is row-major.
+pub fn search_block<const W: usize, O: Observer<W>>(points: &GroupedPoints<W>, queries: &[f32], dims: usize, batch: usize, warps: &mut [Warp<W, O>]) {
     // The last tile is filled up with queries that nobody asked.
     let mut rows = queries.to_vec();
     rows.resize(warps.len().next_multiple_of(TILE) * dims, 0.0);
-    let batch = (BATCH_COORDINATES / (W * dims)).max(1);
     for first in (0..points.groups()).step_by(batch) {
-        let groups = points.range(first..(first + batch).min(points.groups()));
+        let last = (first + batch).min(points.groups());
+        let groups = points.range(first..last);
         let base = (first * W) as u32;
+        for warp in &mut *warps {
+            warp.observer.batch(base, (last * W).min(points.n()) as u32);
+        }
         match dims {
             2 | 3 => scan(warps, groups, queries, dims, base),
             _ => scan_tiles(warps, groups, &rows, dims, base),
@@ -45,7 +54,7 @@ pub fn search_block<const W: usize>(points: &GroupedPoints<W>, queries: &[f32], 
     "x86_64+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
     "aarch64+neon"
 ))]
-fn scan<const W: usize>(warps: &mut [Warp<W>], batch: &[Coordinates<W>], queries: &[f32], dims: usize, base: u32) {
+fn scan<const W: usize, O: Observer<W>>(warps: &mut [Warp<W, O>], batch: &[Coordinates<W>], queries: &[f32], dims: usize, base: u32) {
     // Known lengths let the compiler unroll the loop over dimensions.
     for (warp, query) in warps.iter_mut().zip(queries.chunks_exact(dims)) {
         match *query {
@@ -57,7 +66,7 @@ fn scan<const W: usize>(warps: &mut [Warp<W>], batch: &[Coordinates<W>], queries
 }
 
 #[inline(always)]
-fn scan_windows<const W: usize, const D: usize>(warp: &mut Warp<W>, batch: &[Coordinates<W>], query: &[f32; D], base: u32) {
+fn scan_windows<const W: usize, const D: usize, O: Observer<W>>(warp: &mut Warp<W, O>, batch: &[Coordinates<W>], query: &[f32; D], base: u32) {
     for (window, groups) in batch.chunks(WINDOW * D).enumerate() {
         let mut distances = [[f32::INFINITY; W]; WINDOW];
         let mut least = [f32::INFINITY; W];
@@ -71,7 +80,7 @@ fn scan_windows<const W: usize, const D: usize>(warp: &mut Warp<W>, batch: &[Coo
 
 /// Any dimensions: the warps filter a batch, whose first point is `base`, four at a time. `queries` has as many rows as
 /// the warps' tiles have places.
-fn scan_tiles<const W: usize>(warps: &mut [Warp<W>], batch: &[Coordinates<W>], queries: &[f32], dims: usize, base: u32) {
+fn scan_tiles<const W: usize, O: Observer<W>>(warps: &mut [Warp<W, O>], batch: &[Coordinates<W>], queries: &[f32], dims: usize, base: u32) {
     let mut distances = [[[f32::INFINITY; W]; WINDOW]; TILE];
     for (warps, queries) in warps.chunks_mut(TILE).zip(queries.chunks_exact(TILE * dims)) {
         for (window, groups) in batch.chunks(WINDOW * dims).enumerate() {
@@ -108,7 +117,7 @@ fn tile_distances<const W: usize>(groups: &[Coordinates<W>], queries: &[f32], di
     "x86_64+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
     "aarch64+neon"
 ))]
-fn filter_tile<const W: usize>(warps: &mut [Warp<W>], distances: &[[Lanes<f32, W>; WINDOW]; TILE], groups: usize, base: u32) {
+fn filter_tile<const W: usize, O: Observer<W>>(warps: &mut [Warp<W, O>], distances: &[[Lanes<f32, W>; WINDOW]; TILE], groups: usize, base: u32) {
     for (warp, distances) in warps.iter_mut().zip(distances) {
         let distances = &distances[..groups];
         filter_window(warp, distances, distances.iter().fold([f32::INFINITY; W], min), base);
@@ -117,8 +126,8 @@ fn filter_tile<const W: usize>(warps: &mut [Warp<W>], distances: &[[Lanes<f32, W
 
 /// A warp filters the groups of a window, whose first point is `base` and whose least distances in each lane are `least`.
 #[inline(always)]
-fn filter_window<const W: usize>(warp: &mut Warp<W>, distances: &[Lanes<f32, W>], least: Lanes<f32, W>, base: u32) {
-    if least.iter().fold(false, |any, &distance| any | (distance < warp.max_distance)) {
+fn filter_window<const W: usize, O: Observer<W>>(warp: &mut Warp<W, O>, distances: &[Lanes<f32, W>], least: Lanes<f32, W>, base: u32) {
+    if O::WATCHES || least.iter().fold(false, |any, &distance| any | (distance < warp.max_distance)) {
         for (group, distances) in distances.iter().enumerate() {
             warp.filter(distances, base + (group * W) as u32);
         }

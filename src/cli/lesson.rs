@@ -1,0 +1,174 @@
+//! `warpscope lesson`: a lesson's steps and handout, written without a window.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+
+use super::bar::Bar;
+use super::{input, output};
+use crate::cloud::{self, ColumnChoice, Order, Source};
+use crate::export::{self, text};
+use crate::knn::{Metric, Setup};
+use crate::lesson::lessons::{self, Arrangement, Choice, LESSONS, Lesson, Take};
+use crate::lesson::{Shape, handout, jsonl};
+
+/// The lesson that takes anybody's data.
+const OWN_DATA: u32 = 7;
+
+const HANDOUT: &str = "handout.txt";
+
+/// `warpscope lesson`
+#[derive(Debug, clap::Args)]
+#[command(after_help = list())]
+pub struct LessonArgs {
+    /// Which lesson, 1 to 7 [default: 5, or 7 with a cloud]
+    #[arg(long, value_name = "NUMBER")]
+    lesson: Option<u32>,
+    /// Neighbours [default: the lesson's]
+    #[arg(long, value_name = "NUMBER")]
+    k: Option<usize>,
+    /// Lanes of the warp: 4, 8, 16 or 32 [default: the lesson's]
+    #[arg(long, value_name = "NUMBER")]
+    width: Option<u32>,
+    /// Seeds generated clouds and shuffled order [default: the lesson's, or 0 with a cloud]
+    #[arg(long, value_name = "NUMBER")]
+    seed: Option<u64>,
+    /// Writes the lesson's steps (JSON Lines, all of the search) and a handout into a folder
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// Reads the cloud of lesson 7 from a file
+    #[arg(long, value_name = "FILE", conflicts_with = "generate", help_heading = "Lesson 7")]
+    input: Option<PathBuf>,
+    /// Generates the cloud of lesson 7: name:key=value,… such as uniform:n=100000,d=2
+    #[arg(long, value_name = "SPEC", help_heading = "Lesson 7")]
+    generate: Option<String>,
+    /// Takes these columns as coordinates, by name or 0-based number: lon,lat or 0-63
+    #[arg(long, value_name = "NAMES", requires = "input", help_heading = "Lesson 7")]
+    columns: Option<ColumnChoice>,
+    /// Leaves rows with NaN or infinite values out (and, with the angular metric, zero rows) instead of refusing them
+    #[arg(long, requires = "input", help_heading = "Lesson 7")]
+    drop_nonfinite: bool,
+    /// The row whose neighbours are searched [default: the one in the middle]
+    #[arg(long, value_name = "ROW", help_heading = "Lesson 7")]
+    query: Option<u64>,
+    /// How distance is measured
+    #[arg(long, default_value = "l2", value_parser = PossibleValuesParser::new(["l2", "angular"]).map(|name| input::metric(&name)), help_heading = "Lesson 7")]
+    metric: Metric,
+    /// In what order points are met
+    #[arg(long, default_value = "file", value_parser = PossibleValuesParser::new(["file", "shuffled"]).map(|name| input::order(&name)), help_heading = "Lesson 7")]
+    order: Order,
+}
+
+/// The lessons, for `--help`.
+fn list() -> String {
+    let titles = LESSONS.iter().map(|lesson| format!("  {}  {}\n", lesson.number, lesson.title));
+    std::iter::once("Lessons:\n".to_owned()).chain(titles).collect()
+}
+
+/// Runs it.
+///
+/// # Errors
+/// Whatever keeps it from being done, in one line.
+pub fn run(args: &LessonArgs) -> anyhow::Result<()> {
+    let own = args.source();
+    let number = args.lesson.unwrap_or(if own.is_some() { OWN_DATA } else { 5 });
+    let lesson = lessons::lesson(number)?;
+    Shape::check(args.width.unwrap_or(lesson.width), args.k.unwrap_or(lesson.k))?;
+    let choice = Choice { k: args.k, width: args.width, seed: args.seed };
+    // Before the work, not after it.
+    std::fs::create_dir_all(&args.out).map_err(|why| anyhow::anyhow!("cannot write: {why}: {}", args.out.display()))?;
+    export::check(&args.out.join(HANDOUT))?;
+    let takes = match own {
+        Some(_) if number != OWN_DATA => anyhow::bail!("--input, --generate: lesson {number} has data of its own; use --lesson {OWN_DATA}"),
+        Some(source) => vec![args.record(lesson, &source)?],
+        None if args.asks_for_own() => {
+            anyhow::bail!("--query, --metric, --order: they say how a cloud is searched; name it with --input or --generate")
+        }
+        None => lesson.record(choice, &Bar::new("generating"))?,
+    };
+    args.spare_input(&takes)?;
+    let written = write(lesson, &takes, &args.out)?;
+    output::print(&summary(lesson, &takes, &written))
+}
+
+impl LessonArgs {
+    fn source(&self) -> Option<Source> {
+        match (&self.input, &self.generate) {
+            (Some(path), _) => Some(Source::File { path: path.clone(), columns: self.columns.clone().unwrap_or_default() }),
+            (None, Some(spec)) => Some(Source::Generate { spec: spec.clone(), seed: self.seed.unwrap_or(0) }),
+            (None, None) => None,
+        }
+    }
+
+    fn asks_for_own(&self) -> bool {
+        self.query.is_some() || self.metric != Metric::L2 || self.order != Order::File
+    }
+
+    /// Refuses to write over the file that is searched.
+    fn spare_input(&self, takes: &[Take]) -> anyhow::Result<()> {
+        let input = self.input.as_ref().and_then(|path| path.canonicalize().ok());
+        let mut files = takes.iter().map(|take| steps_file(take, takes.len())).chain([HANDOUT.to_owned()]).map(|name| self.out.join(name));
+        match files.find(|path| input.is_some() && path.canonicalize().ok() == input) {
+            Some(path) => anyhow::bail!("cannot write: the cloud that is searched would be lost; choose another folder: {}", path.display()),
+            None => Ok(()),
+        }
+    }
+
+    fn record(&self, lesson: &Lesson, source: &Source) -> anyhow::Result<Take> {
+        let cloud = Arc::new(cloud::load(source, self.drop_nonfinite, &Bar::new("reading the cloud"))?);
+        let row = match self.query {
+            None => cloud.len() / 2,
+            Some(record) => match cloud.row_of_record(record) {
+                Some(row) => row,
+                None => anyhow::bail!(
+                    "--query {record}: the cloud has no such row, or it was dropped; its rows go from 0 to {}",
+                    cloud.record(cloud.len() - 1)
+                ),
+            },
+        };
+        let setup = Setup {
+            k: self.k.unwrap_or(lesson.k),
+            metric: self.metric,
+            order: Order::File,
+            seed: self.seed.unwrap_or(0),
+            exclude_self: false,
+            drop_zero_rows: self.drop_nonfinite,
+        };
+        let arrangement = if self.order == Order::Shuffled { Arrangement::Shuffled } else { Arrangement::AsDrawn };
+        Ok(lesson.record_cloud(&cloud, row, setup, self.width.unwrap_or(lesson.width), arrangement)?)
+    }
+}
+
+fn steps_file(take: &Take, takes: usize) -> String {
+    if takes == 1 { "steps.jsonl".to_owned() } else { format!("steps-{}.jsonl", take.arrangement.name()) }
+}
+
+/// Writes the steps of each take and the handout, and gives the files.
+fn write(lesson: &Lesson, takes: &[Take], dir: &Path) -> Result<Vec<PathBuf>, export::ExportError> {
+    let mut written = Vec::new();
+    for take in takes {
+        let path = dir.join(steps_file(take, takes.len()));
+        export::write(&path, |out| jsonl::write(&take.recording, 0..take.recording.len(), out))?;
+        written.push(path);
+    }
+    // Last: where it is, the others are.
+    let path = dir.join(HANDOUT);
+    export::write(&path, |out| handout::write(lesson, takes, out))?;
+    written.push(path);
+    Ok(written)
+}
+
+fn summary(lesson: &Lesson, takes: &[Take], written: &[PathBuf]) -> String {
+    let mut rows = vec![vec!["lesson".to_owned(), format!("{}, {}", lesson.number, lesson.title)]];
+    for take in takes {
+        let recording = &take.recording;
+        let (steps, merges) = (text::count(recording.len() as u64, "step", "steps"), text::count(recording.merges() as u64, "merge", "merges"));
+        rows.push(vec![
+            take.arrangement.name().to_owned(),
+            format!("{steps}, {merges} of {}", text::count(recording.shape().n.into(), "point", "points")),
+        ]);
+    }
+    rows.extend(written.iter().map(|path| vec!["wrote".to_owned(), path.display().to_string()]));
+    text::table(&rows, &[])
+}

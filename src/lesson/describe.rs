@@ -1,0 +1,198 @@
+//! One sentence a step: what just happened, with its numbers.
+
+use super::state::State;
+use super::step::{Part, Step};
+use crate::engines::lockstep::{PADDING, distance_of, lanes_below};
+use crate::text::{count, significant, thousands};
+
+/// What a step did, in words. `step` has all its values (as [`super::Recording::step`] gives it), and `after` is the state
+/// after it.
+pub fn describe(step: &Step, after: &State) -> String {
+    let shape = after.shape;
+    let (capacity, width) = (shape.capacity(), shape.width);
+    let bound = bound(after.max_distance);
+    match step {
+        Step::Batch { first, end } => {
+            format!("The block loads {} into shared memory: {}.", count(u64::from(end - first), "point", "points"), range("point", *first, end - 1))
+        }
+        Step::Group { base, distances } => group(*base, distances, after),
+        Step::Ballot { mask: 0 } => format!("No lane's point is closer than {bound}: ballot {}, and the group is done.", hex(0, width)),
+        Step::Ballot { mask } => {
+            let verb = if mask.count_ones() == 1 { "is" } else { "are" };
+            format!("{} {verb} closer than {bound}: ballot {}.", capital(&lanes(*mask, width)), hex(*mask, width))
+        }
+        Step::Positions { slots } => positions(slots.iter().map(|slot| (slot.lane, slot.slot)).collect(), after),
+        Step::Appended { placed } => {
+            let (Some(first), Some(last)) = (placed.first(), placed.last()) else { return "No candidate has a slot.".to_owned() };
+            let what = count(placed.len() as u64, "candidate goes", "candidates go");
+            let waiting = match after.waiting.count_ones() {
+                0 => String::new(),
+                1 => format!(" {} waits.", capital(&lanes(after.waiting, width))),
+                _ => format!(" {} wait.", capital(&lanes(after.waiting, width))),
+            };
+            format!("{what} into the buffer, {}: it holds {} of {capacity}.{waiting}", range("slot", first.slot, last.slot), after.buffered)
+        }
+        Step::BufferFull => format!("The buffer is full: all {capacity} slots are taken, so it is merged with the intermediate result."),
+        Step::Padded { first } => {
+            let (slots, verb) = (range("slot", *first, capacity - 1), if first + 1 == capacity { "is" } else { "are" });
+            format!("No points are left. The buffer holds {first} of {capacity}: {slots} {verb} filled with infinite distances, and it is merged.")
+        }
+        Step::Swap => {
+            format!(
+                "Buffer and registers change places: the {capacity} keys of the buffer are now in registers, and the intermediate result waits in the buffer."
+            )
+        }
+        Step::Layer { part, layer, shuffle, swapped } => {
+            let how = match shuffle {
+                Some(lanes) => format!("each lane compares with lane ^ {lanes} by shuffle"),
+                None => "each lane compares keys of its own, without a shuffle".to_owned(),
+            };
+            let pairs = match swapped.count() {
+                1 => format!("1 of {} pairs swaps", capacity / 2),
+                swaps => format!("{swaps} of {} pairs swap", capacity / 2),
+            };
+            let done = layer.size == capacity && layer.stride == 1;
+            let (what, end) = match part {
+                Part::Sort => ("Sort", " The buffer is sorted."),
+                Part::Resort => ("Re-sort", " The intermediate result is sorted again."),
+            };
+            format!("{what}, size {}, stride {}: {how}; {pairs}.{}", layer.size, layer.stride, if done { end } else { "" })
+        }
+        Step::Minimum { taken } => format!(
+            "Element i becomes the smaller of buffer element i and intermediate element {} \u{2212} i: {} stay, {} come from the intermediate result. The {capacity} smallest are left, in bitonic order.",
+            capacity - 1,
+            capacity - taken.count(),
+            taken.count()
+        ),
+        Step::MaxDistance { points_seen, before, max_distance } => new_bound(*points_seen, *before, *max_distance, after),
+        Step::FilteredAgain { rest, mask } => {
+            let asked = capital(&lanes(*rest, width));
+            let had = if rest.count_ones() == 1 { "had no slot and votes" } else { "had no slot and vote" };
+            let answer = match mask.count_ones() {
+                0 => "none is closer any more".to_owned(),
+                1 => format!("{} still is closer", lanes(*mask, width)),
+                _ => format!("{} still are closer", lanes(*mask, width)),
+            };
+            format!("{asked} {had} again, against {bound}: {answer}, ballot {}.", hex(*mask, width))
+        }
+        Step::Finished => finished(after),
+    }
+}
+
+fn group(base: u32, distances: &[f32], after: &State) -> String {
+    let end = base.saturating_add(after.shape.width).min(after.shape.n);
+    let nearest = distances.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1));
+    let nearest = nearest.map_or_else(String::new, |(lane, &distance)| format!("; the smallest is {}, in lane {lane}", significant(distance.into())));
+    format!("Every lane computes the squared distance of one point, {}{nearest}.", range("point", base, end - 1))
+}
+
+/// Of all lanes, the last that has a slot is spelled out: it has most lanes below it.
+fn positions(slots: Vec<(u32, u32)>, after: &State) -> String {
+    let capacity = after.shape.capacity();
+    let fitting: Vec<_> = slots.iter().filter(|(_, slot)| *slot < capacity).collect();
+    let Some(&&(lane, slot)) = fitting.last() else { return "No slot is free.".to_owned() };
+    let below = (after.ballot & lanes_below(lane)).count_ones();
+    let why = match below {
+        0 => "no lower lane votes".to_owned(),
+        1 => "one lower lane also votes".to_owned(),
+        _ => format!("{below} lower lanes also vote"),
+    };
+    let waiting = slots.len() - fitting.len();
+    let late = match slots.get(fitting.len()) {
+        Some((lane, slot)) if waiting == 1 => format!(" Lane {lane} would write to slot {slot}, which is not there: it waits."),
+        Some((lane, slot)) => format!(" Lane {lane} would write to slot {slot}, which is not there: it and {} more wait.", waiting - 1),
+        None => String::new(),
+    };
+    format!("Lane {lane} writes to slot {} + {below} = {slot}, because {why}.{late}", after.buffered)
+}
+
+fn new_bound(points_seen: u32, before: f32, now: f32, after: &State) -> String {
+    let (k, merge) = (after.shape.k, after.counts.merges);
+    let seen = count(points_seen.into(), "point was", "points were");
+    if now.is_infinite() {
+        return format!("Merge {merge} is done. Fewer than {k} neighbours are known, so that max_distance stays infinite; {seen} seen.");
+    }
+    let change = if before == now {
+        format!("stays at {}", significant(now.into()))
+    } else {
+        format!("falls from {} to {}", if before.is_infinite() { "infinity".to_owned() } else { significant(before.into()) }, significant(now.into()))
+    };
+    format!("Merge {merge} is done. max_distance {change}, the squared distance of neighbour {k}; {seen} seen.")
+}
+
+fn finished(after: &State) -> String {
+    let counts = &after.counts;
+    let found: Vec<_> = after.neighbours().collect();
+    let (Some(nearest), Some(farthest)) = (found.first(), found.last()) else { return "The search is done: there was no point.".to_owned() };
+    format!(
+        "The search is done: the {} lie in the registers, nearest first, at squared distances from {} to {}. Of {} {} went into the buffer, in {}.",
+        count(found.len() as u64, "neighbour", "neighbours"),
+        significant(nearest.1.into()),
+        significant(farthest.1.into()),
+        count(after.shape.n.into(), "point,", "points,"),
+        thousands(counts.candidates.into()),
+        count(counts.merges.into(), "merge", "merges"),
+    )
+}
+
+fn bound(max_distance: f32) -> String {
+    if max_distance.is_infinite() {
+        "max_distance, which is still infinite".to_owned()
+    } else {
+        format!("max_distance {}", significant(max_distance.into()))
+    }
+}
+
+/// A ballot as it is written in code: one hexadecimal digit for four lanes.
+pub fn hex(mask: u32, width: u32) -> String {
+    format!("0x{mask:0digits$x}", digits = width as usize / 4)
+}
+
+/// The lanes of a mask in words: `lane 3`, `lanes 3 and 17`, `lanes 0 to 7 and 12`, `all 32 lanes`; `18 lanes` where
+/// naming them would fill the line.
+pub fn lanes(mask: u32, width: u32) -> String {
+    const MOST: usize = 6;
+    if mask.count_ones() == width && width > 1 {
+        return format!("all {width} lanes");
+    }
+    let mut runs: Vec<(u32, u32)> = Vec::new();
+    for lane in (0..width).filter(|lane| mask >> lane & 1 == 1) {
+        match runs.last_mut() {
+            Some((_, end)) if *end + 1 == lane => *end = lane,
+            _ => runs.push((lane, lane)),
+        }
+    }
+    let words: Vec<String> = runs
+        .iter()
+        .flat_map(|&(start, end)| match end - start {
+            0 => vec![start.to_string()],
+            1 => vec![start.to_string(), end.to_string()],
+            _ => vec![format!("{start} to {end}")],
+        })
+        .collect();
+    match words.as_slice() {
+        [] => "no lane".to_owned(),
+        [only] if mask.count_ones() == 1 => format!("lane {only}"),
+        [only] => format!("lanes {only}"),
+        [first @ .., last] if words.len() <= MOST => format!("lanes {} and {last}", first.join(", ")),
+        _ => format!("{} lanes", mask.count_ones()),
+    }
+}
+
+fn capital(words: &str) -> String {
+    let mut letters = words.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+fn range(what: &str, first: u32, last: u32) -> String {
+    if first == last {
+        format!("{what} {}", thousands(first.into()))
+    } else {
+        format!("{what}s {} to {}", thousands(first.into()), thousands(last.into()))
+    }
+}
+
+/// A key as a cell shows it: its squared distance, or that nothing is there.
+pub fn key(key: u64) -> String {
+    if key == PADDING { "\u{221e}".to_owned() } else { significant(distance_of(key).into()) }
+}

@@ -1,0 +1,40 @@
+//! The lesson: one query's search, step by step, forwards and backwards.
+//!
+//! [`record()`] lets the lockstep twin search and writes down what it does: a list of [`Step`]s. A [`Cursor`] selects a
+//! prefix of that list and shows the [`State`] after it; nothing is drawn here, and nothing is made up: every value comes
+//! from the search that ran.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`step`] | what a step is |
+//! | [`state`] | registers, buffer and counters after some steps, and what a step does to them |
+//! | [`recording`] | the list, with keyframes; [`record()`] makes it |
+//! | [`cursor`] | a place in the list; levels of detail |
+//! | [`describe`] | one sentence a step |
+//! | [`account`] | what was done so far, beside the theory |
+//! | [`pseudocode`] | the kernel in a few lines, and where they stand in `cuda/` |
+//! | [`lessons`] | the seven lessons |
+//! | [`questions`] | what to ask in them, and the right answers |
+//! | [`jsonl`], [`handout`] | a recording as a file |
+
+pub mod account;
+pub mod cursor;
+pub mod describe;
+pub mod handout;
+pub mod jsonl;
+pub mod lessons;
+pub mod pseudocode;
+pub mod questions;
+mod recorder;
+pub mod recording;
+pub mod state;
+pub mod step;
+
+pub use cursor::{Cursor, Level, Mark};
+pub use recorder::record;
+pub use recording::{LessonError, Parameters, Recording};
+pub use state::{Shape, State};
+pub use step::{Elements, Part, Placed, Slot, Step};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,112 @@
+//! The kernel in a few lines of our own, and where each of them stands in `cuda/`.
+
+use super::step::{Part, Step};
+
+/// A line of the pseudocode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// How deep it is indented.
+    pub depth: usize,
+    /// What it says.
+    pub text: &'static str,
+    /// The file of `cuda/` and a text that stands in the matching line, once.
+    pub source: Option<(&'static str, &'static str)>,
+}
+
+const fn line(depth: usize, text: &'static str, file: &'static str, search: &'static str) -> Line {
+    Line { depth, text, source: Some((file, search)) }
+}
+
+const fn plain(depth: usize, text: &'static str) -> Line {
+    Line { depth, text, source: None }
+}
+
+const SEARCH: &str = "warp_knn.cuh";
+const BUFFER: &str = "candidate_buffer.cuh";
+const NETWORK: &str = "bitonic.cuh";
+
+/// All lines: the search, then the merge.
+pub const LINES: [Line; 25] = [
+    plain(0, "for each batch of points:"),
+    line(1, "the block loads the batch into shared memory", SEARCH, "const float* rows = batches.enter(batch)"),
+    plain(1, "for each group of W points in it, one a lane:"),
+    line(2, "distance \u{2190} squared distance of my point to the query", SEARCH, "distances[g] = squared_distance<D>(points[g], queries[i]);"),
+    line(
+        2,
+        "candidates \u{2190} ballot(distance < max_distance)",
+        BUFFER,
+        "unsigned candidates = __ballot_sync(ALL_LANES, distance < max_distance);",
+    ),
+    plain(2, "while candidates \u{2260} 0:"),
+    line(
+        3,
+        "slot \u{2190} buffered + popcount(candidates & lanes below me)",
+        BUFFER,
+        "unsigned slot = buffered + __popc(candidates & lanes_below(lane));",
+    ),
+    line(3, "if I vote and slot < K: buffer[slot] \u{2190} (distance, point)", BUFFER, "buffer[slot] = key_of(distance, base + lane);"),
+    plain(3, "buffered \u{2190} buffered + slots written"),
+    line(3, "if buffered = K: merge", BUFFER, "if (buffered == CAPACITY) {"),
+    line(
+        3,
+        "candidates \u{2190} ballot(I vote, had no slot, and distance < max_distance)",
+        BUFFER,
+        "candidate && !appends && distance < max_distance",
+    ),
+    line(0, "if buffered > 0: fill the buffer up with \u{221e}, merge", BUFFER, "buffer[slot] = PADDING;"),
+    line(
+        0,
+        "the first k elements are the neighbours",
+        BUFFER,
+        "__device__ __forceinline__ void write(unsigned* indices, float* squared_distances) const {",
+    ),
+    plain(0, ""),
+    plain(0, "merge:"),
+    line(1, "swap the buffer and the registers", BUFFER, "keys[r] = candidate;"),
+    plain(1, "for size \u{2190} 2, 4, \u{2026} K, for stride \u{2190} size/2, \u{2026} 2, 1:"),
+    line(
+        2,
+        "stride \u{2265} R: other \u{2190} shuffle(mine, lane ^ stride/R); keep the smaller or the larger",
+        NETWORK,
+        "Key other = __shfl_xor_sync(ALL_LANES, keys[r], stride);",
+    ),
+    line(2, "stride < R: compare and exchange two registers of my own", NETWORK, "exchange_in_lane(keys[low], keys[low + STRIDE], ascending(low));"),
+    line(
+        1,
+        "element i \u{2190} min(element i, element K\u{2212}1\u{2212}i of the buffer)",
+        BUFFER,
+        "Key other = buffer[(R - 1 - r) * WARP + (WARP - 1 - lane)];",
+    ),
+    plain(1, "for stride \u{2190} K/2, \u{2026} 2, 1:"),
+    line(
+        2,
+        "stride \u{2265} R: other \u{2190} shuffle(mine, lane ^ stride/R); keep the smaller or the larger",
+        NETWORK,
+        "Key other = __shfl_xor_sync(ALL_LANES, keys[r], stride);",
+    ),
+    line(2, "stride < R: compare and exchange two registers of my own", NETWORK, "exchange_in_lane(keys[low], keys[low + STRIDE], ascending(low));"),
+    plain(1, "buffered \u{2190} 0"),
+    line(1, "max_distance \u{2190} distance of element k\u{2212}1", BUFFER, "max_distance = distance_of(element(k - 1));"),
+];
+
+/// The line that a step runs.
+pub fn line_of(step: &Step) -> usize {
+    match step {
+        Step::Batch { .. } => 1,
+        Step::Group { .. } => 3,
+        Step::Ballot { .. } => 4,
+        Step::Positions { .. } => 6,
+        Step::Appended { .. } => 7,
+        Step::BufferFull => 9,
+        Step::FilteredAgain { .. } => 10,
+        Step::Padded { .. } => 11,
+        Step::Finished => 12,
+        Step::Swap => 15,
+        Step::Layer { part: Part::Sort, shuffle: Some(_), .. } => 17,
+        Step::Layer { part: Part::Sort, shuffle: None, .. } => 18,
+        Step::Minimum { .. } => 19,
+        Step::Layer { part: Part::Resort, shuffle: Some(_), .. } => 21,
+        Step::Layer { part: Part::Resort, shuffle: None, .. } => 22,
+        Step::MaxDistance { .. } => 24,
+    }
+}

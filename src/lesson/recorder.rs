@@ -1,0 +1,161 @@
+//! What listens to the twin and writes the steps down.
+
+use std::sync::Arc;
+
+use super::recording::{LessonError, Parameters, Recording};
+use super::state::Shape;
+use super::step::{Elements, Part, Placed, Slot, Step};
+use crate::engines::lockstep::{self, Key, Lanes, Observer, PADDING, Watched};
+use crate::knn::Problem;
+use crate::knn::network::Layer;
+
+/// Lets the twin search a query with a warp of `width` lanes and writes down what it does. `batch` is how many groups the
+/// block stages together, as in a run where that is `None`; `data` says where the points come from.
+///
+/// # Errors
+/// [`LessonError`] for widths other than 4, 8, 16 and 32, and where k does not fit.
+pub fn record(problem: Arc<Problem>, query: usize, width: u32, batch: Option<usize>, data: &str) -> Result<Recording, LessonError> {
+    Shape::check(width, problem.k())?;
+    match width {
+        4 => record_width::<4>(problem, query, batch, data),
+        8 => record_width::<8>(problem, query, batch, data),
+        16 => record_width::<16>(problem, query, batch, data),
+        _ => record_width::<32>(problem, query, batch, data),
+    }
+}
+
+fn record_width<const W: usize>(problem: Arc<Problem>, query: usize, batch: Option<usize>, data: &str) -> Result<Recording, LessonError> {
+    let registers = lockstep::registers_for(problem.k(), W);
+    let shape = Shape { width: W as u32, registers: registers as u32, k: problem.k() as u32, n: problem.n() as u32 };
+    let watched = lockstep::watch::<W, _>(&problem, query, batch, Recorder::<W>::new(registers));
+    let Watched { observer, .. } = watched;
+    Ok(Recording::new(Parameters::new(shape, &problem, query, data), problem, query, observer.steps))
+}
+
+struct Recorder<const W: usize> {
+    steps: Vec<Step>,
+    /// Where the batch ends.
+    end: u32,
+    registers: usize,
+    /// The registers after the last step, by element.
+    keys: Vec<Key>,
+    /// Those that were just told.
+    now: Vec<Key>,
+    part: Part,
+    max_distance: f32,
+    slots: Vec<Slot>,
+    placed: Vec<Placed>,
+}
+
+impl<const W: usize> Recorder<W> {
+    fn new(registers: usize) -> Self {
+        let keys = vec![PADDING; W * registers];
+        let now = keys.clone();
+        Self { steps: Vec::new(), end: 0, registers, keys, now, part: Part::Sort, max_distance: f32::INFINITY, slots: Vec::new(), placed: Vec::new() }
+    }
+
+    /// Takes the registers in, by element.
+    fn hear(&mut self, registers: &[Lanes<Key, W>]) {
+        for (register, keys) in registers.iter().enumerate() {
+            for (lane, &key) in keys.iter().enumerate() {
+                self.now[lane * self.registers + register] = key;
+            }
+        }
+    }
+
+    /// The elements that are not what they were, among those for which `counts` holds.
+    fn changed(&self, counts: impl Fn(u32) -> bool) -> Elements {
+        let pairs = self.now.iter().zip(&self.keys).enumerate();
+        pairs.filter(|(i, (now, before))| now != before && counts(*i as u32)).map(|(i, _)| i as u32).collect()
+    }
+
+    fn step(&mut self, step: Step) {
+        self.steps.push(step);
+        std::mem::swap(&mut self.keys, &mut self.now);
+    }
+}
+
+impl<const W: usize> Observer<W> for Recorder<W> {
+    fn batch(&mut self, first: u32, end: u32) {
+        self.end = end;
+        self.steps.push(Step::Batch { first, end });
+    }
+
+    fn group(&mut self, base: u32, distances: &Lanes<f32, W>, candidates: u32) {
+        if base >= self.end {
+            return;
+        }
+        let distances = if candidates == 0 { Vec::new() } else { distances.to_vec() };
+        self.steps.push(Step::Group { base, distances });
+        self.steps.push(Step::Ballot { mask: candidates });
+    }
+
+    fn slot(&mut self, lane: u32, slot: u32, key: Option<Key>) {
+        self.slots.push(Slot { lane, slot });
+        self.placed.extend(key.map(|key| Placed { lane, slot, key }));
+    }
+
+    fn appended(&mut self) {
+        // Exactly as long as they are: recordings hold many of them.
+        self.steps.push(Step::Positions { slots: self.slots.as_slice().to_vec() });
+        self.steps.push(Step::Appended { placed: self.placed.as_slice().to_vec() });
+        self.slots.clear();
+        self.placed.clear();
+    }
+
+    fn filtered_again(&mut self, rest: u32, mask: u32) {
+        self.steps.push(Step::FilteredAgain { rest, mask });
+    }
+
+    fn full(&mut self) {
+        self.steps.push(Step::BufferFull);
+    }
+
+    fn padded(&mut self, first: u32) {
+        self.steps.push(Step::Padded { first });
+    }
+
+    fn swapped(&mut self, registers: &[Lanes<Key, W>]) {
+        self.hear(registers);
+        self.part = Part::Sort;
+        self.step(Step::Swap);
+    }
+
+    fn layer(&mut self, size: usize, stride: usize, keys: &[Lanes<Key, W>]) {
+        self.hear(keys);
+        let layer = Layer { size: size as u32, stride: stride as u32 };
+        let swapped = self.changed(|element| element & layer.stride == 0);
+        let shuffle = layer.lane_stride(self.registers as u32);
+        self.step(Step::Layer { part: self.part, layer, shuffle, swapped });
+    }
+
+    fn minimum(&mut self, keys: &[Lanes<Key, W>]) {
+        self.hear(keys);
+        let taken = self.changed(|_| true);
+        self.part = Part::Resort;
+        self.step(Step::Minimum { taken });
+    }
+
+    fn merged(&mut self, points_seen: u32, max_distance: f32) {
+        let before = std::mem::replace(&mut self.max_distance, max_distance);
+        self.steps.push(Step::MaxDistance { points_seen, before, max_distance });
+    }
+
+    fn finished(&mut self) {
+        self.steps.push(Step::Finished);
+    }
+}
+
+impl Shape {
+    /// Refuses what no warp can be recorded with.
+    ///
+    /// # Errors
+    /// [`LessonError::Width`] and [`LessonError::K`].
+    pub fn check(width: u32, k: usize) -> Result<(), LessonError> {
+        if ![4, 8, 16, 32].contains(&width) {
+            return Err(LessonError::Width { width });
+        }
+        let most = width as usize * 32;
+        if k > most { Err(LessonError::K { k, width, most }) } else { Ok(()) }
+    }
+}

@@ -1,0 +1,252 @@
+//! One query's search, as a list of steps that can be entered anywhere.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::cursor::Level;
+use super::state::{Shape, State, work};
+use super::step::Step;
+use crate::engines::lockstep;
+use crate::knn::Problem;
+
+/// Keys that may move between two keyframes: a fifth of a millisecond's work, of the sixteen that a frame has.
+const KEYFRAME_WORK: u64 = 1 << 18;
+
+/// Why a lesson cannot be recorded.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LessonError {
+    /// No such warp.
+    #[error("width = {width}: a warp of a lesson has 4, 8, 16 or 32 lanes")]
+    Width {
+        /// As asked.
+        width: u32,
+    },
+    /// More keys than a warp holds.
+    #[error("k = {k}: a warp of {width} lanes holds up to {most} neighbours, 32 a lane")]
+    K {
+        /// As asked.
+        k: usize,
+        /// Lanes.
+        width: u32,
+        /// 32·W.
+        most: usize,
+    },
+    /// No such lesson.
+    #[error("lesson {number}: there are lessons 1 to {last}")]
+    Number {
+        /// As asked.
+        number: u32,
+        /// How many there are.
+        last: u32,
+    },
+    /// The data of a lesson could not be had.
+    #[error(transparent)]
+    Cloud(#[from] crate::cloud::CloudError),
+    /// The problem makes no sense.
+    #[error(transparent)]
+    Problem(#[from] crate::knn::ProblemError),
+    /// A file of steps is not one.
+    #[error("line {line}: {why}")]
+    Line {
+        /// 1-based.
+        line: usize,
+        /// What is wrong with it.
+        why: String,
+    },
+}
+
+/// What was recorded.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Parameters {
+    /// W, R, k and n.
+    #[serde(flatten)]
+    pub shape: Shape,
+    /// K = W·R.
+    pub capacity: u32,
+    /// Dimensions, d.
+    pub dims: u32,
+    /// The query's coordinates, as the engine sees them.
+    pub query: Vec<f32>,
+    /// The query's row in its cloud.
+    pub query_row: u32,
+    /// Where the points come from.
+    pub data: String,
+    /// What ran: the lockstep twin, or a GPU by its name.
+    pub recorded_on: String,
+}
+
+impl Parameters {
+    /// Of a query that the twin searches.
+    pub fn new(shape: Shape, problem: &Problem, query: usize, data: &str) -> Self {
+        Self {
+            shape,
+            capacity: shape.capacity(),
+            dims: problem.dims() as u32,
+            query: problem.query(query).to_vec(),
+            query_row: problem.query_row(query),
+            data: data.to_owned(),
+            recorded_on: "lockstep".to_owned(),
+        }
+    }
+}
+
+/// A state to start from.
+#[derive(Clone, Debug)]
+struct Keyframe {
+    /// Steps done.
+    position: usize,
+    state: State,
+}
+
+/// One query's search. Positions count steps done: 0 is before the first, [`Recording::len`] after the last.
+#[derive(Clone, Debug)]
+pub struct Recording {
+    /// What was recorded.
+    pub parameters: Parameters,
+    problem: Arc<Problem>,
+    query: usize,
+    steps: Vec<Step>,
+    keyframes: Vec<Keyframe>,
+    /// Steps that are ballots with candidates, ascending.
+    pub(super) hits: Vec<u32>,
+    /// Steps that end a merge.
+    pub(super) merges: Vec<u32>,
+    /// Those of them that change `max_distance`.
+    pub(super) changes: Vec<u32>,
+}
+
+impl Recording {
+    /// Goes through the steps of a search once, for keyframes and marks.
+    ///
+    /// # Panics
+    /// If a step names lanes, slots or elements that a warp of this shape does not have.
+    pub fn new(parameters: Parameters, problem: Arc<Problem>, query: usize, steps: Vec<Step>) -> Self {
+        let (mut hits, mut merges, mut changes) = (Vec::new(), Vec::new(), Vec::new());
+        let mut state = State::new(parameters.shape);
+        let mut keyframes = vec![Keyframe { position: 0, state: state.clone() }];
+        let mut since = 0;
+        for (at, step) in steps.iter().enumerate() {
+            let number = at as u32;
+            match step {
+                Step::Ballot { mask } | Step::FilteredAgain { mask, .. } if *mask != 0 => hits.push(number),
+                Step::MaxDistance { before, max_distance, .. } => {
+                    merges.push(number);
+                    if before != max_distance {
+                        changes.push(number);
+                    }
+                }
+                _ => {}
+            }
+            state.apply(step);
+            since += work(step, parameters.shape);
+            if since >= KEYFRAME_WORK {
+                keyframes.push(Keyframe { position: at + 1, state: state.clone() });
+                since = 0;
+            }
+        }
+        Self { parameters, problem, query, steps, keyframes, hits, merges, changes }
+    }
+
+    /// The sizes.
+    pub fn shape(&self) -> Shape {
+        self.parameters.shape
+    }
+
+    /// The number of steps.
+    pub fn len(&self) -> usize {
+        self.steps.len()
+    }
+
+    /// Never: a search ends with a step that says so.
+    pub fn is_empty(&self) -> bool {
+        self.steps.is_empty()
+    }
+
+    /// The steps as they are kept: those of groups without candidates lack their distances (see [`Recording::step`]).
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
+    /// A step with all its values: the one from position `at` to `at` + 1.
+    pub fn step(&self, at: usize) -> Cow<'_, Step> {
+        match &self.steps[at] {
+            Step::Group { base, distances } if distances.is_empty() => Cow::Owned(Step::Group { base: *base, distances: self.distances(*base) }),
+            step => Cow::Borrowed(step),
+        }
+    }
+
+    /// The squared distances of a group's points, one a lane, infinite past the last point.
+    pub fn distances(&self, base: u32) -> Vec<f32> {
+        let (first, width) = (base as usize, self.shape().width as usize);
+        let mut distances = lockstep::distances_to(&self.problem, self.query, first..(first + width).min(self.problem.n()));
+        distances.resize(width, f32::INFINITY);
+        distances
+    }
+
+    /// The problem that was searched: its points, and their rows by position.
+    pub fn problem(&self) -> &Arc<Problem> {
+        &self.problem
+    }
+
+    /// The coarsest level of detail at which the player stops after a step.
+    pub fn level(&self, at: usize) -> Level {
+        match &self.steps[at] {
+            Step::Batch { .. } | Step::Finished => Level::Search,
+            Step::MaxDistance { .. } => Level::Merge,
+            Step::BufferFull | Step::Padded { .. } | Step::Swap | Step::Minimum { .. } | Step::Appended { .. } => Level::Stage,
+            // The last layer ends a sort.
+            Step::Layer { layer, .. } if layer.size == self.shape().capacity() && layer.stride == 1 => Level::Stage,
+            Step::Layer { .. } | Step::Ballot { .. } | Step::FilteredAgain { .. } => Level::Layer,
+            Step::Group { .. } | Step::Positions { .. } => Level::Lane,
+        }
+    }
+
+    /// How many merges there are.
+    pub fn merges(&self) -> usize {
+        self.merges.len()
+    }
+
+    /// The position after the `merge`-th merge (0-based): that of the `merge`-th point of the convergence curve.
+    pub fn position_of_merge(&self, merge: usize) -> Option<usize> {
+        self.merges.get(merge).map(|&at| at as usize + 1)
+    }
+
+    /// The convergence curve: points seen and `max_distance` after each merge.
+    pub fn convergence(&self) -> impl Iterator<Item = (u32, f32)> + '_ {
+        self.merges.iter().filter_map(|&at| match self.steps[at as usize] {
+            Step::MaxDistance { points_seen, max_distance, .. } => Some((points_seen, max_distance)),
+            _ => None,
+        })
+    }
+
+    /// The positions from before the `merge`-th merge begins (its buffer is full or padded) to after it is done.
+    pub fn range_of_merge(&self, merge: usize) -> Option<Range<usize>> {
+        let end = self.position_of_merge(merge)?;
+        let start = self.steps[..end].iter().rposition(|step| matches!(step, Step::BufferFull | Step::Padded { .. }))?;
+        Some(start..end)
+    }
+
+    /// The last state at or before a position that is kept, and its position.
+    pub(super) fn keyframe(&self, position: usize) -> (usize, &State) {
+        let after = self.keyframes.partition_point(|keyframe| keyframe.position <= position);
+        let keyframe = &self.keyframes[after - 1];
+        (keyframe.position, &keyframe.state)
+    }
+
+    /// Bytes that steps and keyframes take, without the points.
+    pub fn bytes(&self) -> usize {
+        let of_step = |step: &Step| match step {
+            Step::Group { distances, .. } => size_of_val(&**distances),
+            Step::Positions { slots } => size_of_val(&**slots),
+            Step::Appended { placed } => size_of_val(&**placed),
+            Step::Layer { swapped: elements, .. } | Step::Minimum { taken: elements } => elements.bytes(),
+            _ => 0,
+        };
+        let of_state = size_of::<Keyframe>() + 2 * 8 * self.shape().capacity() as usize;
+        size_of_val(&*self.steps) + self.steps.iter().map(of_step).sum::<usize>() + self.keyframes.len() * of_state
+    }
+}

@@ -1,0 +1,185 @@
+//! Every lesson records, and each of its questions has a right answer.
+
+use std::collections::BTreeSet;
+
+use super::super::account::account;
+use super::super::lessons::{Choice, LESSONS, Lesson, Take, lesson};
+use super::super::questions::{Answer, Ask, Question, Reply};
+use super::super::{handout, jsonl};
+use super::*;
+use crate::knn::theory;
+
+fn takes(lesson: &Lesson) -> Vec<Take> {
+    lesson.record(Choice::default(), &Silent).unwrap()
+}
+
+/// The answer worked out from the state before the step, without looking at the step.
+fn worked_out(question: &Question, take: &Take) -> Reply {
+    let recording = &take.recording;
+    let shape = recording.shape();
+    let before = fresh(recording, question.at);
+    let layer = || match &recording.steps()[question.at] {
+        Step::Layer { layer, .. } => *layer,
+        step => panic!("{step:?} is no layer"),
+    };
+    match question.ask {
+        Ask::Votes => {
+            let distances = recording.distances(before.group.unwrap());
+            Reply::Lanes((0..shape.width).filter(|&lane| distances[lane as usize] < before.max_distance).map(|lane| 1 << lane).sum())
+        }
+        Ask::Slot => Reply::Number(before.buffered + (0..question.subject).filter(|lane| before.ballot >> lane & 1 == 1).count() as u32),
+        Ask::Partner => Reply::Number(question.subject ^ (layer().stride / shape.registers)),
+        Ask::Swaps => {
+            let pair = layer().comparator_of(question.subject);
+            let falls = before.registers[pair.low as usize] > before.registers[pair.high as usize];
+            Reply::YesNo(falls == pair.ascending)
+        }
+        Ask::Taken => {
+            // What waits in the buffer, sorted, is the intermediate result.
+            let mut intermediate = before.buffer.clone();
+            intermediate.sort_unstable();
+            let mirror = (shape.capacity() - 1 - question.subject) as usize;
+            Reply::YesNo(intermediate[mirror] < before.registers[question.subject as usize])
+        }
+        Ask::Merges => Reply::Number(fresh(recording, recording.len()).counts.merges),
+    }
+}
+
+#[test]
+fn every_question_has_one_right_answer() {
+    for lesson in &LESSONS {
+        for take in takes(lesson) {
+            let questions = lesson.questions(&take);
+            let asked: BTreeSet<Ask> = questions.iter().map(|question| question.ask).collect();
+            assert_eq!(asked, lesson.asks.iter().copied().collect(), "lesson {}", lesson.number);
+            assert!(questions.is_sorted_by_key(|question| question.at));
+            for question in questions {
+                let right = worked_out(&question, &take);
+                assert!(question.answer.accepts(right), "lesson {}: {question:?}, not {right:?}", lesson.number);
+                assert!(take.range.contains(&question.at) && question.text.ends_with('?'));
+                assert!(!question.text.contains("NaN") && !question.text.contains("inf"), "{}", question.text);
+                let wrong = match right {
+                    Reply::Lanes(mask) => Reply::Lanes(mask ^ 1),
+                    Reply::Number(number) => Reply::Number(number + number / 4 + 1),
+                    Reply::YesNo(yes) => Reply::YesNo(!yes),
+                };
+                assert!(!question.answer.accepts(wrong), "{question:?}");
+            }
+        }
+    }
+}
+
+/// A question whose answer never changes teaches to guess.
+#[test]
+fn both_answers_come_up() {
+    for number in [1, 2, 3] {
+        let lesson = lesson(number).unwrap();
+        let take = &takes(lesson)[0];
+        let answers: Vec<Answer> =
+            lesson.questions(take).iter().filter(|question| question.ask == Ask::Swaps).map(|question| question.answer).collect();
+        assert!(answers.contains(&Answer::YesNo(true)) && answers.contains(&Answer::YesNo(false)), "lesson {number}: {answers:?}");
+    }
+}
+
+#[test]
+fn lessons_show_what_they_are_about() {
+    assert!(LESSONS.iter().zip(1..).all(|(lesson, number)| lesson.number == number));
+    assert_eq!(lesson(8).unwrap_err().to_string(), "lesson 8: there are lessons 1 to 7");
+    let part = |number: u32| {
+        let takes = takes(lesson(number).unwrap());
+        let take = &takes[0];
+        (take.recording.shape(), take.recording.steps()[take.range.clone()].to_vec())
+    };
+    let (shape, steps) = part(1);
+    assert_eq!((shape.registers, steps.len()), (1, 6));
+    assert!(steps.iter().all(|step| matches!(step, Step::Layer { part: Part::Sort, shuffle: Some(_), .. })));
+    let (shape, steps) = part(2);
+    assert_eq!((shape.registers, steps.len()), (4, 15));
+    assert!(steps.iter().any(|step| matches!(step, Step::Layer { shuffle: None, .. })));
+    let (_, steps) = part(3);
+    assert!(matches!(&steps[0], Step::Minimum { taken } if taken.count() > 1 && taken.count() < 15), "{:?}", steps[0]);
+    assert!(matches!(steps.last(), Some(Step::MaxDistance { .. })) && steps.len() == 6);
+    let (_, steps) = part(4);
+    assert!(steps.iter().filter(|step| matches!(step, Step::Ballot { .. })).count() > 2 && steps.contains(&Step::BufferFull));
+    assert!(matches!(steps.last(), Some(Step::FilteredAgain { .. })), "{:?}", steps.last());
+    let (shape, steps) = part(5);
+    assert_eq!(steps.iter().filter(|step| matches!(step, Step::Batch { .. })).count() as u32, shape.n / 256);
+}
+
+#[test]
+fn order_decides_the_merges() {
+    let lesson = lesson(6).unwrap();
+    let takes = takes(lesson);
+    let counts: Vec<_> = takes.iter().map(|take| fresh(&take.recording, take.recording.len())).collect();
+    let (n, k) = (2048, 32);
+    assert!(counts.iter().all(|state| state.registers.iter().map(|key| key >> 32).eq(counts[0].registers.iter().map(|key| key >> 32))));
+    let merges: Vec<u32> = counts.iter().map(|state| state.counts.merges).collect();
+    assert!(f64::from(merges[0]) <= 1.5 * theory::expected_merges(n, k, k) && merges[0] > 4, "{merges:?}");
+    assert_eq!((merges[1], merges[2]), (1, 64));
+    let account = account(&counts[2]);
+    assert_eq!((account.counts.candidates, account.worst_merges), (2048, 64));
+    assert!((account.expected_in_the_end.merges - theory::expected_merges(n, k, k)).abs() < 1e-12);
+    assert_eq!(account.expected, account.expected_in_the_end);
+}
+
+#[test]
+fn lessons_take_other_sizes() {
+    for (number, k, width) in [(1, 32, 32), (2, 64, 16), (3, 64, 8), (4, 64, 32), (4, 8, 4), (5, 100, 32), (6, 8, 4), (3, 1024, 32)] {
+        let choice = Choice { k: Some(k), width: Some(width), seed: Some(4) };
+        for take in lesson(number).unwrap().record(choice, &Silent).unwrap() {
+            assert_eq!((take.recording.shape().k as usize, take.recording.shape().width), (k, width));
+            assert!(take.range.end <= take.recording.len() && !take.range.is_empty());
+        }
+    }
+}
+
+#[test]
+fn steps_are_read_back_as_they_were_written() {
+    for (spec, k, width) in [("uniform:n=300,d=3", 32, 8), ("duplicates:n=70,d=1,distinct=3", 100, 32), ("descending:n=500,d=2", 16, 4)] {
+        let recording = recorded(spec, 299, k, width);
+        let mut file = Vec::new();
+        jsonl::write(&recording, 0..recording.len(), &mut file).unwrap();
+        let (parameters, steps) = jsonl::read(&file[..]).unwrap();
+        assert_eq!(parameters, recording.parameters);
+        assert_eq!(steps.len(), recording.len());
+        for (at, (position, step)) in steps.iter().enumerate() {
+            assert_eq!((*position, step), (at + 1, &*recording.step(at)));
+        }
+        // A part is the same lines.
+        let mut part = Vec::new();
+        jsonl::write(&recording, 10..13, &mut part).unwrap();
+        let (all, part) = (String::from_utf8(file).unwrap(), String::from_utf8(part).unwrap());
+        assert!(part.lines().skip(1).eq(all.lines().skip(11).take(3)));
+    }
+}
+
+#[test]
+fn a_broken_file_is_named_by_its_line() {
+    let recording = recorded("uniform:n=40,d=2", 0, 4, 4);
+    let mut file = Vec::new();
+    jsonl::write(&recording, 0..recording.len(), &mut file).unwrap();
+    let text = String::from_utf8(file).unwrap();
+    let why = |text: &str| jsonl::read(text.as_bytes()).unwrap_err().to_string();
+    assert_eq!(why(""), "line 1: the file is empty");
+    assert!(why(&text.replacen("\"schema\":1", "\"schema\":9", 1)).starts_with("line 1: schema 9"));
+    assert!(why(&text.replacen("\"step\":\"group\"", "\"step\":\"gruop\"", 1)).starts_with("line 3: "));
+    assert!(why(&text.replacen("\"swapped\":[", "\"swapped\":[4000000000],\"rest\":[", 1)).contains("there is no element 4000000000"));
+}
+
+#[test]
+fn handouts_hold_what_they_promise() {
+    for lesson in &LESSONS {
+        let takes = takes(lesson);
+        let mut text = Vec::new();
+        handout::write(lesson, &takes, &mut text).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        assert!(text.contains(lesson.title) && text.contains("Questions") && text.contains("Answers"));
+        assert!(!text.contains("NaN"), "lesson {}", lesson.number);
+        // A ballot can be worked out on paper.
+        let ballots = takes.iter().flat_map(|take| lesson.questions(take)).filter(|question| question.ask == Ask::Votes).count();
+        assert_eq!(text.matches("Distances from lane 0 on: ").count(), ballots);
+        assert!(text.lines().all(|line| line.chars().count() <= 110 && line.trim_end() == line));
+        let questions: usize = takes.iter().map(|take| lesson.questions(take).len()).sum();
+        assert!(text.contains(&format!("\n{questions}. ")) && !text.contains(&format!("\n{}. ", questions + 1)));
+    }
+}

@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// What each folder of `src` may use of the others. `app` and `cli` may use all.
-const ARROWS: [(&str, &[&str]); 8] = [
+const ARROWS: [(&str, &[&str]); 9] = [
+    ("palette", &[]),
     ("progress", &[]),
     ("text", &[]),
     ("cloud", &["progress"]),
     ("knn", &["cloud", "progress"]),
     ("engines", &["knn", "cloud", "progress"]),
-    ("lesson", &["engines", "knn", "cloud", "progress", "text"]),
+    ("lesson", &["engines", "knn", "cloud", "palette", "progress", "text"]),
     ("run", &["engines", "knn", "cloud", "progress"]),
     ("export", &["run", "engines", "knn", "cloud", "progress", "text"]),
 ];

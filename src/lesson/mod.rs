@@ -15,6 +15,7 @@
 //! | [`pseudocode`] | the kernel in a few lines, and where they stand in `cuda/` |
 //! | [`lessons`] | the seven lessons |
 //! | [`questions`] | what to ask in them, and the right answers |
+//! | [`picture`] | what is shown of a moment, as shapes; the window paints them, files are written from them |
 //! | [`jsonl`], [`handout`] | a recording as a file |
 
 pub mod account;
@@ -23,6 +24,7 @@ pub mod describe;
 pub mod handout;
 pub mod jsonl;
 pub mod lessons;
+pub mod picture;
 pub mod pseudocode;
 pub mod questions;
 mod recorder;

@@ -16,7 +16,7 @@ use warpscope::app::commands::{Action, Command};
 use warpscope::app::session::{Activity, Picked};
 use warpscope::app::state::{PaneKind, State, single_layout};
 use warpscope::app::tokens::Look;
-use warpscope::app::{App, DataKind, Entry, Level, Log, QueryKind, check_adapter, render_headless};
+use warpscope::app::{App, DataKind, Entry, Headless, Level, Log, QueryKind, check_adapter, render_headless};
 use warpscope::cloud::{PointCloud, Source};
 use warpscope::knn::EngineKind;
 use warpscope::run::{EngineChoice, Phase, RunRecord, Sample};
@@ -549,7 +549,8 @@ fn the_window_is_drawn_without_a_display() {
     let rows: Vec<String> = (0..400).map(|i| format!("{},{}", (i * 37) % 101, (i * 61) % 97)).collect();
     std::fs::write(&data, format!("x,y\n{}\n", rows.join("\n"))).expect("a file");
     let png = folder.path().join("window.png");
-    render_headless(Some(&data), &png, [900, 600], Look::Light).unwrap_or_else(|error| panic!("{error:#}"));
+    let show = |file: &Path| Headless { file: Some(file.to_owned()), size: [900, 600], look: Look::Light, scale: 1.0, ..Headless::default() };
+    render_headless(&show(&data), &png).unwrap_or_else(|error| panic!("{error:#}"));
     let picture = image::open(&png).expect("a PNG").into_rgb8();
     assert_eq!(picture.dimensions(), (900, 600));
     // Query, neighbours and points are there in their colours.
@@ -558,6 +559,6 @@ fn the_window_is_drawn_without_a_display() {
         let [r, g, b, _] = color.to_array();
         assert!(picture.pixels().filter(|pixel| pixel.0 == [r, g, b]).count() > 20, "{color:?} is not to be seen");
     }
-    let error = render_headless(Some(&folder.path().join("gone.csv")), &png, [900, 600], Look::Light).expect_err("no such file");
+    let error = render_headless(&show(&folder.path().join("gone.csv")), &png).expect_err("no such file");
     assert!(error.to_string().starts_with("cannot read: "), "{error:#}");
 }

@@ -12,6 +12,7 @@ use super::handles::{Message, PendingPicture, Running, Then};
 use super::loader::{LoadJob, Loading};
 use super::session::{Answered, Picked};
 use super::state::{self, PaneKind, PlaneWindow};
+use super::tokens::Look;
 use crate::cloud::{PointCloud, Source};
 use crate::run::{Job, QuerySpec, RunSpec};
 
@@ -33,10 +34,8 @@ impl App {
             Action::PickRow(row) => self.pick_row(row),
             Action::PickQuery(query) => self.pick_query(query),
             Action::SelectRank(rank) => self.session.rank = rank,
-            Action::SetLook(look) => {
-                self.state.look = look;
-                look.apply(&self.handles.ctx);
-            }
+            Action::SetLook(look) => self.set_look(look),
+            Action::Lesson(action) => self.lesson_action(action),
             Action::SetScale(scale) => self.set_scale(scale),
             Action::StartExport(kind) => {
                 let path = self.default_path(kind).display().to_string();
@@ -64,6 +63,10 @@ impl App {
                 (self.state.space.target, self.state.space.distance) = (view.target, view.distance);
             }
             Command::FocusQuery => self.focus_query(),
+            Command::NextLook => {
+                let at = Look::ALL.iter().position(|&look| look == self.look()).unwrap_or(0);
+                self.set_look(Look::ALL[(at + 1) % Look::ALL.len()]);
+            }
             Command::ToggleProblem => self.state.show_problem ^= true,
             Command::ToggleSelection => self.state.show_selection ^= true,
             Command::ScaleUp => self.set_scale(self.state.scale + 0.25),
@@ -78,6 +81,7 @@ impl App {
             Command::ShowConvergence => self.show(PaneKind::Convergence),
             Command::ShowLog => self.show(PaneKind::Log),
             Command::Shortcuts => self.session.help ^= true,
+            command => self.lesson_command(command),
         }
     }
 
@@ -171,8 +175,11 @@ impl App {
     }
 
     fn cancel(&mut self) {
+        if self.session.lesson.open && self.cancel_lesson() {
+            return;
+        }
         if let Some((loading, _)) = &self.handles.loading {
-            loading.cancel();
+            loading.task.cancel();
         }
         if self.handles.running.is_some() {
             self.handles.worker.cancel();

@@ -22,6 +22,7 @@ impl App {
         while let Some(message) = self.handles.try_recv() {
             self.message(message);
         }
+        self.poll_lesson();
         if !self.is_busy()
             && let Some(picked) = self.handles.waiting_pick.take()
         {
@@ -99,7 +100,7 @@ impl App {
 
     fn poll_loading(&mut self) {
         let Some((loading, _)) = &self.handles.loading else { return };
-        let Some(result) = loading.try_finish() else { return };
+        let Some(result) = loading.task.try_finish() else { return };
         let Some((loading, then)) = self.handles.loading.take() else { return };
         match (result, then) {
             (Err(()), _) => self.session.log.error(format!("the reader stopped without an answer: {}", loading.job.source)),

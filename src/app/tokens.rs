@@ -118,6 +118,15 @@ impl Palette {
         }
     }
 
+    /// The same colours as [`Self::of`] gives, as pictures have them.
+    pub fn base(look: Look, visuals: &Visuals) -> &'static palette::Palette {
+        match (look, visuals.dark_mode) {
+            (Look::HighContrast, _) => &palette::HIGH_CONTRAST,
+            (_, true) => &palette::DARK,
+            (_, false) => &palette::LIGHT,
+        }
+    }
+
     /// A phase's colour.
     pub fn phase(&self, phase: Phase) -> Color32 {
         self.phases[match phase {

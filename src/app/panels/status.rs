@@ -22,6 +22,10 @@ pub fn status_ui(ui: &mut Ui, session: &Session, palette: &Palette, actions: &mu
                     let percent = fraction.map(|fraction| format!(" {:.0} %", fraction * 100.0)).unwrap_or_default();
                     ui.label(RichText::new(format!("Loading {what}{percent}")).color(palette.accent));
                 }
+                Activity::Recording { what, fraction } => {
+                    let percent = fraction.map(|fraction| format!(" {:.0} %", fraction * 100.0)).unwrap_or_default();
+                    ui.label(RichText::new(format!("Recording {what}{percent}")).color(palette.accent));
+                }
                 Activity::Running { stage, fraction, pick } => {
                     let what = if *pick { "Answering the picked point" } else { "Running" };
                     ui.label(RichText::new(format!("{what}, {stage}, {:.0} %", fraction * 100.0)).color(palette.accent));

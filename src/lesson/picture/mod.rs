@@ -1,6 +1,9 @@
 //! What a lesson shows, as [`Scene`]s: parts that are all of the same moment of the same recording.
 
+pub mod fonts;
+pub mod raster;
 pub mod scene;
+pub mod svg;
 
 pub use scene::{Scene, Target};
 

@@ -1,10 +1,20 @@
 //! What a lesson shows, as [`Scene`]s: parts that are all of the same moment of the same recording.
 
+pub mod account;
+pub mod ballot;
+pub mod cloud;
+pub mod code;
 pub mod fonts;
+pub mod network;
+pub mod page;
+mod pen;
 pub mod raster;
 pub mod scene;
+pub mod sentence;
 pub mod svg;
+pub mod warp;
 
+pub use page::{comparison, page};
 pub use scene::{Scene, Target};
 
 use super::cursor::Cursor;
@@ -42,4 +52,17 @@ pub struct View<'a> {
     pub hover: Option<Target>,
     /// The size of running text, in points; everything else follows.
     pub text: f32,
+}
+
+/// A part of the picture, in a given width and height.
+pub fn draw(part: Part, view: &View<'_>, size: [f32; 2]) -> Scene {
+    match part {
+        Part::Cloud => cloud::draw(view, size),
+        Part::Warp => warp::draw(view, size),
+        Part::Network => network::draw(view, size),
+        Part::Ballot => ballot::draw(view, size),
+        Part::Code => code::draw(view, size),
+        Part::Account => account::draw(view, size),
+        Part::Sentence => sentence::draw(view, size),
+    }
 }

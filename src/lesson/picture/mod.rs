@@ -4,11 +4,14 @@ pub mod account;
 pub mod ballot;
 pub mod cloud;
 pub mod code;
+pub mod fonts;
 pub mod network;
 pub mod page;
 mod pen;
+pub mod raster;
 pub mod scene;
 pub mod sentence;
+pub mod svg;
 pub mod warp;
 
 pub use page::{comparison, page};

@@ -6,6 +6,8 @@ pub mod cloud;
 pub mod code;
 pub mod network;
 pub mod page;
+mod cells;
+mod moment;
 mod pen;
 pub mod scene;
 pub mod sentence;

@@ -2,15 +2,18 @@
 
 pub mod account;
 pub mod ballot;
+mod cells;
 pub mod cloud;
 pub mod code;
+pub mod fonts;
+mod moment;
 pub mod network;
 pub mod page;
-mod cells;
-mod moment;
 mod pen;
+pub mod raster;
 pub mod scene;
 pub mod sentence;
+pub mod svg;
 pub mod warp;
 
 pub use page::{comparison, page};

@@ -1,5 +1,6 @@
 //! What the parts draw with: text that stays in its place, strokes, cells, and the scale of distances.
 
+use super::fonts;
 use super::scene::{Area, Font, Ink, Line, Paint, Place, Scene, Shape, Spot, Target};
 use crate::lesson::recording::Recording;
 use crate::text::significant;
@@ -12,11 +13,7 @@ const SHRINK: f32 = 0.72;
 
 /// How wide a text is.
 pub fn width(font: Font, size: f32, text: &str) -> f32 {
-    let em = match font {
-        Font::Sans => 0.55,
-        Font::Mono => 0.6,
-    };
-    text.chars().count() as f32 * em * size
+    fonts::width(text, font, size)
 }
 
 /// How a text looks.

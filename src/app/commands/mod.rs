@@ -121,6 +121,7 @@ mod tests {
     use std::collections::HashMap;
 
     use super::*;
+    use crate::app::state::PaneKind;
 
     #[test]
     fn no_two_commands_share_a_shortcut_in_a_mode() {

@@ -56,8 +56,9 @@ impl Picture {
         self.made.as_ref().map(|made| (&made.scene, made.place))
     }
 
-    fn update(&mut self, player: &Player, together: bool, text: f32, rect: Rect, palette: &'static Palette) -> &Made {
-        let together = together && player.takes.len() > 1;
+    fn update(&mut self, player: &Player, look: Look, rect: Rect) -> &Made {
+        let Look { text, palette, .. } = look;
+        let together = look.together && player.takes.len() > 1;
         let key = MadeOf {
             recordings: player.takes.iter().map(|take| std::sync::Arc::as_ptr(&take.recording) as usize).collect(),
             positions: player.cursors().iter().map(|cursor| cursor.position()).collect(),
@@ -94,17 +95,21 @@ pub fn target_position(app: &crate::app::App, target: Target) -> Option<Pos2> {
     Some(place.pos(spot.area.center()))
 }
 
+/// How the picture is shown.
+#[derive(Clone, Copy)]
+pub struct Look {
+    /// Takes side by side, where there are several.
+    pub together: bool,
+    /// The size of running text.
+    pub text: f32,
+    /// The picture's colours.
+    pub palette: &'static Palette,
+    /// The same for what lies around it.
+    pub tokens: &'static tokens::Palette,
+}
+
 /// The picture.
-pub fn picture_ui(
-    ui: &mut Ui,
-    picture: &mut Picture,
-    session: &LessonSession,
-    player: &Player,
-    together: bool,
-    text: f32,
-    colors: (&'static Palette, &'static tokens::Palette),
-    actions: &mut Actions,
-) {
+pub fn picture_ui(ui: &mut Ui, picture: &mut Picture, session: &LessonSession, player: &Player, look: Look, actions: &mut Actions) {
     let rect = ui.available_rect_before_wrap();
     let response = ui.allocate_rect(rect, Sense::click());
     let sentence = sentence(player);
@@ -113,16 +118,16 @@ pub fn picture_ui(
         info.current_text_value = Some(sentence.clone());
         info
     });
-    ui.painter().rect_filled(rect, 0.0, colors.1.canvas);
+    ui.painter().rect_filled(rect, 0.0, look.tokens.canvas);
     if rect.width() < 40.0 || rect.height() < 40.0 {
         return;
     }
     let asking = session.quiz.as_ref().filter(|quiz| quiz.is_asking());
     // While a question is open, the picture spells out nothing about what is pointed at.
-    let made = picture.update(player, together, text, rect, colors.0);
+    let made = picture.update(player, look, rect);
     made.prepared.paint(&ui.painter().with_clip_rect(rect.intersect(ui.clip_rect())));
     if let Some(quiz) = asking {
-        marks_ui(ui, made, quiz, player, colors.1);
+        marks_ui(ui, made, quiz, player, look.tokens);
     }
     let pointed = response.hover_pos().and_then(|pointer| Some((pointer, made.scene.target_at(made.place.place(pointer))?)));
     let column = |pointer: Pos2| made.columns.iter().position(|column| column.contains(pointer));

@@ -4,7 +4,7 @@ use egui::{CentralPanel, Frame, Margin, Panel, RichText, Ui, vec2};
 
 use super::controls::{Controls, controls_ui};
 use super::panel::panel_ui;
-use super::picture::picture_ui;
+use super::picture::{Look, picture_ui};
 use super::session::{Presenting, lesson_of};
 use super::source::source_ui;
 use super::{LessonAction, ask};
@@ -49,9 +49,8 @@ impl App {
         }
         CentralPanel::default().frame(Frame::NONE.fill(palette.canvas).inner_margin(Margin::same(4))).show(ui, |ui| match player {
             Some(player) => {
-                let colors = (Palette::base(look, ui.visuals()), palette);
-                let together = self.state.lesson.side_by_side;
-                picture_ui(ui, &mut self.handles.picture_of_lesson, session, player, together, text, colors, actions);
+                let look = Look { together: self.state.lesson.side_by_side, text, palette: Palette::base(look, ui.visuals()), tokens: palette };
+                picture_ui(ui, &mut self.handles.picture_of_lesson, session, player, look, actions);
             }
             None => waiting_ui(ui, session.error.as_deref(), lesson_of(self.state.lesson.number).title, palette, actions),
         });

@@ -2,9 +2,11 @@
 
 pub mod account;
 pub mod ballot;
+mod cells;
 pub mod cloud;
 pub mod code;
 pub mod fonts;
+mod moment;
 pub mod network;
 pub mod page;
 mod pen;

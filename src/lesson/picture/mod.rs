@@ -4,7 +4,9 @@ pub mod account;
 pub mod ballot;
 pub mod cloud;
 pub mod code;
+pub mod film;
 pub mod fonts;
+pub mod gif;
 pub mod network;
 pub mod page;
 mod pen;
@@ -14,6 +16,7 @@ pub mod sentence;
 pub mod svg;
 pub mod warp;
 
+pub use film::Film;
 pub use page::{comparison, page};
 pub use scene::{Scene, Target};
 

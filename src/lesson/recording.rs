@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::cursor::Level;
 use super::state::{Shape, State, work};
 use super::step::Step;
-use crate::engines::lockstep;
+use crate::engines::lockstep::{self, distance_of};
 use crate::knn::Problem;
 
 /// Keys that may move between two keyframes: a fifth of a millisecond's work, of the sixteen that a frame has.
@@ -117,6 +117,8 @@ pub struct Recording {
     pub(super) merges: Vec<u32>,
     /// Those of them that change `max_distance`.
     pub(super) changes: Vec<u32>,
+    /// The smallest positive and the largest finite squared distance of a candidate.
+    span: (f32, f32),
 }
 
 impl Recording {
@@ -128,7 +130,7 @@ impl Recording {
         let (mut hits, mut merges, mut changes) = (Vec::new(), Vec::new(), Vec::new());
         let mut state = State::new(parameters.shape);
         let mut keyframes = vec![Keyframe { position: 0, state: state.clone() }];
-        let mut since = 0;
+        let (mut smallest, mut largest, mut since) = (f32::INFINITY, 0.0f32, 0);
         for (at, step) in steps.iter().enumerate() {
             let number = at as u32;
             match step {
@@ -137,6 +139,12 @@ impl Recording {
                     merges.push(number);
                     if before != max_distance {
                         changes.push(number);
+                    }
+                }
+                Step::Appended { placed } => {
+                    for distance in placed.iter().map(|candidate| distance_of(candidate.key)).filter(|distance| distance.is_finite()) {
+                        largest = largest.max(distance);
+                        smallest = smallest.min(if distance > 0.0 { distance } else { f32::INFINITY });
                     }
                 }
                 _ => {}
@@ -148,7 +156,8 @@ impl Recording {
                 since = 0;
             }
         }
-        Self { parameters, problem, query, steps, keyframes, hits, merges, changes }
+        let span = (smallest.min(largest), largest);
+        Self { parameters, problem, query, steps, keyframes, hits, merges, changes, span }
     }
 
     /// The sizes.
@@ -228,6 +237,12 @@ impl Recording {
         let end = self.position_of_merge(merge)?;
         let start = self.steps[..end].iter().rposition(|step| matches!(step, Step::BufferFull | Step::Padded { .. }))?;
         Some(start..end)
+    }
+
+    /// The smallest positive and the largest squared distance of all candidates: what colours span. 0, 0 where every
+    /// candidate is equal to the query.
+    pub fn span(&self) -> (f32, f32) {
+        self.span
     }
 
     /// The last state at or before a position that is kept, and its position.

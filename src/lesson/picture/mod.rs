@@ -2,11 +2,13 @@
 
 pub mod account;
 pub mod ballot;
+mod cells;
 pub mod cloud;
 pub mod code;
 pub mod film;
 pub mod fonts;
 pub mod gif;
+mod moment;
 pub mod network;
 pub mod page;
 mod pen;

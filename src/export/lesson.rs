@@ -157,3 +157,133 @@ fn has_frames_after(count: usize, dir: &Path) -> io::Result<bool> {
     }
     Ok(false)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+    use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+    use image::AnimationDecoder as _;
+    use image::codecs::gif::GifDecoder;
+
+    use super::*;
+    use crate::lesson::lessons::{self, Choice};
+    use crate::lesson::moments::Selection;
+    use crate::palette::{DARK, LIGHT};
+    use crate::progress::Silent;
+
+    fn film(number: u32) -> (Film, Moments) {
+        let lesson = lessons::lesson(number).unwrap();
+        let takes = lesson.record(Choice::default(), &Silent).unwrap();
+        let film = Film::new(lesson, takes, [960.0, 540.0], 1.0, LIGHT);
+        let moments = Selection::of_lesson(6).moments(lesson, film.lead()).unwrap();
+        (film, moments)
+    }
+
+    fn names(folder: &Path) -> Vec<String> {
+        let mut names: Vec<String> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    /// Notes what it is told, and stops after so many.
+    struct Watch {
+        told: Mutex<Vec<(u64, u64)>>,
+        stop_after: u64,
+        asked: AtomicU64,
+    }
+
+    impl Watch {
+        fn new(stop_after: u64) -> Self {
+            Self { told: Mutex::default(), stop_after, asked: AtomicU64::new(0) }
+        }
+    }
+
+    impl Progress for Watch {
+        fn update(&self, done: u64, total: u64) {
+            self.told.lock().unwrap().push((done, total));
+        }
+
+        fn cancelled(&self) -> bool {
+            self.asked.fetch_add(1, Ordering::Relaxed) + 1 >= self.stop_after
+        }
+    }
+
+    #[test]
+    fn a_gif_has_every_moment_in_its_time_and_looks_like_the_pictures() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lesson.gif");
+        let (film, moments) = film(3);
+        let watch = Watch::new(u64::MAX);
+        gif(&film, &moments, 0.5, &path, &watch).unwrap();
+        let file = std::io::BufReader::new(std::fs::File::open(&path).unwrap());
+        let frames = GifDecoder::new(file).unwrap().into_frames().collect_frames().unwrap();
+        assert_eq!(frames.len(), moments.positions.len());
+        let delays: Vec<u32> = frames.iter().map(|frame| frame.delay().numer_denom_ms().0).collect();
+        assert_eq!(delays, [500, 500, 500, 500, 500, 1500]);
+        for (frame, &position) in frames.iter().zip(&moments.positions) {
+            let picture = film.image(position).unwrap();
+            assert_eq!(frame.buffer().dimensions(), picture.dimensions());
+            let far = frame.buffer().as_raw().iter().zip(picture.as_raw()).filter(|(a, b)| a.abs_diff(**b) > 40).count();
+            assert!(far * 1000 < picture.as_raw().len(), "{far} values of position {position} are far off");
+        }
+        let told = watch.told.into_inner().unwrap();
+        assert!(told.is_sorted() && told.last().is_some_and(|(done, total)| done == total), "{told:?}");
+        assert!(std::fs::metadata(&path).unwrap().len() < 500_000);
+    }
+
+    #[test]
+    fn frames_are_numbered_and_differ() {
+        let folder = tempfile::tempdir().unwrap();
+        let (film, moments) = film(1);
+        let film = Film { scale: 0.5, palette: DARK, ..film };
+        let files = frames(&film, &moments, &folder.path().join("new/film"), &Silent).unwrap();
+        assert_eq!(
+            names(&folder.path().join("new/film")),
+            ["frame-0001.png", "frame-0002.png", "frame-0003.png", "frame-0004.png", "frame-0005.png", "frame-0006.png"]
+        );
+        let read: Vec<_> = files.iter().map(|file| image::open(file).unwrap().into_rgba8()).collect();
+        assert!(read.iter().all(|image| image.dimensions() == (480, 270)));
+        assert!(read.windows(2).all(|pair| pair[0] != pair[1]));
+        assert_eq!(read[2], film.image(moments.positions[2]).unwrap());
+        // A shorter film does not mix with the rest of a longer one; the same one again does no harm.
+        frames(&film, &moments, &folder.path().join("new/film"), &Silent).unwrap();
+        let short = Moments { positions: moments.positions[..2].to_vec(), ..moments };
+        let error = frames(&film, &short, &folder.path().join("new/film"), &Silent).unwrap_err().to_string();
+        assert!(error.starts_with("cannot write: the folder holds later frames of another film"), "{error}");
+    }
+
+    #[test]
+    fn what_is_cancelled_leaves_nothing_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        let (film, moments) = film(1);
+        for stop_after in [1, 3, 8] {
+            let error = gif(&film, &moments, 1.0, &folder.path().join("a.gif"), &Watch::new(stop_after)).unwrap_err();
+            assert!(matches!(error, ExportError::Cancelled), "{error}");
+        }
+        assert!(matches!(frames(&film, &moments, folder.path(), &Watch::new(3)).unwrap_err(), ExportError::Cancelled));
+        let path = folder.path().join("a.html");
+        assert!(matches!(handout(&film, &moments, Theme::Readers, &path, &AtomicBool::new(true)).unwrap_err(), ExportError::Cancelled));
+        assert_eq!(names(folder.path()), [""; 0]);
+    }
+
+    #[test]
+    fn what_cannot_be_written_says_why() {
+        let folder = tempfile::tempdir().unwrap();
+        let (film, moments) = film(1);
+        let nowhere = folder.path().join("none/a.png");
+        for error in [
+            picture(&film, 3, &nowhere).unwrap_err(),
+            drawing(&film, 3, &nowhere).unwrap_err(),
+            gif(&film, &moments, 1.0, &nowhere, &Silent).unwrap_err(),
+            handout(&film, &moments, Theme::Film, &nowhere, &Silent).unwrap_err(),
+        ] {
+            let message = error.to_string();
+            assert!(message.starts_with("cannot write: No such file") && message.ends_with("none/a.png"), "{message}");
+        }
+        let huge = Film { scale: 40.0, ..film };
+        let error = picture(&huge, 3, &folder.path().join("a.png")).unwrap_err();
+        assert_eq!(error.to_string(), "38400 \u{d7} 21600 pixels: a picture has 1 to 16384 on each side");
+        assert_eq!(names(folder.path()), [""; 0]);
+    }
+}

@@ -9,6 +9,7 @@ use super::commands::{Action, Command};
 use super::draft::{DataKind, Draft, QueryKind};
 use super::export::{self, ExportDialog, ExportKind, PaneData};
 use super::handles::{Message, PendingPicture, Running, Then};
+use super::lesson::RangeDraft;
 use super::loader::{LoadJob, Loading};
 use super::session::{Answered, Picked};
 use super::state::{self, PaneKind, PlaneWindow};
@@ -39,7 +40,11 @@ impl App {
             Action::SetScale(scale) => self.set_scale(scale),
             Action::StartExport(kind) => {
                 let path = self.default_path(kind).display().to_string();
-                self.session.export = Some(ExportDialog { kind, path, error: None, overwrite: false });
+                let range = match (kind, &self.session.lesson.player) {
+                    (ExportKind::Lesson(file, _), Some(player)) if file.has_range() => Some(RangeDraft::new(player)),
+                    _ => None,
+                };
+                self.session.export = Some(ExportDialog { kind, path, error: None, overwrite: false, range });
             }
             Action::SetExport(dialog) => self.session.export = dialog,
             Action::BrowseExport => self.browse_export(),
@@ -183,6 +188,9 @@ impl App {
         }
         if self.handles.running.is_some() {
             self.handles.worker.cancel();
+        }
+        if let Some(exporting) = &self.handles.exporting {
+            exporting.task.cancel();
         }
         self.handles.waiting_pick = None;
     }
@@ -348,6 +356,10 @@ impl App {
                     self.session.export = None;
                     self.handles.save(move || data.save(&path));
                 }
+            },
+            ExportKind::Lesson(file, _) => match self.write_lesson(file, dialog.range.as_ref(), &path) {
+                Ok(()) => self.session.export = None,
+                Err(sentence) => refuse(self, &sentence),
             },
             kind => {
                 self.session.export = None;

@@ -82,7 +82,7 @@ impl Default for Draft {
     }
 }
 
-/// A field of the left panel that may hold something wrong.
+/// A field that may hold something wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "each is the field of that name")]
 pub enum Field {
@@ -95,6 +95,8 @@ pub enum Field {
     K,
     Warmup,
     Repeats,
+    From,
+    To,
 }
 
 /// What is wrong with a field, as a sentence.

@@ -12,7 +12,7 @@ use eframe::egui_wgpu;
 use super::derived::{Derived, TheoryCurve};
 use super::export::ExportKind;
 use super::gpu::{self, ViewPoints};
-use super::lesson::{Picture, Recording};
+use super::lesson::{Exporting, Picture, Recording};
 use super::loader::Loading;
 use super::session::{Activity, Answered, EngineStatus, FileColumns, Picked};
 use crate::cloud::{PointCloud, Source};
@@ -121,6 +121,8 @@ pub struct Handles {
     pub loading: Option<(Loading, Then)>,
     /// A lesson that is being recorded.
     pub recording: Option<Recording>,
+    /// A file of the lesson that is being written.
+    pub exporting: Option<Exporting>,
     /// The lesson's picture.
     pub picture_of_lesson: Picture,
     /// A point picked while a run went on.
@@ -172,6 +174,7 @@ impl Handles {
             running: None,
             loading: None,
             recording: None,
+            exporting: None,
             picture_of_lesson: Picture::default(),
             waiting_pick: None,
             theory: Theory::default(),
@@ -197,9 +200,10 @@ impl Handles {
                 Activity::Loading { what, fraction: loading.task.fraction() }
             }
             (None, Some(running)) => Activity::Running { stage: running.stage.clone(), fraction: running.fraction, pick: running.pick.is_some() },
-            (None, None) => match &self.recording {
-                Some(recording) => Activity::Recording { what: recording.what(), fraction: recording.fraction() },
-                None => Activity::Idle,
+            (None, None) => match (&self.recording, &self.exporting) {
+                (Some(recording), _) => Activity::Recording { what: recording.what(), fraction: recording.fraction() },
+                (None, Some(Exporting { path, task })) => Activity::Exporting { path: path.clone(), fraction: task.fraction() },
+                (None, None) => Activity::Idle,
             },
         }
     }

@@ -194,7 +194,7 @@ impl App {
             Message::ExportPath(Some(path)) => {
                 if let Some(dialog) = &mut self.session.export {
                     // Whoever chose an existing file there was asked already.
-                    *dialog = ExportDialog { path: path.display().to_string(), error: None, overwrite: true, kind: dialog.kind };
+                    *dialog = ExportDialog { path: path.display().to_string(), error: None, overwrite: true, ..dialog.clone() };
                 }
             }
             Message::Saved(Ok(path)) => self.session.log.info(format!("written: {}", path.display())),
@@ -232,7 +232,7 @@ impl App {
                 let pixel = |points: f32| points.round().max(0.0) as usize;
                 Some([pixel(rect.min.x), pixel(rect.min.y), pixel(rect.width()), pixel(rect.height())])
             }
-            ExportKind::Window | ExportKind::Data(_) => None,
+            ExportKind::Window | ExportKind::Data(_) | ExportKind::Lesson(..) => None,
         };
         self.handles.save(move || export::write_png(&pending.path, &picture, crop));
     }

@@ -79,6 +79,13 @@ pub enum Activity {
         /// 0 to 1, when it is known.
         fraction: Option<f32>,
     },
+    /// A file of a lesson is written.
+    Exporting {
+        /// Which.
+        path: PathBuf,
+        /// 0 to 1, when it is known.
+        fraction: Option<f32>,
+    },
     /// A run.
     Running {
         /// As the worker says it.

@@ -1,7 +1,9 @@
 //! The one place that carries out what is asked of the lesson.
 
+use std::path::Path;
 use std::sync::Arc;
 
+use super::export::{Exporting, Job, LessonFile, RangeDraft};
 use super::player::{Player, SPEEDS};
 use super::quiz::Quiz;
 use super::session::{LessonDraft, OWN_DATA, Own, Presenting, lesson_of};
@@ -9,7 +11,7 @@ use crate::app::App;
 use crate::app::commands::Command;
 use crate::app::session::Picked;
 use crate::app::task::Task;
-use crate::app::tokens::Look;
+use crate::app::tokens::{Look, Palette};
 use crate::knn::{Queries, Setup};
 use crate::lesson::lessons::{Choice, LESSONS, Lesson, Take};
 use crate::lesson::{LessonError, Level, Mark};
@@ -289,6 +291,7 @@ impl App {
                 self.session.log.error(error);
             }
         }
+        self.poll_export();
         self.play();
     }
 
@@ -305,6 +308,34 @@ impl App {
         }
     }
 
+    /// Writes a file of the lesson on a thread of its own.
+    pub(in crate::app) fn write_lesson(&mut self, file: LessonFile, range: Option<&RangeDraft>, path: &Path) -> Result<(), String> {
+        let Some(player) = &self.session.lesson.player else { return Err("There is nothing to export yet; open a lesson first.".to_owned()) };
+        if self.handles.exporting.is_some() {
+            return Err("Another file is being written; wait for it, or cancel it.".to_owned());
+        }
+        let ctx = &self.handles.ctx;
+        let palette = Palette::base(self.look(), &ctx.global_style().visuals);
+        let job = Job::new(file, player, self.state.lesson.side_by_side, palette.clone(), range).map_err(|error| error.sentence)?;
+        let (wake, target) = (ctx.clone(), path.to_owned());
+        let task = Task::start("export", move || wake.request_repaint(), move |progress| job.write(&target, progress));
+        let task = task.map_err(|error| format!("It cannot be written: the system has no thread to give: {error}."))?;
+        self.handles.exporting = Some(Exporting { path: path.to_owned(), task });
+        Ok(())
+    }
+
+    fn poll_export(&mut self) {
+        let finished = self.handles.exporting.as_ref().and_then(|exporting| exporting.task.try_finish());
+        if let Some(result) = finished {
+            self.handles.exporting = None;
+            match result {
+                Ok(Ok(said)) => self.session.log.info(said),
+                Ok(Err(error)) => self.session.log.error(error),
+                Err(()) => self.session.log.error("the export stopped without an answer"),
+            }
+        }
+    }
+
     /// Stops the recording, or else takes less of the screen; false when there was nothing to stop.
     pub(in crate::app) fn cancel_lesson(&mut self) -> bool {
         if let Some(recording) = self.handles.recording.take() {
@@ -312,6 +343,9 @@ impl App {
             drop(recording);
             self.session.lesson.error = Some("Cancelled.".to_owned());
             return true;
+        }
+        if self.handles.exporting.is_some() {
+            return false;
         }
         match self.session.lesson.presenting {
             Presenting::No => false,

@@ -3,9 +3,11 @@
 use egui::{Color32, Rect, RichText, Sense, Stroke, Ui, pos2, vec2};
 
 use super::apply::LessonAction;
+use super::export::LessonFile;
 use super::player::{Player, SPEEDS};
 use super::session::LessonView;
-use crate::app::commands::{Actions, Command};
+use crate::app::commands::{Action, Actions, Command};
+use crate::app::export::ExportKind;
 use crate::app::format;
 use crate::app::tokens::Palette;
 use crate::lesson::Level;
@@ -67,6 +69,9 @@ pub fn controls_ui(ui: &mut Ui, player: &Player, controls: Controls<'_>, actions
             }
         }
         takes_ui(ui, player, controls, actions);
+        ui.separator();
+        let response = ui.menu_button("Export", |ui| export_ui(ui, player, actions));
+        response.response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, "Export the lesson"));
     });
 }
 
@@ -128,6 +133,16 @@ fn takes_ui(ui: &mut Ui, player: &Player, controls: Controls<'_>, actions: &mut 
     let mut together = controls.view.side_by_side;
     if ui.checkbox(&mut together, "Side by side").changed() {
         actions.send(LessonAction::SetSideBySide(together));
+    }
+}
+
+/// What can be written.
+pub fn export_ui(ui: &mut Ui, player: &Player, actions: &mut Actions) {
+    for file in LessonFile::ALL {
+        if ui.button(file.text()).clicked() {
+            actions.send(Action::StartExport(ExportKind::Lesson(file, player.lesson.number)));
+            ui.close();
+        }
     }
 }
 

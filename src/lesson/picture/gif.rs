@@ -12,6 +12,9 @@ use crate::palette::{Palette, Rgb};
 /// What stays as it was.
 const UNCHANGED: u8 = 0;
 
+/// Colours that are in a GIF as they are, because they fill most of it.
+const FIELDS: usize = 96;
+
 /// The colours of a GIF: 255, and one that means "as before".
 pub struct Colors {
     table: Vec<[u8; 3]>,
@@ -55,9 +58,10 @@ impl Colors {
         }
         let mut frequent: Vec<([u8; 3], u64)> = counts.into_iter().collect();
         frequent.sort_unstable_by_key(|&(color, count)| (std::cmp::Reverse(count), color));
-        // Far ones first: a few colours of each kind before shades of what is there.
-        for apart in [64, 40, 24, 14, 8, 4, 1] {
-            for &(color, _) in &frequent {
+        // Fields as they are; then a few colours of each kind, far ones first, before shades of what is there.
+        let apart = [64, 40, 24, 14, 8, 4, 1].map(|apart| (apart, frequent.len()));
+        for (apart, first) in [(3, FIELDS.min(frequent.len()))].into_iter().chain(apart) {
+            for &(color, _) in &frequent[..first] {
                 if table.len() < 256 && table[1..].iter().all(|&other| distance(color, other) >= apart * apart) {
                     table.push(color);
                 }

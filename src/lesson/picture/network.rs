@@ -245,7 +245,8 @@ impl Picture<'_> {
     fn values(&self, scene: &mut Scene, columns: &Columns, run: &Running, size: f32, y: impl Fn(u32) -> f32) {
         let done = run.done();
         let last = done.saturating_sub(1);
-        let sides: &[(usize, f32)] = &if done == 0 { vec![(0, columns.before(0))] } else { vec![(last, columns.before(last)), (done, columns.after(last))] };
+        let sides: &[(usize, f32)] =
+            &if done == 0 { vec![(0, columns.before(0))] } else { vec![(last, columns.before(last)), (done, columns.after(last))] };
         for &(at, x) in sides {
             for (element, &key) in (0u32..).zip(&run.keys[at]) {
                 let moved = done > 0 && run.swapped[last].contains(element & !run.layers[last].stride);
@@ -307,7 +308,8 @@ impl Picture<'_> {
         let done = self.run.map_or(0, Running::done);
         let (mut digits, mut number) = (3, 0.0);
         if let (Some(size), Some(run)) = (numbers, self.run) {
-            let longest = |count: usize| run.keys[0].iter().map(|&key| super::pen::digits(distance_of(key), count).chars().count()).max().unwrap_or(1);
+            let longest =
+                |count: usize| run.keys[0].iter().map(|&key| super::pen::digits(distance_of(key), count).chars().count()).max().unwrap_or(1);
             digits = if longest(3) > 5 && room.width < size * 60.0 { 2 } else { 3 };
             number = width(Font::Mono, size * 0.92, &"0".repeat(longest(digits))) + size * 0.5;
         }

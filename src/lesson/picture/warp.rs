@@ -3,11 +3,11 @@
 //! Element i = L·R + r is lane L's register r, in column L and row r; slot s is in column s mod W and row s / W. So a
 //! swap moves keys straight up and down, and the minimum meets the cell on the other side of the middle.
 
+use super::View;
 use super::cells::{Cell, Grid, Look};
 use super::moment::{are_runs_sorted, first_break, is_bitonic};
 use super::pen::{ROW, Scale, arc, area, dashed, digits, faint, line, sans, width};
 use super::scene::{Area, Ink, Scene, Target};
-use super::View;
 use crate::engines::lockstep::{Key, PADDING, distance_of, index_of};
 use crate::knn::network::Layer;
 use crate::lesson::state::{Shape, Stage, State};
@@ -240,16 +240,7 @@ fn row_labels(scene: &mut Scene, grid: &Grid, prefix: &str, name: impl Fn(u32) -
 
 /// Arrows between lanes, or inside each of them.
 #[allow(clippy::too_many_arguments, reason = "where, of what, and what happened")]
-fn exchanges(
-    scene: &mut Scene,
-    strip: &mut Area,
-    grid: &Grid,
-    shape: Shape,
-    layer: Layer,
-    shuffle: Option<u32>,
-    swapped: &Elements,
-    text: f32,
-) {
+fn exchanges(scene: &mut Scene, strip: &mut Area, grid: &Grid, shape: Shape, layer: Layer, shuffle: Option<u32>, swapped: &Elements, text: f32) {
     match shuffle {
         Some(stride) => {
             // The farther apart, the higher.
@@ -354,7 +345,8 @@ fn break_mark(scene: &mut Scene, grid: &Grid, shape: Shape, element: u32) {
     let ((lane, register), (next, _)) = (shape.place_of(element), shape.place_of(element + 1));
     let cell = grid.cell(lane, register);
     let width = (grid.high() * 0.12).clamp(1.5, 3.0);
-    let places = if lane == next { [[cell.x, cell.bottom()], [cell.right(), cell.bottom()]] } else { [[cell.right(), cell.y], [cell.right(), cell.bottom()]] };
+    let places =
+        if lane == next { [[cell.x, cell.bottom()], [cell.right(), cell.bottom()]] } else { [[cell.right(), cell.y], [cell.right(), cell.bottom()]] };
     scene.path(places.to_vec(), line(Ink::Error, width));
 }
 
@@ -402,7 +394,8 @@ fn about(state: &State, hover: Target) -> Option<String> {
         }
         Target::Lane(lane) if lane < shape.width => {
             let first = lane * shape.registers;
-            let elements = if shape.registers == 1 { format!("element {first}") } else { format!("elements {first} to {}", first + shape.registers - 1) };
+            let elements =
+                if shape.registers == 1 { format!("element {first}") } else { format!("elements {first} to {}", first + shape.registers - 1) };
             Some(format!("Lane {lane} holds {elements}"))
         }
         _ => None,
@@ -423,7 +416,9 @@ fn legend_of(step: Option<&Step>, look: Look) -> String {
         Some(Step::Layer { swapped, .. }) => {
             format!("Dashes: exchanges inside a lane. Bright: the {} that swapped. {cells}", count(swapped.count().into(), "pair", "pairs"))
         }
-        Some(Step::Minimum { .. }) => format!("Marked: keys that come from the intermediate result, element K\u{2212}1\u{2212}i to element i. {cells}"),
+        Some(Step::Minimum { .. }) => {
+            format!("Marked: keys that come from the intermediate result, element K\u{2212}1\u{2212}i to element i. {cells}")
+        }
         Some(Step::Swap) => format!("Keys move straight up and down. {cells}"),
         Some(Step::Appended { .. }) => format!("Marked: candidates that were just appended. {cells}"),
         Some(Step::MaxDistance { .. }) => format!("Marked: element k\u{2212}1, whose distance is the new max_distance. {cells}"),

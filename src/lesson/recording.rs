@@ -94,6 +94,25 @@ impl Parameters {
     }
 }
 
+/// Where the positive squared distances of all candidates lie; zeros, where there are none.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Span {
+    /// All but one in 64 are larger.
+    pub low: f32,
+    /// Half of them are larger.
+    pub middle: f32,
+    /// The largest.
+    pub high: f32,
+}
+
+impl Span {
+    fn of(mut distances: Vec<f32>) -> Self {
+        distances.sort_unstable_by(f32::total_cmp);
+        let Some(&high) = distances.last() else { return Self::default() };
+        Self { low: distances[distances.len() / 64], middle: distances[distances.len() / 2], high }
+    }
+}
+
 /// A state to start from.
 #[derive(Clone, Debug)]
 struct Keyframe {
@@ -117,8 +136,8 @@ pub struct Recording {
     pub(super) merges: Vec<u32>,
     /// Those of them that change `max_distance`.
     pub(super) changes: Vec<u32>,
-    /// The smallest positive and the largest finite squared distance of a candidate.
-    span: (f32, f32),
+    /// Of the positive squared distances of candidates.
+    span: Span,
 }
 
 impl Recording {
@@ -130,7 +149,7 @@ impl Recording {
         let (mut hits, mut merges, mut changes) = (Vec::new(), Vec::new(), Vec::new());
         let mut state = State::new(parameters.shape);
         let mut keyframes = vec![Keyframe { position: 0, state: state.clone() }];
-        let (mut smallest, mut largest, mut since) = (f32::INFINITY, 0.0f32, 0);
+        let (mut distances, mut since) = (Vec::new(), 0);
         for (at, step) in steps.iter().enumerate() {
             let number = at as u32;
             match step {
@@ -142,10 +161,8 @@ impl Recording {
                     }
                 }
                 Step::Appended { placed } => {
-                    for distance in placed.iter().map(|candidate| distance_of(candidate.key)).filter(|distance| distance.is_finite()) {
-                        largest = largest.max(distance);
-                        smallest = smallest.min(if distance > 0.0 { distance } else { f32::INFINITY });
-                    }
+                    let positive = |distance: &f32| *distance > 0.0 && distance.is_finite();
+                    distances.extend(placed.iter().map(|candidate| distance_of(candidate.key)).filter(positive));
                 }
                 _ => {}
             }
@@ -156,7 +173,7 @@ impl Recording {
                 since = 0;
             }
         }
-        let span = (smallest.min(largest), largest);
+        let span = Span::of(distances);
         Self { parameters, problem, query, steps, keyframes, hits, merges, changes, span }
     }
 
@@ -239,9 +256,8 @@ impl Recording {
         Some(start..end)
     }
 
-    /// The smallest positive and the largest squared distance of all candidates: what colours span. 0, 0 where every
-    /// candidate is equal to the query.
-    pub fn span(&self) -> (f32, f32) {
+    /// What the squared distances of all candidates span: what colours stand for.
+    pub fn span(&self) -> Span {
         self.span
     }
 

@@ -13,6 +13,8 @@ pub struct Grid {
     pub columns: u32,
     /// R.
     pub rows: u32,
+    /// What is kept free on the right of each column, for strokes between its cells.
+    pub gutter: f32,
 }
 
 /// What a cell holds.
@@ -59,9 +61,15 @@ impl Grid {
         self.area.width / self.columns as f32
     }
 
+    /// A cell without its gutter.
+    pub fn full(&self, column: u32, row: u32) -> Area {
+        let cell = self.cell(column, row);
+        Area { width: cell.width - self.gutter, ..cell }
+    }
+
     /// What is drawn of a cell: not the gap to the next.
     pub fn body(&self, column: u32, row: u32) -> Area {
-        let cell = self.cell(column, row);
+        let cell = self.full(column, row);
         let gap = (cell.width.min(cell.height) * 0.06).clamp(0.3, 1.5);
         cell.inner(gap)
     }
@@ -71,7 +79,7 @@ impl Grid {
         for count in [3, 2] {
             let longest = keys.clone().map(|key| digits(distance_of(key), count).chars().count()).max().unwrap_or(1).max(4);
             let one = width(Font::Mono, 1.0, &"0".repeat(longest));
-            let size = (text * 0.95).min(self.high() / 1.25).min((self.wide() - 3.0) / one);
+            let size = (text * 0.95).min(self.high() / 1.25).min(((self.wide() - self.gutter) * 0.9 - 4.0) / one);
             if size >= text * 0.68 {
                 return Look::Numbers { digits: count, size };
             }
@@ -125,8 +133,8 @@ impl Grid {
         } else {
             let width = (small * 0.09).clamp(1.5, 3.5);
             // Around it, not over its number, and still in its own cell.
-            scene.rect(self.cell(column, row).inner(width / 2.0), 2.5, None, Some(line(Ink::Canvas, width * 1.8)));
-            scene.rect(self.cell(column, row).inner(width / 2.0), 2.5, None, Some(line(ink, width)));
+            scene.rect(self.full(column, row).inner(width / 2.0), 2.5, None, Some(line(Ink::Canvas, width * 1.8)));
+            scene.rect(self.full(column, row).inner(width / 2.0), 2.5, None, Some(line(ink, width)));
         }
     }
 }

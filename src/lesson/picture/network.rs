@@ -155,7 +155,7 @@ impl Picture<'_> {
             let layer = run.layers[done - 1];
             for comparator in layer.comparators(keys) {
                 let x = columns.x_of(done - 1, layer, comparator.low);
-                let half = (columns.step * 0.5).clamp(3.0, text * 0.6);
+                let half = (columns.steps[done - 1] * 0.5).clamp(3.0, text * 0.6);
                 let spot = area(x - half, y(comparator.low) - row / 2.0, 2.0 * half, y(comparator.high) - y(comparator.low) + row);
                 scene.spot(spot, Target::Comparator(comparator.low));
                 if self.asked_for(comparator) {
@@ -315,24 +315,37 @@ impl Picture<'_> {
         }
         let padding = number + if number > 0.0 { self.view.text * 0.25 } else { 0.0 };
         let extra = if done == 0 { padding } else { 2.0 * padding };
-        let units: f32 = self.layers.iter().map(|layer| layer.stride as f32 + GAP).sum();
-        let step = ((room.width - extra) / units).max(0.1);
-        let (mut x, mut places, mut firsts) = (room.x, Vec::new(), Vec::new());
+        let width_of = |layer: &Layer, step: f32| step * (layer.stride as f32 + GAP);
+        let units: f32 = self.layers.iter().map(|layer| width_of(layer, 1.0)).sum();
+        let room_for_all = (room.width - extra).max(1.0);
+        // The running layer may take more room than its share, so that its comparators can be told apart.
+        let lit = done.checked_sub(1).map(|at| &self.layers[at]);
+        let (step, lit_step) = match lit {
+            Some(layer) => {
+                let alone = (self.view.text * 0.9).min(room_for_all * 0.35 / width_of(layer, 1.0)).max(room_for_all / units);
+                let others = units - width_of(layer, 1.0);
+                if others > 0.0 { (((room_for_all - width_of(layer, alone)) / others).max(0.1), alone) } else { (alone, room_for_all / units) }
+            }
+            None => (room_for_all / units, room_for_all / units),
+        };
+        let (mut x, mut places, mut firsts, mut steps) = (room.x, Vec::new(), Vec::new(), Vec::new());
         for (at, layer) in self.layers.iter().enumerate() {
             let left = x;
             let lit = done == at + 1;
+            let step = if lit { lit_step } else { step };
             let before = if lit || (done == 0 && at == 0) { padding } else { 0.0 };
             firsts.push(x + before + step * (GAP + 1.0) / 2.0);
-            x += before + step * (layer.stride as f32 + GAP) + if lit { padding } else { 0.0 };
+            steps.push(step);
+            x += before + width_of(layer, step) + if lit { padding } else { 0.0 };
             places.push([left, x]);
         }
-        Columns { places, firsts, strides: self.layers.iter().map(|layer| layer.stride).collect(), step, number, padding, digits }
+        Columns { places, firsts, strides: self.layers.iter().map(|layer| layer.stride).collect(), steps, number, padding, digits }
     }
 
     /// All layers as a strip, and some comparators of the running one.
     fn compact(&self, scene: &mut Scene, mut room: Area) -> Option<String> {
         let (keys, text) = (self.shape.capacity(), self.view.text);
-        let strip_high = (room.height * 0.4).min(text * 9.0);
+        let strip_high = (room.height * 0.45).min(text * 12.0);
         self.schedule(scene, room.take_top(strip_high));
         room.take_top(text * 0.6);
         let done = self.run.map_or(0, Running::done);
@@ -469,8 +482,8 @@ struct Columns {
     /// Where the first comparator of each layer is.
     firsts: Vec<f32>,
     strides: Vec<u32>,
-    /// From a comparator to the next one beside it.
-    step: f32,
+    /// In each layer, from a comparator to the next one beside it.
+    steps: Vec<f32>,
     /// How wide a value is; 0 without.
     number: f32,
     /// What a value takes, with the gap beside it.
@@ -482,11 +495,11 @@ struct Columns {
 impl Columns {
     /// The comparators of a block of 2 × stride overlap, and stand beside each other.
     fn x_of(&self, at: usize, layer: Layer, low: u32) -> f32 {
-        self.firsts[at] + (low % layer.stride) as f32 * self.step
+        self.firsts[at] + (low % layer.stride) as f32 * self.steps[at]
     }
 
     fn middle_of(&self, at: usize, element: u32) -> f32 {
-        self.firsts[at] + (element % self.strides[at]) as f32 * self.step
+        self.firsts[at] + (element % self.strides[at]) as f32 * self.steps[at]
     }
 
     /// Where the values before a layer stand.

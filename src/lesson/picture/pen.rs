@@ -225,13 +225,13 @@ pub struct Scale {
 }
 
 impl Scale {
-    /// Logarithmic, where the smallest is a small part of the largest.
+    /// Logarithmic, where most distances are small parts of the largest.
     pub fn of(recording: &Recording) -> Self {
-        const DECADES: f32 = 1e-5;
-        const LINEAR: f32 = 0.05;
-        let (low, high) = recording.span();
-        let log = low < high * LINEAR;
-        Self { low: if log { low.max(high * DECADES) } else { low }, high, log }
+        const MOST: f32 = 0.2;
+        const DECADES: f32 = 1e-6;
+        let span = recording.span();
+        let log = span.middle < span.high * MOST;
+        Self { low: if log { span.low.max(span.high * DECADES) } else { 0.0 }, high: span.high, log }
     }
 
     /// Between 0 and 1.

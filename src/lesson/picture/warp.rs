@@ -65,16 +65,20 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
 
     let lanes = room.take_top(text * ROW);
     let heading = text * 1.5;
+    // Headings are above the registers and below the buffer: what lies between them is for what goes between them.
     let rows = (room.height - 2.0 * heading).max(1.0);
-    let arrows = (rows * 0.24).clamp(text.min(rows * 0.2), text * 6.0);
-    let between = if rows > text * 12.0 { text } else { 0.0 };
-    let one = ((rows - arrows - between) / 2.0).min(text * 4.0 * shape.registers as f32).max(0.5);
-    let mut strip = room.take_top(arrows);
+    let between = (rows * 0.1).clamp(2.0, text * 2.5);
+    let least = (rows * if shape.registers < 8 { 0.2 } else { 0.12 }).clamp(2.0, text * 5.0);
+    let one = ((rows - least - between) / 2.0).min(text * 4.5 * shape.registers as f32).max(0.5);
+    let arrows = (rows - between - 2.0 * one).min(text * 9.0);
+    let strip = room.take_top(arrows);
     let registers_heading = room.take_top(heading);
-    let registers = Grid { area: room.take_top(one), columns: shape.width, rows: shape.registers };
+    let gutter = if shape.registers == 1 { 0.0 } else { (room.width / shape.width as f32 * 0.13).clamp(1.0, text * 1.2) };
+    let grid = |area: Area| Grid { area, columns: shape.width, rows: shape.registers, gutter };
+    let registers = grid(room.take_top(one));
     room.take_top(between);
+    let buffer = grid(room.take_top(one));
     let buffer_heading = room.take_top(heading);
-    let buffer = Grid { area: room.take_top(one), columns: shape.width, rows: shape.registers };
 
     lane_numbers(&mut scene, lanes, &registers, view, step);
     let look = registers.look(state.registers.iter().chain(&state.buffer).copied().filter(|&key| key != PADDING), text);
@@ -91,7 +95,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     row_labels(&mut scene, &registers, "r", |row| row.to_string(), text);
 
     // The buffer.
-    let (concept, says) = buffer_holds(state);
+    let (concept, says) = buffer_holds(state, step);
     headline(&mut scene, buffer_heading, concept, &says, None, text);
     for (slot, &key) in (0u32..).zip(&state.buffer) {
         let (row, column) = (slot / shape.width, slot % shape.width);
@@ -103,7 +107,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     // What the step did.
     match step {
         Some(Step::Layer { layer, shuffle, swapped, .. }) => {
-            exchanges(&mut scene, &mut strip, &registers, shape, *layer, *shuffle, swapped, text);
+            exchanges(&mut scene, strip, &registers, shape, *layer, *shuffle, swapped, text);
         }
         Some(Step::Minimum { taken }) => minimum(&mut scene, &registers, &buffer, shape, taken),
         Some(Step::Swap) => swap(&mut scene, &registers, &buffer, text),
@@ -201,10 +205,11 @@ fn registers_hold(state: &State) -> (Ink, String) {
     }
 }
 
-fn buffer_holds(state: &State) -> (Ink, String) {
+fn buffer_holds(state: &State, step: Option<&Step>) -> (Ink, String) {
     let capacity = state.shape.capacity();
     match state.stage {
         Stage::Sort => (Ink::Intermediate, "Buffer: the intermediate result waits here".to_owned()),
+        Stage::Merge if matches!(step, Some(Step::Minimum { .. })) => (Ink::Intermediate, "Buffer: the intermediate result".to_owned()),
         Stage::Merge => (Ink::Buffer, "Buffer: left over, not needed any more".to_owned()),
         _ => (Ink::Buffer, format!("Buffer: {} of {} slots", thousands(state.buffered.into()), thousands(capacity.into()))),
     }
@@ -240,7 +245,7 @@ fn row_labels(scene: &mut Scene, grid: &Grid, prefix: &str, name: impl Fn(u32) -
 
 /// Arrows between lanes, or inside each of them.
 #[allow(clippy::too_many_arguments, reason = "where, of what, and what happened")]
-fn exchanges(scene: &mut Scene, strip: &mut Area, grid: &Grid, shape: Shape, layer: Layer, shuffle: Option<u32>, swapped: &Elements, text: f32) {
+fn exchanges(scene: &mut Scene, strip: Area, grid: &Grid, shape: Shape, layer: Layer, shuffle: Option<u32>, swapped: &Elements, text: f32) {
     match shuffle {
         Some(stride) => {
             // The farther apart, the higher.
@@ -270,7 +275,6 @@ fn exchanges(scene: &mut Scene, strip: &mut Area, grid: &Grid, shape: Shape, lay
             }
             let words = format!("lane ^ {stride}");
             let style = sans(text * 0.85, Ink::Accent);
-            let _ = strip.take_top(0.0);
             let wide = width(style.font, style.size, &words);
             if strip.height > text * 1.2 {
                 // In the corner: arcs are low there.
@@ -278,23 +282,22 @@ fn exchanges(scene: &mut Scene, strip: &mut Area, grid: &Grid, shape: Shape, lay
             }
         }
         None => {
-            let small = grid.high() < 9.0;
             for comparator in layer.comparators(shape.capacity()) {
                 let swaps = swapped.contains(comparator.low);
-                if small && !swaps {
-                    continue;
-                }
                 let ((lane, low), (_, high)) = (shape.place_of(comparator.low), shape.place_of(comparator.high));
-                let (from, to) = (grid.body(lane, low), grid.body(lane, high));
+                let (from, to) = (grid.full(lane, low), grid.full(lane, high));
                 // Beside each other, so that they do not hide each other.
-                let beside = (low % layer.stride) as f32 / layer.stride as f32;
-                let x = from.right() - from.width * (0.06 + 0.3 * beside);
-                let ink = if swaps { Ink::Accent } else { Ink::TextWeak };
-                let stroke = if swaps { (grid.wide() * 0.03).clamp(1.4, 2.6) } else { 1.0 };
+                let beside = ((low % layer.stride) as f32 + 0.5) / layer.stride as f32;
+                let stroke = if swaps { (grid.gutter * 0.3).clamp(0.8, 2.6) } else { (grid.gutter * 0.15).clamp(0.4, 1.0) };
+                let x = from.right() + grid.gutter * (0.1 + 0.8 * beside);
+                let paint = if swaps { Ink::Accent.into() } else { faint(Ink::TextWeak, 0.7) };
                 let ends = [[x, from.center()[1]], [x, to.center()[1]]];
-                scene.path(ends.to_vec(), line(faint(Ink::Canvas, if swaps { 0.9 } else { 0.0 }), stroke * 2.0));
-                scene.path(ends.to_vec(), dashed(ink, stroke, 3.0));
-                scene.dots(ends.to_vec(), stroke * 1.3, Some(ink.into()), None);
+                scene.path(ends.to_vec(), dashed(paint, stroke, 3.0));
+                if grid.high() > 9.0 {
+                    for end in ends {
+                        scene.path(vec![[from.right() - 1.0, end[1]], end], line(paint, stroke));
+                    }
+                }
             }
             if strip.height > text * 1.2 {
                 scene.text([strip.right(), strip.y], [1.0, 0.0], sans(text * 0.85, Ink::Accent), "inside each lane, no shuffle");
@@ -309,18 +312,19 @@ fn exchanges(scene: &mut Scene, strip: &mut Area, grid: &Grid, shape: Shape, lay
     }
 }
 
-/// From the buffer to the registers, through the middle.
+/// From the buffer to the registers: lane L's come from the column on the other side of the middle.
 fn minimum(scene: &mut Scene, registers: &Grid, buffer: &Grid, shape: Shape, taken: &Elements) {
-    const MOST: u32 = 64;
+    let lanes: std::collections::BTreeSet<u32> = taken.iter().map(|element| shape.place_of(element).0).collect();
+    for lane in lanes {
+        let start = [buffer.full(shape.width - 1 - lane, 0).center()[0], buffer.area.y - 1.0];
+        let end = [registers.full(lane, 0).center()[0], registers.area.bottom() + 1.0];
+        scene.path(vec![start, end], line(faint(Ink::Intermediate, 0.85), 1.6));
+        let head = (registers.wide() * 0.3).min(9.0).min((start[1] - end[1]) * 0.5);
+        scene.head(end, [end[0] - start[0], end[1] - start[1]], head, Ink::Intermediate);
+    }
     for element in taken.iter() {
         let (lane, register) = shape.place_of(element);
         let slot = shape.mirror_of(element);
-        let (from, to) = (buffer.cell(slot % shape.width, slot / shape.width), registers.cell(lane, register));
-        if shape.capacity() <= MOST {
-            let (start, end) = ([from.center()[0], from.y + 1.0], [to.center()[0], to.bottom() - 1.0]);
-            scene.path(vec![start, end], line(faint(Ink::Intermediate, 0.75), 1.4));
-            scene.head(end, [end[0] - start[0], end[1] - start[1]], (registers.wide() * 0.3).min(8.0), Ink::Intermediate);
-        }
         registers.mark(scene, lane, register, Ink::Intermediate);
         buffer.mark(scene, slot % shape.width, slot / shape.width, Ink::Intermediate);
     }

@@ -112,19 +112,17 @@ impl<W: Write> Animation<W> {
         let ([left, top], [wide, high]) = bounds(width, pixels.len() / width, &changed);
         let mut buffer = Vec::with_capacity(wide * high);
         let mut run: Option<([u8; 4], u8)> = None;
-        for row in top..top + high {
-            for at in row * width + left..row * width + left + wide {
-                buffer.push(match run {
-                    _ if !changed(at) => UNCHANGED,
-                    Some((color, index)) if color == pixels[at] => index,
-                    _ => {
-                        let [red, green, blue, _] = pixels[at];
-                        let index = self.colors.index([red, green, blue]);
-                        run = Some((pixels[at], index));
-                        index
-                    }
-                });
-            }
+        for at in (top..top + high).flat_map(|row| row * width + left..row * width + left + wide) {
+            let pixel = pixels[at];
+            buffer.push(match run {
+                _ if !changed(at) => UNCHANGED,
+                Some((color, index)) if color == pixel => index,
+                _ => {
+                    let index = self.colors.index([pixel[0], pixel[1], pixel[2]]);
+                    run = Some((pixel, index));
+                    index
+                }
+            });
         }
         let frame = Frame {
             delay: hundredths,

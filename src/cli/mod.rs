@@ -11,6 +11,7 @@ mod info;
 mod input;
 mod lesson;
 mod output;
+mod pictures;
 mod queries;
 mod run;
 mod sweep;
@@ -51,7 +52,7 @@ enum Command {
     /// Compares the timings of two saved runs
     Compare(compare::CompareArgs),
     /// Records a lesson: how a warp finds its neighbours, step by step
-    Lesson(lesson::LessonArgs),
+    Lesson(Box<lesson::LessonArgs>),
     /// Finds how the kernel is cut to size best on this GPU
     Tune(tune::TuneArgs),
     /// Writes a generated cloud to a file

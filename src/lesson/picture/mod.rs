@@ -5,7 +5,9 @@ pub mod ballot;
 mod cells;
 pub mod cloud;
 pub mod code;
+pub mod film;
 pub mod fonts;
+pub mod gif;
 mod moment;
 pub mod network;
 pub mod page;
@@ -16,6 +18,7 @@ pub mod sentence;
 pub mod svg;
 pub mod warp;
 
+pub use film::Film;
 pub use page::{comparison, page};
 pub use scene::{Scene, Target};
 

@@ -154,8 +154,8 @@ fn scrubber_ui(ui: &mut Ui, player: &Player, palette: &Palette, actions: &mut Ac
     let state = player.cursor().state();
     let label = format!(
         "step {} of {} · {} of {} · {}",
-        format::count((position - range.start) as u64),
-        format::count(range.len() as u64),
+        format::count(position as u64),
+        format::count(player.take().recording.len() as u64),
         format::count(state.counts.points_seen.into()),
         format::counted(state.shape.n.into(), "point", "points"),
         format::counted(state.counts.merges.into(), "merge", "merges"),
@@ -186,7 +186,7 @@ fn scrubber_ui(ui: &mut Ui, player: &Player, palette: &Palette, actions: &mut Ac
         }
         let ring = if response.has_focus() || response.hovered() { palette.text } else { Color32::TRANSPARENT };
         painter.circle(pos2(x_of(position), middle), 6.0, palette.accent, Stroke::new(1.5, ring));
-        response.widget_info(|| egui::WidgetInfo::slider(true, (position - range.start) as f64, "Position"));
+        response.widget_info(|| egui::WidgetInfo::slider(true, position as f64, "Position"));
         if (response.clicked() || response.dragged())
             && let Some(pointer) = response.interact_pointer_pos()
             && at_of(pointer.x) != position
@@ -194,7 +194,7 @@ fn scrubber_ui(ui: &mut Ui, player: &Player, palette: &Palette, actions: &mut Ac
             actions.send(LessonAction::Seek(at_of(pointer.x)));
         }
         if let Some(pointer) = response.hover_pos() {
-            response.on_hover_text_at_pointer(format!("step {}; marks are merges", format::count((at_of(pointer.x) - range.start) as u64)));
+            response.on_hover_text_at_pointer(format!("step {}; marks are merges", format::count(at_of(pointer.x) as u64)));
         }
         ui.label(RichText::new(label).font(egui::FontId::monospace(11.0)).color(palette.text_weak));
     });

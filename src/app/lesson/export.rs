@@ -76,7 +76,7 @@ pub struct RangeDraft {
     pub from: String,
     /// The last.
     pub to: String,
-    /// How many there are.
+    /// How many the search has.
     pub steps: usize,
     /// The level of detail.
     pub level: Level,
@@ -85,8 +85,8 @@ pub struct RangeDraft {
 impl RangeDraft {
     /// All that the player shows, at its level.
     pub fn new(player: &Player) -> Self {
-        let steps = player.range().len();
-        Self { from: "0".to_owned(), to: steps.to_string(), steps, level: player.level }
+        let range = player.range();
+        Self { from: range.start.to_string(), to: range.end.to_string(), steps: player.take().recording.len(), level: player.level }
     }
 
     /// The first and the last step.
@@ -127,7 +127,6 @@ impl Job {
         let at = player.cursors()[lead].position();
         let (mut from, mut to) = (None, None);
         if let Some((first, last)) = range.map(RangeDraft::read).transpose()? {
-            let start = player.range().start;
             let lead_at = |position: usize| {
                 if lead == player.active() {
                     return position;
@@ -136,7 +135,7 @@ impl Job {
                 other.seek(position);
                 crate::lesson::picture::page::position_at(&film.lead().recording, other.state().counts.points_seen)
             };
-            (from, to) = (Some(lead_at(start + first)), Some(lead_at(start + last)));
+            (from, to) = (Some(lead_at(first)), Some(lead_at(last)));
         }
         let selection = Selection { from, to, level: range.map(|range| range.level), every: 1, most: file.most() };
         Ok(Self { file, take: player.take().clone(), at, selection, film })
@@ -193,7 +192,8 @@ mod tests {
             player.choose(player.takes.len() - 1);
             for file in LessonFile::ALL {
                 let mut range = RangeDraft::new(&player);
-                (range.from, range.to) = ("1".to_owned(), "3".to_owned());
+                let start = player.range().start;
+                (range.from, range.to) = ((start + 1).to_string(), (start + 3).to_string());
                 let job = Job::new(file, &player, together, LIGHT, file.has_range().then_some(&range)).expect("a range");
                 let path = folder.path().join(file.default_name(number));
                 let said = job.write(&path, &Silent).expect("it can be written");

@@ -45,6 +45,7 @@ struct MadeOf {
     active: usize,
     together: bool,
     hover: Option<Target>,
+    asking: bool,
     rect: Rect,
     text: f32,
     palette: usize,
@@ -56,7 +57,7 @@ impl Picture {
         self.made.as_ref().map(|made| (&made.scene, made.place))
     }
 
-    fn update(&mut self, player: &Player, look: Look, rect: Rect) -> &Made {
+    fn update(&mut self, player: &Player, asking: bool, look: Look, rect: Rect) -> &Made {
         let Look { text, palette, .. } = look;
         let together = look.together && player.takes.len() > 1;
         let key = MadeOf {
@@ -64,7 +65,8 @@ impl Picture {
             positions: player.cursors().iter().map(|cursor| cursor.position()).collect(),
             active: player.active(),
             together,
-            hover: self.hover,
+            hover: self.hover.filter(|_| !asking),
+            asking,
             rect,
             text,
             palette: std::ptr::from_ref(palette) as usize,
@@ -73,7 +75,7 @@ impl Picture {
             // The shape of the room, and at least as large as a page must be.
             let grow = (LEAST.x / rect.width()).max(LEAST.y / rect.height()).max(1.0);
             let size = [rect.width() * grow, rect.height() * grow];
-            let view = |at: usize| View { cursor: &player.cursors()[at], hover: self.hover, text };
+            let view = |at: usize| View { cursor: &player.cursors()[at], hover: key.hover, asking, text };
             let (scene, areas) = if together {
                 let views: Vec<(&Take, View<'_>)> = player.takes.iter().enumerate().map(|(at, take)| (take, view(at))).collect();
                 (comparison(player.lesson, &views, size), columns(views.len(), text, size))
@@ -124,7 +126,7 @@ pub fn picture_ui(ui: &mut Ui, picture: &mut Picture, session: &LessonSession, p
     }
     let asking = session.quiz.as_ref().filter(|quiz| quiz.is_asking());
     // While a question is open, the picture spells out nothing about what is pointed at.
-    let made = picture.update(player, look, rect);
+    let made = picture.update(player, asking.is_some(), look, rect);
     made.prepared.paint(&ui.painter().with_clip_rect(rect.intersect(ui.clip_rect())));
     if let Some(quiz) = asking {
         marks_ui(ui, made, quiz, player, look.tokens);

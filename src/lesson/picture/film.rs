@@ -70,7 +70,8 @@ impl Film {
     /// What is shown at a position of the leading take.
     pub fn scene(&self, position: usize) -> Scene {
         let cursors = self.cursors(position);
-        let views: Vec<(&Take, View<'_>)> = cursors.iter().map(|(take, cursor)| (*take, View { cursor, hover: None, text: self.text })).collect();
+        let views: Vec<(&Take, View<'_>)> =
+            cursors.iter().map(|(take, cursor)| (*take, View { cursor, hover: None, asking: false, text: self.text })).collect();
         match views.as_slice() {
             [(take, view)] => page(&self.lesson, take, view, self.size),
             views => comparison(&self.lesson, views, self.size),

@@ -37,8 +37,8 @@ pub struct Headless {
     pub file: Option<PathBuf>,
     /// A lesson, by its number, instead of the explorer.
     pub lesson: Option<u32>,
-    /// The position in it, in steps from its start.
-    pub step: usize,
+    /// The position in it; where its part begins, where it is not said.
+    pub at: Option<usize>,
     /// Whether the lesson has the whole window, with large type.
     pub presenter: bool,
     /// Width and height in pixels.
@@ -114,8 +114,11 @@ pub fn render_headless(show: &Headless, png: &Path) -> anyhow::Result<PathBuf> {
             harness.state_mut().send(LessonAction::Open(number));
             wait(&mut harness, "lesson", &mut |app| app.session().lesson.player.is_some())?;
             let app = harness.state_mut();
-            let start = app.session().lesson.player.as_ref().map_or(0, |player| player.range().start);
-            app.send(LessonAction::Seek(start.saturating_add(show.step)));
+            if let Some(at) = show.at {
+                // Also a position that the lesson's part leaves out.
+                app.send(LessonAction::SetWhole(true));
+                app.send(LessonAction::Seek(at));
+            }
             if show.presenter {
                 app.send(super::commands::Command::Presenter);
             }

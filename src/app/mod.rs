@@ -138,6 +138,7 @@ impl App {
     pub fn with_state(cc: &eframe::CreationContext<'_>, state: State) -> std::io::Result<Self> {
         let ctx = &cc.egui_ctx;
         let handles = Handles::new(ctx, cc.wgpu_render_state.as_ref())?;
+        tokens::install_fonts(ctx);
         state.look.apply(ctx);
         ctx.set_zoom_factor(state.scale);
         // Ctrl + and Ctrl - are commands of our own, with limits of our own.

@@ -63,6 +63,15 @@ impl Look {
     }
 }
 
+/// Lets sentences have what only the font of code has: arrows, ⌈ and ⌉. Pictures in files are written likewise.
+pub fn install_fonts(ctx: &egui::Context) {
+    let mut fonts = egui::FontDefinitions::default();
+    if let Some(faces) = fonts.families.get_mut(&egui::FontFamily::Proportional) {
+        faces.push("Hack".to_owned());
+    }
+    ctx.set_fonts(fonts);
+}
+
 /// Colours by what they mean, as egui has them.
 pub type Palette = palette::Palette<Color32>;
 

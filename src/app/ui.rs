@@ -113,14 +113,14 @@ impl App {
                         ui.close();
                     }
                 }
-                if session.lesson.open {
-                    ui.menu_button("Go", |ui| {
-                        for command in Command::GO {
-                            menu_item_ui(ui, command, actions);
-                        }
-                    });
-                }
             });
+            if session.lesson.open {
+                ui.menu_button("Go", |ui| {
+                    for command in Command::GO {
+                        menu_item_ui(ui, command, actions);
+                    }
+                });
+            }
             ui.menu_button("Help", |ui| menu_item_ui(ui, Command::Shortcuts, actions));
         });
     }

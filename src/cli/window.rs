@@ -27,9 +27,9 @@ pub struct WindowArgs {
     /// How large text and controls are, 0.75 to 3
     #[arg(long, default_value_t = 1.0, value_name = "FACTOR", value_parser = scale, requires = "png", help_heading = "With --png")]
     scale: f32,
-    /// Goes so many steps into the lesson
-    #[arg(long, default_value_t = 0, value_name = "STEPS", requires = "png", requires = "lesson", help_heading = "With --png")]
-    step: usize,
+    /// Shows the lesson after so many steps [default: where its part begins]
+    #[arg(long, value_name = "STEP", requires = "png", requires = "lesson", help_heading = "With --png")]
+    at: Option<usize>,
     /// Gives the lesson the whole window, with large type
     #[arg(long, requires = "png", requires = "lesson", help_heading = "With --png")]
     presenter: bool,
@@ -73,8 +73,8 @@ pub fn run(args: &WindowArgs) -> anyhow::Result<()> {
 fn draw(args: &WindowArgs, png: &Path) -> anyhow::Result<()> {
     use crate::app::tokens::Look;
     let look = LOOKS.iter().zip(Look::ALL).find(|(name, _)| **name == args.look).map_or(Look::System, |(_, look)| look);
-    let WindowArgs { file, lesson, step, presenter, size, scale, .. } = args;
-    let show = crate::app::Headless { file: file.clone(), lesson: *lesson, step: *step, presenter: *presenter, size: *size, look, scale: *scale };
+    let WindowArgs { file, lesson, at, presenter, size, scale, .. } = args;
+    let show = crate::app::Headless { file: file.clone(), lesson: *lesson, at: *at, presenter: *presenter, size: *size, look, scale: *scale };
     let written = crate::app::render_headless(&show, png)?;
     super::output::print(&format!("{}\n", written.display()))
 }

@@ -39,9 +39,9 @@ pub fn ask_ui(ui: &mut Ui, quiz: &Quiz, player: &Player, score: Score, size: f32
         Phase::Answered { reply, right } => {
             ui.label(small(format!("Question {at} of {of} · {}", said(score))));
             let verdict = if *right {
-                format!("✔ Right: {}.", question.answer.text(width))
+                format!("Right: {}.", question.answer.text(width))
             } else {
-                format!("✘ You said {}. Right is {}.", words(*reply, width), question.answer.text(width))
+                format!("Not quite: you said {}. Right is {}.", words(*reply, width), question.answer.text(width))
             };
             ui.label(large(&verdict).color(if *right { palette.intermediate } else { palette.error }));
             ui.label(RichText::new(why(question, player)).size(size).color(palette.text));

@@ -10,6 +10,7 @@ use crate::app::commands::{Action, Actions, Command};
 use crate::app::export::ExportKind;
 use crate::app::format;
 use crate::app::tokens::Palette;
+use crate::app::widgets::keys_text;
 use crate::lesson::Level;
 
 /// Whether and how it is shown.
@@ -35,7 +36,7 @@ pub fn controls_ui(ui: &mut Ui, player: &Player, controls: Controls<'_>, actions
         ui.add_enabled_ui(!controls.asking, |ui| {
             icon_ui(ui, "|◀", Command::ToStart, actions);
             icon_ui(ui, "◀", Command::StepBack, actions);
-            icon_ui(ui, if player.is_playing() { "⏸" } else { "▶ Play" }, Command::PlayPause, actions);
+            icon_ui(ui, if player.is_playing() { "Pause" } else { "▶ Play" }, Command::PlayPause, actions);
             icon_ui(ui, "▶", Command::StepForward, actions);
             icon_ui(ui, "▶|", Command::ToEnd, actions);
         });
@@ -77,7 +78,7 @@ pub fn controls_ui(ui: &mut Ui, player: &Player, controls: Controls<'_>, actions
 
 /// A command as a small button with a name to be read out.
 fn icon_ui(ui: &mut Ui, icon: &str, command: Command, actions: &mut Actions) {
-    let keys = command.shortcut().map(|keys| ui.ctx().format_shortcut(&keys)).unwrap_or_default();
+    let keys = command.shortcut().map(|keys| keys_text(ui.ctx(), &keys)).unwrap_or_default();
     let enabled = ui.is_enabled();
     let response = ui.button(icon).on_hover_text(format!("{}\n{keys}", command.tooltip()));
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, enabled, command.text()));

@@ -10,7 +10,7 @@ use crate::app::format;
 use crate::app::session::Session;
 use crate::app::state::State;
 use crate::app::tokens::Palette;
-use crate::app::widgets::{command_ui, fact_ui, field_ui, heading_ui, row_ui};
+use crate::app::widgets::{command_ui, fact_ui, field_ui, heading_ui, keys_text, row_ui};
 use crate::lesson::lessons::{LESSONS, Lesson};
 
 /// The panel.
@@ -121,7 +121,7 @@ fn score_ui(ui: &mut Ui, lesson: &Lesson, session: &LessonSession, palette: &Pal
     let score = session.score(lesson.number);
     ui.horizontal_wrapped(|ui| {
         let text = if session.quiz.is_some() { "Stop asking" } else { Command::Predict.text() };
-        let keys = Command::Predict.shortcut().map(|keys| ui.ctx().format_shortcut(&keys)).unwrap_or_default();
+        let keys = Command::Predict.shortcut().map(|keys| keys_text(ui.ctx(), &keys)).unwrap_or_default();
         if ui.button(text).on_hover_text(format!("{} {keys}", Command::Predict.tooltip())).clicked() {
             actions.send(Command::Predict);
         }

@@ -5,6 +5,7 @@ use egui::{RichText, Ui};
 use crate::app::commands::{Action, Actions, Command, Mode};
 use crate::app::session::Session;
 use crate::app::tokens::Palette;
+use crate::app::widgets::keys_text;
 
 /// The sheet, when it is open.
 pub fn shortcuts_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut Actions) {
@@ -23,7 +24,7 @@ pub fn shortcuts_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut
                     let mode = if session.lesson.open { Mode::Lesson } else { Mode::Explorer };
                     for command in Command::ALL.into_iter().filter(|command| command.mode().is_in(mode)) {
                         let Some(shortcut) = command.shortcut() else { continue };
-                        ui.label(RichText::new(ui.ctx().format_shortcut(&shortcut)).monospace());
+                        ui.label(RichText::new(keys_text(ui.ctx(), &shortcut)).monospace());
                         ui.label(command.text()).on_hover_text(command.tooltip());
                         ui.end_row();
                     }

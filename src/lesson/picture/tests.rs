@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::moment::{nearest, running, vote};
-use super::pen::ROW;
 use super::scene::{Area, Ink, Shape, Spot};
 use super::*;
 use crate::cloud::{self, Order, Source};
@@ -17,7 +16,8 @@ use crate::lesson::{Recording, Step, record};
 use crate::progress::Silent;
 
 /// Wide, small, narrow, large; with the size of text.
-const SIZES: [([f32; 2], f32); 5] = [([600.0, 330.0], 14.0), ([280.0, 170.0], 11.0), ([300.0, 520.0], 12.0), ([1200.0, 640.0], 24.0), ([360.0, 220.0], 18.0)];
+const SIZES: [([f32; 2], f32); 5] =
+    [([600.0, 330.0], 14.0), ([280.0, 170.0], 11.0), ([300.0, 520.0], 12.0), ([1200.0, 640.0], 24.0), ([360.0, 220.0], 18.0)];
 
 fn takes() -> impl Iterator<Item = (&'static crate::lesson::lessons::Lesson, Take)> {
     LESSONS.iter().flat_map(|lesson| lesson.record(Choice::default(), &Silent).unwrap().into_iter().map(move |take| (lesson, take)))
@@ -32,11 +32,8 @@ fn recorded(spec: &str, row: usize, k: usize, width: u32) -> Arc<Recording> {
 }
 
 fn texts(scene: &Scene) -> Vec<&str> {
-    let text = |shape: &'_ Shape| match shape {
-        Shape::Text { .. } => true,
-        _ => false,
-    };
-    scene.shapes.iter().filter(|shape| text(shape)).map(|shape| if let Shape::Text { text, .. } = shape { text.as_str() } else { "" }).collect()
+    let text = |shape| if let &Shape::Text { ref text, .. } = shape { Some(text.as_str()) } else { None };
+    scene.shapes.iter().filter_map(text).collect()
 }
 
 fn targets(scene: &Scene) -> BTreeSet<String> {
@@ -86,7 +83,7 @@ fn check(scene: &Scene, what: &str) {
                 assert!(*size > 0.0 && size.is_finite() && !text.is_empty(), "{what}: {shape:?}");
                 assert!(text.chars().all(fonts::has), "{what}: `{text}`");
                 assert!(!text.contains("NaN") && !text.contains("inf ") && !text.ends_with("inf"), "{what}: `{text}`");
-                let (wide, high) = (fonts::width(text, *font, *size), fonts::line(*font).height * size);
+                let (wide, high) = (super::pen::width(*font, *size, text), fonts::line(*font).height * size);
                 let (left, top) = (at[0] - anchor[0] * wide, at[1] - anchor[1] * high);
                 // The room between lines is empty.
                 let air = (high - size) / 2.0;
@@ -361,12 +358,13 @@ fn invariants_hold_when_they_should_and_breaks_are_named() {
     let minimum = Step::Minimum { taken: crate::lesson::Elements::default() };
     state.registers.swap(10, 11);
     assert!(!warp::invariant(&state, Some(&minimum)).holds);
-    let runs = Step::Layer { part: Sorts::Sort, layer: crate::knn::network::Layer { size: 4, stride: 1 }, shuffle: None, swapped: minimum_of() };
+    let runs = Step::Layer {
+        part: Sorts::Sort,
+        layer: crate::knn::network::Layer { size: 4, stride: 1 },
+        shuffle: None,
+        swapped: crate::lesson::Elements::default(),
+    };
     assert!(!warp::invariant(&state, Some(&runs)).holds);
-}
-
-fn minimum_of() -> crate::lesson::Elements {
-    crate::lesson::Elements::default()
 }
 
 /// The radius of the circle of `max_distance`, in pixels.
@@ -470,7 +468,9 @@ fn the_account_is_the_states() {
 fn pages_hold_their_parts() {
     for (lesson, take) in takes() {
         let mut cursor = Cursor::new(take.recording.clone());
-        for (at, ([wide, high], text)) in [([960.0, 540.0], 12.0), ([1280.0, 720.0], 16.0), ([1920.0, 1080.0], 26.0), ([1024.0, 768.0], 14.0)].into_iter().enumerate() {
+        for (at, ([wide, high], text)) in
+            [([960.0, 540.0], 12.0), ([1280.0, 720.0], 16.0), ([1920.0, 1080.0], 26.0), ([1024.0, 768.0], 14.0)].into_iter().enumerate()
+        {
             let step = (take.range.len() / 9).max(1);
             for position in take.range.clone().skip(at).step_by(step) {
                 cursor.seek(position);
@@ -521,5 +521,4 @@ fn recordings_are_compared_where_as_many_points_were_seen() {
         assert!(merges >= 3);
     }
     assert!(comparison(lesson, &[], [960.0, 540.0]).shapes.is_empty());
-    const { assert!(ROW > 1.0) };
 }

@@ -11,6 +11,12 @@ use crate::lesson::picture::page::position_at;
 use crate::palette::Palette;
 use crate::text::count;
 
+/// Width and height of a picture, unless it is said: of a projector.
+pub const SIZE: [f32; 2] = [1280.0, 720.0];
+
+/// Of one on paper: the smallest, so that its text is large there.
+pub const SIZE_ON_PAPER: [f32; 2] = [960.0, 540.0];
+
 /// Lines of running text that are as high as a picture.
 const LINES: f32 = 45.0;
 

@@ -59,7 +59,8 @@ pub fn render_headless(show: &Headless, png: &Path) -> anyhow::Result<PathBuf> {
     let needs_run = show.lesson.is_none();
     let look = show.look;
     let scale = show.scale.clamp(*SCALES.start(), *SCALES.end());
-    let [width, height] = show.size.map(|pixels| pixels as f32);
+    // In points: the scale makes pixels of them.
+    let [width, height] = show.size.map(|pixels| pixels as f32 / scale);
     let mut harness = Harness::builder().with_size([width, height]).wgpu().build_eframe(move |cc| {
         let mut state = State { look, scale, ..State::default() };
         state.lesson.presenter_look = if look == Look::System { state.lesson.presenter_look } else { look };

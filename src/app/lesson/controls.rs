@@ -43,25 +43,12 @@ pub fn controls_ui(ui: &mut Ui, player: &Player, controls: Controls<'_>, actions
         speed_ui(ui, controls.view.speed, actions);
         ui.separator();
         level_ui(ui, player, controls.asking, palette, actions);
-        if controls.brief {
-            return;
-        }
-        ui.separator();
-        ui.add_enabled_ui(!controls.asking, |ui| {
-            for (name, back, on) in [
-                ("Ballot hit", Command::PreviousHit, Command::NextHit),
-                ("Stage", Command::PreviousStage, Command::NextStage),
-                ("Merge", Command::PreviousMerge, Command::NextMerge),
-                ("max_distance", Command::PreviousBound, Command::NextBound),
-            ] {
-                ui.horizontal(|ui| {
-                    ui.spacing_mut().item_spacing.x = 3.0;
-                    icon_ui(ui, "‹", back, actions);
-                    ui.label(RichText::new(name).color(palette.text_weak));
-                    icon_ui(ui, "›", on, actions);
-                });
-            }
-        });
+    });
+    if controls.brief {
+        return;
+    }
+    ui.horizontal_wrapped(|ui| {
+        ui.add_enabled_ui(!controls.asking, |ui| marks_ui(ui, palette, actions));
         if player.take().range != (0..player.take().recording.len()) {
             let mut whole = player.whole;
             if ui.checkbox(&mut whole, "Whole search").on_hover_text("Also what comes before and after the part that this lesson is about.").changed()
@@ -70,10 +57,26 @@ pub fn controls_ui(ui: &mut Ui, player: &Player, controls: Controls<'_>, actions
             }
         }
         takes_ui(ui, player, controls, actions);
-        ui.separator();
         let response = ui.menu_button("Export", |ui| export_ui(ui, player, actions));
         response.response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, "Export the lesson"));
     });
+}
+
+/// From one mark to the next.
+fn marks_ui(ui: &mut Ui, palette: &Palette, actions: &mut Actions) {
+    let gap = std::mem::replace(&mut ui.spacing_mut().item_spacing.x, 3.0);
+    for (name, back, on) in [
+        ("Ballot hit", Command::PreviousHit, Command::NextHit),
+        ("Stage", Command::PreviousStage, Command::NextStage),
+        ("Merge", Command::PreviousMerge, Command::NextMerge),
+        ("max_distance", Command::PreviousBound, Command::NextBound),
+    ] {
+        icon_ui(ui, "‹", back, actions);
+        ui.label(RichText::new(name).color(palette.text_weak));
+        icon_ui(ui, "›", on, actions);
+        ui.add_space(10.0);
+    }
+    ui.spacing_mut().item_spacing.x = gap;
 }
 
 /// A command as a small button with a name to be read out.
@@ -123,7 +126,6 @@ fn takes_ui(ui: &mut Ui, player: &Player, controls: Controls<'_>, actions: &mut 
     if player.takes.len() < 2 {
         return;
     }
-    ui.separator();
     for (at, take) in player.takes.iter().enumerate() {
         let name = take.arrangement.name().replace('-', " ");
         let response = ui.add_enabled(!controls.asking, egui::Button::selectable(player.active() == at, &name));
@@ -174,7 +176,7 @@ fn scrubber_ui(ui: &mut Ui, player: &Player, palette: &Palette, actions: &mut Ac
         };
         let painter = ui.painter();
         let middle = rect.center().y;
-        painter.line_segment([pos2(track.left(), middle), pos2(track.right(), middle)], Stroke::new(4.0, palette.line));
+        painter.line_segment([pos2(track.left(), middle), pos2(track.right(), middle)], Stroke::new(2.0, palette.line));
         painter.line_segment([pos2(track.left(), middle), pos2(x_of(position), middle)], Stroke::new(4.0, palette.accent));
         let mut last = f32::NEG_INFINITY;
         for merge in player.merges() {

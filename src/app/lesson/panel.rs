@@ -19,13 +19,14 @@ pub fn panel_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palette
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
         ui.spacing_mut().item_spacing.y = 3.0;
         heading_ui(ui, "Lessons");
-        for other in &LESSONS {
-            let text = format!("{}  {}", other.number, other.title);
-            let button = egui::Button::selectable(other.number == lesson.number, text).wrap();
-            if ui.add_sized([ui.available_width(), 0.0], button).clicked() {
-                actions.send(LessonAction::Open(other.number));
+        ui.with_layout(egui::Layout::top_down_justified(egui::Align::LEFT), |ui| {
+            for other in &LESSONS {
+                let text = format!("{}  {}", other.number, other.title);
+                if ui.add(egui::Button::selectable(other.number == lesson.number, text).wrap()).clicked() {
+                    actions.send(LessonAction::Open(other.number));
+                }
             }
-        }
+        });
         ui.add_space(6.0);
         ui.separator();
         ui.add(egui::Label::new(RichText::new(lesson.paragraph).color(palette.text)).wrap());

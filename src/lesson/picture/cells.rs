@@ -17,6 +17,9 @@ pub struct Grid {
     pub gutter: f32,
 }
 
+/// The smallest share of running text at which numbers are read.
+const SMALLEST: f32 = 0.68;
+
 /// What a cell holds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Cell {
@@ -76,11 +79,14 @@ impl Grid {
 
     /// How cells of this size can show keys so that all fit: as numbers where they can be read.
     pub fn look(&self, keys: impl Iterator<Item = Key> + Clone, text: f32) -> Look {
-        for count in [3, 2] {
+        // Where four letters do not fit, no key has to be written out to know.
+        let least = width(Font::Mono, text * SMALLEST, "0000");
+        let possible = self.high() >= text * SMALLEST * 1.25 && (self.wide() - self.gutter) * 0.9 - 4.0 >= least;
+        for count in [3, 2].into_iter().filter(|_| possible) {
             let longest = keys.clone().map(|key| digits(distance_of(key), count).chars().count()).max().unwrap_or(1).max(4);
             let one = width(Font::Mono, 1.0, &"0".repeat(longest));
             let size = (text * 0.95).min(self.high() / 1.25).min(((self.wide() - self.gutter) * 0.9 - 4.0) / one);
-            if size >= text * 0.68 {
+            if size >= text * SMALLEST {
                 return Look::Numbers { digits: count, size };
             }
         }
@@ -93,14 +99,18 @@ impl Grid {
         let round = (body.width.min(body.height) * 0.12).min(3.0);
         let (key, opacity) = match holds {
             Cell::Free => {
-                scene.rect(body, round, Some(faint(Ink::Field, 0.35)), Some(line(faint(Ink::Line, 0.7), 0.8)));
+                // Frames of small cells would be all that is seen of them.
+                let frame = (body.width.min(body.height) > 8.0).then(|| line(faint(Ink::Line, 0.7), 0.8));
+                scene.rect(body, round, Some(faint(Ink::Field, 0.35)), frame);
                 return;
             }
             Cell::Leftover(key) => (key, 0.3),
             Cell::Taken(key) => (key, 1.0),
         };
         if key == PADDING {
-            scene.rect(body, round, None, Some(dashed(faint(Ink::TextWeak, opacity * 0.8), 1.0, 2.5)));
+            let small = body.width.min(body.height) < 6.0;
+            let stroke = if small { line(faint(Ink::TextWeak, opacity * 0.35), 0.5) } else { dashed(faint(Ink::TextWeak, opacity * 0.8), 1.0, 2.5) };
+            scene.rect(body, round, None, Some(stroke));
             let size = (body.height * 0.7).min(body.width * 0.8).min(if let Look::Numbers { size, .. } = look { size * 1.1 } else { 14.0 });
             if size >= 6.0 {
                 scene.text(body.center(), [0.5, 0.5], mono(size, faint(Ink::TextWeak, opacity)), "\u{221e}");

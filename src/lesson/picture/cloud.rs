@@ -4,7 +4,7 @@ use super::View;
 use super::moment::{Vote, nearest, vote};
 use super::pen::{ROW, area, faint, line, sans, width};
 use super::scene::{Area, Font, Ink, Place, Scene, Target};
-use crate::engines::lockstep::index_of;
+use crate::engines::lockstep::{Key, index_of};
 use crate::knn::Problem;
 use crate::lesson::state::Stage;
 use crate::lesson::step::Step;
@@ -92,9 +92,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
 
     plane.bound(&mut scene, problem, &parameters.query, state.max_distance, text);
     plane.query(&mut scene, &parameters.query, text);
-    if let Some(Target::Point(point)) = view.hover
-        && (point as usize) < problem.n()
-    {
+    if let Some(point) = pointed_at(view).filter(|&point| (point as usize) < problem.n()) {
         scene.dots(vec![plane.place(problem, point)], large * 1.9, None, Some(line(Ink::Text, 2.0)));
     }
     scene.shapes.push(super::scene::Shape::Clip(None));
@@ -118,12 +116,23 @@ fn heading(problem: &Problem, drawn: usize) -> String {
     }
 }
 
+/// The point under the pointer, or that of the cell or lane that is.
+fn pointed_at(view: &View<'_>) -> Option<u32> {
+    let state = view.cursor.state();
+    let of_key = |keys: &[Key], at: u32| keys.get(at as usize).map(|&key| index_of(key));
+    match view.hover? {
+        Target::Point(point) => Some(point),
+        Target::Element(element) => of_key(&state.registers, element),
+        Target::Slot(slot) if is_merging(view) || slot < state.buffered => of_key(&state.buffer, slot),
+        Target::Lane(lane) if !is_merging(view) && lane < state.shape.width => state.group.map(|base| base.saturating_add(lane)),
+        _ => None,
+    }
+}
+
 /// What the circle is, or why there is none; or the point under the pointer.
 fn words(view: &View<'_>, problem: &Problem) -> String {
     let (state, recording) = (view.cursor.state(), view.cursor.recording());
-    if let Some(Target::Point(point)) = view.hover
-        && (point as usize) < problem.n()
-    {
+    if let Some(point) = pointed_at(view).filter(|&point| (point as usize) < problem.n()) {
         let base = point - point % state.shape.width;
         let distance = recording.distances(base)[(point - base) as usize];
         return format!(

@@ -80,7 +80,7 @@ impl Picture<'_> {
             "Arrows point to the larger key; solid: by shuffle, dashed: inside a lane."
         };
         if let Some(left_out) = left_out {
-            return format!("{left_out} {strokes}");
+            return if self.run.is_some_and(|run| run.done() > 0) { format!("{left_out} {strokes}") } else { left_out };
         }
         match self.run.and_then(|run| run.swapped.last()) {
             Some(swapped) => format!("Bright: the {} that swapped. {strokes}", count(swapped.count().into(), "pair", "pairs")),
@@ -353,12 +353,12 @@ impl Picture<'_> {
     /// All layers as a strip, and some comparators of the running one.
     fn compact(&self, scene: &mut Scene, mut room: Area) -> Option<String> {
         let (keys, text) = (self.shape.capacity(), self.view.text);
-        let strip_high = (room.height * 0.45).min(text * 12.0);
-        self.schedule(scene, room.take_top(strip_high));
-        room.take_top(text * 0.6);
         let done = self.run.map_or(0, Running::done);
+        let most = if done == 0 { room.height * 0.9 } else { room.height * 0.45 };
+        self.schedule(scene, room.take_top(most.min(text * if done == 0 { 18.0 } else { 12.0 })));
+        room.take_top(text * 0.6);
         let Some(run) = self.run.filter(|_| done > 0) else {
-            return Some(format!("{} wires are too many to draw: each square is a layer.", thousands(keys.into())));
+            return Some(format!("{} wires are too many to draw: each square is a layer; ^ 4 is a shuffle with lane ^ 4.", thousands(keys.into())));
         };
         let (layer, swapped) = (run.layers[done - 1], &run.swapped[done - 1]);
         // As many pairs as can be told apart; those around what is pointed at.

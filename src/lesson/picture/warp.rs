@@ -43,7 +43,7 @@ pub fn invariant(state: &State, step: Option<&Step>) -> Invariant {
             let says = format!("runs of {size}: {}", if holds { "sorted, up and down by turns" } else { "not sorted" });
             Invariant { says, holds, breaks_at: None }
         }
-        _ => Invariant { says: format!("sorted ascending: not yet; element {at} > element {}", at + 1), holds: false, breaks_at },
+        _ => Invariant { says: format!("sorted only up to element {at}"), holds: false, breaks_at },
     }
 }
 
@@ -134,7 +134,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
         break_mark(&mut scene, &registers, shape, at as u32);
     }
     if let Some(hover) = view.hover {
-        hovered(&mut scene, hover, &registers, &buffer, shape);
+        hovered(&mut scene, hover, step, &registers, &buffer, shape);
     }
     let note = view.hover.and_then(|hover| about(state, hover)).unwrap_or_else(|| legend_of(step, look));
     scene.label(notes, 0.0, sans(text * 0.85, Ink::TextWeak), &note);
@@ -362,7 +362,7 @@ fn break_mark(scene: &mut Scene, grid: &Grid, shape: Shape, element: u32) {
     scene.path(places.to_vec(), line(Ink::Error, width));
 }
 
-fn hovered(scene: &mut Scene, hover: Target, registers: &Grid, buffer: &Grid, shape: Shape) {
+fn hovered(scene: &mut Scene, hover: Target, step: Option<&Step>, registers: &Grid, buffer: &Grid, shape: Shape) {
     let frame = |scene: &mut Scene, place: Area| scene.rect(place.inner(0.5), 2.0, None, Some(line(Ink::Text, 1.8)));
     match hover {
         Target::Lane(lane) if lane < shape.width => {
@@ -375,6 +375,15 @@ fn hovered(scene: &mut Scene, hover: Target, registers: &Grid, buffer: &Grid, sh
         Target::Element(element) if element < shape.capacity() => {
             let (lane, register) = shape.place_of(element);
             frame(scene, registers.cell(lane, register));
+        }
+        // Both elements of a comparator of the network.
+        Target::Comparator(low) if low < shape.capacity() => {
+            if let Some(Step::Layer { layer, .. }) = step {
+                let pair = layer.comparator_of(low);
+                for (lane, register) in [pair.low, pair.high].map(|element| shape.place_of(element)) {
+                    frame(scene, registers.cell(lane, register));
+                }
+            }
         }
         Target::Slot(slot) if slot < shape.capacity() => frame(scene, buffer.cell(slot % shape.width, slot / shape.width)),
         _ => {}
@@ -417,9 +426,9 @@ fn about(state: &State, hover: Target) -> Option<String> {
 /// What the strokes mean.
 fn legend_of(step: Option<&Step>, look: Look) -> String {
     let cells = match look {
-        Look::Numbers { .. } => "Cells show squared distances.",
-        Look::Bars => "The higher a bar, the farther the point.",
-        Look::Colors => "Colours are squared distances; point at a cell for its number.",
+        Look::Numbers { .. } => "Numbers: squared distances.",
+        Look::Bars => "Bars: the higher, the farther.",
+        Look::Colors => "Colours: squared distances.",
     };
     match step {
         Some(Step::Layer { shuffle: Some(_), swapped, .. }) => {

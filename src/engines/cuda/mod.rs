@@ -24,6 +24,7 @@ mod nvrtc;
 mod points;
 mod policy;
 mod search;
+mod source;
 mod split;
 mod tune;
 
@@ -34,6 +35,7 @@ use cudarc::driver::{CudaContext, CudaStream};
 use kernels::Unit;
 pub use policy::Policy;
 use policy::Variant;
+pub use source::source_of;
 pub use split::CudaSplit;
 pub use tune::{Row, Trial, Tuned, table, tune, updated_table};
 

@@ -64,6 +64,8 @@ pub struct View<'a> {
     pub cursor: &'a Cursor,
     /// What the pointer is on.
     pub hover: Option<Target>,
+    /// Whether it is being asked what comes next: nothing is told that the answer could be read from.
+    pub asking: bool,
     /// The size of running text, in points; everything else follows.
     pub text: f32,
 }

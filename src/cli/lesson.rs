@@ -8,10 +8,11 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use super::bar::Bar;
 use super::{input, output};
 use crate::cloud::{self, ColumnChoice, Order, Source};
+use crate::engines::cuda::Cuda;
 use crate::export::{self, text};
-use crate::knn::{Metric, Setup};
+use crate::knn::{EngineKind, Metric, Setup};
 use crate::lesson::lessons::{self, Arrangement, Choice, LESSONS, Lesson, Take};
-use crate::lesson::{Shape, handout, jsonl};
+use crate::lesson::{Parameters, Shape, handout, jsonl};
 
 /// The lesson that takes anybody's data.
 const OWN_DATA: u32 = 7;
@@ -31,6 +32,10 @@ pub struct LessonArgs {
     /// Lanes of the warp: 4, 8, 16 or 32 [default: the lesson's]
     #[arg(long, value_name = "NUMBER")]
     width: Option<u32>,
+    /// What the steps are recorded on: the twin of the kernel on the CPU, or the kernel itself on an NVIDIA GPU (32 lanes),
+    /// every step held against the twin's
+    #[arg(long, default_value = "lockstep", value_parser = PossibleValuesParser::new(["lockstep", "cuda"]))]
+    engine: String,
     /// Seeds generated clouds and shuffled order [default: the lesson's, or 0 with a cloud]
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u64>,
@@ -75,11 +80,12 @@ pub fn run(args: &LessonArgs) -> anyhow::Result<()> {
     let number = args.lesson.unwrap_or(if own.is_some() { OWN_DATA } else { 5 });
     let lesson = lessons::lesson(number)?;
     Shape::check(args.width.unwrap_or(lesson.width), args.k.unwrap_or(lesson.k))?;
+    let mut gpu = args.gpu(lesson)?;
     let choice = Choice { k: args.k, width: args.width, seed: args.seed };
     // Before the work, not after it.
     std::fs::create_dir_all(&args.out).map_err(|why| anyhow::anyhow!("cannot write: {why}: {}", args.out.display()))?;
     export::check(&args.out.join(HANDOUT))?;
-    let takes = match own {
+    let mut takes = match own {
         Some(_) if number != OWN_DATA => anyhow::bail!("--input, --generate: lesson {number} has data of its own; use --lesson {OWN_DATA}"),
         Some(source) => vec![args.record(lesson, &source)?],
         None if args.asks_for_own() => {
@@ -88,6 +94,9 @@ pub fn run(args: &LessonArgs) -> anyhow::Result<()> {
         None => lesson.record(choice, &Bar::new("generating"))?,
     };
     args.spare_input(&takes)?;
+    if let Some(cuda) = &mut gpu {
+        takes = takes.iter().map(|take| lesson.on_gpu(take, cuda)).collect::<Result<_, _>>()?;
+    }
     let written = write(lesson, &takes, &args.out)?;
     output::print(&summary(lesson, &takes, &written))
 }
@@ -99,6 +108,15 @@ impl LessonArgs {
             (None, Some(spec)) => Some(Source::Generate { spec: spec.clone(), seed: self.seed.unwrap_or(0) }),
             (None, None) => None,
         }
+    }
+
+    /// The GPU to record on, where one is asked for: before any work is done.
+    fn gpu(&self, lesson: &Lesson) -> anyhow::Result<Option<Cuda>> {
+        if self.engine != EngineKind::Cuda.name() {
+            return Ok(None);
+        }
+        Shape::check_gpu(self.width.unwrap_or(lesson.width))?;
+        Ok(Some(Cuda::open()?))
     }
 
     fn asks_for_own(&self) -> bool {
@@ -159,8 +177,17 @@ fn write(lesson: &Lesson, takes: &[Take], dir: &Path) -> Result<Vec<PathBuf>, ex
     Ok(written)
 }
 
+/// What ran; of a GPU, that its steps were looked at.
+fn recorded_on(parameters: &Parameters) -> String {
+    let what = &parameters.recorded_on;
+    if what == EngineKind::Lockstep.name() { what.clone() } else { format!("{what}, every step as its twin's") }
+}
+
 fn summary(lesson: &Lesson, takes: &[Take], written: &[PathBuf]) -> String {
     let mut rows = vec![vec!["lesson".to_owned(), format!("{}, {}", lesson.number, lesson.title)]];
+    if let Some(take) = takes.first() {
+        rows.push(vec!["recorded on".to_owned(), recorded_on(&take.recording.parameters)]);
+    }
     for take in takes {
         let recording = &take.recording;
         let (steps, merges) = (text::count(recording.len() as u64, "step", "steps"), text::count(recording.merges() as u64, "merge", "merges"));

@@ -29,6 +29,7 @@ use distance::GroupedPoints;
 pub use observer::Observer;
 use rayon::prelude::*;
 pub use warp::{Key, Lanes, PADDING, distance_of, index_of, key_of, lanes_below};
+pub use warp_knn::groups_in_batch;
 
 use crate::knn::{Answer, Build, Counters, DeviceInfo, Engine, EngineError, EngineKind, MAX_K, Neighbors, Problem, Search};
 

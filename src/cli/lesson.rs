@@ -32,8 +32,7 @@ pub struct LessonArgs {
     /// Lanes of the warp: 4, 8, 16 or 32 [default: the lesson's]
     #[arg(long, value_name = "NUMBER")]
     width: Option<u32>,
-    /// What the steps are recorded on: the twin of the kernel on the CPU, or the kernel itself on an NVIDIA GPU (32 lanes),
-    /// every step held against the twin's
+    /// What records: the kernel's twin on the CPU, or the kernel on an NVIDIA GPU, held against the twin step by step
     #[arg(long, default_value = "lockstep", value_parser = PossibleValuesParser::new(["lockstep", "cuda"]))]
     engine: String,
     /// Seeds generated clouds and shuffled order [default: the lesson's, or 0 with a cloud]

@@ -30,7 +30,7 @@ impl Shape {
 ///
 /// # Errors
 /// [`LessonError::GpuWidth`], [`LessonError::Engine`]; and where the GPU did something else, [`LessonError::Trace`],
-/// [`LessonError::Differs`] or [`LessonError::Answers`].
+/// [`LessonError::Torn`], [`LessonError::Differs`] or [`LessonError::Answers`].
 pub fn record_on_gpu(twin: &Recording, cuda: &mut Cuda) -> Result<Recording, LessonError> {
     Shape::check_gpu(twin.shape().width)?;
     let (problem, query) = (twin.problem(), twin.query());

@@ -7,6 +7,7 @@
 //! | `candidate_buffer.rs` | `cuda/candidate_buffer.cuh` |
 //! | `distance.rs` | `cuda/distance.cuh` |
 //! | `counters.rs` | `cuda/counters.cuh` |
+//! | `observer.rs` | `cuda/trace.cuh` |
 //! | `warp_knn.rs` | `cuda/warp_knn.cuh` |
 //!
 //! An [`Observer`] is told what a warp does; [`watch`] is a search that has one.

@@ -28,9 +28,9 @@ const GROUP: usize = 32;
 /// Dimensions that are staged together where d is neither 2 nor 3.
 const TILE: usize = 8;
 
-/// Words that a trace has room for at first, beside those of groups without a candidate: 8 MiB. One that needs more says how
-/// many, and is made again.
-const ROOM: usize = 1 << 21;
+/// Words that a trace has room for at first, beside those of groups without a candidate: 1 MiB, as most need. One that needs
+/// more says how many, and is made again.
+const ROOM: usize = 1 << 18;
 
 /// Words of a group without a candidate.
 const GROUP_WORDS: usize = 3;

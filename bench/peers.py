@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Warpscope beside the exact k-nearest-neighbour searches that this machine can import, on its GPU.
 
-Usage: bench/peers.py [--warpscope PATH] [--rows all|1,3,5-7] [--peers all|none|torch,faiss,…] [--repeats 5] [--out FILE.csv]
+Usage: bench/peers.py [--warpscope PATH] [--rows all|1,3,5-7] [--engines all|cuda,…] [--peers all|none|torch,faiss,…] [--repeats 5] [--out FILE.csv]
        bench/peers.py --resources          registers, shared memory, spills and occupancy of the embedded kernels
 Needs numpy, and PyTorch for everything but Warpscope itself. Builds nothing.
 
@@ -432,6 +432,7 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--warpscope", type=pathlib.Path, help="the program; else the one on PATH, or ./warpscope")
     arguments.add_argument("--rows", default="all", help=f"1 to {len(ROWS)}: 1,3,5-7")
+    arguments.add_argument("--engines", default="all", help="Warpscope's engines: all, or a list such as cuda,cuda-split")
     arguments.add_argument("--peers", default="all", help="all, none, or a list of " + ", ".join(PEERS))
     arguments.add_argument("--repeats", type=int, default=5)
     arguments.add_argument("--warmup", type=int, default=2)
@@ -458,7 +459,9 @@ def main():
         folder = pathlib.Path(name)
         warpscope = Warpscope(path, folder)
         print(warpscope.call("--version").strip())
-        engines = warpscope.engines()
+        engines = [engine for engine in warpscope.engines() if options.engines == "all" or engine in options.engines.split(",")]
+        if not engines:
+            raise SystemExit(f"peers: --engines {options.engines}: none of them can run here")
         peers = chosen_peers(options.peers)
         shapes = sorted({(ROWS[row][2], ROWS[row][3]) for row in rows})
         (folder / "small").mkdir()

@@ -105,42 +105,48 @@ def rates(path):
 
 
 def figure(path, name, flops, shared, device, points):
-    """The roofline: achieved rate over intensity, both logarithmic."""
+    """Each shape under its own roof: achieved rates, and what the chip allows for it."""
     import matplotlib
     matplotlib.use("Agg")
     from matplotlib import pyplot
-    fig, axes = pyplot.subplots(figsize=(9, 5.5))
-    intensities = [point[1] for point in points]
-    left, right = min(0.05, *intensities), max(1e3, *intensities) * 30  # room for labels
-    axes.plot([left, flops / device, right], [left * device, flops, flops], color="black")
-    lines = [(flops, f"multiply-adds, {flops / 1e12:.1f} TFLOP/s", "black"),
+    matplotlib.rcParams["svg.hashsalt"] = "roofline"  # the same samples, the same file
+    shapes = list(dict.fromkeys((intensity, label) for _, intensity, _, label in points))
+    column = {shape: at for at, shape in enumerate(shapes)}
+    fig, axes = pyplot.subplots(figsize=(11, 6))
+    lines = [(flops, "FP32 multiply-adds, one an operation", "black"),
              (0.75 * flops, "direct form: subtract, multiply-add", "#0072B2"),
              (0.75 * shared, "every coordinate loaded from shared memory for one query", "#D55E00")]
     for rate, text, colour in lines:
-        axes.axhline(rate, color=colour, linewidth=1, linestyle="--")
-        axes.annotate(f"{text}, {rate / 1e12:.1f}" if colour != "black" else text, (left * 1.2, rate), textcoords="offset points", xytext=(0, 3),
-                      fontsize=8, color=colour)
-    markers = {engine: marker for engine, marker in zip(dict.fromkeys(point[0] for point in points), "os^Dvp*X<>")}
-    for engine, marker in markers.items():
+        axes.axhline(rate, color=colour, linewidth=1, linestyle="--", label=f"{text}: {rate / 1e12:.1f} T/s")
+    for shape, at in column.items():
+        axes.hlines(min(flops, shape[0] * device), at - 0.4, at + 0.4, color="black", linewidth=2.5,
+                    label="roof: that, or reading the points once" if at == 0 else None)
+    colours = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#000000"]
+    for engine, marker, colour in zip(dict.fromkeys(point[0] for point in points), "os^Dvp*X", colours):
         mine = [point for point in points if point[0] == engine]
-        axes.scatter([point[1] for point in mine], [point[2] for point in mine], marker=marker, label=engine, s=30)
-    for engine, intensity, rate, label in points:
-        if engine.startswith("cuda"):
-            axes.annotate(label, (intensity, rate), textcoords="offset points", xytext=(4, -8), fontsize=6)
-    axes.set(xscale="log", yscale="log", xlim=(left, right), xlabel="operations per byte of unavoidable traffic",
-             ylabel="operations of the direct form per second", title=f"{name}, device memory {device / 1e12:.2f} TB/s")
-    axes.legend(fontsize=8, loc="upper left")
+        axes.scatter([column[point[1], point[3]] for point in mine], [point[2] for point in mine], marker=marker, color=colour, label=engine, s=36, zorder=3)
+    axes.set_xticks(range(len(shapes)), [label for _, label in shapes], fontsize=8)
+    axes.set(yscale="log", ylabel="operations of the direct form per second",
+             title=f"{name}: {flops / 1e12:.1f} TFLOP/s of multiply-adds, device memory {device / 1e12:.2f} TB/s")
+    axes.grid(axis="y", color="#E0E0E0")
+    axes.set_axisbelow(True)
+    axes.legend(fontsize=8, loc="upper left", bbox_to_anchor=(0, -0.17), ncols=3, frameon=False)
     fig.tight_layout()
-    fig.savefig(path)
+    fig.savefig(path, metadata={"Date": None} if str(path).endswith("svg") else None)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("samples", type=pathlib.Path)
     parser.add_argument("--out", type=pathlib.Path, help="the figure: .svg or .png")
+    parser.add_argument("--limits", help="those of another run instead of measuring: NAME,TFLOP/s,TB/s of shared memory,TB/s of device memory")
     options = parser.parse_args()
     measured = rates(options.samples)
-    name, flops, shared, device = limits()
+    if options.limits:
+        name, *terabytes = options.limits.split(",")
+        flops, shared, device = (float(limit) * 1e12 for limit in terabytes)
+    else:
+        name, flops, shared, device = limits()
     print(f"{name}: {flops / 1e12:.1f} TFLOP/s of FP32 multiply-adds, shared memory {shared / 1e12:.1f} TB/s, device memory {device / 1e12:.2f} TB/s read")
     print("| engine | q | n | d | k | median | operations/s | of the peak | of the direct form's | unavoidable traffic/s | of device memory |")
     print("|---" * 11 + "|")
@@ -148,7 +154,7 @@ def main():
     for (engine, n, q, d, k), ms in measured.items():
         operations, traffic = 3 * q * n * d, 4 * (n * d + q * d) + 8 * q * k
         rate, bytes_ = operations / ms * 1e3, traffic / ms * 1e3
-        points.append((engine, operations / traffic, rate, f"q {q:,} n {n:,} d {d} k {k:,}"))
+        points.append((engine, operations / traffic, rate, f"q {q:,}\nn {n:,}\nd {d}\nk {k:,}"))
         print(f"| {engine} | {q:,} | {n:,} | {d} | {k:,} | {ms:.4g} ms | {rate:.3g} | {rate / flops:.0%} | {rate / flops / 0.75:.0%} | {bytes_:.3g} | {bytes_ / device:.0%} |")
     if options.out and points:
         try:

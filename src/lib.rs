@@ -28,6 +28,7 @@ pub mod engines;
 pub mod export;
 pub mod knn;
 pub mod lesson;
+pub mod palette;
 pub mod progress;
 pub mod run;
 pub mod text;

@@ -4,21 +4,23 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// What each folder of `src` may use of the others. `app` and `cli` may use all.
-const ARROWS: [(&str, &[&str]); 8] = [
+const ARROWS: [(&str, &[&str]); 9] = [
+    ("palette", &[]),
     ("progress", &[]),
     ("text", &[]),
     ("cloud", &["progress"]),
     ("knn", &["cloud", "progress"]),
     ("engines", &["knn", "cloud", "progress"]),
-    ("lesson", &["engines", "knn", "cloud", "progress", "text"]),
+    ("lesson", &["engines", "knn", "cloud", "palette", "progress", "text"]),
     ("run", &["engines", "knn", "cloud", "progress"]),
-    ("export", &["run", "engines", "knn", "cloud", "progress", "text"]),
+    ("export", &["lesson", "run", "engines", "knn", "cloud", "progress", "text"]),
 ];
 
 /// Crates with one home, so that the rest builds and is tested without them.
-const HOMES: [(&[&str], &[&str]); 4] = [
+const HOMES: [(&[&str], &[&str]); 5] = [
     (&["cudarc"], &["engines/cuda"]),
     (&["kiddo"], &["engines/kdtree"]),
+    (&["epaint_default_fonts", "harfrust", "skrifa", "tiny_skia"], &["lesson/picture"]),
     (&["eframe", "egui", "egui_extras", "egui_kittest", "egui_plot", "egui_tiles", "rfd", "wgpu"], &["app", "main.rs"]),
     (&["anyhow", "clap", "indicatif"], &["app", "cli", "main.rs"]),
 ];

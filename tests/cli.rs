@@ -399,7 +399,7 @@ fn a_lesson_is_written_without_a_window() {
     let place = Place::new();
     let done = place.ok("lesson --lesson 3 --k 64 --out three");
     assert!(done.stdout.contains("recorded on  lockstep"), "{}", done.stdout);
-    assert!(done.stdout.contains("Merging two sorted lists") && done.stdout.contains("handout.txt"), "{}", done.stdout);
+    assert!(done.stdout.contains("Merging two sorted lists") && done.stdout.contains("handout.html"), "{}", done.stdout);
     assert_eq!(done.stderr, "");
     let steps = fs::read_to_string(place.path("three/steps.jsonl")).unwrap();
     let lines: Vec<Value> = steps.lines().map(json).collect();
@@ -412,15 +412,15 @@ fn a_lesson_is_written_without_a_window() {
     assert_eq!(lines.last().unwrap()["step"], "finished");
     let minimum = lines.iter().find(|line| line["step"] == "minimum").unwrap();
     assert!(minimum["taken"].is_array() && minimum["level"] == "stage");
-    let handout = fs::read_to_string(place.path("three/handout.txt")).unwrap();
-    assert!(handout.starts_with("Lesson 3: Merging two sorted lists") && handout.contains("63 \u{2212} i"), "{handout}");
+    let handout = fs::read_to_string(place.path("three/handout.html")).unwrap();
+    assert!(handout.contains("<h1>Lesson 3: Merging two sorted lists</h1>") && handout.contains("63 \u{2212} i"), "{handout}");
     // The same again, to the byte.
     place.ok("lesson --lesson 3 --k 64 --out again");
     assert_eq!(fs::read_to_string(place.path("again/steps.jsonl")).unwrap(), steps);
     place.ok("lesson --lesson 6 --k 8 --width 4 --out six");
     let mut files: Vec<String> = fs::read_dir(place.path("six")).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
     files.sort();
-    assert_eq!(files, ["handout.txt", "steps-farthest-first.jsonl", "steps-nearest-first.jsonl", "steps-shuffled.jsonl"]);
+    assert_eq!(files, ["handout.html", "steps-farthest-first.jsonl", "steps-nearest-first.jsonl", "steps-shuffled.jsonl"]);
 }
 
 /// The neighbours of a lesson about one's own data are those of a run.
@@ -440,7 +440,7 @@ fn ones_own_data_are_a_lesson() {
         assert_eq!(merge["points_seen"].to_string(), row[2]);
         assert_eq!(merge["max_distance"].as_f64().unwrap() as f32, row[3].parse::<f32>().unwrap());
     }
-    assert!(fs::read_to_string(place.path("own/handout.txt")).unwrap().starts_with("Lesson 7"));
+    assert!(fs::read_to_string(place.path("own/handout.html")).unwrap().contains("<h1>Lesson 7"));
 
     let cases = [
         ("lesson --lesson 9 --out x", "lesson 9: there are lessons 1 to 7"),
@@ -456,9 +456,85 @@ fn ones_own_data_are_a_lesson() {
     for (args, message) in cases {
         assert_eq!(place.fails(1, args), message);
     }
-    place.write("own/handout.txt", "0 1\n2 3\n4 5\n");
-    let message = place.fails(1, "lesson --input own/handout.txt --k 2 --out own");
+    place.write("lesson.csv", "0,1\n2,3\n4,5\n");
+    let message = place.fails(1, "lesson --input lesson.csv --k 2 --gif lesson.csv");
     assert!(message.starts_with("cannot write: the cloud that is searched would be lost"), "{message}");
+}
+
+/// Pictures of a lesson, with and without names of their own.
+#[test]
+fn a_lesson_is_drawn_without_a_window() {
+    let place = Place::new();
+    let done = place.ok("lesson --lesson 3 --out all --png --svg --gif --frames --pace 0.4 --size 960x540");
+    assert_eq!(done.stderr, "");
+    let mut files: Vec<String> = fs::read_dir(place.path("all")).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+    files.sort();
+    assert_eq!(files, ["frames", "handout.html", "lesson.gif", "lesson.png", "lesson.svg", "steps.jsonl"]);
+    // The minimum, four layers and the new bound, and what was before.
+    let frames = fs::read_dir(place.path("all/frames")).unwrap().count();
+    assert_eq!(frames, 7);
+    assert!(done.stdout.contains("frame-0001.png to frame-0007.png"), "{}", done.stdout);
+    assert_eq!(image::image_dimensions(place.path("all/lesson.png")).unwrap(), (960, 540));
+    // The last frame is the picture of where the lesson's part ends.
+    assert_eq!(fs::read(place.path("all/frames/frame-0007.png")).unwrap(), fs::read(place.path("all/lesson.png")).unwrap());
+    assert!(fs::read_to_string(place.path("all/lesson.svg")).unwrap().starts_with("<svg xmlns="));
+    let gif = fs::read(place.path("all/lesson.gif")).unwrap();
+    assert!(gif.starts_with(b"GIF89a") && gif.len() < 3_000_000);
+
+    place.ok("lesson --lesson 1 --png early.png --at 12 --scale 2 --look dark");
+    place.ok("lesson --lesson 1 --png late.png --at 13 --scale 2 --look dark");
+    let (early, late) = (image::open(place.path("early.png")).unwrap(), image::open(place.path("late.png")).unwrap());
+    assert_eq!((early.width(), early.height()), (2560, 1440));
+    assert_ne!(early, late);
+    place.ok("lesson --lesson 1 --png light.png --at 13 --scale 2");
+    assert_ne!(late, image::open(place.path("light.png")).unwrap());
+    assert!(!place.path("steps.jsonl").exists(), "only what was asked for");
+
+    let done = place.ok("lesson --lesson 6 --k 8 --width 4 --gif six.gif --take shuffled --level lane --most 5 --size 960x540");
+    assert!(done.stderr.starts_with("note: pictures show 5 of ") && done.stderr.contains("at level lane; --most "), "{}", done.stderr);
+}
+
+#[test]
+fn a_picture_that_makes_no_sense_is_refused_before_the_work() {
+    let place = Place::new();
+    let steps = {
+        place.ok("lesson --lesson 1 --out one");
+        fs::read_to_string(place.path("one/steps.jsonl")).unwrap().lines().count() - 1
+    };
+    let past = format!("lesson --lesson 1 --png a.png --at {}", steps + 1);
+    let cases = [
+        (past.as_str(), format!("step {}: the search has {steps} steps", steps + 1)),
+        ("lesson --lesson 1 --gif a.gif --from 9 --to 4", "from step 9 to step 4: the first comes after the last".to_owned()),
+        ("lesson --lesson 1 --frames film --most 0", "most = 0: at least 1 picture is needed".to_owned()),
+        ("lesson --lesson 1 --gif a.gif --every 0", "every = 0: at least 1 picture is needed".to_owned()),
+        ("lesson --lesson 1 --gif a.gif --pace 0", "--pace 0: a picture stays 0.02 to 100 seconds".to_owned()),
+        ("lesson --lesson 1 --png a.png --scale 99", "126720 \u{d7} 71280 pixels: a picture has 1 to 16384 on each side".to_owned()),
+        ("lesson --lesson 1 --png a.png --take sorted", "--take sorted: this lesson has as-drawn".to_owned()),
+        ("lesson --lesson 1 --gif", "--gif: it needs a name, or --out DIR, where it is called lesson.gif".to_owned()),
+        ("lesson --lesson 1 --png no/a.png", "cannot write: No such file or directory (os error 2): no/a.png".to_owned()),
+        ("lesson --lesson 1 --k 9999 --png a.png", "k = 9999: a warp of 8 lanes holds up to 256 neighbours, 32 a lane".to_owned()),
+    ];
+    for (args, message) in cases {
+        assert_eq!(place.fails(1, args), message, "{args}");
+    }
+    for (args, message) in [
+        ("lesson --lesson 1", "--out"),
+        ("lesson --lesson 1 --png a.png --size 320x200", "a picture has no room below 960x540"),
+        ("lesson --lesson 1 --png a.png --size large", "a size is width x height, such as 1280x720"),
+        ("lesson --lesson 1 --gif a.gif --at 3", "--png"),
+        ("lesson --lesson 1 --gif a.gif --level bit", "search, merge, stage, layer, lane"),
+    ] {
+        let told = place.fails(2, args);
+        assert!(told.contains(message), "{args}: {told}");
+    }
+    place.write("file", "");
+    assert!(place.fails(1, "lesson --lesson 1 --out file").starts_with("cannot write: "));
+    let left: Vec<_> = fs::read_dir(place.path("."))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.starts_with("a."))
+        .collect();
+    assert_eq!(left, [""; 0]);
 }
 
 #[test]

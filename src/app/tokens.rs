@@ -1,11 +1,9 @@
-//! The one place where colours are written down.
-//!
-//! One colour per concept, everywhere the same: categories are from Okabe and Ito's set, which colour-blind readers can
-//! tell apart, magnitudes are viridis. Each theme has its own shades so that every colour stands out from its ground.
+//! How the window looks: the colours of [`crate::palette`] as egui has them.
 
 use egui::{Color32, Stroke, Visuals};
 use serde::{Deserialize, Serialize};
 
+use crate::palette::{self, Rgb};
 use crate::run::Phase;
 
 /// How the window looks.
@@ -65,139 +63,51 @@ impl Look {
     }
 }
 
-/// Colours by what they mean.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Palette {
-    /// Whether text is light.
-    pub dark: bool,
-    /// Behind panels.
-    pub panel: Color32,
-    /// Behind the data.
-    pub canvas: Color32,
-    /// Behind fields and buttons.
-    pub field: Color32,
-    /// A field or button under the pointer.
-    pub field_hover: Color32,
-    /// What is read first.
-    pub text: Color32,
-    /// Labels, units, ticks.
-    pub text_weak: Color32,
-    /// Lines between parts.
-    pub line: Color32,
-    /// Grid lines behind data.
-    pub grid: Color32,
-    /// What can be pressed and what is selected.
-    pub accent: Color32,
-    /// Text on [`Self::accent`].
-    pub on_accent: Color32,
-    /// What went wrong.
-    pub error: Color32,
-    /// What should be known.
-    pub warning: Color32,
-    /// Data points that are neither query nor neighbour.
-    pub point: Color32,
-    /// The query.
-    pub query: Color32,
-    /// Its neighbours.
-    pub neighbor: Color32,
-    /// The neighbour selected in the table.
-    pub selected: Color32,
-    /// Candidates.
-    pub candidate: Color32,
-    /// Points that the filter rejected.
-    pub rejected: Color32,
-    /// The sorted list of K in registers, and its `max_distance`.
-    pub intermediate: Color32,
-    /// The candidate buffer and its merges.
-    pub buffer: Color32,
-    /// What theory expects.
-    pub theory: Color32,
-    phases: [Color32; 5],
+/// Colours by what they mean, as egui has them.
+pub type Palette = palette::Palette<Color32>;
+
+const fn color(Rgb(red, green, blue): Rgb) -> Color32 {
+    Color32::from_rgb(red, green, blue)
 }
 
-const fn rgb(hex: u32) -> Color32 {
-    Color32::from_rgb((hex >> 16) as u8, (hex >> 8) as u8, hex as u8)
+const fn of_egui(palette: &palette::Palette) -> Palette {
+    let [upload, search, counted, profiled, download] = palette.phases;
+    Palette {
+        dark: palette.dark,
+        panel: color(palette.panel),
+        canvas: color(palette.canvas),
+        field: color(palette.field),
+        field_hover: color(palette.field_hover),
+        text: color(palette.text),
+        text_weak: color(palette.text_weak),
+        line: color(palette.line),
+        grid: color(palette.grid),
+        accent: color(palette.accent),
+        on_accent: color(palette.on_accent),
+        error: color(palette.error),
+        warning: color(palette.warning),
+        point: color(palette.point),
+        query: color(palette.query),
+        neighbor: color(palette.neighbor),
+        selected: color(palette.selected),
+        candidate: color(palette.candidate),
+        rejected: color(palette.rejected),
+        intermediate: color(palette.intermediate),
+        buffer: color(palette.buffer),
+        theory: color(palette.theory),
+        phases: [color(upload), color(search), color(counted), color(profiled), color(download)],
+    }
 }
-
-// Okabe and Ito.
-const ORANGE: Color32 = rgb(0xE69F00);
-const SKY: Color32 = rgb(0x56B4E9);
-const GREEN: Color32 = rgb(0x009E73);
-const YELLOW: Color32 = rgb(0xF0E442);
-const BLUE: Color32 = rgb(0x0072B2);
-const VERMILLION: Color32 = rgb(0xD55E00);
-const PURPLE: Color32 = rgb(0xCC79A7);
 
 impl Palette {
     /// Dark on light.
-    pub const LIGHT: Self = Self {
-        dark: false,
-        panel: rgb(0xF6F7F9),
-        canvas: rgb(0xFFFFFF),
-        field: rgb(0xE8EBEF),
-        field_hover: rgb(0xDCE1E8),
-        text: rgb(0x1B2026),
-        text_weak: rgb(0x58616D),
-        line: rgb(0xD3D8DF),
-        grid: rgb(0xE9ECF0),
-        accent: BLUE,
-        on_accent: rgb(0xFFFFFF),
-        error: rgb(0xB3261E),
-        warning: rgb(0x8A5A00),
-        point: rgb(0x8C97A5),
-        query: VERMILLION,
-        neighbor: BLUE,
-        selected: rgb(0x1B2026),
-        candidate: rgb(0xC98A00),
-        rejected: rgb(0xA9B1BC),
-        intermediate: GREEN,
-        buffer: rgb(0xB3578A),
-        theory: rgb(0x1B2026),
-        phases: [SKY, BLUE, rgb(0xB3578A), GREEN, rgb(0xC98A00)],
-    };
+    pub const LIGHT: Self = of_egui(&palette::LIGHT);
 
     /// Light on dark.
-    pub const DARK: Self = Self {
-        dark: true,
-        panel: rgb(0x1B1E23),
-        canvas: rgb(0x121418),
-        field: rgb(0x2A2F37),
-        field_hover: rgb(0x363D47),
-        text: rgb(0xE4E8ED),
-        text_weak: rgb(0x9AA5B2),
-        line: rgb(0x343A43),
-        grid: rgb(0x23272E),
-        accent: SKY,
-        on_accent: rgb(0x0C1116),
-        error: rgb(0xFF8A80),
-        warning: rgb(0xF2C057),
-        point: rgb(0x6F7B8A),
-        query: rgb(0xF5793A),
-        neighbor: SKY,
-        selected: rgb(0xFFFFFF),
-        candidate: ORANGE,
-        rejected: rgb(0x59626D),
-        intermediate: rgb(0x1FC196),
-        buffer: PURPLE,
-        theory: rgb(0xE4E8ED),
-        phases: [rgb(0x3E8FC4), SKY, PURPLE, rgb(0x1FC196), ORANGE],
-    };
+    pub const DARK: Self = of_egui(&palette::DARK);
 
     /// White on black.
-    pub const HIGH_CONTRAST: Self = Self {
-        panel: rgb(0x000000),
-        canvas: rgb(0x000000),
-        field: rgb(0x1C1C1C),
-        field_hover: rgb(0x333333),
-        text: rgb(0xFFFFFF),
-        text_weak: rgb(0xE0E0E0),
-        line: rgb(0xFFFFFF),
-        grid: rgb(0x404040),
-        accent: YELLOW,
-        on_accent: rgb(0x000000),
-        point: rgb(0xA8A8A8),
-        ..Self::DARK
-    };
+    pub const HIGH_CONTRAST: Self = of_egui(&palette::HIGH_CONTRAST);
 
     /// The palette of the look that egui shows.
     pub fn of(look: Look, visuals: &Visuals) -> &'static Self {
@@ -255,24 +165,15 @@ fn visuals(palette: &Palette) -> Visuals {
 }
 
 /// Viridis at 16 even steps.
-pub const VIRIDIS: [Color32; 16] = [
-    rgb(0x440154),
-    rgb(0x481A6C),
-    rgb(0x472F7D),
-    rgb(0x414487),
-    rgb(0x39568C),
-    rgb(0x31688E),
-    rgb(0x2A788E),
-    rgb(0x23888E),
-    rgb(0x1F988B),
-    rgb(0x22A884),
-    rgb(0x35B779),
-    rgb(0x54C568),
-    rgb(0x7AD151),
-    rgb(0xA5DB36),
-    rgb(0xD2E21B),
-    rgb(0xFDE725),
-];
+pub const VIRIDIS: [Color32; 16] = {
+    let mut colors = [Color32::BLACK; 16];
+    let mut at = 0;
+    while at < colors.len() {
+        colors[at] = color(palette::VIRIDIS[at]);
+        at += 1;
+    }
+    colors
+};
 
 #[cfg(test)]
 mod tests {

@@ -1,23 +1,22 @@
-//! `warpscope lesson`: a lesson's steps and handout, written without a window.
+//! `warpscope lesson`: a lesson's steps, pictures, films and handout, written without a window.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::bar::Bar;
+use super::pictures::{PictureArgs, Plan};
 use super::{input, output};
 use crate::cloud::{self, ColumnChoice, Order, Source};
 use crate::engines::cuda::Cuda;
-use crate::export::{self, text};
+use crate::export::text;
 use crate::knn::{EngineKind, Metric, Setup};
 use crate::lesson::lessons::{self, Arrangement, Choice, LESSONS, Lesson, Take};
-use crate::lesson::{Parameters, Shape, handout, jsonl};
+use crate::lesson::{Parameters, Shape};
 
 /// The lesson that takes anybody's data.
 const OWN_DATA: u32 = 7;
-
-const HANDOUT: &str = "handout.txt";
 
 /// `warpscope lesson`
 #[derive(Debug, clap::Args)]
@@ -33,14 +32,11 @@ pub struct LessonArgs {
     #[arg(long, value_name = "NUMBER")]
     width: Option<u32>,
     /// What records: the kernel's twin on the CPU, or the kernel on an NVIDIA GPU, held against the twin step by step
-    #[arg(long, default_value = "lockstep", value_parser = PossibleValuesParser::new(["lockstep", "cuda"]))]
-    engine: String,
+    #[arg(long, default_value = "lockstep", value_parser = PossibleValuesParser::new(["lockstep", "cuda"]).map(|name| engine(&name)))]
+    engine: EngineKind,
     /// Seeds generated clouds and shuffled order [default: the lesson's, or 0 with a cloud]
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u64>,
-    /// Writes the lesson's steps (JSON Lines, all of the search) and a handout into a folder
-    #[arg(long, value_name = "DIR")]
-    out: PathBuf,
     /// Reads the cloud of lesson 7 from a file
     #[arg(long, value_name = "FILE", conflicts_with = "generate", help_heading = "Lesson 7")]
     input: Option<PathBuf>,
@@ -62,6 +58,13 @@ pub struct LessonArgs {
     /// In what order points are met
     #[arg(long, default_value = "file", value_parser = PossibleValuesParser::new(["file", "shuffled"]).map(|name| input::order(&name)), help_heading = "Lesson 7")]
     order: Order,
+    #[command(flatten)]
+    pictures: PictureArgs,
+}
+
+/// Of those that can record.
+fn engine(name: &str) -> EngineKind {
+    if name == EngineKind::Cuda.name() { EngineKind::Cuda } else { EngineKind::Lockstep }
 }
 
 /// The lessons, for `--help`.
@@ -81,22 +84,28 @@ pub fn run(args: &LessonArgs) -> anyhow::Result<()> {
     Shape::check(args.width.unwrap_or(lesson.width), args.k.unwrap_or(lesson.k))?;
     let mut gpu = args.gpu(lesson)?;
     let choice = Choice { k: args.k, width: args.width, seed: args.seed };
-    // Before the work, not after it.
-    std::fs::create_dir_all(&args.out).map_err(|why| anyhow::anyhow!("cannot write: {why}: {}", args.out.display()))?;
-    export::check(&args.out.join(HANDOUT))?;
-    let mut takes = match own {
+    let names: Vec<&str> = match own {
+        Some(_) => vec![args.arrangement().name()],
+        None => lesson.arrangements.iter().map(|arrangement| arrangement.name()).collect(),
+    };
+    match own {
         Some(_) if number != OWN_DATA => anyhow::bail!("--input, --generate: lesson {number} has data of its own; use --lesson {OWN_DATA}"),
-        Some(source) => vec![args.record(lesson, &source)?],
         None if args.asks_for_own() => {
             anyhow::bail!("--query, --metric, --order: they say how a cloud is searched; name it with --input or --generate")
         }
+        _ => {}
+    }
+    // Before the work, not after it.
+    let plan = args.pictures.plan(&names)?;
+    args.spare_input(&plan)?;
+    let mut takes = match own {
+        Some(source) => vec![args.record(lesson, &source)?],
         None => lesson.record(choice, &Bar::new("generating"))?,
     };
-    args.spare_input(&takes)?;
     if let Some(cuda) = &mut gpu {
         takes = takes.iter().map(|take| lesson.on_gpu(take, cuda)).collect::<Result<_, _>>()?;
     }
-    let written = write(lesson, &takes, &args.out)?;
+    let written = args.pictures.write(&plan, lesson, &takes)?;
     output::print(&summary(lesson, &takes, &written))
 }
 
@@ -111,7 +120,7 @@ impl LessonArgs {
 
     /// The GPU to record on, where one is asked for: before any work is done.
     fn gpu(&self, lesson: &Lesson) -> anyhow::Result<Option<Cuda>> {
-        if self.engine != EngineKind::Cuda.name() {
+        if self.engine != EngineKind::Cuda {
             return Ok(None);
         }
         Shape::check_gpu(self.width.unwrap_or(lesson.width))?;
@@ -122,12 +131,15 @@ impl LessonArgs {
         self.query.is_some() || self.metric != Metric::L2 || self.order != Order::File
     }
 
+    fn arrangement(&self) -> Arrangement {
+        if self.order == Order::Shuffled { Arrangement::Shuffled } else { Arrangement::AsDrawn }
+    }
+
     /// Refuses to write over the file that is searched.
-    fn spare_input(&self, takes: &[Take]) -> anyhow::Result<()> {
+    fn spare_input(&self, plan: &Plan) -> anyhow::Result<()> {
         let input = self.input.as_ref().and_then(|path| path.canonicalize().ok());
-        let mut files = takes.iter().map(|take| steps_file(take, takes.len())).chain([HANDOUT.to_owned()]).map(|name| self.out.join(name));
-        match files.find(|path| input.is_some() && path.canonicalize().ok() == input) {
-            Some(path) => anyhow::bail!("cannot write: the cloud that is searched would be lost; choose another folder: {}", path.display()),
+        match plan.files().find(|path| input.is_some() && path.canonicalize().ok() == input) {
+            Some(path) => anyhow::bail!("cannot write: the cloud that is searched would be lost; choose another name: {}", path.display()),
             None => Ok(()),
         }
     }
@@ -152,28 +164,8 @@ impl LessonArgs {
             exclude_self: false,
             drop_zero_rows: self.drop_nonfinite,
         };
-        let arrangement = if self.order == Order::Shuffled { Arrangement::Shuffled } else { Arrangement::AsDrawn };
-        Ok(lesson.record_cloud(&cloud, row, setup, self.width.unwrap_or(lesson.width), arrangement)?)
+        Ok(lesson.record_cloud(&cloud, row, setup, self.width.unwrap_or(lesson.width), self.arrangement())?)
     }
-}
-
-fn steps_file(take: &Take, takes: usize) -> String {
-    if takes == 1 { "steps.jsonl".to_owned() } else { format!("steps-{}.jsonl", take.arrangement.name()) }
-}
-
-/// Writes the steps of each take and the handout, and gives the files.
-fn write(lesson: &Lesson, takes: &[Take], dir: &Path) -> Result<Vec<PathBuf>, export::ExportError> {
-    let mut written = Vec::new();
-    for take in takes {
-        let path = dir.join(steps_file(take, takes.len()));
-        export::write(&path, |out| jsonl::write(&take.recording, 0..take.recording.len(), out))?;
-        written.push(path);
-    }
-    // Last: where it is, the others are.
-    let path = dir.join(HANDOUT);
-    export::write(&path, |out| handout::write(lesson, takes, out))?;
-    written.push(path);
-    Ok(written)
 }
 
 /// What ran; of a GPU, that its steps were looked at.
@@ -182,7 +174,7 @@ fn recorded_on(parameters: &Parameters) -> String {
     if what == EngineKind::Lockstep.name() { what.clone() } else { format!("{what}, every step as its twin's") }
 }
 
-fn summary(lesson: &Lesson, takes: &[Take], written: &[PathBuf]) -> String {
+fn summary(lesson: &Lesson, takes: &[Take], written: &[String]) -> String {
     let mut rows = vec![vec!["lesson".to_owned(), format!("{}, {}", lesson.number, lesson.title)]];
     if let Some(take) = takes.first() {
         rows.push(vec!["recorded on".to_owned(), recorded_on(&take.recording.parameters)]);
@@ -195,6 +187,6 @@ fn summary(lesson: &Lesson, takes: &[Take], written: &[PathBuf]) -> String {
             format!("{steps}, {merges} of {}", text::count(recording.shape().n.into(), "point", "points")),
         ]);
     }
-    rows.extend(written.iter().map(|path| vec!["wrote".to_owned(), path.display().to_string()]));
+    rows.extend(written.iter().map(|path| vec!["wrote".to_owned(), path.clone()]));
     text::table(&rows, &[])
 }

@@ -4,43 +4,97 @@
 //! midpoint first keeps the scan's grid. Data that is already exact enough in f32 is left alone, so that a float file
 //! is searched as it is.
 
-/// The origin to subtract from an axis before rounding: its f64 midpoint when rounding as it stands would move a value
-/// by more than 2⁻²⁴ of the axis's extent, else 0.
-///
-/// `values` are the axis's finite values; none gives 0.
-pub fn of_axis(values: impl Iterator<Item = f64> + Clone) -> f64 {
-    let (mut min, mut max, mut moved) = (f64::INFINITY, f64::NEG_INFINITY, 0.0f64);
-    for value in values {
-        min = min.min(value);
-        max = max.max(value);
-        moved = moved.max((f64::from(value as f32) - value).abs());
+use rayon::iter::ParallelIterator as _;
+use rayon::slice::ParallelSlice as _;
+
+/// What the values of an axis span, and how far rounding them to f32 as they stand would move one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Span {
+    /// The smallest; infinity where there is none.
+    pub min: f64,
+    /// The largest; −infinity where there is none.
+    pub max: f64,
+    moved: f64,
+}
+
+/// Values that a thread takes in one go: whole rows of `dims`, and enough of them to be worth it.
+pub fn part(dims: usize) -> usize {
+    dims * (1 << 16 >> dims.ilog2().min(16))
+}
+
+/// The span of each of `dims` axes of row-major finite values.
+pub fn spans(values: &[f64], dims: usize) -> Vec<Span> {
+    let none = || vec![Span { min: f64::INFINITY, max: f64::NEG_INFINITY, moved: 0.0 }; dims];
+    let of_part = |mut spans: Vec<Span>, part: &[f64]| {
+        for row in part.chunks_exact(dims) {
+            for (span, &value) in spans.iter_mut().zip(row) {
+                span.take_in(Span { min: value, max: value, moved: (f64::from(value as f32) - value).abs() });
+            }
+        }
+        spans
+    };
+    let both = |mut spans: Vec<Span>, more: Vec<Span>| {
+        spans.iter_mut().zip(more).for_each(|(span, more)| span.take_in(more));
+        spans
+    };
+    values.par_chunks(part(dims)).fold(none, of_part).reduce(none, both)
+}
+
+impl Span {
+    fn take_in(&mut self, other: Self) {
+        self.min = self.min.min(other.min);
+        self.max = self.max.max(other.max);
+        self.moved = self.moved.max(other.moved);
     }
-    if min > max || moved <= (max - min) * 2f64.powi(-24) {
-        return 0.0;
+
+    /// The origin to subtract from the axis before rounding: its f64 midpoint when rounding as it stands would move a
+    /// value by more than 2⁻²⁴ of the axis's extent, else 0. No values give 0.
+    pub fn origin(self) -> f64 {
+        let Self { min, max, moved } = self;
+        if min > max || moved <= (max - min) * 2f64.powi(-24) {
+            return 0.0;
+        }
+        // Halves first: the sum of two large values may overflow.
+        min / 2.0 + max / 2.0
     }
-    // Halves first: the sum of two large values may overflow.
-    min / 2.0 + max / 2.0
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn of_axis(values: &[f64]) -> f64 {
+        spans(values, 1)[0].origin()
+    }
+
     #[test]
     fn exact_data_is_untouched() {
-        assert_eq!(of_axis([515368.5, 515401.0].into_iter()), 0.0);
-        assert_eq!(of_axis([-176.787412, 166.410291].into_iter()), 0.0);
-        assert_eq!(of_axis([].into_iter()), 0.0);
+        assert_eq!(of_axis(&[515368.5, 515401.0]), 0.0);
+        assert_eq!(of_axis(&[-176.787412, 166.410291]), 0.0);
+        assert_eq!(of_axis(&[]), 0.0);
     }
 
     #[test]
     fn utm_is_shifted_to_its_midpoint() {
-        assert_eq!(of_axis([4918340.364, 4918381.12375].into_iter()), 4918340.364 / 2.0 + 4918381.12375 / 2.0);
+        assert_eq!(of_axis(&[4918340.364, 4918381.12375]), 4918340.364 / 2.0 + 4918381.12375 / 2.0);
     }
 
     #[test]
     fn a_constant_that_f32_cannot_hold_becomes_zero() {
         let value = 0.1;
-        assert_eq!(of_axis([value, value].into_iter()), value);
+        assert_eq!(of_axis(&[value, value]), value);
+    }
+
+    #[test]
+    fn every_axis_has_its_own_span_however_the_rows_are_parted() {
+        let dims = 3;
+        let values: Vec<f64> = (0..100_000 * dims).map(|at| ((at * 7919) % 1_000_003) as f64 + [0.0, 0.1, 4e6][at % dims]).collect();
+        let spans = spans(&values, dims);
+        for (axis, span) in spans.iter().enumerate() {
+            let column = || values[axis..].iter().step_by(dims).copied();
+            assert_eq!((span.min, span.max), (column().fold(f64::INFINITY, f64::min), column().fold(f64::NEG_INFINITY, f64::max)));
+            assert_eq!(span.moved, column().map(|value| (f64::from(value as f32) - value).abs()).fold(0.0, f64::max));
+        }
+        assert_eq!(super::spans(&[], 2).len(), 2);
     }
 }

@@ -1,6 +1,7 @@
 //! The cloud itself.
 
-use rayon::slice::ParallelSliceMut;
+use rayon::iter::{IndexedParallelIterator as _, ParallelIterator as _};
+use rayon::slice::{ParallelSlice as _, ParallelSliceMut as _};
 use serde::{Deserialize, Serialize};
 
 use super::{CloudError, MAX_ROWS, Source, Table, origin};
@@ -82,28 +83,41 @@ impl PointCloud {
             return Err(CloudError::Empty { dropped, origin: source.to_string() });
         }
 
-        let column = |axis: usize| values[axis..].iter().step_by(dims).copied();
-        let axes: Vec<Axis> = (0..dims)
-            .map(|axis| Axis {
-                name: names[axis].clone(),
-                origin: frame.map_or_else(|| origin::of_axis(column(axis)), |frame| frame.axes[axis].origin),
-                min: column(axis).fold(f64::INFINITY, f64::min),
-                max: column(axis).fold(f64::NEG_INFINITY, f64::max),
+        let spans = origin::spans(&values, dims);
+        let axes: Vec<Axis> = (spans.iter().zip(names).enumerate())
+            .map(|(axis, (span, name))| Axis {
+                name,
+                origin: frame.map_or_else(|| span.origin(), |frame| frame.axes[axis].origin),
+                min: span.min,
+                max: span.max,
             })
             .collect();
 
         let mut points = room(values.len(), &source)?;
-        let mut faithful = true;
-        for (at, &value) in values.iter().enumerate() {
-            let origin = axes[at % dims].origin;
-            let local = (value - origin) as f32;
-            if !local.is_finite() {
-                let row = records.as_ref().map_or((at / dims) as u64, |kept: &Vec<u32>| u64::from(kept[at / dims]));
-                return Err(CloudError::TooLarge { row, line: None, column: names[at % dims].clone(), value, origin: source.to_string() });
+        points.resize(values.len(), 0.0f32);
+        let part = origin::part(dims);
+        let parts = points.par_chunks_mut(part).zip(values.par_chunks(part)).map(|(points, values)| {
+            let (mut faithful, mut finite) = (true, true);
+            for (point, row) in points.chunks_exact_mut(dims).zip(values.chunks_exact(dims)) {
+                for ((local, &value), axis) in point.iter_mut().zip(row).zip(&axes) {
+                    // -0.0 and 0.0 are one place and should be one fingerprint.
+                    *local = (value - axis.origin) as f32 + 0.0;
+                    faithful &= axis.origin + f64::from(*local) == value;
+                    finite &= local.is_finite();
+                }
             }
-            faithful &= origin + f64::from(local) == value;
-            // -0.0 and 0.0 are one place and should be one fingerprint.
-            points.push(local + 0.0);
+            (faithful, finite)
+        });
+        let (faithful, finite) = parts.reduce(|| (true, true), |one, other| (one.0 & other.0, one.1 & other.1));
+        if !finite && let Some(at) = points.iter().position(|local| !local.is_finite()) {
+            let row = records.as_ref().map_or((at / dims) as u64, |kept: &Vec<u32>| u64::from(kept[at / dims]));
+            return Err(CloudError::TooLarge {
+                row,
+                line: None,
+                column: axes[at % dims].name.clone(),
+                value: values[at],
+                origin: source.to_string(),
+            });
         }
         let fingerprint = fingerprint(dims, &axes, &points);
         Ok(Self { points, exact: (!faithful).then_some(values), axes, records, dropped, source, fingerprint })
@@ -204,9 +218,13 @@ fn fingerprint(dims: usize, axes: &[Axis], points: &[f32]) -> Fingerprint {
         hash.update(&axis.origin.to_le_bytes());
     }
     // Little-endian whatever the machine, so that a fingerprint travels.
-    for chunk in points.chunks(4096) {
-        let bytes: Vec<u8> = chunk.iter().flat_map(|value| value.to_le_bytes()).collect();
-        hash.update(&bytes);
+    if cfg!(target_endian = "little") {
+        hash.update_rayon(bytemuck::cast_slice(points));
+    } else {
+        for chunk in points.chunks(4096) {
+            let bytes: Vec<u8> = chunk.iter().flat_map(|value| value.to_le_bytes()).collect();
+            hash.update(&bytes);
+        }
     }
     Fingerprint(hash.finalize().to_hex()[..32].to_owned())
 }

@@ -1,4 +1,4 @@
-//! What leaves the program: neighbours, the folder of a run, the data of a pane.
+//! What leaves the program: neighbours, the folder of a run, the data of a pane, lessons.
 //!
 //! Every file is written under a temporary name in its folder and renamed, so that nobody ever sees half of one.
 //! Indices and rows in files are record numbers: 0-based, as in the cloud's own file, dropped rows keeping theirs.
@@ -7,6 +7,7 @@
 
 mod atomic;
 mod folder;
+pub mod lesson;
 mod neighbors;
 mod npz;
 pub mod tables;
@@ -49,6 +50,18 @@ pub enum ExportError {
         /// The file.
         path: PathBuf,
     },
+    /// No picture has this size.
+    #[error(transparent)]
+    Picture(#[from] crate::lesson::picture::raster::SizeError),
+    /// Two films in one folder would look like one.
+    #[error("cannot write: the folder holds later frames of another film; empty it or choose another: {}", path.display())]
+    OtherFrames {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// Somebody asked to stop. Nothing is left behind.
+    #[error("cancelled")]
+    Cancelled,
 }
 
 impl ExportError {

@@ -1,60 +1,230 @@
-//! A lesson on paper, as plain text.
+//! A lesson on paper: one HTML file that needs nothing else, no script either, and prints on A4.
 
+use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use super::account::account;
 use super::cursor::Cursor;
-use super::describe::describe;
-use super::lessons::{Lesson, Take};
+use super::lessons::Take;
+use super::moments::Moments;
+use super::picture::film::{self, Film};
+use super::picture::scene::Ink;
+use super::picture::svg::{self, escaped, hex};
 use super::pseudocode::LINES;
 use super::questions::{Ask, Question};
 use super::step::Step;
-use crate::text::{count, significant, table, thousands};
+use crate::palette::{DARK, LIGHT, Palette};
+use crate::progress::Progress;
+use crate::text::{count, significant, thousands};
 
-/// Characters a line.
-const WIDTH: usize = 100;
-
-/// Sentences of one recording, at most: the rest is in its steps.
+/// Sentences, at most: all of them are in the file of steps.
 const MOST_SENTENCES: usize = 400;
 
-/// Writes a lesson: its paragraph, the sentences of its steps at its level of detail, the account beside the theory, the
-/// kernel, questions, and then their answers.
+/// In which colours a handout is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Theme {
+    /// Light or dark as the reader has it; printed, always light.
+    Readers,
+    /// Those of the film.
+    Film,
+}
+
+/// Inks that a palette decides, and what a style sheet calls them.
+const INKS: [(Ink, &str); 18] = [
+    (Ink::Panel, "panel"),
+    (Ink::Canvas, "canvas"),
+    (Ink::Field, "field"),
+    (Ink::Text, "text"),
+    (Ink::TextWeak, "text-weak"),
+    (Ink::Line, "line"),
+    (Ink::Grid, "grid"),
+    (Ink::Accent, "accent"),
+    (Ink::OnAccent, "on-accent"),
+    (Ink::Error, "error"),
+    (Ink::Point, "point"),
+    (Ink::Query, "query"),
+    (Ink::Neighbor, "neighbor"),
+    (Ink::Candidate, "candidate"),
+    (Ink::Rejected, "rejected"),
+    (Ink::Intermediate, "intermediate"),
+    (Ink::Buffer, "buffer"),
+    (Ink::Theory, "theory"),
+];
+
+const STYLE: &str = "body{margin:0;background:var(--canvas);color:var(--text);font:16px/1.5 Ubuntu,'Segoe UI',system-ui,sans-serif}\
+main{max-width:60rem;margin:0 auto;padding:1.5rem}\
+h1{font-size:1.7rem;line-height:1.2;margin:.5rem 0}h2{font-size:1.2rem;margin:2rem 0 .5rem;border-bottom:1px solid var(--line)}\
+figure{margin:1.2rem 0;break-inside:avoid}figure svg{display:block;width:100%;height:auto;border:1px solid var(--line)}\
+figcaption{margin-top:.4rem}b.step{color:var(--text-weak);font-weight:normal;margin-right:.7em}\
+ul.steps{list-style:none;margin:.6rem 0;padding:0}ul.steps li{margin:.2rem 0}\
+table{border-collapse:collapse;margin:.6rem 0}th,td{text-align:left;padding:.15rem 1.2rem .15rem 0;vertical-align:top}\
+th{color:var(--text-weak);font-weight:normal}td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}\
+pre{background:var(--panel);padding:.8rem;white-space:pre-wrap;font:13px/1.45 Hack,monospace}\
+ol.asked li{margin:.7rem 0;break-inside:avoid}summary{color:var(--accent);cursor:pointer}\
+.weak{color:var(--text-weak)}.paper{display:none}\
+@page{size:A4;margin:15mm}@media print{body{font-size:10.5pt}main{max-width:none;padding:0}details{display:none}\
+.paper{display:block;break-before:page}h2{break-after:avoid}tr{break-inside:avoid}\
+*{-webkit-print-color-adjust:exact;print-color-adjust:exact}}";
+
+/// Writes a lesson: its paragraph, pictures of the moments with the sentences of all steps between them, the account
+/// beside the theory, the kernel, and questions whose answers open one by one, or stand on the last page of paper.
 ///
 /// # Errors
-/// The writer's.
-pub fn write(lesson: &Lesson, takes: &[Take], out: &mut (impl Write + ?Sized)) -> io::Result<()> {
-    heading(&format!("Lesson {}: {}", lesson.number, lesson.title), '=', out)?;
-    paragraph(lesson.paragraph, "", out)?;
-    let mut questions = Vec::new();
-    for take in takes {
-        if takes.len() > 1 {
-            heading(take.arrangement.name(), '-', out)?;
-        }
-        about(take, out)?;
-        sentences(lesson, take, out)?;
-        accounts(take, out)?;
-        questions.extend(lesson.questions(take).into_iter().map(|question| (take, question)));
+/// The writer's, and [`io::ErrorKind::Interrupted`] when `progress` is cancelled.
+pub fn write(film: &Film, moments: &Moments, theme: Theme, progress: &dyn Progress, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+    let lesson = &film.lesson;
+    let title = escaped(&format!("Lesson {}: {}", lesson.number, lesson.title));
+    write!(
+        out,
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n\
+        <title>{title}</title>\n<style>\n{}\n{STYLE}\n</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n<p>{}</p>\n",
+        colors(film, theme),
+        escaped(lesson.paragraph)
+    )?;
+    for take in &film.takes {
+        about(film, take, out)?;
     }
-    heading("The kernel", '-', out)?;
+    writeln!(out, "<h2>Step by step</h2>")?;
+    steps(film, moments, progress, out)?;
+    writeln!(out, "<h2>The account</h2>")?;
+    for take in &film.takes {
+        accounts(film, take, out)?;
+    }
+    writeln!(out, "<h2>The kernel</h2>\n<pre><code>")?;
     for line in LINES {
-        writeln!(out, "{}", format!("{}{}", "    ".repeat(line.depth), line.text).trim_end())?;
+        writeln!(out, "{}{}", "    ".repeat(line.depth), escaped(line.text))?;
     }
-    writeln!(out)?;
-    for (title, answers) in [("Questions", false), ("Answers", true)] {
-        heading(title, '-', out)?;
-        for (number, (take, question)) in questions.iter().enumerate() {
-            let order = if takes.len() > 1 { format!("Points {}. ", take.arrangement.name()) } else { String::new() };
-            let text = if answers {
-                question.answer.text(take.recording.shape().width)
-            } else {
-                format!("{order}After step {}. {}{}", thousands(question.at as u64), question.text, given(take, question))
-            };
-            let label = format!("{}. ", number + 1);
-            paragraph(&format!("{label}{text}"), &" ".repeat(label.len()), out)?;
+    writeln!(out, "</code></pre>")?;
+    asked(film, out)?;
+    writeln!(out, "</main>\n</body>\n</html>")
+}
+
+/// The variables of the style sheet.
+fn colors(film: &Film, theme: Theme) -> String {
+    let variables = |palette: &Palette| {
+        let mut text = format!(":root{{color-scheme:{}", if palette.dark { "dark" } else { "light" });
+        for (ink, name) in INKS {
+            let _ = write!(text, ";--{name}:{}", hex(ink.color(palette)));
         }
-        writeln!(out)?;
+        text + "}"
+    };
+    match theme {
+        Theme::Film => variables(&film.palette),
+        Theme::Readers => format!("{}\n@media screen and (prefers-color-scheme:dark){{{}}}", variables(&LIGHT), variables(&DARK)),
+    }
+}
+
+/// How a picture names its colours: as variables, but magnitudes, which are the same in all palettes.
+fn variable(ink: Ink) -> String {
+    INKS.iter().find(|(named, _)| *named == ink).map_or_else(|| hex(ink.color(&LIGHT)), |(_, name)| format!("var(--{name})"))
+}
+
+fn named(film: &Film, take: &Take) -> String {
+    if film.takes.len() > 1 { format!("<h3>{}</h3>\n", take.arrangement.name()) } else { String::new() }
+}
+
+fn about(film: &Film, take: &Take, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+    let parameters = &take.recording.parameters;
+    let shape = parameters.shape;
+    let coordinates: Vec<String> = parameters.query.iter().take(8).map(|&value| significant(value.into())).collect();
+    let more = if parameters.query.len() > 8 { ", …" } else { "" };
+    let rows = [
+        ("data", format!("{}, {}", parameters.data, count(shape.n.into(), "point", "points"))),
+        ("query", format!("row {}, ({}{more})", thousands(parameters.query_row.into()), coordinates.join(", "))),
+        ("neighbours", format!("k = {}", shape.k)),
+        ("warp", format!("{} lanes, {} each: K = {}", shape.width, count(shape.registers.into(), "key", "keys"), parameters.capacity)),
+        ("recorded on", parameters.recorded_on.clone()),
+    ];
+    writeln!(out, "{}<table>", named(film, take))?;
+    for (what, value) in rows {
+        writeln!(out, "<tr><th>{what}</th><td>{}</td></tr>", escaped(&value))?;
+    }
+    writeln!(out, "</table>")
+}
+
+/// Every sentence of the level, and a picture where there is to be one. Of several takes, the pictures' own sentences.
+fn steps(film: &Film, moments: &Moments, progress: &dyn Progress, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+    let said: Vec<usize> = if film.takes.len() == 1 { moments.all.clone() } else { moments.positions.clone() };
+    // Wherever there is a picture, there is its sentence.
+    let kept: Vec<usize> =
+        said.iter().enumerate().filter(|(number, at)| *number < MOST_SENTENCES || moments.positions.contains(at)).map(|(_, &at)| at).collect();
+    let left_out = said.len() - kept.len();
+    let mut cursor = Cursor::new(film.lead().recording.clone());
+    let mut listed = false;
+    for &at in &kept {
+        if progress.cancelled() {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        let pictured = moments.positions.binary_search(&at);
+        if listed && pictured.is_ok() {
+            writeln!(out, "</ul>")?;
+            listed = false;
+        }
+        let step = format!("<b class=\"step\">Step {}</b>", thousands(at as u64));
+        if let Ok(number) = pictured {
+            let text = escaped(&film.sentence(at));
+            let picture = svg::element(&film.scene(at), &format!("step{at}-"), &variable);
+            writeln!(out, "<figure id=\"step-{at}\" aria-label=\"{text}\">\n{picture}<figcaption>{step}{text}</figcaption>\n</figure>")?;
+            progress.update(number as u64 + 1, moments.positions.len() as u64);
+        } else {
+            cursor.seek(at);
+            let begin = if listed { "" } else { "<ul class=\"steps\">\n" };
+            listed = true;
+            writeln!(out, "{begin}<li>{step}{}</li>", escaped(&film::sentence(&cursor)))?;
+        }
+    }
+    if listed {
+        writeln!(out, "</ul>")?;
+    }
+    if left_out > 0 {
+        let more = count(left_out as u64, "sentence is", "sentences are");
+        writeln!(out, "<p class=\"weak\">{more} left out here; the file of steps has all of them.</p>")?;
     }
     Ok(())
+}
+
+fn accounts(film: &Film, take: &Take, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+    let mut cursor = Cursor::new(take.recording.clone());
+    cursor.seek(take.recording.len());
+    let account = account(cursor.state());
+    let (counts, expected) = (account.counts, account.expected_in_the_end);
+    let rows = [
+        ("points", counts.points_seen.into(), String::new()),
+        ("groups with a candidate", counts.groups_hit.into(), String::new()),
+        ("candidates", counts.candidates.into(), significant(expected.candidates)),
+        ("merges", counts.merges.into(), significant(expected.merges)),
+        ("compare-exchanges", counts.compare_exchanges, significant(expected.compare_exchanges)),
+        ("shuffles", counts.shuffles, significant(expected.shuffles)),
+    ];
+    writeln!(out, "{}<table>\n<tr><th></th><th class=\"n\">counted</th><th class=\"n\">theory, mean at most</th></tr>", named(film, take))?;
+    for (what, counted, expected) in rows {
+        writeln!(out, "<tr><th>{what}</th><td class=\"n\">{}</td><td class=\"n\">{expected}</td></tr>", thousands(counted))?;
+    }
+    let worst = count(account.worst_merges, "merge", "merges");
+    writeln!(
+        out,
+        "</table>\n<p>These are the numbers of the whole search. The theory's are for points in random order; the worst order takes {worst}.</p>"
+    )
+}
+
+fn asked(film: &Film, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+    let questions: Vec<(&Take, Question)> =
+        film.takes.iter().flat_map(|take| film.lesson.questions(take).into_iter().map(move |question| (take, question))).collect();
+    if questions.is_empty() {
+        return Ok(());
+    }
+    let answer = |take: &Take, question: &Question| escaped(&question.answer.text(take.recording.shape().width));
+    writeln!(out, "<h2>Questions</h2>\n<ol class=\"asked\">")?;
+    for (take, question) in &questions {
+        let order = if film.takes.len() > 1 { format!("Points {}. ", take.arrangement.name()) } else { String::new() };
+        let text = format!("{order}After step {}. {}{}", thousands(question.at as u64), question.text, given(take, question));
+        writeln!(out, "<li>{}\n<details><summary>Answer</summary><p>{}</p></details></li>", escaped(&text), answer(take, question))?;
+    }
+    writeln!(out, "</ol>\n<section class=\"paper\">\n<h2>Answers</h2>\n<ol>")?;
+    for (take, question) in &questions {
+        writeln!(out, "<li>{}</li>", answer(take, question))?;
+    }
+    writeln!(out, "</ol>\n</section>")
 }
 
 /// What stands on a screen and not on paper: the distances that lanes vote about.
@@ -67,83 +237,4 @@ fn given(take: &Take, question: &Question) -> String {
         }
         _ => String::new(),
     }
-}
-
-fn about(take: &Take, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
-    let parameters = &take.recording.parameters;
-    let shape = parameters.shape;
-    let coordinates: Vec<String> = parameters.query.iter().take(8).map(|&value| significant(value.into())).collect();
-    let more = if parameters.query.len() > 8 { ", …" } else { "" };
-    let rows = [
-        ("data", format!("{}, {}", parameters.data, count(shape.n.into(), "point", "points"))),
-        ("query", format!("row {}, ({}{more})", thousands(parameters.query_row.into()), coordinates.join(", "))),
-        ("neighbours", format!("k = {}", shape.k)),
-        ("warp", format!("{} lanes, {} each: K = {}", shape.width, count(shape.registers.into(), "key", "keys"), parameters.capacity)),
-        ("recorded on", parameters.recorded_on.clone()),
-    ];
-    let rows: Vec<Vec<String>> = rows.into_iter().map(|(what, value)| vec![what.to_owned(), value]).collect();
-    writeln!(out, "{}", table(&rows, &[]))
-}
-
-fn sentences(lesson: &Lesson, take: &Take, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
-    let shown: Vec<usize> = take.range.clone().filter(|&at| take.recording.level(at) <= lesson.level).collect();
-    let mut cursor = Cursor::new(take.recording.clone());
-    for &at in shown.iter().take(MOST_SENTENCES) {
-        cursor.seek(at + 1);
-        let sentence = cursor.step().map_or_else(String::new, |step| describe(&step, cursor.state()));
-        let label = format!("{:>8}  ", thousands(at as u64 + 1));
-        paragraph(&format!("{label}{sentence}"), &" ".repeat(label.len()), out)?;
-    }
-    if shown.len() > MOST_SENTENCES {
-        let more = count((shown.len() - MOST_SENTENCES) as u64, "sentence", "sentences");
-        writeln!(out, "          {more} more stand in the file of steps.")?;
-    }
-    writeln!(out)
-}
-
-fn accounts(take: &Take, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
-    let mut cursor = Cursor::new(take.recording.clone());
-    cursor.seek(take.recording.len());
-    let account = account(cursor.state());
-    let (counts, expected) = (account.counts, account.expected_in_the_end);
-    let row = |what: &str, counted: u64, expected: String| vec![what.to_owned(), thousands(counted), expected];
-    let rows = [
-        vec![String::new(), "counted".to_owned(), "theory, mean at most".to_owned()],
-        row("points", counts.points_seen.into(), String::new()),
-        row("groups with a candidate", counts.groups_hit.into(), String::new()),
-        row("candidates", counts.candidates.into(), significant(expected.candidates)),
-        row("merges", counts.merges.into(), significant(expected.merges)),
-        row("compare-exchanges", counts.compare_exchanges, significant(expected.compare_exchanges)),
-        row("shuffles", counts.shuffles, significant(expected.shuffles)),
-    ];
-    writeln!(out, "{}", table(&rows, &[1, 2]))?;
-    let worst = count(account.worst_merges, "merge", "merges");
-    paragraph(
-        &format!("These are the numbers of the whole search. The theory's are for points in random order; the worst order takes {worst}."),
-        "",
-        out,
-    )?;
-    writeln!(out)
-}
-
-fn heading(text: &str, line: char, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
-    writeln!(out, "{text}\n{}\n", line.to_string().repeat(text.chars().count()))
-}
-
-/// A paragraph with lines of at most [`WIDTH`] characters, all but the first after `indent`. Spaces that begin it stay.
-fn paragraph(text: &str, indent: &str, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
-    let words = text.trim_start();
-    let mut line = text[..text.len() - words.len()].to_owned();
-    // A label's spaces stay, too.
-    for (number, word) in words.split(' ').enumerate() {
-        if number > 0 && line.chars().count() + 1 + word.chars().count() > WIDTH {
-            writeln!(out, "{}", line.trim_end())?;
-            line = indent.to_owned();
-        } else if number > 0 {
-            line.push(' ');
-        }
-        line += word;
-    }
-    writeln!(out, "{}", line.trim_end())?;
-    if indent.is_empty() { writeln!(out) } else { Ok(()) }
 }

@@ -15,7 +15,9 @@
 //! | [`account`] | what was done so far, beside the theory |
 //! | [`pseudocode`] | the kernel in a few lines, and where they stand in `cuda/` |
 //! | [`lessons`] | the seven lessons |
+//! | [`moments`] | which moments a film or a handout shows |
 //! | [`questions`] | what to ask in them, and the right answers |
+//! | [`picture`] | what is shown of a moment, as shapes; the window paints them, files are written from them |
 //! | [`jsonl`], [`handout`] | a recording as a file |
 
 pub mod account;
@@ -25,6 +27,8 @@ mod from_gpu;
 pub mod handout;
 pub mod jsonl;
 pub mod lessons;
+pub mod moments;
+pub mod picture;
 pub mod pseudocode;
 pub mod questions;
 mod recorder;

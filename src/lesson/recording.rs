@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::cursor::Level;
 use super::state::{Shape, State, work};
 use super::step::Step;
-use crate::engines::lockstep;
+use crate::engines::lockstep::{self, distance_of};
 use crate::knn::Problem;
 
 /// Keys that may move between two keyframes: a fifth of a millisecond's work, of the sixteen that a frame has.
@@ -132,6 +132,25 @@ impl Parameters {
     }
 }
 
+/// Where the positive squared distances of all candidates lie; zeros, where there are none.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Span {
+    /// All but one in 64 are larger.
+    pub low: f32,
+    /// Half of them are larger.
+    pub middle: f32,
+    /// The largest.
+    pub high: f32,
+}
+
+impl Span {
+    fn of(mut distances: Vec<f32>) -> Self {
+        distances.sort_unstable_by(f32::total_cmp);
+        let Some(&high) = distances.last() else { return Self::default() };
+        Self { low: distances[distances.len() / 64], middle: distances[distances.len() / 2], high }
+    }
+}
+
 /// A state to start from.
 #[derive(Clone, Debug)]
 struct Keyframe {
@@ -155,6 +174,8 @@ pub struct Recording {
     pub(super) merges: Vec<u32>,
     /// Those of them that change `max_distance`.
     pub(super) changes: Vec<u32>,
+    /// Of the positive squared distances of candidates.
+    span: Span,
 }
 
 impl Recording {
@@ -166,7 +187,7 @@ impl Recording {
         let (mut hits, mut merges, mut changes) = (Vec::new(), Vec::new(), Vec::new());
         let mut state = State::new(parameters.shape);
         let mut keyframes = vec![Keyframe { position: 0, state: state.clone() }];
-        let mut since = 0;
+        let (mut distances, mut since) = (Vec::new(), 0);
         for (at, step) in steps.iter().enumerate() {
             let number = at as u32;
             match step {
@@ -177,6 +198,10 @@ impl Recording {
                         changes.push(number);
                     }
                 }
+                Step::Appended { placed } => {
+                    let positive = |distance: &f32| *distance > 0.0 && distance.is_finite();
+                    distances.extend(placed.iter().map(|candidate| distance_of(candidate.key)).filter(positive));
+                }
                 _ => {}
             }
             state.apply(step);
@@ -186,7 +211,8 @@ impl Recording {
                 since = 0;
             }
         }
-        Self { parameters, problem, query, steps, keyframes, hits, merges, changes }
+        let span = Span::of(distances);
+        Self { parameters, problem, query, steps, keyframes, hits, merges, changes, span }
     }
 
     /// The sizes.
@@ -271,6 +297,11 @@ impl Recording {
         let end = self.position_of_merge(merge)?;
         let start = self.steps[..end].iter().rposition(|step| matches!(step, Step::BufferFull | Step::Padded { .. }))?;
         Some(start..end)
+    }
+
+    /// What the squared distances of all candidates span: what colours stand for.
+    pub fn span(&self) -> Span {
+        self.span
     }
 
     /// The last state at or before a position that is kept, and its position.

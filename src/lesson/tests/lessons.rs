@@ -1,13 +1,19 @@
 //! Every lesson records, and each of its questions has a right answer.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::AtomicBool;
 
 use super::super::account::account;
+use super::super::handout::{self, Theme};
+use super::super::jsonl;
 use super::super::lessons::{Choice, LESSONS, Lesson, Take, lesson};
+use super::super::moments::Selection;
+use super::super::picture::Film;
+use super::super::picture::svg::escaped;
 use super::super::questions::{Answer, Ask, Question, Reply};
-use super::super::{handout, jsonl};
 use super::*;
 use crate::knn::theory;
+use crate::palette;
 
 fn takes(lesson: &Lesson) -> Vec<Take> {
     lesson.record(Choice::default(), &Silent).unwrap()
@@ -166,20 +172,58 @@ fn a_broken_file_is_named_by_its_line() {
     assert!(why(&text.replacen("\"swapped\":[", "\"swapped\":[4000000000],\"rest\":[", 1)).contains("there is no element 4000000000"));
 }
 
+/// A handout in full: all that stands in it stands there escaped, and it asks for no other file.
 #[test]
 fn handouts_hold_what_they_promise() {
     for lesson in &LESSONS {
         let takes = takes(lesson);
+        let film = Film::new(lesson, takes.clone(), [960.0, 540.0], 1.0, palette::LIGHT);
+        let moments = Selection::of_lesson(3).moments(lesson, film.lead()).unwrap();
         let mut text = Vec::new();
-        handout::write(lesson, &takes, &mut text).unwrap();
+        handout::write(&film, &moments, Theme::Readers, &Silent, &mut text).unwrap();
         let text = String::from_utf8(text).unwrap();
-        assert!(text.contains(lesson.title) && text.contains("Questions") && text.contains("Answers"));
-        assert!(!text.contains("NaN"), "lesson {}", lesson.number);
+        assert!(text.contains(lesson.title) && text.contains(&escaped(lesson.paragraph)) && !text.contains("NaN"), "lesson {}", lesson.number);
+        assert_eq!(text.matches("<figure ").count(), moments.positions.len().min(3));
+        assert_eq!(text.matches("<svg ").count(), text.matches("</svg>").count());
+        for &at in &moments.positions {
+            assert!(text.contains(&format!("<figure id=\"step-{at}\" ")) && text.contains(&escaped(&film.sentence(at))));
+        }
+        // Of one take, what happened in between is told, too.
+        let sentences = if takes.len() == 1 { moments.all.len().min(400) } else { moments.positions.len() };
+        assert!(text.matches("<b class=\"step\">").count() >= sentences);
         // A ballot can be worked out on paper.
         let ballots = takes.iter().flat_map(|take| lesson.questions(take)).filter(|question| question.ask == Ask::Votes).count();
         assert_eq!(text.matches("Distances from lane 0 on: ").count(), ballots);
-        assert!(text.lines().all(|line| line.chars().count() <= 110 && line.trim_end() == line));
         let questions: usize = takes.iter().map(|take| lesson.questions(take).len()).sum();
-        assert!(text.contains(&format!("\n{questions}. ")) && !text.contains(&format!("\n{}. ", questions + 1)));
+        assert_eq!(text.matches("<details><summary>Answer</summary>").count(), questions);
+        stands_alone(&text);
     }
+}
+
+/// No script, no file, no font and no style from elsewhere; a namespace is a name only.
+fn stands_alone(html: &str) {
+    let without = html.replace("xmlns=\"http://www.w3.org/2000/svg\"", "");
+    for outside in ["<script", "<link", "<img", "<iframe", "src=", "href=", "@import", "http:", "https:", "//"] {
+        assert!(!without.contains(outside), "{outside}");
+    }
+    let open: Vec<&str> = without.split("url(").skip(1).map(|rest| rest.split(')').next().unwrap()).collect();
+    assert!(open.iter().all(|name| name.starts_with("#step") && html.contains(&format!("id=\"{}\"", &name[1..]))), "{open:?}");
+}
+
+#[test]
+fn a_handout_has_the_readers_colours_or_those_that_were_asked_for() {
+    let lesson = &LESSONS[0];
+    let film = Film::new(lesson, takes(lesson), [960.0, 540.0], 1.0, palette::HIGH_CONTRAST);
+    let moments = Selection::of_lesson(1).moments(lesson, film.lead()).unwrap();
+    let written = |theme| {
+        let mut text = Vec::new();
+        handout::write(&film, &moments, theme, &Silent, &mut text).unwrap();
+        String::from_utf8(text).unwrap()
+    };
+    let (readers, own) = (written(Theme::Readers), written(Theme::Film));
+    assert!(readers.contains("@media screen and (prefers-color-scheme:dark)") && readers.contains("--canvas:#ffffff"));
+    assert!(!own.contains("prefers-color-scheme") && own.contains("--canvas:#000000") && !own.contains("--canvas:#ffffff"));
+    let stopped = AtomicBool::new(true);
+    let error = handout::write(&film, &moments, Theme::Film, &stopped, &mut Vec::new()).unwrap_err();
+    assert_eq!(error.kind(), std::io::ErrorKind::Interrupted);
 }

@@ -1,0 +1,227 @@
+//! Which files `warpscope lesson` writes, and what its pictures show.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::bail;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+
+use super::bar::Bar;
+use super::output;
+use crate::export::{self, text};
+use crate::lesson::Level;
+use crate::lesson::handout::Theme;
+use crate::lesson::lessons::{Lesson, Take};
+use crate::lesson::moments::{self, Moments, Selection};
+use crate::lesson::picture::Film;
+use crate::palette::{DARK, HIGH_CONTRAST, LIGHT, Palette};
+
+/// Pictures of a GIF or a sequence, unless more are asked for.
+const MOST_FRAMES: usize = 120;
+
+/// Pictures of a handout, likewise.
+const MOST_ON_PAPER: usize = 24;
+
+/// Width and height of a picture, unless it is said: of a projector.
+const SIZE: [f32; 2] = [1280.0, 720.0];
+
+/// Of one on paper: the smallest, so that its text is large there.
+const SIZE_ON_PAPER: [f32; 2] = [960.0, 540.0];
+
+/// What the lesson's flags say about files.
+#[derive(Debug, clap::Args)]
+#[command(
+    group(clap::ArgGroup::new("output").args(["out", "png", "svg", "gif", "frames"]).required(true).multiple(true)),
+    group(clap::ArgGroup::new("still").args(["png", "svg"]).multiple(true))
+)]
+pub struct PictureArgs {
+    /// Writes the steps (steps.jsonl, all of the search) and a handout (handout.html) into a folder; files of the other
+    /// flags go there, too, where they are given no name
+    #[arg(long, value_name = "DIR", help_heading = "Files")]
+    out: Option<PathBuf>,
+    /// Writes the picture of one moment
+    #[arg(long, value_name = "FILE", help_heading = "Files")]
+    png: Option<Option<PathBuf>>,
+    /// Writes that as a vector graphic
+    #[arg(long, value_name = "FILE", help_heading = "Files")]
+    svg: Option<Option<PathBuf>>,
+    /// Writes a range as an animation
+    #[arg(long, value_name = "FILE", help_heading = "Files")]
+    gif: Option<Option<PathBuf>>,
+    /// Writes a range as numbered PNG files
+    #[arg(long, value_name = "DIR", help_heading = "Files")]
+    frames: Option<Option<PathBuf>>,
+    /// The moment of --png and --svg: after so many steps [default: where the lesson's part ends]
+    #[arg(long, value_name = "STEP", requires = "still", help_heading = "What is shown")]
+    at: Option<usize>,
+    /// The first moment of a range [default: where the lesson's part begins]
+    #[arg(long, value_name = "STEP", help_heading = "What is shown")]
+    from: Option<usize>,
+    /// The last moment of a range [default: where the lesson's part ends]
+    #[arg(long, value_name = "STEP", help_heading = "What is shown")]
+    to: Option<usize>,
+    /// Which steps of a range: those of this level of detail and coarser ones [default: the lesson's]
+    #[arg(long, value_parser = PossibleValuesParser::new(Level::ALL.map(Level::name)).map(|name| level(&name)), help_heading = "What is shown")]
+    level: Option<Level>,
+    /// One of so many of these
+    #[arg(long, value_name = "NUMBER", default_value_t = 1, hide_default_value = true, help_heading = "What is shown")]
+    every: usize,
+    /// At most so many, spread evenly [default: 120, and 24 in the handout]
+    #[arg(long, value_name = "NUMBER", help_heading = "What is shown")]
+    most: Option<usize>,
+    /// Of a lesson with several orders of the points, this one alone; else they stand side by side
+    #[arg(long, value_name = "ORDER", help_heading = "What is shown")]
+    take: Option<String>,
+    /// The colours of pictures [default: light; in the handout as the reader has it]
+    #[arg(long, value_parser = PossibleValuesParser::new(["light", "dark", "high-contrast"]), help_heading = "How it looks")]
+    look: Option<String>,
+    /// Width and height of a picture, 960x540 or more; what is larger shows more, with smaller text [default: 1280x720]
+    #[arg(long, value_name = "WxH", value_parser = size, help_heading = "How it looks")]
+    size: Option<[f32; 2]>,
+    /// Pixels for each of them
+    #[arg(long, value_name = "NUMBER", default_value_t = 1.0, help_heading = "How it looks")]
+    scale: f32,
+    /// How long a picture of the GIF stays, in seconds; the last one stays longer
+    #[arg(long, value_name = "SECONDS", default_value_t = 1.2, help_heading = "How it looks")]
+    pace: f32,
+}
+
+fn level(name: &str) -> Level {
+    Level::ALL.into_iter().find(|level| level.name() == name).unwrap_or(Level::Lane)
+}
+
+fn size(text: &str) -> Result<[f32; 2], String> {
+    let parsed = text.split_once(['x', '\u{d7}']).and_then(|(width, height)| Some([width.trim().parse::<u16>().ok()?, height.trim().parse().ok()?]));
+    match parsed.map(|lengths| lengths.map(f32::from)) {
+        Some(size) if size[0] >= SIZE_ON_PAPER[0] && size[1] >= SIZE_ON_PAPER[1] => Ok(size),
+        Some(_) => Err("a picture has no room below 960x540".to_owned()),
+        None => Err("a size is width x height, such as 1280x720".to_owned()),
+    }
+}
+
+/// The files that are to be written.
+pub struct Plan {
+    steps: Vec<PathBuf>,
+    handout: Option<PathBuf>,
+    png: Option<PathBuf>,
+    svg: Option<PathBuf>,
+    gif: Option<PathBuf>,
+    frames: Option<PathBuf>,
+}
+
+impl PictureArgs {
+    /// The files of a lesson, once it is sure that they can be written and that what is asked makes sense: before the work,
+    /// not after it.
+    pub fn plan(&self, takes: &[&str]) -> anyhow::Result<Plan> {
+        let (low, high) = export::lesson::PACES;
+        if !(low..=high).contains(&self.pace) {
+            bail!("--pace {}: a picture stays {low} to {high} seconds", self.pace);
+        }
+        crate::lesson::picture::raster::pixels(self.size.unwrap_or(SIZE), self.scale)?;
+        if let Some(take) = self.take.as_ref().filter(|take| !takes.contains(&take.as_str())) {
+            bail!("--take {take}: this lesson has {}", takes.join(", "));
+        }
+        let name = |flag: &str, file: &Option<Option<PathBuf>>, default: &str| match (file, &self.out) {
+            (None, _) => Ok(None),
+            (Some(Some(path)), _) => Ok(Some(path.clone())),
+            (Some(None), Some(dir)) => Ok(Some(dir.join(default))),
+            (Some(None), None) => bail!("--{flag}: it needs a name, or --out DIR, where it is called {default}"),
+        };
+        let plan = Plan {
+            steps: self.out.iter().flat_map(|dir| takes.iter().map(|take| dir.join(steps_file(take, takes.len())))).collect(),
+            handout: self.out.as_ref().map(|dir| dir.join("handout.html")),
+            png: name("png", &self.png, "lesson.png")?,
+            svg: name("svg", &self.svg, "lesson.svg")?,
+            gif: name("gif", &self.gif, "lesson.gif")?,
+            frames: name("frames", &self.frames, "frames")?,
+        };
+        for dir in self.out.iter().chain(&plan.frames) {
+            std::fs::create_dir_all(dir).map_err(|why| anyhow::anyhow!("cannot write: {why}: {}", dir.display()))?;
+        }
+        for file in plan.files() {
+            export::check(file)?;
+        }
+        if let Some(dir) = &plan.frames {
+            export::check(&dir.join("frame-0001.png"))?;
+        }
+        Ok(plan)
+    }
+
+    /// Writes them, and says what was written.
+    pub fn write(&self, plan: &Plan, lesson: &Lesson, takes: &[Take]) -> anyhow::Result<Vec<String>> {
+        let shown: Vec<Take> = match &self.take {
+            Some(name) => takes.iter().filter(|take| take.arrangement.name() == name).cloned().collect(),
+            None => takes.to_vec(),
+        };
+        let film = Film::new(lesson, shown, self.size.unwrap_or(SIZE), self.scale, self.palette());
+        let paper = Film::new(lesson, film.takes.clone(), self.size.unwrap_or(SIZE_ON_PAPER), 1.0, self.palette());
+        // All that may be wrong, before anything is written.
+        let at = moments::check(&film.lead().recording, self.at.unwrap_or(film.lead().range.end))?;
+        let (frames, figures) = (self.moments(MOST_FRAMES, &film)?, self.moments(MOST_ON_PAPER, &film)?);
+        let mut written = Vec::new();
+        let mut wrote = |path: &Path| written.push(path.display().to_string());
+        for (take, path) in takes.iter().zip(&plan.steps) {
+            export::lesson::steps(&take.recording, path)?;
+            wrote(path);
+        }
+        if let Some(path) = &plan.png {
+            export::lesson::picture(&film, at, path)?;
+            wrote(path);
+        }
+        if let Some(path) = &plan.svg {
+            export::lesson::drawing(&film, at, path)?;
+            wrote(path);
+        }
+        if let Some(path) = &plan.gif {
+            export::lesson::gif(&film, &frames, self.pace, path, &Bar::new("drawing the GIF"))?;
+            wrote(path);
+        }
+        if let Some(dir) = &plan.frames {
+            let files = export::lesson::frames(&film, &frames, dir, &Bar::new("drawing the frames"))?;
+            wrote(&dir.join(format!("frame-0001.png to frame-{:04}.png", files.len())));
+        }
+        if plan.gif.is_some() || plan.frames.is_some() {
+            tell("pictures", &frames);
+        }
+        // Last: where it is, the others are.
+        if let Some(path) = &plan.handout {
+            let theme = if self.look.is_some() { Theme::Film } else { Theme::Readers };
+            export::lesson::handout(&paper, &figures, theme, path, &Bar::new("drawing the handout"))?;
+            wrote(path);
+            tell("the handout's pictures", &figures);
+        }
+        Ok(written)
+    }
+
+    fn palette(&self) -> Palette {
+        match self.look.as_deref() {
+            Some("dark") => DARK,
+            Some("high-contrast") => HIGH_CONTRAST,
+            _ => LIGHT,
+        }
+    }
+
+    fn moments(&self, most: usize, film: &Film) -> anyhow::Result<Moments> {
+        let selection = Selection { from: self.from, to: self.to, level: self.level, every: self.every, most: self.most.unwrap_or(most) };
+        Ok(selection.moments(&film.lesson, film.lead())?)
+    }
+}
+
+impl Plan {
+    /// All files but the frames.
+    pub fn files(&self) -> impl Iterator<Item = &Path> {
+        self.steps.iter().chain(&self.handout).chain(&self.png).chain(&self.svg).chain(&self.gif).map(PathBuf::as_path)
+    }
+}
+
+fn steps_file(take: &str, takes: usize) -> String {
+    if takes == 1 { "steps.jsonl".to_owned() } else { format!("steps-{take}.jsonl") }
+}
+
+/// Nothing is left out unsaid.
+fn tell(what: &str, moments: &Moments) {
+    let (shown, all) = (moments.positions.len(), moments.all.len());
+    if shown < all {
+        let of = text::count(all as u64, "moment", "moments");
+        output::note(&format!("{what} show {} of {of} at level {}; --most {all} shows all", text::thousands(shown as u64), moments.level.name()));
+    }
+}

@@ -1,0 +1,289 @@
+//! What of a lesson becomes files: its steps, pictures of its moments, films of a range, a handout.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use image::codecs::png::PngEncoder;
+use image::{DynamicImage, ExtendedColorType, ImageEncoder as _, RgbaImage};
+use rayon::prelude::*;
+
+use super::{ExportError, write};
+use crate::lesson::handout::{self, Theme};
+use crate::lesson::moments::Moments;
+use crate::lesson::picture::Film;
+use crate::lesson::picture::gif::{Animation, Colors};
+use crate::lesson::picture::svg::svg;
+use crate::lesson::{Recording, jsonl};
+use crate::progress::Progress;
+
+/// Pictures that a GIF's colours are chosen from.
+const SAMPLES: usize = 8;
+
+/// The last picture of a GIF stays so many times as long.
+const LAST_STAYS: u16 = 3;
+
+/// How long a picture of a GIF stays, in seconds, from and to: browsers show what is shorter much longer.
+pub const PACES: (f32, f32) = (0.02, 100.0);
+
+/// Writes all steps of a recording as JSON Lines.
+///
+/// # Errors
+/// [`ExportError::Io`].
+pub fn steps(recording: &Recording, path: &Path) -> Result<(), ExportError> {
+    write(path, |out| jsonl::write(recording, 0..recording.len(), out))
+}
+
+/// Writes the picture of a position as PNG.
+///
+/// # Errors
+/// [`ExportError::Io`], [`ExportError::Picture`].
+pub fn picture(film: &Film, position: usize, path: &Path) -> Result<(), ExportError> {
+    png(film.image(position)?, path)
+}
+
+/// Writes the picture of a position as SVG.
+///
+/// # Errors
+/// [`ExportError::Io`].
+pub fn drawing(film: &Film, position: usize, path: &Path) -> Result<(), ExportError> {
+    write(path, |out| io::Write::write_all(out, svg(&film.scene(position), &film.palette).as_bytes()))
+}
+
+/// Writes a picture of each moment as PNG into a folder, which is made if it is not there: `frame-0001.png`, …. Gives
+/// the files. When it fails or is cancelled, those that were written are removed.
+///
+/// # Errors
+/// [`ExportError::Io`], [`ExportError::Picture`], [`ExportError::Cancelled`]; [`ExportError::OtherFrames`] where the
+/// folder has frames that would end up behind these.
+pub fn frames(film: &Film, moments: &Moments, dir: &Path, progress: &dyn Progress) -> Result<Vec<PathBuf>, ExportError> {
+    std::fs::create_dir_all(dir).map_err(ExportError::io(dir))?;
+    let count = moments.positions.len();
+    if has_frames_after(count, dir).map_err(ExportError::io(dir))? {
+        return Err(ExportError::OtherFrames { path: dir.to_owned() });
+    }
+    let mut written = Vec::with_capacity(count);
+    let done = images(film, &moments.positions, &mut |number, image| {
+        let path = dir.join(format!("frame-{:04}.png", number + 1));
+        png(image, &path)?;
+        written.push(path);
+        progress.update(number as u64 + 1, count as u64);
+        if progress.cancelled() { Err(ExportError::Cancelled) } else { Ok(()) }
+    });
+    if let Err(error) = done {
+        for path in written {
+            let _ = std::fs::remove_file(path);
+        }
+        return Err(error);
+    }
+    Ok(written)
+}
+
+/// Writes the moments as a GIF, each for `pace` seconds, within [`PACES`].
+///
+/// # Errors
+/// [`ExportError::Io`], [`ExportError::Picture`], [`ExportError::Cancelled`].
+pub fn gif(film: &Film, moments: &Moments, pace: f32, path: &Path, progress: &dyn Progress) -> Result<(), ExportError> {
+    let positions = &moments.positions;
+    let hundredths = (pace.clamp(PACES.0, PACES.1) * 100.0).round() as u16;
+    let [width, height] = film.pixels()?.map(|length| length as u16);
+    let sampled: Vec<usize> = positions.iter().step_by(positions.len().div_ceil(SAMPLES).max(1)).copied().collect();
+    let total = (sampled.len() + positions.len()) as u64;
+    let mut samples = Vec::with_capacity(sampled.len());
+    images(film, &sampled, &mut |number, image| {
+        samples.push(image);
+        progress.update(number as u64 + 1, total);
+        if progress.cancelled() { Err(ExportError::Cancelled) } else { Ok(()) }
+    })?;
+    let colors = Colors::of(&samples, &film.palette);
+    // The reason outlives the writer, which knows only errors of its own kind.
+    let mut failed = None;
+    let result = write(path, |out| {
+        let mut animation = Animation::new(out, [width, height], colors)?;
+        let last = positions.len().saturating_sub(1);
+        let done = images(film, positions, &mut |number, image| {
+            let stays = if number == last { hundredths.saturating_mul(LAST_STAYS) } else { hundredths };
+            animation.add(image, stays).map_err(ExportError::io(path))?;
+            progress.update((samples.len() + number + 1) as u64, total);
+            if progress.cancelled() { Err(ExportError::Cancelled) } else { Ok(()) }
+        });
+        match done {
+            Ok(()) => animation.finish(),
+            Err(error) => {
+                failed = Some(error);
+                Err(io::ErrorKind::Interrupted.into())
+            }
+        }
+    });
+    failed.map_or(result, Err)
+}
+
+/// Writes the handout, with pictures of the moments.
+///
+/// # Errors
+/// [`ExportError::Io`], [`ExportError::Cancelled`].
+pub fn handout(film: &Film, moments: &Moments, theme: Theme, path: &Path, progress: &dyn Progress) -> Result<(), ExportError> {
+    write(path, |out| handout::write(film, moments, theme, progress, out)).map_err(|error| match error {
+        ExportError::Io { why, .. } if why.kind() == io::ErrorKind::Interrupted => ExportError::Cancelled,
+        other => other,
+    })
+}
+
+/// Draws pictures on all cores, a few at a time, and hands them on in their order.
+fn images(film: &Film, positions: &[usize], take: &mut dyn FnMut(usize, RgbaImage) -> Result<(), ExportError>) -> Result<(), ExportError> {
+    let at_a_time = rayon::current_num_threads().max(1);
+    for (chunk, positions) in positions.chunks(at_a_time).enumerate() {
+        let drawn: Vec<_> = positions.par_iter().map(|&position| film.image(position)).collect();
+        for (number, image) in drawn.into_iter().enumerate() {
+            take(chunk * at_a_time + number, image?)?;
+        }
+    }
+    Ok(())
+}
+
+fn png(image: RgbaImage, path: &Path) -> Result<(), ExportError> {
+    let (width, height) = image.dimensions();
+    // No pixel is transparent.
+    let pixels = DynamicImage::ImageRgba8(image).into_rgb8();
+    write(path, |out| PngEncoder::new(out).write_image(&pixels, width, height, ExtendedColorType::Rgb8).map_err(io::Error::other))
+}
+
+fn has_frames_after(count: usize, dir: &Path) -> io::Result<bool> {
+    for entry in std::fs::read_dir(dir)? {
+        let name = entry?.file_name();
+        let number = name.to_str().and_then(|name| name.strip_prefix("frame-")?.strip_suffix(".png")?.parse::<usize>().ok());
+        if number.is_some_and(|number| number > count) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+    use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+    use image::AnimationDecoder as _;
+    use image::codecs::gif::GifDecoder;
+
+    use super::*;
+    use crate::lesson::lessons::{self, Choice};
+    use crate::lesson::moments::Selection;
+    use crate::palette::{DARK, LIGHT};
+    use crate::progress::Silent;
+
+    fn film(number: u32) -> (Film, Moments) {
+        let lesson = lessons::lesson(number).unwrap();
+        let takes = lesson.record(Choice::default(), &Silent).unwrap();
+        let film = Film::new(lesson, takes, [960.0, 540.0], 1.0, LIGHT);
+        let moments = Selection::of_lesson(6).moments(lesson, film.lead()).unwrap();
+        (film, moments)
+    }
+
+    fn names(folder: &Path) -> Vec<String> {
+        let mut names: Vec<String> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    /// Notes what it is told, and stops after so many.
+    struct Watch {
+        told: Mutex<Vec<(u64, u64)>>,
+        stop_after: u64,
+        asked: AtomicU64,
+    }
+
+    impl Watch {
+        fn new(stop_after: u64) -> Self {
+            Self { told: Mutex::default(), stop_after, asked: AtomicU64::new(0) }
+        }
+    }
+
+    impl Progress for Watch {
+        fn update(&self, done: u64, total: u64) {
+            self.told.lock().unwrap().push((done, total));
+        }
+
+        fn cancelled(&self) -> bool {
+            self.asked.fetch_add(1, Ordering::Relaxed) + 1 >= self.stop_after
+        }
+    }
+
+    #[test]
+    fn a_gif_has_every_moment_in_its_time_and_looks_like_the_pictures() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lesson.gif");
+        let (film, moments) = film(3);
+        let watch = Watch::new(u64::MAX);
+        gif(&film, &moments, 0.5, &path, &watch).unwrap();
+        let file = std::io::BufReader::new(std::fs::File::open(&path).unwrap());
+        let frames = GifDecoder::new(file).unwrap().into_frames().collect_frames().unwrap();
+        assert_eq!(frames.len(), moments.positions.len());
+        let delays: Vec<u32> = frames.iter().map(|frame| frame.delay().numer_denom_ms().0).collect();
+        assert_eq!(delays, [500, 500, 500, 500, 500, 1500]);
+        for (frame, &position) in frames.iter().zip(&moments.positions) {
+            let picture = film.image(position).unwrap();
+            assert_eq!(frame.buffer().dimensions(), picture.dimensions());
+            let far = frame.buffer().as_raw().iter().zip(picture.as_raw()).filter(|(a, b)| a.abs_diff(**b) > 40).count();
+            assert!(far * 1000 < picture.as_raw().len(), "{far} values of position {position} are far off");
+        }
+        let told = watch.told.into_inner().unwrap();
+        assert!(told.is_sorted() && told.last().is_some_and(|(done, total)| done == total), "{told:?}");
+        assert!(std::fs::metadata(&path).unwrap().len() < 500_000);
+    }
+
+    #[test]
+    fn frames_are_numbered_and_differ() {
+        let folder = tempfile::tempdir().unwrap();
+        let (film, moments) = film(1);
+        let film = Film { scale: 0.5, palette: DARK, ..film };
+        let files = frames(&film, &moments, &folder.path().join("new/film"), &Silent).unwrap();
+        assert_eq!(
+            names(&folder.path().join("new/film")),
+            ["frame-0001.png", "frame-0002.png", "frame-0003.png", "frame-0004.png", "frame-0005.png", "frame-0006.png"]
+        );
+        let read: Vec<_> = files.iter().map(|file| image::open(file).unwrap().into_rgba8()).collect();
+        assert!(read.iter().all(|image| image.dimensions() == (480, 270)));
+        assert!(read.windows(2).all(|pair| pair[0] != pair[1]));
+        assert_eq!(read[2], film.image(moments.positions[2]).unwrap());
+        // A shorter film does not mix with the rest of a longer one; the same one again does no harm.
+        frames(&film, &moments, &folder.path().join("new/film"), &Silent).unwrap();
+        let short = Moments { positions: moments.positions[..2].to_vec(), ..moments };
+        let error = frames(&film, &short, &folder.path().join("new/film"), &Silent).unwrap_err().to_string();
+        assert!(error.starts_with("cannot write: the folder holds later frames of another film"), "{error}");
+    }
+
+    #[test]
+    fn what_is_cancelled_leaves_nothing_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        let (film, moments) = film(1);
+        for stop_after in [1, 3, 8] {
+            let error = gif(&film, &moments, 1.0, &folder.path().join("a.gif"), &Watch::new(stop_after)).unwrap_err();
+            assert!(matches!(error, ExportError::Cancelled), "{error}");
+        }
+        assert!(matches!(frames(&film, &moments, folder.path(), &Watch::new(3)).unwrap_err(), ExportError::Cancelled));
+        let path = folder.path().join("a.html");
+        assert!(matches!(handout(&film, &moments, Theme::Readers, &path, &AtomicBool::new(true)).unwrap_err(), ExportError::Cancelled));
+        assert_eq!(names(folder.path()), [""; 0]);
+    }
+
+    #[test]
+    fn what_cannot_be_written_says_why() {
+        let folder = tempfile::tempdir().unwrap();
+        let (film, moments) = film(1);
+        let nowhere = folder.path().join("none/a.png");
+        for error in [
+            picture(&film, 3, &nowhere).unwrap_err(),
+            drawing(&film, 3, &nowhere).unwrap_err(),
+            gif(&film, &moments, 1.0, &nowhere, &Silent).unwrap_err(),
+            handout(&film, &moments, Theme::Film, &nowhere, &Silent).unwrap_err(),
+        ] {
+            let message = error.to_string();
+            assert!(message.starts_with("cannot write: No such file") && message.ends_with("none/a.png"), "{message}");
+        }
+        let huge = Film { scale: 40.0, ..film };
+        let error = picture(&huge, 3, &folder.path().join("a.png")).unwrap_err();
+        assert_eq!(error.to_string(), "38400 \u{d7} 21600 pixels: a picture has 1 to 16384 on each side");
+        assert_eq!(names(folder.path()), [""; 0]);
+    }
+}

@@ -1,0 +1,292 @@
+//! The vote, how a lane finds its slot, and the buffer as it fills.
+//!
+//! Lane 0 is on the left, as in the other parts; the mask as a number, whose lowest bit is lane 0's, stands beside it.
+
+use super::View;
+use super::cells::{Cell, Grid, Look};
+use super::moment::{Vote, vote};
+use super::pen::{ROW, Scale, Style, area, dashed, digits, faint, line, mono, sans, width};
+use super::scene::{Area, Font, Ink, Scene, Target};
+use super::warp::slot_holds;
+use crate::engines::lockstep::{PADDING, lanes_below};
+use crate::lesson::describe::hex;
+use crate::lesson::state::{Stage, State};
+use crate::lesson::step::Step;
+use crate::text::thousands;
+
+/// Draws the part.
+pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
+    let mut scene = Scene::new(wide, high);
+    let (state, text) = (view.cursor.state(), view.text);
+    let shape = state.shape;
+    let vote = vote(view.cursor);
+    let lane = spelled_out(view, vote.as_ref());
+    let mut room = area(0.0, 0.0, wide, high);
+    scene.label(room.take_top(text * 1.6), 0.0, sans(text, Ink::Text), &title(state, vote.as_ref()));
+
+    // Rows: lanes, distances, votes, slots, lower lanes, both; two lines of words; the buffer.
+    let buffer_rows = shape.registers as f32;
+    let words = 3.0 * text * ROW;
+    let rest = room.height - words - text * 1.4;
+    let one = (rest * 0.66 / 6.0).clamp(1.0, text * 2.0);
+    let names = width(Font::Sans, text * 0.8, "lower lanes") + text * 0.5;
+    let mut columns = room;
+    columns.take_left(names);
+    columns.take_right(text * 0.3);
+    let grid = Grid { area: area(columns.x, room.y, columns.width, one), columns: shape.width, rows: 1, gutter: 0.0 };
+    let mut table = Table { scene: &mut scene, view, grid, names: area(0.0, room.y, names - text * 0.5, one), one };
+
+    table.lanes(vote.as_ref(), lane);
+    table.distances(vote.as_ref());
+    table.bits("ballot", vote.as_ref().and_then(|vote| vote.mask), Ink::Candidate, None);
+    table.slots(vote.as_ref(), lane);
+    let lower = lane.map(lanes_below);
+    table.bits("lower lanes", lower, Ink::TextWeak, lane);
+    let both = lower.and_then(|lower| vote.as_ref().and_then(|vote| vote.mask).map(|mask| mask & lower));
+    table.bits("both", both, Ink::Accent, lane);
+    room.take_top(6.0 * one);
+    room.take_top(text * 0.2);
+
+    let lines = spell(state, vote.as_ref(), lane);
+    let [first, second, third] = [room.take_top(text * ROW), room.take_top(text * ROW), room.take_top(text * ROW)];
+    scene.label(first, 0.0, mono(text * 0.9, Ink::Text), &lines[0]);
+    scene.label(second, 0.0, mono(text * 0.9, Ink::Text), &lines[1]);
+
+    // The buffer.
+    let capacity = shape.capacity();
+    let says = match state.stage {
+        Stage::Sort | Stage::Merge => "Buffer: its keys are in the registers, being merged".to_owned(),
+        _ => format!("Buffer: {} of {} slots taken", thousands(state.buffered.into()), thousands(capacity.into())),
+    };
+    scene.label(third, 0.0, sans(text * 0.9, Ink::Text), &says);
+    room.take_top(text * 0.15);
+    let slots_high = (room.height - text * 0.2).min(one * 1.1 * buffer_rows).max(1.0);
+    let grid = Grid { area: area(columns.x, room.y, columns.width, slots_high), columns: shape.width, rows: shape.registers, gutter: 0.0 };
+    buffer(&mut scene, view, &grid, area(0.0, room.y, names - text * 0.5, slots_high));
+    scene
+}
+
+fn title(state: &State, vote: Option<&Vote>) -> String {
+    let width = state.shape.width;
+    match vote {
+        None => "Ballot: no group of points yet".to_owned(),
+        Some(vote) => {
+            let end = vote.base.saturating_add(width).min(state.shape.n) - 1;
+            let points = format!("points {} to {}", thousands(vote.base.into()), thousands(end.into()));
+            match vote.mask {
+                None => format!("Ballot: {points}, not voted yet"),
+                Some(mask) => format!("Ballot of {points}: {}", hex(mask, width)),
+            }
+        }
+    }
+}
+
+/// The lane whose slot is spelled out: that under the pointer, or the highest that votes.
+fn spelled_out(view: &View<'_>, vote: Option<&Vote>) -> Option<u32> {
+    let shape = view.cursor.state().shape;
+    match view.hover {
+        Some(Target::Lane(lane)) if lane < shape.width => Some(lane),
+        _ => {
+            let mask = vote?.mask?;
+            (mask != 0).then(|| mask.ilog2())
+        }
+    }
+}
+
+/// The popcount in words and numbers.
+fn spell(state: &State, vote: Option<&Vote>, lane: Option<u32>) -> [String; 2] {
+    let (Some(vote), Some(lane)) = (vote, lane) else { return [String::new(), String::new()] };
+    let Some(mask) = vote.mask else { return [format!("lane {lane}: not voted yet"), String::new()] };
+    let (width, below) = (state.shape.width, vote.below(lane));
+    let first = format!("lane {lane}: popcount({} & {}) = {below}", hex(mask, width), hex(lanes_below(lane), width));
+    let second = match vote.slot(lane) {
+        None if vote.asked >> lane & 1 == 0 => format!("lane {lane} was not asked: it already has a slot, or was no candidate"),
+        None => format!("lane {lane} does not vote: it writes nothing"),
+        Some(slot) => {
+            let sum = format!("slot = buffered + count = {} + {below} = {slot}", vote.taken);
+            if slot < state.shape.capacity() { sum } else { format!("{sum}: not there, it waits") }
+        }
+    };
+    [first, second]
+}
+
+struct Table<'a, 'v> {
+    scene: &'a mut Scene,
+    view: &'a View<'v>,
+    /// The next row.
+    grid: Grid,
+    names: Area,
+    one: f32,
+}
+
+impl Table<'_, '_> {
+    fn name(&mut self, name: &str) {
+        self.scene.label(self.names, 1.0, sans(self.view.text * 0.8, Ink::TextWeak), name);
+    }
+
+    fn next(&mut self) {
+        self.grid.area.y += self.one;
+        self.names.y += self.one;
+    }
+
+    fn spots(&mut self) {
+        for lane in 0..self.grid.columns {
+            self.scene.spot(self.grid.cell(lane, 0), Target::Lane(lane));
+        }
+    }
+
+    /// Numbers of lanes; that which is spelled out is framed through all rows.
+    fn lanes(&mut self, vote: Option<&Vote>, lane: Option<u32>) {
+        self.name("lane");
+        let size = (self.view.text * 0.85).min(self.one / ROW);
+        let widest = width(Font::Sans, size, "00") + 2.0;
+        let every = [1, 2, 4, 8].into_iter().find(|&every| self.grid.wide() * every as f32 >= widest).unwrap_or(16);
+        let mask = vote.and_then(|vote| vote.mask).unwrap_or(0);
+        for number in 0..self.grid.columns {
+            let ink = if Some(number) == lane {
+                Ink::Accent
+            } else if mask >> number & 1 == 1 {
+                Ink::Candidate
+            } else {
+                Ink::TextWeak
+            };
+            if number % every == 0 || Some(number) == lane && every == 1 {
+                let center = self.grid.cell(number, 0).center();
+                self.scene.text(center, [0.5, 0.5], sans(size, ink), number.to_string());
+            }
+        }
+        if let Some(lane) = lane {
+            let mut column = self.grid.cell(lane, 0);
+            column.height = self.one * 6.0;
+            self.scene.rect(column, 3.0, Some(faint(Ink::Accent, 0.16)), None);
+        }
+        self.spots();
+        self.next();
+    }
+
+    fn distances(&mut self, vote: Option<&Vote>) {
+        self.name("distance");
+        let scale = Scale::of(self.view.cursor.recording());
+        let text = self.view.text;
+        if let Some(vote) = vote {
+            let longest = |count: usize| vote.distances.iter().map(|&distance| digits(distance, count).chars().count()).max().unwrap_or(1);
+            let fits = |count: usize| {
+                let size =
+                    ((self.grid.wide() * 0.92 - 2.0) / width(Font::Mono, 1.0, &"0".repeat(longest(count)))).min(self.one / 1.3).min(text * 0.9);
+                (size >= text * 0.62).then_some((count, size))
+            };
+            let numbers = fits(3).or_else(|| fits(2));
+            for (lane, &distance) in (0u32..).zip(&vote.distances) {
+                let body = self.grid.body(lane, 0);
+                if distance.is_infinite() {
+                    self.scene.rect(body, 1.5, None, Some(dashed(faint(Ink::TextWeak, 0.8), 0.8, 2.0)));
+                    continue;
+                }
+                let magnitude = scale.magnitude(distance);
+                let asked = if vote.asked >> lane & 1 == 1 { 1.0 } else { 0.25 };
+                self.scene.rect(body, 1.5, Some(faint(Ink::Scale(magnitude), asked)), None);
+                if let Some((count, size)) = numbers {
+                    let ink = if asked < 1.0 { Ink::TextWeak } else { Ink::OnScale(magnitude) };
+                    self.scene.text(body.center(), [0.5, 0.5], mono(size, ink), digits(distance, count));
+                }
+            }
+        }
+        self.spots();
+        self.next();
+    }
+
+    /// A word, lane 0 on the left. `lane` is where what counts ends.
+    fn bits(&mut self, name: &str, bits: Option<u32>, ink: Ink, lane: Option<u32>) {
+        self.name(name);
+        let size = (self.one * 0.66).min(self.grid.wide() * 0.95).min(self.view.text * 0.95);
+        for column in 0..self.grid.columns {
+            let body = self.grid.body(column, 0);
+            let Some(bits) = bits else {
+                self.scene.rect(body, 2.0, None, Some(line(faint(Ink::Line, 0.7), 0.8)));
+                continue;
+            };
+            let set = bits >> column & 1 == 1;
+            let fill = if set { Some(faint(ink, if ink == Ink::TextWeak { 0.35 } else { 0.9 })) } else { None };
+            self.scene.rect(body, 2.0, fill, Some(line(faint(Ink::Line, 0.9), 0.8)));
+            let words: Style = match (set, ink) {
+                (true, Ink::TextWeak) => mono(size, Ink::Text),
+                (true, _) => mono(size, Ink::Canvas),
+                (false, _) => mono(size, faint(Ink::TextWeak, if lane.is_some_and(|lane| column > lane) { 0.4 } else { 0.9 })),
+            };
+            if size >= 5.0 {
+                self.scene.text(body.center(), [0.5, 0.5], words, if set { "1" } else { "0" });
+            }
+        }
+        self.spots();
+        self.next();
+    }
+
+    /// The slots of those that vote, once they know them.
+    fn slots(&mut self, vote: Option<&Vote>, lane: Option<u32>) {
+        self.name("slot");
+        let capacity = self.view.cursor.state().shape.capacity();
+        let known = matches!(self.view.cursor.step().as_deref(), Some(step) if !matches!(step, Step::Group { .. } | Step::Ballot { .. } | Step::FilteredAgain { .. }));
+        for column in 0..self.grid.columns {
+            let body = self.grid.body(column, 0);
+            let Some(slot) = vote.and_then(|vote| vote.slot(column)).filter(|_| known || lane == Some(column)) else { continue };
+            let there = slot < capacity;
+            let frame = if there { line(Ink::Buffer, 1.2) } else { dashed(Ink::Error, 1.2, 2.5) };
+            self.scene.rect(body, 2.0, there.then(|| faint(Ink::Buffer, 0.22)), Some(frame));
+            let words = slot.to_string();
+            let fits = body.width / width(Font::Sans, 1.0, &"0".repeat(words.len()));
+            let size = (self.one * 0.66).min(fits * 0.95).min(self.view.text * 0.9);
+            if size >= 4.5 {
+                self.scene.text(body.center(), [0.5, 0.5], sans(size, if there { Ink::Text } else { Ink::Error }), words);
+            }
+        }
+        self.spots();
+        self.next();
+    }
+}
+
+/// The slots, those of the last candidates marked.
+fn buffer(scene: &mut Scene, view: &View<'_>, grid: &Grid, names: Area) {
+    let (state, text) = (view.cursor.state(), view.text);
+    let shape = state.shape;
+    let scale = Scale::of(view.cursor.recording());
+    let taken = state.buffer[..state.buffered as usize].iter().copied().filter(|&key| key != PADDING);
+    let look = match grid.look(taken, text) {
+        Look::Bars => Look::Colors,
+        look => look,
+    };
+    for (slot, &key) in (0u32..).zip(&state.buffer) {
+        let (row, column) = (slot / shape.width, slot % shape.width);
+        let holds = match state.stage {
+            Stage::Sort | Stage::Merge => Cell::Free,
+            _ => slot_holds(state, slot, key),
+        };
+        grid.draw(scene, column, row, holds, look, &scale);
+        scene.spot(grid.cell(column, row), Target::Slot(slot));
+    }
+    match view.cursor.step().as_deref() {
+        Some(Step::Appended { placed }) => {
+            for candidate in placed {
+                grid.mark(scene, candidate.slot % shape.width, candidate.slot / shape.width, Ink::Candidate);
+            }
+        }
+        Some(Step::Positions { slots }) => {
+            for slot in slots.iter().map(|slot| slot.slot).filter(|&slot| slot < shape.capacity()) {
+                let place = grid.full(slot % shape.width, slot / shape.width).inner(1.0);
+                scene.rect(place, 2.0, None, Some(dashed(Ink::Candidate, 1.6, 3.0)));
+            }
+        }
+        _ => {}
+    }
+    if let Some(Target::Slot(slot)) = view.hover
+        && slot < shape.capacity()
+    {
+        scene.rect(grid.full(slot % shape.width, slot / shape.width).inner(0.5), 2.0, None, Some(line(Ink::Text, 1.8)));
+    }
+    let size = (text * 0.8).min(grid.high() * 1.1);
+    let every = [1, 2, 4, 8, 16, 32].into_iter().find(|&every| grid.high() * every as f32 >= text * 0.8).unwrap_or(32);
+    for row in (0..shape.registers).step_by(every as usize) {
+        let place = area(names.x, grid.cell(0, row).y, names.width, grid.high().max(size * ROW).min(names.bottom() - grid.cell(0, row).y));
+        let slots = if shape.registers == 1 { "slot".to_owned() } else { format!("{} on", row * shape.width) };
+        scene.label(place, 1.0, sans(size, Ink::TextWeak), &slots);
+    }
+}

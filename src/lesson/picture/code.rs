@@ -1,0 +1,99 @@
+//! The kernel in a few lines, the running one lit.
+
+use super::View;
+use super::pen::{ROW, area, faint, line, mono, sans, width, wrap};
+use super::scene::{Font, Ink, Scene, Target};
+use crate::lesson::pseudocode::{LINES, line_of};
+
+/// A line is indented by so many letters for each depth.
+const INDENT: usize = 2;
+
+/// The smallest share of running text that is still read from the back row.
+const SMALLEST: f32 = 0.62;
+
+/// Lines of the pseudocode at a size, broken where they are too long.
+struct Layout {
+    size: f32,
+    /// Number of the line, how far to the right, and words.
+    rows: Vec<(usize, f32, String)>,
+}
+
+impl Layout {
+    fn new(size: f32, lines: std::ops::Range<usize>, room: f32) -> Self {
+        let letter = width(Font::Mono, size, "0");
+        let mut rows = Vec::new();
+        for number in lines {
+            let code = &LINES[number];
+            let indent = (code.depth * INDENT) as f32 * letter;
+            if code.text.is_empty() {
+                rows.push((number, 0.0, String::new()));
+                continue;
+            }
+            // What follows hangs further in.
+            let hang = 2.0 * letter;
+            for (at, words) in wrap(code.text, mono(size, Ink::Text), room - indent - hang).into_iter().enumerate() {
+                rows.push((number, indent + if at > 0 { hang } else { 0.0 }, words));
+            }
+        }
+        Self { size, rows }
+    }
+
+    fn height(&self) -> f32 {
+        self.rows.len() as f32 * self.size * ROW
+    }
+}
+
+/// Draws the part: all lines where they can be read, else the half, search or merge, that runs.
+pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
+    let mut scene = Scene::new(wide, high);
+    let text = view.text;
+    let running = view.cursor.step().map(|step| line_of(&step));
+    let mut room = area(0.0, 0.0, wide, high);
+    let title = room.take_top(text * 1.6);
+    let foot = room.take_bottom(text * ROW);
+    let margin = text * 0.4;
+    let inside = room.width - 2.0 * margin;
+
+    let merge = LINES.iter().position(|line| line.text == "merge:").unwrap_or(0);
+    let half = if running.is_some_and(|line| line >= merge) { merge..LINES.len() } else { 0..merge - 1 };
+    let sizes = |lines: std::ops::Range<usize>| {
+        let steps = (0..=12).map(|step| text * (0.95 - (0.95 - SMALLEST) * step as f32 / 12.0));
+        steps.map(move |size| Layout::new(size, lines.clone(), inside)).find(|layout| layout.height() <= room.height)
+    };
+    let (layout, says) = match sizes(0..LINES.len()) {
+        Some(layout) => (layout, "The kernel, in short"),
+        None => {
+            let says = if half.start == merge { "The kernel, in short: its merge" } else { "The kernel, in short: its search" };
+            (sizes(half.clone()).unwrap_or_else(|| Layout::new(text * SMALLEST, half, inside)), says)
+        }
+    };
+    scene.label(title, 0.0, sans(text, Ink::Text), says);
+    let row = layout.size * ROW;
+    // Where even half of them is too much, those around the running one.
+    let fit = ((room.height / row) as usize).max(1);
+    let lit = layout.rows.iter().position(|(number, ..)| Some(*number) == running).unwrap_or(0);
+    let first = lit.saturating_sub(fit / 2).min(layout.rows.len().saturating_sub(fit));
+    let shown = &layout.rows[first..(first + fit).min(layout.rows.len())];
+    for (at, (number, indent, words)) in shown.iter().enumerate() {
+        let place = area(room.x, room.y + at as f32 * row, room.width, row);
+        let runs = Some(*number) == running;
+        if runs {
+            scene.fill(place, faint(Ink::Accent, 0.2));
+            scene.fill(area(place.x, place.y, margin * 0.5, place.height), Ink::Accent);
+        }
+        if view.hover == Some(Target::CodeLine(*number)) {
+            scene.rect(place.inner(0.5), 2.0, None, Some(line(faint(Ink::Text, 0.6), 1.0)));
+        }
+        scene.label(area(margin + indent, place.y, (inside - indent).max(0.0), place.height), 0.0, mono(layout.size, Ink::Text), words);
+        if !words.is_empty() {
+            scene.spot(place, Target::CodeLine(*number));
+        }
+    }
+    let asked = match view.hover {
+        Some(Target::CodeLine(number)) => Some(number),
+        _ => running,
+    };
+    let source = asked.and_then(|number| LINES.get(number)?.source).map_or_else(String::new, |(file, _)| format!("in cuda/{file}"));
+    scene.label(foot, 0.0, sans(text * 0.85, Ink::TextWeak), &source);
+    scene
+}

@@ -1,0 +1,156 @@
+//! What several parts want to know of a moment.
+
+use crate::engines::lockstep::{Key, PADDING, lanes_below};
+use crate::knn::network::{self, Layer};
+use crate::lesson::cursor::Cursor;
+use crate::lesson::state::Stage;
+use crate::lesson::step::{Elements, Part, Step};
+
+/// The last vote, and what has come of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Vote {
+    /// The group's first point.
+    pub base: u32,
+    /// One squared distance a lane, infinite past the last point.
+    pub distances: Vec<f32>,
+    /// Lanes that were asked: all, or those that had no slot.
+    pub asked: u32,
+    /// The answer; `None` until the ballot is held.
+    pub mask: Option<u32>,
+    /// Slots that were taken before the candidates of this ballot.
+    pub taken: u32,
+    /// How many of the candidates are in the buffer, or were in it.
+    pub appended: u32,
+}
+
+impl Vote {
+    /// Candidates in the lanes below one.
+    pub fn below(&self, lane: u32) -> u32 {
+        (self.mask.unwrap_or(0) & lanes_below(lane)).count_ones()
+    }
+
+    /// The slot that a candidate counts for itself, be it there or not.
+    pub fn slot(&self, lane: u32) -> Option<u32> {
+        (self.mask.unwrap_or(0) >> lane & 1 == 1).then(|| self.taken + self.below(lane))
+    }
+}
+
+/// The last vote before a moment.
+pub fn vote(cursor: &Cursor) -> Option<Vote> {
+    let (recording, state) = (cursor.recording(), cursor.state());
+    let base = state.group?;
+    let distances = recording.distances(base);
+    let everyone = u32::MAX >> (32 - state.shape.width);
+    let mut placed_since: Option<(u32, u32)> = None;
+    for at in (0..cursor.position()).rev() {
+        let (asked, mask) = match &recording.steps()[at] {
+            Step::Appended { placed } => {
+                placed_since = placed.first().map(|first| (first.slot, placed.len() as u32));
+                continue;
+            }
+            Step::Group { .. } => (everyone, None),
+            Step::Ballot { mask } => (everyone, Some(*mask)),
+            Step::FilteredAgain { rest, mask } => (*rest, Some(*mask)),
+            _ => continue,
+        };
+        // The lowest candidate has no candidates below it.
+        let (taken, appended) = placed_since.unwrap_or((state.buffered, 0));
+        return Some(Vote { base, distances, asked, mask, taken, appended });
+    }
+    None
+}
+
+/// A sort, as far as it has run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Running {
+    /// Which of the two.
+    pub part: Part,
+    /// All of its layers.
+    pub layers: Vec<Layer>,
+    /// The position before its first layer.
+    pub start: usize,
+    /// The keys by element, before the first layer that has run and after each.
+    pub keys: Vec<Vec<Key>>,
+    /// What each of the layers that have run exchanged.
+    pub swapped: Vec<Elements>,
+}
+
+impl Running {
+    /// The layers that have run.
+    pub fn done(&self) -> usize {
+        self.swapped.len()
+    }
+}
+
+/// The sort that a merge is in, from its swap on.
+pub fn running(cursor: &Cursor) -> Option<Running> {
+    let (recording, state) = (cursor.recording(), cursor.state());
+    let steps = recording.steps();
+    let mut at = cursor.position();
+    // What ends a merge leaves the registers as they are.
+    if matches!(steps[..at].last(), Some(Step::MaxDistance { .. })) {
+        at -= 1;
+    }
+    let part = match steps[..at].last()? {
+        Step::Swap => Part::Sort,
+        Step::Minimum { .. } => Part::Resort,
+        Step::Layer { part, .. } => *part,
+        _ => return None,
+    };
+    let mut keys = vec![state.registers.clone()];
+    let mut exchanged = Vec::new();
+    while let Some(Step::Layer { part: its, layer, swapped, .. }) = at.checked_sub(1).map(|before| &steps[before])
+        && *its == part
+    {
+        let mut before = keys[keys.len() - 1].clone();
+        for low in swapped.iter() {
+            before.swap(low as usize, (low ^ layer.stride) as usize);
+        }
+        keys.push(before);
+        exchanged.push(swapped.clone());
+        at -= 1;
+    }
+    keys.reverse();
+    exchanged.reverse();
+    Some(Running { part, layers: layers(part, state.shape.capacity()), start: at, keys, swapped: exchanged })
+}
+
+/// All layers of a sort of K keys.
+pub fn layers(part: Part, keys: u32) -> Vec<Layer> {
+    match part {
+        Part::Sort => network::sort(keys).collect(),
+        Part::Resort => network::merge(keys).collect(),
+    }
+}
+
+/// The k nearest of the merged points, nearest first: wherever a merge has them.
+pub fn nearest(cursor: &Cursor) -> Vec<Key> {
+    let state = cursor.state();
+    let shape = state.shape;
+    let mut keys: Vec<Key> = if state.stage == Stage::Sort {
+        (0..shape.capacity()).map(|element| state.buffer[shape.slot_of(element) as usize]).collect()
+    } else {
+        state.registers.clone()
+    };
+    // Those that a minimum left are not in order yet.
+    keys.sort_unstable();
+    keys.truncate(shape.k as usize);
+    keys.retain(|&key| key != PADDING);
+    keys
+}
+
+/// The first element that is larger than the next.
+pub fn first_break(keys: &[Key]) -> Option<usize> {
+    keys.windows(2).position(|pair| pair[0] > pair[1])
+}
+
+/// Whether keys rise and then fall, or the other way round, going round at the end.
+pub fn is_bitonic(keys: &[Key]) -> bool {
+    let rises: Vec<bool> = keys.iter().zip(keys.iter().cycle().skip(1)).filter(|(a, b)| a != b).map(|(a, b)| a < b).collect();
+    rises.iter().zip(rises.iter().cycle().skip(1)).filter(|(a, b)| a != b).count() <= 2
+}
+
+/// Whether runs of so many keys are sorted, up and down by turns; the last one, if it is the only one, up.
+pub fn are_runs_sorted(keys: &[Key], run: usize) -> bool {
+    keys.chunks(run).enumerate().all(|(at, run)| if at % 2 == 0 { run.is_sorted() } else { run.is_sorted_by(|a, b| a >= b) })
+}

@@ -1,0 +1,522 @@
+//! The wires and comparators of a sort or merge.
+//!
+//! A wire is an element; time goes to the right. What has run is in the colours of the keys that went along, what is to
+//! come is faint. Above 64 wires only the running layer is drawn, and of it only so many comparators as can be told apart.
+
+use super::View;
+use super::moment::{Running, layers, running};
+use super::pen::{ROW, Scale, Style, area, dashed, digits, faint, line, mono, sans, width};
+use super::scene::{Area, Font, Ink, Scene, Target};
+use crate::engines::lockstep::{Key, PADDING, distance_of};
+use crate::knn::network::{Comparator, Layer};
+use crate::lesson::state::Shape;
+use crate::lesson::step::{Elements, Part};
+use crate::text::{count, thousands};
+
+/// The most wires of a whole network.
+const WIRES: u32 = 64;
+
+/// The most comparators of a layer that is drawn alone.
+const PAIRS: u32 = 16;
+
+/// Draws the part.
+pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
+    let mut scene = Scene::new(wide, high);
+    let (shape, text) = (view.cursor.state().shape, view.text);
+    let run = running(view.cursor);
+    let (part, layers) = match &run {
+        Some(run) => (run.part, run.layers.clone()),
+        None => (Part::Sort, layers(Part::Sort, shape.capacity())),
+    };
+    let mut room = area(0.0, 0.0, wide, high);
+    let picture = Picture { view, shape, layers: &layers, run: run.as_ref(), scale: Scale::of(view.cursor.recording()) };
+    let heading = room.take_top(text * 1.6);
+    scene.label(heading, 0.0, sans(text, Ink::Text), &picture.title(part));
+    let notes = room.take_bottom(text * ROW);
+    let left_out = if shape.capacity() <= WIRES { picture.whole(&mut scene, room) } else { picture.compact(&mut scene, room) };
+    scene.label(notes, 0.0, sans(text * 0.85, Ink::TextWeak), &picture.note(left_out));
+    scene
+}
+
+struct Picture<'a> {
+    view: &'a View<'a>,
+    shape: Shape,
+    layers: &'a [Layer],
+    run: Option<&'a Running>,
+    scale: Scale,
+}
+
+/// Where a layer stands.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum When {
+    Past,
+    Running,
+    ToCome,
+}
+
+impl Picture<'_> {
+    fn title(&self, part: Part) -> String {
+        let (k, all) = (thousands(self.shape.capacity().into()), self.layers.len());
+        let what = match part {
+            Part::Sort => format!("Bitonic sort of {k} keys"),
+            Part::Resort => format!("Bitonic re-sort of {k} keys"),
+        };
+        let each = format!("{} layers of {} comparators", all, thousands(u64::from(self.shape.capacity() / 2)));
+        match self.run.map(Running::done) {
+            None => format!("{what}, not running: {each}"),
+            Some(0) => format!("{what}, about to begin: {each}"),
+            Some(done) => format!("{what}: layer {done} of {all}, {}", self.words(self.layers[done - 1])),
+        }
+    }
+
+    fn words(&self, layer: Layer) -> String {
+        format!("size {}, stride {}", thousands(layer.size.into()), thousands(layer.stride.into()))
+    }
+
+    fn note(&self, left_out: Option<String>) -> String {
+        let strokes = if self.shape.registers == 1 {
+            "Arrows point to the larger key."
+        } else {
+            "Arrows point to the larger key; solid: by shuffle, dashed: inside a lane."
+        };
+        if let Some(left_out) = left_out {
+            return format!("{left_out} {strokes}");
+        }
+        match self.run.and_then(|run| run.swapped.last()) {
+            Some(swapped) => format!("Bright: the {} that swapped. {strokes}", count(swapped.count().into(), "pair", "pairs")),
+            None => strokes.to_owned(),
+        }
+    }
+
+    fn when(&self, layer: usize) -> When {
+        match self.run.map_or(0, Running::done) {
+            done if layer + 1 == done => When::Running,
+            done if layer < done => When::Past,
+            _ => When::ToCome,
+        }
+    }
+
+    /// The whole network.
+    fn whole(&self, scene: &mut Scene, mut room: Area) -> Option<String> {
+        let (keys, text) = (self.shape.capacity(), self.view.text);
+        let sizes = room.take_top(text * 1.15);
+        let strides = room.take_top(text * 1.15);
+        room.take_top(text * 0.3);
+        let row = room.height / keys as f32;
+        // Numbers on the wires, where they can be read.
+        let small = (row / 1.12).min(text * 0.95);
+        let numbers = (small >= text * 0.6).then_some(small);
+        let labels = width(Font::Mono, (row * 0.95).min(text * 0.8), "00") + text * 0.5;
+        let names = room.take_left(labels);
+        room.take_right(text * 0.3);
+        let y = |element: u32| room.y + (element as f32 + 0.5) * row;
+        self.lane_bands(scene, room, names, row);
+
+        let columns = self.columns(room, numbers);
+        // The wires.
+        let done = self.run.map_or(0, Running::done);
+        for element in 0..keys {
+            let at = y(element);
+            let frontier = if self.run.is_none() { room.x } else { columns.frontier(done) };
+            scene.path(vec![[frontier, at], [room.right(), at]], line(faint(Ink::TextWeak, 0.45), 0.8));
+            let Some(run) = self.run else { continue };
+            // Wires keep their key until the middle of the layer that exchanges it.
+            let mut from = room.x;
+            let mut key = run.keys[0][element as usize];
+            for after in 1..=done + 1 {
+                let next = run.keys.get(after).map(|keys| keys[element as usize]);
+                if next == Some(key) {
+                    continue;
+                }
+                let to = if after > done { columns.frontier(done) } else { columns.middle_of(after - 1, element) };
+                self.wire(scene, [from, at], [to, at], key, row);
+                from = to;
+                if let Some(next) = next {
+                    key = next;
+                }
+            }
+        }
+        // The comparators.
+        for (at, layer) in self.layers.iter().enumerate() {
+            let when = self.when(at);
+            let swapped = self.run.and_then(|run| run.swapped.get(at));
+            for comparator in layer.comparators(keys) {
+                let x = columns.x_of(at, *layer, comparator.low);
+                self.comparator(scene, x, [y(comparator.low), y(comparator.high)], comparator, *layer, when, swapped, row);
+            }
+        }
+        self.names(scene, names, row, numbers.is_some());
+        if let (Some(size), Some(run)) = (numbers, self.run) {
+            self.values(scene, &columns, run, size, y);
+        }
+        self.headings(scene, &columns, sizes, strides);
+        self.layer_spots(scene, &columns, area(room.x, sizes.y, room.width, room.bottom() - sizes.y));
+        if let (Some(run), true) = (self.run, done > 0) {
+            let layer = run.layers[done - 1];
+            for comparator in layer.comparators(keys) {
+                let x = columns.x_of(done - 1, layer, comparator.low);
+                let half = (columns.steps[done - 1] * 0.5).clamp(3.0, text * 0.6);
+                let spot = area(x - half, y(comparator.low) - row / 2.0, 2.0 * half, y(comparator.high) - y(comparator.low) + row);
+                scene.spot(spot, Target::Comparator(comparator.low));
+                if self.asked_for(comparator) {
+                    scene.rect(spot, 3.0, None, Some(line(Ink::Text, 1.5)));
+                }
+            }
+        }
+        None
+    }
+
+    /// Whether the pointer is on it, here or in another part.
+    fn asked_for(&self, comparator: Comparator) -> bool {
+        match self.view.hover {
+            Some(Target::Comparator(low)) => low == comparator.low,
+            Some(Target::Element(element)) => element == comparator.low || element == comparator.high,
+            _ => false,
+        }
+    }
+
+    fn wire(&self, scene: &mut Scene, from: [f32; 2], to: [f32; 2], key: Key, row: f32) {
+        if to[0] <= from[0] {
+            return;
+        }
+        let thick = (row * 0.22).clamp(1.2, 4.0);
+        if key == PADDING {
+            scene.path(vec![from, to], dashed(Ink::TextWeak, 1.0, 3.0));
+        } else {
+            scene.path(vec![from, to], line(Ink::Scale(self.scale.magnitude(distance_of(key))), thick));
+        }
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "where, what, and when")]
+    fn comparator(
+        &self,
+        scene: &mut Scene,
+        x: f32,
+        [top, bottom]: [f32; 2],
+        comparator: Comparator,
+        layer: Layer,
+        when: When,
+        swapped: Option<&Elements>,
+        row: f32,
+    ) {
+        let swaps = swapped.is_some_and(|swapped| swapped.contains(comparator.low));
+        let (paint, stroke) = match (when, swaps) {
+            (When::Running, true) => (Ink::Accent.into(), (row * 0.28).clamp(1.8, 4.0)),
+            (When::Running, false) => (Ink::Text.into(), (row * 0.12).clamp(0.9, 2.0)),
+            (When::Past, true) => (faint(Ink::Accent, 0.75), 1.2),
+            (When::Past, false) => (faint(Ink::TextWeak, 0.45), 0.8),
+            (When::ToCome, _) => (faint(Ink::TextWeak, 0.55), 0.8),
+        };
+        let in_lane = layer.lane_stride(self.shape.registers).is_none();
+        let stroke = if in_lane { dashed(paint, stroke, 2.5) } else { line(paint, stroke) };
+        scene.path(vec![[x, top], [x, bottom]], stroke);
+        let dot = (row * 0.16).clamp(0.8, 3.2) * if when == When::Running { 1.25 } else { 0.8 };
+        // A dot where the smaller key goes, a head where the larger goes.
+        let (small, large, direction) = if comparator.ascending { (top, bottom, 1.0) } else { (bottom, top, -1.0) };
+        scene.dots(vec![[x, small]], dot, Some(paint), None);
+        let head = (row * 0.6).clamp(2.0, 10.0) * if when == When::Running { 1.0 } else { 0.7 };
+        scene.head([x, large + direction * dot * 0.5], [0.0, direction], head, paint);
+    }
+
+    /// Every second lane's wires on a ground of their own.
+    fn lane_bands(&self, scene: &mut Scene, room: Area, names: Area, row: f32) {
+        if self.shape.registers == 1 {
+            return;
+        }
+        let high = row * self.shape.registers as f32;
+        for lane in 0..self.shape.width {
+            let band = area(names.x, room.y + lane as f32 * high, room.right() - names.x, high);
+            if lane % 2 == 0 {
+                scene.fill(band, faint(Ink::Field, 0.75));
+            }
+        }
+    }
+
+    fn names(&self, scene: &mut Scene, names: Area, row: f32, all: bool) {
+        let size = (row * 0.95).min(self.view.text * 0.8).max(if all { 0.0 } else { self.view.text * 0.6 });
+        let every = [1, 2, 4, 8, 16].into_iter().find(|&every| row * every as f32 >= size).unwrap_or(32);
+        for element in (0..self.shape.capacity()).step_by(every as usize) {
+            let at = names.y + (element as f32 + 0.5) * row;
+            scene.text([names.right() - self.view.text * 0.35, at], [1.0, 0.5], mono(size, Ink::TextWeak), element.to_string());
+        }
+    }
+
+    /// The keys before and after the running layer.
+    fn values(&self, scene: &mut Scene, columns: &Columns, run: &Running, size: f32, y: impl Fn(u32) -> f32) {
+        let done = run.done();
+        let last = done.saturating_sub(1);
+        let sides: &[(usize, f32)] =
+            &if done == 0 { vec![(0, columns.before(0))] } else { vec![(last, columns.before(last)), (done, columns.after(last))] };
+        for &(at, x) in sides {
+            for (element, &key) in (0u32..).zip(&run.keys[at]) {
+                let moved = done > 0 && run.swapped[last].contains(element & !run.layers[last].stride);
+                let room = area(x, y(element) - size * 0.56, columns.number, size * 1.12);
+                if key == PADDING {
+                    scene.rect(room, 2.0, Some(Ink::Canvas.into()), Some(dashed(Ink::TextWeak, 0.8, 2.0)));
+                    scene.text(room.center(), [0.5, 0.5], mono(size, Ink::TextWeak), "\u{221e}");
+                    continue;
+                }
+                let magnitude = self.scale.magnitude(distance_of(key));
+                let frame = moved.then(|| line(Ink::Accent, (size * 0.14).max(1.2)));
+                scene.rect(room.inner(0.3), 2.0, Some(Ink::Scale(magnitude).into()), frame);
+                scene.text(room.center(), [0.5, 0.5], mono(size * 0.92, Ink::OnScale(magnitude)), digits(distance_of(key), columns.digits));
+            }
+        }
+    }
+
+    fn headings(&self, scene: &mut Scene, columns: &Columns, sizes: Area, strides: Area) {
+        let text = self.view.text;
+        let mut at = 0;
+        while at < self.layers.len() {
+            let size = self.layers[at].size;
+            let last = self.layers.iter().rposition(|layer| layer.size == size).unwrap_or(at);
+            let (left, right) = (columns.places[at][0], columns.places[last][1]);
+            let lit = (at..=last).any(|at| self.when(at) == When::Running);
+            let place = area(left, sizes.y, right - left, sizes.height);
+            let style = sans(text * 0.8, if lit { Ink::Accent } else { Ink::TextWeak });
+            let long = format!("size {size}");
+            let words = if width(style.font, style.size, &long) <= place.width { long } else { size.to_string() };
+            if width(style.font, style.size * 0.75, &words) <= place.width {
+                scene.label(place, 0.5, style, &words);
+            }
+            scene.path(vec![[left + 1.0, sizes.bottom()], [right - 1.0, sizes.bottom()]], line(style.paint, if lit { 2.0 } else { 0.8 }));
+            at = last + 1;
+        }
+        for (at, layer) in self.layers.iter().enumerate() {
+            let [left, right] = columns.places[at];
+            let lit = self.when(at) == When::Running;
+            let place = area(left, strides.y, right - left, strides.height);
+            let words = if lit && place.width > text * 4.5 { format!("stride {}", layer.stride) } else { layer.stride.to_string() };
+            let style = sans(text * 0.75, if lit { Ink::Accent } else { Ink::TextWeak });
+            if width(style.font, style.size * 0.75, &words) <= place.width {
+                scene.label(place, 0.5, style, &words);
+            }
+        }
+    }
+
+    /// A click on a layer goes to the moment after it.
+    fn layer_spots(&self, scene: &mut Scene, columns: &Columns, room: Area) {
+        let Some(run) = self.run else { return };
+        for (at, [left, right]) in columns.places.iter().enumerate() {
+            scene.spot(area(*left, room.y, right - left, room.height), Target::Position(run.start + at + 1));
+        }
+    }
+
+    /// Where each layer is: its comparators beside each other, as many as overlap; the running one between its values.
+    fn columns(&self, room: Area, numbers: Option<f32>) -> Columns {
+        const GAP: f32 = 1.6;
+        let done = self.run.map_or(0, Running::done);
+        let (mut digits, mut number) = (3, 0.0);
+        if let (Some(size), Some(run)) = (numbers, self.run) {
+            let longest =
+                |count: usize| run.keys[0].iter().map(|&key| super::pen::digits(distance_of(key), count).chars().count()).max().unwrap_or(1);
+            digits = if longest(3) > 5 && room.width < size * 60.0 { 2 } else { 3 };
+            number = width(Font::Mono, size * 0.92, &"0".repeat(longest(digits))) + size * 0.5;
+        }
+        let padding = number + if number > 0.0 { self.view.text * 0.25 } else { 0.0 };
+        let extra = if done == 0 { padding } else { 2.0 * padding };
+        let width_of = |layer: &Layer, step: f32| step * (layer.stride as f32 + GAP);
+        let units: f32 = self.layers.iter().map(|layer| width_of(layer, 1.0)).sum();
+        let room_for_all = (room.width - extra).max(1.0);
+        // The running layer may take more room than its share, so that its comparators can be told apart.
+        let lit = done.checked_sub(1).map(|at| &self.layers[at]);
+        let (step, lit_step) = match lit {
+            Some(layer) => {
+                let alone = (self.view.text * 0.9).min(room_for_all * 0.35 / width_of(layer, 1.0)).max(room_for_all / units);
+                let others = units - width_of(layer, 1.0);
+                if others > 0.0 { (((room_for_all - width_of(layer, alone)) / others).max(0.1), alone) } else { (alone, room_for_all / units) }
+            }
+            None => (room_for_all / units, room_for_all / units),
+        };
+        let (mut x, mut places, mut firsts, mut steps) = (room.x, Vec::new(), Vec::new(), Vec::new());
+        for (at, layer) in self.layers.iter().enumerate() {
+            let left = x;
+            let lit = done == at + 1;
+            let step = if lit { lit_step } else { step };
+            let before = if lit || (done == 0 && at == 0) { padding } else { 0.0 };
+            firsts.push(x + before + step * (GAP + 1.0) / 2.0);
+            steps.push(step);
+            x += before + width_of(layer, step) + if lit { padding } else { 0.0 };
+            places.push([left, x]);
+        }
+        Columns { places, firsts, strides: self.layers.iter().map(|layer| layer.stride).collect(), steps, number, padding, digits }
+    }
+
+    /// All layers as a strip, and some comparators of the running one.
+    fn compact(&self, scene: &mut Scene, mut room: Area) -> Option<String> {
+        let (keys, text) = (self.shape.capacity(), self.view.text);
+        let strip_high = (room.height * 0.45).min(text * 12.0);
+        self.schedule(scene, room.take_top(strip_high));
+        room.take_top(text * 0.6);
+        let done = self.run.map_or(0, Running::done);
+        let Some(run) = self.run.filter(|_| done > 0) else {
+            return Some(format!("{} wires are too many to draw: each square is a layer.", thousands(keys.into())));
+        };
+        let (layer, swapped) = (run.layers[done - 1], &run.swapped[done - 1]);
+        // As many pairs as can be told apart; those around what is pointed at.
+        let pairs = ((room.height / (text * 1.1) / 2.0) as u32).clamp(2, PAIRS).min(keys / 2);
+        let all: Vec<Comparator> = layer.comparators(keys).collect();
+        let asked = match self.view.hover {
+            Some(Target::Comparator(low)) => Some(low),
+            Some(Target::Element(element)) => Some(layer.comparator_of(element).low),
+            _ => None,
+        };
+        let at = asked.and_then(|low| all.iter().position(|comparator| comparator.low == low)).unwrap_or(0);
+        let first = (at - at % pairs as usize).min(all.len() - pairs as usize);
+        let shown = &all[first..first + pairs as usize];
+        // One row an element: the lower ones, then their partners, unless they lie among each other.
+        let mut elements: Vec<u32> = shown.iter().flat_map(|pair| [pair.low, pair.high]).collect();
+        elements.sort_unstable();
+        let row = room.height / elements.len() as f32;
+        let place = |element: u32| elements.binary_search(&element).map_or(0.0, |at| room.y + (at as f32 + 0.5) * row);
+        let size = (row / 1.15).min(text * 0.9);
+        let name = width(Font::Mono, size, &keys.to_string()) + text * 0.6;
+        let number = width(Font::Mono, size, "0.00000") + text * 0.4;
+        let wires = area(room.x + name + number, room.y, (room.width - 2.0 * (name + number)).max(text), room.height);
+        for (at, element) in elements.iter().enumerate() {
+            let y = place(*element);
+            // Where elements are left out between two rows.
+            if at > 0 && elements[at - 1] + 1 != *element {
+                scene.path(vec![[room.x, y - row / 2.0], [room.right(), y - row / 2.0]], dashed(faint(Ink::TextWeak, 0.8), 0.8, 4.0));
+            }
+            scene.text([room.x + name - text * 0.4, y], [1.0, 0.5], mono(size, Ink::TextWeak), element.to_string());
+            for (moment, x) in [(done - 1, room.x + name), (done, wires.right())] {
+                let key = run.keys[moment][*element as usize];
+                let moved = swapped.contains(element & !layer.stride);
+                self.value(scene, area(x, y - row * 0.46, number, row * 0.92), key, size, moved);
+            }
+            let (before, after) = (run.keys[done - 1][*element as usize], run.keys[done][*element as usize]);
+            let pair = layer.comparator_of(*element);
+            let index = shown.iter().position(|one| *one == pair).unwrap_or(0);
+            let x = Self::compact_x(wires, index, shown, layer);
+            self.wire(scene, [wires.x, y], [x, y], before, row);
+            self.wire(scene, [x, y], [wires.right(), y], after, row);
+        }
+        for (index, comparator) in shown.iter().enumerate() {
+            let x = Self::compact_x(wires, index, shown, layer);
+            let ends = [place(comparator.low), place(comparator.high)];
+            self.comparator(scene, x, ends, *comparator, layer, When::Running, Some(swapped), row);
+            let spot = area(x - text * 0.5, ends[0] - row / 2.0, text, ends[1] - ends[0] + row);
+            scene.spot(spot, Target::Comparator(comparator.low));
+            if asked == Some(comparator.low) {
+                scene.rect(spot, 3.0, None, Some(line(Ink::Text, 1.5)));
+            }
+        }
+        Some(format!(
+            "{} of {} comparators are drawn, from element {} on; {} swapped in all.",
+            shown.len(),
+            thousands(all.len() as u64),
+            thousands(shown[0].low.into()),
+            thousands(swapped.count().into())
+        ))
+    }
+
+    /// Comparators that overlap stand beside each other.
+    fn compact_x(wires: Area, index: usize, shown: &[Comparator], layer: Layer) -> f32 {
+        let beside = (layer.stride as usize).min(shown.len());
+        wires.x + wires.width * (0.12 + 0.76 * ((index % beside) as f32 + 0.5) / beside as f32)
+    }
+
+    fn value(&self, scene: &mut Scene, room: Area, key: Key, size: f32, moved: bool) {
+        if key == PADDING {
+            scene.text(room.center(), [0.5, 0.5], mono(size, Ink::TextWeak), "\u{221e}");
+            return;
+        }
+        let magnitude = self.scale.magnitude(distance_of(key));
+        let frame = moved.then(|| line(Ink::Accent, (size * 0.14).max(1.2)));
+        scene.rect(room.inner(0.5), 2.0, Some(Ink::Scale(magnitude).into()), frame);
+        let style = Style { paint: Ink::OnScale(magnitude).into(), ..mono(size * 0.95, Ink::Text) };
+        scene.label(room.inner(0.8), 0.5, style, &digits(distance_of(key), 3));
+    }
+
+    /// One square a layer: a column a size, strides falling downwards.
+    fn schedule(&self, scene: &mut Scene, mut room: Area) {
+        let text = self.view.text;
+        let head = room.take_top(text * 1.1);
+        let widest: Vec<u32> = self.layers.iter().map(|layer| layer.size).collect();
+        let mut sizes = widest;
+        sizes.dedup();
+        let rows = self.layers.iter().map(|layer| layer.stride.ilog2() + 1).max().unwrap_or(1);
+        let names = width(Font::Sans, text * 0.7, "stride 1,024") + text * 0.4;
+        let left = room.take_left(names.min(room.width * 0.3));
+        let (wide, high) = ((room.width / sizes.len() as f32).min(text * 5.0), room.height / rows as f32);
+        for (column, size) in sizes.iter().enumerate() {
+            let place = area(room.x + column as f32 * wide, head.y, wide, head.height);
+            let long = format!("size {}", thousands((*size).into()));
+            let words = if width(Font::Sans, text * 0.75, &long) <= wide { long } else { size.to_string() };
+            scene.label(place.inner(1.0), 0.5, sans(text * 0.75, Ink::TextWeak), &words);
+        }
+        for row in 0..rows {
+            let place = area(left.x, room.y + row as f32 * high, left.width - text * 0.4, high);
+            let stride = 1u32 << (rows - 1 - row);
+            scene.label(place, 1.0, sans(text * 0.7, Ink::TextWeak), &format!("stride {stride}"));
+        }
+        for (at, layer) in self.layers.iter().enumerate() {
+            let column = sizes.iter().position(|size| *size == layer.size).unwrap_or(0);
+            let row = rows - 1 - layer.stride.ilog2();
+            let cell = area(room.x + column as f32 * wide, room.y + row as f32 * high, wide, high);
+            let body = cell.inner((wide.min(high) * 0.08).min(1.5));
+            let shuffles = layer.lane_stride(self.shape.registers).is_some();
+            let (fill, frame) = match self.when(at) {
+                When::Running => (Some(Ink::Accent.into()), Some(line(Ink::Accent, 2.0))),
+                When::Past => (Some(faint(Ink::Accent, 0.35)), None),
+                When::ToCome => (Some(faint(Ink::Field, 1.0)), None),
+            };
+            scene.rect(body, 2.0, fill, frame);
+            let ink = if self.when(at) == When::Running { Ink::OnAccent } else { Ink::TextWeak };
+            let words = if shuffles { format!("^ {}", layer.stride / self.shape.registers) } else { "in lane".to_owned() };
+            let style = sans((text * 0.7).min(body.height / ROW), ink);
+            if style.size >= text * 0.45 && width(style.font, style.size, &words) <= body.width {
+                scene.label(body, 0.5, style, &words);
+            }
+            if let Some(run) = self.run {
+                scene.spot(cell, Target::Position(run.start + at + 1));
+            }
+        }
+    }
+}
+
+struct Columns {
+    /// Left and right edge of each layer.
+    places: Vec<[f32; 2]>,
+    /// Where the first comparator of each layer is.
+    firsts: Vec<f32>,
+    strides: Vec<u32>,
+    /// In each layer, from a comparator to the next one beside it.
+    steps: Vec<f32>,
+    /// How wide a value is; 0 without.
+    number: f32,
+    /// What a value takes, with the gap beside it.
+    padding: f32,
+    /// Digits of a value.
+    digits: usize,
+}
+
+impl Columns {
+    /// The comparators of a block of 2 × stride overlap, and stand beside each other.
+    fn x_of(&self, at: usize, layer: Layer, low: u32) -> f32 {
+        self.firsts[at] + (low % layer.stride) as f32 * self.steps[at]
+    }
+
+    fn middle_of(&self, at: usize, element: u32) -> f32 {
+        self.firsts[at] + (element % self.strides[at]) as f32 * self.steps[at]
+    }
+
+    /// Where the values before a layer stand.
+    fn before(&self, at: usize) -> f32 {
+        self.places[at][0]
+    }
+
+    /// Where the values after a layer stand.
+    fn after(&self, at: usize) -> f32 {
+        self.places[at][1] - self.number
+    }
+
+    /// Up to where keys have come.
+    fn frontier(&self, done: usize) -> f32 {
+        match done {
+            0 => self.places[0][0] + self.padding,
+            done => self.places[done - 1][1],
+        }
+    }
+}

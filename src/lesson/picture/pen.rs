@@ -1,0 +1,341 @@
+//! What the parts draw with: text that stays in its place, strokes, cells, and the scale of distances.
+
+use super::fonts;
+use super::scene::{Area, Font, Ink, Line, Paint, Place, Scene, Shape, Spot, Target};
+use crate::lesson::recording::Recording;
+use crate::text::significant;
+
+/// The height of a line of text of size 1.
+pub const ROW: f32 = 1.3;
+
+/// The smallest share of its size to which text shrinks before it is cut.
+const SHRINK: f32 = 0.72;
+
+/// How wide a text is.
+pub fn width(font: Font, size: f32, text: &str) -> f32 {
+    fonts::width(text, font, size)
+}
+
+/// How a text looks.
+#[derive(Clone, Copy)]
+pub struct Style {
+    /// The font's size.
+    pub size: f32,
+    /// Which font.
+    pub font: Font,
+    /// Its colour.
+    pub paint: Paint,
+}
+
+/// Proportional text.
+pub fn sans(size: f32, ink: impl Into<Paint>) -> Style {
+    Style { size, font: Font::Sans, paint: ink.into() }
+}
+
+/// Text of alike wide characters.
+pub fn mono(size: f32, ink: impl Into<Paint>) -> Style {
+    Style { size, font: Font::Mono, paint: ink.into() }
+}
+
+/// An ink that hides only part of what is behind it.
+pub fn faint(ink: Ink, opacity: f32) -> Paint {
+    Paint { ink, opacity }
+}
+
+/// A stroke.
+pub fn line(paint: impl Into<Paint>, width: f32) -> Line {
+    Line { paint: paint.into(), width, dash: None }
+}
+
+/// A dashed stroke.
+pub fn dashed(paint: impl Into<Paint>, width: f32, dash: f32) -> Line {
+    Line { paint: paint.into(), width, dash: Some(dash) }
+}
+
+/// A rectangle.
+pub fn area(x: f32, y: f32, width: f32, height: f32) -> Area {
+    Area { x, y, width: width.max(0.0), height: height.max(0.0) }
+}
+
+impl Area {
+    /// The right edge.
+    pub fn right(self) -> f32 {
+        self.x + self.width
+    }
+
+    /// The bottom edge.
+    pub fn bottom(self) -> f32 {
+        self.y + self.height
+    }
+
+    /// Without a margin on all sides.
+    pub fn inner(self, margin: f32) -> Self {
+        area(self.x + margin, self.y + margin, self.width - 2.0 * margin, self.height - 2.0 * margin)
+    }
+
+    /// Cuts a strip off its top, and leaves the rest.
+    pub fn take_top(&mut self, height: f32) -> Self {
+        let height = height.clamp(0.0, self.height);
+        let strip = Self { height, ..*self };
+        self.y += height;
+        self.height -= height;
+        strip
+    }
+
+    /// Cuts a strip off its bottom, and leaves the rest.
+    pub fn take_bottom(&mut self, height: f32) -> Self {
+        let height = height.clamp(0.0, self.height);
+        self.height -= height;
+        Self { y: self.bottom(), height, ..*self }
+    }
+
+    /// Cuts a strip off its left side, and leaves the rest.
+    pub fn take_left(&mut self, width: f32) -> Self {
+        let width = width.clamp(0.0, self.width);
+        let strip = Self { width, ..*self };
+        self.x += width;
+        self.width -= width;
+        strip
+    }
+
+    /// Cuts a strip off its right side, and leaves the rest.
+    pub fn take_right(&mut self, width: f32) -> Self {
+        let width = width.clamp(0.0, self.width);
+        self.width -= width;
+        Self { x: self.right(), width, ..*self }
+    }
+}
+
+/// The size at which a text fits a width, not below a share of what was wanted, and the text, cut where it must be.
+pub fn fit(text: &str, style: Style, room: f32) -> (f32, String) {
+    let full = width(style.font, style.size, text);
+    if full <= room {
+        return (style.size, text.to_owned());
+    }
+    let size = style.size * (room / full).max(SHRINK);
+    if width(style.font, size, text) <= room * 1.001 {
+        return (size, text.to_owned());
+    }
+    let mut cut: Vec<char> = text.chars().collect();
+    while cut.pop().is_some() {
+        let shorter: String = cut.iter().collect::<String>().trim_end().to_owned() + "\u{2026}";
+        if width(style.font, size, &shorter) <= room {
+            return (size, shorter);
+        }
+    }
+    (size, String::new())
+}
+
+/// Lines of words that fit a width.
+pub fn wrap(text: &str, style: Style, room: f32) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(last) if width(style.font, style.size, &format!("{last} {word}")) <= room => {
+                last.push(' ');
+                last.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+/// Drawing.
+impl Scene {
+    /// Text; nothing, where it is empty.
+    pub(super) fn text(&mut self, at: Place, anchor: [f32; 2], style: Style, text: impl Into<String>) {
+        let text = text.into();
+        if !text.is_empty() {
+            self.shapes.push(Shape::Text { at, anchor, size: style.size, font: style.font, paint: style.paint, text });
+        }
+    }
+
+    /// Text in the middle of the height of an area, at its left (0), middle (0.5) or right (1), smaller or cut where it
+    /// does not fit. Gives how wide it is.
+    pub(super) fn label(&mut self, room: Area, side: f32, style: Style, text: &str) -> f32 {
+        let style = Style { size: style.size.min(room.height / ROW), ..style };
+        let (size, text) = fit(text, style, room.width);
+        let wide = width(style.font, size, &text);
+        self.text([room.x + room.width * side, room.y + room.height / 2.0], [side, 0.5], Style { size, ..style }, text);
+        wide
+    }
+
+    pub(super) fn rect(&mut self, area: Area, round: f32, fill: Option<Paint>, line: Option<Line>) {
+        self.shapes.push(Shape::Rect { area, round, fill, line });
+    }
+
+    pub(super) fn fill(&mut self, area: Area, paint: impl Into<Paint>) {
+        self.rect(area, 0.0, Some(paint.into()), None);
+    }
+
+    pub(super) fn path(&mut self, places: Vec<Place>, line: Line) {
+        self.shapes.push(Shape::Path { places, line });
+    }
+
+    pub(super) fn dots(&mut self, centers: Vec<Place>, radius: f32, fill: Option<Paint>, line: Option<Line>) {
+        if !centers.is_empty() {
+            self.shapes.push(Shape::Dots { centers, radius, fill, line });
+        }
+    }
+
+    /// The head of an arrow whose tip is at a place and that points along a direction.
+    pub(super) fn head(&mut self, tip: Place, direction: Place, size: f32, paint: impl Into<Paint>) {
+        let length = direction[0].hypot(direction[1]).max(1e-6);
+        let [dx, dy] = [direction[0] / length * size, direction[1] / length * size];
+        let back = [tip[0] - dx, tip[1] - dy];
+        let corners = vec![tip, [back[0] - dy * 0.5, back[1] + dx * 0.5], [back[0] + dy * 0.5, back[1] - dx * 0.5]];
+        self.shapes.push(Shape::Polygon { corners, fill: paint.into() });
+    }
+
+    /// A tick where something holds and a cross where it does not, in a square.
+    pub(super) fn verdict(&mut self, at: Place, size: f32, holds: bool) {
+        let place = |x: f32, y: f32| [at[0] + x * size, at[1] + y * size];
+        let width = (size * 0.16).max(1.2);
+        if holds {
+            self.path(vec![place(0.1, 0.55), place(0.4, 0.85), place(0.9, 0.2)], line(Ink::Intermediate, width));
+        } else {
+            self.path(vec![place(0.15, 0.15), place(0.85, 0.85)], line(Ink::Error, width));
+            self.path(vec![place(0.85, 0.15), place(0.15, 0.85)], line(Ink::Error, width));
+        }
+    }
+
+    pub(super) fn spot(&mut self, area: Area, target: Target) {
+        self.spots.push(Spot { area, target });
+    }
+}
+
+/// Some places on a parabola over a span, from left to right.
+pub fn arc(from: Place, to: Place, rise: f32) -> Vec<Place> {
+    const PIECES: usize = 16;
+    let place = |at: usize| {
+        let t = at as f32 / PIECES as f32;
+        let lift = 4.0 * t * (1.0 - t) * rise;
+        [from[0] + (to[0] - from[0]) * t, from[1] + (to[1] - from[1]) * t - lift]
+    };
+    (0..=PIECES).map(place).collect()
+}
+
+/// How squared distances become magnitudes: over those of all candidates of a recording.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scale {
+    low: f32,
+    high: f32,
+    log: bool,
+}
+
+impl Scale {
+    /// Logarithmic, where most distances are small parts of the largest.
+    pub fn of(recording: &Recording) -> Self {
+        const MOST: f32 = 0.2;
+        const DECADES: f32 = 1e-6;
+        let span = recording.span();
+        let log = span.middle < span.high * MOST;
+        Self { low: if log { span.low.max(span.high * DECADES) } else { 0.0 }, high: span.high, log }
+    }
+
+    /// Between 0 and 1.
+    pub fn magnitude(&self, distance: f32) -> f32 {
+        let along = if self.log { (distance / self.low).ln() / (self.high / self.low).ln() } else { (distance - self.low) / (self.high - self.low) };
+        if along.is_nan() { 0.0 } else { along.clamp(0.0, 1.0) }
+    }
+
+    /// Round values in it, ascending.
+    pub fn ticks(&self) -> Vec<f32> {
+        if self.low >= self.high {
+            return vec![self.high];
+        }
+        let ticks = if self.log { round_in(self.low, self.high) } else { steps_in(self.low, self.high, 4) };
+        if ticks.is_empty() { vec![self.low, self.high] } else { ticks }
+    }
+
+    /// A bar with its ticks, in an area two lines of text high.
+    pub fn legend(&self, scene: &mut Scene, room: Area, text: f32) {
+        const PIECES: usize = 32;
+        let label = if self.log { "squared distance, log" } else { "squared distance" };
+        let mut room = room;
+        let style = sans(text * 0.8, Ink::TextWeak);
+        let wide = width(style.font, style.size, label);
+        if wide + text * 8.0 < room.width {
+            let place = room.take_left(wide + text * 0.6);
+            scene.label(place, 0.0, style, label);
+        }
+        let bar = area(room.x + text, room.y + room.height * 0.08, room.width - 2.0 * text, room.height * 0.38);
+        for piece in 0..PIECES {
+            let left = bar.x + bar.width * piece as f32 / PIECES as f32;
+            // A little wider than its share, so that no seam shows.
+            let wide = (bar.width / PIECES as f32 + 0.5).min(bar.right() - left);
+            scene.fill(area(left, bar.y, wide, bar.height), Ink::Scale((piece as f32 + 0.5) / PIECES as f32));
+        }
+        let style = sans((text * 0.75).min(room.height * 0.42), Ink::TextWeak);
+        let mut end = f32::NEG_INFINITY;
+        for tick in self.ticks() {
+            let (x, words) = (bar.x + bar.width * self.magnitude(tick), plain(tick));
+            let wide = width(style.font, style.size, &words);
+            let left = (x - wide / 2.0).clamp(room.x, (room.right() - wide).max(room.x));
+            scene.path(vec![[x, bar.y], [x, bar.bottom() + 2.0]], line(faint(Ink::Text, 0.6), 1.0));
+            if left > end + text * 0.4 && left + wide <= room.right() + 0.5 {
+                scene.text([left, room.bottom()], [0.0, 1.0], style, words);
+                end = left + wide;
+            }
+        }
+    }
+}
+
+/// Powers of ten between two values, or with their multiples by 2 and 5 where they are few.
+pub fn round_in(low: f32, high: f32) -> Vec<f32> {
+    let (first, last) = (low.log10().floor() as i32, high.log10().ceil() as i32);
+    let all = |factors: &[f64]| -> Vec<f32> {
+        let values = (first..=last).flat_map(|power| factors.iter().map(move |factor| (factor * 10f64.powi(power)) as f32));
+        values.filter(|value| (low..=high).contains(value)).collect()
+    };
+    let tens = all(&[1.0]);
+    if tens.len() >= 3 { tens } else { all(&[1.0, 2.0, 5.0]) }
+}
+
+/// About so many multiples of a round step between two values.
+pub fn steps_in(low: f32, high: f32, about: usize) -> Vec<f32> {
+    let (low, high) = (f64::from(low), f64::from(high));
+    let rough = (high - low) / about as f64;
+    if !rough.is_finite() || rough <= 0.0 {
+        return Vec::new();
+    }
+    let power = 10f64.powf(rough.log10().floor());
+    let step = [1.0, 2.0, 5.0, 10.0].into_iter().map(|factor| factor * power).find(|step| *step >= rough * 0.99).unwrap_or(power * 10.0);
+    let first = (low / step).ceil() as i64;
+    (first..).map(|at| at as f64 * step).take_while(|value| *value <= high * (1.0 + 1e-9)).map(|value| value as f32).collect()
+}
+
+/// A round value without the zeros that say nothing.
+pub fn plain(value: f32) -> String {
+    if value != 0.0 && !(1e-4..1e6).contains(&value.abs()) {
+        return format!("{value:.0e}");
+    }
+    if value >= 1000.0 {
+        return significant(value.into());
+    }
+    let words = format!("{value:.6}");
+    words.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// A squared distance with two or three digits.
+pub fn digits(distance: f32, digits: usize) -> String {
+    if distance.is_infinite() {
+        return "\u{221e}".to_owned();
+    }
+    if distance == 0.0 {
+        return "0".to_owned();
+    }
+    if digits >= 3 {
+        return significant(distance.into());
+    }
+    let rounded: f64 = format!("{distance:.1e}").parse().unwrap_or(f64::from(distance));
+    let magnitude = rounded.abs().log10().floor() as i32;
+    if (-4..2).contains(&magnitude) {
+        format!("{rounded:.*}", (1 - magnitude) as usize)
+    } else if (2..5).contains(&magnitude) {
+        format!("{rounded:.0}")
+    } else {
+        format!("{distance:.0e}")
+    }
+}

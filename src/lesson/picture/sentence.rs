@@ -1,0 +1,49 @@
+//! One sentence that says what just happened.
+
+use super::View;
+use super::pen::{ROW, area, sans, wrap};
+use super::scene::{Ink, Scene};
+use crate::lesson::describe::describe;
+use crate::text::{count, thousands};
+
+/// How much smaller than it should be the sentence may become, before it is cut.
+const SMALLEST: f32 = 0.6;
+
+/// What the part says: [`describe`]'s sentence of the last step.
+pub fn sentence(view: &View<'_>) -> String {
+    let state = view.cursor.state();
+    match view.cursor.step() {
+        Some(step) => describe(&step, state),
+        None => format!(
+            "Before the first step: the {} of {} are asked for, registers and buffer are empty, and max_distance is infinite.",
+            count(state.shape.k.into(), "nearest", "nearest"),
+            thousands(state.shape.n.into()),
+        ),
+    }
+}
+
+/// Draws the part: as large as fits, up to a little more than running text.
+pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
+    let mut scene = Scene::new(wide, high);
+    let words = sentence(view);
+    let full = view.text * 1.2;
+    let steps = (0..=16).map(|step| full * (1.0 - (1.0 - SMALLEST) * step as f32 / 16.0));
+    let fits = steps.clone().find(|&size| wrap(&words, sans(size, Ink::Text), wide).len() as f32 * size * ROW <= high);
+    let size = fits.unwrap_or(full * SMALLEST);
+    let style = sans(size, Ink::Text);
+    let mut lines = wrap(&words, style, wide);
+    let most = ((high / (size * ROW)) as usize).max(1);
+    if lines.len() > most {
+        lines.truncate(most);
+        if let Some(last) = lines.last_mut() {
+            last.push('\u{2026}');
+        }
+    }
+    let mut room = area(0.0, 0.0, wide, high);
+    room.take_top(((high - lines.len() as f32 * size * ROW) / 2.0).max(0.0));
+    for line in lines {
+        let place = room.take_top(size * ROW);
+        scene.label(place, 0.0, style, &line);
+    }
+    scene
+}

@@ -1,0 +1,431 @@
+//! The lanes and their registers, and the buffer.
+//!
+//! Element i = L·R + r is lane L's register r, in column L and row r; slot s is in column s mod W and row s / W. So a
+//! swap moves keys straight up and down, and the minimum meets the cell on the other side of the middle.
+
+use super::View;
+use super::cells::{Cell, Grid, Look};
+use super::moment::{are_runs_sorted, first_break, is_bitonic};
+use super::pen::{ROW, Scale, arc, area, dashed, digits, faint, line, sans, width};
+use super::scene::{Area, Ink, Scene, Target};
+use crate::engines::lockstep::{Key, PADDING, distance_of, index_of};
+use crate::knn::network::Layer;
+use crate::lesson::state::{Shape, Stage, State};
+use crate::lesson::step::{Elements, Part, Step};
+use crate::text::{count, thousands};
+
+/// What a list of keys is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Invariant {
+    /// In a few words.
+    pub says: String,
+    /// Whether it is.
+    pub holds: bool,
+    /// The first element that is larger than the next, where the words are about that.
+    pub breaks_at: Option<usize>,
+}
+
+/// What should hold of the registers, and whether it does.
+pub fn invariant(state: &State, step: Option<&Step>) -> Invariant {
+    let keys = &state.registers;
+    let breaks_at = first_break(keys);
+    let Some(at) = breaks_at else {
+        return Invariant { says: "sorted ascending".to_owned(), holds: true, breaks_at };
+    };
+    match step {
+        Some(Step::Minimum { .. }) => {
+            let holds = is_bitonic(keys);
+            let says = if holds { "bitonic: one rise and one fall, going round" } else { "not bitonic" };
+            Invariant { says: says.to_owned(), holds, breaks_at: None }
+        }
+        Some(Step::Layer { part: Part::Sort, layer: Layer { size, stride: 1 }, .. }) => {
+            let holds = are_runs_sorted(keys, *size as usize);
+            let says = format!("runs of {size}: {}", if holds { "sorted, up and down by turns" } else { "not sorted" });
+            Invariant { says, holds, breaks_at: None }
+        }
+        _ => Invariant { says: format!("sorted ascending: not yet; element {at} > element {}", at + 1), holds: false, breaks_at },
+    }
+}
+
+/// Draws the part.
+pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
+    let mut scene = Scene::new(wide, high);
+    let (state, text) = (view.cursor.state(), view.text);
+    let shape = state.shape;
+    let step = view.cursor.step();
+    let step = step.as_deref();
+    let scale = Scale::of(view.cursor.recording());
+    let mut room = area(0.0, 0.0, wide, high);
+    title(&mut scene, room.take_top(text * 1.9), shape, &scale, text);
+    let notes = room.take_bottom(text * ROW);
+    // Row labels on the left, and as much air on the right, so that lanes stand in the middle of the part.
+    let margin = text * 1.6;
+    room.take_left(margin);
+    room.take_right(margin * 0.5);
+
+    let lanes = room.take_top(text * ROW);
+    let heading = text * 1.5;
+    // Headings are above the registers and below the buffer: what lies between them is for what goes between them.
+    let rows = (room.height - 2.0 * heading).max(1.0);
+    let between = (rows * 0.1).clamp(2.0, text * 2.5);
+    let least = (rows * if shape.registers < 8 { 0.2 } else { 0.12 }).clamp(2.0, text * 5.0);
+    let one = ((rows - least - between) / 2.0).min(text * 4.5 * shape.registers as f32).max(0.5);
+    let arrows = (rows - between - 2.0 * one).min(text * 9.0);
+    let strip = room.take_top(arrows);
+    let registers_heading = room.take_top(heading);
+    let gutter = if shape.registers == 1 { 0.0 } else { (room.width / shape.width as f32 * 0.13).clamp(1.0, text * 1.2) };
+    let grid = |area: Area| Grid { area, columns: shape.width, rows: shape.registers, gutter };
+    let registers = grid(room.take_top(one));
+    room.take_top(between);
+    let buffer = grid(room.take_top(one));
+    let buffer_heading = room.take_top(heading);
+
+    lane_numbers(&mut scene, lanes, &registers, view, step);
+    let look = registers.look(state.registers.iter().chain(&state.buffer).copied().filter(|&key| key != PADDING), text);
+
+    // Registers.
+    let held = invariant(state, step);
+    let (concept, says) = registers_hold(state);
+    headline(&mut scene, registers_heading, concept, &says, Some(&held), text);
+    for (element, &key) in (0u32..).zip(&state.registers) {
+        let (lane, register) = shape.place_of(element);
+        registers.draw(&mut scene, lane, register, Cell::Taken(key), look, &scale);
+        scene.spot(registers.cell(lane, register), Target::Element(element));
+    }
+    row_labels(&mut scene, &registers, "r", |row| row.to_string(), text);
+
+    // The buffer.
+    let (concept, says) = buffer_holds(state, step);
+    headline(&mut scene, buffer_heading, concept, &says, None, text);
+    for (slot, &key) in (0u32..).zip(&state.buffer) {
+        let (row, column) = (slot / shape.width, slot % shape.width);
+        buffer.draw(&mut scene, column, row, slot_holds(state, slot, key), look, &scale);
+        scene.spot(buffer.cell(column, row), Target::Slot(slot));
+    }
+    row_labels(&mut scene, &buffer, "", |row| (row * shape.width).to_string(), text);
+
+    // What the step did.
+    match step {
+        Some(Step::Layer { layer, shuffle, swapped, .. }) => {
+            exchanges(&mut scene, strip, &registers, shape, *layer, *shuffle, swapped, text);
+        }
+        Some(Step::Minimum { taken }) => minimum(&mut scene, &registers, &buffer, shape, taken),
+        Some(Step::Swap) => swap(&mut scene, &registers, &buffer, text),
+        Some(Step::Appended { placed }) => {
+            for candidate in placed {
+                buffer.mark(&mut scene, candidate.slot % shape.width, candidate.slot / shape.width, Ink::Candidate);
+            }
+        }
+        Some(Step::MaxDistance { max_distance, .. }) if max_distance.is_finite() => {
+            let (lane, register) = shape.place_of(shape.k - 1);
+            registers.mark(&mut scene, lane, register, Ink::Accent);
+        }
+        _ => {}
+    }
+    if let Some(at) = held.breaks_at {
+        break_mark(&mut scene, &registers, shape, at as u32);
+    }
+    if let Some(hover) = view.hover {
+        hovered(&mut scene, hover, &registers, &buffer, shape);
+    }
+    let note = view.hover.and_then(|hover| about(state, hover)).unwrap_or_else(|| legend_of(step, look));
+    scene.label(notes, 0.0, sans(text * 0.85, Ink::TextWeak), &note);
+    scene
+}
+
+fn title(scene: &mut Scene, mut room: Area, shape: Shape, scale: &Scale, text: f32) {
+    let words = if shape.registers == 1 {
+        format!("Warp: {} lanes, one register each", shape.width)
+    } else {
+        format!("Warp: {} lanes \u{d7} {} registers", shape.width, shape.registers)
+    };
+    let mut legend = room.take_right(room.width * 0.55);
+    scene.label(room, 0.0, sans(text, Ink::Text), &words);
+    legend.take_left(text);
+    legend.height -= text * 0.1;
+    scale.legend(scene, legend, text);
+}
+
+fn lane_numbers(scene: &mut Scene, room: Area, grid: &Grid, view: &View<'_>, step: Option<&Step>) {
+    let text = view.text;
+    let size = (text * 0.85).min(room.height / ROW);
+    // Every number where they fit, else every second or fourth.
+    let widest = width(super::scene::Font::Sans, size, "00") + text * 0.2;
+    let every = [1, 2, 4, 8].into_iter().find(|&every| grid.wide() * every as f32 >= widest).unwrap_or(16);
+    let votes = match step {
+        Some(Step::Ballot { mask } | Step::FilteredAgain { mask, .. }) => *mask,
+        _ => 0,
+    };
+    for lane in 0..grid.columns {
+        let mut place = grid.cell(lane, 0);
+        (place.y, place.height) = (room.y, room.height);
+        let hovered = view.hover == Some(Target::Lane(lane));
+        if hovered {
+            scene.rect(place.inner(0.5), 2.0, Some(faint(Ink::Accent, 0.3)), None);
+        }
+        if lane % every == 0 {
+            let ink = if votes >> lane & 1 == 1 { Ink::Candidate } else { Ink::TextWeak };
+            scene.text(place.center(), [0.5, 0.5], sans(size, ink), lane.to_string());
+        }
+        scene.spot(place, Target::Lane(lane));
+    }
+    let mut left = room;
+    left.x = 0.0;
+    left.width = grid.area.x - 2.0;
+    scene.label(left, 1.0, sans(text * 0.7, Ink::TextWeak), "lane");
+}
+
+/// A mark in the colour of what cells hold, what that is, and on the right whether it is sorted.
+fn headline(scene: &mut Scene, mut room: Area, concept: Ink, says: &str, held: Option<&Invariant>, text: f32) {
+    let size = (text * 0.7).min(room.height * 0.6);
+    let chip = room.take_left(size * 1.5);
+    scene.rect(area(chip.x, chip.center()[1] - size / 2.0, size, size), 2.0, Some(concept.into()), None);
+    let style = sans(text * 0.9, Ink::Text);
+    if let Some(held) = held {
+        let full = width(style.font, style.size, &held.says) + text * 1.3;
+        let mut verdict = room.take_right(full.min(room.width * 0.5));
+        let square = text * 0.85;
+        let tick = verdict.take_left(text * 1.2);
+        scene.verdict([tick.x, tick.center()[1] - square / 2.0], square, held.holds);
+        scene.label(verdict, 0.0, Style { paint: if held.holds { Ink::Text } else { Ink::Error }.into(), ..style }, &held.says);
+        room.take_right(text * 0.6);
+    }
+    scene.label(room, 0.0, style, says);
+}
+
+use super::pen::Style;
+
+/// What the registers hold, and its colour.
+fn registers_hold(state: &State) -> (Ink, String) {
+    match state.stage {
+        Stage::Sort => (Ink::Buffer, "Registers: the buffer's keys".to_owned()),
+        Stage::Merge => (Ink::Intermediate, "Registers: the smallest of both".to_owned()),
+        _ if state.counts.merges == 0 => (Ink::Intermediate, "Registers: intermediate result, still empty".to_owned()),
+        _ => (Ink::Intermediate, "Registers: intermediate result".to_owned()),
+    }
+}
+
+fn buffer_holds(state: &State, step: Option<&Step>) -> (Ink, String) {
+    let capacity = state.shape.capacity();
+    match state.stage {
+        Stage::Sort => (Ink::Intermediate, "Buffer: the intermediate result waits here".to_owned()),
+        Stage::Merge if matches!(step, Some(Step::Minimum { .. })) => (Ink::Intermediate, "Buffer: the intermediate result".to_owned()),
+        Stage::Merge => (Ink::Buffer, "Buffer: left over, not needed any more".to_owned()),
+        _ => (Ink::Buffer, format!("Buffer: {} of {} slots", thousands(state.buffered.into()), thousands(capacity.into()))),
+    }
+}
+
+/// What counts of a slot.
+pub fn slot_holds(state: &State, slot: u32, key: Key) -> Cell {
+    match state.stage {
+        Stage::Sort => Cell::Taken(key),
+        Stage::Merge => Cell::Leftover(key),
+        // Padding is written behind what is taken.
+        Stage::Full => Cell::Taken(key),
+        _ if slot < state.buffered => Cell::Taken(key),
+        _ => Cell::Free,
+    }
+}
+
+fn row_labels(scene: &mut Scene, grid: &Grid, prefix: &str, name: impl Fn(u32) -> String, text: f32) {
+    let size = (text * 0.72).min(grid.high() * 1.2);
+    let every = [1, 2, 4, 8, 16, 32].into_iter().find(|&every| grid.high() * every as f32 >= size * 1.1).unwrap_or(64);
+    if size < 5.0 && grid.rows > 1 && every >= grid.rows {
+        return;
+    }
+    for row in (0..grid.rows).step_by(every as usize) {
+        let mut place = grid.cell(0, row);
+        let middle = place.center()[1];
+        place.height = size * ROW;
+        place.y = (middle - place.height / 2.0).clamp(0.0, (scene.size[1] - place.height).max(0.0));
+        (place.x, place.width) = (0.0, grid.area.x - 3.0);
+        scene.label(place, 1.0, sans(size, Ink::TextWeak), &format!("{prefix}{}", name(row)));
+    }
+}
+
+/// Arrows between lanes, or inside each of them.
+#[allow(clippy::too_many_arguments, reason = "where, of what, and what happened")]
+fn exchanges(scene: &mut Scene, strip: Area, grid: &Grid, shape: Shape, layer: Layer, shuffle: Option<u32>, swapped: &Elements, text: f32) {
+    match shuffle {
+        Some(stride) => {
+            // The farther apart, the higher.
+            let levels = (shape.width as f32).log2();
+            let share = 0.35 + 0.65 * ((stride as f32).log2() + 1.0) / levels;
+            let rise = (strip.height - 5.0).max(2.0) * share.min(1.0);
+            let bottom = strip.bottom() - 1.0;
+            let mut pairs: Vec<(u32, u32)> = (0..shape.width).filter(|lane| lane & stride == 0).map(|lane| (lane, 0)).collect();
+            for low in swapped.iter() {
+                let lane = shape.place_of(low).0;
+                if let Some(pair) = pairs.iter_mut().find(|pair| pair.0 == lane) {
+                    pair.1 += 1;
+                }
+            }
+            // Those that swapped lie on top.
+            pairs.sort_by_key(|pair| pair.1);
+            for (lane, swaps) in pairs {
+                let (from, to) = (grid.cell(lane, 0).center()[0], grid.cell(lane ^ stride, 0).center()[0]);
+                let curve = arc([from, bottom], [to, bottom], rise);
+                let (ink, width) = if swaps > 0 { (Ink::Accent, (text * 0.16).max(1.6)) } else { (Ink::TextWeak, 1.0) };
+                let head = (text * 0.5).min(grid.wide() * 0.5).min(rise * 0.6);
+                let (start, end) = ([curve[0][0] - curve[1][0], curve[0][1] - curve[1][1]], [to - curve[15][0], bottom - curve[15][1]]);
+                let opacity = if swaps > 0 { 1.0 } else { 0.55 };
+                scene.path(curve, line(faint(ink, opacity), width));
+                scene.head([from, bottom], start, head, faint(ink, opacity));
+                scene.head([to, bottom], end, head, faint(ink, opacity));
+            }
+            let words = format!("lane ^ {stride}");
+            let style = sans(text * 0.85, Ink::Accent);
+            let wide = width(style.font, style.size, &words);
+            if strip.height > text * 1.2 {
+                // In the corner: arcs are low there.
+                scene.text([strip.right() - wide, strip.y], [0.0, 0.0], style, words);
+            }
+        }
+        None => {
+            for comparator in layer.comparators(shape.capacity()) {
+                let swaps = swapped.contains(comparator.low);
+                let ((lane, low), (_, high)) = (shape.place_of(comparator.low), shape.place_of(comparator.high));
+                let (from, to) = (grid.full(lane, low), grid.full(lane, high));
+                // Beside each other, so that they do not hide each other.
+                let beside = ((low % layer.stride) as f32 + 0.5) / layer.stride as f32;
+                let stroke = if swaps { (grid.gutter * 0.3).clamp(0.8, 2.6) } else { (grid.gutter * 0.15).clamp(0.4, 1.0) };
+                let x = from.right() + grid.gutter * (0.1 + 0.8 * beside);
+                let paint = if swaps { Ink::Accent.into() } else { faint(Ink::TextWeak, 0.7) };
+                let ends = [[x, from.center()[1]], [x, to.center()[1]]];
+                scene.path(ends.to_vec(), dashed(paint, stroke, 3.0));
+                if grid.high() > 9.0 {
+                    for end in ends {
+                        scene.path(vec![[from.right() - 1.0, end[1]], end], line(paint, stroke));
+                    }
+                }
+            }
+            if strip.height > text * 1.2 {
+                scene.text([strip.right(), strip.y], [1.0, 0.0], sans(text * 0.85, Ink::Accent), "inside each lane, no shuffle");
+            }
+        }
+    }
+    for low in swapped.iter() {
+        for element in [low, low ^ layer.stride] {
+            let (lane, register) = shape.place_of(element);
+            grid.mark(scene, lane, register, Ink::Accent);
+        }
+    }
+}
+
+/// From the buffer to the registers: lane L's come from the column on the other side of the middle.
+fn minimum(scene: &mut Scene, registers: &Grid, buffer: &Grid, shape: Shape, taken: &Elements) {
+    let lanes: std::collections::BTreeSet<u32> = taken.iter().map(|element| shape.place_of(element).0).collect();
+    for lane in lanes {
+        let start = [buffer.full(shape.width - 1 - lane, 0).center()[0], buffer.area.y - 1.0];
+        let end = [registers.full(lane, 0).center()[0], registers.area.bottom() + 1.0];
+        scene.path(vec![start, end], line(faint(Ink::Intermediate, 0.85), 1.6));
+        let head = (registers.wide() * 0.3).min(9.0).min((start[1] - end[1]) * 0.5);
+        scene.head(end, [end[0] - start[0], end[1] - start[1]], head, Ink::Intermediate);
+    }
+    for element in taken.iter() {
+        let (lane, register) = shape.place_of(element);
+        let slot = shape.mirror_of(element);
+        registers.mark(scene, lane, register, Ink::Intermediate);
+        buffer.mark(scene, slot % shape.width, slot / shape.width, Ink::Intermediate);
+    }
+}
+
+fn swap(scene: &mut Scene, registers: &Grid, buffer: &Grid, text: f32) {
+    let (top, bottom) = (registers.area.bottom() + 1.0, buffer.area.y - 1.0);
+    for lane in 0..registers.columns {
+        let cell = registers.cell(lane, 0);
+        let apart = cell.width * 0.16;
+        let head = (text * 0.45).min(cell.width * 0.3).min((bottom - top) * 0.4);
+        let [left, right] = [cell.center()[0] - apart, cell.center()[0] + apart];
+        scene.path(vec![[left, bottom], [left, top]], line(faint(Ink::Buffer, 0.8), 1.3));
+        scene.head([left, top], [0.0, -1.0], head, Ink::Buffer);
+        scene.path(vec![[right, top], [right, bottom]], line(faint(Ink::Intermediate, 0.8), 1.3));
+        scene.head([right, bottom], [0.0, 1.0], head, Ink::Intermediate);
+    }
+}
+
+/// Where the order breaks first.
+fn break_mark(scene: &mut Scene, grid: &Grid, shape: Shape, element: u32) {
+    let ((lane, register), (next, _)) = (shape.place_of(element), shape.place_of(element + 1));
+    let cell = grid.cell(lane, register);
+    let width = (grid.high() * 0.12).clamp(1.5, 3.0);
+    let places =
+        if lane == next { [[cell.x, cell.bottom()], [cell.right(), cell.bottom()]] } else { [[cell.right(), cell.y], [cell.right(), cell.bottom()]] };
+    scene.path(places.to_vec(), line(Ink::Error, width));
+}
+
+fn hovered(scene: &mut Scene, hover: Target, registers: &Grid, buffer: &Grid, shape: Shape) {
+    let frame = |scene: &mut Scene, place: Area| scene.rect(place.inner(0.5), 2.0, None, Some(line(Ink::Text, 1.8)));
+    match hover {
+        Target::Lane(lane) if lane < shape.width => {
+            for grid in [registers, buffer] {
+                let mut column = grid.cell(lane, 0);
+                column.height = grid.area.height;
+                frame(scene, column);
+            }
+        }
+        Target::Element(element) if element < shape.capacity() => {
+            let (lane, register) = shape.place_of(element);
+            frame(scene, registers.cell(lane, register));
+        }
+        Target::Slot(slot) if slot < shape.capacity() => frame(scene, buffer.cell(slot % shape.width, slot / shape.width)),
+        _ => {}
+    }
+}
+
+/// What is under the pointer, with its numbers.
+fn about(state: &State, hover: Target) -> Option<String> {
+    let shape = state.shape;
+    let key = |key: Key| {
+        if key == PADDING {
+            "\u{221e}, no point".to_owned()
+        } else {
+            format!("squared distance {}, point {}", digits(distance_of(key), 3), thousands(index_of(key).into()))
+        }
+    };
+    match hover {
+        Target::Element(element) if element < shape.capacity() => {
+            let (lane, register) = shape.place_of(element);
+            Some(format!("Element {element} = lane {lane}, register {register}: {}", key(state.registers[element as usize])))
+        }
+        Target::Slot(slot) if slot < shape.capacity() => {
+            let holds = match slot_holds(state, slot, state.buffer[slot as usize]) {
+                Cell::Free => "free".to_owned(),
+                Cell::Leftover(held) => format!("left over: {}", key(held)),
+                Cell::Taken(held) => key(held),
+            };
+            Some(format!("Slot {slot}: {holds}"))
+        }
+        Target::Lane(lane) if lane < shape.width => {
+            let first = lane * shape.registers;
+            let elements =
+                if shape.registers == 1 { format!("element {first}") } else { format!("elements {first} to {}", first + shape.registers - 1) };
+            Some(format!("Lane {lane} holds {elements}"))
+        }
+        _ => None,
+    }
+}
+
+/// What the strokes mean.
+fn legend_of(step: Option<&Step>, look: Look) -> String {
+    let cells = match look {
+        Look::Numbers { .. } => "Cells show squared distances.",
+        Look::Bars => "The higher a bar, the farther the point.",
+        Look::Colors => "Colours are squared distances; point at a cell for its number.",
+    };
+    match step {
+        Some(Step::Layer { shuffle: Some(_), swapped, .. }) => {
+            format!("Arcs: shuffles. Bright: the {} that swapped. {cells}", count(swapped.count().into(), "pair", "pairs"))
+        }
+        Some(Step::Layer { swapped, .. }) => {
+            format!("Dashes: exchanges inside a lane. Bright: the {} that swapped. {cells}", count(swapped.count().into(), "pair", "pairs"))
+        }
+        Some(Step::Minimum { .. }) => {
+            format!("Marked: keys that come from the intermediate result, element K\u{2212}1\u{2212}i to element i. {cells}")
+        }
+        Some(Step::Swap) => format!("Keys move straight up and down. {cells}"),
+        Some(Step::Appended { .. }) => format!("Marked: candidates that were just appended. {cells}"),
+        Some(Step::MaxDistance { .. }) => format!("Marked: element k\u{2212}1, whose distance is the new max_distance. {cells}"),
+        _ => cells.to_owned(),
+    }
+}

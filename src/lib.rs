@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! cloud ──► knn ──► engines ──► run ──► export ──► app, cli
-//!            └───► lesson ◄─┘ (──► app, cli)
+//!            └───► lesson ◄─┘ (──► export)
 //! ```
 //!
 //! | module | holds |
@@ -14,7 +14,7 @@
 //! | [`engines`] | what answers a problem: the CUDA kernel, its CPU twin, a k-d tree |
 //! | [`lesson`] | one query's search as a list of steps, a cursor over them, lessons and questions |
 //! | [`run`] | a spec executed into a record; the worker thread; sweeps; comparison |
-//! | [`export`] | CSV, traces, PNG, neighbours; every write is atomic |
+//! | [`export`] | CSV, traces, neighbours, lessons' pictures and handouts; every write is atomic |
 //! | [`cli`] | the command line, one file per subcommand |
 //! | `app` | the window (feature `gui`) |
 //!

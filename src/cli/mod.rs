@@ -52,7 +52,7 @@ enum Command {
     /// Compares the timings of two saved runs
     Compare(compare::CompareArgs),
     /// Records a lesson: how a warp finds its neighbours, step by step
-    Lesson(lesson::LessonArgs),
+    Lesson(Box<lesson::LessonArgs>),
     /// Finds how the kernel is cut to size best on this GPU
     Tune(tune::TuneArgs),
     /// Writes a generated cloud to a file

@@ -164,7 +164,10 @@ fn steps(film: &Film, moments: &Moments, progress: &dyn Progress, out: &mut (imp
         if let Ok(number) = pictured {
             let text = escaped(&film.sentence(at));
             let picture = svg::element(&film.scene(at), &format!("step{at}-"), &variable);
-            writeln!(out, "<figure id=\"step-{at}\" aria-label=\"{text}\">\n{picture}<figcaption>{step}{text}</figcaption>\n</figure>")?;
+            writeln!(
+                out,
+                "<figure id=\"step-{at}\">\n<div role=\"img\" aria-label=\"Picture after step {at}\">\n{picture}</div>\n<figcaption>{step}{text}</figcaption>\n</figure>"
+            )?;
             progress.update(number as u64 + 1, moments.positions.len() as u64);
         } else {
             cursor.seek(at);

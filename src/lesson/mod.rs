@@ -17,8 +17,8 @@
 //! | [`lessons`] | the seven lessons |
 //! | [`moments`] | which moments a film or a handout shows |
 //! | [`questions`] | what to ask in them, and the right answers |
-//! | [`picture`] | what is shown of a moment, as shapes; the window paints them, files are written from them |
-//! | [`jsonl`], [`handout`] | a recording as a file |
+//! | [`picture`] | what is shown of a moment, as shapes; the window paints them, or they become SVG, pixels, a GIF |
+//! | [`jsonl`], [`handout`] | a recording as a file of steps, a lesson as one of HTML; [`crate::export::lesson`] writes them |
 
 pub mod account;
 pub mod cursor;

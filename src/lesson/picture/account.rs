@@ -7,14 +7,20 @@ use crate::lesson::account::account;
 use crate::text::thousands;
 
 /// Draws the part.
-pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
+pub fn draw(view: &View<'_>, size: [f32; 2]) -> Scene {
+    draw_on(view, size, None)
+}
+
+/// Draws the part with a curve on axes that others share: from the smallest to the largest finite `max_distance` of all
+/// of them.
+pub fn draw_on(view: &View<'_>, [wide, high]: [f32; 2], shared: Option<[f32; 2]>) -> Scene {
     let mut scene = Scene::new(wide, high);
     let text = view.text;
     let mut room = area(0.0, 0.0, wide, high);
     // The curve keeps at least half of the height; the table's rows come closer together before that.
     let row = (text * ROW).min(high * 0.5 / 7.0);
     table(&mut scene, room.take_top(row * 6.4), view, row);
-    curve(&mut scene, room, view);
+    curve(&mut scene, room, view, shared);
     scene
 }
 
@@ -57,6 +63,12 @@ fn table(scene: &mut Scene, mut room: Area, view: &View<'_>, row: f32) {
     }
 }
 
+/// The smallest and the largest finite one; infinite and 0, where there is none.
+pub fn bounds(values: impl Iterator<Item = f32>) -> [f32; 2] {
+    let finite = values.filter(|value| value.is_finite());
+    finite.fold([f32::INFINITY, 0.0], |[low, high], value| [low.min(value), high.max(value)])
+}
+
 /// A direction of the plot.
 struct Axis {
     low: f32,
@@ -81,22 +93,21 @@ impl Axis {
 }
 
 /// `max_distance` over points seen: up to here strong, the rest faint.
-fn curve(scene: &mut Scene, mut room: Area, view: &View<'_>) {
+fn curve(scene: &mut Scene, mut room: Area, view: &View<'_>, shared: Option<[f32; 2]>) {
     let (recording, text) = (view.cursor.recording(), view.text);
     let small = sans(text * 0.75, Ink::TextWeak);
     let curve: Vec<(u32, f32)> = recording.convergence().collect();
-    let finite: Vec<f32> = curve.iter().map(|&(_, bound)| bound).filter(|bound| bound.is_finite()).collect();
+    let [lowest, highest] = shared.unwrap_or_else(|| bounds(curve.iter().map(|&(_, bound)| bound)));
     let n = recording.shape().n;
-    let (lowest, highest) = (finite.iter().copied().fold(f32::INFINITY, f32::min), finite.iter().copied().fold(0.0, f32::max));
     let y_axis = if lowest > 0.0 && lowest < highest * 0.2 {
         Axis { low: lowest * 0.8, high: highest * 1.25, log: true }
     } else {
-        Axis { low: 0.0, high: if finite.is_empty() || highest == 0.0 { 1.0 } else { highest * 1.1 }, log: false }
+        Axis { low: 0.0, high: if highest == 0.0 { 1.0 } else { highest * 1.1 }, log: false }
     };
     // Merges crowd at the beginning, where points come in random order.
     let early = curve.iter().filter(|&&(seen, _)| seen < n / 8).count();
     let first = curve.first().map_or(1, |&(seen, _)| seen).max(1);
-    let log = curve.len() > 4 && early * 2 > curve.len();
+    let log = shared.is_none() && curve.len() > 4 && early * 2 > curve.len();
     let x_axis = Axis { low: if log { first as f32 * 0.8 } else { 0.0 }, high: n as f32, log };
 
     let title = room.take_top(text * ROW);

@@ -28,7 +28,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let buffer_rows = shape.registers as f32;
     let words = 3.0 * text * ROW;
     let rest = room.height - words - text * 1.4;
-    let one = (rest * 0.66 / 6.0).clamp(1.0, text * 2.0);
+    let one = (rest / (6.0 + 1.2 * buffer_rows)).max(rest * 0.55 / 6.0).clamp(1.0, text * 2.2);
     let names = width(Font::Sans, text * 0.8, "lower lanes") + text * 0.5;
     let mut columns = room;
     columns.take_left(names);

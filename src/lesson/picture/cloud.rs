@@ -1,11 +1,12 @@
 //! The points, the query, and the circle of `max_distance`, in the plane of the first two axes.
 
 use super::View;
-use super::moment::{nearest, vote};
-use super::pen::{ROW, area, faint, fit, line, sans, width};
+use super::moment::{Vote, nearest, vote};
+use super::pen::{ROW, area, faint, line, sans, width};
 use super::scene::{Area, Font, Ink, Place, Scene, Target};
 use crate::engines::lockstep::index_of;
 use crate::knn::Problem;
+use crate::lesson::state::Stage;
 use crate::lesson::step::Step;
 use crate::text::thousands;
 
@@ -28,7 +29,8 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let mut room = area(0.0, 0.0, wide, high);
     let title = room.take_top(text * 1.6);
     let note = room.take_bottom(text * ROW);
-    let kinds = room.take_bottom(text * ROW);
+    let kinds = kinds(view);
+    let legend = room.take_bottom(text * ROW * 0.9 * legend_rows(&kinds, text, wide) as f32);
     let plane = Plane::new(problem, &parameters.query, room);
     let shown = shown(problem.n());
     scene.label(title, 0.0, sans(text, Ink::Text), &heading(problem, shown.len()));
@@ -36,7 +38,8 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     scene.shapes.push(super::scene::Shape::Clip(Some(plane.area)));
 
     // All points: those to come fainter than those that were met.
-    let radius = (text * 0.16 * (2000.0 / shown.len() as f32).powf(0.25)).clamp(0.6, text * 0.2);
+    let radius = (plane.spacing(shown.len()) * 0.3).clamp(0.6, text * 0.2);
+    let large = (radius * 1.8).max(text * 0.2);
     let seen = state.counts.points_seen;
     let (met, to_come): (Vec<u32>, Vec<u32>) = shown.iter().partition(|&&point| point < seen);
     scene.dots(to_come.iter().map(|&point| plane.place(problem, point)).collect(), radius, Some(faint(Ink::Point, 0.45)), None);
@@ -51,20 +54,19 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     for (shade, points) in earlier.chunks(EARLIER / SHADES + 1).enumerate().rev() {
         let opacity = 0.65 * (1.0 - shade as f32 / SHADES as f32);
         let places = points.iter().map(|&point| plane.place(problem, point)).collect();
-        scene.dots(places, radius * 1.4, Some(faint(Ink::Candidate, opacity)), None);
+        scene.dots(places, (radius * 1.4).max(text * 0.1), Some(faint(Ink::Candidate, opacity)), None);
     }
     // What waits in the buffer, and the best so far.
     let waiting: Vec<u32> =
         state.buffer[..state.buffered as usize].iter().map(|&key| index_of(key)).filter(|&point| (point as usize) < problem.n()).collect();
-    let merging = matches!(state.stage, crate::lesson::state::Stage::Sort | crate::lesson::state::Stage::Merge);
+    let merging = is_merging(view);
     if !merging {
-        plane.marked(&mut scene, problem, &waiting, radius * 1.9, Ink::Buffer);
+        plane.marked(&mut scene, problem, &waiting, large, Ink::Buffer);
     }
     let best: Vec<u32> = nearest(cursor).into_iter().map(index_of).collect();
-    plane.marked(&mut scene, problem, &best, radius * 1.9, Ink::Neighbor);
+    plane.marked(&mut scene, problem, &best, large, Ink::Neighbor);
 
     // The group that is being filtered.
-    let mut group = (0, 0);
     if let Some(vote) = vote(view.cursor).filter(|_| !merging) {
         let (mut accepted, mut rejected, mut undecided) = (Vec::new(), Vec::new(), Vec::new());
         for lane in 0..state.shape.width {
@@ -80,12 +82,11 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
             }
         }
         let ring = |points: &[u32]| -> Vec<Place> { points.iter().map(|&point| plane.place(problem, point)).collect() };
-        scene.dots(ring(&undecided), radius * 2.2, None, Some(line(Ink::Text, text * 0.1)));
-        scene.dots(ring(&rejected), radius * 2.2, Some(Ink::Canvas.into()), Some(line(Ink::Rejected, text * 0.13)));
-        scene.dots(ring(&accepted), radius * 2.4, Some(Ink::Candidate.into()), Some(line(Ink::Canvas, 1.0)));
-        group = (accepted.len(), rejected.len());
+        scene.dots(ring(&undecided), large * 1.2, None, Some(line(Ink::Text, text * 0.1)));
+        scene.dots(ring(&rejected), large * 1.2, Some(Ink::Canvas.into()), Some(line(Ink::Rejected, text * 0.13)));
+        scene.dots(ring(&accepted), large * 1.3, Some(Ink::Candidate.into()), Some(line(Ink::Canvas, 1.0)));
         for &point in undecided.iter().chain(&rejected).chain(&accepted) {
-            plane.spot(&mut scene, problem, point, radius * 2.4);
+            plane.spot(&mut scene, problem, point, large * 1.3);
         }
     }
 
@@ -94,11 +95,11 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     if let Some(Target::Point(point)) = view.hover
         && (point as usize) < problem.n()
     {
-        scene.dots(vec![plane.place(problem, point)], radius * 3.4, None, Some(line(Ink::Text, 2.0)));
+        scene.dots(vec![plane.place(problem, point)], large * 1.9, None, Some(line(Ink::Text, 2.0)));
     }
     scene.shapes.push(super::scene::Shape::Clip(None));
 
-    legend(&mut scene, kinds, text, view, group, best.len(), if merging { 0 } else { waiting.len() });
+    draw_legend(&mut scene, legend, &kinds, text);
     scene.label(note, 0.0, sans(text * 0.85, Ink::TextWeak), &words(view, problem));
     scene
 }
@@ -182,6 +183,8 @@ struct Plane {
     low: [f32; 2],
     /// Points of the picture for one of the axes.
     scale: f32,
+    /// The points' width and height in the picture.
+    extent: [f32; 2],
     dims: usize,
 }
 
@@ -206,7 +209,13 @@ impl Plane {
         }
         let middle = [f64::from(low[0]) + extent[0] / 2.0, f64::from(low[1]) + extent[1] / 2.0];
         let low = [middle[0] - f64::from(place.width) / scale / 2.0, middle[1] + f64::from(place.height) / scale / 2.0];
-        Self { area: place, low: low.map(|value| value as f32), scale: scale as f32, dims }
+        Self { area: place, low: low.map(|value| value as f32), scale: scale as f32, extent: extent.map(|size| (size * scale) as f32), dims }
+    }
+
+    /// How far points would be apart if they lay in a regular pattern.
+    fn spacing(&self, points: usize) -> f32 {
+        let [wide, high] = self.extent;
+        if wide == 0.0 || high == 0.0 { wide.max(high) / points as f32 } else { (wide * high / points as f32).sqrt() }
     }
 
     /// Where coordinates lie; y goes up in the data.
@@ -266,28 +275,75 @@ impl Plane {
     }
 }
 
+/// Whether the buffer's keys are in the registers.
+fn is_merging(view: &View<'_>) -> bool {
+    matches!(view.cursor.state().stage, Stage::Sort | Stage::Merge)
+}
+
+/// A colour, what it is, and whether its dots are filled.
+type Kind = (Ink, String, bool);
+
 /// What the colours are; how many there are of each.
-fn legend(scene: &mut Scene, mut room: Area, text: f32, view: &View<'_>, (accepted, rejected): (usize, usize), best: usize, waiting: usize) {
-    let k = view.cursor.state().shape.k;
-    let kinds = [
+fn kinds(view: &View<'_>) -> Vec<Kind> {
+    let state = view.cursor.state();
+    let mut kinds = vec![
         (Ink::Query, "query".to_owned(), true),
-        (Ink::Neighbor, format!("{best} of {k} nearest so far"), true),
-        (Ink::Buffer, format!("{waiting} in the buffer"), true),
-        (Ink::Candidate, format!("{accepted} accepted"), true),
-        (Ink::Rejected, format!("{rejected} rejected"), false),
+        (Ink::Neighbor, format!("{} of {} nearest so far", nearest(view.cursor).len(), state.shape.k), true),
     ];
-    // All of them in one line, as large as fits.
-    let gap = |size: f32| size * 1.9;
-    let wide = |size: f32| kinds.iter().map(|(_, words, _)| width(Font::Sans, size, words) + gap(size)).sum::<f32>();
-    let size = (text * 0.8).min(text * 0.8 * room.width / wide(text * 0.8));
-    for (ink, words, filled) in kinds {
-        let mut place = room.take_left((width(Font::Sans, size, &words) + gap(size)).min(room.width));
+    if is_merging(view) {
+        kinds.push((Ink::Candidate, "earlier candidates".to_owned(), true));
+        return kinds;
+    }
+    kinds.push((Ink::Buffer, format!("{} in the buffer", state.buffered), true));
+    if let Some(Vote { asked, mask: Some(mask), base, .. }) = vote(view.cursor) {
+        // The last group may be short.
+        let there = state.shape.n.saturating_sub(base).min(32);
+        let asked = asked & u32::MAX.checked_shr(32 - there).unwrap_or(0);
+        kinds.push((Ink::Candidate, format!("{} accepted", mask.count_ones()), true));
+        kinds.push((Ink::Rejected, format!("{} rejected", (asked & !mask).count_ones()), false));
+    }
+    kinds
+}
+
+/// The size of the legend's text, of that of the running text.
+const LEGEND: f32 = 0.78;
+
+/// How wide an entry is.
+fn entry(words: &str, size: f32) -> f32 {
+    width(Font::Sans, size, words) + size * 2.0
+}
+
+/// Where each of the entries is: its row, and from where on.
+fn entries(kinds: &[Kind], text: f32, room: f32) -> Vec<(usize, f32)> {
+    let (mut row, mut x) = (0, 0.0);
+    let place = |(_, words, _): &Kind| {
+        let wide = entry(words, text * LEGEND);
+        if x > 0.0 && x + wide > room {
+            (row, x) = (row + 1, 0.0);
+        }
+        let place = (row, x);
+        x += wide;
+        place
+    };
+    kinds.iter().map(place).collect()
+}
+
+fn legend_rows(kinds: &[Kind], text: f32, room: f32) -> usize {
+    // As many as there may be later: the plane keeps its place.
+    entries(kinds, text, room).last().map_or(1, |(row, _)| row + 1).max(2)
+}
+
+fn draw_legend(scene: &mut Scene, room: Area, kinds: &[Kind], text: f32) {
+    let (size, row) = (text * LEGEND, text * ROW * 0.9);
+    for ((ink, words, filled), (at, x)) in kinds.iter().zip(entries(kinds, text, room.width)) {
+        let mut place = area(room.x + x, room.y + at as f32 * row, (room.width - x).min(entry(words, size)), row);
+        if place.bottom() > room.bottom() + 0.5 {
+            return;
+        }
         let dot = place.take_left(size);
-        let (fill, stroke) = if filled { (Some(ink.into()), None) } else { (None, Some(line(ink, size * 0.15))) };
+        let (fill, stroke) = if *filled { (Some((*ink).into()), None) } else { (None, Some(line(*ink, size * 0.15))) };
         scene.dots(vec![dot.center()], size * 0.36, fill, stroke);
         place.take_left(size * 0.2);
-        let style = sans(size, Ink::TextWeak);
-        let (fitted, words) = fit(&words, style, place.width);
-        scene.text([place.x, place.center()[1]], [0.0, 0.5], sans(fitted, Ink::TextWeak), words);
+        scene.label(place, 0.0, sans(size, Ink::TextWeak), words);
     }
 }

@@ -12,6 +12,9 @@ use crate::palette::{Palette, Rgb};
 /// What stays as it was.
 const UNCHANGED: u8 = 0;
 
+/// Colours that are in a GIF as they are, because they fill most of it.
+const FIELDS: usize = 96;
+
 /// The colours of a GIF: 255, and one that means "as before".
 pub struct Colors {
     table: Vec<[u8; 3]>,
@@ -55,9 +58,10 @@ impl Colors {
         }
         let mut frequent: Vec<([u8; 3], u64)> = counts.into_iter().collect();
         frequent.sort_unstable_by_key(|&(color, count)| (std::cmp::Reverse(count), color));
-        // Far ones first: a few colours of each kind before shades of what is there.
-        for apart in [64, 40, 24, 14, 8, 4, 1] {
-            for &(color, _) in &frequent {
+        // Fields as they are; then a few colours of each kind, far ones first, before shades of what is there.
+        let apart = [64, 40, 24, 14, 8, 4, 1].map(|apart| (apart, frequent.len()));
+        for (apart, first) in [(3, FIELDS.min(frequent.len()))].into_iter().chain(apart) {
+            for &(color, _) in &frequent[..first] {
                 if table.len() < 256 && table[1..].iter().all(|&other| distance(color, other) >= apart * apart) {
                     table.push(color);
                 }
@@ -108,19 +112,17 @@ impl<W: Write> Animation<W> {
         let ([left, top], [wide, high]) = bounds(width, pixels.len() / width, &changed);
         let mut buffer = Vec::with_capacity(wide * high);
         let mut run: Option<([u8; 4], u8)> = None;
-        for row in top..top + high {
-            for at in row * width + left..row * width + left + wide {
-                buffer.push(match run {
-                    _ if !changed(at) => UNCHANGED,
-                    Some((color, index)) if color == pixels[at] => index,
-                    _ => {
-                        let [red, green, blue, _] = pixels[at];
-                        let index = self.colors.index([red, green, blue]);
-                        run = Some((pixels[at], index));
-                        index
-                    }
-                });
-            }
+        for at in (top..top + high).flat_map(|row| row * width + left..row * width + left + wide) {
+            let pixel = pixels[at];
+            buffer.push(match run {
+                _ if !changed(at) => UNCHANGED,
+                Some((color, index)) if color == pixel => index,
+                _ => {
+                    let index = self.colors.index([pixel[0], pixel[1], pixel[2]]);
+                    run = Some((pixel, index));
+                    index
+                }
+            });
         }
         let frame = Frame {
             delay: hundredths,

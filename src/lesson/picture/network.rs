@@ -106,13 +106,16 @@ impl Picture<'_> {
         // Numbers on the wires, where they can be read.
         let small = (row / 1.12).min(text * 0.95);
         let numbers = (small >= text * 0.6).then_some(small);
-        let labels = width(Font::Mono, (row * 0.95).min(text * 0.8), "00") + text * 0.5;
+        let labels = width(Font::Mono, Self::name_size(row, text), "00") + text * 0.5;
         let names = room.take_left(labels);
         room.take_right(text * 0.3);
         let y = |element: u32| room.y + (element as f32 + 0.5) * row;
         self.lane_bands(scene, room, names, row);
 
         let columns = self.columns(room, numbers);
+        if let Some([left, right]) = self.run.and_then(|run| run.done().checked_sub(1)).map(|at| columns.places[at]) {
+            scene.fill(area(left, strides.y, right - left, room.bottom() - strides.y), faint(Ink::Accent, 0.13));
+        }
         // The wires.
         let done = self.run.map_or(0, Running::done);
         for element in 0..keys {
@@ -145,7 +148,7 @@ impl Picture<'_> {
                 self.comparator(scene, x, [y(comparator.low), y(comparator.high)], comparator, *layer, when, swapped, row);
             }
         }
-        self.names(scene, names, row, numbers.is_some());
+        self.names(scene, names, row);
         if let (Some(size), Some(run)) = (numbers, self.run) {
             self.values(scene, &columns, run, size, y);
         }
@@ -232,8 +235,13 @@ impl Picture<'_> {
         }
     }
 
-    fn names(&self, scene: &mut Scene, names: Area, row: f32, all: bool) {
-        let size = (row * 0.95).min(self.view.text * 0.8).max(if all { 0.0 } else { self.view.text * 0.6 });
+    /// Where rows are lower, only every second wire or so is named.
+    fn name_size(row: f32, text: f32) -> f32 {
+        (row * 0.95).clamp(text * 0.6, text * 0.8)
+    }
+
+    fn names(&self, scene: &mut Scene, names: Area, row: f32) {
+        let size = Self::name_size(row, self.view.text);
         let every = [1, 2, 4, 8, 16].into_iter().find(|&every| row * every as f32 >= size).unwrap_or(32);
         for element in (0..self.shape.capacity()).step_by(every as usize) {
             let at = names.y + (element as f32 + 0.5) * row;

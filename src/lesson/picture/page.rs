@@ -1,27 +1,206 @@
 //! All parts of a moment on one page.
 
-use super::View;
-use super::scene::{Area, Scene};
-use crate::lesson::lessons::{Lesson, Take};
+use super::pen::{ROW, area, faint, line, sans, width};
+use super::scene::{Area, Font, Ink, Scene};
+use super::{Part, View, draw};
+use crate::lesson::account::account;
+use crate::lesson::lessons::{Lesson, Shows, Take};
 use crate::lesson::recording::Recording;
+use crate::lesson::state::Stage;
+use crate::lesson::step::Step;
+use crate::text::{count, thousands};
+
+/// Text sizes that the title is high, with what stands below it.
+const HEADER: f32 = 3.2;
+
+/// Text sizes that the sentence is high: two lines and some air.
+const SENTENCE: f32 = 4.2;
 
 /// The page of a lesson: its number and title, the parts that it needs, and the sentence; 960 × 540 or more.
-pub fn page(_lesson: &Lesson, _take: &Take, _view: &View<'_>, [width, height]: [f32; 2]) -> Scene {
-    Scene::new(width, height)
+pub fn page(lesson: &Lesson, take: &Take, view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
+    let mut page = Page::new(wide, high, view.text);
+    let mut room = page.room();
+    let recording = &take.recording;
+    page.header(room.take_top(view.text * HEADER), &title(lesson), &place(view), &about(recording), "");
+    let sentence = room.take_bottom(view.text * SENTENCE);
+    page.part(Part::Sentence, view, sentence);
+    room.take_bottom(page.gap);
+    for (part, place) in parts(lesson.shows, view, room, page.gap) {
+        page.part(part, view, place);
+    }
+    page.scene
+}
+
+/// Which parts a lesson needs, and where they are.
+fn parts(shows: Shows, view: &View<'_>, room: Area, gap: f32) -> Vec<(Part, Area)> {
+    let columns = |shares: &[f32]| split(room, shares, gap, false);
+    match shows {
+        Shows::FirstSort | Shows::SecondMinimum => {
+            let [network, right] = columns(&[0.5, 0.5])[..] else { return Vec::new() };
+            let rows = split(right, &[0.6, 0.4], gap, true);
+            vec![(Part::Network, network), (Part::Warp, rows[0]), (Part::Code, rows[1])]
+        }
+        Shows::Overflow => {
+            let [left, right] = columns(&[0.62, 0.38])[..] else { return Vec::new() };
+            let (left, right) = (split(left, &[0.52, 0.48], gap, true), split(right, &[0.5, 0.5], gap, true));
+            vec![(Part::Ballot, left[0]), (Part::Warp, left[1]), (Part::Cloud, right[0]), (Part::Code, right[1])]
+        }
+        Shows::Whole => {
+            let [left, middle, right] = columns(&[0.28, 0.45, 0.27])[..] else { return Vec::new() };
+            let (left, middle) = (split(left, &[0.52, 0.48], gap, true), split(middle, &[0.5, 0.5], gap, true));
+            // One of the two runs.
+            let running = if merge_runs(view) { Part::Network } else { Part::Ballot };
+            vec![(Part::Cloud, left[0]), (Part::Account, left[1]), (Part::Warp, middle[0]), (running, middle[1]), (Part::Code, right)]
+        }
+    }
+}
+
+/// Whether a merge is under way, or was just done.
+fn merge_runs(view: &View<'_>) -> bool {
+    matches!(view.cursor.state().stage, Stage::Sort | Stage::Merge) || matches!(view.cursor.step().as_deref(), Some(Step::MaxDistance { .. }))
 }
 
 /// Several recordings of a lesson side by side, each at its own moment (see [`position_at`]). A [`super::Target::Position`]
 /// is one of the take in whose column (see [`columns`]) it lies.
-pub fn comparison(_lesson: &Lesson, _takes: &[(&Take, View<'_>)], [width, height]: [f32; 2]) -> Scene {
-    Scene::new(width, height)
+pub fn comparison(lesson: &Lesson, takes: &[(&Take, View<'_>)], [wide, high]: [f32; 2]) -> Scene {
+    let Some((first, view)) = takes.first() else { return Scene::new(wide, high) };
+    let text = view.text;
+    let mut page = Page::new(wide, high, text);
+    let shape = first.recording.shape();
+    let seen = takes.iter().map(|(_, view)| view.cursor.state().counts.points_seen).max().unwrap_or(0);
+    let account = account(view.cursor.state());
+    let theory = format!(
+        "Theory: at most {:.1} merges on average in random order, n / K = {} in the worst",
+        account.expected_in_the_end.merges,
+        thousands(account.worst_merges)
+    );
+    let header = page.room().take_top(text * HEADER);
+    let place = format!("{} of {} points seen", thousands(seen.into()), thousands(shape.n.into()));
+    page.header(header, &title(lesson), &place, &about(&first.recording), &theory);
+    // Curves can be compared where their axes are the same.
+    let bounds = super::account::bounds(takes.iter().flat_map(|(take, _)| take.recording.convergence().map(|(_, bound)| bound)));
+    for ((take, view), column) in takes.iter().zip(columns(takes.len(), text, [wide, high])) {
+        let mut room = column;
+        let mut heading = room.take_top(text * 1.9);
+        page.scene.rect(heading, text * 0.3, Some(Ink::Field.into()), None);
+        heading = heading.inner(text * 0.3);
+        let merges = count(view.cursor.state().counts.merges.into(), "merge", "merges");
+        let right = heading.take_right(width(Font::Sans, text * 1.1, &merges) + 1.0);
+        page.scene.label(right, 1.0, sans(text * 1.1, Ink::Accent), &merges);
+        page.scene.label(heading, 0.0, sans(text * 1.1, Ink::Text), &take.arrangement.name().replace('-', " "));
+        room.take_top(page.gap);
+        let sentence = room.take_bottom(text * (SENTENCE + 1.6));
+        room.take_bottom(page.gap);
+        let rows = split(room, &[0.5, 0.5], page.gap, true);
+        page.part(Part::Cloud, view, rows[0]);
+        page.ground(rows[1], |size| super::account::draw_on(view, size, Some(bounds)));
+        page.part(Part::Sentence, view, sentence);
+    }
+    page.scene
 }
 
 /// Where the columns of a [`comparison`] of so many takes lie.
-pub fn columns(_takes: usize, _text: f32, _size: [f32; 2]) -> Vec<Area> {
-    Vec::new()
+pub fn columns(takes: usize, text: f32, [wide, high]: [f32; 2]) -> Vec<Area> {
+    let page = Page::new(wide, high, text);
+    let mut room = page.room();
+    room.take_top(text * HEADER);
+    split(room, &vec![1.0 / takes.max(1) as f32; takes], page.gap, false)
 }
 
 /// The last position at which no more than so many points were seen: that at which takes are compared.
-pub fn position_at(_recording: &Recording, _points_seen: u32) -> usize {
-    0
+pub fn position_at(recording: &Recording, points_seen: u32) -> usize {
+    let shape = recording.shape();
+    let later = |step: &Step| matches!(step, Step::Group { base, .. } if base.saturating_add(shape.width).min(shape.n) > points_seen);
+    recording.steps().iter().position(later).unwrap_or(recording.len())
+}
+
+fn title(lesson: &Lesson) -> String {
+    format!("Lesson {}: {}", lesson.number, lesson.title)
+}
+
+/// How far the recording is.
+fn place(view: &View<'_>) -> String {
+    let (recording, state) = (view.cursor.recording(), view.cursor.state());
+    let (done, all) = (state.counts.merges, recording.merges() as u64);
+    let merge = match state.stage {
+        Stage::Full | Stage::Sort | Stage::Merge => format!("in merge {}", thousands(u64::from(done) + 1)),
+        _ if done == 0 => "before merge 1".to_owned(),
+        _ => format!("after merge {}", thousands(done.into())),
+    };
+    format!("step {} of {} \u{b7} {merge} of {}", thousands(view.cursor.position() as u64), thousands(recording.len() as u64), thousands(all))
+}
+
+/// What is searched, and what searched it.
+fn about(recording: &Recording) -> String {
+    let parameters = &recording.parameters;
+    let shape = parameters.shape;
+    let by = if parameters.recorded_on == "lockstep" { "the lockstep twin" } else { &parameters.recorded_on };
+    format!(
+        "{}, k = {}, {} lanes \u{b7} {} \u{b7} recorded on {by}",
+        count(shape.n.into(), "point", "points"),
+        thousands(shape.k.into()),
+        shape.width,
+        parameters.data
+    )
+}
+
+/// A page as it is filled.
+struct Page {
+    scene: Scene,
+    text: f32,
+    gap: f32,
+}
+
+impl Page {
+    fn new(wide: f32, high: f32, text: f32) -> Self {
+        Self { scene: Scene::new(wide, high), text, gap: text * 0.5 }
+    }
+
+    fn room(&self) -> Area {
+        area(0.0, 0.0, self.scene.size[0], self.scene.size[1]).inner(self.gap)
+    }
+
+    /// A large line and a small one, both with something on the right.
+    fn header(&mut self, mut room: Area, title: &str, place: &str, about: &str, more: &str) {
+        let text = self.text;
+        let sides = [(title, place, text * 1.4, text * 1.05, Ink::Text), (about, more, text * 0.85, text * 0.85, Ink::TextWeak)];
+        for (left, right, large, small, ink) in sides {
+            let mut row = room.take_top(large * ROW);
+            let there = width(Font::Sans, small, right).min(row.width * 0.55);
+            let end = row.take_right(there + 0.5);
+            self.scene.label(end, 1.0, sans(small, ink), right);
+            row.take_right(text);
+            self.scene.label(row, 0.0, sans(large, ink), left);
+        }
+    }
+
+    /// A part on a ground of its own.
+    fn part(&mut self, part: Part, view: &View<'_>, place: Area) {
+        self.ground(place, |size| draw(part, view, size));
+    }
+
+    fn ground(&mut self, place: Area, draw: impl FnOnce([f32; 2]) -> Scene) {
+        self.scene.rect(place.inner(0.5), self.text * 0.4, Some(Ink::Panel.into()), Some(line(faint(Ink::Line, 0.6), 1.0)));
+        let inside = place.inner(self.text * 0.55);
+        if inside.width > 1.0 && inside.height > 1.0 {
+            self.scene.put(draw([inside.width, inside.height]), [inside.x, inside.y]);
+        }
+    }
+}
+
+/// Parts of an area beside each other, or below each other.
+fn split(room: Area, shares: &[f32], gap: f32, down: bool) -> Vec<Area> {
+    let whole = if down { room.height } else { room.width } - gap * shares.len().saturating_sub(1) as f32;
+    let mut rest = room;
+    let cut = |share: &f32| {
+        let size = whole.max(0.0) * share;
+        let part = if down { rest.take_top(size) } else { rest.take_left(size) };
+        if down {
+            rest.take_top(gap)
+        } else {
+            rest.take_left(gap)
+        };
+        part
+    };
+    shares.iter().map(cut).collect()
 }

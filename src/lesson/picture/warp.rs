@@ -68,7 +68,13 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     // Headings are above the registers and below the buffer: what lies between them is for what goes between them.
     let rows = (room.height - 2.0 * heading).max(1.0);
     let between = (rows * 0.1).clamp(2.0, text * 2.5);
-    let least = (rows * if shape.registers < 8 { 0.2 } else { 0.12 }).clamp(2.0, text * 5.0);
+    let share = match shape.registers {
+        1 => 0.24,
+        2 => 0.18,
+        4 => 0.14,
+        _ => 0.1,
+    };
+    let least = (rows * share).clamp(2.0, text * 5.0);
     let one = ((rows - least - between) / 2.0).min(text * 4.5 * shape.registers as f32).max(0.5);
     let arrows = (rows - between - 2.0 * one).min(text * 9.0);
     let strip = room.take_top(arrows);
@@ -99,7 +105,9 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     headline(&mut scene, buffer_heading, concept, &says, None, text);
     for (slot, &key) in (0u32..).zip(&state.buffer) {
         let (row, column) = (slot / shape.width, slot % shape.width);
-        buffer.draw(&mut scene, column, row, slot_holds(state, slot, key), look, &scale);
+        // What the minimum compared with is still read.
+        let holds = if matches!(step, Some(Step::Minimum { .. })) { Cell::Taken(key) } else { slot_holds(state, slot, key) };
+        buffer.draw(&mut scene, column, row, holds, look, &scale);
         scene.spot(buffer.cell(column, row), Target::Slot(slot));
     }
     row_labels(&mut scene, &buffer, "", |row| (row * shape.width).to_string(), text);

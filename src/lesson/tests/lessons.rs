@@ -186,7 +186,7 @@ fn handouts_hold_what_they_promise() {
         assert_eq!(text.matches("<figure ").count(), moments.positions.len().min(3));
         assert_eq!(text.matches("<svg ").count(), text.matches("</svg>").count());
         for &at in &moments.positions {
-            assert!(text.contains(&format!("<figure id=\"step-{at}\" ")) && text.contains(&escaped(&film.sentence(at))));
+            assert!(text.contains(&format!("<figure id=\"step-{at}\">")) && text.contains(&escaped(&film.sentence(at))));
         }
         // Of one take, what happened in between is told, too.
         let sentences = if takes.len() == 1 { moments.all.len().min(400) } else { moments.positions.len() };

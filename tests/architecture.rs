@@ -13,7 +13,7 @@ const ARROWS: [(&str, &[&str]); 9] = [
     ("engines", &["knn", "cloud", "progress"]),
     ("lesson", &["engines", "knn", "cloud", "palette", "progress", "text"]),
     ("run", &["engines", "knn", "cloud", "progress"]),
-    ("export", &["lesson", "run", "engines", "knn", "cloud", "progress", "text"]),
+    ("export", &["lesson", "run", "engines", "knn", "cloud", "palette", "progress", "text"]),
 ];
 
 /// Crates with one home, so that the rest builds and is tested without them.

@@ -11,21 +11,9 @@ use crate::export::{self, text};
 use crate::lesson::Level;
 use crate::lesson::handout::Theme;
 use crate::lesson::lessons::{Lesson, Take};
-use crate::lesson::moments::{self, Moments, Selection};
-use crate::lesson::picture::Film;
+use crate::lesson::moments::{self, MOST_FRAMES, MOST_ON_PAPER, Moments, Selection};
+use crate::lesson::picture::film::{Film, SIZE, SIZE_ON_PAPER};
 use crate::palette::{DARK, HIGH_CONTRAST, LIGHT, Palette};
-
-/// Pictures of a GIF or a sequence, unless more are asked for.
-const MOST_FRAMES: usize = 120;
-
-/// Pictures of a handout, likewise.
-const MOST_ON_PAPER: usize = 24;
-
-/// Width and height of a picture, unless it is said: of a projector.
-const SIZE: [f32; 2] = [1280.0, 720.0];
-
-/// Of one on paper: the smallest, so that its text is large there.
-const SIZE_ON_PAPER: [f32; 2] = [960.0, 540.0];
 
 /// What the lesson's flags say about files.
 #[derive(Debug, clap::Args)]
@@ -65,7 +53,7 @@ pub struct PictureArgs {
     /// One of so many of these
     #[arg(long, value_name = "NUMBER", default_value_t = 1, hide_default_value = true, help_heading = "What is shown")]
     every: usize,
-    /// At most so many, spread evenly [default: 120, and 24 in the handout]
+    /// At most so many, spread evenly [default: 120, and 16 in the handout]
     #[arg(long, value_name = "NUMBER", help_heading = "What is shown")]
     most: Option<usize>,
     /// Of a lesson with several orders of the points, this one alone; else they stand side by side

@@ -7,7 +7,7 @@ use super::account::account;
 use super::cursor::Cursor;
 use super::lessons::Take;
 use super::moments::Moments;
-use super::picture::film::{self, Film};
+use super::picture::Film;
 use super::picture::scene::Ink;
 use super::picture::svg::{self, escaped, hex};
 use super::pseudocode::LINES;
@@ -54,8 +54,8 @@ const INKS: [(Ink, &str); 18] = [
 const STYLE: &str = "body{margin:0;background:var(--canvas);color:var(--text);font:16px/1.5 Ubuntu,'Segoe UI',system-ui,sans-serif}\
 main{max-width:60rem;margin:0 auto;padding:1.5rem}\
 h1{font-size:1.7rem;line-height:1.2;margin:.5rem 0}h2{font-size:1.2rem;margin:2rem 0 .5rem;border-bottom:1px solid var(--line)}\
-figure{margin:1.2rem 0;break-inside:avoid}figure svg{display:block;width:100%;height:auto;border:1px solid var(--line)}\
-figcaption{margin-top:.4rem}b.step{color:var(--text-weak);font-weight:normal;margin-right:.7em}\
+figure{margin:1.2rem 0;break-inside:avoid}figure svg{box-sizing:border-box;display:block;width:100%;height:auto;border:1px solid var(--line)}\
+figcaption{margin-top:.4rem;font-size:.95em}b.step{color:var(--text-weak);font-weight:normal;margin-right:.7em}\
 ul.steps{list-style:none;margin:.6rem 0;padding:0}ul.steps li{margin:.2rem 0}\
 table{border-collapse:collapse;margin:.6rem 0}th,td{text-align:left;padding:.15rem 1.2rem .15rem 0;vertical-align:top}\
 th{color:var(--text-weak);font-weight:normal}td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}\
@@ -149,7 +149,6 @@ fn steps(film: &Film, moments: &Moments, progress: &dyn Progress, out: &mut (imp
     let kept: Vec<usize> =
         said.iter().enumerate().filter(|(number, at)| *number < MOST_SENTENCES || moments.positions.contains(at)).map(|(_, &at)| at).collect();
     let left_out = said.len() - kept.len();
-    let mut cursor = Cursor::new(film.lead().recording.clone());
     let mut listed = false;
     for &at in &kept {
         if progress.cancelled() {
@@ -170,10 +169,9 @@ fn steps(film: &Film, moments: &Moments, progress: &dyn Progress, out: &mut (imp
             )?;
             progress.update(number as u64 + 1, moments.positions.len() as u64);
         } else {
-            cursor.seek(at);
             let begin = if listed { "" } else { "<ul class=\"steps\">\n" };
             listed = true;
-            writeln!(out, "{begin}<li>{step}{}</li>", escaped(&film::sentence(&cursor)))?;
+            writeln!(out, "{begin}<li>{step}{}</li>", escaped(&film.sentence(at)))?;
         }
     }
     if listed {

@@ -4,6 +4,12 @@ use super::cursor::Level;
 use super::lessons::{Lesson, Take};
 use super::recording::Recording;
 
+/// Pictures of a film, unless more are asked for.
+pub const MOST_FRAMES: usize = 120;
+
+/// Pictures of a handout, likewise.
+pub const MOST_ON_PAPER: usize = 16;
+
 /// Which moments: what is not said is as the lesson has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Selection {

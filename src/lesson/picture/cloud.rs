@@ -260,7 +260,7 @@ impl Plane {
                     scene.path(vec![[x, center[1] - high], [x, center[1] + high]], stroke);
                 }
             }
-            2 if radius < most => scene.dots(vec![center], radius, Some(faint(Ink::Intermediate, 0.1)), Some(stroke)),
+            2 if radius > 0.0 && radius < most => scene.dots(vec![center], radius, Some(faint(Ink::Intermediate, 0.1)), Some(stroke)),
             _ => {}
         }
     }

@@ -1,7 +1,9 @@
 //! The kernel in a few lines, the running one lit.
 
+use std::ops::Range;
+
 use super::View;
-use super::pen::{ROW, area, faint, line, mono, sans, width, wrap};
+use super::pen::{ROW, Words, area, faint, line, mono, sans, width};
 use super::scene::{Font, Ink, Scene, Target};
 use crate::lesson::pseudocode::{LINES, line_of};
 
@@ -19,7 +21,7 @@ struct Layout {
 }
 
 impl Layout {
-    fn new(size: f32, lines: std::ops::Range<usize>, room: f32) -> Self {
+    fn new(size: f32, words: &[Words<'_>], lines: Range<usize>, room: f32) -> Self {
         let letter = width(Font::Mono, size, "0");
         let mut rows = Vec::new();
         for number in lines {
@@ -31,7 +33,7 @@ impl Layout {
             }
             // What follows hangs further in.
             let hang = 2.0 * letter;
-            for (at, words) in wrap(code.text, mono(size, Ink::Text), room - indent - hang).into_iter().enumerate() {
+            for (at, words) in words[number].wrap(size, room - indent - hang).into_iter().enumerate() {
                 rows.push((number, indent + if at > 0 { hang } else { 0.0 }, words));
             }
         }
@@ -56,15 +58,16 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
 
     let merge = LINES.iter().position(|line| line.text == "merge:").unwrap_or(0);
     let half = if running.is_some_and(|line| line >= merge) { merge..LINES.len() } else { 0..merge - 1 };
-    let sizes = |lines: std::ops::Range<usize>| {
+    let words: Vec<Words<'_>> = LINES.iter().map(|line| Words::new(line.text, Font::Mono)).collect();
+    let sizes = |lines: Range<usize>| {
         let steps = (0..=12).map(|step| text * (0.95 - (0.95 - SMALLEST) * step as f32 / 12.0));
-        steps.map(move |size| Layout::new(size, lines.clone(), inside)).find(|layout| layout.height() <= room.height)
+        steps.map(|size| Layout::new(size, &words, lines.clone(), inside)).find(|layout| layout.height() <= room.height)
     };
     let (layout, says) = match sizes(0..LINES.len()) {
         Some(layout) => (layout, "The kernel, in short"),
         None => {
             let says = if half.start == merge { "The kernel, in short: its merge" } else { "The kernel, in short: its search" };
-            (sizes(half.clone()).unwrap_or_else(|| Layout::new(text * SMALLEST, half, inside)), says)
+            (sizes(half.clone()).unwrap_or_else(|| Layout::new(text * SMALLEST, &words, half, inside)), says)
         }
     };
     scene.label(title, 0.0, sans(text, Ink::Text), says);

@@ -3,22 +3,25 @@
 use image::RgbaImage;
 
 use super::raster::{SizeError, pixels, raster};
+use super::sentence::sentence;
 use super::{Scene, View, comparison, page};
 use crate::lesson::cursor::Cursor;
-use crate::lesson::describe::describe;
 use crate::lesson::lessons::{Lesson, Take};
 use crate::lesson::picture::page::position_at;
 use crate::palette::Palette;
 use crate::text::count;
+
+/// Width and height of a picture, unless it is said: of a projector.
+pub const SIZE: [f32; 2] = [1280.0, 720.0];
+
+/// Of one on paper: the smallest, so that its text is large there.
+pub const SIZE_ON_PAPER: [f32; 2] = [960.0, 540.0];
 
 /// Lines of running text that are as high as a picture.
 const LINES: f32 = 45.0;
 
 /// The smallest running text, in points.
 const SMALLEST: f32 = 12.0;
-
-/// Where no step is done.
-const BEFORE: &str = "Nothing was done yet.";
 
 /// What pictures are of, and how they look. One take fills the page; several stand side by side, each after as many
 /// points as the leading one has seen.
@@ -70,11 +73,15 @@ impl Film {
     /// What is shown at a position of the leading take.
     pub fn scene(&self, position: usize) -> Scene {
         let cursors = self.cursors(position);
-        let views: Vec<(&Take, View<'_>)> = cursors.iter().map(|(take, cursor)| (*take, View { cursor, hover: None, text: self.text })).collect();
+        let views: Vec<(&Take, View<'_>)> = cursors.iter().map(|(take, cursor)| (*take, self.view(cursor))).collect();
         match views.as_slice() {
             [(take, view)] => page(&self.lesson, take, view, self.size),
             views => comparison(&self.lesson, views, self.size),
         }
+    }
+
+    fn view<'a>(&self, cursor: &'a Cursor) -> View<'a> {
+        View { cursor, hover: None, text: self.text }
     }
 
     /// That as pixels.
@@ -97,7 +104,7 @@ impl Film {
     pub fn sentence(&self, position: usize) -> String {
         let cursors = self.cursors(position);
         match cursors.as_slice() {
-            [(_, cursor)] => sentence(cursor),
+            [(_, cursor)] => sentence(&self.view(cursor)),
             cursors => {
                 let seen = cursors.iter().map(|(_, cursor)| cursor.state().counts.points_seen).max().unwrap_or(0);
                 let each = cursors.iter().map(|(take, cursor)| {
@@ -109,9 +116,4 @@ impl Film {
             }
         }
     }
-}
-
-/// The sentence of a cursor's last step.
-pub fn sentence(cursor: &Cursor) -> String {
-    cursor.step().map_or_else(|| BEFORE.to_owned(), |step| describe(&step, cursor.state()))
 }

@@ -71,3 +71,6 @@ pub fn draw(part: Part, view: &View<'_>, size: [f32; 2]) -> Scene {
         Part::Sentence => sentence::draw(view, size),
     }
 }
+
+#[cfg(test)]
+mod tests;

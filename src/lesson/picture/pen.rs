@@ -1,5 +1,8 @@
 //! What the parts draw with: text that stays in its place, strokes, cells, and the scale of distances.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+
 use super::fonts;
 use super::scene::{Area, Font, Ink, Line, Paint, Place, Scene, Shape, Spot, Target};
 use crate::lesson::recording::Recording;
@@ -11,9 +14,28 @@ pub const ROW: f32 = 1.3;
 /// The smallest share of its size to which text shrinks before it is cut.
 const SHRINK: f32 = 0.72;
 
+/// Widths that are remembered, at most.
+const REMEMBERED: usize = 1 << 12;
+
+thread_local! {
+    /// Of texts at size 1. One frame says nearly the same as the last, and shaping takes longer than drawing.
+    static WIDTHS: RefCell<HashMap<(Font, String), f32>> = RefCell::default();
+}
+
 /// How wide a text is.
 pub fn width(font: Font, size: f32, text: &str) -> f32 {
-    fonts::width(text, font, size)
+    WIDTHS.with_borrow_mut(|widths| {
+        let key = (font, text.to_owned());
+        if let Some(one) = widths.get(&key) {
+            return one * size;
+        }
+        if widths.len() >= REMEMBERED {
+            widths.clear();
+        }
+        let one = fonts::width(text, font, 1.0);
+        widths.insert(key, one);
+        one * size
+    })
 }
 
 /// How a text looks.
@@ -126,19 +148,35 @@ pub fn fit(text: &str, style: Style, room: f32) -> (f32, String) {
     (size, String::new())
 }
 
-/// Lines of words that fit a width.
-pub fn wrap(text: &str, style: Style, room: f32) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split(' ') {
-        match lines.last_mut() {
-            Some(last) if width(style.font, style.size, &format!("{last} {word}")) <= room => {
-                last.push(' ');
-                last.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
+/// Words that are broken into lines.
+pub struct Words<'a> {
+    font: Font,
+    /// Each with its width at size 1.
+    words: Vec<(&'a str, f32)>,
+}
+
+impl<'a> Words<'a> {
+    /// Those of a text.
+    pub fn new(text: &'a str, font: Font) -> Self {
+        Self { font, words: text.split(' ').map(|word| (word, width(font, 1.0, word))).collect() }
     }
-    lines
+
+    /// The lines that fit a width; only a word that is longer than that is longer.
+    pub fn wrap(&self, size: f32, room: f32) -> Vec<String> {
+        let space = width(self.font, 1.0, "n n") - width(self.font, 1.0, "nn");
+        let mut lines: Vec<(String, f32)> = Vec::new();
+        for (word, one) in &self.words {
+            match lines.last_mut() {
+                Some((last, wide)) if (*wide + space + one) * size <= room => {
+                    last.push(' ');
+                    last.push_str(word);
+                    *wide += space + one;
+                }
+                _ => lines.push(((*word).to_owned(), *one)),
+            }
+        }
+        lines.into_iter().map(|(line, _)| line).collect()
+    }
 }
 
 /// Drawing.

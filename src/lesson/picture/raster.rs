@@ -1,7 +1,9 @@
 //! A [`Scene`] as pixels: the same everywhere, to the bit, without a display.
 
+use std::cell::OnceCell;
+
 use image::RgbaImage;
-use tiny_skia::{Color, FillRule, LineJoin, Mask, Paint as Brush, PathBuilder, Pixmap, Rect, Stroke, StrokeDash, Transform};
+use tiny_skia::{Color, FillRule, LineJoin, Mask, Paint as Brush, Path, PathBuilder, Pixmap, Rect, Stroke, StrokeDash, Transform};
 
 use super::fonts;
 use super::scene::{Area, Line, Paint, Place, Scene, Shape};
@@ -51,13 +53,46 @@ struct Painter<'a> {
     pixmap: Pixmap,
     palette: &'a Palette,
     scale: f32,
-    clip: Option<Mask>,
+    clip: Option<Clip>,
+}
+
+/// What is cut off. Most shapes lie inside anyway, and a mask is made for those that do not.
+struct Clip {
+    area: Rect,
+    mask: OnceCell<Option<Mask>>,
+}
+
+impl Clip {
+    /// The mask that a shape within these bounds, in pixels, needs.
+    fn mask(&self, bounds: Option<Rect>, pixmap: &Pixmap) -> Option<&Mask> {
+        let area = &self.area;
+        let inside = bounds.is_some_and(|shape| {
+            shape.left() >= area.left() && shape.right() <= area.right() && shape.top() >= area.top() && shape.bottom() <= area.bottom()
+        });
+        if inside {
+            return None;
+        }
+        let make = || {
+            let mut mask = Mask::new(pixmap.width(), pixmap.height())?;
+            mask.fill_path(&PathBuilder::from_rect(self.area), FillRule::Winding, true, Transform::identity());
+            Some(mask)
+        };
+        self.mask.get_or_init(make).as_ref()
+    }
 }
 
 impl Painter<'_> {
     fn shape(&mut self, shape: &Shape) {
         match shape {
             Shape::Rect { area, round, fill, line } => self.path(rect(*area, *round), *fill, *line),
+            // As one shape, which is what they are where all of them hide what is behind.
+            Shape::Dots { centers, radius, fill: Some(fill), line: None } if fill.opacity >= 1.0 => {
+                let mut dots = PathBuilder::new();
+                for &[x, y] in centers {
+                    dots.push_circle(x, y, *radius);
+                }
+                self.path(dots.finish(), Some(*fill), None);
+            }
             Shape::Dots { centers, radius, fill, line } => {
                 for &[x, y] in centers {
                     self.path(PathBuilder::from_circle(x, y, *radius), *fill, *line);
@@ -78,19 +113,23 @@ impl Painter<'_> {
                     if let Some(outline) = glyph.outline() {
                         let [x, y] = [left * self.scale + glyph.at[0] * large, feet - glyph.at[1] * large];
                         let place = Transform::from_row(large, 0.0, 0.0, -large, x, y);
-                        self.pixmap.fill_path(outline, &brush, FillRule::Winding, place, self.clip.as_ref());
+                        self.fill(outline, &brush, place);
                     }
                 }
             }
             Shape::Clip(None) => self.clip = None,
-            Shape::Clip(Some(area)) => {
-                let mut mask = Mask::new(self.pixmap.width(), self.pixmap.height());
-                if let (Some(mask), Some(path)) = (&mut mask, rect(*area, 0.0)) {
-                    mask.fill_path(&path, FillRule::Winding, true, self.transform());
-                }
-                self.clip = mask;
+            Shape::Clip(Some(Area { x, y, width, height })) => {
+                let [x, y, width, height] = [*x, *y, *width, *height].map(|length| length * self.scale);
+                // Where nothing can be seen, the smallest area outside of the picture stands for it.
+                let area = Rect::from_xywh(x, y, width, height).or_else(|| Rect::from_xywh(-2.0, -2.0, 1.0, 1.0));
+                self.clip = area.map(|area| Clip { area, mask: OnceCell::new() });
             }
         }
+    }
+
+    fn fill(&mut self, path: &Path, brush: &Brush<'_>, place: Transform) {
+        let mask = self.clip.as_ref().and_then(|clip| clip.mask(path.bounds().transform(place), &self.pixmap));
+        self.pixmap.fill_path(path, brush, FillRule::Winding, place, mask);
     }
 
     fn transform(&self) -> Transform {
@@ -103,17 +142,18 @@ impl Painter<'_> {
         brush
     }
 
-    fn path(&mut self, path: Option<tiny_skia::Path>, fill: Option<Paint>, line: Option<Line>) {
+    fn path(&mut self, path: Option<Path>, fill: Option<Paint>, line: Option<Line>) {
         let Some(path) = path else { return };
         if let Some(fill) = fill {
-            let brush = self.brush(fill);
-            self.pixmap.fill_path(&path, &brush, FillRule::Winding, self.transform(), self.clip.as_ref());
+            self.fill(&path, &self.brush(fill), self.transform());
         }
         if let Some(Line { paint, width, dash }) = line {
             let dash = dash.and_then(|length| StrokeDash::new(vec![length, length], 0.0));
             let stroke = Stroke { width, line_join: LineJoin::Round, dash, ..Stroke::default() };
-            let brush = self.brush(paint);
-            self.pixmap.stroke_path(&path, &brush, &stroke, self.transform(), self.clip.as_ref());
+            let (brush, transform) = (self.brush(paint), self.transform());
+            let bounds = path.bounds().outset(width, width).and_then(|bounds| bounds.transform(transform));
+            let mask = self.clip.as_ref().and_then(|clip| clip.mask(bounds, &self.pixmap));
+            self.pixmap.stroke_path(&path, &brush, &stroke, transform, mask);
         }
     }
 }
@@ -124,7 +164,7 @@ fn color(Rgb(red, green, blue): Rgb, opacity: f32) -> Color {
     color
 }
 
-fn rect(area: Area, round: f32) -> Option<tiny_skia::Path> {
+fn rect(area: Area, round: f32) -> Option<Path> {
     let Area { x, y, width, height } = area;
     let round = round.min(width / 2.0).min(height / 2.0);
     if round <= 0.0 {
@@ -147,7 +187,7 @@ fn rect(area: Area, round: f32) -> Option<tiny_skia::Path> {
     path.finish()
 }
 
-fn through(places: &[Place], closed: bool) -> Option<tiny_skia::Path> {
+fn through(places: &[Place], closed: bool) -> Option<Path> {
     let (&[x, y], rest) = places.split_first()?;
     let mut path = PathBuilder::new();
     path.move_to(x, y);

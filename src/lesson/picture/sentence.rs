@@ -1,8 +1,8 @@
 //! One sentence that says what just happened.
 
 use super::View;
-use super::pen::{ROW, area, sans, wrap};
-use super::scene::{Ink, Scene};
+use super::pen::{ROW, Words, area, sans};
+use super::scene::{Font, Ink, Scene};
 use crate::lesson::describe::describe;
 use crate::text::{count, thousands};
 
@@ -25,13 +25,14 @@ pub fn sentence(view: &View<'_>) -> String {
 /// Draws the part: as large as fits, up to a little more than running text.
 pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let mut scene = Scene::new(wide, high);
-    let words = sentence(view);
+    let sentence = sentence(view);
+    let words = Words::new(&sentence, Font::Sans);
     let full = view.text * 1.2;
     let steps = (0..=16).map(|step| full * (1.0 - (1.0 - SMALLEST) * step as f32 / 16.0));
-    let fits = steps.clone().find(|&size| wrap(&words, sans(size, Ink::Text), wide).len() as f32 * size * ROW <= high);
+    let fits = steps.clone().find(|&size| words.wrap(size, wide).len() as f32 * size * ROW <= high);
     let size = fits.unwrap_or(full * SMALLEST);
     let style = sans(size, Ink::Text);
-    let mut lines = wrap(&words, style, wide);
+    let mut lines = words.wrap(size, wide);
     let most = ((high / (size * ROW)) as usize).max(1);
     if lines.len() > most {
         lines.truncate(most);

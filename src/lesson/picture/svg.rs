@@ -116,7 +116,7 @@ impl Writer<'_> {
         let line = fonts::line(font);
         let (left, feet) = (at[0] - anchor[0] * width, at[1] + (line.ascent - anchor[1] * line.height) * size);
         let font = match font {
-            Font::Sans => "font-family:Ubuntu,'Ubuntu Light',sans-serif;font-weight:300",
+            Font::Sans => "font-family:Ubuntu,'Ubuntu Light','Segoe UI',system-ui,sans-serif;font-weight:300",
             Font::Mono => "font-family:Hack,monospace",
         };
         let [x, y, size, width] = [left, feet, size, width].map(short);

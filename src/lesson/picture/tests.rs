@@ -1,0 +1,524 @@
+//! Pictures stay in their size, and show what was recorded.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::moment::{nearest, running, vote};
+use super::scene::{Area, Ink, Shape, Spot};
+use super::*;
+use crate::cloud::{self, Order, Source};
+use crate::engines::lockstep::{Key, PADDING, index_of};
+use crate::knn::{Metric, Problem, Queries, Setup};
+use crate::lesson::lessons::{Choice, LESSONS, Take};
+use crate::lesson::picture::page::{columns, position_at};
+use crate::lesson::step::Part as Sorts;
+use crate::lesson::{Recording, Step, record};
+use crate::progress::Silent;
+
+/// Wide, small, narrow, large; with the size of text.
+const SIZES: [([f32; 2], f32); 5] =
+    [([600.0, 330.0], 14.0), ([280.0, 170.0], 11.0), ([300.0, 520.0], 12.0), ([1200.0, 640.0], 24.0), ([360.0, 220.0], 18.0)];
+
+fn takes() -> impl Iterator<Item = (&'static crate::lesson::lessons::Lesson, Take)> {
+    LESSONS.iter().flat_map(|lesson| lesson.record(Choice::default(), &Silent).unwrap().into_iter().map(move |take| (lesson, take)))
+}
+
+fn recorded(spec: &str, row: usize, k: usize, width: u32) -> Arc<Recording> {
+    let source = Source::Generate { spec: spec.to_owned(), seed: 1 };
+    let cloud = Arc::new(cloud::load(&source, false, &Silent).unwrap());
+    let setup = Setup { k, metric: Metric::L2, order: Order::File, seed: 1, exclude_self: false, drop_zero_rows: false };
+    let problem = Problem::new(&cloud, &Queries::Rows(vec![row as u32]), setup).unwrap();
+    Arc::new(record(Arc::new(problem), 0, width, None, spec).unwrap())
+}
+
+fn texts(scene: &Scene) -> Vec<&str> {
+    let text = |shape| if let &Shape::Text { ref text, .. } = shape { Some(text.as_str()) } else { None };
+    scene.shapes.iter().filter_map(text).collect()
+}
+
+fn targets(scene: &Scene) -> BTreeSet<String> {
+    scene.spots.iter().map(|spot| format!("{:?}", spot.target)).collect()
+}
+
+/// Every coordinate is finite, every character can be drawn, and nothing is outside, but for what is cut off.
+fn check(scene: &Scene, what: &str) {
+    let [wide, high] = scene.size;
+    // A pixel for strokes along the edge, and what letters hang over.
+    let slack = 1.5;
+    let mut cut = false;
+    let stands = |[left, top, right, bottom]: [f32; 4], clipped: bool, shape: &Shape| {
+        assert!([left, top, right, bottom].iter().all(|edge| edge.is_finite()), "{what}: {shape:?}");
+        let inside = left >= -slack && top >= -slack && right <= wide + slack && bottom <= high + slack;
+        assert!(clipped || inside, "{what}: {shape:?} is outside {wide} × {high}");
+    };
+    let around = |places: &[[f32; 2]], more: f32| {
+        places.iter().fold([f32::INFINITY, f32::INFINITY, f32::NEG_INFINITY, f32::NEG_INFINITY], |[l, t, r, b], [x, y]| {
+            assert!(x.is_finite() && y.is_finite(), "{what}: {x}, {y}");
+            [l.min(x - more), t.min(y - more), r.max(x + more), b.max(y + more)]
+        })
+    };
+    for shape in &scene.shapes {
+        match shape {
+            Shape::Clip(area) => {
+                cut = area.is_some();
+                if let Some(area) = area {
+                    stands([area.x, area.y, area.right(), area.bottom()], false, shape);
+                }
+            }
+            Shape::Rect { area, line, .. } => {
+                assert!(area.width >= 0.0 && area.height >= 0.0, "{what}: {shape:?}");
+                let more = line.map_or(0.0, |line| line.width / 2.0);
+                stands([area.x - more, area.y - more, area.right() + more, area.bottom() + more], cut, shape);
+            }
+            Shape::Dots { centers, radius, .. } => {
+                assert!(*radius > 0.0 && radius.is_finite() && !centers.is_empty(), "{what}: {shape:?}");
+                stands(around(centers, *radius), cut, shape);
+            }
+            Shape::Path { places, line } => {
+                assert!(places.len() > 1 && line.width > 0.0 && line.paint.opacity <= 1.0, "{what}: {shape:?}");
+                stands(around(places, line.width / 2.0), cut, shape);
+            }
+            Shape::Polygon { corners, .. } => stands(around(corners, 0.0), cut, shape),
+            Shape::Text { at, anchor, size, font, text, .. } => {
+                assert!(*size > 0.0 && size.is_finite() && !text.is_empty(), "{what}: {shape:?}");
+                assert!(text.chars().all(fonts::has), "{what}: `{text}`");
+                assert!(!text.contains("NaN") && !text.contains("inf ") && !text.ends_with("inf"), "{what}: `{text}`");
+                let (wide, high) = (super::pen::width(*font, *size, text), fonts::line(*font).height * size);
+                let (left, top) = (at[0] - anchor[0] * wide, at[1] - anchor[1] * high);
+                // The room between lines is empty.
+                let air = (high - size) / 2.0;
+                stands([left, top + air, left + wide, top + high - air], cut, shape);
+            }
+        }
+    }
+    for Spot { area, .. } in &scene.spots {
+        assert!([area.x, area.y, area.width, area.height].iter().all(|edge| edge.is_finite()) && area.width > 0.0, "{what}: {area:?}");
+    }
+}
+
+#[test]
+fn every_part_of_every_step_stays_in_its_size() {
+    for (lesson, take) in takes() {
+        let mut cursor = Cursor::new(take.recording.clone());
+        for position in take.range.start..=take.range.end {
+            cursor.seek(position);
+            for (at, part) in Part::ALL.into_iter().enumerate() {
+                // All sizes come up for all parts.
+                let (size, text) = SIZES[(position + at) % SIZES.len()];
+                let scene = draw(part, &View { cursor: &cursor, hover: None, text }, size);
+                assert_eq!(scene.size, size);
+                check(&scene, &format!("lesson {}, {}, position {position}, {part:?}", lesson.number, take.arrangement.name()));
+            }
+        }
+    }
+}
+
+#[test]
+fn all_shapes_of_warps_and_clouds_can_be_drawn() {
+    let cases = [
+        ("uniform:n=300,d=3", 10, 4, 4),
+        ("uniform:n=40,d=1", 3, 100, 32),
+        ("uniform:n=3,d=2", 0, 5, 8),
+        ("duplicates:n=70,d=1,distinct=1", 0, 8, 8),
+        ("duplicates:n=300,d=2,distinct=3", 7, 16, 16),
+        ("descending:n=500,d=2", 499, 64, 16),
+        ("uniform:n=2000,d=2", 5, 1024, 32),
+        ("uniform:n=400,d=8", 5, 128, 4),
+    ];
+    for (spec, row, k, width) in cases {
+        let recording = recorded(spec, row, k, width);
+        let shape = recording.shape();
+        let mut cursor = Cursor::new(recording.clone());
+        let everything = [
+            None,
+            Some(Target::Lane(width - 1)),
+            Some(Target::Lane(99)),
+            Some(Target::Slot(shape.capacity() - 1)),
+            Some(Target::Slot(1 << 20)),
+            Some(Target::Element(shape.capacity() - 1)),
+            Some(Target::Element(1 << 20)),
+            Some(Target::Comparator(0)),
+            Some(Target::Point(shape.n - 1)),
+            Some(Target::Point(u32::MAX)),
+            Some(Target::CodeLine(3)),
+            Some(Target::CodeLine(999)),
+            Some(Target::Position(1)),
+        ];
+        let every = (recording.len() / 60).max(1);
+        for position in (0..=recording.len()).filter(|at| at % every == 0 || recording.len() - at < 12) {
+            cursor.seek(position);
+            for (at, part) in Part::ALL.into_iter().enumerate() {
+                let (size, text) = SIZES[(position / every + at) % SIZES.len()];
+                let hover = everything[(position / every * 7 + at) % everything.len()];
+                check(&draw(part, &View { cursor: &cursor, hover, text }, size), &format!("{spec}, k = {k}, {position}, {part:?}, {hover:?}"));
+            }
+        }
+    }
+}
+
+#[test]
+fn spots_name_what_is_there() {
+    let set = |all: &mut dyn Iterator<Item = Target>| -> BTreeSet<String> { all.map(|target| format!("{target:?}")).collect() };
+    for (_, take) in takes() {
+        let recording = &take.recording;
+        let shape = recording.shape();
+        let mut cursor = Cursor::new(recording.clone());
+        for position in take.range.clone().step_by(7) {
+            cursor.seek(position);
+            let view = View { cursor: &cursor, hover: None, text: 14.0 };
+            let size = [640.0, 400.0];
+            let lanes = set(&mut (0..shape.width).map(Target::Lane));
+            let slots = set(&mut (0..shape.capacity()).map(Target::Slot));
+            let elements = set(&mut (0..shape.capacity()).map(Target::Element));
+            assert_eq!(targets(&draw(Part::Warp, &view, size)), &(&lanes | &slots) | &elements);
+            assert_eq!(targets(&draw(Part::Ballot, &view, size)), &lanes | &slots);
+            assert_eq!(targets(&draw(Part::Cloud, &view, size)), set(&mut (0..shape.n).map(Target::Point)));
+            let merges = (0..recording.merges()).map(|merge| Target::Position(recording.position_of_merge(merge).unwrap()));
+            assert_eq!(targets(&draw(Part::Account, &view, size)), set(&mut merges.into_iter()));
+            let lines = crate::lesson::pseudocode::LINES.iter().enumerate().filter(|(_, line)| !line.text.is_empty());
+            assert_eq!(targets(&draw(Part::Code, &view, [800.0, 600.0])), set(&mut lines.map(|(at, _)| Target::CodeLine(at))));
+            // Where there is little room the running line still is there.
+            if let Some(step) = cursor.step() {
+                let running = format!("{:?}", Target::CodeLine(crate::lesson::pseudocode::line_of(&step)));
+                assert!(targets(&draw(Part::Code, &view, [300.0, 120.0])).contains(&running));
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_pointed_at_is_what_is_drawn_there() {
+    let recording = recorded("uniform:n=200,d=2", 5, 16, 8);
+    let mut cursor = Cursor::new(recording.clone());
+    cursor.seek(recording.position_of_merge(0).unwrap());
+    let view = View { cursor: &cursor, hover: None, text: 14.0 };
+    let scene = draw(Part::Warp, &view, [800.0, 500.0]);
+    let center = |wanted: Target| scene.spots.iter().find(|spot| spot.target == wanted).unwrap().area.center();
+    // Element i of register r is in lane i / 2; the slot that changes places with it is right below it.
+    let shape = recording.shape();
+    for element in 0..16 {
+        let ([x, y], [below_x, below_y]) = (center(Target::Element(element)), center(Target::Slot(shape.slot_of(element))));
+        let [lane_x, lane_y] = center(Target::Lane(element / 2));
+        assert!((x - below_x).abs() < 0.01 && (x - lane_x).abs() < 0.01 && lane_y < y && y < below_y);
+        assert_eq!(scene.target_at([x, y]), Some(Target::Element(element)));
+    }
+}
+
+/// Comparators of the running layer, as they are drawn: vertical strokes that are not faint.
+fn lit(scene: &Scene, ink: Ink) -> usize {
+    let counts = |shape: &&Shape| match shape {
+        Shape::Path { places, line } => places.len() == 2 && places[0][0] == places[1][0] && line.paint == ink.into(),
+        _ => false,
+    };
+    scene.shapes.iter().filter(counts).count()
+}
+
+#[test]
+fn the_running_layer_is_lit() {
+    let cases = [("uniform:n=200,d=2", 8, 8), ("uniform:n=200,d=2", 32, 8), ("uniform:n=300,d=2", 64, 32), ("uniform:n=3000,d=2", 512, 32)];
+    for (spec, k, width) in cases {
+        let recording = recorded(spec, 9, k, width);
+        let capacity = recording.shape().capacity();
+        let mut cursor = Cursor::new(recording.clone());
+        let mut layers = 0;
+        for position in 0..=recording.position_of_merge(1).unwrap() {
+            cursor.seek(position);
+            let view = View { cursor: &cursor, hover: None, text: 14.0 };
+            let scene = draw(Part::Network, &view, [700.0, 500.0]);
+            let shown: BTreeSet<u32> =
+                scene.spots.iter().filter_map(|spot| if let Target::Comparator(low) = spot.target { Some(low) } else { None }).collect();
+            let step = cursor.step();
+            let Some(Step::Layer { layer, swapped, .. }) = step.as_deref() else {
+                assert!(shown.is_empty() || matches!(step.as_deref(), Some(Step::MaxDistance { .. })));
+                continue;
+            };
+            layers += 1;
+            let all: BTreeSet<u32> = layer.comparators(capacity).map(|comparator| comparator.low).collect();
+            if capacity <= 64 {
+                assert_eq!(shown, all, "{layer:?}");
+            } else {
+                let said = format!("{} of {} comparators are drawn", shown.len(), capacity / 2);
+                assert!(shown.is_subset(&all) && texts(&scene).iter().any(|text| text.starts_with(&said)), "{said}: {:?}", texts(&scene));
+            }
+            let swaps = shown.iter().filter(|low| swapped.contains(**low)).count();
+            assert_eq!((lit(&scene, Ink::Accent), lit(&scene, Ink::Text)), (swaps, shown.len() - swaps), "{layer:?}");
+            // A click on a layer goes there.
+            let positions: BTreeSet<usize> =
+                scene.spots.iter().filter_map(|spot| if let Target::Position(at) = spot.target { Some(at) } else { None }).collect();
+            assert!(positions.contains(&position));
+            assert!(positions.iter().all(|&at| matches!(recording.steps()[at - 1], Step::Layer { .. })));
+        }
+        assert!(layers > 10);
+    }
+}
+
+#[test]
+fn the_sentence_is_what_describe_says() {
+    for (_, take) in takes().filter(|(lesson, _)| lesson.number != 6) {
+        let mut cursor = Cursor::new(take.recording.clone());
+        for position in take.range.start.max(1)..=take.range.end {
+            cursor.seek(position);
+            let scene = draw(Part::Sentence, &View { cursor: &cursor, hover: None, text: 16.0 }, [900.0, 60.0]);
+            let said = crate::lesson::describe::describe(&cursor.step().unwrap(), cursor.state());
+            assert_eq!(texts(&scene).join(" "), said);
+        }
+    }
+}
+
+#[test]
+fn slots_and_votes_are_the_recorded_ones() {
+    let recording = recorded("uniform:n=600,d=2", 9, 16, 16);
+    let mut cursor = Cursor::new(recording.clone());
+    let mut checked = 0;
+    for position in 1..=recording.len() {
+        cursor.seek(position);
+        let vote = vote(&cursor);
+        match &*cursor.step().unwrap() {
+            Step::Group { .. } => assert_eq!(vote.unwrap().mask, None),
+            Step::Ballot { mask } => assert_eq!((vote.as_ref().unwrap().mask, vote.unwrap().asked), (Some(*mask), 0xffff)),
+            Step::FilteredAgain { rest, mask } => assert_eq!((vote.as_ref().unwrap().mask, vote.unwrap().asked), (Some(*mask), *rest)),
+            Step::Positions { slots } => {
+                let vote = vote.unwrap();
+                let told: Vec<(u32, u32)> = (0..16).filter_map(|lane| Some((lane, vote.slot(lane)?))).collect();
+                assert_eq!(told, slots.iter().map(|slot| (slot.lane, slot.slot)).collect::<Vec<_>>());
+                checked += 1;
+            }
+            Step::Appended { placed } => {
+                let vote = vote.unwrap();
+                assert_eq!(vote.appended as usize, placed.len());
+                assert!(placed.iter().all(|candidate| vote.slot(candidate.lane) == Some(candidate.slot)));
+            }
+            _ => {}
+        }
+    }
+    assert!(checked > 5);
+}
+
+#[test]
+fn wires_carry_the_recorded_keys() {
+    let recording = recorded("uniform:n=300,d=2", 9, 16, 8);
+    let mut cursor = Cursor::new(recording.clone());
+    let mut past = Cursor::new(recording.clone());
+    for position in 0..=recording.len() {
+        cursor.seek(position);
+        let Some(run) = running(&cursor) else { continue };
+        assert_eq!(run.keys.len(), run.done() + 1);
+        for (after, keys) in run.keys.iter().enumerate() {
+            past.seek(run.start + after);
+            assert_eq!(*keys, past.state().registers, "position {position}, {after} layers");
+        }
+        assert!(run.done() <= run.layers.len());
+    }
+}
+
+#[test]
+fn the_nearest_so_far_are_those_of_all_merged_points() {
+    let recording = recorded("uniform:n=400,d=2", 9, 12, 8);
+    let mut cursor = Cursor::new(recording.clone());
+    let (mut merged, mut waiting) = (Vec::<Key>::new(), Vec::new());
+    for position in 1..=recording.len() {
+        cursor.seek(position);
+        match &recording.steps()[position - 1] {
+            Step::Appended { placed } => waiting.extend(placed.iter().map(|candidate| candidate.key)),
+            Step::Minimum { .. } => merged.append(&mut waiting),
+            _ => {}
+        }
+        let mut best = merged.clone();
+        best.sort_unstable();
+        best.truncate(12);
+        assert_eq!(nearest(&cursor), best, "position {position}");
+    }
+}
+
+#[test]
+fn invariants_hold_when_they_should_and_breaks_are_named() {
+    for (_, take) in takes() {
+        let mut cursor = Cursor::new(take.recording.clone());
+        for position in 0..=take.recording.len() {
+            cursor.seek(position);
+            let step = cursor.step();
+            let told = warp::invariant(cursor.state(), step.as_deref());
+            let done = match step.as_deref() {
+                Some(Step::Swap) => continue,
+                Some(Step::Layer { layer, .. }) => layer.stride == 1,
+                _ => true,
+            };
+            assert!(told.holds || !done, "position {position}: {told:?}");
+            assert_eq!(told.says == "sorted ascending", cursor.state().is_sorted());
+        }
+    }
+    let recording = recorded("uniform:n=64,d=2", 9, 16, 8);
+    let mut cursor = Cursor::new(recording.clone());
+    cursor.seek(recording.len());
+    let mut state = cursor.state().clone();
+    state.registers.swap(4, 5);
+    let told = warp::invariant(&state, None);
+    assert_eq!((told.holds, told.breaks_at), (false, Some(4)));
+    assert!(told.says.contains("element 4 > element 5"));
+    let minimum = Step::Minimum { taken: crate::lesson::Elements::default() };
+    state.registers.swap(10, 11);
+    assert!(!warp::invariant(&state, Some(&minimum)).holds);
+    let runs = Step::Layer {
+        part: Sorts::Sort,
+        layer: crate::knn::network::Layer { size: 4, stride: 1 },
+        shuffle: None,
+        swapped: crate::lesson::Elements::default(),
+    };
+    assert!(!warp::invariant(&state, Some(&runs)).holds);
+}
+
+/// The radius of the circle of `max_distance`, in pixels.
+fn circle(scene: &Scene) -> Option<f32> {
+    scene.shapes.iter().find_map(|shape| match shape {
+        Shape::Dots { radius, line: Some(line), .. } if line.paint.ink == Ink::Intermediate => Some(*radius),
+        _ => None,
+    })
+}
+
+fn dots_of_points(scene: &Scene) -> usize {
+    let count = |shape: &Shape| match shape {
+        Shape::Dots { centers, fill: Some(fill), .. } if fill.ink == Ink::Point => centers.len(),
+        _ => 0,
+    };
+    scene.shapes.iter().map(count).sum()
+}
+
+#[test]
+fn the_circle_is_there_where_the_plane_is_the_space() {
+    for (spec, circles, says) in [
+        ("uniform:n=300,d=1", false, "both sides"),
+        ("uniform:n=300,d=2", true, "radius \u{221a}max_distance"),
+        ("uniform:n=300,d=5", false, "all 5 dimensions"),
+    ] {
+        let recording = recorded(spec, 9, 8, 8);
+        let mut cursor = Cursor::new(recording.clone());
+        cursor.seek(recording.len());
+        let view = View { cursor: &cursor, hover: None, text: 14.0 };
+        let scene = draw(Part::Cloud, &view, [700.0, 500.0]);
+        assert_eq!(circle(&scene).is_some(), circles, "{spec}");
+        assert!(texts(&scene).iter().any(|text| text.contains(says)), "{spec}: {:?}", texts(&scene));
+        // The farthest neighbour lies on it.
+        if let Some(radius) = circle(&scene) {
+            let spot = |point: u32| scene.spots.iter().find(|spot| spot.target == Target::Point(point)).unwrap().area.center();
+            let query = spot(9);
+            let far = nearest(&cursor).last().map(|&key| spot(index_of(key))).unwrap();
+            assert!(((far[0] - query[0]).hypot(far[1] - query[1]) - radius).abs() < 0.5, "{radius}");
+        }
+    }
+    let recording = recorded("uniform:n=300,d=5", 9, 8, 8);
+    let cursor = Cursor::new(recording);
+    let scene = draw(Part::Cloud, &View { cursor: &cursor, hover: None, text: 14.0 }, [700.0, 500.0]);
+    assert!(texts(&scene).contains(&"300 points, axes 1 and 2 of 5"));
+    assert_eq!(dots_of_points(&scene), 300);
+}
+
+#[test]
+fn too_many_points_are_drawn_in_part_and_that_is_said() {
+    let recording = recorded("uniform:n=60000,d=2", 9, 8, 32);
+    let mut cursor = Cursor::new(recording.clone());
+    cursor.seek(recording.len());
+    let view = View { cursor: &cursor, hover: None, text: 14.0 };
+    let scene = draw(Part::Cloud, &view, [700.0, 500.0]);
+    assert!(texts(&scene).iter().any(|text| text.starts_with("20,000 of 60,000 points")));
+    assert_eq!(dots_of_points(&scene), 20_000);
+    assert_eq!(scene, draw(Part::Cloud, &view, [700.0, 500.0]), "the same ones every time");
+    // The neighbours are drawn, whatever else is not.
+    let spots = targets(&scene);
+    assert!(nearest(&cursor).iter().all(|&key| spots.contains(&format!("{:?}", Target::Point(index_of(key))))));
+}
+
+#[test]
+fn padding_is_seen_to_be_empty() {
+    let recording = recorded("uniform:n=20,d=2", 0, 8, 32);
+    let mut cursor = Cursor::new(recording.clone());
+    cursor.seek(recording.len());
+    let padding = cursor.state().registers.iter().filter(|&&key| key == PADDING).count();
+    assert_eq!(padding, 12);
+    let scene = draw(Part::Warp, &View { cursor: &cursor, hover: None, text: 14.0 }, [1200.0, 500.0]);
+    assert_eq!(texts(&scene).iter().filter(|text| **text == "\u{221e}").count(), padding);
+}
+
+#[test]
+fn the_account_is_the_states() {
+    let recording = recorded("uniform:n=2000,d=2", 9, 32, 32);
+    let mut cursor = Cursor::new(recording.clone());
+    cursor.seek(recording.len() * 2 / 3);
+    let counts = cursor.state().counts;
+    let scene = draw(Part::Account, &View { cursor: &cursor, hover: None, text: 14.0 }, [500.0, 400.0]);
+    let words = texts(&scene);
+    for (name, value) in [
+        ("points seen", u64::from(counts.points_seen)),
+        ("candidates", counts.candidates.into()),
+        ("merges", counts.merges.into()),
+        ("compare-exchanges", counts.compare_exchanges),
+        ("shuffles", counts.shuffles),
+    ] {
+        let at = words.iter().position(|text| *text == name).unwrap();
+        assert_eq!(words[at + 1], crate::text::thousands(value), "{name}");
+    }
+    // One dot a merge: those that are done are full.
+    let dots = |full: bool| {
+        let is = |shape: &&Shape| matches!(shape, Shape::Dots { fill: Some(fill), .. } if (fill.ink == Ink::Buffer) == full);
+        scene.shapes.iter().filter(is).count()
+    };
+    assert_eq!((dots(true), dots(false)), (counts.merges as usize, recording.merges() - counts.merges as usize));
+}
+
+#[test]
+fn pages_hold_their_parts() {
+    for (lesson, take) in takes() {
+        let mut cursor = Cursor::new(take.recording.clone());
+        for (at, ([wide, high], text)) in
+            [([960.0, 540.0], 12.0), ([1280.0, 720.0], 16.0), ([1920.0, 1080.0], 26.0), ([1024.0, 768.0], 14.0)].into_iter().enumerate()
+        {
+            let step = (take.range.len() / 9).max(1);
+            for position in take.range.clone().skip(at).step_by(step) {
+                cursor.seek(position);
+                let view = View { cursor: &cursor, hover: Some(Target::Lane(3)), text };
+                let scene = page(lesson, &take, &view, [wide, high]);
+                check(&scene, &format!("lesson {}, {wide} × {high}", lesson.number));
+                let words = texts(&scene);
+                assert!(words.iter().any(|text| text.starts_with(&format!("Lesson {}: ", lesson.number))));
+                let place = format!("step {} of {}", crate::text::thousands(position as u64), crate::text::thousands(take.recording.len() as u64));
+                assert!(words.iter().any(|text| text.starts_with(&place)), "{place}");
+                assert!(scene.spots.iter().any(|spot| spot.target == Target::Lane(0)));
+                assert_eq!(scene.spots.iter().any(|spot| matches!(spot.target, Target::Point(_))), lesson.number >= 4);
+            }
+        }
+    }
+}
+
+#[test]
+fn recordings_are_compared_where_as_many_points_were_seen() {
+    let lesson = &LESSONS[5];
+    let takes = lesson.record(Choice::default(), &Silent).unwrap();
+    for seen in [0, 31, 32, 700, 2048, 9999] {
+        let cursors: Vec<Cursor> = takes
+            .iter()
+            .map(|take| {
+                let mut cursor = Cursor::new(take.recording.clone());
+                let position = position_at(&take.recording, seen);
+                cursor.seek(position + 1);
+                assert!(cursor.position() == position || cursor.state().counts.points_seen > seen);
+                cursor.seek(position);
+                assert!(cursor.state().counts.points_seen <= seen && cursor.state().counts.points_seen + 32 > seen.min(2048));
+                cursor
+            })
+            .collect();
+        let views: Vec<_> = takes.iter().zip(&cursors).map(|(take, cursor)| (take, View { cursor, hover: None, text: 14.0 })).collect();
+        let size = [1280.0, 720.0];
+        let scene = comparison(lesson, &views, size);
+        check(&scene, &format!("{seen} points"));
+        let places = columns(3, 14.0, size);
+        assert_eq!(places.len(), 3);
+        // Each merge's spot lies in the column of its take.
+        for (take, column) in takes.iter().zip(&places) {
+            let inside = |area: &Area| column.contains(area.center());
+            let shown = scene.spots.iter().filter(|spot| inside(&spot.area) && matches!(spot.target, Target::Position(_))).count();
+            assert_eq!(shown, take.recording.merges());
+        }
+        let merges = texts(&scene).iter().filter(|text| text.ends_with(" merge") || text.ends_with(" merges")).count();
+        assert!(merges >= 3);
+    }
+    assert!(comparison(lesson, &[], [960.0, 540.0]).shapes.is_empty());
+}

@@ -4,12 +4,14 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::cursor::Level;
+use super::from_gpu::record_on_gpu;
 use super::questions::{Ask, Question, questions};
 use super::recorder::record;
 use super::recording::{LessonError, Recording};
 use super::state::Shape;
 use super::step::{Part, Step};
 use crate::cloud::{self, Order, PointCloud, Source};
+use crate::engines::cuda::Cuda;
 use crate::engines::lockstep;
 use crate::knn::{Metric, Problem, Queries, Setup};
 use crate::progress::Progress;
@@ -301,6 +303,14 @@ impl Lesson {
         };
         let recording = record(Arc::new(problem), query, width, self.batch, &cloud.source().to_string())?;
         Ok(Take::new(arrangement, recording, self.shows))
+    }
+
+    /// A take with the recording that a GPU makes of the same search ([`record_on_gpu`]).
+    ///
+    /// # Errors
+    /// Those of [`record_on_gpu`].
+    pub fn on_gpu(&self, take: &Take, cuda: &mut Cuda) -> Result<Take, LessonError> {
+        Ok(Take::new(take.arrangement, record_on_gpu(&take.recording, cuda)?, self.shows))
     }
 
     /// What to ask about a take, in the order in which it comes up.

@@ -1,4 +1,13 @@
 //! What a lesson shows, as [`Scene`]s: parts that are all of the same moment of the same recording.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`scene`] | a picture as data: shapes, inks, and what can be pointed at |
+//! | [`cloud`], [`warp`], [`network`], [`ballot`], [`code`], [`account`], [`sentence`] | a part each |
+//! | [`page`](mod@page) | the parts of a lesson on one page; recordings side by side |
+//! | `moment`, `cells`, `pen` | what several parts want to know of a moment, and draw with |
+//! | [`fonts`], [`svg`], [`raster`] | texts measured; scenes as files and pixels |
+//! | [`film`], [`gif`] | several moments as pictures |
 
 pub mod account;
 pub mod ballot;

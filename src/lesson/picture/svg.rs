@@ -172,7 +172,10 @@ mod tests {
 
     use super::super::raster::{raster, tests::everything};
     use super::*;
+    use crate::lesson::lessons::{Choice, LESSONS};
+    use crate::lesson::picture::film::{Film, SIZE};
     use crate::palette::{DARK, HIGH_CONTRAST, LIGHT};
+    use crate::progress::Silent;
 
     /// What somebody else's renderer makes of it, with the fonts that the file names and no others.
     fn drawn(text: &str, scale: f32) -> tiny_skia::Pixmap {
@@ -196,6 +199,19 @@ mod tests {
             let far = theirs.data().iter().zip(ours.as_raw()).filter(|(a, b)| a.abs_diff(**b) > 96).count();
             // Letters stand on whole pixels here, and do not there.
             assert!(far < ours.as_raw().len() / 100, "{far} of {} values differ", ours.as_raw().len());
+        }
+    }
+
+    /// The pages that are written, not only shapes made up for a test.
+    #[test]
+    fn every_lessons_page_reads_as_the_picture_that_is_drawn() {
+        for lesson in &LESSONS {
+            let takes = lesson.record(Choice::default(), &Silent).unwrap();
+            let film = Film::new(lesson, takes, SIZE, 1.0, DARK);
+            let at = film.lead().range.end;
+            let (theirs, ours) = (drawn(&svg(&film.scene(at), &film.palette), 1.0), film.image(at).unwrap());
+            let far = theirs.data().iter().zip(ours.as_raw()).filter(|(a, b)| a.abs_diff(**b) > 96).count();
+            assert!(far < ours.as_raw().len() / 50, "lesson {}: {far} of {} values differ", lesson.number, ours.as_raw().len());
         }
     }
 

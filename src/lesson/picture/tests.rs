@@ -95,6 +95,29 @@ fn check(scene: &Scene, what: &str) {
     }
 }
 
+/// What [`check`] is there for.
+#[test]
+fn what_is_outside_is_found() {
+    let area = |x: f32| Area { x, y: 0.0, width: 10.0, height: 10.0 };
+    let rect = |x: f32| Shape::Rect { area: area(x), round: 0.0, fill: Some(Ink::Text.into()), line: None };
+    let text = |text: &str| Shape::Text {
+        at: [60.0, 10.0],
+        anchor: [0.0, 0.5],
+        size: 12.0,
+        font: scene::Font::Sans,
+        paint: Ink::Text.into(),
+        text: text.to_owned(),
+    };
+    let fails = |shapes: Vec<Shape>| {
+        let scene = Scene { size: [100.0, 20.0], shapes, spots: Vec::new() };
+        std::panic::catch_unwind(|| check(&scene, "")).is_err()
+    };
+    assert!(!fails(vec![rect(0.0), rect(90.0), text("short")]));
+    assert!(fails(vec![rect(92.0)]) && fails(vec![rect(f32::NAN)]) && fails(vec![text("a long sentence")]) && fails(vec![text("\u{4e00}")]));
+    assert!(!fails(vec![Shape::Clip(Some(area(5.0))), rect(500.0), Shape::Clip(None)]));
+    assert!(fails(vec![Shape::Clip(Some(area(5.0))), Shape::Clip(None), rect(500.0)]) && fails(vec![Shape::Clip(Some(area(95.0)))]));
+}
+
 #[test]
 fn every_part_of_every_step_stays_in_its_size() {
     for (lesson, take) in takes() {

@@ -319,6 +319,16 @@ fn lesson_7_is_about_the_query_that_is_picked() {
     fill(&mut window, "Query row", "7");
     key(&mut window, Key::Enter);
     until(&mut window, "row 7", |app| app.session().lesson.player.as_ref().is_some_and(|player| player.take().recording.parameters.query_row == 7));
+    // Another cloud: the lesson is about that.
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("line.csv");
+    let rows: Vec<String> = (0..90).map(|i| format!("{i},{}", i * i)).collect();
+    std::fs::write(&path, format!("x,y\n{}\n", rows.join("\n"))).expect("a file");
+    window.state_mut().send(Action::OpenPath(path));
+    until(&mut window, "the lesson of the file", |app| {
+        app.session().lesson.player.as_ref().is_some_and(|player| player.take().recording.parameters.shape.n == 90)
+    });
+    assert_eq!(player(&window).take().recording.parameters.query_row, 45, "the one in the middle");
     window.key_press_modifiers(Modifiers::COMMAND, Key::L);
     window.run_steps(3);
     assert!(!window.state().session().lesson.open);
@@ -353,6 +363,25 @@ fn three_orders_are_compared_step_for_step() {
     window.get_by_role_and_label(Role::CheckBox, "Side by side").click();
     window.run_steps(3);
     assert!(!window.state().state().lesson.side_by_side);
+}
+
+#[test]
+fn a_range_is_exported_and_an_odd_one_says_why() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("steps.gif");
+    let mut window = on_lesson(1);
+    press(&mut window, "Export the lesson");
+    press(&mut window, "Film as GIF…");
+    fill(&mut window, "File", path.to_str().expect("a plain path"));
+    let start = player(&window).range().start;
+    fill(&mut window, "To step", "1");
+    press(&mut window, "Save");
+    assert!(window.state().session().export.as_ref().is_some_and(|dialog| dialog.error.is_some()), "it ends before it begins");
+    fill(&mut window, "To step", &(start + 2).to_string());
+    press(&mut window, "Save");
+    until(&mut window, "the film", |app| app.session().log.last().is_some_and(|entry| entry.text.starts_with("written: ")));
+    assert!(std::fs::read(&path).expect("a file").starts_with(b"GIF89a"));
+    assert!(window.state().session().export.is_none());
 }
 
 /// A window with a picture.

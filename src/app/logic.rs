@@ -148,6 +148,7 @@ impl App {
         (session.record, session.derived, session.theory) = (None, None, None);
         (session.picked, session.answered, session.rank) = (None, None, None);
         session.cloud = Some(cloud);
+        self.lesson_cloud_changed();
     }
 
     /// Has all columns of the cloud's file listed, for the chooser.

@@ -4,7 +4,7 @@ use egui::{CentralPanel, Frame, Margin, Panel, Ui};
 
 use super::App;
 use super::commands::{Action, Command};
-use super::lesson::{LessonAction, Presenting};
+use super::lesson::{LessonAction, Presenting, export_lesson_ui};
 use super::panels;
 use super::panes::{PaneContext, Panes};
 use super::state::{PaneKind, SCALES};
@@ -68,6 +68,10 @@ impl App {
             ui.menu_button("File", |ui| {
                 for command in Command::FILE {
                     menu_item_ui(ui, command, actions);
+                }
+                if let Some(player) = session.lesson.player.as_ref().filter(|_| session.lesson.open) {
+                    ui.separator();
+                    export_lesson_ui(ui, player, actions);
                 }
             });
             ui.menu_button("Query", |ui| {

@@ -278,6 +278,24 @@ impl App {
         }
     }
 
+    /// Another cloud is open: what lesson 7 has of the one before goes.
+    pub(in crate::app) fn lesson_cloud_changed(&mut self) {
+        let lesson = lesson_of(OWN_DATA);
+        let session = &mut self.session.lesson;
+        let draft = LessonDraft { row: String::new(), ..session.draft(lesson) };
+        session.query = None;
+        session.set_draft(lesson, draft);
+        if session.player.as_ref().is_some_and(|player| player.lesson.number == OWN_DATA) {
+            (session.player, session.quiz) = (None, None);
+        }
+        if self.handles.recording.as_ref().is_some_and(|recording| recording.lesson.number == OWN_DATA) {
+            self.handles.recording = None;
+        }
+        if self.session.lesson.open && self.state.lesson.number == OWN_DATA {
+            self.record_lesson(lesson);
+        }
+    }
+
     /// Takes in what was recorded.
     pub(in crate::app) fn poll_lesson(&mut self) {
         let finished = self.handles.recording.as_ref().and_then(|recording| recording.task.try_finish());

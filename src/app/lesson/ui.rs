@@ -13,6 +13,9 @@ use crate::app::commands::Command;
 use crate::app::tokens::Palette;
 use crate::app::widgets::command_ui;
 
+/// Windows lower than this, in points, as at a large scale, leave the player's second row to the menus.
+const LOW: f32 = 520.0;
+
 /// The size of the picture's text, beside panels.
 const TEXT: f32 = 13.0;
 
@@ -39,7 +42,7 @@ impl App {
             let frame = panel.inner_margin(Margin::symmetric(10, 5));
             Panel::bottom("player").frame(frame).show(ui, |ui| {
                 let asking = session.is_asking();
-                let controls = Controls { view: &self.state.lesson, asking, brief: presenting != Presenting::No, palette };
+                let controls = Controls { view: &self.state.lesson, asking, brief: presenting != Presenting::No || window.y < LOW, palette };
                 controls_ui(ui, player, controls, actions);
             });
         }

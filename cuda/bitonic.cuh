@@ -7,6 +7,7 @@
 // bodies are long, and unrolled the network of K = 1,024 would be twenty thousand instructions.
 #pragma once
 
+#include "trace.cuh"
 #include "warp.cuh"
 
 // `condition ? a : b` between values. The operator itself, between two registers, is a choice between two places, and
@@ -34,9 +35,9 @@ __device__ __forceinline__ void exchange_between_lanes(Key (&keys)[R], unsigned 
 
 // The layers of strides STRIDE, STRIDE / 2, ... 1 inside each lane, ascending where `ascending(low)` for the comparator's
 // lower register. Strides and sizes below R are template arguments: the compiler must see every register's number before
-// it places the array, and loops whose ends depend on an outer loop it unrolls too late.
-template <int STRIDE, int R, class Ascending>
-__device__ __forceinline__ void exchange_in_lane_from(Key (&keys)[R], Ascending ascending) {
+// it places the array, and loops whose ends depend on an outer loop it unrolls too late. `size` is the network's.
+template <int STRIDE, int R, class Ascending, class Observer>
+__device__ __forceinline__ void exchange_in_lane_from(Key (&keys)[R], unsigned size, Ascending ascending, Observer& observer) {
     if constexpr (STRIDE > 0) {
 #pragma unroll
         for (int low = 0; low < R; ++low) {
@@ -44,36 +45,38 @@ __device__ __forceinline__ void exchange_in_lane_from(Key (&keys)[R], Ascending 
                 exchange_in_lane(keys[low], keys[low + STRIDE], ascending(low));
             }
         }
-        exchange_in_lane_from<STRIDE / 2>(keys, ascending);
+        observer.layer(size, STRIDE, keys);
+        exchange_in_lane_from<STRIDE / 2>(keys, size, ascending, observer);
     }
 }
 
 // The sizes up to R: each lane sorts its own registers, even lanes ascending and odd ones descending.
-template <int SIZE, int R>
-__device__ __forceinline__ void sort_in_lane(Key (&keys)[R], unsigned lane) {
+template <int SIZE, int R, class Observer>
+__device__ __forceinline__ void sort_in_lane(Key (&keys)[R], unsigned lane, Observer& observer) {
     if constexpr (SIZE <= R) {
         // At size R the network's `i & size` is the lane's lowest bit.
-        exchange_in_lane_from<SIZE / 2>(keys, [lane](int low) { return SIZE < R ? (low & SIZE) == 0 : (lane & 1) == 0; });
-        sort_in_lane<SIZE * 2>(keys, lane);
+        exchange_in_lane_from<SIZE / 2>(keys, SIZE, [lane](int low) { return SIZE < R ? (low & SIZE) == 0 : (lane & 1) == 0; }, observer);
+        sort_in_lane<SIZE * 2>(keys, lane, observer);
     }
 }
 
 // Sorts each run of `size` lanes, which must be bitonic, ascending where `lane & size` is 0. size = WARP sorts all.
-template <int R>
-__device__ __forceinline__ void merge(Key (&keys)[R], unsigned lane, unsigned size) {
+template <int R, class Observer>
+__device__ __forceinline__ void merge(Key (&keys)[R], unsigned lane, unsigned size, Observer& observer) {
 #pragma unroll 1
     for (unsigned stride = size / 2; stride > 0; stride /= 2) {
         exchange_between_lanes(keys, lane, size, stride);
+        observer.layer(size * R, stride * R, keys);
     }
-    exchange_in_lane_from<R / 2>(keys, [lane, size](int) { return (lane & size) == 0; });
+    exchange_in_lane_from<R / 2>(keys, size * R, [lane, size](int) { return (lane & size) == 0; }, observer);
 }
 
 // Sorts the warp's keys in ascending order.
-template <int R>
-__device__ __forceinline__ void sort(Key (&keys)[R], unsigned lane) {
-    sort_in_lane<2>(keys, lane);
+template <int R, class Observer>
+__device__ __forceinline__ void sort(Key (&keys)[R], unsigned lane, Observer& observer) {
+    sort_in_lane<2>(keys, lane, observer);
 #pragma unroll 1
     for (unsigned size = 2; size <= WARP; size *= 2) {  // in lanes: the network's size / R
-        merge(keys, lane, size);
+        merge(keys, lane, size, observer);
     }
 }

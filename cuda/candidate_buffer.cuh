@@ -4,13 +4,16 @@
 
 #include "bitonic.cuh"
 #include "counters.cuh"
+#include "trace.cuh"
 
 // K = 32 R. Lane L holds elements L R ... L R + R - 1 of the intermediate result. The buffer has K slots; element (lane,
 // register) of what is swapped lies at slot register * 32 + lane, so that every access of the warp goes to 32
 // neighbouring words, and that order means nothing for a buffer, which is sorted before it is used.
-template <int R, class Tally>
-struct Warp {
+// The observer is a base because an empty base takes no room: builds that nobody watches stay what they are.
+template <int R, class Tally, class Observer = Unwatched>
+struct Warp : private Observer {
     static constexpr unsigned CAPACITY = WARP * R;
+    static constexpr bool WATCHED = Observer::WATCHES;
 
     Key keys[R];
     Key* buffer;
@@ -20,19 +23,24 @@ struct Warp {
     unsigned lane = lane_id();
     Tally tally;
 
-    __device__ __forceinline__ void start(Key* buffer_of_query, unsigned neighbours) {
+    __device__ __forceinline__ void start(Key* buffer_of_query, unsigned neighbours, const Observer& who_watches = {}) {
         buffer = buffer_of_query;
         k = neighbours;
+        observer() = who_watches;
 #pragma unroll
         for (int r = 0; r < R; ++r) {
             keys[r] = PADDING;
         }
     }
 
+    // Who is told what happens.
+    __device__ __forceinline__ Observer& observer() { return *this; }
+
     // Filters a group: lane L has the distance of point base + L. Candidates are appended in lane order; as soon as the
     // buffer is full it is merged, and what was not yet appended is filtered again with the new max_distance.
     __device__ __forceinline__ void filter(float distance, unsigned base) {
         unsigned candidates = __ballot_sync(ALL_LANES, distance < max_distance);
+        observer().group(base, distance, candidates);
         if (candidates == 0) {
             return;
         }
@@ -47,12 +55,15 @@ struct Warp {
             }
             unsigned appended = min(static_cast<unsigned>(__popc(candidates)), CAPACITY - buffered);
             tally.appended(appended);
+            observer().appended(candidates, slot, appends, buffer);
             buffered += appended;
             if (buffered == CAPACITY) {
                 unsigned last = WARP - 1 - __clz(__ballot_sync(ALL_LANES, appends));
+                observer().full();
                 merge_buffer(base + last + 1);
             }
             candidates = __ballot_sync(ALL_LANES, candidate && !appends && distance < max_distance);
+            observer().filtered_again(candidate && !appends, candidates);
         } while (candidates != 0);
         tally.enter(FILTER);
     }
@@ -93,8 +104,10 @@ struct Warp {
             for (unsigned slot = buffered + lane; slot < CAPACITY; slot += WARP) {
                 buffer[slot] = PADDING;
             }
+            observer().padded(buffered);
             merge_buffer(n);
         }
+        observer().finished();
     }
 
     // Merges a full buffer into the intermediate result. The last appended point was the points_seen-th.
@@ -109,8 +122,9 @@ struct Warp {
             buffer[r * WARP + lane] = keys[r];
             keys[r] = candidate;
         }
+        observer().swapped(keys);
         // 2. Sort it.
-        sort(keys, lane);
+        sort(keys, lane, observer());
         tally.enter(MERGE);
         // 3. min(i, K-1-i) with the intermediate result: element K-1-i lies in the mirrored lane and register. The
         // shuffles of the sort do not order shared memory, so that takes a barrier.
@@ -120,13 +134,15 @@ struct Warp {
             Key other = buffer[(R - 1 - r) * WARP + (WARP - 1 - lane)];
             keys[r] = choose(other < keys[r], other, keys[r]);
         }
+        observer().minimum(keys);
         // What is appended next must not overtake these reads.
         __syncwarp();
         // 4. What is left is bitonic, so one merge sorts it.
-        merge(keys, lane, WARP);
+        merge(keys, lane, WARP, observer());
         buffered = 0;
         max_distance = distance_of(element(k - 1));
         tally.merged(points_seen, max_distance);
+        observer().merged(points_seen, max_distance);
         tally.enter(INSERT);
     }
 

@@ -1,5 +1,6 @@
 // Entry points: warp_knn_k<K>_d<D>_<build>, D = 0 for any d, and the policy that they were compiled with. WARPSCOPE_K and
-// WARPSCOPE_D choose what is compiled; WARPSCOPE_BUILDS is a sum of 1 (timed), 2 (counted) and 4 (profiled).
+// WARPSCOPE_D choose what is compiled; WARPSCOPE_BUILDS is a sum of 1 (timed), 2 (counted), 4 (profiled) and 8 (traced:
+// one block, one query, and a policy that says so).
 #include "warp_knn.cuh"
 
 constexpr Policy POLICY = choose_policy(ARCHITECTURE, WARPSCOPE_K, WARPSCOPE_D);
@@ -30,6 +31,14 @@ WARPSCOPE_KERNEL(WARPSCOPE_K, WARPSCOPE_D, counted, Counted)
 #endif
 #if WARPSCOPE_BUILDS & 4
 WARPSCOPE_KERNEL(WARPSCOPE_K, WARPSCOPE_D, profiled, Profiled)
+#endif
+
+#if WARPSCOPE_BUILDS & 8
+#define WARPSCOPE_TRACED(K, D) WARPSCOPE_NAME(K, D, traced)
+extern "C" __global__ void __launch_bounds__(POLICY.threads(), 1)
+    WARPSCOPE_TRACED(WARPSCOPE_K, WARPSCOPE_D)(const __grid_constant__ Search search, Trace trace) {
+    warp_knn<WARPSCOPE_K / 32, WARPSCOPE_D, POLICY, Timed>(search, Recorder{trace});
+}
 #endif
 
 #if WARPSCOPE_D == 0

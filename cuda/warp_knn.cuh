@@ -75,6 +75,19 @@ __device__ __forceinline__ void put(W (&all)[QUERIES], const W& one, int i) {
 // than choosing a register by number.
 template <int WINDOW, class W, class Again>
 __device__ __forceinline__ bool filter_window(W& warp, const float (&distances)[WINDOW], unsigned base, Again again) {
+    // Whoever watches is shown group by group. The choice by number costs what only that build pays.
+    if constexpr (W::WATCHED) {
+#pragma unroll 1
+        for (int group = 0; group < WINDOW; ++group) {
+            float distance = distances[0];
+#pragma unroll
+            for (int g = 1; g < WINDOW; ++g) {
+                distance = g == group ? distances[g] : distance;
+            }
+            warp.filter(distance, base + group * WARP);
+        }
+        return true;
+    }
     // Distances are not negative, so their bits order as they do; and integers have a minimum of three.
     int nearest = __float_as_int(distances[0]);
 #pragma unroll
@@ -143,6 +156,7 @@ __device__ __forceinline__ void scan_rows(W (&warps)[QUERIES], const Search& sea
         const float* rows = batches.enter(batch) + lane * D;
         warps[0].tally.enter(FILTER);
         unsigned end = min(search.n - first, BATCH);
+        warps[0].observer().batch(first, first + end);
 #pragma unroll 1
         for (unsigned offset = 0; offset < end; offset += WINDOW * WARP) {
             float points[WINDOW][D];
@@ -229,6 +243,7 @@ __device__ __forceinline__ void scan_tiles(W (&warps)[QUERIES], const Search& se
             batches.leave(window * tiles + t);
         }
         unsigned base = window * POINTS;
+        warps[0].observer().batch(base, min(search.n, base + POINTS));
         // Again from global memory: it happens to few points, and rarely to a whole window.
         const float* columns = search.points + static_cast<size_t>(window) * tiles * TILE * POINTS + lane;
         auto again = [&](unsigned number, unsigned g) {
@@ -243,10 +258,12 @@ __device__ __forceinline__ void scan_tiles(W (&warps)[QUERIES], const Search& se
     }
 }
 
-template <int R, int D, const Policy& P, class Tally>
-__device__ __forceinline__ void warp_knn(const Search& search) {
+// `observer` is told what the warps do, where it watches: one query alone.
+template <int R, int D, const Policy& P, class Tally, class Observer = Unwatched>
+__device__ __forceinline__ void warp_knn(const Search& search, const Observer& observer = {}) {
     using Memory = SharedMemory<R, D, P>;
     constexpr int QUERIES = P.queries;
+    static_assert(!Observer::WATCHES || P.queries_per_block() == 1, "who watches one query has one block of one warp");
     extern __shared__ __align__(128) unsigned char shared[];
     float* batches = reinterpret_cast<float*>(shared);
     Key* buffers = reinterpret_cast<Key*>(shared + Memory::BATCHES);
@@ -257,11 +274,11 @@ __device__ __forceinline__ void warp_knn(const Search& search) {
     unsigned warp_of_block = threadIdx.x / WARP;
     unsigned first = search.first_query + (blockIdx.x * P.warps + warp_of_block) * QUERIES;
     Numbers numbers = {first, search.last_query};
-    Warp<R, Tally> warps[QUERIES];
+    Warp<R, Tally, Observer> warps[QUERIES];
 #pragma unroll
     for (int i = 0; i < QUERIES; ++i) {
         unsigned slot = warp_of_block * QUERIES + i;
-        warps[i].start(buffers + slot * R * WARP, search.k);
+        warps[i].start(buffers + slot * R * WARP, search.k, observer);
         warps[i].tally.start(&notes[Tally::COUNTED ? slot : 0], &search.tally, numbers(i) - search.first_query, &clocks[Tally::PROFILED ? warp_of_block : 0]);
         // A query past the last is scanned with the others, as the barriers need its warp, but takes no candidate.
         if (first + i >= search.last_query) {
@@ -275,7 +292,7 @@ __device__ __forceinline__ void warp_knn(const Search& search) {
     }
 #pragma unroll 1
     for (int i = 0; i < QUERIES && first + i < search.last_query; ++i) {
-        Warp<R, Tally> warp;
+        Warp<R, Tally, Observer> warp;
         take(warp, warps, i);
         warp.finish(search.n);
         warp.tally.enter(WRITE_OUT);

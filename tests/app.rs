@@ -5,10 +5,14 @@
 
 #![cfg(feature = "gui")]
 
+#[path = "common/window.rs"]
+mod driven;
+
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use driven::{Window, fill, press, small, until, until_answered, window};
 use egui::accesskit::Role;
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
@@ -16,71 +20,10 @@ use warpscope::app::commands::{Action, Command};
 use warpscope::app::session::{Activity, Picked};
 use warpscope::app::state::{PaneKind, State, single_layout};
 use warpscope::app::tokens::Look;
-use warpscope::app::{App, DataKind, Entry, Level, Log, QueryKind, check_adapter, render_headless};
+use warpscope::app::{App, DataKind, Entry, Headless, Level, Log, QueryKind, check_adapter, render_headless};
 use warpscope::cloud::{PointCloud, Source};
 use warpscope::knn::EngineKind;
 use warpscope::run::{EngineChoice, Phase, RunRecord, Sample};
-
-type Window = Harness<'static, App>;
-
-/// A window without a picture.
-fn window(change: impl FnOnce(&mut State) + 'static) -> Window {
-    Harness::builder().with_size([1280.0, 800.0]).build_eframe(move |cc| {
-        let mut state = State::default();
-        change(&mut state);
-        App::with_state(cc, state).expect("a thread for the worker")
-    })
-}
-
-/// A small problem that is answered in a moment.
-fn small(state: &mut State) {
-    state.draft.generator = "uniform:n=500,d=2".to_owned();
-    state.draft.query_count = "40".to_owned();
-    state.draft.k = "8".to_owned();
-    state.draft.repeats = "2".to_owned();
-    state.draft.engine = EngineChoice::Named(EngineKind::Lockstep);
-}
-
-/// Steps until something is so.
-#[track_caller]
-fn until(window: &mut Window, what: &str, mut done: impl FnMut(&App) -> bool) {
-    let started = Instant::now();
-    loop {
-        window.step();
-        if done(window.state()) {
-            // Once more, so that what is there is also on screen.
-            window.run_steps(2);
-            return;
-        }
-        assert!(started.elapsed() < Duration::from_secs(60), "{what} did not happen; the log says {:?}", window.state().session().log.entries());
-        std::thread::sleep(Duration::from_millis(5));
-    }
-}
-
-#[track_caller]
-fn until_answered(window: &mut Window) {
-    until(window, "an answer", |app| {
-        let session = app.session();
-        let counted = session.record.as_ref().is_none_or(|record| record.convergence.queries() == 0);
-        session.answered.is_some() && !app.is_busy() && session.derived.is_some() && (counted || session.theory.is_some())
-    });
-}
-
-fn press(window: &mut Window, button: &str) {
-    window.get_by_role_and_label(Role::Button, button).click();
-    window.run_steps(3);
-}
-
-/// Replaces a field's text.
-fn fill(window: &mut Window, field: &str, text: &str) {
-    window.get_by_role_and_label(Role::TextInput, field).focus();
-    window.run_steps(2);
-    window.key_press_modifiers(egui::Modifiers::COMMAND, egui::Key::A);
-    window.run_steps(2);
-    window.get_by_role_and_label(Role::TextInput, field).type_text(text);
-    window.run_steps(3);
-    assert_eq!(window.get_by_role_and_label(Role::TextInput, field).value().as_deref(), Some(text), "the field {field}");
-}
 
 /// Rows and squared distances of the k nearest, by looking at all.
 fn nearest(cloud: &PointCloud, query: &[f32], k: usize) -> Vec<(f64, u32)> {
@@ -549,7 +492,8 @@ fn the_window_is_drawn_without_a_display() {
     let rows: Vec<String> = (0..400).map(|i| format!("{},{}", (i * 37) % 101, (i * 61) % 97)).collect();
     std::fs::write(&data, format!("x,y\n{}\n", rows.join("\n"))).expect("a file");
     let png = folder.path().join("window.png");
-    render_headless(Some(&data), &png, [900, 600], Look::Light).unwrap_or_else(|error| panic!("{error:#}"));
+    let show = |file: &Path| Headless { file: Some(file.to_owned()), size: [900, 600], look: Look::Light, scale: 1.0, ..Headless::default() };
+    render_headless(&show(&data), &png).unwrap_or_else(|error| panic!("{error:#}"));
     let picture = image::open(&png).expect("a PNG").into_rgb8();
     assert_eq!(picture.dimensions(), (900, 600));
     // Query, neighbours and points are there in their colours.
@@ -558,6 +502,6 @@ fn the_window_is_drawn_without_a_display() {
         let [r, g, b, _] = color.to_array();
         assert!(picture.pixels().filter(|pixel| pixel.0 == [r, g, b]).count() > 20, "{color:?} is not to be seen");
     }
-    let error = render_headless(Some(&folder.path().join("gone.csv")), &png, [900, 600], Look::Light).expect_err("no such file");
+    let error = render_headless(&show(&folder.path().join("gone.csv")), &png).expect_err("no such file");
     assert!(error.to_string().starts_with("cannot read: "), "{error:#}");
 }

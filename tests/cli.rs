@@ -398,6 +398,7 @@ fn runs_are_compared() {
 fn a_lesson_is_written_without_a_window() {
     let place = Place::new();
     let done = place.ok("lesson --lesson 3 --k 64 --out three");
+    assert!(done.stdout.contains("recorded on  lockstep"), "{}", done.stdout);
     assert!(done.stdout.contains("Merging two sorted lists") && done.stdout.contains("handout.html"), "{}", done.stdout);
     assert_eq!(done.stderr, "");
     let steps = fs::read_to_string(place.path("three/steps.jsonl")).unwrap();
@@ -446,6 +447,8 @@ fn ones_own_data_are_a_lesson() {
         ("lesson --lesson 1 --k 257 --out x", "k = 257: a warp of 8 lanes holds up to 256 neighbours, 32 a lane"),
         ("lesson --k 0 --out x", "k = 0: neighbours per query go from 1 to 1024"),
         ("lesson --width 5 --out x", "width = 5: a warp of a lesson has 4, 8, 16 or 32 lanes"),
+        ("lesson --lesson 1 --engine cuda --out x", "width = 8: a GPU's warp has 32 lanes (--width 32)"),
+        ("lesson --engine cuda --width 16 --out x", "width = 16: a GPU's warp has 32 lanes (--width 32)"),
         ("lesson --lesson 2 --input cloud.csv --out x", "--input, --generate: lesson 2 has data of its own; use --lesson 7"),
         ("lesson --query 3 --out x", "--query, --metric, --order: they say how a cloud is searched; name it with --input or --generate"),
         ("lesson --input cloud.csv --query 500 --out x", "--query 500: the cloud has no such row, or it was dropped; its rows go from 0 to 499"),

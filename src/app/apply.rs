@@ -9,9 +9,11 @@ use super::commands::{Action, Command};
 use super::draft::{DataKind, Draft, QueryKind};
 use super::export::{self, ExportDialog, ExportKind, PaneData};
 use super::handles::{Message, PendingPicture, Running, Then};
+use super::lesson::RangeDraft;
 use super::loader::{LoadJob, Loading};
 use super::session::{Answered, Picked};
 use super::state::{self, PaneKind, PlaneWindow};
+use super::tokens::Look;
 use crate::cloud::{PointCloud, Source};
 use crate::run::{Job, QuerySpec, RunSpec};
 
@@ -33,14 +35,16 @@ impl App {
             Action::PickRow(row) => self.pick_row(row),
             Action::PickQuery(query) => self.pick_query(query),
             Action::SelectRank(rank) => self.session.rank = rank,
-            Action::SetLook(look) => {
-                self.state.look = look;
-                look.apply(&self.handles.ctx);
-            }
+            Action::SetLook(look) => self.set_look(look),
+            Action::Lesson(action) => self.lesson_action(action),
             Action::SetScale(scale) => self.set_scale(scale),
             Action::StartExport(kind) => {
                 let path = self.default_path(kind).display().to_string();
-                self.session.export = Some(ExportDialog { kind, path, error: None, overwrite: false });
+                let range = match (kind, &self.session.lesson.player) {
+                    (ExportKind::Lesson(file, _), Some(player)) if file.has_range() => Some(RangeDraft::new(player)),
+                    _ => None,
+                };
+                self.session.export = Some(ExportDialog { kind, path, error: None, overwrite: false, range });
             }
             Action::SetExport(dialog) => self.session.export = dialog,
             Action::BrowseExport => self.browse_export(),
@@ -64,6 +68,10 @@ impl App {
                 (self.state.space.target, self.state.space.distance) = (view.target, view.distance);
             }
             Command::FocusQuery => self.focus_query(),
+            Command::NextLook => {
+                let at = Look::ALL.iter().position(|&look| look == self.look()).unwrap_or(0);
+                self.set_look(Look::ALL[(at + 1) % Look::ALL.len()]);
+            }
             Command::ToggleProblem => self.state.show_problem ^= true,
             Command::ToggleSelection => self.state.show_selection ^= true,
             Command::ScaleUp => self.set_scale(self.state.scale + 0.25),
@@ -78,6 +86,7 @@ impl App {
             Command::ShowConvergence => self.show(PaneKind::Convergence),
             Command::ShowLog => self.show(PaneKind::Log),
             Command::Shortcuts => self.session.help ^= true,
+            command => self.lesson_command(command),
         }
     }
 
@@ -171,11 +180,17 @@ impl App {
     }
 
     fn cancel(&mut self) {
+        if self.session.lesson.open && self.cancel_lesson() {
+            return;
+        }
         if let Some((loading, _)) = &self.handles.loading {
-            loading.cancel();
+            loading.task.cancel();
         }
         if self.handles.running.is_some() {
             self.handles.worker.cancel();
+        }
+        if let Some(exporting) = &self.handles.exporting {
+            exporting.task.cancel();
         }
         self.handles.waiting_pick = None;
     }
@@ -341,6 +356,10 @@ impl App {
                     self.session.export = None;
                     self.handles.save(move || data.save(&path));
                 }
+            },
+            ExportKind::Lesson(file, _) => match self.write_lesson(file, dialog.range.as_ref(), &path) {
+                Ok(()) => self.session.export = None,
+                Err(sentence) => refuse(self, &sentence),
             },
             kind => {
                 self.session.export = None;

@@ -82,7 +82,7 @@ impl Default for Draft {
     }
 }
 
-/// A field of the left panel that may hold something wrong.
+/// A field that may hold something wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "each is the field of that name")]
 pub enum Field {
@@ -95,6 +95,8 @@ pub enum Field {
     K,
     Warmup,
     Repeats,
+    From,
+    To,
 }
 
 /// What is wrong with a field, as a sentence.
@@ -226,7 +228,7 @@ fn path(field: Field, text: &str, empty: &str) -> Result<PathBuf, FieldError> {
 }
 
 /// A whole number; commas and underscores may group it, and 1e6 is one million.
-fn number(field: Field, text: &str, min: u64, max: u64) -> Result<u64, FieldError> {
+pub(super) fn number(field: Field, text: &str, min: u64, max: u64) -> Result<u64, FieldError> {
     let range = || format!("{} to {}", super::format::count(min), super::format::count(max));
     let plain: String = text.chars().filter(|c| !matches!(c, ',' | '_' | ' ')).collect();
     let value = plain.parse::<u64>().ok().or_else(|| {

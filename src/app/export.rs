@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::lesson::{LessonFile, RangeDraft};
 use super::log::Entry;
 use super::session::Answered;
 use super::state::PaneKind;
@@ -20,6 +21,8 @@ pub enum ExportKind {
     Picture(PaneKind),
     /// The window as PNG.
     Window,
+    /// Something of the lesson with this number.
+    Lesson(LessonFile, u32),
 }
 
 impl ExportKind {
@@ -29,6 +32,7 @@ impl ExportKind {
             Self::Data(pane) => format!("Export the data of {}", pane.title()),
             Self::Picture(pane) => format!("Save a picture of {}", pane.title()),
             Self::Window => "Save a picture of the window".to_owned(),
+            Self::Lesson(file, number) => format!("Lesson {number}: {}", file.text().trim_end_matches('…')),
         }
     }
 
@@ -38,6 +42,7 @@ impl ExportKind {
             Self::Data(pane) => format!("{}.csv", pane.file_stem()),
             Self::Picture(pane) => format!("{}.png", pane.file_stem()),
             Self::Window => "warpscope.png".to_owned(),
+            Self::Lesson(file, number) => file.default_name(number),
         }
     }
 }
@@ -46,7 +51,8 @@ impl ExportKind {
 pub fn free_path(path: &Path) -> PathBuf {
     let part = |part: Option<&std::ffi::OsStr>| part.map(|part| part.to_string_lossy().into_owned()).unwrap_or_default();
     let (stem, extension) = (part(path.file_stem()), part(path.extension()));
-    let numbered = (2..10_000).map(|number| path.with_file_name(format!("{stem}-{number}.{extension}")));
+    let ending = if extension.is_empty() { extension } else { format!(".{extension}") };
+    let numbered = (2..10_000).map(|number| path.with_file_name(format!("{stem}-{number}{ending}")));
     std::iter::once(path.to_owned()).chain(numbered).find(|path| !path.exists()).unwrap_or_else(|| path.to_owned())
 }
 
@@ -61,6 +67,8 @@ pub struct ExportDialog {
     pub error: Option<String>,
     /// Whether a file that is there may be written over: somebody was asked.
     pub overwrite: bool,
+    /// Which steps of a lesson, where a range is shown.
+    pub range: Option<RangeDraft>,
 }
 
 /// A pane's data, detached from the window so that a thread can write it.

@@ -12,6 +12,7 @@ use eframe::egui_wgpu;
 use super::derived::{Derived, TheoryCurve};
 use super::export::ExportKind;
 use super::gpu::{self, ViewPoints};
+use super::lesson::{Exporting, Picture, Recording};
 use super::loader::Loading;
 use super::session::{Activity, Answered, EngineStatus, FileColumns, Picked};
 use crate::cloud::{PointCloud, Source};
@@ -118,6 +119,12 @@ pub struct Handles {
     pub running: Option<Running>,
     /// What is being loaded, and what then.
     pub loading: Option<(Loading, Then)>,
+    /// A lesson that is being recorded.
+    pub recording: Option<Recording>,
+    /// A file of the lesson that is being written.
+    pub exporting: Option<Exporting>,
+    /// The lesson's picture.
+    pub picture_of_lesson: Picture,
     /// A point picked while a run went on.
     pub waiting_pick: Option<Picked>,
     /// The theory's curve of what is answered.
@@ -166,6 +173,9 @@ impl Handles {
             last_job: 0,
             running: None,
             loading: None,
+            recording: None,
+            exporting: None,
+            picture_of_lesson: Picture::default(),
             waiting_pick: None,
             theory: Theory::default(),
             picture: None,
@@ -187,10 +197,14 @@ impl Handles {
                     Source::File { path, .. } => path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned(),
                     Source::Generate { spec, .. } => spec.clone(),
                 };
-                Activity::Loading { what, fraction: loading.fraction() }
+                Activity::Loading { what, fraction: loading.task.fraction() }
             }
             (None, Some(running)) => Activity::Running { stage: running.stage.clone(), fraction: running.fraction, pick: running.pick.is_some() },
-            (None, None) => Activity::Idle,
+            (None, None) => match (&self.recording, &self.exporting) {
+                (Some(recording), _) => Activity::Recording { what: recording.what(), fraction: recording.fraction() },
+                (None, Some(Exporting { path, task })) => Activity::Exporting { path: path.clone(), fraction: task.fraction() },
+                (None, None) => Activity::Idle,
+            },
         }
     }
 

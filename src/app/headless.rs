@@ -8,7 +8,8 @@ use eframe::egui_wgpu::wgpu;
 use egui_kittest::Harness;
 
 use super::App;
-use super::state::State;
+use super::lesson::LessonAction;
+use super::state::{SCALES, State};
 use super::tokens::Look;
 
 /// How long the first answer may take.
@@ -29,55 +30,100 @@ pub fn check_adapter() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Opens the app on `file`, or on the generated cloud of the first start, waits until it is answered, and writes what the
-/// window shows to `png`.
+/// What the window is to show.
+#[derive(Clone, Debug, Default)]
+pub struct Headless {
+    /// A file to open; without one, the generated cloud of the first start.
+    pub file: Option<PathBuf>,
+    /// A lesson, by its number, instead of the explorer.
+    pub lesson: Option<u32>,
+    /// The position in it; where its part begins, where it is not said.
+    pub at: Option<usize>,
+    /// Whether the lesson has the whole window, with large type.
+    pub presenter: bool,
+    /// Width and height in pixels.
+    pub size: [u32; 2],
+    /// How it looks.
+    pub look: Look,
+    /// Pixels for a point; 1 is the usual size of text.
+    pub scale: f32,
+}
+
+/// Opens the app, waits until it is answered, and writes what the window shows to `png`.
 ///
 /// # Errors
 /// When there is no graphics adapter, when the file cannot be read, or when the picture cannot be written.
-pub fn render_headless(file: Option<&Path>, png: &Path, size: [u32; 2], look: Look) -> anyhow::Result<PathBuf> {
+pub fn render_headless(show: &Headless, png: &Path) -> anyhow::Result<PathBuf> {
     check_adapter()?;
-    let file = file.map(Path::to_owned);
-    let asked = file.is_some();
-    let mut harness = Harness::builder().with_size([size[0] as f32, size[1] as f32]).wgpu().build_eframe(move |cc| {
-        let mut state = State { look, ..State::default() };
+    let (file, asked) = (show.file.clone(), show.file.is_some());
+    let needs_run = show.lesson.is_none();
+    let look = show.look;
+    let scale = show.scale.clamp(*SCALES.start(), *SCALES.end());
+    // In points: the scale makes pixels of them.
+    let [width, height] = show.size.map(|pixels| pixels as f32 / scale);
+    let mut harness = Harness::builder().with_size([width, height]).wgpu().build_eframe(move |cc| {
+        let mut state = State { look, scale, ..State::default() };
+        state.lesson.presenter_look = if look == Look::System { state.lesson.presenter_look } else { look };
         if let Some(path) = file {
             state.draft.data = super::DataKind::File;
             state.draft.path = path.display().to_string();
         }
         let mut app = App::with_state(cc, state).expect("a thread for the worker");
-        app.send(super::commands::Action::Load);
+        if needs_run || asked {
+            app.send(super::commands::Action::Load);
+        }
         app
     });
-    let started = Instant::now();
-    let mut asked_to_run = false;
-    loop {
-        harness.step();
-        let app = harness.state();
-        let session = app.session();
-        if let Some(cloud) = session.cloud.as_ref().filter(|_| !asked_to_run) {
-            let mut draft = app.state().draft.clone();
-            draft.query_count = draft.query_count.parse().unwrap_or(1000).min(cloud.len()).to_string();
+    let wait = |harness: &mut Harness<'static, App>, what: &str, done: &mut dyn FnMut(&mut App) -> bool| -> anyhow::Result<()> {
+        let started = Instant::now();
+        loop {
+            harness.step();
+            if done(harness.state_mut()) {
+                return Ok(());
+            }
+            let app = harness.state();
+            if !app.is_busy()
+                && started.elapsed() > Duration::from_secs(1)
+                && let Some(entry) = app.session().log.entries().iter().rev().find(|entry| entry.level == super::Level::Error)
+            {
+                bail!("{}", entry.text);
+            }
+            if started.elapsed() > PATIENCE {
+                bail!("no {what} within {} s{}", PATIENCE.as_secs(), if asked { "; use `warpscope run` for long jobs" } else { "" });
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    };
+    if needs_run || asked {
+        wait(&mut harness, "cloud", &mut |app| app.session().cloud.is_some())?;
+    }
+    match show.lesson {
+        None => {
             let app = harness.state_mut();
+            let mut draft = app.state().draft.clone();
+            let rows = app.session().cloud.as_ref().map_or(0, |cloud| cloud.len());
+            draft.query_count = draft.query_count.parse().unwrap_or(1000).min(rows).to_string();
             app.send(super::commands::Action::SetDraft(Box::new(draft)));
             app.send(super::commands::Command::Run);
-            asked_to_run = true;
-            continue;
+            wait(&mut harness, "answer", &mut |app| {
+                let session = app.session();
+                let settled = session.record.is_some() && session.derived.is_some() && !app.is_busy();
+                settled && (session.theory.is_some() || session.answered.is_none())
+            })?;
         }
-        let settled = session.record.is_some() && session.derived.is_some() && !app.is_busy();
-        if settled && (session.theory.is_some() || session.answered.is_none()) {
-            break;
+        Some(number) => {
+            harness.state_mut().send(LessonAction::Open(number));
+            wait(&mut harness, "lesson", &mut |app| app.session().lesson.player.is_some())?;
+            let app = harness.state_mut();
+            if let Some(at) = show.at {
+                // Also a position that the lesson's part leaves out.
+                app.send(LessonAction::SetWhole(true));
+                app.send(LessonAction::Seek(at));
+            }
+            if show.presenter {
+                app.send(super::commands::Command::Presenter);
+            }
         }
-        if !app.is_busy()
-            && session.record.is_none()
-            && started.elapsed() > Duration::from_secs(1)
-            && let Some(entry) = session.log.entries().iter().rev().find(|entry| entry.level == super::Level::Error)
-        {
-            bail!("{}", entry.text);
-        }
-        if started.elapsed() > PATIENCE {
-            bail!("no answer within {} s{}", PATIENCE.as_secs(), if asked { "; use `warpscope run` for long jobs" } else { "" });
-        }
-        std::thread::sleep(Duration::from_millis(10));
     }
     harness.run_steps(4);
     let picture = harness.render().map_err(|error| anyhow!("cannot draw the window: {error}"))?;

@@ -22,6 +22,7 @@ impl App {
         while let Some(message) = self.handles.try_recv() {
             self.message(message);
         }
+        self.poll_lesson();
         if !self.is_busy()
             && let Some(picked) = self.handles.waiting_pick.take()
         {
@@ -99,7 +100,7 @@ impl App {
 
     fn poll_loading(&mut self) {
         let Some((loading, _)) = &self.handles.loading else { return };
-        let Some(result) = loading.try_finish() else { return };
+        let Some(result) = loading.task.try_finish() else { return };
         let Some((loading, then)) = self.handles.loading.take() else { return };
         match (result, then) {
             (Err(()), _) => self.session.log.error(format!("the reader stopped without an answer: {}", loading.job.source)),
@@ -193,7 +194,7 @@ impl App {
             Message::ExportPath(Some(path)) => {
                 if let Some(dialog) = &mut self.session.export {
                     // Whoever chose an existing file there was asked already.
-                    *dialog = ExportDialog { path: path.display().to_string(), error: None, overwrite: true, kind: dialog.kind };
+                    *dialog = ExportDialog { path: path.display().to_string(), error: None, overwrite: true, ..dialog.clone() };
                 }
             }
             Message::Saved(Ok(path)) => self.session.log.info(format!("written: {}", path.display())),
@@ -231,7 +232,7 @@ impl App {
                 let pixel = |points: f32| points.round().max(0.0) as usize;
                 Some([pixel(rect.min.x), pixel(rect.min.y), pixel(rect.width()), pixel(rect.height())])
             }
-            ExportKind::Window | ExportKind::Data(_) => None,
+            ExportKind::Window | ExportKind::Data(_) | ExportKind::Lesson(..) => None,
         };
         self.handles.save(move || export::write_png(&pending.path, &picture, crop));
     }

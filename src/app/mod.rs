@@ -9,6 +9,7 @@
 //! | [`commands`] | what can be asked for: one enum feeds menus, shortcuts and the sheet |
 //! | `apply` | the one place that changes anything |
 //! | `ui`, `panels`, `panes` | draw, read, and send actions |
+//! | [`lesson`] | the lesson: a mode of its own |
 //! | [`tokens`] | the one place where colours are |
 
 mod apply;
@@ -21,6 +22,7 @@ mod format;
 mod gpu;
 mod handles;
 mod headless;
+pub mod lesson;
 mod loader;
 mod log;
 mod logic;
@@ -28,6 +30,7 @@ mod panels;
 mod panes;
 pub mod session;
 pub mod state;
+mod task;
 #[cfg(test)]
 mod testing;
 mod ticks;
@@ -44,7 +47,7 @@ use commands::Actions;
 pub use draft::{DataKind, Draft, QueryKind};
 pub use export::{ExportKind, PaneData};
 use handles::{Handles, Message};
-pub use headless::{check_adapter, render_headless};
+pub use headless::{Headless, check_adapter, render_headless};
 pub use log::{Entry, Level, Log};
 use session::{EngineStatus, Session};
 use state::{PaneKind, State};
@@ -56,11 +59,11 @@ use crate::run::RunRecord;
 /// Where the saved state lies in eframe's storage.
 const STORAGE_KEY: &str = "warpscope";
 
-/// Opens the window, with a file if one is given, and returns when it is closed.
+/// Opens the window, with a file if one is given and on a lesson if one is named, and returns when it is closed.
 ///
 /// # Errors
 /// When there is no display or no graphics adapter, in one sentence.
-pub fn run(file: Option<PathBuf>) -> anyhow::Result<()> {
+pub fn run(file: Option<PathBuf>, lesson: Option<u32>) -> anyhow::Result<()> {
     let viewport = egui::ViewportBuilder::default()
         .with_title("Warpscope")
         .with_app_id("warpscope")
@@ -74,9 +77,19 @@ pub fn run(file: Option<PathBuf>) -> anyhow::Result<()> {
         );
     }
     let options = eframe::NativeOptions { viewport, persist_window: true, ..Default::default() };
-    eframe::run_native("warpscope", options, Box::new(move |cc| Ok(Box::new(App::new(cc, file)?))))
-        .map_err(|error| anyhow::anyhow!("{error}"))
-        .context("cannot open a window (without a graphics driver, install mesa-vulkan-drivers)")
+    eframe::run_native(
+        "warpscope",
+        options,
+        Box::new(move |cc| {
+            let mut app = App::new(cc, file)?;
+            if let Some(number) = lesson {
+                app.send(lesson::LessonAction::Open(number));
+            }
+            Ok(Box::new(app))
+        }),
+    )
+    .map_err(|error| anyhow::anyhow!("{error}"))
+    .context("cannot open a window (without a graphics driver, install mesa-vulkan-drivers)")
 }
 
 fn icon() -> egui::IconData {
@@ -125,6 +138,7 @@ impl App {
     pub fn with_state(cc: &eframe::CreationContext<'_>, state: State) -> std::io::Result<Self> {
         let ctx = &cc.egui_ctx;
         let handles = Handles::new(ctx, cc.wgpu_render_state.as_ref())?;
+        tokens::install_fonts(ctx);
         state.look.apply(ctx);
         ctx.set_zoom_factor(state.scale);
         // Ctrl + and Ctrl - are commands of our own, with limits of our own.
@@ -150,9 +164,9 @@ impl App {
         &self.session
     }
 
-    /// Whether a load or a run goes on.
+    /// Whether a load, a run or the recording of a lesson goes on.
     pub fn is_busy(&self) -> bool {
-        self.handles.loading.is_some() || self.handles.running.is_some()
+        self.handles.loading.is_some() || self.handles.running.is_some() || self.handles.recording.is_some()
     }
 
     /// Asks for something, as a pane would.
@@ -188,15 +202,23 @@ pub fn plane_position(app: &App, rect: egui::Rect) -> Option<egui::Pos2> {
 
 impl eframe::App for App {
     fn logic(&mut self, ctx: &egui::Context, _frame: &mut eframe::Frame) {
-        if self.state.look.is_lost(ctx) {
-            self.state.look.apply(ctx);
+        let look = self.look();
+        if look.is_lost(ctx) {
+            look.apply(ctx);
         }
         self.poll();
     }
 
     fn ui(&mut self, ui: &mut egui::Ui, _frame: &mut eframe::Frame) {
         self.request_picture();
-        commands::shortcuts(ui.ctx(), self.session.activity.is_busy(), &mut self.actions);
+        let lesson = &self.session.lesson;
+        let mode = if lesson.open { commands::Mode::Lesson } else { commands::Mode::Explorer };
+        // A dialog has the keys to itself.
+        if let Some(quiz) = lesson.quiz.as_ref().filter(|_| lesson.open && self.session.export.is_none()) {
+            lesson::question_keys(ui.ctx(), quiz, &mut self.actions);
+        }
+        let cancels = self.session.activity.is_busy() || (lesson.open && lesson.presenting != lesson::Presenting::No);
+        commands::shortcuts(ui.ctx(), mode, cancels && self.session.export.is_none(), &mut self.actions);
         if let Some(path) = ui.input(|input| input.raw.dropped_files.first().map(|file| file.path().to_owned())) {
             self.actions.send(commands::Action::OpenPath(path));
         }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::derived::{Derived, TheoryCurve};
 use super::export::ExportDialog;
+use super::lesson::LessonSession;
 use super::log::Log;
 use crate::cloud::formats::ColumnInfo;
 use crate::cloud::{PointCloud, Source};
@@ -68,6 +69,20 @@ pub enum Activity {
     Loading {
         /// A file's name or a generator's spec.
         what: String,
+        /// 0 to 1, when it is known.
+        fraction: Option<f32>,
+    },
+    /// A lesson's search is recorded.
+    Recording {
+        /// Which.
+        what: String,
+        /// 0 to 1, when it is known.
+        fraction: Option<f32>,
+    },
+    /// A file of a lesson is written.
+    Exporting {
+        /// Which.
+        path: PathBuf,
         /// 0 to 1, when it is known.
         fraction: Option<f32>,
     },
@@ -137,6 +152,8 @@ pub struct Session {
     pub activity: Activity,
     /// What can run here.
     pub engines: Vec<EngineStatus>,
+    /// The lesson.
+    pub lesson: LessonSession,
     /// Everything that was said.
     pub log: Log,
     /// Whether the sheet of shortcuts is open.

@@ -4,6 +4,7 @@ use egui_tiles::{Container, Linear, LinearDir, Tiles, Tree};
 use serde::{Deserialize, Serialize};
 
 use super::draft::Draft;
+use super::lesson::LessonView;
 use super::tokens::Look;
 
 /// A pane of the centre.
@@ -147,6 +148,8 @@ pub struct State {
     pub look: Look,
     /// 0.75 to 3.
     pub scale: f32,
+    /// The lesson's player and presenter.
+    pub lesson: LessonView,
     /// Whether the left panel is shown.
     pub show_problem: bool,
     /// Whether the right panel is shown.
@@ -163,6 +166,7 @@ impl Default for State {
             tree: default_layout(),
             look: Look::default(),
             scale: 1.0,
+            lesson: LessonView::default(),
             show_problem: true,
             show_selection: true,
         }

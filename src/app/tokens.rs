@@ -63,6 +63,15 @@ impl Look {
     }
 }
 
+/// Lets sentences have what only the font of code has: arrows, ⌈ and ⌉. Pictures in files are written likewise.
+pub fn install_fonts(ctx: &egui::Context) {
+    let mut fonts = egui::FontDefinitions::default();
+    if let Some(faces) = fonts.families.get_mut(&egui::FontFamily::Proportional) {
+        faces.push("Hack".to_owned());
+    }
+    ctx.set_fonts(fonts);
+}
+
 /// Colours by what they mean, as egui has them.
 pub type Palette = palette::Palette<Color32>;
 
@@ -115,6 +124,15 @@ impl Palette {
             (Look::HighContrast, _) => &Self::HIGH_CONTRAST,
             (_, true) => &Self::DARK,
             (_, false) => &Self::LIGHT,
+        }
+    }
+
+    /// The same colours as [`Self::of`] gives, as pictures have them.
+    pub fn base(look: Look, visuals: &Visuals) -> &'static palette::Palette {
+        match (look, visuals.dark_mode) {
+            (Look::HighContrast, _) => &palette::HIGH_CONTRAST,
+            (_, true) => &palette::DARK,
+            (_, false) => &palette::LIGHT,
         }
     }
 

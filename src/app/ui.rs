@@ -4,20 +4,31 @@ use egui::{CentralPanel, Frame, Margin, Panel, Ui};
 
 use super::App;
 use super::commands::{Action, Command};
+use super::lesson::{LessonAction, Presenting};
 use super::panels;
 use super::panes::{PaneContext, Panes};
 use super::state::{PaneKind, SCALES};
 use super::tokens::{Look, Palette};
 use super::widgets::menu_item_ui;
+use crate::lesson::lessons::LESSONS;
 
 impl App {
     pub(super) fn window_ui(&mut self, ui: &mut Ui) {
-        let palette = Palette::of(self.state.look, ui.visuals());
+        let palette = Palette::of(self.look(), ui.visuals());
+        let lesson = &self.session.lesson;
+        if lesson.open && lesson.presenting != Presenting::No {
+            self.lesson_ui(ui, palette);
+            return self.dialogs_ui(ui, palette);
+        }
         let side = Frame::NONE.fill(palette.panel).inner_margin(Margin::symmetric(10, 6));
         Panel::top("menus").frame(Frame::NONE.fill(palette.panel).inner_margin(Margin::symmetric(8, 3))).show(ui, |ui| self.menu_ui(ui));
         Panel::bottom("status").frame(Frame::NONE.fill(palette.panel).inner_margin(Margin::symmetric(10, 4))).show(ui, |ui| {
             panels::status_ui(ui, &self.session, palette, &mut self.actions);
         });
+        if self.session.lesson.open {
+            self.lesson_ui(ui, palette);
+            return self.dialogs_ui(ui, palette);
+        }
         if self.state.show_problem {
             Panel::left("problem").resizable(true).default_size(280.0).size_range(250.0..=460.0).frame(side).show(ui, |ui| {
                 panels::problem_ui(ui, &self.state, &self.session, palette, &mut self.actions);
@@ -41,13 +52,18 @@ impl App {
             tree.ui(&mut panes, ui);
             self.state.tree = tree;
         });
+        self.dialogs_ui(ui, palette);
+    }
+
+    /// What lies over everything else.
+    fn dialogs_ui(&mut self, ui: &Ui, palette: &Palette) {
         panels::export_ui(ui, &self.session, palette, &mut self.actions);
         panels::shortcuts_ui(ui, &self.session, palette, &mut self.actions);
         drop_target_ui(ui, palette);
     }
 
     fn menu_ui(&mut self, ui: &mut Ui) {
-        let (state, actions) = (&self.state, &mut self.actions);
+        let (state, session, actions) = (&self.state, &self.session, &mut self.actions);
         egui::MenuBar::new().ui(ui, |ui| {
             ui.menu_button("File", |ui| {
                 for command in Command::FILE {
@@ -85,6 +101,26 @@ impl App {
                     }
                 }
             });
+            ui.menu_button("Lesson", |ui| {
+                for command in Command::LESSON {
+                    menu_item_ui(ui, command, actions);
+                }
+                ui.separator();
+                for lesson in &LESSONS {
+                    let current = session.lesson.open && state.lesson.number == lesson.number;
+                    if ui.radio(current, format!("{}  {}", lesson.number, lesson.title)).clicked() {
+                        actions.send(LessonAction::Open(lesson.number));
+                        ui.close();
+                    }
+                }
+            });
+            if session.lesson.open {
+                ui.menu_button("Go", |ui| {
+                    for command in Command::GO {
+                        menu_item_ui(ui, command, actions);
+                    }
+                });
+            }
             ui.menu_button("Help", |ui| menu_item_ui(ui, Command::Shortcuts, actions));
         });
     }

@@ -55,11 +55,16 @@ pub fn error_ui(ui: &mut Ui, field: Field, errors: &[FieldError], palette: &Pale
     }
 }
 
+/// Keys as they are written. The window's fonts have no other arrows.
+pub fn keys_text(ctx: &egui::Context, shortcut: &egui::KeyboardShortcut) -> String {
+    ctx.format_shortcut(shortcut).replace('⏴', "←").replace('⏵', "→").replace('⏶', "↑").replace('⏷', "↓")
+}
+
 /// A command as a button.
 pub fn command_ui(ui: &mut Ui, command: Command, actions: &mut Actions) -> Response {
     let mut tooltip = command.tooltip().to_owned();
     if let Some(shortcut) = command.shortcut() {
-        tooltip = format!("{tooltip} {}", ui.ctx().format_shortcut(&shortcut));
+        tooltip = format!("{tooltip} {}", keys_text(ui.ctx(), &shortcut));
     }
     let response = ui.button(command.text()).on_hover_text(tooltip);
     if response.clicked() {
@@ -72,7 +77,7 @@ pub fn command_ui(ui: &mut Ui, command: Command, actions: &mut Actions) -> Respo
 pub fn menu_item_ui(ui: &mut Ui, command: Command, actions: &mut Actions) {
     let mut button = egui::Button::new(command.text());
     if let Some(shortcut) = command.shortcut() {
-        button = button.shortcut_text(ui.ctx().format_shortcut(&shortcut));
+        button = button.shortcut_text(keys_text(ui.ctx(), &shortcut));
     }
     if ui.add(button).on_hover_text(command.tooltip()).clicked() {
         actions.send(command);

@@ -9,10 +9,11 @@ use super::bar::Bar;
 use super::pictures::{PictureArgs, Plan};
 use super::{input, output};
 use crate::cloud::{self, ColumnChoice, Order, Source};
+use crate::engines::cuda::Cuda;
 use crate::export::text;
-use crate::knn::{Metric, Setup};
-use crate::lesson::Shape;
+use crate::knn::{EngineKind, Metric, Setup};
 use crate::lesson::lessons::{self, Arrangement, Choice, LESSONS, Lesson, Take};
+use crate::lesson::{Parameters, Shape};
 
 /// The lesson that takes anybody's data.
 const OWN_DATA: u32 = 7;
@@ -30,6 +31,9 @@ pub struct LessonArgs {
     /// Lanes of the warp: 4, 8, 16 or 32 [default: the lesson's]
     #[arg(long, value_name = "NUMBER")]
     width: Option<u32>,
+    /// What records: the kernel's twin on the CPU, or the kernel on an NVIDIA GPU, held against the twin step by step
+    #[arg(long, default_value = "lockstep", value_parser = PossibleValuesParser::new(["lockstep", "cuda"]).map(|name| engine(&name)))]
+    engine: EngineKind,
     /// Seeds generated clouds and shuffled order [default: the lesson's, or 0 with a cloud]
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u64>,
@@ -58,6 +62,11 @@ pub struct LessonArgs {
     pictures: PictureArgs,
 }
 
+/// Of those that can record.
+fn engine(name: &str) -> EngineKind {
+    if name == EngineKind::Cuda.name() { EngineKind::Cuda } else { EngineKind::Lockstep }
+}
+
 /// The lessons, for `--help`.
 fn list() -> String {
     let titles = LESSONS.iter().map(|lesson| format!("  {}  {}\n", lesson.number, lesson.title));
@@ -73,6 +82,7 @@ pub fn run(args: &LessonArgs) -> anyhow::Result<()> {
     let number = args.lesson.unwrap_or(if own.is_some() { OWN_DATA } else { 5 });
     let lesson = lessons::lesson(number)?;
     Shape::check(args.width.unwrap_or(lesson.width), args.k.unwrap_or(lesson.k))?;
+    let mut gpu = args.gpu(lesson)?;
     let choice = Choice { k: args.k, width: args.width, seed: args.seed };
     let names: Vec<&str> = match own {
         Some(_) => vec![args.arrangement().name()],
@@ -88,10 +98,13 @@ pub fn run(args: &LessonArgs) -> anyhow::Result<()> {
     // Before the work, not after it.
     let plan = args.pictures.plan(&names)?;
     args.spare_input(&plan)?;
-    let takes = match own {
+    let mut takes = match own {
         Some(source) => vec![args.record(lesson, &source)?],
         None => lesson.record(choice, &Bar::new("generating"))?,
     };
+    if let Some(cuda) = &mut gpu {
+        takes = takes.iter().map(|take| lesson.on_gpu(take, cuda)).collect::<Result<_, _>>()?;
+    }
     let written = args.pictures.write(&plan, lesson, &takes)?;
     output::print(&summary(lesson, &takes, &written))
 }
@@ -103,6 +116,15 @@ impl LessonArgs {
             (None, Some(spec)) => Some(Source::Generate { spec: spec.clone(), seed: self.seed.unwrap_or(0) }),
             (None, None) => None,
         }
+    }
+
+    /// The GPU to record on, where one is asked for: before any work is done.
+    fn gpu(&self, lesson: &Lesson) -> anyhow::Result<Option<Cuda>> {
+        if self.engine != EngineKind::Cuda {
+            return Ok(None);
+        }
+        Shape::check_gpu(self.width.unwrap_or(lesson.width))?;
+        Ok(Some(Cuda::open()?))
     }
 
     fn asks_for_own(&self) -> bool {
@@ -146,8 +168,17 @@ impl LessonArgs {
     }
 }
 
+/// What ran; of a GPU, that its steps were looked at.
+fn recorded_on(parameters: &Parameters) -> String {
+    let what = &parameters.recorded_on;
+    if what == EngineKind::Lockstep.name() { what.clone() } else { format!("{what}, every step as its twin's") }
+}
+
 fn summary(lesson: &Lesson, takes: &[Take], written: &[String]) -> String {
     let mut rows = vec![vec!["lesson".to_owned(), format!("{}, {}", lesson.number, lesson.title)]];
+    if let Some(take) = takes.first() {
+        rows.push(vec!["recorded on".to_owned(), recorded_on(&take.recording.parameters)]);
+    }
     for take in takes {
         let recording = &take.recording;
         let (steps, merges) = (text::count(recording.len() as u64, "step", "steps"), text::count(recording.merges() as u64, "merge", "merges"));

@@ -86,7 +86,7 @@ pub fn main() -> ExitCode {
 
 fn dispatch(cli: Cli) -> anyhow::Result<()> {
     match &cli.command {
-        None => window::open(cli.file),
+        None => window::open(cli.file, None),
         Some(Command::Gui(args)) => window::run(args),
         Some(Command::Run(args)) => run::run(args),
         Some(Command::Verify(args)) => verify::run(args),

@@ -3,15 +3,57 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
+use clap::builder::PossibleValuesParser;
+
+use crate::lesson::lessons;
 
 /// `warpscope gui`
 #[derive(Debug, clap::Args)]
 pub struct WindowArgs {
     /// A cloud to open
     file: Option<PathBuf>,
+    /// Opens a lesson, 1 to 7: how a warp finds its neighbours, step by step
+    #[arg(long, value_name = "NUMBER")]
+    lesson: Option<u32>,
     /// Draws the window into a PNG instead, once it is answered: for machines without a display
     #[arg(long, value_name = "FILE")]
     png: Option<PathBuf>,
+    /// The picture's width and height in pixels
+    #[arg(long, value_name = "WxH", default_value = "1280x800", value_parser = size, requires = "png", help_heading = "With --png")]
+    size: [u32; 2],
+    /// How the window looks
+    #[arg(long, default_value = "system", value_parser = PossibleValuesParser::new(LOOKS), requires = "png", help_heading = "With --png")]
+    look: String,
+    /// How large text and controls are, 0.75 to 3
+    #[arg(long, default_value_t = 1.0, value_name = "FACTOR", value_parser = scale, requires = "png", help_heading = "With --png")]
+    scale: f32,
+    /// Shows the lesson after so many steps [default: where its part begins]
+    #[arg(long, value_name = "STEP", requires = "png", requires = "lesson", help_heading = "With --png")]
+    at: Option<usize>,
+    /// Gives the lesson the whole window, with large type
+    #[arg(long, requires = "png", requires = "lesson", help_heading = "With --png")]
+    presenter: bool,
+}
+
+const LOOKS: [&str; 4] = ["system", "light", "dark", "high-contrast"];
+
+/// `1280x720`.
+fn size(text: &str) -> Result<[u32; 2], String> {
+    /// What every adapter can draw.
+    const MOST: u32 = 8192;
+    let parsed = text.split_once(['x', '×']).and_then(|(width, height)| Some([width.trim().parse().ok()?, height.trim().parse().ok()?]));
+    match parsed {
+        Some(size) if size.iter().all(|side| (64..=MOST).contains(side)) => Ok(size),
+        Some(_) => Err(format!("each side may have 64 to {MOST} pixels")),
+        None => Err("write it as 1280x720".to_owned()),
+    }
+}
+
+fn scale(text: &str) -> Result<f32, String> {
+    match text.parse::<f32>() {
+        Ok(scale) if (0.75..=3.0).contains(&scale) => Ok(scale),
+        _ => Err("it may be 0.75 to 3".to_owned()),
+    }
 }
 
 /// Opens the window.
@@ -19,36 +61,42 @@ pub struct WindowArgs {
 /// # Errors
 /// When there is none to open, or it fails.
 pub fn run(args: &WindowArgs) -> anyhow::Result<()> {
-    let Some(png) = &args.png else { return open(args.file.clone()) };
+    if let Some(number) = args.lesson {
+        lessons::lesson(number)?;
+    }
+    let Some(png) = &args.png else { return open(args.file.clone(), args.lesson) };
     check(args.file.as_deref())?;
-    draw(args.file.as_deref(), png)
+    draw(args, png)
 }
 
-/// The size of the picture: that of a window when it is first opened.
 #[cfg(feature = "gui")]
-const PICTURE: [u32; 2] = [1280, 800];
-
-#[cfg(feature = "gui")]
-fn draw(file: Option<&Path>, png: &Path) -> anyhow::Result<()> {
-    let written = crate::app::render_headless(file, png, PICTURE, crate::app::tokens::Look::default())?;
+fn draw(args: &WindowArgs, png: &Path) -> anyhow::Result<()> {
+    use crate::app::tokens::Look;
+    let look = LOOKS.iter().zip(Look::ALL).find(|(name, _)| **name == args.look).map_or(Look::System, |(_, look)| look);
+    let WindowArgs { file, lesson, at, presenter, size, scale, .. } = args;
+    let show = crate::app::Headless { file: file.clone(), lesson: *lesson, at: *at, presenter: *presenter, size: *size, look, scale: *scale };
+    let written = crate::app::render_headless(&show, png)?;
     super::output::print(&format!("{}\n", written.display()))
 }
 
 #[cfg(not(feature = "gui"))]
-fn draw(_file: Option<&Path>, _png: &Path) -> anyhow::Result<()> {
+fn draw(_args: &WindowArgs, _png: &Path) -> anyhow::Result<()> {
     bail!("{WITHOUT}")
 }
 
-/// Opens the window on a file.
+/// Opens the window on a file, and on a lesson if one is named.
 ///
 /// # Errors
 /// As [`run`], and when the file is not there.
-pub fn open(file: Option<PathBuf>) -> anyhow::Result<()> {
+pub fn open(file: Option<PathBuf>, lesson: Option<u32>) -> anyhow::Result<()> {
     check(file.as_deref())?;
     #[cfg(feature = "gui")]
-    return crate::app::run(file);
+    return crate::app::run(file, lesson);
     #[cfg(not(feature = "gui"))]
-    bail!("{WITHOUT}");
+    {
+        let _ = lesson;
+        bail!("{WITHOUT}");
+    }
 }
 
 #[cfg(not(feature = "gui"))]

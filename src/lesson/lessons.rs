@@ -4,12 +4,14 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::cursor::Level;
+use super::from_gpu::record_on_gpu;
 use super::questions::{Ask, Question, questions};
 use super::recorder::record;
 use super::recording::{LessonError, Recording};
 use super::state::Shape;
 use super::step::{Part, Step};
 use crate::cloud::{self, Order, PointCloud, Source};
+use crate::engines::cuda::Cuda;
 use crate::engines::lockstep;
 use crate::knn::{Metric, Problem, Queries, Setup};
 use crate::progress::Progress;
@@ -270,10 +272,22 @@ impl Lesson {
     ///
     /// # Errors
     /// [`LessonError`], where k, the width or the row make no sense, or the cloud has no such problem.
-    pub fn record_cloud(
+    pub fn record_cloud(&self, cloud: &Arc<PointCloud>, row: usize, setup: Setup, width: u32, arrangement: Arrangement) -> Result<Take, LessonError> {
+        self.record_query(cloud, &Queries::Rows(vec![row as u32]), 0, setup, width, arrangement)
+    }
+
+    /// Records the search for one of some queries.
+    ///
+    /// # Errors
+    /// As [`Lesson::record_cloud`].
+    ///
+    /// # Panics
+    /// If there are not so many queries.
+    pub fn record_query(
         &self,
         cloud: &Arc<PointCloud>,
-        row: usize,
+        queries: &Queries,
+        query: usize,
         mut setup: Setup,
         width: u32,
         arrangement: Arrangement,
@@ -281,14 +295,22 @@ impl Lesson {
         if arrangement == Arrangement::Shuffled {
             setup.order = Order::Shuffled;
         }
-        let problem = Problem::new(cloud, &Queries::Rows(vec![row as u32]), setup)?;
+        let problem = Problem::new(cloud, queries, setup)?;
         let problem = match arrangement {
             Arrangement::AsDrawn | Arrangement::Shuffled => problem,
-            Arrangement::NearestFirst => by_distance(&problem, |bits| bits),
-            Arrangement::FarthestFirst => by_distance(&problem, std::cmp::Reverse),
+            Arrangement::NearestFirst => by_distance(&problem, query, |bits| bits),
+            Arrangement::FarthestFirst => by_distance(&problem, query, std::cmp::Reverse),
         };
-        let recording = record(Arc::new(problem), 0, width, self.batch, &cloud.source().to_string())?;
+        let recording = record(Arc::new(problem), query, width, self.batch, &cloud.source().to_string())?;
         Ok(Take::new(arrangement, recording, self.shows))
+    }
+
+    /// A take with the recording that a GPU makes of the same search ([`record_on_gpu`]).
+    ///
+    /// # Errors
+    /// Those of [`record_on_gpu`].
+    pub fn on_gpu(&self, take: &Take, cuda: &mut Cuda) -> Result<Take, LessonError> {
+        Ok(Take::new(take.arrangement, record_on_gpu(&take.recording, cuda)?, self.shows))
     }
 
     /// What to ask about a take, in the order in which it comes up.
@@ -297,9 +319,9 @@ impl Lesson {
     }
 }
 
-/// The problem with its points met by their distance to its first query, as `by` sorts them.
-fn by_distance<K: Ord>(problem: &Problem, by: impl Fn(u32) -> K) -> Problem {
-    let distances = lockstep::distances_to(problem, 0, 0..problem.n());
+/// The problem with its points met by their distance to a query, as `by` sorts them.
+fn by_distance<K: Ord>(problem: &Problem, query: usize, by: impl Fn(u32) -> K) -> Problem {
+    let distances = lockstep::distances_to(problem, query, 0..problem.n());
     let mut positions: Vec<u32> = (0..problem.n() as u32).collect();
     // Distances are not negative: their bits order as they do.
     positions.sort_by_key(|&position| by(distances[position as usize].to_bits()));

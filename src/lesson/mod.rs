@@ -9,6 +9,7 @@
 //! | [`step`] | what a step is |
 //! | [`state`] | registers, buffer and counters after some steps, and what a step does to them |
 //! | [`recording`] | the list, with keyframes; [`record()`] makes it |
+//! | `from_gpu` | the same recording made by a GPU, and held against the twin's: [`record_on_gpu`] |
 //! | [`cursor`] | a place in the list; levels of detail |
 //! | [`describe`] | one sentence a step |
 //! | [`account`] | what was done so far, beside the theory |
@@ -22,6 +23,7 @@
 pub mod account;
 pub mod cursor;
 pub mod describe;
+mod from_gpu;
 pub mod handout;
 pub mod jsonl;
 pub mod lessons;
@@ -35,6 +37,7 @@ pub mod state;
 pub mod step;
 
 pub use cursor::{Cursor, Level, Mark};
+pub use from_gpu::record_on_gpu;
 pub use recorder::record;
 pub use recording::{LessonError, Parameters, Recording};
 pub use state::{Shape, State};

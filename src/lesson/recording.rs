@@ -43,6 +43,44 @@ pub enum LessonError {
         /// How many there are.
         last: u32,
     },
+    /// Not a GPU's warp.
+    #[error("width = {width}: a GPU's warp has 32 lanes (--width 32)")]
+    GpuWidth {
+        /// As asked.
+        width: u32,
+    },
+    /// The GPU could not be asked.
+    #[error(transparent)]
+    Engine(#[from] crate::knn::EngineError),
+    /// What the GPU wrote cannot be read.
+    #[error("the GPU's trace: {0}")]
+    Trace(#[from] crate::engines::cuda::trace::TraceError),
+    /// A comparator on the GPU changed one of its elements.
+    #[error("step {step}: on the GPU element {element} changed, and element {partner}, which it was compared with, did not")]
+    Torn {
+        /// 1-based.
+        step: usize,
+        /// The one that changed.
+        element: u32,
+        /// The one that did not.
+        partner: u32,
+    },
+    /// The GPU did something else than its twin.
+    #[error("step {step}: the GPU has {gpu}, its twin {twin}")]
+    Differs {
+        /// 1-based.
+        step: usize,
+        /// What the GPU did.
+        gpu: String,
+        /// What the twin did.
+        twin: String,
+    },
+    /// The GPU's steps are its twin's and lead to another answer than it gave.
+    #[error("rank {rank}: the GPU's neighbours are not those that its own steps lead to")]
+    Answers {
+        /// The first that is not, 0-based.
+        rank: usize,
+    },
     /// The data of a lesson could not be had.
     #[error(transparent)]
     Cloud(#[from] crate::cloud::CloudError),
@@ -216,6 +254,11 @@ impl Recording {
     /// The problem that was searched: its points, and their rows by position.
     pub fn problem(&self) -> &Arc<Problem> {
         &self.problem
+    }
+
+    /// The query, by its number in the problem.
+    pub fn query(&self) -> usize {
+        self.query
     }
 
     /// The coarsest level of detail at which the player stops after a step.

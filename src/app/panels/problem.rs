@@ -8,7 +8,7 @@ use crate::app::format;
 use crate::app::session::{Activity, Session};
 use crate::app::state::State;
 use crate::app::tokens::Palette;
-use crate::app::widgets::{command_ui, error_ui, field_ui, heading_ui, row_ui, wide_field_ui};
+use crate::app::widgets::{command_ui, error_ui, field_ui, heading_ui, keys_text, row_ui, wide_field_ui};
 use crate::cloud::formats::{ColumnInfo, ColumnKind};
 use crate::cloud::{Order, generate};
 use crate::knn::{EngineKind, Metric};
@@ -249,7 +249,7 @@ fn run_ui(ui: &mut Ui, session: &Session, errors: &[FieldError], palette: &Palet
         let (text, fraction) = match &session.activity {
             Activity::Loading { what, fraction } => (format!("Loading {what}{}", percent(*fraction)), *fraction),
             Activity::Running { stage, fraction, .. } => (format!("{stage}{}", percent(Some(*fraction))), Some(*fraction)),
-            Activity::Idle => (String::new(), None),
+            Activity::Recording { .. } | Activity::Exporting { .. } | Activity::Idle => (String::new(), None),
         };
         ui.horizontal(|ui| {
             command_ui(ui, Command::Cancel, actions);
@@ -264,7 +264,7 @@ fn run_ui(ui: &mut Ui, session: &Session, errors: &[FieldError], palette: &Palet
     let button = if reason.is_none() { button.fill(palette.accent) } else { button };
     let size = egui::vec2(ui.available_width(), 30.0);
     let response = ui.add_enabled_ui(reason.is_none(), |ui| ui.add_sized(size, button)).inner;
-    let shortcut = Command::Run.shortcut().map(|shortcut| ui.ctx().format_shortcut(&shortcut)).unwrap_or_default();
+    let shortcut = Command::Run.shortcut().map(|shortcut| keys_text(ui.ctx(), &shortcut)).unwrap_or_default();
     if response.on_hover_text(format!("{} {shortcut}", Command::Run.tooltip())).clicked() {
         actions.send(Command::Run);
     }

@@ -51,6 +51,9 @@ pub fn selection_ui(ui: &mut Ui, _state: &State, session: &Session, palette: &Pa
         if let Some(record) = session.record.as_ref().filter(|record| !record.query_rows.is_empty()) {
             stepper_ui(ui, session, record, palette, actions);
         }
+        if session.picked_point().is_some() {
+            command_ui(ui, Command::LessonOfQuery, actions);
+        }
         let shown = session.record.as_ref().or(session.answered.as_ref().map(|answered| &answered.record));
         if let Some(record) = shown {
             run_ui(ui, record, palette);

@@ -2,9 +2,10 @@
 
 use egui::{RichText, Ui};
 
-use crate::app::commands::{Action, Actions, Command};
+use crate::app::commands::{Action, Actions, Command, Mode};
 use crate::app::session::Session;
 use crate::app::tokens::Palette;
+use crate::app::widgets::keys_text;
 
 /// The sheet, when it is open.
 pub fn shortcuts_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut Actions) {
@@ -20,19 +21,31 @@ pub fn shortcuts_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut
         .show(ui.ctx(), |ui| {
             egui::ScrollArea::vertical().max_height((ui.ctx().content_rect().height() - 120.0).max(120.0)).show(ui, |ui| {
                 egui::Grid::new("shortcuts").num_columns(2).spacing([24.0, 4.0]).show(ui, |ui| {
-                    for command in Command::ALL {
+                    let mode = if session.lesson.open { Mode::Lesson } else { Mode::Explorer };
+                    for command in Command::ALL.into_iter().filter(|command| command.mode().is_in(mode)) {
                         let Some(shortcut) = command.shortcut() else { continue };
-                        ui.label(RichText::new(ui.ctx().format_shortcut(&shortcut)).monospace());
+                        ui.label(RichText::new(keys_text(ui.ctx(), &shortcut)).monospace());
                         ui.label(command.text()).on_hover_text(command.tooltip());
                         ui.end_row();
                     }
-                    for (keys, what) in [
-                        ("Drag", "Plane: pan; Space: orbit"),
-                        ("Shift+Drag", "Space: pan"),
-                        ("Scroll", "Zoom about the pointer"),
-                        ("Click", "Make the nearest point the query"),
-                        ("Double-click", "Fit the view to the cloud"),
-                    ] {
+                    let mouse: &[(&str, &str)] = if session.lesson.open {
+                        &[
+                            ("Click", "Curve, layers, scrubber: go there; code: its source"),
+                            ("Point at", "Lanes, slots, elements, points: their values"),
+                            ("Enter", "Question: answer it, then the next one"),
+                            ("0 to 9, arrows", "Question: a number, or the lane that Space chooses"),
+                            ("Y, N", "Question: yes or no"),
+                        ]
+                    } else {
+                        &[
+                            ("Drag", "Plane: pan; Space: orbit"),
+                            ("Shift+Drag", "Space: pan"),
+                            ("Scroll", "Zoom about the pointer"),
+                            ("Click", "Make the nearest point the query"),
+                            ("Double-click", "Fit the view to the cloud"),
+                        ]
+                    };
+                    for &(keys, what) in mouse {
                         ui.label(RichText::new(keys).monospace());
                         ui.label(RichText::new(what).color(palette.text));
                         ui.end_row();

@@ -6,6 +6,7 @@ use crate::app::commands::{Actions, Command};
 use crate::app::log::Level;
 use crate::app::session::{Activity, Session};
 use crate::app::tokens::Palette;
+use crate::app::widgets::command_ui;
 use crate::knn::EngineKind;
 
 /// The line.
@@ -16,11 +17,23 @@ pub fn status_ui(ui: &mut Ui, session: &Session, palette: &Palette, actions: &mu
         }
         device_ui(ui, session, palette);
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+            if session.lesson.open && session.activity.is_busy() {
+                command_ui(ui, Command::Cancel, actions);
+            }
             match &session.activity {
                 Activity::Idle => {}
                 Activity::Loading { what, fraction } => {
                     let percent = fraction.map(|fraction| format!(" {:.0} %", fraction * 100.0)).unwrap_or_default();
                     ui.label(RichText::new(format!("Loading {what}{percent}")).color(palette.accent));
+                }
+                Activity::Recording { what, fraction } => {
+                    let percent = fraction.map(|fraction| format!(" {:.0} %", fraction * 100.0)).unwrap_or_default();
+                    ui.label(RichText::new(format!("Recording {what}{percent}")).color(palette.accent));
+                }
+                Activity::Exporting { path, fraction } => {
+                    let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+                    let percent = fraction.map(|fraction| format!(" {:.0} %", fraction * 100.0)).unwrap_or_default();
+                    ui.label(RichText::new(format!("Writing {name}{percent}")).color(palette.accent));
                 }
                 Activity::Running { stage, fraction, pick } => {
                     let what = if *pick { "Answering the picked point" } else { "Running" };

@@ -34,14 +34,36 @@ pub struct Unit {
     pub exact_dims: u32,
     /// Cut to size in another way than the table says. Only NVRTC does that.
     pub policy: Option<Policy>,
-    /// With one build of the search only; `None`: with all. NVRTC compiles them one by one, side by side.
-    pub build: Option<Build>,
+    /// What it holds of the search.
+    pub builds: Builds,
+}
+
+/// Which builds of the search a module holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Builds {
+    /// All that runs use: timed, counted and profiled.
+    Runs,
+    /// One of them. NVRTC compiles them one by one, side by side.
+    One(Build),
+    /// The traced one, which is never embedded: each staging of points has its own, and only a lesson asks for it.
+    Traced,
+}
+
+impl Builds {
+    /// `WARPSCOPE_BUILDS` of `cuda/warp_knn.cu`.
+    pub fn number(self) -> u32 {
+        match self {
+            Self::Runs => 7,
+            Self::One(build) => 1 << build as u32,
+            Self::Traced => 8,
+        }
+    }
 }
 
 impl Unit {
     /// A unit as the table says.
     pub fn new(source: &'static str, capacity: u32, dims: u32) -> Self {
-        Self { source, capacity, dims, exact_dims: 0, policy: None, build: None }
+        Self { source, capacity, dims, exact_dims: 0, policy: None, builds: Builds::Runs }
     }
 
     /// The source's text, includes resolved.
@@ -57,9 +79,10 @@ impl Unit {
         code.filter(|_| self == Self::new(source, capacity, dims))
     }
 
-    /// Where a build of the search is: with the others where they are embedded, else by itself.
+    /// Where a build of the search is: with the others where they are embedded, else by itself. What comes with every build
+    /// comes with the traced one, too.
     pub fn of_build(self, build: Build) -> Self {
-        if self.embedded().is_some() { self } else { Self { build: Some(build), ..self } }
+        if self.embedded().is_some() || self.builds == Builds::Traced { self } else { Self { builds: Builds::One(build), ..self } }
     }
 }
 
@@ -114,14 +137,23 @@ impl Kernels {
         if let Some(kernel) = self.searches.get(&(unit, build)) {
             return Ok(kernel.clone());
         }
-        let function = self.function(unit, &format!("warp_knn_k{}_d{}_{}", unit.capacity, unit.dims, build_name(build)))?;
+        let kernel = self.kernel(unit, build_name(build))?;
+        self.searches.insert((unit, build), kernel.clone());
+        Ok(kernel)
+    }
+
+    /// The traced build of the search, ready to be launched. `unit` must be one of [`Builds::Traced`].
+    pub fn traced(&mut self, unit: Unit) -> Result<Kernel, String> {
+        self.kernel(unit, "traced")
+    }
+
+    fn kernel(&mut self, unit: Unit, build: &str) -> Result<Kernel, String> {
+        let function = self.function(unit, &format!("warp_knn_k{}_d{}_{build}", unit.capacity, unit.dims))?;
         let numbers = self.numbers(unit, "warp_knn_cut")?;
         let cut = Cut::from_numbers(numbers.as_slice().try_into().map_err(|_| format!("the kernels' policy has {} numbers", numbers.len()))?);
         // More than 48 KiB must be asked for.
         function.set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, cut.shared_bytes as i32).map_err(say)?;
-        let kernel = Kernel { function, cut };
-        self.searches.insert((unit, build), kernel.clone());
-        Ok(kernel)
+        Ok(Kernel { function, cut })
     }
 
     /// The numbers of a constant that a unit's module carries, by its name.
@@ -200,7 +232,9 @@ impl Kernels {
 
 /// Why a unit that is not embedded cannot be had.
 fn without_embedded(unit: Unit, why: &str) -> String {
-    if unit.exact_dims != 0 || unit.policy.is_some() {
+    if unit.builds == Builds::Traced {
+        format!("the traced kernel is compiled when it is asked for, and {why}")
+    } else if unit.exact_dims != 0 || unit.policy.is_some() {
         format!("this kernel is compiled when it is asked for, and {why}")
     } else {
         format!("this program embeds no kernels ({}), and {why}", embedded::EMBEDDED_ABOUT)

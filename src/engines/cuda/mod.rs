@@ -11,6 +11,7 @@
 //! | `memory.rs` | a problem in device memory, its answer, event timing |
 //! | `search.rs` | launches, and what they count |
 //! | `split/` | the engine `cuda-split`: few queries, the points split over the whole chip |
+//! | `trace/` | one query's search, written down by the GPU event by event |
 //! | `tune.rs` | finds the policy that is fastest on a device |
 //!
 //! Everything unsafe is here: the driver's functions are reached through `cudarc`, whose safe layer covers memory,
@@ -24,7 +25,9 @@ mod nvrtc;
 mod points;
 mod policy;
 mod search;
+mod source;
 mod split;
+pub mod trace;
 mod tune;
 
 use std::sync::Arc;
@@ -34,6 +37,7 @@ use cudarc::driver::{CudaContext, CudaStream};
 use kernels::Unit;
 pub use policy::Policy;
 use policy::Variant;
+pub use source::source_of;
 pub use split::CudaSplit;
 pub use tune::{Row, Trial, Tuned, table, tune, updated_table};
 

@@ -80,7 +80,7 @@ fn options(unit: Unit, architecture: &str) -> Vec<String> {
         "--std=c++17".to_owned(),
         format!("-DWARPSCOPE_K={}", unit.capacity),
         format!("-DWARPSCOPE_D={}", unit.dims),
-        format!("-DWARPSCOPE_BUILDS={}", unit.build.map_or(7, |build| 1 << build as u32)),
+        format!("-DWARPSCOPE_BUILDS={}", unit.builds.number()),
     ];
     if unit.exact_dims != 0 {
         options.push(format!("-DWARPSCOPE_EXACT_D={}", unit.exact_dims));
@@ -156,6 +156,7 @@ fn write_entry(path: &Path, code: &[u8]) -> std::io::Result<()> {
 mod tests {
     use super::*;
     use crate::engines::cuda::policy::Policy;
+    use crate::engines::cuda::trace;
 
     #[test]
     fn a_broken_entry_is_not_read() {
@@ -175,7 +176,7 @@ mod tests {
     fn the_source_is_one_text() {
         let source = Unit::new("warp_knn", 32, 2).text();
         assert!(!source.contains("#include"), "NVRTC has no folder to look in");
-        assert!(source.contains("warp_knn(const Search& search)"));
+        assert!(source.contains("warp_knn(const Search& search, const Observer& observer"));
     }
 
     /// NVRTC needs no GPU, so that where it is installed the run-time path is compiled in every test run.
@@ -196,6 +197,8 @@ mod tests {
             large,
             Unit { exact_dims: 5, ..large },
             Unit { policy: Some(policy), ..small },
+            trace::unit(33, 3, 85),
+            trace::unit(512, 17, 15),
         ]) {
             let code = compile_source(unit.text(), &options(unit, "sm_75")).unwrap();
             assert!(code.starts_with(b"\x7fELF"), "{unit:?}");

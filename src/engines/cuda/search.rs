@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT;
 use cudarc::driver::sys::CUdeviceptr;
-use cudarc::driver::{CudaSlice, DevicePtr, DevicePtrMut, DeviceRepr, DriverError, LaunchConfig, PushKernelArg, ValidAsZeroBits};
+use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DeviceRepr, DriverError, LaunchConfig, PushKernelArg, ValidAsZeroBits};
 
 use super::Cuda;
 use super::filtered::{self, FilterKernels, Filtered};
@@ -63,7 +63,7 @@ impl TallyOut {
 /// `Search` of `cuda/warp_knn.cuh`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-struct Arguments {
+pub struct Arguments {
     points: CUdeviceptr,
     queries: CUdeviceptr,
     n: u32,
@@ -82,6 +82,24 @@ const _: () = assert!(size_of::<Counters>() == 12 && size_of::<ConvergenceEntry>
 
 // SAFETY: the device's struct, member for member.
 unsafe impl DeviceRepr for Arguments {}
+
+impl Arguments {
+    /// For a launch over a range of queries.
+    pub fn new(memory: &mut Memory, stream: &CudaStream, queries: &Range<usize>, tally: TallyOut) -> Self {
+        Self {
+            points: memory.points.device_ptr(stream).0,
+            queries: memory.queries.device_ptr(stream).0,
+            n: memory.n as u32,
+            d: memory.d as u32,
+            k: memory.k as u32,
+            first_query: queries.start as u32,
+            last_query: queries.end as u32,
+            indices: memory.indices.device_ptr_mut(stream).0,
+            squared_distances: memory.squared_distances.device_ptr_mut(stream).0,
+            tally,
+        }
+    }
+}
 
 /// What counted and profiled launches write: entries of one launch's queries.
 struct Tally {
@@ -236,18 +254,7 @@ impl<'a> CudaSearch<'a> {
             self.filtered = None;
             self.method = "direct kernel, as the filter let too much through".to_owned();
         }
-        let arguments = Arguments {
-            points: memory.points.device_ptr(stream).0,
-            queries: memory.queries.device_ptr(stream).0,
-            n: memory.n as u32,
-            d: memory.d as u32,
-            k: memory.k as u32,
-            first_query: queries.start as u32,
-            last_query: queries.end as u32,
-            indices: memory.indices.device_ptr_mut(stream).0,
-            squared_distances: memory.squared_distances.device_ptr_mut(stream).0,
-            tally,
-        };
+        let arguments = Arguments::new(memory, stream, queries, tally);
         let config = LaunchConfig {
             grid_dim: ((queries.len() as u32).div_ceil(self.policy.queries_per_block()), 1, 1),
             block_dim: (self.policy.threads(), 1, 1),

@@ -7,6 +7,7 @@
 //! | `candidate_buffer.rs` | `cuda/candidate_buffer.cuh` |
 //! | `distance.rs` | `cuda/distance.cuh` |
 //! | `counters.rs` | `cuda/counters.cuh` |
+//! | `observer.rs` | `cuda/trace.cuh` |
 //! | `warp_knn.rs` | `cuda/warp_knn.cuh` |
 //!
 //! An [`Observer`] is told what a warp does; [`watch`] is a search that has one.
@@ -29,6 +30,7 @@ use distance::GroupedPoints;
 pub use observer::Observer;
 use rayon::prelude::*;
 pub use warp::{Key, Lanes, PADDING, distance_of, index_of, key_of, lanes_below};
+pub use warp_knn::groups_in_batch;
 
 use crate::knn::{Answer, Build, Counters, DeviceInfo, Engine, EngineError, EngineKind, MAX_K, Neighbors, Problem, Search};
 

@@ -1,4 +1,4 @@
-//! What watches a warp at work: a lesson records what it is told.
+//! What watches a warp at work: a lesson records what it is told. Twin of `cuda/trace.cuh`.
 //!
 //! Every method is empty unless an observer says otherwise, and of `()`, which watches every run, all are: what remains
 //! is the search itself.

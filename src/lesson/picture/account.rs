@@ -96,7 +96,9 @@ impl Axis {
 fn curve(scene: &mut Scene, mut room: Area, view: &View<'_>, shared: Option<[f32; 2]>) {
     let (recording, text) = (view.cursor.recording(), view.text);
     let small = sans(text * 0.75, Ink::TextWeak);
-    let curve: Vec<(u32, f32)> = recording.convergence().collect();
+    // Whoever is asked how many merges there will be must not be able to count them.
+    let shown = if view.asking { view.cursor.state().counts.merges as usize } else { usize::MAX };
+    let curve: Vec<(u32, f32)> = recording.convergence().take(shown).collect();
     let [lowest, highest] = shared.unwrap_or_else(|| bounds(curve.iter().map(|&(_, bound)| bound)));
     let n = recording.shape().n;
     let y_axis = if lowest > 0.0 && lowest < highest * 0.2 {

@@ -86,6 +86,7 @@ fn spelled_out(view: &View<'_>, vote: Option<&Vote>) -> Option<u32> {
     let shape = view.cursor.state().shape;
     match view.hover {
         Some(Target::Lane(lane)) if lane < shape.width => Some(lane),
+        _ if view.asking => None,
         _ => {
             let mask = vote?.mask?;
             (mask != 0).then(|| mask.ilog2())

@@ -81,7 +81,7 @@ impl Film {
     }
 
     fn view<'a>(&self, cursor: &'a Cursor) -> View<'a> {
-        View { cursor, hover: None, text: self.text }
+        View { cursor, hover: None, asking: false, text: self.text }
     }
 
     /// That as pixels.

@@ -1,4 +1,13 @@
 //! What a lesson shows, as [`Scene`]s: parts that are all of the same moment of the same recording.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`scene`] | a picture as data: shapes, inks, and what can be pointed at |
+//! | [`cloud`], [`warp`], [`network`], [`ballot`], [`code`], [`account`], [`sentence`] | a part each |
+//! | [`page`](mod@page) | the parts of a lesson on one page; recordings side by side |
+//! | `moment`, `cells`, `pen` | what several parts want to know of a moment, and draw with |
+//! | [`fonts`], [`svg`], [`raster`] | texts measured; scenes as files and pixels |
+//! | [`film`], [`gif`] | several moments as pictures |
 
 pub mod account;
 pub mod ballot;
@@ -55,6 +64,8 @@ pub struct View<'a> {
     pub cursor: &'a Cursor,
     /// What the pointer is on.
     pub hover: Option<Target>,
+    /// Whether it is being asked what comes next: nothing is told that the answer could be read from.
+    pub asking: bool,
     /// The size of running text, in points; everything else follows.
     pub text: f32,
 }

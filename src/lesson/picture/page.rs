@@ -76,7 +76,7 @@ pub fn comparison(lesson: &Lesson, takes: &[(&Take, View<'_>)], [wide, high]: [f
     );
     let header = page.room().take_top(text * HEADER);
     let place = format!("{} of {} points seen", thousands(seen.into()), thousands(shape.n.into()));
-    page.header(header, &title(lesson), &place, &about(&first.recording), &theory);
+    page.header(header, &title(lesson), &place, &about(&first.recording), if view.asking { "" } else { &theory });
     // Curves can be compared where their axes are the same.
     let bounds = super::account::bounds(takes.iter().flat_map(|(take, _)| take.recording.convergence().map(|(_, bound)| bound)));
     for ((take, view), column) in takes.iter().zip(columns(takes.len(), text, [wide, high])) {
@@ -122,6 +122,9 @@ fn title(lesson: &Lesson) -> String {
 fn place(view: &View<'_>) -> String {
     let (recording, state) = (view.cursor.recording(), view.cursor.state());
     let (done, all) = (state.counts.merges, recording.merges() as u64);
+    if view.asking {
+        return format!("after step {}", thousands(view.cursor.position() as u64));
+    }
     let merge = match state.stage {
         Stage::Full | Stage::Sort | Stage::Merge => format!("in merge {}", thousands(u64::from(done) + 1)),
         _ if done == 0 => "before merge 1".to_owned(),

@@ -95,6 +95,29 @@ fn check(scene: &Scene, what: &str) {
     }
 }
 
+/// What [`check`] is there for.
+#[test]
+fn what_is_outside_is_found() {
+    let area = |x: f32| Area { x, y: 0.0, width: 10.0, height: 10.0 };
+    let rect = |x: f32| Shape::Rect { area: area(x), round: 0.0, fill: Some(Ink::Text.into()), line: None };
+    let text = |text: &str| Shape::Text {
+        at: [60.0, 10.0],
+        anchor: [0.0, 0.5],
+        size: 12.0,
+        font: scene::Font::Sans,
+        paint: Ink::Text.into(),
+        text: text.to_owned(),
+    };
+    let fails = |shapes: Vec<Shape>| {
+        let scene = Scene { size: [100.0, 20.0], shapes, spots: Vec::new() };
+        std::panic::catch_unwind(|| check(&scene, "")).is_err()
+    };
+    assert!(!fails(vec![rect(0.0), rect(90.0), text("short")]));
+    assert!(fails(vec![rect(92.0)]) && fails(vec![rect(f32::NAN)]) && fails(vec![text("a long sentence")]) && fails(vec![text("\u{4e00}")]));
+    assert!(!fails(vec![Shape::Clip(Some(area(5.0))), rect(500.0), Shape::Clip(None)]));
+    assert!(fails(vec![Shape::Clip(Some(area(5.0))), Shape::Clip(None), rect(500.0)]) && fails(vec![Shape::Clip(Some(area(95.0)))]));
+}
+
 #[test]
 fn every_part_of_every_step_stays_in_its_size() {
     for (lesson, take) in takes() {
@@ -104,7 +127,7 @@ fn every_part_of_every_step_stays_in_its_size() {
             for (at, part) in Part::ALL.into_iter().enumerate() {
                 // All sizes come up for all parts.
                 let (size, text) = SIZES[(position + at) % SIZES.len()];
-                let scene = draw(part, &View { cursor: &cursor, hover: None, text }, size);
+                let scene = draw(part, &View { cursor: &cursor, hover: None, asking: false, text }, size);
                 assert_eq!(scene.size, size);
                 check(&scene, &format!("lesson {}, {}, position {position}, {part:?}", lesson.number, take.arrangement.name()));
             }
@@ -149,7 +172,10 @@ fn all_shapes_of_warps_and_clouds_can_be_drawn() {
             for (at, part) in Part::ALL.into_iter().enumerate() {
                 let (size, text) = SIZES[(position / every + at) % SIZES.len()];
                 let hover = everything[(position / every * 7 + at) % everything.len()];
-                check(&draw(part, &View { cursor: &cursor, hover, text }, size), &format!("{spec}, k = {k}, {position}, {part:?}, {hover:?}"));
+                check(
+                    &draw(part, &View { cursor: &cursor, hover, asking: false, text }, size),
+                    &format!("{spec}, k = {k}, {position}, {part:?}, {hover:?}"),
+                );
             }
         }
     }
@@ -164,7 +190,7 @@ fn spots_name_what_is_there() {
         let mut cursor = Cursor::new(recording.clone());
         for position in take.range.clone().step_by(7) {
             cursor.seek(position);
-            let view = View { cursor: &cursor, hover: None, text: 14.0 };
+            let view = View { cursor: &cursor, hover: None, asking: false, text: 14.0 };
             let size = [640.0, 400.0];
             let lanes = set(&mut (0..shape.width).map(Target::Lane));
             let slots = set(&mut (0..shape.capacity()).map(Target::Slot));
@@ -190,7 +216,7 @@ fn what_is_pointed_at_is_what_is_drawn_there() {
     let recording = recorded("uniform:n=200,d=2", 5, 16, 8);
     let mut cursor = Cursor::new(recording.clone());
     cursor.seek(recording.position_of_merge(0).unwrap());
-    let view = View { cursor: &cursor, hover: None, text: 14.0 };
+    let view = View { cursor: &cursor, hover: None, asking: false, text: 14.0 };
     let scene = draw(Part::Warp, &view, [800.0, 500.0]);
     let center = |wanted: Target| scene.spots.iter().find(|spot| spot.target == wanted).unwrap().area.center();
     // Element i of register r is in lane i / 2; the slot that changes places with it is right below it.
@@ -222,7 +248,7 @@ fn the_running_layer_is_lit() {
         let mut layers = 0;
         for position in 0..=recording.position_of_merge(1).unwrap() {
             cursor.seek(position);
-            let view = View { cursor: &cursor, hover: None, text: 14.0 };
+            let view = View { cursor: &cursor, hover: None, asking: false, text: 14.0 };
             let scene = draw(Part::Network, &view, [700.0, 500.0]);
             let shown: BTreeSet<u32> =
                 scene.spots.iter().filter_map(|spot| if let Target::Comparator(low) = spot.target { Some(low) } else { None }).collect();
@@ -257,7 +283,7 @@ fn the_sentence_is_what_describe_says() {
         let mut cursor = Cursor::new(take.recording.clone());
         for position in take.range.start.max(1)..=take.range.end {
             cursor.seek(position);
-            let scene = draw(Part::Sentence, &View { cursor: &cursor, hover: None, text: 16.0 }, [900.0, 60.0]);
+            let scene = draw(Part::Sentence, &View { cursor: &cursor, hover: None, asking: false, text: 16.0 }, [900.0, 60.0]);
             let said = crate::lesson::describe::describe(&cursor.step().unwrap(), cursor.state());
             assert_eq!(texts(&scene).join(" "), said);
         }
@@ -381,7 +407,7 @@ fn what_is_pointed_at_is_marked_in_the_cloud() {
         (Target::Element(3), index_of(state.registers[3])),
     ];
     for (target, point) in cases {
-        let scene = draw(Part::Cloud, &View { cursor: &cursor, hover: Some(target), text: 14.0 }, [500.0, 400.0]);
+        let scene = draw(Part::Cloud, &View { cursor: &cursor, hover: Some(target), asking: false, text: 14.0 }, [500.0, 400.0]);
         let spot = scene.spots.iter().find(|spot| spot.target == Target::Point(point)).unwrap().area.center();
         let marked = scene.shapes.iter().find_map(|shape| match shape {
             Shape::Dots { centers, fill: None, line: Some(line), .. } if line.paint == Ink::Text.into() => Some(centers[0]),
@@ -419,7 +445,7 @@ fn the_circle_is_there_where_the_plane_is_the_space() {
         let recording = recorded(spec, 9, 8, 8);
         let mut cursor = Cursor::new(recording.clone());
         cursor.seek(recording.len());
-        let view = View { cursor: &cursor, hover: None, text: 14.0 };
+        let view = View { cursor: &cursor, hover: None, asking: false, text: 14.0 };
         let scene = draw(Part::Cloud, &view, [700.0, 500.0]);
         assert_eq!(circle(&scene).is_some(), circles, "{spec}");
         assert!(texts(&scene).iter().any(|text| text.contains(says)), "{spec}: {:?}", texts(&scene));
@@ -433,7 +459,7 @@ fn the_circle_is_there_where_the_plane_is_the_space() {
     }
     let recording = recorded("uniform:n=300,d=5", 9, 8, 8);
     let cursor = Cursor::new(recording);
-    let scene = draw(Part::Cloud, &View { cursor: &cursor, hover: None, text: 14.0 }, [700.0, 500.0]);
+    let scene = draw(Part::Cloud, &View { cursor: &cursor, hover: None, asking: false, text: 14.0 }, [700.0, 500.0]);
     assert!(texts(&scene).contains(&"300 points, axes 1 and 2 of 5"));
     assert_eq!(dots_of_points(&scene), 300);
 }
@@ -443,7 +469,7 @@ fn too_many_points_are_drawn_in_part_and_that_is_said() {
     let recording = recorded("uniform:n=60000,d=2", 9, 8, 32);
     let mut cursor = Cursor::new(recording.clone());
     cursor.seek(recording.len());
-    let view = View { cursor: &cursor, hover: None, text: 14.0 };
+    let view = View { cursor: &cursor, hover: None, asking: false, text: 14.0 };
     let scene = draw(Part::Cloud, &view, [700.0, 500.0]);
     assert!(texts(&scene).iter().any(|text| text.starts_with("20,000 of 60,000 points")));
     assert_eq!(dots_of_points(&scene), 20_000);
@@ -460,7 +486,7 @@ fn padding_is_seen_to_be_empty() {
     cursor.seek(recording.len());
     let padding = cursor.state().registers.iter().filter(|&&key| key == PADDING).count();
     assert_eq!(padding, 12);
-    let scene = draw(Part::Warp, &View { cursor: &cursor, hover: None, text: 14.0 }, [1200.0, 500.0]);
+    let scene = draw(Part::Warp, &View { cursor: &cursor, hover: None, asking: false, text: 14.0 }, [1200.0, 500.0]);
     assert_eq!(texts(&scene).iter().filter(|text| **text == "\u{221e}").count(), padding);
 }
 
@@ -470,7 +496,7 @@ fn the_account_is_the_states() {
     let mut cursor = Cursor::new(recording.clone());
     cursor.seek(recording.len() * 2 / 3);
     let counts = cursor.state().counts;
-    let scene = draw(Part::Account, &View { cursor: &cursor, hover: None, text: 14.0 }, [500.0, 400.0]);
+    let scene = draw(Part::Account, &View { cursor: &cursor, hover: None, asking: false, text: 14.0 }, [500.0, 400.0]);
     let words = texts(&scene);
     for (name, value) in [
         ("points seen", u64::from(counts.points_seen)),
@@ -500,7 +526,7 @@ fn pages_hold_their_parts() {
             let step = (take.range.len() / 9).max(1);
             for position in take.range.clone().skip(at).step_by(step) {
                 cursor.seek(position);
-                let view = View { cursor: &cursor, hover: Some(Target::Lane(3)), text };
+                let view = View { cursor: &cursor, hover: Some(Target::Lane(3)), asking: false, text };
                 let scene = page(lesson, &take, &view, [wide, high]);
                 check(&scene, &format!("lesson {}, {wide} × {high}", lesson.number));
                 let words = texts(&scene);
@@ -531,7 +557,8 @@ fn recordings_are_compared_where_as_many_points_were_seen() {
                 cursor
             })
             .collect();
-        let views: Vec<_> = takes.iter().zip(&cursors).map(|(take, cursor)| (take, View { cursor, hover: None, text: 14.0 })).collect();
+        let views: Vec<_> =
+            takes.iter().zip(&cursors).map(|(take, cursor)| (take, View { cursor, hover: None, asking: false, text: 14.0 })).collect();
         let size = [1280.0, 720.0];
         let scene = comparison(lesson, &views, size);
         check(&scene, &format!("{seen} points"));

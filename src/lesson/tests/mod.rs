@@ -1,4 +1,5 @@
 mod cursor;
+mod from_gpu;
 mod lessons;
 mod replay;
 mod words;

@@ -1,0 +1,329 @@
+//! What has a name, a menu and perhaps keys.
+
+use egui::{Key, KeyboardShortcut, Modifiers};
+
+use crate::app::state::PaneKind;
+use crate::lesson::Level;
+
+/// A thing to do that has a name, needs nothing else to be known, and is in a menu.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "Command::tooltip says what each does")]
+pub enum Command {
+    Open,
+    SaveWindow,
+    Quit,
+    Run,
+    Cancel,
+    NextQuery,
+    PreviousQuery,
+    LessonOfQuery,
+    FitView,
+    FocusQuery,
+    ToggleProblem,
+    ToggleSelection,
+    ScaleUp,
+    ScaleDown,
+    ScaleReset,
+    NextLook,
+    ResetLayout,
+    ShowPlane,
+    ShowSpace,
+    ShowNeighbors,
+    ShowTimings,
+    ShowMerges,
+    ShowConvergence,
+    ShowLog,
+    Lesson,
+    NextLesson,
+    PreviousLesson,
+    PlayPause,
+    Faster,
+    Slower,
+    StepForward,
+    StepBack,
+    NextMerge,
+    PreviousMerge,
+    NextHit,
+    PreviousHit,
+    NextStage,
+    PreviousStage,
+    NextBound,
+    PreviousBound,
+    ToStart,
+    ToEnd,
+    LevelSearch,
+    LevelMerge,
+    LevelStage,
+    LevelLayer,
+    LevelLane,
+    Predict,
+    KernelLine,
+    Presenter,
+    Bare,
+    Shortcuts,
+}
+
+/// Where a command can be asked for. Two commands may share keys where no mode has both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Mode {
+    /// Cloud, answers, timings.
+    Explorer,
+    /// The lesson.
+    Lesson,
+    /// Wherever one is.
+    Both,
+}
+
+impl Mode {
+    /// Whether what belongs here can be asked for there.
+    pub fn is_in(self, other: Self) -> bool {
+        self == Self::Both || other == Self::Both || self == other
+    }
+}
+
+const PLAIN: Modifiers = Modifiers::NONE;
+const SHIFT: Modifiers = Modifiers::SHIFT;
+const COMMAND: Modifiers = Modifiers::COMMAND;
+const COMMAND_SHIFT: Modifiers = Modifiers::COMMAND.plus(Modifiers::SHIFT);
+
+/// What there is to say about a command.
+struct Entry {
+    text: &'static str,
+    tooltip: &'static str,
+    mode: Mode,
+    keys: Option<(Modifiers, Key)>,
+}
+
+const fn entry(mode: Mode, keys: Option<(Modifiers, Key)>, text: &'static str, tooltip: &'static str) -> Entry {
+    Entry { text, tooltip, mode, keys }
+}
+
+impl Command {
+    /// All, in the order of the sheet.
+    pub const ALL: [Self; 52] = [
+        Self::Open,
+        Self::SaveWindow,
+        Self::Quit,
+        Self::Run,
+        Self::Cancel,
+        Self::NextQuery,
+        Self::PreviousQuery,
+        Self::LessonOfQuery,
+        Self::FitView,
+        Self::FocusQuery,
+        Self::ToggleProblem,
+        Self::ToggleSelection,
+        Self::ScaleUp,
+        Self::ScaleDown,
+        Self::ScaleReset,
+        Self::NextLook,
+        Self::ResetLayout,
+        Self::ShowPlane,
+        Self::ShowSpace,
+        Self::ShowNeighbors,
+        Self::ShowTimings,
+        Self::ShowMerges,
+        Self::ShowConvergence,
+        Self::ShowLog,
+        Self::Lesson,
+        Self::NextLesson,
+        Self::PreviousLesson,
+        Self::PlayPause,
+        Self::Faster,
+        Self::Slower,
+        Self::StepForward,
+        Self::StepBack,
+        Self::NextMerge,
+        Self::PreviousMerge,
+        Self::NextHit,
+        Self::PreviousHit,
+        Self::NextStage,
+        Self::PreviousStage,
+        Self::NextBound,
+        Self::PreviousBound,
+        Self::ToStart,
+        Self::ToEnd,
+        Self::LevelSearch,
+        Self::LevelMerge,
+        Self::LevelStage,
+        Self::LevelLayer,
+        Self::LevelLane,
+        Self::Predict,
+        Self::KernelLine,
+        Self::Presenter,
+        Self::Bare,
+        Self::Shortcuts,
+    ];
+
+    /// Of the File menu.
+    pub const FILE: [Self; 3] = [Self::Open, Self::SaveWindow, Self::Quit];
+    /// Of the Query menu.
+    pub const QUERY: [Self; 5] = [Self::Run, Self::Cancel, Self::NextQuery, Self::PreviousQuery, Self::LessonOfQuery];
+    /// Of the View menu, before the panes, looks and scales.
+    pub const VIEW: [Self; 5] = [Self::FitView, Self::FocusQuery, Self::ToggleProblem, Self::ToggleSelection, Self::ResetLayout];
+    /// Of the View menu.
+    pub const SCALE: [Self; 3] = [Self::ScaleUp, Self::ScaleDown, Self::ScaleReset];
+    /// Of the Lesson menu, before the lessons.
+    pub const LESSON: [Self; 6] = [Self::Lesson, Self::LessonOfQuery, Self::Predict, Self::KernelLine, Self::Presenter, Self::Bare];
+    /// Of the Lesson menu: where to go.
+    pub const GO: [Self; 15] = [
+        Self::PlayPause,
+        Self::Faster,
+        Self::Slower,
+        Self::StepForward,
+        Self::StepBack,
+        Self::NextMerge,
+        Self::PreviousMerge,
+        Self::NextHit,
+        Self::PreviousHit,
+        Self::NextStage,
+        Self::PreviousStage,
+        Self::NextBound,
+        Self::PreviousBound,
+        Self::ToStart,
+        Self::ToEnd,
+    ];
+
+    fn entry(self) -> Entry {
+        use Mode::{Both, Explorer, Lesson};
+        match self {
+            Self::Open => entry(Both, Some((COMMAND, Key::O)), "Open…", "Choose a file of points: text, .npy, .npz, .fvecs, .fbin, PLY, LAS or LAZ."),
+            Self::SaveWindow => entry(Both, Some((COMMAND_SHIFT, Key::S)), "Save picture of the window…", "Write the whole window to a PNG file."),
+            Self::Quit => entry(Both, Some((COMMAND, Key::Q)), "Quit", "Close the window; settings are kept."),
+            Self::Run => entry(Explorer, Some((COMMAND, Key::Enter)), "Run", "Answer the problem on the left."),
+            Self::Cancel => entry(
+                Both,
+                Some((PLAIN, Key::Escape)),
+                "Cancel",
+                "Stop what goes on at the next safe point; in the lesson, else leave the full window.",
+            ),
+            Self::NextQuery => entry(Explorer, Some((PLAIN, Key::N)), "Next query", "Pick the next query of the run."),
+            Self::PreviousQuery => entry(Explorer, Some((PLAIN, Key::P)), "Previous query", "Pick the query before this one."),
+            Self::LessonOfQuery => entry(
+                Explorer,
+                Some((PLAIN, Key::L)),
+                "Lesson from this query",
+                "Watch, step by step, how a warp finds the picked query's neighbours.",
+            ),
+            Self::FitView => entry(Explorer, Some((PLAIN, Key::F)), "Fit the views to the cloud", "Show the whole cloud in Plane and Space."),
+            Self::FocusQuery => {
+                entry(Explorer, Some((PLAIN, Key::Z)), "Zoom to the query", "Show the picked query and its neighbours large in Plane and Space.")
+            }
+            Self::ToggleProblem => {
+                entry(Both, Some((COMMAND, Key::B)), "Show or hide the problem", "The panel on the left; in the lesson, that of the lessons.")
+            }
+            Self::ToggleSelection => entry(Explorer, Some((COMMAND, Key::I)), "Show or hide the selection", "The panel on the right."),
+            Self::ScaleUp => entry(Both, Some((COMMAND, Key::Equals)), "Larger text and controls", "A quarter larger, up to 300 %."),
+            Self::ScaleDown => entry(Both, Some((COMMAND, Key::Minus)), "Smaller text and controls", "A quarter smaller, down to 75 %."),
+            Self::ScaleReset => entry(Both, Some((COMMAND, Key::Num0)), "Text and controls at 100 %", "As the desktop has it."),
+            Self::NextLook => entry(Both, Some((COMMAND_SHIFT, Key::L)), "Next look", "Light, dark, high contrast, as the system."),
+            Self::ResetLayout => entry(Explorer, None, "Reset the layout", "Put the panes back to where they were on the first start."),
+            Self::ShowPlane => entry(Explorer, Some((COMMAND, Key::Num1)), "Show Plane", "Two axes of the cloud."),
+            Self::ShowSpace => entry(Explorer, Some((COMMAND, Key::Num2)), "Show Space", "Three axes of the cloud."),
+            Self::ShowNeighbors => entry(Explorer, Some((COMMAND, Key::Num3)), "Show Neighbours", "The table of the picked query's neighbours."),
+            Self::ShowTimings => entry(Explorer, Some((COMMAND, Key::Num4)), "Show Timings", "Time per phase and repeat."),
+            Self::ShowMerges => entry(Explorer, Some((COMMAND, Key::Num5)), "Show Merges", "How many merges queries needed."),
+            Self::ShowConvergence => entry(Explorer, Some((COMMAND, Key::Num6)), "Show Convergence", "How max_distance shrinks as points are seen."),
+            Self::ShowLog => entry(Explorer, Some((COMMAND, Key::Num7)), "Show Log", "Everything that was said."),
+            Self::Lesson => entry(
+                Both,
+                Some((COMMAND, Key::L)),
+                "The lesson, or back to the explorer",
+                "How a warp finds k neighbours, step by step, from a search that ran.",
+            ),
+            Self::NextLesson => entry(Lesson, Some((COMMAND, Key::PageDown)), "Next lesson", "One on."),
+            Self::PreviousLesson => entry(Lesson, Some((COMMAND, Key::PageUp)), "Previous lesson", "One back."),
+            Self::PlayPause => entry(Lesson, Some((PLAIN, Key::Space)), "Play or pause", "One step after the other, at the chosen speed."),
+            Self::Faster => entry(Lesson, Some((PLAIN, Key::ArrowUp)), "Faster", "Twice as many steps a second."),
+            Self::Slower => entry(Lesson, Some((PLAIN, Key::ArrowDown)), "Slower", "Half as many steps a second."),
+            Self::StepForward => {
+                entry(Lesson, Some((PLAIN, Key::ArrowRight)), "Step forward", "To the next step at the level of detail; Page down does it too.")
+            }
+            Self::StepBack => {
+                entry(Lesson, Some((PLAIN, Key::ArrowLeft)), "Step back", "To the step before, exactly as it was; Page up does it too.")
+            }
+            Self::NextMerge => entry(Lesson, Some((SHIFT, Key::ArrowRight)), "Next merge", "To the end of the next merge."),
+            Self::PreviousMerge => entry(Lesson, Some((SHIFT, Key::ArrowLeft)), "Previous merge", "To the end of the merge before."),
+            Self::NextHit => entry(Lesson, Some((PLAIN, Key::B)), "Next ballot hit", "To the next ballot with a candidate."),
+            Self::PreviousHit => entry(Lesson, Some((SHIFT, Key::B)), "Previous ballot hit", "To the ballot with a candidate before."),
+            Self::NextStage => {
+                entry(Lesson, Some((PLAIN, Key::S)), "Next stage", "To the end of the next stage: append, swap, sort, minimum, re-sort.")
+            }
+            Self::PreviousStage => entry(Lesson, Some((SHIFT, Key::S)), "Previous stage", "To the end of the stage before."),
+            Self::NextBound => entry(Lesson, Some((PLAIN, Key::M)), "Next change of max_distance", "To the next merge that brings the bound down."),
+            Self::PreviousBound => {
+                entry(Lesson, Some((SHIFT, Key::M)), "Previous change of max_distance", "To the merge before that brought the bound down.")
+            }
+            Self::ToStart => entry(Lesson, Some((PLAIN, Key::Home)), "To the start", "Before the first step that the lesson is about."),
+            Self::ToEnd => entry(Lesson, Some((PLAIN, Key::End)), "To the end", "After the last step that the lesson is about."),
+            Self::LevelSearch => entry(Lesson, Some((PLAIN, Key::Num1)), "Level 1, search", "A step is a batch of points."),
+            Self::LevelMerge => entry(Lesson, Some((PLAIN, Key::Num2)), "Level 2, merge", "A step is a merge as a whole."),
+            Self::LevelStage => entry(
+                Lesson,
+                Some((PLAIN, Key::Num3)),
+                "Level 3, stage",
+                "A step is what a merge consists of, or candidates that go into the buffer.",
+            ),
+            Self::LevelLayer => entry(Lesson, Some((PLAIN, Key::Num4)), "Level 4, layer", "A step is a ballot, or a layer of compare-exchanges."),
+            Self::LevelLane => {
+                entry(Lesson, Some((PLAIN, Key::Num5)), "Level 5, lane", "A step is anything that lanes do: also distances, and slots.")
+            }
+            Self::Predict => {
+                entry(Lesson, Some((PLAIN, Key::P)), "Predict", "Questions: what happens next? The next state is hidden until you have answered.")
+            }
+            Self::KernelLine => entry(Lesson, Some((PLAIN, Key::K)), "Line of the kernel", "The lines of the CUDA source that do what is shown."),
+            Self::Presenter => entry(Lesson, Some((PLAIN, Key::F5)), "Presenter", "The whole screen, large type, high contrast, and the player."),
+            Self::Bare => entry(Lesson, Some((PLAIN, Key::F6)), "Only the picture", "The whole screen, and nothing but the picture."),
+            Self::Shortcuts => entry(Both, Some((PLAIN, Key::Questionmark)), "Keyboard shortcuts", "This sheet."),
+        }
+    }
+
+    /// As menus say it; "…" where it asks for more.
+    pub fn text(self) -> &'static str {
+        self.entry().text
+    }
+
+    /// What it does, as a sentence.
+    pub fn tooltip(self) -> &'static str {
+        self.entry().tooltip
+    }
+
+    /// Where it can be asked for.
+    pub fn mode(self) -> Mode {
+        self.entry().mode
+    }
+
+    /// The keys, if it has any. Keys without a modifier do nothing while a text field has the focus.
+    pub fn shortcut(self) -> Option<KeyboardShortcut> {
+        self.entry().keys.map(|(modifiers, key)| KeyboardShortcut::new(modifiers, key))
+    }
+
+    /// Whether somebody who types text means the text.
+    pub fn is_typed(self) -> bool {
+        self.entry().keys.is_some_and(|(modifiers, _)| !modifiers.command) && self != Self::Cancel
+    }
+
+    /// Shows a pane.
+    pub fn show(pane: PaneKind) -> Self {
+        match pane {
+            PaneKind::Plane => Self::ShowPlane,
+            PaneKind::Space => Self::ShowSpace,
+            PaneKind::Neighbors => Self::ShowNeighbors,
+            PaneKind::Timings => Self::ShowTimings,
+            PaneKind::Merges => Self::ShowMerges,
+            PaneKind::Convergence => Self::ShowConvergence,
+            PaneKind::Log => Self::ShowLog,
+        }
+    }
+
+    /// Chooses a level of detail.
+    pub fn level(level: Level) -> Self {
+        match level {
+            Level::Search => Self::LevelSearch,
+            Level::Merge => Self::LevelMerge,
+            Level::Stage => Self::LevelStage,
+            Level::Layer => Self::LevelLayer,
+            Level::Lane => Self::LevelLane,
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! What can be done. Menus, shortcuts and the sheet of shortcuts are all made from [`Command`]; panes send [`Action`]s,
+//! and [`super::apply`] is the one place that carries them out.
+
+mod command;
+
+use std::path::PathBuf;
+
+pub use command::{Command, Mode};
+use egui::{Key, Modifiers};
+
+use super::draft::Draft;
+use super::export::{ExportDialog, ExportKind};
+use super::lesson::LessonAction;
+use super::state::{ConvergenceView, PlaneView, SpaceView};
+use super::tokens::Look;
+
+/// What panes ask for.
+#[derive(Clone, Debug)]
+pub enum Action {
+    /// A command of the menus.
+    Command(Command),
+    /// The left panel's fields changed.
+    SetDraft(Box<Draft>),
+    /// The data field is to be loaded and shown.
+    Load,
+    /// A file is to be loaded and shown.
+    OpenPath(PathBuf),
+    /// A dialog for the file of queries.
+    BrowseQueries,
+    /// Plane moved.
+    SetPlane(PlaneView),
+    /// Space moved.
+    SetSpace(SpaceView),
+    /// Convergence's switches.
+    SetConvergence(ConvergenceView),
+    /// A row of the cloud is the query.
+    PickRow(u32),
+    /// A query of the record is the query.
+    PickQuery(usize),
+    /// A neighbour is selected in the table.
+    SelectRank(Option<usize>),
+    /// The look of the window.
+    SetLook(Look),
+    /// The UI scale.
+    SetScale(f32),
+    /// An export is to be set up.
+    StartExport(ExportKind),
+    /// The export's fields changed; `None` closes it.
+    SetExport(Option<ExportDialog>),
+    /// A dialog for the export's file.
+    BrowseExport,
+    /// The export is to be written.
+    SaveExport,
+    /// The sheet of shortcuts is to be closed.
+    CloseShortcuts,
+    /// Something of the lesson.
+    Lesson(LessonAction),
+}
+
+impl From<Command> for Action {
+    fn from(command: Command) -> Self {
+        Self::Command(command)
+    }
+}
+
+impl From<LessonAction> for Action {
+    fn from(action: LessonAction) -> Self {
+        Self::Lesson(action)
+    }
+}
+
+/// Collects a frame's actions.
+#[derive(Debug, Default)]
+pub struct Actions(Vec<Action>);
+
+impl Actions {
+    /// Asks for something.
+    pub fn send(&mut self, action: impl Into<Action>) {
+        self.0.push(action.into());
+    }
+
+    /// Hands all over.
+    pub fn take(&mut self) -> Vec<Action> {
+        std::mem::take(&mut self.0)
+    }
+}
+
+/// Sends the commands of a mode whose keys were pressed. Once per frame, outside all menus. `cancels` says whether there is
+/// something that Escape ends; else it closes menus and dialogs.
+pub fn shortcuts(ctx: &egui::Context, mode: Mode, cancels: bool, actions: &mut Actions) {
+    let typing = ctx.egui_wants_keyboard_input();
+    // To egui, keys without Shift are pressed with Shift too: those that ask for it are asked first.
+    let shifted = Command::ALL.into_iter().filter(|command| command.shortcut().is_some_and(|shortcut| shortcut.modifiers.shift));
+    let others = Command::ALL.into_iter().filter(|command| command.shortcut().is_some_and(|shortcut| !shortcut.modifiers.shift));
+    for command in shifted.chain(others) {
+        let Some(shortcut) = command.shortcut().filter(|_| command.mode().is_in(mode)) else { continue };
+        if (typing && command.is_typed()) || (command == Command::Cancel && !cancels) {
+            continue;
+        }
+        if ctx.input_mut(|input| input.consume_shortcut(&shortcut) || also(command, input)) {
+            actions.send(command);
+        }
+    }
+}
+
+/// Other keys for the same.
+fn also(command: Command, input: &mut egui::InputState) -> bool {
+    match command {
+        // Larger is ⌘= or ⌘+, and a keyboard may need Shift for either; ? always needs it.
+        Command::ScaleUp => input.consume_key(Modifiers::COMMAND, Key::Plus),
+        Command::Shortcuts => input.consume_key(Modifiers::SHIFT, Key::Questionmark),
+        // A presenter's remote control has these.
+        Command::StepForward => input.consume_key(Modifiers::NONE, Key::PageDown),
+        Command::StepBack => input.consume_key(Modifiers::NONE, Key::PageUp),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+    use crate::app::state::PaneKind;
+
+    #[test]
+    fn no_two_commands_share_a_shortcut_in_a_mode() {
+        for mode in [Mode::Explorer, Mode::Lesson] {
+            let mut taken = HashMap::new();
+            for command in Command::ALL.into_iter().filter(|command| command.mode().is_in(mode)) {
+                if let Some(shortcut) = command.shortcut()
+                    && let Some(other) = taken.insert((shortcut.modifiers, shortcut.logical_key), command)
+                {
+                    panic!("{command:?} and {other:?} share {shortcut:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_command_is_listed_once_and_says_what_it_does() {
+        for command in Command::ALL {
+            assert_eq!(Command::ALL.iter().filter(|&&other| other == command).count(), 1);
+            assert!(command.tooltip().ends_with('.'), "{command:?}");
+            assert!(!command.text().ends_with(':'), "{command:?}");
+        }
+        let mut texts: Vec<_> = Command::ALL.map(Command::text).to_vec();
+        texts.sort_unstable();
+        texts.dedup();
+        assert_eq!(texts.len(), Command::ALL.len());
+    }
+
+    #[test]
+    fn every_pane_has_its_command() {
+        for pane in PaneKind::ALL {
+            assert!(Command::show(pane).text().ends_with(pane.title()));
+        }
+    }
+}

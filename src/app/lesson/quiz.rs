@@ -1,0 +1,269 @@
+//! Questions: what is asked, what is being answered, and the score.
+
+use crate::lesson::questions::{Answer, Ask, Question, Reply};
+
+/// How many answers were right.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Score {
+    /// So many.
+    pub right: u32,
+    /// Of so many.
+    pub asked: u32,
+}
+
+/// An answer that is being made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// Lanes, toggled; `at` is the one that the keyboard is on.
+    Lanes {
+        /// One bit each.
+        mask: u32,
+        /// From 0.
+        at: u32,
+    },
+    /// Digits.
+    Number(String),
+    /// Yes or no, once it is chosen.
+    YesNo(Option<bool>),
+}
+
+/// How far a question is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// The next state is hidden.
+    Asking(Entry),
+    /// It is shown, with what is right.
+    Answered {
+        /// What was said.
+        reply: Reply,
+        /// Whether that is right.
+        right: bool,
+    },
+    /// No question is left.
+    Done,
+}
+
+/// The questions of a lesson, one after the other.
+#[derive(Clone, Debug)]
+pub struct Quiz {
+    /// With the take that each is about.
+    questions: Vec<(usize, Question)>,
+    at: usize,
+    phase: Phase,
+    /// Lanes of the warp.
+    width: u32,
+}
+
+impl Quiz {
+    /// From the first question of `take` at or after `position` on, the rest after them; `None` where nothing is asked.
+    pub fn new(mut questions: Vec<(usize, Question)>, width: u32, take: usize, position: usize) -> Option<Self> {
+        let first = questions.iter().position(|(of, question)| (*of, question.at) >= (take, position)).unwrap_or(0);
+        questions.rotate_left(first);
+        let phase = Phase::Asking(entry(questions.first()?.1.answer));
+        Some(Self { questions, at: 0, phase, width })
+    }
+
+    /// The take that the question is about, and the question.
+    pub fn question(&self) -> &(usize, Question) {
+        &self.questions[self.at]
+    }
+
+    /// Which of how many it is, from 1.
+    pub fn place(&self) -> (usize, usize) {
+        (self.at + 1, self.questions.len())
+    }
+
+    /// How far it is.
+    pub fn phase(&self) -> &Phase {
+        &self.phase
+    }
+
+    /// Whether what comes next must not be seen.
+    pub fn is_asking(&self) -> bool {
+        matches!(self.phase, Phase::Asking(_))
+    }
+
+    /// The lanes that are chosen, while lanes are asked for.
+    pub fn lanes(&self) -> Option<u32> {
+        match &self.phase {
+            Phase::Asking(Entry::Lanes { mask, .. }) => Some(*mask),
+            _ => None,
+        }
+    }
+
+    /// Chooses a lane or lets go of it; where a number is asked for, it is the lane's.
+    pub fn choose_lane(&mut self, lane: u32) {
+        if lane >= self.width {
+            return;
+        }
+        match &mut self.phase {
+            Phase::Asking(Entry::Lanes { mask, at }) => (*mask, *at) = (*mask ^ (1 << lane), lane),
+            // In all questions for a number but this one, lanes are not what is asked for.
+            Phase::Asking(Entry::Number(text)) if self.questions[self.at].1.ask == Ask::Partner => *text = lane.to_string(),
+            _ => {}
+        }
+    }
+
+    /// Chooses a slot, where one is asked for.
+    pub fn choose_slot(&mut self, slot: u32) {
+        if let Phase::Asking(Entry::Number(text)) = &mut self.phase
+            && self.questions[self.at].1.ask == Ask::Slot
+        {
+            *text = slot.to_string();
+        }
+    }
+
+    /// Types a digit.
+    pub fn digit(&mut self, digit: char) {
+        /// More digits than any answer has.
+        const MOST: usize = 9;
+        if let Phase::Asking(Entry::Number(text)) = &mut self.phase
+            && digit.is_ascii_digit()
+            && text.len() < MOST
+        {
+            text.push(digit);
+        }
+    }
+
+    /// Takes the last digit back.
+    pub fn erase(&mut self) {
+        if let Phase::Asking(Entry::Number(text)) = &mut self.phase {
+            text.pop();
+        }
+    }
+
+    /// Says yes or no.
+    pub fn say(&mut self, yes: bool) {
+        if let Phase::Asking(Entry::YesNo(said)) = &mut self.phase {
+            *said = Some(yes);
+        }
+    }
+
+    /// An arrow key: the lane before or after, one more or less, yes or no.
+    pub fn arrow(&mut self, forward: bool) {
+        let width = self.width;
+        match &mut self.phase {
+            Phase::Asking(Entry::Lanes { at, .. }) => *at = if forward { *at + 1 } else { *at + width - 1 } % width,
+            Phase::Asking(Entry::Number(text)) => {
+                let number: u32 = text.parse().unwrap_or(0);
+                // The first key brings up 0.
+                let next = if text.is_empty() {
+                    Some(0)
+                } else if forward {
+                    number.checked_add(1)
+                } else {
+                    number.checked_sub(1)
+                };
+                *text = next.unwrap_or(number).to_string();
+            }
+            Phase::Asking(Entry::YesNo(said)) => *said = Some(!forward),
+            _ => {}
+        }
+    }
+
+    /// What is said so far, if it is an answer.
+    pub fn reply(&self) -> Option<Reply> {
+        match &self.phase {
+            Phase::Asking(Entry::Lanes { mask, .. }) => Some(Reply::Lanes(*mask)),
+            Phase::Asking(Entry::Number(text)) => text.parse().ok().map(Reply::Number),
+            Phase::Asking(Entry::YesNo(said)) => said.map(Reply::YesNo),
+            _ => None,
+        }
+    }
+
+    /// Answers with what is said so far; whether it is right.
+    pub fn answer(&mut self) -> Option<bool> {
+        let reply = self.reply()?;
+        let right = self.question().1.answer.accepts(reply);
+        self.phase = Phase::Answered { reply, right };
+        Some(right)
+    }
+
+    /// On to the next question, answered or not.
+    pub fn next(&mut self) {
+        if self.at + 1 < self.questions.len() {
+            self.at += 1;
+            self.phase = Phase::Asking(entry(self.question().1.answer));
+        } else {
+            self.phase = Phase::Done;
+        }
+    }
+}
+
+fn entry(answer: Answer) -> Entry {
+    match answer {
+        Answer::Lanes(_) => Entry::Lanes { mask: 0, at: 0 },
+        Answer::Number { .. } => Entry::Number(String::new()),
+        Answer::YesNo(_) => Entry::YesNo(None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn question(ask: Ask, at: usize, answer: Answer) -> (usize, Question) {
+        (0, Question { ask, at, subject: 0, text: String::new(), answer })
+    }
+
+    #[test]
+    fn lanes_are_toggled_by_click_and_key() {
+        let mut quiz = Quiz::new(vec![question(Ask::Votes, 5, Answer::Lanes(0b1001))], 4, 0, 0).expect("a question");
+        for lane in [0, 2, 3, 2, 9] {
+            quiz.choose_lane(lane);
+        }
+        assert_eq!((quiz.reply(), quiz.answer()), (Some(Reply::Lanes(0b1001)), Some(true)));
+        quiz.choose_lane(1);
+        assert_eq!(quiz.phase(), &Phase::Answered { reply: Reply::Lanes(0b1001), right: true }, "said is said");
+        quiz.next();
+        assert_eq!(quiz.phase(), &Phase::Done);
+        assert_eq!(quiz.answer(), None);
+    }
+
+    #[test]
+    fn the_arrows_go_round_the_warp() {
+        let mut quiz = Quiz::new(vec![question(Ask::Votes, 5, Answer::Lanes(1))], 4, 0, 0).expect("a question");
+        quiz.arrow(false);
+        assert_eq!(quiz.phase(), &Phase::Asking(Entry::Lanes { mask: 0, at: 3 }));
+        quiz.arrow(true);
+        assert_eq!(quiz.phase(), &Phase::Asking(Entry::Lanes { mask: 0, at: 0 }));
+    }
+
+    #[test]
+    fn numbers_are_typed_clicked_or_counted() {
+        let slot = question(Ask::Slot, 1, Answer::Number { right: 13, within: 0 });
+        let mut quiz = Quiz::new(vec![slot], 32, 0, 0).expect("a question");
+        assert_eq!(quiz.answer(), None, "nothing was said");
+        "1x27".chars().for_each(|digit| quiz.digit(digit));
+        quiz.erase();
+        assert_eq!(quiz.reply(), Some(Reply::Number(12)));
+        quiz.arrow(true);
+        assert_eq!(quiz.reply(), Some(Reply::Number(13)));
+        quiz.choose_lane(3);
+        assert_eq!(quiz.reply(), Some(Reply::Number(13)), "a lane is no slot");
+        quiz.choose_slot(7);
+        assert_eq!(quiz.answer(), Some(false));
+        let long = question(Ask::Merges, 1, Answer::Number { right: 3, within: 1 });
+        let mut quiz = Quiz::new(vec![long], 32, 0, 0).expect("a question");
+        (0..40).for_each(|_| quiz.digit('9'));
+        assert_eq!(quiz.reply(), Some(Reply::Number(999_999_999)));
+        quiz.arrow(true);
+        assert!(quiz.reply().is_some());
+    }
+
+    #[test]
+    fn it_begins_where_one_is_and_comes_round() {
+        let asks = [3, 7, 9].map(|at| question(Ask::Swaps, at, Answer::YesNo(true))).to_vec();
+        let mut quiz = Quiz::new(asks.clone(), 8, 0, 4).expect("questions");
+        let mut order = vec![quiz.question().1.at];
+        for _ in 0..2 {
+            quiz.say(true);
+            quiz.answer();
+            quiz.next();
+            order.push(quiz.question().1.at);
+        }
+        assert_eq!(order, [7, 9, 3]);
+        assert!(Quiz::new(Vec::new(), 8, 0, 0).is_none());
+        assert_eq!(Quiz::new(asks, 8, 0, 100).expect("questions").question().1.at, 3);
+    }
+}

@@ -1,0 +1,82 @@
+//! The lesson's part of the window: lessons left, the picture in the middle, question and player below.
+
+use egui::{CentralPanel, Frame, Margin, Panel, RichText, Ui, vec2};
+
+use super::controls::{Controls, controls_ui};
+use super::panel::panel_ui;
+use super::picture::{Look, picture_ui};
+use super::session::{Presenting, lesson_of};
+use super::source::source_ui;
+use super::{LessonAction, ask};
+use crate::app::App;
+use crate::app::commands::Command;
+use crate::app::tokens::Palette;
+use crate::app::widgets::command_ui;
+
+/// The size of the picture's text, beside panels.
+const TEXT: f32 = 13.0;
+
+impl App {
+    /// Everything between the menus and the status line.
+    pub(in crate::app) fn lesson_ui(&mut self, ui: &mut Ui, palette: &'static Palette) {
+        let (presenting, look) = (self.session.lesson.presenting, self.look());
+        let panel = Frame::NONE.fill(palette.panel);
+        let window = ui.ctx().content_rect().size();
+        // Where there is no room for both, the picture comes first.
+        if self.state.show_problem && presenting == Presenting::No && window.x >= 900.0 {
+            let side = panel.inner_margin(Margin::symmetric(10, 6));
+            Panel::left("lessons").resizable(true).default_size(270.0).size_range(230.0..=420.0).frame(side).show(ui, |ui| {
+                panel_ui(ui, &self.state, &self.session, palette, &mut self.actions);
+            });
+        }
+        let text = if presenting == Presenting::No { TEXT } else { (window.y / 40.0).min(window.x / 70.0).clamp(TEXT, 40.0) };
+        let (session, actions) = (&self.session.lesson, &mut self.actions);
+        let player = session.player.as_ref().filter(|player| player.lesson.number == self.state.lesson.number);
+        if let Some(player) = player.filter(|_| presenting != Presenting::Bare) {
+            let frame = panel.inner_margin(Margin::symmetric(10, 5));
+            Panel::bottom("player").frame(frame).show(ui, |ui| {
+                let asking = session.is_asking();
+                let controls = Controls { view: &self.state.lesson, asking, brief: presenting != Presenting::No, palette };
+                controls_ui(ui, player, controls, actions);
+            });
+        }
+        // The question also where there is only the picture: without it, nobody knows what is asked.
+        if let Some((player, quiz)) = player.zip(session.quiz.as_ref()) {
+            let frame = Frame::NONE.fill(palette.field).inner_margin(Margin::symmetric(12, 8));
+            Panel::bottom("question").frame(frame).show(ui, |ui| {
+                ask::ask_ui(ui, quiz, player, session.score(player.lesson.number), text.max(14.0), palette, actions);
+            });
+        }
+        CentralPanel::default().frame(Frame::NONE.fill(palette.canvas).inner_margin(Margin::same(4))).show(ui, |ui| match player {
+            Some(player) => {
+                let look = Look { together: self.state.lesson.side_by_side, text, palette: Palette::base(look, ui.visuals()), tokens: palette };
+                picture_ui(ui, &mut self.handles.picture_of_lesson, session, player, look, actions);
+            }
+            None => waiting_ui(ui, session.error.as_deref(), lesson_of(self.state.lesson.number).title, palette, actions),
+        });
+        if let Some((player, shown)) = player.zip(session.source) {
+            source_ui(ui, shown, player, palette, actions);
+        }
+    }
+}
+
+/// While there is nothing to show: what is going on, or why nothing is.
+fn waiting_ui(ui: &mut Ui, error: Option<&str>, title: &str, palette: &Palette, actions: &mut crate::app::commands::Actions) {
+    ui.vertical_centered(|ui| {
+        ui.add_space((ui.available_height() / 2.0 - 50.0).max(8.0));
+        ui.label(RichText::new(title).size(18.0).color(palette.text));
+        match error {
+            Some(error) => {
+                ui.label(RichText::new(error).color(palette.error));
+                if ui.button("As the lesson has it").clicked() {
+                    actions.send(LessonAction::Reset);
+                }
+            }
+            None => {
+                ui.add(egui::Spinner::new().size(24.0).color(palette.accent));
+                ui.label(RichText::new("The search is being recorded.").color(palette.text_weak));
+                ui.allocate_ui(vec2(120.0, 26.0), |ui| command_ui(ui, Command::Cancel, actions));
+            }
+        }
+    });
+}

@@ -1,0 +1,292 @@
+//! What the traced kernel writes, read. `cuda/trace.cuh` is the other side.
+
+/// Kinds of events, as `TraceEvent` numbers them.
+pub mod kind {
+    #![allow(missing_docs, reason = "named as the events are")]
+    pub const BATCH: u32 = 1;
+    pub const GROUP: u32 = 2;
+    pub const APPENDED: u32 = 3;
+    pub const FILTERED_AGAIN: u32 = 4;
+    pub const FULL: u32 = 5;
+    pub const PADDED: u32 = 6;
+    pub const SWAPPED: u32 = 7;
+    pub const LAYER: u32 = 8;
+    pub const MINIMUM: u32 = 9;
+    pub const MERGED: u32 = 10;
+    pub const FINISHED: u32 = 11;
+}
+
+/// Why words are not a trace.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TraceError {
+    /// No event begins like this.
+    #[error("word {at}: {kind} is no kind of event")]
+    Kind {
+        /// 0-based.
+        at: usize,
+        /// What stands there.
+        kind: u32,
+    },
+    /// Slots were taken by lanes that were no candidates.
+    #[error("word {at}: lanes {placed:#010x} wrote where only {candidates:#010x} are candidates")]
+    Placed {
+        /// Where the event begins, 0-based.
+        at: usize,
+        /// Bit L: lane L wrote.
+        placed: u32,
+        /// Bit L: lane L is one.
+        candidates: u32,
+    },
+    /// The words end before the search does.
+    #[error("word {at}: the trace ends before the search does")]
+    Cut {
+        /// Where the event begins that is not whole, 0-based.
+        at: usize,
+    },
+    /// The search ends before the words do.
+    #[error("word {at}: the trace goes on after the search's end")]
+    Rest {
+        /// Where it goes on, 0-based.
+        at: usize,
+    },
+}
+
+/// What the kernel did. A set of elements has a word a register: bit L of word r is element L·R + r.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Event<'a> {
+    /// Points `first` to `end` − 1 were staged.
+    Batch {
+        /// The first.
+        first: u32,
+        /// The one after the last.
+        end: u32,
+    },
+    /// A ballot about the points `base` + lane.
+    Group {
+        /// Lane 0's point.
+        base: u32,
+        /// Bit L is lane L's vote.
+        candidates: u32,
+        /// The bits of 32 squared distances; none where there are no candidates.
+        distances: &'a [u32],
+    },
+    /// Candidates found their slots, and those that had one in the buffer wrote.
+    Appended {
+        /// Bit L: lane L is one.
+        candidates: u32,
+        /// Bit L: lane L wrote.
+        placed: u32,
+        /// A slot for each candidate, lanes ascending.
+        slots: &'a [u32],
+        /// For each that wrote, what the slot holds then: index, bits of the squared distance.
+        keys: &'a [[u32; 2]],
+    },
+    /// The lanes of `rest` had no slot, and voted again.
+    FilteredAgain {
+        /// Who was asked.
+        rest: u32,
+        /// Bit L is lane L's vote.
+        candidates: u32,
+    },
+    /// The buffer holds K candidates.
+    Full,
+    /// After the last point, slots from `first` on were filled up.
+    Padded {
+        /// The first that was free.
+        first: u32,
+    },
+    /// Registers and buffer changed places.
+    Swapped,
+    /// A layer of comparators ran.
+    Layer {
+        /// In elements.
+        size: u32,
+        /// In elements.
+        stride: u32,
+        /// The elements whose keys are not what they were.
+        changed: &'a [u32],
+    },
+    /// Element i became the smaller of itself and element K−1−i of the intermediate result.
+    Minimum {
+        /// The elements whose keys are not what they were.
+        changed: &'a [u32],
+    },
+    /// The merge is done.
+    Merged {
+        /// The last appended point's position + 1, or n.
+        points_seen: u32,
+        /// The squared distance of element k − 1.
+        max_distance: f32,
+    },
+    /// The search is done.
+    Finished,
+}
+
+/// The events of a trace, until its end or the first that is none.
+#[derive(Clone, Debug)]
+pub struct Events<'a> {
+    words: &'a [u32],
+    registers: usize,
+    at: usize,
+    /// Whether the search's end, or an error, was told.
+    ended: bool,
+}
+
+impl<'a> Events<'a> {
+    /// Of the words of a warp that holds `registers` keys a lane.
+    pub fn new(words: &'a [u32], registers: usize) -> Self {
+        Self { words, registers, at: 0, ended: false }
+    }
+
+    fn read(&mut self) -> Result<Event<'a>, TraceError> {
+        let at = self.at;
+        let cut = TraceError::Cut { at };
+        let mut rest = &self.words[at..];
+        let mut take = |count: usize| {
+            let (taken, after) = rest.split_at_checked(count).ok_or(cut.clone())?;
+            rest = after;
+            Ok::<&'a [u32], TraceError>(taken)
+        };
+        let event = match take(1)?[0] {
+            kind::BATCH => {
+                let numbers = take(2)?;
+                Event::Batch { first: numbers[0], end: numbers[1] }
+            }
+            kind::GROUP => {
+                let numbers = take(2)?;
+                let distances = take(if numbers[1] == 0 { 0 } else { 32 })?;
+                Event::Group { base: numbers[0], candidates: numbers[1], distances }
+            }
+            kind::APPENDED => {
+                let numbers = take(2)?;
+                let (candidates, placed) = (numbers[0], numbers[1]);
+                if placed & !candidates != 0 {
+                    return Err(TraceError::Placed { at, placed, candidates });
+                }
+                let slots = take(candidates.count_ones() as usize)?;
+                let (keys, _) = take(2 * placed.count_ones() as usize)?.as_chunks::<2>();
+                Event::Appended { candidates, placed, slots, keys }
+            }
+            kind::FILTERED_AGAIN => {
+                let numbers = take(2)?;
+                Event::FilteredAgain { rest: numbers[0], candidates: numbers[1] }
+            }
+            kind::FULL => Event::Full,
+            kind::PADDED => Event::Padded { first: take(1)?[0] },
+            kind::SWAPPED => Event::Swapped,
+            kind::LAYER => {
+                let numbers = take(2)?;
+                Event::Layer { size: numbers[0], stride: numbers[1], changed: take(self.registers)? }
+            }
+            kind::MINIMUM => Event::Minimum { changed: take(self.registers)? },
+            kind::MERGED => {
+                let numbers = take(2)?;
+                Event::Merged { points_seen: numbers[0], max_distance: f32::from_bits(numbers[1]) }
+            }
+            kind::FINISHED => Event::Finished,
+            kind => return Err(TraceError::Kind { at, kind }),
+        };
+        self.at = self.words.len() - rest.len();
+        Ok(event)
+    }
+}
+
+impl<'a> Iterator for Events<'a> {
+    type Item = Result<Event<'a>, TraceError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.ended {
+            // Once more: what follows the end is no part of it.
+            let at = std::mem::replace(&mut self.at, self.words.len());
+            return (at < self.words.len()).then_some(Err(TraceError::Rest { at }));
+        }
+        let event = self.read();
+        self.ended = !matches!(event, Ok(ref event) if *event != Event::Finished);
+        if event.is_err() {
+            self.at = self.words.len();
+        }
+        Some(event)
+    }
+}
+
+/// The numbers of the bits that are set in a word, ascending: the lanes of a mask.
+pub fn lanes(mask: u32) -> impl Iterator<Item = u32> {
+    (0..32).filter(move |lane| mask >> lane & 1 == 1)
+}
+
+/// The elements of a set, a word a register, ascending.
+pub fn elements(words: &[u32]) -> impl Iterator<Item = u32> + '_ {
+    let registers = words.len() as u32;
+    (0..32 * registers).filter(move |element| words[(element % registers) as usize] >> (element / registers) & 1 == 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::kind::*;
+    use super::*;
+
+    fn read(words: &[u32], registers: usize) -> Vec<Result<Event<'_>, TraceError>> {
+        Events::new(words, registers).collect()
+    }
+
+    #[test]
+    fn every_kind_is_read() {
+        let mut words = vec![BATCH, 0, 64, GROUP, 0, 0, GROUP, 32, 6];
+        words.extend(100..132);
+        words.extend([APPENDED, 6, 2, 63, 64, 33, 7, FILTERED_AGAIN, 4, 0, FULL, PADDED, 9, SWAPPED, LAYER, 4, 2, 8, 9, MINIMUM, 1, 2]);
+        words.extend([MERGED, 64, 0x7f80_0000, FINISHED]);
+        let distances: Vec<u32> = (100..132).collect();
+        let expected = [
+            Event::Batch { first: 0, end: 64 },
+            Event::Group { base: 0, candidates: 0, distances: &[] },
+            Event::Group { base: 32, candidates: 6, distances: &distances },
+            Event::Appended { candidates: 6, placed: 2, slots: &[63, 64], keys: &[[33, 7]] },
+            Event::FilteredAgain { rest: 4, candidates: 0 },
+            Event::Full,
+            Event::Padded { first: 9 },
+            Event::Swapped,
+            Event::Layer { size: 4, stride: 2, changed: &[8, 9] },
+            Event::Minimum { changed: &[1, 2] },
+            Event::Merged { points_seen: 64, max_distance: f32::INFINITY },
+            Event::Finished,
+        ];
+        assert_eq!(read(&words, 2).into_iter().collect::<Result<Vec<_>, _>>().unwrap(), expected);
+        // Wherever it is cut, it says so, and nothing else is read after that.
+        for length in 0..words.len() {
+            let cut = read(&words[..length], 2);
+            let (last, whole) = cut.split_last().unwrap();
+            assert!(matches!(last, Err(TraceError::Cut { at }) if *at <= length), "{length}: {last:?}");
+            assert!(whole.iter().zip(&expected).all(|(event, expected)| event.as_ref() == Ok(expected)));
+        }
+        words.push(FULL);
+        assert_eq!(read(&words, 2).last(), Some(&Err(TraceError::Rest { at: words.len() - 1 })));
+    }
+
+    #[test]
+    fn what_is_no_event_is_refused() {
+        for kind in [0, 12, u32::MAX] {
+            assert_eq!(read(&[FULL, kind, FINISHED], 1)[1..], [Err(TraceError::Kind { at: 1, kind })]);
+        }
+        let placed = TraceError::Placed { at: 0, placed: 5, candidates: 6 };
+        assert_eq!(read(&[APPENDED, 6, 5, 0, 0, 0, 0, 0, 0], 1), [Err(placed.clone())]);
+        assert_eq!(placed.to_string(), "word 0: lanes 0x00000005 wrote where only 0x00000006 are candidates");
+    }
+
+    #[test]
+    fn masks_and_sets_name_lanes_and_elements() {
+        assert_eq!(lanes(0x8000_0005).collect::<Vec<_>>(), [0, 2, 31]);
+        assert_eq!(elements(&[1 << 3, 1 | 1 << 31]).collect::<Vec<_>>(), [1, 6, 63]);
+    }
+
+    /// The device's header numbers the kinds as this file does.
+    #[test]
+    fn kinds_are_the_devices() {
+        let header = include_str!("../../../../cuda/trace.cuh");
+        let names = header.split("enum TraceEvent : unsigned {").nth(1).unwrap().split('}').next().unwrap();
+        let names: Vec<&str> = names.split(',').map(str::trim).collect();
+        let here = ["BATCH = 1", "GROUP", "APPENDED", "FILTERED_AGAIN", "FULL", "PADDED", "SWAPPED", "LAYER", "MINIMUM", "MERGED", "FINISHED"];
+        assert_eq!(names, here);
+        let numbers = [BATCH, GROUP, APPENDED, FILTERED_AGAIN, FULL, PADDED, SWAPPED, LAYER, MINIMUM, MERGED, FINISHED];
+        assert!(numbers.into_iter().eq(1..=11));
+    }
+}

@@ -1,0 +1,186 @@
+//! The same search on a GPU: what its traced kernel wrote down becomes steps, and each is held against the twin's.
+
+use super::recorder::record;
+use super::recording::{LessonError, Parameters, Recording};
+use super::state::{Shape, State};
+use super::step::{Elements, Part, Placed, Slot, Step};
+use crate::engines::cuda::Cuda;
+use crate::engines::cuda::trace::{Event, Trace, elements, groups_in_batch, lanes};
+use crate::engines::lockstep::{distance_of, index_of, key_of};
+use crate::knn::network::Layer;
+
+/// Lanes of a GPU's warp.
+const WARP: u32 = 32;
+
+/// Characters of a step that are shown about where it differs.
+const SHOWN: usize = 60;
+
+impl Shape {
+    /// Refuses what no GPU can record.
+    ///
+    /// # Errors
+    /// [`LessonError::GpuWidth`].
+    pub fn check_gpu(width: u32) -> Result<(), LessonError> {
+        if width == WARP { Ok(()) } else { Err(LessonError::GpuWidth { width }) }
+    }
+}
+
+/// Lets a GPU do what the twin was recorded at, and gives the recording of that: the GPU's steps, which are the twin's to the
+/// bit, under the GPU's name. Where the GPU cannot stage as many points together as the twin did, the batches are smaller.
+///
+/// # Errors
+/// [`LessonError::GpuWidth`], [`LessonError::Engine`]; and where the GPU did something else, [`LessonError::Trace`],
+/// [`LessonError::Torn`], [`LessonError::Differs`] or [`LessonError::Answers`].
+pub fn record_on_gpu(twin: &Recording, cuda: &mut Cuda) -> Result<Recording, LessonError> {
+    Shape::check_gpu(twin.shape().width)?;
+    let (problem, query) = (twin.problem(), twin.query());
+    let groups = groups_in_batch(problem.dims(), batch_of(twin));
+    let again = if first_batch(twin) == (groups * WARP as usize).min(problem.n()) {
+        None
+    } else {
+        Some(record(problem.clone(), query, WARP, Some(groups), &twin.parameters.data)?)
+    };
+    let twin = again.as_ref().unwrap_or(twin);
+    let trace = cuda.trace(problem, query, groups)?;
+    let steps = compare(&trace, twin)?;
+    let parameters = Parameters { recorded_on: trace.device, ..twin.parameters.clone() };
+    Ok(Recording::new(parameters, problem.clone(), query, steps))
+}
+
+/// The points of the first batch.
+fn first_batch(recording: &Recording) -> usize {
+    let end = recording.steps().iter().find_map(|step| if let Step::Batch { end, .. } = step { Some(*end as usize) } else { None });
+    end.unwrap_or(recording.problem().n())
+}
+
+/// The groups that were loaded together; `None` where one batch holds all points: it could be any that is large enough, and
+/// the usual one is compiled already.
+pub(super) fn batch_of(recording: &Recording) -> Option<usize> {
+    let points = first_batch(recording);
+    (points < recording.problem().n()).then(|| points / recording.shape().width as usize)
+}
+
+/// The GPU's steps, all of which are the twin's, and its answer, which is what they lead to.
+pub(super) fn compare(trace: &Trace, twin: &Recording) -> Result<Vec<Step>, LessonError> {
+    let steps = read(trace, twin)?;
+    let mut end = State::new(twin.shape());
+    for step in &steps {
+        end.apply(step);
+    }
+    let expected = end.registers.iter().take(twin.shape().k as usize).map(|&key| (index_of(key), distance_of(key).to_bits()));
+    let found = trace.neighbours.iter().map(|&(position, distance)| (position, distance.to_bits()));
+    if expected.clone().eq(found.clone()) {
+        return Ok(steps);
+    }
+    Err(LessonError::Answers { rank: expected.zip(found).take_while(|(expected, found)| expected == found).count() })
+}
+
+/// Reads steps as long as they are the twin's.
+fn read(trace: &Trace, twin: &Recording) -> Result<Vec<Step>, LessonError> {
+    let mut reader = Reader { registers: twin.shape().registers, part: Part::Sort, max_distance: f32::INFINITY, steps: Vec::new() };
+    let mut compared = 0;
+    for event in trace.events() {
+        reader.take(event?)?;
+        while let Some(step) = reader.steps.get(compared) {
+            let expected = twin.steps().get(compared);
+            compared += 1;
+            if !expected.is_some_and(|expected| same(step, expected)) {
+                return Err(differs(compared, Some(step), expected));
+            }
+        }
+    }
+    match twin.steps().get(compared) {
+        Some(step) => Err(differs(compared + 1, None, Some(step))),
+        None => Ok(reader.steps),
+    }
+}
+
+/// Whether steps are equal to the bit.
+fn same(a: &Step, b: &Step) -> bool {
+    let bits = |distances: &[f32]| distances.iter().map(|distance| distance.to_bits()).collect::<Vec<_>>();
+    match (a, b) {
+        (Step::Group { base: a, distances: of_a }, Step::Group { base: b, distances: of_b }) => a == b && bits(of_a) == bits(of_b),
+        // The distances of other steps are in keys, which are compared as numbers, or come from there.
+        _ => a == b,
+    }
+}
+
+/// Makes steps of events.
+struct Reader {
+    registers: u32,
+    /// What a layer belongs to: what follows a swap, or a minimum.
+    part: Part,
+    /// The bound before.
+    max_distance: f32,
+    steps: Vec<Step>,
+}
+
+impl Reader {
+    fn take(&mut self, event: Event<'_>) -> Result<(), LessonError> {
+        match event {
+            Event::Batch { first, end } => self.steps.push(Step::Batch { first, end }),
+            Event::Group { base, candidates, distances } => {
+                let distances = distances.iter().map(|&bits| f32::from_bits(bits)).collect();
+                self.steps.extend([Step::Group { base, distances }, Step::Ballot { mask: candidates }]);
+            }
+            Event::Appended { candidates, placed, slots, keys } => {
+                let slots: Vec<Slot> = lanes(candidates).zip(slots).map(|(lane, &slot)| Slot { lane, slot }).collect();
+                let wrote = slots.iter().filter(|slot| placed >> slot.lane & 1 == 1);
+                let key = |&[index, distance]: &[u32; 2]| key_of(f32::from_bits(distance), index);
+                let placed = wrote.zip(keys).map(|(slot, words)| Placed { lane: slot.lane, slot: slot.slot, key: key(words) }).collect();
+                self.steps.extend([Step::Positions { slots }, Step::Appended { placed }]);
+            }
+            Event::FilteredAgain { rest, candidates } => self.steps.push(Step::FilteredAgain { rest, mask: candidates }),
+            Event::Full => self.steps.push(Step::BufferFull),
+            Event::Padded { first } => self.steps.push(Step::Padded { first }),
+            Event::Swapped => {
+                self.part = Part::Sort;
+                self.steps.push(Step::Swap);
+            }
+            Event::Layer { size, stride, changed } => {
+                let layer = Layer { size, stride };
+                let swapped = self.swapped(layer, changed)?;
+                self.steps.push(Step::Layer { part: self.part, layer, shuffle: layer.lane_stride(self.registers), swapped });
+            }
+            Event::Minimum { changed } => {
+                self.part = Part::Resort;
+                self.steps.push(Step::Minimum { taken: elements(changed).collect() });
+            }
+            Event::Merged { points_seen, max_distance } => {
+                let before = std::mem::replace(&mut self.max_distance, max_distance);
+                self.steps.push(Step::MaxDistance { points_seen, before, max_distance });
+            }
+            Event::Finished => self.steps.push(Step::Finished),
+        }
+        Ok(())
+    }
+
+    /// The comparators that exchanged their elements, by the lower one. Of two elements both changed, or neither.
+    fn swapped(&self, layer: Layer, changed: &[u32]) -> Result<Elements, LessonError> {
+        let all: Elements = elements(changed).collect();
+        match all.iter().find(|element| !all.contains(element ^ layer.stride)) {
+            Some(element) => Err(LessonError::Torn { step: self.steps.len() + 1, element, partner: element ^ layer.stride }),
+            None => Ok(all.iter().filter(|element| element & layer.stride == 0).collect()),
+        }
+    }
+}
+
+/// What a step has on either side, about where the two begin to differ.
+fn differs(number: usize, gpu: Option<&Step>, twin: Option<&Step>) -> LessonError {
+    let text = |step: Option<&Step>| match step {
+        Some(step) => serde_json::to_string(step).unwrap_or_else(|why| why.to_string()),
+        None => "ended".to_owned(),
+    };
+    let (gpu, twin) = (text(gpu), text(twin));
+    let same = gpu.bytes().zip(twin.bytes()).take_while(|(a, b)| a == b).count();
+    let about = |text: &str| {
+        if text.len() <= 2 * SHOWN {
+            return text.to_owned();
+        }
+        // Steps are spelled in ASCII.
+        let from = same.saturating_sub(SHOWN).min(text.len() - SHOWN);
+        let to = (from + 2 * SHOWN).min(text.len());
+        format!("{}{}{}", if from > 0 { "\u{2026}" } else { "" }, &text[from..to], if to < text.len() { "\u{2026}" } else { "" })
+    };
+    LessonError::Differs { step: number, gpu: about(&gpu), twin: about(&twin) }
+}

@@ -1,0 +1,211 @@
+//! What a GPU would have written, read back. No GPU is needed: the twin writes it.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::engines::cuda::trace::{Trace, TraceError, kind};
+use crate::engines::lockstep::{self, Key, Lanes, Observer, PADDING, distance_of, index_of};
+use crate::lesson::from_gpu::{batch_of, compare};
+
+/// Writes what `cuda/trace.cuh` writes.
+struct Writer {
+    words: Vec<u32>,
+    end: u32,
+    before: Vec<Lanes<Key, 32>>,
+    candidates: u32,
+    slots: Vec<u32>,
+    placed: u32,
+    keys: Vec<u32>,
+}
+
+impl Writer {
+    fn changed(&mut self, keys: &[Lanes<Key, 32>]) {
+        for (now, before) in keys.iter().zip(&self.before) {
+            let lanes = now.iter().zip(before).enumerate().filter(|(_, (now, before))| now != before);
+            self.words.push(lanes.map(|(lane, _)| 1 << lane).sum());
+        }
+        self.before = keys.to_vec();
+    }
+}
+
+impl Observer<32> for Writer {
+    fn batch(&mut self, first: u32, end: u32) {
+        self.end = end;
+        self.words.extend([kind::BATCH, first, end]);
+    }
+
+    fn group(&mut self, base: u32, distances: &Lanes<f32, 32>, candidates: u32) {
+        self.candidates = candidates;
+        if base < self.end {
+            self.words.extend([kind::GROUP, base, candidates]);
+            if candidates != 0 {
+                self.words.extend(distances.map(f32::to_bits));
+            }
+        }
+    }
+
+    fn slot(&mut self, lane: u32, slot: u32, key: Option<Key>) {
+        self.slots.push(slot);
+        if let Some(key) = key {
+            self.placed |= 1 << lane;
+            self.keys.extend([index_of(key), distance_of(key).to_bits()]);
+        }
+    }
+
+    fn appended(&mut self) {
+        self.words.extend([kind::APPENDED, self.candidates, std::mem::take(&mut self.placed)]);
+        self.words.append(&mut self.slots);
+        self.words.append(&mut self.keys);
+    }
+
+    fn filtered_again(&mut self, rest: u32, candidates: u32) {
+        self.candidates = candidates;
+        self.words.extend([kind::FILTERED_AGAIN, rest, candidates]);
+    }
+
+    fn full(&mut self) {
+        self.words.push(kind::FULL);
+    }
+
+    fn padded(&mut self, first: u32) {
+        self.words.extend([kind::PADDED, first]);
+    }
+
+    fn swapped(&mut self, registers: &[Lanes<Key, 32>]) {
+        self.words.push(kind::SWAPPED);
+        self.before = registers.to_vec();
+    }
+
+    fn layer(&mut self, size: usize, stride: usize, keys: &[Lanes<Key, 32>]) {
+        self.words.extend([kind::LAYER, size as u32, stride as u32]);
+        self.changed(keys);
+    }
+
+    fn minimum(&mut self, keys: &[Lanes<Key, 32>]) {
+        self.words.push(kind::MINIMUM);
+        self.changed(keys);
+    }
+
+    fn merged(&mut self, points_seen: u32, max_distance: f32) {
+        self.words.extend([kind::MERGED, points_seen, max_distance.to_bits()]);
+    }
+
+    fn finished(&mut self) {
+        self.words.push(kind::FINISHED);
+    }
+}
+
+/// The twin's recording, and what a GPU would have written.
+fn pair(spec: &str, row: usize, k: usize, batch: Option<usize>) -> (Recording, Vec<u32>, Vec<(u32, f32)>) {
+    let problem = problem(spec, 1, row, k);
+    let registers = lockstep::registers_for(k, 32);
+    let before = vec![[PADDING; 32]; registers];
+    let writer = Writer { words: Vec::new(), end: 0, before, candidates: 0, slots: Vec::new(), placed: 0, keys: Vec::new() };
+    let watched = lockstep::watch::<32, _>(&problem, 0, batch, writer);
+    (record(problem, 0, 32, batch, spec).unwrap(), watched.observer.words, watched.neighbours)
+}
+
+fn trace(twin: &Recording, words: Vec<u32>, neighbours: Vec<(u32, f32)>) -> Trace {
+    Trace::new("NVIDIA test".to_owned(), twin.shape().registers as usize, words, neighbours)
+}
+
+#[test]
+fn what_the_gpu_writes_becomes_the_twins_steps() {
+    for (spec, k, batch) in [
+        ("uniform:n=3000,d=2", 1, None),
+        ("uniform:n=3000,d=3", 33, Some(7)),
+        ("uniform:n=500,d=17", 64, None),
+        ("descending:n=2000,d=2", 100, Some(1)),
+        ("duplicates:n=2000,d=2,distinct=5", 200, None),
+        ("uniform:n=20,d=2", 32, None),
+        ("uniform:n=5000,d=2", 1024, None),
+        ("descending:n=5000,d=1", 1000, None),
+    ] {
+        let (twin, words, neighbours) = pair(spec, 9999, k, batch);
+        assert_eq!(compare(&trace(&twin, words, neighbours), &twin).unwrap(), twin.steps(), "{spec}, k = {k}");
+    }
+}
+
+#[test]
+fn batches_are_found_again() {
+    for (n, batch, found) in [(3000, Some(7), Some(7)), (3000, None, None), (64, Some(2), None), (65, Some(2), Some(2)), (9000, None, Some(128))] {
+        let recording = record(problem(&format!("uniform:n={n},d=2"), 1, 0, 8), 0, 32, batch, "a test").unwrap();
+        assert_eq!(batch_of(&recording), found, "{n}, {batch:?}");
+    }
+}
+
+/// Where the changes of the first layer stand.
+fn first_layer(words: &[u32]) -> usize {
+    words.windows(4).position(|words| words == [kind::SWAPPED, kind::LAYER, 2, 1]).unwrap() + 4
+}
+
+#[test]
+fn what_differs_is_named() {
+    let (twin, words, neighbours) = pair("uniform:n=300,d=2", 0, 40, None);
+    let tell = |words: Vec<u32>, neighbours: &[(u32, f32)]| compare(&trace(&twin, words, neighbours.to_vec()), &twin).unwrap_err().to_string();
+
+    let mut other = words.clone();
+    other[5] ^= 1 << 7;
+    assert!(
+        tell(other, &neighbours)
+            .starts_with("step 3: the GPU has {\"step\":\"ballot\",\"mask\":4294967167}, its twin {\"step\":\"ballot\",\"mask\":4294967295}")
+    );
+    let mut ended = words.clone();
+    let batch = [kind::BATCH, 0, 300];
+    ended.splice(3.., [kind::FINISHED]);
+    assert_eq!((&words[..3], &ended[..3]), (&batch[..], &batch[..]));
+    assert!(tell(ended, &neighbours).starts_with("step 2: the GPU has {\"step\":\"finished\"}, its twin {\"step\":\"group\""));
+
+    let layer = first_layer(&words);
+    let lane = (0..32).find(|lane| words[layer] >> lane & 1 == 1).unwrap();
+    let mut torn = words.clone();
+    torn[layer] ^= 1 << lane;
+    let (low, high) = (2 * lane, 2 * lane + 1);
+    let message = tell(torn, &neighbours);
+    assert!(message.contains(&format!("on the GPU element {high} changed, and element {low}, which it was compared with, did not")), "{message}");
+
+    let mut moved = neighbours.clone();
+    moved.swap(3, 4);
+    assert_eq!(tell(words.clone(), &moved), "rank 3: the GPU's neighbours are not those that its own steps lead to");
+    assert_eq!(tell(words.clone(), &neighbours[..39]), "rank 39: the GPU's neighbours are not those that its own steps lead to");
+    assert_eq!(tell(words[..7].to_vec(), &neighbours), "the GPU's trace: word 3: the trace ends before the search does");
+    assert_eq!(tell(Vec::new(), &neighbours), "the GPU's trace: word 0: the trace ends before the search does");
+}
+
+/// A long step is shown about where it differs.
+#[test]
+fn a_long_difference_is_cut_to_what_differs() {
+    let (twin, mut words, neighbours) = pair("uniform:n=2000,d=2", 0, 512, None);
+    let layer = first_layer(&words);
+    // The pair of elements 510 and 511: the last lane's last registers.
+    words[layer + 14] ^= 1 << 31;
+    words[layer + 15] ^= 1 << 31;
+    let message = compare(&trace(&twin, words, neighbours), &twin).unwrap_err().to_string();
+    let (gpu, other) = message.split_once(", its twin ").unwrap();
+    assert!(message.len() < 320 && (gpu.contains("510]") != other.contains("510]")), "{message}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Every bit of a trace counts, and no word makes the reader panic.
+    #[test]
+    fn a_changed_word_is_found(at in any::<prop::sample::Index>(), change in prop_oneof![(0u32..32).prop_map(|bit| 1 << bit), 1u32..]) {
+        let (twin, mut words, neighbours) = pair("uniform:n=700,d=2", 0, 40, Some(3));
+        let at = at.index(words.len());
+        words[at] ^= change;
+        let error = compare(&trace(&twin, words, neighbours), &twin).unwrap_err();
+        let known = matches!(error, LessonError::Differs { .. } | LessonError::Torn { .. } | LessonError::Trace(_));
+        prop_assert!(known, "{error}");
+        prop_assert!(!error.to_string().contains('\n'));
+    }
+
+    #[test]
+    fn a_cut_or_foreign_trace_is_refused(cut in any::<prop::sample::Index>(), foreign in prop::collection::vec(any::<u32>(), 0..200)) {
+        let (twin, mut words, neighbours) = pair("uniform:n=700,d=2", 0, 40, Some(3));
+        prop_assert!(compare(&trace(&twin, foreign, neighbours.clone()), &twin).is_err());
+        words.truncate(cut.index(words.len()));
+        let refused = matches!(compare(&trace(&twin, words, neighbours), &twin), Err(LessonError::Trace(TraceError::Cut { .. })));
+        prop_assert!(refused);
+    }
+}

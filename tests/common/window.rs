@@ -1,0 +1,74 @@
+//! The window in tests, driven by the names of its parts.
+
+#![allow(dead_code, reason = "each test binary uses its own part")]
+
+use std::time::{Duration, Instant};
+
+use egui::accesskit::Role;
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable as _;
+use warpscope::app::App;
+use warpscope::app::state::State;
+use warpscope::knn::EngineKind;
+use warpscope::run::EngineChoice;
+
+pub type Window = Harness<'static, App>;
+
+/// A window without a picture.
+pub fn window(change: impl FnOnce(&mut State) + 'static) -> Window {
+    Harness::builder().with_size([1280.0, 800.0]).build_eframe(move |cc| {
+        let mut state = State::default();
+        change(&mut state);
+        App::with_state(cc, state).expect("a thread for the worker")
+    })
+}
+
+/// A small problem that is answered in a moment.
+pub fn small(state: &mut State) {
+    state.draft.generator = "uniform:n=500,d=2".to_owned();
+    state.draft.query_count = "40".to_owned();
+    state.draft.k = "8".to_owned();
+    state.draft.repeats = "2".to_owned();
+    state.draft.engine = EngineChoice::Named(EngineKind::Lockstep);
+}
+
+/// Steps until something is so.
+#[track_caller]
+pub fn until(window: &mut Window, what: &str, mut done: impl FnMut(&App) -> bool) {
+    let started = Instant::now();
+    loop {
+        window.step();
+        if done(window.state()) {
+            // Once more, so that what is there is also on screen.
+            window.run_steps(2);
+            return;
+        }
+        assert!(started.elapsed() < Duration::from_secs(60), "{what} did not happen; the log says {:?}", window.state().session().log.entries());
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[track_caller]
+pub fn until_answered(window: &mut Window) {
+    until(window, "an answer", |app| {
+        let session = app.session();
+        let counted = session.record.as_ref().is_none_or(|record| record.convergence.queries() == 0);
+        session.answered.is_some() && !app.is_busy() && session.derived.is_some() && (counted || session.theory.is_some())
+    });
+}
+
+pub fn press(window: &mut Window, button: &str) {
+    window.get_by_role_and_label(Role::Button, button).click();
+    window.run_steps(3);
+}
+
+/// Replaces a field's text.
+pub fn fill(window: &mut Window, field: &str, text: &str) {
+    window.get_by_role_and_label(Role::TextInput, field).focus();
+    window.run_steps(2);
+    window.key_press_modifiers(egui::Modifiers::COMMAND, egui::Key::A);
+    window.run_steps(2);
+    window.get_by_role_and_label(Role::TextInput, field).type_text(text);
+    window.run_steps(3);
+    assert_eq!(window.get_by_role_and_label(Role::TextInput, field).value().as_deref(), Some(text), "the field {field}");
+}

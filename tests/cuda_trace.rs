@@ -1,0 +1,140 @@
+//! What the GPU writes down of a search against the twin's recording of it, step by step, bit for bit.
+//!
+//! These tests need a GPU with NVRTC: `scripts/gpu-check` runs them on a machine that has both.
+
+mod common;
+
+use std::sync::Arc;
+
+use common::{Case, Shape, pose};
+use warpscope::cloud::Order;
+use warpscope::engines::cuda::Cuda;
+use warpscope::engines::cuda::trace::{Event, groups_in_batch};
+use warpscope::engines::lockstep;
+use warpscope::knn::Metric;
+use warpscope::lesson::{LessonError, Recording, Step, record, record_on_gpu};
+
+fn cuda() -> Cuda {
+    Cuda::open().unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Records a query on both and compares what the GPU's recording is.
+fn check(cuda: &mut Cuda, case: &Case, query: usize, batch: Option<usize>) -> Recording {
+    let problem = Arc::new(pose(case).unwrap_or_else(|error| panic!("{case:?}: {error}")));
+    let twin = record(problem.clone(), query, 32, batch, "a test").unwrap();
+    let gpu = record_on_gpu(&twin, cuda).unwrap_or_else(|error| panic!("{case:?}, query {query}: {error}"));
+    assert!(gpu.parameters.recorded_on.contains("NVIDIA"), "{}", gpu.parameters.recorded_on);
+    assert_eq!((gpu.shape(), gpu.query()), (twin.shape(), query));
+    // What the GPU cannot stage together comes in smaller batches; everything else is the twin's.
+    let without_batches =
+        |recording: &Recording| recording.steps().iter().filter(|step| !matches!(step, Step::Batch { .. })).cloned().collect::<Vec<_>>();
+    let equal = without_batches(&gpu) == without_batches(&twin);
+    assert!(equal, "{case:?}, query {query}");
+    gpu
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn equals_the_twin_step_by_step() {
+    let mut cuda = cuda();
+    let base = Case { shape: Shape::Uniform { exponent: 0 }, n: 5000, ..Case::default() };
+    let mut cases = Vec::new();
+    for k in [1, 32, 33, 100, 250, 500, 1000, 1024] {
+        for dims in [1, 2, 3, 17, 128] {
+            cases.push(Case { k, dims, ..base.clone() });
+        }
+    }
+    for k in [20, 200, 1024] {
+        for dims in [2, 3, 17] {
+            cases.push(Case { shape: Shape::Descending, k, dims, ..base.clone() });
+            cases.push(Case { shape: Shape::Duplicates { places: 1 }, k, dims, ..base.clone() });
+            cases.push(Case { shape: Shape::Duplicates { places: 40 }, k, dims, ..base.clone() });
+            cases.push(Case { shape: Shape::Grid { side: 4 }, k, dims, order: Order::Shuffled, ..base.clone() });
+            cases.push(Case { metric: Metric::Angular, k, dims, ..base.clone() });
+            cases.push(Case { exclude_self: true, k: k.min(1000), dims, foreign: dims == 3, ..base.clone() });
+        }
+    }
+    for (n, k) in [(1, 1), (1, 1024), (10, 32), (31, 33), (32, 32), (33, 32), (1000, 1024), (1024, 1024), (1025, 1024), (4097, 64)] {
+        for dims in [1, 2, 3, 17, 128] {
+            cases.push(Case { n, k, dims, ..base.clone() });
+        }
+    }
+    let mut steps = 0;
+    for case in &cases {
+        // The first and the last row: where they descend, every point is a candidate of the last.
+        for query in [0, 1] {
+            steps += check(&mut cuda, case, query, None).len();
+        }
+    }
+    println!("{} searches are equal, {steps} steps", 2 * cases.len());
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn batches_are_the_lessons() {
+    let mut cuda = cuda();
+    for (dims, batch) in [(2, 8), (2, 1), (3, 5), (17, 4), (2, 100_000)] {
+        let case = Case { n: 10_007, dims, ..Case::default() };
+        let gpu = check(&mut cuda, &case, 0, Some(batch));
+        let groups = groups_in_batch(dims, Some(batch));
+        let batches = gpu.steps().iter().filter(|step| matches!(step, Step::Batch { .. })).count();
+        assert_eq!(batches, 10_007usize.div_ceil(32 * groups), "d = {dims}, {batch} groups");
+    }
+}
+
+/// A trace that is larger than the room that it has at first, of a search at its worst: every point is a candidate.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn a_trace_without_room_is_made_again() {
+    let mut cuda = cuda();
+    let case = Case { shape: Shape::Descending, n: 100_000, k: 1024, ..Case::default() };
+    let problem = pose(&case).unwrap();
+    let trace = cuda.trace(&problem, 1, groups_in_batch(2, None)).unwrap();
+    assert!(trace.bytes() > 2 << 20, "{} bytes have room at first", trace.bytes());
+    let merges = trace.events().filter(|event| matches!(event, Ok(Event::Merged { .. }))).count();
+    assert_eq!(merges, 100_000usize.div_ceil(1024));
+    println!("{} KiB, {} events", trace.bytes() >> 10, trace.events().count());
+    let gpu = check(&mut cuda, &case, 1, None);
+    assert_eq!(gpu.merges(), merges);
+}
+
+/// A twin that did something else is not the GPU's.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn another_search_is_told_apart() {
+    let mut cuda = cuda();
+    let problem = Arc::new(pose(&Case { n: 3000, ..Case::default() }).unwrap());
+    let twin = record(problem.clone(), 0, 32, None, "a test").unwrap();
+    let mut steps = twin.steps().to_vec();
+    let layer = steps.iter().rposition(|step| matches!(step, Step::Layer { swapped, .. } if swapped.count() > 0)).unwrap();
+    let Step::Layer { swapped, .. } = &mut steps[layer] else { unreachable!("it was found") };
+    *swapped = swapped.iter().skip(1).collect();
+    let other = Recording::new(twin.parameters.clone(), problem.clone(), 0, steps);
+    match record_on_gpu(&other, &mut cuda) {
+        Err(LessonError::Differs { step, .. }) => assert_eq!(step, layer + 1),
+        other => panic!("{:?}", other.map(|recording| recording.len())),
+    }
+    assert!(matches!(record_on_gpu(&record(problem, 0, 8, None, "a test").unwrap(), &mut cuda), Err(LessonError::GpuWidth { width: 8 })));
+}
+
+/// The traced kernel counts as runs do: what its steps add up to is what the twin counts.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn steps_add_up_to_the_counters() {
+    let mut cuda = cuda();
+    let case = Case { n: 20_000, k: 100, ..Case::default() };
+    let problem = pose(&case).unwrap();
+    let trace = cuda.trace(&problem, 2, groups_in_batch(2, None)).unwrap();
+    let (counters, history) = lockstep::replay(&problem, 2);
+    let (mut candidates, mut hits, mut merges) = (0, 0, Vec::new());
+    for event in trace.events() {
+        match event.unwrap() {
+            Event::Group { candidates, .. } => hits += u32::from(candidates != 0),
+            Event::Appended { placed, .. } => candidates += placed.count_ones(),
+            Event::Merged { points_seen, max_distance } => merges.push((points_seen, max_distance)),
+            _ => {}
+        }
+    }
+    assert_eq!((candidates, hits, merges.len() as u32), (counters.candidates, counters.groups_hit, counters.merges));
+    assert_eq!(merges, history);
+}

@@ -1,0 +1,441 @@
+//! The lesson in the window, driven as a lecturer and a student would.
+
+#![cfg(feature = "gui")]
+
+#[path = "common/window.rs"]
+mod driven;
+
+use driven::{Window, fill, press, small, until, until_answered, window};
+use egui::accesskit::Role;
+use egui::{Key, Modifiers};
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable as _;
+use warpscope::app::commands::{Action, Command};
+use warpscope::app::lesson::player::Player;
+use warpscope::app::lesson::quiz::{Phase, Quiz};
+use warpscope::app::lesson::{LessonAction, Presenting, target_position};
+use warpscope::app::session::Picked;
+use warpscope::app::state::State;
+use warpscope::app::tokens::Look;
+use warpscope::app::{App, Headless, check_adapter, render_headless};
+use warpscope::lesson::Level;
+use warpscope::lesson::lessons::LESSONS;
+use warpscope::lesson::picture::Target;
+use warpscope::lesson::questions::{Answer, Ask};
+
+fn player(window: &Window) -> &Player {
+    window.state().session().lesson.player.as_ref().expect("a lesson that is recorded")
+}
+
+fn quiz(window: &Window) -> &Quiz {
+    window.state().session().lesson.quiz.as_ref().expect("a question")
+}
+
+fn position(window: &Window) -> usize {
+    player(window).cursor().position()
+}
+
+/// A window on a lesson.
+fn on_lesson(number: u32) -> Window {
+    let mut window = window(small);
+    open(&mut window, number);
+    window
+}
+
+#[track_caller]
+fn open(window: &mut Window, number: u32) {
+    window.state_mut().send(LessonAction::Open(number));
+    until(window, "the lesson", |app| !app.is_busy() && app.session().lesson.player.as_ref().is_some_and(|player| player.lesson.number == number));
+}
+
+fn key(window: &mut Window, key: Key) {
+    window.key_press(key);
+    window.run_steps(3);
+}
+
+fn shifted(window: &mut Window, key: Key) {
+    window.key_press_modifiers(Modifiers::SHIFT, key);
+    window.run_steps(3);
+}
+
+/// Clicks on what the picture shows.
+#[track_caller]
+fn click(window: &mut Window, target: Target) {
+    let place = target_position(window.state(), target).unwrap_or_else(|| panic!("{target:?} is not in the picture"));
+    window.hover_at(place);
+    window.run_steps(2);
+    for pressed in [true, false] {
+        window.event(egui::Event::PointerButton { pos: place, button: egui::PointerButton::Primary, pressed, modifiers: Modifiers::NONE });
+        window.run_steps(2);
+    }
+    window.remove_cursor();
+    window.run_steps(2);
+}
+
+#[test]
+fn the_keys_go_forward_and_back_exactly() {
+    let mut window = window(small);
+    window.key_press_modifiers(Modifiers::COMMAND, Key::L);
+    until(&mut window, "lesson 1", |app| app.session().lesson.player.is_some());
+    assert_eq!(player(&window).lesson.number, 1);
+    open(&mut window, 3);
+    let (start, before) = (position(&window), player(&window).cursor().state().clone());
+    key(&mut window, Key::ArrowRight);
+    assert_eq!(position(&window), start + 1);
+    assert_ne!(*player(&window).cursor().state(), before);
+    for _ in 0..3 {
+        key(&mut window, Key::ArrowRight);
+    }
+    key(&mut window, Key::End);
+    assert_eq!(position(&window), player(&window).range().end);
+    key(&mut window, Key::Home);
+    assert_eq!((position(&window), player(&window).cursor().state()), (start, &before));
+    key(&mut window, Key::PageDown);
+    assert_eq!(position(&window), start + 1, "a presenter's remote control");
+    key(&mut window, Key::ArrowLeft);
+    assert_eq!(player(&window).cursor().state(), &before);
+
+    open(&mut window, 5);
+    key(&mut window, Key::Num4);
+    assert_eq!(player(&window).level, Level::Layer);
+    shifted(&mut window, Key::ArrowRight);
+    shifted(&mut window, Key::ArrowRight);
+    let two = position(&window);
+    assert_eq!(player(&window).cursor().state().counts.merges, 2);
+    shifted(&mut window, Key::ArrowLeft);
+    assert_eq!(player(&window).cursor().state().counts.merges, 1);
+    key(&mut window, Key::M);
+    assert_eq!(position(&window), two);
+    key(&mut window, Key::B);
+    assert_ne!(player(&window).cursor().state().ballot, 0, "a ballot with candidates");
+    shifted(&mut window, Key::M);
+    assert_eq!(position(&window), two);
+    key(&mut window, Key::S);
+    shifted(&mut window, Key::S);
+    assert_eq!(position(&window), two);
+}
+
+#[test]
+fn it_plays_pauses_and_changes_speed() {
+    let mut window = on_lesson(5);
+    let start = position(&window);
+    let speed = window.state().state().lesson.speed;
+    key(&mut window, Key::ArrowUp);
+    assert_eq!(window.state().state().lesson.speed, speed * 2.0);
+    key(&mut window, Key::ArrowDown);
+    key(&mut window, Key::Space);
+    window.run_steps(20);
+    assert!(player(&window).is_playing() && position(&window) > start);
+    key(&mut window, Key::Space);
+    let paused = position(&window);
+    window.run_steps(20);
+    assert_eq!(position(&window), paused);
+    press(&mut window, "Step back");
+    assert!(position(&window) < paused);
+}
+
+#[test]
+fn a_click_on_curve_layer_and_scrubber_goes_there() {
+    let mut window = on_lesson(5);
+    key(&mut window, Key::End);
+    let end = position(&window);
+    let merge = player(&window).take().recording.position_of_merge(2).expect("a third merge");
+    click(&mut window, Target::Position(merge));
+    assert_eq!(position(&window), merge, "from {end}");
+
+    open(&mut window, 2);
+    key(&mut window, Key::End);
+    let layer = player(&window).range().start + 3;
+    click(&mut window, Target::Position(layer));
+    assert_eq!(position(&window), layer);
+
+    let rect = window.get_by_role_and_label(Role::Slider, "Position").rect();
+    let start = player(&window).range().start;
+    let place = egui::pos2(rect.left() + 7.0, rect.center().y);
+    window.hover_at(place);
+    window.run_steps(2);
+    for pressed in [true, false] {
+        window.event(egui::Event::PointerButton { pos: place, button: egui::PointerButton::Primary, pressed, modifiers: Modifiers::NONE });
+        window.run_steps(2);
+    }
+    assert_eq!(position(&window), start, "the left end of the scrubber");
+}
+
+#[test]
+fn a_wrong_field_says_why_and_the_lesson_stays() {
+    let mut window = on_lesson(2);
+    fill(&mut window, "k", "300");
+    window.get_by_label_contains("300 is outside 1 to 256. A warp of 8 lanes holds up to 256, 32 a lane.");
+    key(&mut window, Key::Enter);
+    assert!(!window.state().is_busy());
+    assert_eq!(player(&window).take().recording.shape().k, 32);
+    fill(&mut window, "k", "64");
+    key(&mut window, Key::Enter);
+    until(&mut window, "the lesson with k = 64", |app| {
+        app.session().lesson.player.as_ref().is_some_and(|player| player.take().recording.shape().k == 64)
+    });
+    assert_eq!(player(&window).take().recording.shape().registers, 8);
+    press(&mut window, "As the lesson has it");
+    until(&mut window, "the lesson's own k", |app| {
+        app.session().lesson.player.as_ref().is_some_and(|player| player.take().recording.shape().k == 32)
+    });
+}
+
+#[test]
+fn letters_and_digits_belong_to_a_field_that_is_typed_into() {
+    let mut window = on_lesson(5);
+    let level = player(&window).level;
+    window.get_by_role_and_label(Role::TextInput, "k").focus();
+    window.run_steps(2);
+    key(&mut window, Key::Num4);
+    key(&mut window, Key::P);
+    assert_eq!(player(&window).level, level);
+    assert!(window.state().session().lesson.quiz.is_none());
+}
+
+/// Answers the question as it is right, by mouse where that is asked for.
+fn answer(window: &mut Window, by_mouse: bool) {
+    let question = quiz(window).question().1.clone();
+    match question.answer {
+        Answer::Lanes(mask) => {
+            for lane in 0..32 {
+                if mask >> lane & 1 == 1 && by_mouse {
+                    click(window, Target::Lane(lane));
+                }
+                if !by_mouse {
+                    if mask >> lane & 1 == 1 {
+                        key(window, Key::Space);
+                    }
+                    key(window, Key::ArrowRight);
+                }
+            }
+        }
+        Answer::Number { right, .. } if by_mouse && question.ask == Ask::Slot => click(window, Target::Slot(right)),
+        Answer::Number { right, .. } if by_mouse && question.ask == Ask::Partner => click(window, Target::Lane(right)),
+        Answer::Number { right, .. } => {
+            for digit in right.to_string().chars() {
+                key(window, Key::from_name(&digit.to_string()).expect("a digit"));
+            }
+        }
+        Answer::YesNo(yes) if by_mouse => press(window, if yes { "Yes" } else { "No" }),
+        Answer::YesNo(yes) => key(window, if yes { Key::Y } else { Key::N }),
+    }
+    if by_mouse { press(window, "Answer") } else { key(window, Key::Enter) }
+}
+
+#[test]
+fn every_question_can_be_answered_by_mouse_and_by_keyboard() {
+    for number in [1, 3, 4, 6] {
+        for by_mouse in [true, false] {
+            let mut window = on_lesson(number);
+            key(&mut window, Key::P);
+            let (_, questions) = quiz(&window).place();
+            assert!(questions > 1, "lesson {number}");
+            for at in 0..questions {
+                let (_, question) = quiz(&window).question().clone();
+                assert_eq!(position(&window), question.at, "nothing later is shown");
+                key(&mut window, Key::End);
+                assert_eq!(position(&window), question.at, "nor can it be gone to");
+                assert!(window.query_by_role_and_label(Role::Slider, "Position").is_none(), "its marks would tell");
+                answer(&mut window, by_mouse);
+                assert!(matches!(quiz(&window).phase(), Phase::Answered { right: true, .. }), "{question:?}: {:?}", quiz(&window).phase());
+                assert_eq!(position(&window), question.at + usize::from(question.ask != Ask::Merges), "the next state is shown");
+                let score = window.state().session().lesson.score(number);
+                assert_eq!((score.right, score.asked), (at as u32 + 1, at as u32 + 1));
+                if by_mouse { press(&mut window, "Next question") } else { key(&mut window, Key::Enter) }
+            }
+            assert_eq!(quiz(&window).phase(), &Phase::Done);
+            key(&mut window, Key::P);
+            assert!(window.state().session().lesson.quiz.is_none());
+        }
+    }
+}
+
+#[test]
+fn a_wrong_answer_is_told_what_is_right_and_why() {
+    let mut window = on_lesson(1);
+    press(&mut window, "Predict");
+    let right = quiz(&window).question().1.answer.text(8);
+    key(&mut window, Key::Enter);
+    assert!(quiz(&window).is_asking(), "nothing was said");
+    // There is no such lane.
+    key(&mut window, Key::Num9);
+    key(&mut window, Key::Enter);
+    window.get_by_label_contains(&format!("Right is {right}."));
+    let score = window.state().session().lesson.score(1);
+    assert_eq!((score.right, score.asked), (0, 1));
+    let said = warpscope::lesson::describe::describe(&player(&window).cursor().step().expect("a step"), player(&window).cursor().state());
+    assert!(window.query_all_by_label(&said).count() > 0, "{said}");
+}
+
+#[test]
+fn the_presenter_leaves_everything_else_out() {
+    let mut window = on_lesson(1);
+    window.get_by_role_and_label(Role::Button, "File");
+    key(&mut window, Key::F5);
+    assert_eq!(window.state().session().lesson.presenting, Presenting::Presenter);
+    assert!(window.query_by_role_and_label(Role::Button, "File").is_none());
+    window.get_by_role_and_label(Role::Button, "Step forward");
+    key(&mut window, Key::F6);
+    assert_eq!(window.state().session().lesson.presenting, Presenting::Bare);
+    assert!(window.query_by_role_and_label(Role::Button, "Step forward").is_none());
+    let before = position(&window);
+    key(&mut window, Key::ArrowRight);
+    assert_eq!(position(&window), before + 1, "the keys still work");
+    key(&mut window, Key::Escape);
+    assert_eq!(window.state().session().lesson.presenting, Presenting::Presenter);
+    key(&mut window, Key::Escape);
+    assert_eq!(window.state().session().lesson.presenting, Presenting::No);
+    window.get_by_role_and_label(Role::Button, "File");
+}
+
+#[test]
+fn lesson_7_is_about_the_query_that_is_picked() {
+    let mut window = window(small);
+    press(&mut window, "Run");
+    until_answered(&mut window);
+    window.state_mut().send(Action::PickRow(123));
+    until_answered(&mut window);
+    press(&mut window, "Lesson from this query");
+    until(&mut window, "the lesson", |app| app.session().lesson.player.is_some());
+    let session = window.state().session();
+    assert_eq!(session.picked, Some(Picked::Row(123)));
+    let recording = &player(&window).take().recording;
+    let parameters = &recording.parameters;
+    assert_eq!((parameters.query_row, parameters.shape.n, parameters.shape.k), (123, 500, 8));
+    // The lesson ends with the answer that the run gave.
+    let answered = session.answered.as_ref().expect("an answer");
+    let expected: Vec<(u32, f32)> = answered.neighbors().collect();
+    key(&mut window, Key::End);
+    let found: Vec<(u32, f32)> = player(&window)
+        .cursor()
+        .state()
+        .neighbours()
+        .map(|(point, distance)| (player(&window).take().recording.problem().row(point), distance))
+        .collect();
+    assert_eq!(found, expected);
+    fill(&mut window, "Query row", "999");
+    window.get_by_label("999 is outside 0 to 499.");
+    fill(&mut window, "Query row", "7");
+    key(&mut window, Key::Enter);
+    until(&mut window, "row 7", |app| app.session().lesson.player.as_ref().is_some_and(|player| player.take().recording.parameters.query_row == 7));
+    window.key_press_modifiers(Modifiers::COMMAND, Key::L);
+    window.run_steps(3);
+    assert!(!window.state().session().lesson.open);
+    window.get_by_role_and_label(Role::Button, "Plane");
+}
+
+#[test]
+fn the_source_of_the_running_line_is_shown_and_a_click_chooses_another() {
+    let mut window = on_lesson(5);
+    key(&mut window, Key::Num4);
+    key(&mut window, Key::B);
+    key(&mut window, Key::K);
+    window.get_by_label_contains("cuda/candidate_buffer.cuh");
+    window.get_by_label_contains("unsigned candidates = __ballot_sync(ALL_LANES, distance < max_distance);");
+    window.state_mut().send(LessonAction::Source(Some(Some(3))));
+    window.run_steps(3);
+    window.get_by_label_contains("cuda/warp_knn.cuh");
+    press(&mut window, "Follow the steps");
+    window.get_by_label_contains("cuda/candidate_buffer.cuh");
+    key(&mut window, Key::K);
+    assert!(window.query_by_label_contains("cuda/candidate_buffer.cuh").is_none());
+}
+
+#[test]
+fn three_orders_are_compared_step_for_step() {
+    let mut window = on_lesson(6);
+    press(&mut window, "farthest first");
+    assert_eq!(player(&window).active(), 2);
+    key(&mut window, Key::End);
+    let merges: Vec<u32> = player(&window).cursors().iter().map(|cursor| cursor.state().counts.merges).collect();
+    assert!(merges[1] < merges[0] && merges[0] < merges[2], "{merges:?}");
+    window.get_by_role_and_label(Role::CheckBox, "Side by side").click();
+    window.run_steps(3);
+    assert!(!window.state().state().lesson.side_by_side);
+}
+
+/// A window with a picture.
+fn drawn(size: [f32; 2], look: Look, scale: f32) -> Window {
+    if let Err(error) = check_adapter() {
+        panic!("{error:#}");
+    }
+    Harness::builder().with_size(size).wgpu().build_eframe(move |cc| {
+        let mut state = State { look, scale, ..State::default() };
+        state.lesson.presenter_look = look;
+        small(&mut state);
+        App::with_state(cc, state).expect("a thread for the worker")
+    })
+}
+
+/// What the window shows is compared with what it showed.
+fn snapshot(window: &mut Window, title: &str, failures: &mut Vec<String>) {
+    window.run_steps(4);
+    // What can run is different on each machine, and said in the status line.
+    let rect = window.ctx.content_rect();
+    if window.state().session().lesson.presenting == Presenting::No {
+        window.mask(egui::Rect::from_min_max(egui::pos2(0.0, rect.bottom() - 32.0), rect.max));
+    }
+    let options = egui_kittest::SnapshotOptions::new().max_failed_pixels(60);
+    if let Err(error) = window.try_snapshot_options(title, &options) {
+        failures.push(error.to_string());
+    }
+}
+
+#[test]
+fn each_lesson_looks_as_it_did_at_each_level() {
+    let mut failures = Vec::new();
+    let mut window = drawn([960.0, 600.0], Look::Light, 1.0);
+    window.state_mut().send(Command::ToggleProblem);
+    for lesson in &LESSONS {
+        open(&mut window, lesson.number);
+        for level in Level::ALL {
+            if !player(&window).has_level(level) {
+                continue;
+            }
+            window.state_mut().send(Command::level(level));
+            window.state_mut().send(Command::ToStart);
+            for _ in 0..3 {
+                window.state_mut().send(Command::StepForward);
+            }
+            window.run_steps(2);
+            snapshot(&mut window, &format!("lesson-{}-{}", lesson.number, level.name()), &mut failures);
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn presenter_questions_and_looks_are_as_they_were() {
+    let mut failures = Vec::new();
+    for (look, name) in [(Look::Light, "light"), (Look::Dark, "dark"), (Look::HighContrast, "high-contrast")] {
+        let mut window = drawn([1280.0, 720.0], look, 1.0);
+        open(&mut window, 3);
+        window.state_mut().send(Command::StepForward);
+        window.run_steps(2);
+        snapshot(&mut window, &format!("lesson-window-{name}"), &mut failures);
+        if look == Look::Light {
+            continue;
+        }
+        window.state_mut().send(Command::Presenter);
+        snapshot(&mut window, &format!("lesson-presenter-{name}"), &mut failures);
+        window.state_mut().send(LessonAction::Open(4));
+        open(&mut window, 4);
+        window.state_mut().send(Command::Predict);
+        snapshot(&mut window, &format!("lesson-question-{name}"), &mut failures);
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn a_lesson_is_drawn_without_a_display() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let png = folder.path().join("lesson.png");
+    let show = Headless { lesson: Some(3), at: Some(100), presenter: true, size: [1280, 720], look: Look::Dark, scale: 1.0, file: None };
+    render_headless(&show, &png).unwrap_or_else(|error| panic!("{error:#}"));
+    let picture = image::open(&png).expect("a PNG").into_rgb8();
+    assert_eq!(picture.dimensions(), (1280, 720));
+    let [r, g, b, _] = warpscope::app::tokens::Palette::DARK.canvas.to_array();
+    let empty = picture.pixels().filter(|pixel| pixel.0 == [r, g, b]).count();
+    assert!(empty < 1280 * 720 * 9 / 10, "there is a picture on it");
+}

@@ -163,6 +163,11 @@ pub struct Session {
 }
 
 impl Session {
+    /// Whether a GPU is there to record a lesson with so many lanes: its warps have 32.
+    pub fn can_record_on_gpu(&self, width: u32) -> bool {
+        width == 32 && self.engines.iter().any(|engine| engine.kind == EngineKind::Cuda && matches!(engine.device, Some(Ok(_))))
+    }
+
     /// The query of the record that asks for a row of the cloud.
     pub fn query_of_row(&self, row: u32) -> Option<usize> {
         let record = self.record.as_ref().filter(|record| record.query_cloud.is_none())?;

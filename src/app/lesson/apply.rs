@@ -12,9 +12,11 @@ use crate::app::commands::Command;
 use crate::app::session::Picked;
 use crate::app::task::Task;
 use crate::app::tokens::{Look, Palette};
+use crate::engines::cuda::Cuda;
 use crate::knn::{Queries, Setup};
 use crate::lesson::lessons::{Choice, LESSONS, Lesson, Take};
 use crate::lesson::{LessonError, Level, Mark};
+use crate::progress::Progress;
 
 /// What the lesson's parts ask for, beside commands.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,6 +39,8 @@ pub enum LessonAction {
     SetWhole(bool),
     /// Takes side by side, or one alone.
     SetSideBySide(bool),
+    /// Whether a GPU records.
+    SetGpu(bool),
     /// The source of a line of the pseudocode (inside `None`: of what is running); `None` closes it.
     Source(Option<Option<usize>>),
     /// Something of the question.
@@ -174,6 +178,10 @@ impl App {
             LessonAction::Seek(_) | LessonAction::Choose(_) | LessonAction::SetWhole(_) => {}
             LessonAction::SetSpeed(speed) => self.state.lesson.speed = speed,
             LessonAction::SetSideBySide(on) => self.state.lesson.side_by_side = on,
+            LessonAction::SetGpu(on) => {
+                self.state.lesson.gpu = on;
+                self.record_lesson(lesson);
+            }
             LessonAction::Source(source) => self.session.lesson.source = source,
             LessonAction::Quiz(action) => self.quiz_action(action),
         }
@@ -244,8 +252,13 @@ impl App {
             exclude_self: self.state.draft.exclude_self,
             drop_zero_rows: self.state.draft.drop_nonfinite,
         };
+        let gpu = self.state.lesson.gpu && self.session.can_record_on_gpu(choice.width.unwrap_or(lesson.width));
         let wake = self.handles.ctx.clone();
-        let task = Task::start("lesson", move || wake.request_repaint(), move |progress| record(lesson, choice, own, setup, progress));
+        let work = move |progress: &dyn Progress| {
+            let takes = record(lesson, choice, own, setup, progress)?;
+            if gpu { on_gpu(lesson, &takes) } else { Ok(takes) }
+        };
+        let task = Task::start("lesson", move || wake.request_repaint(), work);
         match task {
             Ok(task) => self.handles.recording = Some(Recording { lesson, task }),
             Err(error) => self.session.lesson.error = Some(format!("The lesson cannot be recorded: {error}.")),
@@ -451,13 +464,7 @@ impl App {
     }
 }
 
-fn record(
-    lesson: &Lesson,
-    choice: Choice,
-    own: Option<Own>,
-    setup: Setup,
-    progress: &dyn crate::progress::Progress,
-) -> Result<Vec<Take>, LessonError> {
+fn record(lesson: &Lesson, choice: Choice, own: Option<Own>, setup: Setup, progress: &dyn Progress) -> Result<Vec<Take>, LessonError> {
     match own {
         None => lesson.record(choice, progress),
         Some(own) => {
@@ -465,4 +472,10 @@ fn record(
             lesson.record_query(&own.cloud, &own.queries, own.query, setup, width, own.arrangement()).map(|take| vec![take])
         }
     }
+}
+
+/// The same searches on the GPU, held against the twin's.
+fn on_gpu(lesson: &Lesson, takes: &[Take]) -> Result<Vec<Take>, LessonError> {
+    let mut cuda = Cuda::open()?;
+    takes.iter().map(|take| lesson.on_gpu(take, &mut cuda)).collect()
 }

@@ -31,7 +31,7 @@ pub fn panel_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palette
         ui.separator();
         ui.add(egui::Label::new(RichText::new(lesson.paragraph).color(palette.text)).wrap());
         ui.add_space(2.0);
-        choice_ui(ui, lesson, session, palette, actions);
+        choice_ui(ui, lesson, state, session, palette, actions);
         heading_ui(ui, "Questions");
         score_ui(ui, lesson, &session.lesson, palette, actions);
         heading_ui(ui, "For a class");
@@ -45,7 +45,7 @@ pub fn panel_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palette
 }
 
 /// Data, k and W.
-fn choice_ui(ui: &mut Ui, lesson: &'static Lesson, session: &Session, palette: &Palette, actions: &mut Actions) {
+fn choice_ui(ui: &mut Ui, lesson: &'static Lesson, state: &State, session: &Session, palette: &Palette, actions: &mut Actions) {
     heading_ui(ui, "Data");
     let mut draft = session.lesson.draft(lesson);
     let before = draft.clone();
@@ -105,6 +105,14 @@ fn choice_ui(ui: &mut Ui, lesson: &'static Lesson, session: &Session, palette: &
         fact_ui(ui, "Points, n", format::count(shape.n.into()), palette);
         fact_ui(ui, "K = W·R", format!("{} = {}·{}", shape.capacity(), shape.width, shape.registers), palette);
         fact_ui(ui, "Recorded on", recorded_on(&parameters.recorded_on), palette);
+    }
+    if session.can_record_on_gpu(32) {
+        let mut gpu = state.lesson.gpu;
+        let about = "The kernel itself searches and writes down what it does; its steps are held against the twin's. A GPU's warp has 32 lanes.";
+        let response = ui.add_enabled(session.lesson.draft(lesson).width == 32, egui::Checkbox::new(&mut gpu, "Record on the GPU"));
+        if response.on_hover_text(about).on_disabled_hover_text(about).changed() {
+            actions.send(LessonAction::SetGpu(gpu));
+        }
     }
 }
 

@@ -184,12 +184,29 @@ fn click(target: Target, column: Option<usize>, asking: bool, player: &Player, a
     }
 }
 
+/// Cells that stand one under the other, as one.
+fn columns_of(cells: impl Iterator<Item = Rect>) -> Vec<Rect> {
+    /// Rows farther apart are parts of their own.
+    const GAP: f32 = 8.0;
+    let mut columns: Vec<Rect> = Vec::new();
+    for cell in cells {
+        let above = columns.iter_mut().find(|column| {
+            (column.left() - cell.left()).abs() < 1.0 && (column.right() - cell.right()).abs() < 1.0 && cell.expand(GAP).intersects(**column)
+        });
+        match above {
+            Some(column) => *column = column.union(cell),
+            None => columns.push(cell),
+        }
+    }
+    columns
+}
+
 /// What a question is about, and what was chosen, around it.
 fn marks_ui(ui: &Ui, made: &Made, quiz: &Quiz, player: &Player, palette: &tokens::Palette) {
     let painter = ui.painter().with_clip_rect(made.key.rect.intersect(ui.clip_rect()));
     let ring = |target: Target, color: Color32, width: f32, grow: f32| {
-        for spot in made.scene.spots.iter().filter(|spot| spot.target == target) {
-            painter.rect_stroke(made.place.rect(spot.area).expand(grow), 3.0, Stroke::new(width, color), StrokeKind::Outside);
+        for rect in columns_of(made.scene.spots.iter().filter(|spot| spot.target == target).map(|spot| made.place.rect(spot.area))) {
+            painter.rect_stroke(rect.expand(grow), 3.0, Stroke::new(width, color), StrokeKind::Outside);
         }
     };
     let (_, question) = quiz.question();
@@ -225,5 +242,18 @@ fn marks_ui(ui: &Ui, made: &Made, quiz: &Quiz, player: &Player, palette: &tokens
             }
         }
         _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use egui::pos2;
+
+    #[test]
+    fn cells_of_a_lane_are_ringed_together_and_its_other_place_apart() {
+        let cell = |x: f32, y: f32| Rect::from_min_size(pos2(x, y), vec2(10.0, 8.0));
+        let rings = columns_of([cell(20.0, 0.0), cell(20.0, 9.0), cell(20.0, 18.0), cell(20.0, 80.0), cell(31.0, 9.0)].into_iter());
+        assert_eq!(rings, [Rect::from_min_max(pos2(20.0, 0.0), pos2(30.0, 26.0)), cell(20.0, 80.0), cell(31.0, 9.0)]);
     }
 }

@@ -26,13 +26,15 @@ pub struct LessonView {
     pub speed: f32,
     /// Whether takes are shown side by side, where there are several.
     pub side_by_side: bool,
+    /// Whether a GPU records where one can.
+    pub gpu: bool,
     /// How the presenter looks.
     pub presenter_look: Look,
 }
 
 impl Default for LessonView {
     fn default() -> Self {
-        Self { number: 1, speed: 2.0, side_by_side: true, presenter_look: Look::HighContrast }
+        Self { number: 1, speed: 2.0, side_by_side: true, gpu: false, presenter_look: Look::HighContrast }
     }
 }
 

@@ -32,7 +32,10 @@ impl App {
         let text = if presenting == Presenting::No { TEXT } else { (window.y / 40.0).min(window.x / 70.0).clamp(TEXT, 40.0) };
         let (session, actions) = (&self.session.lesson, &mut self.actions);
         let player = session.player.as_ref().filter(|player| player.lesson.number == self.state.lesson.number);
-        if let Some(player) = player.filter(|_| presenting != Presenting::Bare) {
+        // While there are questions, the presenter has no room for the player, which would be locked most of the time.
+        let asks = session.quiz.is_some();
+        let hidden = presenting == Presenting::Bare || (presenting == Presenting::Presenter && asks);
+        if let Some(player) = player.filter(|_| !hidden) {
             let frame = panel.inner_margin(Margin::symmetric(10, 5));
             Panel::bottom("player").frame(frame).show(ui, |ui| {
                 let asking = session.is_asking();
@@ -49,6 +52,8 @@ impl App {
         }
         CentralPanel::default().frame(Frame::NONE.fill(palette.canvas).inner_margin(Margin::same(4))).show(ui, |ui| match player {
             Some(player) => {
+                // Beside the question, the picture has less room; the question itself is large.
+                let text = if asks && presenting != Presenting::No { (text * 0.8).max(TEXT) } else { text };
                 let look = Look { together: self.state.lesson.side_by_side, text, palette: Palette::base(look, ui.visuals()), tokens: palette };
                 picture_ui(ui, &mut self.handles.picture_of_lesson, session, player, look, actions);
             }

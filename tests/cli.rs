@@ -490,6 +490,10 @@ fn a_lesson_is_drawn_without_a_window() {
     assert_ne!(late, image::open(place.path("light.png")).unwrap());
     assert!(!place.path("steps.jsonl").exists(), "only what was asked for");
 
+    place.ok("lesson --lesson 1 --png large.png --at 13 --text 24");
+    place.ok("lesson --lesson 1 --png usual.png --at 13");
+    assert_ne!(image::open(place.path("large.png")).unwrap(), image::open(place.path("usual.png")).unwrap());
+
     let done = place.ok("lesson --lesson 6 --k 8 --width 4 --gif six.gif --take shuffled --level lane --most 5 --size 960x540");
     assert!(done.stderr.starts_with("note: pictures show 5 of ") && done.stderr.contains("at level lane; --most "), "{}", done.stderr);
 }
@@ -521,6 +525,7 @@ fn a_picture_that_makes_no_sense_is_refused_before_the_work() {
         ("lesson --lesson 1", "--out"),
         ("lesson --lesson 1 --png a.png --size 320x200", "a picture has no room below 960x540"),
         ("lesson --lesson 1 --png a.png --size large", "a size is width x height, such as 1280x720"),
+        ("lesson --lesson 1 --png a.png --text 99", "99 is not in 8..=48"),
         ("lesson --lesson 1 --gif a.gif --at 3", "--png"),
         ("lesson --lesson 1 --gif a.gif --level bit", "search, merge, stage, layer, lane"),
     ] {

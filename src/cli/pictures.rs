@@ -62,10 +62,13 @@ pub struct PictureArgs {
     /// The colours of pictures [default: light; in the handout as the reader has it]
     #[arg(long, value_parser = PossibleValuesParser::new(["light", "dark", "high-contrast"]), help_heading = "How it looks")]
     look: Option<String>,
-    /// Width and height of a picture, 960x540 or more; what is larger shows more, with smaller text [default: 1280x720]
+    /// Width and height of a picture, 960x540 or more [default: 1280x720, and 960x540 in the handout]
     #[arg(long, value_name = "WxH", value_parser = size, help_heading = "How it looks")]
     size: Option<[f32; 2]>,
-    /// Pixels for each of them
+    /// How high running text is, 8 to 48; all other text goes with it [default: a 45th of the picture's height]
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(8..=48), help_heading = "How it looks")]
+    text: Option<u16>,
+    /// Pixels for each point of a picture; 2 makes 2560x1440 of 1280x720
     #[arg(long, value_name = "NUMBER", default_value_t = 1.0, help_heading = "How it looks")]
     scale: f32,
     /// How long a picture of the GIF stays, in seconds; the last one stays longer
@@ -140,8 +143,11 @@ impl PictureArgs {
             Some(name) => takes.iter().filter(|take| take.arrangement.name() == name).cloned().collect(),
             None => takes.to_vec(),
         };
-        let film = Film::new(lesson, shown, self.size.unwrap_or(SIZE), self.scale, self.palette());
-        let paper = Film::new(lesson, film.takes.clone(), self.size.unwrap_or(SIZE_ON_PAPER), 1.0, self.palette());
+        let film = |size: [f32; 2], scale: f32| {
+            let film = Film::new(lesson, shown.clone(), self.size.unwrap_or(size), scale, self.palette());
+            Film { text: self.text.map_or(film.text, f32::from), ..film }
+        };
+        let (film, paper) = (film(SIZE, self.scale), film(SIZE_ON_PAPER, 1.0));
         // All that may be wrong, before anything is written.
         let at = moments::check(&film.lead().recording, self.at.unwrap_or(film.lead().range.end))?;
         let (frames, figures) = (self.moments(MOST_FRAMES, &film)?, self.moments(MOST_ON_PAPER, &film)?);

@@ -85,8 +85,8 @@ impl Painter<'_> {
     fn shape(&mut self, shape: &Shape) {
         match shape {
             Shape::Rect { area, round, fill, line } => self.path(rect(*area, *round), *fill, *line),
-            // As one shape, which is what they are where all of them hide what is behind.
-            Shape::Dots { centers, radius, fill: Some(fill), line: None } if fill.opacity >= 1.0 => {
+            // As one shape: where they overlap, they hide no more than one of them.
+            Shape::Dots { centers, radius, fill: Some(fill), line: None } => {
                 let mut dots = PathBuilder::new();
                 for &[x, y] in centers {
                     dots.push_circle(x, y, *radius);

@@ -67,13 +67,14 @@ impl Writer<'_> {
                 let round = if *round > 0.0 { format!(" rx=\"{}\"", short(*round)) } else { String::new() };
                 let _ = writeln!(self.out, "<rect{}{round} style=\"{style}\"/>", corners(*area));
             }
-            Shape::Dots { centers, radius, fill: Some(fill), line: None } if fill.opacity >= 1.0 => {
+            Shape::Dots { centers, radius, fill: Some(fill), line: None } => {
                 // One path of points with round ends: a fraction of as many circles.
                 let mut path = String::new();
                 for &[x, y] in centers {
                     let _ = write!(path, "M{} {}h0", short(x), short(y));
                 }
-                let style = format!("fill:none;stroke:{};stroke-width:{};stroke-linecap:round", (self.color)(fill.ink), short(radius * 2.0));
+                let [color, opacity] = [(self.color)(fill.ink), opacity("stroke", *fill)];
+                let style = format!("fill:none;stroke:{color}{opacity};stroke-width:{};stroke-linecap:round", short(radius * 2.0));
                 let _ = writeln!(self.out, "<path d=\"{path}\" style=\"{style}\"/>");
             }
             Shape::Dots { centers, radius, fill, line } => {

@@ -42,7 +42,7 @@ pub fn controls_ui(ui: &mut Ui, player: &Player, controls: Controls<'_>, actions
         });
         speed_ui(ui, controls.view.speed, actions);
         ui.separator();
-        level_ui(ui, player, controls.asking, palette, actions);
+        level_ui(ui, player, controls, actions);
     });
     if controls.brief {
         return;
@@ -104,8 +104,10 @@ fn speed_ui(ui: &mut Ui, speed: f32, actions: &mut Actions) {
 }
 
 /// What one step is.
-fn level_ui(ui: &mut Ui, player: &Player, asking: bool, palette: &Palette, actions: &mut Actions) {
-    ui.label(RichText::new("One step is a").color(palette.text_weak));
+fn level_ui(ui: &mut Ui, player: &Player, Controls { asking, brief, palette, .. }: Controls<'_>, actions: &mut Actions) {
+    if !brief {
+        ui.label(RichText::new("One step is a").color(palette.text_weak));
+    }
     ui.spacing_mut().item_spacing.x = 3.0;
     for (at, level) in Level::ALL.into_iter().enumerate() {
         let command = Command::level(level);

@@ -10,8 +10,10 @@ use crate::lesson::pseudocode::{LINES, line_of};
 /// A line is indented by so many letters for each depth.
 const INDENT: usize = 2;
 
-/// The smallest share of running text that is still read from the back row.
+/// The smallest share of running text that all lines, or a half of them, may have; where that is too large still, a few lines
+/// are shown as large as this.
 const SMALLEST: f32 = 0.62;
+const FEW: f32 = 0.85;
 
 /// Lines of the pseudocode at a size, broken where they are too long.
 struct Layout {
@@ -67,7 +69,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
         Some(layout) => (layout, "The kernel, in short"),
         None => {
             let says = if half.start == merge { "The kernel, in short: its merge" } else { "The kernel, in short: its search" };
-            (sizes(half.clone()).unwrap_or_else(|| Layout::new(text * SMALLEST, &words, half, inside)), says)
+            (sizes(half.clone()).unwrap_or_else(|| Layout::new(text * FEW, &words, half, inside)), says)
         }
     };
     scene.label(title, 0.0, sans(text, Ink::Text), says);

@@ -31,13 +31,30 @@ pub fn page(lesson: &Lesson, take: &Take, view: &View<'_>, [wide, high]: [f32; 2
     page.scene
 }
 
-/// Which parts a lesson needs, and where they are.
+/// A page that is fewer text sizes wide has large type: for a class, and its last row.
+const LARGE: f32 = 80.0;
+
+/// Which parts a lesson needs, and where they are. In large type few lines of code are enough, and what has many lanes gets
+/// the width.
 fn parts(shows: Shows, view: &View<'_>, room: Area, gap: f32) -> Vec<(Part, Area)> {
     let columns = |shares: &[f32]| split(room, shares, gap, false);
+    // One of the two runs.
+    let running = if merge_runs(view) { Part::Network } else { Part::Ballot };
+    let large = room.width < LARGE * view.text;
     match shows {
+        Shows::Overflow if large => {
+            let [top, bottom] = split(room, &[0.54, 0.46], gap, true)[..] else { return Vec::new() };
+            let bottom = split(bottom, &[0.4, 0.25, 0.35], gap, false);
+            vec![(Part::Ballot, top), (Part::Warp, bottom[0]), (Part::Cloud, bottom[1]), (Part::Code, bottom[2])]
+        }
+        Shows::Whole if large => {
+            let [left, right] = columns(&[0.32, 0.68])[..] else { return Vec::new() };
+            let (left, right) = (split(left, &[0.45, 0.55], gap, true), split(right, &[0.37, 0.41, 0.22], gap, true));
+            vec![(Part::Cloud, left[0]), (Part::Account, left[1]), (Part::Warp, right[0]), (running, right[1]), (Part::Code, right[2])]
+        }
         Shows::FirstSort | Shows::SecondMinimum => {
             let [network, right] = columns(&[0.5, 0.5])[..] else { return Vec::new() };
-            let rows = split(right, &[0.6, 0.4], gap, true);
+            let rows = split(right, if large { &[0.7, 0.3] } else { &[0.6, 0.4] }, gap, true);
             vec![(Part::Network, network), (Part::Warp, rows[0]), (Part::Code, rows[1])]
         }
         Shows::Overflow => {
@@ -48,8 +65,6 @@ fn parts(shows: Shows, view: &View<'_>, room: Area, gap: f32) -> Vec<(Part, Area
         Shows::Whole => {
             let [left, middle, right] = columns(&[0.28, 0.45, 0.27])[..] else { return Vec::new() };
             let (left, middle) = (split(left, &[0.52, 0.48], gap, true), split(middle, &[0.5, 0.5], gap, true));
-            // One of the two runs.
-            let running = if merge_runs(view) { Part::Network } else { Part::Ballot };
             vec![(Part::Cloud, left[0]), (Part::Account, left[1]), (Part::Warp, middle[0]), (running, middle[1]), (Part::Code, right)]
         }
     }

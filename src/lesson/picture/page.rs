@@ -49,7 +49,7 @@ fn parts(shows: Shows, view: &View<'_>, room: Area, gap: f32) -> Vec<(Part, Area
         }
         Shows::Whole if large => {
             let [left, right] = columns(&[0.32, 0.68])[..] else { return Vec::new() };
-            let (left, right) = (split(left, &[0.45, 0.55], gap, true), split(right, &[0.32, 0.48, 0.2], gap, true));
+            let (left, right) = (split(left, &[0.45, 0.55], gap, true), split(right, &[0.38, 0.45, 0.17], gap, true));
             vec![(Part::Cloud, left[0]), (Part::Account, left[1]), (Part::Warp, right[0]), (running, right[1]), (Part::Code, right[2])]
         }
         Shows::FirstSort | Shows::SecondMinimum => {

@@ -41,7 +41,8 @@ pub fn account(state: &State) -> Account {
     }
 }
 
-fn expected(shape: Shape, points: u32) -> Expected {
+/// What the theory expects of so many points in random order.
+pub fn expected(shape: Shape, points: u32) -> Expected {
     if points == 0 {
         return Expected::default();
     }

@@ -53,7 +53,7 @@ pub fn describe(step: &Step, after: &State) -> String {
             };
             let done = layer.size == capacity && layer.stride == 1;
             let (what, end) = match part {
-                Part::Sort => ("Sort", " The buffer is sorted."),
+                Part::Sort => ("Sort", " What came from the buffer is sorted."),
                 Part::Resort => ("Re-sort", " The intermediate result is sorted again."),
             };
             format!("{what}, size {}, stride {}: {how}; {pairs}.{}", layer.size, layer.stride, if done { end } else { "" })
@@ -108,16 +108,17 @@ fn positions(slots: Vec<(u32, u32)>, after: &State) -> String {
 
 fn new_bound(points_seen: u32, before: f32, now: f32, after: &State) -> String {
     let (k, merge) = (after.shape.k, after.counts.merges);
-    let seen = count(points_seen.into(), "point was", "points were");
+    let upto = if points_seen == after.shape.n { "seen" } else { "seen up to its last candidate" };
+    let seen = format!("{} {upto}", count(points_seen.into(), "point was", "points were"));
     if now.is_infinite() {
-        return format!("Merge {merge} is done. Fewer than {k} neighbours are known, so that max_distance stays infinite; {seen} seen.");
+        return format!("Merge {merge} is done. Fewer than {k} neighbours are known, so that max_distance stays infinite; {seen}.");
     }
     let change = if before == now {
         format!("stays at {}", significant(now.into()))
     } else {
         format!("falls from {} to {}", if before.is_infinite() { "infinity".to_owned() } else { significant(before.into()) }, significant(now.into()))
     };
-    format!("Merge {merge} is done. max_distance {change}, the squared distance of neighbour {k}; {seen} seen.")
+    format!("Merge {merge} is done. max_distance {change}, the squared distance of neighbour {k}; {seen}.")
 }
 
 fn finished(after: &State) -> String {
@@ -148,10 +149,8 @@ pub fn hex(mask: u32, width: u32) -> String {
     format!("0x{mask:0digits$x}", digits = width as usize / 4)
 }
 
-/// The lanes of a mask in words: `lane 3`, `lanes 3 and 17`, `lanes 0 to 7 and 12`, `all 32 lanes`; `18 lanes` where
-/// naming them would fill the line.
+/// The lanes of a mask in words: `lane 3`, `lanes 3 and 17`, `lanes 0 to 7 and 12`, `all 32 lanes`.
 pub fn lanes(mask: u32, width: u32) -> String {
-    const MOST: usize = 6;
     if mask.count_ones() == width && width > 1 {
         return format!("all {width} lanes");
     }
@@ -174,8 +173,7 @@ pub fn lanes(mask: u32, width: u32) -> String {
         [] => "no lane".to_owned(),
         [only] if mask.count_ones() == 1 => format!("lane {only}"),
         [only] => format!("lanes {only}"),
-        [first @ .., last] if words.len() <= MOST => format!("lanes {} and {last}", first.join(", ")),
-        _ => format!("{} lanes", mask.count_ones()),
+        [first @ .., last] => format!("lanes {} and {last}", first.join(", ")),
     }
 }
 

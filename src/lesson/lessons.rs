@@ -122,8 +122,10 @@ pub const LESSONS: [Lesson; 7] = [
     Lesson {
         number: 1,
         title: "Sorting in a warp: one key a lane",
-        paragraph: "A warp is a row of threads, its lanes, that do the same thing at the same time. Here every lane holds one key, a squared distance. \
-            In each layer lane L compares its key with that of lane L ^ stride, which it reads by shuffle: one of the two keeps the smaller key, the \
+        paragraph: "A warp is a row of threads, its lanes, that do the same thing at the same time. Here every lane holds one key, the squared distance \
+            of a point to the query, in a register, its own fast memory. How the keys came there is for lesson 4; here they are sorted. \
+            In each layer lane L compares its key with that of lane L ^ stride (the number that differs in one bit, that of the stride), which it \
+            reads by shuffle, straight from the other's register: one of the two keeps the smaller key, the \
             other the larger. Which one is decided by the lane's number alone, never by the data. First pairs are sorted, then fours, then all, \
             neighbouring runs always in opposite directions, so that the next size finds them going up and then down, which is called bitonic.",
         generator: "uniform:d=2",
@@ -175,8 +177,8 @@ pub const LESSONS: [Lesson; 7] = [
     Lesson {
         number: 4,
         title: "The candidate buffer and the ballot",
-        paragraph: "Merging costs much, so it is put off: points closer than max_distance, the distance of the k-th neighbour so far, are candidates and \
-            wait in a buffer of K slots. All lanes vote at once, and the ballot gives every lane the same word with one bit a lane. A candidate counts \
+        paragraph: "Merging costs much, so it is put off: points closer than max_distance, the squared distance of the k-th neighbour so far, are candidates and \
+            wait in a buffer of K slots. All lanes vote at once, and the ballot gives every lane the same number with one bit a lane. A candidate counts \
             the voting lanes below its own, adds the slots that are taken, and knows its slot without asking anybody. When the buffer is full it is \
             merged, max_distance falls, and candidates that found no slot must vote again: some of them are no longer close enough.",
         generator: "uniform:d=2",
@@ -315,7 +317,12 @@ impl Lesson {
 
     /// What to ask about a take, in the order in which it comes up.
     pub fn questions(&self, take: &Take) -> Vec<Question> {
-        questions(&take.recording, take.range.clone(), self.asks, QUESTIONS_EACH)
+        let mut questions = questions(&take.recording, take.range.clone(), self.asks, QUESTIONS_EACH);
+        if self.arrangements.len() > 1 {
+            let order = take.arrangement.name().replace('-', " ");
+            questions.iter_mut().for_each(|question| question.text = format!("Points {order}: {}", question.text));
+        }
+        questions
     }
 }
 

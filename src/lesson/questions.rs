@@ -148,9 +148,11 @@ fn question(recording: &Recording, ask: Ask, at: usize, before: &State, number: 
         (Ask::Merges, _) => {
             let Ok(merges) = u32::try_from(recording.merges()) else { return None };
             let text = format!("{} points, k = {}, a buffer of {capacity}: how many merges will there be?", thousands(shape.n.into()), shape.k);
-            // Where every point is a candidate, it can be known.
+            // Where every point is a candidate, it can be known; else who knows the theory's bound is right, unless that is
+            // far off.
             let worst = theory::worst_case_merges(shape.n as usize, capacity as usize);
-            let within = if u64::from(merges) == worst { 0 } else { merges / 4 };
+            let bound = super::account::expected(shape, shape.n).merges.floor() as u32;
+            let within = if u64::from(merges) == worst { 0 } else { bound.saturating_sub(merges).min(merges / 2).max(merges / 4) };
             (0, text, Answer::Number { right: merges, within })
         }
         (Ask::Votes, Step::Ballot { mask }) => {

@@ -35,14 +35,14 @@ fn a_ballot_is_told_as_a_teacher_would() {
 }
 
 #[test]
-fn lanes_are_named_while_they_are_few() {
+fn lanes_are_named_all() {
     let cases = [
         (0, "no lane"),
         (1, "lane 0"),
         (0b11, "lanes 0 and 1"),
         (0b111, "lanes 0 to 2"),
         (0b1_1101, "lanes 0 and 2 to 4"),
-        (0x0015_5555, "11 lanes"),
+        (0x0001_5555, "lanes 0, 2, 4, 6, 8, 10, 12, 14 and 16"),
         (u32::MAX, "all 32 lanes"),
     ];
     for (mask, words) in cases {

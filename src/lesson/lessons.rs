@@ -214,8 +214,9 @@ pub const LESSONS: [Lesson; 7] = [
         number: 6,
         title: "Why order matters",
         paragraph: "The same points, met in three orders, give the same neighbours at a very different cost. In random order the i-th point is a candidate \
-            with a probability of at most (k + K) / i, so there are on average at most about 3 + 2 ln(n / 2k) merges where k = K. Nearest first, the first merge finds all neighbours and \
-            nothing else passes. Farthest first, every point is closer than all before it: each one goes into the buffer, and there are n / K merges.",
+            with a probability of at most (k + K) / i, so there are at most about 3 + 2 ln(n / 2k) merges where k = K, on \
+            average. Nearest first, the first merge finds all neighbours and nothing else passes. Farthest first, every point is closer than all before \
+            it: each one goes into the buffer, and there are n / K merges.",
         generator: "uniform:d=2",
         points_per_place: 64,
         seed: 17,

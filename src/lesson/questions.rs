@@ -155,7 +155,8 @@ fn question(recording: &Recording, ask: Ask, at: usize, before: &State, number: 
             let bound = significant(before.max_distance.into());
             // As far as digits are shown, and the picture has as many as the question, every vote must be plain to see.
             let close = |&distance: &f32| distance != before.max_distance && significant(distance.into()) == bound;
-            if recording.distances(before.group?).iter().any(close) {
+            // Against infinity every point passes.
+            if before.max_distance.is_infinite() || recording.distances(before.group?).iter().any(close) {
                 return None;
             }
             let text = format!("max_distance is {bound}. Which lanes vote?");

@@ -96,7 +96,7 @@ fn sentences_name_true_numbers() {
                 Step::Padded { first } => assert_eq!(number_after(&sentence, "holds "), *first),
                 Step::Finished => assert_eq!(number_after(&sentence, "the "), after.neighbours().count() as u32),
                 Step::Batch { first, .. } => assert_eq!(number_after(&sentence, ": points "), *first),
-                Step::Group { base, .. } => assert_eq!(number_after(&sentence.replace("points ", "point "), "one point, point "), *base),
+                Step::Group { base, .. } => assert_eq!(number_after(&sentence.replace("points ", "point "), ", point "), *base),
                 Step::BufferFull | Step::Swap => assert!(sentence.contains(&recording.shape().capacity().to_string())),
             }
             lines.insert(line_of(&step));

@@ -398,7 +398,7 @@ fn runs_are_compared() {
 fn a_lesson_is_written_without_a_window() {
     let place = Place::new();
     let done = place.ok("lesson --lesson 3 --k 64 --out three");
-    assert!(done.stdout.contains("recorded on  lockstep"), "{}", done.stdout);
+    assert!(done.stdout.contains("recorded on  the lockstep twin"), "{}", done.stdout);
     assert!(done.stdout.contains("Merging two sorted lists") && done.stdout.contains("handout.html"), "{}", done.stdout);
     assert_eq!(done.stderr, "");
     let steps = fs::read_to_string(place.path("three/steps.jsonl")).unwrap();
@@ -508,6 +508,12 @@ fn a_picture_that_makes_no_sense_is_refused_before_the_work() {
     let past = format!("lesson --lesson 1 --png a.png --at {}", steps + 1);
     let cases = [
         (past.as_str(), format!("step {}: the search has {steps} steps", steps + 1)),
+        (&format!("lesson --lesson 1 --out b/c --png --at {}", steps + 1), format!("step {}: the search has {steps} steps", steps + 1)),
+        ("lesson --lesson 1 --png a.x --svg ./a.x", "cannot write: two of the files would be one; give each a name of its own: ./a.x".to_owned()),
+        (
+            "lesson --frames b --png b/frame-0001.png",
+            "cannot write: two of the files would be one; give each a name of its own: b/frame-0001.png".to_owned(),
+        ),
         ("lesson --lesson 1 --gif a.gif --from 9 --to 4", "from step 9 to step 4: the first comes after the last".to_owned()),
         ("lesson --lesson 1 --frames film --most 0", "most = 0: at least 1 picture is needed".to_owned()),
         ("lesson --lesson 1 --gif a.gif --every 0", "every = 0: at least 1 picture is needed".to_owned()),
@@ -540,6 +546,7 @@ fn a_picture_that_makes_no_sense_is_refused_before_the_work() {
         .filter(|name| name.starts_with("a."))
         .collect();
     assert_eq!(left, [""; 0]);
+    assert!(!place.path("b").exists() && !place.path("film").exists(), "folders of what was refused");
 }
 
 #[test]

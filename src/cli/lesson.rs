@@ -12,11 +12,8 @@ use crate::cloud::{self, ColumnChoice, Order, Source};
 use crate::engines::cuda::Cuda;
 use crate::export::text;
 use crate::knn::{EngineKind, Metric, Setup};
-use crate::lesson::lessons::{self, Arrangement, Choice, LESSONS, Lesson, Take};
-use crate::lesson::{Parameters, Shape};
-
-/// The lesson that takes anybody's data.
-const OWN_DATA: u32 = 7;
+use crate::lesson::Shape;
+use crate::lesson::lessons::{self, Arrangement, Choice, LESSONS, Lesson, OWN_DATA, Take};
 
 /// `warpscope lesson`
 #[derive(Debug, clap::Args)]
@@ -168,16 +165,10 @@ impl LessonArgs {
     }
 }
 
-/// What ran; of a GPU, that its steps were looked at.
-fn recorded_on(parameters: &Parameters) -> String {
-    let what = &parameters.recorded_on;
-    if what == EngineKind::Lockstep.name() { what.clone() } else { format!("{what}, every step as its twin's") }
-}
-
 fn summary(lesson: &Lesson, takes: &[Take], written: &[String]) -> String {
     let mut rows = vec![vec!["lesson".to_owned(), format!("{}, {}", lesson.number, lesson.title)]];
     if let Some(take) = takes.first() {
-        rows.push(vec!["recorded on".to_owned(), recorded_on(&take.recording.parameters)]);
+        rows.push(vec!["recorded on".to_owned(), take.recording.parameters.what_ran()]);
     }
     for take in takes {
         let recording = &take.recording;

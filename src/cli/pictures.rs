@@ -7,7 +7,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::bar::Bar;
 use super::output;
-use crate::export::{self, text};
+use crate::export::{self, MadeFolder, text};
 use crate::lesson::Level;
 use crate::lesson::handout::Theme;
 use crate::lesson::lessons::{Lesson, Take};
@@ -97,6 +97,8 @@ pub struct Plan {
     svg: Option<PathBuf>,
     gif: Option<PathBuf>,
     frames: Option<PathBuf>,
+    /// Gone again, where nothing is written into them.
+    made: Vec<MadeFolder>,
 }
 
 impl PictureArgs {
@@ -117,16 +119,18 @@ impl PictureArgs {
             (Some(None), Some(dir)) => Ok(Some(dir.join(default))),
             (Some(None), None) => bail!("--{flag}: it needs a name, or --out DIR, where it is called {default}"),
         };
-        let plan = Plan {
+        let mut plan = Plan {
             steps: self.out.iter().flat_map(|dir| takes.iter().map(|take| dir.join(steps_file(take, takes.len())))).collect(),
             handout: self.out.as_ref().map(|dir| dir.join("handout.html")),
             png: name("png", &self.png, "lesson.png")?,
             svg: name("svg", &self.svg, "lesson.svg")?,
             gif: name("gif", &self.gif, "lesson.gif")?,
             frames: name("frames", &self.frames, "frames")?,
+            made: Vec::new(),
         };
+        plan.is_one_of_each()?;
         for dir in self.out.iter().chain(&plan.frames) {
-            std::fs::create_dir_all(dir).map_err(|why| anyhow::anyhow!("cannot write: {why}: {}", dir.display()))?;
+            plan.made.push(MadeFolder::new(dir)?);
         }
         for file in plan.files() {
             export::check(file)?;
@@ -205,6 +209,32 @@ impl Plan {
     pub fn files(&self) -> impl Iterator<Item = &Path> {
         self.steps.iter().chain(&self.handout).chain(&self.png).chain(&self.svg).chain(&self.gif).map(PathBuf::as_path)
     }
+
+    /// Refuses to write one file over another.
+    fn is_one_of_each(&self) -> anyhow::Result<()> {
+        let mut places: Vec<PathBuf> = self.frames.iter().map(|dir| resolved(dir)).collect();
+        for file in self.files() {
+            let place = resolved(file);
+            let is_frame = self.frames.is_some() && place.parent() == places.first().map(PathBuf::as_path) && is_frame(&place);
+            if is_frame || places.contains(&place) {
+                bail!("cannot write: two of the files would be one; give each a name of its own: {}", file.display());
+            }
+            places.push(place);
+        }
+        Ok(())
+    }
+}
+
+/// Where a path leads, though its end may not be there yet.
+fn resolved(path: &Path) -> PathBuf {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let there = path.ancestors().find_map(|above| Some((above.canonicalize().ok()?, path.strip_prefix(above).ok()?)));
+    // Without an end to add, joining would add a slash.
+    there.map_or(path.clone(), |(above, rest)| if rest.as_os_str().is_empty() { above } else { above.join(rest) })
+}
+
+fn is_frame(path: &Path) -> bool {
+    path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with("frame-") && name.ends_with(".png"))
 }
 
 fn steps_file(take: &str, takes: usize) -> String {

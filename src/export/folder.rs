@@ -6,6 +6,41 @@ use std::path::{Path, PathBuf};
 use super::{ExportError, tables, trace, write};
 use crate::run::{RunFile, RunRecord};
 
+/// A folder that was made for what comes, with those above it, and goes again if nothing came.
+#[derive(Debug)]
+pub struct MadeFolder {
+    /// Those that were not there, the innermost first.
+    made: Vec<PathBuf>,
+}
+
+impl MadeFolder {
+    /// Makes a folder, where it is not there.
+    ///
+    /// # Errors
+    /// [`ExportError::Io`].
+    pub fn new(dir: &Path) -> Result<Self, ExportError> {
+        let made = dir.ancestors().take_while(|folder| !folder.as_os_str().is_empty() && !folder.exists()).map(Path::to_owned).collect();
+        // Some may be made before one cannot be.
+        let folder = Self { made };
+        std::fs::create_dir_all(dir).map_err(ExportError::io(dir))?;
+        Ok(folder)
+    }
+
+    /// Something came.
+    pub fn keep(mut self) {
+        self.made.clear();
+    }
+}
+
+impl Drop for MadeFolder {
+    fn drop(&mut self) {
+        for folder in &self.made {
+            // Only where it is empty.
+            let _ = std::fs::remove_dir(folder);
+        }
+    }
+}
+
 /// Makes the folder and tries whether [`folder`] could write into it: before a long search, not after it.
 ///
 /// # Errors

@@ -7,6 +7,7 @@ use image::codecs::png::PngEncoder;
 use image::{DynamicImage, ExtendedColorType, ImageEncoder as _, RgbaImage};
 use rayon::prelude::*;
 
+use super::folder::MadeFolder;
 use super::{ExportError, write};
 use crate::lesson::handout::{self, Theme};
 use crate::lesson::moments::Moments;
@@ -50,32 +51,35 @@ pub fn drawing(film: &Film, position: usize, path: &Path) -> Result<(), ExportEr
 }
 
 /// Writes a picture of each moment as PNG into a folder, which is made if it is not there: `frame-0001.png`, …. Gives
-/// the files. When it fails or is cancelled, those that were written are removed.
+/// the files. They are drawn beside those that are there and take their places in the end: when it fails or is cancelled,
+/// the folder is as it was.
 ///
 /// # Errors
 /// [`ExportError::Io`], [`ExportError::Picture`], [`ExportError::Cancelled`]; [`ExportError::OtherFrames`] where the
 /// folder has frames that would end up behind these.
 pub fn frames(film: &Film, moments: &Moments, dir: &Path, progress: &dyn Progress) -> Result<Vec<PathBuf>, ExportError> {
-    std::fs::create_dir_all(dir).map_err(ExportError::io(dir))?;
     let count = moments.positions.len();
+    let made = MadeFolder::new(dir)?;
     if has_frames_after(count, dir).map_err(ExportError::io(dir))? {
         return Err(ExportError::OtherFrames { path: dir.to_owned() });
     }
-    let mut written = Vec::with_capacity(count);
-    let done = images(film, &moments.positions, &mut |number, image| {
-        let path = dir.join(format!("frame-{:04}.png", number + 1));
-        png(image, &path)?;
-        written.push(path);
+    let name = |number: usize| format!("frame-{:04}.png", number + 1);
+    let files: Vec<PathBuf> = (0..count).map(|number| dir.join(name(number))).collect();
+    for file in files.iter().filter(|file| file.exists()) {
+        super::check(file)?;
+    }
+    // Inside, and not beside: a rename stays on one disk.
+    let aside = tempfile::Builder::new().prefix(".warpscope-").suffix(".tmp").tempdir_in(dir).map_err(ExportError::io(dir))?;
+    images(film, &moments.positions, &mut |number, image| {
+        png(image, &aside.path().join(name(number))).map_err(|error| error.at(&files[number]))?;
         progress.update(number as u64 + 1, count as u64);
         if progress.cancelled() { Err(ExportError::Cancelled) } else { Ok(()) }
-    });
-    if let Err(error) = done {
-        for path in written {
-            let _ = std::fs::remove_file(path);
-        }
-        return Err(error);
+    })?;
+    for (number, file) in files.iter().enumerate() {
+        std::fs::rename(aside.path().join(name(number)), file).map_err(ExportError::io(file))?;
     }
-    Ok(written)
+    made.keep();
+    Ok(files)
 }
 
 /// Writes the moments as a GIF, each for `pace` seconds, within [`PACES`].
@@ -246,6 +250,12 @@ mod tests {
         assert!(read.iter().all(|image| image.dimensions() == (480, 270)));
         assert!(read.windows(2).all(|pair| pair[0] != pair[1]));
         assert_eq!(read[2], film.image(moments.positions[2]).unwrap());
+        // One that is cancelled leaves the older one as it was.
+        let bytes = || files.iter().map(|file| std::fs::read(file).unwrap()).collect::<Vec<_>>();
+        let before = bytes();
+        let light = Film { palette: LIGHT, ..film.clone() };
+        assert!(matches!(frames(&light, &moments, &folder.path().join("new/film"), &Watch::new(4)).unwrap_err(), ExportError::Cancelled));
+        assert_eq!((names(&folder.path().join("new/film")).len(), bytes() == before), (6, true));
         // A shorter film does not mix with the rest of a longer one; the same one again does no harm.
         frames(&film, &moments, &folder.path().join("new/film"), &Silent).unwrap();
         let short = Moments { positions: moments.positions[..2].to_vec(), ..moments };
@@ -262,6 +272,7 @@ mod tests {
             assert!(matches!(error, ExportError::Cancelled), "{error}");
         }
         assert!(matches!(frames(&film, &moments, folder.path(), &Watch::new(3)).unwrap_err(), ExportError::Cancelled));
+        assert!(matches!(frames(&film, &moments, &folder.path().join("not/there"), &Watch::new(3)).unwrap_err(), ExportError::Cancelled));
         let path = folder.path().join("a.html");
         assert!(matches!(handout(&film, &moments, Theme::Readers, &path, &AtomicBool::new(true)).unwrap_err(), ExportError::Cancelled));
         assert_eq!(names(folder.path()), [""; 0]);

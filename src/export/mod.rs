@@ -16,7 +16,7 @@ mod trace;
 use std::path::{Path, PathBuf};
 
 pub use atomic::{check, write};
-pub use folder::{check_folder, folder};
+pub use folder::{MadeFolder, check_folder, folder};
 pub use neighbors::{NeighborFormat, neighbors};
 pub use trace::trace;
 
@@ -67,6 +67,14 @@ pub enum ExportError {
 impl ExportError {
     fn io(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
         |why| Self::Io { why, path: path.to_owned() }
+    }
+
+    /// With the path that was asked for, where another is written for a while.
+    fn at(self, path: &Path) -> Self {
+        match self {
+            Self::Io { why, .. } => Self::io(path)(why),
+            other => other,
+        }
     }
 }
 

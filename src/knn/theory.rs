@@ -42,7 +42,7 @@ pub fn expected_candidates(n: usize, k: usize, capacity: usize) -> f64 {
 }
 
 /// The bound on the mean number of merges of a query: one for each full buffer of [`expected_candidates`], one for what
-/// is left in the end, and never more than [`worst_case_merges`]. About 3 + 2 ln(n / k) for k = K.
+/// is left in the end, and never more than [`worst_case_merges`]. For k = K that is about 3 + 2 ln(n / 2k).
 pub fn expected_merges(n: usize, k: usize, capacity: usize) -> f64 {
     let bound = 1.0 + expected_candidates(n, k, capacity) / capacity as f64;
     bound.min(worst_case_merges(n, capacity) as f64)

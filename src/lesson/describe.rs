@@ -10,6 +10,7 @@ use crate::text::{count, significant, thousands};
 pub fn describe(step: &Step, after: &State) -> String {
     let shape = after.shape;
     let (capacity, width) = (shape.capacity(), shape.width);
+    let all = thousands(capacity.into());
     let bound = bound(after.max_distance);
     match step {
         Step::Batch { first, end } => {
@@ -30,16 +31,23 @@ pub fn describe(step: &Step, after: &State) -> String {
                 1 => format!(" {} waits.", capital(&lanes(after.waiting, width))),
                 _ => format!(" {} wait.", capital(&lanes(after.waiting, width))),
             };
-            format!("{what} into the buffer, {}: it holds {} of {capacity}.{waiting}", range("slot", first.slot, last.slot), after.buffered)
+            format!(
+                "{what} into the buffer, {}: it holds {} of {all}.{waiting}",
+                range("slot", first.slot, last.slot),
+                thousands(after.buffered.into())
+            )
         }
-        Step::BufferFull => format!("The buffer is full: all {capacity} slots are taken, so it is merged with the intermediate result."),
+        Step::BufferFull => format!("The buffer is full: all {all} slots are taken, so it is merged with the intermediate result."),
         Step::Padded { first } => {
             let (slots, verb) = (range("slot", *first, capacity - 1), if first + 1 == capacity { "is" } else { "are" });
-            format!("No points are left. The buffer holds {first} of {capacity}: {slots} {verb} filled with infinite distances, and it is merged.")
+            format!(
+                "No points are left. The buffer holds {} of {all}: {slots} {verb} filled with infinite distances, and it is merged.",
+                thousands(u64::from(*first))
+            )
         }
         Step::Swap => {
             format!(
-                "Buffer and registers change places: the {capacity} keys of the buffer are now in registers, and the intermediate result waits in the buffer."
+                "Buffer and registers change places: the {all} keys of the buffer are now in registers, and the intermediate result waits in the buffer."
             )
         }
         Step::Layer { part, layer, shuffle, swapped } => {
@@ -48,21 +56,26 @@ pub fn describe(step: &Step, after: &State) -> String {
                 None => "each lane compares keys of its own, without a shuffle".to_owned(),
             };
             let pairs = match swapped.count() {
-                1 => format!("1 of {} pairs swaps", capacity / 2),
-                swaps => format!("{swaps} of {} pairs swap", capacity / 2),
+                1 => format!("1 of {} pairs swaps", thousands((capacity / 2).into())),
+                swaps => format!("{} of {} pairs swap", thousands(swaps.into()), thousands((capacity / 2).into())),
             };
             let done = layer.size == capacity && layer.stride == 1;
             let (what, end) = match part {
                 Part::Sort => ("Sort", " What came from the buffer is sorted."),
                 Part::Resort => ("Re-sort", " The intermediate result is sorted again."),
             };
-            format!("{what}, size {}, stride {}: {how}; {pairs}.{}", layer.size, layer.stride, if done { end } else { "" })
+            format!(
+                "{what}, size {}, stride {}: {how}; {pairs}.{}",
+                thousands(layer.size.into()),
+                thousands(layer.stride.into()),
+                if done { end } else { "" }
+            )
         }
         Step::Minimum { taken } => format!(
-            "Element i becomes the smaller of buffer element i and intermediate element {} \u{2212} i: {} stay, {} come from the intermediate result. The {capacity} smallest are left, in bitonic order.",
-            capacity - 1,
-            capacity - taken.count(),
-            taken.count()
+            "Element i becomes the smaller of buffer element i and intermediate element {} \u{2212} i: {} stay, {} come from the intermediate result. The {all} smallest are left, in bitonic order.",
+            thousands((capacity - 1).into()),
+            thousands((capacity - taken.count()).into()),
+            thousands(taken.count().into())
         ),
         Step::MaxDistance { points_seen, before, max_distance } => new_bound(*points_seen, *before, *max_distance, after),
         Step::FilteredAgain { rest, mask } => {
@@ -80,10 +93,17 @@ pub fn describe(step: &Step, after: &State) -> String {
 }
 
 fn group(base: u32, distances: &[f32], after: &State) -> String {
-    let end = base.saturating_add(after.shape.width).min(after.shape.n);
+    let width = after.shape.width;
+    let end = base.saturating_add(width).min(after.shape.n);
     let nearest = distances.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1));
     let nearest = nearest.map_or_else(String::new, |(lane, &distance)| format!("; the smallest is {}, in lane {lane}", significant(distance.into())));
-    format!("Every lane computes the squared distance of one point, {}{nearest}.", range("point", base, end - 1))
+    let points = range("point", base, end - 1);
+    // The last group may be short.
+    match end - base {
+        there if there == width => format!("Every lane computes the squared distance of one point, {points}{nearest}."),
+        1 => format!("Lane 0 computes the squared distance of the last point, {points}{nearest}; no other lane has a point."),
+        there => format!("Lanes 0 to {} compute the squared distance of one point each, {points}{nearest}; the other lanes have none.", there - 1),
+    }
 }
 
 /// Of all lanes, the last that has a slot is spelled out: it has most lanes below it.
@@ -99,11 +119,15 @@ fn positions(slots: Vec<(u32, u32)>, after: &State) -> String {
     };
     let waiting = slots.len() - fitting.len();
     let late = match slots.get(fitting.len()) {
-        Some((lane, slot)) if waiting == 1 => format!(" Lane {lane} would write to slot {slot}, which is not there: it waits."),
-        Some((lane, slot)) => format!(" Lane {lane} would write to slot {slot}, which is not there: it and {} more wait.", waiting - 1),
+        Some((lane, slot)) if waiting == 1 => {
+            format!(" Lane {lane} would write to slot {}, which is not there: it waits.", thousands((*slot).into()))
+        }
+        Some((lane, slot)) => {
+            format!(" Lane {lane} would write to slot {}, which is not there: it and {} more wait.", thousands((*slot).into()), waiting - 1)
+        }
         None => String::new(),
     };
-    format!("Lane {lane} writes to slot {} + {below} = {slot}, because {why}.{late}", after.buffered)
+    format!("Lane {lane} writes to slot {} + {below} = {}, because {why}.{late}", thousands(after.buffered.into()), thousands(slot.into()))
 }
 
 fn new_bound(points_seen: u32, before: f32, now: f32, after: &State) -> String {
@@ -111,25 +135,34 @@ fn new_bound(points_seen: u32, before: f32, now: f32, after: &State) -> String {
     let upto = if points_seen == after.shape.n { "seen" } else { "seen up to its last candidate" };
     let seen = format!("{} {upto}", count(points_seen.into(), "point was", "points were"));
     if now.is_infinite() {
-        return format!("Merge {merge} is done. Fewer than {k} neighbours are known, so that max_distance stays infinite; {seen}.");
+        return format!(
+            "Merge {merge} is done. Fewer than {} neighbours are known, so that max_distance stays infinite; {seen}.",
+            thousands(k.into())
+        );
     }
     let change = if before == now {
         format!("stays at {}", significant(now.into()))
     } else {
         format!("falls from {} to {}", if before.is_infinite() { "infinity".to_owned() } else { significant(before.into()) }, significant(now.into()))
     };
-    format!("Merge {merge} is done. max_distance {change}, the squared distance of neighbour {k}; {seen}.")
+    format!("Merge {merge} is done. max_distance {change}, the squared distance of neighbour {}; {seen}.", thousands(k.into()))
 }
 
 fn finished(after: &State) -> String {
     let counts = &after.counts;
     let found: Vec<_> = after.neighbours().collect();
     let (Some(nearest), Some(farthest)) = (found.first(), found.last()) else { return "The search is done: there was no point.".to_owned() };
+    let found = match found.len() {
+        1 => format!("the neighbour lies in a register, at squared distance {}", significant(nearest.1.into())),
+        many => format!(
+            "the {} neighbours lie in the registers, nearest first, at squared distances from {} to {}",
+            thousands(many as u64),
+            significant(nearest.1.into()),
+            significant(farthest.1.into())
+        ),
+    };
     format!(
-        "The search is done: the {} lie in the registers, nearest first, at squared distances from {} to {}. Of {} {} went into the buffer, in {}.",
-        count(found.len() as u64, "neighbour", "neighbours"),
-        significant(nearest.1.into()),
-        significant(farthest.1.into()),
+        "The search is done: {found}. Of {} {} went into the buffer, in {}.",
         count(after.shape.n.into(), "point,", "points,"),
         thousands(counts.candidates.into()),
         count(counts.merges.into(), "merge", "merges"),

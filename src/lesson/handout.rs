@@ -133,7 +133,7 @@ fn about(film: &Film, take: &Take, out: &mut (impl Write + ?Sized)) -> io::Resul
         ("query", format!("row {}, ({}{more})", thousands(parameters.query_row.into()), coordinates.join(", "))),
         ("neighbours", format!("k = {}", shape.k)),
         ("warp", format!("{} lanes, {} each: K = {}", shape.width, count(shape.registers.into(), "key", "keys"), parameters.capacity)),
-        ("recorded on", parameters.recorded_on.clone()),
+        ("recorded on", parameters.what_ran()),
     ];
     writeln!(out, "{}<table>", named(film, take))?;
     for (what, value) in rows {

@@ -10,6 +10,7 @@
 //! | [`state`] | registers, buffer and counters after some steps, and what a step does to them |
 //! | [`recording`] | the list, with keyframes; [`record()`] makes it |
 //! | `from_gpu` | the same recording made by a GPU, and held against the twin's: [`record_on_gpu`] |
+//! | [`overview`] | where the points lie, and which of very many are drawn |
 //! | [`cursor`] | a place in the list; levels of detail |
 //! | [`describe`] | one sentence a step |
 //! | [`account`] | what was done so far, beside the theory |
@@ -28,6 +29,7 @@ pub mod handout;
 pub mod jsonl;
 pub mod lessons;
 pub mod moments;
+pub mod overview;
 pub mod picture;
 pub mod pseudocode;
 pub mod questions;

@@ -106,7 +106,7 @@ impl Selection {
 }
 
 /// At most so many of the numbers, evenly, from the first to the last; of one, the last.
-fn spread(numbers: &[usize], most: usize) -> Vec<usize> {
+pub(super) fn spread(numbers: &[usize], most: usize) -> Vec<usize> {
     if numbers.len() <= most {
         return numbers.to_vec();
     }

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::describe::{hex, key, lanes};
+use super::moments::spread;
 use super::recording::Recording;
 use super::state::State;
 use super::step::Step;
@@ -111,6 +112,11 @@ pub fn questions(recording: &Recording, range: Range<usize>, asks: &[Ask], each:
     let mut asked = Vec::new();
     for (at, ask) in found {
         let number = asked.iter().filter(|question: &&Question| question.ask == ask).count();
+        let (keyframe, kept) = recording.keyframe(at);
+        if keyframe > position {
+            state = kept.clone();
+            position = keyframe;
+        }
         for step in &recording.steps()[position..at] {
             state.apply(step);
         }
@@ -118,14 +124,6 @@ pub fn questions(recording: &Recording, range: Range<usize>, asks: &[Ask], each:
         asked.extend(question(recording, ask, at, &state, number));
     }
     asked
-}
-
-/// `each` of the numbers, from the first to the last.
-fn spread(numbers: &[usize], each: usize) -> Vec<usize> {
-    if numbers.len() <= each {
-        return numbers.to_vec();
-    }
-    (0..each).map(|i| numbers[i * (numbers.len() - 1) / (each - 1).max(1)]).collect()
 }
 
 /// Whether a step is worth such a question.
@@ -157,9 +155,10 @@ fn question(recording: &Recording, ask: Ask, at: usize, before: &State, number: 
         }
         (Ask::Votes, Step::Ballot { mask }) => {
             let bound = significant(before.max_distance.into());
-            // As far as digits are shown, every vote must be plain to see.
+            // As far as digits are shown, and the picture has as many as the question, every vote must be plain to see.
             let close = |&distance: &f32| distance != before.max_distance && significant(distance.into()) == bound;
-            if recording.distances(before.group?).iter().any(close) {
+            // Against infinity every point passes.
+            if before.max_distance.is_infinite() || recording.distances(before.group?).iter().any(close) {
                 return None;
             }
             let text = format!("max_distance is {bound}. Which lanes vote?");

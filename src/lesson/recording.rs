@@ -7,10 +7,11 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::cursor::Level;
+use super::overview::Overview;
 use super::state::{Shape, State, work};
 use super::step::Step;
 use crate::engines::lockstep::{self, distance_of};
-use crate::knn::Problem;
+use crate::knn::{EngineKind, Problem};
 
 /// Keys that may move between two keyframes: a fifth of a millisecond's work, of the sixteen that a frame has.
 const KEYFRAME_WORK: u64 = 1 << 18;
@@ -127,8 +128,14 @@ impl Parameters {
             query: problem.query(query).to_vec(),
             query_row: problem.query_row(query),
             data: data.to_owned(),
-            recorded_on: "lockstep".to_owned(),
+            recorded_on: EngineKind::Lockstep.name().to_owned(),
         }
+    }
+
+    /// What ran, in words; of a GPU, that its steps were looked at.
+    pub fn what_ran(&self) -> String {
+        let what = &self.recorded_on;
+        if what == EngineKind::Lockstep.name() { "the lockstep twin".to_owned() } else { format!("{what}, every step as its twin's") }
     }
 }
 
@@ -176,6 +183,7 @@ pub struct Recording {
     pub(super) changes: Vec<u32>,
     /// Of the positive squared distances of candidates.
     span: Span,
+    overview: Overview,
 }
 
 impl Recording {
@@ -212,7 +220,8 @@ impl Recording {
             }
         }
         let span = Span::of(distances);
-        Self { parameters, problem, query, steps, keyframes, hits, merges, changes, span }
+        let overview = Overview::of(&problem, query);
+        Self { parameters, problem, query, steps, keyframes, hits, merges, changes, span, overview }
     }
 
     /// The sizes.
@@ -302,6 +311,11 @@ impl Recording {
     /// What the squared distances of all candidates span: what colours stand for.
     pub fn span(&self) -> Span {
         self.span
+    }
+
+    /// What a picture of all points needs of them.
+    pub fn overview(&self) -> &Overview {
+        &self.overview
     }
 
     /// The last state at or before a position that is kept, and its position.

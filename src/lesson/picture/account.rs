@@ -33,12 +33,14 @@ fn table(scene: &mut Scene, mut room: Area, view: &View<'_>, row: f32) {
     let merges = |value: f64| format!("{value:.1}");
     let nothing = counts.points_seen == 0;
     let so_far = |words: String| if nothing { "\u{2013}".to_owned() } else { words };
+    // Whoever is asked how many merges there will be must not read it here; each of the other numbers tells it, too.
+    let in_the_end = |words: String| if view.asking { String::new() } else { words };
     let rows: [(&str, String, String, String); 5] = [
-        ("points seen", thousands(counts.points_seen.into()), String::new(), thousands(state.shape.n.into())),
-        ("candidates", thousands(counts.candidates.into()), so_far(about(now.candidates)), about(end.candidates)),
-        ("merges", thousands(counts.merges.into()), so_far(merges(now.merges)), merges(end.merges)),
-        ("compare-exchanges", thousands(counts.compare_exchanges), so_far(about(now.compare_exchanges)), about(end.compare_exchanges)),
-        ("shuffles", thousands(counts.shuffles), so_far(about(now.shuffles)), about(end.shuffles)),
+        ("points seen", thousands(counts.points_seen.into()), String::new(), in_the_end(thousands(state.shape.n.into()))),
+        ("candidates", thousands(counts.candidates.into()), so_far(about(now.candidates)), in_the_end(about(end.candidates))),
+        ("merges", thousands(counts.merges.into()), so_far(merges(now.merges)), in_the_end(merges(end.merges))),
+        ("compare-exchanges", thousands(counts.compare_exchanges), so_far(about(now.compare_exchanges)), in_the_end(about(end.compare_exchanges))),
+        ("shuffles", thousands(counts.shuffles), so_far(about(now.shuffles)), in_the_end(about(end.shuffles))),
     ];
     let size = row / ROW;
     let shares = [0.33, 0.19, 0.25, 0.23];
@@ -48,15 +50,16 @@ fn table(scene: &mut Scene, mut room: Area, view: &View<'_>, row: f32) {
     };
     let heads = columns(room.take_top(row));
     scene.label(heads[0], 0.0, sans(size, Ink::Text), "Account");
-    for (place, words) in heads[1..].iter().zip(["counted", "theory so far \u{2264}", "in the end \u{2264}"]) {
-        scene.label(*place, 1.0, sans(size * 0.85, Ink::TextWeak), words);
+    let words = ["counted".to_owned(), "theory so far \u{2264}".to_owned(), in_the_end("in the end \u{2264}".to_owned())];
+    for (place, words) in heads[1..].iter().zip(words) {
+        scene.label(*place, 1.0, sans(size * 0.85, Ink::TextWeak), &words);
     }
     scene.path(vec![[room.x, room.y + 1.0], [room.right(), room.y + 1.0]], line(Ink::Line, 1.0));
     room.take_top(row * 0.15);
-    for (name, counted, expected, in_the_end) in rows {
+    for (name, counted, expected, finally) in rows {
         let places = columns(room.take_top(row));
         scene.label(places[0], 0.0, sans(size * 0.95, Ink::Text), name);
-        for (place, words, ink) in [(places[1], counted, Ink::Text), (places[2], expected, Ink::TextWeak), (places[3], in_the_end, Ink::TextWeak)] {
+        for (place, words, ink) in [(places[1], counted, Ink::Text), (places[2], expected, Ink::TextWeak), (places[3], finally, Ink::TextWeak)] {
             // A little apart, however long the numbers are.
             scene.label(area(place.x + size * 0.3, place.y, place.width - size * 0.3, place.height), 1.0, sans(size, ink), &words);
         }

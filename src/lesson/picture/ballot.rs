@@ -26,29 +26,34 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
 
     // Rows: lanes, distances, votes, slots, lower lanes, both; two lines of words; the buffer.
     let buffer_rows = shape.registers as f32;
-    let words = 3.0 * text * ROW;
+    // Words give way before numbers do.
+    let row = (text * ROW).min(high * 0.09);
+    let words = 3.0 * row;
     let rest = room.height - words - text * 1.4;
-    let one = (rest / (6.0 + 1.2 * buffer_rows)).max(rest * 0.55 / 6.0).clamp(1.0, text * 2.2);
     let names = width(Font::Sans, text * 0.8, "lower lanes") + text * 0.5;
     let mut columns = room;
     columns.take_left(names);
-    columns.take_right(text * 0.3);
+    let margin = columns.take_right(text * 0.6).width;
+    let numbers = Numbers::fit(vote.as_ref(), columns.width / shape.width as f32, margin, rest, text);
+    let (of_one, more) = (numbers.share_of_row(), numbers.height());
+    let one = ((rest - more) / (5.0 + of_one + 1.2 * buffer_rows)).max((rest * 0.55 - more) / (5.0 + of_one)).clamp(1.0, text * 2.2);
     let grid = Grid { area: area(columns.x, room.y, columns.width, one), columns: shape.width, rows: 1, gutter: 0.0 };
-    let mut table = Table { scene: &mut scene, view, grid, names: area(0.0, room.y, names - text * 0.5, one), one };
+    let all = 5.0 * one + of_one * one + more;
+    let mut table = Table { scene: &mut scene, view, grid, names: area(0.0, room.y, names - text * 0.5, one), one, all };
 
     table.lanes(vote.as_ref(), lane);
-    table.distances(vote.as_ref());
+    table.distances(vote.as_ref(), &numbers);
     table.bits("ballot", vote.as_ref().and_then(|vote| vote.mask), Ink::Candidate, None);
     table.slots(vote.as_ref(), lane);
     let lower = lane.map(lanes_below);
     table.bits("lower lanes", lower, Ink::TextWeak, lane);
     let both = lower.and_then(|lower| vote.as_ref().and_then(|vote| vote.mask).map(|mask| mask & lower));
     table.bits("both", both, Ink::Accent, lane);
-    room.take_top(6.0 * one);
+    room.take_top(all);
     room.take_top(text * 0.2);
 
     let lines = spell(state, vote.as_ref(), lane);
-    let [first, second, third] = [room.take_top(text * ROW), room.take_top(text * ROW), room.take_top(text * ROW)];
+    let [first, second, third] = [room.take_top(row), room.take_top(row), room.take_top(row)];
     scene.label(first, 0.0, mono(text * 0.9, Ink::Text), &lines[0]);
     scene.label(second, 0.0, mono(text * 0.9, Ink::Text), &lines[1]);
 
@@ -74,7 +79,8 @@ fn title(state: &State, vote: Option<&Vote>) -> String {
             let end = vote.base.saturating_add(width).min(state.shape.n) - 1;
             let points = format!("points {} to {}", thousands(vote.base.into()), thousands(end.into()));
             match vote.mask {
-                None => format!("Ballot: {points}, not voted yet"),
+                // What they are about to be held against.
+                None => format!("Ballot: {points}, not voted yet; max_distance {}", digits(state.max_distance, 3)),
                 Some(mask) => format!("Ballot of {points}: {}", hex(mask, width)),
             }
         }
@@ -111,6 +117,52 @@ fn spell(state: &State, vote: Option<&Vote>, lane: Option<u32>) -> [String; 2] {
     [first, second]
 }
 
+/// How the distances are written: all of them, and as precisely as a question names `max_distance`, or nobody could tell
+/// from the picture who votes. Where cells are too narrow, neighbours stand on lines of their own, by turns.
+struct Numbers {
+    /// Lines that the lanes take turns in.
+    lines: u32,
+    /// Of the font.
+    size: f32,
+}
+
+impl Numbers {
+    /// The fewest lines on which numbers can be read, with cells so wide and so much room on their right; else those on
+    /// which they are largest. `high` is what all rows of the part have.
+    fn fit(vote: Option<&Vote>, cell: f32, margin: f32, high: f32, text: f32) -> Self {
+        const LINES: [u32; 4] = [1, 2, 3, 4];
+        let Some(vote) = vote else { return Self { lines: 1, size: 0.0 } };
+        let there = vote.distances.iter().filter(|distance| distance.is_finite());
+        let widest = there.map(|&distance| width(Font::Mono, 1.0, &digits(distance, 3))).fold(0.1, f32::max);
+        let on = |lines: u32| {
+            // The last one may be moved to the left, to end where the part does, and must not meet the one before it.
+            let (apart, free) = (cell * lines as f32, cell * 0.5 + margin);
+            let wide = if apart * 0.46 <= free { apart * 0.92 } else { ((apart + free) / 1.5 * 0.97).max(2.0 * free).min(apart * 0.92) };
+            let wide = if lines == 1 { wide - 2.0 } else { wide };
+            let line = if lines == 1 { high / 6.0 / ROW } else { high * 0.36 / lines as f32 / LINE };
+            Self { lines, size: (wide / widest).min(line).min(text * 0.9) }
+        };
+        let first = LINES.into_iter().map(on).find(|numbers| numbers.size >= text * READABLE);
+        first.unwrap_or_else(|| LINES.into_iter().map(on).max_by(|a, b| a.size.total_cmp(&b.size)).expect("there are some"))
+    }
+
+    /// What the colours take of a row's height: less, where the numbers stand above them.
+    fn share_of_row(&self) -> f32 {
+        if self.lines == 1 { 1.0 } else { 0.4 }
+    }
+
+    /// What the numbers take above the colours.
+    fn height(&self) -> f32 {
+        if self.lines == 1 { 0.0 } else { self.lines as f32 * self.size * LINE }
+    }
+}
+
+/// The share of running text above which a distance is easily read.
+const READABLE: f32 = 0.62;
+
+/// The height of a line of numbers of size 1.
+const LINE: f32 = 1.1;
+
 struct Table<'a, 'v> {
     scene: &'a mut Scene,
     view: &'a View<'v>,
@@ -118,6 +170,8 @@ struct Table<'a, 'v> {
     grid: Grid,
     names: Area,
     one: f32,
+    /// The height of all rows.
+    all: f32,
 }
 
 impl Table<'_, '_> {
@@ -158,42 +212,51 @@ impl Table<'_, '_> {
         }
         if let Some(lane) = lane {
             let mut column = self.grid.cell(lane, 0);
-            column.height = self.one * 6.0;
+            column.height = self.all;
             self.scene.rect(column, 3.0, Some(faint(Ink::Accent, 0.16)), None);
         }
         self.spots();
         self.next();
     }
 
-    fn distances(&mut self, vote: Option<&Vote>) {
+    fn distances(&mut self, vote: Option<&Vote>, numbers: &Numbers) {
+        let (above, strip) = (numbers.height(), self.one * numbers.share_of_row());
+        let row = self.grid.area;
+        self.names.height = above + strip;
         self.name("distance");
         let scale = Scale::of(self.view.cursor.recording());
-        let text = self.view.text;
-        if let Some(vote) = vote {
-            let longest = |count: usize| vote.distances.iter().map(|&distance| digits(distance, count).chars().count()).max().unwrap_or(1);
-            let fits = |count: usize| {
-                let size =
-                    ((self.grid.wide() * 0.92 - 2.0) / width(Font::Mono, 1.0, &"0".repeat(longest(count)))).min(self.one / 1.3).min(text * 0.9);
-                (size >= text * 0.62).then_some((count, size))
-            };
-            let numbers = fits(3).or_else(|| fits(2));
-            for (lane, &distance) in (0u32..).zip(&vote.distances) {
-                let body = self.grid.body(lane, 0);
-                if distance.is_infinite() {
-                    self.scene.rect(body, 1.5, None, Some(dashed(faint(Ink::TextWeak, 0.8), 0.8, 2.0)));
-                    continue;
-                }
-                let magnitude = scale.magnitude(distance);
-                let asked = if vote.asked >> lane & 1 == 1 { 1.0 } else { 0.25 };
-                self.scene.rect(body, 1.5, Some(faint(Ink::Scale(magnitude), asked)), None);
-                if let Some((count, size)) = numbers {
-                    let ink = if asked < 1.0 { Ink::TextWeak } else { Ink::OnScale(magnitude) };
-                    self.scene.text(body.center(), [0.5, 0.5], mono(size, ink), digits(distance, count));
-                }
+        self.grid.area = area(row.x, row.y + above, row.width, strip);
+        for (lane, &distance) in (0u32..).zip(vote.iter().flat_map(|vote| &vote.distances)) {
+            let body = self.grid.body(lane, 0);
+            if distance.is_infinite() {
+                self.scene.rect(body, 1.5, None, Some(dashed(faint(Ink::TextWeak, 0.8), 0.8, 2.0)));
+                continue;
             }
+            let magnitude = scale.magnitude(distance);
+            let is_asked = vote.is_some_and(|vote| vote.asked >> lane & 1 == 1);
+            self.scene.rect(body, 1.5, Some(faint(Ink::Scale(magnitude), if is_asked { 1.0 } else { 0.25 })), None);
+            let words = digits(distance, 3);
+            let [x, y] = body.center();
+            if numbers.lines == 1 {
+                let ink = if is_asked { Ink::OnScale(magnitude) } else { Ink::TextWeak };
+                self.scene.text([x, y], [0.5, 0.5], mono(numbers.size, ink), words);
+                continue;
+            }
+            let half = width(Font::Mono, numbers.size, &words) / 2.0;
+            let y = row.y + ((lane % numbers.lines) as f32 + 0.5) * numbers.size * LINE;
+            // Of two lines the upper one's numbers stand above gaps of the lower one.
+            if numbers.lines == 2 && lane % 2 == 0 {
+                let from = y + numbers.size * LINE * 0.5;
+                self.scene.path(vec![[x, from], [x, self.grid.area.y]], line(faint(Ink::TextWeak, 0.5), 0.8));
+            }
+            let middle = x.min(self.scene.size[0] - half);
+            self.scene.text([middle, y], [0.5, 0.5], mono(numbers.size, if is_asked { Ink::Text } else { Ink::TextWeak }), words);
         }
+        self.grid.area = area(row.x, row.y, row.width, above + strip);
         self.spots();
-        self.next();
+        self.grid.area = area(row.x, row.y + above + strip, row.width, self.one);
+        self.names.y += above + strip;
+        self.names.height = self.one;
     }
 
     /// A word, lane 0 on the left. `lane` is where what counts ends.

@@ -6,18 +6,13 @@ use super::pen::{ROW, area, faint, line, sans, width};
 use super::scene::{Area, Font, Ink, Place, Scene, Target};
 use crate::engines::lockstep::{Key, index_of};
 use crate::knn::Problem;
+use crate::lesson::overview::Overview;
 use crate::lesson::state::Stage;
 use crate::lesson::step::Step;
 use crate::text::thousands;
 
-/// The most points that are drawn.
-const MOST: usize = 20_000;
-
 /// The most earlier candidates that are drawn.
 const EARLIER: usize = 512;
-
-/// Chooses the points that are drawn, where they are too many.
-const SEED: u64 = 0x5eed;
 
 /// Draws the part.
 pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
@@ -31,8 +26,9 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let note = room.take_bottom(text * ROW);
     let kinds = kinds(view);
     let legend = room.take_bottom(text * ROW * 0.9 * legend_rows(&kinds, text, wide) as f32);
-    let plane = Plane::new(problem, &parameters.query, room);
-    let shown = shown(problem.n());
+    let overview = cursor.recording().overview();
+    let plane = Plane::new(overview, problem.dims(), room);
+    let shown = &overview.points;
     scene.label(title, 0.0, sans(text, Ink::Text), &heading(problem, shown.len()));
     scene.rect(plane.area, 0.0, Some(Ink::Canvas.into()), Some(line(Ink::Line, 1.0)));
     scene.shapes.push(super::scene::Shape::Clip(Some(plane.area)));
@@ -44,7 +40,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let (met, to_come): (Vec<u32>, Vec<u32>) = shown.iter().partition(|&&point| point < seen);
     scene.dots(to_come.iter().map(|&point| plane.place(problem, point)).collect(), radius, Some(faint(Ink::Point, 0.45)), None);
     scene.dots(met.iter().map(|&point| plane.place(problem, point)).collect(), radius, Some(faint(Ink::Point, 1.0)), None);
-    for &point in &shown {
+    for &point in shown {
         plane.spot(&mut scene, problem, point, radius.max(3.0));
     }
 
@@ -152,30 +148,6 @@ fn words(view: &View<'_>, problem: &Problem) -> String {
     }
 }
 
-/// All points, or a part of them, chosen by the seed.
-fn shown(n: usize) -> Vec<u32> {
-    if n <= MOST {
-        return (0..n as u32).collect();
-    }
-    // Every point has a number of its own; those with the smallest ones are drawn.
-    let mixed = |point: u32| {
-        let mut bits = (u64::from(point) ^ SEED).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        bits ^ (bits >> 31)
-    };
-    // Twice: first nearly as many as are wanted, so that few have to be put in order.
-    let limit = (MOST as f64 * 1.1 / n as f64 * u64::MAX as f64) as u64;
-    let mut chosen: Vec<(u64, u32)> = (0..n as u32).map(|point| (mixed(point), point)).filter(|(number, _)| *number < limit).collect();
-    if chosen.len() > MOST {
-        chosen.select_nth_unstable(MOST - 1);
-        chosen.truncate(MOST);
-    }
-    let mut points: Vec<u32> = chosen.into_iter().map(|(_, point)| point).collect();
-    points.sort_unstable();
-    points
-}
-
 /// Earlier candidates, the latest first, without those of the last step.
 fn earlier(view: &View<'_>) -> Vec<u32> {
     let steps = &view.cursor.recording().steps()[..view.cursor.position()];
@@ -198,16 +170,7 @@ struct Plane {
 }
 
 impl Plane {
-    fn new(problem: &Problem, query: &[f32], room: Area) -> Self {
-        let dims = problem.dims();
-        let mut low = [query[0], query.get(1).copied().unwrap_or(0.0)];
-        let mut high = low;
-        for point in problem.points().chunks_exact(dims) {
-            for axis in 0..dims.min(2) {
-                low[axis] = low[axis].min(point[axis]);
-                high[axis] = high[axis].max(point[axis]);
-            }
-        }
+    fn new(&Overview { low, high, .. }: &Overview, dims: usize, room: Area) -> Self {
         let extent = [f64::from(high[0]) - f64::from(low[0]), f64::from(high[1]) - f64::from(low[1])];
         let place = room.inner((room.width.min(room.height) * 0.02).min(6.0));
         // Both axes alike: a circle is a circle.
@@ -297,13 +260,13 @@ fn kinds(view: &View<'_>) -> Vec<Kind> {
     let state = view.cursor.state();
     let mut kinds = vec![
         (Ink::Query, "query".to_owned(), true),
-        (Ink::Neighbor, format!("{} of {} nearest so far", nearest(view.cursor).len(), state.shape.k), true),
+        (Ink::Neighbor, format!("{} of {} nearest so far", thousands(nearest(view.cursor).len() as u64), thousands(state.shape.k.into())), true),
     ];
     if is_merging(view) {
         kinds.push((Ink::Candidate, "earlier candidates".to_owned(), true));
         return kinds;
     }
-    kinds.push((Ink::Buffer, format!("{} in the buffer", state.buffered), true));
+    kinds.push((Ink::Buffer, format!("{} in the buffer", thousands(state.buffered.into())), true));
     if let Some(Vote { asked, mask: Some(mask), base, .. }) = vote(view.cursor) {
         // The last group may be short.
         let there = state.shape.n.saturating_sub(base).min(32);

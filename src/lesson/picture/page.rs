@@ -152,13 +152,13 @@ fn place(view: &View<'_>) -> String {
 fn about(recording: &Recording) -> String {
     let parameters = &recording.parameters;
     let shape = parameters.shape;
-    let by = if parameters.recorded_on == "lockstep" { "the lockstep twin" } else { &parameters.recorded_on };
     format!(
-        "{}, k = {}, {} lanes \u{b7} {} \u{b7} recorded on {by}",
+        "{}, k = {}, {} lanes \u{b7} {} \u{b7} recorded on {}",
         count(shape.n.into(), "point", "points"),
         thousands(shape.k.into()),
         shape.width,
-        parameters.data
+        parameters.data,
+        parameters.what_ran()
     )
 }
 

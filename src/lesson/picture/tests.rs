@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::moment::{nearest, running, vote};
-use super::scene::{Area, Ink, Shape, Spot};
+use super::scene::{Area, Font, Ink, Shape, Spot};
 use super::*;
 use crate::cloud::{self, Order, Source};
 use crate::engines::lockstep::{Key, PADDING, index_of};
 use crate::knn::{Metric, Problem, Queries, Setup};
 use crate::lesson::lessons::{Choice, LESSONS, Take};
 use crate::lesson::picture::page::{columns, position_at};
+use crate::lesson::questions::{Answer, Ask};
 use crate::lesson::step::Part as Sorts;
 use crate::lesson::{Recording, Step, record};
 use crate::progress::Silent;
@@ -574,4 +575,69 @@ fn recordings_are_compared_where_as_many_points_were_seen() {
         assert!(merges >= 3);
     }
     assert!(comparison(lesson, &[], [960.0, 540.0]).shapes.is_empty());
+}
+
+/// The numbers of the ballot's lanes, from the left, with their sizes, on a page as large as a projector's.
+fn distances_on(lesson: &crate::lesson::lessons::Lesson, take: &Take, position: usize, text: f32) -> Vec<(String, f32)> {
+    let mut cursor = Cursor::new(take.recording.clone());
+    cursor.seek(position);
+    let scene = page(lesson, take, &View { cursor: &cursor, hover: None, asking: true, text }, [1280.0, 720.0]);
+    let is_number = |text: &str| text.contains('.') && text.parse::<f32>().is_ok();
+    // Nothing else on such a page is a number in the fixed font: the warp's 32 keys are bars.
+    let mut numbers: Vec<([f32; 4], String, f32)> = Vec::new();
+    for shape in &scene.shapes {
+        if let Shape::Text { at, anchor, size, font: Font::Mono, text, .. } = shape
+            && is_number(text)
+        {
+            let (wide, left) = (pen::width(Font::Mono, *size, text), at[0] - anchor[0] * pen::width(Font::Mono, *size, text));
+            let letters = [left, at[1] - size * 0.36, left + wide, at[1] + size * 0.36];
+            for (other, ..) in &numbers {
+                let apart = letters[0] >= other[2] || other[0] >= letters[2] || letters[1] >= other[3] || other[1] >= letters[3];
+                assert!(apart, "lesson {}, position {position}, text {text}: numbers overlap", lesson.number);
+            }
+            numbers.push((letters, text.clone(), *size));
+        }
+    }
+    numbers.sort_by(|a, b| (a.0[0] + a.0[2]).total_cmp(&(b.0[0] + b.0[2])));
+    numbers.into_iter().map(|(_, words, size)| (words, size)).collect()
+}
+
+/// What a class sees is enough to say who votes.
+#[test]
+fn votes_can_be_told_from_the_picture() {
+    let mut asked = 0;
+    for (lesson, take) in takes() {
+        let width = take.recording.shape().width as usize;
+        for question in lesson.questions(&take).iter().filter(|question| question.ask == Ask::Votes) {
+            for text in [16.0, 18.0, 22.0] {
+                let numbers = distances_on(lesson, &take, question.at, text);
+                assert_eq!(numbers.len(), width, "lesson {}, position {}, text {text}: {numbers:?}", lesson.number, question.at);
+                // Of larger type not all of a page finds room; a projector's pixels are enough for these.
+                assert!(numbers.iter().all(|(_, size)| *size >= (text * 0.6).min(10.5)), "lesson {}, text {text}: {numbers:?}", lesson.number);
+                let bound: f32 = question.text.split(' ').nth(2).unwrap().trim_end_matches('.').parse().unwrap();
+                let votes =
+                    (0u32..).zip(&numbers).fold(0, |mask, (lane, (number, _))| mask | u32::from(number.parse::<f32>().unwrap() < bound) << lane);
+                assert_eq!(question.answer, Answer::Lanes(votes), "lesson {}: {} {numbers:?}", lesson.number, question.text);
+                asked += 1;
+            }
+        }
+    }
+    assert!(asked > 15, "{asked}");
+}
+
+/// Whoever is asked how many merges there will be finds neither them nor what they cost.
+#[test]
+fn the_end_is_hidden_from_those_who_are_asked() {
+    let lesson = &LESSONS[5];
+    let takes = lesson.record(Choice::default(), &Silent).unwrap();
+    let cursor = Cursor::new(takes[0].recording.clone());
+    let expected = crate::lesson::account::account(cursor.state()).expected_in_the_end;
+    let tells = |asking: bool| {
+        let view = View { cursor: &cursor, hover: None, asking, text: 16.0 };
+        let scene = comparison(lesson, &[(&takes[0], view)], [1280.0, 720.0]);
+        let said = texts(&scene).join(" | ");
+        [format!("{:.1}", expected.merges), crate::text::thousands(expected.shuffles.round() as u64), "in the end".to_owned()]
+            .map(|words| said.contains(&words))
+    };
+    assert_eq!((tells(false), tells(true)), ([true; 3], [false; 3]));
 }

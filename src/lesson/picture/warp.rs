@@ -218,7 +218,7 @@ fn buffer_holds(state: &State, step: Option<&Step>) -> (Ink, String) {
     match state.stage {
         Stage::Sort => (Ink::Intermediate, "Buffer: the intermediate result waits here".to_owned()),
         Stage::Merge if matches!(step, Some(Step::Minimum { .. })) => (Ink::Intermediate, "Buffer: the intermediate result".to_owned()),
-        Stage::Merge => (Ink::Buffer, "Buffer: left over, not needed any more".to_owned()),
+        Stage::Merge => (Ink::Intermediate, "Buffer: the intermediate result before, not needed any more".to_owned()),
         _ => (Ink::Buffer, format!("Buffer: {} of {} slots", thousands(state.buffered.into()), thousands(capacity.into()))),
     }
 }

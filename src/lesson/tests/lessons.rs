@@ -12,7 +12,7 @@ use super::super::picture::Film;
 use super::super::picture::svg::escaped;
 use super::super::questions::{Answer, Ask, Question, Reply};
 use super::*;
-use crate::knn::theory;
+use crate::knn::{network, theory};
 use crate::palette;
 
 fn takes(lesson: &Lesson) -> Vec<Take> {
@@ -227,4 +227,20 @@ fn a_handout_has_the_readers_colours_or_those_that_were_asked_for() {
     let stopped = AtomicBool::new(true);
     let error = handout::write(&film, &moments, Theme::Film, &stopped, &mut Vec::new()).unwrap_err();
     assert_eq!(error.kind(), std::io::ErrorKind::Interrupted);
+}
+
+/// What paragraphs say in numbers is what is counted.
+#[test]
+fn paragraphs_say_what_holds() {
+    let six = lesson(6).unwrap();
+    assert!(six.paragraph.contains("about 3 + 2 ln(n / 2k) merges where k = K"), "{}", six.paragraph);
+    for k in [32, 64, 256] {
+        let n = six.points_per_place as usize * k;
+        let said = 3.0 + 2.0 * (n as f64 / (2 * k) as f64).ln();
+        assert!((said - theory::expected_merges(n, k, k)).abs() < 0.05, "k = {k}: {said}, and {}", theory::expected_merges(n, k, k));
+    }
+    let two = lesson(2).unwrap();
+    let inside = network::sort(32).filter(|layer| layer.lane_stride(4).is_none()).count();
+    assert_eq!((network::sort(32).count(), inside), (15, 9));
+    assert!(two.paragraph.contains("of the 15 layers of 32 keys, 9 need no shuffle with R = 4"), "{}", two.paragraph);
 }

@@ -96,7 +96,7 @@ fn sentences_name_true_numbers() {
                 Step::Padded { first } => assert_eq!(number_after(&sentence, "holds "), *first),
                 Step::Finished => assert_eq!(number_after(&sentence, "the "), after.neighbours().count() as u32),
                 Step::Batch { first, .. } => assert_eq!(number_after(&sentence, ": points "), *first),
-                Step::Group { base, .. } => assert_eq!(number_after(&sentence.replace("points ", "point "), "one point, point "), *base),
+                Step::Group { base, .. } => assert_eq!(number_after(&sentence.replace("points ", "point "), ", point "), *base),
                 Step::BufferFull | Step::Swap => assert!(sentence.contains(&recording.shape().capacity().to_string())),
             }
             lines.insert(line_of(&step));
@@ -115,4 +115,27 @@ fn every_line_stands_once_in_the_kernel() {
         let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{error}: {}", path.display()));
         assert_eq!(text.matches(search).count(), 1, "`{search}` in {file}");
     }
+}
+
+/// Numbers are grouped, one of something is one, and no lane computes what is not there.
+#[test]
+fn few_and_many_are_told_as_they_are() {
+    let last = |n: u32| {
+        let state = State::new(Shape { width: 32, registers: 1, k: 1, n });
+        let distances = (0..32u16).map(|lane| if u32::from(lane) < n - 32 { f32::from(lane) + 1.0 } else { f32::INFINITY }).collect();
+        describe(&Step::Group { base: 32, distances }, &state)
+    };
+    assert_eq!(last(64), "Every lane computes the squared distance of one point, points 32 to 63; the smallest is 1.00, in lane 0.");
+    let three =
+        "Lanes 0 to 2 compute the squared distance of one point each, points 32 to 34; the smallest is 1.00, in lane 0; the other lanes have none.";
+    assert_eq!(last(35), three);
+    let one = "Lane 0 computes the squared distance of the last point, point 32; the smallest is 1.00, in lane 0; no other lane has a point.";
+    assert_eq!(last(33), one);
+    assert_eq!(
+        describe(&Step::BufferFull, &state(32, 32)),
+        "The buffer is full: all 1,024 slots are taken, so it is merged with the intermediate result."
+    );
+    let nearest = recorded("uniform:n=70,d=2", 3, 1, 32);
+    let end = describe(&Step::Finished, &fresh(&nearest, nearest.len()));
+    assert!(end.starts_with("The search is done: the neighbour lies in a register, at squared distance 0. Of 70 points, "), "{end}");
 }

@@ -13,11 +13,13 @@ use egui_kittest::kittest::Queryable as _;
 use warpscope::app::commands::{Action, Command};
 use warpscope::app::lesson::player::Player;
 use warpscope::app::lesson::quiz::{Phase, Quiz};
+use warpscope::app::lesson::session::LessonDraft;
 use warpscope::app::lesson::{LessonAction, Presenting, target_position};
 use warpscope::app::session::Picked;
 use warpscope::app::state::State;
 use warpscope::app::tokens::Look;
-use warpscope::app::{App, Headless, check_adapter, render_headless};
+use warpscope::app::{App, Headless, QueryKind, check_adapter, render_headless};
+use warpscope::knn::Metric;
 use warpscope::lesson::Level;
 use warpscope::lesson::lessons::LESSONS;
 use warpscope::lesson::picture::Target;
@@ -269,6 +271,64 @@ fn a_wrong_answer_is_told_what_is_right_and_why() {
 }
 
 #[test]
+fn what_a_question_to_come_asks_for_is_not_to_be_seen_before() {
+    let mut window = on_lesson(6);
+    press(&mut window, "Predict");
+    let takes = player(&window).takes.len();
+    for at in 0..takes {
+        answer(&mut window, false);
+        let before = position(&window);
+        key(&mut window, Key::End);
+        let (open, moved) = (at + 1 < takes, position(&window) > before);
+        assert_eq!(moved, !open, "the others would go there, too");
+        assert_eq!(window.query_by_role_and_label(Role::Slider, "Position").is_none(), open, "its marks can be counted");
+        key(&mut window, Key::Enter);
+    }
+    let score = quiz(&window).score();
+    assert_eq!((score.right, score.asked), (3, 3));
+    // Asked again, without forgetting the lesson's score.
+    press(&mut window, "Stop asking");
+    press(&mut window, "Predict");
+    for _ in 0..takes {
+        press(&mut window, "Skip");
+    }
+    window.get_by_label("All 3 questions asked: 0 of 0 right.");
+    assert_eq!(window.state().session().lesson.score(6).asked, 3);
+}
+
+#[test]
+fn questions_go_with_the_recording_that_they_are_about() {
+    let mut window = on_lesson(1);
+    let draft = LessonDraft { k: "4".to_owned(), width: 4, ..LessonDraft::of(&LESSONS[0]) };
+    let app = window.state_mut();
+    app.send(LessonAction::Edit(draft));
+    app.send(LessonAction::Record);
+    app.send(Command::Predict);
+    until(&mut window, "four lanes", |app| app.session().lesson.player.as_ref().is_some_and(|player| player.take().recording.shape().width == 4));
+    assert!(window.state().session().lesson.quiz.is_none());
+}
+
+#[test]
+fn a_lesson_that_cannot_be_recorded_says_so_whatever_was_being_recorded() {
+    let mut window = on_lesson(2);
+    window.state_mut().send(LessonAction::Edit(LessonDraft { k: "many".to_owned(), ..LessonDraft::of(&LESSONS[1]) }));
+    open(&mut window, 1);
+    let app = window.state_mut();
+    app.send(LessonAction::Record);
+    app.send(LessonAction::Open(2));
+    until(&mut window, "an end of the work", |app| app.session().lesson.error.is_some() && !app.is_busy());
+    // Whatever comes late is not heard.
+    for _ in 0..20 {
+        window.step();
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let lesson = &window.state().session().lesson;
+    assert!(lesson.player.is_none() && lesson.error.as_ref().is_some_and(|error| error.contains("many")), "{:?}", lesson.error);
+    window.run_steps(2);
+    assert!(window.query_all_by_role_and_label(Role::Button, "As the lesson has it").count() > 0);
+}
+
+#[test]
 fn the_presenter_leaves_everything_else_out() {
     let mut window = on_lesson(1);
     window.get_by_role_and_label(Role::Button, "File");
@@ -333,6 +393,63 @@ fn lesson_7_is_about_the_query_that_is_picked() {
     window.run_steps(3);
     assert!(!window.state().session().lesson.open);
     window.get_by_role_and_label(Role::Button, "Plane");
+}
+
+#[test]
+fn a_query_of_a_file_stays_that_query_whatever_is_run_next() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("queries.csv");
+    std::fs::write(&path, "x,y\n0.1,0.2\n0.5,0.5\n0.9,0.3\n").expect("a file");
+    let queries = path.display().to_string();
+    let mut window = window(move |state| {
+        small(state);
+        state.draft.queries = QueryKind::File;
+        state.draft.query_path = queries;
+    });
+    press(&mut window, "Run");
+    until_answered(&mut window);
+    window.state_mut().send(Action::PickQuery(2));
+    until_answered(&mut window);
+    press(&mut window, "Lesson from this query");
+    until(&mut window, "the lesson", |app| app.session().lesson.player.is_some());
+    window.get_by_label("3 of the file");
+    let found = |window: &mut Window| {
+        key(window, Key::End);
+        let recording = &player(window).take().recording;
+        (recording.parameters.query.clone(), player(window).cursor().state().neighbours().take(8).collect::<Vec<_>>())
+    };
+    let before = found(&mut window);
+    // Another run, with other queries and another metric.
+    let mut draft = window.state().state().draft.clone();
+    (draft.queries, draft.metric) = (QueryKind::Rows, Metric::Angular);
+    draft.query_rows = "5".to_owned();
+    window.state_mut().send(Action::SetDraft(Box::new(draft)));
+    window.state_mut().send(Command::Run);
+    until(&mut window, "the other run", |app| !app.is_busy() && app.session().record.as_ref().is_some_and(|record| record.query_rows == [5]));
+    fill(&mut window, "k", "9");
+    key(&mut window, Key::Enter);
+    until(&mut window, "k = 9", |app| app.session().lesson.player.as_ref().is_some_and(|player| player.take().recording.shape().k == 9));
+    window.get_by_label("3 of the file");
+    assert_eq!(found(&mut window), before, "the same query, by the same metric");
+}
+
+#[test]
+fn lesson_7_has_the_k_that_is_asked_for_and_says_whom_it_finds() {
+    let mut window = window(|state| {
+        small(state);
+        state.draft.exclude_self = true;
+    });
+    press(&mut window, "Run");
+    until_answered(&mut window);
+    window.state_mut().send(Action::PickRow(123));
+    until_answered(&mut window);
+    press(&mut window, "Lesson from this query");
+    until(&mut window, "the lesson", |app| app.session().lesson.player.is_some());
+    assert_eq!(player(&window).take().recording.shape().k, 8);
+    window.get_by_label_contains("here it is found");
+    key(&mut window, Key::End);
+    let (first, distance) = player(&window).cursor().state().neighbours().next().expect("a neighbour");
+    assert_eq!((player(&window).take().recording.problem().row(first), distance), (123, 0.0));
 }
 
 #[test]
@@ -468,4 +585,7 @@ fn a_lesson_is_drawn_without_a_display() {
     let [r, g, b, _] = warpscope::app::tokens::Palette::DARK.canvas.to_array();
     let empty = picture.pixels().filter(|pixel| pixel.0 == [r, g, b]).count();
     assert!(empty < 1280 * 720 * 9 / 10, "there is a picture on it");
+    let late = folder.path().join("late.png");
+    let error = render_headless(&Headless { at: Some(999_999), ..show }, &late).expect_err("there is no such step").to_string();
+    assert!(error.starts_with("step 999999: the search has ") && !late.exists(), "{error}");
 }

@@ -9,7 +9,7 @@ use super::commands::{Action, Command};
 use super::draft::{DataKind, Draft, QueryKind};
 use super::export::{self, ExportDialog, ExportKind, PaneData};
 use super::handles::{Message, PendingPicture, Running, Then};
-use super::lesson::RangeDraft;
+use super::lesson::{LessonFile, RangeDraft};
 use super::loader::{LoadJob, Loading};
 use super::session::{Answered, Picked};
 use super::state::{self, PaneKind, PlaneWindow};
@@ -344,8 +344,14 @@ impl App {
         if path.file_name().is_none() {
             return refuse(self, "Type the path of a file.");
         }
-        if path.is_file() && !dialog.overwrite {
-            let sentence = "This file is there already. Save again to write over it, or type another name.";
+        let folder = matches!(dialog.kind, ExportKind::Lesson(LessonFile::Frames, _));
+        let there = if folder { path.exists() } else { path.is_file() };
+        if there && !dialog.overwrite {
+            let sentence = if folder {
+                "This folder is there already. Save again to replace the pictures in it, or type another name."
+            } else {
+                "This file is there already. Save again to write over it, or type another name."
+            };
             self.session.export = Some(ExportDialog { error: Some(sentence.to_owned()), overwrite: true, ..dialog });
             return;
         }

@@ -143,8 +143,14 @@ pub struct Handles {
 }
 
 impl Drop for Handles {
-    /// Lets files that are being written be finished.
+    /// Lets files that are being written be finished; those of a lesson, which may take minutes, be removed.
     fn drop(&mut self) {
+        if let Some(recording) = self.recording.take() {
+            recording.stop();
+        }
+        if let Some(exporting) = self.exporting.take() {
+            exporting.task.stop();
+        }
         for save in self.saves.drain(..) {
             // Nobody reads any more, and the last thing a thread does is to say that it is done.
             while self.receiver.try_recv().is_ok() {}

@@ -11,6 +11,7 @@ use super::App;
 use super::lesson::LessonAction;
 use super::state::{SCALES, State};
 use super::tokens::Look;
+use crate::lesson::moments;
 
 /// How long the first answer may take.
 const PATIENCE: Duration = Duration::from_secs(300);
@@ -115,7 +116,8 @@ pub fn render_headless(show: &Headless, png: &Path) -> anyhow::Result<PathBuf> {
             harness.state_mut().send(LessonAction::Open(number));
             wait(&mut harness, "lesson", &mut |app| app.session().lesson.player.is_some())?;
             let app = harness.state_mut();
-            if let Some(at) = show.at {
+            if let (Some(at), Some(player)) = (show.at, &app.session().lesson.player) {
+                let at = moments::check(&player.take().recording, at)?;
                 // Also a position that the lesson's part leaves out.
                 app.send(LessonAction::SetWhole(true));
                 app.send(LessonAction::Seek(at));

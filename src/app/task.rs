@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::thread;
+use std::thread::{self, JoinHandle};
 
 use crossbeam_channel::{Receiver, TryRecvError, bounded};
 
@@ -12,6 +12,7 @@ use crate::progress::Progress;
 pub struct Task<T> {
     watch: Arc<Watch>,
     result: Receiver<T>,
+    thread: Option<JoinHandle<()>>,
 }
 
 struct Watch {
@@ -49,13 +50,13 @@ impl<T: Send + 'static> Task<T> {
         let watch = Arc::new(Watch { done: AtomicU64::new(0), total: AtomicU64::new(0), cancelled: AtomicBool::new(false), wake: Box::new(wake) });
         let (sender, result) = bounded(1);
         let theirs = Arc::clone(&watch);
-        thread::Builder::new().name(format!("warpscope-{name}")).spawn(move || {
+        let thread = thread::Builder::new().name(format!("warpscope-{name}")).spawn(move || {
             // Also after a panic: who waits must not wait for ever.
             let _wake = Wake(Arc::clone(&theirs));
             // Nobody listens any more when the work was replaced.
             let _ = sender.send(work(&*theirs));
         })?;
-        Ok(Self { watch, result })
+        Ok(Self { watch, result, thread: Some(thread) })
     }
 }
 
@@ -79,6 +80,15 @@ impl<T> Task<T> {
         self.watch.cancelled.store(true, Ordering::Relaxed);
     }
 
+    /// Asks to stop, and waits until the thread is gone: nothing is left half done.
+    pub fn stop(mut self) {
+        self.cancel();
+        if let Some(thread) = self.thread.take() {
+            // What broke it was said where it broke.
+            let _ = thread.join();
+        }
+    }
+
     /// The result, once it is there. `Err(())` when the thread ended without one.
     pub fn try_finish(&self) -> Option<Result<T, ()>> {
         match self.result.try_recv() {
@@ -92,5 +102,29 @@ impl<T> Task<T> {
 impl<T> Drop for Task<T> {
     fn drop(&mut self) {
         self.cancel();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_stops_it_waits_for_its_last_word() {
+        let ended = Arc::new(AtomicBool::new(false));
+        let (theirs, (started, waiting)) = (Arc::clone(&ended), bounded(1));
+        let work = move |progress: &dyn Progress| {
+            let _ = started.send(());
+            while !progress.cancelled() {
+                thread::yield_now();
+            }
+            // As long as it takes to remove what was begun.
+            thread::sleep(std::time::Duration::from_millis(50));
+            theirs.store(true, Ordering::Relaxed);
+        };
+        let task = Task::start("test", || {}, work).expect("a thread");
+        waiting.recv().expect("it runs");
+        task.stop();
+        assert!(ended.load(Ordering::Relaxed));
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::export::{Exporting, Job, LessonFile, RangeDraft};
 use super::player::{Player, SPEEDS};
 use super::quiz::Quiz;
-use super::session::{LessonDraft, OWN_DATA, Own, Presenting, lesson_of};
+use super::session::{Asked, FileQuery, LessonDraft, OWN_DATA, Own, Presenting, lesson_of};
 use crate::app::App;
 use crate::app::commands::Command;
 use crate::app::session::Picked;
@@ -68,7 +68,14 @@ pub enum QuizAction {
 /// A lesson that is being recorded.
 pub struct Recording {
     lesson: &'static Lesson,
-    task: Task<Result<Vec<Take>, LessonError>>,
+    task: Task<Result<Recorded, LessonError>>,
+}
+
+/// What came of it.
+struct Recorded {
+    takes: Vec<Take>,
+    /// Why the GPU that was asked for did not record it.
+    instead: Option<String>,
 }
 
 impl Recording {
@@ -81,12 +88,17 @@ impl Recording {
     pub fn what(&self) -> String {
         format!("lesson {}", self.lesson.number)
     }
+
+    /// Cancels it, and waits until its thread is gone.
+    pub fn stop(self) {
+        self.task.stop();
+    }
 }
 
 impl App {
     /// Whether the lesson is shown, and the commands that belong to it.
     pub(in crate::app) fn lesson_command(&mut self, command: Command) {
-        let asking = self.session.lesson.is_asking();
+        let held = self.session.lesson.is_held();
         match command {
             Command::Lesson if self.session.lesson.open => self.close_lesson(),
             Command::Lesson => self.open_lesson(self.state.lesson.number),
@@ -103,7 +115,7 @@ impl App {
             Command::Presenter => self.present(Presenting::Presenter),
             Command::Bare => self.present(Presenting::Bare),
             // While a question is open, what comes next is not to be seen.
-            _ if asking => {}
+            _ if held => {}
             command => self.move_player(command),
         }
     }
@@ -143,34 +155,34 @@ impl App {
 
     pub(in crate::app) fn lesson_action(&mut self, action: LessonAction) {
         let lesson = lesson_of(self.state.lesson.number);
-        let asking = self.session.lesson.is_asking();
+        let held = self.session.lesson.is_held();
         match action {
             LessonAction::Open(number) => self.open_lesson(number),
             LessonAction::Edit(draft) => {
-                if !draft.row.trim().is_empty() {
-                    // Who types a row means that row.
-                    self.session.lesson.query = None;
+                if draft.row != self.session.lesson.draft(lesson).row {
+                    // Who types a row asks a question of their own.
+                    self.session.lesson.asked = None;
                 }
                 self.session.lesson.set_draft(lesson, draft);
             }
             LessonAction::Record => self.record_lesson(lesson),
             LessonAction::Reset => {
-                self.session.lesson.query = None;
+                self.session.lesson.asked = None;
                 self.session.lesson.set_draft(lesson, LessonDraft::of(lesson));
                 self.record_lesson(lesson);
             }
-            LessonAction::Seek(position) if !asking => {
+            LessonAction::Seek(position) if !held => {
                 if let Some(player) = &mut self.session.lesson.player {
                     player.pause();
                     player.seek(position);
                 }
             }
-            LessonAction::Choose(take) if !asking => {
+            LessonAction::Choose(take) if !held => {
                 if let Some(player) = &mut self.session.lesson.player {
                     player.choose(take);
                 }
             }
-            LessonAction::SetWhole(whole) if !asking => {
+            LessonAction::SetWhole(whole) if !held => {
                 if let Some(player) = &mut self.session.lesson.player {
                     player.set_whole(whole);
                 }
@@ -213,17 +225,20 @@ impl App {
         let Some(cloud) = &self.session.cloud else { return self.session.log.error("no cloud is open: open one, and click a point") };
         let lesson = lesson_of(OWN_DATA);
         let mut draft = LessonDraft { width: lesson.width, ..self.session.lesson.draft(lesson) };
-        draft.k = self.session.answered.as_ref().map_or(self.state.draft.k.clone(), |answered| answered.record.spec.k.to_string());
-        self.session.lesson.query = None;
-        match self.session.picked {
-            Some(Picked::Row(row)) if (row as usize) < cloud.len() => draft.row = cloud.record(row as usize).to_string(),
-            Some(Picked::Query(query)) => {
+        let answered = self.session.answered.as_ref();
+        let mut question = answered.map(|answered| Asked::of(&answered.record.spec));
+        draft.k = answered.map_or(self.state.draft.k.clone(), |answered| answered.record.spec.k.to_string());
+        match (self.session.picked, answered) {
+            (Some(Picked::Row(row)), _) if (row as usize) < cloud.len() => draft.row = cloud.record(row as usize).to_string(),
+            (Some(Picked::Query(_)), Some(answered)) if let Some(queries) = &answered.record.query_cloud => {
                 draft.row.clear();
-                self.session.lesson.query = Some(query);
+                let query = FileQuery { queries: Arc::clone(queries), row: answered.row(), number: answered.query };
+                question = question.map(|question| Asked { query: Some(query), ..question });
             }
             _ => return self.session.log.error("no query is picked: click a point in Plane or Space"),
         }
         self.session.lesson.set_draft(lesson, draft);
+        self.session.lesson.asked = question;
         self.session.lesson.open = true;
         self.state.lesson.number = OWN_DATA;
         self.session.lesson.player = None;
@@ -232,6 +247,8 @@ impl App {
 
     /// Starts to record a lesson as it is typed; what was recorded before stays until that is there.
     fn record_lesson(&mut self, lesson: &'static Lesson) {
+        // What was being recorded is not asked for any more, also where this cannot be.
+        self.handles.recording = None;
         let cloud = self.session.cloud.clone().filter(|_| lesson.number == OWN_DATA);
         let session = &mut self.session.lesson;
         (session.quiz, session.error) = (None, None);
@@ -243,20 +260,22 @@ impl App {
                 return;
             }
         };
-        let own = cloud.zip(row).map(|(cloud, row)| self.own(cloud, row));
+        let question = session.asked.clone().unwrap_or_else(|| Asked::typed(&self.state.draft));
         let setup = Setup {
             k: choice.k.unwrap_or(lesson.k),
-            metric: self.state.draft.metric,
+            metric: question.metric,
             order: crate::cloud::Order::File,
-            seed: self.state.draft.seed().unwrap_or(0),
-            exclude_self: self.state.draft.exclude_self,
-            drop_zero_rows: self.state.draft.drop_nonfinite,
+            seed: question.seed,
+            // Engines would be asked for one more than k, and the picture would have to say so everywhere.
+            exclude_self: false,
+            drop_zero_rows: question.drop_nonfinite,
         };
+        let own = cloud.zip(row).map(|(cloud, row)| own(cloud, row, question));
         let gpu = self.state.lesson.gpu && self.session.can_record_on_gpu(choice.width.unwrap_or(lesson.width));
         let wake = self.handles.ctx.clone();
         let work = move |progress: &dyn Progress| {
             let takes = record(lesson, choice, own, setup, progress)?;
-            if gpu { on_gpu(lesson, &takes) } else { Ok(takes) }
+            if gpu { or_twin(on_gpu(lesson, &takes), takes) } else { Ok(Recorded { takes, instead: None }) }
         };
         let task = Task::start("lesson", move || wake.request_repaint(), work);
         match task {
@@ -265,25 +284,12 @@ impl App {
         }
     }
 
-    /// What lesson 7 searches for in the open cloud.
-    fn own(&self, cloud: Arc<crate::cloud::PointCloud>, row: usize) -> Own {
-        let order = self.state.draft.order;
-        let of_file = self.session.lesson.query.and_then(|query| {
-            let record = self.session.record.as_ref()?;
-            Some((Arc::clone(record.query_cloud.as_ref()?), *record.query_rows.get(query)? as usize))
-        });
-        match of_file {
-            Some((queries, query)) => Own { cloud, queries: Queries::Cloud(queries), query, order },
-            None => Own { cloud, queries: Queries::Rows(vec![row as u32]), query: 0, order },
-        }
-    }
-
     /// Another cloud is open: what lesson 7 has of the one before goes.
     pub(in crate::app) fn lesson_cloud_changed(&mut self) {
         let lesson = lesson_of(OWN_DATA);
         let session = &mut self.session.lesson;
         let draft = LessonDraft { row: String::new(), ..session.draft(lesson) };
-        session.query = None;
+        session.asked = None;
         session.set_draft(lesson, draft);
         if session.player.as_ref().is_some_and(|player| player.lesson.number == OWN_DATA) {
             (session.player, session.quiz) = (None, None);
@@ -304,7 +310,12 @@ impl App {
         {
             let session = &mut self.session.lesson;
             match result {
-                Ok(Ok(takes)) if !takes.is_empty() => {
+                // Another lesson is open by now.
+                _ if recording.lesson.number != self.state.lesson.number => {}
+                Ok(Ok(Recorded { takes, instead })) if !takes.is_empty() => {
+                    if let Some(why) = instead {
+                        self.session.log.say(crate::app::log::Level::Warning, why);
+                    }
                     let mut player = Player::new(recording.lesson, takes);
                     // Who changes k goes on with the level and the take that were chosen.
                     if let Some(before) = session.player.as_ref().filter(|before| before.lesson.number == recording.lesson.number) {
@@ -312,7 +323,8 @@ impl App {
                         player.choose(before.active());
                         player.seek(0);
                     }
-                    (session.player, session.error) = (Some(player), None);
+                    // Questions are about the steps that they were made from.
+                    (session.player, session.quiz, session.error) = (Some(player), None, None);
                 }
                 Ok(Err(LessonError::Cloud(crate::cloud::CloudError::Cancelled))) => session.error = Some("Cancelled.".to_owned()),
                 Ok(Err(error)) => session.error = Some(format!("The lesson cannot be recorded: {error}.")),
@@ -329,7 +341,7 @@ impl App {
     /// Does the steps that are due.
     fn play(&mut self) {
         let (now, speed) = (self.handles.ctx.input(|input| input.time), self.state.lesson.speed);
-        if !self.session.lesson.open || self.session.lesson.is_asking() {
+        if !self.session.lesson.open || self.session.lesson.is_held() {
             return;
         }
         if let Some(player) = &mut self.session.lesson.player
@@ -492,8 +504,47 @@ fn record(lesson: &Lesson, choice: Choice, own: Option<Own>, setup: Setup, progr
     }
 }
 
+/// What lesson 7 searches for in the open cloud: a query of a file, or else a row of the cloud.
+fn own(cloud: Arc<crate::cloud::PointCloud>, row: usize, question: Asked) -> Own {
+    let order = question.order;
+    match question.query {
+        Some(query) => Own { cloud, queries: Queries::Cloud(query.queries), query: query.row as usize, order },
+        None => Own { cloud, queries: Queries::Rows(vec![row as u32]), query: 0, order },
+    }
+}
+
+/// The GPU's takes, or else the twin's, which are there already: a GPU that cannot record is no reason to show nothing. One
+/// that does something else than its twin is an error.
+fn or_twin(by_gpu: Result<Vec<Take>, LessonError>, by_twin: Vec<Take>) -> Result<Recorded, LessonError> {
+    match by_gpu {
+        Ok(takes) => Ok(Recorded { takes, instead: None }),
+        Err(LessonError::Engine(why)) => {
+            Ok(Recorded { takes: by_twin, instead: Some(format!("the GPU cannot record the lesson, its twin did: {why}")) })
+        }
+        Err(error) => Err(error),
+    }
+}
+
 /// The same searches on the GPU, held against the twin's.
 fn on_gpu(lesson: &Lesson, takes: &[Take]) -> Result<Vec<Take>, LessonError> {
     let mut cuda = Cuda::open()?;
     takes.iter().map(|take| lesson.on_gpu(take, &mut cuda)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::lesson::player::tests::player;
+    use crate::knn::{EngineError, EngineKind};
+
+    #[test]
+    fn a_gpu_that_cannot_record_leaves_what_its_twin_recorded() {
+        let takes = player(1).takes;
+        let why = EngineError::Unavailable { engine: EngineKind::Cuda, why: "NVRTC is missing".to_owned() };
+        let recorded = or_twin(Err(why.into()), takes.clone()).expect("the twin's takes");
+        assert!(Arc::ptr_eq(&recorded.takes[0].recording, &takes[0].recording));
+        assert!(recorded.instead.is_some_and(|why| why.ends_with("NVRTC is missing")));
+        let error = or_twin(Err(LessonError::Answers { rank: 3 }), takes).err().expect("another answer is no matter of what is there");
+        assert!(matches!(error, LessonError::Answers { rank: 3 }));
+    }
 }

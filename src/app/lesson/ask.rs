@@ -3,18 +3,18 @@
 use egui::{Key, Modifiers, RichText, Ui};
 
 use super::apply::{LessonAction, QuizAction};
-use super::picture::sentence;
 use super::player::Player;
 use super::quiz::{Entry, Phase, Quiz, Score};
 use crate::app::commands::{Actions, Command};
 use crate::app::tokens::Palette;
 use crate::lesson::account::account;
 use crate::lesson::describe::lanes;
+use crate::lesson::picture::sentence::sentence;
 use crate::lesson::questions::{Ask, Question, Reply};
 use crate::text::significant;
 
 /// The question, or what is right.
-pub fn ask_ui(ui: &mut Ui, quiz: &Quiz, player: &Player, score: Score, size: f32, palette: &Palette, actions: &mut Actions) {
+pub fn ask_ui(ui: &mut Ui, quiz: &Quiz, player: &Player, size: f32, palette: &Palette, actions: &mut Actions) {
     let width = player.take().recording.shape().width;
     let (at, of) = quiz.place();
     let small = |text: String| RichText::new(text).size(size * 0.85).color(palette.text_weak);
@@ -22,7 +22,7 @@ pub fn ask_ui(ui: &mut Ui, quiz: &Quiz, player: &Player, score: Score, size: f32
     let (_, question) = quiz.question();
     match quiz.phase() {
         Phase::Asking(entry) => {
-            ui.label(small(format!("Question {at} of {of} · {}", said(score))));
+            ui.label(small(format!("Question {at} of {of} · {}", said(quiz.score()))));
             ui.label(large(&question.text).color(palette.text));
             ui.horizontal_wrapped(|ui| {
                 entry_ui(ui, entry, question, width, size, palette, actions);
@@ -37,7 +37,7 @@ pub fn ask_ui(ui: &mut Ui, quiz: &Quiz, player: &Player, score: Score, size: f32
             });
         }
         Phase::Answered { reply, right } => {
-            ui.label(small(format!("Question {at} of {of} · {}", said(score))));
+            ui.label(small(format!("Question {at} of {of} · {}", said(quiz.score()))));
             let verdict = if *right {
                 format!("Right: {}.", question.answer.text(width))
             } else {
@@ -54,7 +54,7 @@ pub fn ask_ui(ui: &mut Ui, quiz: &Quiz, player: &Player, score: Score, size: f32
             });
         }
         Phase::Done => {
-            ui.label(large(&format!("All {of} questions asked: {}.", said(score))).color(palette.text));
+            ui.label(large(&format!("All {of} questions asked: {}.", said(quiz.score()))).color(palette.text));
             ui.horizontal_wrapped(|ui| {
                 if ui.button(RichText::new("Again").size(size)).on_hover_text("All questions, and the score from nothing.").clicked() {
                     actions.send(LessonAction::Quiz(QuizAction::Again));
@@ -120,7 +120,7 @@ fn words(reply: Reply, width: u32) -> String {
 /// Why the answer is what it is: what the step did, or what theory says of merges.
 fn why(question: &Question, player: &Player) -> String {
     if question.ask != Ask::Merges {
-        return sentence(player);
+        return sentence(player.cursor());
     }
     let account = account(player.cursor().state());
     format!(

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use super::player::Player;
 use crate::app::draft::{Field, FieldError, number};
 use crate::export::{ExportError, lesson as files};
-use crate::lesson::Level;
 use crate::lesson::handout::Theme;
 use crate::lesson::lessons::Take;
-use crate::lesson::moments::Selection;
-use crate::lesson::picture::Film;
+use crate::lesson::moments::{MOST_FRAMES, MOST_ON_PAPER, Selection};
+use crate::lesson::picture::film::{Film, SIZE, SIZE_ON_PAPER};
+use crate::lesson::{Cursor, Level};
 use crate::palette::Palette;
 use crate::progress::Progress;
 
@@ -65,7 +65,7 @@ impl LessonFile {
 
     /// Pictures at most; where a range has more moments, they are spread evenly.
     pub fn most(self) -> usize {
-        if self == Self::Handout { 24 } else { 120 }
+        if self == Self::Handout { MOST_ON_PAPER } else { MOST_FRAMES }
     }
 }
 
@@ -120,10 +120,14 @@ impl Job {
     /// What is wrong with the range.
     pub fn new(file: LessonFile, player: &Player, together: bool, palette: Palette, range: Option<&RangeDraft>) -> Result<Self, FieldError> {
         let takes = if together { player.takes.clone() } else { vec![player.take().clone()] };
-        let size = if file == LessonFile::Handout { [960.0, 540.0] } else { [1280.0, 720.0] };
-        let film = Film::new(player.lesson, takes, size, 1.0, palette);
+        let size = if file == LessonFile::Handout { SIZE_ON_PAPER } else { SIZE };
+        let mut film = Film::new(player.lesson, takes, size, 1.0, palette);
         // Pictures of several takes are counted in steps of the one that leads.
-        let lead = player.takes.iter().position(|take| std::sync::Arc::ptr_eq(&take.recording, &film.lead().recording)).unwrap_or(player.active());
+        let lead = if together { film.leading() } else { player.active() };
+        if together && matches!(file, LessonFile::Picture | LessonFile::Drawing) {
+            // What is shown: the others may stand elsewhere than points seen would say, as at the end of each.
+            film.standing = player.cursors().iter().map(Cursor::position).collect();
+        }
         let at = player.cursors()[lead].position();
         let (mut from, mut to) = (None, None);
         if let Some((first, last)) = range.map(RangeDraft::read).transpose()? {
@@ -131,7 +135,7 @@ impl Job {
                 if lead == player.active() {
                     return position;
                 }
-                let mut other = crate::lesson::Cursor::new(player.take().recording.clone());
+                let mut other = Cursor::new(player.take().recording.clone());
                 other.seek(position);
                 crate::lesson::picture::page::position_at(&film.lead().recording, other.state().counts.points_seen)
             };
@@ -181,6 +185,8 @@ pub struct Exporting {
 mod tests {
     use super::*;
     use crate::app::lesson::player::tests::player;
+    use crate::lesson::picture::svg::svg;
+    use crate::lesson::picture::{View, comparison};
     use crate::palette::LIGHT;
     use crate::progress::Silent;
 
@@ -200,6 +206,30 @@ mod tests {
                 assert!(said.starts_with("written: ") && path.exists(), "{said}");
             }
         }
+    }
+
+    #[test]
+    fn a_picture_of_several_takes_is_the_one_that_is_shown() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("lesson.svg");
+        let mut player = player(6);
+        // The leader is in the middle of a group, where points seen do not say how far the others are.
+        player.choose(0);
+        player.level = Level::Lane;
+        player.seek(player.range().end / 3 + 1);
+        let mut elsewhere = 0;
+        for _ in 0..3 {
+            player.forward();
+            Job::new(LessonFile::Drawing, &player, true, LIGHT, None).expect("no range").write(&path, &Silent).expect("it can be written");
+            let film = Film::new(player.lesson, player.takes.clone(), SIZE, 1.0, LIGHT);
+            let lead = film.leading();
+            let view = |cursor| View { cursor, hover: None, asking: false, text: film.text };
+            let views: Vec<_> = player.takes.iter().zip(player.cursors()).map(|(take, cursor)| (take, view(cursor))).collect();
+            let shown = svg(&comparison(player.lesson, &views, SIZE), &LIGHT);
+            assert_eq!(std::fs::read_to_string(&path).expect("a file"), shown);
+            elsewhere += u32::from(svg(&film.scene(player.cursors()[lead].position()), &LIGHT) != shown);
+        }
+        assert!(elsewhere > 0, "points seen alone would have said the same");
     }
 
     #[test]

@@ -56,11 +56,16 @@ fn choice_ui(ui: &mut Ui, lesson: &'static Lesson, state: &State, session: &Sess
         Some(cloud) => {
             let source = cloud.source().to_string();
             ui.add(egui::Label::new(RichText::new(&source).color(palette.text_weak)).truncate()).on_hover_text(&source);
-            match session.lesson.query {
-                Some(query) => fact_ui(ui, "Query", format!("{} of the file", format::count(query as u64 + 1)), palette),
+            let question = session.lesson.asked.as_ref();
+            match question.and_then(|question| question.query.as_ref()) {
+                Some(query) => fact_ui(ui, "Query", format!("{} of the file", format::count(query.number as u64 + 1)), palette),
                 None => {
                     let middle = format!("{}, the middle", cloud.record(cloud.len() / 2));
                     entered |= committed(&field_ui(ui, "Query row", &mut draft.row, &middle, Field::QueryRows, &errors, palette));
+                    if question.map_or(state.draft.exclude_self, |question| question.exclude_self) {
+                        let found = "The explorer leaves the query itself out; here it is found, as the first of its neighbours.";
+                        ui.add(egui::Label::new(RichText::new(found).color(palette.text_weak).small()).wrap());
+                    }
                 }
             }
         }
@@ -90,7 +95,7 @@ fn choice_ui(ui: &mut Ui, lesson: &'static Lesson, state: &State, session: &Sess
     // A number that is being typed is recorded when it is done; what is chosen, at once.
     let record = (entered || draft.width != before.width) && draft.read(cloud.map(|cloud| &**cloud)).is_ok();
     let own = LessonDraft::of(lesson);
-    let differs = draft != own || session.lesson.query.is_some();
+    let differs = draft != own || (lesson.number == OWN_DATA && session.lesson.asked.is_some());
     if changed {
         actions.send(LessonAction::Edit(draft));
     }

@@ -1,5 +1,7 @@
 //! The picture in the middle of the lesson: made when something changes, painted in every frame, pointed at.
 
+use std::sync::{Arc, Weak};
+
 use egui::{Color32, Pos2, Rect, Sense, Stroke, StrokeKind, Ui, vec2};
 
 use super::apply::{LessonAction, QuizAction};
@@ -10,9 +12,10 @@ use super::session::LessonSession;
 use super::words;
 use crate::app::commands::Actions;
 use crate::app::tokens;
-use crate::lesson::describe::describe;
+use crate::lesson::Recording;
 use crate::lesson::lessons::Take;
 use crate::lesson::picture::page::{columns, comparison, page};
+use crate::lesson::picture::sentence::sentence;
 use crate::lesson::picture::{Scene, Target, View};
 use crate::lesson::questions::Ask;
 use crate::lesson::step::Step;
@@ -40,15 +43,25 @@ struct Made {
 /// All that a picture depends on.
 #[derive(Clone, Debug, PartialEq)]
 struct MadeOf {
-    recordings: Vec<usize>,
+    recordings: Vec<Same>,
     positions: Vec<usize>,
     active: usize,
     together: bool,
     hover: Option<Target>,
-    asking: bool,
+    asking: Vec<bool>,
     rect: Rect,
     text: f32,
     palette: usize,
+}
+
+/// Which recording it was, without keeping it. A weak pointer keeps the address from being another's.
+#[derive(Clone, Debug)]
+struct Same(Weak<Recording>);
+
+impl PartialEq for Same {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.ptr_eq(&other.0)
+    }
 }
 
 impl Picture {
@@ -57,16 +70,18 @@ impl Picture {
         self.made.as_ref().map(|made| (&made.scene, made.place))
     }
 
-    fn update(&mut self, player: &Player, asking: bool, look: Look, rect: Rect) -> &Made {
+    fn update(&mut self, player: &Player, quiz: Option<&Quiz>, look: Look, rect: Rect) -> &Made {
         let Look { text, palette, .. } = look;
         let together = look.together && player.takes.len() > 1;
+        let asking = quiz.is_some_and(Quiz::is_asking);
         let key = MadeOf {
-            recordings: player.takes.iter().map(|take| std::sync::Arc::as_ptr(&take.recording) as usize).collect(),
+            recordings: player.takes.iter().map(|take| Same(Arc::downgrade(&take.recording))).collect(),
             positions: player.cursors().iter().map(|cursor| cursor.position()).collect(),
             active: player.active(),
             together,
+            // While a question is open, the picture spells out nothing about what is pointed at.
             hover: self.hover.filter(|_| !asking),
-            asking,
+            asking: (0..player.takes.len()).map(|take| asking || quiz.is_some_and(|quiz| quiz.keeps(take))).collect(),
             rect,
             text,
             palette: std::ptr::from_ref(palette) as usize,
@@ -75,7 +90,7 @@ impl Picture {
             // The shape of the room, and at least as large as a page must be.
             let grow = (LEAST.x / rect.width()).max(LEAST.y / rect.height()).max(1.0);
             let size = [rect.width() * grow, rect.height() * grow];
-            let view = |at: usize| View { cursor: &player.cursors()[at], hover: key.hover, asking, text };
+            let view = |at: usize| View { cursor: &player.cursors()[at], hover: key.hover, asking: key.asking[at], text };
             let (scene, areas) = if together {
                 let views: Vec<(&Take, View<'_>)> = player.takes.iter().enumerate().map(|(at, take)| (take, view(at))).collect();
                 (comparison(player.lesson, &views, size), columns(views.len(), text, size))
@@ -114,7 +129,7 @@ pub struct Look {
 pub fn picture_ui(ui: &mut Ui, picture: &mut Picture, session: &LessonSession, player: &Player, look: Look, actions: &mut Actions) {
     let rect = ui.available_rect_before_wrap();
     let response = ui.allocate_rect(rect, Sense::click());
-    let sentence = sentence(player);
+    let sentence = sentence(player.cursor());
     response.widget_info(|| {
         let mut info = egui::WidgetInfo::labeled(egui::Role::Canvas, true, "Picture of the lesson");
         info.current_text_value = Some(sentence.clone());
@@ -125,8 +140,7 @@ pub fn picture_ui(ui: &mut Ui, picture: &mut Picture, session: &LessonSession, p
         return;
     }
     let asking = session.quiz.as_ref().filter(|quiz| quiz.is_asking());
-    // While a question is open, the picture spells out nothing about what is pointed at.
-    let made = picture.update(player, asking.is_some(), look, rect);
+    let made = picture.update(player, session.quiz.as_ref(), look, rect);
     made.prepared.paint(&ui.painter().with_clip_rect(rect.intersect(ui.clip_rect())));
     if let Some(quiz) = asking {
         marks_ui(ui, made, quiz, player, look.tokens);
@@ -154,12 +168,6 @@ pub fn picture_ui(ui: &mut Ui, picture: &mut Picture, session: &LessonSession, p
         picture.hover = hover;
         ui.ctx().request_repaint();
     }
-}
-
-/// What just happened, in words.
-pub fn sentence(player: &Player) -> String {
-    let cursor = player.cursor();
-    cursor.step().map_or_else(|| "Before the first step.".to_owned(), |step| describe(&step, cursor.state()))
 }
 
 fn click(target: Target, column: Option<usize>, asking: bool, player: &Player, actions: &mut Actions) {
@@ -249,6 +257,17 @@ fn marks_ui(ui: &Ui, made: &Made, quiz: &Quiz, player: &Player, palette: &tokens
 mod tests {
     use super::*;
     use egui::pos2;
+
+    #[test]
+    fn a_new_recording_is_another_one_wherever_it_lies() {
+        let take = crate::app::lesson::player::tests::player(1).take().clone();
+        let before = Same(Arc::downgrade(&take.recording));
+        assert_eq!(before, Same(Arc::downgrade(&take.recording)));
+        let copy = Recording::clone(&take.recording);
+        drop(take);
+        assert!(before.0.upgrade().is_none(), "it is not kept");
+        assert_ne!(before, Same(Arc::downgrade(&Arc::new(copy))));
+    }
 
     #[test]
     fn cells_of_a_lane_are_ringed_together_and_its_other_place_apart() {

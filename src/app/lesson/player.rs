@@ -16,6 +16,8 @@ pub struct Player {
     /// Its recordings: one, or several that are compared.
     pub takes: Vec<Take>,
     cursors: Vec<Cursor>,
+    /// Of each take, which levels have steps of their own: in its part, and in all of it.
+    levels: Vec<[[bool; Level::ALL.len()]; 2]>,
     active: usize,
     /// What a step is.
     pub level: Level,
@@ -29,7 +31,8 @@ impl Player {
     /// At the start of what the lesson is about. There is at least one take.
     pub fn new(lesson: &'static Lesson, takes: Vec<Take>) -> Self {
         let cursors = takes.iter().map(|take| Cursor::new(take.recording.clone())).collect();
-        let mut player = Self { lesson, takes, cursors, active: 0, level: lesson.level, whole: false, due: None };
+        let levels = takes.iter().map(|take| [take.range.clone(), 0..take.recording.len()].map(|range| levels(take, range))).collect();
+        let mut player = Self { lesson, takes, cursors, levels, active: 0, level: lesson.level, whole: false, due: None };
         player.seek(0);
         player
     }
@@ -157,9 +160,7 @@ impl Player {
 
     /// Whether a level has steps of its own in what is shown: some that the level before does not stop at.
     pub fn has_level(&self, level: Level) -> bool {
-        let recording = &self.take().recording;
-        // The end is no step that anything stops at by itself.
-        self.range().any(|at| recording.level(at) == level)
+        self.levels[self.active][usize::from(self.whole)][level as usize]
     }
 
     /// Where merges end in what is shown.
@@ -168,6 +169,15 @@ impl Player {
         let range = self.range();
         (0..recording.merges()).filter_map(|merge| recording.position_of_merge(merge)).filter(move |at| *at > range.start && *at <= range.end)
     }
+}
+
+/// The levels that steps of a range are of.
+fn levels(take: &Take, range: Range<usize>) -> [bool; Level::ALL.len()] {
+    let mut levels = [false; Level::ALL.len()];
+    for at in range {
+        levels[take.recording.level(at) as usize] = true;
+    }
+    levels
 }
 
 #[cfg(test)]
@@ -257,5 +267,8 @@ pub(super) mod tests {
         let player = player(1);
         let levels: Vec<Level> = Level::ALL.into_iter().filter(|&level| player.has_level(level)).collect();
         assert_eq!(levels, [Level::Stage, Level::Layer]);
+        let mut player = player;
+        player.set_whole(true);
+        assert!(Level::ALL.into_iter().all(|level| player.has_level(level)), "all of the search has steps of all of them");
     }
 }

@@ -50,6 +50,7 @@ pub struct Quiz {
     questions: Vec<(usize, Question)>,
     at: usize,
     phase: Phase,
+    score: Score,
     /// Lanes of the warp.
     width: u32,
 }
@@ -60,7 +61,7 @@ impl Quiz {
         let first = questions.iter().position(|(of, question)| (*of, question.at) >= (take, position)).unwrap_or(0);
         questions.rotate_left(first);
         let phase = Phase::Asking(entry(questions.first()?.1.answer));
-        Some(Self { questions, at: 0, phase, width })
+        Some(Self { questions, at: 0, phase, score: Score::default(), width })
     }
 
     /// The take that the question is about, and the question.
@@ -81,6 +82,20 @@ impl Quiz {
     /// Whether what comes next must not be seen.
     pub fn is_asking(&self) -> bool {
         matches!(self.phase, Phase::Asking(_))
+    }
+
+    /// Whether a question about all of a take is open or still to come: until then, no more of it may be seen than is done.
+    pub fn keeps(&self, take: usize) -> bool {
+        let open = match self.phase {
+            Phase::Asking(_) => self.at,
+            Phase::Answered { .. } | Phase::Done => self.at + 1,
+        };
+        self.questions.iter().skip(open).any(|(of, question)| *of == take && question.ask == Ask::Merges)
+    }
+
+    /// Of these questions.
+    pub fn score(&self) -> Score {
+        self.score
     }
 
     /// The lanes that are chosen, while lanes are asked for.
@@ -176,6 +191,8 @@ impl Quiz {
         let reply = self.reply()?;
         let right = self.question().1.answer.accepts(reply);
         self.phase = Phase::Answered { reply, right };
+        self.score.asked += 1;
+        self.score.right += u32::from(right);
         Some(right)
     }
 
@@ -249,6 +266,22 @@ mod tests {
         assert_eq!(quiz.reply(), Some(Reply::Number(999_999_999)));
         quiz.arrow(true);
         assert!(quiz.reply().is_some());
+    }
+
+    #[test]
+    fn how_many_merges_a_take_has_is_kept_until_it_was_asked() {
+        let merges = |take| (take, question(Ask::Merges, 0, Answer::Number { right: 3, within: 0 }).1);
+        let mut quiz = Quiz::new(vec![merges(0), merges(1), merges(2)], 32, 1, 0).expect("questions");
+        let mut kept = Vec::new();
+        for said in ['3', '4', '3'] {
+            quiz.digit(said);
+            quiz.answer();
+            kept.push([0, 1, 2].map(|take| quiz.keeps(take)));
+            quiz.next();
+        }
+        assert_eq!(kept, [[true, false, true], [true, false, false], [false; 3]], "1 is asked first, then 2, then 0");
+        assert_eq!((quiz.phase(), quiz.score()), (&Phase::Done, Score { right: 2, asked: 3 }));
+        assert!(!quiz.keeps(0));
     }
 
     #[test]

@@ -7,11 +7,12 @@ use serde::{Deserialize, Serialize};
 
 use super::player::Player;
 use super::quiz::{Quiz, Score};
-use crate::app::draft::{Field, FieldError, number};
+use crate::app::draft::{Draft, Field, FieldError, number};
 use crate::app::tokens::Look;
 use crate::cloud::{Order, PointCloud};
-use crate::knn::Queries;
+use crate::knn::{Metric, Queries};
 use crate::lesson::lessons::{Arrangement, Choice, LESSONS, Lesson};
+use crate::run::RunSpec;
 
 /// The lesson that takes anybody's data.
 pub const OWN_DATA: u32 = 7;
@@ -99,6 +100,48 @@ impl LessonDraft {
     }
 }
 
+/// A query of a file of queries.
+#[derive(Clone, Debug)]
+pub struct FileQuery {
+    /// The file.
+    pub queries: Arc<PointCloud>,
+    /// The row in it.
+    pub row: u32,
+    /// Which of the run's queries it was, from 0: as the explorer counts them.
+    pub number: usize,
+}
+
+/// What was asked of a query, kept with it: the explorer may ask something else by the time the lesson is recorded again.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// The query; `None` for the row that is typed.
+    pub query: Option<FileQuery>,
+    /// How far points are apart.
+    pub metric: Metric,
+    /// In what order points are met.
+    pub order: Order,
+    /// Of a shuffled order.
+    pub seed: u64,
+    /// Whether rows that have no place are left out.
+    pub drop_nonfinite: bool,
+    /// Whether the query's own row was left out. The lesson finds it.
+    pub exclude_self: bool,
+}
+
+impl Asked {
+    /// Of a run, about the row that is typed.
+    pub fn of(spec: &RunSpec) -> Self {
+        let &RunSpec { metric, order, seed, drop_nonfinite, exclude_self, .. } = spec;
+        Self { query: None, metric, order, seed, drop_nonfinite, exclude_self }
+    }
+
+    /// Of the explorer's fields, about the row that is typed.
+    pub fn typed(draft: &Draft) -> Self {
+        let &Draft { metric, order, drop_nonfinite, exclude_self, .. } = draft;
+        Self { query: None, metric, order, seed: draft.seed().unwrap_or(0), drop_nonfinite, exclude_self }
+    }
+}
+
 /// A query of the cloud that is open, as lesson 7 searches for its neighbours.
 #[derive(Clone, Debug)]
 pub struct Own {
@@ -128,8 +171,8 @@ pub struct LessonSession {
     pub presenting: Presenting,
     /// What was typed in each lesson.
     drafts: BTreeMap<u32, LessonDraft>,
-    /// A query of a file of queries, instead of a row.
-    pub query: Option<usize>,
+    /// What the explorer asked of the query that lesson 7 has from it; `None` where lesson 7 asks as the explorer's fields say.
+    pub asked: Option<Asked>,
     /// The lesson, once it is recorded.
     pub player: Option<Player>,
     /// Why it is not.
@@ -153,9 +196,10 @@ impl LessonSession {
         self.drafts.insert(lesson.number, draft);
     }
 
-    /// Whether the next state must not be seen.
-    pub fn is_asking(&self) -> bool {
-        self.quiz.as_ref().is_some_and(Quiz::is_asking)
+    /// Whether the player is held where it is: what comes next would answer a question that is open, or still to come.
+    pub fn is_held(&self) -> bool {
+        let keeps = |quiz: &Quiz| self.player.as_ref().is_some_and(|player| (0..player.takes.len()).any(|take| quiz.keeps(take)));
+        self.quiz.as_ref().is_some_and(|quiz| quiz.is_asking() || keeps(quiz))
     }
 
     /// How many answers were right in a lesson.

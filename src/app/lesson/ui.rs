@@ -41,7 +41,7 @@ impl App {
         if let Some(player) = player.filter(|_| !hidden) {
             let frame = panel.inner_margin(Margin::symmetric(10, 5));
             Panel::bottom("player").frame(frame).show(ui, |ui| {
-                let asking = session.is_asking();
+                let asking = session.is_held();
                 let controls = Controls { view: &self.state.lesson, asking, brief: presenting != Presenting::No || window.y < LOW, palette };
                 controls_ui(ui, player, controls, actions);
             });
@@ -50,7 +50,7 @@ impl App {
         if let Some((player, quiz)) = player.zip(session.quiz.as_ref()) {
             let frame = Frame::NONE.fill(palette.field).inner_margin(Margin::symmetric(12, 8));
             Panel::bottom("question").frame(frame).show(ui, |ui| {
-                ask::ask_ui(ui, quiz, player, session.score(player.lesson.number), text.max(14.0), palette, actions);
+                ask::ask_ui(ui, quiz, player, text.max(14.0), palette, actions);
             });
         }
         CentralPanel::default().frame(Frame::NONE.fill(palette.canvas).inner_margin(Margin::same(4))).show(ui, |ui| match player {

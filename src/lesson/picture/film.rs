@@ -39,12 +39,15 @@ pub struct Film {
     pub scale: f32,
     /// The colours.
     pub palette: Palette,
+    /// Where somebody left the takes, a position each: they stand so where the leading one is at its own of these. Empty, where
+    /// points seen say it everywhere.
+    pub standing: Vec<usize>,
 }
 
 impl Film {
     /// Pictures of some size, with text that goes with it.
     pub fn new(lesson: &Lesson, takes: Vec<Take>, size: [f32; 2], scale: f32, palette: Palette) -> Self {
-        Self { lesson: *lesson, takes, size, text: (size[1] / LINES).max(SMALLEST), scale, palette }
+        Self { lesson: *lesson, takes, size, text: (size[1] / LINES).max(SMALLEST), scale, palette, standing: Vec::new() }
     }
 
     /// The take whose positions say when: the one with the most steps.
@@ -52,22 +55,34 @@ impl Film {
     /// # Panics
     /// Without a take.
     pub fn lead(&self) -> &Take {
-        self.takes.iter().rev().max_by_key(|take| take.recording.len()).expect("a film is of something")
+        &self.takes[self.leading()]
+    }
+
+    /// Which of the takes that is.
+    ///
+    /// # Panics
+    /// Without a take.
+    pub fn leading(&self) -> usize {
+        (0..self.takes.len()).rev().max_by_key(|&take| self.takes[take].recording.len()).expect("a film is of something")
     }
 
     /// Each take with its cursor, at a position of the leading one.
     fn cursors(&self, position: usize) -> Vec<(&Take, Cursor)> {
-        let lead = self.lead();
-        let mut cursor = Cursor::new(lead.recording.clone());
-        cursor.seek(position);
-        let seen = cursor.state().counts.points_seen;
-        let at = |take: &Take| if std::ptr::eq(take, lead) { position } else { position_at(&take.recording, seen) };
-        let cursor = |take: &Take| {
+        let leading = self.leading();
+        let cursor = |take: &Take, position: usize| {
             let mut cursor = Cursor::new(take.recording.clone());
-            cursor.seek(at(take));
+            cursor.seek(position);
             cursor
         };
-        self.takes.iter().map(|take| (take, cursor(take))).collect()
+        let lead = cursor(self.lead(), position);
+        let seen = lead.state().counts.points_seen;
+        let stand = self.standing.get(leading) == Some(&position);
+        let at = |number: usize, take: &Take| match self.standing.get(number) {
+            Some(&its) if stand => its,
+            _ if number == leading => position,
+            _ => position_at(&take.recording, seen),
+        };
+        self.takes.iter().enumerate().map(|(number, take)| (take, cursor(take, at(number, take)))).collect()
     }
 
     /// What is shown at a position of the leading take.
@@ -104,7 +119,7 @@ impl Film {
     pub fn sentence(&self, position: usize) -> String {
         let cursors = self.cursors(position);
         match cursors.as_slice() {
-            [(_, cursor)] => sentence(&self.view(cursor)),
+            [(_, cursor)] => sentence(cursor),
             cursors => {
                 let seen = cursors.iter().map(|(_, cursor)| cursor.state().counts.points_seen).max().unwrap_or(0);
                 let each = cursors.iter().map(|(take, cursor)| {

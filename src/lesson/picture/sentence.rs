@@ -3,6 +3,7 @@
 use super::View;
 use super::pen::{ROW, Words, area, sans};
 use super::scene::{Font, Ink, Scene};
+use crate::lesson::cursor::Cursor;
 use crate::lesson::describe::describe;
 use crate::text::{count, thousands};
 
@@ -10,9 +11,9 @@ use crate::text::{count, thousands};
 const SMALLEST: f32 = 0.6;
 
 /// What the part says: [`describe`]'s sentence of the last step.
-pub fn sentence(view: &View<'_>) -> String {
-    let state = view.cursor.state();
-    match view.cursor.step() {
+pub fn sentence(cursor: &Cursor) -> String {
+    let state = cursor.state();
+    match cursor.step() {
         Some(step) => describe(&step, state),
         None => format!(
             "Before the first step: the {} of {} are asked for, registers and buffer are empty, and max_distance is infinite.",
@@ -25,7 +26,7 @@ pub fn sentence(view: &View<'_>) -> String {
 /// Draws the part: as large as fits, up to a little more than running text.
 pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let mut scene = Scene::new(wide, high);
-    let sentence = sentence(view);
+    let sentence = sentence(view.cursor);
     let words = Words::new(&sentence, Font::Sans);
     let full = view.text * 1.2;
     let steps = (0..=16).map(|step| full * (1.0 - (1.0 - SMALLEST) * step as f32 / 16.0));

@@ -139,7 +139,7 @@ impl Numbers {
             let (apart, free) = (cell * lines as f32, cell * 0.5 + margin);
             let wide = if apart * 0.46 <= free { apart * 0.92 } else { ((apart + free) / 1.5 * 0.97).max(2.0 * free).min(apart * 0.92) };
             let wide = if lines == 1 { wide - 2.0 } else { wide };
-            let line = if lines == 1 { high / 6.0 / ROW } else { high * 0.36 / lines as f32 / LINE };
+            let line = if lines == 1 { high / 6.0 / ROW } else { high * 0.4 / lines as f32 / LINE };
             Self { lines, size: (wide / widest).min(line).min(text * 0.9) }
         };
         let first = LINES.into_iter().map(on).find(|numbers| numbers.size >= text * READABLE);

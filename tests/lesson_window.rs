@@ -287,8 +287,8 @@ fn what_a_question_to_come_asks_for_is_not_to_be_seen_before() {
     let score = quiz(&window).score();
     assert_eq!((score.right, score.asked), (3, 3));
     // Asked again, without forgetting the lesson's score.
-    press(&mut window, "Stop asking");
-    press(&mut window, "Predict");
+    key(&mut window, Key::P);
+    key(&mut window, Key::P);
     for _ in 0..takes {
         press(&mut window, "Skip");
     }
@@ -499,6 +499,24 @@ fn a_range_is_exported_and_an_odd_one_says_why() {
     until(&mut window, "the film", |app| app.session().log.last().is_some_and(|entry| entry.text.starts_with("written: ")));
     assert!(std::fs::read(&path).expect("a file").starts_with(b"GIF89a"));
     assert!(window.state().session().export.is_none());
+}
+
+#[test]
+fn a_folder_that_is_there_is_asked_about() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (file, dir) = (folder.path().join("film/frame-0001.png"), folder.path().join("film"));
+    std::fs::create_dir(&dir).expect("a folder");
+    std::fs::write(&file, "somebody's").expect("a file");
+    let mut window = on_lesson(1);
+    press(&mut window, "Export the lesson");
+    press(&mut window, "Film as PNG files…");
+    fill(&mut window, "File", dir.to_str().expect("a plain path"));
+    press(&mut window, "Save");
+    window.get_by_label_contains("This folder is there already.");
+    assert_eq!(std::fs::read(&file).expect("the file"), b"somebody's");
+    press(&mut window, "Save");
+    until(&mut window, "the film", |app| app.session().log.last().is_some_and(|entry| entry.text.starts_with("written: ")));
+    assert_ne!(std::fs::read(&file).expect("a picture"), b"somebody's");
 }
 
 /// A window with a picture.

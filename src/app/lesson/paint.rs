@@ -7,7 +7,7 @@ use crate::lesson::picture::scene::{self, Area, Font, Line, Paint, Scene};
 use crate::palette::{Palette, Rgb};
 
 /// More dots of one kind are squares: as small as they are then, nobody sees a difference.
-const MANY: usize = 1_000;
+const MANY: usize = 4_000;
 
 /// Where a scene lies on the screen.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -80,7 +80,7 @@ impl Picture {
             active: player.active(),
             together,
             // While a question is open, the picture spells out nothing about what is pointed at.
-            hover: self.hover.filter(|_| !asking),
+            hover: self.hover.filter(|_| !asking).or_else(|| quiz.and_then(Quiz::answered_about)),
             asking: (0..player.takes.len()).map(|take| asking || quiz.is_some_and(|quiz| quiz.keeps(take))).collect(),
             rect,
             text,

@@ -1,5 +1,6 @@
 //! Questions: what is asked, what is being answered, and the score.
 
+use crate::lesson::picture::Target;
 use crate::lesson::questions::{Answer, Ask, Question, Reply};
 
 /// How many answers were right.
@@ -91,6 +92,18 @@ impl Quiz {
             Phase::Answered { .. } | Phase::Done => self.at + 1,
         };
         self.questions.iter().skip(open).any(|(of, question)| *of == take && question.ask == Ask::Merges)
+    }
+
+    /// What an answered question was about: the picture spells that out, until something else is pointed at.
+    pub fn answered_about(&self) -> Option<Target> {
+        let Phase::Answered { .. } = self.phase else { return None };
+        let (_, question) = self.question();
+        match question.ask {
+            Ask::Slot | Ask::Partner => Some(Target::Lane(question.subject)),
+            Ask::Swaps => Some(Target::Comparator(question.subject)),
+            Ask::Taken => Some(Target::Element(question.subject)),
+            Ask::Votes | Ask::Merges => None,
+        }
     }
 
     /// Of these questions.
@@ -259,7 +272,9 @@ mod tests {
         quiz.choose_lane(3);
         assert_eq!(quiz.reply(), Some(Reply::Number(13)), "a lane is no slot");
         quiz.choose_slot(7);
+        assert_eq!(quiz.answered_about(), None, "who is asked is told nothing");
         assert_eq!(quiz.answer(), Some(false));
+        assert_eq!(quiz.answered_about(), Some(Target::Lane(0)), "then the lane that was asked about is spelled out");
         let long = question(Ask::Merges, 1, Answer::Number { right: 3, within: 1 });
         let mut quiz = Quiz::new(vec![long], 32, 0, 0).expect("a question");
         (0..40).for_each(|_| quiz.digit('9'));

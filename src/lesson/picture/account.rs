@@ -44,6 +44,8 @@ fn table(scene: &mut Scene, mut room: Area, view: &View<'_>, row: f32) {
     ];
     let size = row / ROW;
     let shares = [0.33, 0.19, 0.25, 0.23];
+    // A little apart, however long words and numbers are.
+    let apart = |place: Area, by: f32| area(place.x + size * by, place.y, place.width - size * by, place.height);
     let columns = |mut place: Area| {
         let wide = place.width;
         shares.map(|share| place.take_left(wide * share))
@@ -52,7 +54,7 @@ fn table(scene: &mut Scene, mut room: Area, view: &View<'_>, row: f32) {
     scene.label(heads[0], 0.0, sans(size, Ink::Text), "Account");
     let words = ["counted".to_owned(), "theory so far \u{2264}".to_owned(), in_the_end("in the end \u{2264}".to_owned())];
     for (place, words) in heads[1..].iter().zip(words) {
-        scene.label(*place, 1.0, sans(size * 0.85, Ink::TextWeak), &words);
+        scene.label(apart(*place, 0.6), 1.0, sans(size * 0.85, Ink::TextWeak), &words);
     }
     scene.path(vec![[room.x, room.y + 1.0], [room.right(), room.y + 1.0]], line(Ink::Line, 1.0));
     room.take_top(row * 0.15);
@@ -60,8 +62,7 @@ fn table(scene: &mut Scene, mut room: Area, view: &View<'_>, row: f32) {
         let places = columns(room.take_top(row));
         scene.label(places[0], 0.0, sans(size * 0.95, Ink::Text), name);
         for (place, words, ink) in [(places[1], counted, Ink::Text), (places[2], expected, Ink::TextWeak), (places[3], finally, Ink::TextWeak)] {
-            // A little apart, however long the numbers are.
-            scene.label(area(place.x + size * 0.3, place.y, place.width - size * 0.3, place.height), 1.0, sans(size, ink), &words);
+            scene.label(apart(place, 0.3), 1.0, sans(size, ink), &words);
         }
     }
 }

@@ -470,6 +470,23 @@ fn the_source_of_the_running_line_is_shown_and_a_click_chooses_another() {
 }
 
 #[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn a_gpu_records_the_lesson_and_its_steps_are_the_twins() {
+    let mut window = on_lesson(5);
+    until(&mut window, "the list of GPUs", |app| app.session().can_record_on_gpu(32));
+    let by_twin = player(&window).take().recording.clone();
+    assert_eq!(by_twin.parameters.recorded_on, "lockstep");
+    window.run_steps(3);
+    window.get_by_label("Record on the GPU").click();
+    until(&mut window, "the GPU's recording", |app| {
+        app.session().lesson.player.as_ref().is_some_and(|player| player.take().recording.parameters.recorded_on.starts_with("NVIDIA"))
+    });
+    assert_eq!(player(&window).take().recording.steps(), by_twin.steps());
+    assert_eq!(window.state().session().lesson.error, None);
+    println!("recorded on {}", player(&window).take().recording.parameters.recorded_on);
+}
+
+#[test]
 fn three_orders_are_compared_step_for_step() {
     let mut window = on_lesson(6);
     press(&mut window, "farthest first");

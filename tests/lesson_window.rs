@@ -50,6 +50,16 @@ fn open(window: &mut Window, number: u32) {
     until(window, "the lesson", |app| !app.is_busy() && app.session().lesson.player.as_ref().is_some_and(|player| player.lesson.number == number));
 }
 
+/// Runs what is asked on the left, picks a query, and opens its lesson.
+#[track_caller]
+fn lesson_of_run(window: &mut Window, pick: Action) {
+    press(window, "Run");
+    until_answered(window);
+    window.state_mut().send(pick);
+    until_answered(window);
+    press(window, "Lesson from this query");
+}
+
 fn key(window: &mut Window, key: Key) {
     window.key_press(key);
     window.run_steps(3);
@@ -352,11 +362,7 @@ fn the_presenter_leaves_everything_else_out() {
 #[test]
 fn lesson_7_is_about_the_query_that_is_picked() {
     let mut window = window(small);
-    press(&mut window, "Run");
-    until_answered(&mut window);
-    window.state_mut().send(Action::PickRow(123));
-    until_answered(&mut window);
-    press(&mut window, "Lesson from this query");
+    lesson_of_run(&mut window, Action::PickRow(123));
     until(&mut window, "the lesson", |app| app.session().lesson.player.is_some());
     let session = window.state().session();
     assert_eq!(session.picked, Some(Picked::Row(123)));
@@ -406,11 +412,7 @@ fn a_query_of_a_file_stays_that_query_whatever_is_run_next() {
         state.draft.queries = QueryKind::File;
         state.draft.query_path = queries;
     });
-    press(&mut window, "Run");
-    until_answered(&mut window);
-    window.state_mut().send(Action::PickQuery(2));
-    until_answered(&mut window);
-    press(&mut window, "Lesson from this query");
+    lesson_of_run(&mut window, Action::PickQuery(2));
     until(&mut window, "the lesson", |app| app.session().lesson.player.is_some());
     window.get_by_label("3 of the file");
     let found = |window: &mut Window| {
@@ -439,11 +441,7 @@ fn lesson_7_has_the_k_that_is_asked_for_and_says_whom_it_finds() {
         small(state);
         state.draft.exclude_self = true;
     });
-    press(&mut window, "Run");
-    until_answered(&mut window);
-    window.state_mut().send(Action::PickRow(123));
-    until_answered(&mut window);
-    press(&mut window, "Lesson from this query");
+    lesson_of_run(&mut window, Action::PickRow(123));
     until(&mut window, "the lesson", |app| app.session().lesson.player.is_some());
     assert_eq!(player(&window).take().recording.shape().k, 8);
     window.get_by_label_contains("here it is found");

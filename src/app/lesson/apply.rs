@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::export::{Exporting, Job, LessonFile, RangeDraft};
 use super::player::{Player, SPEEDS};
 use super::quiz::Quiz;
-use super::session::{Asked, FileQuery, LessonDraft, OWN_DATA, Own, Presenting, lesson_of};
+use super::session::{Asked, FileQuery, LessonDraft, Own, Presenting, lesson_of};
 use crate::app::App;
 use crate::app::commands::Command;
 use crate::app::session::Picked;
@@ -14,7 +14,7 @@ use crate::app::task::Task;
 use crate::app::tokens::{Look, Palette};
 use crate::engines::cuda::Cuda;
 use crate::knn::{Queries, Setup};
-use crate::lesson::lessons::{Choice, LESSONS, Lesson, Take};
+use crate::lesson::lessons::{Choice, LESSONS, Lesson, OWN_DATA, Take};
 use crate::lesson::{LessonError, Level, Mark};
 use crate::progress::Progress;
 

@@ -3,7 +3,7 @@
 use egui::{ComboBox, RichText, ScrollArea, Ui};
 
 use super::apply::LessonAction;
-use super::session::{LessonDraft, LessonSession, OWN_DATA, lesson_of};
+use super::session::{LessonDraft, LessonSession, lesson_of};
 use crate::app::commands::{Actions, Command};
 use crate::app::draft::Field;
 use crate::app::format;
@@ -11,7 +11,7 @@ use crate::app::session::Session;
 use crate::app::state::State;
 use crate::app::tokens::Palette;
 use crate::app::widgets::{command_ui, fact_ui, field_ui, heading_ui, keys_text, row_ui};
-use crate::lesson::lessons::{LESSONS, Lesson};
+use crate::lesson::lessons::{LESSONS, Lesson, OWN_DATA};
 
 /// The panel.
 pub fn panel_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palette, actions: &mut Actions) {
@@ -109,7 +109,7 @@ fn choice_ui(ui: &mut Ui, lesson: &'static Lesson, state: &State, session: &Sess
         let (shape, parameters) = (player.take().recording.shape(), &player.take().recording.parameters);
         fact_ui(ui, "Points, n", format::count(shape.n.into()), palette);
         fact_ui(ui, "K = W·R", format!("{} = {}·{}", shape.capacity(), shape.width, shape.registers), palette);
-        fact_ui(ui, "Recorded on", recorded_on(&parameters.recorded_on), palette);
+        fact_ui(ui, "Recorded on", parameters.what_ran(), palette);
     }
     if session.can_record_on_gpu(32) {
         let mut gpu = state.lesson.gpu;
@@ -119,11 +119,6 @@ fn choice_ui(ui: &mut Ui, lesson: &'static Lesson, state: &State, session: &Sess
             actions.send(LessonAction::SetGpu(gpu));
         }
     }
-}
-
-/// The twin by a name that says what it is.
-fn recorded_on(engine: &str) -> String {
-    if engine == "lockstep" { "the kernel's twin".to_owned() } else { engine.to_owned() }
 }
 
 /// Whether a field was left, or Enter pressed in it.

@@ -14,9 +14,6 @@ use crate::knn::{Metric, Queries};
 use crate::lesson::lessons::{Arrangement, Choice, LESSONS, Lesson};
 use crate::run::RunSpec;
 
-/// The lesson that takes anybody's data.
-pub const OWN_DATA: u32 = 7;
-
 /// What is kept of the lesson between two starts.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -217,6 +214,7 @@ pub fn lesson_of(number: u32) -> &'static Lesson {
 mod tests {
     use super::*;
     use crate::app::testing::cloud;
+    use crate::lesson::lessons::OWN_DATA;
 
     #[test]
     fn every_lesson_makes_sense_as_it_is() {

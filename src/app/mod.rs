@@ -4,6 +4,8 @@
 //! |---|---|
 //! | [`state`] | what is kept between two starts |
 //! | [`session`] | what is open now |
+//! | `selection` | rows and queries that every pane highlights |
+//! | `color` | numbers of points as colours |
 //! | `handles` | threads and GPU objects |
 //! | `logic` | takes in what threads say; draws nothing |
 //! | [`commands`] | what can be asked for: one enum feeds menus, shortcuts and the sheet |
@@ -14,6 +16,7 @@
 
 mod apply;
 mod camera;
+mod color;
 pub mod commands;
 mod derived;
 mod draft;
@@ -28,6 +31,7 @@ mod log;
 mod logic;
 mod panels;
 mod panes;
+mod selection;
 pub mod session;
 pub mod state;
 mod task;

@@ -7,6 +7,7 @@ use super::derived::{Derived, TheoryCurve};
 use super::export::ExportDialog;
 use super::lesson::LessonSession;
 use super::log::Log;
+use super::selection::Selection;
 use crate::cloud::formats::ColumnInfo;
 use crate::cloud::{PointCloud, Source};
 use crate::knn::{Counters, DeviceInfo, EngineKind, NONE};
@@ -146,6 +147,8 @@ pub struct Session {
     pub answered: Option<Answered>,
     /// What theory expects of it.
     pub theory: Option<TheoryCurve>,
+    /// What is selected beside the query.
+    pub selection: Selection,
     /// The rank that is selected in the table.
     pub rank: Option<usize>,
     /// What the background does.

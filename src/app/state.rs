@@ -2,13 +2,14 @@
 
 use egui_tiles::{Container, Linear, LinearDir, Tiles, Tree};
 use serde::{Deserialize, Serialize};
+use strum::VariantArray;
 
 use super::draft::Draft;
 use super::lesson::LessonView;
 use super::tokens::Look;
 
 /// A pane of the centre.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, VariantArray)]
 pub enum PaneKind {
     /// Two axes of the cloud.
     Plane,
@@ -28,7 +29,7 @@ pub enum PaneKind {
 
 impl PaneKind {
     /// All, as the View menu lists them.
-    pub const ALL: [Self; 7] = [Self::Plane, Self::Space, Self::Neighbors, Self::Timings, Self::Merges, Self::Convergence, Self::Log];
+    pub const ALL: &[Self] = Self::VARIANTS;
 
     /// The tab's title.
     pub fn title(self) -> &'static str {

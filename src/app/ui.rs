@@ -84,7 +84,7 @@ impl App {
                     menu_item_ui(ui, command, actions);
                 }
                 ui.separator();
-                for pane in PaneKind::ALL {
+                for &pane in PaneKind::ALL {
                     menu_item_ui(ui, Command::show(pane), actions);
                 }
                 ui.separator();

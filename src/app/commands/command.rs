@@ -1,12 +1,13 @@
 //! What has a name, a menu and perhaps keys.
 
 use egui::{Key, KeyboardShortcut, Modifiers};
+use strum::VariantArray;
 
 use crate::app::state::PaneKind;
 use crate::lesson::Level;
 
 /// A thing to do that has a name, needs nothing else to be known, and is in a menu.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, VariantArray)]
 #[allow(missing_docs, reason = "Command::tooltip says what each does")]
 pub enum Command {
     Open,
@@ -100,60 +101,7 @@ const fn entry(mode: Mode, keys: Option<(Modifiers, Key)>, text: &'static str, t
 
 impl Command {
     /// All, in the order of the sheet.
-    pub const ALL: [Self; 52] = [
-        Self::Open,
-        Self::SaveWindow,
-        Self::Quit,
-        Self::Run,
-        Self::Cancel,
-        Self::NextQuery,
-        Self::PreviousQuery,
-        Self::LessonOfQuery,
-        Self::FitView,
-        Self::FocusQuery,
-        Self::ToggleProblem,
-        Self::ToggleSelection,
-        Self::ScaleUp,
-        Self::ScaleDown,
-        Self::ScaleReset,
-        Self::NextLook,
-        Self::ResetLayout,
-        Self::ShowPlane,
-        Self::ShowSpace,
-        Self::ShowNeighbors,
-        Self::ShowTimings,
-        Self::ShowMerges,
-        Self::ShowConvergence,
-        Self::ShowLog,
-        Self::Lesson,
-        Self::NextLesson,
-        Self::PreviousLesson,
-        Self::PlayPause,
-        Self::Faster,
-        Self::Slower,
-        Self::StepForward,
-        Self::StepBack,
-        Self::NextMerge,
-        Self::PreviousMerge,
-        Self::NextHit,
-        Self::PreviousHit,
-        Self::NextStage,
-        Self::PreviousStage,
-        Self::NextBound,
-        Self::PreviousBound,
-        Self::ToStart,
-        Self::ToEnd,
-        Self::LevelSearch,
-        Self::LevelMerge,
-        Self::LevelStage,
-        Self::LevelLayer,
-        Self::LevelLane,
-        Self::Predict,
-        Self::KernelLine,
-        Self::Presenter,
-        Self::Bare,
-        Self::Shortcuts,
-    ];
+    pub const ALL: &[Self] = Self::VARIANTS;
 
     /// Of the File menu.
     pub const FILE: [Self; 3] = [Self::Open, Self::SaveWindow, Self::Quit];

@@ -90,8 +90,8 @@ impl Actions {
 pub fn shortcuts(ctx: &egui::Context, mode: Mode, cancels: bool, actions: &mut Actions) {
     let typing = ctx.egui_wants_keyboard_input();
     // To egui, keys without Shift are pressed with Shift too: those that ask for it are asked first.
-    let shifted = Command::ALL.into_iter().filter(|command| command.shortcut().is_some_and(|shortcut| shortcut.modifiers.shift));
-    let others = Command::ALL.into_iter().filter(|command| command.shortcut().is_some_and(|shortcut| !shortcut.modifiers.shift));
+    let shifted = Command::ALL.iter().copied().filter(|command| command.shortcut().is_some_and(|shortcut| shortcut.modifiers.shift));
+    let others = Command::ALL.iter().copied().filter(|command| command.shortcut().is_some_and(|shortcut| !shortcut.modifiers.shift));
     for command in shifted.chain(others) {
         let Some(shortcut) = command.shortcut().filter(|_| command.mode().is_in(mode)) else { continue };
         if (typing && command.is_typed()) || (command == Command::Cancel && !cancels) {
@@ -127,7 +127,7 @@ mod tests {
     fn no_two_commands_share_a_shortcut_in_a_mode() {
         for mode in [Mode::Explorer, Mode::Lesson] {
             let mut taken = HashMap::new();
-            for command in Command::ALL.into_iter().filter(|command| command.mode().is_in(mode)) {
+            for command in Command::ALL.iter().copied().filter(|command| command.mode().is_in(mode)) {
                 if let Some(shortcut) = command.shortcut()
                     && let Some(other) = taken.insert((shortcut.modifiers, shortcut.logical_key), command)
                 {
@@ -139,12 +139,12 @@ mod tests {
 
     #[test]
     fn every_command_is_listed_once_and_says_what_it_does() {
-        for command in Command::ALL {
+        for &command in Command::ALL {
             assert_eq!(Command::ALL.iter().filter(|&&other| other == command).count(), 1);
             assert!(command.tooltip().ends_with('.'), "{command:?}");
             assert!(!command.text().ends_with(':'), "{command:?}");
         }
-        let mut texts: Vec<_> = Command::ALL.map(Command::text).to_vec();
+        let mut texts: Vec<&str> = Command::ALL.iter().map(|command| command.text()).collect();
         texts.sort_unstable();
         texts.dedup();
         assert_eq!(texts.len(), Command::ALL.len());
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn every_pane_has_its_command() {
-        for pane in PaneKind::ALL {
+        for &pane in PaneKind::ALL {
             assert!(Command::show(pane).text().ends_with(pane.title()));
         }
     }

@@ -1,0 +1,46 @@
+//! Colours of points: a number for each row of the cloud, and a scale that turns it into a colour.
+
+use std::sync::Arc;
+
+/// A number for each row of a cloud, from which its colour is made; NaN where it has none.
+#[derive(Debug)]
+pub struct PointValues {
+    /// Names it; never used twice, so that the GPU knows what it has.
+    pub id: u64,
+    /// By row.
+    pub values: Vec<f32>,
+}
+
+/// A map from 0..1 to colours, or from categories to colours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+pub enum ColorMap {
+    /// Dark violet to yellow.
+    #[default]
+    Viridis,
+    /// Dark blue to yellow, the same for those who do not tell red from green.
+    Cividis,
+    /// Value c is the c-th category; more than the set has repeat it.
+    Categories,
+}
+
+/// How values become colours.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scale {
+    /// Which colours.
+    pub map: ColorMap,
+    /// The value of the first colour; smaller ones have it too.
+    pub low: f32,
+    /// The value of the last; larger ones have it too.
+    pub high: f32,
+    /// Whether equal factors, not equal differences, are equal steps of colour; then both ends are positive.
+    pub log: bool,
+}
+
+/// How the points of a layer are coloured.
+#[derive(Clone, Debug)]
+pub enum Paint {
+    /// All alike.
+    Flat(egui::Color32),
+    /// By a number each; without one, in the colour given last.
+    Scaled(Arc<PointValues>, Scale, egui::Color32),
+}

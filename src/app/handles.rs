@@ -202,6 +202,7 @@ impl Handles {
                 let what = match &loading.job.source {
                     Source::File { path, .. } => path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned(),
                     Source::Generate { spec, .. } => spec.clone(),
+                    Source::Place(at) => at.clone(),
                 };
                 Activity::Loading { what, fraction: loading.task.fraction() }
             }

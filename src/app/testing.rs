@@ -55,6 +55,7 @@ pub fn record() -> Arc<RunRecord> {
         engine: EngineKind::Lockstep,
         fallback: None,
         method: None,
+        resident: false,
         device: DeviceInfo::default(),
         version: "0".to_owned(),
         started_unix: 0,

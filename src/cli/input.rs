@@ -121,6 +121,9 @@ impl ProblemArgs {
             }
             _ => None,
         };
+        if self.method.exclude_self && matches!(queries, QuerySpec::At(_)) {
+            anyhow::bail!("--exclude-self: the query is a place, and so no row of the cloud");
+        }
         if query_cloud.is_some() && self.method.exclude_self {
             anyhow::bail!("--exclude-self: the queries come from a file, and so are no rows of the cloud");
         }

@@ -1,11 +1,11 @@
-//! `--queries FILE|COUNT|all|rows:LIST`.
+//! `--queries FILE|COUNT|all|rows:LIST|at:X,Y,…`.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use anyhow::{Context, bail};
 
-use crate::cloud::{ColumnChoice, PointCloud};
+use crate::cloud::{ColumnChoice, PointCloud, place};
 use crate::export::text;
 use crate::run::QuerySpec;
 
@@ -16,13 +16,15 @@ const DEFAULT: usize = 1000;
 const MAX_LISTED: u64 = 100_000_000;
 
 /// What was written for `--queries`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum QueryChoice {
     All,
     Count(u64),
     Rows(Vec<u64>),
     /// `rows:@FILE`: one number a line.
     RowsIn(PathBuf),
+    /// One place, in the data's units.
+    At(Vec<f64>),
     File(PathBuf),
 }
 
@@ -40,9 +42,13 @@ impl FromStr for QueryChoice {
                 None => Ok(Self::Rows(list_of_rows(list)?)),
             };
         }
+        if let Some(at) = text.strip_prefix("at:") {
+            let at = place::parse(at).map_err(|part| format!("`{part}` is no number; a place is at:X,Y,… in the data's own units"))?;
+            return Ok(Self::At(at));
+        }
         match whole_number(text) {
             Some(count) => Ok(Self::Count(count)),
-            None if text.is_empty() => Err("a file, a count, `all` or rows:LIST is needed".to_owned()),
+            None if text.is_empty() => Err("a file, a count, `all`, rows:LIST or at:X,Y,… is needed".to_owned()),
             None => Ok(Self::File(text.into())),
         }
     }
@@ -97,6 +103,11 @@ impl QueryChoice {
             Some(Self::All) => (QuerySpec::All, None),
             Some(Self::Count(count)) => (QuerySpec::Count(*count), None),
             Some(Self::Rows(rows)) => (QuerySpec::Rows(rows.clone()), None),
+            Some(Self::At(at)) => {
+                // Said before anything is loaded into an engine.
+                place::place(at, cloud)?;
+                (QuerySpec::At(at.clone()), None)
+            }
             Some(Self::RowsIn(path)) => (QuerySpec::Rows(rows_in(path)?), None),
             Some(Self::File(path)) => {
                 let by_number = matches!(columns, ColumnChoice::Named(names) if names.iter().all(|name| name.parse::<usize>().is_ok()));
@@ -135,6 +146,7 @@ mod tests {
             ("0", QueryChoice::Count(0)),
             ("rows:0,5,10-12", QueryChoice::Rows(vec![0, 5, 10, 11, 12])),
             ("rows:@list.txt", QueryChoice::RowsIn("list.txt".into())),
+            ("at:-0.1275, 51.5,1e3", QueryChoice::At(vec![-0.1275, 51.5, 1000.0])),
             ("airports.csv", QueryChoice::File("airports.csv".into())),
             ("inf", QueryChoice::File("inf".into())),
             ("./1000", QueryChoice::File("./1000".into())),
@@ -154,6 +166,8 @@ mod tests {
             ("rows:0-99999999999", "more than"),
             ("rows:0-18446744073709551615", "more than"),
             ("rows:@", "needs a file"),
+            ("at:", "`` is no number"),
+            ("at:1,east", "`east`"),
             ("", "is needed"),
         ] {
             let error = text.parse::<QueryChoice>().unwrap_err();

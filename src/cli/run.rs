@@ -120,6 +120,7 @@ fn summary(record: &RunRecord, written: &[PathBuf]) -> String {
     row(
         "queries",
         match (&spec.queries, &record.query_cloud) {
+            (QuerySpec::At(at), _) => format!("{asked}: the place {}", crate::cloud::place::text(at)),
             (_, Some(cloud)) => format!("{asked}: {}", about(cloud)),
             (QuerySpec::All, _) => format!("{asked}: every row"),
             (QuerySpec::Count(_), _) => format!("{asked}: rows drawn with seed {}", spec.seed),
@@ -127,7 +128,7 @@ fn summary(record: &RunRecord, written: &[PathBuf]) -> String {
         },
     );
     let own = if spec.exclude_self { ", without the query's own row" } else { "" };
-    if let Some(queries) = &record.query_cloud {
+    if let Some(queries) = record.query_cloud.as_ref().filter(|_| !matches!(spec.queries, QuerySpec::At(_))) {
         row("columns", columns(queries.axes()));
     }
     row("search", format!("k = {}, {}, {} order{own}", text::thousands(spec.k as u64), spec.metric, spec.order.name()));

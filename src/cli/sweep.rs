@@ -145,6 +145,7 @@ fn fields(row: &SweepRow) -> Vec<String> {
         match &spec.data {
             Source::File { path, .. } => path.display().to_string(),
             Source::Generate { spec, .. } => spec.clone(),
+            Source::Place(at) => at.clone(),
         },
         result.map_or(spec.engine.name(), |(engine, _)| engine.name()).to_owned(),
         size(|summary| summary.n),

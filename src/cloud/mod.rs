@@ -7,6 +7,7 @@ pub mod formats;
 pub mod generate;
 pub mod order;
 mod origin;
+pub mod place;
 mod point_cloud;
 mod table;
 
@@ -40,6 +41,8 @@ pub enum Source {
         /// Seeds the generator.
         seed: u64,
     },
+    /// A single point that was typed or pointed at, as [`place::text`] writes it.
+    Place(String),
 }
 
 impl std::fmt::Display for Source {
@@ -47,6 +50,7 @@ impl std::fmt::Display for Source {
         match self {
             Self::File { path, .. } => write!(f, "{}", path.display()),
             Self::Generate { spec, seed } => write!(f, "{spec} (seed {seed})"),
+            Self::Place(at) => write!(f, "place {at}"),
         }
     }
 }
@@ -66,6 +70,14 @@ pub enum CloudError {
         /// The spec as it was written.
         spec: String,
         /// What is wrong with it.
+        why: String,
+    },
+    /// Coordinates are no place in the data's space.
+    #[error("place {at}: {why}")]
+    Place {
+        /// The coordinates, as written.
+        at: String,
+        /// What is wrong with them.
         why: String,
     },
     /// A coordinate is NaN or infinite, and dropping was not asked for.
@@ -210,6 +222,11 @@ fn table_of(source: &Source, progress: &dyn Progress) -> Result<Table, CloudErro
     match source {
         Source::File { path, columns } => Ok(formats::read(path, columns, progress)?),
         Source::Generate { spec, seed } => generate::generate(spec, *seed, progress),
+        Source::Place(at) => {
+            let values = place::parse(at).map_err(|part| CloudError::Place { at: at.clone(), why: format!("`{part}` is no number") })?;
+            let columns = (0..values.len()).map(|axis| Column { name: format!("c{axis}") }).collect();
+            Ok(Table { columns, values })
+        }
     }
 }
 

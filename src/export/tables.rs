@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use crate::cloud::PointCloud;
 use crate::knn::{Convergence, Metric, NONE};
-use crate::run::RunRecord;
+use crate::run::{QuerySpec, RunRecord};
 
 /// A float as it reads back exactly: shortest, `inf` for infinity, an exponent where digits would be many.
 pub(super) struct Exact<T>(pub T);
@@ -28,9 +28,10 @@ pub(super) fn index(record: &RunRecord, row: u32) -> i64 {
     if row == NONE { -1 } else { record.cloud.record(row as usize) as i64 }
 }
 
-/// A query's record number in its own file.
-pub(super) fn query_record(record: &RunRecord, query: usize) -> u64 {
-    query_cloud(record).record(record.query_rows[query] as usize)
+/// A query's record number in its own file; a place that was pointed at has none.
+pub(super) fn query_record(record: &RunRecord, query: usize) -> Option<u64> {
+    let row = record.query_rows[query] as usize;
+    (!matches!(record.spec.queries, QuerySpec::At(_))).then(|| query_cloud(record).record(row))
 }
 
 fn query_cloud(record: &RunRecord) -> &PointCloud {
@@ -88,7 +89,7 @@ pub fn timings(record: &RunRecord, out: &mut (impl Write + ?Sized)) -> io::Resul
     Ok(())
 }
 
-/// `query,row,merges,candidates,groups_hit`, of each query; `row` is its number in its file. Only the header for engines
+/// `query,row,merges,candidates,groups_hit`, of each query; `row` is its number in its file, empty for a place. Only the header for engines
 /// without counters.
 ///
 /// # Errors
@@ -96,7 +97,7 @@ pub fn timings(record: &RunRecord, out: &mut (impl Write + ?Sized)) -> io::Resul
 pub fn merges(record: &RunRecord, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     writeln!(out, "query,row,merges,candidates,groups_hit")?;
     for (query, counters) in record.counters.iter().enumerate() {
-        let row = query_record(record, query);
+        let row = query_record(record, query).map_or_else(String::new, |row| row.to_string());
         writeln!(out, "{query},{row},{},{},{}", counters.merges, counters.candidates, counters.groups_hit)?;
     }
     Ok(())

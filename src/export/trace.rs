@@ -72,7 +72,7 @@ fn warps(record: &RunRecord, profile: &Profile, began_us: f64, events: &mut Even
             events.name("thread_name", DEVICE, thread, &format!("SM {}, warp {track}", span.sm))?;
         }
         free_from[track] = stop_ns;
-        let rows: Vec<u64> = queries.iter().map(|&query| query_record(record, query)).collect();
+        let rows: Vec<Option<u64>> = queries.iter().map(|&query| query_record(record, query)).collect();
         let mut args = json!({"queries": queries, "rows": rows, "warp": span.warp});
         if profile.cycles.len() == profile.spans.len() {
             let sum = |phase: usize| queries.iter().map(|&query| profile.cycles[query][phase]).sum::<u64>();

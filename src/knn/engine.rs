@@ -175,7 +175,8 @@ pub trait Engine: Send {
     /// What it runs on.
     fn device(&self) -> DeviceInfo;
 
-    /// Takes a problem in: checks its limits, reserves memory, uploads it or builds an index over it.
+    /// Takes a problem in: checks its limits, reserves memory, uploads it or builds an index over it. What is made of the
+    /// points is kept with them ([`Problem::kept`]) and found there in the next problem over the same ones.
     ///
     /// # Errors
     /// [`EngineError`], before anything runs when the problem does not fit.
@@ -184,8 +185,12 @@ pub trait Engine: Send {
 
 /// A problem loaded into an engine, ready to be searched chunk by chunk.
 pub trait Search {
-    /// How long taking the problem in took, as (phase, milliseconds): `upload` or `build index`.
+    /// How long taking the problem in took, as (phase, milliseconds): `upload` or `build index`. What was found made is
+    /// not in it.
     fn setup_ms(&self) -> Vec<(&'static str, f64)>;
+
+    /// Whether all that is made of the points was found: they were taken in for a problem before this one.
+    fn resident(&self) -> bool;
 
     /// How the problem is searched, in a few words, where the engine has a choice: it may differ before and after a
     /// search, in which the engine has seen what its choice comes to. The answers are the same bits.

@@ -13,7 +13,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{NONE, Neighbors};
+use super::points::Rows;
+use super::{Arrangement, Kept, NONE, Neighbors, Points};
 use crate::cloud::{Order, PointCloud};
 
 /// The largest k that engines take (with `exclude_self`, one less).
@@ -64,6 +65,22 @@ pub enum Queries {
     Cloud(Arc<PointCloud>),
 }
 
+impl Queries {
+    /// Refuses what a cloud cannot be asked for.
+    fn check(&self, cloud: &PointCloud) -> Result<(), ProblemError> {
+        match self {
+            Self::Rows(rows) => match rows.iter().find(|&&row| row as usize >= cloud.len()) {
+                Some(&row) => Err(ProblemError::Row { row, rows: cloud.len() }),
+                None => Ok(()),
+            },
+            Self::Cloud(queries) if queries.dims() != cloud.dims() => {
+                Err(ProblemError::Dimensions { queries: queries.dims(), data: cloud.dims() })
+            }
+            Self::Cloud(_) => Ok(()),
+        }
+    }
+}
+
 /// How the problem is posed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Setup {
@@ -89,6 +106,11 @@ impl Setup {
     pub fn check(&self) -> Result<(), ProblemError> {
         let max = MAX_K - usize::from(self.exclude_self);
         if (1..=max).contains(&self.k) { Ok(()) } else { Err(ProblemError::K { k: self.k, max }) }
+    }
+
+    /// What of it the points depend on.
+    pub fn arrangement(&self) -> Arrangement {
+        Arrangement::new(self.metric, self.order, self.seed, self.drop_zero_rows)
     }
 }
 
@@ -165,36 +187,14 @@ fn dropped(asked: usize) -> String {
     }
 }
 
-/// The squared extent below which squared distances lose their digits to f32's smallest numbers.
-const SMALLEST_SQUARED_EXTENT: f64 = f32::MIN_POSITIVE as f64 * (1u64 << 24) as f64;
-
-/// Coordinates, shared with the cloud where they are the same.
-#[derive(Clone, Debug)]
-enum Rows {
-    OfCloud(Arc<PointCloud>),
-    Own(Vec<f32>),
-}
-
-impl Rows {
-    fn as_slice(&self) -> &[f32] {
-        match self {
-            Self::OfCloud(cloud) => cloud.points(),
-            Self::Own(values) => values,
-        }
-    }
-}
-
 /// n points in processing order, q queries, k. See the module's text for the distance.
 #[derive(Clone, Debug)]
 pub struct Problem {
-    dims: usize,
     /// What is asked of an engine: one more than what is reported with `exclude_self`.
     k: usize,
     exclude_self: bool,
-    points: Rows,
+    points: Arc<Points>,
     queries: Rows,
-    /// The cloud row at each position; `None` is the identity.
-    rows: Option<Vec<u32>>,
     /// The row of each query in its cloud; `None` is the identity.
     query_rows: Option<Vec<u32>>,
     queries_are_rows: bool,
@@ -206,53 +206,50 @@ impl Problem {
     /// # Errors
     /// See [`ProblemError`]; nothing is ever clamped.
     pub fn new(cloud: &Arc<PointCloud>, queries: &Queries, setup: Setup) -> Result<Self, ProblemError> {
-        let dims = cloud.dims();
         setup.check()?;
-        let queries_are_rows = matches!(queries, Queries::Rows(_));
+        queries.check(cloud)?;
+        Self::over(&Arc::new(Points::new(cloud, setup.arrangement())?), queries, setup)
+    }
+
+    /// Poses a problem over points that were put in order before.
+    ///
+    /// # Errors
+    /// See [`ProblemError`].
+    ///
+    /// # Panics
+    /// If the points are in another order, or for another metric, than `setup` asks for.
+    pub fn over(points: &Arc<Points>, queries: &Queries, setup: Setup) -> Result<Self, ProblemError> {
+        assert_eq!(points.arrangement(), setup.arrangement(), "points are in the order that is asked for");
+        setup.check()?;
+        let cloud = points.cloud();
+        queries.check(cloud)?;
         let (query_cloud, mut query_rows) = match queries {
-            Queries::Rows(rows) => {
-                if let Some(&row) = rows.iter().find(|&&row| row as usize >= cloud.len()) {
-                    return Err(ProblemError::Row { row, rows: cloud.len() });
-                }
-                (cloud, Some(rows.clone()))
-            }
+            Queries::Rows(rows) => (cloud, Some(rows.clone())),
             Queries::Cloud(queries) => (queries, None),
         };
-        if query_cloud.dims() != dims {
-            return Err(ProblemError::Dimensions { queries: query_cloud.dims(), data: dims });
-        }
-        let mut rows = setup.order.permutation(cloud.len(), setup.seed);
         let asked = query_rows.as_ref().map_or(query_cloud.len(), Vec::len);
-
-        let (points, queries) = match setup.metric {
-            Metric::L2 => (gather(cloud, rows.as_deref()), gather(query_cloud, query_rows.as_deref())),
+        let coordinates = match setup.metric {
+            Metric::L2 => Rows::gather(query_cloud, query_rows.as_deref()),
             Metric::Angular => {
-                let drop = setup.drop_zero_rows;
-                let points = normalised(cloud, &mut rows, drop).map_err(|record| ProblemError::Zero { whose: "data", record })?;
-                let queries = normalised(query_cloud, &mut query_rows, drop).map_err(|record| ProblemError::Zero { whose: "query", record })?;
-                (Rows::Own(points), Rows::Own(queries))
+                let normalised = Rows::normalised(query_cloud, &mut query_rows, setup.drop_zero_rows);
+                normalised.map_err(|record| ProblemError::Zero { whose: "query", record })?
             }
         };
-        let problem = Self {
-            dims,
-            k: setup.k + usize::from(setup.exclude_self),
-            exclude_self: setup.exclude_self,
-            points,
-            queries,
-            rows,
-            query_rows,
-            queries_are_rows,
-        };
-        match problem.q() {
-            0 if asked > 0 => return Err(ProblemError::QueriesDropped { asked }),
-            0 => return Err(ProblemError::NoQueries),
-            _ => {}
+        if coordinates.as_slice().is_empty() {
+            return Err(if asked > 0 { ProblemError::QueriesDropped { asked } } else { ProblemError::NoQueries });
         }
-        if problem.n() == 0 {
+        if points.is_empty() {
             return Err(ProblemError::NoPoints);
         }
-        problem.check_extents(cloud)?;
-        Ok(problem)
+        points.check_extents(coordinates.as_slice())?;
+        Ok(Self {
+            k: setup.k + usize::from(setup.exclude_self),
+            exclude_self: setup.exclude_self,
+            points: Arc::clone(points),
+            queries: coordinates,
+            query_rows,
+            queries_are_rows: matches!(queries, Queries::Rows(_)),
+        })
     }
 
     /// The same problem with its points met in another order: `positions` names those of this problem's order, each once.
@@ -260,38 +257,12 @@ impl Problem {
     /// # Panics
     /// If it does not name as many as there are.
     pub fn rearranged(&self, positions: &[u32]) -> Self {
-        assert_eq!(positions.len(), self.n(), "every point is met once");
-        let points = positions.iter().flat_map(|&position| &self.points()[position as usize * self.dims..][..self.dims]).copied().collect();
-        let rows = positions.iter().map(|&position| self.row(position)).collect();
-        Self { points: Rows::Own(points), rows: Some(rows), ..self.clone() }
-    }
-
-    /// Refuses extents whose squares f32 cannot hold, naming the widest column.
-    fn check_extents(&self, cloud: &PointCloud) -> Result<(), ProblemError> {
-        let (mut min, mut max) = (vec![f32::INFINITY; self.dims], vec![f32::NEG_INFINITY; self.dims]);
-        for row in self.points().chunks_exact(self.dims).chain(self.queries().chunks_exact(self.dims)) {
-            for (axis, &value) in row.iter().enumerate() {
-                min[axis] = min[axis].min(value);
-                max[axis] = max[axis].max(value);
-            }
-        }
-        let extents: Vec<f64> = (0..self.dims).map(|axis| f64::from(max[axis]) - f64::from(min[axis])).collect();
-        let widest = (0..self.dims).max_by(|&a, &b| extents[a].total_cmp(&extents[b])).unwrap_or(0);
-        let (column, extent) = (cloud.axes()[widest].name.clone(), format!("{:e}", extents[widest]));
-        let squared: f64 = extents.iter().map(|extent| extent * extent).sum();
-        // With room for the roundings of a distance's d steps.
-        if squared * (1.0 + (self.dims as f64 + 2.0) * 2f64.powi(-23)) >= f64::from(f32::MAX) {
-            return Err(ProblemError::Overflow { column, extent });
-        }
-        if extents[widest] > 0.0 && extents[widest] * extents[widest] < SMALLEST_SQUARED_EXTENT {
-            return Err(ProblemError::Underflow { column, extent });
-        }
-        Ok(())
+        Self { points: Arc::new(self.points.rearranged(positions)), ..self.clone() }
     }
 
     /// Dimensions, d.
     pub fn dims(&self) -> usize {
-        self.dims
+        self.points.dims()
     }
 
     /// Neighbours per query that an engine finds: one more than is reported when the query's own row is left out.
@@ -306,17 +277,22 @@ impl Problem {
 
     /// The number of points, n.
     pub fn n(&self) -> usize {
-        self.points().len() / self.dims
+        self.points.len()
     }
 
     /// The number of queries, q.
     pub fn q(&self) -> usize {
-        self.queries().len() / self.dims
+        self.queries().len() / self.dims()
     }
 
     /// n × d coordinates in processing order, row-major.
     pub fn points(&self) -> &[f32] {
-        self.points.as_slice()
+        self.points.coordinates()
+    }
+
+    /// What engines made of the points, which they find again in the next problem over the same ones.
+    pub fn kept(&self) -> &Kept {
+        self.points.kept()
     }
 
     /// q × d coordinates, row-major.
@@ -326,12 +302,12 @@ impl Problem {
 
     /// The d coordinates of a query.
     pub fn query(&self, query: usize) -> &[f32] {
-        &self.queries()[query * self.dims..][..self.dims]
+        &self.queries()[query * self.dims()..][..self.dims()]
     }
 
     /// The row of the data's cloud at a position of the processing order.
     pub fn row(&self, position: u32) -> u32 {
-        self.rows.as_ref().map_or(position, |rows| rows[position as usize])
+        self.points.row(position)
     }
 
     /// The row of a query in its cloud: the data's when queries are its rows, else the query cloud's.
@@ -361,38 +337,4 @@ impl Problem {
         }
         reported
     }
-}
-
-/// A cloud's rows in another order, or the cloud itself where nothing moves.
-fn gather(cloud: &Arc<PointCloud>, rows: Option<&[u32]>) -> Rows {
-    match rows {
-        None => Rows::OfCloud(Arc::clone(cloud)),
-        Some(rows) => Rows::Own(rows.iter().flat_map(|&row| cloud.point(row as usize)).copied().collect()),
-    }
-}
-
-/// Unit vectors of the file's own coordinates, in the order of `rows`, normalised in f64 and rounded once.
-///
-/// Zero rows are left out of the result and of `rows` if `drop`; else the first one's record is the error.
-fn normalised(cloud: &PointCloud, rows: &mut Option<Vec<u32>>, drop: bool) -> Result<Vec<f32>, u64> {
-    let dims = cloud.dims();
-    let order: Vec<u32> = rows.take().unwrap_or_else(|| (0..cloud.len() as u32).collect());
-    let mut kept = Vec::with_capacity(order.len());
-    let mut unit = Vec::with_capacity(order.len() * dims);
-    for row in order {
-        let values = (0..dims).map(|axis| cloud.coordinate(row as usize, axis));
-        // The largest component first: its square may overflow, or vanish, even in f64.
-        let largest = values.clone().map(f64::abs).fold(0.0, f64::max);
-        if largest == 0.0 {
-            if drop {
-                continue;
-            }
-            return Err(cloud.record(row as usize));
-        }
-        let norm = values.clone().map(|value| (value / largest).powi(2)).sum::<f64>().sqrt();
-        unit.extend(values.map(|value| (value / largest / norm) as f32));
-        kept.push(row);
-    }
-    *rows = Some(kept);
-    Ok(unit)
 }

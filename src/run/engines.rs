@@ -2,17 +2,23 @@
 
 use std::sync::Arc;
 
-use super::{EngineChoice, RunError, RunRecord, RunSpec, execute};
+use super::ask::ask;
+use super::execute::execute_over;
+use super::{EngineChoice, Resident, RunError, RunRecord, RunSpec};
 use crate::cloud::PointCloud;
-use crate::knn::{Engine, EngineError, EngineKind};
+use crate::knn::{DeviceInfo, Engine, EngineError, EngineKind};
 
 /// How an engine is opened; [`crate::engines::open`] but in tests.
 type Open = Box<dyn FnMut(EngineKind) -> Result<Box<dyn Engine>, EngineError> + Send>;
 
-/// Opens engines when they are first asked for and keeps them: a CUDA context takes longer to make than most runs.
+/// Opens engines when they are first asked for and keeps them: a CUDA context takes longer to make than most runs. So are
+/// the points of the last problem kept, and what engines made of them.
 pub struct Engines {
     open: Open,
     opened: Vec<Box<dyn Engine>>,
+    /// What each opened engine runs on, as asks note it: what changes from run to run is not looked up for them.
+    devices: Vec<(EngineKind, DeviceInfo)>,
+    resident: Resident,
 }
 
 impl Default for Engines {
@@ -24,7 +30,17 @@ impl Default for Engines {
 impl Engines {
     /// Opens engines with `open`.
     pub(crate) fn with(open: Open) -> Self {
-        Self { open, opened: Vec::new() }
+        Self { open, opened: Vec::new(), devices: Vec::new(), resident: Resident::default() }
+    }
+
+    /// These engines with points that other threads' engines share.
+    pub fn sharing(self, resident: Resident) -> Self {
+        Self { resident, ..self }
+    }
+
+    /// The points of the last problem.
+    pub fn resident(&self) -> &Resident {
+        &self.resident
     }
 
     /// An engine by name.
@@ -43,14 +59,20 @@ impl Engines {
     }
 
     /// Does something with an engine. One whose device failed is closed: after most such failures nothing works any more
-    /// but to open it anew, as the next to ask for it does.
+    /// but to open it anew, as the next to ask for it does. Where memory is short, what engines made of points gives way,
+    /// and it is tried once more.
     ///
     /// # Errors
     /// As [`Engines::named`], and those of `work`.
-    pub(super) fn with_engine<T>(&mut self, kind: EngineKind, work: impl FnOnce(&mut dyn Engine) -> Result<T, RunError>) -> Result<T, RunError> {
-        let result = work(self.named(kind)?);
+    pub(super) fn with_engine<T>(&mut self, kind: EngineKind, mut work: impl FnMut(&mut dyn Engine) -> Result<T, RunError>) -> Result<T, RunError> {
+        let mut result = work(self.named(kind)?);
+        let short = matches!(result, Err(RunError::Engine(EngineError::Memory { .. } | EngineError::HostMemory { .. })));
+        if short && self.resident.release_made() {
+            result = work(self.named(kind)?);
+        }
         if let Err(RunError::Engine(EngineError::Device { .. })) = result {
             self.opened.retain(|engine| engine.kind() != kind);
+            self.resident.release_made();
         }
         result
     }
@@ -58,6 +80,7 @@ impl Engines {
     /// Closes all; they are opened again when they are asked for.
     pub fn close(&mut self) {
         self.opened.clear();
+        self.resident.release_made();
     }
 
     /// Runs a spec on the engine that it chooses, as [`execute`] does. [`EngineChoice::Auto`] takes `cuda` where it can
@@ -72,8 +95,31 @@ impl Engines {
         query_cloud: Option<&Arc<PointCloud>>,
         stage: &mut dyn FnMut(&str, f32) -> bool,
     ) -> Result<RunRecord, RunError> {
-        let mut run = |engine: &mut dyn Engine| execute(spec, cloud, query_cloud, engine, stage);
-        let fallback = match spec.engine {
+        let resident = self.resident.clone();
+        self.choose(spec.engine, |engine| execute_over(&resident, spec, cloud, query_cloud, engine, stage))
+    }
+
+    /// Answers the one or few queries of a spec at once, for somebody who waits: no warm-ups, repeats or chunks. An engine
+    /// that counts runs its counted build alone, whose neighbours are the same bits. The engine is the one that
+    /// [`Engines::execute`] takes.
+    ///
+    /// # Errors
+    /// See [`RunError`].
+    pub fn ask(&mut self, spec: &RunSpec, cloud: &Arc<PointCloud>) -> Result<RunRecord, RunError> {
+        let resident = self.resident.clone();
+        let mut devices = std::mem::take(&mut self.devices);
+        let record = self.choose(spec.engine, |engine| ask(&resident, spec, cloud, engine, &mut devices));
+        self.devices = devices;
+        record
+    }
+
+    /// Runs something on the engine that is chosen.
+    fn choose(
+        &mut self,
+        choice: EngineChoice,
+        mut run: impl FnMut(&mut dyn Engine) -> Result<RunRecord, RunError>,
+    ) -> Result<RunRecord, RunError> {
+        let fallback = match choice {
             EngineChoice::Named(kind) => return self.with_engine(kind, run),
             EngineChoice::Auto => match self.with_engine(EngineKind::Cuda, &mut run) {
                 // Opening it may succeed and loading fail: a driver, but no kernels for this device.

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use super::chunks::Chunks;
-use super::{Phase, RunRecord, RunSpec, Sample, Summary, pose, stats};
+use super::pose::{pose_over, query_cloud_of};
+use super::{Phase, Resident, RunRecord, RunSpec, Sample, Summary, stats};
 use crate::cloud::{CloudError, PointCloud};
-use crate::knn::{Answer, Build, Engine, EngineError, EngineKind, MAX_COUNTED_CHUNK, Neighbors, Problem, ProblemError, Search, theory};
+use crate::knn::{Answer, Build, DeviceInfo, Engine, EngineError, EngineKind, MAX_COUNTED_CHUNK, Neighbors, Problem, ProblemError, Search, theory};
 
 /// Why a run failed.
 #[derive(Debug, thiserror::Error)]
@@ -81,13 +82,26 @@ pub fn execute(
     engine: &mut dyn Engine,
     stage: &mut dyn FnMut(&str, f32) -> bool,
 ) -> Result<RunRecord, RunError> {
-    let started_unix = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    execute_over(&Resident::default(), spec, cloud, query_cloud, engine, stage)
+}
+
+/// The same over the points of the run before, where they are this one's too.
+pub(super) fn execute_over(
+    resident: &Resident,
+    spec: &RunSpec,
+    cloud: &Arc<PointCloud>,
+    query_cloud: Option<&Arc<PointCloud>>,
+    engine: &mut dyn Engine,
+    stage: &mut dyn FnMut(&str, f32) -> bool,
+) -> Result<RunRecord, RunError> {
+    let started_unix = now_unix();
     if spec.repeats == 0 {
         return Err(RunError::NoRepeats);
     }
     let began = Instant::now();
     go_on(stage("posing the problem", 0.0))?;
-    let problem = pose(spec, cloud, query_cloud)?;
+    let query_cloud = query_cloud_of(spec, cloud, query_cloud)?;
+    let problem = pose_over(resident, spec, cloud, query_cloud.as_ref())?;
     go_on(stage("loading the problem", 0.0))?;
     let kind = engine.kind();
     let loading_ms = ms_since(began);
@@ -122,29 +136,59 @@ pub fn execute(
             Ok(profiled.profile.is_some())
         })?;
     }
-    let method = run.search.method();
+    let (method, was_resident) = (run.search.method(), run.search.resident());
     let samples = run.finish()?;
+    answer.neighbors = neighbors;
+    answer.profile = profiled.profile;
+    let how = How { engine: kind, device: engine.device(), method, resident: was_resident, started_unix };
+    Ok(record(spec, cloud, query_cloud, &problem, how, answer, samples))
+}
 
-    Ok(RunRecord {
+/// Seconds since 1970 UTC.
+pub(super) fn now_unix() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
+/// How and when a problem was answered.
+pub(super) struct How {
+    pub engine: EngineKind,
+    pub device: DeviceInfo,
+    pub method: Option<String>,
+    pub resident: bool,
+    pub started_unix: u64,
+}
+
+/// What is kept of an answer, whose neighbours are an engine's.
+pub(super) fn record(
+    spec: &RunSpec,
+    cloud: &Arc<PointCloud>,
+    query_cloud: Option<Arc<PointCloud>>,
+    problem: &Problem,
+    how: How,
+    answer: Answer,
+    samples: Vec<Sample>,
+) -> RunRecord {
+    RunRecord {
         spec: spec.clone(),
-        engine: kind,
+        engine: how.engine,
         fallback: None,
-        method,
-        device: engine.device(),
+        method: how.method,
+        resident: how.resident,
+        device: how.device,
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        started_unix,
+        started_unix: how.started_unix,
         fingerprint: cloud.fingerprint().clone(),
         axes: cloud.axes().to_vec(),
         cloud: Arc::clone(cloud),
-        query_cloud: if problem.queries_are_rows() { None } else { query_cloud.cloned() },
+        query_cloud: query_cloud.filter(|_| !problem.queries_are_rows()),
         query_rows: (0..problem.q()).map(|query| problem.query_row(query)).collect(),
-        neighbors: problem.report(&neighbors),
-        summary: summarise(kind, &problem, &samples, &answer),
+        neighbors: problem.report(&answer.neighbors),
+        summary: summarise(how.engine, problem, &samples, &answer),
         counters: answer.counters,
         convergence: answer.convergence,
-        profile: profiled.profile,
+        profile: answer.profile,
         samples,
-    })
+    }
 }
 
 /// An engine's answer to a problem, searched once in the timed build and, if it counts, once in the counted one, whose
@@ -243,13 +287,17 @@ fn go_on(wanted: bool) -> Result<(), RunError> {
     if wanted { Ok(()) } else { Err(RunError::Cancelled) }
 }
 
-fn ms_since(began: Instant) -> f64 {
+pub(super) fn ms_since(began: Instant) -> f64 {
     began.elapsed().as_secs_f64() * 1e3
 }
 
 fn summarise(kind: EngineKind, problem: &Problem, samples: &[Sample], answer: &Answer) -> Summary {
     let (n, q, k) = (problem.n(), problem.q(), problem.k());
     let mut repeats = stats::search_ms(samples);
+    if repeats.is_empty() {
+        // Asked once, in the build that counts.
+        repeats.push(samples.iter().filter(|sample| sample.phase == Phase::Counted).map(|sample| sample.duration_ms).sum());
+    }
     repeats.sort_by(f64::total_cmp);
     let search_ms_median = stats::median(&repeats);
     let mean = |of: fn(&crate::knn::Counters) -> u32| {

@@ -24,6 +24,9 @@ pub struct RunFile {
     /// How the engine searched at last, where it has a choice: which kernels, and how they were cut to size.
     #[serde(default)]
     pub method: Option<String>,
+    /// Whether the points were in the engine before the run, which then did not upload or index them.
+    #[serde(default)]
+    pub resident: bool,
     /// On what, with its driver.
     pub device: DeviceInfo,
     /// The cloud's content, by name.
@@ -50,6 +53,7 @@ impl From<&RunRecord> for RunFile {
             engine: record.engine,
             fallback: record.fallback.clone(),
             method: record.method.clone(),
+            resident: record.resident,
             device: record.device.clone(),
             fingerprint: record.fingerprint.clone(),
             query_fingerprint: record.query_cloud.as_ref().map(|cloud| cloud.fingerprint().clone()),

@@ -1,6 +1,7 @@
 //! Runs: a [`RunSpec`] executed into a [`RunRecord`], in place ([`execute`], [`Engines`]) or on the worker thread
-//! ([`Worker`]).
+//! ([`Worker`]); or one query answered at once, over points that stay where they are ([`Engines::ask`], [`Asker`]).
 
+mod ask;
 mod chunks;
 pub mod compare;
 mod engines;
@@ -8,6 +9,7 @@ mod execute;
 mod file;
 mod pose;
 mod record;
+mod resident;
 mod spec;
 pub mod stats;
 pub mod sweep;
@@ -16,10 +18,12 @@ pub(crate) mod testing;
 pub mod verify;
 mod worker;
 
+pub use ask::{Ask, AskId, Asker, Reply};
 pub use engines::Engines;
 pub use execute::{RunError, execute};
 pub use file::RunFile;
 pub use pose::pose;
 pub use record::{Phase, RunRecord, SCHEMA_VERSION, Sample, Summary};
+pub use resident::Resident;
 pub use spec::{EngineChoice, QuerySpec, RunSpec};
 pub use worker::{Event, Job, JobId, Worker};

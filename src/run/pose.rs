@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{QuerySpec, RunError, RunSpec};
-use crate::cloud::{PointCloud, order};
+use super::{QuerySpec, Resident, RunError, RunSpec};
+use crate::cloud::{PointCloud, order, place};
 use crate::knn::{Problem, Queries, Setup};
 
 /// Poses a spec's problem over its loaded cloud, and over its loaded query file if it names one.
@@ -12,19 +12,51 @@ use crate::knn::{Problem, Queries, Setup};
 /// [`RunError::Record`], [`RunError::Count`], [`RunError::QueriesNotLoaded`] for the queries, and what
 /// [`Problem::new`] refuses.
 pub fn pose(spec: &RunSpec, cloud: &Arc<PointCloud>, query_cloud: Option<&Arc<PointCloud>>) -> Result<Problem, RunError> {
+    let queries = queries(spec, cloud, query_cloud)?;
+    Ok(Problem::new(cloud, &queries, spec.into())?)
+}
+
+/// The same over the points of the problem before, where they are this one's too.
+///
+/// # Errors
+/// As [`pose`]'s.
+pub fn pose_over(resident: &Resident, spec: &RunSpec, cloud: &Arc<PointCloud>, query_cloud: Option<&Arc<PointCloud>>) -> Result<Problem, RunError> {
+    let queries = queries(spec, cloud, query_cloud)?;
+    let setup = Setup::from(spec);
+    setup.check()?;
+    let points = resident.points(cloud, setup.arrangement())?;
+    Ok(Problem::over(&points, &queries, setup)?)
+}
+
+/// The queries' own cloud, where they are no rows: a place's is made here.
+///
+/// # Errors
+/// [`RunError::Cloud`] where the place is none.
+pub fn query_cloud_of(
+    spec: &RunSpec,
+    cloud: &PointCloud,
+    query_cloud: Option<&Arc<PointCloud>>,
+) -> Result<Option<Arc<PointCloud>>, RunError> {
+    Ok(match &spec.queries {
+        QuerySpec::At(at) => Some(Arc::new(place::place(at, cloud)?)),
+        _ => query_cloud.cloned(),
+    })
+}
+
+fn queries(spec: &RunSpec, cloud: &PointCloud, query_cloud: Option<&Arc<PointCloud>>) -> Result<Queries, RunError> {
     let rows = cloud.len();
-    let queries = match &spec.queries {
+    Ok(match &spec.queries {
         QuerySpec::All => Queries::Rows((0..rows as u32).collect()),
         &QuerySpec::Count(count) => match usize::try_from(count) {
             Ok(count) if count <= rows => Queries::Rows(order::sample(rows, count, spec.seed)),
             _ => return Err(RunError::Count { count, rows }),
         },
         QuerySpec::Rows(records) => Queries::Rows(rows_of(cloud, records)?),
+        QuerySpec::At(at) => Queries::Cloud(Arc::new(place::place(at, cloud)?)),
         QuerySpec::File { path, .. } => {
             Queries::Cloud(Arc::clone(query_cloud.ok_or_else(|| RunError::QueriesNotLoaded { path: path.display().to_string() })?))
         }
-    };
-    Ok(Problem::new(cloud, &queries, spec.into())?)
+    })
 }
 
 impl From<&RunSpec> for Setup {

@@ -100,6 +100,8 @@ pub struct RunRecord {
     pub fallback: Option<String>,
     /// How the engine searched at last, where it has a choice.
     pub method: Option<String>,
+    /// Whether the points were in the engine before the run: then `upload` is the queries', and nothing was indexed.
+    pub resident: bool,
     /// On what.
     pub device: DeviceInfo,
     /// The program's version.
@@ -141,6 +143,7 @@ impl RunRecord {
         let (asked, dropped) = match (&self.query_cloud, &self.spec.queries) {
             (Some(queries), _) => (queries.len() as u64, queries.dropped()),
             (None, QuerySpec::Count(count)) => (*count, 0),
+            (None, QuerySpec::At(_)) => (1, 0),
             (None, QuerySpec::Rows(records)) => (records.len() as u64, 0),
             (None, _) => (self.cloud.len() as u64, 0),
         };

@@ -35,7 +35,7 @@ impl EngineChoice {
 }
 
 /// Whose neighbours are asked for.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum QuerySpec {
     /// Every row of the cloud.
@@ -44,6 +44,8 @@ pub enum QuerySpec {
     Count(u64),
     /// These records of the cloud's file, by 0-based number.
     Rows(Vec<u64>),
+    /// One place, in the units of the data's file: no row of it.
+    At(Vec<f64>),
     /// A file of queries.
     File {
         /// Where it lies.

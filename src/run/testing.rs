@@ -16,6 +16,10 @@ pub type Call = (Build, Range<usize>);
 pub struct Script {
     pub calls: Arc<Mutex<Vec<Call>>>,
     pub loads: Arc<Mutex<usize>>,
+    /// How often points were taken in: not where they were kept.
+    pub uploads: Arc<Mutex<usize>>,
+    /// Loading finds no memory as long as points are kept.
+    pub cramped: bool,
     /// How long each query takes.
     pub per_query: Duration,
     /// Panics when this many queries were searched.
@@ -58,14 +62,26 @@ impl Engine for Plain {
         if self.script.unavailable {
             return Err(EngineError::Unavailable { engine: self.kind, why: "the test says so".to_owned() });
         }
+        let resident = problem.kept().find(|_: &Uploaded| true).is_some();
+        if resident && self.script.cramped {
+            return Err(EngineError::Memory { needed: 2, free: 1, device: "a test".to_owned() });
+        }
+        if !resident {
+            *self.script.uploads.lock().unwrap() += 1;
+            problem.kept().put(Arc::new(Uploaded));
+        }
         let found = Neighbors::unanswered(problem.q(), problem.k());
-        Ok(Box::new(PlainSearch { engine: self, problem, found, last: 0..0, build: Build::Timed, searched: 0 }))
+        Ok(Box::new(PlainSearch { engine: self, problem, resident, found, last: 0..0, build: Build::Timed, searched: 0 }))
     }
 }
+
+/// Points that were taken in.
+struct Uploaded;
 
 struct PlainSearch<'a> {
     engine: &'a Plain,
     problem: &'a Problem,
+    resident: bool,
     found: Neighbors,
     last: Range<usize>,
     build: Build,
@@ -74,7 +90,11 @@ struct PlainSearch<'a> {
 
 impl Search for PlainSearch<'_> {
     fn setup_ms(&self) -> Vec<(&'static str, f64)> {
-        vec![("upload", 0.25), ("build index", 0.5)]
+        if self.resident { Vec::new() } else { vec![("upload", 0.25), ("build index", 0.5)] }
+    }
+
+    fn resident(&self) -> bool {
+        self.resident
     }
 
     fn first_chunk(&self) -> usize {

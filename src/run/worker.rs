@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 
-use super::{Engines, RunError, RunRecord, RunSpec};
+use super::{Engines, Resident, RunError, RunRecord, RunSpec};
 use crate::cloud::PointCloud;
 
 /// Names a job; later jobs have larger numbers.
@@ -98,6 +98,7 @@ pub struct Worker {
     waiting: Receiver<(Ticket, Job)>,
     events: Receiver<(Ticket, Event)>,
     wishes: Arc<Wishes>,
+    resident: Resident,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -110,17 +111,23 @@ impl Worker {
         Self::spawn_with(Engines::default(), wake)
     }
 
-    fn spawn_with(engines: Engines, wake: impl Fn() + Send + 'static) -> std::io::Result<Self> {
+    /// The points of the last run, to be shared.
+    pub fn resident(&self) -> &Resident {
+        &self.resident
+    }
+
+    pub(super) fn spawn_with(engines: Engines, wake: impl Fn() + Send + 'static) -> std::io::Result<Self> {
         let (jobs, waiting) = bounded(1);
         let (sender, events) = bounded(EVENTS);
         let wishes = Arc::<Wishes>::default();
+        let resident = engines.resident().clone();
         let mut thread = Thread {
             jobs: waiting.clone(),
             mouth: Mouth { sender, unread: events.clone(), wishes: Arc::clone(&wishes), wake: Box::new(wake) },
             engines,
         };
         let thread = std::thread::Builder::new().name("warpscope-worker".to_owned()).spawn(move || thread.work())?;
-        Ok(Self { jobs: Some(jobs), waiting, events, wishes, thread: Some(thread) })
+        Ok(Self { jobs: Some(jobs), waiting, events, wishes, resident, thread: Some(thread) })
     }
 
     /// Cancels what runs or waits, and starts this instead. Nothing more is heard of the job before.

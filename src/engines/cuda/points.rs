@@ -15,6 +15,51 @@ pub const GROUP_ROWS: &str = "warp_knn_group_rows";
 /// What is uploaded at a time, in bytes, where the device brings rows into another order.
 const UPLOAD: usize = 64 << 20;
 
+/// The batches that rows are filled up to, so that the kernels of every k find them as they want them.
+const MOST_BATCH: usize = 4096;
+
+/// In what order the numbers of the points lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Row by row, with infinity behind the last.
+    Rows,
+    /// Window by window, as a kernel of these groups a window and dimensions a tile streams them.
+    Windows {
+        /// Groups.
+        window: u32,
+        /// Dimensions.
+        tile: u32,
+    },
+}
+
+/// Points on the device, where they stay as long as [`Problem::kept`](crate::knn::Problem::kept) keeps them.
+pub struct DevicePoints {
+    /// In what order.
+    pub form: Form,
+    /// With what fills up the last batch.
+    pub floats: CudaSlice<f32>,
+}
+
+impl DevicePoints {
+    /// Whether a search finds what it wants here: there may be more behind it.
+    pub fn serve(&self, form: Form, floats: usize) -> bool {
+        self.form == form && self.floats.len() >= floats
+    }
+}
+
+/// What n rows of d dimensions take, in floats, with what fills up the last batch of the kernels that stream rows.
+pub fn row_floats(n: usize, d: usize, batch: usize) -> usize {
+    // Other kernels read rows of two or three dimensions only.
+    if d == 2 || d == 3 { n.next_multiple_of(batch.max(MOST_BATCH)) * d } else { n * d }
+}
+
+/// Uploads rows, and infinity behind them.
+pub fn upload_rows(stream: &Arc<CudaStream>, rows: &[f32], points: &mut CudaSlice<f32>) -> Result<(), DriverError> {
+    stream.memcpy_htod(rows, &mut points.slice_mut(..rows.len()))?;
+    let padding = vec![f32::INFINITY; points.len() - rows.len()];
+    if padding.is_empty() { Ok(()) } else { stream.memcpy_htod(&padding, &mut points.slice_mut(rows.len()..)) }
+}
+
 /// How a kernel wants its points.
 #[derive(Clone, Copy, Debug)]
 pub struct Layout {
@@ -28,6 +73,11 @@ impl Layout {
     /// For `n` points of `d` dimensions.
     pub fn new(n: usize, d: usize, unit: Unit, policy: Policy) -> Self {
         Self { n, d, unit, policy }
+    }
+
+    /// In what order.
+    pub fn form(self) -> Form {
+        if self.unit.dims == 0 { Form::Windows { window: self.policy.window, tile: self.policy.tile } } else { Form::Rows }
     }
 
     /// Points in a window.
@@ -45,7 +95,7 @@ impl Layout {
         if self.unit.dims == 0 {
             self.n.next_multiple_of(self.window()) * self.padded_dims()
         } else {
-            self.n.next_multiple_of(self.policy.batch as usize) * self.d
+            row_floats(self.n, self.d, self.policy.batch as usize)
         }
     }
 
@@ -62,12 +112,10 @@ impl Layout {
     /// Uploads the points, row-major, n × d, and brings them into order, all on the engine's stream. `scratch` has
     /// [`Self::scratch_floats`].
     pub fn upload(self, cuda: &mut Cuda, rows: &[f32], points: &mut CudaSlice<f32>, scratch: &mut CudaSlice<f32>) -> Result<(), DriverError> {
-        let Self { n, d, unit, .. } = self;
+        let Self { d, unit, .. } = self;
         let stream = cuda.stream.clone();
         if unit.dims != 0 {
-            stream.memcpy_htod(rows, &mut points.slice_mut(..n * d))?;
-            let padding = vec![f32::INFINITY; self.floats() - n * d];
-            return if padding.is_empty() { Ok(()) } else { stream.memcpy_htod(&padding, &mut points.slice_mut(n * d..)) };
+            return upload_rows(&stream, rows, points);
         }
         for (chunk, rows) in rows.chunks(self.chunk() * d).enumerate() {
             stream.memcpy_htod(rows, &mut scratch.slice_mut(..rows.len()))?;
@@ -113,7 +161,7 @@ mod tests {
     fn room_is_for_whole_batches() {
         let policy = Policy { warps: 8, queries: 4, window: 8, batch: 1024, slots: 4, tile: 16, min_blocks: 0 };
         let rows = Layout::new(1025, 3, Unit::new("warp_knn", 32, 3), policy);
-        assert_eq!((rows.floats(), rows.scratch_floats()), (2048 * 3, 0));
+        assert_eq!((rows.floats(), rows.scratch_floats()), (4096 * 3, 0));
         let windows = Layout::new(257, 17, Unit::new("warp_knn", 32, 0), policy);
         assert_eq!((windows.floats(), windows.scratch_floats()), (512 * 32, 257 * 17));
         assert_eq!(windows.chunk() % 256, 0);

@@ -10,7 +10,7 @@ use super::Cuda;
 use super::filtered::{self, FilterKernels, Filtered};
 use super::kernels::Unit;
 use super::memory::Memory;
-use super::points::{GROUP_ROWS, Layout};
+use super::points::{Form, GROUP_ROWS, Layout};
 use super::policy::{Policy, Variant};
 use crate::knn::{
     Answer, Build, CONVERGENCE_ENTRIES, Counters, EngineError, EngineKind, MAX_COUNTED_CHUNK, Neighbors, Problem, Profile, Search, WarpPhase,
@@ -87,7 +87,7 @@ impl Arguments {
     /// For a launch over a range of queries.
     pub fn new(memory: &mut Memory, stream: &CudaStream, queries: &Range<usize>, tally: TallyOut) -> Self {
         Self {
-            points: memory.points.device_ptr(stream).0,
+            points: memory.points.floats.device_ptr(stream).0,
             queries: memory.queries.device_ptr(stream).0,
             n: memory.n as u32,
             d: memory.d as u32,
@@ -167,16 +167,18 @@ impl<'a> CudaSearch<'a> {
         if behind_filter {
             let rows = problem.n() * problem.dims();
             // With room for the other order, should it be needed after all.
-            match Memory::reserve(cuda, problem, rows, tally + Filtered::bytes(problem) + 4 * layout.floats() as u64) {
+            match Memory::reserve(cuda, problem, Form::Rows, rows, tally + Filtered::bytes(problem) + 4 * layout.floats() as u64) {
                 Ok(memory) => return Self::load_filtered(cuda, problem, profile, unit, policy, layout, memory),
                 Err(EngineError::Memory { .. }) => method = "direct kernel, as the filter's copies do not fit the memory".to_owned(),
                 Err(error) => return Err(error),
             }
         }
-        let mut memory = Memory::reserve(cuda, problem, layout.floats(), tally + 4 * layout.scratch_floats() as u64)?;
+        let mut memory = Memory::reserve(cuda, problem, layout.form(), layout.floats(), tally + 4 * layout.scratch_floats() as u64)?;
         let mut upload = || -> Result<(), DriverError> {
-            let mut scratch = cuda.stream.alloc_zeros::<f32>(layout.scratch_floats().max(1))?;
-            memory.upload(cuda, problem, |cuda, points| layout.upload(cuda, problem.points(), points, &mut scratch))
+            memory.upload(cuda, problem, |cuda, points| {
+                let mut scratch = cuda.stream.alloc_zeros::<f32>(layout.scratch_floats().max(1))?;
+                layout.upload(cuda, problem.points(), points, &mut scratch)
+            })
         };
         upload().map_err(|error| cuda.failed(error))?;
         let setup_ms = vec![("upload", memory.upload_ms)];
@@ -201,7 +203,8 @@ impl<'a> CudaSearch<'a> {
             memory.start(&stream)?;
             let filtered = kernels.and_then(|kernels| Filtered::new(kernels, &stream, problem, &memory));
             if filtered.is_err() {
-                memory.points = layout.arrange(&mut cuda.kernels, &stream, &memory.points)?;
+                let points = layout.arrange(&mut cuda.kernels, &stream, &memory.points.floats)?;
+                memory.rearrange(layout.form(), points);
             }
             Ok((filtered, memory.stop(&stream)?))
         };
@@ -250,7 +253,8 @@ impl<'a> CudaSearch<'a> {
                 return memory.stop(stream);
             }
             // First what can fail: the points must not be of one order and the search of the other.
-            memory.points = self.layout.arrange(&mut self.cuda.kernels, stream, &memory.points)?;
+            let points = self.layout.arrange(&mut self.cuda.kernels, stream, &memory.points.floats)?;
+            memory.rearrange(self.layout.form(), points);
             self.filtered = None;
             self.method = "direct kernel, as the filter let too much through".to_owned();
         }
@@ -269,6 +273,10 @@ impl<'a> CudaSearch<'a> {
 impl Search for CudaSearch<'_> {
     fn setup_ms(&self) -> Vec<(&'static str, f64)> {
         self.setup_ms.clone()
+    }
+
+    fn resident(&self) -> bool {
+        self.memory.resident
     }
 
     fn method(&self) -> Option<String> {

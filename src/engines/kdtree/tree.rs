@@ -41,16 +41,16 @@ impl Neighbour {
 }
 
 /// A tree over a problem's points, of whatever size it is compiled for.
-pub trait Tree: Sync {
-    /// The min(k, n) nearest points of a query, sorted.
-    fn nearest(&self, query: &[f32]) -> Vec<Neighbour>;
+pub trait Tree: Send + Sync {
+    /// The min(k, n) nearest points of a query, sorted. `problem` is over the points that the tree was built of.
+    fn nearest(&self, problem: &Problem, query: &[f32]) -> Vec<Neighbour>;
 }
 
 /// Builds the tree.
 ///
 /// # Errors
 /// [`EngineError::Limit`] when the points have too many dimensions.
-pub fn build(problem: &Problem) -> Result<Box<dyn Tree + '_>, EngineError> {
+pub fn build(problem: &Problem) -> Result<Box<dyn Tree>, EngineError> {
     Ok(match problem.dims() {
         1 => Box::new(Sized::<1>::new(problem)),
         2 => Box::new(Sized::<2>::new(problem)),
@@ -75,14 +75,13 @@ pub fn bytes(problem: &Problem) -> u64 {
 }
 
 /// A tree compiled for D dimensions.
-struct Sized<'a, const D: usize> {
-    problem: &'a Problem,
+struct Sized<const D: usize> {
     sites: Sites,
     tree: ImmutableKdTree<f32, D>,
 }
 
-impl<'a, const D: usize> Sized<'a, D> {
-    fn new(problem: &'a Problem) -> Self {
+impl<const D: usize> Sized<D> {
+    fn new(problem: &Problem) -> Self {
         let sites = Sites::new(problem.points(), problem.dims());
         let places: Vec<[f32; D]> = (0..sites.len() as u32)
             .map(|site| {
@@ -93,25 +92,25 @@ impl<'a, const D: usize> Sized<'a, D> {
         // It fails only where a place's number does not fit u32 (a problem has fewer points) or where a leaf has a fixed
         // size (these have none).
         let tree = ImmutableKdTree::new_from_slice(&places).expect("places are numbered in 32 bits, in leaves of any size");
-        Self { problem, sites, tree }
+        Self { sites, tree }
     }
 
     /// Adds the points of places to `nearest`, at their reported distances; no more than k of a place, since only its
     /// first k can be among the k nearest.
-    fn report(&self, query: &[f32], sites: &mut dyn Iterator<Item = u32>, nearest: &mut Vec<Neighbour>) {
+    fn report(&self, problem: &Problem, query: &[f32], sites: &mut dyn Iterator<Item = u32>, nearest: &mut Vec<Neighbour>) {
         let sites: Vec<u32> = sites.collect();
         let firsts: Vec<u32> = sites.iter().map(|&site| self.sites.points_at(site)[0]).collect();
         let mut distances = Vec::with_capacity(sites.len());
-        squared_distances(self.problem.points(), query, &firsts, &mut distances);
+        squared_distances(problem.points(), query, &firsts, &mut distances);
         for (&site, &distance) in sites.iter().zip(&distances) {
-            nearest.extend(self.sites.points_at(site).iter().take(self.problem.k()).map(|&position| Neighbour::new(distance, position)));
+            nearest.extend(self.sites.points_at(site).iter().take(problem.k()).map(|&position| Neighbour::new(distance, position)));
         }
     }
 }
 
-impl<const D: usize> Tree for Sized<'_, D> {
-    fn nearest(&self, query: &[f32]) -> Vec<Neighbour> {
-        let k = self.problem.k();
+impl<const D: usize> Tree for Sized<D> {
+    fn nearest(&self, problem: &Problem, query: &[f32]) -> Vec<Neighbour> {
+        let k = problem.k();
         let place = padded::<D>(query);
         let asked = self.tree.query(&place).nearest_n::<SquaredEuclidean<f64>>(NonZero::<usize>::MIN.saturating_add(k)).execute();
 
@@ -123,18 +122,18 @@ impl<const D: usize> Tree for Sized<'_, D> {
         });
         let (first, rest) = asked.split_at(enough.map_or(asked.len(), |last| last + 1));
         let mut nearest = Vec::with_capacity(2 * k);
-        self.report(query, &mut first.iter().map(|found| found.item), &mut nearest);
+        self.report(problem, query, &mut first.iter().map(|found| found.item), &mut nearest);
 
         let furthest = nearest.iter().max().map_or(f32::INFINITY, |neighbour| neighbour.parts().0);
-        let reach = reach(furthest, self.problem.dims());
+        let reach = reach(furthest, problem.dims());
         let nobody_else = asked.len() == self.sites.len() || asked.last().is_some_and(|last| last.distance > reach);
         if nobody_else {
-            self.report(query, &mut rest.iter().filter(|found| found.distance <= reach).map(|found| found.item), &mut nearest);
+            self.report(problem, query, &mut rest.iter().filter(|found| found.distance <= reach).map(|found| found.item), &mut nearest);
         } else {
             let mut within = Vec::new();
             self.tree.query(&place).within::<SquaredEuclidean<f64>>(reach).unsorted().visit(|found| within.push(found.item));
             nearest.clear();
-            self.report(query, &mut within.into_iter(), &mut nearest);
+            self.report(problem, query, &mut within.into_iter(), &mut nearest);
         }
         if nearest.len() > k {
             nearest.select_nth_unstable(k - 1);

@@ -108,6 +108,14 @@ impl FilterKernels {
     }
 }
 
+/// Points as the filter takes them, kept with the problem's.
+struct FilterPoints {
+    rounded: Rounded,
+    /// What rows are measured from.
+    centre: CudaSlice<f32>,
+    scale: f64,
+}
+
 /// A problem prepared for the filter.
 pub struct Filtered {
     stream: Arc<CudaStream>,
@@ -117,9 +125,8 @@ pub struct Filtered {
     n: usize,
     d: usize,
     k: usize,
-    scale: f64,
     epsilon: f64,
-    points: Rounded,
+    points: Arc<FilterPoints>,
     queries: Rounded,
     scratch: Scratch,
 }
@@ -142,7 +149,6 @@ impl Filtered {
         let (n, d, k, q) = (problem.n(), problem.dims(), problem.k(), problem.q());
         let capacity = Variant::new(k, d).capacity;
         let (cut, round) = (&kernels.cut, &kernels.round);
-        let (centre, scale) = frame(problem.points(), d);
         // docs/filter.md derives it.
         let epsilon = (cut.padded_d + 32) as f64 * 2f64.powi(-20);
         let capacity = capacity as usize;
@@ -151,8 +157,7 @@ impl Filtered {
             let tiles = |rows: usize| rows.div_ceil(CHUNK) * (CHUNK / cut.tile);
             // A launch may begin at any query, and reads whole tiles.
             let (point_tiles, query_tiles) = (tiles(n), tiles(q) + 1);
-            let centre = stream.clone_htod(&centre)?;
-            let rounded = |source: &CudaSlice<f32>, count: usize, tiles: usize, queries: bool| -> Result<Rounded, DriverError> {
+            let rounded = |source: &CudaSlice<f32>, count: usize, tiles: usize, queries: bool, centre: &CudaSlice<f32>, scale: f64| -> Result<Rounded, DriverError> {
                 let rows = tiles * cut.tile;
                 let mut rounded = Rounded {
                     rows: stream.alloc_zeros(rows * cut.padded_d)?,
@@ -181,8 +186,20 @@ impl Filtered {
                 unsafe { stream.launch_builder(round).arg(&arguments).launch(config) }?;
                 Ok(rounded)
             };
-            let points = rounded(&memory.points, n, point_tiles, false)?;
-            let queries = rounded(&memory.queries, q, query_tiles, true)?;
+            let points = match problem.kept().find(|_: &FilterPoints| true) {
+                Some(points) => points,
+                None => {
+                    let (centre, scale) = frame(problem.points(), d);
+                    let centre = stream.clone_htod(&centre)?;
+                    let rounded = rounded(&memory.points.floats, n, point_tiles, false, &centre, scale)?;
+                    // Others may read it on streams of their own.
+                    stream.synchronize()?;
+                    let points = Arc::new(FilterPoints { rounded, centre, scale });
+                    problem.kept().put(Arc::clone(&points));
+                    points
+                }
+            };
+            let queries = rounded(&memory.queries, q, query_tiles, true, &points.centre, points.scale)?;
             let rows = q.min(MOST_ROWS).next_multiple_of(cut.tile);
             let scratch = Scratch {
                 survivors: stream.alloc_zeros((rows * n.next_multiple_of(CHUNK) / 8).min(SURVIVOR_BYTES) / 4)?,
@@ -200,7 +217,7 @@ impl Filtered {
             Ok((points, queries, scratch, multiprocessors))
         };
         let (points, queries, scratch, multiprocessors) = prepare().map_err(say)?;
-        Ok(Self { stream: Arc::clone(stream), kernels, multiprocessors, capacity, n, d, k, scale, epsilon, points, queries, scratch })
+        Ok(Self { stream: Arc::clone(stream), kernels, multiprocessors, capacity, n, d, k, epsilon, points, queries, scratch })
     }
 
     /// Answers the queries of a range, whose entries of the tally begin at `tally`; false, and nothing answered, where the
@@ -254,9 +271,9 @@ impl Filtered {
         let tiles_a_block = (query_tiles * tiles).div_ceil(8 * self.multiprocessors as usize).clamp(1, 64);
         let first = queries.start as u64;
         let arguments = FilterArguments {
-            points: self.points.rows.device_ptr(stream).0,
-            point_bounds: self.points.bounds.device_ptr(stream).0,
-            largest_errors: self.points.errors.device_ptr(stream).0,
+            points: self.points.rounded.rows.device_ptr(stream).0,
+            point_bounds: self.points.rounded.bounds.device_ptr(stream).0,
+            largest_errors: self.points.rounded.errors.device_ptr(stream).0,
             queries: self.queries.rows.device_ptr(stream).0 + first * self.kernels.cut.padded_d as u64 * 2,
             query_bounds: self.queries.bounds.device_ptr(stream).0 + first * 4,
             radii: self.scratch.radii.device_ptr(stream).0,
@@ -287,7 +304,7 @@ impl Filtered {
     ) -> Result<(), DriverError> {
         let (stream, scratch) = (&self.stream, &mut self.scratch);
         let arguments = SelectArguments {
-            points: memory.points.device_ptr(stream).0,
+            points: memory.points.floats.device_ptr(stream).0,
             queries: memory.queries.device_ptr(stream).0,
             n: self.n as u32,
             d: self.d as u32,
@@ -303,7 +320,7 @@ impl Filtered {
             warps: scratch.warps.device_ptr_mut(stream).0,
             radii: scratch.radii.device_ptr_mut(stream).0,
             errors: self.queries.errors.device_ptr(stream).0,
-            scale: self.scale,
+            scale: self.points.scale,
             epsilon: self.epsilon,
             computed: scratch.computed.device_ptr_mut(stream).0,
             indices: memory.indices.device_ptr_mut(stream).0,

@@ -16,6 +16,7 @@ use cudarc::driver::{CudaFunction, CudaGraph, CudaSlice, CudaStream, DevicePtr, 
 use super::plan::Plan;
 use crate::engines::cuda::Cuda;
 use crate::engines::cuda::memory::Memory;
+use crate::engines::cuda::points::{self, Form};
 use crate::knn::{Answer, Build, EngineError, EngineKind, Neighbors, Problem, Search};
 
 /// Threads of a block of bound and select: `SELECT_THREADS` of `cuda/radix_select.cuh`.
@@ -107,13 +108,14 @@ impl<'a> SplitSearch<'a> {
     pub fn new(cuda: &'a mut Cuda, problem: &Problem) -> Result<Self, EngineError> {
         let plan = Plan::new(problem.n(), problem.dims(), problem.k(), problem.q());
         let stages = Stages::load(cuda, &plan, problem.q())?;
-        let mut memory = Memory::reserve(cuda, problem, problem.n() * problem.dims(), plan.scratch_bytes())?;
-        let rows = |cuda: &mut Cuda, points: &mut CudaSlice<f32>| cuda.stream.memcpy_htod(problem.points(), points);
+        let floats = points::row_floats(problem.n(), problem.dims(), 1);
+        let mut memory = Memory::reserve(cuda, problem, Form::Rows, floats, plan.scratch_bytes())?;
+        let rows = |cuda: &mut Cuda, points: &mut CudaSlice<f32>| points::upload_rows(&cuda.stream, problem.points(), points);
         memory.upload(cuda, problem, rows).map_err(|error| cuda.failed(error))?;
         let mut scratch = Scratch::reserve(&cuda.stream, &plan).map_err(|error| cuda.failed(error))?;
         let stream = &cuda.stream;
         let arguments = Arguments {
-            points: memory.points.device_ptr(stream).0,
+            points: memory.points.floats.device_ptr(stream).0,
             queries: memory.queries.device_ptr(stream).0,
             n: memory.n as u32,
             d: memory.d as u32,
@@ -258,6 +260,10 @@ unsafe fn launch(
 impl Search for SplitSearch<'_> {
     fn setup_ms(&self) -> Vec<(&'static str, f64)> {
         vec![("upload", self.memory.upload_ms)]
+    }
+
+    fn resident(&self) -> bool {
+        self.memory.resident
     }
 
     fn first_chunk(&self) -> usize {

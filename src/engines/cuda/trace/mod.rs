@@ -119,10 +119,12 @@ impl Cuda {
         let unit = unit(k, dims, groups_in_batch(dims, Some(groups)));
         let kernel = self.traced(unit)?;
         let layout = Layout::new(n, dims, unit, kernel.cut.policy);
-        let mut memory = Memory::reserve(self, problem, layout.floats(), 4 * layout.scratch_floats() as u64)?;
+        let mut memory = Memory::reserve(self, problem, layout.form(), layout.floats(), 4 * layout.scratch_floats() as u64)?;
         let mut upload = || -> Result<(), DriverError> {
-            let mut scratch = self.stream.alloc_zeros::<f32>(layout.scratch_floats().max(1))?;
-            memory.upload(self, problem, |cuda, points| layout.upload(cuda, problem.points(), points, &mut scratch))
+            memory.upload(self, problem, |cuda, points| {
+                let mut scratch = cuda.stream.alloc_zeros::<f32>(layout.scratch_floats().max(1))?;
+                layout.upload(cuda, problem.points(), points, &mut scratch)
+            })
         };
         upload().map_err(|error| self.failed(error))?;
         let words = self.words(problem, query, &kernel, &mut memory)?;

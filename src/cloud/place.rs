@@ -1,0 +1,71 @@
+//! A query that is no row: coordinates that were typed or pointed at.
+
+use super::{CloudError, Column, PointCloud, Source, Table};
+
+/// A cloud of one point, rounded about the origins of `data` as a file of queries would be.
+///
+/// # Errors
+/// [`CloudError::Place`] unless there is a finite coordinate for each axis of the data; [`CloudError::TooLarge`].
+pub fn place(at: &[f64], data: &PointCloud) -> Result<PointCloud, CloudError> {
+    let wrong = |why: String| CloudError::Place { at: text(at), why };
+    if at.len() != data.dims() {
+        let names: Vec<&str> = data.axes().iter().map(|axis| axis.name.as_str()).take(4).collect();
+        let more = if data.dims() > names.len() { ", …" } else { "" };
+        return Err(wrong(format!("it has {} coordinates, and the data has {}: {}{more}", at.len(), data.dims(), names.join(", "))));
+    }
+    if let Some(axis) = at.iter().position(|value| !value.is_finite()) {
+        return Err(wrong(format!("{} is {}, which is nowhere", data.axes()[axis].name, at[axis])));
+    }
+    let columns = data.axes().iter().map(|axis| Column { name: axis.name.clone() }).collect();
+    PointCloud::from_table(Table { columns, values: at.to_vec() }, Source::Place(text(at)), Some(data), false)
+}
+
+/// Coordinates as they are written: `-0.1275,51.507`.
+pub fn text(at: &[f64]) -> String {
+    at.iter().map(f64::to_string).collect::<Vec<_>>().join(",")
+}
+
+/// What [`text`] wrote, or somebody typed.
+///
+/// # Errors
+/// The part that is no number.
+pub fn parse(text: &str) -> Result<Vec<f64>, String> {
+    text.split(',').map(str::trim).map(|part| part.parse().map_err(|_| part.to_owned())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn data() -> PointCloud {
+        let columns = ["east", "north"].map(|name| Column { name: name.to_owned() }).to_vec();
+        let values = vec![515_368.5, 4_918_340.364, 515_401.0, 4_918_381.123_75];
+        PointCloud::from_table(Table { columns, values }, Source::Generate { spec: "test".to_owned(), seed: 0 }, None, false).unwrap()
+    }
+
+    #[test]
+    fn a_place_is_in_the_datas_frame() {
+        let data = data();
+        let place = place(&[515_370.25, 4_918_350.1], &data).unwrap();
+        assert_eq!((place.len(), place.dims(), place.source()), (1, 2, &Source::Place("515370.25,4918350.1".to_owned())));
+        assert!(data.axes()[1].origin != 0.0 && place.axes()[1].origin == data.axes()[1].origin);
+        assert_eq!(f64::from(place.point(0)[1]), f64::from((4_918_350.1 - data.axes()[1].origin) as f32));
+        assert_eq!([place.coordinate(0, 0), place.coordinate(0, 1)], [515_370.25, 4_918_350.1]);
+    }
+
+    #[test]
+    fn what_is_no_place_is_refused() {
+        let message = |at: &[f64]| place(at, &data()).unwrap_err().to_string();
+        assert_eq!(message(&[1.0]), "place 1: it has 1 coordinates, and the data has 2: east, north");
+        assert_eq!(message(&[1.0, f64::NAN]), "place 1,NaN: north is NaN, which is nowhere");
+        assert!(message(&[1e300, 0.0]).contains("does not fit a 32-bit float"));
+    }
+
+    #[test]
+    fn a_place_reads_back() {
+        for at in [vec![-0.1, 1e-300, 5.0], vec![f64::MAX, 1.0 / 3.0]] {
+            assert_eq!(parse(&text(&at)), Ok(at));
+        }
+        assert_eq!(parse("1, x"), Err("x".to_owned()));
+    }
+}

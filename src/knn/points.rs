@@ -1,0 +1,283 @@
+//! The points of a problem: in processing order, for a metric, checked; made once and shared by the problems over them.
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::{Kept, Metric, ProblemError};
+use crate::cloud::{Order, PointCloud};
+
+/// The squared extent below which squared distances lose their digits to f32's smallest numbers.
+const SMALLEST_SQUARED_EXTENT: f64 = f32::MIN_POSITIVE as f64 * (1u64 << 24) as f64;
+
+/// Rows that a thread copies or looks at in one go.
+const PART: usize = 1 << 12;
+
+/// What of a problem's setup its points depend on. Two that are equal make the same points of a cloud.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrangement {
+    metric: Metric,
+    order: Order,
+    seed: u64,
+    drop_zero_rows: bool,
+}
+
+impl Arrangement {
+    /// `seed` matters to a shuffled order, and `drop_zero_rows` to the angular metric.
+    pub fn new(metric: Metric, order: Order, seed: u64, drop_zero_rows: bool) -> Self {
+        Self {
+            metric,
+            order,
+            seed: if order == Order::Shuffled { seed } else { 0 },
+            drop_zero_rows: drop_zero_rows && metric == Metric::Angular,
+        }
+    }
+}
+
+/// Coordinates, row-major, shared with the cloud where they are the same.
+#[derive(Clone, Debug)]
+pub(super) enum Rows {
+    OfCloud(Arc<PointCloud>),
+    Own(Vec<f32>),
+}
+
+impl Rows {
+    pub fn as_slice(&self) -> &[f32] {
+        match self {
+            Self::OfCloud(cloud) => cloud.points(),
+            Self::Own(values) => values,
+        }
+    }
+
+    /// A cloud's rows in another order, or the cloud itself where nothing moves.
+    pub fn gather(cloud: &Arc<PointCloud>, rows: Option<&[u32]>) -> Self {
+        let Some(rows) = rows else { return Self::OfCloud(Arc::clone(cloud)) };
+        let dims = cloud.dims();
+        let mut values = vec![0.0; rows.len() * dims];
+        values.par_chunks_mut(PART * dims).zip(rows.par_chunks(PART)).for_each(|(values, rows)| {
+            for (value, &row) in values.chunks_exact_mut(dims).zip(rows) {
+                value.copy_from_slice(cloud.point(row as usize));
+            }
+        });
+        Self::Own(values)
+    }
+
+    /// Unit vectors of the file's own coordinates, in the order of `rows`, normalised in f64 and rounded once.
+    ///
+    /// Zero rows are left out of the result and of `rows` if `drop`; else the first one's record is the error.
+    pub fn normalised(cloud: &PointCloud, rows: &mut Option<Vec<u32>>, drop: bool) -> Result<Self, u64> {
+        let dims = cloud.dims();
+        let mut order: Vec<u32> = rows.take().unwrap_or_else(|| (0..cloud.len() as u32).collect());
+        let mut unit = vec![0.0; order.len() * dims];
+        let zeros: Vec<usize> = (unit.par_chunks_exact_mut(dims).zip(order.par_iter()).enumerate())
+            .filter_map(|(at, (unit, &row))| (!normalise(cloud, row as usize, unit)).then_some(at))
+            .collect();
+        if let Some(&first) = zeros.first() {
+            if !drop {
+                return Err(cloud.record(order[first] as usize));
+            }
+            let kept: Vec<usize> = (0..order.len()).filter(|at| zeros.binary_search(at).is_err()).collect();
+            for (to, &from) in kept.iter().enumerate() {
+                order[to] = order[from];
+                unit.copy_within(from * dims..(from + 1) * dims, to * dims);
+            }
+            order.truncate(kept.len());
+            unit.truncate(kept.len() * dims);
+        }
+        *rows = Some(order);
+        Ok(Self::Own(unit))
+    }
+}
+
+/// Writes a row as a unit vector; false where it is zero and has no direction.
+fn normalise(cloud: &PointCloud, row: usize, unit: &mut [f32]) -> bool {
+    let values = (0..unit.len()).map(|axis| cloud.coordinate(row, axis));
+    // The largest component first: its square may overflow, or vanish, even in f64.
+    let largest = values.clone().map(f64::abs).fold(0.0, f64::max);
+    if largest == 0.0 {
+        return false;
+    }
+    let norm = values.clone().map(|value| (value / largest).powi(2)).sum::<f64>().sqrt();
+    for (unit, value) in unit.iter_mut().zip(values) {
+        *unit = (value / largest / norm) as f32;
+    }
+    true
+}
+
+/// The least and the largest value of each axis.
+type Extents = Vec<[f32; 2]>;
+
+fn extents(values: &[f32], dims: usize) -> Extents {
+    let none = || vec![[f32::INFINITY, f32::NEG_INFINITY]; dims];
+    let of_part = |mut extents: Extents, part: &[f32]| {
+        for row in part.chunks_exact(dims) {
+            for (extent, &value) in extents.iter_mut().zip(row) {
+                *extent = [extent[0].min(value), extent[1].max(value)];
+            }
+        }
+        extents
+    };
+    // One query is not worth waking a thread for.
+    if values.len() <= PART * dims { of_part(none(), values) } else { values.par_chunks(PART * dims).fold(none, of_part).reduce(none, both) }
+}
+
+fn both(mut extents: Extents, more: Extents) -> Extents {
+    for (extent, more) in extents.iter_mut().zip(more) {
+        *extent = [extent[0].min(more[0]), extent[1].max(more[1])];
+    }
+    extents
+}
+
+/// n points in processing order. See the module.
+#[derive(Debug)]
+pub struct Points {
+    cloud: Arc<PointCloud>,
+    arrangement: Arrangement,
+    coordinates: Rows,
+    /// The cloud row at each position; `None` is the identity.
+    rows: Option<Vec<u32>>,
+    extents: Extents,
+    kept: Kept,
+}
+
+impl Points {
+    /// Puts a cloud's rows in order, and normalises them where the metric asks for it.
+    ///
+    /// # Errors
+    /// [`ProblemError::Zero`].
+    pub fn new(cloud: &Arc<PointCloud>, arrangement: Arrangement) -> Result<Self, ProblemError> {
+        let mut rows = arrangement.order.permutation(cloud.len(), arrangement.seed);
+        let coordinates = match arrangement.metric {
+            Metric::L2 => Rows::gather(cloud, rows.as_deref()),
+            Metric::Angular => {
+                let normalised = Rows::normalised(cloud, &mut rows, arrangement.drop_zero_rows);
+                normalised.map_err(|record| ProblemError::Zero { whose: "data", record })?
+            }
+        };
+        Ok(Self::of(Arc::clone(cloud), arrangement, coordinates, rows))
+    }
+
+    fn of(cloud: Arc<PointCloud>, arrangement: Arrangement, coordinates: Rows, rows: Option<Vec<u32>>) -> Self {
+        let extents = extents(coordinates.as_slice(), cloud.dims());
+        Self { cloud, arrangement, coordinates, rows, extents, kept: Kept::default() }
+    }
+
+    /// The same points in another order: `positions` names those of this order, each once.
+    ///
+    /// # Panics
+    /// If it does not name as many as there are.
+    pub fn rearranged(&self, positions: &[u32]) -> Self {
+        assert_eq!(positions.len(), self.len(), "every point is met once");
+        let dims = self.dims();
+        let coordinates = positions.iter().flat_map(|&position| &self.coordinates()[position as usize * dims..][..dims]).copied().collect();
+        let rows = positions.iter().map(|&position| self.row(position)).collect();
+        Self::of(Arc::clone(&self.cloud), self.arrangement, Rows::Own(coordinates), Some(rows))
+    }
+
+    /// Whether they are this cloud's, so arranged.
+    pub fn are_of(&self, cloud: &Arc<PointCloud>, arrangement: Arrangement) -> bool {
+        Arc::ptr_eq(&self.cloud, cloud) && self.arrangement == arrangement
+    }
+
+    /// The cloud whose rows they are.
+    pub fn cloud(&self) -> &Arc<PointCloud> {
+        &self.cloud
+    }
+
+    /// How they were put in order.
+    pub fn arrangement(&self) -> Arrangement {
+        self.arrangement
+    }
+
+    /// Dimensions, d.
+    pub fn dims(&self) -> usize {
+        self.cloud.dims()
+    }
+
+    /// The number of points, n.
+    pub fn len(&self) -> usize {
+        self.coordinates().len() / self.dims()
+    }
+
+    /// Whether every row was dropped.
+    pub fn is_empty(&self) -> bool {
+        self.coordinates().is_empty()
+    }
+
+    /// n × d coordinates in processing order, row-major.
+    pub fn coordinates(&self) -> &[f32] {
+        self.coordinates.as_slice()
+    }
+
+    /// The row of the cloud at a position of the processing order.
+    pub fn row(&self, position: u32) -> u32 {
+        self.rows.as_ref().map_or(position, |rows| rows[position as usize])
+    }
+
+    /// What engines made of them.
+    pub fn kept(&self) -> &Kept {
+        &self.kept
+    }
+
+    /// Refuses extents, of these points and of queries together, whose squares f32 cannot hold, naming the widest column.
+    pub(super) fn check_extents(&self, queries: &[f32]) -> Result<(), ProblemError> {
+        let dims = self.dims();
+        let all = both(self.extents.clone(), extents(queries, dims));
+        let extents: Vec<f64> = all.iter().map(|[min, max]| f64::from(*max) - f64::from(*min)).collect();
+        let widest = (0..dims).max_by(|&a, &b| extents[a].total_cmp(&extents[b])).unwrap_or(0);
+        let (column, extent) = (self.cloud.axes()[widest].name.clone(), format!("{:e}", extents[widest]));
+        let squared: f64 = extents.iter().map(|extent| extent * extent).sum();
+        // With room for the roundings of a distance's d steps.
+        if squared * (1.0 + (dims as f64 + 2.0) * 2f64.powi(-23)) >= f64::from(f32::MAX) {
+            return Err(ProblemError::Overflow { column, extent });
+        }
+        if extents[widest] > 0.0 && extents[widest] * extents[widest] < SMALLEST_SQUARED_EXTENT {
+            return Err(ProblemError::Underflow { column, extent });
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cloud::{Column, Source, Table};
+
+    fn cloud(dims: usize, values: Vec<f64>) -> Arc<PointCloud> {
+        let columns = (0..dims).map(|axis| Column { name: format!("c{axis}") }).collect();
+        let source = Source::Generate { spec: "test".to_owned(), seed: 0 };
+        Arc::new(PointCloud::from_table(Table { columns, values }, source, None, false).unwrap())
+    }
+
+    #[test]
+    fn an_arrangement_is_what_the_points_depend_on() {
+        let of = Arrangement::new;
+        assert_eq!(of(Metric::L2, Order::File, 1, true), of(Metric::L2, Order::File, 2, false));
+        assert_ne!(of(Metric::L2, Order::Shuffled, 1, false), of(Metric::L2, Order::Shuffled, 2, false));
+        assert_ne!(of(Metric::Angular, Order::File, 0, true), of(Metric::Angular, Order::File, 0, false));
+        assert_ne!(of(Metric::L2, Order::File, 0, false), of(Metric::Angular, Order::File, 0, false));
+    }
+
+    #[test]
+    fn large_clouds_are_gathered_and_measured_by_all_threads() {
+        let n = 3 * PART + 7;
+        let cloud = cloud(2, (0..2 * n).map(|at| (at * 7919 % n) as f64).collect());
+        let points = Points::new(&cloud, Arrangement::new(Metric::L2, Order::Shuffled, 5, false)).unwrap();
+        for position in 0..n {
+            assert_eq!(points.coordinates()[2 * position..][..2], *cloud.point(points.row(position as u32) as usize));
+        }
+        for (axis, extent) in points.extents.iter().enumerate() {
+            assert_eq!([f64::from(extent[0]), f64::from(extent[1])], [cloud.axes()[axis].min, cloud.axes()[axis].max]);
+        }
+    }
+
+    #[test]
+    fn zero_rows_go_wherever_they_are() {
+        let cloud = cloud(2, vec![0.0, 0.0, 3.0, 4.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0]);
+        let arrangement = |drop| Arrangement::new(Metric::Angular, Order::File, 0, drop);
+        let points = Points::new(&cloud, arrangement(true)).unwrap();
+        assert_eq!((points.len(), points.row(0), points.row(1)), (2, 1, 3));
+        assert_eq!(points.coordinates(), [0.6, 0.8, 0.0, 1.0]);
+        assert_eq!(Points::new(&cloud, arrangement(false)).unwrap_err(), ProblemError::Zero { whose: "data", record: 0 });
+    }
+}

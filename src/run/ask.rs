@@ -1,0 +1,361 @@
+//! One query, answered at once: the query that somebody drags, picks or types.
+//!
+//! The [`Asker`] is a thread of its own beside the worker's, so that neither waits for the other: a run that takes minutes
+//! goes on while queries are answered, over the same [`Resident`] points. Of several asks only the newest waits; the one in
+//! work is answered to its end, so that an answer is always on its way while a query is dragged.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, Sender, TrySendError, bounded, select};
+
+use super::execute::{How, ms_since, now_unix, record};
+use super::pose::{pose_over, query_cloud_of};
+use super::{Engines, Phase, Resident, RunError, RunRecord, RunSpec, Sample};
+use crate::cloud::PointCloud;
+use crate::knn::{Answer, Build, DeviceInfo, Engine, EngineKind};
+
+/// Names an ask; later ones have larger numbers.
+pub type AskId = u64;
+
+/// A query to answer at once.
+#[derive(Clone, Debug)]
+pub struct Ask {
+    /// Its name.
+    pub id: AskId,
+    /// What is asked: the queries are rows or a place.
+    pub spec: RunSpec,
+    /// The spec's cloud, loaded.
+    pub cloud: Arc<PointCloud>,
+}
+
+/// An ask's answer.
+#[derive(Debug)]
+pub struct Reply {
+    /// Whose.
+    pub id: AskId,
+    /// The answer as a run's record, or why there is none.
+    pub result: Result<Arc<RunRecord>, RunError>,
+    /// From when the ask was taken up.
+    pub took: Duration,
+}
+
+/// Replies that wait for a window that does not poll; older ones make room.
+const REPLIES: usize = 4;
+
+/// Answers a spec once. `devices` remembers what engines run on.
+///
+/// # Errors
+/// See [`RunError`].
+pub(super) fn ask(
+    resident: &Resident,
+    spec: &RunSpec,
+    cloud: &Arc<PointCloud>,
+    engine: &mut dyn Engine,
+    devices: &mut Vec<(EngineKind, DeviceInfo)>,
+) -> Result<RunRecord, RunError> {
+    let (started_unix, began) = (now_unix(), Instant::now());
+    let query_cloud = query_cloud_of(spec, cloud, None)?;
+    let problem = pose_over(resident, spec, cloud, query_cloud.as_ref())?;
+    let kind = engine.kind();
+    let device = match devices.iter().find(|(of, _)| *of == kind) {
+        Some((_, device)) => device.clone(),
+        None => {
+            let device = engine.device();
+            devices.push((kind, device.clone()));
+            device
+        }
+    };
+    let mut samples = Vec::new();
+    let mut note = |phase, start_ms, duration_ms| samples.push(Sample { phase, repeat: 0, chunk: 0, start_ms, duration_ms });
+    let mut start_ms = ms_since(began);
+    let mut search = engine.load(&problem, false)?;
+    for (name, duration_ms) in search.setup_ms() {
+        note(if name == Phase::BuildIndex.name() { Phase::BuildIndex } else { Phase::Upload }, start_ms, duration_ms);
+        start_ms += duration_ms;
+    }
+    let (build, phase) = if kind.has_counters() { (Build::Counted, Phase::Counted) } else { (Build::Timed, Phase::Search) };
+    let start_ms = ms_since(began);
+    note(phase, start_ms, search.search(0..problem.q(), build)?);
+    let mut answer = Answer::default();
+    let start_ms = ms_since(began);
+    note(Phase::Download, start_ms, search.download(&mut answer.neighbors)?);
+    search.collect(&mut answer)?;
+    let how = How { engine: kind, device, method: search.method(), resident: search.resident(), started_unix };
+    drop(search);
+    let spec = RunSpec { warmup: 0, repeats: 1, profile: false, ..spec.clone() };
+    Ok(record(&spec, cloud, query_cloud, &problem, how, answer, samples))
+}
+
+/// The handle of the thread that answers asks: dropped, it lets the one in work end, and joins.
+pub struct Asker {
+    /// `None` once the asker is being dropped.
+    asks: Option<Sender<Ask>>,
+    /// Takes an ask that waits out of the way of a newer one.
+    waiting: Receiver<Ask>,
+    releases: Sender<()>,
+    replies: Receiver<Reply>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Asker {
+    /// Starts the thread. `wake` is called after every reply.
+    ///
+    /// # Errors
+    /// When the system has no thread to give.
+    pub fn spawn(resident: Resident, wake: impl Fn() + Send + 'static) -> std::io::Result<Self> {
+        Self::spawn_with(Engines::default().sharing(resident), wake)
+    }
+
+    fn spawn_with(mut engines: Engines, wake: impl Fn() + Send + 'static) -> std::io::Result<Self> {
+        let (asks, waiting) = bounded::<Ask>(1);
+        let (releases, to_release) = bounded(1);
+        let (sender, replies) = bounded(REPLIES);
+        let (asked, unread) = (waiting.clone(), replies.clone());
+        let work = move || {
+            loop {
+                let ask = select! {
+                    recv(to_release) -> _ => None,
+                    recv(asked) -> ask => match ask {
+                        Ok(ask) => Some(ask),
+                        Err(_) => return,
+                    },
+                };
+                // What is to go, goes before the next ask is about something else.
+                if ask.is_none() || to_release.try_recv().is_ok() {
+                    engines.resident().release();
+                }
+                if let Some(ask) = ask {
+                    tell(&sender, &unread, reply(&mut engines, &ask));
+                    wake();
+                }
+            }
+        };
+        let thread = std::thread::Builder::new().name("warpscope-asker".to_owned()).spawn(work)?;
+        Ok(Self { asks: Some(asks), waiting, releases, replies, thread: Some(thread) })
+    }
+
+    /// Asks, in the place of the ask that waits. The one in work is answered first.
+    pub fn ask(&self, ask: Ask) {
+        let Some(asks) = &self.asks else { return };
+        let mut ask = ask;
+        while let Err(TrySendError::Full(refused)) = asks.try_send(ask) {
+            let _replaced = self.waiting.try_recv();
+            ask = refused;
+        }
+    }
+
+    /// Frees the memory of the last points: their cloud is no longer of interest.
+    pub fn release(&self) {
+        // One that waits already does.
+        let _ = self.releases.try_send(());
+    }
+
+    /// The next reply, if there is one; never waits.
+    pub fn try_recv(&self) -> Option<Reply> {
+        self.replies.try_recv().ok()
+    }
+}
+
+impl Drop for Asker {
+    fn drop(&mut self) {
+        let _replaced = self.waiting.try_recv();
+        self.asks = None;
+        if let Some(thread) = self.thread.take() {
+            // It contains the panics of asks; one that got out is on stderr already.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Answers; a panic becomes an error.
+fn reply(engines: &mut Engines, ask: &Ask) -> Reply {
+    let began = Instant::now();
+    let result = catch_unwind(AssertUnwindSafe(|| engines.ask(&ask.spec, &ask.cloud))).unwrap_or_else(|panic| {
+        // Whatever state the engines were left in is not worth keeping; dropping it may panic too.
+        let _ = catch_unwind(AssertUnwindSafe(|| engines.close()));
+        Err(RunError::crashed(panic.as_ref()))
+    });
+    Reply { id: ask.id, result: result.map(Arc::new), took: began.elapsed() }
+}
+
+/// Hands a reply over; older ones that nobody read make room.
+fn tell(sender: &Sender<Reply>, unread: &Receiver<Reply>, mut reply: Reply) {
+    while let Err(TrySendError::Full(refused)) = sender.try_send(reply) {
+        let _older = unread.try_recv();
+        reply = refused;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::super::testing::{Plain, Script, cloud, spec, squares};
+    use super::super::{EngineChoice, Event, Job, QuerySpec, Worker};
+    use super::*;
+    use crate::cloud::Order;
+    use crate::knn::{EngineError, Metric};
+
+    fn engines(script: Script) -> Engines {
+        Engines::with(Box::new(move |kind| match kind {
+            EngineKind::Cuda => Err(EngineError::Unavailable { engine: kind, why: "there is no driver".to_owned() }),
+            _ => Ok(Box::new(Plain { kind, script: script.clone() })),
+        }))
+    }
+
+    fn row(row: u64) -> RunSpec {
+        RunSpec { queries: QuerySpec::Rows(vec![row]), ..spec() }
+    }
+
+    fn wait(asker: &Asker) -> Reply {
+        let began = Instant::now();
+        loop {
+            if let Some(reply) = asker.try_recv() {
+                return reply;
+            }
+            assert!(began.elapsed() < Duration::from_secs(20), "no reply");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    #[test]
+    fn an_ask_is_answered_as_a_run_is() {
+        let (mut engines, cloud) = (engines(Script::default()), squares(300));
+        for queries in [QuerySpec::Rows(vec![17]), QuerySpec::At(vec![1234.5])] {
+            let spec = RunSpec { queries, order: Order::Shuffled, seed: 3, ..spec() };
+            let run = engines.execute(&spec, &cloud, None, &mut |_, _| true).unwrap();
+            let asked = engines.ask(&spec, &cloud).unwrap();
+            assert_eq!((&asked.neighbors, &asked.query_rows), (&run.neighbors, &run.query_rows));
+            assert_eq!((&asked.counters, asked.convergence.of(0)), (&run.counters, run.convergence.of(0)));
+            assert_eq!(asked.fallback, run.fallback);
+            assert!(asked.resident, "the run brought the points");
+            assert_eq!(asked.samples.iter().map(|sample| sample.phase).collect::<Vec<_>>(), [Phase::Counted, Phase::Download]);
+            assert_eq!(asked.summary.search_ms_median, asked.samples[0].duration_ms);
+        }
+    }
+
+    #[test]
+    fn a_place_has_no_row_and_a_cloud_of_its_own() {
+        let mut engines = engines(Script::default());
+        let record = engines.ask(&RunSpec { queries: QuerySpec::At(vec![50.0]), ..spec() }, &squares(20)).unwrap();
+        assert_eq!(record.neighbors.of(0), ([7, 8, 6].as_slice(), [1.0, 196.0, 196.0].as_slice()));
+        let place = record.query_cloud.as_ref().expect("its own cloud");
+        assert_eq!((place.len(), place.coordinate(0, 0), record.dropped_queries()), (1, 50.0, 0));
+        // It leaves no row out, having none.
+        let without = engines.ask(&RunSpec { queries: QuerySpec::At(vec![49.0]), exclude_self: true, k: 1, ..spec() }, &squares(20)).unwrap();
+        assert_eq!(without.neighbors.of(0).0, [7]);
+        let error = engines.ask(&RunSpec { queries: QuerySpec::At(vec![1.0, 2.0]), ..spec() }, &squares(20)).unwrap_err();
+        assert_eq!(error.to_string(), "place 1,2: it has 2 coordinates, and the data has 1: c0");
+    }
+
+    #[test]
+    fn points_are_taken_in_once() {
+        let script = Script::default();
+        let (mut engines, first) = (engines(script.clone()), cloud(2, (1..81).map(f64::from).collect()));
+        let uploads = || *script.uploads.lock().unwrap();
+        let mut ask = |cloud: &Arc<PointCloud>, spec: RunSpec| (engines.ask(&spec, cloud).unwrap().resident, uploads());
+        assert_eq!(ask(&first, row(1)), (false, 1));
+        assert_eq!(ask(&first, row(2)), (true, 1));
+        assert_eq!(ask(&first, RunSpec { k: 7, exclude_self: true, drop_nonfinite: true, ..row(2) }), (true, 1));
+        assert_eq!(ask(&first, RunSpec { queries: QuerySpec::At(vec![0.5, 0.5]), ..row(2) }), (true, 1));
+        assert_eq!(ask(&first, RunSpec { seed: 9, ..row(2) }), (true, 1), "file order has no seed");
+        assert_eq!(ask(&first, RunSpec { order: Order::Shuffled, ..row(2) }), (false, 2));
+        assert_eq!(ask(&first, RunSpec { order: Order::Shuffled, seed: 9, ..row(2) }), (false, 3));
+        assert_eq!(ask(&first, RunSpec { metric: Metric::Angular, ..row(2) }), (false, 4));
+        let second = cloud(2, (1..81).map(f64::from).collect());
+        assert_eq!(ask(&second, RunSpec { metric: Metric::Angular, ..row(2) }), (false, 5));
+        let again = engines.execute(&RunSpec { metric: Metric::Angular, ..row(2) }, &second, None, &mut |_, _| true).unwrap();
+        assert!(again.resident && uploads() == 5, "a run finds them too");
+        assert!(again.samples.iter().all(|sample| !matches!(sample.phase, Phase::Upload | Phase::BuildIndex)));
+        engines.resident().release();
+        assert!(!engines.execute(&row(2), &second, None, &mut |_, _| true).unwrap().resident);
+    }
+
+    #[test]
+    fn points_give_way_where_memory_is_short() {
+        let script = Script { cramped: true, ..Script::default() };
+        let (mut engines, cloud) = (engines(script.clone()), squares(40));
+        assert!(!engines.ask(&row(1), &cloud).unwrap().resident);
+        assert!(!engines.ask(&row(2), &cloud).unwrap().resident, "they went, and it was tried again");
+        assert_eq!((*script.uploads.lock().unwrap(), *script.loads.lock().unwrap()), (2, 3));
+    }
+
+    #[test]
+    fn the_newest_ask_replaces_the_one_that_waits() {
+        let script = Script { per_query: Duration::from_millis(100), ..Script::default() };
+        let wakes = Arc::<AtomicUsize>::default();
+        let count = Arc::clone(&wakes);
+        let asker = Asker::spawn_with(engines(script.clone()), move || {
+            count.fetch_add(1, Ordering::Relaxed);
+        })
+        .unwrap();
+        let cloud = squares(40);
+        asker.ask(Ask { id: 1, spec: row(1), cloud: Arc::clone(&cloud) });
+        while script.calls.lock().unwrap().is_empty() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        for id in 2..=20 {
+            asker.ask(Ask { id, spec: row(id), cloud: Arc::clone(&cloud) });
+        }
+        let (first, last) = (wait(&asker), wait(&asker));
+        assert_eq!((first.id, last.id), (1, 20), "the one in work, and the newest");
+        assert_eq!(last.result.unwrap().query_rows, [20]);
+        assert!(last.took >= Duration::from_millis(100));
+        std::thread::sleep(Duration::from_millis(50));
+        assert!(asker.try_recv().is_none());
+        assert_eq!((script.calls.lock().unwrap().len(), wakes.load(Ordering::Relaxed)), (2, 2));
+    }
+
+    #[test]
+    fn asks_and_a_run_go_on_beside_each_other() {
+        let script = Script { per_query: Duration::from_millis(1), ..Script::default() };
+        let worker = Worker::spawn_with(engines(script.clone()), || ()).unwrap();
+        let asker = Asker::spawn_with(engines(script.clone()).sharing(worker.resident().clone()), || ()).unwrap();
+        let cloud = squares(400);
+        worker.submit(Job { id: 1, spec: RunSpec { engine: EngineChoice::Auto, ..spec() }, cloud: Arc::clone(&cloud), query_cloud: None });
+        let (began, mut answered) = (Instant::now(), 0);
+        let record = loop {
+            asker.ask(Ask { id: answered, spec: row(answered % 400), cloud: Arc::clone(&cloud) });
+            let reply = wait(&asker);
+            assert_eq!((reply.id, reply.result.unwrap().query_rows[0]), (answered, (answered % 400) as u32));
+            answered += 1;
+            match worker.try_recv() {
+                Some(Event::Finished { record, .. }) => break record,
+                Some(Event::Failed { error, .. }) => panic!("{error}"),
+                _ => {}
+            }
+            assert!(began.elapsed() < Duration::from_secs(30), "the run starves");
+        };
+        // Six passes over 400 queries of a millisecond each.
+        assert!(answered > 50, "only {answered} asks were answered while the run went on");
+        assert_eq!(record.neighbors.queries(), 400);
+        assert!(*script.uploads.lock().unwrap() <= 2, "both are over the same points");
+    }
+
+    #[test]
+    fn a_panic_fails_the_ask_and_not_the_thread() {
+        let asker = Asker::spawn_with(engines(Script { panic_after: Some(1), ..Script::default() }), || ()).unwrap();
+        asker.ask(Ask { id: 1, spec: row(1), cloud: squares(5) });
+        assert!(matches!(wait(&asker).result, Err(RunError::Crashed { .. })));
+        asker.ask(Ask { id: 2, spec: RunSpec { k: 0, ..row(1) }, cloud: squares(5) });
+        assert!(matches!(wait(&asker).result, Err(RunError::Problem(_))));
+    }
+
+    #[test]
+    fn what_is_released_is_freed() {
+        let asker = Asker::spawn_with(engines(Script::default()), || ()).unwrap();
+        let cloud = squares(30);
+        asker.ask(Ask { id: 1, spec: row(1), cloud: Arc::clone(&cloud) });
+        drop(wait(&asker));
+        assert!(Arc::strong_count(&cloud) > 1, "the points are kept");
+        asker.release();
+        let began = Instant::now();
+        while Arc::strong_count(&cloud) > 1 {
+            assert!(began.elapsed() < Duration::from_secs(10), "the cloud is still held");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! The points that the last problem was about, kept for the next one.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::cloud::PointCloud;
+use crate::knn::{Arrangement, Points, ProblemError};
+
+/// Points in processing order, with what engines made of them: of one cloud in one arrangement, as the last problem had
+/// them. Clones share them, so that several threads' engines do.
+#[derive(Clone, Default)]
+pub struct Resident(Arc<Mutex<Option<Arc<Points>>>>);
+
+impl Resident {
+    /// A cloud's points so arranged: those that are here, or in their place new ones.
+    ///
+    /// # Errors
+    /// As [`Points::new`].
+    pub fn points(&self, cloud: &Arc<PointCloud>, arrangement: Arrangement) -> Result<Arc<Points>, ProblemError> {
+        // Whoever else asks meanwhile waits: mostly for the same points.
+        let mut here = self.lock();
+        if let Some(points) = here.as_ref().filter(|points| points.are_of(cloud, arrangement)) {
+            return Ok(Arc::clone(points));
+        }
+        // What was here goes first: its room may be needed.
+        *here = None;
+        let points = Arc::new(Points::new(cloud, arrangement)?);
+        *here = Some(Arc::clone(&points));
+        Ok(points)
+    }
+
+    /// Lets go of what engines made of the points, on devices and off, and says whether there was anything.
+    pub fn release_made(&self) -> bool {
+        self.lock().as_ref().is_some_and(|points| points.kept().release())
+    }
+
+    /// Lets go of everything: the cloud is no longer of interest. What goes on with it keeps it as long as it needs to.
+    pub fn release(&self) {
+        if let Some(points) = self.lock().take() {
+            points.kept().release();
+        }
+    }
+
+    /// A panic in another thread leaves whole points, or none.
+    fn lock(&self) -> MutexGuard<'_, Option<Arc<Points>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::squares;
+    use super::*;
+    use crate::cloud::Order;
+    use crate::knn::Metric;
+
+    fn arrangement(order: Order, seed: u64) -> Arrangement {
+        Arrangement::new(Metric::L2, order, seed, false)
+    }
+
+    #[test]
+    fn the_last_points_are_here_for_every_clone() {
+        let (resident, cloud) = (Resident::default(), squares(40));
+        let first = resident.points(&cloud, arrangement(Order::Shuffled, 1)).unwrap();
+        let again = resident.clone().points(&cloud, arrangement(Order::Shuffled, 1)).unwrap();
+        assert!(Arc::ptr_eq(&first, &again));
+        let other_seed = resident.points(&cloud, arrangement(Order::Shuffled, 2)).unwrap();
+        let other_order = resident.points(&cloud, arrangement(Order::File, 2)).unwrap();
+        let equal_cloud = resident.points(&squares(40), arrangement(Order::File, 2)).unwrap();
+        assert!(!Arc::ptr_eq(&first, &other_seed) && !Arc::ptr_eq(&other_seed, &other_order) && !Arc::ptr_eq(&other_order, &equal_cloud));
+    }
+
+    #[test]
+    fn what_is_released_is_gone() {
+        let (resident, cloud) = (Resident::default(), squares(40));
+        let points = resident.points(&cloud, arrangement(Order::File, 0)).unwrap();
+        points.kept().put(Arc::new(1u8));
+        assert!(resident.release_made() && !resident.release_made());
+        points.kept().put(Arc::new(1u8));
+        resident.release();
+        assert!(points.kept().find(|_: &u8| true).is_none(), "also of points that somebody still has");
+        let gone = Arc::downgrade(&points);
+        drop(points);
+        assert!(gone.upgrade().is_none());
+        assert_eq!(Arc::strong_count(&cloud), 1);
+    }
+}

@@ -7,7 +7,7 @@ use super::derived::{Derived, TheoryCurve};
 use super::export::ExportDialog;
 use super::lesson::LessonSession;
 use super::log::Log;
-use super::selection::Selection;
+use super::selection::{Facts, Hovered, Selection};
 use crate::cloud::formats::ColumnInfo;
 use crate::cloud::{PointCloud, Source};
 use crate::knn::{Counters, DeviceInfo, EngineKind, NONE};
@@ -149,6 +149,10 @@ pub struct Session {
     pub theory: Option<TheoryCurve>,
     /// What is selected beside the query.
     pub selection: Selection,
+    /// What is shown of it.
+    pub selected: Arc<Facts>,
+    /// What the pointer rests on.
+    pub hovered: Option<Hovered>,
     /// The rank that is selected in the table.
     pub rank: Option<usize>,
     /// What the background does.

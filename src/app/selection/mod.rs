@@ -119,7 +119,7 @@ impl Selection {
 fn joined(before: &str, sign: &str, last: &str) -> String {
     const LONGEST: usize = 60;
     let all = format!("{before} {sign} {last}");
-    if all.chars().count() <= LONGEST { all } else { format!("… {sign} {last}") }
+    if all.chars().count() <= LONGEST && !before.starts_with('…') { all } else { format!("… {sign} {last}") }
 }
 
 #[cfg(test)]

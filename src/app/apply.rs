@@ -257,9 +257,10 @@ impl App {
     /// Fills Plane and Space with the picked query and its neighbours.
     fn focus_query(&mut self) {
         let Some((cloud, row)) = self.session.picked_point() else { return };
+        let Some(scene) = self.session.scene() else { return };
+        let (data, cloud) = (scene.data(), scene.drawn(cloud));
         let Some(answered) = &self.session.answered else { return };
         let reach = |from: &[f64], axes: &[usize]| {
-            let data = &answered.record.cloud;
             let far = |row: u32| axes.iter().zip(from).map(|(&axis, from)| (camera::along(data, row as usize, axis) - from).powi(2)).sum::<f64>();
             answered.neighbors().map(|(row, _)| far(row)).fold(0.0, f64::max).sqrt()
         };

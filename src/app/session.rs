@@ -7,6 +7,7 @@ use super::derived::{Derived, TheoryCurve};
 use super::export::ExportDialog;
 use super::lesson::LessonSession;
 use super::log::Log;
+use super::scene::Scene;
 use super::selection::{Facts, Hovered, Selection};
 use crate::cloud::formats::ColumnInfo;
 use crate::cloud::{PointCloud, Source};
@@ -170,6 +171,11 @@ pub struct Session {
 }
 
 impl Session {
+    /// What Plane and Space draw; `None` without a cloud.
+    pub fn scene(&self) -> Option<Scene> {
+        Scene::of(self)
+    }
+
     /// Whether a GPU is there to record a lesson with so many lanes: its warps have 32.
     pub fn can_record_on_gpu(&self, width: u32) -> bool {
         width == 32 && self.engines.iter().any(|engine| engine.kind == EngineKind::Cuda && matches!(engine.device, Some(Ok(_))))

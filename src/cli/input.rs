@@ -87,8 +87,9 @@ pub struct ProblemArgs {
     /// Whose neighbours are asked for [default: 1000, or all where there are fewer]
     ///
     /// The rows of a FILE; COUNT rows of the cloud, drawn with the seed; all of its rows; or those of a list:
-    /// rows:0,5,10-20 (ends included) or rows:@FILE (one number a line). A file named like a number is ./1000.
-    #[arg(long, value_name = "FILE|COUNT|all|rows:LIST", help_heading = "Search")]
+    /// rows:0,5,10-20 (ends included) or rows:@FILE (one number a line); or one place in the cloud's own units that need not
+    /// be a row: at:-0.1275,51.507. A file named like a number is ./1000.
+    #[arg(long, value_name = "FILE|COUNT|all|rows:LIST|at:X,Y,…", help_heading = "Search")]
     queries: Option<QueryChoice>,
     /// Neighbours per query
     #[arg(long, value_name = "NUMBER", default_value_t = 32, allow_negative_numbers = true, help_heading = "Search")]

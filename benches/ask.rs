@@ -1,0 +1,143 @@
+//! How long one query takes that is asked at once over points that are there, and how long a run of it took that takes
+//! the points in first: `cargo bench --no-default-features --bench ask -- [--n LIST] [--d LIST] [--engines LIST] [--asks COUNT] [--out FILE]`.
+//!
+//! The clock of the host is around all of it: the problem, the search, the answer's record. Every place is asked once; the
+//! last answer is held against the run's, bit for bit.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+use std::time::Instant;
+
+use warpscope::cloud::{self, Order, PointCloud, Source};
+use warpscope::knn::{EngineKind, Metric};
+use warpscope::progress::Silent;
+use warpscope::run::{EngineChoice, Engines, QuerySpec, RunSpec, stats};
+use warpscope::text;
+
+/// Runs beside each engine's asks.
+const RUNS: usize = 3;
+
+struct Options {
+    n: Vec<u64>,
+    d: Vec<usize>,
+    engines: Vec<EngineKind>,
+    asks: usize,
+    k: usize,
+    out: Option<String>,
+}
+
+fn list<T>(text: &str, one: impl Fn(&str) -> Option<T>) -> Vec<T> {
+    text.split(',').map(|part| one(part.trim()).unwrap_or_else(|| panic!("`{part}` makes no sense here"))).collect()
+}
+
+fn options() -> Options {
+    let engine = |name: &str| EngineKind::ALL.into_iter().find(|kind| kind.name() == name);
+    let mut options =
+        Options { n: vec![100_000, 1_000_000, 10_000_000], d: vec![2, 3], engines: EngineKind::ALL.to_vec(), asks: 300, k: 32, out: None };
+    // Cargo adds --bench.
+    let mut words = std::env::args().skip(1).filter(|word| word != "--bench");
+    while let Some(word) = words.next() {
+        let value = words.next().unwrap_or_else(|| panic!("{word} needs a value"));
+        match word.as_str() {
+            "--n" => options.n = list(&value, |text| text.parse::<f64>().ok().map(|n| n as u64)),
+            "--d" => options.d = list(&value, |text| text.parse().ok()),
+            "--engines" => options.engines = list(&value, engine),
+            "--asks" => options.asks = value.parse().expect("a number"),
+            "--k" => options.k = value.parse().expect("a number"),
+            "--out" => options.out = Some(value),
+            _ => panic!("unknown option {word}"),
+        }
+    }
+    options
+}
+
+fn main() {
+    let options = options();
+    println!("k = {}, uniform points, shuffled; {} asks, the points being there, and {RUNS} runs that take them in", options.k, options.asks);
+    println!("{:>12} {:>3} {:<10} {:>10} {:>10} {:>10} {:>10} {:>9}", "n", "d", "engine", "first", "median", "95 %", "run", "run ÷ ask");
+    let mut samples = "n,d,k,engine,what,ms\n".to_owned();
+    for &d in &options.d {
+        for &n in &options.n {
+            let source = Source::Generate { spec: format!("uniform:n={n},d={d}"), seed: 1 };
+            let cloud = Arc::new(cloud::load(&source, false, &Silent).unwrap_or_else(|error| panic!("{error}")));
+            for &kind in &options.engines {
+                row(&options, &cloud, kind, &mut samples);
+            }
+        }
+    }
+    if let Some(path) = options.out {
+        std::fs::write(&path, samples).unwrap_or_else(|error| panic!("cannot write: {error}: {path}"));
+    }
+}
+
+fn row(options: &Options, cloud: &Arc<PointCloud>, kind: EngineKind, samples: &mut String) {
+    let (n, d, k) = (cloud.len(), cloud.dims(), options.k);
+    let mut engines = Engines::default();
+    if let Err(error) = engines.named(kind) {
+        println!("{:>12} {d:>3} {:<10} {error}", text::thousands(n as u64), kind.name());
+        return;
+    }
+    let mut state = 1u64;
+    let mut unit = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 40) as f64 / (1u64 << 24) as f64
+    };
+    let mut spec = || RunSpec {
+        data: cloud.source().clone(),
+        queries: QuerySpec::At((0..d).map(|_| unit()).collect()),
+        k,
+        metric: Metric::L2,
+        engine: EngineChoice::Named(kind),
+        order: Order::Shuffled,
+        exclude_self: false,
+        seed: 0,
+        warmup: 0,
+        repeats: 1,
+        drop_nonfinite: false,
+        profile: false,
+    };
+    let mut note = |what: &str, ms: f64| writeln!(samples, "{n},{d},{k},{kind},{what},{ms}").expect("a string takes it");
+    let since = |began: Instant| began.elapsed().as_secs_f64() * 1e3;
+
+    let began = Instant::now();
+    if let Err(error) = engines.ask(&spec(), cloud) {
+        println!("{:>12} {d:>3} {:<10} {error}", text::thousands(n as u64), kind.name());
+        return;
+    }
+    let first = since(began);
+    note("first", first);
+    let mut asks = Vec::with_capacity(options.asks);
+    let mut last = None;
+    for _ in 0..options.asks {
+        let spec = spec();
+        let began = Instant::now();
+        let record = engines.ask(&spec, cloud).unwrap_or_else(|error| panic!("{kind}: {error}"));
+        asks.push(since(began));
+        assert!(record.resident, "the points are there");
+        last = Some((spec, record));
+    }
+    let (spec, asked) = last.expect("at least one ask");
+    let runs: Vec<f64> = (0..RUNS)
+        .map(|_| {
+            engines.resident().release();
+            let began = Instant::now();
+            let run = engines.execute(&spec, cloud, None, &mut |_, _| true).unwrap_or_else(|error| panic!("{kind}: {error}"));
+            let took = since(began);
+            assert_eq!((&run.neighbors, &run.counters), (&asked.neighbors, &asked.counters), "{kind}: an ask is a run");
+            took
+        })
+        .collect();
+    asks.iter().for_each(|&ms| note("ask", ms));
+    runs.iter().for_each(|&ms| note("run", ms));
+    let (median, run) = (stats::median(&asks), stats::median(&runs));
+    println!(
+        "{:>12} {d:>3} {:<10} {:>10} {:>10} {:>10} {:>10} {:>8.0}×",
+        text::thousands(n as u64),
+        kind.name(),
+        text::time(first),
+        text::time(median),
+        text::time(stats::quantile(&asks, 0.95)),
+        text::time(run),
+        run / median
+    );
+}

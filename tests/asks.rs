@@ -1,0 +1,230 @@
+//! One query asked at once: equal to a run of it, whatever engine answers, over points that were taken in once.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use warpscope::cloud::{self, Order, PointCloud, Source};
+use warpscope::engines;
+use warpscope::knn::{Build, Engine, EngineKind, Metric, Neighbors, Points, Problem, Queries, Setup};
+use warpscope::progress::Silent;
+use warpscope::run::{EngineChoice, Engines, Phase, QuerySpec, RunRecord, RunSpec};
+
+/// What runs on every machine, and with a GPU what runs there.
+const EVERYWHERE: [EngineKind; 2] = [EngineKind::Lockstep, EngineKind::KdTree];
+const ON_A_GPU: [EngineKind; 2] = [EngineKind::Cuda, EngineKind::CudaSplit];
+
+fn generated(spec: &str, seed: u64) -> Arc<PointCloud> {
+    let source = Source::Generate { spec: spec.to_owned(), seed };
+    Arc::new(cloud::load(&source, false, &Silent).expect("the spec is sound"))
+}
+
+fn spec(cloud: &PointCloud, queries: QuerySpec, k: usize) -> RunSpec {
+    RunSpec {
+        data: cloud.source().clone(),
+        queries,
+        k,
+        metric: Metric::L2,
+        engine: EngineChoice::Auto,
+        order: Order::Shuffled,
+        exclude_self: false,
+        seed: 7,
+        warmup: 0,
+        repeats: 1,
+        drop_nonfinite: true,
+        profile: false,
+    }
+}
+
+fn assert_same(asked: &RunRecord, run: &RunRecord) {
+    assert_eq!((asked.engine, &asked.query_rows), (run.engine, &run.query_rows));
+    assert_eq!(asked.neighbors.indices, run.neighbors.indices, "{}", run.engine);
+    let bits = |record: &RunRecord| record.neighbors.squared_distances.iter().map(|distance| distance.to_bits()).collect::<Vec<_>>();
+    assert_eq!(bits(asked), bits(run), "{}", run.engine);
+    assert_eq!(asked.counters, run.counters, "{}", run.engine);
+    assert_eq!(asked.convergence.queries(), run.convergence.queries());
+    if run.convergence.queries() > 0 {
+        assert_eq!(asked.convergence.of(0), run.convergence.of(0));
+    }
+    let place = |record: &RunRecord| record.query_cloud.as_ref().map(|cloud| cloud.points().to_vec());
+    assert_eq!(place(asked), place(run));
+}
+
+/// A random cloud, its setup, and a few queries: rows and places, in its middle and far outside.
+fn check(generator: &str, seed: u64, k: usize, flags: (bool, bool, bool), kinds: &[EngineKind]) {
+    let cloud = generated(generator, seed);
+    let (angular, shuffled, exclude_self) = flags;
+    let middle: Vec<f64> = cloud.axes().iter().map(|axis| axis.min / 2.0 + axis.max / 2.0).collect();
+    let outside: Vec<f64> = cloud.axes().iter().map(|axis| axis.max + 3.0 * (axis.max - axis.min) + 0.1).collect();
+    let last = cloud.len() as u64 - 1;
+    // Each engine has its own, so that a run is over points that nobody asked before.
+    let (mut asking, mut running) = (Engines::default(), Engines::default());
+    for queries in [QuerySpec::Rows(vec![seed % (last + 1)]), QuerySpec::At(middle), QuerySpec::Rows(vec![last]), QuerySpec::At(outside)] {
+        for &kind in kinds {
+            let spec = RunSpec {
+                metric: if angular { Metric::Angular } else { Metric::L2 },
+                order: if shuffled { Order::Shuffled } else { Order::File },
+                exclude_self,
+                engine: EngineChoice::Named(kind),
+                seed,
+                ..spec(&cloud, queries.clone(), k)
+            };
+            running.resident().release();
+            match (asking.ask(&spec, &cloud), running.execute(&spec, &cloud, None, &mut |_, _| true)) {
+                (Ok(asked), Ok(run)) => {
+                    assert!(!run.resident);
+                    assert_same(&asked, &run);
+                }
+                (Err(asked), Err(run)) => assert_eq!(asked.to_string(), run.to_string()),
+                (asked, run) => panic!("{generator}, {kind}: {:?} and {:?}", asked.map(|_| ()), run.map(|_| ())),
+            }
+        }
+    }
+}
+
+fn any_generator() -> impl Strategy<Value = String> {
+    let shape = prop::sample::select(vec!["uniform", "gaussian-mixture", "duplicates", "grid", "descending", "sphere"]);
+    let dims = prop_oneof![3 => 2usize..4, 1 => 4usize..20];
+    (shape, 1usize..2000, dims).prop_map(|(shape, n, dims)| match shape {
+        "sphere" => format!("sphere:n={n}"),
+        shape => format!("{shape}:n={n},d={dims}"),
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+
+    #[test]
+    fn asks_are_runs(generator in any_generator(), seed in 0u64..1000, k in 1usize..200, flags in any::<(bool, bool, bool)>()) {
+        check(&generator, seed, k, flags, &EVERYWHERE);
+    }
+}
+
+/// An engine's answer, and whether it found the points.
+fn answer(engine: &mut dyn Engine, problem: &Problem) -> (Neighbors, bool, bool) {
+    let mut search = engine.load(problem, false).unwrap_or_else(|error| panic!("{error}"));
+    search.search(0..problem.q(), Build::Timed).unwrap_or_else(|error| panic!("{error}"));
+    let mut found = Neighbors::default();
+    search.download(&mut found).unwrap_or_else(|error| panic!("{error}"));
+    // Queries are uploaded each time, points only once.
+    let indexed = search.setup_ms().iter().any(|(phase, _)| *phase == Phase::BuildIndex.name());
+    (found, search.resident(), indexed)
+}
+
+/// Engines take points in once, for every problem over them, until they are released.
+fn check_residency(kinds: &[EngineKind], dims: usize, n: usize) {
+    let cloud = generated(&format!("uniform:n={n},d={dims}"), 3);
+    for &kind in kinds {
+        let setup = Setup { k: 5, metric: Metric::L2, order: Order::Shuffled, seed: 1, exclude_self: false, drop_zero_rows: false };
+        let points = Arc::new(Points::new(&cloud, setup.arrangement()).expect("a cloud"));
+        let mut engine = engines::open(kind).unwrap_or_else(|error| panic!("{error}"));
+        let mut ask = |points: &Arc<Points>, row: u32, k: usize| {
+            let queries = Queries::Rows(vec![row]);
+            let setup = Setup { k, ..setup };
+            let (found, resident, indexed) = answer(engine.as_mut(), &Problem::over(points, &queries, setup).expect("a problem"));
+            let fresh = Problem::new(&cloud, &queries, setup).expect("a problem");
+            let expected = answer(engines::open(EngineKind::Lockstep).expect("it runs everywhere").as_mut(), &fresh).0;
+            assert_eq!(found, expected, "{kind}, d = {dims}, k = {k}");
+            assert!(!(resident && indexed && dims < 4), "{kind}: an index that was there is not built");
+            resident
+        };
+        assert!(!ask(&points, 0, 5), "{kind}");
+        assert!(ask(&points, 1, 5), "{kind}");
+        assert!(ask(&points, 2, 5) && ask(&points, 2, 7), "{kind}");
+        points.kept().release();
+        assert!(!ask(&points, 2, 5), "{kind}: released points are taken in again");
+        let others = Arc::new(Points::new(&cloud, setup.arrangement()).expect("a cloud"));
+        assert!(!ask(&others, 2, 5) && ask(&points, 3, 5), "{kind}: each points have their own");
+        drop(others);
+    }
+}
+
+#[test]
+fn points_are_taken_in_once() {
+    check_residency(&EVERYWHERE, 2, 3000);
+    check_residency(&EVERYWHERE, 9, 500);
+}
+
+#[test]
+fn two_engines_share_points() {
+    let cloud = generated("uniform:n=2000,d=3", 5);
+    let mut one = Engines::default();
+    let mut other = Engines::default().sharing(one.resident().clone());
+    let spec = RunSpec { engine: EngineChoice::Named(EngineKind::Lockstep), ..spec(&cloud, QuerySpec::Rows(vec![3]), 9) };
+    assert!(!one.ask(&spec, &cloud).expect("an answer").resident);
+    assert!(other.ask(&spec, &cloud).expect("an answer").resident);
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn asks_are_runs_on_a_gpu() {
+    for (generator, k) in [
+        ("uniform:n=100003,d=2", 32),
+        ("uniform:n=100003,d=2", 1000),
+        ("uniform:n=50001,d=3", 100),
+        ("gaussian-mixture:n=30000,d=17", 33),
+        ("uniform:n=300,d=9", 5),
+        ("duplicates:n=20003,d=2", 64),
+    ] {
+        for flags in [(false, true, false), (true, false, true)] {
+            check(generator, 11, k, flags, &ON_A_GPU);
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn points_are_taken_in_once_on_a_gpu() {
+    // Rows, windows, and rows behind the filter.
+    for (dims, n) in [(2, 50_000), (3, 50_000), (9, 1500), (24, 30_000)] {
+        check_residency(&ON_A_GPU, dims, n);
+    }
+}
+
+/// The engines of one device find each other's rows, whatever k they are cut for.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn engines_of_a_gpu_share_rows() {
+    let cloud = generated("uniform:n=70001,d=2", 5);
+    let mut engines = Engines::default();
+    let mut resident = |kind, k| {
+        let spec = RunSpec { engine: EngineChoice::Named(kind), ..spec(&cloud, QuerySpec::At(vec![0.4, 0.6]), k) };
+        engines.ask(&spec, &cloud).expect("an answer").resident
+    };
+    assert!(!resident(EngineKind::CudaSplit, 32));
+    for k in [1, 33, 100, 200, 500, 1024] {
+        assert!(resident(EngineKind::Cuda, k), "k = {k}");
+        assert!(resident(EngineKind::CudaSplit, k), "k = {k}");
+    }
+}
+
+/// Two threads ask of the same points at once, each on a stream of its own.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn threads_ask_of_the_same_points_on_a_gpu() {
+    let cloud = generated("uniform:n=200003,d=2", 5);
+    let first = Engines::default();
+    let resident = first.resident().clone();
+    drop(first);
+    let expected: Vec<RunRecord> = {
+        let mut twin = Engines::default();
+        let at = |row| RunSpec { engine: EngineChoice::Named(EngineKind::Lockstep), ..spec(&cloud, QuerySpec::Rows(vec![row]), 40) };
+        (0..20).map(|row| twin.ask(&at(row), &cloud).expect("an answer")).collect()
+    };
+    std::thread::scope(|scope| {
+        for kind in [EngineKind::Cuda, EngineKind::Cuda, EngineKind::CudaSplit] {
+            let (resident, cloud, expected) = (resident.clone(), &cloud, &expected);
+            scope.spawn(move || {
+                let mut engines = Engines::default().sharing(resident.clone());
+                for round in 0..200 {
+                    let row = round % 20;
+                    let spec = RunSpec { engine: EngineChoice::Named(kind), ..spec(cloud, QuerySpec::Rows(vec![row]), 40) };
+                    let found = engines.ask(&spec, cloud).unwrap_or_else(|error| panic!("{error}"));
+                    assert_eq!(found.neighbors, expected[row as usize].neighbors, "{kind}, round {round}");
+                    if round % 37 == 0 {
+                        resident.release_made();
+                    }
+                }
+            });
+        }
+    });
+}

@@ -1,10 +1,10 @@
-//! What panes show of a record and is too much to work out in a frame: the histogram of merges and the convergence of
-//! all queries. Made once per record, on a thread.
+//! What panes show of a record and is too much to work out in a frame: the histogram of merges, the convergence of
+//! all queries, and when what ran. Made once per record, on a thread.
 
 use crate::engines::lockstep;
 use crate::knn::Metric;
 use crate::knn::theory::expected_max_distance;
-use crate::run::{QuerySpec, RunRecord, RunSpec, pose};
+use crate::run::{QuerySpec, RunRecord, RunSpec, Timeline, pose};
 
 /// How many points of the convergence's band are worked out.
 const BAND_STEPS: usize = 96;
@@ -39,13 +39,15 @@ pub struct Derived {
     pub band: Vec<Band>,
     /// How many queries the band looks at.
     pub band_queries: usize,
+    /// Phases and warps in time.
+    pub timeline: Timeline,
 }
 
 impl Derived {
     /// Works it out.
     pub fn of(record: &RunRecord) -> Self {
         let band_queries = record.convergence.queries().min(BAND_QUERIES);
-        Self { merges: histogram(record), band: band(record, band_queries), band_queries }
+        Self { merges: histogram(record), band: band(record, band_queries), band_queries, timeline: Timeline::of(record) }
     }
 }
 

@@ -38,6 +38,7 @@ mod task;
 #[cfg(test)]
 mod testing;
 mod ticks;
+mod timeline;
 pub mod tokens;
 mod ui;
 mod widgets;

@@ -91,12 +91,6 @@ impl TimeAxis {
         from + f64::from((x - self.left) / self.width) * (to - from)
     }
 
-    /// Points of the screen that a time takes.
-    pub fn length(&self, us: f64) -> f32 {
-        let [from, to] = self.window;
-        (us / (to - from)) as f32 * self.width
-    }
-
     /// Where the axis lies.
     pub fn range(&self) -> egui::Rangef {
         egui::Rangef::new(self.left, self.left + self.width)
@@ -146,7 +140,6 @@ mod tests {
     fn places_and_times_are_each_others_inverse() {
         let axis = TimeAxis::new(Rect::from_min_size(egui::Pos2::ZERO, egui::vec2(NAMES + 200.0, 50.0)), [5.0, 25.0]);
         assert_eq!((axis.x(5.0), axis.x(25.0), axis.at(NAMES + 50.0)), (NAMES, NAMES + 200.0, 10.0));
-        assert_eq!(axis.length(10.0), 100.0);
         assert!(axis.x(1e12) <= NAMES + 400.0, "far places are no places on a screen");
     }
 }

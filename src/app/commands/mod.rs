@@ -11,6 +11,7 @@ use egui::{Key, Modifiers};
 use super::draft::Draft;
 use super::export::{ExportDialog, ExportKind};
 use super::lesson::LessonAction;
+use super::selection::SelectAction;
 use super::state::{ConvergenceView, PlaneView, SpaceView};
 use super::timeline::TimelineView;
 use super::tokens::Look;
@@ -40,6 +41,8 @@ pub enum Action {
     PickRow(u32),
     /// A query of the record is the query.
     PickQuery(usize),
+    /// Something of the selection.
+    Select(SelectAction),
     /// A neighbour is selected in the table.
     SelectRank(Option<usize>),
     /// The look of the window.
@@ -69,6 +72,12 @@ impl From<Command> for Action {
 impl From<LessonAction> for Action {
     fn from(action: LessonAction) -> Self {
         Self::Lesson(action)
+    }
+}
+
+impl From<SelectAction> for Action {
+    fn from(action: SelectAction) -> Self {
+        Self::Select(action)
     }
 }
 

@@ -6,6 +6,7 @@ use super::Tracks;
 use super::rows::Row;
 use crate::app::commands::{Action, Actions};
 use crate::app::format;
+use crate::app::selection::{How, SelectAction};
 use crate::app::widgets::fact_ui;
 use crate::export::tables::query_record;
 use crate::knn::WarpPhase;
@@ -42,9 +43,13 @@ impl Tracks<'_> {
             }
         });
         if response.clicked()
-            && let Some(Under::Warp(_, warp)) = under
+            && let Some(Under::Warp(sm, warp)) = under
         {
-            actions.send(Action::PickQuery(warp.queries.start as usize));
+            let how = How::of_click(ui.input(|input| input.modifiers));
+            if how == How::Replace {
+                actions.send(Action::PickQuery(warp.queries.start as usize));
+            }
+            actions.send(SelectAction::queries(warp.queries.clone().collect(), how, format!("a warp of SM {sm}")));
         }
     }
 
@@ -98,7 +103,7 @@ impl Tracks<'_> {
                         fact_ui(ui, phase.name(), share, palette);
                     }
                 }
-                ui.label(egui::RichText::new("Click to pick its query.").color(palette.text_weak).small());
+                ui.label(egui::RichText::new("Click to select its queries; with Shift or Ctrl, more.").color(palette.text_weak).small());
             }
         }
     }

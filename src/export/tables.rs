@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use crate::cloud::PointCloud;
 use crate::knn::{Convergence, Metric, NONE};
-use crate::run::{QuerySpec, RunRecord};
+use crate::run::{QuerySpec, RunRecord, Timeline};
 
 /// A float as it reads back exactly: shortest, `inf` for infinity, an exponent where digits would be many.
 pub(super) struct Exact<T>(pub T);
@@ -29,9 +29,14 @@ pub(super) fn index(record: &RunRecord, row: u32) -> i64 {
 }
 
 /// A query's record number in its own file; a place that was pointed at has none.
-pub(super) fn query_record(record: &RunRecord, query: usize) -> Option<u64> {
+pub fn query_record(record: &RunRecord, query: usize) -> Option<u64> {
     let row = record.query_rows[query] as usize;
     (!matches!(record.spec.queries, QuerySpec::At(_))).then(|| query_cloud(record).record(row))
+}
+
+/// The same as a cell of a table, which is empty for a place.
+fn row_text(record: &RunRecord, query: usize) -> String {
+    query_record(record, query).map_or_else(String::new, |row| row.to_string())
 }
 
 fn query_cloud(record: &RunRecord) -> &PointCloud {
@@ -89,6 +94,32 @@ pub fn timings(record: &RunRecord, out: &mut (impl Write + ?Sized)) -> io::Resul
     Ok(())
 }
 
+/// `track,start_us,duration_us,repeat,chunk,sm,warp,query,row`: all that the host timed, and every query's warp where the
+/// run was profiled, in microseconds since the run began. What a line has not is empty.
+///
+/// # Errors
+/// The writer's.
+pub fn timeline(record: &RunRecord, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+    let timeline = Timeline::of(record);
+    writeln!(out, "track,start_us,duration_us,repeat,chunk,sm,warp,query,row")?;
+    for track in &timeline.phases {
+        for span in &track.spans {
+            let (start, duration) = (Exact(span.start_us), Exact(span.stop_us - span.start_us));
+            writeln!(out, "{},{start},{duration},{},{},,,,", track.phase.name(), span.repeat, span.chunk)?;
+        }
+    }
+    for multiprocessor in &timeline.multiprocessors {
+        for warp in multiprocessor.tracks.iter().flatten() {
+            let (start, duration) = (Exact(warp.start_us), Exact(warp.stop_us - warp.start_us));
+            for query in warp.queries.clone() {
+                let row = row_text(record, query as usize);
+                writeln!(out, "warp,{start},{duration},,,{},{},{query},{row}", multiprocessor.sm, warp.warp)?;
+            }
+        }
+    }
+    Ok(())
+}
+
 /// `query,row,merges,candidates,groups_hit`, of each query; `row` is its number in its file, empty for a place. Only the header for engines
 /// without counters.
 ///
@@ -97,7 +128,7 @@ pub fn timings(record: &RunRecord, out: &mut (impl Write + ?Sized)) -> io::Resul
 pub fn merges(record: &RunRecord, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     writeln!(out, "query,row,merges,candidates,groups_hit")?;
     for (query, counters) in record.counters.iter().enumerate() {
-        let row = query_record(record, query).map_or_else(String::new, |row| row.to_string());
+        let row = row_text(record, query);
         writeln!(out, "{query},{row},{},{},{}", counters.merges, counters.candidates, counters.groups_hit)?;
     }
     Ok(())

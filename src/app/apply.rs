@@ -24,7 +24,10 @@ impl App {
     pub(super) fn apply(&mut self, action: Action) {
         match action {
             Action::Command(command) => self.command(command),
-            Action::SetDraft(draft) => self.state.draft = *draft,
+            Action::SetDraft(draft) => {
+                let before = std::mem::replace(&mut self.state.draft, *draft);
+                self.question_changed(&before);
+            }
             Action::Load => match self.state.draft.source() {
                 Ok(source) => self.load(source, Then::Show),
                 Err(error) => self.session.log.error(error.sentence),
@@ -35,6 +38,7 @@ impl App {
             Action::SetSpace(view) => self.state.space = view,
             Action::SetConvergence(view) => self.state.convergence = view,
             Action::SetTimeline(view) => self.session.timeline = view,
+            Action::Live(action) => self.live_action(action),
             Action::PickRow(row) => self.pick_row(row),
             Action::PickQuery(query) => self.pick_query(query),
             Action::Select(action) => self.select(action),
@@ -182,14 +186,15 @@ impl App {
             let source = Source::File { path: path.clone(), columns: columns.clone() };
             return self.load(source, Then::RunQueries(spec));
         }
-        self.submit(spec, Arc::clone(cloud), None, None);
+        self.submit(spec, Arc::clone(cloud), None);
     }
 
     /// Hands a job to the worker, which drops the one it has.
-    pub(super) fn submit(&mut self, spec: RunSpec, cloud: Arc<PointCloud>, query_cloud: Option<Arc<PointCloud>>, pick: Option<Picked>) {
+    pub(super) fn submit(&mut self, spec: RunSpec, cloud: Arc<PointCloud>, query_cloud: Option<Arc<PointCloud>>) {
+        self.run_begins();
         self.handles.last_job += 1;
         let id = self.handles.last_job;
-        self.handles.running = Some(Running { id, pick, stage: "starting".to_owned(), fraction: 0.0 });
+        self.handles.running = Some(Running { id, stage: "starting".to_owned(), fraction: 0.0 });
         self.handles.worker.submit(Job { id, spec, cloud, query_cloud });
     }
 
@@ -206,7 +211,6 @@ impl App {
         if let Some(exporting) = &self.handles.exporting {
             exporting.task.cancel();
         }
-        self.handles.waiting_pick = None;
     }
 
     /// A click on a point: it is picked, and typed where rows are typed.
@@ -218,43 +222,34 @@ impl App {
         self.pick(Picked::Row(row));
     }
 
-    /// Makes a place the query: answered at once when the run asked for it, else by a run of its own.
+    /// Makes a row the query: answered from the run when that asked for it, else asked at once.
     pub(super) fn pick(&mut self, picked: Picked) {
         let Some(cloud) = self.session.cloud.clone() else { return };
-        let Picked::Row(row) = picked else {
-            if let Picked::Query(query) = picked {
-                self.pick_query(query);
-            }
-            return;
+        let row = match picked {
+            Picked::Row(row) if (row as usize) < cloud.len() => row,
+            Picked::Query(query) => return self.pick_query(query),
+            Picked::Row(_) | Picked::Place => return,
         };
-        if row as usize >= cloud.len() {
-            return;
-        }
-        if self.session.picked != Some(picked) {
-            (self.session.picked, self.session.answered, self.session.rank) = (Some(picked), None, None);
-        }
-        let record_number = cloud.record(row as usize);
-        let spec = match self.question(&cloud, record_number) {
+        let spec = match self.question(&cloud, QuerySpec::Rows(vec![cloud.record(row as usize)])) {
             Ok(spec) => spec,
             Err(sentence) => return self.session.log.error(sentence),
         };
+        self.settle_live(true);
+        if self.session.picked != Some(picked) {
+            (self.session.picked, self.session.rank) = (Some(picked), None);
+            self.forget_slow_answer();
+        }
         let known = self.session.record.as_ref().filter(|record| same_question(&record.spec, &spec)).cloned();
-        if let Some(record) = known
-            && let Some(query) = self.session.query_of_row(row)
-        {
-            return self.answer(record, query);
+        match (known, self.session.query_of_row(row)) {
+            (Some(record), Some(query)) => self.answer(record, query),
+            _ => self.ask(),
         }
-        if self.handles.running.as_ref().is_some_and(|running| running.pick.is_none()) {
-            // The run is worth more than the click: it waits.
-            self.handles.waiting_pick = Some(picked);
-            return;
-        }
-        self.submit(spec, cloud, None, Some(picked));
     }
 
     pub(super) fn pick_query(&mut self, query: usize) {
         let Some(record) = self.session.record.clone().filter(|record| query < record.query_rows.len()) else { return };
         let picked = if record.query_cloud.is_some() { Picked::Query(query) } else { Picked::Row(record.query_rows[query]) };
+        self.settle_live(true);
         if self.session.picked != Some(picked) {
             self.session.rank = None;
         }
@@ -336,7 +331,7 @@ impl App {
 
     /// Shows a query's answer, and has theory worked out beside it.
     pub(super) fn answer(&mut self, record: Arc<crate::run::RunRecord>, query: usize) {
-        self.session.theory = None;
+        (self.session.theory, self.session.theory_lags) = (None, false);
         let answered = Answered { record, query };
         self.handles.theory.wanted = (answered.record.convergence.queries() > query).then(|| answered.clone());
         self.session.answered = Some(answered);
@@ -344,8 +339,11 @@ impl App {
     }
 
     /// Works theory out for the latest answer, one at a time: who steps through queries waits for the last one only.
-    fn start_theory(&mut self) {
-        if self.handles.theory.busy {
+    pub(super) fn start_theory(&mut self) {
+        /// Points of which theory is worked out while the query is dragged: more would take the time that answers need.
+        const WHILE_DRAGGED: usize = 300_000;
+        let points = self.session.cloud.as_ref().map_or(0, |cloud| cloud.len());
+        if self.handles.theory.busy || (self.session.live.is_held() && points > WHILE_DRAGGED) {
             return;
         }
         let Some(Answered { record, query }) = self.handles.theory.wanted.take() else { return };
@@ -362,8 +360,8 @@ impl App {
         self.start_theory();
     }
 
-    /// The question on the left, asked of one row of the cloud that is shown.
-    fn question(&self, cloud: &PointCloud, record: u64) -> Result<RunSpec, String> {
+    /// The question on the left, asked of something in the cloud that is shown.
+    pub(super) fn question(&self, cloud: &PointCloud, queries: QuerySpec) -> Result<RunSpec, String> {
         let draft = Draft { queries: QueryKind::All, warmup: "0".to_owned(), repeats: "1".to_owned(), ..self.state.draft.clone() };
         let mut spec = match draft.to_spec() {
             Ok(spec) => spec,
@@ -378,7 +376,7 @@ impl App {
             }
         };
         spec.data = cloud.source().clone();
-        spec.queries = QuerySpec::Rows(vec![record]);
+        spec.queries = queries;
         (spec.warmup, spec.repeats) = (0, 1);
         Ok(spec)
     }
@@ -455,7 +453,7 @@ fn is_of(cloud: &PointCloud, spec: &RunSpec) -> bool {
 }
 
 /// Whether two specs differ at most in whom they ask and how often.
-fn same_question(a: &RunSpec, b: &RunSpec) -> bool {
+pub(super) fn same_question(a: &RunSpec, b: &RunSpec) -> bool {
     let question =
         |spec: &RunSpec| (spec.data.clone(), spec.k, spec.metric, spec.engine, spec.order, spec.exclude_self, spec.seed, spec.drop_nonfinite);
     question(a) == question(b)

@@ -15,9 +15,9 @@ use super::gpu::{self, ViewPoints};
 use super::lesson::{Exporting, Picture, Recording};
 use super::loader::Loading;
 use super::selection::Selecting;
-use super::session::{Activity, Answered, EngineStatus, FileColumns, Picked};
+use super::session::{Activity, Answered, EngineStatus, FileColumns};
 use crate::cloud::{PointCloud, Source};
-use crate::run::{JobId, RunRecord, RunSpec, Worker};
+use crate::run::{Asker, JobId, RunRecord, RunSpec, Worker};
 
 /// What background threads tell the window.
 pub enum Message {
@@ -62,8 +62,6 @@ pub enum Then {
 pub struct Running {
     /// Its name.
     pub id: JobId,
-    /// What was picked, when that is all it answers.
-    pub pick: Option<Picked>,
     /// As the worker says it.
     pub stage: String,
     /// 0 to 1.
@@ -114,6 +112,8 @@ pub struct Handles {
     pub ctx: egui::Context,
     /// Runs jobs.
     pub worker: Worker,
+    /// Answers the picked query at once, beside the worker.
+    pub asker: Asker,
     /// The last job's name.
     pub last_job: JobId,
     /// What it does.
@@ -128,8 +128,6 @@ pub struct Handles {
     pub exporting: Option<Exporting>,
     /// The lesson's picture.
     pub picture_of_lesson: Picture,
-    /// A point picked while a run went on.
-    pub waiting_pick: Option<Picked>,
     /// The theory's curve of what is answered.
     pub theory: Theory,
     /// A picture to take.
@@ -170,6 +168,8 @@ impl Handles {
     pub fn new(ctx: &egui::Context, render_state: Option<&egui_wgpu::RenderState>) -> std::io::Result<Self> {
         let wake = ctx.clone();
         let worker = Worker::spawn(move || wake.request_repaint())?;
+        let wake = ctx.clone();
+        let asker = Asker::spawn(worker.resident().clone(), move || wake.request_repaint())?;
         let gpu = render_state.map(|render_state| {
             gpu::install(render_state);
             let software = render_state.adapter.get_info().device_type == wgpu::DeviceType::Cpu;
@@ -179,6 +179,7 @@ impl Handles {
         Ok(Self {
             ctx: ctx.clone(),
             worker,
+            asker,
             last_job: 0,
             running: None,
             loading: None,
@@ -186,7 +187,6 @@ impl Handles {
             recording: None,
             exporting: None,
             picture_of_lesson: Picture::default(),
-            waiting_pick: None,
             theory: Theory::default(),
             picture: None,
             moving_points: gpu.map_or(0, Gpu::first_moving_points),
@@ -210,7 +210,7 @@ impl Handles {
                 };
                 Activity::Loading { what, fraction: loading.task.fraction() }
             }
-            (None, Some(running)) => Activity::Running { stage: running.stage.clone(), fraction: running.fraction, pick: running.pick.is_some() },
+            (None, Some(running)) => Activity::Running { stage: running.stage.clone(), fraction: running.fraction },
             (None, None) => match (&self.recording, &self.exporting) {
                 (Some(recording), _) => Activity::Recording { what: recording.what(), fraction: recording.fraction() },
                 (None, Some(Exporting { path, task })) => Activity::Exporting { path: path.clone(), fraction: task.fraction() },
@@ -221,9 +221,13 @@ impl Handles {
 
     /// Lets go of what belongs to the cloud that was shown.
     pub fn forget(&mut self) {
-        self.waiting_pick = None;
         self.theory.wanted = None;
         self.points.clear();
+    }
+
+    /// Whether the theory of something is worked out, or will be.
+    pub fn theory_goes_on(&self) -> bool {
+        self.theory.busy || self.theory.wanted.is_some()
     }
 
     /// Learns from how long a frame took in which a view moved, so that about 20 come in a second.

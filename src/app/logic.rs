@@ -8,7 +8,7 @@ use super::export::{self, ExportDialog, ExportKind};
 use super::format;
 use super::handles::{Message, Then};
 use super::log::Level;
-use super::session::{FileColumns, Picked};
+use super::session::{Activity, FileColumns, Picked};
 use super::timeline::TimelineView;
 use crate::cloud::{CloudError, PointCloud, Source};
 use crate::run::{Event, RunError, RunRecord};
@@ -25,12 +25,11 @@ impl App {
             self.message(message);
         }
         self.poll_lesson();
-        if !self.is_busy()
-            && let Some(picked) = self.handles.waiting_pick.take()
-        {
-            self.pick(picked);
-        }
-        self.session.activity = self.handles.activity();
+        self.poll_replies();
+        self.session.activity = match self.handles.activity() {
+            Activity::Idle if self.session.live.is_slow() => Activity::Asking,
+            activity => activity,
+        };
     }
 
     fn event(&mut self, event: Event) {
@@ -43,14 +42,10 @@ impl App {
                 }
             }
             Event::Finished { id, record } if Some(id) == current => {
-                let pick = self.handles.running.take().and_then(|running| running.pick);
+                self.handles.running = None;
                 // Rows of another cloud mean nothing in the one on screen.
-                let of_shown = self.session.cloud.as_ref().is_some_and(|cloud| Arc::ptr_eq(cloud, &record.cloud));
-                match pick {
-                    _ if !of_shown => {}
-                    None => self.finished(record),
-                    Some(picked) if self.session.picked == Some(picked) => self.answer(record, 0),
-                    Some(_) => {}
+                if self.session.cloud.as_ref().is_some_and(|cloud| Arc::ptr_eq(cloud, &record.cloud)) {
+                    self.finished(record);
                 }
             }
             Event::Failed { id, error } if Some(id) == current => {
@@ -66,11 +61,7 @@ impl App {
 
     /// A whole run is done.
     pub(super) fn finished(&mut self, record: Arc<RunRecord>) {
-        if let Some(fallback) = &record.fallback
-            && !self.session.log.entries().iter().any(|entry| entry.text == *fallback)
-        {
-            self.session.log.say(Level::Warning, fallback.clone());
-        }
+        self.note_fallback(&record);
         let summary = &record.summary;
         self.session.log.info(format!(
             "{}: {} × {}, d = {}, k = {}: search {} median of {}{}",
@@ -92,14 +83,16 @@ impl App {
         self.session.derived = None;
         self.session.timeline = TimelineView::default();
         self.reselect();
-        let waiting = self.handles.waiting_pick.take();
-        match (self.session.picked, waiting) {
-            (Some(Picked::Row(row)), _) if let Some(query) = self.session.query_of_row(row) => self.pick_query(query),
-            (Some(Picked::Query(query)), _) if self.session.picked_point().is_some() => self.pick_query(query),
-            // Clicked while the run went on, which did not ask for it.
-            (_, Some(clicked)) => self.pick(clicked),
+        // Chosen while the run went on, or a place: it stays the query.
+        let stays = self.outlasts_run();
+        match self.session.picked {
+            Some(Picked::Row(row)) if let Some(query) = self.session.query_of_row(row) => self.pick_query(query),
+            Some(Picked::Query(query)) if self.session.picked_point().is_some() => self.pick_query(query),
+            Some(Picked::Row(_) | Picked::Place) if stays => self.ask_anew(),
             _ => self.pick_query(0),
         }
+        // None of these was chosen by hand since the next run began.
+        self.run_begins();
     }
 
     fn poll_loading(&mut self) {
@@ -112,7 +105,7 @@ impl App {
             (Ok(Err(error)), _) => self.session.log.error(in_window(&error)),
             (Ok(Ok(queries)), Then::RunQueries(spec)) => {
                 if let Some(data) = loading.job.data.clone() {
-                    self.submit(spec, data, Some(queries), None);
+                    self.submit(spec, data, Some(queries));
                 }
             }
             (Ok(Ok(cloud)), Then::Show) => self.show_cloud(cloud),
@@ -148,6 +141,7 @@ impl App {
             self.handles.worker.cancel();
         }
         self.handles.forget();
+        self.forget_live();
         self.forget_selection();
         let session = &mut self.session;
         (session.record, session.derived, session.theory) = (None, None, None);
@@ -186,6 +180,9 @@ impl App {
                 self.theory_done();
                 let shown = self.session.answered.as_ref();
                 if shown.is_some_and(|shown| Arc::ptr_eq(&shown.record, &record) && shown.query == query) {
+                    (self.session.theory, self.session.theory_lags) = (Some(curve), false);
+                } else if self.session.theory_lags {
+                    // Of a query that was dragged on: nearer to this one's than what is shown.
                     self.session.theory = Some(curve);
                 }
             }
@@ -245,7 +242,7 @@ impl App {
 }
 
 /// An error as the window says it: the way out is a field on the left, not an option of the command line.
-fn in_window(error: &dyn std::error::Error) -> String {
+pub(super) fn in_window(error: &dyn std::error::Error) -> String {
     const BOX: &str = "“Leave out rows with NaN or ∞” on the left";
     error
         .to_string()

@@ -27,6 +27,7 @@ mod gpu;
 mod handles;
 mod headless;
 pub mod lesson;
+pub mod live;
 mod loader;
 mod log;
 mod logic;
@@ -173,7 +174,7 @@ impl App {
 
     /// Whether a load, a run or the recording of a lesson goes on.
     pub fn is_busy(&self) -> bool {
-        self.handles.loading.is_some() || self.handles.running.is_some() || self.handles.recording.is_some()
+        self.handles.loading.is_some() || self.handles.running.is_some() || self.session.live.is_waiting() || self.handles.recording.is_some()
     }
 
     /// Asks for something, as a pane would.

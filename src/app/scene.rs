@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::session::Session;
 use crate::cloud::PointCloud;
+use crate::run::QuerySpec;
 
 /// A cloud, and the one that is drawn for it: itself, or its projection.
 #[derive(Clone, Debug)]
@@ -20,6 +21,8 @@ struct Drawn {
 pub struct Scene {
     data: Drawn,
     queries: Option<Drawn>,
+    /// Clouds of one row: the place that is the query, and the one that is answered.
+    places: Vec<Arc<PointCloud>>,
 }
 
 impl Scene {
@@ -28,7 +31,10 @@ impl Scene {
         let cloud = session.cloud.clone()?;
         let itself = |cloud: Arc<PointCloud>| Drawn { drawn: Arc::clone(&cloud), cloud };
         let queries = session.record.as_ref().and_then(|record| record.query_cloud.clone());
-        Some(Self { data: itself(cloud), queries: queries.map(itself) })
+        let answered = session.answered.as_ref().filter(|answered| matches!(answered.record.spec.queries, QuerySpec::At(_)));
+        let answered = answered.and_then(|answered| answered.record.query_cloud.clone());
+        let places = session.live.place().cloned().into_iter().chain(answered).collect();
+        Some(Self { data: itself(cloud), queries: queries.map(itself), places })
     }
 
     /// The points to draw, by row of the cloud; its axes are those that can be shown.
@@ -41,8 +47,11 @@ impl Scene {
         self.queries.as_ref().map(|queries| &queries.drawn)
     }
 
-    /// What is drawn for a cloud: the one that is searched, or the file of queries.
+    /// What is drawn for a cloud: the one that is searched, the file of queries, or a place.
     pub fn drawn(&self, cloud: &PointCloud) -> &Arc<PointCloud> {
+        if let Some(place) = self.places.iter().find(|place| std::ptr::eq(&***place, cloud)) {
+            return place;
+        }
         match &self.queries {
             Some(queries) if std::ptr::eq(&*queries.cloud, cloud) => &queries.drawn,
             _ => &self.data.drawn,

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::derived::{Derived, TheoryCurve};
 use super::export::ExportDialog;
 use super::lesson::LessonSession;
+use super::live::Live;
 use super::log::Log;
 use super::scene::Scene;
 use super::selection::{Facts, Hovered, Selection};
@@ -60,6 +61,8 @@ pub enum Picked {
     Row(u32),
     /// A query of the record, where queries are a file of their own.
     Query(usize),
+    /// The place of [`Session::live`], which is no row.
+    Place,
 }
 
 /// What the background does.
@@ -95,15 +98,15 @@ pub enum Activity {
         stage: String,
         /// 0 to 1.
         fraction: f32,
-        /// Whether it only answers a picked point.
-        pick: bool,
     },
+    /// The picked query is answered, which takes a while.
+    Asking,
 }
 
 impl Activity {
     /// Whether something is going on that the Cancel button stops.
     pub fn is_busy(&self) -> bool {
-        *self != Self::Idle
+        !matches!(self, Self::Idle | Self::Asking)
     }
 }
 
@@ -151,6 +154,10 @@ pub struct Session {
     pub answered: Option<Answered>,
     /// What theory expects of it.
     pub theory: Option<TheoryCurve>,
+    /// Whether that is still what it expected of the answer before.
+    pub theory_lags: bool,
+    /// The query as it is dragged, typed and asked for at once.
+    pub live: Live,
     /// What is selected beside the query.
     pub selection: Selection,
     /// What is shown of it.
@@ -206,6 +213,12 @@ impl Session {
                 let cloud = record.query_cloud.as_ref()?;
                 record.query_rows.get(query).map(|&row| (&**cloud, row as usize))
             }
+            Picked::Place => self.live.place().map(|place| (&**place, 0)),
         }
+    }
+
+    /// Local coordinates of the query that is answered, which lags behind a dragged one, and the cloud that has them.
+    pub fn answered_point(&self) -> Option<(&PointCloud, usize)> {
+        self.answered.as_ref().map(|answered| (answered.query_cloud(), answered.row() as usize))
     }
 }

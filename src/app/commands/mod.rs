@@ -11,6 +11,7 @@ use egui::{Key, Modifiers};
 use super::draft::Draft;
 use super::export::{ExportDialog, ExportKind};
 use super::lesson::LessonAction;
+use super::live::LiveAction;
 use super::selection::SelectAction;
 use super::state::{ConvergenceView, PlaneView, SpaceView};
 use super::timeline::TimelineView;
@@ -37,6 +38,8 @@ pub enum Action {
     SetConvergence(ConvergenceView),
     /// Timeline moved, or a multiprocessor was opened.
     SetTimeline(TimelineView),
+    /// Something of the live query.
+    Live(LiveAction),
     /// A row of the cloud is the query.
     PickRow(u32),
     /// A query of the record is the query.
@@ -66,6 +69,12 @@ pub enum Action {
 impl From<Command> for Action {
     fn from(command: Command) -> Self {
         Self::Command(command)
+    }
+}
+
+impl From<LiveAction> for Action {
+    fn from(action: LiveAction) -> Self {
+        Self::Live(action)
     }
 }
 

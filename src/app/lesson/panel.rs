@@ -11,6 +11,7 @@ use crate::app::session::Session;
 use crate::app::state::State;
 use crate::app::tokens::Palette;
 use crate::app::widgets::{command_ui, fact_ui, field_ui, heading_ui, keys_text, row_ui};
+use crate::cloud::Source;
 use crate::lesson::lessons::{LESSONS, Lesson, OWN_DATA};
 
 /// The panel.
@@ -58,6 +59,7 @@ fn choice_ui(ui: &mut Ui, lesson: &'static Lesson, state: &State, session: &Sess
             ui.add(egui::Label::new(RichText::new(&source).color(palette.text_weak)).truncate()).on_hover_text(&source);
             let question = session.lesson.asked.as_ref();
             match question.and_then(|question| question.query.as_ref()) {
+                Some(query) if matches!(query.queries.source(), Source::Place(_)) => fact_ui(ui, "Query", "a place", palette),
                 Some(query) => fact_ui(ui, "Query", format!("{} of the file", format::count(query.number as u64 + 1)), palette),
                 None => {
                     let middle = format!("{}, the middle", cloud.record(cloud.len() / 2));

@@ -11,7 +11,7 @@ use crate::app::tokens::Palette;
 use crate::app::widgets::{command_ui, error_ui, field_ui, heading_ui, keys_text, row_ui, wide_field_ui};
 use crate::cloud::formats::{ColumnInfo, ColumnKind};
 use crate::cloud::{Order, generate};
-use crate::knn::{EngineKind, Metric};
+use crate::knn::{EngineKind, MAX_K, Metric};
 use crate::run::EngineChoice;
 
 /// The panel.
@@ -186,7 +186,7 @@ fn query_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldEr
 
 fn question_ui(ui: &mut Ui, draft: &mut Draft, errors: &[FieldError], palette: &Palette) {
     heading_ui(ui, "Neighbours");
-    field_ui(ui, "k", &mut draft.k, "1 to 1,024", Field::K, errors, palette);
+    k_ui(ui, draft, errors, palette);
     row_ui(ui, "Metric", palette, |ui, _| {
         ui.selectable_value(&mut draft.metric, Metric::L2, "L2").on_hover_text("Straight distance; its square is what is compared.");
         ui.selectable_value(&mut draft.metric, Metric::Angular, "Angular").on_hover_text("By the angle between rows as vectors.");
@@ -196,6 +196,22 @@ fn question_ui(ui: &mut Ui, draft: &mut Draft, errors: &[FieldError], palette: &
         ui.selectable_value(&mut draft.order, Order::Shuffled, "Shuffled").on_hover_text("Points are met in a random order, as the theory assumes.");
     });
     ui.checkbox(&mut draft.exclude_self, "A query leaves its own row out");
+}
+
+/// k as a number and as a slider. Where answers come fast, the picked query follows either.
+fn k_ui(ui: &mut Ui, draft: &mut Draft, errors: &[FieldError], palette: &Palette) {
+    row_ui(ui, "k", palette, |ui, label| {
+        ui.add(TextEdit::singleline(&mut draft.k).id_salt("k").hint_text("1 to 1,024").desired_width(56.0)).labelled_by(label);
+        let most = MAX_K - usize::from(draft.exclude_self);
+        let mut k = draft.k.trim().parse().unwrap_or(1).clamp(1, most);
+        ui.spacing_mut().slider_width = (ui.available_width() - 4.0).max(40.0);
+        let slider = ui.add(egui::Slider::new(&mut k, 1..=most).logarithmic(true).show_value(false));
+        slider.widget_info(|| egui::WidgetInfo::slider(true, k as f64, "k, slider"));
+        if slider.on_hover_text("The picked query is asked anew as k changes, where that is a matter of a moment.").changed() {
+            draft.k = k.to_string();
+        }
+    });
+    error_ui(ui, Field::K, errors, palette);
 }
 
 fn engine_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldError], palette: &Palette) {
@@ -246,12 +262,12 @@ fn about(kind: EngineKind) -> &'static str {
 }
 
 fn run_ui(ui: &mut Ui, session: &Session, errors: &[FieldError], palette: &Palette, actions: &mut Actions) {
-    let busy = matches!(session.activity, Activity::Loading { .. } | Activity::Running { pick: false, .. });
+    let busy = matches!(session.activity, Activity::Loading { .. } | Activity::Running { .. });
     if busy {
         let (text, fraction) = match &session.activity {
             Activity::Loading { what, fraction } => (format!("Loading {what}{}", percent(*fraction)), *fraction),
-            Activity::Running { stage, fraction, .. } => (format!("{stage}{}", percent(Some(*fraction))), Some(*fraction)),
-            Activity::Recording { .. } | Activity::Exporting { .. } | Activity::Idle => (String::new(), None),
+            Activity::Running { stage, fraction } => (format!("{stage}{}", percent(Some(*fraction))), Some(*fraction)),
+            Activity::Recording { .. } | Activity::Exporting { .. } | Activity::Asking | Activity::Idle => (String::new(), None),
         };
         ui.horizontal(|ui| {
             command_ui(ui, Command::Cancel, actions);

@@ -4,7 +4,8 @@ use egui::{RichText, ScrollArea, Ui};
 
 use crate::app::commands::{Action, Actions, Command};
 use crate::app::format;
-use crate::app::session::{Answered, Session};
+use crate::app::live::place_ui;
+use crate::app::session::{Answered, Picked, Session};
 use crate::app::state::State;
 use crate::app::tokens::Palette;
 use crate::app::widgets::{command_ui, fact_ui, heading_ui};
@@ -27,11 +28,19 @@ pub fn selection_ui(ui: &mut Ui, _state: &State, session: &Session, palette: &Pa
                     "Open or generate a cloud first."
                 };
                 ui.label(RichText::new(next).color(palette.text_weak));
+                if let Some(cloud) = &session.cloud {
+                    place_ui(ui, session, cloud, palette, actions);
+                }
             }
             Some((cloud, row)) => {
-                fact_ui(ui, "Row", format::count(cloud.record(row)), palette);
-                for (axis, column) in cloud.axes().iter().enumerate().take(LISTED) {
-                    fact_ui(ui, &column.name, format::coordinate(cloud.coordinate(row, axis)), palette);
+                match session.picked {
+                    Some(Picked::Place) => fact_ui(ui, "Place", "no row of the cloud", palette),
+                    _ => fact_ui(ui, "Row", format::count(cloud.record(row)), palette),
+                }
+                if !place_ui(ui, session, cloud, palette, actions) {
+                    for (axis, column) in cloud.axes().iter().enumerate().take(LISTED) {
+                        fact_ui(ui, &column.name, format::coordinate(cloud.coordinate(row, axis)), palette);
+                    }
                 }
                 if cloud.dims() > LISTED {
                     let rest = format!("and {} more coordinates", cloud.dims() - LISTED);
@@ -39,8 +48,8 @@ pub fn selection_ui(ui: &mut Ui, _state: &State, session: &Session, palette: &Pa
                 }
                 match &session.answered {
                     Some(answered) => answer_ui(ui, answered, palette),
-                    None if session.activity.is_busy() => {
-                        ui.label(RichText::new("The answer comes after what is running.").color(palette.text_weak));
+                    None if session.live.is_waiting() => {
+                        ui.label(RichText::new("Answering…").color(palette.text_weak));
                     }
                     None => {
                         ui.label(RichText::new("Not answered; the log says why.").color(palette.text_weak));

@@ -35,9 +35,11 @@ pub fn status_ui(ui: &mut Ui, session: &Session, palette: &Palette, actions: &mu
                     let percent = fraction.map(|fraction| format!(" {:.0} %", fraction * 100.0)).unwrap_or_default();
                     ui.label(RichText::new(format!("Writing {name}{percent}")).color(palette.accent));
                 }
-                Activity::Running { stage, fraction, pick } => {
-                    let what = if *pick { "Answering the picked point" } else { "Running" };
-                    ui.label(RichText::new(format!("{what}, {stage}, {:.0} %", fraction * 100.0)).color(palette.accent));
+                Activity::Running { stage, fraction } => {
+                    ui.label(RichText::new(format!("Running, {stage}, {:.0} %", fraction * 100.0)).color(palette.accent));
+                }
+                Activity::Asking => {
+                    ui.label(RichText::new("Answering the picked query…").color(palette.accent));
                 }
             }
             let Some(entry) = session.log.last() else {

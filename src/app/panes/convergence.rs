@@ -76,6 +76,7 @@ pub fn convergence_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         "queries".to_owned()
     };
     let expected = session.answered.as_ref().map_or("", |answered| format::if_shuffled(answered.record.spec.order));
+    let of_theory = if session.theory_lags { "a moment ago" } else { "picked query" };
     let with_legend = has_room(ui);
     let figure = plot(if log_y { "convergence, log" } else { "convergence" }, palette)
         .height((ui.available_height() - 4.0).max(60.0))
@@ -105,7 +106,7 @@ pub fn convergence_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         }
         if !theory.is_empty() {
             let line =
-                Line::new(format!("theory{expected}, picked query"), PlotPoints::from(theory)).color(palette.theory).width(1.5).allow_band(false);
+                Line::new(format!("theory{expected}, {of_theory}"), PlotPoints::from(theory)).color(palette.theory).width(1.5).allow_band(false);
             plot.line(line.style(LineStyle::dashed_dense()));
         }
         if !picked.is_empty() {

@@ -8,6 +8,7 @@ use crate::app::commands::Action;
 use crate::app::format;
 use crate::app::widgets::{empty_ui, number};
 use crate::knn::Metric;
+use crate::run::QuerySpec;
 
 /// Coordinates that are shown; the export has them all.
 const SHOWN: usize = 12;
@@ -28,8 +29,12 @@ pub fn neighbors_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let neighbors: Vec<(u32, f32)> = answered.neighbors().collect();
     let found = neighbors.len() as u64;
     let k = answered.record.spec.k as u64;
-    let row = format::count(answered.query_cloud().record(answered.row() as usize));
-    let mut title = format!("{} of query row {row}", format::counted(found, "neighbour", "neighbours"));
+    let of = match &answered.record.spec.queries {
+        QuerySpec::At(at) if at.len() <= 3 => format!("of the place {}", at.iter().map(|&value| format::coordinate(value)).collect::<Vec<_>>().join(", ")),
+        QuerySpec::At(_) => "of a place".to_owned(),
+        _ => format!("of query row {}", format::count(answered.query_cloud().record(answered.row() as usize))),
+    };
+    let mut title = format!("{} {of}", format::counted(found, "neighbour", "neighbours"));
     if found < k {
         title = format!("{title}; k = {} is more than there are points", format::count(k));
     }

@@ -7,6 +7,7 @@ use super::points::{axis_ui, dimensions_ui, marks_ui, points_ui};
 use crate::app::camera::{PlaneCamera, place};
 use crate::app::commands::Action;
 use crate::app::gpu::Style;
+use crate::app::live::mark_ui;
 use crate::app::scene::Scene;
 use crate::app::state::{PlaneView, PlaneWindow};
 use crate::app::ticks::ticks;
@@ -63,7 +64,9 @@ pub fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         ui.painter().text(rect.left_bottom() + vec2(6.0, -4.0), Align2::LEFT_BOTTOM, note, FontId::proportional(12.0), context.palette.text);
     }
 
-    // The second click of two fits the view and picks nothing.
+    // A click on the query's mark is one on what lies under it. The second click of two fits the view and picks nothing.
+    let mark = mark_ui(ui, context, &camera, &scene, view.axes).filter(egui::Response::clicked);
+    let response = mark.unwrap_or(response);
     if response.clicked()
         && !response.double_clicked()
         && let Some(pointer) = response.interact_pointer_pos()
@@ -105,7 +108,8 @@ fn move_ui(ui: &Ui, response: &egui::Response, camera: &mut PlaneCamera, view: &
         camera.pan(response.drag_delta());
         moved = true;
     }
-    if let Some(pointer) = response.hover_pos() {
+    // Also over the query's mark, which covers the canvas.
+    if let Some(pointer) = ui.input(|input| input.pointer.hover_pos()).filter(|_| response.contains_pointer()) {
         let (scroll, pinch) = ui.input(|input| (input.smooth_scroll_delta().y, input.zoom_delta()));
         let factor = (scroll * 0.004).exp() * pinch;
         if factor != 1.0 {
@@ -194,7 +198,7 @@ fn circle_ui(ui: &Ui, camera: &PlaneCamera, scene: &Scene, view: PlaneView, cont
     if !flat || !squared.is_finite() {
         return;
     }
-    let Some((of, row)) = context.session.picked_point() else { return };
+    let (of, row) = (answered.query_cloud(), answered.row() as usize);
     let center = camera.screen(place(scene.drawn(of), row, view.axes));
     let radius = (f64::from(squared).sqrt() / camera.window.units_per_point) as f32;
     // A circle of a few points would only blur the query's mark.

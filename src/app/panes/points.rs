@@ -122,7 +122,8 @@ pub fn marks_ui(ui: &Ui, rect: Rect, context: &PaneContext<'_>, point_size: f32,
         let data = Arc::clone(&answered.record.cloud);
         let places: Vec<(usize, Pos2)> =
             answered.neighbors().enumerate().filter_map(|(rank, (row, _))| Some((rank, screen(&data, row as usize)?))).collect();
-        if let Some(query) = query
+        // From where was asked: a query that is dragged may be a moment ahead.
+        if let Some(query) = session.answered_point().and_then(|(cloud, row)| screen(cloud, row))
             && lines
         {
             let stroke = Stroke::new(1.0, palette.neighbor.gamma_multiply(0.45));

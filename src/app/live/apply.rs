@@ -1,0 +1,241 @@
+//! Where the live query changes: it moves, is asked for, and is answered.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::{Before, Live, LiveAction, NOTICED};
+use crate::app::App;
+use crate::app::apply::same_question;
+use crate::app::draft::Draft;
+use crate::app::log::Level;
+use crate::app::logic::in_window;
+use crate::app::session::{Answered, Picked};
+use crate::cloud::place;
+use crate::run::{Ask, QuerySpec, Reply, RunError, RunRecord};
+
+impl App {
+    /// Carries out what panes ask of the live query.
+    pub(in crate::app) fn live_action(&mut self, action: LiveAction) {
+        let held = self.session.live.is_held();
+        match action {
+            LiveAction::Grab => self.grab(),
+            // What is no longer held, after Escape, does not follow the pointer.
+            LiveAction::To(at) if held => {
+                if let Err(why) = self.move_to(&at) {
+                    self.session.log.error(why);
+                }
+            }
+            LiveAction::Snap(row) if held => {
+                if self.session.picked != Some(Picked::Row(row)) {
+                    (self.session.picked, self.session.rank) = (Some(Picked::Row(row)), None);
+                    self.ask();
+                }
+            }
+            LiveAction::To(_) | LiveAction::Snap(_) => {}
+            LiveAction::Release => {
+                self.session.live.before = None;
+                self.start_theory();
+            }
+            LiveAction::Back => self.put_back(),
+            LiveAction::Type(fields) => (self.session.live.typed, self.session.live.wrong) = (Some(fields), None),
+            LiveAction::Apply => self.apply_typed(),
+        }
+    }
+
+    fn grab(&mut self) {
+        let session = &mut self.session;
+        session.live.before = Some(Before {
+            picked: session.picked,
+            place: session.live.place.clone(),
+            answered: session.answered.clone(),
+            theory: session.theory.clone(),
+        });
+        (session.live.known, session.live.typed, session.live.wrong) = (true, None, None);
+    }
+
+    fn put_back(&mut self) {
+        let session = &mut self.session;
+        let Some(before) = session.live.before.take() else { return };
+        session.live.settle();
+        session.live.place = before.place;
+        (session.picked, session.rank) = (before.picked, None);
+        (session.answered, session.theory, session.theory_lags) = (before.answered, before.theory, false);
+        self.handles.theory.wanted = None;
+        if self.session.theory.is_none()
+            && let Some(Answered { record, query }) = self.session.answered.clone()
+        {
+            self.answer(record, query);
+        }
+    }
+
+    /// Makes a place the query, and asks.
+    fn move_to(&mut self, at: &[f64]) -> Result<(), String> {
+        let Some(cloud) = &self.session.cloud else { return Ok(()) };
+        let place = place::place(at, cloud).map_err(|error| in_window(&error))?;
+        self.session.live.place = Some(Arc::new(place));
+        self.session.live.chosen = true;
+        (self.session.picked, self.session.rank) = (Some(Picked::Place), None);
+        self.ask();
+        Ok(())
+    }
+
+    /// Reads the typed coordinates: the query goes there, or the first wrong one says why not.
+    fn apply_typed(&mut self) {
+        let Some(fields) = self.session.live.typed.clone() else { return };
+        let mut at = Vec::with_capacity(fields.len());
+        for (axis, text) in fields.iter().enumerate() {
+            match text.trim().parse::<f64>() {
+                Ok(value) if value.is_finite() => at.push(value),
+                _ => {
+                    let shown = text.trim();
+                    let sentence = if shown.is_empty() { "Type a number.".to_owned() } else { format!("“{shown}” is not a number such as 51.507.") };
+                    self.session.live.wrong = Some((axis, sentence));
+                    return;
+                }
+            }
+        }
+        self.forget_slow_answer();
+        let live = &mut self.session.live;
+        live.before = None;
+        live.settle();
+        if let Err(why) = self.move_to(&at) {
+            (self.session.live.typed, self.session.live.wrong) = (Some(fields), Some((0, why)));
+        }
+    }
+
+    /// What was answered before stays in sight while the next answer is but a moment away.
+    pub(in crate::app) fn forget_slow_answer(&mut self) {
+        let session = &mut self.session;
+        if session.cloud.as_ref().is_none_or(|cloud| !session.live.is_short(cloud)) {
+            (session.answered, session.theory) = (None, None);
+        }
+    }
+
+    /// Picks a row or a query of a file of queries: whoever was the query before is of no interest any more.
+    pub(in crate::app) fn settle_live(&mut self, chosen: bool) {
+        let live = &mut self.session.live;
+        live.settle();
+        (live.place, live.before, live.chosen) = (None, None, chosen);
+    }
+
+    /// A whole run begins, which will show one of its own queries where nobody chooses another meanwhile.
+    pub(in crate::app) fn run_begins(&mut self) {
+        self.session.live.chosen = false;
+    }
+
+    /// A whole run is done; whether the query stays what it is.
+    pub(in crate::app) fn outlasts_run(&mut self) -> bool {
+        std::mem::take(&mut self.session.live.chosen) || self.session.picked == Some(Picked::Place)
+    }
+
+    /// Another cloud is shown.
+    pub(in crate::app) fn forget_live(&mut self) {
+        let old = std::mem::take(&mut self.session.live);
+        self.session.live = Live { asked: old.asked, known: old.known, ..Live::default() };
+        self.session.live.settle();
+        self.handles.asker.release();
+    }
+
+    /// The fields on the left changed: where answers come fast, the picked query is asked anew.
+    pub(in crate::app) fn question_changed(&mut self, before: &Draft) {
+        let question = |draft: &Draft| (draft.k.clone(), draft.metric, draft.order, draft.exclude_self);
+        let Some(cloud) = self.session.cloud.clone() else { return };
+        if question(before) != question(&self.state.draft) && self.session.live.is_short(&cloud) {
+            self.ask_anew();
+        }
+    }
+
+    /// Asks for the picked query where its answer is to another question than the one on the left.
+    pub(in crate::app) fn ask_anew(&mut self) {
+        let (Some(picked), Some(cloud)) = (self.session.picked, self.session.cloud.clone()) else { return };
+        // What is wrong with a field stands under it.
+        let Ok(spec) = self.question(&cloud, QuerySpec::All) else { return };
+        if self.session.answered.as_ref().is_some_and(|answered| same_question(&answered.record.spec, &spec)) {
+            self.session.live.settle();
+            return;
+        }
+        let known = self.session.record.clone().filter(|record| same_question(&record.spec, &spec));
+        match (picked, known) {
+            (Picked::Row(row), Some(record)) if let Some(query) = self.session.query_of_row(row) => {
+                self.session.live.settle();
+                self.answer(record, query);
+            }
+            (Picked::Query(query), Some(record)) if query < record.query_rows.len() => {
+                self.session.live.settle();
+                self.answer(record, query);
+            }
+            _ => self.ask(),
+        }
+    }
+
+    /// Asks the question on the left of what is picked.
+    pub(in crate::app) fn ask(&mut self) {
+        let (Some(cloud), Some(picked)) = (self.session.cloud.clone(), self.session.picked) else { return };
+        let queries = match (picked, self.session.picked_point()) {
+            (Picked::Row(row), _) => QuerySpec::Rows(vec![cloud.record(row as usize)]),
+            (Picked::Query(_) | Picked::Place, Some((of, row))) => QuerySpec::At((0..of.dims()).map(|axis| of.coordinate(row, axis)).collect()),
+            (Picked::Query(_) | Picked::Place, None) => return,
+        };
+        let spec = match self.question(&cloud, queries) {
+            Ok(spec) => spec,
+            Err(sentence) => return self.session.log.error(sentence),
+        };
+        let live = &mut self.session.live;
+        live.asked += 1;
+        if live.replied + 1 == live.asked {
+            live.since = Some(Instant::now());
+        }
+        self.handles.asker.ask(Ask { id: live.asked, spec, cloud });
+        self.handles.ctx.request_repaint_after(NOTICED);
+    }
+
+    /// Takes in what the asker says.
+    pub(in crate::app) fn poll_replies(&mut self) {
+        while let Some(Reply { id, result, took }) = self.handles.asker.try_recv() {
+            let live = &mut self.session.live;
+            live.replied = live.replied.max(id);
+            live.since = live.is_waiting().then(Instant::now);
+            if id < live.wanted {
+                continue;
+            }
+            match result {
+                Ok(record) => {
+                    if record.resident {
+                        live.took = Some(took);
+                    }
+                    if self.session.cloud.as_ref().is_some_and(|cloud| Arc::ptr_eq(cloud, &record.cloud)) {
+                        self.replied(record);
+                    }
+                }
+                Err(RunError::Cancelled) => {}
+                Err(error) => {
+                    // Nothing wrong is left in sight; a drag through such places says it once.
+                    let sentence = in_window(&error);
+                    (self.session.answered, self.session.theory) = (None, None);
+                    if self.session.log.last().is_none_or(|last| last.text != sentence) {
+                        self.session.log.error(sentence);
+                    }
+                }
+            }
+        }
+    }
+
+    fn replied(&mut self, record: Arc<RunRecord>) {
+        self.note_fallback(&record);
+        let lags = self.session.theory.take();
+        self.answer(record, 0);
+        // The curve before stays until the next is worked out, and says so: lines that come and go would flicker.
+        if self.session.theory.is_none() && self.handles.theory_goes_on() {
+            (self.session.theory_lags, self.session.theory) = (lags.is_some(), lags);
+        }
+    }
+
+    /// Says once why `auto` is not `cuda`.
+    pub(in crate::app) fn note_fallback(&mut self, record: &RunRecord) {
+        if let Some(fallback) = &record.fallback
+            && !self.session.log.entries().iter().any(|entry| entry.text == *fallback)
+        {
+            self.session.log.say(Level::Warning, fallback.clone());
+        }
+    }
+}

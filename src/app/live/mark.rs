@@ -1,0 +1,174 @@
+//! The query's mark in Plane: a thing to take hold of, with the pointer or with the keys.
+
+use egui::{CursorIcon, Event, EventFilter, Key, Pos2, Rect, Response, Sense, Ui, Vec2, vec2};
+
+use super::LiveAction;
+use crate::app::camera::{PlaneCamera, place};
+use crate::app::panes::PaneContext;
+use crate::app::scene::Scene;
+use crate::cloud::PointCloud;
+
+/// Points of the screen around the mark that take hold of it.
+const HANDLE: f32 = 26.0;
+
+/// How far an arrow key moves it, in points of the screen, and with Shift.
+const STEP: f32 = 8.0;
+const FINE_STEP: f32 = 1.0;
+
+/// The name of the mark, for screen readers.
+pub const NAME: &str = "Query, to be dragged";
+
+/// Lets the query be dragged and moved by keys; its response, where it is in sight. It lies over the canvas and takes its
+/// clicks.
+pub fn mark_ui(ui: &Ui, context: &mut PaneContext<'_>, camera: &PlaneCamera, scene: &Scene, axes: [usize; 2]) -> Option<Response> {
+    let session = context.session;
+    let (of, row) = session.picked_point()?;
+    let at = place(scene.drawn(of), row, axes);
+    let mark = camera.screen(at);
+    let held = session.live.is_held();
+    if !held && !camera.rect.contains(mark) {
+        return None;
+    }
+    let rect = Rect::from_center_size(camera.rect.clamp(mark), Vec2::splat(HANDLE)).intersect(camera.rect);
+    let response = ui.interact(rect, ui.scope_id().with("query"), Sense::click_and_drag());
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, NAME));
+    let free = is_free(scene, axes);
+    let anywhere = if free { "Drag the query anywhere" } else { "Drag the query from row to row" };
+    let response = response
+        .on_hover_cursor(if held { CursorIcon::Grabbing } else { CursorIcon::Grab })
+        .on_hover_text(format!("{anywhere}; its neighbours follow. Arrow keys move it too, with Shift less; Escape puts it back."));
+    if !held && !session.live.known && session.answered.is_some() {
+        let text = format!("{anywhere}: take hold of its ring.");
+        let font = egui::FontId::proportional(12.0);
+        ui.painter().text(camera.rect.right_bottom() + vec2(-6.0, -4.0), egui::Align2::RIGHT_BOTTOM, text, font, context.palette.text_weak);
+    }
+
+    let cloud = session.cloud.clone()?;
+    let moved = |to: Pos2| {
+        if free {
+            return Some(LiveAction::To(coordinates(&cloud, camera, axes, camera.place(camera.rect.clamp(to)))));
+        }
+        nearest_row(scene.data(), axes, camera.place(to), |_| true).map(LiveAction::Snap)
+    };
+    if response.drag_started() {
+        response.request_focus();
+        context.actions.send(LiveAction::Grab);
+    }
+    if response.dragged()
+        && (response.drag_started() || response.drag_delta() != Vec2::ZERO)
+        && let Some(action) = response.interact_pointer_pos().and_then(moved)
+    {
+        context.actions.send(action);
+    }
+    if response.drag_stopped() {
+        context.actions.send(LiveAction::Release);
+    }
+    if response.has_focus() || response.dragged() {
+        let filter = EventFilter { horizontal_arrows: true, vertical_arrows: true, escape: true, ..EventFilter::default() };
+        ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, filter));
+        if ui.input_mut(|input| input.consume_key(egui::Modifiers::NONE, Key::Escape)) {
+            context.actions.send(LiveAction::Back);
+        }
+        if let Some(by) = arrows(ui) {
+            let to = mark + by;
+            let action = if free { moved(to) } else { next_row(scene.data(), axes, at, by).map(LiveAction::Snap) };
+            if !held {
+                context.actions.send(LiveAction::Grab);
+            }
+            action.into_iter().for_each(|action| context.actions.send(action));
+        }
+    } else if held {
+        // Let go of by a click elsewhere, or because the pane was hidden meanwhile.
+        context.actions.send(LiveAction::Release);
+    }
+    Some(response)
+}
+
+/// Whether any place can be asked for: where Plane shows all there is.
+fn is_free(scene: &Scene, axes: [usize; 2]) -> bool {
+    scene.dims() == 2 && axes[0] != axes[1] && !scene.is_projected()
+}
+
+/// How far the arrow keys that were pressed in this frame move the mark; `None` where none was.
+fn arrows(ui: &Ui) -> Option<Vec2> {
+    let direction = |key: Key| match key {
+        Key::ArrowLeft => Some(vec2(-1.0, 0.0)),
+        Key::ArrowRight => Some(vec2(1.0, 0.0)),
+        Key::ArrowUp => Some(vec2(0.0, -1.0)),
+        Key::ArrowDown => Some(vec2(0.0, 1.0)),
+        _ => None,
+    };
+    ui.input(|input| {
+        let pressed = input.events.iter().filter_map(|event| match event {
+            Event::Key { key, pressed: true, modifiers, .. } if !modifiers.command && !modifiers.alt => {
+                direction(*key).map(|direction| direction * if modifiers.shift { FINE_STEP } else { STEP })
+            }
+            _ => None,
+        });
+        pressed.reduce(|sum, by| sum + by)
+    })
+}
+
+/// A local place in the file's own units, with no more digits than the screen can tell apart.
+fn coordinates(cloud: &PointCloud, camera: &PlaneCamera, axes: [usize; 2], at: [f64; 2]) -> Vec<f64> {
+    let decimals = (1.0 - camera.window.units_per_point.log10()).ceil().clamp(0.0, 17.0) as usize;
+    let mut coordinates = vec![0.0; cloud.dims()];
+    for (&axis, local) in axes.iter().zip(at) {
+        let value = cloud.axes()[axis].origin + local;
+        coordinates[axis] = format!("{value:.decimals$}").parse().unwrap_or(value);
+    }
+    coordinates
+}
+
+/// The row that is drawn nearest to a local place, of those that are wanted.
+fn nearest_row(drawn: &PointCloud, axes: [usize; 2], at: [f64; 2], wanted: impl Fn([f64; 2]) -> bool) -> Option<u32> {
+    let mut best: Option<(f64, u32)> = None;
+    for (row, point) in (0u32..).zip(drawn.points().chunks_exact(drawn.dims())) {
+        let away = [f64::from(point[axes[0]]) - at[0], f64::from(point[axes[1]]) - at[1]];
+        let far = away[0] * away[0] + away[1] * away[1];
+        if best.is_none_or(|(least, _)| far < least) && wanted(away) {
+            best = Some((far, row));
+        }
+    }
+    best.map(|(_, row)| row)
+}
+
+/// The next row in the direction of an arrow key, within the quarter about it.
+fn next_row(drawn: &PointCloud, axes: [usize; 2], at: [f64; 2], by: Vec2) -> Option<u32> {
+    let direction = [f64::from(by.x), -f64::from(by.y)];
+    nearest_row(drawn, axes, at, |away| {
+        let along = away[0] * direction[0] + away[1] * direction[1];
+        let across = (away[0] * direction[1] - away[1] * direction[0]).abs();
+        along > 0.0 && across <= along
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use egui::pos2;
+
+    use super::*;
+    use crate::app::state::PlaneWindow;
+    use crate::app::testing::cloud;
+
+    #[test]
+    fn places_have_the_digits_that_the_screen_can_tell_apart() {
+        let cloud = cloud(10, 2, 1);
+        let rect = Rect::from_min_size(pos2(0.0, 0.0), vec2(400.0, 400.0));
+        let camera = |units_per_point| PlaneCamera { rect, window: PlaneWindow { center: [0.0; 2], units_per_point } };
+        assert_eq!(coordinates(&cloud, &camera(0.005), [1, 0], [0.123_456_789, -7.0]), [-7.0, 0.1235]);
+        assert_eq!(coordinates(&cloud, &camera(25.0), [0, 1], [123.456, 5.5]), [123.0, 6.0]);
+    }
+
+    #[test]
+    fn arrow_keys_go_to_the_row_that_way() {
+        let cloud = cloud(300, 3, 2);
+        let at = place(&cloud, 5, [0, 2]);
+        let to = next_row(&cloud, [0, 2], at, vec2(8.0, 0.0)).expect("there are rows to the right");
+        let there = place(&cloud, to as usize, [0, 2]);
+        assert!(there[0] > at[0] && (there[1] - at[1]).abs() <= there[0] - at[0]);
+        let up = next_row(&cloud, [0, 2], at, vec2(0.0, -8.0)).expect("there are rows above");
+        assert!(place(&cloud, up as usize, [0, 2])[1] > at[1]);
+        assert_eq!(nearest_row(&cloud, [0, 2], at, |_| true), Some(5));
+    }
+}

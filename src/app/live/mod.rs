@@ -1,0 +1,149 @@
+//! The live query: dragged in Plane, picked, or typed as a place, and answered at once over points that stay in the
+//! engines.
+//!
+//! | part | does |
+//! |---|---|
+//! | [`Live`] | what is asked, and what is known of how long that takes |
+//! | `apply` | the one place that changes it: moves the query, asks, takes in replies |
+//! | `mark` | the query's mark in Plane, as a thing to take hold of |
+//! | `place` | the query's coordinates on the right, as fields |
+
+mod apply;
+mod mark;
+mod place;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+pub use mark::mark_ui;
+pub use place::place_ui;
+
+use super::derived::TheoryCurve;
+use super::session::{Answered, Picked};
+use crate::cloud::PointCloud;
+use crate::run::AskId;
+
+/// A question that is answered within this follows sliders and fields as they move.
+const SHORT: Duration = Duration::from_millis(100);
+
+/// n × d up to which a question is taken to be short before any was answered.
+const SURELY_SHORT: usize = 20_000_000;
+
+/// After so long an ask is worth a word in the status line.
+pub const NOTICED: Duration = Duration::from_millis(300);
+
+/// What panes ask of the live query.
+#[derive(Clone, Debug)]
+pub enum LiveAction {
+    /// It is taken hold of.
+    Grab,
+    /// It is moved to a place, in the file's own units.
+    To(Vec<f64>),
+    /// It is moved to a row of the cloud.
+    Snap(u32),
+    /// It stays where it is.
+    Release,
+    /// It goes back to where it was taken up.
+    Back,
+    /// The fields of its coordinates, as they are typed.
+    Type(Vec<String>),
+    /// It is moved to the place that is typed.
+    Apply,
+}
+
+/// The query before it was taken up.
+#[derive(Clone, Debug)]
+struct Before {
+    picked: Option<Picked>,
+    place: Option<Arc<PointCloud>>,
+    answered: Option<Answered>,
+    theory: Option<TheoryCurve>,
+}
+
+/// See the module.
+#[derive(Clone, Debug, Default)]
+pub struct Live {
+    /// The query, as a cloud of one row, where it is a place ([`Picked::Place`]).
+    place: Option<Arc<PointCloud>>,
+    before: Option<Before>,
+    /// Whether the query was chosen since the last run began: then it outlasts the run.
+    chosen: bool,
+    /// What is typed as its coordinates, until that is applied or the query moves.
+    typed: Option<Vec<String>>,
+    /// Which of the fields is wrong, and why.
+    wrong: Option<(usize, String)>,
+    /// The newest ask.
+    asked: AskId,
+    /// The first ask whose reply is of interest.
+    wanted: AskId,
+    /// The newest ask that was replied to, or that nobody waits for any more.
+    replied: AskId,
+    since: Option<Instant>,
+    /// How long the last reply took, where the points were there.
+    took: Option<Duration>,
+    /// Whether somebody dragged the query already, and needs not be told how.
+    known: bool,
+}
+
+impl Live {
+    /// The place that is the query, if it is one.
+    pub fn place(&self) -> Option<&Arc<PointCloud>> {
+        self.place.as_ref()
+    }
+
+    /// Whether the query is held, by the pointer or by keys.
+    pub fn is_held(&self) -> bool {
+        self.before.is_some()
+    }
+
+    /// Whether a reply is yet to come.
+    pub fn is_waiting(&self) -> bool {
+        self.replied < self.asked
+    }
+
+    /// Whether a reply has been waited for so long that it should be said.
+    pub fn is_slow(&self) -> bool {
+        self.is_waiting() && self.since.is_some_and(|since| since.elapsed() >= NOTICED)
+    }
+
+    /// How long the last reply took.
+    pub fn took(&self) -> Option<Duration> {
+        self.took
+    }
+
+    /// Whether a question about this cloud is answered so soon that it need not be asked for.
+    fn is_short(&self, cloud: &PointCloud) -> bool {
+        self.took.map_or(cloud.len().saturating_mul(cloud.dims()) <= SURELY_SHORT, |took| took <= SHORT)
+    }
+
+    /// The query is another one: replies to what was asked before are of no interest.
+    fn settle(&mut self) {
+        (self.wanted, self.replied) = (self.asked + 1, self.asked);
+        (self.typed, self.wrong) = (None, None);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::testing::cloud;
+
+    #[test]
+    fn what_is_short_is_measured_once_it_can_be() {
+        let cloud = cloud(100, 2, 1);
+        let mut live = Live::default();
+        assert!(live.is_short(&cloud), "so few points");
+        live.took = Some(Duration::from_millis(250));
+        assert!(!live.is_short(&cloud));
+        live.took = Some(Duration::from_millis(5));
+        assert!(live.is_short(&cloud));
+    }
+
+    #[test]
+    fn a_settled_query_waits_for_nobody() {
+        let mut live = Live { asked: 5, wanted: 3, replied: 3, typed: Some(vec!["1".to_owned()]), ..Live::default() };
+        assert!(live.is_waiting());
+        live.settle();
+        assert!(!live.is_waiting() && live.wanted == 6 && live.typed.is_none());
+    }
+}

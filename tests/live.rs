@@ -1,0 +1,262 @@
+//! The live query in the window: dragged, typed and asked for again as k changes.
+
+#![cfg(feature = "gui")]
+
+#[path = "common/window.rs"]
+mod driven;
+
+use std::time::{Duration, Instant};
+
+use driven::{Window, fill, press, small, until, until_answered, window};
+use egui::accesskit::Role;
+use egui::{Pos2, Vec2, vec2};
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
+use warpscope::app::App;
+use warpscope::app::commands::{Action, Command};
+use warpscope::app::session::Picked;
+use warpscope::app::state::State;
+use warpscope::cloud::PointCloud;
+use warpscope::run::QuerySpec;
+
+const MARK: &str = "Query, to be dragged";
+
+/// A window with an answered run, and a query that is one of its rows.
+fn answered(change: impl FnOnce(&mut State) + 'static) -> Window {
+    let mut window = window(|state| {
+        small(state);
+        change(state);
+    });
+    press(&mut window, "Run");
+    until_answered(&mut window);
+    window
+}
+
+fn mark(window: &Window) -> Pos2 {
+    window.get_by_role_and_label(Role::Button, MARK).rect().center()
+}
+
+/// Presses the query's mark and drags it by so many points of the screen, in a few steps.
+fn drag(window: &mut Window, by: Vec2) {
+    let from = mark(window);
+    window.drag_at(from);
+    window.step();
+    for step in 1..=4 {
+        window.hover_at(from + by * (step as f32 / 4.0));
+        window.step();
+    }
+}
+
+#[track_caller]
+fn until_settled(window: &mut Window) {
+    until(window, "an answer", |app| app.session().answered.is_some() && !app.is_busy() && app.session().theory.is_some() && !app.session().theory_lags);
+}
+
+/// Rows of the k nearest to coordinates of the file, by looking at all.
+fn nearest(cloud: &PointCloud, at: &[f64], k: usize) -> Vec<u32> {
+    let far = |row: usize| at.iter().enumerate().map(|(axis, at)| (cloud.coordinate(row, axis) - at).powi(2)).sum::<f64>();
+    let mut all: Vec<(f64, u32)> = (0..cloud.len()).map(|row| (far(row), row as u32)).collect();
+    all.sort_by(|a, b| a.partial_cmp(b).expect("finite"));
+    all.iter().take(k).map(|&(_, row)| row).collect()
+}
+
+/// The place that is asked for, whose answer is held against all points.
+#[track_caller]
+fn assert_at_place(app: &App) -> Vec<f64> {
+    let session = app.session();
+    let answered = session.answered.as_ref().expect("an answer");
+    let QuerySpec::At(at) = &answered.record.spec.queries else { panic!("{:?} is no place", answered.record.spec.queries) };
+    assert_eq!(session.picked, Some(Picked::Place));
+    let (place, row) = session.picked_point().expect("the place");
+    assert_eq!((0..place.dims()).map(|axis| place.coordinate(row, axis)).collect::<Vec<_>>(), *at, "the answer is to what is shown");
+    let found: Vec<u32> = answered.neighbors().map(|(row, _)| row).collect();
+    assert_eq!(found, nearest(&answered.record.cloud, at, answered.record.spec.k));
+    at.clone()
+}
+
+#[test]
+fn the_query_is_dragged_and_everything_follows() {
+    let mut window = answered(|_| ());
+    let before = window.state().session().answered.clone().expect("an answer");
+    drag(&mut window, vec2(70.0, -40.0));
+    let to = mark(&window);
+    until(&mut window, "an answer", |app| !app.is_busy());
+    // Still held: the answer came before it was let go.
+    assert!(window.state().session().live.is_held());
+    let at = assert_at_place(window.state());
+    let after = window.state().session().answered.clone().expect("an answer");
+    assert!(!before.neighbors().eq(after.neighbors()), "the neighbours are those of the new place");
+    assert!(after.counters().is_some() && after.record.convergence.queries() == 1, "with counters and convergence");
+    window.drop_at(to);
+    window.step();
+    until_settled(&mut window);
+    assert!(!window.state().session().live.is_held());
+    assert_eq!(assert_at_place(window.state()), at, "it stays where it was let go");
+    window.get_by_label("no row of the cloud");
+    assert!((mark(&window) - to).length() < 2.0, "the mark is where the pointer left it");
+    // The run is still there to be compared with.
+    assert!(window.state().session().compared_record().is_some());
+}
+
+#[test]
+fn escape_gives_the_old_query_back() {
+    let mut window = answered(|_| ());
+    let (picked, before) = (window.state().session().picked, window.state().session().answered.clone().expect("an answer"));
+    drag(&mut window, vec2(60.0, 30.0));
+    assert_eq!(window.state().session().picked, Some(Picked::Place));
+    window.key_press(egui::Key::Escape);
+    window.run_steps(2);
+    let back = |window: &Window| {
+        let session = window.state().session();
+        assert_eq!(session.picked, picked);
+        assert!(session.answered.as_ref().is_some_and(|answered| answered.query == before.query && std::sync::Arc::ptr_eq(&answered.record, &before.record)));
+    };
+    back(&window);
+    // The pointer is still down, and moves: the query stays.
+    let at = mark(&window);
+    window.hover_at(at + vec2(30.0, 30.0));
+    window.run_steps(3);
+    until(&mut window, "the end of asking", |app| !app.is_busy());
+    back(&window);
+    window.drop_at(at);
+    window.run_steps(2);
+    back(&window);
+}
+
+#[test]
+fn arrow_keys_move_the_query() {
+    let mut window = answered(|_| ());
+    let before = mark(&window);
+    window.get_by_role_and_label(Role::Button, MARK).focus();
+    window.run_steps(2);
+    window.key_press(egui::Key::ArrowRight);
+    window.run_steps(2);
+    window.key_press_modifiers(egui::Modifiers::SHIFT, egui::Key::ArrowUp);
+    window.run_steps(2);
+    until_settled(&mut window);
+    let moved = mark(&window) - before;
+    assert!((moved - vec2(8.0, -1.0)).length() < 0.5, "{moved:?}");
+    assert_at_place(window.state());
+    window.key_press(egui::Key::Escape);
+    window.run_steps(2);
+    assert!(matches!(window.state().session().picked, Some(Picked::Row(_))), "{:?}", window.state().session().picked);
+}
+
+#[test]
+fn a_place_is_typed() {
+    let mut window = answered(|_| ());
+    fill(&mut window, "x", "0.25");
+    window.get_by_label("Enter asks from there.");
+    assert!(matches!(window.state().session().picked, Some(Picked::Row(_))), "nothing moves before Enter");
+    fill(&mut window, "y", "north");
+    window.key_press(egui::Key::Enter);
+    window.run_steps(3);
+    window.get_by_label("“north” is not a number such as 51.507.");
+    assert!(matches!(window.state().session().picked, Some(Picked::Row(_))));
+    fill(&mut window, "y", "-3.5");
+    window.key_press(egui::Key::Enter);
+    window.run_steps(2);
+    until_settled(&mut window);
+    assert_eq!(assert_at_place(window.state()), [0.25, -3.5], "also far outside the cloud");
+    assert!(window.query_by_label("“north” is not a number such as 51.507.").is_none());
+}
+
+#[test]
+fn k_and_metric_act_at_once() {
+    let mut window = answered(|_| ());
+    for k in ["5", "17"] {
+        fill(&mut window, "k", k);
+        until(&mut window, "an answer", |app| {
+            !app.is_busy() && app.session().answered.as_ref().is_some_and(|answered| answered.record.spec.k.to_string() == k)
+        });
+        assert_eq!(window.state().session().answered.as_ref().map(|answered| answered.neighbors().len().to_string()), Some(k.to_owned()));
+        window.get_by_label(&format!("k = {k}, l2, lockstep"));
+    }
+    // The run's own k: the answer is the run's again.
+    fill(&mut window, "k", "8");
+    window.run_steps(2);
+    let session = window.state().session();
+    let of_run = session.answered.as_ref().zip(session.record.as_ref()).is_some_and(|(answered, record)| std::sync::Arc::ptr_eq(&answered.record, record));
+    assert!(of_run);
+    press(&mut window, "Angular");
+    until(&mut window, "an answer", |app| {
+        !app.is_busy() && app.session().answered.as_ref().is_some_and(|answered| answered.record.spec.metric.name() == "angular")
+    });
+    // What makes no sense asks nothing.
+    fill(&mut window, "k", "none");
+    window.run_steps(3);
+    assert!(!window.state().is_busy());
+    assert_eq!(window.state().session().answered.as_ref().map(|answered| answered.record.spec.k), Some(8));
+}
+
+#[test]
+fn in_three_dimensions_the_query_goes_from_row_to_row() {
+    let mut window = answered(|state| state.draft.generator = "uniform:n=400,d=3".to_owned());
+    let before = window.state().session().picked;
+    drag(&mut window, vec2(90.0, -60.0));
+    let to = mark(&window);
+    window.drop_at(to);
+    window.run_steps(2);
+    until_settled(&mut window);
+    let session = window.state().session();
+    let Some(Picked::Row(row)) = session.picked else { panic!("{:?} is no row", session.picked) };
+    assert_ne!(session.picked, before);
+    let answered = session.answered.as_ref().expect("an answer");
+    assert_eq!(answered.row(), row);
+    let at: Vec<f64> = (0..3).map(|axis| answered.record.cloud.coordinate(row as usize, axis)).collect();
+    assert_eq!(answered.neighbors().map(|(row, _)| row).collect::<Vec<_>>(), nearest(&answered.record.cloud, &at, 8));
+
+    // A place can be typed, in Space too.
+    for (axis, value) in [("x", "0.5"), ("y", "0.25"), ("z", "0.75")] {
+        fill(&mut window, axis, value);
+    }
+    window.key_press(egui::Key::Enter);
+    window.run_steps(2);
+    until_settled(&mut window);
+    assert_eq!(assert_at_place(window.state()), [0.5, 0.25, 0.75]);
+    window.state_mut().send(Command::ShowSpace);
+    window.run_steps(3);
+    assert_at_place(window.state());
+}
+
+#[test]
+fn asks_do_not_wait_for_a_run() {
+    let mut window = answered(|_| ());
+    // A run of minutes, which is cancelled in the end.
+    let mut draft = window.state().state().draft.clone();
+    (draft.repeats, draft.query_count) = ("10000".to_owned(), "500".to_owned());
+    window.state_mut().send(Action::SetDraft(Box::new(draft)));
+    window.state_mut().send(Command::Run);
+    window.run_steps(2);
+    assert!(window.state().is_busy());
+    let started = Instant::now();
+    drag(&mut window, vec2(50.0, 50.0));
+    let to = mark(&window);
+    window.drop_at(to);
+    until(&mut window, "an answer beside the run", |app| {
+        app.session().picked == Some(Picked::Place) && app.session().answered.as_ref().is_some_and(|answered| matches!(answered.record.spec.queries, QuerySpec::At(_)))
+    });
+    assert!(started.elapsed() < Duration::from_secs(20));
+    assert!(window.state().session().activity.is_busy(), "the run goes on");
+    window.state_mut().send(Command::Cancel);
+    until(&mut window, "the end", |app| !app.is_busy());
+    assert_eq!(window.state().session().picked, Some(Picked::Place));
+}
+
+#[test]
+fn a_run_leaves_a_place_the_query() {
+    let mut window = answered(|_| ());
+    drag(&mut window, vec2(40.0, -20.0));
+    let to = mark(&window);
+    window.drop_at(to);
+    until_settled(&mut window);
+    let at = assert_at_place(window.state());
+    press(&mut window, "Run");
+    until_answered(&mut window);
+    assert_eq!(assert_at_place(window.state()), at);
+    // Another cloud has no such place.
+    fill(&mut window, "Spec", "uniform:n=300,d=2");
+    press(&mut window, "Generate");
+    until(&mut window, "the cloud", |app| app.session().cloud.as_ref().is_some_and(|cloud| cloud.len() == 300));
+    assert_eq!(window.state().session().picked, None);
+    assert!(window.state().session().live.place().is_none());
+}

@@ -7,7 +7,6 @@ use super::derived::Derived;
 use super::export::{self, ExportDialog, ExportKind};
 use super::format;
 use super::handles::{Message, Then};
-use super::log::Level;
 use super::session::{Activity, FileColumns, Picked};
 use super::timeline::TimelineView;
 use crate::cloud::{CloudError, PointCloud, Source};

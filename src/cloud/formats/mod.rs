@@ -11,6 +11,7 @@ mod las;
 mod npy;
 mod npz;
 mod number;
+mod parts;
 mod ply;
 mod sheet;
 mod vectors;
@@ -19,6 +20,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use input::Input;
+pub use parts::{Part, file_of, path_of};
 use sheet::Want;
 pub use sheet::{ColumnInfo, ColumnKind, FileInfo, Sheet};
 
@@ -57,6 +59,14 @@ pub enum FormatError {
         /// The file.
         path: PathBuf,
     },
+    /// It holds several clouds, and it is open which is meant.
+    #[error("several clouds: say which with FILE:NAME; there are {}: {}", parts::list(parts), path.display())]
+    Parts {
+        /// All of them.
+        parts: Vec<Part>,
+        /// The file.
+        path: PathBuf,
+    },
     /// No column has a name that was asked for.
     #[error("{what}: {why}: {}", path.display())]
     NoColumn {
@@ -82,8 +92,33 @@ pub enum FormatError {
     Cancelled,
 }
 
+impl FormatError {
+    /// The file that it speaks of.
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Io { path, .. }
+            | Self::Malformed { path, .. }
+            | Self::Unsupported { path, .. }
+            | Self::Parts { path, .. }
+            | Self::NoColumn { path, .. }
+            | Self::Column { path, .. } => Some(path),
+            Self::Cancelled => None,
+        }
+    }
+
+    /// The message without the path, for lists about one file.
+    pub fn reason(&self) -> String {
+        let message = self.to_string();
+        let end = self.path().map(|path| format!(": {}", path.display())).unwrap_or_default();
+        message.strip_suffix(&end).unwrap_or(&message).to_owned()
+    }
+}
+
 /// Finds the 1-based line of a record.
 type LineOf = fn(&Input<'_>, u64) -> Result<u64, FormatError>;
+
+/// Lists the clouds of a file.
+type ListParts = fn(&Input<'_>) -> Result<Vec<Part>, FormatError>;
 
 /// A file format that is read.
 #[derive(Clone, Copy, Debug)]
@@ -99,6 +134,8 @@ pub struct Format {
     /// Whether gzip may be around it.
     gzip: bool,
     read: fn(&Input<'_>, &Want<'_>) -> Result<Sheet, FormatError>,
+    /// Lists the clouds of a file, where it can hold several; `read` then reads the one of [`parts::choose`].
+    parts: Option<ListParts>,
     /// The 1-based line of a record, where records are lines.
     line_of: Option<LineOf>,
 }
@@ -119,6 +156,7 @@ pub fn registry() -> &'static [Format] {
             magic: &[],
             gzip: true,
             read: delimited::read,
+            parts: None,
             line_of: Some(delimited::line_of_record),
         },
         Format {
@@ -128,15 +166,17 @@ pub fn registry() -> &'static [Format] {
             magic: &[b"\x93NUMPY"],
             gzip: false,
             read: npy::read,
+            parts: None,
             line_of: None,
         },
         Format {
             name: "NumPy archive",
             extensions: &["npz"],
-            about: "its two-dimensional array, or FILE.npz:NAME",
+            about: "its two-dimensional array, or FILE:NAME",
             magic: &[b"PK\x03\x04", b"PK\x05\x06"],
             gzip: false,
             read: npz::read,
+            parts: Some(npz::parts),
             line_of: None,
         },
         Format {
@@ -146,6 +186,7 @@ pub fn registry() -> &'static [Format] {
             magic: &[],
             gzip: false,
             read: vectors::read_texmex,
+            parts: None,
             line_of: None,
         },
         Format {
@@ -155,6 +196,7 @@ pub fn registry() -> &'static [Format] {
             magic: &[],
             gzip: false,
             read: vectors::read_big_ann,
+            parts: None,
             line_of: None,
         },
         Format {
@@ -164,6 +206,7 @@ pub fn registry() -> &'static [Format] {
             magic: &[b"ply\n", b"ply\r"],
             gzip: false,
             read: ply::read,
+            parts: None,
             line_of: None,
         },
         Format {
@@ -173,6 +216,7 @@ pub fn registry() -> &'static [Format] {
             magic: &[b"LASF"],
             gzip: false,
             read: las::read,
+            parts: None,
             line_of: None,
         },
     ];
@@ -224,6 +268,16 @@ pub fn describe(path: &Path, progress: &dyn Progress) -> Result<FileInfo, Format
     Ok(open(path, progress)?.info())
 }
 
+/// The clouds of a file that can hold several, in its order; none where its format holds one. Each is read as
+/// `FILE:NAME` ([`path_of`]), and a part that `path` names makes no difference.
+///
+/// # Errors
+/// See [`FormatError`].
+pub fn parts(path: &Path, progress: &dyn Progress) -> Result<Vec<Part>, FormatError> {
+    let input = Input::new(path, progress)?;
+    recognise(&input)?.parts.map_or_else(|| Ok(Vec::new()), |list| list(&input))
+}
+
 /// The 1-based line on which a record begins, if the file is text and can still be read.
 pub(super) fn line_of_record(path: &Path, record: u64, progress: &dyn Progress) -> Option<u64> {
     let input = Input::new(path, progress).ok()?;
@@ -233,6 +287,9 @@ pub(super) fn line_of_record(path: &Path, record: u64, progress: &dyn Progress) 
 fn scan(path: &Path, want: &Want<'_>, progress: &dyn Progress) -> Result<Sheet, FormatError> {
     let input = Input::new(path, progress)?;
     let format = recognise(&input)?;
+    if let (None, Some(name)) = (format.parts, input.part()) {
+        return Err(input.malformed(format!("part `{name}`"), format!("a {} holds one cloud; leave the name out", format.name)));
+    }
     (format.read)(&input, want)
 }
 

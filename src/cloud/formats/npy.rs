@@ -29,7 +29,7 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
 /// An array's header.
 #[derive(Debug)]
 pub(super) struct Header {
-    number: Number,
+    pub number: Number,
     endian: Endian,
     fortran: bool,
     pub rows: usize,

@@ -11,6 +11,7 @@ use super::export::{self, ExportDialog, ExportKind, PaneData};
 use super::handles::{Message, PendingPicture, Running, Then};
 use super::lesson::{LessonFile, RangeDraft};
 use super::loader::{LoadJob, Loading};
+use super::selection::{Choice, How, SelectAction};
 use super::session::{Answered, Picked};
 use super::state::{self, PaneKind, PlaneWindow};
 use super::tokens::Look;
@@ -34,6 +35,7 @@ impl App {
             Action::SetConvergence(view) => self.state.convergence = view,
             Action::PickRow(row) => self.pick_row(row),
             Action::PickQuery(query) => self.pick_query(query),
+            Action::Select(action) => self.select(action),
             Action::SelectRank(rank) => self.session.rank = rank,
             Action::SetLook(look) => self.set_look(look),
             Action::Lesson(action) => self.lesson_action(action),
@@ -69,6 +71,10 @@ impl App {
                 (self.state.space.target, self.state.space.distance) = (view.target, view.distance);
             }
             Command::FocusQuery => self.focus_query(),
+            Command::SelectAll => self.select(SelectAction::Choose { what: Choice::All, how: How::Replace, by: "everything".to_owned() }),
+            Command::SelectNone => self.select(SelectAction::Clear),
+            Command::InvertSelection => self.select(SelectAction::Choose { what: Choice::Rest, how: How::Replace, by: "inverted".to_owned() }),
+            Command::GrowSelection => self.grow_selection(),
             Command::NextLook => {
                 let at = Look::ALL.iter().position(|&look| look == self.look()).unwrap_or(0);
                 self.set_look(Look::ALL[(at + 1) % Look::ALL.len()]);
@@ -252,9 +258,10 @@ impl App {
     /// Fills Plane and Space with the picked query and its neighbours.
     fn focus_query(&mut self) {
         let Some((cloud, row)) = self.session.picked_point() else { return };
+        let Some(scene) = self.session.scene() else { return };
+        let (data, cloud) = (scene.data(), scene.drawn(cloud));
         let Some(answered) = &self.session.answered else { return };
         let reach = |from: &[f64], axes: &[usize]| {
-            let data = &answered.record.cloud;
             let far = |row: u32| axes.iter().zip(from).map(|(&axis, from)| (camera::along(data, row as usize, axis) - from).powi(2)).sum::<f64>();
             answered.neighbors().map(|(row, _)| far(row)).fold(0.0, f64::max).sqrt()
         };

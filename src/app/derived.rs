@@ -2,8 +2,8 @@
 //! all queries. Made once per record, on a thread.
 
 use crate::engines::lockstep;
-use crate::knn::Metric;
 use crate::knn::theory::expected_max_distance;
+use crate::knn::{Counters, Metric};
 use crate::run::{QuerySpec, RunRecord, RunSpec, pose};
 
 /// How many points of the convergence's band are worked out.
@@ -44,29 +44,37 @@ pub struct Derived {
 impl Derived {
     /// Works it out.
     pub fn of(record: &RunRecord) -> Self {
-        let band_queries = record.convergence.queries().min(BAND_QUERIES);
-        Self { merges: histogram(record), band: band(record, band_queries), band_queries }
+        let queries: Vec<usize> = spread(record.convergence.queries(), BAND_QUERIES).collect();
+        Self { merges: histogram(&record.counters), band: band(record, &queries), band_queries: queries.len() }
     }
 }
 
-fn histogram(record: &RunRecord) -> Vec<(u32, u64)> {
+/// At most so many of the numbers below `count`, evenly spread.
+pub fn spread(count: usize, most: usize) -> impl Iterator<Item = usize> {
+    let shown = count.min(most);
+    (0..shown).map(move |at| at * count / shown)
+}
+
+/// How many queries needed how many merges, ascending, only those that occur.
+pub fn histogram<'a>(counters: impl IntoIterator<Item = &'a Counters>) -> Vec<(u32, u64)> {
     let mut counts = std::collections::BTreeMap::new();
-    for counters in &record.counters {
+    for counters in counters {
         *counts.entry(counters.merges).or_insert(0) += 1;
     }
     counts.into_iter().collect()
 }
 
-fn band(record: &RunRecord, queries: usize) -> Vec<Band> {
-    if queries == 0 {
+/// The convergence of some queries.
+pub fn band(record: &RunRecord, queries: &[usize]) -> Vec<Band> {
+    if queries.is_empty() {
         return Vec::new();
     }
     let n = record.cloud.len() as f64;
     let first = (searched_k(&record.spec) as f64).min(n).max(1.0);
     let steps: Vec<f64> = (0..BAND_STEPS).map(|step| first * (n / first).powf(step as f64 / (BAND_STEPS - 1) as f64)).collect();
-    let mut columns: Vec<Vec<f32>> = (0..BAND_STEPS).map(|_| Vec::with_capacity(queries)).collect();
-    for at in 0..queries {
-        let (seen, distances) = record.convergence.of(at * record.convergence.queries() / queries);
+    let mut columns: Vec<Vec<f32>> = (0..BAND_STEPS).map(|_| Vec::with_capacity(queries.len())).collect();
+    for &query in queries {
+        let (seen, distances) = record.convergence.of(query);
         let mut entry = 0;
         for (column, &points_seen) in columns.iter_mut().zip(&steps) {
             // A hair of slack: the last step is n up to rounding.

@@ -21,6 +21,7 @@ impl App {
             self.event(event);
         }
         self.poll_loading();
+        self.poll_selecting();
         while let Some(message) = self.handles.try_recv() {
             self.message(message);
         }
@@ -90,6 +91,7 @@ impl App {
         });
         self.session.record = Some(record);
         self.session.derived = None;
+        self.reselect();
         let waiting = self.handles.waiting_pick.take();
         match (self.session.picked, waiting) {
             (Some(Picked::Row(row)), _) if let Some(query) = self.session.query_of_row(row) => self.pick_query(query),
@@ -149,6 +151,7 @@ impl App {
             self.handles.worker.cancel();
         }
         self.handles.forget();
+        self.forget_selection();
         let session = &mut self.session;
         (session.record, session.derived, session.theory) = (None, None, None);
         (session.picked, session.answered, session.rank) = (None, None, None);

@@ -20,6 +20,10 @@ pub enum Command {
     LessonOfQuery,
     FitView,
     FocusQuery,
+    SelectAll,
+    SelectNone,
+    InvertSelection,
+    GrowSelection,
     ToggleProblem,
     ToggleSelection,
     ScaleUp,
@@ -107,6 +111,8 @@ impl Command {
     pub const FILE: [Self; 3] = [Self::Open, Self::SaveWindow, Self::Quit];
     /// Of the Query menu.
     pub const QUERY: [Self; 5] = [Self::Run, Self::Cancel, Self::NextQuery, Self::PreviousQuery, Self::LessonOfQuery];
+    /// Of the Edit menu.
+    pub const EDIT: [Self; 4] = [Self::SelectAll, Self::SelectNone, Self::InvertSelection, Self::GrowSelection];
     /// Of the View menu, before the panes, looks and scales.
     pub const VIEW: [Self; 5] = [Self::FitView, Self::FocusQuery, Self::ToggleProblem, Self::ToggleSelection, Self::ResetLayout];
     /// Of the View menu.
@@ -157,6 +163,17 @@ impl Command {
             Self::FocusQuery => {
                 entry(Explorer, Some((PLAIN, Key::Z)), "Zoom to the query", "Show the picked query and its neighbours large in Plane and Space.")
             }
+            Self::SelectAll => entry(Explorer, Some((COMMAND, Key::A)), "Select all", "All rows of the cloud, and all queries of the run."),
+            Self::SelectNone => entry(Explorer, Some((COMMAND_SHIFT, Key::A)), "Select nothing", "The query stays."),
+            Self::InvertSelection => {
+                entry(Explorer, Some((COMMAND_SHIFT, Key::I)), "Invert the selection", "What was not selected is, and what was is not.")
+            }
+            Self::GrowSelection => entry(
+                Explorer,
+                Some((PLAIN, Key::G)),
+                "Grow to the neighbours",
+                "Add the neighbours of the selected queries; where nothing is selected, select those of the picked one.",
+            ),
             Self::ToggleProblem => {
                 entry(Both, Some((COMMAND, Key::B)), "Show or hide the problem", "The panel on the left; in the lesson, that of the lessons.")
             }
@@ -248,7 +265,8 @@ impl Command {
 
     /// Whether somebody who types text means the text.
     pub fn is_typed(self) -> bool {
-        self.entry().keys.is_some_and(|(modifiers, _)| !modifiers.command) && self != Self::Cancel
+        let of_text = matches!(self, Self::SelectAll);
+        of_text || (self.entry().keys.is_some_and(|(modifiers, _)| !modifiers.command) && self != Self::Cancel)
     }
 
     /// Shows a pane.

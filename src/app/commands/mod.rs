@@ -12,6 +12,7 @@ use super::draft::Draft;
 use super::export::{ExportDialog, ExportKind};
 use super::lesson::LessonAction;
 use super::parts::PartsAction;
+use super::selection::SelectAction;
 use super::state::{ConvergenceView, PlaneView, SpaceView};
 use super::tokens::Look;
 
@@ -38,6 +39,8 @@ pub enum Action {
     PickRow(u32),
     /// A query of the record is the query.
     PickQuery(usize),
+    /// Something of the selection.
+    Select(SelectAction),
     /// A neighbour is selected in the table.
     SelectRank(Option<usize>),
     /// The look of the window.
@@ -75,6 +78,12 @@ impl From<LessonAction> for Action {
 impl From<PartsAction> for Action {
     fn from(action: PartsAction) -> Self {
         Self::Parts(action)
+    }
+}
+
+impl From<SelectAction> for Action {
+    fn from(action: SelectAction) -> Self {
+        Self::Select(action)
     }
 }
 

@@ -4,6 +4,7 @@
 //! every column's name, and the values of those that may be wanted. No reader allocates by a number in a header before
 //! that number was held against the size of the file, and none panics on what a file holds.
 
+mod columns;
 mod contain;
 mod delimited;
 mod input;
@@ -19,6 +20,7 @@ mod vectors;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+pub use columns::{Cell, ColumnData, MAX_CATEGORIES, Records, column, records};
 use input::Input;
 pub use parts::{Part, file_of, path_of};
 use sheet::Want;
@@ -120,6 +122,9 @@ type LineOf = fn(&Input<'_>, u64) -> Result<u64, FormatError>;
 /// Lists the clouds of a file.
 type ListParts = fn(&Input<'_>) -> Result<Vec<Part>, FormatError>;
 
+/// Reads all columns of a few records.
+type RecordsOf = fn(&Input<'_>, &[u64]) -> Result<Records, FormatError>;
+
 /// A file format that is read.
 #[derive(Clone, Copy, Debug)]
 pub struct Format {
@@ -138,6 +143,8 @@ pub struct Format {
     parts: Option<ListParts>,
     /// The 1-based line of a record, where records are lines.
     line_of: Option<LineOf>,
+    /// All columns of a few records, where that can be had without a [`Sheet`] of everything.
+    records: Option<RecordsOf>,
 }
 
 impl Format {
@@ -158,6 +165,7 @@ pub fn registry() -> &'static [Format] {
             read: delimited::read,
             parts: None,
             line_of: Some(delimited::line_of_record),
+            records: Some(delimited::records),
         },
         Format {
             name: "NumPy array",
@@ -168,6 +176,7 @@ pub fn registry() -> &'static [Format] {
             read: npy::read,
             parts: None,
             line_of: None,
+            records: Some(npy::records),
         },
         Format {
             name: "NumPy archive",
@@ -178,6 +187,7 @@ pub fn registry() -> &'static [Format] {
             read: npz::read,
             parts: Some(npz::parts),
             line_of: None,
+            records: None,
         },
         Format {
             name: "TEXMEX vector file",
@@ -188,6 +198,7 @@ pub fn registry() -> &'static [Format] {
             read: vectors::read_texmex,
             parts: None,
             line_of: None,
+            records: Some(vectors::texmex_records),
         },
         Format {
             name: "Big-ANN vector file",
@@ -198,6 +209,7 @@ pub fn registry() -> &'static [Format] {
             read: vectors::read_big_ann,
             parts: None,
             line_of: None,
+            records: Some(vectors::big_ann_records),
         },
         Format {
             name: "PLY file",
@@ -208,16 +220,18 @@ pub fn registry() -> &'static [Format] {
             read: ply::read,
             parts: None,
             line_of: None,
+            records: Some(ply::records),
         },
         Format {
             name: "LAS or LAZ file",
             extensions: &["las", "laz"],
-            about: "LAS 1.0 to 1.4 and LAZ: x, y, z",
+            about: "LAS 1.0 to 1.4 and LAZ: x, y, z and the other fields",
             magic: &[b"LASF"],
             gzip: false,
             read: las::read,
             parts: None,
             line_of: None,
+            records: Some(las::records),
         },
     ];
     REGISTRY
@@ -287,14 +301,20 @@ pub(super) fn line_of_record(path: &Path, record: u64, progress: &dyn Progress) 
 fn scan(path: &Path, want: &Want<'_>, progress: &dyn Progress) -> Result<Sheet, FormatError> {
     let input = Input::new(path, progress)?;
     let format = recognise(&input)?;
-    if let (None, Some(name)) = (format.parts, input.part()) {
-        return Err(input.malformed(format!("part `{name}`"), format!("a {} holds one cloud; leave the name out", format.name)));
-    }
     (format.read)(&input, want)
 }
 
-/// The format that the name and the first bytes agree on.
+/// The format of a file, which has parts if one is named.
 fn recognise(input: &Input<'_>) -> Result<&'static Format, FormatError> {
+    let format = recognise_name(input)?;
+    if let (None, Some(name)) = (format.parts, input.part()) {
+        return Err(input.malformed(format!("part `{name}`"), format!("a {} holds one cloud; leave the name out", format.name)));
+    }
+    Ok(format)
+}
+
+/// The format that the name and the first bytes agree on.
+fn recognise_name(input: &Input<'_>) -> Result<&'static Format, FormatError> {
     let mut head = Vec::new();
     input.open()?.take(4096).read_to_end(&mut head).map_err(|why| input.io(why))?;
     if head.is_empty() {

@@ -24,7 +24,7 @@ use input::Input;
 use sheet::Want;
 pub use sheet::{ColumnInfo, ColumnKind, FileInfo, Sheet};
 
-use super::{ColumnChoice, Table};
+use super::{ColumnChoice, Coordinates};
 use crate::progress::Progress;
 
 /// Why a file is not read. The path is always last.
@@ -218,7 +218,7 @@ const GZIP: &[u8] = &[0x1f, 0x8b];
 ///
 /// # Errors
 /// See [`FormatError`].
-pub fn read(path: &Path, columns: &ColumnChoice, progress: &dyn Progress) -> Result<Table, FormatError> {
+pub fn read(path: &Path, columns: &ColumnChoice, progress: &dyn Progress) -> Result<Coordinates, FormatError> {
     scan(path, &Want::Chosen(columns), progress)?.into_table(columns)
 }
 

@@ -47,7 +47,7 @@ fn an_array_can_be_named() {
         let path = format!("{}:{name}", sample.path.display());
         read(std::path::Path::new(&path), &ColumnChoice::Default, &Silent)
     };
-    assert_eq!(named("two").unwrap().values, [7.0, 7.0]);
+    assert_eq!(named("two").unwrap().values, vec![7.0f32, 7.0].into());
     assert!(named("three").unwrap_err().to_string().starts_with("array `three`: there is none; there are `one` (2 × 2), `two` (1 × 2): "));
     assert_eq!(sample.error(), "several arrays: say which with FILE.npz:NAME; there are `one` (2 × 2), `two` (1 × 2)");
     let info = describe(std::path::Path::new(&format!("{}:two", sample.path.display())), &Silent).unwrap();

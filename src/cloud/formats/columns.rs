@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::input::Input;
 use super::sheet::{ColumnKind, Sheet, Want};
 use super::{FormatError, recognise};
+use crate::cloud::Values;
 use crate::progress::Progress;
 
 /// The most different texts that a column may have as categories.
@@ -158,7 +159,10 @@ impl Sheet {
             return Ok(ColumnData::Numbers(vec![f64::NAN; self.rows as usize]));
         };
         let width = self.kept.len();
-        Ok(ColumnData::Numbers(if width == 1 { self.values } else { self.values.into_iter().skip(place).step_by(width).collect() }))
+        Ok(ColumnData::Numbers(match self.values {
+            Values::F64(values) if width == 1 => values,
+            values => (place..values.len()).step_by(width).map(|at| values.get(at)).collect(),
+        }))
     }
 
     /// All columns of some records, as far as they were kept.
@@ -169,8 +173,8 @@ impl Sheet {
                 return Err(no_record(record, self.rows, &self.path));
             }
             let mut cells = vec![Cell::Missing; self.columns.len()];
-            for (&at, &value) in self.kept.iter().zip(&self.values[record as usize * width..]) {
-                cells[at] = number_cell(value);
+            for (place, &at) in self.kept.iter().enumerate() {
+                cells[at] = number_cell(self.values.get(record as usize * width + place));
             }
             Ok(cells)
         };

@@ -26,7 +26,7 @@ pub use parts::{Part, file_of, path_of};
 use sheet::Want;
 pub use sheet::{ColumnInfo, ColumnKind, FileInfo, Sheet};
 
-use super::{ColumnChoice, Table};
+use super::{ColumnChoice, Coordinates};
 use crate::progress::Progress;
 
 /// Why a file is not read. The path is always last.
@@ -262,7 +262,7 @@ const GZIP: &[u8] = &[0x1f, 0x8b];
 ///
 /// # Errors
 /// See [`FormatError`].
-pub fn read(path: &Path, columns: &ColumnChoice, progress: &dyn Progress) -> Result<Table, FormatError> {
+pub fn read(path: &Path, columns: &ColumnChoice, progress: &dyn Progress) -> Result<Coordinates, FormatError> {
     scan(path, &Want::Chosen(columns), progress)?.into_table(columns)
 }
 

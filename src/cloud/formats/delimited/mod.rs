@@ -53,10 +53,10 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
             });
         }
         if text.rows == SETTLED {
-            values = drop_text(values, &mut kept, &columns).map_err(|count| no_memory(count, input.path().to_owned()))?;
+            values = drop_text(values, &mut kept, &columns).map_err(|count| no_memory(count, size_of::<f64>(), input.path().to_owned()))?;
         }
     }
-    values = drop_text(values, &mut kept, &columns).map_err(|count| no_memory(count, input.path().to_owned()))?;
+    values = drop_text(values, &mut kept, &columns).map_err(|count| no_memory(count, size_of::<f64>(), input.path().to_owned()))?;
     for &at in &kept {
         // A table without records still has its columns.
         if text.rows > 0 && !filled[at] {
@@ -64,7 +64,7 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
         }
     }
     let Text { format, rows, skipped, .. } = text;
-    Ok(Sheet { path: input.path().to_owned(), format, columns, kept, rows, values, skipped })
+    Ok(Sheet { path: input.path().to_owned(), format, columns, kept, rows, values: values.into(), skipped })
 }
 
 /// Reads the fields of one column as texts: those before the first that is not a number are texts then, too.
@@ -80,7 +80,7 @@ fn read_texts(input: &Input<'_>, at: usize) -> Result<Sheet, FormatError> {
     let Text { format, mut columns, rows, skipped, .. } = text;
     columns[at].kind = ColumnKind::Text;
     columns[at].texts = Some(texts);
-    Ok(Sheet { path: input.path().to_owned(), format, columns, kept: Vec::new(), rows, values: Vec::new(), skipped })
+    Ok(Sheet { path: input.path().to_owned(), format, columns, kept: Vec::new(), rows, values: Vec::<f64>::new().into(), skipped })
 }
 
 /// All columns of some records.

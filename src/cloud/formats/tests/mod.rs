@@ -34,7 +34,7 @@ impl Sample {
         Self { path, _folder: folder }
     }
 
-    fn read(&self, columns: &str) -> Result<Table, FormatError> {
+    fn read(&self, columns: &str) -> Result<Coordinates, FormatError> {
         read(&self.path, &columns.parse().unwrap(), &Silent)
     }
 
@@ -46,7 +46,7 @@ impl Sample {
     /// Names and values of the chosen columns.
     fn table(&self, columns: &str) -> (Vec<String>, Vec<f64>) {
         let table = self.read(columns).unwrap();
-        (table.columns.into_iter().map(|column| column.name).collect(), table.values)
+        (table.columns.into_iter().map(|column| column.name).collect(), table.values.iter().collect())
     }
 
     fn info(&self) -> FileInfo {

@@ -3,23 +3,19 @@
 //! A record is a line, or several where a quoted field holds line ends. Blank lines and lines that begin with `#` are no
 //! records. A column holds numbers when every field that is not empty (nor NA, NaN, null, none) parses as one.
 
-mod bounded;
-mod cell;
 mod dialect;
 mod header;
 mod records;
 
-use std::io::{BufRead, BufReader, Chain, Cursor, Read};
+use std::io::{BufRead, Chain, Cursor, Read};
 
-use bounded::Bounded;
-use cell::Cell;
 use dialect::Dialect;
-use flate2::bufread::MultiGzDecoder;
 use records::Records;
 
+use super::cell::{self, Cell};
 use super::input::Input;
 use super::sheet::{ColumnKind, Sheet, SheetColumn, Want, gather, no_memory};
-use super::{FormatError, GZIP};
+use super::{FormatError, unpacked};
 
 /// How much is looked at to find the delimiter and the header.
 const SAMPLE: u64 = 1 << 18;
@@ -59,7 +55,7 @@ struct Text<R> {
 
 impl<'a> Text<Chain<Cursor<Vec<u8>>, Box<dyn BufRead + 'a>>> {
     fn open(input: &Input<'a>) -> Result<Self, FormatError> {
-        let (mut stream, gzip) = open(input)?;
+        let (mut stream, gzip) = unpacked::text(input)?;
         let mut sample = Vec::new();
         stream.by_ref().take(SAMPLE).read_to_end(&mut sample).map_err(|why| input.io(why))?;
         check_encoding(&sample, input)?;
@@ -72,18 +68,6 @@ impl<'a> Text<Chain<Cursor<Vec<u8>>, Box<dyn BufRead + 'a>>> {
         let header = header::detect(Records::new(&sample[..], &dialect), &dialect).map_err(|why| input.io(why))?;
         Ok(Self { records: Records::new(Cursor::new(sample).chain(stream), &dialect), dialect, header, gzip })
     }
-}
-
-/// The text without gzip and byte order mark, and whether there was gzip.
-fn open<'a>(input: &Input<'a>) -> Result<(Box<dyn BufRead + 'a>, bool), FormatError> {
-    let mut file = input.open()?;
-    let gzip = file.fill_buf().map_err(|why| input.io(why))?.starts_with(GZIP);
-    let mut stream: Box<dyn BufRead + 'a> =
-        if gzip { Box::new(BufReader::with_capacity(1 << 17, Bounded::new(MultiGzDecoder::new(file), input.size()))) } else { Box::new(file) };
-    if stream.fill_buf().map_err(|why| input.io(why))?.starts_with(b"\xef\xbb\xbf") {
-        stream.consume(3);
-    }
-    Ok((stream, gzip))
 }
 
 /// Text is bytes without NUL; UTF-16 is full of them.
@@ -189,7 +173,7 @@ fn drop_text(values: Vec<f64>, kept: &mut Vec<usize>, columns: &[SheetColumn]) -
 
 /// The 1-based line of the record that begins at or, with blank lines and comments between, after a byte of the text.
 fn line_of(start: u64, line_end: u8, input: &Input<'_>) -> Result<u64, FormatError> {
-    let (mut stream, _) = open(input)?;
+    let (mut stream, _) = unpacked::text(input)?;
     let mut before = 0;
     let mut line = 0;
     let mut text = Vec::new();

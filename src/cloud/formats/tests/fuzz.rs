@@ -28,6 +28,13 @@ fn valid() -> Vec<(&'static str, Vec<u8>)> {
         ("a.las", las::scan(1, false, 20)),
         ("a.laz", las::scan(3, true, 200)),
         ("a.laz", las::scan(7, true, 200)),
+        ("a.pcd", pcd::ascii()),
+        ("a.pcd", pcd::binary()),
+        ("a.pcd", pcd::compressed()),
+        ("a.idx", idx::idx(8, &[4, 2, 2], &[9; 16])),
+        ("a.idx.gz", gzip(idx::idx(13, &[2, 3], &[1; 24]))),
+        ("a.vec", words::glove(4)),
+        ("a.txt", [b"10 30\n", &words::glove(30)[..]].concat()),
     ]
 }
 
@@ -94,6 +101,7 @@ proptest! {
     fn any_text_returns(text in "[0-9a-z,;\\t\" .#\r\n-]{0,200}") {
         try_to_read("a.csv", text.as_bytes());
         try_to_read("a.txt", text.as_bytes());
+        try_to_read("a.vec", text.as_bytes());
     }
 }
 

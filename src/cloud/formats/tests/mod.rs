@@ -1,12 +1,15 @@
 //! Every format, on files made here.
 
 mod fuzz;
+mod idx;
 mod las;
 mod npy;
 mod npz;
+mod pcd;
 mod ply;
 mod text;
 mod vectors;
+mod words;
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -83,7 +86,7 @@ fn names_and_contents_must_agree() {
         ("a.csv", &b"\x93NUMPY\x01\x00"[..], "named .csv: it begins like a NumPy array; rename it to .npy"),
         ("a.npy", b"1,2\n", "named .npy: it does not begin like a NumPy array"),
         ("a.csv.gz", b"1,2\n", "named .gz: it does not begin like gzip"),
-        ("a.pcd", b"# .PCD v0.7", "PCD files are not read: convert it to PLY"),
+        ("a.mat", b"MATLAB 5.0", "MATLAB files are not read: write the matrix as .npy"),
         ("a.csv", b"\x89HDF\r\n\x1a\n\0\0", "HDF5 files are not read"),
         ("a.parquet", b"PAR1....", "Parquet files are not read"),
         ("a.h5", b"\x89HDF\r\n\x1a\n", "HDF5 files are not read"),

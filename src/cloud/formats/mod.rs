@@ -6,6 +6,7 @@
 
 mod bounded;
 mod cell;
+mod columns;
 mod contain;
 mod delimited;
 mod idx;
@@ -25,6 +26,7 @@ mod words;
 use std::io;
 use std::path::{Path, PathBuf};
 
+pub use columns::{Cell, ColumnData, MAX_CATEGORIES, Records, column, records};
 use input::Input;
 use recognise::recognise;
 use sheet::Want;
@@ -93,6 +95,9 @@ pub enum FormatError {
 /// Finds the 1-based line of a record.
 type LineOf = fn(&Input<'_>, u64) -> Result<u64, FormatError>;
 
+/// Reads all columns of a few records.
+type RecordsOf = fn(&Input<'_>, &[u64]) -> Result<Records, FormatError>;
+
 /// A file format that is read.
 #[derive(Clone, Copy, Debug)]
 pub struct Format {
@@ -111,6 +116,8 @@ pub struct Format {
     read: fn(&Input<'_>, &Want<'_>) -> Result<Sheet, FormatError>,
     /// The 1-based line of a record, where records are lines.
     line_of: Option<LineOf>,
+    /// All columns of a few records, where that can be had without a [`Sheet`] of everything.
+    records: Option<RecordsOf>,
 }
 
 /// For formats that are known by their names or magic alone.
@@ -136,6 +143,7 @@ pub fn registry() -> &'static [Format] {
             gzip: true,
             read: delimited::read,
             line_of: Some(delimited::line_of_record),
+            records: Some(delimited::records),
         },
         Format {
             name: "word vectors",
@@ -146,6 +154,7 @@ pub fn registry() -> &'static [Format] {
             gzip: true,
             read: words::read,
             line_of: Some(words::line_of_record),
+            records: Some(words::records),
         },
         Format {
             name: "NumPy array",
@@ -156,6 +165,7 @@ pub fn registry() -> &'static [Format] {
             gzip: false,
             read: npy::read,
             line_of: None,
+            records: Some(npy::records),
         },
         Format {
             name: "NumPy archive",
@@ -166,6 +176,7 @@ pub fn registry() -> &'static [Format] {
             gzip: false,
             read: npz::read,
             line_of: None,
+            records: None,
         },
         Format {
             name: "TEXMEX vector file",
@@ -176,6 +187,7 @@ pub fn registry() -> &'static [Format] {
             gzip: false,
             read: vectors::read_texmex,
             line_of: None,
+            records: Some(vectors::texmex_records),
         },
         Format {
             name: "Big-ANN vector file",
@@ -186,6 +198,7 @@ pub fn registry() -> &'static [Format] {
             gzip: false,
             read: vectors::read_big_ann,
             line_of: None,
+            records: Some(vectors::big_ann_records),
         },
         Format {
             name: "IDX file",
@@ -196,6 +209,7 @@ pub fn registry() -> &'static [Format] {
             gzip: true,
             read: idx::read,
             line_of: None,
+            records: None,
         },
         Format {
             name: "PLY file",
@@ -206,6 +220,7 @@ pub fn registry() -> &'static [Format] {
             gzip: false,
             read: ply::read,
             line_of: None,
+            records: Some(ply::records),
         },
         Format {
             name: "PCD file",
@@ -216,16 +231,18 @@ pub fn registry() -> &'static [Format] {
             gzip: false,
             read: pcd::read,
             line_of: None,
+            records: None,
         },
         Format {
             name: "LAS or LAZ file",
             extensions: &["las", "laz"],
-            about: "LAS 1.0 to 1.4 and LAZ: x, y, z",
+            about: "LAS 1.0 to 1.4 and LAZ: x, y, z and the other fields",
             magic: &[b"LASF"],
             looks: no,
             gzip: false,
             read: las::read,
             line_of: None,
+            records: Some(las::records),
         },
     ];
     REGISTRY

@@ -13,7 +13,11 @@ use super::{FormatError, GZIP};
 pub(super) fn bytes<'a>(input: &Input<'a>) -> Result<(Box<dyn BufRead + 'a>, bool), FormatError> {
     let mut file = input.open()?;
     let gzip = file.fill_buf().map_err(|why| input.io(why))?.starts_with(GZIP);
-    Ok(if gzip { (Box::new(BufReader::with_capacity(1 << 17, Bounded::new(MultiGzDecoder::new(file), input.size()))), true) } else { (Box::new(file), false) })
+    Ok(if gzip {
+        (Box::new(BufReader::with_capacity(1 << 17, Bounded::new(MultiGzDecoder::new(file), input.size()))), true)
+    } else {
+        (Box::new(file), false)
+    })
 }
 
 /// As [`bytes`], without a byte order mark.

@@ -3,9 +3,11 @@
 //! The last d fields of a line are numbers, and what stands before them is the word, whatever is in it: blanks, `#`,
 //! bytes that are no UTF-8. The word is column 0, the numbers are `d1` to `dN`, as delimited text would number them.
 
-use std::io::{BufRead, Read};
+use std::collections::HashMap;
+use std::io::{BufRead, Chain, Cursor, Read};
 
 use super::cell::{self, Cell};
+use super::columns::{self, Records, Texts, no_record, number_cell, too_many_texts};
 use super::input::Input;
 use super::sheet::{Sheet, SheetColumn, Want};
 use super::{FormatError, unpacked};
@@ -39,81 +41,131 @@ pub(super) fn looks(head: &[u8]) -> bool {
 }
 
 pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
-    let (mut text, gzip) = unpacked::text(input)?;
-    let mut sample = Vec::new();
-    text.by_ref().take(SAMPLE).read_to_end(&mut sample).map_err(|why| input.io(why))?;
-    let shape = Shape::of(&sample, (sample.len() as u64) < SAMPLE);
-    let Shape { promised, dims } = shape.ok_or_else(|| input.malformed("line 1", "there are no numbers after a word"))?;
-    if dims > MAX_DIMS {
-        return Err(input.unsupported(format!("{dims} columns"), format!("the most that are read are {MAX_DIMS}")));
-    }
-    let mut text = (&sample[..]).chain(text);
-    let mut columns = vec![SheetColumn::text("word")];
-    columns.extend((1..=dims).map(|at| SheetColumn::numeric(format!("d{at}"))));
+    let mut vectors = Vectors::open(input)?;
+    let mut columns = vectors.columns();
     let mut kept = want.resolve(&columns, input)?;
+    let mut texts = (matches!(want, Want::Column(_)) && kept == [0]).then(Texts::default);
     kept.retain(|&at| at > 0);
-
-    let (mut values, mut point) = (Vec::new(), Vec::with_capacity(dims));
-    let mut line = Vec::new();
-    let (mut rows, mut number) = (0, 0);
-    loop {
-        line.clear();
-        number += 1;
-        if text.read_until(b'\n', &mut line).map_err(|why| input.io(why))? == 0 {
-            break;
+    let mut values = Vec::new();
+    while vectors.advance()? {
+        if columns[0].example.is_none() {
+            columns[0].example = Some((0, vectors.word().chars().take(40).collect()));
         }
-        let line = content(&line);
-        if line.is_empty() || number == 1 && promised.is_some() {
-            continue;
-        }
-        let place = || format!("line {number}, record {rows}");
-        let Some((word, numbers)) = split(line, dims) else {
-            let found = fields(line).count().saturating_sub(1);
-            return Err(input.malformed(place(), format!("{found} numbers after the word where there should be {dims}")));
-        };
-        point.clear();
-        for field in fields(numbers) {
-            point.push(match Cell::parse(field) {
-                Cell::Number(number) => number,
-                Cell::Missing => f64::NAN,
-                Cell::Text => {
-                    let text: String = cell::text(field).chars().take(40).collect();
-                    return Err(input.malformed(place(), format!("`{text}` is not a number, and {dims} should stand after the word")));
-                }
-            });
-        }
-        if rows == 0 {
-            columns[0].example = Some((0, cell::text(word).chars().take(40).collect()));
+        if texts.as_mut().is_some_and(|texts| !texts.push(&vectors.word())) {
+            return Err(too_many_texts(&columns[0].name, input.path()));
         }
         input.reserve(&mut values, kept.len())?;
-        values.extend(kept.iter().map(|&at| point[at - 1]));
-        rows += 1;
+        values.extend(kept.iter().map(|&at| vectors.numbers[at - 1]));
     }
+    columns[0].texts = texts;
+    let Vectors { promised, dims, gzip, rows, .. } = vectors;
     let mut skipped = Vec::new();
     if let Some(promised) = promised.filter(|&promised| promised != rows) {
         skipped.push(format!("the first line promises {promised} words and there are {rows}"));
     }
-    let format = format!("word vectors, {dims} dimensions{}{}", if promised.is_some() { ", with a first line of sizes" } else { "" }, if gzip { ", gzip" } else { "" });
+    let sizes = if promised.is_some() { ", with a first line of sizes" } else { "" };
+    let format = format!("word vectors, {dims} dimensions{sizes}{}", if gzip { ", gzip" } else { "" });
     Ok(Sheet { skipped, ..Sheet::new(input, format, columns, kept, rows, values) })
+}
+
+/// All columns of some records.
+pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
+    let mut vectors = Vectors::open(input)?;
+    let mut found: HashMap<u64, Vec<columns::Cell>> = wanted.iter().map(|&record| (record, Vec::new())).collect();
+    let end = wanted.iter().max().map_or(0, |last| last.saturating_add(1));
+    while vectors.rows < end && vectors.advance()? {
+        if let Some(cells) = found.get_mut(&(vectors.rows - 1)) {
+            *cells = std::iter::once(columns::Cell::Text(vectors.word())).chain(vectors.numbers.iter().map(|&value| number_cell(value))).collect();
+        }
+    }
+    let row = |record| match &found[record] {
+        cells if cells.is_empty() => Err(no_record(*record, vectors.rows, input.path())),
+        cells => Ok(cells.clone()),
+    };
+    let rows = wanted.iter().map(row).collect::<Result<_, _>>()?;
+    Ok(Records { columns: vectors.columns().into_iter().map(|column| column.name).collect(), rows })
 }
 
 /// The 1-based line of a record.
 pub(super) fn line_of_record(input: &Input<'_>, record: u64) -> Result<u64, FormatError> {
-    let (mut text, _) = unpacked::text(input)?;
-    let mut sample = Vec::new();
-    text.by_ref().take(SAMPLE).read_to_end(&mut sample).map_err(|why| input.io(why))?;
-    let sized = Shape::of(&sample, (sample.len() as u64) < SAMPLE).is_some_and(|shape| shape.promised.is_some());
-    let mut left = record + u64::from(sized);
-    let (mut line, mut number) = (Vec::new(), 0);
-    let mut text = (&sample[..]).chain(text);
-    loop {
-        line.clear();
-        number += 1;
-        let count = text.read_until(b'\n', &mut line).map_err(|why| input.io(why))?;
-        if count == 0 || !content(&line).is_empty() && left == 0 {
-            return Ok(number);
+    let mut vectors = Vectors::open(input)?;
+    while vectors.rows <= record && vectors.advance()? {}
+    Ok(vectors.number)
+}
+
+/// The words of a text and their vectors, one at a time.
+struct Vectors<'i, 'p> {
+    input: &'i Input<'p>,
+    text: Chain<Cursor<Vec<u8>>, Box<dyn BufRead + 'p>>,
+    gzip: bool,
+    promised: Option<u64>,
+    dims: usize,
+    line: Vec<u8>,
+    /// The 1-based line at hand.
+    number: u64,
+    /// The vector at hand.
+    numbers: Vec<f64>,
+    /// Words so far, the one at hand included.
+    rows: u64,
+}
+
+impl<'i, 'p> Vectors<'i, 'p> {
+    fn open(input: &'i Input<'p>) -> Result<Self, FormatError> {
+        let (mut text, gzip) = unpacked::text(input)?;
+        let mut sample = Vec::new();
+        text.by_ref().take(SAMPLE).read_to_end(&mut sample).map_err(|why| input.io(why))?;
+        let shape = Shape::of(&sample, (sample.len() as u64) < SAMPLE);
+        let Shape { promised, dims } = shape.ok_or_else(|| input.malformed("line 1", "there are no numbers after a word"))?;
+        if dims > MAX_DIMS {
+            return Err(input.unsupported(format!("{dims} columns"), format!("the most that are read are {MAX_DIMS}")));
         }
-        left -= u64::from(!content(&line).is_empty());
+        let text = Cursor::new(sample).chain(text);
+        Ok(Self { input, text, gzip, promised, dims, line: Vec::new(), number: 0, numbers: Vec::with_capacity(dims), rows: 0 })
+    }
+
+    fn columns(&self) -> Vec<SheetColumn> {
+        let numbers = (1..=self.dims).map(|at| SheetColumn::numeric(format!("d{at}")));
+        std::iter::once(SheetColumn::text("word")).chain(numbers).collect()
+    }
+
+    /// Goes to the next word; false at the end.
+    fn advance(&mut self) -> Result<bool, FormatError> {
+        loop {
+            self.line.clear();
+            self.number += 1;
+            if self.text.read_until(b'\n', &mut self.line).map_err(|why| self.input.io(why))? == 0 {
+                return Ok(false);
+            }
+            let line = content(&self.line);
+            if line.is_empty() || self.number == 1 && self.promised.is_some() {
+                continue;
+            }
+            let place = || format!("line {}, record {}", self.number, self.rows);
+            let Some((_, numbers)) = split(line, self.dims) else {
+                let found = fields(line).count().saturating_sub(1);
+                return Err(self.input.malformed(place(), format!("{found} numbers after the word where there should be {}", self.dims)));
+            };
+            self.numbers.clear();
+            for field in fields(numbers) {
+                self.numbers.push(match Cell::parse(field) {
+                    Cell::Number(number) => number,
+                    Cell::Missing => f64::NAN,
+                    Cell::Text => {
+                        let text: String = cell::text(field).chars().take(40).collect();
+                        return Err(self
+                            .input
+                            .malformed(place(), format!("`{text}` is not a number, and {} should stand after the word", self.dims)));
+                    }
+                });
+            }
+            self.rows += 1;
+            return Ok(true);
+        }
+    }
+
+    /// The word at hand.
+    fn word(&self) -> String {
+        split(content(&self.line), self.dims).map(|(word, _)| cell::text(word)).unwrap_or_default()
     }
 }
 

@@ -112,7 +112,8 @@ impl Header {
         agree("COUNT", counts.len())?;
         let field = |(at, name): (usize, String)| {
             let (kind, size) = (types.get(at).map_or("F", String::as_str), sizes.get(at).copied().unwrap_or(4));
-            let number = number(kind, size).ok_or_else(|| input.malformed("header", format!("field `{name}` is {kind} of {size} bytes, which PCD does not know")))?;
+            let number = number(kind, size)
+                .ok_or_else(|| input.malformed("header", format!("field `{name}` is {kind} of {size} bytes, which PCD does not know")))?;
             let count = counts.get(at).copied().unwrap_or(1);
             // The largest features are of some thousand numbers.
             let count = usize::try_from(count).ok().filter(|count| (1..=1 << 16).contains(count));

@@ -127,7 +127,9 @@ pub(in super::super) mod tests {
                 }
                 Some(from) => {
                     flush(&mut literals, &mut packed);
-                    let length = (3..264.min(bytes.len() - at)).find(|&length| bytes[from + length] != bytes[at + length]).unwrap_or(264.min(bytes.len() - at));
+                    let length = (3..264.min(bytes.len() - at))
+                        .find(|&length| bytes[from + length] != bytes[at + length])
+                        .unwrap_or(264.min(bytes.len() - at));
                     let (count, back) = (length - 2, at - from - 1);
                     packed.push((count.min(7) << 5 | back >> 8) as u8);
                     if count >= 7 {

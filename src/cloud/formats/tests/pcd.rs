@@ -4,7 +4,8 @@ use super::*;
 const NAN: f64 = f64::NAN;
 
 /// Three points of x, y, a packed colour, a feature of three and a short, with padding between.
-const FIELDS: &str = "FIELDS x y _ rgb f label\nSIZE 4 8 1 4 4 2\nTYPE F F U F F I\nCOUNT 1 1 3 1 3 1\nWIDTH 3\nHEIGHT 1\nVIEWPOINT 0 0 0 1 0 0 0\nPOINTS 3\n";
+const FIELDS: &str =
+    "FIELDS x y _ rgb f label\nSIZE 4 8 1 4 4 2\nTYPE F F U F F I\nCOUNT 1 1 3 1 3 1\nWIDTH 3\nHEIGHT 1\nVIEWPOINT 0 0 0 1 0 0 0\nPOINTS 3\n";
 
 fn header(encoding: &str) -> String {
     format!("# .PCD v0.7 - Point Cloud Data file format\nVERSION 0.7\n{FIELDS}DATA {encoding}\n")

@@ -10,7 +10,8 @@ fn line(word: &[u8], vector: &[f64]) -> Vec<u8> {
 }
 
 /// Words with all that they hold in practice: a comma, a `#`, numbers, blanks, quotes, bytes that are no UTF-8.
-const WORDS: [&[u8]; 10] = [b"the", b",", b"#", b"2008", b". . .", b"\"", b"at name@domain.com", b"\xe9t\xe9", "caf\u{e9}\u{a0}noir".as_bytes(), b"nan"];
+const WORDS: [&[u8]; 10] =
+    [b"the", b",", b"#", b"2008", b". . .", b"\"", b"at name@domain.com", b"\xe9t\xe9", "caf\u{e9}\u{a0}noir".as_bytes(), b"nan"];
 
 pub(super) fn glove(dims: usize) -> Vec<u8> {
     WORDS.iter().enumerate().flat_map(|(at, word)| line(word, &vector(dims, at))).collect()
@@ -78,4 +79,18 @@ fn errors_name_the_place() {
     let source = crate::cloud::Source::File { path: sample.path.clone(), columns: ColumnChoice::Default };
     let message = crate::cloud::load(&source, false, &Silent).unwrap_err().to_string();
     assert!(message.starts_with("line 4, row 1, column d2: "), "{message}");
+}
+
+#[test]
+fn the_words_are_there_when_they_are_asked_for() {
+    let sample = Sample::new("a.vec", glove(3));
+    let ColumnData::Categories { names, codes } = column(&sample.path, "word", &Silent).unwrap() else { panic!("words are text") };
+    assert_eq!((names[4].as_str(), names[7].as_str(), codes.len()), (". . .", "été", WORDS.len()));
+    let ColumnData::Numbers(second) = column(&sample.path, "d2", &Silent).unwrap() else { panic!("they are numbers") };
+    assert_eq!(second, (0..WORDS.len()).map(|at| vector(3, at)[1]).collect::<Vec<_>>());
+    let found = records(&sample.path, &[6, 0], &Silent).unwrap();
+    assert_eq!(found.columns, super::names(&["word", "d1", "d2", "d3"]));
+    assert_eq!(found.rows[0][0], Cell::Text("at name@domain.com".to_owned()));
+    assert_eq!(found.rows[1][1..], vector(3, 0).into_iter().map(Cell::Number).collect::<Vec<_>>());
+    assert!(records(&sample.path, &[10], &Silent).unwrap_err().to_string().starts_with("record 10: there are 10 records"));
 }

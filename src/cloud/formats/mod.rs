@@ -11,10 +11,12 @@ mod contain;
 mod delimited;
 mod idx;
 mod input;
+mod json;
 mod las;
 mod npy;
 mod npz;
 mod number;
+mod parts;
 mod pcd;
 mod ply;
 mod recognise;
@@ -28,6 +30,7 @@ use std::path::{Path, PathBuf};
 
 pub use columns::{Cell, ColumnData, MAX_CATEGORIES, Records, column, records};
 use input::Input;
+pub use parts::{Part, file_of, path_of};
 use recognise::recognise;
 use sheet::Want;
 pub use sheet::{ColumnInfo, ColumnKind, FileInfo, Sheet};
@@ -67,6 +70,14 @@ pub enum FormatError {
         /// The file.
         path: PathBuf,
     },
+    /// It holds several clouds, and it is open which is meant.
+    #[error("several clouds: say which with FILE:NAME; there are {}: {}", parts::list(parts), path.display())]
+    Parts {
+        /// All of them.
+        parts: Vec<Part>,
+        /// The file.
+        path: PathBuf,
+    },
     /// No column has a name that was asked for.
     #[error("{what}: {why}: {}", path.display())]
     NoColumn {
@@ -92,11 +103,35 @@ pub enum FormatError {
     Cancelled,
 }
 
+impl FormatError {
+    /// The file that it speaks of.
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Io { path, .. }
+            | Self::Malformed { path, .. }
+            | Self::Unsupported { path, .. }
+            | Self::Parts { path, .. }
+            | Self::NoColumn { path, .. }
+            | Self::Column { path, .. } => Some(path),
+            Self::Cancelled => None,
+        }
+    }
+
+    /// The message without the path, for lists about one file.
+    pub fn reason(&self) -> String {
+        let message = self.to_string();
+        let end = self.path().map(|path| format!(": {}", path.display())).unwrap_or_default();
+        message.strip_suffix(&end).unwrap_or(&message).to_owned()
+    }
+}
+
 /// Finds the 1-based line of a record.
 type LineOf = fn(&Input<'_>, u64) -> Result<u64, FormatError>;
 
 /// Reads all columns of a few records.
 type RecordsOf = fn(&Input<'_>, &[u64]) -> Result<Records, FormatError>;
+/// Lists the clouds of a file.
+type ListParts = fn(&Input<'_>) -> Result<Vec<Part>, FormatError>;
 
 /// A file format that is read.
 #[derive(Clone, Copy, Debug)]
@@ -114,6 +149,8 @@ pub struct Format {
     /// Whether gzip may be around it.
     gzip: bool,
     read: fn(&Input<'_>, &Want<'_>) -> Result<Sheet, FormatError>,
+    /// Lists the clouds of a file, where it can hold several; `read` then reads the one of [`parts::choose`].
+    parts: Option<ListParts>,
     /// The 1-based line of a record, where records are lines.
     line_of: Option<LineOf>,
     /// All columns of a few records, where that can be had without a [`Sheet`] of everything.
@@ -142,6 +179,7 @@ pub fn registry() -> &'static [Format] {
             looks: no,
             gzip: true,
             read: delimited::read,
+            parts: None,
             line_of: Some(delimited::line_of_record),
             records: Some(delimited::records),
         },
@@ -153,8 +191,21 @@ pub fn registry() -> &'static [Format] {
             looks: words::looks,
             gzip: true,
             read: words::read,
+            parts: None,
             line_of: Some(words::line_of_record),
             records: Some(words::records),
+        },
+        Format {
+            name: "JSON",
+            extensions: &["json", "jsonl", "ndjson", "jsonlines"],
+            about: "an array of arrays or objects, an object that has one, or a point a line; also as .gz",
+            magic: &[],
+            looks: json::looks,
+            gzip: true,
+            read: json::read,
+            parts: Some(json::parts),
+            line_of: None,
+            records: Some(json::records),
         },
         Format {
             name: "NumPy array",
@@ -164,17 +215,19 @@ pub fn registry() -> &'static [Format] {
             looks: no,
             gzip: false,
             read: npy::read,
+            parts: None,
             line_of: None,
             records: Some(npy::records),
         },
         Format {
             name: "NumPy archive",
             extensions: &["npz"],
-            about: "its two-dimensional array, or FILE.npz:NAME",
+            about: "its two-dimensional array, or FILE:NAME",
             magic: &[b"PK\x03\x04", b"PK\x05\x06"],
             looks: no,
             gzip: false,
             read: npz::read,
+            parts: Some(npz::parts),
             line_of: None,
             records: None,
         },
@@ -186,6 +239,7 @@ pub fn registry() -> &'static [Format] {
             looks: no,
             gzip: false,
             read: vectors::read_texmex,
+            parts: None,
             line_of: None,
             records: Some(vectors::texmex_records),
         },
@@ -197,6 +251,7 @@ pub fn registry() -> &'static [Format] {
             looks: no,
             gzip: false,
             read: vectors::read_big_ann,
+            parts: None,
             line_of: None,
             records: Some(vectors::big_ann_records),
         },
@@ -208,6 +263,7 @@ pub fn registry() -> &'static [Format] {
             looks: idx::looks,
             gzip: true,
             read: idx::read,
+            parts: None,
             line_of: None,
             records: None,
         },
@@ -219,6 +275,7 @@ pub fn registry() -> &'static [Format] {
             looks: no,
             gzip: false,
             read: ply::read,
+            parts: None,
             line_of: None,
             records: Some(ply::records),
         },
@@ -230,6 +287,7 @@ pub fn registry() -> &'static [Format] {
             looks: pcd::looks,
             gzip: false,
             read: pcd::read,
+            parts: None,
             line_of: None,
             records: None,
         },
@@ -241,6 +299,7 @@ pub fn registry() -> &'static [Format] {
             looks: no,
             gzip: false,
             read: las::read,
+            parts: None,
             line_of: None,
             records: Some(las::records),
         },
@@ -258,7 +317,12 @@ const FOREIGN: &[Foreign] = &[
     Foreign("E57", &["e57"], b"ASTM-E57", "convert it to LAS or PLY, for instance with pdal translate"),
     Foreign("MATLAB", &["mat"], b"MATLAB 5.0", "write the matrix as .npy or CSV"),
     Foreign("Excel", &["xlsx", "xls", "ods"], b"\xd0\xcf\x11\xe0", "save the sheet as CSV"),
-    Foreign("GeoJSON", &["geojson", "json"], b"{\"type\"", "convert it to CSV, for instance with ogr2ogr -lco GEOMETRY=AS_XY"),
+    Foreign(
+        "GeoJSON",
+        &["geojson", "topojson"],
+        b"{\"type\":\"FeatureCollection\"",
+        "convert it to CSV, for instance with ogr2ogr -lco GEOMETRY=AS_XY",
+    ),
     Foreign("shapefile", &["shp"], b"\x00\x00\x27\x0a", "convert it to CSV, for instance with ogr2ogr -lco GEOMETRY=AS_XY"),
     Foreign("pickle", &["pkl", "pickle"], b"\x80\x04\x95", "it would run code; write the array with numpy.save"),
     Foreign("zstd", &["zst"], b"\x28\xb5\x2f\xfd", "unpack it first"),
@@ -292,6 +356,16 @@ pub fn describe(path: &Path, progress: &dyn Progress) -> Result<FileInfo, Format
     Ok(open(path, progress)?.info())
 }
 
+/// The clouds of a file that can hold several, in its order; none where its format holds one. Each is read as
+/// `FILE:NAME` ([`path_of`]), and a part that `path` names makes no difference.
+///
+/// # Errors
+/// See [`FormatError`].
+pub fn parts(path: &Path, progress: &dyn Progress) -> Result<Vec<Part>, FormatError> {
+    let input = Input::new(path, progress)?;
+    recognise(&input)?.parts.map_or_else(|| Ok(Vec::new()), |list| list(&input))
+}
+
 /// The 1-based line on which a record begins, if the file is text and can still be read.
 pub(super) fn line_of_record(path: &Path, record: u64, progress: &dyn Progress) -> Option<u64> {
     let input = Input::new(path, progress).ok()?;
@@ -301,6 +375,9 @@ pub(super) fn line_of_record(path: &Path, record: u64, progress: &dyn Progress) 
 fn scan(path: &Path, want: &Want<'_>, progress: &dyn Progress) -> Result<Sheet, FormatError> {
     let input = Input::new(path, progress)?;
     let format = recognise(&input)?;
+    if let (None, Some(name)) = (format.parts, input.part()) {
+        return Err(input.malformed(format!("part `{name}`"), format!("a {} holds one cloud; leave the name out", format.name)));
+    }
     (format.read)(&input, want)
 }
 

@@ -133,7 +133,7 @@ pub(in super::super) mod tests {
                     let (count, back) = (length - 2, at - from - 1);
                     packed.push((count.min(7) << 5 | back >> 8) as u8);
                     if count >= 7 {
-                        packed.push(count as u8 - 7);
+                        packed.push((count - 7) as u8);
                     }
                     packed.push(back as u8);
                     at += length;

@@ -3,9 +3,11 @@
 mod columns;
 mod fuzz;
 mod idx;
+mod json;
 mod las;
 mod npy;
 mod npz;
+mod parts;
 mod pcd;
 mod ply;
 mod text;
@@ -38,6 +40,11 @@ impl Sample {
 
     fn read(&self, columns: &str) -> Result<Table, FormatError> {
         read(&self.path, &columns.parse().unwrap(), &Silent)
+    }
+
+    /// One of its clouds.
+    fn read_part(&self, name: &str) -> Result<Table, FormatError> {
+        read(&path_of(&self.path, name), &ColumnChoice::Default, &Silent)
     }
 
     /// Names and values of the chosen columns.

@@ -108,7 +108,7 @@ fn colours_are_taken_apart_however_they_are_written() {
     // Red, green, blue, alpha.
     assert_eq!(colour("U", "16744448"), [255.0, 128.0, 0.0, 0.0]);
     assert_eq!(colour("U", "4286611584"), [128.0, 128.0, 128.0, 255.0]);
-    assert_eq!(colour("F", "4.2108e+06"), [64.0, 64.0, 80.0, 0.0]);
+    assert_eq!(colour("F", "4.2108e+06"), [64.0, 64.0, 112.0, 0.0]);
     assert_eq!(colour("F", &f32::from_bits(0x0012_3456).to_string()), [18.0, 52.0, 86.0, 0.0]);
     assert_values(&colour("F", "nan"), &[NAN; 4]);
 }

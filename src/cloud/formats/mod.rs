@@ -9,10 +9,12 @@ mod cell;
 mod columns;
 mod contain;
 mod delimited;
+mod e57;
 mod idx;
 mod input;
 mod json;
 mod las;
+mod molecule;
 mod npy;
 mod npz;
 mod number;
@@ -208,6 +210,18 @@ pub fn registry() -> &'static [Format] {
             records: Some(json::records),
         },
         Format {
+            name: "XYZ file of atoms",
+            extensions: &[],
+            about: "an element and x, y, z a line, after their number and remarks; also as .gz",
+            magic: &[],
+            looks: molecule::looks,
+            gzip: true,
+            read: molecule::read,
+            parts: Some(molecule::parts),
+            line_of: None,
+            records: None,
+        },
+        Format {
             name: "NumPy array",
             extensions: &["npy"],
             about: "one- or two-dimensional, any real type, C or Fortran order",
@@ -292,6 +306,18 @@ pub fn registry() -> &'static [Format] {
             records: None,
         },
         Format {
+            name: "E57 file",
+            extensions: &["e57"],
+            about: "x, y, z of a scan in the frame of the file, intensity, colours; FILE:NAME of several",
+            magic: &[b"ASTM-E57"],
+            looks: no,
+            gzip: false,
+            read: e57::read,
+            parts: Some(e57::parts),
+            line_of: None,
+            records: None,
+        },
+        Format {
             name: "LAS or LAZ file",
             extensions: &["las", "laz"],
             about: "LAS 1.0 to 1.4 and LAZ: x, y, z and the other fields",
@@ -307,14 +333,14 @@ pub fn registry() -> &'static [Format] {
     REGISTRY
 }
 
-/// A format that people will try and that is not read: its name, extensions, magic and the way out.
+/// A format that people will try and that is not read: its name, extensions, magic if there is any, and the way out.
 struct Foreign(&'static str, &'static [&'static str], &'static [u8], &'static str);
 
 const FOREIGN: &[Foreign] = &[
     Foreign("Parquet", &["parquet", "pq"], b"PAR1", "write it as CSV, for instance pandas.read_parquet(…).to_csv(…), or as .npy"),
     Foreign("HDF5", &["hdf5", "h5", "hdf", "he5"], b"\x89HDF\r\n\x1a\n", "write the data set as .npy, for instance numpy.save(…, h5py.File(…)[…])"),
     Foreign("Arrow", &["arrow", "feather", "ipc"], b"ARROW1", "write it as CSV or .npy"),
-    Foreign("E57", &["e57"], b"ASTM-E57", "convert it to LAS or PLY, for instance with pdal translate"),
+    Foreign("PTX", &["ptx"], b"", "export the scan as E57, PTS or PLY, for instance with CloudCompare -O FILE.ptx -C_EXPORT_FMT PLY -SAVE_CLOUDS"),
     Foreign("MATLAB", &["mat"], b"MATLAB 5.0", "write the matrix as .npy or CSV"),
     Foreign("Excel", &["xlsx", "xls", "ods"], b"\xd0\xcf\x11\xe0", "save the sheet as CSV"),
     Foreign(

@@ -9,7 +9,7 @@ use super::{FOREIGN, Foreign, Format, FormatError, GZIP, known_extensions, regis
 /// Bytes that are looked at.
 const HEAD: u64 = 1 << 16;
 /// What a name says that ends in one of these is "text": it may be of any format that is text.
-const ANY_TEXT: [&str; 3] = ["txt", "dat", "text"];
+const ANY_TEXT: [&str; 4] = ["txt", "dat", "text", "xyz"];
 
 /// The format that the name and the first bytes agree on.
 pub(super) fn recognise(input: &Input<'_>) -> Result<&'static Format, FormatError> {
@@ -38,9 +38,9 @@ pub(super) fn recognise(input: &Input<'_>) -> Result<&'static Format, FormatErro
     }
     let by_magic = registry().iter().find(|format| format.begins(&head));
     if by_magic.is_none()
-        && let Some(Foreign(what, _, _, way_out)) = FOREIGN
-            .iter()
-            .find(|Foreign(_, names, magic, _)| head.starts_with(magic) || by_extension.is_none() && names.contains(&extension.as_str()))
+        && let Some(Foreign(what, _, _, way_out)) = FOREIGN.iter().find(|Foreign(_, names, magic, _)| {
+            !magic.is_empty() && head.starts_with(magic) || by_extension.is_none() && names.contains(&extension.as_str())
+        })
     {
         return Err(input.unsupported(format!("{what} files are not read"), *way_out));
     }

@@ -1,6 +1,7 @@
 //! A text that was looked at: how it is delimited, what its columns are called, where its records begin.
 
 use std::io::{BufRead, Chain, Cursor, Read};
+use std::path::Path;
 
 use super::super::cell::{self, Cell};
 use super::super::input::Input;
@@ -43,6 +44,9 @@ impl<'a> Text<Stream<'a>> {
         if sample.trim_ascii().is_empty() {
             return Err(input.malformed("nothing to read", "the file is blank"));
         }
+        if is_grid(&sample) {
+            return Err(input.unsupported("Esri ASCII grids are not read", "convert it to points, for instance with gdal_translate -of XYZ"));
+        }
         let name = input.path().to_string_lossy().to_lowercase();
         let tabs = name.strip_suffix(".gz").unwrap_or(&name).ends_with(".tsv");
         let dialect = Dialect::detect(&sample, (sample.len() as u64) < SAMPLE, tabs);
@@ -66,7 +70,10 @@ impl<'a> Text<Stream<'a>> {
         if header && (0..width).any(|at| matches!(Cell::parse(records.field(at)), Cell::Number(_))) {
             skipped.push("the first line was taken as a header, though some of its names are numbers".to_owned());
         }
-        let columns = named(if header { Some(names()) } else { dialect.commented_names(width) }, width);
+        let end = Path::new(name.strip_suffix(".gz").unwrap_or(&name)).extension().unwrap_or_default().to_string_lossy();
+        let numbers = !header && (0..width).all(|at| Cell::parse(records.field(at)) != Cell::Text);
+        let usual = || if numbers { usual_names(&end, width) } else { None };
+        let columns = named(if header { Some(names()) } else { dialect.commented_names(width).or_else(usual) }, width);
         let header_name = if header { "header" } else { "no header" };
         let format = format!("delimited text, {}, {header_name}{}", dialect.name(), if gzip { ", gzip" } else { "" });
         Ok(Self { records, line_end: dialect.line_end, format, columns, skipped, rows: 0, pending: !header })
@@ -105,6 +112,14 @@ impl<R: BufRead> Text<R> {
     }
 }
 
+/// Whether a text begins like an Esri grid, which has heights without places.
+fn is_grid(sample: &[u8]) -> bool {
+    let mut words = sample.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).map(<[u8]>::to_ascii_lowercase);
+    words.next().as_deref() == Some(b"ncols")
+        && words.next().is_some_and(|word| word.iter().all(u8::is_ascii_digit))
+        && words.next().as_deref() == Some(b"nrows")
+}
+
 /// Text is bytes without NUL; UTF-16 is full of them.
 fn check_encoding(sample: &[u8], input: &Input<'_>) -> Result<(), FormatError> {
     if sample.starts_with(b"\xff\xfe") || sample.starts_with(b"\xfe\xff") {
@@ -129,6 +144,20 @@ fn named(names: Option<Vec<String>>, width: usize) -> Vec<SheetColumn> {
             names.into_iter().enumerate().map(name).collect()
         }
     }
+}
+
+/// What columns without names are by the habit of scanners, whose files begin with x, y and z. Other than that only `.pts` is
+/// settled.
+fn usual_names(extension: &str, width: usize) -> Option<Vec<String>> {
+    let rest: &[&str] = match (extension, width) {
+        ("pts", 4) => &["intensity"],
+        ("pts", 6) => &["red", "green", "blue"],
+        ("pts", 7) => &["intensity", "red", "green", "blue"],
+        ("pts" | "xyz" | "asc", 4..) => &[],
+        _ => return None,
+    };
+    let name = |at: usize| ["x", "y", "z"].get(at).or_else(|| rest.get(at.wrapping_sub(3))).map_or_else(|| format!("d{at}"), |&name| name.to_owned());
+    Some((0..width).map(name).collect())
 }
 
 /// The 1-based line of the record that begins at or, with blank lines and comments between, after a byte of the text.

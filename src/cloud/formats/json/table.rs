@@ -100,7 +100,7 @@ impl<'i, 'p> Builder<'i, 'p> {
         };
         Self {
             input,
-            nodes: vec![Node::default()],
+            nodes: vec![Node { name: "d0".to_owned(), made_up: true, ..Node::default() }],
             columns: Vec::new(),
             wanted,
             texts: matches!(want, Want::Column(_)),
@@ -172,7 +172,7 @@ impl<'i, 'p> Builder<'i, 'p> {
         if let Some(&member) = self.nodes[node].members.get(key) {
             return member;
         }
-        let name = if node == POINT { self.named(node, key) } else { self.named(node, &format!(".{key}")) };
+        let name = if node == POINT { key.chars().take(MAX_NAME).collect() } else { self.named(node, &format!(".{key}")) };
         let member = self.add(name);
         self.nodes[node].members.insert(key.to_owned(), member);
         member

@@ -130,10 +130,11 @@ impl FormatError {
 /// Finds the 1-based line of a record.
 type LineOf = fn(&Input<'_>, u64) -> Result<u64, FormatError>;
 
-/// Reads all columns of a few records.
-type RecordsOf = fn(&Input<'_>, &[u64]) -> Result<Records, FormatError>;
 /// Lists the clouds of a file.
 type ListParts = fn(&Input<'_>) -> Result<Vec<Part>, FormatError>;
+
+/// Reads all columns of a few records.
+type RecordsOf = fn(&Input<'_>, &[u64]) -> Result<Records, FormatError>;
 
 /// A file format that is read.
 #[derive(Clone, Copy, Debug)]
@@ -401,9 +402,6 @@ pub(super) fn line_of_record(path: &Path, record: u64, progress: &dyn Progress) 
 fn scan(path: &Path, want: &Want<'_>, progress: &dyn Progress) -> Result<Sheet, FormatError> {
     let input = Input::new(path, progress)?;
     let format = recognise(&input)?;
-    if let (None, Some(name)) = (format.parts, input.part()) {
-        return Err(input.malformed(format!("part `{name}`"), format!("a {} holds one cloud; leave the name out", format.name)));
-    }
     (format.read)(&input, want)
 }
 

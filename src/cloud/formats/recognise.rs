@@ -11,8 +11,17 @@ const HEAD: u64 = 1 << 16;
 /// What a name says that ends in one of these is "text": it may be of any format that is text.
 const ANY_TEXT: [&str; 4] = ["txt", "dat", "text", "xyz"];
 
-/// The format that the name and the first bytes agree on.
+/// The format of a file, which has parts if one is named.
 pub(super) fn recognise(input: &Input<'_>) -> Result<&'static Format, FormatError> {
+    let format = recognise_name(input)?;
+    if let (None, Some(name)) = (format.parts, input.part()) {
+        return Err(input.malformed(format!("part `{name}`"), format!("a {} holds one cloud; leave the name out", format.name)));
+    }
+    Ok(format)
+}
+
+/// The format that the name and the first bytes agree on.
+fn recognise_name(input: &Input<'_>) -> Result<&'static Format, FormatError> {
     let mut head = Vec::new();
     input.open()?.take(HEAD).read_to_end(&mut head).map_err(|why| input.io(why))?;
     if head.is_empty() {

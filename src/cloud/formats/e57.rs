@@ -71,6 +71,7 @@ fn open<'a>(input: &Input<'a>) -> Result<E57Reader<Near<'a>>, FormatError> {
     if end > input.size() {
         return Err(input.malformed("cut short", format!("the description of the scans ends at byte {end} of {}", input.size())));
     }
+    file.seek(SeekFrom::Start(0)).map_err(|why| input.io(why))?;
     E57Reader::new(file).map_err(|why| error(why, input))
 }
 

@@ -251,3 +251,34 @@ impl Seek for Near<'_> {
         Ok(self.at)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use ::e57::Record;
+
+    use super::*;
+    use crate::progress::Silent;
+
+    #[test]
+    fn promises_are_held_against_the_size_of_the_file() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), [0; 100]).unwrap();
+        let input = Input::new(file.path(), &Silent).unwrap();
+        let error = |attributes: usize, max: i64, records: u64| {
+            let mut scan = PointCloud::default();
+            let data_type = RecordDataType::Integer { min: 5, max };
+            scan.prototype = vec![Record { name: RecordName::RowIndex, data_type }; attributes];
+            scan.records = records;
+            check(&scan, &input).err().map(|why| why.reason()).unwrap_or_default()
+        };
+        // 100 bytes are 800 bits.
+        assert_eq!(error(2, 6, 400), "");
+        assert_eq!(error(2, 6, 401), "cut short: the file is too small for the 401 points that it promises");
+        assert_eq!(error(64, i64::MAX, u64::MAX), format!("cut short: the file is too small for the {} points that it promises", u64::MAX));
+        // What takes no bits would be made without end.
+        assert_eq!(error(3, 5, 1), "points that are all the same: nothing of them is stored");
+        assert_eq!(error(0, 5, 1), "points that are all the same: nothing of them is stored");
+        assert_eq!(error(3, 5, 0), "");
+        assert_eq!(error(65, 6, 1), "65 attributes of a point: the most that are read are 64; convert it to LAS or PLY");
+    }
+}

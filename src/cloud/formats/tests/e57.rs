@@ -133,13 +133,4 @@ fn what_is_no_cloud_is_refused() {
     damaged[50_000] ^= 1;
     let message = Sample::new("a.e57", damaged).error();
     assert!(message.starts_with("E57: ") && message.contains("checksum"), "{message}");
-    let same = Scan(
-        "same",
-        [RecordName::CartesianX, RecordName::CartesianY, RecordName::CartesianZ]
-            .map(|name| record(name, RecordDataType::ScaledInteger { min: 5, max: 5, scale: 1.0, offset: 0.0 }))
-            .to_vec(),
-        None,
-        vec![],
-    );
-    assert_eq!(Sample::new("a.e57", file(vec![same])).info().rows, 0);
 }

@@ -91,7 +91,7 @@ impl Cell {
 
     /// Its value from a number in a text. A colour is written as the whole number it is, or as the float of the same
     /// bits, which is next to nothing.
-    fn from_text(&self, value: f64) -> f64 {
+    fn of_text(&self, value: f64) -> f64 {
         match self.shift {
             None => value,
             Some(_) if value.is_nan() => value,
@@ -136,7 +136,7 @@ fn ascii(mut file: impl BufRead, header: &Header, cells: &[&Cell], input: &Input
                 let word: String = String::from_utf8_lossy(word).chars().take(40).collect();
                 bad(format!("`{}` is `{word}`, which is not a number", cell.name))
             })?;
-            values.push(cell.from_text(value));
+            values.push(cell.of_text(value));
         }
         row += 1;
     }

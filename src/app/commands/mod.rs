@@ -12,6 +12,7 @@ use super::draft::Draft;
 use super::export::{ExportDialog, ExportKind};
 use super::lesson::LessonAction;
 use super::live::LiveAction;
+use super::parts::PartsAction;
 use super::selection::SelectAction;
 use super::state::{ConvergenceView, PlaneView, SpaceView};
 use super::timeline::TimelineView;
@@ -62,6 +63,8 @@ pub enum Action {
     SaveExport,
     /// The sheet of shortcuts is to be closed.
     CloseShortcuts,
+    /// Something of the dialog that asks which cloud of a file is meant.
+    Parts(PartsAction),
     /// Something of the lesson.
     Lesson(LessonAction),
 }
@@ -81,6 +84,12 @@ impl From<LiveAction> for Action {
 impl From<LessonAction> for Action {
     fn from(action: LessonAction) -> Self {
         Self::Lesson(action)
+    }
+}
+
+impl From<PartsAction> for Action {
+    fn from(action: PartsAction) -> Self {
+        Self::Parts(action)
     }
 }
 

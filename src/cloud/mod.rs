@@ -231,7 +231,7 @@ fn table_of(source: &Source, progress: &dyn Progress) -> Result<Coordinates, Clo
         Source::Place(at) => {
             let values = place::parse(at).map_err(|part| CloudError::Place { at: at.clone(), why: format!("`{part}` is no number") })?;
             let columns = (0..values.len()).map(|axis| Column { name: format!("c{axis}") }).collect();
-            Ok(Table { columns, values })
+            Ok(Table { columns, values }.into())
         }
     }
 }

@@ -86,6 +86,8 @@ fn any_generator() -> impl Strategy<Value = String> {
     let dims = prop_oneof![3 => 2usize..4, 1 => 4usize..20];
     (shape, 1usize..2000, dims).prop_map(|(shape, n, dims)| match shape {
         "sphere" => format!("sphere:n={n}"),
+        // So few points are no grid of many dimensions.
+        "grid" if dims > 2 => format!("grid:n={},d=3", n + 8),
         shape => format!("{shape}:n={n},d={dims}"),
     })
 }

@@ -35,6 +35,7 @@ impl App {
             Action::SetConvergence(view) => self.state.convergence = view,
             Action::PickRow(row) => self.pick_row(row),
             Action::PickQuery(query) => self.pick_query(query),
+            Action::Color(action) => self.color_action(action),
             Action::Select(action) => self.select(action),
             Action::SelectRank(rank) => self.session.rank = rank,
             Action::SetLook(look) => self.set_look(look),

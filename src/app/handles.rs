@@ -9,6 +9,7 @@ use std::thread::{self, JoinHandle};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use eframe::egui_wgpu;
 
+use super::color::Coloring;
 use super::derived::{Derived, TheoryCurve};
 use super::export::ExportKind;
 use super::gpu::{self, ViewPoints};
@@ -130,6 +131,8 @@ pub struct Handles {
     pub picture_of_lesson: Picture,
     /// A point picked while a run went on.
     pub waiting_pick: Option<Picked>,
+    /// Values by which points are coloured.
+    pub coloring: Coloring,
     /// The theory's curve of what is answered.
     pub theory: Theory,
     /// A picture to take.
@@ -187,6 +190,7 @@ impl Handles {
             exporting: None,
             picture_of_lesson: Picture::default(),
             waiting_pick: None,
+            coloring: Coloring::default(),
             theory: Theory::default(),
             picture: None,
             moving_points: gpu.map_or(0, Gpu::first_moving_points),

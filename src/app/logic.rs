@@ -24,6 +24,7 @@ impl App {
             self.message(message);
         }
         self.poll_lesson();
+        self.poll_color();
         if !self.is_busy()
             && let Some(picked) = self.handles.waiting_pick.take()
         {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::color::Channel;
 use super::derived::{Derived, TheoryCurve};
 use super::export::ExportDialog;
 use super::lesson::LessonSession;
@@ -106,6 +107,22 @@ impl Activity {
     }
 }
 
+/// The values by which points are coloured.
+#[derive(Clone, Debug, Default)]
+pub enum Colored {
+    /// Nothing is chosen.
+    #[default]
+    Nothing,
+    /// What has to be done first.
+    Missing(String),
+    /// They are worked out.
+    Working,
+    /// They are there.
+    Ready(Arc<Channel>),
+    /// Why they are not.
+    Failed(String),
+}
+
 /// Whether an engine can run on this machine.
 #[derive(Clone, Debug)]
 pub struct EngineStatus {
@@ -146,6 +163,10 @@ pub struct Session {
     pub picked: Option<Picked>,
     /// Its answer, once it is there.
     pub answered: Option<Answered>,
+    /// By what points are coloured, worked out.
+    pub colored: Colored,
+    /// Points seen, while the moment of the search moves on by itself.
+    pub playing: Option<f64>,
     /// What theory expects of it.
     pub theory: Option<TheoryCurve>,
     /// What is selected beside the query.

@@ -4,6 +4,7 @@ use egui_tiles::{Container, Linear, LinearDir, Tiles, Tree};
 use serde::{Deserialize, Serialize};
 use strum::VariantArray;
 
+use super::color::ColorView;
 use super::draft::Draft;
 use super::lesson::LessonView;
 use super::tokens::Look;
@@ -141,6 +142,8 @@ pub struct State {
     pub plane: PlaneView,
     /// Space's view.
     pub space: SpaceView,
+    /// By what points are coloured, in Plane and Space.
+    pub color: ColorView,
     /// Convergence's view.
     pub convergence: ConvergenceView,
     /// The centre's tiles.
@@ -163,6 +166,7 @@ impl Default for State {
             draft: Draft::default(),
             plane: PlaneView::default(),
             space: SpaceView::default(),
+            color: ColorView::default(),
             convergence: ConvergenceView::default(),
             tree: default_layout(),
             look: Look::default(),

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 pub use command::{Command, Mode};
 use egui::{Key, Modifiers};
 
+use super::color::ColorAction;
 use super::draft::Draft;
 use super::export::{ExportDialog, ExportKind};
 use super::lesson::LessonAction;
@@ -42,6 +43,8 @@ pub enum Action {
     Select(SelectAction),
     /// A neighbour is selected in the table.
     SelectRank(Option<usize>),
+    /// Something of the colours of points.
+    Color(ColorAction),
     /// The look of the window.
     SetLook(Look),
     /// The UI scale.
@@ -63,6 +66,12 @@ pub enum Action {
 impl From<Command> for Action {
     fn from(command: Command) -> Self {
         Self::Command(command)
+    }
+}
+
+impl From<ColorAction> for Action {
+    fn from(action: ColorAction) -> Self {
+        Self::Color(action)
     }
 }
 

@@ -1,6 +1,38 @@
 //! Colours of points: a number for each row of the cloud, and a scale that turns it into a colour.
+//!
+//! | part | does |
+//! |---|---|
+//! | [`view`] | what is chosen: by what, which colours, which range |
+//! | `request` | what has to be worked out for it, and when that changes |
+//! | [`channel`] | what came out: values, and what the legend says of them |
+//! | `query`, `counters`, `column` | work it out |
+//! | `work` | on a thread, the newest first |
+//! | `map` | values to colours, as the legend shows them |
+//! | `bar`, `legend` | the chooser and the legend over Plane and Space |
+//! | `apply` | carries out what they ask for |
+
+mod apply;
+mod bar;
+pub mod channel;
+mod column;
+mod counters;
+mod legend;
+mod map;
+mod query;
+mod request;
+pub mod view;
+mod work;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+pub use apply::ColorAction;
+pub use bar::{bar_ui, moment_circle, paints};
+pub use channel::Channel;
+pub use column::Values as ColumnValues;
+pub use legend::legend_ui;
+pub use view::{ColorBy, ColorView};
+pub use work::Coloring;
 
 /// A number for each row of a cloud, from which its colour is made; NaN where it has none.
 #[derive(Debug)]
@@ -9,6 +41,14 @@ pub struct PointValues {
     pub id: u64,
     /// By row.
     pub values: Vec<f32>,
+}
+
+impl PointValues {
+    /// Values under a name of their own.
+    pub fn new(values: Vec<f32>) -> Self {
+        static LAST: AtomicU64 = AtomicU64::new(0);
+        Self { id: LAST.fetch_add(1, Ordering::Relaxed) + 1, values }
+    }
 }
 
 /// A map from 0..1 to colours, or from categories to colours.

@@ -1,0 +1,101 @@
+//! The chooser over Plane and Space, and what the panes draw with.
+
+use egui::{ComboBox, RichText, Ui};
+
+use super::counters::bound_at;
+use super::request::{column_keys, column_title};
+use super::view::{ColorBy, ColorView};
+use super::{ColorAction, Paint};
+use crate::app::commands::Actions;
+use crate::app::session::{Answered, Colored, Session};
+use crate::app::state::State;
+use crate::app::tokens::Palette;
+use crate::cloud::Source;
+
+/// By what points are coloured: one choice for Plane and Space.
+pub fn bar_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palette, actions: &mut Actions) {
+    let mut view = state.color.clone();
+    ui.horizontal(|ui| {
+        ui.label(RichText::new("Colour by").color(palette.text_weak));
+        let combo = ComboBox::from_id_salt("colour by").width(120.0).height(320.0).selected_text(view.by.text());
+        let response = combo.show_ui(ui, |ui| {
+            for by in ColorBy::all() {
+                if ui.selectable_label(view.by.is_like(&by), by.text()).on_hover_text(by.about()).clicked() && !view.by.is_like(&by) {
+                    view.choose(by);
+                }
+            }
+        });
+        let shown = view.by.text().to_owned();
+        response.response.widget_info(|| {
+            let mut info = egui::WidgetInfo::labeled(egui::Role::ComboBox, true, "Colour by");
+            info.current_text_value = Some(shown.clone());
+            info
+        });
+        match view.by.clone() {
+            ColorBy::Axis(axis) => colour_axis_ui(ui, &mut view, axis, session),
+            ColorBy::Column(key) => column_ui(ui, &mut view, &key, session),
+            _ => {}
+        }
+    });
+    if view != state.color {
+        actions.send(ColorAction::Set(view));
+    }
+}
+
+fn colour_axis_ui(ui: &mut Ui, view: &mut ColorView, axis: usize, session: &Session) {
+    let Some(cloud) = &session.cloud else { return };
+    let name = cloud.axes().get(axis).map_or("choose", |axis| axis.name.as_str());
+    let response = ComboBox::from_id_salt("colour axis").width(90.0).height(320.0).selected_text(name).show_ui(ui, |ui| {
+        for (at, column) in cloud.axes().iter().enumerate() {
+            if ui.selectable_label(at == axis, &column.name).clicked() {
+                view.choose(ColorBy::Axis(at));
+            }
+        }
+    });
+    response.response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::ComboBox, true, "Axis that colours"));
+}
+
+fn column_ui(ui: &mut Ui, view: &mut ColorView, key: &str, session: &Session) {
+    let Some(cloud) = &session.cloud else { return };
+    if !matches!(cloud.source(), Source::File { .. }) {
+        return;
+    }
+    let title = column_title(session, key).unwrap_or_else(|| "choose".to_owned());
+    let known = session.columns.as_ref().filter(|known| known.is_of(cloud.source()));
+    let response = ComboBox::from_id_salt("colour column").width(90.0).height(320.0).selected_text(title).show_ui(ui, |ui| {
+        let Some(known) = known else {
+            ui.label("The file's columns are being listed.");
+            return;
+        };
+        for (name, of) in column_keys(known.columns.iter().map(|column| column.name.as_str())) {
+            let shown = if name.is_empty() { format!("column {of}") } else { name.to_owned() };
+            if ui.selectable_label(of == key, shown).clicked() {
+                view.choose(ColorBy::Column(of));
+            }
+        }
+    });
+    response.response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::ComboBox, true, "Column that colours"));
+}
+
+/// How the cloud's points and those of the file of queries are drawn.
+pub fn paints(state: &State, session: &Session, palette: &Palette) -> [Paint; 2] {
+    let plain = [Paint::Flat(palette.point), Paint::Flat(palette.query.gamma_multiply(0.6))];
+    let Colored::Ready(channel) = &session.colored else { return plain };
+    let Some((values, scale)) = channel.scaled(&state.color) else { return plain };
+    let scaled = Paint::Scaled(values, scale, palette.muted);
+    let [_, queries] = plain;
+    match channel.whose {
+        super::channel::Whose::Data => [scaled, queries],
+        super::channel::Whose::Queries => [Paint::Flat(palette.muted), scaled],
+    }
+}
+
+/// The squared bound whose circle belongs to what is shown: at the chosen moment, where there is one, else at the end.
+/// ∞ where there is none.
+pub fn moment_circle(state: &State, answered: &Answered) -> f32 {
+    let record = &answered.record;
+    if state.color.by == ColorBy::Moment && record.convergence.queries() > answered.query {
+        return bound_at(record, answered.query, state.color.moment).unwrap_or(f32::INFINITY);
+    }
+    answered.max_squared_distance()
+}

@@ -53,7 +53,7 @@ impl App {
 
     /// Has values worked out where a choice, or what it is about, has changed, and moves a moment on that plays.
     pub(in crate::app) fn poll_color(&mut self) {
-        self.play();
+        self.play_on();
         let wanted = Request::of(&self.state.color, &self.session);
         let ctx = self.handles.ctx.clone();
         let request = wanted.as_ref().ok().and_then(Option::as_ref);
@@ -71,7 +71,7 @@ impl App {
         self.session.colored = colored;
     }
 
-    fn play(&mut self) {
+    fn play_on(&mut self) {
         let Some(at) = self.session.playing else { return };
         let shown = self.state.color.by == ColorBy::Moment;
         let Some(n) = self.session.record.as_ref().map(|record| record.cloud.len() as f64).filter(|_| shown) else {

@@ -92,7 +92,7 @@ pub fn paints(state: &State, session: &Session, palette: &Palette) -> [Paint; 2]
 
 /// The squared bound whose circle belongs to what is shown: at the chosen moment, where there is one, else at the end.
 /// ∞ where there is none.
-pub fn moment_circle(state: &State, answered: &Answered) -> f32 {
+pub fn bound_shown(state: &State, answered: &Answered) -> f32 {
     let record = &answered.record;
     if state.color.by == ColorBy::Moment && record.convergence.queries() > answered.query {
         return bound_at(record, answered.query, state.color.moment).unwrap_or(f32::INFINITY);

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
+use rayon::slice::ParallelSlice as _;
 
 use super::view::{ColorRange, ColorView};
 use super::{ColorMap, PointValues, Scale};

@@ -144,12 +144,12 @@ fn bar_ui(ui: &mut Ui, view: &mut ColorView, map: ColorMap, numbers: &Numbers, p
 }
 
 fn end_ui(ui: &mut Ui, name: &'static str, value: &mut f64, range: std::ops::RangeInclusive<f64>, speed: f64) {
+    let shown = *value;
     let field = DragValue::new(value)
         .range(range)
         .speed(speed)
         .custom_formatter(|value, _| format::digits(value, 4))
         .custom_parser(|text| text.replace(',', "").trim().parse().ok());
-    let shown = *value;
     let response = ui.add_sized([64.0, ui.spacing().interact_size.y], field).on_hover_text(format!("{name}: drag, or click and type."));
     response.widget_info(|| {
         let mut info = egui::WidgetInfo::drag_value(true, shown);

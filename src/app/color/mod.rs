@@ -27,9 +27,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 pub use apply::ColorAction;
-pub use bar::{bar_ui, moment_circle, paints};
+pub use bar::{bar_ui, bound_shown, paints};
 pub use channel::Channel;
-pub use column::Values as ColumnValues;
 pub use legend::legend_ui;
 pub use view::{ColorBy, ColorView};
 pub use work::Coloring;

@@ -5,6 +5,7 @@ use egui::{Align2, FontId, Pos2, Rect, Sense, Stroke, Ui, vec2};
 use super::PaneContext;
 use super::points::{axis_ui, dimensions_ui, marks_ui, points_ui};
 use crate::app::camera::{SpaceCamera, axis_directions, dolly, orbit, pan, place};
+use crate::app::color;
 use crate::app::commands::Action;
 use crate::app::gpu::Style;
 use crate::app::scene::Scene;
@@ -38,8 +39,10 @@ pub fn space_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         }
         ui.checkbox(&mut view.lines, "Lines");
         ui.checkbox(&mut view.color_by_height, "Colour by height");
+        color::bar_ui(ui, context.state, context.session, context.palette, context.actions);
         dimensions_ui(ui, 3, &scene, context.palette);
     });
+    color::legend_ui(ui, context.state, context.session, context.palette, context.actions);
     let rect = ui.available_rect_before_wrap().intersect(pane);
     if rect.width() < 40.0 || rect.height() < 40.0 {
         return;

@@ -1,0 +1,131 @@
+//! How clouds of more than two dimensions are shown: along axes of their own, or projected. One choice for Plane and Space.
+
+mod bar;
+mod work;
+
+use std::sync::Arc;
+
+pub use bar::bar_ui;
+use serde::{Deserialize, Serialize};
+pub use work::Projecting;
+
+use crate::cloud::project::{DIRECTIONS, Projection};
+use crate::cloud::{CloudError, PointCloud};
+use crate::progress::Progress;
+
+/// What is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ProjectionKind {
+    /// Axes of the cloud itself.
+    #[default]
+    Axes,
+    /// Principal components.
+    Pca,
+    /// Random orthogonal directions.
+    Random,
+}
+
+impl ProjectionKind {
+    /// All, as the chooser lists them.
+    pub const ALL: [Self; 3] = [Self::Axes, Self::Pca, Self::Random];
+
+    /// As the chooser says it.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Axes => "axes",
+            Self::Pca => "PCA",
+            Self::Random => "random",
+        }
+    }
+
+    /// What it means, for who hovers over it.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Axes => "Columns of the cloud as they are.",
+            Self::Pca => "Principal components: the orthogonal directions along which the points differ most.",
+            Self::Random => "Random orthogonal directions, drawn from a seed.",
+        }
+    }
+}
+
+/// What is chosen; kept between starts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ProjectionView {
+    /// What is shown.
+    pub kind: ProjectionKind,
+    /// Of the random directions, and of those from which components of very many dimensions are iterated.
+    pub seed: u64,
+}
+
+/// A cloud and its picture, which has the same rows.
+#[derive(Clone, Debug)]
+pub struct Pictured {
+    /// The cloud.
+    pub cloud: Arc<PointCloud>,
+    /// Its rows along the directions, about the mean.
+    pub picture: Arc<PointCloud>,
+}
+
+/// A projection of a cloud, worked out.
+#[derive(Clone, Debug)]
+pub struct Projected {
+    /// What was chosen.
+    pub view: ProjectionView,
+    /// The directions.
+    pub directions: Arc<Projection>,
+    /// The cloud.
+    pub data: Pictured,
+    /// The file of queries, where there is one.
+    pub queries: Option<Pictured>,
+}
+
+impl Projected {
+    /// Projects a cloud, and a file of queries along the same directions.
+    ///
+    /// # Errors
+    /// [`CloudError::Cancelled`].
+    pub fn new(
+        view: ProjectionView,
+        cloud: Arc<PointCloud>,
+        queries: Option<Arc<PointCloud>>,
+        progress: &dyn Progress,
+    ) -> Result<Self, CloudError> {
+        let directions = match view.kind {
+            ProjectionKind::Random => Projection::random(&cloud, view.seed, progress)?,
+            ProjectionKind::Axes | ProjectionKind::Pca => Projection::pca(&cloud, view.seed, progress)?,
+        };
+        let data = pictured(view.kind, &directions, cloud, progress)?;
+        let queries = queries.map(|queries| pictured(view.kind, &directions, queries, progress)).transpose()?;
+        Ok(Self { view, directions: Arc::new(directions), data, queries })
+    }
+
+    /// The same directions with another file of queries.
+    ///
+    /// # Errors
+    /// [`CloudError::Cancelled`].
+    pub fn with_queries(&self, queries: Option<Arc<PointCloud>>, progress: &dyn Progress) -> Result<Self, CloudError> {
+        let queries = queries.map(|queries| pictured(self.view.kind, &self.directions, queries, progress)).transpose()?;
+        Ok(Self { queries, ..self.clone() })
+    }
+
+    /// The share of the variance along a direction, in words: "PC1 24.1 %".
+    pub fn explained(&self, direction: usize) -> Option<String> {
+        let share = self.directions.explained.as_ref()?.get(direction)?;
+        Some(format!("{} {:.1} %", direction_name(self.view.kind, direction), share * 100.0))
+    }
+}
+
+/// The name of a direction, from 0.
+fn direction_name(kind: ProjectionKind, direction: usize) -> String {
+    match kind {
+        ProjectionKind::Random => format!("R{}", direction + 1),
+        ProjectionKind::Axes | ProjectionKind::Pca => format!("PC{}", direction + 1),
+    }
+}
+
+fn pictured(kind: ProjectionKind, directions: &Projection, cloud: Arc<PointCloud>, progress: &dyn Progress) -> Result<Pictured, CloudError> {
+    let places = directions.project(&cloud, progress)?;
+    let names = std::array::from_fn::<_, DIRECTIONS, _>(|at| direction_name(kind, at));
+    Ok(Pictured { picture: Arc::new(cloud.picture(names, places)), cloud })
+}

@@ -40,6 +40,7 @@ mod task;
 #[cfg(test)]
 mod testing;
 mod ticks;
+mod timeline;
 pub mod tokens;
 mod ui;
 mod widgets;

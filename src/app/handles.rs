@@ -16,6 +16,7 @@ use super::gpu::{self, ViewPoints};
 use super::lesson::{Exporting, Picture, Recording};
 use super::loader::Loading;
 use super::selection::Selecting;
+use super::projection::Projecting;
 use super::session::{Activity, Answered, EngineStatus, FileColumns, Picked};
 use crate::cloud::{PointCloud, Source};
 use crate::run::{JobId, RunRecord, RunSpec, Worker};
@@ -131,6 +132,8 @@ pub struct Handles {
     pub picture_of_lesson: Picture,
     /// A point picked while a run went on.
     pub waiting_pick: Option<Picked>,
+    /// Projections of the cloud.
+    pub projecting: Projecting,
     /// Values by which points are coloured.
     pub coloring: Coloring,
     /// The theory's curve of what is answered.
@@ -190,6 +193,7 @@ impl Handles {
             exporting: None,
             picture_of_lesson: Picture::default(),
             waiting_pick: None,
+            projecting: Projecting::default(),
             coloring: Coloring::default(),
             theory: Theory::default(),
             picture: None,
@@ -217,7 +221,10 @@ impl Handles {
             (None, None) => match (&self.recording, &self.exporting) {
                 (Some(recording), _) => Activity::Recording { what: recording.what(), fraction: recording.fraction() },
                 (None, Some(Exporting { path, task })) => Activity::Exporting { path: path.clone(), fraction: task.fraction() },
-                (None, None) => Activity::Idle,
+                (None, None) => match self.projecting.activity().or_else(|| self.coloring.activity()) {
+                    Some((what, fraction)) => Activity::Preparing { what, fraction },
+                    None => Activity::Idle,
+                },
             },
         }
     }
@@ -226,6 +233,7 @@ impl Handles {
     pub fn forget(&mut self) {
         self.waiting_pick = None;
         self.theory.wanted = None;
+        self.projecting.forget();
         self.points.clear();
     }
 

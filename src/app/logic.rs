@@ -25,6 +25,7 @@ impl App {
             self.message(message);
         }
         self.poll_lesson();
+        self.poll_projection();
         self.poll_color();
         if !self.is_busy()
             && let Some(picked) = self.handles.waiting_pick.take()
@@ -153,6 +154,7 @@ impl App {
         let session = &mut self.session;
         (session.record, session.derived, session.theory) = (None, None, None);
         (session.picked, session.answered, session.rank) = (None, None, None);
+        session.projected = None;
         session.cloud = Some(cloud);
         self.lesson_cloud_changed();
     }

@@ -5,6 +5,7 @@
 //! | [`state`] | what is kept between two starts |
 //! | [`session`] | what is open now |
 //! | `selection` | rows and queries that every pane highlights |
+//! | `projection` | principal components and random directions |
 //! | `scene` | what is drawn for a cloud: itself, or its projection |
 //! | `color` | numbers of points as colours |
 //! | `handles` | threads and GPU objects |
@@ -32,6 +33,7 @@ mod log;
 mod logic;
 mod panels;
 mod panes;
+mod projection;
 mod scene;
 mod selection;
 pub mod session;

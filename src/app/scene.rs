@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use super::projection::Pictured;
 use super::session::Session;
 use crate::cloud::PointCloud;
 
@@ -22,12 +23,27 @@ pub struct Scene {
     queries: Option<Drawn>,
 }
 
+/// A cloud with its picture, if it is of this cloud.
+fn picture(cloud: &Arc<PointCloud>, pictured: &Pictured) -> Option<Drawn> {
+    Arc::ptr_eq(cloud, &pictured.cloud).then(|| Drawn { cloud: Arc::clone(cloud), drawn: Arc::clone(&pictured.picture) })
+}
+
 impl Scene {
-    /// What a session shows; `None` without a cloud.
+    /// What a session shows; `None` without a cloud. A projection is shown when all of it is there.
     pub fn of(session: &Session) -> Option<Self> {
         let cloud = session.cloud.clone()?;
-        let itself = |cloud: Arc<PointCloud>| Drawn { drawn: Arc::clone(&cloud), cloud };
         let queries = session.record.as_ref().and_then(|record| record.query_cloud.clone());
+        if let Some(projected) = &session.projected
+            && let Some(data) = picture(&cloud, &projected.data)
+            && let Some(queries) = match (&queries, &projected.queries) {
+                (None, _) => Some(None),
+                (Some(queries), Some(pictured)) => picture(queries, pictured).map(Some),
+                (Some(_), None) => None,
+            }
+        {
+            return Some(Self { data, queries });
+        }
+        let itself = |cloud: Arc<PointCloud>| Drawn { drawn: Arc::clone(&cloud), cloud };
         Some(Self { data: itself(cloud), queries: queries.map(itself) })
     }
 
@@ -54,7 +70,7 @@ impl Scene {
         self.data.cloud.dims()
     }
 
-    /// Whether points are drawn along axes of their own, where lengths are those of the file.
+    /// Whether points are drawn along other directions than their axes, where lengths are not those of the file.
     pub fn is_projected(&self) -> bool {
         !Arc::ptr_eq(&self.data.cloud, &self.data.drawn)
     }

@@ -8,6 +8,7 @@ use super::derived::{Derived, TheoryCurve};
 use super::export::ExportDialog;
 use super::lesson::LessonSession;
 use super::log::Log;
+use super::projection::Projected;
 use super::scene::Scene;
 use super::selection::{Facts, Hovered, Selection};
 use super::timeline::TimelineView;
@@ -79,6 +80,13 @@ pub enum Activity {
     /// A lesson's search is recorded.
     Recording {
         /// Which.
+        what: String,
+        /// 0 to 1, when it is known.
+        fraction: Option<f32>,
+    },
+    /// What a view shows is worked out: a projection, or a column of the file that colours points.
+    Preparing {
+        /// "Reading column label".
         what: String,
         /// 0 to 1, when it is known.
         fraction: Option<f32>,
@@ -166,6 +174,8 @@ pub struct Session {
     pub picked: Option<Picked>,
     /// Its answer, once it is there.
     pub answered: Option<Answered>,
+    /// What is shown instead of the cloud's axes.
+    pub projected: Option<Arc<Projected>>,
     /// By what points are coloured, worked out.
     pub colored: Colored,
     /// Points seen, while the moment of the search moves on by itself.

@@ -7,6 +7,7 @@ use strum::VariantArray;
 use super::color::ColorView;
 use super::draft::Draft;
 use super::lesson::LessonView;
+use super::projection::ProjectionView;
 use super::tokens::Look;
 
 /// A pane of the centre.
@@ -148,6 +149,8 @@ pub struct State {
     pub space: SpaceView,
     /// By what points are coloured, in Plane and Space.
     pub color: ColorView,
+    /// Whether a cloud of more than two dimensions is projected, in Plane and Space.
+    pub projection: ProjectionView,
     /// Convergence's view.
     pub convergence: ConvergenceView,
     /// The centre's tiles.
@@ -171,6 +174,7 @@ impl Default for State {
             plane: PlaneView::default(),
             space: SpaceView::default(),
             color: ColorView::default(),
+            projection: ProjectionView::default(),
             convergence: ConvergenceView::default(),
             tree: default_layout(),
             look: Look::default(),

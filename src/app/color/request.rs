@@ -92,7 +92,8 @@ impl Request {
             ColorBy::Distance => {
                 let (of, row) = session.picked_point().ok_or("Click a point: distances are to the picked query.")?;
                 let place = (0..of.dims()).map(|axis| of.coordinate(row, axis)).collect();
-                let metric = session.answered.as_ref().map_or_else(Metric::default, |answered| answered.record.spec.metric);
+                let asked = session.answered.as_ref().map(|answered| &answered.record).or(session.record.as_ref());
+                let metric = asked.map_or_else(Metric::default, |record| record.spec.metric);
                 Self::Distance { cloud, place, metric, middle: view.range == ColorRange::Middle }
             }
             ColorBy::Rank => Self::Rank(session.answered.clone().ok_or("Click a point: ranks are those of its neighbours.")?),

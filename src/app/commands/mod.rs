@@ -13,6 +13,7 @@ use super::draft::Draft;
 use super::export::{ExportDialog, ExportKind};
 use super::lesson::LessonAction;
 use super::selection::SelectAction;
+use super::projection::ProjectionView;
 use super::state::{ConvergenceView, PlaneView, SpaceView};
 use super::timeline::TimelineView;
 use super::tokens::Look;
@@ -46,6 +47,8 @@ pub enum Action {
     Select(SelectAction),
     /// A neighbour is selected in the table.
     SelectRank(Option<usize>),
+    /// A cloud of more than two dimensions is shown otherwise.
+    SetProjection(ProjectionView),
     /// Something of the colours of points.
     Color(ColorAction),
     /// The look of the window.

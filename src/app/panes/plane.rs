@@ -8,6 +8,7 @@ use crate::app::camera::{PlaneCamera, place};
 use crate::app::color;
 use crate::app::commands::Action;
 use crate::app::gpu::Style;
+use crate::app::projection;
 use crate::app::scene::Scene;
 use crate::app::state::{PlaneView, PlaneWindow};
 use crate::app::ticks::ticks;
@@ -38,6 +39,7 @@ pub fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         axis_ui(ui, "up", cloud, &mut view.axes[1], context.palette);
         ui.checkbox(&mut view.lines, "Lines");
         ui.checkbox(&mut view.lens, "Lens").on_hover_text("Enlarge neighbours that are too close to be told apart.");
+        projection::bar_ui(ui, &view.axes, context.state, context.session, context.palette, context.actions);
         color::bar_ui(ui, context.state, context.session, context.palette, context.actions);
         dimensions_ui(ui, 2, &scene, context.palette);
     });

@@ -8,6 +8,7 @@ use crate::app::camera::{SpaceCamera, axis_directions, dolly, orbit, pan, place}
 use crate::app::color;
 use crate::app::commands::Action;
 use crate::app::gpu::Style;
+use crate::app::projection;
 use crate::app::scene::Scene;
 use crate::app::state::SpaceView;
 use crate::app::widgets::empty_ui;
@@ -39,6 +40,7 @@ pub fn space_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         }
         ui.checkbox(&mut view.lines, "Lines");
         ui.checkbox(&mut view.color_by_height, "Colour by height");
+        projection::bar_ui(ui, &view.axes, context.state, context.session, context.palette, context.actions);
         color::bar_ui(ui, context.state, context.session, context.palette, context.actions);
         dimensions_ui(ui, 3, &scene, context.palette);
     });

@@ -2,7 +2,7 @@
 
 use egui::{ComboBox, DragValue, RichText, Ui};
 
-use super::{ProjectionKind, ProjectionView};
+use super::ProjectionKind;
 use crate::app::commands::{Action, Actions};
 use crate::app::session::Session;
 use crate::app::state::State;
@@ -41,12 +41,5 @@ pub fn bar_ui(ui: &mut Ui, axes: &[usize], state: &State, session: &Session, pal
     }
     if view != state.projection {
         actions.send(Action::SetProjection(view));
-    }
-}
-
-impl ProjectionView {
-    /// Whether directions are drawn from the seed.
-    pub fn is_random(self) -> bool {
-        self.kind == ProjectionKind::Random
     }
 }

@@ -52,6 +52,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context as _;
+pub use color::{Channel, ColorAction, ColorBy, ColorMap, ColorView};
 use commands::Actions;
 pub use draft::{DataKind, Draft, QueryKind};
 pub use export::{ExportKind, PaneData};

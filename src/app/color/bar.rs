@@ -81,7 +81,7 @@ fn column_ui(ui: &mut Ui, view: &mut ColorView, key: &str, session: &Session) {
 pub fn paints(state: &State, session: &Session, palette: &Palette) -> [Paint; 2] {
     let plain = [Paint::Flat(palette.point), Paint::Flat(palette.query.gamma_multiply(0.6))];
     let Colored::Ready(channel) = &session.colored else { return plain };
-    let Some((values, scale)) = channel.scaled(&state.color) else { return plain };
+    let Some((values, scale)) = channel.scaled(&state.color, palette.dark) else { return plain };
     let scaled = Paint::Scaled(values, scale, palette.muted);
     let [_, queries] = plain;
     match channel.whose {

@@ -138,17 +138,17 @@ impl Channel {
     }
 
     /// Values and scale to draw with; `None` when no row has a value.
-    pub fn scaled(&self, view: &ColorView) -> Option<(Arc<PointValues>, Scale)> {
+    pub fn scaled(&self, view: &ColorView, dark: bool) -> Option<(Arc<PointValues>, Scale)> {
         let map = self.map(view.map);
         if map == ColorMap::Categories {
             let categories = self.categories.as_ref()?;
             let high = categories.list.len().saturating_sub(1) as f32;
-            return Some((Arc::clone(&categories.values), Scale { map, low: 0.0, high, log: false }));
+            return Some((Arc::clone(&categories.values), Scale { map, low: 0.0, high, log: false, dark }));
         }
         let numbers = self.numbers.as_ref()?;
         let (low, high) = numbers.range(view.range);
         let log = view.log && numbers.can_be_log() && low > 0.0;
-        let scale = Scale { map, low: (low - numbers.offset) as f32, high: (high - numbers.offset) as f32, log };
+        let scale = Scale { map, low: (low - numbers.offset) as f32, high: (high - numbers.offset) as f32, log, dark };
         Some((Arc::clone(&numbers.values), scale))
     }
 
@@ -195,7 +195,7 @@ mod tests {
     fn an_offset_is_in_what_is_shown_and_not_in_what_is_drawn() {
         let numbers = Numbers::new(vec![-1.0, 1.0], 5e6, true).expect("two values");
         assert_eq!(numbers.whole, (4_999_999.0, 5_000_001.0));
-        let (values, scale) = channel(Some(numbers), None).scaled(&ColorView { log: true, ..ColorView::default() }).expect("values");
+        let (values, scale) = channel(Some(numbers), None).scaled(&ColorView { log: true, ..ColorView::default() }, true).expect("values");
         assert_eq!((scale.low, scale.high, scale.log), (-1.0, 1.0, false));
         assert_eq!(values.values, [-1.0, 1.0]);
     }

@@ -189,7 +189,7 @@ mod tests {
         assert_eq!(channel.missing, 3);
         assert_eq!(channel.rows_of(11), [0]);
         assert!(channel.rows_of(0).iter().all(|&row| codes[row as usize] == 11));
-        let (values, scale) = channel.scaled(&ColorView::default()).expect("texts");
+        let (values, scale) = channel.scaled(&ColorView::default(), false).expect("texts");
         assert!(values.values[codes.len() - 1].is_nan() && scale.map == ColorMap::Categories && scale.high == 11.0);
         let few = super::channel("few", &Values::Texts(vec!["b".to_owned(), "a".to_owned()], vec![0, 0, 1]));
         assert_eq!(names(&few.categories), [("a", 1), ("b", 2)], "where each has a colour, they are sorted");

@@ -35,7 +35,7 @@ impl ColorMap {
         palette.categories[category % palette.categories.len()]
     }
 
-    /// So many colours of it, even from the first to the last: what the GPU looks up. Categories are as many as they are.
+    /// So many colours of it, even from the first to the last. Categories are as many as they are.
     pub fn table(self, steps: usize, palette: &Palette) -> Vec<Color32> {
         match self {
             Self::Categories => palette.categories.to_vec(),
@@ -45,6 +45,11 @@ impl ColorMap {
 }
 
 impl Scale {
+    /// The colours that the GPU looks up: 256 of a ramp, or those of the categories.
+    pub fn table(&self) -> Vec<Color32> {
+        self.map.table(256, if self.dark { &Palette::DARK } else { &Palette::LIGHT })
+    }
+
     /// Where a value is between the ends, 0 to 1.
     pub fn place(&self, value: f32) -> f32 {
         let (value, low, high) = if self.log { (value.ln(), self.low.ln(), self.high.ln()) } else { (value, self.low, self.high) };
@@ -150,8 +155,15 @@ mod tests {
     }
 
     #[test]
+    fn both_dark_looks_have_the_same_colours() {
+        for map in ColorMap::ALL {
+            assert_eq!(map.table(32, &Palette::DARK), map.table(32, &Palette::HIGH_CONTRAST));
+        }
+    }
+
+    #[test]
     fn a_scale_has_its_ends_at_its_ends() {
-        let scale = |low, high, log| Scale { map: ColorMap::Viridis, low, high, log };
+        let scale = |low, high, log| Scale { map: ColorMap::Viridis, low, high, log, dark: false };
         assert_eq!([0.0, 2.0, 3.0, 6.0, 9.0].map(|value| scale(2.0, 6.0, false).place(value)), [0.0, 0.0, 0.25, 1.0, 1.0]);
         assert!((scale(1.0, 100.0, true).place(10.0) - 0.5).abs() < 1e-6);
         assert_eq!(scale(3.0, 3.0, false).place(3.0), 0.5, "where all are alike");

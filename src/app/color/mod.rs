@@ -73,6 +73,8 @@ pub struct Scale {
     pub high: f32,
     /// Whether equal factors, not equal differences, are equal steps of colour; then both ends are positive.
     pub log: bool,
+    /// Whether the canvas is dark: colours are those that stand out from it.
+    pub dark: bool,
 }
 
 /// How the points of a layer are coloured.

@@ -79,11 +79,6 @@ impl Coloring {
         Some((request.long()?, task.fraction()))
     }
 
-    /// Whether something goes on.
-    pub fn is_busy(&self) -> bool {
-        self.busy.is_some()
-    }
-
     /// Asks what takes long to stop; true when there is such a thing.
     pub fn cancel(&self) -> bool {
         let long = self.busy.as_ref().filter(|(request, _)| request.long().is_some());

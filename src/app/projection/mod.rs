@@ -129,3 +129,56 @@ fn pictured(kind: ProjectionKind, directions: &Projection, cloud: Arc<PointCloud
     let names = std::array::from_fn::<_, DIRECTIONS, _>(|at| direction_name(kind, at));
     Ok(Pictured { picture: Arc::new(cloud.picture(names, places)), cloud })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::session::Session;
+    use crate::app::testing::{cloud, record, stretched};
+    use crate::progress::Silent;
+    use crate::run::RunRecord;
+
+    fn pca(cloud: &Arc<PointCloud>, queries: Option<Arc<PointCloud>>) -> Projected {
+        let view = ProjectionView { kind: ProjectionKind::Pca, seed: 0 };
+        Projected::new(view, Arc::clone(cloud), queries, &Silent).expect("nobody cancels")
+    }
+
+    #[test]
+    fn a_picture_has_the_rows_of_its_cloud() {
+        let cloud = stretched(500, [0.1, 5.0, 0.2, 1.0]);
+        let queries = stretched(20, [0.1, 5.0, 0.2, 1.0]);
+        let projected = pca(&cloud, Some(Arc::clone(&queries)));
+        let queries_drawn = projected.queries.as_ref().expect("a file of queries");
+        for (of, pictured) in [(&cloud, &projected.data), (&queries, queries_drawn)] {
+            assert_eq!(pictured.picture.len(), of.len());
+            for row in 0..of.len() {
+                assert_eq!(pictured.picture.point(row), projected.directions.place(of.point(row)));
+            }
+        }
+        // The widest axis is the first component, about the mean.
+        let mean = (0..500).map(|row| f64::from(cloud.point(row)[1])).sum::<f64>() / 500.0;
+        let along = |row: usize| f64::from(projected.data.picture.point(row)[0]).abs();
+        assert!((0..500).all(|row| (along(row) - (f64::from(cloud.point(row)[1]) - mean).abs()).abs() < 0.2));
+        let axis = &projected.data.picture.axes()[0];
+        assert!(axis.name == "PC1" && axis.min < -4.0 && axis.max > 4.0);
+        let said = projected.explained(0).expect("they differ");
+        assert!(said.starts_with("PC1 9") && said.ends_with(" %"), "{said}");
+    }
+
+    #[test]
+    fn a_scene_is_projected_when_all_of_it_is() {
+        let (cloud, queries) = (cloud(50, 3, 7), cloud(9, 3, 2));
+        let mut run = RunRecord::clone(&record());
+        (run.cloud, run.query_cloud) = (Arc::clone(&cloud), Some(Arc::clone(&queries)));
+        let mut session = Session { cloud: Some(Arc::clone(&cloud)), record: Some(Arc::new(run)), ..Session::default() };
+        session.projected = Some(Arc::new(pca(&cloud, None)));
+        assert!(!session.scene().expect("a cloud").is_projected(), "where queries lie is not known yet");
+        session.projected = Some(Arc::new(pca(&cloud, Some(Arc::clone(&queries)))));
+        let scene = session.scene().expect("a cloud");
+        assert!(scene.is_projected() && scene.dims() == 3);
+        assert_eq!(scene.drawn(&cloud).axes()[0].name, "PC1");
+        assert_eq!((scene.drawn(&queries).len(), scene.queries().map(|queries| queries.len())), (9, Some(9)));
+        session.cloud = Some(Arc::clone(&queries));
+        assert!(!session.scene().expect("a cloud").is_projected(), "a projection of another cloud is none of this one");
+    }
+}

@@ -3,10 +3,10 @@
 use egui::{Align2, FontId, Pos2, Rect, Sense, Stroke, Ui, vec2};
 
 use super::PaneContext;
-use super::points::{axis_ui, dimensions_ui, marks_ui, points_ui};
+use super::points::{Sight, axis_ui, dimensions_ui, marks_ui, points_ui};
 use crate::app::camera::{SpaceCamera, axis_directions, dolly, orbit, pan, place};
+use crate::app::color::Paint;
 use crate::app::commands::Action;
-use crate::app::gpu::Style;
 use crate::app::state::SpaceView;
 use crate::app::widgets::empty_ui;
 use crate::cloud::PointCloud;
@@ -48,9 +48,20 @@ pub fn space_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
 
     ui.painter().rect_filled(rect, 0.0, context.palette.canvas);
     let camera = SpaceCamera::new(rect, &view, &cloud);
-    let magnitude = view.color_by_height.then(|| height_weights(&cloud, view.axes[2]));
-    let style = Style { color: context.palette.point, size: view.point_size, magnitude };
-    let note = points_ui(ui, rect, context, VIEW, view.axes, camera.projection(), style, 1.0, moved);
+    let flat = Paint::Flat(context.palette.point);
+    let height = view.color_by_height.then(|| context.handles.gpu.as_mut()?.height(&cloud, view.axes[2])).flatten();
+    let paint = height.as_ref().unwrap_or(&flat);
+    let sight = Sight {
+        view: VIEW,
+        rect,
+        axes: view.axes,
+        projection: camera.projection(),
+        point_size: view.point_size,
+        paint,
+        visible: 1.0,
+        moved,
+    };
+    let note = points_ui(ui, context, &sight);
     let screen = |cloud: &PointCloud, row: usize| camera.screen(place(cloud, row, view.axes)).map(|(screen, _)| screen);
     marks_ui(ui, rect, context, view.point_size, view.lines, &screen);
     cross_ui(ui, rect, &view, &cloud, context);
@@ -123,14 +134,6 @@ fn nearest(camera: &SpaceCamera, cloud: &PointCloud, view: &SpaceView, context: 
         return Some(Action::PickQuery(query));
     }
     of_data.map(|(_, row)| Action::PickRow(row as u32))
-}
-
-/// The third axis from its least to its most, as 0 to 1.
-fn height_weights(cloud: &PointCloud, axis: usize) -> [f32; 4] {
-    let Some(axis) = cloud.axes().get(axis) else { return [0.0; 4] };
-    let extent = axis.max - axis.min;
-    let scale = if extent > 0.0 { 1.0 / extent } else { 0.0 };
-    [0.0, 0.0, scale as f32, (-(axis.min - axis.origin) * scale) as f32]
 }
 
 /// Which way the axes point.

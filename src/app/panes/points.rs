@@ -11,6 +11,7 @@ use crate::app::camera::Projection;
 use crate::app::color::Paint;
 use crate::app::format;
 use crate::app::gpu::{Drawing, Ink, Layer, Points, PointsCallback, Progress};
+use crate::app::scene::Scene;
 use crate::cloud::PointCloud;
 
 /// How long after the last movement everything is drawn again.
@@ -140,9 +141,9 @@ pub fn axis_ui(ui: &mut Ui, label: &str, cloud: &PointCloud, axis: &mut usize, p
 }
 
 /// That distances are in all dimensions, where fewer are shown.
-pub fn dimensions_ui(ui: &mut Ui, shown: usize, cloud: &PointCloud, palette: &crate::app::tokens::Palette) {
-    if cloud.dims() > shown {
-        ui.label(RichText::new(format!("neighbours computed in all {} dimensions", cloud.dims())).color(palette.text_weak).small());
+pub fn dimensions_ui(ui: &mut Ui, shown: usize, scene: &Scene, palette: &crate::app::tokens::Palette) {
+    if scene.dims() > shown || scene.is_projected() {
+        ui.label(RichText::new(format!("neighbours computed in all {} dimensions", scene.dims())).color(palette.text_weak).small());
     }
 }
 

@@ -234,10 +234,9 @@ fn a_file_that_is_gone_is_said_and_tried_again() {
     open(&mut window, &path, &["a", "b"]);
     let aside = folder.path().join("aside.csv");
     std::fs::rename(&path, &aside).expect("renamed");
-    window.state_mut().send(Action::Color(warpscope::app::ColorAction::Set(ColorView {
-        by: ColorBy::Column("kind".to_owned()),
-        ..ColorView::default()
-    })));
+    window
+        .state_mut()
+        .send(Action::Color(warpscope::app::ColorAction::Set(ColorView { by: ColorBy::Column("kind".to_owned()), ..ColorView::default() })));
     until(&mut window, "an error", |app| matches!(app.session().colored, Colored::Failed(_)));
     std::fs::rename(&aside, &path).expect("renamed");
     press(&mut window, "Try again");
@@ -289,9 +288,7 @@ fn principal_components_are_shown_and_said() {
     assert!(found.iter().zip(&all).all(|(found, expected)| (found - expected).abs() <= 1e-5 * expected.max(1.0)));
 
     choose(&mut window, "Shown", "random");
-    until(&mut window, "random directions", |app| {
-        app.session().scene().is_some_and(|scene| scene.data().axes()[0].name == "R1")
-    });
+    until(&mut window, "random directions", |app| app.session().scene().is_some_and(|scene| scene.data().axes()[0].name == "R1"));
     choose(&mut window, "Shown", "axes");
     until(&mut window, "the axes", |app| app.session().projected.is_none());
     assert_eq!(window.state().state().plane.axes, axes, "as they were before");

@@ -200,17 +200,6 @@ fn visuals(palette: &Palette) -> Visuals {
     visuals
 }
 
-/// Viridis at 16 even steps.
-pub const VIRIDIS: [Color32; 16] = {
-    let mut colors = [Color32::BLACK; 16];
-    let mut at = 0;
-    while at < colors.len() {
-        colors[at] = color(palette::VIRIDIS[(at * (palette::RAMP - 1) + 7) / 15]);
-        at += 1;
-    }
-    colors
-};
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,11 +1,14 @@
 //! The chooser over Plane and Space, and what the panes draw with.
 
+use std::sync::Arc;
+
 use egui::{ComboBox, RichText, Ui};
 
+use super::channel::Whose;
 use super::counters::bound_at;
 use super::request::{column_keys, column_title};
 use super::view::{ColorBy, ColorView};
-use super::{ColorAction, Paint};
+use super::{ColorAction, Paint, Paints};
 use crate::app::commands::Actions;
 use crate::app::session::{Answered, Colored, Session};
 use crate::app::state::State;
@@ -77,17 +80,25 @@ fn column_ui(ui: &mut Ui, view: &mut ColorView, key: &str, session: &Session) {
     response.response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::ComboBox, true, "Column that colours"));
 }
 
-/// How the cloud's points and those of the file of queries are drawn.
-pub fn paints(state: &State, session: &Session, palette: &Palette) -> [Paint; 2] {
-    let plain = [Paint::Flat(palette.point), Paint::Flat(palette.query.gamma_multiply(0.6))];
-    let Colored::Ready(channel) = &session.colored else { return plain };
-    let Some((values, scale)) = channel.scaled(&state.color, palette.dark) else { return plain };
+/// How points are drawn.
+pub fn paints(state: &State, session: &Session, palette: &Palette) -> Paints {
+    let mut paints = Paints { data: Paint::Flat(palette.point), queries: Paint::Flat(palette.query), over: None };
+    let Colored::Ready(channel) = &session.colored else { return paints };
+    let Some((values, scale)) = channel.scaled(&state.color, palette.dark) else {
+        paints.data = Paint::Flat(palette.muted);
+        return paints;
+    };
     let scaled = Paint::Scaled(values, scale, palette.muted);
-    let [_, queries] = plain;
-    match channel.whose {
-        super::channel::Whose::Data => [scaled, queries],
-        super::channel::Whose::Queries => [Paint::Flat(palette.muted), scaled],
+    let asked = session.derived.as_ref().filter(|_| state.color.by.is_of_queries()).and_then(|derived| derived.asked.as_ref());
+    match (channel.whose, channel.few.as_ref().or(asked)) {
+        (Whose::Queries, _) => (paints.data, paints.queries) = (Paint::Flat(palette.muted), scaled),
+        (Whose::Data, None) => paints.data = scaled,
+        (Whose::Data, Some(rows)) => {
+            paints.data = Paint::Flat(palette.muted);
+            paints.over = Some((Arc::clone(rows), scaled));
+        }
     }
+    paints
 }
 
 /// The squared bound whose circle belongs to what is shown: at the chosen moment, where there is one, else at the end.

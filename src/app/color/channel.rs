@@ -37,9 +37,8 @@ impl Numbers {
     pub fn new(values: Vec<f32>, offset: f64, with_middle: bool) -> Option<Self> {
         let nothing = (f32::INFINITY, f32::NEG_INFINITY, true);
         let join = |a: (f32, f32, bool), b: (f32, f32, bool)| (a.0.min(b.0), a.1.max(b.1), a.2 && b.2);
-        let of_part = |part: &[f32]| {
-            part.iter().filter(|value| !value.is_nan()).fold(nothing, |all, &value| join(all, (value, value, value.fract() == 0.0)))
-        };
+        let of_part =
+            |part: &[f32]| part.iter().filter(|value| !value.is_nan()).fold(nothing, |all, &value| join(all, (value, value, value.fract() == 0.0)));
         let (low, high, integers) = values.par_chunks(1 << 16).map(of_part).reduce(|| nothing, join);
         if low > high {
             return None;
@@ -113,6 +112,8 @@ pub struct Channel {
     pub categories: Option<Categories>,
     /// Whether categories are what fits.
     pub prefers_categories: bool,
+    /// The rows that have a value, ascending, where they are a few.
+    pub few: Option<Arc<[u32]>>,
     /// Rows without a value.
     pub missing: u64,
     /// What became of them, after their number: "were not asked".
@@ -172,6 +173,7 @@ mod tests {
             numbers,
             categories,
             prefers_categories: true,
+            few: None,
             missing: 0,
             why_missing: "",
             note: None,
@@ -188,7 +190,9 @@ mod tests {
         assert_eq!(numbers.range(ColorRange::Typed(3.0, 4.5)), (3.0, 4.5));
         assert_eq!(numbers.range(ColorRange::Typed(4.0, 4.0)), (0.0, 100.0), "not a range");
         assert!(Numbers::new(vec![f32::NAN; 3], 0.0, true).is_none());
-        assert!(Numbers::new(vec![0.5, 2.0], 0.0, false).is_some_and(|numbers| numbers.can_be_log() && numbers.middle.is_none() && !numbers.integers));
+        assert!(
+            Numbers::new(vec![0.5, 2.0], 0.0, false).is_some_and(|numbers| numbers.can_be_log() && numbers.middle.is_none() && !numbers.integers)
+        );
     }
 
     #[test]
@@ -211,10 +215,7 @@ mod tests {
         let maps = |channel: Channel| all.map(|chosen| channel.map(chosen));
         assert_eq!(maps(channel(numbers(), None)), [ColorMap::Viridis, ColorMap::Viridis, ColorMap::Cividis, ColorMap::Viridis]);
         assert_eq!(maps(channel(None, categories())), [ColorMap::Categories; 4]);
-        assert_eq!(
-            maps(channel(numbers(), categories())),
-            [ColorMap::Categories, ColorMap::Viridis, ColorMap::Cividis, ColorMap::Categories]
-        );
+        assert_eq!(maps(channel(numbers(), categories())), [ColorMap::Categories, ColorMap::Viridis, ColorMap::Cividis, ColorMap::Categories]);
         assert_eq!(channel(numbers(), categories()).rows_of(1), [1, 2]);
     }
 }

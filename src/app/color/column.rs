@@ -74,6 +74,7 @@ pub fn channel(title: &str, values: &Values) -> Channel {
         numbers,
         categories,
         missing,
+        few: None,
         why_missing: "have no value in this column",
         note: None,
     }
@@ -91,6 +92,7 @@ pub fn axis_channel(cloud: &PointCloud, axis: usize) -> Option<Channel> {
         numbers: Numbers::new(values, of.origin, true),
         categories: None,
         prefers_categories: false,
+        few: None,
         missing,
         why_missing: "",
         note: None,

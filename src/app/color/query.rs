@@ -65,6 +65,7 @@ pub fn distance_channel(cloud: &PointCloud, place: &[f64], metric: Metric, middl
         numbers: Numbers::new(values, 0.0, middle),
         categories: None,
         prefers_categories: false,
+        few: None,
         missing,
         why_missing: "have no direction",
         note: None,
@@ -78,6 +79,8 @@ pub fn rank_channel(answered: &Answered) -> Channel {
         values[row as usize] = (rank + 1) as f32;
     }
     let missing = missing(&values);
+    let mut few: Vec<u32> = answered.neighbors().map(|(row, _)| row).collect();
+    few.sort_unstable();
     Channel {
         whose: Whose::Data,
         title: "rank among the neighbours".to_owned(),
@@ -85,6 +88,7 @@ pub fn rank_channel(answered: &Answered) -> Channel {
         numbers: Numbers::new(values, 0.0, true),
         categories: None,
         prefers_categories: false,
+        few: Some(few.into()),
         missing,
         why_missing: "are no neighbours of the query",
         note: None,

@@ -3,11 +3,10 @@
 use egui::{Align2, FontId, Pos2, Rect, Sense, Stroke, Ui, pos2, vec2};
 
 use super::PaneContext;
-use super::points::{axis_ui, dimensions_ui, marks_ui, points_ui};
+use super::points::{Sight, axis_ui, dimensions_ui, marks_ui, points_ui};
 use crate::app::camera::{PlaneCamera, place};
 use crate::app::color;
 use crate::app::commands::Action;
-use crate::app::gpu::Style;
 use crate::app::projection;
 use crate::app::scene::Scene;
 use crate::app::state::{PlaneView, PlaneWindow};
@@ -94,9 +93,18 @@ fn cloud_ui(
     moved: bool,
 ) -> Option<String> {
     let size = if texture == LENS { view.point_size * 1.5 } else { view.point_size };
-    let style = Style { color: context.palette.point, size, magnitude: None };
-    let note =
-        points_ui(ui, camera.rect, context, scene, texture, view.axes, camera.projection(), style, camera.visible(scene.data(), view.axes), moved);
+    let paints = color::paints(context.state, context.session, context.palette);
+    let sight = Sight {
+        view: texture,
+        rect: camera.rect,
+        axes: view.axes,
+        projection: camera.projection(),
+        point_size: size,
+        paints: &paints,
+        visible: camera.visible(scene.data(), view.axes),
+        moved,
+    };
+    let note = points_ui(ui, context, scene, &sight);
     circle_ui(ui, camera, scene, view, context);
     let screen = |cloud: &PointCloud, row: usize| Some(camera.screen(place(scene.drawn(cloud), row, view.axes)));
     marks_ui(ui, camera.rect, context, size, view.lines, &screen);

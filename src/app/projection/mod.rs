@@ -85,12 +85,7 @@ impl Projected {
     ///
     /// # Errors
     /// [`CloudError::Cancelled`].
-    pub fn new(
-        view: ProjectionView,
-        cloud: Arc<PointCloud>,
-        queries: Option<Arc<PointCloud>>,
-        progress: &dyn Progress,
-    ) -> Result<Self, CloudError> {
+    pub fn new(view: ProjectionView, cloud: Arc<PointCloud>, queries: Option<Arc<PointCloud>>, progress: &dyn Progress) -> Result<Self, CloudError> {
         let directions = match view.kind {
             ProjectionKind::Random => Projection::random(&cloud, view.seed, progress)?,
             ProjectionKind::Axes | ProjectionKind::Pca => Projection::pca(&cloud, view.seed, progress)?,

@@ -89,10 +89,14 @@ impl App {
         }
         let directions = projecting.kept.iter().find(|kept| kept.view == view).cloned();
         let (wake, asked) = (self.handles.ctx.clone(), queries.clone());
-        let task = Task::start("project", move || wake.request_repaint(), move |progress| match directions {
-            Some(directions) => directions.with_queries(asked, progress),
-            None => Projected::new(view, cloud, asked, progress),
-        });
+        let task = Task::start(
+            "project",
+            move || wake.request_repaint(),
+            move |progress| match directions {
+                Some(directions) => directions.with_queries(asked, progress),
+                None => Projected::new(view, cloud, asked, progress),
+            },
+        );
         match task {
             Ok(task) => self.handles.projecting.work = Some(Work { view, queries, task }),
             Err(why) => self.give_up(format!("cannot project: {why}")),

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use driven::{Window, fill, press, small, until, until_answered, window};
 use egui::accesskit::Role;
 use egui_kittest::Harness;
-use egui_kittest::kittest::{NodeT as _, Queryable as _};
+use egui_kittest::kittest::Queryable as _;
 use warpscope::app::commands::{Action, Command};
 use warpscope::app::session::Colored;
 use warpscope::app::state::{PaneKind, State, single_layout};

@@ -8,6 +8,7 @@ pub mod generate;
 pub mod order;
 mod origin;
 mod point_cloud;
+pub mod project;
 mod table;
 
 use std::collections::HashSet;

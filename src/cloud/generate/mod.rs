@@ -5,7 +5,7 @@
 //! them, and they are computed by +, −, ×, ÷, √ and rounding alone (see [`draw`]), so that no platform's mathematical
 //! library has a say.
 
-mod draw;
+pub(super) mod draw;
 mod shapes;
 mod spec;
 

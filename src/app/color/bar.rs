@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use egui::{ComboBox, RichText, Ui};
+use egui::{Color32, ComboBox, RichText, Ui};
 
 use super::channel::Whose;
 use super::counters::bound_at;
 use super::request::{column_keys, column_title};
 use super::view::{ColorBy, ColorView};
-use super::{ColorAction, Paint, Paints};
+use super::{ColorAction, ColorMap, Paint, Paints};
 use crate::app::commands::Actions;
 use crate::app::session::{Answered, Colored, Session};
 use crate::app::state::State;
@@ -18,28 +18,26 @@ use crate::cloud::Source;
 /// By what points are coloured: one choice for Plane and Space.
 pub fn bar_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palette, actions: &mut Actions) {
     let mut view = state.color.clone();
-    ui.horizontal(|ui| {
-        ui.label(RichText::new("Colour by").color(palette.text_weak));
-        let combo = ComboBox::from_id_salt("colour by").width(120.0).height(320.0).selected_text(view.by.text());
-        let response = combo.show_ui(ui, |ui| {
-            for by in ColorBy::all() {
-                if ui.selectable_label(view.by.is_like(&by), by.text()).on_hover_text(by.about()).clicked() && !view.by.is_like(&by) {
-                    view.choose(by);
-                }
+    ui.label(RichText::new("Colour by").color(palette.text_weak));
+    let combo = ComboBox::from_id_salt("colour by").width(120.0).height(320.0).selected_text(view.by.text());
+    let response = combo.show_ui(ui, |ui| {
+        for by in ColorBy::all() {
+            if ui.selectable_label(view.by.is_like(&by), by.text()).on_hover_text(by.about()).clicked() && !view.by.is_like(&by) {
+                view.choose(by);
             }
-        });
-        let shown = view.by.text().to_owned();
-        response.response.widget_info(|| {
-            let mut info = egui::WidgetInfo::labeled(egui::Role::ComboBox, true, "Colour by");
-            info.current_text_value = Some(shown.clone());
-            info
-        });
-        match view.by.clone() {
-            ColorBy::Axis(axis) => colour_axis_ui(ui, &mut view, axis, session),
-            ColorBy::Column(key) => column_ui(ui, &mut view, &key, session),
-            _ => {}
         }
     });
+    let shown = view.by.text().to_owned();
+    response.response.widget_info(|| {
+        let mut info = egui::WidgetInfo::labeled(egui::Role::ComboBox, true, "Colour by");
+        info.current_text_value = Some(shown.clone());
+        info
+    });
+    match view.by.clone() {
+        ColorBy::Axis(axis) => colour_axis_ui(ui, &mut view, axis, session),
+        ColorBy::Column(key) => column_ui(ui, &mut view, &key, session),
+        _ => {}
+    }
     if view != state.color {
         actions.send(ColorAction::Set(view));
     }
@@ -99,6 +97,18 @@ pub fn paints(state: &State, session: &Session, palette: &Palette) -> Paints {
         }
     }
     paints
+}
+
+/// The colour of a row of the cloud, where points are coloured.
+pub fn color_of(state: &State, session: &Session, palette: &Palette, row: usize) -> Option<Color32> {
+    let Colored::Ready(channel) = &session.colored else { return None };
+    let (values, scale) = channel.scaled(&state.color, palette.dark).filter(|_| channel.whose == Whose::Data)?;
+    let value = *values.values.get(row)?;
+    Some(match scale.map {
+        _ if value.is_nan() => palette.muted,
+        ColorMap::Categories => scale.map.category(value as usize, palette),
+        map => map.color(scale.place(value), palette),
+    })
 }
 
 /// The squared bound whose circle belongs to what is shown: at the chosen moment, where there is one, else at the end.

@@ -53,7 +53,7 @@ impl Scale {
     /// Where a value is between the ends, 0 to 1.
     pub fn place(&self, value: f32) -> f32 {
         let (value, low, high) = if self.log { (value.ln(), self.low.ln(), self.high.ln()) } else { (value, self.low, self.high) };
-        if high > low { ((value - low) / (high - low)).clamp(0.0, 1.0) } else { 0.5 }
+        if high > low { ((value - low) / (high - low)).clamp(0.0, 1.0) } else { 0.0 }
     }
 }
 
@@ -166,6 +166,6 @@ mod tests {
         let scale = |low, high, log| Scale { map: ColorMap::Viridis, low, high, log, dark: false };
         assert_eq!([0.0, 2.0, 3.0, 6.0, 9.0].map(|value| scale(2.0, 6.0, false).place(value)), [0.0, 0.0, 0.25, 1.0, 1.0]);
         assert!((scale(1.0, 100.0, true).place(10.0) - 0.5).abs() < 1e-6);
-        assert_eq!(scale(3.0, 3.0, false).place(3.0), 0.5, "where all are alike");
+        assert_eq!(scale(3.0, 3.0, false).place(3.0), 0.0, "where all are alike, as the GPU has it");
     }
 }

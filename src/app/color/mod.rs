@@ -27,7 +27,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 pub use apply::ColorAction;
-pub use bar::{bar_ui, bound_shown, paints};
+pub use bar::{bar_ui, bound_shown, color_of, paints};
 pub use channel::Channel;
 pub use legend::legend_ui;
 pub use view::{ColorBy, ColorView};

@@ -1,5 +1,6 @@
 //! What has to be worked out for a choice, and whether it is the same as before.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -169,9 +170,12 @@ pub fn column_title(session: &Session, key: &str) -> Option<String> {
 /// Names of columns and the keys that stand for them: the name itself, or the number where a name is not its own or would
 /// be read as a number.
 pub fn column_keys<'a>(names: impl Iterator<Item = &'a str> + Clone) -> impl Iterator<Item = (&'a str, String)> {
-    let all: Vec<&str> = names.clone().collect();
+    let mut times: HashMap<String, usize> = HashMap::new();
+    for name in names.clone() {
+        *times.entry(name.to_ascii_lowercase()).or_default() += 1;
+    }
     names.enumerate().map(move |(at, name)| {
-        let own = all.iter().filter(|other| other.eq_ignore_ascii_case(name)).count() == 1 && name.parse::<usize>().is_err() && !name.is_empty();
+        let own = times.get(&name.to_ascii_lowercase()) == Some(&1) && name.parse::<usize>().is_err() && !name.is_empty();
         (name, if own { name.to_owned() } else { at.to_string() })
     })
 }

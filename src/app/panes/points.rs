@@ -8,7 +8,7 @@ use egui::{ComboBox, Pos2, Rect, RichText, Shape, Stroke, Ui};
 
 use super::PaneContext;
 use crate::app::camera::Projection;
-use crate::app::color::{Paint, Paints};
+use crate::app::color::{self, Paint, Paints};
 use crate::app::format;
 use crate::app::gpu::{Drawing, Ink, Layer, Points, PointsCallback, Progress};
 use crate::app::scene::Scene;
@@ -178,8 +178,13 @@ pub fn marks_ui(ui: &Ui, rect: Rect, context: &PaneContext<'_>, point_size: f32,
             let stroke = Stroke::new(1.0, palette.neighbor.gamma_multiply(0.45));
             painter.extend(places.iter().map(|(_, place)| Shape::line_segment([query, *place], stroke)));
         }
-        for (_, place) in &places {
-            painter.circle(*place, radius, palette.neighbor, Stroke::new(1.0, palette.canvas));
+        let rows: Vec<usize> = answered.neighbors().map(|(row, _)| row as usize).collect();
+        for (rank, place) in &places {
+            // Where colours mean something, neighbours keep theirs within a ring.
+            match color::color_of(context.state, session, palette, rows[*rank]) {
+                None => painter.circle(*place, radius, palette.neighbor, Stroke::new(1.0, palette.canvas)),
+                Some(own) => painter.circle(*place, radius + 0.5, own, Stroke::new(2.0, palette.neighbor)),
+            };
         }
         if let Some((_, place)) = places.iter().find(|(rank, _)| Some(*rank) == session.rank) {
             painter.circle(*place, radius + 2.5, palette.neighbor, Stroke::new(2.0, palette.selected));

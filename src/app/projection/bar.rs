@@ -14,24 +14,22 @@ pub fn bar_ui(ui: &mut Ui, axes: &[usize], state: &State, session: &Session, pal
         return;
     }
     let mut view = state.projection;
-    ui.horizontal(|ui| {
-        ui.label(RichText::new("Shown").color(palette.text_weak));
-        let response = ComboBox::from_id_salt("projection").width(70.0).selected_text(view.kind.text()).show_ui(ui, |ui| {
-            for kind in ProjectionKind::ALL {
-                ui.selectable_value(&mut view.kind, kind, kind.text()).on_hover_text(kind.about());
-            }
-        });
-        let shown = view.kind.text();
-        response.response.widget_info(|| {
-            let mut info = egui::WidgetInfo::labeled(egui::Role::ComboBox, true, "Shown");
-            info.current_text_value = Some(shown.to_owned());
-            info
-        });
-        if view.kind == ProjectionKind::Random {
-            let label = ui.label(RichText::new("seed").color(palette.text_weak));
-            ui.add(DragValue::new(&mut view.seed).speed(0.05)).labelled_by(label.id).on_hover_text("Another seed, other directions.");
+    ui.label(RichText::new("Shown").color(palette.text_weak));
+    let response = ComboBox::from_id_salt("projection").width(70.0).selected_text(view.kind.text()).show_ui(ui, |ui| {
+        for kind in ProjectionKind::ALL {
+            ui.selectable_value(&mut view.kind, kind, kind.text()).on_hover_text(kind.about());
         }
     });
+    let shown = view.kind.text();
+    response.response.widget_info(|| {
+        let mut info = egui::WidgetInfo::labeled(egui::Role::ComboBox, true, "Shown");
+        info.current_text_value = Some(shown.to_owned());
+        info
+    });
+    if view.kind == ProjectionKind::Random {
+        let label = ui.label(RichText::new("seed").color(palette.text_weak));
+        ui.add(DragValue::new(&mut view.seed).speed(0.05)).labelled_by(label.id).on_hover_text("Another seed, other directions.");
+    }
     if let Some(projected) = session.projected.as_ref().filter(|projected| projected.view == state.projection) {
         let explained: Vec<String> = axes.iter().filter_map(|&axis| projected.explained(axis)).collect();
         if !explained.is_empty() {

@@ -249,7 +249,7 @@ fn principal_components_are_shown_and_said() {
     let mut window = window(plane);
     open(&mut window, &kinds(folder.path()), &["a", "b", "c", "d", "e"]);
     let axes = window.state().state().plane.axes;
-    choose(&mut window, "Shown", "PCA");
+    choose(&mut window, "Shown", "principal components");
     until(&mut window, "components", |app| app.session().projected.is_some());
     window.run_steps(2);
     assert_eq!(window.state().state().plane.axes, [0, 1]);
@@ -287,7 +287,7 @@ fn principal_components_are_shown_and_said() {
     let found: Vec<f32> = answered.neighbors().map(|(_, squared)| squared).collect();
     assert!(found.iter().zip(&all).all(|(found, expected)| (found - expected).abs() <= 1e-5 * expected.max(1.0)));
 
-    choose(&mut window, "Shown", "random");
+    choose(&mut window, "Shown", "random directions");
     until(&mut window, "random directions", |app| app.session().scene().is_some_and(|scene| scene.data().axes()[0].name == "R1"));
     choose(&mut window, "Shown", "axes");
     until(&mut window, "the axes", |app| app.session().projected.is_none());

@@ -59,6 +59,7 @@ pub use export::{ExportKind, PaneData};
 use handles::{Handles, Message};
 pub use headless::{Headless, check_adapter, render_headless};
 pub use log::{Entry, Level, Log};
+pub use projection::{ProjectionKind, ProjectionView};
 use session::{EngineStatus, Session};
 use state::{PaneKind, State};
 

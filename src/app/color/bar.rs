@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use egui::{Color32, ComboBox, RichText, Ui};
+use egui::{Color32, ComboBox, Ui};
 
 use super::channel::Whose;
 use super::counters::bound_at;
@@ -16,10 +16,10 @@ use crate::app::tokens::Palette;
 use crate::cloud::Source;
 
 /// By what points are coloured: one choice for Plane and Space.
-pub fn bar_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palette, actions: &mut Actions) {
+pub fn bar_ui(ui: &mut Ui, state: &State, session: &Session, actions: &mut Actions) {
     let mut view = state.color.clone();
-    ui.label(RichText::new("Colour by").color(palette.text_weak));
-    let combo = ComboBox::from_id_salt("colour by").width(120.0).height(320.0).selected_text(view.by.text());
+    let shown = format!("Colour by {}", view.by.text());
+    let combo = ComboBox::from_id_salt("colour by").width(0.0).height(320.0).selected_text(shown);
     let response = combo.show_ui(ui, |ui| {
         for by in ColorBy::all() {
             if ui.selectable_label(view.by.is_like(&by), by.text()).on_hover_text(by.about()).clicked() && !view.by.is_like(&by) {

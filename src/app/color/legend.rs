@@ -78,21 +78,21 @@ fn channel_ui(ui: &mut Ui, view: &mut ColorView, channel: &Channel, palette: &Pa
             ui.label(RichText::new(channel.unit).color(palette.text_weak));
         }
         map_ui(ui, view, map, channel);
-        if let Some(numbers) = numbers {
-            range_ui(ui, view, numbers);
+        match (map, &channel.categories, numbers) {
+            (ColorMap::Categories, Some(categories), _) => categories_ui(ui, channel, categories, palette, actions),
+            (_, _, Some(numbers)) => range_ui(ui, view, numbers),
+            _ => {
+                ui.label(RichText::new("No row has a value.").color(palette.text_weak));
+            }
+        }
+        let missing = (channel.missing > 0).then(|| format!("{} {}", format::counted(channel.missing, "row", "rows"), channel.why_missing));
+        let said: Vec<String> = missing.into_iter().chain(channel.note.clone()).collect();
+        if !said.is_empty() {
+            ui.label(RichText::new(said.join("; ")).color(palette.text_weak).small());
         }
     });
-    match (map, &channel.categories, numbers) {
-        (ColorMap::Categories, Some(categories), _) => categories_ui(ui, channel, categories, palette, actions),
-        (_, _, Some(numbers)) => bar_ui(ui, view, map, numbers, palette),
-        _ => {
-            ui.label(RichText::new("No row has a value.").color(palette.text_weak));
-        }
-    }
-    let missing = (channel.missing > 0).then(|| format!("{} {}", format::counted(channel.missing, "row", "rows"), channel.why_missing));
-    let said: Vec<String> = missing.into_iter().chain(channel.note.clone()).collect();
-    if !said.is_empty() {
-        ui.label(RichText::new(said.join("; ")).color(palette.text_weak).small());
+    if let Some(numbers) = numbers {
+        ends_ui(ui, view, map, numbers, palette);
     }
 }
 
@@ -126,29 +126,34 @@ fn range_ui(ui: &mut Ui, view: &mut ColorView, numbers: &Numbers) {
 }
 
 /// Low and high, to be typed, and the colours between them.
-fn bar_ui(ui: &mut Ui, view: &mut ColorView, map: ColorMap, numbers: &Numbers, palette: &Palette) {
+fn ends_ui(ui: &mut Ui, view: &mut ColorView, map: ColorMap, numbers: &Numbers, palette: &Palette) {
     let (low, high) = numbers.range(view.range);
     let log = view.log && numbers.can_be_log() && low > 0.0;
     let (mut from, mut to) = (low, high);
     ui.horizontal_top(|ui| {
         let speed = ((high - low) / 300.0).max(f64::MIN_POSITIVE);
         let least = if view.log && numbers.can_be_log() { f64::MIN_POSITIVE } else { f64::MIN };
-        end_ui(ui, "Low end of the colours", &mut from, least..=high, speed);
+        end_ui(ui, "Low end of the colours", &mut from, least..=high, speed, numbers.integers);
         let width = (ui.available_width() - 76.0).clamp(60.0, 460.0);
         gradient_ui(ui, width, (low, high), log, map, numbers.integers, palette);
-        end_ui(ui, "High end of the colours", &mut to, low..=f64::MAX, speed);
+        end_ui(ui, "High end of the colours", &mut to, low..=f64::MAX, speed, numbers.integers);
     });
     if (from, to) != (low, high) {
         view.range = ColorRange::Typed(from, to);
     }
 }
 
-fn end_ui(ui: &mut Ui, name: &'static str, value: &mut f64, range: std::ops::RangeInclusive<f64>, speed: f64) {
+/// An end of the scale in words.
+fn end(value: f64, integers: bool) -> String {
+    if integers && value.fract() == 0.0 && value.abs() < 1e15 { plain(value, 0) } else { format::digits(value, 4) }
+}
+
+fn end_ui(ui: &mut Ui, name: &'static str, value: &mut f64, range: std::ops::RangeInclusive<f64>, speed: f64, integers: bool) {
     let shown = *value;
     let field = DragValue::new(value)
         .range(range)
         .speed(speed)
-        .custom_formatter(|value, _| format::digits(value, 4))
+        .custom_formatter(move |value, _| end(value, integers))
         .custom_parser(|text| text.replace(',', "").trim().parse().ok());
     let response = ui.add_sized([64.0, ui.spacing().interact_size.y], field).on_hover_text(format!("{name}: drag, or click and type."));
     response.widget_info(|| {
@@ -163,7 +168,7 @@ const BAR: f32 = 12.0;
 
 fn gradient_ui(ui: &mut Ui, width: f32, (low, high): (f64, f64), log: bool, map: ColorMap, integers: bool, palette: &Palette) {
     let (rect, response) = ui.allocate_exact_size(vec2(width, BAR + 14.0), Sense::hover());
-    let name = format!("From {} to {}, {}{}", format::digits(low, 4), format::digits(high, 4), map.text(), if log { ", log scale" } else { "" });
+    let name = format!("From {} to {}, {}{}", end(low, integers), end(high, integers), map.text(), if log { ", log scale" } else { "" });
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, &name));
     let bar = Rect::from_min_size(rect.min + vec2(0.0, 2.0), vec2(width, BAR));
     let painter = ui.painter();
@@ -176,6 +181,7 @@ fn gradient_ui(ui: &mut Ui, width: f32, (low, high): (f64, f64), log: bool, map:
         let x = bar.left() + place(value) as f32 * width;
         painter.vline(x, bar.bottom() - 3.0..=bar.bottom() + 3.0, Stroke::new(1.0, palette.text_weak));
         let text = match decimals {
+            _ if integers => plain(value, 0),
             Some(decimals) if decimals <= 6 && value.abs() < 1e7 => plain(value, decimals),
             _ => format::significant(value),
         };
@@ -219,27 +225,24 @@ fn gradient(rect: Rect, map: ColorMap, palette: &Palette) -> Mesh {
 /// The categories with their colours and counts; a click selects the rows of one.
 fn categories_ui(ui: &mut Ui, channel: &Channel, categories: &Categories, palette: &Palette, actions: &mut Actions) {
     let modifiers = ui.input(|input| input.modifiers);
-    ui.horizontal_wrapped(|ui| {
-        ui.spacing_mut().item_spacing = vec2(4.0, 2.0);
-        for (at, category) in categories.list.iter().enumerate().take(LISTED) {
-            let name: String = category.name.chars().take(24).collect();
-            let count = format::count(category.count);
-            let text = format!("     {name}  {count}");
-            let button = Button::new(RichText::new(text).size(12.0)).frame_when_inactive(false);
-            let tooltip = format!("Select the {} in which {} is {}.", format::counted(category.count, "row", "rows"), channel.title, category.name);
-            let response = ui.add(button).on_hover_text(tooltip);
-            response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, format!("{} = {}, {count}", channel.title, category.name)));
-            let swatch = Rect::from_center_size(response.rect.left_center() + vec2(12.0, 0.0), vec2(10.0, 10.0));
-            ui.painter().rect_filled(swatch, 2.0, ColorMap::Categories.category(at, palette));
-            if response.clicked() {
-                actions.send(ColorAction::SelectCategory(at, How::of_click(modifiers)));
-            }
+    for (at, category) in categories.list.iter().enumerate().take(LISTED) {
+        let name: String = category.name.chars().take(24).collect();
+        let count = format::count(category.count);
+        let text = format!("     {name}  {count}");
+        let button = Button::new(RichText::new(text).size(12.0)).frame_when_inactive(false);
+        let tooltip = format!("Select the {} in which {} is {}.", format::counted(category.count, "row", "rows"), channel.title, category.name);
+        let response = ui.add(button).on_hover_text(tooltip);
+        response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, format!("{} = {}, {count}", channel.title, category.name)));
+        let swatch = Rect::from_center_size(response.rect.left_center() + vec2(12.0, 0.0), vec2(10.0, 10.0));
+        ui.painter().rect_filled(swatch, 2.0, ColorMap::Categories.category(at, palette));
+        if response.clicked() {
+            actions.send(ColorAction::SelectCategory(at, How::of_click(modifiers)));
         }
-        let others = categories.list.len().saturating_sub(LISTED);
-        if others > 0 {
-            let rows: u64 = categories.list[LISTED..].iter().map(|category| category.count).sum();
-            let text = format!("and {} more share colours, {}", format::count(others as u64), format::counted(rows, "row", "rows"));
-            ui.label(RichText::new(text).color(palette.text_weak).small());
-        }
-    });
+    }
+    let others = categories.list.len().saturating_sub(LISTED);
+    if others > 0 {
+        let rows: u64 = categories.list[LISTED..].iter().map(|category| category.count).sum();
+        let text = format!("and {} more share colours, {}", format::count(others as u64), format::counted(rows, "row", "rows"));
+        ui.label(RichText::new(text).color(palette.text_weak).small());
+    }
 }

@@ -39,7 +39,7 @@ pub fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         ui.checkbox(&mut view.lines, "Lines");
         ui.checkbox(&mut view.lens, "Lens").on_hover_text("Enlarge neighbours that are too close to be told apart.");
         projection::bar_ui(ui, &view.axes, context.state, context.session, context.palette, context.actions);
-        color::bar_ui(ui, context.state, context.session, context.palette, context.actions);
+        color::bar_ui(ui, context.state, context.session, context.actions);
         dimensions_ui(ui, 2, &scene, context.palette);
     });
     if view.axes != context.state.plane.axes {

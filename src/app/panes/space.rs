@@ -41,7 +41,7 @@ pub fn space_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         // What is chosen for both views comes first.
         ui.add_enabled(context.state.color.by == ColorBy::Nothing, egui::Checkbox::new(&mut view.color_by_height, "Colour by height"));
         projection::bar_ui(ui, &view.axes, context.state, context.session, context.palette, context.actions);
-        color::bar_ui(ui, context.state, context.session, context.palette, context.actions);
+        color::bar_ui(ui, context.state, context.session, context.actions);
         dimensions_ui(ui, 3, &scene, context.palette);
     });
     color::legend_ui(ui, context.state, context.session, context.palette, context.actions);

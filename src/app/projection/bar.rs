@@ -14,8 +14,8 @@ pub fn bar_ui(ui: &mut Ui, axes: &[usize], state: &State, session: &Session, pal
         return;
     }
     let mut view = state.projection;
-    ui.label(RichText::new("Shown").color(palette.text_weak));
-    let response = ComboBox::from_id_salt("projection").width(70.0).selected_text(view.kind.text()).show_ui(ui, |ui| {
+    let shown = format!("Show {}", view.kind.text());
+    let response = ComboBox::from_id_salt("projection").width(0.0).selected_text(shown).show_ui(ui, |ui| {
         for kind in ProjectionKind::ALL {
             ui.selectable_value(&mut view.kind, kind, kind.text()).on_hover_text(kind.about());
         }

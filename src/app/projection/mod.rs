@@ -33,8 +33,8 @@ impl ProjectionKind {
     pub fn text(self) -> &'static str {
         match self {
             Self::Axes => "axes",
-            Self::Pca => "PCA",
-            Self::Random => "random",
+            Self::Pca => "principal components",
+            Self::Random => "random directions",
         }
     }
 

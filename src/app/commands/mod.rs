@@ -12,6 +12,7 @@ use super::color::ColorAction;
 use super::draft::Draft;
 use super::export::{ExportDialog, ExportKind};
 use super::lesson::LessonAction;
+use super::parts::PartsAction;
 use super::projection::ProjectionView;
 use super::selection::SelectAction;
 use super::state::{ConvergenceView, PlaneView, SpaceView};
@@ -65,6 +66,8 @@ pub enum Action {
     SaveExport,
     /// The sheet of shortcuts is to be closed.
     CloseShortcuts,
+    /// Something of the dialog that asks which cloud of a file is meant.
+    Parts(PartsAction),
     /// Something of the lesson.
     Lesson(LessonAction),
 }
@@ -84,6 +87,12 @@ impl From<ColorAction> for Action {
 impl From<LessonAction> for Action {
     fn from(action: LessonAction) -> Self {
         Self::Lesson(action)
+    }
+}
+
+impl From<PartsAction> for Action {
+    fn from(action: PartsAction) -> Self {
+        Self::Parts(action)
     }
 }
 

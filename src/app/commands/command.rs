@@ -164,7 +164,12 @@ impl Command {
                 "Lesson from this query",
                 "Watch, step by step, how a warp finds the picked query's neighbours.",
             ),
-            Self::FitView => entry(Explorer, Some((PLAIN, Key::F)), "Fit the views to the cloud", "Show the whole cloud in Plane and Space; with the pointer over Timeline, the warp of the picked query."),
+            Self::FitView => entry(
+                Explorer,
+                Some((PLAIN, Key::F)),
+                "Fit the views to the cloud",
+                "Show the whole cloud in Plane and Space; with the pointer over Timeline, the warp of the picked query.",
+            ),
             Self::FocusQuery => {
                 entry(Explorer, Some((PLAIN, Key::Z)), "Zoom to the query", "Show the picked query and its neighbours large in Plane and Space.")
             }

@@ -8,13 +8,9 @@ use eframe::egui_wgpu::{self, wgpu};
 use egui::Color32;
 
 use super::store::{Points, Rows, Store, Stored};
-use super::{Ink, Pace, callback};
+use super::{FIRST_BUDGET, FIRST_BUDGET_SOFTWARE, Ink, Pace, callback};
 use crate::app::color::{ColorMap, Paint, PointValues, Scale};
 use crate::cloud::PointCloud;
-
-/// Points that are drawn in a frame before it is known how fast that is.
-const FIRST_BUDGET_SOFTWARE: u32 = 200_000;
-const FIRST_BUDGET: u32 = 4_000_000;
 
 /// What of a cloud is uploaded.
 #[derive(Clone)]
@@ -95,26 +91,14 @@ impl Gpu {
 
     /// A cloud's points, or some rows of them, for a slot, which has one upload at a time; slots share what is the same.
     pub fn points(&mut self, slot: u64, cloud: &Arc<PointCloud>, axes: &[usize], rows: Option<&Arc<[u32]>>) -> Arc<Points> {
-        let key = Key {
-            cloud: Arc::clone(cloud),
-            axes: if cloud.dims() > 3 { axes.to_vec() } else { Vec::new() },
-            rows: rows.map(Arc::clone),
-        };
+        let key = Key { cloud: Arc::clone(cloud), axes: if cloud.dims() > 3 { axes.to_vec() } else { Vec::new() }, rows: rows.map(Arc::clone) };
         if let Some((of, points)) = self.points.get(&slot)
             && of.is(&key)
         {
             return Arc::clone(points);
         }
         let shared = self.points.values().find(|(of, _)| of.is(&key)).map(|(_, points)| Arc::clone(points));
-        let points = shared.unwrap_or_else(|| {
-            let from = Arc::clone(cloud);
-            let axes: Vec<usize> = if cloud.dims() > 3 { axes.to_vec() } else { (0..cloud.dims()).collect() };
-            let place = move |row: u32| {
-                let point = from.point(row as usize);
-                std::array::from_fn(|at| axes.get(at).and_then(|&axis| point.get(axis)).copied().unwrap_or(0.0))
-            };
-            Arc::new(self.store.points(&selected(cloud, rows), cloud.dims(), place))
-        });
+        let points = shared.unwrap_or_else(|| Arc::new(self.store.points(&selected(cloud, rows), cloud.dims(), places(cloud, axes))));
         self.points.insert(slot, (key, Arc::clone(&points)));
         points
     }
@@ -182,6 +166,16 @@ impl Gpu {
             }
         }
         colors.shown.as_ref().map(|shown| Arc::clone(&shown.stored))
+    }
+}
+
+/// A row's place: its own coordinates where they are three at most, else those along some axes.
+pub fn places(cloud: &Arc<PointCloud>, axes: &[usize]) -> impl Fn(u32) -> [f32; 3] + Send + Sync + 'static {
+    let from = Arc::clone(cloud);
+    let axes: Vec<usize> = if cloud.dims() > 3 { axes.to_vec() } else { (0..cloud.dims()).collect() };
+    move |row| {
+        let point = from.point(row as usize);
+        std::array::from_fn(|at| axes.get(at).and_then(|&axis| point.get(axis)).copied().unwrap_or(0.0))
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use eframe::egui_wgpu::{self, CallbackResources, CallbackTrait, ScreenDescriptor, wgpu};
 
-use super::{Method, Pace, Renderer, Drawing};
+use super::{Drawing, Method, Pace, Renderer};
 
 /// One picture of points, for one pane.
 pub struct PointsCallback(pub Drawing);

@@ -33,11 +33,9 @@ impl Meter {
         if !device.features().contains(wgpu::Features::TIMESTAMP_QUERY) {
             return None;
         }
-        let set =
-            device.create_query_set(&wgpu::QuerySetDescriptor { label: Some("picture's time"), ty: wgpu::QueryType::Timestamp, count: 2 });
-        let buffer = |usage| {
-            device.create_buffer(&wgpu::BufferDescriptor { label: Some("picture's time"), size: BYTES, usage, mapped_at_creation: false })
-        };
+        let set = device.create_query_set(&wgpu::QuerySetDescriptor { label: Some("picture's time"), ty: wgpu::QueryType::Timestamp, count: 2 });
+        let buffer =
+            |usage| device.create_buffer(&wgpu::BufferDescriptor { label: Some("picture's time"), size: BYTES, usage, mapped_at_creation: false });
         let resolved = buffer(wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC);
         let free = (0..SLOTS).map(|_| buffer(wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST)).collect();
         let (sender, receiver) = unbounded();

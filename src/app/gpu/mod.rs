@@ -11,16 +11,18 @@
 //! | `quads` | draws it by the rasteriser, where there are none |
 //! | `pace`, `meter` | how many points one frame has time for |
 //! | `cache` | what is uploaded for which pane |
+//! | `frames`, `offscreen` | the bench of frame times, without a window |
 
 mod cache;
 mod callback;
+mod drawing;
+mod frames;
 mod meter;
 mod offscreen;
 mod pace;
 mod permutation;
 mod pipelines;
 mod quads;
-mod drawing;
 mod splat;
 mod store;
 mod target;
@@ -33,18 +35,23 @@ use std::sync::Arc;
 
 pub use cache::Gpu;
 pub use callback::PointsCallback;
+pub use drawing::{Drawing, Ink, Layer};
 use eframe::egui_wgpu::{self, wgpu};
+pub use frames::{FrameBench, FrameReport, FrameTimes, measure};
 use meter::Meter;
 pub use pace::{Pace, Progress};
 use pipelines::Entry;
 use quads::Quads;
-pub use drawing::{Ink, Layer, Drawing};
 use splat::Splat;
 pub use store::Points;
 use target::Target;
 
 /// About as many points are in sight while the view moves, where there are so many.
 const LEAST_IN_SIGHT: f32 = 10_000.0;
+
+/// Points that are drawn in a frame before it is known how fast that is.
+const FIRST_BUDGET_SOFTWARE: u32 = 200_000;
+const FIRST_BUDGET: u32 = 4_000_000;
 
 /// How points get into a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -35,8 +35,7 @@ pub fn layout(device: &wgpu::Device, label: &str, visibility: wgpu::ShaderStages
 
 /// What stands at bindings 0, 1, ….
 pub fn bind<const N: usize>(device: &wgpu::Device, layout: &wgpu::BindGroupLayout, resources: [wgpu::BindingResource<'_>; N]) -> wgpu::BindGroup {
-    let entries: Vec<wgpu::BindGroupEntry<'_>> =
-        (0..).zip(resources).map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource }).collect();
+    let entries: Vec<wgpu::BindGroupEntry<'_>> = (0..).zip(resources).map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource }).collect();
     device.create_bind_group(&wgpu::BindGroupDescriptor { label: None, layout, entries: &entries })
 }
 
@@ -45,11 +44,7 @@ fn module(device: &wgpu::Device, label: &str, source: &str) -> wgpu::ShaderModul
 }
 
 fn pipeline_layout(device: &wgpu::Device, label: &str, bindings: &wgpu::BindGroupLayout) -> wgpu::PipelineLayout {
-    device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-        label: Some(label),
-        bind_group_layouts: &[Some(bindings)],
-        immediate_size: 0,
-    })
+    device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor { label: Some(label), bind_group_layouts: &[Some(bindings)], immediate_size: 0 })
 }
 
 /// A compute shader with one entry point.

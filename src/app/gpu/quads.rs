@@ -5,8 +5,8 @@ use std::collections::HashMap;
 
 use eframe::egui_wgpu::wgpu;
 
-use super::pipelines::{self, Entry};
 use super::drawing::Drawing;
+use super::pipelines::{self, Entry};
 use super::splat::view_uniform;
 use super::target::{COLOR, Plan, Target, texture};
 use super::uniforms::Uniforms;
@@ -24,7 +24,8 @@ impl Quads {
     pub fn new(device: &wgpu::Device) -> Self {
         let layout = pipelines::layout(device, "quads", wgpu::ShaderStages::VERTEX_FRAGMENT, &[Entry::Uniform, Entry::Uniform]);
         let source = concat!(include_str!("../../../assets/look.wgsl"), include_str!("../../../assets/quads.wgsl"));
-        let instances = |stride, attributes| Some(wgpu::VertexBufferLayout { array_stride: stride, step_mode: wgpu::VertexStepMode::Instance, attributes });
+        let instances =
+            |stride, attributes| Some(wgpu::VertexBufferLayout { array_stride: stride, step_mode: wgpu::VertexStepMode::Instance, attributes });
         let buffers =
             [instances(12, const { &wgpu::vertex_attr_array![0 => Float32x3] }), instances(4, const { &wgpu::vertex_attr_array![1 => Float32] })];
         let blend = Some(wgpu::BlendState::PREMULTIPLIED_ALPHA_BLENDING);

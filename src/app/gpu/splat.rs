@@ -5,8 +5,8 @@ use std::collections::HashMap;
 
 use eframe::egui_wgpu::wgpu;
 
-use super::pipelines::{self, Entry};
 use super::drawing::{Drawing, ViewUniform};
+use super::pipelines::{self, Entry};
 use super::target::{COLOR, Plan, Target};
 use super::uniforms::{Slot, Uniforms};
 
@@ -123,7 +123,8 @@ impl Splat {
                     if begin >= end {
                         continue;
                     }
-                    let view = view_uniform(drawing, batch.layer, firsts[batch.layer] + segment.first, begin - segment.first..end - segment.first, step);
+                    let view =
+                        view_uniform(drawing, batch.layer, firsts[batch.layer] + segment.first, begin - segment.first..end - segment.first, step);
                     splats.push((uniforms.push(&view), &segment.buffer, end - begin));
                 }
             }

@@ -2,7 +2,7 @@
 
 use eframe::egui_wgpu::wgpu;
 
-use super::drawing::{Geometry, Looks, Drawing};
+use super::drawing::{Drawing, Geometry, Looks};
 
 /// Colours of a picture, premultiplied.
 pub const COLOR: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8Unorm;

@@ -53,16 +53,7 @@ pub fn space_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let flat = Paint::Flat(context.palette.point);
     let height = view.color_by_height.then(|| context.handles.gpu.as_mut()?.height(cloud, view.axes[2])).flatten();
     let paint = height.as_ref().unwrap_or(&flat);
-    let sight = Sight {
-        view: VIEW,
-        rect,
-        axes: view.axes,
-        projection: camera.projection(),
-        point_size: view.point_size,
-        paint,
-        visible: 1.0,
-        moved,
-    };
+    let sight = Sight { view: VIEW, rect, axes: view.axes, projection: camera.projection(), point_size: view.point_size, paint, visible: 1.0, moved };
     let note = points_ui(ui, context, &scene, &sight);
     let screen = |cloud: &PointCloud, row: usize| camera.screen(place(scene.drawn(cloud), row, view.axes)).map(|(screen, _)| screen);
     marks_ui(ui, rect, context, view.point_size, view.lines, &screen);

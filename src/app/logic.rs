@@ -225,8 +225,12 @@ impl App {
 
     /// Asks for the picture that is waiting, once the dialog is gone from the screen.
     pub(super) fn request_picture(&mut self) {
+        let drawn = self.is_drawn();
         let Some(pending) = &mut self.handles.picture else { return };
-        if !pending.requested {
+        if !pending.requested && !drawn {
+            // A cloud that is still being drawn is waited for.
+            self.handles.ctx.request_repaint();
+        } else if !pending.requested {
             pending.requested = true;
             let (sender, ctx) = (self.handles.sender(), self.handles.ctx.clone());
             self.handles.ctx.request_screenshot(move |picture| {

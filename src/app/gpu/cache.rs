@@ -8,13 +8,9 @@ use eframe::egui_wgpu::{self, wgpu};
 use egui::Color32;
 
 use super::store::{Points, Rows, Store, Stored};
-use super::{Ink, Pace, callback};
+use super::{FIRST_BUDGET, FIRST_BUDGET_SOFTWARE, Ink, Pace, callback};
 use crate::app::color::{ColorMap, Paint, PointValues, Scale};
 use crate::cloud::PointCloud;
-
-/// Points that are drawn in a frame before it is known how fast that is.
-const FIRST_BUDGET_SOFTWARE: u32 = 200_000;
-const FIRST_BUDGET: u32 = 4_000_000;
 
 /// What of a cloud is uploaded.
 #[derive(Clone)]
@@ -102,15 +98,7 @@ impl Gpu {
             return Arc::clone(points);
         }
         let shared = self.points.values().find(|(of, _)| of.is(&key)).map(|(_, points)| Arc::clone(points));
-        let points = shared.unwrap_or_else(|| {
-            let from = Arc::clone(cloud);
-            let axes: Vec<usize> = if cloud.dims() > 3 { axes.to_vec() } else { (0..cloud.dims()).collect() };
-            let place = move |row: u32| {
-                let point = from.point(row as usize);
-                std::array::from_fn(|at| axes.get(at).and_then(|&axis| point.get(axis)).copied().unwrap_or(0.0))
-            };
-            Arc::new(self.store.points(&selected(cloud, rows), cloud.dims(), place))
-        });
+        let points = shared.unwrap_or_else(|| Arc::new(self.store.points(&selected(cloud, rows), cloud.dims(), places(cloud, axes))));
         self.points.insert(slot, (key, Arc::clone(&points)));
         points
     }
@@ -178,6 +166,16 @@ impl Gpu {
             }
         }
         colors.shown.as_ref().map(|shown| Arc::clone(&shown.stored))
+    }
+}
+
+/// A row's place: its own coordinates where they are three at most, else those along some axes.
+pub fn places(cloud: &Arc<PointCloud>, axes: &[usize]) -> impl Fn(u32) -> [f32; 3] + Send + Sync + 'static {
+    let from = Arc::clone(cloud);
+    let axes: Vec<usize> = if cloud.dims() > 3 { axes.to_vec() } else { (0..cloud.dims()).collect() };
+    move |row| {
+        let point = from.point(row as usize);
+        std::array::from_fn(|at| axes.get(at).and_then(|&axis| point.get(axis)).copied().unwrap_or(0.0))
     }
 }
 

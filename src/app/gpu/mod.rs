@@ -11,10 +11,12 @@
 //! | `quads` | draws it by the rasteriser, where there are none |
 //! | `pace`, `meter` | how many points one frame has time for |
 //! | `cache` | what is uploaded for which pane |
+//! | `frames`, `offscreen` | the bench of frame times, without a window |
 
 mod cache;
 mod callback;
 mod drawing;
+mod frames;
 mod meter;
 mod offscreen;
 mod pace;
@@ -35,6 +37,7 @@ pub use cache::Gpu;
 pub use callback::PointsCallback;
 pub use drawing::{Drawing, Ink, Layer};
 use eframe::egui_wgpu::{self, wgpu};
+pub use frames::{FrameBench, FrameReport, FrameTimes, measure};
 use meter::Meter;
 pub use pace::{Pace, Progress};
 use pipelines::Entry;
@@ -45,6 +48,10 @@ use target::Target;
 
 /// About as many points are in sight while the view moves, where there are so many.
 const LEAST_IN_SIGHT: f32 = 10_000.0;
+
+/// Points that are drawn in a frame before it is known how fast that is.
+const FIRST_BUDGET_SOFTWARE: u32 = 200_000;
+const FIRST_BUDGET: u32 = 4_000_000;
 
 /// How points get into a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

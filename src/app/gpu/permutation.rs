@@ -1,5 +1,5 @@
-//! A random order of rows that is computed, not stored: the row of a draw index, and the draw index of a row, cost a few
-//! dozen instructions and no memory. Every prefix of it is a random sample of the cloud.
+//! A random order of rows that is computed, not stored: the row of a draw index costs a few dozen instructions and no
+//! memory. Every prefix of it is a random sample of the cloud.
 //!
 //! It is a Feistel network over pairs (left, right) with left < a and right < b, where a · b is n or a little more; the few
 //! numbers beyond n are walked past (Black and Rogaway, *Ciphers with arbitrary finite domains*, 2002).
@@ -36,6 +36,7 @@ impl Permutation {
     }
 
     /// The index at which a row below n is drawn.
+    #[cfg(test)]
     pub fn index(&self, row: u32) -> u32 {
         debug_assert!(row < self.n);
         let mut at = row;
@@ -59,6 +60,7 @@ impl Permutation {
         right * self.a + left
     }
 
+    #[cfg(test)]
     fn backward(&self, at: u32) -> u32 {
         let (mut left, mut right) = (at % self.a, at / self.a);
         for round in (0..ROUNDS).rev() {

@@ -44,6 +44,17 @@ impl Studio {
         Picture { width: drawing.size[0], pixels }
     }
 
+    /// Draws until all is there, and gives the picture.
+    fn whole(&mut self, drawing: &Drawing) -> Picture {
+        for _ in 0..100 {
+            let picture = self.frame(drawing);
+            if self.pace.progress(drawing.view).is_some_and(super::Progress::is_complete) {
+                return picture;
+            }
+        }
+        panic!("a picture is never whole: {:?}", self.pace.progress(drawing.view));
+    }
+
     fn points(&self, places: &[[f32; 3]]) -> Arc<Points> {
         let places = places.to_vec();
         Arc::new(self.store.points(&Rows::All(places.len() as u32), 3, move |row| places[row as usize]))
@@ -55,7 +66,6 @@ impl Studio {
     }
 }
 
-#[derive(PartialEq)]
 struct Picture {
     width: u32,
     pixels: Vec<[u8; 4]>,
@@ -65,6 +75,11 @@ impl Picture {
     fn at(&self, x: u32, y: u32) -> Color32 {
         let [r, g, b, a] = self.pixels[(y * self.width + x) as usize];
         Color32::from_rgba_premultiplied(r, g, b, a)
+    }
+
+    /// How many pixels differ from another picture's.
+    fn unlike(&self, other: &Self) -> usize {
+        self.pixels.iter().zip(&other.pixels).filter(|(one, other)| one != other).count()
     }
 
     /// Pixels that are not ground, with their colours.
@@ -231,16 +246,20 @@ fn every_point_is_at_the_pixel_where_the_pointer_finds_it() {
             drawing.layers[0].diameter = 1.0;
             let picture = studio.frame(&drawing);
             let cloud = cloud(60, 3, 5);
-            let mut hidden = 0;
+            let (mut seen, mut hidden) = (0, 0);
             for row in 0..60 {
                 let (screen, _): (Pos2, f64) = camera.screen(place(&cloud, row, axes)).expect("before the eye");
+                if !rect.shrink(1.0).contains(screen) {
+                    continue;
+                }
+                seen += 1;
                 let pixel = ((screen - rect.min) * 1.5).to_pos2();
                 // A point on the edge of a pixel may be on either side.
                 let near = |offset: f32| [(pixel.x + offset) as u32, (pixel.y + offset) as u32];
                 let found = [near(-0.01), near(0.01)].iter().any(|[x, y]| close(picture.at(*x, *y), colour(row, 60), 2));
                 hidden += u32::from(!found);
             }
-            assert!(hidden <= 1, "{method:?}, {axes:?}: {hidden} of 60 points are elsewhere");
+            assert!(seen > 40 && hidden <= 1, "{method:?}, {axes:?}: {hidden} of {seen} points are elsewhere");
         }
     }
 }
@@ -255,10 +274,10 @@ fn both_methods_draw_the_same() {
     let [splats, quads] = BOTH.map(|method| {
         let mut studio = studio(method);
         let (drawing, ..) = orbit(&studio, 20_000, [0, 1, 2]);
-        studio.frame(&drawing)
+        studio.whole(&drawing)
     });
     assert!(splats.inked().len() > 50_000, "{} pixels", splats.inked().len());
-    let differ = splats.pixels.iter().zip(&quads.pixels).filter(|(one, other)| one != other).count();
+    let differ = splats.unlike(&quads);
     assert!(differ * 200 < splats.pixels.len(), "{differ} of {} pixels differ", splats.pixels.len());
 }
 
@@ -267,7 +286,7 @@ fn a_picture_drawn_in_several_frames_is_the_same() {
     for method in BOTH {
         let mut studio = studio(method);
         let (mut drawing, ..) = orbit(&studio, 60_000, [0, 1, 2]);
-        let whole = studio.frame(&drawing);
+        let whole = studio.whole(&drawing);
         drawing.view = 3;
         studio.pace = Arc::new(Pace::new(25_000, || {}));
         let (device, queue) = (&studio.offscreen.device, &studio.offscreen.queue);
@@ -276,19 +295,10 @@ fn a_picture_drawn_in_several_frames_is_the_same() {
         let first = studio.frame(&drawing);
         let drawn = studio.pace.progress(3).expect("drawn");
         assert_eq!((drawn.drawn, drawn.of, drawn.is_complete()), (25_000, 60_000, false));
-        assert!(first != whole && studio.frame(&drawing) == first, "while it moves, nothing is added");
+        assert!(first.unlike(&whole) > 1_000 && studio.frame(&drawing).unlike(&first) == 0, "while it moves, nothing is added");
         drawing.moving = false;
-        let mut frames = 0;
-        let last = loop {
-            frames += 1;
-            let picture = studio.frame(&drawing);
-            if studio.pace.progress(3).is_some_and(super::Progress::is_complete) {
-                break picture;
-            }
-            assert!(frames < 10, "{:?}", studio.pace.progress(3));
-        };
-        assert!(last == whole, "{method:?}");
-        assert!((1..=3).contains(&frames), "35,000 points in steps of 25,000 or more took {frames} frames");
+        let last = studio.whole(&drawing);
+        assert_eq!(last.unlike(&whole), 0, "{method:?}");
     }
 }
 
@@ -297,12 +307,12 @@ fn buffers_of_any_size_make_one_picture() {
     for method in BOTH {
         let mut studio = studio(method);
         let (drawing, ..) = orbit(&studio, 30_000, [0, 1, 2]);
-        let whole = studio.frame(&drawing);
+        let whole = studio.whole(&drawing);
         studio.store = studio.store.clone().in_segments_of(7_001);
         let (mut parts, ..) = orbit(&studio, 30_000, [0, 1, 2]);
         assert_eq!(parts.layers[0].points.stored().segments().len(), 5);
         parts.view = 9;
-        assert!(studio.frame(&parts) == whole, "{method:?}");
+        assert_eq!(studio.whole(&parts).unlike(&whole), 0, "{method:?}");
     }
 }
 

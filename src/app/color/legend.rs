@@ -134,7 +134,8 @@ fn ends_ui(ui: &mut Ui, view: &mut ColorView, map: ColorMap, numbers: &Numbers, 
         let speed = ((high - low) / 300.0).max(f64::MIN_POSITIVE);
         let least = if view.log && numbers.can_be_log() { f64::MIN_POSITIVE } else { f64::MIN };
         end_ui(ui, "Low end of the colours", &mut from, least..=high, speed, numbers.integers);
-        let width = (ui.available_width() - 76.0).clamp(60.0, 460.0);
+        // In a narrow pane the colours give way to the numbers.
+        let width = (ui.available_width() - FIELD - ui.spacing().item_spacing.x).clamp(24.0, 460.0);
         gradient_ui(ui, width, (low, high), log, map, numbers.integers, palette);
         end_ui(ui, "High end of the colours", &mut to, low..=f64::MAX, speed, numbers.integers);
     });
@@ -155,13 +156,16 @@ fn end_ui(ui: &mut Ui, name: &'static str, value: &mut f64, range: std::ops::Ran
         .speed(speed)
         .custom_formatter(move |value, _| end(value, integers))
         .custom_parser(|text| text.replace(',', "").trim().parse().ok());
-    let response = ui.add_sized([64.0, ui.spacing().interact_size.y], field).on_hover_text(format!("{name}: drag, or click and type."));
+    let response = ui.add_sized([FIELD, ui.spacing().interact_size.y], field).on_hover_text(format!("{name}: drag, or click and type."));
     response.widget_info(|| {
         let mut info = egui::WidgetInfo::drag_value(true, shown);
         info.label = Some(name.to_owned());
         info
     });
 }
+
+/// Width of an end's field.
+const FIELD: f32 = 60.0;
 
 /// Height of the colours; the numbers stand under them.
 const BAR: f32 = 12.0;

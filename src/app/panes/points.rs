@@ -183,7 +183,7 @@ pub fn marks_ui(ui: &Ui, rect: Rect, context: &PaneContext<'_>, point_size: f32,
             // Where colours mean something, neighbours keep theirs within a ring.
             match color::color_of(context.state, session, palette, rows[*rank]) {
                 None => painter.circle(*place, radius, palette.neighbor, Stroke::new(1.0, palette.canvas)),
-                Some(own) => painter.circle(*place, radius + 0.5, own, Stroke::new(2.0, palette.neighbor)),
+                Some(own) => painter.circle(*place, radius + 1.4, own, Stroke::new(1.5, palette.neighbor)),
             };
         }
         if let Some((_, place)) = places.iter().find(|(rank, _)| Some(*rank) == session.rank) {

@@ -104,6 +104,12 @@ impl Projected {
         Ok(Self { queries, ..self.clone() })
     }
 
+    /// Where a few points of another cloud of the same dimensions lie among these.
+    pub fn picture_of(&self, cloud: &PointCloud) -> PointCloud {
+        let places = (0..cloud.len()).map(|row| self.directions.place(cloud.point(row))).collect();
+        cloud.picture(std::array::from_fn::<_, DIRECTIONS, _>(|at| direction_name(self.view.kind, at)), places)
+    }
+
     /// The share of the variance along a direction, in words: "PC1 24.1 %".
     pub fn explained(&self, direction: usize) -> Option<String> {
         let share = self.directions.explained.as_ref()?.get(direction)?;
@@ -160,6 +166,12 @@ mod tests {
         assert!(said.starts_with("PC1 9") && said.ends_with(" %"), "{said}");
     }
 
+    fn cloud_of_one(of: &PointCloud) -> Arc<PointCloud> {
+        let names = of.axes().iter().map(|axis| crate::cloud::Column { name: axis.name.clone() }).collect();
+        let table = crate::cloud::Table { columns: names, values: vec![0.25; of.dims()] };
+        Arc::new(PointCloud::from_table(table, of.source().clone(), Some(of), false).expect("a cloud"))
+    }
+
     #[test]
     fn a_scene_is_projected_when_all_of_it_is() {
         let (cloud, queries) = (cloud(50, 3, 7), cloud(9, 3, 2));
@@ -173,6 +185,14 @@ mod tests {
         assert!(scene.is_projected() && scene.dims() == 3);
         assert_eq!(scene.drawn(&cloud).axes()[0].name, "PC1");
         assert_eq!((scene.drawn(&queries).len(), scene.queries().map(|queries| queries.len())), (9, Some(9)));
+        // A query at a place of its own.
+        let place = cloud_of_one(&cloud);
+        let mut asked = RunRecord::clone(session.record.as_ref().expect("a run"));
+        (asked.query_cloud, asked.query_rows) = (Some(Arc::clone(&place)), vec![0]);
+        session.answered = Some(crate::app::session::Answered { record: Arc::new(asked), query: 0 });
+        let projected = session.projected.clone().expect("a projection");
+        let drawn = session.scene().expect("a cloud").drawn(&place).point(0).to_vec();
+        assert_eq!(drawn, projected.directions.place(place.point(0)));
         session.cloud = Some(Arc::clone(&queries));
         assert!(!session.scene().expect("a cloud").is_projected(), "a projection of another cloud is none of this one");
     }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use driven::{Window, fill, press, small, until, until_answered, window};
 use egui::accesskit::Role;
 use egui::{Pos2, Vec2, vec2};
-use egui_kittest::kittest::{NodeT as _, Queryable as _};
+use egui_kittest::kittest::Queryable as _;
 use warpscope::app::App;
 use warpscope::app::commands::{Action, Command};
 use warpscope::app::session::Picked;
@@ -48,7 +48,9 @@ fn drag(window: &mut Window, by: Vec2) {
 
 #[track_caller]
 fn until_settled(window: &mut Window) {
-    until(window, "an answer", |app| app.session().answered.is_some() && !app.is_busy() && app.session().theory.is_some() && !app.session().theory_lags);
+    until(window, "an answer", |app| {
+        app.session().answered.is_some() && !app.is_busy() && app.session().theory.is_some() && !app.session().theory_lags
+    });
 }
 
 /// Rows of the k nearest to coordinates of the file, by looking at all.
@@ -108,7 +110,12 @@ fn escape_gives_the_old_query_back() {
     let back = |window: &Window| {
         let session = window.state().session();
         assert_eq!(session.picked, picked);
-        assert!(session.answered.as_ref().is_some_and(|answered| answered.query == before.query && std::sync::Arc::ptr_eq(&answered.record, &before.record)));
+        assert!(
+            session
+                .answered
+                .as_ref()
+                .is_some_and(|answered| answered.query == before.query && std::sync::Arc::ptr_eq(&answered.record, &before.record))
+        );
     };
     back(&window);
     // The pointer is still down, and moves: the query stays.
@@ -175,7 +182,8 @@ fn k_and_metric_act_at_once() {
     fill(&mut window, "k", "8");
     window.run_steps(2);
     let session = window.state().session();
-    let of_run = session.answered.as_ref().zip(session.record.as_ref()).is_some_and(|(answered, record)| std::sync::Arc::ptr_eq(&answered.record, record));
+    let of_run =
+        session.answered.as_ref().zip(session.record.as_ref()).is_some_and(|(answered, record)| std::sync::Arc::ptr_eq(&answered.record, record));
     assert!(of_run);
     press(&mut window, "Angular");
     until(&mut window, "an answer", |app| {
@@ -233,7 +241,8 @@ fn asks_do_not_wait_for_a_run() {
     let to = mark(&window);
     window.drop_at(to);
     until(&mut window, "an answer beside the run", |app| {
-        app.session().picked == Some(Picked::Place) && app.session().answered.as_ref().is_some_and(|answered| matches!(answered.record.spec.queries, QuerySpec::At(_)))
+        app.session().picked == Some(Picked::Place)
+            && app.session().answered.as_ref().is_some_and(|answered| matches!(answered.record.spec.queries, QuerySpec::At(_)))
     });
     assert!(started.elapsed() < Duration::from_secs(20));
     assert!(window.state().session().activity.is_busy(), "the run goes on");

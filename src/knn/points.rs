@@ -25,12 +25,7 @@ pub struct Arrangement {
 impl Arrangement {
     /// `seed` matters to a shuffled order, and `drop_zero_rows` to the angular metric.
     pub fn new(metric: Metric, order: Order, seed: u64, drop_zero_rows: bool) -> Self {
-        Self {
-            metric,
-            order,
-            seed: if order == Order::Shuffled { seed } else { 0 },
-            drop_zero_rows: drop_zero_rows && metric == Metric::Angular,
-        }
+        Self { metric, order, seed: if order == Order::Shuffled { seed } else { 0 }, drop_zero_rows: drop_zero_rows && metric == Metric::Angular }
     }
 }
 

@@ -73,9 +73,7 @@ impl Queries {
                 Some(&row) => Err(ProblemError::Row { row, rows: cloud.len() }),
                 None => Ok(()),
             },
-            Self::Cloud(queries) if queries.dims() != cloud.dims() => {
-                Err(ProblemError::Dimensions { queries: queries.dims(), data: cloud.dims() })
-            }
+            Self::Cloud(queries) if queries.dims() != cloud.dims() => Err(ProblemError::Dimensions { queries: queries.dims(), data: cloud.dims() }),
             Self::Cloud(_) => Ok(()),
         }
     }

@@ -114,11 +114,7 @@ impl Engines {
     }
 
     /// Runs something on the engine that is chosen.
-    fn choose(
-        &mut self,
-        choice: EngineChoice,
-        mut run: impl FnMut(&mut dyn Engine) -> Result<RunRecord, RunError>,
-    ) -> Result<RunRecord, RunError> {
+    fn choose(&mut self, choice: EngineChoice, mut run: impl FnMut(&mut dyn Engine) -> Result<RunRecord, RunError>) -> Result<RunRecord, RunError> {
         let fallback = match choice {
             EngineChoice::Named(kind) => return self.with_engine(kind, run),
             EngineChoice::Auto => match self.with_engine(EngineKind::Cuda, &mut run) {

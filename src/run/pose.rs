@@ -32,11 +32,7 @@ pub fn pose_over(resident: &Resident, spec: &RunSpec, cloud: &Arc<PointCloud>, q
 ///
 /// # Errors
 /// [`RunError::Cloud`] where the place is none.
-pub fn query_cloud_of(
-    spec: &RunSpec,
-    cloud: &PointCloud,
-    query_cloud: Option<&Arc<PointCloud>>,
-) -> Result<Option<Arc<PointCloud>>, RunError> {
+pub fn query_cloud_of(spec: &RunSpec, cloud: &PointCloud, query_cloud: Option<&Arc<PointCloud>>) -> Result<Option<Arc<PointCloud>>, RunError> {
     Ok(match &spec.queries {
         QuerySpec::At(at) => Some(Arc::new(place::place(at, cloud)?)),
         _ => query_cloud.cloned(),

@@ -88,7 +88,8 @@ impl App {
                 Ok(value) if value.is_finite() => at.push(value),
                 _ => {
                     let shown = text.trim();
-                    let sentence = if shown.is_empty() { "Type a number.".to_owned() } else { format!("“{shown}” is not a number such as 51.507.") };
+                    let sentence =
+                        if shown.is_empty() { "Type a number.".to_owned() } else { format!("“{shown}” is not a number such as 51.507.") };
                     self.session.live.wrong = Some((axis, sentence));
                     return;
                 }

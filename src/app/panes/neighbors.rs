@@ -30,7 +30,9 @@ pub fn neighbors_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let found = neighbors.len() as u64;
     let k = answered.record.spec.k as u64;
     let of = match &answered.record.spec.queries {
-        QuerySpec::At(at) if at.len() <= 3 => format!("of the place {}", at.iter().map(|&value| format::coordinate(value)).collect::<Vec<_>>().join(", ")),
+        QuerySpec::At(at) if at.len() <= 3 => {
+            format!("of the place {}", at.iter().map(|&value| format::coordinate(value)).collect::<Vec<_>>().join(", "))
+        }
         QuerySpec::At(_) => "of a place".to_owned(),
         _ => format!("of query row {}", format::count(answered.query_cloud().record(answered.row() as usize))),
     };

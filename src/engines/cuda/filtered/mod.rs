@@ -157,7 +157,13 @@ impl Filtered {
             let tiles = |rows: usize| rows.div_ceil(CHUNK) * (CHUNK / cut.tile);
             // A launch may begin at any query, and reads whole tiles.
             let (point_tiles, query_tiles) = (tiles(n), tiles(q) + 1);
-            let rounded = |source: &CudaSlice<f32>, count: usize, tiles: usize, queries: bool, centre: &CudaSlice<f32>, scale: f64| -> Result<Rounded, DriverError> {
+            let rounded = |source: &CudaSlice<f32>,
+                           count: usize,
+                           tiles: usize,
+                           queries: bool,
+                           centre: &CudaSlice<f32>,
+                           scale: f64|
+             -> Result<Rounded, DriverError> {
                 let rows = tiles * cut.tile;
                 let mut rounded = Rounded {
                     rows: stream.alloc_zeros(rows * cut.padded_d)?,

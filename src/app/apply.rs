@@ -8,8 +8,10 @@ use super::camera;
 use super::commands::{Action, Command};
 use super::draft::{DataKind, Draft, QueryKind};
 use super::export::{self, ExportDialog, ExportKind, PaneData};
-use super::handles::{Message, PendingPicture, Running, Then};
+use super::finder::Finder;
+use super::handles::{Message, Running, Then};
 use super::lesson::{LessonFile, RangeDraft};
+use super::portrait::{Medium, Portrait};
 use super::loader::{LoadJob, Loading};
 use super::selection::{Choice, How, SelectAction};
 use super::session::{Answered, Picked};
@@ -48,11 +50,14 @@ impl App {
                     (ExportKind::Lesson(file, _), Some(player)) if file.has_range() => Some(RangeDraft::new(player)),
                     _ => None,
                 };
-                self.session.export = Some(ExportDialog { kind, path, error: None, overwrite: false, range });
+                self.session.export = Some(ExportDialog { kind, path, error: None, overwrite: false, times: 1, range });
             }
             Action::SetExport(dialog) => self.session.export = dialog,
             Action::BrowseExport => self.browse_export(),
             Action::SaveExport => self.save_export(),
+            Action::SetFinder(finder) => self.session.finder = finder,
+            Action::ForgetRecent => self.state.recent.clear(),
+            Action::ShowHints(shown) => self.state.hints = shown,
             Action::CloseShortcuts => self.session.help = false,
         }
     }
@@ -99,6 +104,11 @@ impl App {
             Command::ShowMerges => self.show(PaneKind::Merges),
             Command::ShowConvergence => self.show(PaneKind::Convergence),
             Command::ShowLog => self.show(PaneKind::Log),
+            Command::PresenterScale => {
+                self.state.toggle_presenter();
+                self.set_scale(self.state.scale);
+            }
+            Command::Find => self.session.finder = self.session.finder.take().xor(Some(Finder::default())),
             Command::Shortcuts => self.session.help ^= true,
             command => self.lesson_command(command),
         }
@@ -425,11 +435,24 @@ impl App {
                 Ok(()) => self.session.export = None,
                 Err(sentence) => refuse(self, &sentence),
             },
-            (kind, None) => {
-                self.session.export = None;
-                self.handles.picture = Some(PendingPicture { kind, path, requested: false });
-            }
+            (kind, None) => match self.save_portrait(kind.picture().flatten(), dialog.times, path) {
+                Ok(()) => self.session.export = None,
+                Err(sentence) => refuse(self, sentence),
+            },
         }
+    }
+
+    /// Has a pane or the whole window drawn once more, into a file.
+    fn save_portrait(&mut self, pane: Option<PaneKind>, times: u8, path: PathBuf) -> Result<(), &'static str> {
+        let Some(render_state) = self.handles.render_state.clone() else { return Err("There is no graphics adapter to draw it with.") };
+        if pane.is_some_and(|pane| !self.pane_rects.contains_key(&pane)) {
+            return Err("The pane is not in sight; show it first.");
+        }
+        let ctx = &self.handles.ctx;
+        let medium = if export::is_svg(&path) { Medium::Svg } else { Medium::Png(ctx.pixels_per_point() * f32::from(times)) };
+        let portrait = Portrait { state: self.state.clone(), session: self.session.clone(), size: ctx.content_rect().size(), pane };
+        self.handles.save(move || portrait.save(medium, &render_state, &path));
+        Ok(())
     }
 
     fn data_of(&self, pane: PaneKind) -> Option<PaneData> {

@@ -28,6 +28,15 @@ pub enum ExportKind {
 }
 
 impl ExportKind {
+    /// Whether it is a picture of what the window shows, and of which pane; of all of it without one.
+    pub fn picture(self) -> Option<Option<PaneKind>> {
+        match self {
+            Self::Picture(pane) => Some(Some(pane)),
+            Self::Window => Some(None),
+            Self::Data(_) | Self::Trace | Self::Lesson(..) => None,
+        }
+    }
+
     /// The dialog's title.
     pub fn title(self) -> String {
         match self {
@@ -51,6 +60,11 @@ impl ExportKind {
     }
 }
 
+/// Whether a path names a file of shapes, not of pixels.
+pub fn is_svg(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("svg"))
+}
+
 /// The path itself, or, where a file has that name, the next one that is free: `plane.csv`, `plane-2.csv`, ….
 pub fn free_path(path: &Path) -> PathBuf {
     let part = |part: Option<&std::ffi::OsStr>| part.map(|part| part.to_string_lossy().into_owned()).unwrap_or_default();
@@ -71,6 +85,8 @@ pub struct ExportDialog {
     pub error: Option<String>,
     /// Whether a file that is there may be written over: somebody was asked.
     pub overwrite: bool,
+    /// How many pixels a picture has, for each of the screen's along a side.
+    pub times: u8,
     /// Which steps of a lesson, where a range is shown.
     pub range: Option<RangeDraft>,
 }

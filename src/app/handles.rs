@@ -10,7 +10,6 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use eframe::egui_wgpu;
 
 use super::derived::{Derived, TheoryCurve};
-use super::export::ExportKind;
 use super::gpu::{self, ViewPoints};
 use super::lesson::{Exporting, Picture, Recording};
 use super::loader::Loading;
@@ -37,8 +36,6 @@ pub enum Message {
     ExportPath(Option<PathBuf>),
     /// A file was written, or why not.
     Saved(Result<PathBuf, String>),
-    /// The window as it was painted.
-    Picture(Arc<egui::ColorImage>),
     /// A thread broke down.
     Broken {
         /// What it was to do.
@@ -95,16 +92,6 @@ impl Gpu {
     }
 }
 
-/// A picture that was asked for: the frame without the dialog is taken.
-pub struct PendingPicture {
-    /// The window or a pane.
-    pub kind: ExportKind,
-    /// Where it goes.
-    pub path: PathBuf,
-    /// Whether the picture was requested.
-    pub requested: bool,
-}
-
 /// Points gathered for a pane: of which cloud, along which axes.
 type Gathered = (Arc<PointCloud>, Vec<usize>, Arc<ViewPoints>);
 
@@ -132,8 +119,8 @@ pub struct Handles {
     pub waiting_pick: Option<Picked>,
     /// The theory's curve of what is answered.
     pub theory: Theory,
-    /// A picture to take.
-    pub picture: Option<PendingPicture>,
+    /// What draws; `None` where nothing does (tests of the logic).
+    pub render_state: Option<egui_wgpu::RenderState>,
     /// Points that are drawn while a view moves.
     pub moving_points: u32,
     /// The adapter; `None` where nothing draws (tests of the logic).
@@ -188,7 +175,7 @@ impl Handles {
             picture_of_lesson: Picture::default(),
             waiting_pick: None,
             theory: Theory::default(),
-            picture: None,
+            render_state: render_state.cloned(),
             moving_points: gpu.map_or(0, Gpu::first_moving_points),
             gpu,
             sender,

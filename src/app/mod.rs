@@ -22,6 +22,7 @@ pub mod commands;
 mod derived;
 mod draft;
 mod export;
+mod finder;
 mod format;
 mod gpu;
 mod handles;
@@ -32,10 +33,12 @@ mod log;
 mod logic;
 mod panels;
 mod panes;
+mod portrait;
 mod scene;
 mod selection;
 pub mod session;
 pub mod state;
+mod svg;
 mod task;
 #[cfg(test)]
 mod testing;
@@ -143,6 +146,19 @@ impl App {
     /// # Errors
     /// When the system has no thread to give.
     pub fn with_state(cc: &eframe::CreationContext<'_>, state: State) -> std::io::Result<Self> {
+        let mut app = Self::bare(cc, state)?;
+        for kind in EngineKind::ALL {
+            app.handles.spawn("probe", move || {
+                let device = crate::engines::open(kind).map(|engine| engine.device()).map_err(|error| error.to_string());
+                Message::Engine(EngineStatus { kind, device: Some(device) })
+            });
+        }
+        app.session.engines = EngineKind::ALL.map(|kind| EngineStatus { kind, device: None }).to_vec();
+        Ok(app)
+    }
+
+    /// The same, without a look at what can run.
+    fn bare(cc: &eframe::CreationContext<'_>, state: State) -> std::io::Result<Self> {
         let ctx = &cc.egui_ctx;
         let handles = Handles::new(ctx, cc.wgpu_render_state.as_ref())?;
         tokens::install_fonts(ctx);
@@ -150,15 +166,7 @@ impl App {
         ctx.set_zoom_factor(state.scale);
         // Ctrl + and Ctrl - are commands of our own, with limits of our own.
         ctx.options_mut(|options| options.zoom_with_keyboard = false);
-        for kind in EngineKind::ALL {
-            handles.spawn("probe", move || {
-                let device = crate::engines::open(kind).map(|engine| engine.device()).map_err(|error| error.to_string());
-                Message::Engine(EngineStatus { kind, device: Some(device) })
-            });
-        }
-        let engines = EngineKind::ALL.map(|kind| EngineStatus { kind, device: None }).to_vec();
-        let session = Session { engines, ..Session::default() };
-        Ok(Self { state, session, handles, actions: Actions::default(), pane_rects: HashMap::new() })
+        Ok(Self { state, session: Session::default(), handles, actions: Actions::default(), pane_rects: HashMap::new() })
     }
 
     /// What is kept.
@@ -217,7 +225,6 @@ impl eframe::App for App {
     }
 
     fn ui(&mut self, ui: &mut egui::Ui, _frame: &mut eframe::Frame) {
-        self.request_picture();
         let lesson = &self.session.lesson;
         let mode = if lesson.open { commands::Mode::Lesson } else { commands::Mode::Explorer };
         // A dialog has the keys to itself.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::derived::{Derived, TheoryCurve};
 use super::export::ExportDialog;
+use super::finder::Finder;
 use super::lesson::LessonSession;
 use super::log::Log;
 use super::scene::Scene;
@@ -133,7 +134,7 @@ impl FileColumns {
 }
 
 /// All of it.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Session {
     /// What is searched.
     pub cloud: Option<Arc<PointCloud>>,
@@ -169,11 +170,23 @@ pub struct Session {
     pub log: Log,
     /// Whether the sheet of shortcuts is open.
     pub help: bool,
+    /// The finder, when it is open.
+    pub finder: Option<Finder>,
     /// The export that is being set up.
     pub export: Option<ExportDialog>,
 }
 
 impl Session {
+    /// What a picture of the window shows: everything but what lies over it.
+    pub fn portrait(&self) -> Self {
+        Self { help: false, finder: None, export: None, activity: Activity::Idle, ..self.clone() }
+    }
+
+    /// The same without the query, its neighbours, and what the pointer rests on.
+    pub fn portrait_without_marks(&self) -> Self {
+        Self { picked: None, answered: None, rank: None, hovered: None, ..self.portrait() }
+    }
+
     /// What Plane and Space draw; `None` without a cloud.
     pub fn scene(&self) -> Option<Scene> {
         Scene::of(self)

@@ -1,9 +1,12 @@
 //! The window's parts: menus above, the problem left, the selection right, the status line below, panes in the middle.
 
+use std::path::PathBuf;
+
 use egui::{CentralPanel, Frame, Margin, Panel, Ui};
 
 use super::App;
-use super::commands::{Action, Command};
+use super::commands::{Action, Actions, Command};
+use super::finder::file_name;
 use super::lesson::{LessonAction, Presenting, export_lesson_ui};
 use super::panels;
 use super::panes::{PaneContext, Panes};
@@ -42,6 +45,9 @@ impl App {
             });
         }
         CentralPanel::default().frame(Frame::NONE.fill(palette.canvas)).show(ui, |ui| {
+            if self.state.hints {
+                panels::hints_ui(ui, palette, &mut self.actions);
+            }
             // The tiles are moved by egui_tiles itself, while panes read the rest of the state.
             let mut tree = std::mem::replace(&mut self.state.tree, egui_tiles::Tree::empty(egui::Id::unique("panes")));
             self.pane_rects.clear();
@@ -59,6 +65,7 @@ impl App {
     fn dialogs_ui(&mut self, ui: &Ui, palette: &Palette) {
         panels::export_ui(ui, &self.session, palette, &mut self.actions);
         panels::shortcuts_ui(ui, &self.session, palette, &mut self.actions);
+        panels::finder_ui(ui, &self.state, &self.session, palette, &mut self.actions);
         drop_target_ui(ui, palette);
     }
 
@@ -68,6 +75,9 @@ impl App {
             ui.menu_button("File", |ui| {
                 for command in Command::FILE {
                     menu_item_ui(ui, command, actions);
+                    if command == Command::Open {
+                        recent_ui(ui, &state.recent, actions);
+                    }
                 }
                 if let Some(player) = session.lesson.player.as_ref().filter(|_| session.lesson.open) {
                     ui.separator();
@@ -130,9 +140,36 @@ impl App {
                     }
                 });
             }
-            ui.menu_button("Help", |ui| menu_item_ui(ui, Command::Shortcuts, actions));
+            ui.menu_button("Help", |ui| {
+                for command in Command::HELP {
+                    menu_item_ui(ui, command, actions);
+                }
+                if ui.add_enabled(!state.hints, egui::Button::new("Show the hints of the first start")).clicked() {
+                    actions.send(Action::ShowHints(true));
+                    ui.close();
+                }
+            });
         });
     }
+}
+
+/// The files that were opened lately.
+fn recent_ui(ui: &mut Ui, recent: &[PathBuf], actions: &mut Actions) {
+    ui.add_enabled_ui(!recent.is_empty(), |ui| {
+        ui.menu_button("Open recent", |ui| {
+            for path in recent {
+                if ui.button(file_name(path)).on_hover_text(path.display().to_string()).clicked() {
+                    actions.send(Action::OpenPath(path.clone()));
+                    ui.close();
+                }
+            }
+            ui.separator();
+            if ui.button("Forget these").clicked() {
+                actions.send(Action::ForgetRecent);
+                ui.close();
+            }
+        });
+    });
 }
 
 /// While a file hovers over the window: that it may be dropped.

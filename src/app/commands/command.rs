@@ -29,6 +29,7 @@ pub enum Command {
     ScaleUp,
     ScaleDown,
     ScaleReset,
+    PresenterScale,
     NextLook,
     ResetLayout,
     ShowPlane,
@@ -70,6 +71,7 @@ pub enum Command {
     KernelLine,
     Presenter,
     Bare,
+    Find,
     Shortcuts,
 }
 
@@ -121,7 +123,9 @@ impl Command {
     /// Of the View menu, before the panes, looks and scales.
     pub const VIEW: [Self; 5] = [Self::FitView, Self::FocusQuery, Self::ToggleProblem, Self::ToggleSelection, Self::ResetLayout];
     /// Of the View menu.
-    pub const SCALE: [Self; 3] = [Self::ScaleUp, Self::ScaleDown, Self::ScaleReset];
+    pub const SCALE: [Self; 4] = [Self::ScaleUp, Self::ScaleDown, Self::ScaleReset, Self::PresenterScale];
+    /// Of the Help menu.
+    pub const HELP: [Self; 2] = [Self::Find, Self::Shortcuts];
     /// Of the Lesson menu, before the lessons.
     pub const LESSON: [Self; 6] = [Self::Lesson, Self::LessonOfQuery, Self::Predict, Self::KernelLine, Self::Presenter, Self::Bare];
     /// Of the Lesson menu: where to go.
@@ -147,7 +151,7 @@ impl Command {
         use Mode::{Both, Explorer, Lesson};
         match self {
             Self::Open => entry(Both, Some((COMMAND, Key::O)), "Open…", "Choose a file of points: text, .npy, .npz, .fvecs, .fbin, PLY, LAS or LAZ."),
-            Self::SaveWindow => entry(Both, Some((COMMAND_SHIFT, Key::S)), "Save picture of the window…", "Write the whole window to a PNG file."),
+            Self::SaveWindow => entry(Both, Some((COMMAND_SHIFT, Key::S)), "Save picture of the window…", "Write the whole window to a PNG or an SVG file."),
             Self::Quit => entry(Both, Some((COMMAND, Key::Q)), "Quit", "Close the window; settings are kept."),
             Self::Run => entry(Explorer, Some((COMMAND, Key::Enter)), "Run", "Answer the problem on the left."),
             Self::Cancel => entry(
@@ -251,6 +255,13 @@ impl Command {
             Self::KernelLine => entry(Lesson, Some((PLAIN, Key::K)), "Line of the kernel", "The lines of the CUDA source that do what is shown."),
             Self::Presenter => entry(Lesson, Some((PLAIN, Key::F5)), "Presenter", "The whole screen, large type, high contrast, and the player."),
             Self::Bare => entry(Lesson, Some((PLAIN, Key::F6)), "Only the picture", "The whole screen, and nothing but the picture."),
+            Self::PresenterScale => entry(
+                Explorer,
+                Some((PLAIN, Key::F5)),
+                "For a projector, or back",
+                "Everything at 175 %, large points, and the panes without the panels beside them; once more, as it was.",
+            ),
+            Self::Find => entry(Both, Some((COMMAND, Key::P)), "Find a command…", "By a few words of its name; files that were opened lately too."),
             Self::Shortcuts => entry(Both, Some((PLAIN, Key::Questionmark)), "Keyboard shortcuts", "This sheet."),
         }
     }

@@ -10,6 +10,7 @@ use egui::{Key, Modifiers};
 
 use super::draft::Draft;
 use super::export::{ExportDialog, ExportKind};
+use super::finder::Finder;
 use super::lesson::LessonAction;
 use super::selection::SelectAction;
 use super::state::{ConvergenceView, PlaneView, SpaceView};
@@ -57,6 +58,12 @@ pub enum Action {
     BrowseExport,
     /// The export is to be written.
     SaveExport,
+    /// The finder's fields changed; `None` closes it.
+    SetFinder(Option<Finder>),
+    /// Forget the files that were opened.
+    ForgetRecent,
+    /// Whether the hints of the first start are shown.
+    ShowHints(bool),
     /// The sheet of shortcuts is to be closed.
     CloseShortcuts,
     /// Something of the lesson.

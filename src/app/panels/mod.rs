@@ -1,12 +1,16 @@
 //! What stands around the panes.
 
 mod export;
+mod finder;
+mod hints;
 mod problem;
 mod selection;
 mod shortcuts;
 mod status;
 
 pub use export::export_ui;
+pub use finder::finder_ui;
+pub use hints::hints_ui;
 pub use problem::problem_ui;
 pub use selection::selection_ui;
 pub use shortcuts::shortcuts_ui;

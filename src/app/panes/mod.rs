@@ -77,7 +77,7 @@ impl egui_tiles::Behavior<PaneKind> for Panes<'_> {
                 actions.send(Action::StartExport(ExportKind::Trace));
                 ui.close();
             }
-            if ui.button("Picture as PNG…").clicked() {
+            if ui.button("Picture as PNG or SVG…").clicked() {
                 actions.send(Action::StartExport(ExportKind::Picture(*pane)));
                 ui.close();
             }

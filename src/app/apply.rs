@@ -11,8 +11,8 @@ use super::export::{self, ExportDialog, ExportKind, PaneData};
 use super::finder::Finder;
 use super::handles::{Message, Running, Then};
 use super::lesson::{LessonFile, RangeDraft};
-use super::portrait::{Medium, Portrait};
 use super::loader::{LoadJob, Loading};
+use super::portrait::{Medium, Portrait};
 use super::selection::{Choice, How, SelectAction};
 use super::session::{Answered, Picked};
 use super::state::{self, PaneKind, PlaneWindow};
@@ -43,6 +43,7 @@ impl App {
             Action::SelectRank(rank) => self.session.rank = rank,
             Action::SetLook(look) => self.set_look(look),
             Action::Lesson(action) => self.lesson_action(action),
+            Action::Parts(action) => self.parts_action(action),
             Action::SetScale(scale) => self.set_scale(scale),
             Action::StartExport(kind) => {
                 let path = self.default_path(kind).display().to_string();

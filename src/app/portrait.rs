@@ -87,7 +87,8 @@ impl Portrait {
         // The scale of the UI is in the pixels a point here.
         state.scale = 1.0;
         let session = if marks { self.session.portrait() } else { self.session.portrait_without_marks() };
-        let builder = Harness::builder().with_size(self.size).with_pixels_per_point(scale).renderer(WgpuTestRenderer::from_render_state(render_state));
+        let builder =
+            Harness::builder().with_size(self.size).with_pixels_per_point(scale).renderer(WgpuTestRenderer::from_render_state(render_state));
         let mut harness = builder.build_eframe(move |cc| {
             let mut app = App::bare(cc, state).expect("a thread for the worker");
             app.session = session;

@@ -8,6 +8,7 @@ use super::export::ExportDialog;
 use super::finder::Finder;
 use super::lesson::LessonSession;
 use super::log::Log;
+use super::parts::PartsDialog;
 use super::scene::Scene;
 use super::selection::{Facts, Hovered, Selection};
 use super::timeline::TimelineView;
@@ -174,6 +175,8 @@ pub struct Session {
     pub finder: Option<Finder>,
     /// The export that is being set up.
     pub export: Option<ExportDialog>,
+    /// Which cloud of a file is meant, while it is asked.
+    pub parts: Option<PartsDialog>,
 }
 
 impl Session {

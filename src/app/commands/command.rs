@@ -151,7 +151,9 @@ impl Command {
         use Mode::{Both, Explorer, Lesson};
         match self {
             Self::Open => entry(Both, Some((COMMAND, Key::O)), "Open…", "Choose a file of points: text, .npy, .npz, .fvecs, .fbin, PLY, LAS or LAZ."),
-            Self::SaveWindow => entry(Both, Some((COMMAND_SHIFT, Key::S)), "Save picture of the window…", "Write the whole window to a PNG or an SVG file."),
+            Self::SaveWindow => {
+                entry(Both, Some((COMMAND_SHIFT, Key::S)), "Save picture of the window…", "Write the whole window to a PNG or an SVG file.")
+            }
             Self::Quit => entry(Both, Some((COMMAND, Key::Q)), "Quit", "Close the window; settings are kept."),
             Self::Run => entry(Explorer, Some((COMMAND, Key::Enter)), "Run", "Answer the problem on the left."),
             Self::Cancel => entry(
@@ -168,7 +170,12 @@ impl Command {
                 "Lesson from this query",
                 "Watch, step by step, how a warp finds the picked query's neighbours.",
             ),
-            Self::FitView => entry(Explorer, Some((PLAIN, Key::F)), "Fit the views to the cloud", "Show the whole cloud in Plane and Space; with the pointer over Timeline, the warp of the picked query."),
+            Self::FitView => entry(
+                Explorer,
+                Some((PLAIN, Key::F)),
+                "Fit the views to the cloud",
+                "Show the whole cloud in Plane and Space; with the pointer over Timeline, the warp of the picked query.",
+            ),
             Self::FocusQuery => {
                 entry(Explorer, Some((PLAIN, Key::Z)), "Zoom to the query", "Show the picked query and its neighbours large in Plane and Space.")
             }

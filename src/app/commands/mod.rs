@@ -12,6 +12,7 @@ use super::draft::Draft;
 use super::export::{ExportDialog, ExportKind};
 use super::finder::Finder;
 use super::lesson::LessonAction;
+use super::parts::PartsAction;
 use super::selection::SelectAction;
 use super::state::{ConvergenceView, PlaneView, SpaceView};
 use super::timeline::TimelineView;
@@ -66,6 +67,8 @@ pub enum Action {
     ShowHints(bool),
     /// The sheet of shortcuts is to be closed.
     CloseShortcuts,
+    /// Something of the dialog that asks which cloud of a file is meant.
+    Parts(PartsAction),
     /// Something of the lesson.
     Lesson(LessonAction),
 }
@@ -79,6 +82,12 @@ impl From<Command> for Action {
 impl From<LessonAction> for Action {
     fn from(action: LessonAction) -> Self {
         Self::Lesson(action)
+    }
+}
+
+impl From<PartsAction> for Action {
+    fn from(action: PartsAction) -> Self {
+        Self::Parts(action)
     }
 }
 

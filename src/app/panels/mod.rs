@@ -3,6 +3,7 @@
 mod export;
 mod finder;
 mod hints;
+mod parts;
 mod problem;
 mod selection;
 mod shortcuts;
@@ -11,6 +12,7 @@ mod status;
 pub use export::export_ui;
 pub use finder::finder_ui;
 pub use hints::hints_ui;
+pub use parts::parts_ui;
 pub use problem::problem_ui;
 pub use selection::selection_ui;
 pub use shortcuts::shortcuts_ui;

@@ -60,9 +60,8 @@ struct CloudInfo {
 
 impl Report {
     fn of(path: &std::path::Path, columns: &ColumnChoice, progress: &dyn Progress) -> anyhow::Result<Self> {
-        let sheet = formats::open(path, progress)?;
-        let file = sheet.info();
-        let table = match sheet.into_table(columns) {
+        let file = formats::describe(path, progress)?;
+        let table = match formats::read(path, columns, progress) {
             Ok(table) => table,
             // Nobody chose: the file simply has no coordinates.
             Err(why) if *columns == ColumnChoice::Default => return Ok(Self { file, cloud: None, no_cloud: Some(why.to_string()) }),

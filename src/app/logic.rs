@@ -8,7 +8,10 @@ use super::export::{self, ExportDialog, ExportKind};
 use super::format;
 use super::handles::{Message, Then};
 use super::log::Level;
+use super::parts::PartsDialog;
 use super::session::{FileColumns, Picked};
+use super::timeline::TimelineView;
+use crate::cloud::formats::FormatError;
 use crate::cloud::{CloudError, PointCloud, Source};
 use crate::run::{Event, RunError, RunRecord};
 
@@ -19,6 +22,7 @@ impl App {
             self.event(event);
         }
         self.poll_loading();
+        self.poll_selecting();
         while let Some(message) = self.handles.try_recv() {
             self.message(message);
         }
@@ -88,6 +92,8 @@ impl App {
         });
         self.session.record = Some(record);
         self.session.derived = None;
+        self.session.timeline = TimelineView::default();
+        self.reselect();
         let waiting = self.handles.waiting_pick.take();
         match (self.session.picked, waiting) {
             (Some(Picked::Row(row)), _) if let Some(query) = self.session.query_of_row(row) => self.pick_query(query),
@@ -105,6 +111,9 @@ impl App {
         match (result, then) {
             (Err(()), _) => self.session.log.error(format!("the reader stopped without an answer: {}", loading.job.source)),
             (Ok(Err(CloudError::Cancelled)), _) => self.session.log.info("cancelled"),
+            (Ok(Err(CloudError::Format(FormatError::Parts { parts, path }))), then) => {
+                self.session.parts = PartsDialog::new(path, parts, then);
+            }
             (Ok(Err(error)), _) => self.session.log.error(in_window(&error)),
             (Ok(Ok(queries)), Then::RunQueries(spec)) => {
                 if let Some(data) = loading.job.data.clone() {
@@ -144,6 +153,7 @@ impl App {
             self.handles.worker.cancel();
         }
         self.handles.forget();
+        self.forget_selection();
         let session = &mut self.session;
         (session.record, session.derived, session.theory) = (None, None, None);
         (session.picked, session.answered, session.rank) = (None, None, None);
@@ -233,7 +243,7 @@ impl App {
                 let pixel = |points: f32| points.round().max(0.0) as usize;
                 Some([pixel(rect.min.x), pixel(rect.min.y), pixel(rect.width()), pixel(rect.height())])
             }
-            ExportKind::Window | ExportKind::Data(_) | ExportKind::Lesson(..) => None,
+            ExportKind::Window | ExportKind::Data(_) | ExportKind::Trace | ExportKind::Lesson(..) => None,
         };
         self.handles.save(move || export::write_png(&pending.path, &picture, crop));
     }

@@ -5,6 +5,7 @@
 //! | [`state`] | what is kept between two starts |
 //! | [`session`] | what is open now |
 //! | `selection` | rows and queries that every pane highlights |
+//! | `scene` | what is drawn for a cloud: itself, or its projection |
 //! | `color` | numbers of points as colours |
 //! | `handles` | threads and GPU objects |
 //! | `logic` | takes in what threads say; draws nothing |
@@ -31,6 +32,8 @@ mod log;
 mod logic;
 mod panels;
 mod panes;
+pub mod parts;
+mod scene;
 mod selection;
 pub mod session;
 pub mod state;
@@ -38,6 +41,7 @@ mod task;
 #[cfg(test)]
 mod testing;
 mod ticks;
+mod timeline;
 pub mod tokens;
 mod ui;
 mod widgets;
@@ -199,9 +203,9 @@ impl App {
 /// Where the picked query is on the screen when Plane fills `rect`.
 pub fn plane_position(app: &App, rect: egui::Rect) -> Option<egui::Pos2> {
     let (cloud, row) = app.session.picked_point()?;
-    let (axes, shown) = (app.state.plane.axes, app.session.cloud.as_ref()?);
-    let camera = camera::PlaneCamera::new(rect, app.state.plane.window, shown, axes);
-    Some(camera.screen(camera::place(cloud, row, axes)))
+    let (axes, scene) = (app.state.plane.axes, app.session.scene()?);
+    let camera = camera::PlaneCamera::new(rect, app.state.plane.window, scene.data(), axes);
+    Some(camera.screen(camera::place(scene.drawn(cloud), row, axes)))
 }
 
 impl eframe::App for App {
@@ -222,7 +226,10 @@ impl eframe::App for App {
             lesson::question_keys(ui.ctx(), quiz, &mut self.actions);
         }
         let cancels = self.session.activity.is_busy() || (lesson.open && lesson.presenting != lesson::Presenting::No);
-        commands::shortcuts(ui.ctx(), mode, cancels && self.session.export.is_none(), &mut self.actions);
+        // The question about a file's clouds is answered with arrows, Enter and Escape.
+        if self.session.parts.is_none() {
+            commands::shortcuts(ui.ctx(), mode, cancels && self.session.export.is_none(), &mut self.actions);
+        }
         if let Some(path) = ui.input(|input| input.raw.dropped_files.first().map(|file| file.path().to_owned())) {
             self.actions.send(commands::Action::OpenPath(path));
         }

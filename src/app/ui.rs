@@ -58,6 +58,7 @@ impl App {
     /// What lies over everything else.
     fn dialogs_ui(&mut self, ui: &Ui, palette: &Palette) {
         panels::export_ui(ui, &self.session, palette, &mut self.actions);
+        panels::parts_ui(ui, &self.session, palette, &mut self.actions);
         panels::shortcuts_ui(ui, &self.session, palette, &mut self.actions);
         drop_target_ui(ui, palette);
     }
@@ -72,6 +73,11 @@ impl App {
                 if let Some(player) = session.lesson.player.as_ref().filter(|_| session.lesson.open) {
                     ui.separator();
                     export_lesson_ui(ui, player, actions);
+                }
+            });
+            ui.menu_button("Edit", |ui| {
+                for command in Command::EDIT {
+                    menu_item_ui(ui, command, actions);
                 }
             });
             ui.menu_button("Query", |ui| {

@@ -117,6 +117,12 @@ pub(super) fn number_cell(value: f64) -> Cell {
     if value.is_nan() { Cell::Missing } else { Cell::Number(value) }
 }
 
+/// What it means that a text was one too many.
+pub(super) fn too_many_texts(column: &str, path: &Path) -> FormatError {
+    let why = format!("it has more than {MAX_CATEGORIES} different texts, too many to tell apart");
+    FormatError::Column { what: format!("column `{column}`"), why, path: path.to_owned() }
+}
+
 /// Collects the texts of a column.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Texts {

@@ -53,6 +53,16 @@ impl<'a> Input<'a> {
         Ok(BufReader::with_capacity(1 << 18, Watched { file, done: 0, size: self.size, progress: self.progress }))
     }
 
+    /// Who watches, for a second file that belongs to this one.
+    pub fn progress(&self) -> &'a dyn Progress {
+        self.progress
+    }
+
+    /// Whether the work should stop.
+    pub fn cancelled(&self) -> bool {
+        self.progress.cancelled()
+    }
+
     /// Fails if the work should stop; for loops that read nothing.
     pub fn check(&self) -> Result<(), FormatError> {
         if self.progress.cancelled() { Err(FormatError::Cancelled) } else { Ok(()) }

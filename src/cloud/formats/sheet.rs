@@ -73,6 +73,8 @@ pub(super) struct SheetColumn {
     pub example: Option<(u64, String)>,
     /// Whether there were numbers before that.
     pub mixed: bool,
+    /// Whether it stands beside the points, such as a label, and is a coordinate only for who chooses it.
+    pub beside: bool,
     /// What a text column holds, where that was asked for.
     pub texts: Option<Texts>,
     /// What the numbers span, where a reader looked at them without keeping them.
@@ -110,7 +112,26 @@ impl Range {
 
 impl SheetColumn {
     pub fn numeric(name: String) -> Self {
-        Self { name: printable(&name), made_up: false, kind: ColumnKind::Numeric, example: None, mixed: false, texts: None, range: None }
+        Self {
+            name: printable(&name),
+            made_up: false,
+            kind: ColumnKind::Numeric,
+            example: None,
+            mixed: false,
+            beside: false,
+            texts: None,
+            range: None,
+        }
+    }
+
+    /// A column of words.
+    pub fn text(name: &str) -> Self {
+        Self { kind: ColumnKind::Text, ..Self::numeric(name.to_owned()) }
+    }
+
+    /// A column of numbers that is no coordinate.
+    pub fn beside(name: &str) -> Self {
+        Self { beside: true, ..Self::numeric(name.to_owned()) }
     }
 
     /// Columns of numbers without names of their own.
@@ -146,7 +167,9 @@ impl Want<'_> {
     pub fn resolve(&self, columns: &[SheetColumn], input: &Input<'_>) -> Result<Vec<usize>, FormatError> {
         Ok(match self {
             Self::Chosen(ColumnChoice::Named(names)) => named(names, columns).map_err(|why| why.into_error(input.path().to_owned()))?,
-            Self::Chosen(ColumnChoice::Default) => coordinates(columns).unwrap_or_else(|| (0..columns.len()).collect()),
+            Self::Chosen(ColumnChoice::Default) => {
+                coordinates(columns).unwrap_or_else(|| (0..columns.len()).filter(|&at| !columns[at].beside).collect())
+            }
             Self::Column(name) => named(std::slice::from_ref(*name), columns).map_err(|why| why.into_error(input.path().to_owned()))?,
             Self::Everything => (0..columns.len()).collect(),
         })
@@ -154,6 +177,11 @@ impl Want<'_> {
 }
 
 impl Sheet {
+    /// What a reader found: `values` has, for each of `rows`, one of each of `kept`.
+    pub(super) fn new(input: &Input<'_>, format: String, columns: Vec<SheetColumn>, kept: Vec<usize>, rows: u64, values: Vec<f64>) -> Self {
+        Self { path: input.path().to_owned(), format, columns, kept, rows, values, skipped: Vec::new() }
+    }
+
     /// Describes the file.
     pub fn info(&self) -> FileInfo {
         let mut columns: Vec<ColumnInfo> = self
@@ -200,7 +228,7 @@ impl Sheet {
     /// Coordinates by name, whatever they hold, else all columns that are or began as numbers: one bad value must not make
     /// the cloud another one of fewer dimensions.
     fn default_columns(&self) -> Vec<usize> {
-        let meant = |column: &SheetColumn| column.kind == ColumnKind::Numeric || column.mixed;
+        let meant = |column: &SheetColumn| !column.beside && (column.kind == ColumnKind::Numeric || column.mixed);
         coordinates(&self.columns).unwrap_or_else(|| (0..self.columns.len()).filter(|&at| meant(&self.columns[at])).collect())
     }
 

@@ -3,8 +3,6 @@
 //! A record is a line, or several where a quoted field holds line ends. Blank lines and lines that begin with `#` are no
 //! records. A column holds numbers when every field that is not empty (nor NA, NaN, null, none) parses as one.
 
-mod bounded;
-mod cell;
 mod dialect;
 mod header;
 mod records;
@@ -12,11 +10,11 @@ mod text;
 
 use std::collections::HashMap;
 
-use cell::Cell;
 use text::Text;
 
 use super::FormatError;
-use super::columns::{self, MAX_CATEGORIES, Records, Texts, no_record};
+use super::cell::{self, Cell};
+use super::columns::{self, Records, Texts, no_record, too_many_texts};
 use super::input::Input;
 use super::sheet::{ColumnKind, Sheet, SheetColumn, Want, gather, no_memory};
 
@@ -73,8 +71,7 @@ fn read_texts(input: &Input<'_>, at: usize) -> Result<Sheet, FormatError> {
     let mut texts = Texts::default();
     while text.advance(input)? {
         if !texts.push(&cell::text(text.field(at))) {
-            let why = format!("it has more than {MAX_CATEGORIES} different texts, too many to tell apart");
-            return Err(FormatError::Column { what: format!("column `{}`", text.columns[at].name), why, path: input.path().to_owned() });
+            return Err(too_many_texts(&text.columns[at].name, input.path()));
         }
     }
     let Text { format, mut columns, rows, skipped, .. } = text;

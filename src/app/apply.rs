@@ -11,6 +11,7 @@ use super::export::{self, ExportDialog, ExportKind, PaneData};
 use super::handles::{Message, PendingPicture, Running, Then};
 use super::lesson::{LessonFile, RangeDraft};
 use super::loader::{LoadJob, Loading};
+use super::picking::Tool;
 use super::selection::{Choice, How, SelectAction};
 use super::session::{Answered, Picked};
 use super::state::{self, PaneKind, PlaneWindow};
@@ -35,6 +36,7 @@ impl App {
             Action::SetConvergence(view) => self.state.convergence = view,
             Action::PickRow(row) => self.pick_row(row),
             Action::PickQuery(query) => self.pick_query(query),
+            Action::Pick(action) => self.pick_action(action),
             Action::Select(action) => self.select(action),
             Action::SelectRank(rank) => self.session.rank = rank,
             Action::SetLook(look) => self.set_look(look),
@@ -70,6 +72,9 @@ impl App {
                 (self.state.space.target, self.state.space.distance) = (view.target, view.distance);
             }
             Command::FocusQuery => self.focus_query(),
+            Command::MoveTool => self.session.tool = Tool::Move,
+            Command::RectangleTool => self.session.tool = Tool::Rectangle,
+            Command::LassoTool => self.session.tool = Tool::Lasso,
             Command::SelectAll => self.select(SelectAction::Choose { what: Choice::All, how: How::Replace, by: "everything".to_owned() }),
             Command::SelectNone => self.select(SelectAction::Clear),
             Command::InvertSelection => self.select(SelectAction::Choose { what: Choice::Rest, how: How::Replace, by: "inverted".to_owned() }),
@@ -202,7 +207,7 @@ impl App {
     }
 
     /// A click on a point: it is picked, and typed where rows are typed.
-    fn pick_row(&mut self, row: u32) {
+    pub(super) fn pick_row(&mut self, row: u32) {
         let Some(cloud) = self.session.cloud.as_ref().filter(|cloud| (row as usize) < cloud.len()) else { return };
         if self.state.draft.queries == QueryKind::Rows {
             self.state.draft.query_rows = cloud.record(row as usize).to_string();
@@ -255,7 +260,7 @@ impl App {
     }
 
     /// Fills Plane and Space with the picked query and its neighbours.
-    fn focus_query(&mut self) {
+    pub(super) fn focus_query(&mut self) {
         let Some((cloud, row)) = self.session.picked_point() else { return };
         let Some(scene) = self.session.scene() else { return };
         let (data, cloud) = (scene.data(), scene.drawn(cloud));
@@ -294,6 +299,7 @@ impl App {
         let answered = Answered { record, query };
         self.handles.theory.wanted = (answered.record.convergence.queries() > query).then(|| answered.clone());
         self.session.answered = Some(answered);
+        self.focus_if_answered();
         self.start_theory();
     }
 

@@ -14,6 +14,7 @@ use super::export::ExportKind;
 use super::gpu::{self, ViewPoints};
 use super::lesson::{Exporting, Picture, Recording};
 use super::loader::Loading;
+use super::picking::Picking;
 use super::selection::Selecting;
 use super::session::{Activity, Answered, EngineStatus, FileColumns, Picked};
 use crate::cloud::{PointCloud, Source};
@@ -122,6 +123,12 @@ pub struct Handles {
     pub loading: Option<(Loading, Then)>,
     /// A change of the selection that is being worked out.
     pub selecting: Option<Selecting>,
+    /// A search for what a click means.
+    pub picking: Option<Picking>,
+    /// A search for what the pointer rests on.
+    pub hovering: Option<Picking>,
+    /// Whether the picked point is shown large once it is answered.
+    pub focus_when_answered: bool,
     /// A lesson that is being recorded.
     pub recording: Option<Recording>,
     /// A file of the lesson that is being written.
@@ -183,6 +190,9 @@ impl Handles {
             running: None,
             loading: None,
             selecting: None,
+            picking: None,
+            hovering: None,
+            focus_when_answered: false,
             recording: None,
             exporting: None,
             picture_of_lesson: Picture::default(),
@@ -221,6 +231,7 @@ impl Handles {
     /// Lets go of what belongs to the cloud that was shown.
     pub fn forget(&mut self) {
         self.waiting_pick = None;
+        (self.picking, self.hovering, self.focus_when_answered) = (None, None, false);
         self.theory.wanted = None;
         self.points.clear();
     }

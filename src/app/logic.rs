@@ -19,6 +19,7 @@ impl App {
             self.event(event);
         }
         self.poll_loading();
+        self.poll_picking();
         self.poll_selecting();
         while let Some(message) = self.handles.try_recv() {
             self.message(message);

@@ -6,6 +6,7 @@
 //! | [`session`] | what is open now |
 //! | `selection` | rows and queries that every pane highlights |
 //! | `scene` | what is drawn for a cloud: itself, or its projection |
+//! | `picking` | what is under the pointer, in a rectangle, in a lasso |
 //! | `color` | numbers of points as colours |
 //! | `handles` | threads and GPU objects |
 //! | `logic` | takes in what threads say; draws nothing |
@@ -32,6 +33,7 @@ mod log;
 mod logic;
 mod panels;
 mod panes;
+mod picking;
 mod scene;
 mod selection;
 pub mod session;

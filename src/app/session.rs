@@ -7,6 +7,7 @@ use super::derived::{Derived, TheoryCurve};
 use super::export::ExportDialog;
 use super::lesson::LessonSession;
 use super::log::Log;
+use super::picking::Tool;
 use super::scene::Scene;
 use super::selection::{Facts, Hovered, Selection};
 use crate::cloud::formats::ColumnInfo;
@@ -154,6 +155,8 @@ pub struct Session {
     pub selected: Arc<Facts>,
     /// What the pointer rests on.
     pub hovered: Option<Hovered>,
+    /// What a drag in Plane and Space does.
+    pub tool: Tool,
     /// The rank that is selected in the table.
     pub rank: Option<usize>,
     /// What the background does.

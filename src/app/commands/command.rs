@@ -20,6 +20,9 @@ pub enum Command {
     LessonOfQuery,
     FitView,
     FocusQuery,
+    MoveTool,
+    RectangleTool,
+    LassoTool,
     SelectAll,
     SelectNone,
     InvertSelection,
@@ -112,7 +115,8 @@ impl Command {
     /// Of the Query menu.
     pub const QUERY: [Self; 5] = [Self::Run, Self::Cancel, Self::NextQuery, Self::PreviousQuery, Self::LessonOfQuery];
     /// Of the Edit menu.
-    pub const EDIT: [Self; 4] = [Self::SelectAll, Self::SelectNone, Self::InvertSelection, Self::GrowSelection];
+    pub const EDIT: [Self; 7] =
+        [Self::MoveTool, Self::RectangleTool, Self::LassoTool, Self::SelectAll, Self::SelectNone, Self::InvertSelection, Self::GrowSelection];
     /// Of the View menu, before the panes, looks and scales.
     pub const VIEW: [Self; 5] = [Self::FitView, Self::FocusQuery, Self::ToggleProblem, Self::ToggleSelection, Self::ResetLayout];
     /// Of the View menu.
@@ -162,6 +166,18 @@ impl Command {
             Self::FitView => entry(Explorer, Some((PLAIN, Key::F)), "Fit the views to the cloud", "Show the whole cloud in Plane and Space."),
             Self::FocusQuery => {
                 entry(Explorer, Some((PLAIN, Key::Z)), "Zoom to the query", "Show the picked query and its neighbours large in Plane and Space.")
+            }
+            Self::MoveTool => {
+                entry(Explorer, Some((PLAIN, Key::V)), "Move tool", "A drag moves the view; with Shift, it selects what is in a rectangle.")
+            }
+            Self::RectangleTool => entry(
+                Explorer,
+                Some((PLAIN, Key::R)),
+                "Rectangle tool",
+                "A drag selects what is in a rectangle, in Space also what is behind others.",
+            ),
+            Self::LassoTool => {
+                entry(Explorer, Some((PLAIN, Key::Y)), "Lasso tool", "A drag selects what it goes around, in Space also what is behind others.")
             }
             Self::SelectAll => entry(Explorer, Some((COMMAND, Key::A)), "Select all", "All rows of the cloud, and all queries of the run."),
             Self::SelectNone => entry(Explorer, Some((COMMAND_SHIFT, Key::A)), "Select nothing", "The query stays."),

@@ -11,6 +11,7 @@ use egui::{Key, Modifiers};
 use super::draft::Draft;
 use super::export::{ExportDialog, ExportKind};
 use super::lesson::LessonAction;
+use super::picking::PickAction;
 use super::selection::SelectAction;
 use super::state::{ConvergenceView, PlaneView, SpaceView};
 use super::tokens::Look;
@@ -38,6 +39,8 @@ pub enum Action {
     PickRow(u32),
     /// A query of the record is the query.
     PickQuery(usize),
+    /// What the pointer means in Plane or Space.
+    Pick(PickAction),
     /// Something of the selection.
     Select(SelectAction),
     /// A neighbour is selected in the table.
@@ -75,6 +78,12 @@ impl From<LessonAction> for Action {
 impl From<SelectAction> for Action {
     fn from(action: SelectAction) -> Self {
         Self::Select(action)
+    }
+}
+
+impl From<PickAction> for Action {
+    fn from(action: PickAction) -> Self {
+        Self::Pick(action)
     }
 }
 

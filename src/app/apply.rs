@@ -15,6 +15,7 @@ use super::picking::Tool;
 use super::selection::{Choice, How, SelectAction};
 use super::session::{Answered, Picked};
 use super::state::{self, PaneKind, PlaneWindow};
+use super::timeline::TimeAxis;
 use super::tokens::Look;
 use crate::cloud::{PointCloud, Source};
 use crate::run::{Job, QuerySpec, RunSpec};
@@ -34,6 +35,7 @@ impl App {
             Action::SetPlane(view) => self.state.plane = view,
             Action::SetSpace(view) => self.state.space = view,
             Action::SetConvergence(view) => self.state.convergence = view,
+            Action::SetTimeline(view) => self.session.timeline = view,
             Action::PickRow(row) => self.pick_row(row),
             Action::PickQuery(query) => self.pick_query(query),
             Action::Pick(action) => self.pick_action(action),
@@ -66,6 +68,7 @@ impl App {
             Command::Cancel => self.cancel(),
             Command::NextQuery => self.step_query(1),
             Command::PreviousQuery => self.step_query(-1),
+            Command::FitView if self.points_at(PaneKind::Timeline) => self.focus_timeline(),
             Command::FitView => {
                 self.state.plane.window = None;
                 let view = state::SpaceView::default();
@@ -93,6 +96,11 @@ impl App {
             Command::ShowSpace => self.show(PaneKind::Space),
             Command::ShowNeighbors => self.show(PaneKind::Neighbors),
             Command::ShowTimings => self.show(PaneKind::Timings),
+            Command::ShowTimeline => self.show(PaneKind::Timeline),
+            Command::TimelineCloser => self.zoom_timeline(2.0),
+            Command::TimelineFarther => self.zoom_timeline(0.5),
+            Command::TimelineEarlier => self.pan_timeline(-0.25),
+            Command::TimelineLater => self.pan_timeline(0.25),
             Command::ShowMerges => self.show(PaneKind::Merges),
             Command::ShowConvergence => self.show(PaneKind::Convergence),
             Command::ShowLog => self.show(PaneKind::Log),
@@ -286,6 +294,44 @@ impl App {
         }
     }
 
+    /// Whether the pointer is over a pane.
+    fn points_at(&self, pane: PaneKind) -> bool {
+        let pointer = self.handles.ctx.pointer_latest_pos();
+        self.pane_rects.get(&pane).zip(pointer).is_some_and(|(rect, pointer)| rect.contains(pointer))
+    }
+
+    fn zoom_timeline(&mut self, factor: f64) {
+        let (Some(derived), Some(&pane)) = (&self.session.derived, self.pane_rects.get(&PaneKind::Timeline)) else { return };
+        let view = &mut self.session.timeline;
+        let [from, to] = view.shown(&derived.timeline);
+        let axis = TimeAxis::new(pane, [from, to]);
+        let pointer = self.handles.ctx.pointer_latest_pos().filter(|pointer| pane.contains(*pointer) && axis.range().contains(pointer.x));
+        view.zoom(&derived.timeline, pointer.map_or(f64::midpoint(from, to), |pointer| axis.at(pointer.x)), factor);
+    }
+
+    fn pan_timeline(&mut self, by: f64) {
+        if let Some(derived) = &self.session.derived {
+            self.session.timeline.pan(&derived.timeline, by);
+        }
+    }
+
+    /// Shows the warp of the picked query, one by one with the others of its multiprocessor; without one, the whole run.
+    fn focus_timeline(&mut self) {
+        let Some(derived) = &self.session.derived else { return };
+        let of_run = |answered: &&Answered| self.session.record.as_ref().is_some_and(|record| Arc::ptr_eq(record, &answered.record));
+        let picked = self.session.answered.as_ref().filter(of_run);
+        let view = &mut self.session.timeline;
+        match picked.and_then(|answered| derived.timeline.place_of(answered.query as u32)) {
+            Some((at, track, warp)) => {
+                let multiprocessor = &derived.timeline.multiprocessors[at];
+                let warp = &multiprocessor.tracks[track][warp];
+                view.open.insert(multiprocessor.sm);
+                view.focus(&derived.timeline, [warp.start_us, warp.stop_us]);
+            }
+            None => view.window = None,
+        }
+    }
+
     fn step_query(&mut self, by: isize) {
         let Some(record) = &self.session.record else { return };
         let of_record = self.session.answered.as_ref().filter(|answered| Arc::ptr_eq(&answered.record, record));
@@ -368,19 +414,24 @@ impl App {
             self.session.export = Some(ExportDialog { error: Some(sentence.to_owned()), overwrite: true, ..dialog });
             return;
         }
-        match dialog.kind {
-            ExportKind::Data(pane) => match self.data_of(pane) {
+        let data = match dialog.kind {
+            ExportKind::Data(pane) => Some(self.data_of(pane)),
+            ExportKind::Trace => Some(self.session.record.clone().map(PaneData::Trace)),
+            _ => None,
+        };
+        match (dialog.kind, data) {
+            (_, Some(data)) => match data {
                 None => refuse(self, "There is nothing to export yet; run first, or pick a query."),
                 Some(data) => {
                     self.session.export = None;
                     self.handles.save(move || data.save(&path));
                 }
             },
-            ExportKind::Lesson(file, _) => match self.write_lesson(file, dialog.range.as_ref(), &path) {
+            (ExportKind::Lesson(file, _), None) => match self.write_lesson(file, dialog.range.as_ref(), &path) {
                 Ok(()) => self.session.export = None,
                 Err(sentence) => refuse(self, &sentence),
             },
-            kind => {
+            (kind, None) => {
                 self.session.export = None;
                 self.handles.picture = Some(PendingPicture { kind, path, requested: false });
             }
@@ -395,6 +446,7 @@ impl App {
             PaneKind::Plane | PaneKind::Space => self.session.cloud.clone().map(PaneData::Points),
             PaneKind::Neighbors => self.session.answered.clone().map(PaneData::Neighbors),
             PaneKind::Timings => counted().map(PaneData::Timings),
+            PaneKind::Timeline => record().map(PaneData::Timeline),
             PaneKind::Merges => counted().filter(|record| !record.counters.is_empty()).map(PaneData::Merges),
             PaneKind::Convergence => counted().filter(|record| record.convergence.queries() > 0).map(PaneData::Convergence),
             PaneKind::Log => Some(PaneData::Log(self.session.log.entries().to_vec())),

@@ -1,10 +1,10 @@
-//! What panes show of a record and is too much to work out in a frame: the histogram of merges and the convergence of
-//! all queries. Made once per record, on a thread.
+//! What panes show of a record and is too much to work out in a frame: the histogram of merges, the convergence of
+//! all queries, and when what ran. Made once per record, on a thread.
 
 use crate::engines::lockstep;
 use crate::knn::theory::expected_max_distance;
 use crate::knn::{Counters, Metric};
-use crate::run::{QuerySpec, RunRecord, RunSpec, pose};
+use crate::run::{QuerySpec, RunRecord, RunSpec, Timeline, pose};
 
 /// How many points of the convergence's band are worked out.
 const BAND_STEPS: usize = 96;
@@ -39,13 +39,16 @@ pub struct Derived {
     pub band: Vec<Band>,
     /// How many queries the band looks at.
     pub band_queries: usize,
+    /// Phases and warps in time.
+    pub timeline: Timeline,
 }
 
 impl Derived {
     /// Works it out.
     pub fn of(record: &RunRecord) -> Self {
         let queries: Vec<usize> = spread(record.convergence.queries(), BAND_QUERIES).collect();
-        Self { merges: histogram(&record.counters), band: band(record, &queries), band_queries: queries.len() }
+        let (merges, band) = (histogram(&record.counters), band(record, &queries));
+        Self { merges, band, band_queries: queries.len(), timeline: Timeline::of(record) }
     }
 }
 

@@ -9,6 +9,7 @@ use super::format;
 use super::handles::{Message, Then};
 use super::log::Level;
 use super::session::{FileColumns, Picked};
+use super::timeline::TimelineView;
 use crate::cloud::{CloudError, PointCloud, Source};
 use crate::run::{Event, RunError, RunRecord};
 
@@ -90,6 +91,7 @@ impl App {
         });
         self.session.record = Some(record);
         self.session.derived = None;
+        self.session.timeline = TimelineView::default();
         self.reselect();
         let waiting = self.handles.waiting_pick.take();
         match (self.session.picked, waiting) {
@@ -237,7 +239,7 @@ impl App {
                 let pixel = |points: f32| points.round().max(0.0) as usize;
                 Some([pixel(rect.min.x), pixel(rect.min.y), pixel(rect.width()), pixel(rect.height())])
             }
-            ExportKind::Window | ExportKind::Data(_) | ExportKind::Lesson(..) => None,
+            ExportKind::Window | ExportKind::Data(_) | ExportKind::Trace | ExportKind::Lesson(..) => None,
         };
         self.handles.save(move || export::write_png(&pending.path, &picture, crop));
     }

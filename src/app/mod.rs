@@ -42,6 +42,7 @@ mod task;
 #[cfg(test)]
 mod testing;
 mod ticks;
+mod timeline;
 pub mod tokens;
 mod ui;
 mod widgets;

@@ -10,6 +10,7 @@ use super::log::Log;
 use super::picking::Tool;
 use super::scene::Scene;
 use super::selection::{Facts, Hovered, Selection};
+use super::timeline::TimelineView;
 use crate::cloud::formats::ColumnInfo;
 use crate::cloud::{PointCloud, Source};
 use crate::knn::{Counters, DeviceInfo, EngineKind, NONE};
@@ -143,6 +144,8 @@ pub struct Session {
     pub record: Option<Arc<RunRecord>>,
     /// Histogram and bands of [`Self::record`], once they are made.
     pub derived: Option<Arc<Derived>>,
+    /// Which part of the record's time Timeline shows.
+    pub timeline: TimelineView,
     /// What the pointer chose.
     pub picked: Option<Picked>,
     /// Its answer, once it is there.

@@ -38,9 +38,14 @@ pub enum Command {
     ShowSpace,
     ShowNeighbors,
     ShowTimings,
+    ShowTimeline,
     ShowMerges,
     ShowConvergence,
     ShowLog,
+    TimelineCloser,
+    TimelineFarther,
+    TimelineEarlier,
+    TimelineLater,
     Lesson,
     NextLesson,
     PreviousLesson,
@@ -163,7 +168,7 @@ impl Command {
                 "Lesson from this query",
                 "Watch, step by step, how a warp finds the picked query's neighbours.",
             ),
-            Self::FitView => entry(Explorer, Some((PLAIN, Key::F)), "Fit the views to the cloud", "Show the whole cloud in Plane and Space."),
+            Self::FitView => entry(Explorer, Some((PLAIN, Key::F)), "Fit the views to the cloud", "Show the whole cloud in Plane and Space; with the pointer over Timeline, the warp of the picked query."),
             Self::FocusQuery => {
                 entry(Explorer, Some((PLAIN, Key::Z)), "Zoom to the query", "Show the picked query and its neighbours large in Plane and Space.")
             }
@@ -205,6 +210,13 @@ impl Command {
             Self::ShowTimings => entry(Explorer, Some((COMMAND, Key::Num4)), "Show Timings", "Time per phase and repeat."),
             Self::ShowMerges => entry(Explorer, Some((COMMAND, Key::Num5)), "Show Merges", "How many merges queries needed."),
             Self::ShowConvergence => entry(Explorer, Some((COMMAND, Key::Num6)), "Show Convergence", "How max_distance shrinks as points are seen."),
+            Self::ShowTimeline => {
+                entry(Explorer, Some((COMMAND, Key::Num8)), "Show Timeline", "Phases of the run, and warps on their multiprocessors, in time.")
+            }
+            Self::TimelineCloser => entry(Explorer, Some((PLAIN, Key::W)), "Closer in time", "Timeline shows half as long, about the pointer."),
+            Self::TimelineFarther => entry(Explorer, Some((PLAIN, Key::S)), "Farther in time", "Timeline shows twice as long."),
+            Self::TimelineEarlier => entry(Explorer, Some((PLAIN, Key::A)), "Earlier", "Timeline moves towards the run's begin."),
+            Self::TimelineLater => entry(Explorer, Some((PLAIN, Key::D)), "Later", "Timeline moves towards the run's end."),
             Self::ShowLog => entry(Explorer, Some((COMMAND, Key::Num7)), "Show Log", "Everything that was said."),
             Self::Lesson => entry(
                 Both,
@@ -292,6 +304,7 @@ impl Command {
             PaneKind::Space => Self::ShowSpace,
             PaneKind::Neighbors => Self::ShowNeighbors,
             PaneKind::Timings => Self::ShowTimings,
+            PaneKind::Timeline => Self::ShowTimeline,
             PaneKind::Merges => Self::ShowMerges,
             PaneKind::Convergence => Self::ShowConvergence,
             PaneKind::Log => Self::ShowLog,

@@ -14,6 +14,7 @@ use super::lesson::LessonAction;
 use super::picking::PickAction;
 use super::selection::SelectAction;
 use super::state::{ConvergenceView, PlaneView, SpaceView};
+use super::timeline::TimelineView;
 use super::tokens::Look;
 
 /// What panes ask for.
@@ -35,6 +36,8 @@ pub enum Action {
     SetSpace(SpaceView),
     /// Convergence's switches.
     SetConvergence(ConvergenceView),
+    /// Timeline moved, or a multiprocessor was opened.
+    SetTimeline(TimelineView),
     /// A row of the cloud is the query.
     PickRow(u32),
     /// A query of the record is the query.

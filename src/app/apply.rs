@@ -82,6 +82,9 @@ impl App {
             Command::SelectNone => self.select(SelectAction::Clear),
             Command::InvertSelection => self.select(SelectAction::Choose { what: Choice::Rest, how: How::Replace, by: "inverted".to_owned() }),
             Command::GrowSelection => self.grow_selection(),
+            Command::ZoomToSelection => self.select(SelectAction::ZoomTo),
+            Command::UseAsQueries => self.select(SelectAction::UseAsQueries),
+            Command::ExportSelection => self.apply(Action::StartExport(ExportKind::Selection)),
             Command::NextLook => {
                 let at = Look::ALL.iter().position(|&look| look == self.look()).unwrap_or(0);
                 self.set_look(Look::ALL[(at + 1) % Look::ALL.len()]);
@@ -416,6 +419,7 @@ impl App {
         }
         let data = match dialog.kind {
             ExportKind::Data(pane) => Some(self.data_of(pane)),
+            ExportKind::Selection => Some(self.selected_data()),
             ExportKind::Trace => Some(self.session.record.clone().map(PaneData::Trace)),
             _ => None,
         };
@@ -436,6 +440,11 @@ impl App {
                 self.handles.picture = Some(PendingPicture { kind, path, requested: false });
             }
         }
+    }
+
+    fn selected_data(&self) -> Option<PaneData> {
+        let rows = self.session.selection.rows();
+        self.session.cloud.clone().filter(|_| !rows.is_empty()).map(|cloud| PaneData::Rows(cloud, Arc::clone(rows)))
     }
 
     fn data_of(&self, pane: PaneKind) -> Option<PaneData> {

@@ -14,7 +14,7 @@ use super::export::ExportKind;
 use super::gpu::{self, ViewPoints};
 use super::lesson::{Exporting, Picture, Recording};
 use super::loader::Loading;
-use super::picking::Picking;
+use super::picking::{Lookup, Picking};
 use super::selection::Selecting;
 use super::session::{Activity, Answered, EngineStatus, FileColumns, Picked};
 use crate::cloud::{PointCloud, Source};
@@ -127,6 +127,8 @@ pub struct Handles {
     pub picking: Option<Picking>,
     /// A search for what the pointer rests on.
     pub hovering: Option<Picking>,
+    /// Other columns of points that the pointer rests on.
+    pub lookup: Lookup,
     /// Whether the picked point is shown large once it is answered.
     pub focus_when_answered: bool,
     /// A lesson that is being recorded.
@@ -192,6 +194,7 @@ impl Handles {
             selecting: None,
             picking: None,
             hovering: None,
+            lookup: Lookup::default(),
             focus_when_answered: false,
             recording: None,
             exporting: None,
@@ -232,6 +235,7 @@ impl Handles {
     pub fn forget(&mut self) {
         self.waiting_pick = None;
         (self.picking, self.hovering, self.focus_when_answered) = (None, None, false);
+        self.lookup = Lookup::default();
         self.theory.wanted = None;
         self.points.clear();
     }

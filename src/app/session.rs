@@ -158,6 +158,8 @@ pub struct Session {
     pub selected: Arc<Facts>,
     /// What the pointer rests on.
     pub hovered: Option<Hovered>,
+    /// The query of the run that asks for it, or is it.
+    pub hovered_query: Option<usize>,
     /// What a drag in Plane and Space does.
     pub tool: Tool,
     /// The rank that is selected in the table.
@@ -202,7 +204,12 @@ impl Session {
 
     /// Local coordinates of what is picked, and the cloud that has them.
     pub fn picked_point(&self) -> Option<(&PointCloud, usize)> {
-        match self.picked? {
+        self.point(self.picked?)
+    }
+
+    /// The cloud that has a point, and its row there.
+    pub fn point(&self, what: Picked) -> Option<(&PointCloud, usize)> {
+        match what {
             Picked::Row(row) => self.cloud.as_ref().filter(|cloud| (row as usize) < cloud.len()).map(|cloud| (&**cloud, row as usize)),
             Picked::Query(query) => {
                 let record = self.record.as_ref()?;

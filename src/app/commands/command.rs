@@ -27,6 +27,9 @@ pub enum Command {
     SelectNone,
     InvertSelection,
     GrowSelection,
+    ZoomToSelection,
+    UseAsQueries,
+    ExportSelection,
     ToggleProblem,
     ToggleSelection,
     ScaleUp,
@@ -120,8 +123,18 @@ impl Command {
     /// Of the Query menu.
     pub const QUERY: [Self; 5] = [Self::Run, Self::Cancel, Self::NextQuery, Self::PreviousQuery, Self::LessonOfQuery];
     /// Of the Edit menu.
-    pub const EDIT: [Self; 7] =
-        [Self::MoveTool, Self::RectangleTool, Self::LassoTool, Self::SelectAll, Self::SelectNone, Self::InvertSelection, Self::GrowSelection];
+    pub const EDIT: [Self; 10] = [
+        Self::MoveTool,
+        Self::RectangleTool,
+        Self::LassoTool,
+        Self::SelectAll,
+        Self::SelectNone,
+        Self::InvertSelection,
+        Self::GrowSelection,
+        Self::ZoomToSelection,
+        Self::UseAsQueries,
+        Self::ExportSelection,
+    ];
     /// Of the View menu, before the panes, looks and scales.
     pub const VIEW: [Self; 5] = [Self::FitView, Self::FocusQuery, Self::ToggleProblem, Self::ToggleSelection, Self::ResetLayout];
     /// Of the View menu.
@@ -168,7 +181,12 @@ impl Command {
                 "Lesson from this query",
                 "Watch, step by step, how a warp finds the picked query's neighbours.",
             ),
-            Self::FitView => entry(Explorer, Some((PLAIN, Key::F)), "Fit the views to the cloud", "Show the whole cloud in Plane and Space; with the pointer over Timeline, the warp of the picked query."),
+            Self::FitView => entry(
+                Explorer,
+                Some((PLAIN, Key::F)),
+                "Fit the views to the cloud",
+                "Show the whole cloud in Plane and Space; with the pointer over Timeline, the warp of the picked query.",
+            ),
             Self::FocusQuery => {
                 entry(Explorer, Some((PLAIN, Key::Z)), "Zoom to the query", "Show the picked query and its neighbours large in Plane and Space.")
             }
@@ -195,6 +213,11 @@ impl Command {
                 "Grow to the neighbours",
                 "Add the neighbours of the selected queries; where nothing is selected, select those of the picked one.",
             ),
+            Self::ZoomToSelection => {
+                entry(Explorer, Some((SHIFT, Key::Z)), "Zoom to the selection", "Show the selected points large in Plane and Space.")
+            }
+            Self::UseAsQueries => entry(Explorer, None, "Use as queries", "Make the selected rows the queries on the left, for the next run."),
+            Self::ExportSelection => entry(Explorer, None, "Export selected rows…", "Write the selected rows, with all coordinates, to a CSV file."),
             Self::ToggleProblem => {
                 entry(Both, Some((COMMAND, Key::B)), "Show or hide the problem", "The panel on the left; in the lesson, that of the lessons.")
             }

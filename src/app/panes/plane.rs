@@ -4,13 +4,15 @@ use egui::emath::GuiRounding as _;
 use egui::{Align2, FontId, Rect, Sense, Stroke, Ui, pos2, vec2};
 
 use super::PaneContext;
+use super::highlight::{hovered_ui, selection_ui};
+use super::hover::hover_ui;
 use super::points::{axis_ui, dimensions_ui, marks_ui, points_ui};
 use crate::app::camera::{PlaneCamera, place};
 use crate::app::commands::Action;
 use crate::app::gpu::Style;
 use crate::app::picking::{Eye, follow_ui, gesture_ui, hint_ui, pointing_ui, tools_ui};
 use crate::app::scene::Scene;
-use crate::app::state::{PlaneView, PlaneWindow};
+use crate::app::state::{PaneKind, PlaneView, PlaneWindow};
 use crate::app::ticks::ticks;
 use crate::app::widgets::empty_ui;
 use crate::cloud::{Axis, PointCloud};
@@ -76,6 +78,9 @@ pub fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         gesture_ui(ui, &response, gesture, &eyes, context.palette, context.actions);
     }
     pointing_ui(ui, &response, &eyes, context.session, context.actions);
+    let through = lens.filter(|lens| response.hover_pos().is_some_and(|pointer| lens.rect.contains(pointer))).unwrap_or(camera);
+    let screen = |cloud: &PointCloud, row: usize| Some(through.screen(place(scene.drawn(cloud), row, view.axes)));
+    hover_ui(ui, &response, through.rect, PaneKind::Plane, context, &screen);
     if view != context.state.plane {
         context.actions.send(Action::SetPlane(view));
     }
@@ -97,8 +102,10 @@ fn cloud_ui(
         points_ui(ui, camera.rect, context, scene, texture, view.axes, camera.projection(), style, camera.visible(scene.data(), view.axes), moved);
     circle_ui(ui, camera, scene, view, context);
     let screen = |cloud: &PointCloud, row: usize| Some(camera.screen(place(scene.drawn(cloud), row, view.axes)));
+    let marking = selection_ui(ui, camera.rect, context, size, &screen);
     marks_ui(ui, camera.rect, context, size, view.lines, &screen);
-    note
+    hovered_ui(ui, camera.rect, context, size, &screen);
+    note.or(marking)
 }
 
 /// Pans, where a drag does that, and zooms; true when the picture moved.

@@ -4,12 +4,14 @@ use egui::emath::GuiRounding as _;
 use egui::{Align2, FontId, Rect, Sense, Stroke, Ui, vec2};
 
 use super::PaneContext;
+use super::highlight::{hovered_ui, selection_ui};
+use super::hover::hover_ui;
 use super::points::{axis_ui, dimensions_ui, marks_ui, points_ui};
 use crate::app::camera::{SpaceCamera, axis_directions, dolly, orbit, pan, place};
 use crate::app::commands::Action;
 use crate::app::gpu::Style;
 use crate::app::picking::{Eye, follow_ui, gesture_ui, hint_ui, pointing_ui, tools_ui};
-use crate::app::state::SpaceView;
+use crate::app::state::{PaneKind, SpaceView};
 use crate::app::widgets::empty_ui;
 use crate::cloud::PointCloud;
 
@@ -53,9 +55,11 @@ pub fn space_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let style = Style { color: context.palette.point, size: view.point_size, magnitude };
     let note = points_ui(ui, rect, context, &scene, VIEW, view.axes, camera.projection(), style, 1.0, moved);
     let screen = |cloud: &PointCloud, row: usize| camera.screen(place(scene.drawn(cloud), row, view.axes)).map(|(screen, _)| screen);
+    let marking = selection_ui(ui, rect, context, view.point_size, &screen);
     marks_ui(ui, rect, context, view.point_size, view.lines, &screen);
+    hovered_ui(ui, rect, context, view.point_size, &screen);
     cross_ui(ui, rect, &view, cloud, context);
-    if let Some(note) = note {
+    if let Some(note) = note.or(marking) {
         ui.painter().text(rect.left_bottom() + vec2(6.0, -4.0), Align2::LEFT_BOTTOM, note, FontId::proportional(12.0), context.palette.text);
     }
 
@@ -66,6 +70,7 @@ pub fn space_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         gesture_ui(ui, &response, gesture, &eyes, context.palette, context.actions);
     }
     pointing_ui(ui, &response, &eyes, context.session, context.actions);
+    hover_ui(ui, &response, rect, PaneKind::Space, context, &screen);
     if view != context.state.space {
         context.actions.send(Action::SetSpace(view));
     }

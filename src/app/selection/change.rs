@@ -71,6 +71,10 @@ pub enum SelectAction {
     },
     /// Nothing is selected any more.
     Clear,
+    /// The selected rows fill Plane and Space.
+    ZoomTo,
+    /// The selected rows are the queries of the next run.
+    UseAsQueries,
     /// The pointer rests on a point, or on a row that stands for one.
     Hover(Option<Hovered>),
 }

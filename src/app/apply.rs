@@ -75,6 +75,8 @@ impl App {
                 (self.state.space.target, self.state.space.distance) = (view.target, view.distance);
             }
             Command::FocusQuery => self.focus_query(),
+            Command::Undo => self.undo(),
+            Command::Redo => self.redo(),
             Command::MoveTool => self.session.tool = Tool::Move,
             Command::RectangleTool => self.session.tool = Tool::Rectangle,
             Command::LassoTool => self.session.tool = Tool::Lasso,

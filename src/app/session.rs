@@ -189,6 +189,11 @@ impl Session {
         width == 32 && self.engines.iter().any(|engine| engine.kind == EngineKind::Cuda && matches!(engine.device, Some(Ok(_))))
     }
 
+    /// Queries of the run per number of merges, ascending, once they are counted.
+    pub fn merges_histogram(&self) -> Option<&[(u32, u64)]> {
+        self.derived.as_ref().map(|derived| &derived.merges[..])
+    }
+
     /// The query of the record that asks for a row of the cloud.
     pub fn query_of_row(&self, row: u32) -> Option<usize> {
         let record = self.record.as_ref().filter(|record| record.query_cloud.is_none())?;

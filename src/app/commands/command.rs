@@ -20,6 +20,8 @@ pub enum Command {
     LessonOfQuery,
     FitView,
     FocusQuery,
+    Undo,
+    Redo,
     MoveTool,
     RectangleTool,
     LassoTool,
@@ -122,7 +124,7 @@ impl Command {
     pub const FILE: [Self; 3] = [Self::Open, Self::SaveWindow, Self::Quit];
     /// Of the Query menu.
     pub const QUERY: [Self; 5] = [Self::Run, Self::Cancel, Self::NextQuery, Self::PreviousQuery, Self::LessonOfQuery];
-    /// Of the Edit menu.
+    /// Of the Edit menu, after Undo and Redo.
     pub const EDIT: [Self; 10] = [
         Self::MoveTool,
         Self::RectangleTool,
@@ -190,6 +192,8 @@ impl Command {
             Self::FocusQuery => {
                 entry(Explorer, Some((PLAIN, Key::Z)), "Zoom to the query", "Show the picked query and its neighbours large in Plane and Space.")
             }
+            Self::Undo => entry(Explorer, Some((COMMAND, Key::Z)), "Undo", "Take back the last selection, picking, or movement of a view."),
+            Self::Redo => entry(Explorer, Some((COMMAND_SHIFT, Key::Z)), "Redo", "Do again what was undone; Ctrl+Y does it too."),
             Self::MoveTool => {
                 entry(Explorer, Some((PLAIN, Key::V)), "Move tool", "A drag moves the view; with Shift, it selects what is in a rectangle.")
             }
@@ -316,7 +320,8 @@ impl Command {
 
     /// Whether somebody who types text means the text.
     pub fn is_typed(self) -> bool {
-        let of_text = matches!(self, Self::SelectAll);
+        // Fields have these of their own.
+        let of_text = matches!(self, Self::SelectAll | Self::Undo | Self::Redo);
         of_text || (self.entry().keys.is_some_and(|(modifiers, _)| !modifiers.command) && self != Self::Cancel)
     }
 

@@ -129,6 +129,7 @@ fn also(command: Command, input: &mut egui::InputState) -> bool {
     match command {
         // Larger is ⌘= or ⌘+, and a keyboard may need Shift for either; ? always needs it.
         Command::ScaleUp => input.consume_key(Modifiers::COMMAND, Key::Plus),
+        Command::Redo => input.consume_key(Modifiers::COMMAND, Key::Y),
         Command::Shortcuts => input.consume_key(Modifiers::SHIFT, Key::Questionmark),
         // A presenter's remote control has these.
         Command::StepForward => input.consume_key(Modifiers::NONE, Key::PageDown),

@@ -91,6 +91,7 @@ pub fn merges_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
                 plot.vline(VLine::new("picked query", f64::from(counters.merges)).color(palette.query).width(2.0));
             }
         });
+    shown.response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Canvas, true, "Histogram of merges"));
     bins_ui(ui, &shown.response, &shown.transform, merges, context);
 }
 

@@ -14,6 +14,8 @@ use crate::app::{App, camera, format};
 /// A change that is worked out on a thread, and those that build on it.
 pub struct Selecting {
     task: Task<Option<(Selection, Facts)>>,
+    /// Whether it only finds again what was selected: no step to undo.
+    quiet: bool,
     waiting: VecDeque<Change>,
 }
 
@@ -103,7 +105,7 @@ impl App {
         match &mut self.handles.selecting {
             Some(selecting) if builds_on => selecting.waiting.push_back(change),
             // What is replaced need not be finished first.
-            _ => self.change_selection(change, VecDeque::new()),
+            _ => self.change_selection(change, VecDeque::new(), false),
         }
     }
 
@@ -127,7 +129,7 @@ impl App {
         }
     }
 
-    fn change_selection(&mut self, change: Change, waiting: VecDeque<Change>) {
+    fn change_selection(&mut self, change: Change, waiting: VecDeque<Change>, quiet: bool) {
         self.handles.selecting = None;
         let base = self.session.selection.clone();
         if !change.is_large(&base) {
@@ -138,21 +140,24 @@ impl App {
         }
         let wake = self.handles.ctx.clone();
         match Task::start("select", move || wake.request_repaint(), move |progress| change.apply(&base, progress)) {
-            Ok(task) => self.handles.selecting = Some(Selecting { task, waiting }),
+            Ok(task) => self.handles.selecting = Some(Selecting { task, quiet, waiting }),
             Err(error) => self.session.log.error(format!("cannot select: {error}")),
         }
     }
 
     fn next_change(&mut self, mut waiting: VecDeque<Change>) {
         if let Some(next) = waiting.pop_front() {
-            self.change_selection(next, waiting);
+            self.change_selection(next, waiting, false);
         }
     }
 
     /// Takes in what a thread worked out.
     pub(in crate::app) fn poll_selecting(&mut self) {
         let Some(result) = self.handles.selecting.as_ref().and_then(|selecting| selecting.task.try_finish()) else { return };
-        let Some(Selecting { waiting, .. }) = self.handles.selecting.take() else { return };
+        let Some(Selecting { waiting, quiet, .. }) = self.handles.selecting.take() else { return };
+        if quiet {
+            self.history.skip();
+        }
         match result {
             Ok(Some((selection, facts))) => self.set_selection(selection, facts),
             Ok(None) => {}
@@ -168,17 +173,34 @@ impl App {
 
     /// Another run is shown: the selected rows stay, and its queries are found for them.
     pub(in crate::app) fn reselect(&mut self) {
-        self.handles.selecting = None;
-        let selection = std::mem::take(&mut self.session.selection);
-        self.set_selection(Selection::default(), Facts::default());
-        if !selection.rows().is_empty() {
-            self.choose(Choice::Rows(selection.rows().to_vec()), How::Replace, selection.by().to_owned());
+        self.history.skip();
+        let selection = self.session.selection.clone();
+        self.select_again(&selection);
+    }
+
+    /// Brings back what was selected, whose queries are those of the run that is shown, or of another one.
+    pub(in crate::app) fn restore_selection(&mut self, selection: &Selection, facts: &Arc<Facts>, same_run: bool) {
+        if same_run {
+            self.handles.selecting = None;
+            (self.session.selection, self.session.selected) = (selection.clone(), Arc::clone(facts));
+        } else {
+            self.select_again(selection);
         }
+    }
+
+    fn select_again(&mut self, selection: &Selection) {
+        self.handles.selecting = None;
+        self.set_selection(Selection::default(), Facts::default());
+        let Some(cloud) = self.session.cloud.clone().filter(|_| !selection.rows().is_empty()) else { return };
+        let (what, by) = (Choice::Rows(selection.rows().to_vec()), selection.by().to_owned());
+        let change = Change { what, how: How::Replace, by, cloud, record: self.session.record.clone(), answered: None };
+        self.change_selection(change, VecDeque::new(), true);
     }
 
     /// Another cloud is shown, whose rows are others.
     pub(in crate::app) fn forget_selection(&mut self) {
         self.handles.selecting = None;
+        self.history.clear();
         self.hover(None);
         self.set_selection(Selection::default(), Facts::default());
     }

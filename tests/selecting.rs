@@ -11,7 +11,7 @@ use driven::{Window, fill, press, small, until, until_answered};
 use egui::accesskit::Role;
 use egui::{Modifiers, Pos2, Rect, Vec2, vec2};
 use egui_kittest::Harness;
-use egui_kittest::kittest::{NodeT as _, Queryable as _};
+use egui_kittest::kittest::Queryable as _;
 use warpscope::app::commands::{Action, Command};
 use warpscope::app::selection::{How, SelectAction};
 use warpscope::app::session::Picked;

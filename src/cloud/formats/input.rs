@@ -5,14 +5,15 @@ use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use super::FormatError;
+use super::parts::split;
 use super::sheet::no_memory;
 use crate::progress::Progress;
 
 /// Names the file to a reader, opens it, and makes its errors.
 pub(super) struct Input<'a> {
     path: PathBuf,
-    /// The array of an archive, from `FILE.npz:NAME`.
-    member: Option<String>,
+    /// Which of its clouds, from `FILE:NAME`.
+    part: Option<String>,
     size: u64,
     progress: &'a dyn Progress,
 }
@@ -20,7 +21,7 @@ pub(super) struct Input<'a> {
 impl<'a> Input<'a> {
     /// Looks at a path; only regular files are read.
     pub fn new(path: &Path, progress: &'a dyn Progress) -> Result<Self, FormatError> {
-        let (path, member) = split_member(path);
+        let (path, part) = split(path);
         let io = |why| FormatError::Io { why, path: path.clone() };
         let metadata = std::fs::metadata(&path).map_err(io)?;
         if metadata.is_dir() {
@@ -29,15 +30,16 @@ impl<'a> Input<'a> {
         if !metadata.is_file() {
             return Err(FormatError::Unsupported { what: "not a regular file".into(), why: "write it to disk first".into(), path });
         }
-        Ok(Self { path, member, size: metadata.len(), progress })
+        Ok(Self { path, part, size: metadata.len(), progress })
     }
 
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    pub fn member(&self) -> Option<&str> {
-        self.member.as_deref()
+    /// The part that was asked for by name.
+    pub fn part(&self) -> Option<&str> {
+        self.part.as_deref()
     }
 
     /// The file's size in bytes.
@@ -84,17 +86,6 @@ impl<'a> Input<'a> {
 /// Text from a file, fit for a line of a terminal.
 pub(super) fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
-}
-
-/// `cloud.npz:points` is the array `points` of `cloud.npz`, unless a file has that very name.
-fn split_member(path: &Path) -> (PathBuf, Option<String>) {
-    if let Some(text) = path.to_str()
-        && let Some(at) = text.to_lowercase().rfind(".npz:")
-        && !path.exists()
-    {
-        return (PathBuf::from(&text[..at + 4]), Some(text[at + 5..].to_owned()));
-    }
-    (path.to_owned(), None)
 }
 
 /// A file whose reading is watched.

@@ -12,6 +12,7 @@ mod las;
 mod npy;
 mod npz;
 mod number;
+mod parts;
 mod ply;
 mod sheet;
 mod vectors;
@@ -21,6 +22,7 @@ use std::path::{Path, PathBuf};
 
 pub use columns::{Cell, ColumnData, MAX_CATEGORIES, Records, column, records};
 use input::Input;
+pub use parts::{Part, file_of, path_of};
 use sheet::Want;
 pub use sheet::{ColumnInfo, ColumnKind, FileInfo, Sheet};
 
@@ -59,6 +61,14 @@ pub enum FormatError {
         /// The file.
         path: PathBuf,
     },
+    /// It holds several clouds, and it is open which is meant.
+    #[error("several clouds: say which with FILE:NAME; there are {}: {}", parts::list(parts), path.display())]
+    Parts {
+        /// All of them.
+        parts: Vec<Part>,
+        /// The file.
+        path: PathBuf,
+    },
     /// No column has a name that was asked for.
     #[error("{what}: {why}: {}", path.display())]
     NoColumn {
@@ -84,8 +94,33 @@ pub enum FormatError {
     Cancelled,
 }
 
+impl FormatError {
+    /// The file that it speaks of.
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Io { path, .. }
+            | Self::Malformed { path, .. }
+            | Self::Unsupported { path, .. }
+            | Self::Parts { path, .. }
+            | Self::NoColumn { path, .. }
+            | Self::Column { path, .. } => Some(path),
+            Self::Cancelled => None,
+        }
+    }
+
+    /// The message without the path, for lists about one file.
+    pub fn reason(&self) -> String {
+        let message = self.to_string();
+        let end = self.path().map(|path| format!(": {}", path.display())).unwrap_or_default();
+        message.strip_suffix(&end).unwrap_or(&message).to_owned()
+    }
+}
+
 /// Finds the 1-based line of a record.
 type LineOf = fn(&Input<'_>, u64) -> Result<u64, FormatError>;
+
+/// Lists the clouds of a file.
+type ListParts = fn(&Input<'_>) -> Result<Vec<Part>, FormatError>;
 
 /// Reads all columns of a few records.
 type RecordsOf = fn(&Input<'_>, &[u64]) -> Result<Records, FormatError>;
@@ -104,6 +139,8 @@ pub struct Format {
     /// Whether gzip may be around it.
     gzip: bool,
     read: fn(&Input<'_>, &Want<'_>) -> Result<Sheet, FormatError>,
+    /// Lists the clouds of a file, where it can hold several; `read` then reads the one of [`parts::choose`].
+    parts: Option<ListParts>,
     /// The 1-based line of a record, where records are lines.
     line_of: Option<LineOf>,
     /// All columns of a few records, where that can be had without a [`Sheet`] of everything.
@@ -126,6 +163,7 @@ pub fn registry() -> &'static [Format] {
             magic: &[],
             gzip: true,
             read: delimited::read,
+            parts: None,
             line_of: Some(delimited::line_of_record),
             records: Some(delimited::records),
         },
@@ -136,16 +174,18 @@ pub fn registry() -> &'static [Format] {
             magic: &[b"\x93NUMPY"],
             gzip: false,
             read: npy::read,
+            parts: None,
             line_of: None,
             records: Some(npy::records),
         },
         Format {
             name: "NumPy archive",
             extensions: &["npz"],
-            about: "its two-dimensional array, or FILE.npz:NAME",
+            about: "its two-dimensional array, or FILE:NAME",
             magic: &[b"PK\x03\x04", b"PK\x05\x06"],
             gzip: false,
             read: npz::read,
+            parts: Some(npz::parts),
             line_of: None,
             records: None,
         },
@@ -156,6 +196,7 @@ pub fn registry() -> &'static [Format] {
             magic: &[],
             gzip: false,
             read: vectors::read_texmex,
+            parts: None,
             line_of: None,
             records: Some(vectors::texmex_records),
         },
@@ -166,6 +207,7 @@ pub fn registry() -> &'static [Format] {
             magic: &[],
             gzip: false,
             read: vectors::read_big_ann,
+            parts: None,
             line_of: None,
             records: Some(vectors::big_ann_records),
         },
@@ -176,6 +218,7 @@ pub fn registry() -> &'static [Format] {
             magic: &[b"ply\n", b"ply\r"],
             gzip: false,
             read: ply::read,
+            parts: None,
             line_of: None,
             records: Some(ply::records),
         },
@@ -186,6 +229,7 @@ pub fn registry() -> &'static [Format] {
             magic: &[b"LASF"],
             gzip: false,
             read: las::read,
+            parts: None,
             line_of: None,
             records: Some(las::records),
         },
@@ -238,6 +282,16 @@ pub fn describe(path: &Path, progress: &dyn Progress) -> Result<FileInfo, Format
     Ok(open(path, progress)?.info())
 }
 
+/// The clouds of a file that can hold several, in its order; none where its format holds one. Each is read as
+/// `FILE:NAME` ([`path_of`]), and a part that `path` names makes no difference.
+///
+/// # Errors
+/// See [`FormatError`].
+pub fn parts(path: &Path, progress: &dyn Progress) -> Result<Vec<Part>, FormatError> {
+    let input = Input::new(path, progress)?;
+    recognise(&input)?.parts.map_or_else(|| Ok(Vec::new()), |list| list(&input))
+}
+
 /// The 1-based line on which a record begins, if the file is text and can still be read.
 pub(super) fn line_of_record(path: &Path, record: u64, progress: &dyn Progress) -> Option<u64> {
     let input = Input::new(path, progress).ok()?;
@@ -250,8 +304,17 @@ fn scan(path: &Path, want: &Want<'_>, progress: &dyn Progress) -> Result<Sheet, 
     (format.read)(&input, want)
 }
 
-/// The format that the name and the first bytes agree on.
+/// The format of a file, which has parts if one is named.
 fn recognise(input: &Input<'_>) -> Result<&'static Format, FormatError> {
+    let format = recognise_name(input)?;
+    if let (None, Some(name)) = (format.parts, input.part()) {
+        return Err(input.malformed(format!("part `{name}`"), format!("a {} holds one cloud; leave the name out", format.name)));
+    }
+    Ok(format)
+}
+
+/// The format that the name and the first bytes agree on.
+fn recognise_name(input: &Input<'_>) -> Result<&'static Format, FormatError> {
     let mut head = Vec::new();
     input.open()?.take(4096).read_to_end(&mut head).map_err(|why| input.io(why))?;
     if head.is_empty() {

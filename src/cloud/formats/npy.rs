@@ -50,7 +50,7 @@ pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, Form
 /// An array's header.
 #[derive(Debug)]
 pub(super) struct Header {
-    number: Number,
+    pub number: Number,
     endian: Endian,
     fortran: bool,
     pub rows: usize,

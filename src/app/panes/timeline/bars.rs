@@ -38,13 +38,7 @@ impl Tracks<'_> {
             Row::Warps => {
                 let about = format!("Warps, of at most {} at a time", format::count(self.timeline.most_warps() as u64));
                 let painter = ui.painter_at(Rect::from_x_y_ranges(canvas.x_range(), y));
-                painter.text(
-                    pos2(canvas.left() + 4.0, y.max - 3.0),
-                    Align2::LEFT_BOTTOM,
-                    about,
-                    FontId::proportional(12.0),
-                    self.palette.text_weak,
-                );
+                painter.text(pos2(canvas.left() + 4.0, y.max - 3.0), Align2::LEFT_BOTTOM, about, FontId::proportional(12.0), self.palette.text_weak);
             }
             Row::Multiprocessor(at) => self.multiprocessor_ui(&plot, &self.timeline.multiprocessors[at], y.shrink(2.0)),
             Row::Track(at, track) => {

@@ -5,6 +5,7 @@ mod fuzz;
 mod las;
 mod npy;
 mod npz;
+mod parts;
 mod ply;
 mod text;
 mod vectors;
@@ -35,6 +36,11 @@ impl Sample {
 
     fn read(&self, columns: &str) -> Result<Table, FormatError> {
         read(&self.path, &columns.parse().unwrap(), &Silent)
+    }
+
+    /// One of its clouds.
+    fn read_part(&self, name: &str) -> Result<Table, FormatError> {
+        read(&path_of(&self.path, name), &ColumnChoice::Default, &Silent)
     }
 
     /// Names and values of the chosen columns.

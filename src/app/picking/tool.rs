@@ -154,17 +154,15 @@ pub fn pointing_ui(ui: &Ui, response: &Response, eyes: &[(Rect, Eye)], session: 
     if session.tool != Tool::Move && free && !response.dragged() && ui.input(|input| input.key_pressed(egui::Key::Escape)) {
         actions.send(PickAction::Tool(Tool::Move));
     }
-    rest_ui(ui, response, eyes, session, actions);
+    rest_ui(ui, response, eyes, actions);
 }
 
-fn rest_ui(ui: &Ui, response: &Response, eyes: &[(Rect, Eye)], session: &Session, actions: &mut Actions) {
+fn rest_ui(ui: &Ui, response: &Response, eyes: &[(Rect, Eye)], actions: &mut Actions) {
     let id = response.id.with("rest");
     let asked = ui.data(|data| data.get_temp::<Pos2>(id));
     let mut forget = || {
         ui.data_mut(|data| data.remove::<Pos2>(id));
-        if session.hovered.is_some_and(|hovered| eyes.iter().any(|(_, eye)| hovered.pane == eye.pane())) {
-            actions.send(SelectAction::Hover(None));
-        }
+        actions.send(SelectAction::Hover(None));
     };
     let (since, down, scrolled) =
         ui.input(|input| (input.pointer.time_since_last_movement(), input.pointer.any_down(), input.smooth_scroll_delta() != egui::Vec2::ZERO));

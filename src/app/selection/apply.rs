@@ -35,6 +35,8 @@ impl App {
     }
 
     fn hover(&mut self, hovered: Option<Hovered>) {
+        // What is still searched for is where the pointer was.
+        self.handles.hovering = None;
         let session = &mut self.session;
         session.hovered = hovered;
         session.hovered_query = match hovered.map(|hovered| hovered.what) {
@@ -174,8 +176,9 @@ impl App {
     /// Another run is shown: the selected rows stay, and its queries are found for them.
     pub(in crate::app) fn reselect(&mut self) {
         self.history.skip();
-        let selection = self.session.selection.clone();
-        self.select_again(&selection);
+        self.hover(self.session.hovered);
+        let (selection, facts) = (self.session.selection.clone(), Arc::clone(&self.session.selected));
+        self.select_again(&selection, &facts);
     }
 
     /// Brings back what was selected, whose queries are those of the run that is shown, or of another one.
@@ -184,13 +187,16 @@ impl App {
             self.handles.selecting = None;
             (self.session.selection, self.session.selected) = (selection.clone(), Arc::clone(facts));
         } else {
-            self.select_again(selection);
+            self.select_again(selection, facts);
         }
     }
 
-    fn select_again(&mut self, selection: &Selection) {
+    fn select_again(&mut self, selection: &Selection, facts: &Facts) {
         self.handles.selecting = None;
-        self.set_selection(Selection::default(), Facts::default());
+        // Its rows stay in sight while queries are found for them.
+        let rows = Selection { rows: Arc::clone(selection.rows()), queries: Arc::default(), by: selection.by().to_owned() };
+        let rows = if rows.is_empty() { Selection::default() } else { rows };
+        self.set_selection(rows, Facts { extremes: facts.extremes.clone(), merges: None });
         let Some(cloud) = self.session.cloud.clone().filter(|_| !selection.rows().is_empty()) else { return };
         let (what, by) = (Choice::Rows(selection.rows().to_vec()), selection.by().to_owned());
         let change = Change { what, how: How::Replace, by, cloud, record: self.session.record.clone(), answered: None };

@@ -38,7 +38,10 @@ pub fn merges_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let shuffled = format::if_shuffled(record.spec.order);
     let selected = session.selected.merges.as_ref().filter(|_| compared.is_some());
     let chosen: &[(u32, u64)] = selected.map_or(&[], |selected| &selected.histogram);
-    let filled: Vec<Bar> = chosen.iter().map(|&(merges, queries)| Bar::new(f64::from(merges), queries as f64).width(0.8)).collect();
+    let filled: Vec<Bar> = chosen
+        .iter()
+        .map(|&(merges, queries)| Bar::new(f64::from(merges), queries as f64).width(0.8).fill(palette.selected.gamma_multiply(0.75)))
+        .collect();
     ui.horizontal_wrapped(|ui| {
         ui.label("Merges per query:");
         if compared.is_some() {

@@ -39,6 +39,8 @@ impl App {
             Action::PickRow(row) => self.pick_row(row),
             Action::PickQuery(query) => self.pick_query(query),
             Action::Pick(action) => self.pick_action(action),
+            Action::SetProjection(view) => self.state.projection = view,
+            Action::Color(action) => self.color_action(action),
             Action::Select(action) => self.select(action),
             Action::SelectRank(rank) => self.session.rank = rank,
             Action::SetLook(look) => self.set_look(look),
@@ -211,6 +213,8 @@ impl App {
         if let Some((loading, _)) = &self.handles.loading {
             loading.task.cancel();
         }
+        self.handles.coloring.cancel();
+        self.handles.projecting.cancel();
         if self.handles.running.is_some() {
             self.handles.worker.cancel();
         }

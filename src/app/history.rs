@@ -7,7 +7,9 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
 
 use super::App;
+use super::color::ColorView;
 use super::format;
+use super::projection::ProjectionView;
 use super::selection::{Facts, Selection};
 use super::session::Picked;
 use super::state::{ConvergenceView, PlaneView, SpaceView};
@@ -32,6 +34,7 @@ struct Snapshot {
     picked: Option<Picked>,
     rank: Option<usize>,
     views: (PlaneView, SpaceView, ConvergenceView),
+    colors: (ColorView, ProjectionView),
 }
 
 /// What was different, for steps that are put together.
@@ -44,6 +47,8 @@ enum Kind {
     Space,
     BothViews,
     Convergence,
+    Color,
+    Projection,
 }
 
 struct Step {
@@ -74,6 +79,7 @@ impl Snapshot {
             picked: session.picked,
             rank: session.rank,
             views: (state.plane, state.space, state.convergence),
+            colors: (state.color.clone(), state.projection),
         }
     }
 
@@ -97,6 +103,8 @@ impl Snapshot {
             (true, false) => (Kind::Plane, "view of Plane"),
             (false, true) => (Kind::Space, "view of Space"),
             (false, false) if self.views.2 != after.views.2 => (Kind::Convergence, "scale of Convergence"),
+            (false, false) if self.colors.0 != after.colors.0 => (Kind::Color, "colours"),
+            (false, false) if self.colors.1 != after.colors.1 => (Kind::Projection, "projection"),
             (false, false) if self.rank != after.rank => (Kind::Rank, "choosing a neighbour"),
             (false, false) => return None,
         };
@@ -118,7 +126,7 @@ impl History {
             return;
         }
         self.undone.clear();
-        let moves = matches!(kind, Kind::Plane | Kind::Space | Kind::BothViews);
+        let moves = matches!(kind, Kind::Plane | Kind::Space | Kind::BothViews | Kind::Color);
         if let Some(step) = self.done.back_mut().filter(|step| moves && step.kind == kind && now - step.at < ONE_MOVEMENT_SECS) {
             step.at = now;
             return;
@@ -189,6 +197,7 @@ impl App {
 
     fn restore(&mut self, snapshot: &Snapshot) {
         (self.state.plane, self.state.space, self.state.convergence) = snapshot.views;
+        (self.state.color, self.state.projection) = snapshot.colors.clone();
         let record = self.session.record.as_ref().map(Arc::downgrade).unwrap_or_default();
         if self.session.selection != snapshot.selection {
             let same_run = Weak::ptr_eq(&record, &snapshot.record);

@@ -29,6 +29,8 @@ impl App {
             self.message(message);
         }
         self.poll_lesson();
+        self.poll_projection();
+        self.poll_color();
         if !self.is_busy()
             && let Some(picked) = self.handles.waiting_pick.take()
         {
@@ -159,6 +161,7 @@ impl App {
         let session = &mut self.session;
         (session.record, session.derived, session.theory) = (None, None, None);
         (session.picked, session.answered, session.rank) = (None, None, None);
+        session.projected = None;
         session.cloud = Some(cloud);
         self.lesson_cloud_changed();
     }
@@ -224,8 +227,12 @@ impl App {
 
     /// Asks for the picture that is waiting, once the dialog is gone from the screen.
     pub(super) fn request_picture(&mut self) {
+        let drawn = self.is_drawn();
         let Some(pending) = &mut self.handles.picture else { return };
-        if !pending.requested {
+        if !pending.requested && !drawn {
+            // A cloud that is still being drawn is waited for.
+            self.handles.ctx.request_repaint();
+        } else if !pending.requested {
             pending.requested = true;
             let (sender, ctx) = (self.handles.sender(), self.handles.ctx.clone());
             self.handles.ctx.request_screenshot(move |picture| {

@@ -5,6 +5,7 @@
 //! | [`state`] | what is kept between two starts |
 //! | [`session`] | what is open now |
 //! | `selection` | rows and queries that every pane highlights |
+//! | `projection` | principal components and random directions |
 //! | `scene` | what is drawn for a cloud: itself, or its projection |
 //! | `history` | undo and redo |
 //! | `picking` | what is under the pointer, in a rectangle, in a lasso |
@@ -37,6 +38,7 @@ mod panels;
 mod panes;
 pub mod parts;
 mod picking;
+mod projection;
 mod scene;
 pub mod selection;
 pub mod session;
@@ -55,12 +57,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context as _;
+pub use color::{Channel, ColorAction, ColorBy, ColorMap, ColorView};
 use commands::Actions;
 pub use draft::{DataKind, Draft, QueryKind};
 pub use export::{ExportKind, PaneData};
+pub use gpu::{FrameBench, FrameReport, FrameTimes, Method, measure as measure_frames};
 use handles::{Handles, Message};
-pub use headless::{Headless, check_adapter, render_headless};
+pub use headless::{Headless, check_adapter, render_headless, write_picture};
 pub use log::{Entry, Level, Log};
+pub use projection::{ProjectionKind, ProjectionView};
 use session::{EngineStatus, Session};
 use state::{PaneKind, State};
 
@@ -88,7 +93,11 @@ pub fn run(file: Option<PathBuf>, lesson: Option<u32>) -> anyhow::Result<()> {
             "cannot open a window: there is no display, neither DISPLAY nor WAYLAND_DISPLAY is set; `warpscope gui --png FILE` draws the window into a PNG"
         );
     }
-    let options = eframe::NativeOptions { viewport, persist_window: true, ..Default::default() };
+    let mut options = eframe::NativeOptions { viewport, persist_window: true, ..Default::default() };
+    // With the adapter's clock, where it has one: what a frame has time for is learnt from it.
+    if let eframe::egui_wgpu::WgpuSetup::CreateNew(setup) = &mut options.wgpu_options.wgpu_setup {
+        setup.device_descriptor = Arc::new(gpu::device_descriptor);
+    }
     eframe::run_native(
         "warpscope",
         options,
@@ -182,6 +191,11 @@ impl App {
         self.handles.loading.is_some() || self.handles.running.is_some() || self.handles.recording.is_some()
     }
 
+    /// Whether the last frame shows all points: large clouds take several.
+    pub fn is_drawn(&self) -> bool {
+        self.handles.gpu.as_ref().is_none_or(|gpu| gpu.pace().is_complete())
+    }
+
     /// Asks for something, as a pane would.
     pub fn send(&mut self, action: impl Into<commands::Action>) {
         self.actions.send(action);
@@ -234,6 +248,9 @@ impl eframe::App for App {
     }
 
     fn ui(&mut self, ui: &mut egui::Ui, _frame: &mut eframe::Frame) {
+        if let Some(gpu) = &self.handles.gpu {
+            gpu.pace().begin_frame();
+        }
         self.request_picture();
         let lesson = &self.session.lesson;
         let mode = if lesson.open { commands::Mode::Lesson } else { commands::Mode::Explorer };

@@ -8,11 +8,13 @@ use std::path::PathBuf;
 pub use command::{Command, Mode};
 use egui::{Key, Modifiers};
 
+use super::color::ColorAction;
 use super::draft::Draft;
 use super::export::{ExportDialog, ExportKind};
 use super::lesson::LessonAction;
 use super::parts::PartsAction;
 use super::picking::PickAction;
+use super::projection::ProjectionView;
 use super::selection::SelectAction;
 use super::state::{ConvergenceView, PlaneView, SpaceView};
 use super::timeline::TimelineView;
@@ -49,6 +51,10 @@ pub enum Action {
     Select(SelectAction),
     /// A neighbour is selected in the table.
     SelectRank(Option<usize>),
+    /// A cloud of more than two dimensions is shown otherwise.
+    SetProjection(ProjectionView),
+    /// Something of the colours of points.
+    Color(ColorAction),
     /// The look of the window.
     SetLook(Look),
     /// The UI scale.
@@ -72,6 +78,12 @@ pub enum Action {
 impl From<Command> for Action {
     fn from(command: Command) -> Self {
         Self::Command(command)
+    }
+}
+
+impl From<ColorAction> for Action {
+    fn from(action: ColorAction) -> Self {
+        Self::Color(action)
     }
 }
 

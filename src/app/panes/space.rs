@@ -6,11 +6,12 @@ use egui::{Align2, FontId, Rect, Sense, Stroke, Ui, vec2};
 use super::PaneContext;
 use super::highlight::{hovered_ui, selection_ui};
 use super::hover::hover_ui;
-use super::points::{axis_ui, dimensions_ui, marks_ui, points_ui};
+use super::points::{Sight, axis_ui, dimensions_ui, marks_ui, points_ui};
 use crate::app::camera::{SpaceCamera, axis_directions, dolly, orbit, pan, place};
+use crate::app::color::{self, ColorBy};
 use crate::app::commands::Action;
-use crate::app::gpu::Style;
 use crate::app::picking::{Eye, follow_ui, gesture_ui, hint_ui, pointing_ui, tools_ui};
+use crate::app::projection;
 use crate::app::state::{PaneKind, SpaceView};
 use crate::app::widgets::empty_ui;
 use crate::cloud::PointCloud;
@@ -35,10 +36,14 @@ pub fn space_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
             axis_ui(ui, label, cloud, &mut view.axes[at], context.palette);
         }
         ui.checkbox(&mut view.lines, "Lines");
-        ui.checkbox(&mut view.color_by_height, "Colour by height");
+        // What is chosen for both views comes first.
+        ui.add_enabled(context.state.color.by == ColorBy::Nothing, egui::Checkbox::new(&mut view.color_by_height, "Colour by height"));
+        projection::bar_ui(ui, &view.axes, context.state, context.session, context.palette, context.actions);
+        color::bar_ui(ui, context.state, context.session, context.actions);
         tools_ui(ui, context.session, context.palette, context.actions);
         dimensions_ui(ui, 3, &scene, context.palette);
     });
+    color::legend_ui(ui, context.state, context.session, context.palette, context.actions);
     // As the points are drawn, so that they are picked where they are seen.
     let rect = ui.available_rect_before_wrap().intersect(pane).round_to_pixels(ui.pixels_per_point());
     if rect.width() < 40.0 || rect.height() < 40.0 {
@@ -51,9 +56,24 @@ pub fn space_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
 
     ui.painter().rect_filled(rect, 0.0, context.palette.canvas);
     let camera = SpaceCamera::new(rect, &view, cloud);
-    let magnitude = view.color_by_height.then(|| height_weights(cloud, view.axes[2]));
-    let style = Style { color: context.palette.point, size: view.point_size, magnitude };
-    let note = points_ui(ui, rect, context, &scene, VIEW, view.axes, camera.projection(), style, 1.0, moved);
+    let mut paints = color::paints(context.state, context.session, context.palette);
+    let by_height = view.color_by_height && context.state.color.by == ColorBy::Nothing;
+    let dark = context.palette.dark;
+    let height = by_height.then(|| context.handles.gpu.as_mut()?.height(cloud, view.axes[2], dark)).flatten();
+    if let Some(height) = height {
+        paints.data = height;
+    }
+    let sight = Sight {
+        view: VIEW,
+        rect,
+        axes: view.axes,
+        projection: camera.projection(),
+        point_size: view.point_size,
+        paints: &paints,
+        visible: 1.0,
+        moved,
+    };
+    let note = points_ui(ui, context, &scene, &sight);
     let screen = |cloud: &PointCloud, row: usize| camera.screen(place(scene.drawn(cloud), row, view.axes)).map(|(screen, _)| screen);
     let marking = selection_ui(ui, rect, context, view.point_size, &screen);
     marks_ui(ui, rect, context, view.point_size, view.lines, &screen);
@@ -93,14 +113,6 @@ fn move_ui(ui: &Ui, response: &egui::Response, view: &mut SpaceView, rect: Rect,
         }
     }
     *view != before
-}
-
-/// The third axis from its least to its most, as 0 to 1.
-fn height_weights(cloud: &PointCloud, axis: usize) -> [f32; 4] {
-    let Some(axis) = cloud.axes().get(axis) else { return [0.0; 4] };
-    let extent = axis.max - axis.min;
-    let scale = if extent > 0.0 { 1.0 / extent } else { 0.0 };
-    [0.0, 0.0, scale as f32, (-(axis.min - axis.origin) * scale) as f32]
 }
 
 /// Which way the axes point.

@@ -72,13 +72,15 @@ pub(super) struct SheetColumn {
     pub example: Option<(u64, String)>,
     /// Whether there were numbers before that.
     pub mixed: bool,
+    /// Whether it is a coordinate only where it is chosen by name.
+    pub aside: bool,
     /// What a text column holds, where that was asked for.
     pub texts: Option<Texts>,
 }
 
 impl SheetColumn {
     pub fn numeric(name: String) -> Self {
-        Self { name: printable(&name), made_up: false, kind: ColumnKind::Numeric, example: None, mixed: false, texts: None }
+        Self { name: printable(&name), made_up: false, kind: ColumnKind::Numeric, example: None, mixed: false, aside: false, texts: None }
     }
 
     /// Columns of numbers without names of their own.
@@ -176,7 +178,7 @@ impl Sheet {
     /// Coordinates by name, whatever they hold, else all columns that are or began as numbers: one bad value must not make
     /// the cloud another one of fewer dimensions.
     fn default_columns(&self) -> Vec<usize> {
-        let meant = |column: &SheetColumn| column.kind == ColumnKind::Numeric || column.mixed;
+        let meant = |column: &SheetColumn| !column.aside && (column.kind == ColumnKind::Numeric || column.mixed);
         coordinates(&self.columns).unwrap_or_else(|| (0..self.columns.len()).filter(|&at| meant(&self.columns[at])).collect())
     }
 

@@ -1,7 +1,9 @@
 //! Every format, on files made here.
 
+mod arrow;
 mod columns;
 mod fuzz;
+mod hdf5;
 mod las;
 mod npy;
 mod npz;
@@ -91,9 +93,9 @@ fn names_and_contents_must_agree() {
         ("a.npy", b"1,2\n", "named .npy: it does not begin like a NumPy array"),
         ("a.csv.gz", b"1,2\n", "named .gz: it does not begin like gzip"),
         ("a.pcd", b"# .PCD v0.7", "PCD files are not read: convert it to PLY"),
-        ("a.csv", b"\x89HDF\r\n\x1a\n\0\0", "HDF5 files are not read"),
-        ("a.parquet", b"PAR1....", "Parquet files are not read"),
-        ("a.h5", b"\x89HDF\r\n\x1a\n", "HDF5 files are not read"),
+        ("a.csv", b"\x89HDF\r\n\x1a\n\0\0", "named .csv: it begins like a HDF5 file; rename it to .hdf5"),
+        ("a.parquet", b"PAR1....", "Parquet"),
+        ("a.h5", b"\x89HDF\r\n\x1a\n", "cut short"),
         ("a.what", b"\x01\x00\x02", "unknown format: neither its extension nor its first bytes are known"),
         ("a.csv", b"", "the file is empty"),
         ("a.csv", b"\n \n", "the file is blank"),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::bar::Bar;
 use super::input::{Loaded, ProblemArgs, engine_parser};
 use super::output;
-use crate::cloud::{ColumnChoice, Table, formats};
+use crate::cloud::{ColumnChoice, Coordinates, formats};
 use crate::export::text;
 use crate::knn::{EngineKind, Metric};
 use crate::run::answers::{self, AnswersVerdict};
@@ -99,7 +99,7 @@ pub fn run(args: &VerifyArgs) -> anyhow::Result<()> {
 }
 
 /// Neighbours by somebody else, and the file or part of a file that they stand in.
-fn read_answers(path: &Path, metric: Metric) -> anyhow::Result<(PathBuf, Table)> {
+fn read_answers(path: &Path, metric: Metric) -> anyhow::Result<(PathBuf, Coordinates)> {
     let bar = Bar::new("reading the reference answers");
     let file = formats::file_of(path);
     if let Some(theirs) = formats::attribute(&file, "distance", &bar)? {

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use rayon::prelude::*;
 use serde::Serialize;
 
-use crate::cloud::{PointCloud, Table};
+use crate::cloud::{Coordinates, PointCloud};
 use crate::knn::{Metric, Problem, reference};
 use crate::progress::Progress;
 
@@ -63,7 +63,7 @@ pub fn check(
     metric: Metric,
     cloud: &PointCloud,
     queries: &PointCloud,
-    answers: &Table,
+    answers: &Coordinates,
     progress: &dyn Progress,
 ) -> Result<AnswersVerdict, AnswersError> {
     let (k, width, rows) = (problem.k(), answers.columns.len(), answers.rows());
@@ -82,10 +82,11 @@ pub fn check(
         position_of[problem.row(position) as usize] = Some(position);
     }
     let judge = |query: usize| {
-        let named = &answers.values[records[query] as usize * width..][..k];
+        let first = records[query] as usize * width;
+        let named: Vec<f64> = (first..first + k).map(|at| answers.values.get(at)).collect();
         let position =
             |record: f64| cloud.row_of_record(record as u64).filter(|_| record >= 0.0 && record.fract() == 0.0).and_then(|row| position_of[row]);
-        judge(problem, metric, query, named, position).map_err(|why| format!("query {query}, {why}"))
+        judge(problem, metric, query, &named, position).map_err(|why| format!("query {query}, {why}"))
     };
     let mut verdict = AnswersVerdict { queries: 0, ties: 0, mismatch: None };
     for start in (0..problem.q()).step_by(CHUNK) {
@@ -149,7 +150,7 @@ mod tests {
             .flat_map(|query| reference::neighbours(&wide, query).0.into_iter().map(|position| f64::from(wide.row(position))).collect::<Vec<_>>())
             .collect();
         change(&mut values);
-        check(&problem, Metric::L2, &cloud, &cloud, &Table { columns: Column::unnamed(width), values }, &Silent)
+        check(&problem, Metric::L2, &cloud, &cloud, &Coordinates { columns: Column::unnamed(width), values: values.into() }, &Silent)
     }
 
     #[test]

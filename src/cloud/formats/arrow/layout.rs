@@ -26,8 +26,10 @@ struct Place {
     /// The index in the schema.
     root: usize,
     what: What,
+    /// Whether f32 holds its numbers exactly.
+    narrow: bool,
     /// Not a coordinate unless chosen.
-    aside: bool,
+    beside: bool,
 }
 
 enum What {
@@ -50,9 +52,16 @@ impl Layout {
         let mut columns = Vec::new();
         for (root, field) in schema.fields().iter().enumerate() {
             let (name, kind) = (field.name(), field.data_type());
+            let narrow = values::fits_f32(kind);
             if let Some(place) = lists.iter().position(|&list| list == root) {
                 let of = widths[place];
-                columns.extend((0..of).map(|at| Place { name: format!("{name}{at}"), root, what: What::Element { at, of }, aside: place > 0 }));
+                columns.extend((0..of).map(|at| Place {
+                    name: format!("{name}{at}"),
+                    root,
+                    what: What::Element { at, of },
+                    narrow,
+                    beside: place > 0,
+                }));
                 continue;
             }
             let what = match kind {
@@ -61,8 +70,8 @@ impl Layout {
                 kind => What::Other(kind.to_string()),
             };
             // Dates, truth values, and what stands beside a list of numbers, are hardly coordinates.
-            let aside = !lists.is_empty() || kind.is_temporal() || *kind == DataType::Boolean;
-            columns.push(Place { name: name.clone(), root, what, aside });
+            let beside = !lists.is_empty() || kind.is_temporal() || *kind == DataType::Boolean;
+            columns.push(Place { name: name.clone(), root, what, narrow, beside });
         }
         let lists = lists.into_iter().map(|root| (root, schema.field(root).name().clone())).collect();
         Ok(Self { columns, lists })
@@ -70,7 +79,7 @@ impl Layout {
 
     pub fn columns(&self) -> Vec<SheetColumn> {
         let column = |place: &Place| {
-            let column = SheetColumn { aside: place.aside, ..SheetColumn::numeric(place.name.clone()) };
+            let column = SheetColumn { beside: place.beside, ..SheetColumn::numeric(place.name.clone()) };
             match &place.what {
                 What::Number | What::Element { .. } => column,
                 What::Text => SheetColumn { kind: ColumnKind::Text, ..column },
@@ -83,6 +92,11 @@ impl Layout {
     /// The index in the schema.
     pub fn root(&self, column: usize) -> usize {
         self.columns[column].root
+    }
+
+    /// Whether f32 holds its numbers exactly.
+    pub fn fits_f32(&self, column: usize) -> bool {
+        self.columns[column].narrow
     }
 
     pub fn is_text(&self, column: usize) -> bool {

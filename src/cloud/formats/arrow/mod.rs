@@ -17,6 +17,8 @@ use super::columns::Texts;
 use super::contain::contained;
 use super::input::{Input, printable};
 use super::sheet::{ColumnKind, Sheet, Want};
+use crate::cloud::Values;
+use crate::cloud::values::{Real, with_values};
 
 /// Rows that are decoded together.
 const BATCH: usize = 8192;
@@ -39,6 +41,13 @@ pub(super) fn read_ipc(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, Form
     contained(|| read(&ipc::File::open(input)?, input, want)).map_err(|why| input.malformed("Arrow", why))?
 }
 
+/// Numbers behind others, in their type.
+fn append<T: Real>(values: &mut Vec<T>, numbers: &[f64], input: &Input<'_>) -> Result<(), FormatError> {
+    input.reserve(values, numbers.len())?;
+    values.extend(numbers.iter().map(|&number| T::of(number)));
+    Ok(())
+}
+
 /// What an error of the decoders means.
 fn error(input: &Input<'_>, what: &str, why: ArrowError) -> FormatError {
     if let ArrowError::IoError(_, why) = why {
@@ -56,8 +65,7 @@ fn read(file: &dyn Batches, input: &Input<'_>, want: &Want<'_>) -> Result<Sheet,
     let layout = Layout::of(file, input)?;
     let mut columns = layout.columns();
     let kept: Vec<usize> = want.resolve(&columns, input)?;
-    let by_default = matches!(want, Want::Chosen(crate::cloud::ColumnChoice::Default));
-    let kept: Vec<usize> = kept.into_iter().filter(|&at| columns[at].kind == ColumnKind::Numeric && !(by_default && columns[at].aside)).collect();
+    let kept: Vec<usize> = kept.into_iter().filter(|&at| columns[at].kind == ColumnKind::Numeric).collect();
     // Of texts only the one that was asked for is read whole; an example of each is enough else.
     let texts = match want {
         Want::Column(_) => want.resolve(&columns, input)?.into_iter().find(|&at| layout.is_text(at)),
@@ -71,12 +79,14 @@ fn read(file: &dyn Batches, input: &Input<'_>, want: &Want<'_>) -> Result<Sheet,
     roots.dedup();
 
     let (rows, format) = file.about();
-    let (mut values, mut read, mut found) = (Vec::new(), 0u64, Texts::default());
+    let mut values = Values::new(kept.iter().all(|&at| layout.fits_f32(at)));
+    let (mut numbers, mut read, mut found) = (Vec::new(), 0u64, Texts::default());
     let mut each = |batch: &RecordBatch| {
         input.check()?;
-        input.reserve(&mut values, batch.num_rows() * kept.len())?;
-        let base = values.len();
-        values.resize(base + batch.num_rows() * kept.len(), f64::NAN);
+        let count = batch.num_rows() * kept.len();
+        numbers.clear();
+        input.reserve(&mut numbers, count)?;
+        numbers.resize(count, f64::NAN);
         let array = |at: usize| roots.binary_search(&layout.root(at)).map(|place| batch.column(place));
         let mut start = 0;
         for same in kept.chunk_by(|&a, &b| layout.root(a) == layout.root(b)) {
@@ -84,9 +94,10 @@ fn read(file: &dyn Batches, input: &Input<'_>, want: &Want<'_>) -> Result<Sheet,
             start = places.end;
             if let Ok(array) = array(same[0]) {
                 let failed = |(row, why)| input.malformed(format!("record {}", read + row as u64), why);
-                layout.numbers(array, &kept, places, &mut values[base..]).map_err(failed)?;
+                layout.numbers(array, &kept, places, &mut numbers).map_err(failed)?;
             }
         }
+        with_values!(&mut values, values => append(values, &numbers, input)?);
         for (at, column) in columns.iter_mut().enumerate().filter(|(at, _)| layout.is_text(*at)) {
             let Ok(array) = array(at) else { continue };
             if column.example.is_none() {

@@ -16,6 +16,15 @@ pub(super) fn is_number(kind: &DataType) -> bool {
         || matches!(kind, DataType::Boolean | DataType::Decimal32(..) | DataType::Decimal64(..) | DataType::Decimal128(..))
 }
 
+/// Whether f32 holds all its numbers exactly.
+pub(super) fn fits_f32(kind: &DataType) -> bool {
+    match kind {
+        DataType::FixedSizeList(field, _) | DataType::List(field) | DataType::LargeList(field) => fits_f32(field.data_type()),
+        DataType::Boolean | DataType::Int8 | DataType::UInt8 | DataType::Int16 | DataType::UInt16 => true,
+        kind => matches!(kind, DataType::Float16 | DataType::Float32),
+    }
+}
+
 /// Whether it is one text a row.
 pub(super) fn is_text(kind: &DataType) -> bool {
     match kind {

@@ -2,25 +2,30 @@
 //!
 //! In the layout of ann-benchmarks `train` is the cloud, `test` the queries, and `neighbors` and `distances` the answers.
 
-mod lzf;
 mod value;
 
+use std::io::Read as _;
 use std::sync::Arc;
 
 use hdf5_reader::error::Error;
 use hdf5_reader::group::Group;
 use hdf5_reader::storage::FileStorage;
-use hdf5_reader::{Dataset, FilterRegistry, Hdf5File, OpenOptions, SliceInfo, SliceInfoElem};
+use hdf5_reader::{DEFAULT_MAX_CHUNK_BYTES, Dataset, FilterRegistry, Hdf5File, OpenOptions, SliceInfo, SliceInfoElem};
 use value::{Value, element};
 
 use super::FormatError;
 use super::columns::{Records, no_record, number_cell};
 use super::contain::contained;
 use super::input::{Input, printable};
+use super::lzf::Lzf;
 use super::number::Number;
 use super::parts::{self, Part};
 use super::sheet::{Sheet, SheetColumn, Want};
+use crate::cloud::Values;
+use crate::cloud::values::{Real, with_values};
 
+/// The number of LZF in the HDF Group's list of filters.
+const LZF: u16 = 32000;
 /// Bytes that are read at a time, or one row of chunks where that is larger.
 const CHUNK: u64 = 1 << 22;
 /// Groups within groups that are looked into.
@@ -53,10 +58,17 @@ pub(super) fn attribute(input: &Input<'_>, name: &str) -> Result<Option<String>,
 
 fn open(input: &Input<'_>) -> Result<Hdf5File, FormatError> {
     let mut filters = FilterRegistry::new();
-    filters.register(lzf::ID, Box::new(|filter, data, _| lzf::unpack(data, filter.client_data.get(2).map_or(0, |&size| size as usize))));
+    filters.register(LZF, Box::new(|_, packed, _| unpack_lzf(packed)));
     let options = OpenOptions::default().with_filter_registry(filters);
     let storage = FileStorage::open(input.path()).map_err(|why| error(input, "HDF5", why))?;
     Hdf5File::from_storage_with_options(Arc::new(storage), options).map_err(|why| error(input, "HDF5", why))
+}
+
+/// h5py's own compression. A chunk that is larger than the reader takes is cut, which it notices.
+fn unpack_lzf(packed: &[u8]) -> Result<Vec<u8>, Error> {
+    let mut bytes = Vec::new();
+    Lzf::new(packed).take(DEFAULT_MAX_CHUNK_BYTES as u64).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// What an error of the reader means.
@@ -185,7 +197,9 @@ fn read_part(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
     let (rows, width) = (part.rows, part.columns);
     let columns = SheetColumn::unnamed(width as usize);
     let kept = want.resolve(&columns, input)?;
-    let values = read_rows(&set, &part, number, &kept, input).map_err(|why| match why {
+    let mut values = Values::new(number.fits_f32());
+    let read = with_values!(&mut values, values => read_rows(&set, &part, number, &kept, values, input));
+    read.map_err(|why| match why {
         Failed::Here(why) => why,
         Failed::There(why) => error(input, &what, why),
     })?;
@@ -206,28 +220,27 @@ enum Failed {
 }
 
 /// The kept columns, some rows at a time: whole rows of chunks, so that each is unpacked once.
-fn read_rows(set: &Dataset, part: &Part, number: Number, kept: &[usize], input: &Input<'_>) -> Result<Vec<f64>, Failed> {
+fn read_rows<T: Real>(set: &Dataset, part: &Part, number: Number, kept: &[usize], values: &mut Vec<T>, input: &Input<'_>) -> Result<(), Failed> {
     let (rows, width) = (part.rows, part.columns);
     let all = kept.iter().copied().eq(0..width as usize);
     let row_bytes = width * number.size() as u64;
     let chunk_rows = set.chunks().and_then(|chunks| chunks.first().copied()).map_or(1, u64::from).max(1);
     let step = (CHUNK / row_bytes / chunk_rows).max(1).saturating_mul(chunk_rows);
-    let mut values = Vec::new();
     let mut row = 0;
     while row < rows {
         input.check().map_err(Failed::Here)?;
         let end = row.saturating_add(step).min(rows);
         let slice = set.read_slice::<Value>(&rows_of(part, row, end)).map_err(Failed::There)?;
-        input.reserve(&mut values, (end - row) as usize * kept.len()).map_err(Failed::Here)?;
-        let read = slice.iter().map(|value| value.0);
+        input.reserve(values, (end - row) as usize * kept.len()).map_err(Failed::Here)?;
+        let read = slice.iter().map(|value| T::of(value.0));
         if all {
             values.extend(read);
         } else {
-            let read: Vec<f64> = read.collect();
+            let read: Vec<T> = read.collect();
             values.extend(read.chunks_exact(width as usize).flat_map(|row| kept.iter().map(|&at| row[at])));
         }
         row = end;
         input.tell(row, rows);
     }
-    Ok(values)
+    Ok(())
 }

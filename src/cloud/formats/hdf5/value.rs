@@ -64,7 +64,7 @@ impl H5Type for Value {
     fn decode_vec(raw: &[u8], dtype: &Datatype, count: usize) -> Option<Result<Vec<Self>, Error>> {
         let (number, endian) = element(dtype).ok()?;
         let bytes = raw.get(..count.checked_mul(number.size())?)?;
-        let mut values = Vec::new();
+        let mut values: Vec<f64> = Vec::new();
         number.decode(endian, bytes, &mut values);
         Some(Ok(values.into_iter().map(Self).collect()))
     }

@@ -8,13 +8,11 @@ mod header;
 
 use std::io::{BufRead, Read};
 
-#[cfg(test)]
-pub(super) use super::lzf::Lzf;
-use super::lzf::tests::pack;
 use header::{Encoding, Header};
 
 use super::FormatError;
 use super::input::Input;
+use super::lzf::Lzf;
 use super::number::{Endian, Number};
 use super::sheet::{Sheet, SheetColumn, Want};
 

@@ -110,12 +110,12 @@ impl PaneData {
         match self {
             Self::Points(cloud) => points(cloud, 0..cloud.len(), to),
             Self::Rows(cloud, rows) => points(cloud, rows.iter().map(|&row| row as usize), to),
-            Self::Neighbors(answered) => tables::neighbors_of_query(&answered.record, answered.query, to),
-            Self::Timings(record) => tables::timings(record, to),
-            Self::Timeline(record) => tables::timeline(record, to),
+            Self::Neighbors(answered) => tables::neighbors_of_query(&answered.record, answered.query).csv(to),
+            Self::Timings(record) => tables::timings(record).csv(to),
+            Self::Timeline(record) => tables::timeline(record).csv(to),
             Self::Trace(record) => crate::export::trace(record, to),
-            Self::Merges(record) => tables::merges(record, to),
-            Self::Convergence(record) => tables::convergence(record, to),
+            Self::Merges(record) => tables::merges(record).csv(to),
+            Self::Convergence(record) => tables::convergence(record).csv(to),
             Self::Log(entries) => log(entries, to),
         }
     }

@@ -178,7 +178,7 @@ impl Want<'_> {
 
 impl Sheet {
     /// What a reader found: `values` has, for each of `rows`, one of each of `kept`.
-    pub(super) fn new(input: &Input<'_>, format: String, columns: Vec<SheetColumn>, kept: Vec<usize>, rows: u64, values: Vec<f64>) -> Self {
+    pub(super) fn new(input: &Input<'_>, format: String, columns: Vec<SheetColumn>, kept: Vec<usize>, rows: u64, values: impl Into<Values>) -> Self {
         Self { path: input.path().to_owned(), format, columns, kept, rows, values: values.into(), skipped: Vec::new() }
     }
 

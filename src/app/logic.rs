@@ -22,11 +22,15 @@ impl App {
             self.event(event);
         }
         self.poll_loading();
+        self.poll_picking();
         self.poll_selecting();
+        self.handles.lookup.poll();
         while let Some(message) = self.handles.try_recv() {
             self.message(message);
         }
         self.poll_lesson();
+        self.poll_projection();
+        self.poll_color();
         if !self.is_busy()
             && let Some(picked) = self.handles.waiting_pick.take()
         {
@@ -160,6 +164,7 @@ impl App {
         let session = &mut self.session;
         (session.record, session.derived, session.theory) = (None, None, None);
         (session.picked, session.answered, session.rank) = (None, None, None);
+        session.projected = None;
         session.cloud = Some(cloud);
         self.lesson_cloud_changed();
     }

@@ -20,6 +20,9 @@ use super::{export, svg};
 /// Frames until tables and plots have found their widths.
 const FRAMES: usize = 6;
 
+/// Frames that a large cloud may take to be drawn, a part in each.
+const PATIENCE: usize = 10_000;
+
 /// What is drawn.
 pub struct Portrait {
     /// The views.
@@ -95,6 +98,12 @@ impl Portrait {
             app
         });
         harness.run_steps(FRAMES);
+        for _ in 0..PATIENCE {
+            if harness.state().is_drawn() {
+                break;
+            }
+            harness.run_steps(1);
+        }
         harness
     }
 

@@ -53,9 +53,24 @@ impl<'a> Input<'a> {
         Ok(BufReader::with_capacity(1 << 18, Watched { file, done: 0, size: self.size, progress: self.progress }))
     }
 
+    /// Who watches, for a second file that belongs to this one.
+    pub fn progress(&self) -> &'a dyn Progress {
+        self.progress
+    }
+
+    /// Whether the work should stop.
+    pub fn cancelled(&self) -> bool {
+        self.progress.cancelled()
+    }
+
     /// Fails if the work should stop; for loops that read nothing.
     pub fn check(&self) -> Result<(), FormatError> {
         if self.progress.cancelled() { Err(FormatError::Cancelled) } else { Ok(()) }
+    }
+
+    /// Tells how much is done, where another reads the file.
+    pub fn tell(&self, done: u64, total: u64) {
+        self.progress.update(done, total);
     }
 
     /// What an error while reading means.
@@ -77,9 +92,25 @@ impl<'a> Input<'a> {
         FormatError::Unsupported { what: printable(&what.into()), why: printable(&why.into()), path: self.path.clone() }
     }
 
-    /// Makes room for `more` values; growth is amortised.
-    pub fn reserve(&self, values: &mut Vec<f64>, more: usize) -> Result<(), FormatError> {
-        values.try_reserve(more).map_err(|_| no_memory(values.len() as u64 + more as u64, self.path.clone()))
+    /// Makes room for `more` values, where it is not known how many there will be in all: by an eighth at least, so that
+    /// little is moved and little is left over.
+    pub fn reserve<T>(&self, values: &mut Vec<T>, more: usize) -> Result<(), FormatError> {
+        if values.capacity() - values.len() >= more {
+            return Ok(());
+        }
+        let count = values.len() as u64 + more as u64;
+        values.try_reserve_exact(more.max(values.len() / 8)).map_err(|_| no_memory(count, size_of::<T>(), self.path.clone()))
+    }
+
+    /// Makes room for all of `rows` × `width` values at once, if the file has a byte for each row; what is promised beyond
+    /// that has to arrive first.
+    pub fn reserve_all<T>(&self, values: &mut Vec<T>, rows: u64, width: usize) -> Result<(), FormatError> {
+        if rows > self.size {
+            return Ok(());
+        }
+        let count = rows.saturating_mul(width as u64);
+        let room = usize::try_from(count).ok().and_then(|count| values.try_reserve_exact(count).ok());
+        room.ok_or_else(|| no_memory(count, size_of::<T>(), self.path.clone()))
     }
 }
 

@@ -1,5 +1,7 @@
 //! Whatever a file holds, reading it returns, soon and without a panic.
 
+use ::parquet::basic::Compression;
+use arrow_ipc::CompressionType;
 use proptest::prelude::*;
 
 use super::*;
@@ -20,6 +22,12 @@ fn valid() -> Vec<(&'static str, Vec<u8>)> {
         ("a.npy", array.clone()),
         ("a.npy", npy::npy(">i2", true, "(5, 2)", &[3; 20])),
         ("a.npz", npz::npz(&[("a.npy", array.clone()), ("x.npy", array)])),
+        ("a.parquet", arrow::parquet(Compression::SNAPPY)),
+        ("a.parquet", arrow::parquet(Compression::UNCOMPRESSED)),
+        ("a.feather", arrow::ipc(Some(CompressionType::LZ4_FRAME))),
+        ("a.arrow", arrow::ipc(None)),
+        ("a.hdf5", hdf5::earliest()),
+        ("a.hdf5", hdf5::latest()),
         ("a.fvecs", [[2, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2]; 5].concat()),
         ("a.i8bin", [&[3u8, 0, 0, 0, 2, 0, 0, 0][..], &[5; 6]].concat()),
         ("a.ply", [ply("ascii").as_bytes(), b"2 7 7\n1 1 9 2\n3 0 4\n5 2 1 1 6\n"].concat()),
@@ -28,6 +36,18 @@ fn valid() -> Vec<(&'static str, Vec<u8>)> {
         ("a.las", las::scan(1, false, 20)),
         ("a.laz", las::scan(3, true, 200)),
         ("a.laz", las::scan(7, true, 200)),
+        ("a.pcd", pcd::ascii()),
+        ("a.pcd", pcd::binary()),
+        ("a.pcd", pcd::compressed()),
+        ("a.e57", e57::one()),
+        ("a.idx", idx::idx(8, &[4, 2, 2], &[9; 16])),
+        ("a.idx.gz", gzip(idx::idx(13, &[2, 3], &[1; 24]))),
+        ("a.vec", words::glove(4)),
+        ("a.xyz", molecule::WATER.into()),
+        ("a.json", b"[[1,2.5,-3e2],[4,5,null]]".to_vec()),
+        ("a.json", b"{\"points\":[{\"x\":1,\"y\":[2,3],\"z\":\"a\"},{\"x\":true,\"y\":[4,5]}],\"b\":[[1]]}".to_vec()),
+        ("a.jsonl", b"{\"x\":1,\"n\":\"a\"}\n{\"x\":2}\n".to_vec()),
+        ("a.txt", [b"10 30\n", &words::glove(30)[..]].concat()),
     ]
 }
 
@@ -94,6 +114,13 @@ proptest! {
     fn any_text_returns(text in "[0-9a-z,;\\t\" .#\r\n-]{0,200}") {
         try_to_read("a.csv", text.as_bytes());
         try_to_read("a.txt", text.as_bytes());
+        try_to_read("a.vec", text.as_bytes());
+    }
+
+    #[test]
+    fn any_json_returns(text in "[0-9{}\\[\\],:\"ae. \n-]{0,200}") {
+        try_to_read("a.json", text.as_bytes());
+        try_to_read("a.jsonl", text.as_bytes());
     }
 }
 

@@ -6,11 +6,12 @@ use anyhow::bail;
 use clap::builder::PossibleValuesParser;
 
 use crate::lesson::lessons;
+use crate::run::recording;
 
 /// `warpscope gui`
 #[derive(Debug, clap::Args)]
 pub struct WindowArgs {
-    /// A cloud to open
+    /// A cloud or a recording (FILE.warpscope, or one of its runs: FILE.warpscope#NAME) to open
     file: Option<PathBuf>,
     /// Opens a lesson, 1 to 7: how a warp finds its neighbours, step by step
     #[arg(long, value_name = "NUMBER")]
@@ -106,7 +107,9 @@ const WITHOUT: &str =
 fn check(file: Option<&Path>) -> anyhow::Result<()> {
     // `FILE.npz:NAME` is an array of an archive.
     let there = |file: &Path| {
-        file.exists() || file.to_str().and_then(|text| text.rsplit_once(".npz:")).is_some_and(|(stem, _)| Path::new(&format!("{stem}.npz")).exists())
+        file.exists()
+            || recording::split_run(file).is_some_and(|(file, _)| file.exists())
+            || file.to_str().and_then(|text| text.rsplit_once(".npz:")).is_some_and(|(stem, _)| Path::new(&format!("{stem}.npz")).exists())
     };
     match file.filter(|file| !there(file)) {
         // A mistyped subcommand lands here too.

@@ -1,4 +1,4 @@
-//! What leaves the program: neighbours, the folder of a run, the data of a pane, lessons.
+//! What leaves the program: neighbours, the folder of a run, recordings, the data of a pane, lessons.
 //!
 //! Every file is written under a temporary name in its folder and renamed, so that nobody ever sees half of one.
 //! Indices and rows in files are record numbers: 0-based, as in the cloud's own file, dropped rows keeping theirs.
@@ -10,6 +10,7 @@ mod folder;
 pub mod lesson;
 mod neighbors;
 mod npz;
+mod recording;
 pub mod tables;
 mod trace;
 
@@ -18,6 +19,7 @@ use std::path::{Path, PathBuf};
 pub use atomic::{check, write};
 pub use folder::{MadeFolder, check_folder, folder};
 pub use neighbors::{NeighborFormat, neighbors};
+pub use recording::recording;
 pub use trace::trace;
 
 pub use crate::text;

@@ -18,6 +18,7 @@ mod vectors;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+pub(crate) use contain::contained;
 use input::Input;
 use sheet::Want;
 pub use sheet::{ColumnInfo, ColumnKind, FileInfo, Sheet};

@@ -11,8 +11,10 @@ use super::export::{self, ExportDialog, ExportKind, PaneData};
 use super::handles::{Message, PendingPicture, Running, Then};
 use super::lesson::{LessonFile, RangeDraft};
 use super::loader::{LoadJob, Loading};
+use super::selection::{Choice, How, SelectAction};
 use super::session::{Answered, Picked};
 use super::state::{self, PaneKind, PlaneWindow};
+use super::timeline::TimeAxis;
 use super::tokens::Look;
 use crate::cloud::{PointCloud, Source};
 use crate::run::{Job, QuerySpec, RunSpec};
@@ -32,8 +34,10 @@ impl App {
             Action::SetPlane(view) => self.state.plane = view,
             Action::SetSpace(view) => self.state.space = view,
             Action::SetConvergence(view) => self.state.convergence = view,
+            Action::SetTimeline(view) => self.session.timeline = view,
             Action::PickRow(row) => self.pick_row(row),
             Action::PickQuery(query) => self.pick_query(query),
+            Action::Select(action) => self.select(action),
             Action::SelectRank(rank) => self.session.rank = rank,
             Action::SetLook(look) => self.set_look(look),
             Action::Lesson(action) => self.lesson_action(action),
@@ -62,12 +66,17 @@ impl App {
             Command::Cancel => self.cancel(),
             Command::NextQuery => self.step_query(1),
             Command::PreviousQuery => self.step_query(-1),
+            Command::FitView if self.points_at(PaneKind::Timeline) => self.focus_timeline(),
             Command::FitView => {
                 self.state.plane.window = None;
                 let view = state::SpaceView::default();
                 (self.state.space.target, self.state.space.distance) = (view.target, view.distance);
             }
             Command::FocusQuery => self.focus_query(),
+            Command::SelectAll => self.select(SelectAction::Choose { what: Choice::All, how: How::Replace, by: "everything".to_owned() }),
+            Command::SelectNone => self.select(SelectAction::Clear),
+            Command::InvertSelection => self.select(SelectAction::Choose { what: Choice::Rest, how: How::Replace, by: "inverted".to_owned() }),
+            Command::GrowSelection => self.grow_selection(),
             Command::NextLook => {
                 let at = Look::ALL.iter().position(|&look| look == self.look()).unwrap_or(0);
                 self.set_look(Look::ALL[(at + 1) % Look::ALL.len()]);
@@ -82,6 +91,11 @@ impl App {
             Command::ShowSpace => self.show(PaneKind::Space),
             Command::ShowNeighbors => self.show(PaneKind::Neighbors),
             Command::ShowTimings => self.show(PaneKind::Timings),
+            Command::ShowTimeline => self.show(PaneKind::Timeline),
+            Command::TimelineCloser => self.zoom_timeline(2.0),
+            Command::TimelineFarther => self.zoom_timeline(0.5),
+            Command::TimelineEarlier => self.pan_timeline(-0.25),
+            Command::TimelineLater => self.pan_timeline(0.25),
             Command::ShowMerges => self.show(PaneKind::Merges),
             Command::ShowConvergence => self.show(PaneKind::Convergence),
             Command::ShowLog => self.show(PaneKind::Log),
@@ -251,9 +265,10 @@ impl App {
     /// Fills Plane and Space with the picked query and its neighbours.
     fn focus_query(&mut self) {
         let Some((cloud, row)) = self.session.picked_point() else { return };
+        let Some(scene) = self.session.scene() else { return };
+        let (data, cloud) = (scene.data(), scene.drawn(cloud));
         let Some(answered) = &self.session.answered else { return };
         let reach = |from: &[f64], axes: &[usize]| {
-            let data = &answered.record.cloud;
             let far = |row: u32| axes.iter().zip(from).map(|(&axis, from)| (camera::along(data, row as usize, axis) - from).powi(2)).sum::<f64>();
             answered.neighbors().map(|(row, _)| far(row)).fold(0.0, f64::max).sqrt()
         };
@@ -271,6 +286,44 @@ impl App {
         }
         if radius > 0.0 {
             (self.state.space.target, self.state.space.distance) = (target, distance);
+        }
+    }
+
+    /// Whether the pointer is over a pane.
+    fn points_at(&self, pane: PaneKind) -> bool {
+        let pointer = self.handles.ctx.pointer_latest_pos();
+        self.pane_rects.get(&pane).zip(pointer).is_some_and(|(rect, pointer)| rect.contains(pointer))
+    }
+
+    fn zoom_timeline(&mut self, factor: f64) {
+        let (Some(derived), Some(&pane)) = (&self.session.derived, self.pane_rects.get(&PaneKind::Timeline)) else { return };
+        let view = &mut self.session.timeline;
+        let [from, to] = view.shown(&derived.timeline);
+        let axis = TimeAxis::new(pane, [from, to]);
+        let pointer = self.handles.ctx.pointer_latest_pos().filter(|pointer| pane.contains(*pointer) && axis.range().contains(pointer.x));
+        view.zoom(&derived.timeline, pointer.map_or(f64::midpoint(from, to), |pointer| axis.at(pointer.x)), factor);
+    }
+
+    fn pan_timeline(&mut self, by: f64) {
+        if let Some(derived) = &self.session.derived {
+            self.session.timeline.pan(&derived.timeline, by);
+        }
+    }
+
+    /// Shows the warp of the picked query, one by one with the others of its multiprocessor; without one, the whole run.
+    fn focus_timeline(&mut self) {
+        let Some(derived) = &self.session.derived else { return };
+        let of_run = |answered: &&Answered| self.session.record.as_ref().is_some_and(|record| Arc::ptr_eq(record, &answered.record));
+        let picked = self.session.answered.as_ref().filter(of_run);
+        let view = &mut self.session.timeline;
+        match picked.and_then(|answered| derived.timeline.place_of(answered.query as u32)) {
+            Some((at, track, warp)) => {
+                let multiprocessor = &derived.timeline.multiprocessors[at];
+                let warp = &multiprocessor.tracks[track][warp];
+                view.open.insert(multiprocessor.sm);
+                view.focus(&derived.timeline, [warp.start_us, warp.stop_us]);
+            }
+            None => view.window = None,
         }
     }
 
@@ -355,19 +408,24 @@ impl App {
             self.session.export = Some(ExportDialog { error: Some(sentence.to_owned()), overwrite: true, ..dialog });
             return;
         }
-        match dialog.kind {
-            ExportKind::Data(pane) => match self.data_of(pane) {
+        let data = match dialog.kind {
+            ExportKind::Data(pane) => Some(self.data_of(pane)),
+            ExportKind::Trace => Some(self.session.record.clone().map(PaneData::Trace)),
+            _ => None,
+        };
+        match (dialog.kind, data) {
+            (_, Some(data)) => match data {
                 None => refuse(self, "There is nothing to export yet; run first, or pick a query."),
                 Some(data) => {
                     self.session.export = None;
                     self.handles.save(move || data.save(&path));
                 }
             },
-            ExportKind::Lesson(file, _) => match self.write_lesson(file, dialog.range.as_ref(), &path) {
+            (ExportKind::Lesson(file, _), None) => match self.write_lesson(file, dialog.range.as_ref(), &path) {
                 Ok(()) => self.session.export = None,
                 Err(sentence) => refuse(self, &sentence),
             },
-            kind => {
+            (kind, None) => {
                 self.session.export = None;
                 self.handles.picture = Some(PendingPicture { kind, path, requested: false });
             }
@@ -382,6 +440,7 @@ impl App {
             PaneKind::Plane | PaneKind::Space => self.session.cloud.clone().map(PaneData::Points),
             PaneKind::Neighbors => self.session.answered.clone().map(PaneData::Neighbors),
             PaneKind::Timings => counted().map(PaneData::Timings),
+            PaneKind::Timeline => record().map(PaneData::Timeline),
             PaneKind::Merges => counted().filter(|record| !record.counters.is_empty()).map(PaneData::Merges),
             PaneKind::Convergence => counted().filter(|record| record.convergence.queries() > 0).map(PaneData::Convergence),
             PaneKind::Log => Some(PaneData::Log(self.session.log.entries().to_vec())),

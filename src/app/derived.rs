@@ -1,10 +1,10 @@
-//! What panes show of a record and is too much to work out in a frame: the histogram of merges and the convergence of
-//! all queries. Made once per record, on a thread.
+//! What panes show of a record and is too much to work out in a frame: the histogram of merges, the convergence of
+//! all queries, and when what ran. Made once per record, on a thread.
 
 use crate::engines::lockstep;
-use crate::knn::Metric;
 use crate::knn::theory::expected_max_distance;
-use crate::run::{QuerySpec, RunRecord, RunSpec, pose};
+use crate::knn::{Counters, Metric};
+use crate::run::{QuerySpec, RunRecord, RunSpec, Timeline, pose};
 
 /// How many points of the convergence's band are worked out.
 const BAND_STEPS: usize = 96;
@@ -39,34 +39,45 @@ pub struct Derived {
     pub band: Vec<Band>,
     /// How many queries the band looks at.
     pub band_queries: usize,
+    /// Phases and warps in time.
+    pub timeline: Timeline,
 }
 
 impl Derived {
     /// Works it out.
     pub fn of(record: &RunRecord) -> Self {
-        let band_queries = record.convergence.queries().min(BAND_QUERIES);
-        Self { merges: histogram(record), band: band(record, band_queries), band_queries }
+        let queries: Vec<usize> = spread(record.convergence.queries(), BAND_QUERIES).collect();
+        let (merges, band) = (histogram(&record.counters), band(record, &queries));
+        Self { merges, band, band_queries: queries.len(), timeline: Timeline::of(record) }
     }
 }
 
-fn histogram(record: &RunRecord) -> Vec<(u32, u64)> {
+/// At most so many of the numbers below `count`, evenly spread.
+pub fn spread(count: usize, most: usize) -> impl Iterator<Item = usize> {
+    let shown = count.min(most);
+    (0..shown).map(move |at| at * count / shown)
+}
+
+/// How many queries needed how many merges, ascending, only those that occur.
+pub fn histogram<'a>(counters: impl IntoIterator<Item = &'a Counters>) -> Vec<(u32, u64)> {
     let mut counts = std::collections::BTreeMap::new();
-    for counters in &record.counters {
+    for counters in counters {
         *counts.entry(counters.merges).or_insert(0) += 1;
     }
     counts.into_iter().collect()
 }
 
-fn band(record: &RunRecord, queries: usize) -> Vec<Band> {
-    if queries == 0 {
+/// The convergence of some queries.
+pub fn band(record: &RunRecord, queries: &[usize]) -> Vec<Band> {
+    if queries.is_empty() {
         return Vec::new();
     }
     let n = record.cloud.len() as f64;
     let first = (searched_k(&record.spec) as f64).min(n).max(1.0);
     let steps: Vec<f64> = (0..BAND_STEPS).map(|step| first * (n / first).powf(step as f64 / (BAND_STEPS - 1) as f64)).collect();
-    let mut columns: Vec<Vec<f32>> = (0..BAND_STEPS).map(|_| Vec::with_capacity(queries)).collect();
-    for at in 0..queries {
-        let (seen, distances) = record.convergence.of(at * record.convergence.queries() / queries);
+    let mut columns: Vec<Vec<f32>> = (0..BAND_STEPS).map(|_| Vec::with_capacity(queries.len())).collect();
+    for &query in queries {
+        let (seen, distances) = record.convergence.of(query);
         let mut entry = 0;
         for (column, &points_seen) in columns.iter_mut().zip(&steps) {
             // A hair of slack: the last step is n up to rounding.

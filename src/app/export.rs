@@ -19,6 +19,8 @@ pub enum ExportKind {
     Data(PaneKind),
     /// A pane as PNG.
     Picture(PaneKind),
+    /// The run's time as Chrome Trace.
+    Trace,
     /// The window as PNG.
     Window,
     /// Something of the lesson with this number.
@@ -31,6 +33,7 @@ impl ExportKind {
         match self {
             Self::Data(pane) => format!("Export the data of {}", pane.title()),
             Self::Picture(pane) => format!("Save a picture of {}", pane.title()),
+            Self::Trace => "Export the timeline as a trace".to_owned(),
             Self::Window => "Save a picture of the window".to_owned(),
             Self::Lesson(file, number) => format!("Lesson {number}: {}", file.text().trim_end_matches('…')),
         }
@@ -41,6 +44,7 @@ impl ExportKind {
         match self {
             Self::Data(pane) => format!("{}.csv", pane.file_stem()),
             Self::Picture(pane) => format!("{}.png", pane.file_stem()),
+            Self::Trace => "trace.json".to_owned(),
             Self::Window => "warpscope.png".to_owned(),
             Self::Lesson(file, number) => file.default_name(number),
         }
@@ -79,6 +83,10 @@ pub enum PaneData {
     Neighbors(Answered),
     /// Raw timings.
     Timings(Arc<RunRecord>),
+    /// Phases and warps in time.
+    Timeline(Arc<RunRecord>),
+    /// The same as Chrome Trace.
+    Trace(Arc<RunRecord>),
     /// Counters per query.
     Merges(Arc<RunRecord>),
     /// The convergence history per query.
@@ -97,6 +105,8 @@ impl PaneData {
             Self::Points(cloud) => points(cloud, to),
             Self::Neighbors(answered) => tables::neighbors_of_query(&answered.record, answered.query, to),
             Self::Timings(record) => tables::timings(record, to),
+            Self::Timeline(record) => tables::timeline(record, to),
+            Self::Trace(record) => crate::export::trace(record, to),
             Self::Merges(record) => tables::merges(record, to),
             Self::Convergence(record) => tables::convergence(record, to),
             Self::Log(entries) => log(entries, to),

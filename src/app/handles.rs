@@ -14,6 +14,7 @@ use super::export::ExportKind;
 use super::gpu::{self, ViewPoints};
 use super::lesson::{Exporting, Picture, Recording};
 use super::loader::Loading;
+use super::selection::Selecting;
 use super::session::{Activity, Answered, EngineStatus, FileColumns, Picked};
 use crate::cloud::{PointCloud, Source};
 use crate::run::{JobId, RunRecord, RunSpec, Worker};
@@ -119,6 +120,8 @@ pub struct Handles {
     pub running: Option<Running>,
     /// What is being loaded, and what then.
     pub loading: Option<(Loading, Then)>,
+    /// A change of the selection that is being worked out.
+    pub selecting: Option<Selecting>,
     /// A lesson that is being recorded.
     pub recording: Option<Recording>,
     /// A file of the lesson that is being written.
@@ -179,6 +182,7 @@ impl Handles {
             last_job: 0,
             running: None,
             loading: None,
+            selecting: None,
             recording: None,
             exporting: None,
             picture_of_lesson: Picture::default(),

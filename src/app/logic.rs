@@ -9,6 +9,7 @@ use super::format;
 use super::handles::{Message, Then};
 use super::log::Level;
 use super::session::{FileColumns, Picked};
+use super::timeline::TimelineView;
 use crate::cloud::{CloudError, PointCloud, Source};
 use crate::run::{Event, RunError, RunRecord};
 
@@ -19,6 +20,7 @@ impl App {
             self.event(event);
         }
         self.poll_loading();
+        self.poll_selecting();
         while let Some(message) = self.handles.try_recv() {
             self.message(message);
         }
@@ -88,6 +90,8 @@ impl App {
         });
         self.session.record = Some(record);
         self.session.derived = None;
+        self.session.timeline = TimelineView::default();
+        self.reselect();
         let waiting = self.handles.waiting_pick.take();
         match (self.session.picked, waiting) {
             (Some(Picked::Row(row)), _) if let Some(query) = self.session.query_of_row(row) => self.pick_query(query),
@@ -144,6 +148,7 @@ impl App {
             self.handles.worker.cancel();
         }
         self.handles.forget();
+        self.forget_selection();
         let session = &mut self.session;
         (session.record, session.derived, session.theory) = (None, None, None);
         (session.picked, session.answered, session.rank) = (None, None, None);
@@ -233,7 +238,7 @@ impl App {
                 let pixel = |points: f32| points.round().max(0.0) as usize;
                 Some([pixel(rect.min.x), pixel(rect.min.y), pixel(rect.width()), pixel(rect.height())])
             }
-            ExportKind::Window | ExportKind::Data(_) | ExportKind::Lesson(..) => None,
+            ExportKind::Window | ExportKind::Data(_) | ExportKind::Trace | ExportKind::Lesson(..) => None,
         };
         self.handles.save(move || export::write_png(&pending.path, &picture, crop));
     }

@@ -5,6 +5,7 @@
 //! | [`state`] | what is kept between two starts |
 //! | [`session`] | what is open now |
 //! | `selection` | rows and queries that every pane highlights |
+//! | `scene` | what is drawn for a cloud: itself, or its projection |
 //! | `color` | numbers of points as colours |
 //! | `handles` | threads and GPU objects |
 //! | `logic` | takes in what threads say; draws nothing |
@@ -31,6 +32,7 @@ mod log;
 mod logic;
 mod panels;
 mod panes;
+mod scene;
 mod selection;
 pub mod session;
 pub mod state;
@@ -38,6 +40,7 @@ mod task;
 #[cfg(test)]
 mod testing;
 mod ticks;
+mod timeline;
 pub mod tokens;
 mod ui;
 mod widgets;
@@ -199,9 +202,9 @@ impl App {
 /// Where the picked query is on the screen when Plane fills `rect`.
 pub fn plane_position(app: &App, rect: egui::Rect) -> Option<egui::Pos2> {
     let (cloud, row) = app.session.picked_point()?;
-    let (axes, shown) = (app.state.plane.axes, app.session.cloud.as_ref()?);
-    let camera = camera::PlaneCamera::new(rect, app.state.plane.window, shown, axes);
-    Some(camera.screen(camera::place(cloud, row, axes)))
+    let (axes, scene) = (app.state.plane.axes, app.session.scene()?);
+    let camera = camera::PlaneCamera::new(rect, app.state.plane.window, scene.data(), axes);
+    Some(camera.screen(camera::place(scene.drawn(cloud), row, axes)))
 }
 
 impl eframe::App for App {

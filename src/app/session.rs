@@ -7,7 +7,9 @@ use super::derived::{Derived, TheoryCurve};
 use super::export::ExportDialog;
 use super::lesson::LessonSession;
 use super::log::Log;
-use super::selection::Selection;
+use super::scene::Scene;
+use super::selection::{Facts, Hovered, Selection};
+use super::timeline::TimelineView;
 use crate::cloud::formats::ColumnInfo;
 use crate::cloud::{PointCloud, Source};
 use crate::knn::{Counters, DeviceInfo, EngineKind, NONE};
@@ -141,6 +143,8 @@ pub struct Session {
     pub record: Option<Arc<RunRecord>>,
     /// Histogram and bands of [`Self::record`], once they are made.
     pub derived: Option<Arc<Derived>>,
+    /// Which part of the record's time Timeline shows.
+    pub timeline: TimelineView,
     /// What the pointer chose.
     pub picked: Option<Picked>,
     /// Its answer, once it is there.
@@ -149,6 +153,10 @@ pub struct Session {
     pub theory: Option<TheoryCurve>,
     /// What is selected beside the query.
     pub selection: Selection,
+    /// What is shown of it.
+    pub selected: Arc<Facts>,
+    /// What the pointer rests on.
+    pub hovered: Option<Hovered>,
     /// The rank that is selected in the table.
     pub rank: Option<usize>,
     /// What the background does.
@@ -166,6 +174,11 @@ pub struct Session {
 }
 
 impl Session {
+    /// What Plane and Space draw; `None` without a cloud.
+    pub fn scene(&self) -> Option<Scene> {
+        Scene::of(self)
+    }
+
     /// Whether a GPU is there to record a lesson with so many lanes: its warps have 32.
     pub fn can_record_on_gpu(&self, width: u32) -> bool {
         width == 32 && self.engines.iter().any(|engine| engine.kind == EngineKind::Cuda && matches!(engine.device, Some(Ok(_))))

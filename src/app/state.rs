@@ -19,6 +19,8 @@ pub enum PaneKind {
     Neighbors,
     /// Time per phase.
     Timings,
+    /// Phases and warps in time.
+    Timeline,
     /// Merges per query.
     Merges,
     /// `max_distance` over points seen.
@@ -38,6 +40,7 @@ impl PaneKind {
             Self::Space => "Space",
             Self::Neighbors => "Neighbours",
             Self::Timings => "Timings",
+            Self::Timeline => "Timeline",
             Self::Merges => "Merges",
             Self::Convergence => "Convergence",
             Self::Log => "Log",
@@ -51,6 +54,7 @@ impl PaneKind {
             Self::Space => "space",
             Self::Neighbors => "neighbors",
             Self::Timings => "timings",
+            Self::Timeline => "timeline",
             Self::Merges => "merges",
             Self::Convergence => "convergence",
             Self::Log => "log",
@@ -186,7 +190,7 @@ pub fn default_layout() -> Tree<PaneKind> {
     };
     let views = tabs(&[PaneKind::Plane, PaneKind::Space]);
     let how = tabs(&[PaneKind::Convergence, PaneKind::Merges, PaneKind::Neighbors]);
-    let time = tabs(&[PaneKind::Timings, PaneKind::Log]);
+    let time = tabs(&[PaneKind::Timings, PaneKind::Timeline, PaneKind::Log]);
     let right = tiles.insert_vertical_tile(vec![how, time]);
     let mut linear = Linear::new(LinearDir::Horizontal, vec![views, right]);
     linear.shares.set_share(views, 1.25);

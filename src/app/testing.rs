@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::cloud::{Column, Order, PointCloud, Source, Table};
-use crate::knn::{Convergence, Counters, DeviceInfo, EngineKind, Metric, Neighbors};
+use crate::knn::{Convergence, Counters, DeviceInfo, EngineKind, Metric, Neighbors, Profile, WarpSpan};
 use crate::run::{EngineChoice, Phase, QuerySpec, RunRecord, RunSpec, Sample, Summary};
 
 /// n points in the unit cube about 0, from a linear congruence.
@@ -74,4 +74,14 @@ pub fn record() -> Arc<RunRecord> {
         summary: Summary { n: 50, q: 3, d: 2, ..Summary::default() },
         cloud,
     })
+}
+
+/// [`record`] with the profile of a device of two multiprocessors: the first two queries are of one warp, on the first.
+pub fn profiled_record() -> Arc<RunRecord> {
+    let mut record = RunRecord::clone(&record());
+    let span = |start_ns, stop_ns, sm, warp| WarpSpan { start_ns, stop_ns, sm, warp };
+    record.samples.push(Sample { phase: Phase::Profiled, repeat: 0, chunk: 0, start_ms: 4.0, duration_ms: 1.0 });
+    let spans = vec![span(1000, 401_000, 0, 0), span(1000, 501_000, 0, 0), span(21_000, 901_000, 1, 4)];
+    record.profile = Some(Profile { cycles: vec![[100, 500, 20, 200, 50, 10]; 3], spans });
+    Arc::new(record)
 }

@@ -74,6 +74,11 @@ impl App {
                     export_lesson_ui(ui, player, actions);
                 }
             });
+            ui.menu_button("Edit", |ui| {
+                for command in Command::EDIT {
+                    menu_item_ui(ui, command, actions);
+                }
+            });
             ui.menu_button("Query", |ui| {
                 for command in Command::QUERY {
                     menu_item_ui(ui, command, actions);

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use crate::cloud::PointCloud;
 use crate::knn::{Convergence, Metric, NONE};
-use crate::run::RunRecord;
+use crate::run::{RunRecord, Timeline};
 
 /// A float as it reads back exactly: shortest, `inf` for infinity, an exponent where digits would be many.
 pub(super) struct Exact<T>(pub T);
@@ -29,7 +29,7 @@ pub(super) fn index(record: &RunRecord, row: u32) -> i64 {
 }
 
 /// A query's record number in its own file.
-pub(super) fn query_record(record: &RunRecord, query: usize) -> u64 {
+pub fn query_record(record: &RunRecord, query: usize) -> u64 {
     query_cloud(record).record(record.query_rows[query] as usize)
 }
 
@@ -84,6 +84,32 @@ pub fn timings(record: &RunRecord, out: &mut (impl Write + ?Sized)) -> io::Resul
     for sample in &record.samples {
         let (start, duration) = (Exact(sample.start_ms), Exact(sample.duration_ms));
         writeln!(out, "{},{},{},{},{start},{duration}", record.engine, sample.phase.name(), sample.repeat, sample.chunk)?;
+    }
+    Ok(())
+}
+
+/// `track,start_us,duration_us,repeat,chunk,sm,warp,query,row`: all that the host timed, and every query's warp where the
+/// run was profiled, in microseconds since the run began. What a line has not is empty.
+///
+/// # Errors
+/// The writer's.
+pub fn timeline(record: &RunRecord, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+    let timeline = Timeline::of(record);
+    writeln!(out, "track,start_us,duration_us,repeat,chunk,sm,warp,query,row")?;
+    for track in &timeline.phases {
+        for span in &track.spans {
+            let (start, duration) = (Exact(span.start_us), Exact(span.stop_us - span.start_us));
+            writeln!(out, "{},{start},{duration},{},{},,,,", track.phase.name(), span.repeat, span.chunk)?;
+        }
+    }
+    for multiprocessor in &timeline.multiprocessors {
+        for warp in multiprocessor.tracks.iter().flatten() {
+            let (start, duration) = (Exact(warp.start_us), Exact(warp.stop_us - warp.start_us));
+            for query in warp.queries.clone() {
+                let row = query_record(record, query as usize);
+                writeln!(out, "warp,{start},{duration},,,{},{},{query},{row}", multiprocessor.sm, warp.warp)?;
+            }
+        }
     }
     Ok(())
 }

@@ -15,6 +15,7 @@ pub mod stats;
 pub mod sweep;
 #[cfg(test)]
 pub(crate) mod testing;
+mod timeline;
 pub mod verify;
 mod worker;
 
@@ -25,4 +26,5 @@ pub use measured::{CloudFile, Measured, RunBulk, SomeRun};
 pub use pose::pose;
 pub use record::{Phase, RunRecord, SCHEMA_VERSION, Sample, Summary};
 pub use spec::{EngineChoice, QuerySpec, RunSpec};
+pub use timeline::{Multiprocessor, PhaseSpan, PhaseTrack, Timeline, WarpTime};
 pub use worker::{Event, Job, JobId, Worker};

@@ -20,6 +20,10 @@ pub enum Command {
     LessonOfQuery,
     FitView,
     FocusQuery,
+    SelectAll,
+    SelectNone,
+    InvertSelection,
+    GrowSelection,
     ToggleProblem,
     ToggleSelection,
     ScaleUp,
@@ -31,9 +35,14 @@ pub enum Command {
     ShowSpace,
     ShowNeighbors,
     ShowTimings,
+    ShowTimeline,
     ShowMerges,
     ShowConvergence,
     ShowLog,
+    TimelineCloser,
+    TimelineFarther,
+    TimelineEarlier,
+    TimelineLater,
     Lesson,
     NextLesson,
     PreviousLesson,
@@ -107,6 +116,8 @@ impl Command {
     pub const FILE: [Self; 3] = [Self::Open, Self::SaveWindow, Self::Quit];
     /// Of the Query menu.
     pub const QUERY: [Self; 5] = [Self::Run, Self::Cancel, Self::NextQuery, Self::PreviousQuery, Self::LessonOfQuery];
+    /// Of the Edit menu.
+    pub const EDIT: [Self; 4] = [Self::SelectAll, Self::SelectNone, Self::InvertSelection, Self::GrowSelection];
     /// Of the View menu, before the panes, looks and scales.
     pub const VIEW: [Self; 5] = [Self::FitView, Self::FocusQuery, Self::ToggleProblem, Self::ToggleSelection, Self::ResetLayout];
     /// Of the View menu.
@@ -153,10 +164,26 @@ impl Command {
                 "Lesson from this query",
                 "Watch, step by step, how a warp finds the picked query's neighbours.",
             ),
-            Self::FitView => entry(Explorer, Some((PLAIN, Key::F)), "Fit the views to the cloud", "Show the whole cloud in Plane and Space."),
+            Self::FitView => entry(
+                Explorer,
+                Some((PLAIN, Key::F)),
+                "Fit the views to the cloud",
+                "Show the whole cloud in Plane and Space; with the pointer over Timeline, the warp of the picked query.",
+            ),
             Self::FocusQuery => {
                 entry(Explorer, Some((PLAIN, Key::Z)), "Zoom to the query", "Show the picked query and its neighbours large in Plane and Space.")
             }
+            Self::SelectAll => entry(Explorer, Some((COMMAND, Key::A)), "Select all", "All rows of the cloud, and all queries of the run."),
+            Self::SelectNone => entry(Explorer, Some((COMMAND_SHIFT, Key::A)), "Select nothing", "The query stays."),
+            Self::InvertSelection => {
+                entry(Explorer, Some((COMMAND_SHIFT, Key::I)), "Invert the selection", "What was not selected is, and what was is not.")
+            }
+            Self::GrowSelection => entry(
+                Explorer,
+                Some((PLAIN, Key::G)),
+                "Grow to the neighbours",
+                "Add the neighbours of the selected queries; where nothing is selected, select those of the picked one.",
+            ),
             Self::ToggleProblem => {
                 entry(Both, Some((COMMAND, Key::B)), "Show or hide the problem", "The panel on the left; in the lesson, that of the lessons.")
             }
@@ -172,6 +199,13 @@ impl Command {
             Self::ShowTimings => entry(Explorer, Some((COMMAND, Key::Num4)), "Show Timings", "Time per phase and repeat."),
             Self::ShowMerges => entry(Explorer, Some((COMMAND, Key::Num5)), "Show Merges", "How many merges queries needed."),
             Self::ShowConvergence => entry(Explorer, Some((COMMAND, Key::Num6)), "Show Convergence", "How max_distance shrinks as points are seen."),
+            Self::ShowTimeline => {
+                entry(Explorer, Some((COMMAND, Key::Num8)), "Show Timeline", "Phases of the run, and warps on their multiprocessors, in time.")
+            }
+            Self::TimelineCloser => entry(Explorer, Some((PLAIN, Key::W)), "Closer in time", "Timeline shows half as long, about the pointer."),
+            Self::TimelineFarther => entry(Explorer, Some((PLAIN, Key::S)), "Farther in time", "Timeline shows twice as long."),
+            Self::TimelineEarlier => entry(Explorer, Some((PLAIN, Key::A)), "Earlier", "Timeline moves towards the run's begin."),
+            Self::TimelineLater => entry(Explorer, Some((PLAIN, Key::D)), "Later", "Timeline moves towards the run's end."),
             Self::ShowLog => entry(Explorer, Some((COMMAND, Key::Num7)), "Show Log", "Everything that was said."),
             Self::Lesson => entry(
                 Both,
@@ -248,7 +282,8 @@ impl Command {
 
     /// Whether somebody who types text means the text.
     pub fn is_typed(self) -> bool {
-        self.entry().keys.is_some_and(|(modifiers, _)| !modifiers.command) && self != Self::Cancel
+        let of_text = matches!(self, Self::SelectAll);
+        of_text || (self.entry().keys.is_some_and(|(modifiers, _)| !modifiers.command) && self != Self::Cancel)
     }
 
     /// Shows a pane.
@@ -258,6 +293,7 @@ impl Command {
             PaneKind::Space => Self::ShowSpace,
             PaneKind::Neighbors => Self::ShowNeighbors,
             PaneKind::Timings => Self::ShowTimings,
+            PaneKind::Timeline => Self::ShowTimeline,
             PaneKind::Merges => Self::ShowMerges,
             PaneKind::Convergence => Self::ShowConvergence,
             PaneKind::Log => Self::ShowLog,

@@ -11,7 +11,9 @@ use egui::{Key, Modifiers};
 use super::draft::Draft;
 use super::export::{ExportDialog, ExportKind};
 use super::lesson::LessonAction;
+use super::selection::SelectAction;
 use super::state::{ConvergenceView, PlaneView, SpaceView};
+use super::timeline::TimelineView;
 use super::tokens::Look;
 
 /// What panes ask for.
@@ -33,10 +35,14 @@ pub enum Action {
     SetSpace(SpaceView),
     /// Convergence's switches.
     SetConvergence(ConvergenceView),
+    /// Timeline moved, or a multiprocessor was opened.
+    SetTimeline(TimelineView),
     /// A row of the cloud is the query.
     PickRow(u32),
     /// A query of the record is the query.
     PickQuery(usize),
+    /// Something of the selection.
+    Select(SelectAction),
     /// A neighbour is selected in the table.
     SelectRank(Option<usize>),
     /// The look of the window.
@@ -66,6 +72,12 @@ impl From<Command> for Action {
 impl From<LessonAction> for Action {
     fn from(action: LessonAction) -> Self {
         Self::Lesson(action)
+    }
+}
+
+impl From<SelectAction> for Action {
+    fn from(action: SelectAction) -> Self {
+        Self::Select(action)
     }
 }
 

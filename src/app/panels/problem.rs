@@ -226,6 +226,8 @@ fn engine_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldE
         let repeats = ui.label(RichText::new("Repeats").color(palette.text_weak));
         ui.add(TextEdit::singleline(&mut draft.repeats).id_salt("repeats").desired_width(48.0)).labelled_by(repeats.id);
     });
+    let profile = "Once more at the end, in a build that notes when each warp ran, on which multiprocessor, and its cycles by phase; for Timeline. On a GPU only.";
+    ui.checkbox(&mut draft.profile, "Profile warps").on_hover_text(profile);
     error_ui(ui, Field::Warmup, errors, palette);
     error_ui(ui, Field::Repeats, errors, palette);
 }

@@ -7,6 +7,7 @@ mod neighbors;
 mod plane;
 mod points;
 mod space;
+mod timeline;
 mod timings;
 
 use std::collections::HashMap;
@@ -52,6 +53,7 @@ impl egui_tiles::Behavior<PaneKind> for Panes<'_> {
             PaneKind::Space => space::space_ui(ui, context),
             PaneKind::Neighbors => neighbors::neighbors_ui(ui, context),
             PaneKind::Timings => timings::timings_ui(ui, context),
+            PaneKind::Timeline => timeline::timeline_ui(ui, context),
             PaneKind::Merges => merges::merges_ui(ui, context),
             PaneKind::Convergence => convergence::convergence_ui(ui, context),
             PaneKind::Log => log::log_ui(ui, context),
@@ -69,6 +71,10 @@ impl egui_tiles::Behavior<PaneKind> for Panes<'_> {
         let response = ui.menu_button("Export", |ui| {
             if ui.button("Data as CSV…").clicked() {
                 actions.send(Action::StartExport(ExportKind::Data(*pane)));
+                ui.close();
+            }
+            if *pane == PaneKind::Timeline && ui.button("Trace for Perfetto…").clicked() {
+                actions.send(Action::StartExport(ExportKind::Trace));
                 ui.close();
             }
             if ui.button("Picture as PNG…").clicked() {

@@ -7,6 +7,7 @@ use super::points::{axis_ui, dimensions_ui, marks_ui, points_ui};
 use crate::app::camera::{PlaneCamera, place};
 use crate::app::commands::Action;
 use crate::app::gpu::Style;
+use crate::app::scene::Scene;
 use crate::app::state::{PlaneView, PlaneWindow};
 use crate::app::ticks::ticks;
 use crate::app::widgets::empty_ui;
@@ -25,17 +26,18 @@ const LENS: u64 = 3;
 
 /// The pane.
 pub fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
-    let Some(cloud) = context.session.cloud.clone() else {
+    let Some(scene) = context.session.scene() else {
         return empty_ui(ui, "No cloud yet", "Open a file or generate one on the left; dropping a file here works too.", context.palette);
     };
+    let cloud = scene.data();
     let mut view = context.state.plane;
     let pane = ui.max_rect();
     ui.horizontal_wrapped(|ui| {
-        axis_ui(ui, "right", &cloud, &mut view.axes[0], context.palette);
-        axis_ui(ui, "up", &cloud, &mut view.axes[1], context.palette);
+        axis_ui(ui, "right", cloud, &mut view.axes[0], context.palette);
+        axis_ui(ui, "up", cloud, &mut view.axes[1], context.palette);
         ui.checkbox(&mut view.lines, "Lines");
         ui.checkbox(&mut view.lens, "Lens").on_hover_text("Enlarge neighbours that are too close to be told apart.");
-        dimensions_ui(ui, 2, &cloud, context.palette);
+        dimensions_ui(ui, 2, &scene, context.palette);
     });
     if view.axes != context.state.plane.axes {
         view.window = None;
@@ -47,15 +49,15 @@ pub fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     }
     let response = ui.interact(rect, ui.scope_id().with("plane"), Sense::click_and_drag());
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Canvas, true, "Plane of points"));
-    let mut camera = PlaneCamera::new(rect, view.window, &cloud, view.axes);
+    let mut camera = PlaneCamera::new(rect, view.window, cloud, view.axes);
     let moved = move_ui(ui, &response, &mut camera, &mut view);
 
     ui.painter().rect_filled(rect, 0.0, context.palette.canvas);
-    axes_ui(ui, &camera, &cloud, view, context);
-    let note = cloud_ui(ui, context, VIEW, &camera, &cloud, view, moved);
-    let lens = view.lens.then(|| lens(&camera, &cloud, view, context)).flatten();
+    axes_ui(ui, &camera, cloud, view, context);
+    let note = cloud_ui(ui, context, VIEW, &camera, &scene, view, moved);
+    let lens = view.lens.then(|| lens(&camera, &scene, view, context)).flatten();
     if let Some(lens) = &lens {
-        lens_ui(ui, context, &camera, lens, &cloud, view);
+        lens_ui(ui, context, &camera, lens, &scene, view);
     }
     if let Some(note) = note {
         ui.painter().text(rect.left_bottom() + vec2(6.0, -4.0), Align2::LEFT_BOTTOM, note, FontId::proportional(12.0), context.palette.text);
@@ -67,7 +69,7 @@ pub fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         && let Some(pointer) = response.interact_pointer_pos()
     {
         let through = lens.filter(|lens| lens.rect.contains(pointer)).unwrap_or(camera);
-        if let Some(action) = nearest(&through, &cloud, view, context, pointer) {
+        if let Some(action) = nearest(&through, &scene, view, context, pointer) {
             context.actions.send(action);
         }
     }
@@ -82,15 +84,16 @@ fn cloud_ui(
     context: &mut PaneContext<'_>,
     texture: u64,
     camera: &PlaneCamera,
-    cloud: &PointCloud,
+    scene: &Scene,
     view: PlaneView,
     moved: bool,
 ) -> Option<String> {
     let size = if texture == LENS { view.point_size * 1.5 } else { view.point_size };
     let style = Style { color: context.palette.point, size, magnitude: None };
-    let note = points_ui(ui, camera.rect, context, texture, view.axes, camera.projection(), style, camera.visible(cloud, view.axes), moved);
-    circle_ui(ui, camera, cloud, view, context);
-    let screen = |cloud: &PointCloud, row: usize| Some(camera.screen(place(cloud, row, view.axes)));
+    let note =
+        points_ui(ui, camera.rect, context, scene, texture, view.axes, camera.projection(), style, camera.visible(scene.data(), view.axes), moved);
+    circle_ui(ui, camera, scene, view, context);
+    let screen = |cloud: &PointCloud, row: usize| Some(camera.screen(place(scene.drawn(cloud), row, view.axes)));
     marks_ui(ui, camera.rect, context, size, view.lines, &screen);
     note
 }
@@ -120,7 +123,7 @@ fn move_ui(ui: &Ui, response: &egui::Response, camera: &mut PlaneCamera, view: &
 }
 
 /// The point nearest to the pointer, of the cloud or of the file of queries.
-fn nearest(camera: &PlaneCamera, cloud: &PointCloud, view: PlaneView, context: &PaneContext<'_>, pointer: Pos2) -> Option<Action> {
+fn nearest(camera: &PlaneCamera, scene: &Scene, view: PlaneView, context: &PaneContext<'_>, pointer: Pos2) -> Option<Action> {
     let at = camera.place(pointer);
     let closest = |cloud: &PointCloud| {
         let far = |row: usize| {
@@ -129,9 +132,9 @@ fn nearest(camera: &PlaneCamera, cloud: &PointCloud, view: PlaneView, context: &
         };
         (0..cloud.len()).map(|row| (far(row), row)).min_by(|a, b| a.0.total_cmp(&b.0))
     };
-    let (far, row) = closest(cloud)?;
+    let (far, row) = closest(scene.data())?;
     let record = context.session.record.as_ref();
-    if let Some((record, queries)) = record.and_then(|record| Some((record, record.query_cloud.as_ref()?)))
+    if let Some((record, queries)) = record.and_then(|record| Some((record, scene.queries()?)))
         && let Some((query_far, query_row)) = closest(queries)
         && query_far <= far
         && let Some(query) = record.query_rows.iter().position(|&row| row as usize == query_row)
@@ -142,12 +145,12 @@ fn nearest(camera: &PlaneCamera, cloud: &PointCloud, view: PlaneView, context: &
 }
 
 /// The camera of the lens: on the query, when its neighbours are crowded on the screen.
-fn lens(camera: &PlaneCamera, cloud: &PointCloud, view: PlaneView, context: &PaneContext<'_>) -> Option<PlaneCamera> {
+fn lens(camera: &PlaneCamera, scene: &Scene, view: PlaneView, context: &PaneContext<'_>) -> Option<PlaneCamera> {
     let (of, row) = context.session.picked_point()?;
     let answered = context.session.answered.as_ref()?;
-    let center = place(of, row, view.axes);
+    let center = place(scene.drawn(of), row, view.axes);
     let far = |row: u32| {
-        let point = place(cloud, row as usize, view.axes);
+        let point = place(scene.data(), row as usize, view.axes);
         ((point[0] - center[0]).powi(2) + (point[1] - center[1]).powi(2)).sqrt()
     };
     let reach = answered.neighbors().map(|(row, _)| far(row)).fold(0.0, f64::max);
@@ -168,7 +171,7 @@ fn lens(camera: &PlaneCamera, cloud: &PointCloud, view: PlaneView, context: &Pan
 }
 
 /// The lens, and a line to where it looks.
-fn lens_ui(ui: &Ui, context: &mut PaneContext<'_>, camera: &PlaneCamera, lens: &PlaneCamera, cloud: &PointCloud, view: PlaneView) {
+fn lens_ui(ui: &Ui, context: &mut PaneContext<'_>, camera: &PlaneCamera, lens: &PlaneCamera, scene: &Scene, view: PlaneView) {
     let palette = context.palette;
     let query = camera.screen(lens.window.center);
     let stroke = Stroke::new(1.0, palette.text_weak);
@@ -176,7 +179,7 @@ fn lens_ui(ui: &Ui, context: &mut PaneContext<'_>, camera: &PlaneCamera, lens: &
     let away = (edge - query).normalized() * 11.0;
     ui.painter().line_segment([query + away, edge], stroke);
     ui.painter().rect_filled(lens.rect, 0.0, palette.canvas);
-    cloud_ui(ui, context, LENS, lens, cloud, view, false);
+    cloud_ui(ui, context, LENS, lens, scene, view, false);
     ui.painter().rect_stroke(lens.rect, 0.0, stroke, egui::StrokeKind::Outside);
     let times = camera.window.units_per_point / lens.window.units_per_point;
     let text = format!("× {}", crate::app::format::digits(times, 2));
@@ -184,15 +187,15 @@ fn lens_ui(ui: &Ui, context: &mut PaneContext<'_>, camera: &PlaneCamera, lens: &
 }
 
 /// The circle of radius √max_distance: all neighbours are within it, and every point outside is farther.
-fn circle_ui(ui: &Ui, camera: &PlaneCamera, cloud: &PointCloud, view: PlaneView, context: &PaneContext<'_>) {
+fn circle_ui(ui: &Ui, camera: &PlaneCamera, scene: &Scene, view: PlaneView, context: &PaneContext<'_>) {
     let Some(answered) = &context.session.answered else { return };
     let squared = answered.max_squared_distance();
-    let flat = cloud.dims() == 2 && view.axes[0] != view.axes[1] && answered.record.spec.metric == Metric::L2;
+    let flat = scene.dims() == 2 && !scene.is_projected() && view.axes[0] != view.axes[1] && answered.record.spec.metric == Metric::L2;
     if !flat || !squared.is_finite() {
         return;
     }
     let Some((of, row)) = context.session.picked_point() else { return };
-    let center = camera.screen(place(of, row, view.axes));
+    let center = camera.screen(place(scene.drawn(of), row, view.axes));
     let radius = (f64::from(squared).sqrt() / camera.window.units_per_point) as f32;
     // A circle of a few points would only blur the query's mark.
     if (3.0..1e5).contains(&radius) {

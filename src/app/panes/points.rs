@@ -10,6 +10,7 @@ use super::PaneContext;
 use crate::app::camera::Projection;
 use crate::app::format;
 use crate::app::gpu::{PointsCallback, Style};
+use crate::app::scene::Scene;
 use crate::cloud::PointCloud;
 
 /// How long after the last movement everything is drawn again.
@@ -25,6 +26,7 @@ pub fn points_ui<const N: usize>(
     ui: &Ui,
     rect: Rect,
     context: &mut PaneContext<'_>,
+    scene: &Scene,
     view: u64,
     axes: [usize; N],
     projection: Projection,
@@ -32,7 +34,7 @@ pub fn points_ui<const N: usize>(
     visible: f32,
     moved: bool,
 ) -> Option<String> {
-    let cloud = context.session.cloud.clone()?;
+    let cloud = scene.data();
     let gpu = context.handles.gpu?;
     let n = cloud.len() as u64;
     let drawn = n.min(gpu.most_points);
@@ -56,9 +58,9 @@ pub fn points_ui<const N: usize>(
     let covered = visible * shown as f32 * diameter * diameter / (size[0] * size[1]) as f32;
     let opacity = if style.magnitude.is_some() { 1.0 } else { (1.2 / covered.max(1e-6)).clamp(0.2, 1.0) };
     let style = Style { size: diameter, color: style.color.gamma_multiply(opacity), ..style };
-    let mut layers = vec![(context.handles.points(N as u64, &cloud, &axes), shown as u32, style)];
-    if let Some(queries) = context.session.record.as_ref().and_then(|record| record.query_cloud.clone()) {
-        let points = context.handles.points(N as u64 | 1 << 32, &queries, &axes);
+    let mut layers = vec![(context.handles.points(N as u64, cloud, &axes), shown as u32, style)];
+    if let Some(queries) = scene.queries() {
+        let points = context.handles.points(N as u64 | 1 << 32, queries, &axes);
         let count = points.positions.len().min(u32::MAX as usize) as u32;
         layers.push((points, count, Style { color: context.palette.query.gamma_multiply(0.6), size: style.size * 1.4, magnitude: None }));
     }
@@ -102,9 +104,9 @@ pub fn axis_ui(ui: &mut Ui, label: &str, cloud: &PointCloud, axis: &mut usize, p
 }
 
 /// That distances are in all dimensions, where fewer are shown.
-pub fn dimensions_ui(ui: &mut Ui, shown: usize, cloud: &PointCloud, palette: &crate::app::tokens::Palette) {
-    if cloud.dims() > shown {
-        ui.label(RichText::new(format!("neighbours computed in all {} dimensions", cloud.dims())).color(palette.text_weak).small());
+pub fn dimensions_ui(ui: &mut Ui, shown: usize, scene: &Scene, palette: &crate::app::tokens::Palette) {
+    if scene.dims() > shown || scene.is_projected() {
+        ui.label(RichText::new(format!("neighbours computed in all {} dimensions", scene.dims())).color(palette.text_weak).small());
     }
 }
 

@@ -7,6 +7,7 @@ use super::points::{axis_ui, dimensions_ui, marks_ui, points_ui};
 use crate::app::camera::{SpaceCamera, axis_directions, dolly, orbit, pan, place};
 use crate::app::commands::Action;
 use crate::app::gpu::Style;
+use crate::app::scene::Scene;
 use crate::app::state::SpaceView;
 use crate::app::widgets::empty_ui;
 use crate::cloud::PointCloud;
@@ -21,9 +22,10 @@ const VIEW: u64 = 4;
 
 /// The pane.
 pub fn space_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
-    let Some(cloud) = context.session.cloud.clone() else {
+    let Some(scene) = context.session.scene() else {
         return empty_ui(ui, "No cloud yet", "Open a file or generate one on the left; dropping a file here works too.", context.palette);
     };
+    let cloud = scene.data();
     if cloud.dims() < 3 {
         let next = "Plane shows this cloud; Space needs three columns, for example of a .las or .ply file.";
         return empty_ui(ui, &format!("This cloud has {} dimensions", cloud.dims()), next, context.palette);
@@ -32,11 +34,11 @@ pub fn space_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let pane = ui.max_rect();
     ui.horizontal_wrapped(|ui| {
         for (at, label) in ["x", "y", "z"].into_iter().enumerate() {
-            axis_ui(ui, label, &cloud, &mut view.axes[at], context.palette);
+            axis_ui(ui, label, cloud, &mut view.axes[at], context.palette);
         }
         ui.checkbox(&mut view.lines, "Lines");
         ui.checkbox(&mut view.color_by_height, "Colour by height");
-        dimensions_ui(ui, 3, &cloud, context.palette);
+        dimensions_ui(ui, 3, &scene, context.palette);
     });
     let rect = ui.available_rect_before_wrap().intersect(pane);
     if rect.width() < 40.0 || rect.height() < 40.0 {
@@ -47,13 +49,13 @@ pub fn space_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let moved = move_ui(ui, &response, &mut view, rect);
 
     ui.painter().rect_filled(rect, 0.0, context.palette.canvas);
-    let camera = SpaceCamera::new(rect, &view, &cloud);
-    let magnitude = view.color_by_height.then(|| height_weights(&cloud, view.axes[2]));
+    let camera = SpaceCamera::new(rect, &view, cloud);
+    let magnitude = view.color_by_height.then(|| height_weights(cloud, view.axes[2]));
     let style = Style { color: context.palette.point, size: view.point_size, magnitude };
-    let note = points_ui(ui, rect, context, VIEW, view.axes, camera.projection(), style, 1.0, moved);
-    let screen = |cloud: &PointCloud, row: usize| camera.screen(place(cloud, row, view.axes)).map(|(screen, _)| screen);
+    let note = points_ui(ui, rect, context, &scene, VIEW, view.axes, camera.projection(), style, 1.0, moved);
+    let screen = |cloud: &PointCloud, row: usize| camera.screen(place(scene.drawn(cloud), row, view.axes)).map(|(screen, _)| screen);
     marks_ui(ui, rect, context, view.point_size, view.lines, &screen);
-    cross_ui(ui, rect, &view, &cloud, context);
+    cross_ui(ui, rect, &view, cloud, context);
     if let Some(note) = note {
         ui.painter().text(rect.left_bottom() + vec2(6.0, -4.0), Align2::LEFT_BOTTOM, note, FontId::proportional(12.0), context.palette.text);
     }
@@ -62,7 +64,7 @@ pub fn space_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     if response.clicked()
         && !response.double_clicked()
         && let Some(pointer) = response.interact_pointer_pos()
-        && let Some(action) = nearest(&camera, &cloud, &view, context, pointer)
+        && let Some(action) = nearest(&camera, &scene, &view, context, pointer)
     {
         context.actions.send(action);
     }
@@ -96,7 +98,7 @@ fn move_ui(ui: &Ui, response: &egui::Response, view: &mut SpaceView, rect: Rect)
 }
 
 /// The point nearest to the eye close to the pointer, else the one nearest to the pointer.
-fn nearest(camera: &SpaceCamera, cloud: &PointCloud, view: &SpaceView, context: &PaneContext<'_>, pointer: Pos2) -> Option<Action> {
+fn nearest(camera: &SpaceCamera, scene: &Scene, view: &SpaceView, context: &PaneContext<'_>, pointer: Pos2) -> Option<Action> {
     let closest = |cloud: &PointCloud| {
         // Within NEAR, depth decides; farther away, the distance on the screen does.
         let mut best: Option<((f32, f64), usize)> = None;
@@ -113,9 +115,9 @@ fn nearest(camera: &SpaceCamera, cloud: &PointCloud, view: &SpaceView, context: 
         }
         best
     };
-    let of_data = closest(cloud);
+    let of_data = closest(scene.data());
     let record = context.session.record.as_ref();
-    if let Some((record, queries)) = record.and_then(|record| Some((record, record.query_cloud.as_ref()?)))
+    if let Some((record, queries)) = record.and_then(|record| Some((record, scene.queries()?)))
         && let Some((key, query_row)) = closest(queries)
         && of_data.is_none_or(|(least, _)| key <= least)
         && let Some(query) = record.query_rows.iter().position(|&row| row as usize == query_row)

@@ -4,6 +4,7 @@
 //! every column's name, and the values of those that may be wanted. No reader allocates by a number in a header before
 //! that number was held against the size of the file, and none panics on what a file holds.
 
+mod columns;
 mod contain;
 mod delimited;
 mod input;
@@ -18,6 +19,7 @@ mod vectors;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+pub use columns::{Cell, ColumnData, MAX_CATEGORIES, Records, column, records};
 pub(crate) use contain::contained;
 use input::Input;
 use sheet::Want;
@@ -86,6 +88,9 @@ pub enum FormatError {
 /// Finds the 1-based line of a record.
 type LineOf = fn(&Input<'_>, u64) -> Result<u64, FormatError>;
 
+/// Reads all columns of a few records.
+type RecordsOf = fn(&Input<'_>, &[u64]) -> Result<Records, FormatError>;
+
 /// A file format that is read.
 #[derive(Clone, Copy, Debug)]
 pub struct Format {
@@ -102,6 +107,8 @@ pub struct Format {
     read: fn(&Input<'_>, &Want<'_>) -> Result<Sheet, FormatError>,
     /// The 1-based line of a record, where records are lines.
     line_of: Option<LineOf>,
+    /// All columns of a few records, where that can be had without a [`Sheet`] of everything.
+    records: Option<RecordsOf>,
 }
 
 impl Format {
@@ -121,6 +128,7 @@ pub fn registry() -> &'static [Format] {
             gzip: true,
             read: delimited::read,
             line_of: Some(delimited::line_of_record),
+            records: Some(delimited::records),
         },
         Format {
             name: "NumPy array",
@@ -130,6 +138,7 @@ pub fn registry() -> &'static [Format] {
             gzip: false,
             read: npy::read,
             line_of: None,
+            records: Some(npy::records),
         },
         Format {
             name: "NumPy archive",
@@ -139,6 +148,7 @@ pub fn registry() -> &'static [Format] {
             gzip: false,
             read: npz::read,
             line_of: None,
+            records: None,
         },
         Format {
             name: "TEXMEX vector file",
@@ -148,6 +158,7 @@ pub fn registry() -> &'static [Format] {
             gzip: false,
             read: vectors::read_texmex,
             line_of: None,
+            records: Some(vectors::texmex_records),
         },
         Format {
             name: "Big-ANN vector file",
@@ -157,6 +168,7 @@ pub fn registry() -> &'static [Format] {
             gzip: false,
             read: vectors::read_big_ann,
             line_of: None,
+            records: Some(vectors::big_ann_records),
         },
         Format {
             name: "PLY file",
@@ -166,15 +178,17 @@ pub fn registry() -> &'static [Format] {
             gzip: false,
             read: ply::read,
             line_of: None,
+            records: Some(ply::records),
         },
         Format {
             name: "LAS or LAZ file",
             extensions: &["las", "laz"],
-            about: "LAS 1.0 to 1.4 and LAZ: x, y, z",
+            about: "LAS 1.0 to 1.4 and LAZ: x, y, z and the other fields",
             magic: &[b"LASF"],
             gzip: false,
             read: las::read,
             line_of: None,
+            records: Some(las::records),
         },
     ];
     REGISTRY

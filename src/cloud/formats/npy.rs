@@ -3,6 +3,7 @@
 use std::io::Read;
 
 use super::FormatError;
+use super::columns::{Even, Records, number_cell};
 use super::input::Input;
 use super::number::{Endian, Number, read_bytes};
 use super::sheet::{Sheet, SheetColumn, Want};
@@ -24,6 +25,26 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
         sheet.skipped.push(format!("{} bytes after the array were not read", left - header.bytes));
     }
     Ok(sheet)
+}
+
+/// All columns of some records.
+pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
+    let mut file = input.open()?;
+    let header @ Header { number, endian, rows, columns: width, .. } = Header::read(&mut file, input)?;
+    let columns = SheetColumn::unnamed(header.checked_width(input)?).into_iter().map(|column| column.name).collect();
+    let numbers = |raw: &[u8]| raw.chunks_exact(number.size()).map(|raw| number_cell(number.one(endian, raw))).collect();
+    if !header.fortran {
+        let even = Even { start: header.length, record: width * number.size(), rows: rows as u64 };
+        return Ok(Records { columns, rows: even.records(input, wanted, numbers)? });
+    }
+    // A column after the other.
+    let mut found = vec![Vec::new(); wanted.len()];
+    for at in 0..width {
+        let even = Even { start: header.length + (at * rows * number.size()) as u64, record: number.size(), rows: rows as u64 };
+        let cells = even.records(input, wanted, numbers)?;
+        found.iter_mut().zip(cells).for_each(|(row, cell)| row.extend(cell));
+    }
+    Ok(Records { columns, rows: found })
 }
 
 /// An array's header.
@@ -81,16 +102,20 @@ impl Header {
             .ok_or_else(|| input.malformed("shape", format!("{rows} × {columns} numbers are more than a file can hold")))?;
         Ok(Self { number, endian, fortran, rows, columns, rank: shape.len(), length: 8 + width + length, bytes })
     }
+
+    /// The number of columns, unless it is out of reason: each has a name, and nobody searches in a million dimensions.
+    fn checked_width(&self, input: &Input<'_>) -> Result<usize, FormatError> {
+        if self.columns > 1 << 20 {
+            return Err(input.unsupported(format!("{} columns", self.columns), "the most that are read are 1048576; is the array transposed?"));
+        }
+        Ok(self.columns)
+    }
 }
 
 /// Reads the array that follows its header. Memory grows as data arrive, so that the header may lie.
 pub(super) fn read_array(reader: &mut impl Read, header: &Header, input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
     let Header { number, endian, rows, columns: width, .. } = *header;
-    // A million columns are names of a million strings; nobody searches in so many dimensions.
-    if width > 1 << 20 {
-        return Err(input.unsupported(format!("{width} columns"), "the most that are read are 1048576; is the array transposed?"));
-    }
-    let columns = SheetColumn::unnamed(width);
+    let columns = SheetColumn::unnamed(header.checked_width(input)?);
     let kept = want.resolve(&columns, input)?;
     let all = kept.iter().copied().eq(0..width);
     // C order holds `rows` lines of `width` numbers, Fortran order the other way round.

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::FormatError;
+use super::columns::Texts;
 use super::input::{Input, printable};
 use crate::cloud::{Column, ColumnChoice, Table};
 
@@ -71,11 +72,13 @@ pub(super) struct SheetColumn {
     pub example: Option<(u64, String)>,
     /// Whether there were numbers before that.
     pub mixed: bool,
+    /// What a text column holds, where that was asked for.
+    pub texts: Option<Texts>,
 }
 
 impl SheetColumn {
     pub fn numeric(name: String) -> Self {
-        Self { name: printable(&name), made_up: false, kind: ColumnKind::Numeric, example: None, mixed: false }
+        Self { name: printable(&name), made_up: false, kind: ColumnKind::Numeric, example: None, mixed: false, texts: None }
     }
 
     /// Columns of numbers without names of their own.
@@ -102,6 +105,8 @@ pub struct Sheet {
 pub(super) enum Want<'a> {
     Everything,
     Chosen(&'a ColumnChoice),
+    /// One column by name, and if it holds text then [`SheetColumn::texts`].
+    Column(&'a String),
 }
 
 impl Want<'_> {
@@ -110,6 +115,7 @@ impl Want<'_> {
         Ok(match self {
             Self::Chosen(ColumnChoice::Named(names)) => named(names, columns).map_err(|why| why.into_error(input.path().to_owned()))?,
             Self::Chosen(ColumnChoice::Default) => coordinates(columns).unwrap_or_else(|| (0..columns.len()).collect()),
+            Self::Column(name) => named(std::slice::from_ref(*name), columns).map_err(|why| why.into_error(input.path().to_owned()))?,
             Self::Everything => (0..columns.len()).collect(),
         })
     }
@@ -159,6 +165,12 @@ impl Sheet {
             default_columns: self.default_columns(),
             skipped: self.skipped.clone(),
         }
+    }
+
+    /// The index of the column of this name.
+    pub(super) fn place(&self, name: &str) -> Result<usize, FormatError> {
+        let found = named(&[name.to_owned()], &self.columns).map_err(|why| why.into_error(self.path.clone()))?;
+        Ok(found[0])
     }
 
     /// Coordinates by name, whatever they hold, else all columns that are or began as numbers: one bad value must not make

@@ -3,9 +3,10 @@
 //! TEXMEX (`.fvecs`, `.bvecs`, `.ivecs`): each vector is its dimension as an i32, then its numbers. Big-ANN (`.fbin`,
 //! `.u8bin`, `.i8bin`, `.ibin`): the number of vectors and their dimension as u32, then all numbers. Little-endian.
 
-use std::io::Read;
+use std::io::{Cursor, Read};
 
 use super::FormatError;
+use super::columns::{Even, Records, number_cell};
 use super::input::Input;
 use super::number::{Endian, Number};
 use super::sheet::{Sheet, SheetColumn, Want};
@@ -16,6 +17,26 @@ const MAX_DIMS: u64 = 1 << 20;
 const CHUNK: usize = 1 << 18;
 
 pub(super) fn read_texmex(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
+    let (file, layout) = texmex(input)?;
+    layout.read(file, input, want)
+}
+
+/// All numbers of some TEXMEX vectors.
+pub(super) fn texmex_records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
+    texmex(input)?.1.records(input, wanted)
+}
+
+pub(super) fn read_big_ann(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
+    let (file, layout) = big_ann(input)?;
+    layout.read(file, input, want)
+}
+
+/// All numbers of some Big-ANN vectors.
+pub(super) fn big_ann_records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
+    big_ann(input)?.1.records(input, wanted)
+}
+
+fn texmex<'a>(input: &Input<'a>) -> Result<(impl Read + use<'a>, Layout), FormatError> {
     let number = match extension(input).as_str() {
         "bvecs" => Number::U8,
         "ivecs" => Number::I32,
@@ -30,12 +51,12 @@ pub(super) fn read_texmex(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, F
         let why = format!("{} bytes are no whole number of vectors of {dims} dimensions, {record} bytes each", input.size());
         return Err(input.malformed("cut short", why));
     }
-    let layout = Layout { number, dims: dims as usize, rows: input.size() / record, prefix: 4, name: "TEXMEX vectors" };
+    let layout = Layout { number, dims: dims as usize, rows: input.size() / record, start: 0, prefix: 4, name: "TEXMEX vectors" };
     // The dimension of the first vector was read already.
-    layout.read(start.chain(file), input, want)
+    Ok((Cursor::new(start).chain(file), layout))
 }
 
-pub(super) fn read_big_ann(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
+fn big_ann<'a>(input: &Input<'a>) -> Result<(impl Read + use<'a>, Layout), FormatError> {
     let number = match extension(input).as_str() {
         "u8bin" => Number::U8,
         "i8bin" => Number::I8,
@@ -52,7 +73,7 @@ pub(super) fn read_big_ann(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, 
         let what = if promised > input.size() { "cut short" } else { "header" };
         return Err(input.malformed(what, format!("{rows} vectors of {dims} dimensions take {promised} bytes and there are {}", input.size())));
     }
-    Layout { number, dims: dims as usize, rows: rows.into(), prefix: 0, name: "Big-ANN vectors" }.read(file, input, want)
+    Ok((file, Layout { number, dims: dims as usize, rows: rows.into(), start: 8, prefix: 0, name: "Big-ANN vectors" }))
 }
 
 fn extension(input: &Input<'_>) -> String {
@@ -70,12 +91,21 @@ struct Layout {
     number: Number,
     dims: usize,
     rows: u64,
+    /// The first byte of the first vector.
+    start: u64,
     /// Bytes before each vector: its dimension, or none.
     prefix: usize,
     name: &'static str,
 }
 
 impl Layout {
+    fn records(&self, input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
+        let even = Even { start: self.start, record: self.prefix + self.dims * self.number.size(), rows: self.rows };
+        let one = |raw: &[u8]| number_cell(self.number.one(Endian::Little, raw));
+        let rows = even.records(input, wanted, |raw| raw[self.prefix..].chunks_exact(self.number.size()).map(one).collect())?;
+        Ok(Records { columns: SheetColumn::unnamed(self.dims).into_iter().map(|column| column.name).collect(), rows })
+    }
+
     fn read(&self, mut reader: impl Read, input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
         let columns = SheetColumn::unnamed(self.dims);
         let kept = want.resolve(&columns, input)?;

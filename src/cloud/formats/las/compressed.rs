@@ -11,9 +11,9 @@ use laz::{DecompressionSelection, LasZipDecompressor, LasZipError, LazVlr};
 
 use super::super::FormatError;
 use super::super::input::Input;
-use super::{BATCH, Layout};
+use super::{BATCH, Layout, Take};
 
-pub(super) fn read(layout: &Layout, kept: &[usize], input: &Input<'_>) -> Result<Vec<f64>, FormatError> {
+pub(super) fn visit(layout: &Layout, places: bool, input: &Input<'_>, take: &mut Take<'_>) -> Result<(), FormatError> {
     let bad = |why: &str| input.malformed("compressed points", why);
     let decode = |why: LasZipError| match why {
         LasZipError::IoError(why) => input.io(why),
@@ -26,11 +26,9 @@ pub(super) fn read(layout: &Layout, kept: &[usize], input: &Input<'_>) -> Result
     if vlr.items_size() != layout.record as u64 {
         return Err(bad(&format!("they take {} bytes each, and {} by the header", vlr.items_size(), layout.record)));
     }
-    let place = |records: &[u8], values: &mut Vec<f64>| layout.place(records, kept, values, input);
     let mut file = input.open()?;
-    let mut values = Vec::new();
     if layout.points == 0 {
-        return Ok(values);
+        return Ok(());
     }
     let io = |why| input.io(why);
     let chunks = chunks_in_table(&mut file, layout, input).map_err(io)?;
@@ -47,10 +45,12 @@ pub(super) fn read(layout: &Layout, kept: &[usize], input: &Input<'_>) -> Result
             let count = left.min(BATCH as u64);
             let records = &mut records[..count as usize * layout.record];
             decoder.decompress_many(records).map_err(io)?;
-            place(records, &mut values)?;
+            if !take(records)? {
+                return Ok(());
+            }
             left -= count;
         }
-        return Ok(values);
+        return Ok(());
     }
 
     let table = if vlr.uses_variable_size_chunks() { Some(ChunkTable::read_from(&mut file, &vlr).map_err(decode)?) } else { None };
@@ -70,20 +70,22 @@ pub(super) fn read(layout: &Layout, kept: &[usize], input: &Input<'_>) -> Result
         check_layers(decoder.get_mut(), layout.record as u64, layers, input.size()).map_err(io)?;
         decoder.reset();
         decoder.set_fields_from(vlr.items()).map_err(decode)?;
-        // Beside z, only x and y are decoded, which cannot be left out.
-        decoder.set_selection(DecompressionSelection(DecompressionSelection::Z));
+        // Beside z, only x and y are decoded then, which cannot be left out.
+        decoder.set_selection(DecompressionSelection(if places { DecompressionSelection::Z } else { DecompressionSelection::ALL }));
         let mut left_in_chunk = points.min(left);
         left -= left_in_chunk;
         while left_in_chunk > 0 {
             let count = left_in_chunk.min(BATCH as u64);
             let records = &mut records[..count as usize * layout.record];
             decoder.decompress_many(records).map_err(io)?;
-            place(records, &mut values)?;
+            if !take(records)? {
+                return Ok(());
+            }
             left_in_chunk -= count;
             input.check()?;
         }
     }
-    Ok(values)
+    Ok(())
 }
 
 /// The number of chunks that the table claims, read where the decoder will look for it; `None` where that is nowhere.

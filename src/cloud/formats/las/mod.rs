@@ -1,15 +1,19 @@
-//! LAS and LAZ laser scans: x, y and z, as `raw × scale + offset` in f64.
+//! LAS and LAZ laser scans: x, y and z, as `raw × scale + offset` in f64, and the other fields where they are asked for.
 //!
 //! The points are read from their records directly: a record is checked against the size of the file before anything is
-//! made of it, and no more of a point is decoded than its place.
+//! made of it, and where layers allow it no more of a point is decoded than what is wanted.
 
 mod compressed;
+mod fields;
 
+use std::collections::BTreeMap;
 use std::io::{Read, Seek, SeekFrom};
 
+use fields::Field;
 use las::raw;
 
 use super::FormatError;
+use super::columns::{Cell, Even, Records, no_record, number_cell};
 use super::contain::contained;
 use super::input::Input;
 use super::sheet::{Sheet, SheetColumn, Want};
@@ -22,19 +26,53 @@ const VLR_HEADER: u64 = 54;
 /// one before it takes bits, and real scans have less than one in a byte.
 const MAX_POINTS_PER_BYTE: u64 = 64;
 
+/// Bytes of a point of each format, at least.
+const LEAST: [usize; 11] = [20, 28, 26, 34, 57, 63, 30, 36, 38, 59, 67];
+/// Takes raw records of a batch; false when it has enough.
+type Take<'a> = dyn FnMut(&[u8]) -> Result<bool, FormatError> + Send + 'a;
+
 pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
-    let columns: Vec<SheetColumn> = ["x", "y", "z"].map(|name| SheetColumn::numeric(name.to_owned())).into();
-    let kept = want.resolve(&columns, input)?;
     let layout = Layout::read(input)?;
-    let values = if layout.compressed {
-        contained(|| compressed::read(&layout, &kept, input))
-            .map_err(|why| input.malformed("compressed points", format!("they cannot be decoded ({why})")))??
-    } else {
-        read_plain(&layout, &kept, input)?
-    };
+    let columns: Vec<SheetColumn> = layout.fields.iter().map(|field| SheetColumn::numeric(field.name.clone())).collect();
+    let kept = want.resolve(&columns, input)?;
+    let mut values = Vec::new();
+    let wanted: Vec<&Field> = kept.iter().map(|&at| &layout.fields[at]).collect();
+    layout.visit(input, kept.iter().all(|&at| at < 3), &mut |records| {
+        input.reserve(&mut values, records.len() / layout.record * wanted.len())?;
+        for record in records.chunks_exact(layout.record) {
+            values.extend(wanted.iter().map(|field| field.value(record)));
+        }
+        Ok(true)
+    })?;
     let format = format!("{} {}, point format {}", if layout.compressed { "LAZ" } else { "LAS" }, layout.version, layout.point_format);
-    let skipped = vec!["everything but x, y and z of a point was not read".to_owned()];
+    let skipped = if [4, 5, 9, 10].contains(&layout.point_format) { vec!["wave packets were not read".to_owned()] } else { Vec::new() };
     Ok(Sheet { path: input.path().to_owned(), format, columns, kept, rows: layout.points, values, skipped })
+}
+
+/// All fields of some records.
+pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
+    let layout = Layout::read(input)?;
+    if let Some(&missing) = wanted.iter().find(|&&record| record >= layout.points) {
+        return Err(no_record(missing, layout.points, input.path()));
+    }
+    let columns = layout.fields.iter().map(|field| field.name.clone()).collect();
+    let cells = |raw: &[u8]| layout.fields.iter().map(|field| number_cell(field.value(raw))).collect();
+    if !layout.compressed {
+        let even = Even { start: layout.start, record: layout.record, rows: layout.points };
+        return Ok(Records { columns, rows: even.records(input, wanted, cells)? });
+    }
+    let mut found: BTreeMap<u64, Vec<Cell>> = wanted.iter().map(|&record| (record, Vec::new())).collect();
+    let last = wanted.iter().copied().max();
+    let mut next = 0;
+    layout.visit(input, false, &mut |records| {
+        let end = next + (records.len() / layout.record) as u64;
+        for (record, row) in found.range_mut(next..end) {
+            *row = cells(&records[(record - next) as usize * layout.record..][..layout.record]);
+        }
+        next = end;
+        Ok(last.is_some_and(|last| last >= next))
+    })?;
+    Ok(Records { columns, rows: wanted.iter().map(|record| found[record].clone()).collect() })
 }
 
 /// Where the points are and what their numbers mean.
@@ -47,8 +85,8 @@ struct Layout {
     points: u64,
     /// Bytes of a point.
     record: usize,
-    scale: [f64; 3],
-    offset: [f64; 3],
+    /// x, y and z first.
+    fields: Vec<Field>,
     /// The content of the VLR that says how points are compressed.
     laszip: Option<Vec<u8>>,
 }
@@ -66,9 +104,8 @@ impl Layout {
         let points = if header.number_of_point_records == 0 { large } else { header.number_of_point_records.into() };
         // The two highest bits say "compressed": one in LASzip's own files, both in an old draft.
         let (point_format, compressed) = (header.point_data_record_format & 0x3f, header.point_data_record_format & 0xc0 != 0);
-        let least = *[20, 28, 26, 34, 57, 63, 30, 36, 38, 59, 67]
-            .get(usize::from(point_format))
-            .ok_or_else(|| input.unsupported(format!("point format {point_format}"), "there are 0 to 10"))?;
+        let least =
+            *LEAST.get(usize::from(point_format)).ok_or_else(|| input.unsupported(format!("point format {point_format}"), "there are 0 to 10"))?;
         let record = usize::from(header.point_data_record_length);
         if record < least {
             return Err(bad(format!("a point of format {point_format} takes {least} bytes, not {record}")));
@@ -91,48 +128,44 @@ impl Layout {
         }
 
         let mut laszip = None;
+        let mut fields = fields::of_format(point_format, scale, offset);
         let mut at = u64::from(header.header_size);
         for _ in 0..header.number_of_variable_length_records {
-            if !compressed || laszip.is_some() || at + VLR_HEADER > start {
+            if at + VLR_HEADER > start {
                 break;
             }
             file.seek(SeekFrom::Start(at)).map_err(|why| input.io(why))?;
             let vlr = raw::Vlr::read_from(&mut file, false).map_err(decode)?;
             at += VLR_HEADER + vlr.data.len() as u64;
-            if vlr.user_id.starts_with(laz::LazVlr::USER_ID.as_bytes()) && vlr.record_id == laz::LazVlr::RECORD_ID {
+            if compressed && laszip.is_none() && vlr.user_id.starts_with(laz::LazVlr::USER_ID.as_bytes()) && vlr.record_id == laz::LazVlr::RECORD_ID {
                 laszip = Some(vlr.data);
+            } else if vlr.user_id.starts_with(b"LASF_Spec") && vlr.record_id == 4 {
+                fields.extend(fields::extra(&vlr.data, least, record));
             }
         }
         let version = format!("{}.{}", header.version.major, header.version.minor);
-        Ok(Self { version, point_format, compressed, start, points, record, scale, offset, laszip })
+        Ok(Self { version, point_format, compressed, start, points, record, fields, laszip })
     }
 
-    /// Appends the kept coordinates of raw records.
-    fn place(&self, records: &[u8], kept: &[usize], values: &mut Vec<f64>, input: &Input<'_>) -> Result<(), FormatError> {
-        input.reserve(values, records.len() / self.record * kept.len())?;
-        for record in records.chunks_exact(self.record) {
-            for &axis in kept {
-                let mut raw = [0; 4];
-                raw.copy_from_slice(&record[4 * axis..4 * axis + 4]);
-                values.push(f64::from(i32::from_le_bytes(raw)) * self.scale[axis] + self.offset[axis]);
+    /// Hands out raw records, batch by batch. `places` says that x, y and z are all that is wanted.
+    fn visit(&self, input: &Input<'_>, places: bool, take: &mut Take<'_>) -> Result<(), FormatError> {
+        if self.compressed {
+            return contained(|| compressed::visit(self, places, input, take))
+                .map_err(|why| input.malformed("compressed points", format!("they cannot be decoded ({why})")))?;
+        }
+        let mut file = input.open()?;
+        file.seek(SeekFrom::Start(self.start)).map_err(|why| input.io(why))?;
+        let mut records = vec![0; BATCH * self.record];
+        let mut left = self.points;
+        while left > 0 {
+            let count = left.min(BATCH as u64) as usize;
+            let records = &mut records[..count * self.record];
+            file.read_exact(records).map_err(|why| input.io(why))?;
+            if !take(records)? {
+                return Ok(());
             }
+            left -= count as u64;
         }
         Ok(())
     }
-}
-
-fn read_plain(layout: &Layout, kept: &[usize], input: &Input<'_>) -> Result<Vec<f64>, FormatError> {
-    let mut file = input.open()?;
-    file.seek(SeekFrom::Start(layout.start)).map_err(|why| input.io(why))?;
-    let mut values = Vec::new();
-    let mut records = vec![0; BATCH * layout.record];
-    let mut left = layout.points;
-    while left > 0 {
-        let count = left.min(BATCH as u64) as usize;
-        let records = &mut records[..count * layout.record];
-        file.read_exact(records).map_err(|why| input.io(why))?;
-        layout.place(records, kept, &mut values, input)?;
-        left -= count as u64;
-    }
-    Ok(values)
 }

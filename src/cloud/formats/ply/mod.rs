@@ -5,30 +5,24 @@
 mod header;
 mod stream;
 
+use std::io::BufReader;
+
 use header::{Element, Encoding, Header, Property};
-use stream::{Ascii, Binary};
+use stream::{Ascii, Binary, offsets};
 
 use super::FormatError;
-use super::input::{Input, printable};
+use super::columns::{Even, Records, number_cell};
+use super::input::{Input, Watched, printable};
 use super::sheet::{Sheet, SheetColumn, Want, cut};
 
 /// What programs call the element that is the cloud.
 const VERTEX: [&str; 4] = ["vertex", "vertices", "point", "points"];
 
 pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
-    let mut file = input.open()?;
-    let header = Header::read(&mut file, input)?;
-    let at = VERTEX.iter().find_map(|name| header.elements.iter().position(|element| element.name == *name)).ok_or_else(|| {
-        let elements = &header.elements;
-        let names = if elements.is_empty() { "none".to_owned() } else { cut(elements.len(), |at| format!("`{}`", elements[at].name)) };
-        input.malformed("header", format!("there is no element `vertex`; there are {names}"))
-    })?;
+    let (file, header, at) = open(input)?;
     let vertex = &header.elements[at];
     let scalars: Vec<usize> = (0..vertex.properties.len()).filter(|&at| matches!(vertex.properties[at], Property::Scalar { .. })).collect();
     let columns: Vec<SheetColumn> = scalars.iter().map(|&at| SheetColumn::numeric(vertex.properties[at].name().to_owned())).collect();
-    if columns.is_empty() {
-        return Err(input.malformed("header", format!("element `{}` has no properties that are numbers", vertex.name)));
-    }
     let kept = want.resolve(&columns, input)?;
     let properties: Vec<usize> = kept.iter().map(|&at| scalars[at]).collect();
 
@@ -48,6 +42,38 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
     skipped.extend(header.elements.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, element)| element_note(element)));
     let format = format!("PLY, {}", header.encoding.name());
     Ok(Sheet { path: input.path().to_owned(), format, columns, kept, rows: vertex.count, values, skipped })
+}
+
+/// All properties of some vertices, where they lie if that is known: in a binary file whose vertices have no lists.
+pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
+    let (file, header, at) = open(input)?;
+    let vertex = &header.elements[at];
+    let (Encoding::Binary(endian), Some(offsets)) = (header.encoding, offsets(vertex)) else {
+        return read(input, &Want::Everything)?.records(wanted);
+    };
+    let mut binary = Binary::new(file, endian, input);
+    header.elements[..at].iter().try_for_each(|element| binary.skip(element))?;
+    let start = binary.position()?;
+    let record = offsets.iter().map(|(_, number)| number.size()).sum();
+    let cells = |raw: &[u8]| offsets.iter().map(|&(at, number)| number_cell(number.one(endian, &raw[at..at + number.size()]))).collect();
+    let rows = Even { start, record, rows: vertex.count }.records(input, wanted, cells)?;
+    Ok(Records { columns: vertex.properties.iter().map(|property| printable(property.name())).collect(), rows })
+}
+
+/// A file after its header, and which of its elements is the cloud.
+fn open<'a>(input: &Input<'a>) -> Result<(BufReader<Watched<'a>>, Header, usize), FormatError> {
+    let mut file = input.open()?;
+    let header = Header::read(&mut file, input)?;
+    let at = VERTEX.iter().find_map(|name| header.elements.iter().position(|element| element.name == *name)).ok_or_else(|| {
+        let elements = &header.elements;
+        let names = if elements.is_empty() { "none".to_owned() } else { cut(elements.len(), |at| format!("`{}`", elements[at].name)) };
+        input.malformed("header", format!("there is no element `vertex`; there are {names}"))
+    })?;
+    let vertex = &header.elements[at];
+    if !vertex.properties.iter().any(|property| matches!(property, Property::Scalar { .. })) {
+        return Err(input.malformed("header", format!("element `{}` has no properties that are numbers", vertex.name)));
+    }
+    Ok((file, header, at))
 }
 
 fn list_note(property: &Property) -> String {

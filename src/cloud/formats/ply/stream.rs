@@ -1,6 +1,6 @@
 //! The elements, one after the other.
 
-use std::io::{self, BufRead, Read};
+use std::io::{self, BufRead, Read, Seek};
 
 use super::super::FormatError;
 use super::super::input::Input;
@@ -85,6 +85,13 @@ pub(super) struct Binary<'i, 'p, R> {
     input: &'i Input<'p>,
 }
 
+impl<R: Seek> Binary<'_, '_, R> {
+    /// The byte of the file that comes next.
+    pub fn position(&mut self) -> Result<u64, FormatError> {
+        self.reader.stream_position().map_err(|why| self.input.io(why))
+    }
+}
+
 impl<'i, 'p, R: BufRead> Binary<'i, 'p, R> {
     /// Reads what follows the header.
     pub fn new(reader: R, endian: Endian, input: &'i Input<'p>) -> Self {
@@ -102,7 +109,7 @@ impl<'i, 'p, R: BufRead> Binary<'i, 'p, R> {
     /// Reads some properties of all of an element, row by row.
     pub fn read(&mut self, element: &Element, properties: &[usize]) -> Result<Vec<f64>, FormatError> {
         let mut values = Vec::new();
-        let Some(stride) = stride(element) else {
+        let (Some(stride), Some(offsets)) = (stride(element), offsets(element)) else {
             let mut row = Vec::with_capacity(element.properties.len());
             for _ in 0..element.count {
                 row.clear();
@@ -112,14 +119,6 @@ impl<'i, 'p, R: BufRead> Binary<'i, 'p, R> {
             }
             return Ok(values);
         };
-        let mut offsets = Vec::new();
-        let mut offset = 0;
-        for property in &element.properties {
-            if let Property::Scalar { number, .. } = property {
-                offsets.push((offset, *number));
-                offset += number.size();
-            }
-        }
         let stride = stride as usize;
         let mut bytes = vec![0; (CHUNK / stride).max(1) * stride];
         let mut left = element.count;
@@ -176,6 +175,19 @@ impl<'i, 'p, R: BufRead> Binary<'i, 'p, R> {
             self.input.io(why)
         }
     }
+}
+
+/// The first byte and the type of each property of an element; `None` when lists make them differ.
+pub(super) fn offsets(element: &Element) -> Option<Vec<(usize, Number)>> {
+    let mut end = 0;
+    let place = |property: &Property| match property {
+        Property::Scalar { number, .. } => {
+            end += number.size();
+            Some((end - number.size(), *number))
+        }
+        Property::List { .. } => None,
+    };
+    element.properties.iter().map(place).collect()
 }
 
 /// Bytes of one of an element; `None` when lists make that differ.

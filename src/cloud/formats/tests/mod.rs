@@ -1,5 +1,6 @@
 //! Every format, on files made here.
 
+mod columns;
 mod fuzz;
 mod las;
 mod npy;

@@ -1,0 +1,164 @@
+//! The tracks as they are painted: spans, how many warps a multiprocessor has, and what is picked.
+
+use egui::{Align2, Color32, FontId, Painter, Rangef, Rect, Stroke, Ui, pos2};
+
+use super::Tracks;
+use super::rows::Row;
+use crate::app::format;
+use crate::app::timeline::NAMES;
+use crate::app::tokens::Palette;
+use crate::knn::WarpPhase;
+use crate::run::{Multiprocessor, WarpTime};
+
+/// A phase's colour: that of what it deals with.
+pub fn color(phase: WarpPhase, palette: &Palette) -> Color32 {
+    match phase {
+        WarpPhase::LoadBatch => palette.phases[0],
+        WarpPhase::Filter => palette.rejected,
+        WarpPhase::Insert => palette.candidate,
+        WarpPhase::Sort => palette.buffer,
+        WarpPhase::Merge => palette.intermediate,
+        WarpPhase::WriteOut => palette.neighbor,
+    }
+}
+
+impl Tracks<'_> {
+    pub(super) fn row_ui(&self, ui: &Ui, canvas: Rect, row: Row, range: Rangef) {
+        let y = Rangef::new(self.top + range.min, self.top + range.max);
+        let names = ui.painter_at(Rect::from_x_y_ranges(canvas.left()..=canvas.left() + NAMES - 4.0, y));
+        let plot = ui.painter_at(Rect::from_x_y_ranges(self.axis.range(), y));
+        let name = |text: &str, color: Color32| {
+            names.text(pos2(canvas.left() + 4.0, y.center()), Align2::LEFT_CENTER, text, FontId::proportional(12.0), color);
+        };
+        match row {
+            Row::Phase(at) => {
+                name(self.timeline.phases[at].phase.name(), self.palette.text);
+                self.phase_ui(&plot, at, y.shrink(2.0));
+            }
+            Row::Warps => {
+                let about = format!("Warps, of at most {} at a time", format::count(self.timeline.most_warps() as u64));
+                let painter = ui.painter_at(Rect::from_x_y_ranges(canvas.x_range(), y));
+                painter.text(pos2(canvas.left() + 4.0, y.max - 3.0), Align2::LEFT_BOTTOM, about, FontId::proportional(12.0), self.palette.text_weak);
+            }
+            Row::Multiprocessor(at) => self.multiprocessor_ui(&plot, &self.timeline.multiprocessors[at], y.shrink(2.0)),
+            Row::Track(at, track) => {
+                name(&format!("      warp {track}"), self.palette.text_weak);
+                self.warps_ui(&plot, &self.timeline.multiprocessors[at].tracks[track], y.shrink(1.5));
+            }
+        }
+    }
+
+    fn phase_ui(&self, painter: &Painter, at: usize, y: Rangef) {
+        let track = &self.timeline.phases[at];
+        let fill = self.palette.phase(track.phase);
+        // Spans that a pixel holds many of are one.
+        let mut drawn = f32::NEG_INFINITY;
+        let first = track.spans.partition_point(|span| span.stop_us < self.axis.window[0]);
+        for span in track.spans[first..].iter().take_while(|span| span.start_us <= self.axis.window[1]) {
+            let (left, right) = (self.axis.x(span.start_us), self.axis.x(span.stop_us));
+            let right = right.max(left + 1.0);
+            if right <= drawn {
+                continue;
+            }
+            // A gap of a point between spans that are long enough to spare it.
+            let end = if right - left > 4.0 { right - 1.0 } else { right };
+            let rect = Rect::from_x_y_ranges(left..=end, y);
+            painter.rect_filled(rect, 2.0, fill);
+            drawn = right;
+            if rect.width() > 60.0 {
+                let text = format::millis((span.stop_us - span.start_us) / 1e3);
+                let place = pos2(rect.left().max(self.axis.range().min) + 5.0, rect.center().y);
+                painter.with_clip_rect(rect).text(place, Align2::LEFT_CENTER, text, FontId::proportional(11.0), on(fill));
+            }
+        }
+    }
+
+    /// How many warps there are, pixel by pixel, and where the picked and the selected queries are.
+    fn multiprocessor_ui(&self, painter: &Painter, multiprocessor: &Multiprocessor, y: Rangef) {
+        let most = self.timeline.most_warps().max(1) as f32;
+        let range = self.axis.range();
+        let step = 1.0 / painter.ctx().pixels_per_point();
+        let fill = self.palette.phase(crate::run::Phase::Profiled);
+        let Some([first, last]) = multiprocessor.extent_us() else { return };
+        let (mut x, end) = (self.axis.x(first).max(range.min), self.axis.x(last).min(range.max));
+        // One rectangle for each stretch of as many warps.
+        let mut began = (x, multiprocessor.active(self.axis.at(x)));
+        while x < end {
+            x = (x + step).min(end);
+            let active = multiprocessor.active(self.axis.at(x));
+            if active != began.1 || x >= end {
+                let top = y.max - y.span() * began.1 as f32 / most;
+                painter.rect_filled(Rect::from_x_y_ranges(began.0..=x, Rangef::new(top, y.max)), 0.0, fill);
+                began = (x, active);
+            }
+        }
+        for warp in multiprocessor.tracks.iter().flatten() {
+            if let Some(mark) = self.mark(warp) {
+                let left = self.axis.x(warp.start_us);
+                let rect = Rect::from_x_y_ranges(left..=self.axis.x(warp.stop_us).max(left + 2.0), Rangef::new(y.max - 3.0, y.max));
+                painter.rect_filled(rect, 0.0, mark);
+            }
+        }
+    }
+
+    /// The warps of a track: each as the shares of its cycles, where it has room for them.
+    fn warps_ui(&self, painter: &Painter, warps: &[WarpTime], y: Rangef) {
+        let mut drawn = f32::NEG_INFINITY;
+        let first = warps.partition_point(|warp| warp.stop_us < self.axis.window[0]);
+        for warp in warps[first..].iter().take_while(|warp| warp.start_us <= self.axis.window[1]) {
+            let left = self.axis.x(warp.start_us);
+            let right = self.axis.x(warp.stop_us).max(left + 1.0);
+            let mark = self.mark(warp);
+            if right <= drawn && mark.is_none() {
+                continue;
+            }
+            drawn = right;
+            let end = if right - left > 4.0 { right - 1.0 } else { right };
+            let rect = Rect::from_x_y_ranges(left..=end, y);
+            match self.cycles(warp).filter(|_| rect.width() > 12.0) {
+                Some(cycles) => shares_ui(painter, rect, cycles, self.palette),
+                None => _ = painter.rect_filled(rect, 1.0, self.palette.phase(crate::run::Phase::Profiled)),
+            }
+            if let Some(mark) = mark {
+                painter.rect_stroke(rect, 1.0, Stroke::new(2.0, mark), egui::StrokeKind::Inside);
+            }
+        }
+    }
+
+    /// The colour of a warp that has the picked query, or a selected one.
+    fn mark(&self, warp: &WarpTime) -> Option<Color32> {
+        let record = self.session.record.as_ref()?;
+        let picked = self.session.answered.as_ref().filter(|answered| std::sync::Arc::ptr_eq(&answered.record, record));
+        if picked.is_some_and(|answered| warp.queries.contains(&(answered.query as u32))) {
+            return Some(self.palette.query);
+        }
+        let selected = self.session.selection.queries();
+        let next = selected.partition_point(|&query| query < warp.queries.start);
+        selected.get(next).is_some_and(|query| warp.queries.contains(query)).then_some(self.palette.selected)
+    }
+
+    /// Cycles of a warp's queries by phase.
+    pub(super) fn cycles(&self, warp: &WarpTime) -> Option<[u64; 6]> {
+        let profile = self.record.profile.as_ref()?;
+        let of_queries = profile.cycles.get(warp.queries.start as usize..warp.queries.end as usize)?;
+        let sum = of_queries.iter().fold([0; 6], |sum: [u64; 6], cycles| std::array::from_fn(|phase| sum[phase] + cycles[phase]));
+        (sum.iter().sum::<u64>() > 0).then_some(sum)
+    }
+}
+
+/// A span as the shares of its phases.
+fn shares_ui(painter: &Painter, rect: Rect, cycles: [u64; 6], palette: &Palette) {
+    let total: u64 = cycles.iter().sum();
+    let mut before = 0;
+    for (phase, cycles) in WarpPhase::ALL.into_iter().zip(cycles) {
+        let at = |cycles: u64| rect.left() + rect.width() * (cycles as f64 / total as f64) as f32;
+        let part = at(before)..=at(before + cycles);
+        before += cycles;
+        painter.rect_filled(Rect::from_x_y_ranges(part, rect.y_range()), 0.0, color(phase, palette));
+    }
+}
+
+/// Black or white, whichever is easier to read on a colour.
+fn on(ground: Color32) -> Color32 {
+    if ground.intensity() > 0.5 { Color32::BLACK } else { Color32::WHITE }
+}

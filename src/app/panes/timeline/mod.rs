@@ -1,0 +1,151 @@
+//! Timeline: the phases of a run and, when it was profiled, the warps on their multiprocessors, from the device's own
+//! clock. W and S zoom, A and D move, F shows what is picked.
+
+mod about;
+mod bars;
+mod rows;
+
+use egui::{Align2, FontId, Rangef, Rect, RichText, ScrollArea, Sense, Stroke, Ui, pos2, vec2};
+
+use super::PaneContext;
+use super::timings::inline_swatch_ui;
+use crate::app::commands::{Action, Command};
+use crate::app::format;
+use crate::app::ticks::ticks;
+use crate::app::timeline::{NAMES, TimeAxis, TimelineView};
+use crate::app::tokens::Palette;
+use crate::app::widgets::{command_ui, empty_ui};
+use crate::knn::WarpPhase;
+use crate::run::{RunRecord, Timeline};
+use rows::Row;
+
+/// The height of the times above the tracks.
+const RULER: f32 = 22.0;
+
+/// The pane.
+pub fn timeline_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
+    let (palette, session) = (context.palette, context.session);
+    let Some((record, derived)) = session.record.as_ref().zip(session.derived.as_ref()) else {
+        let next = if session.activity.is_busy() { "It comes when the run is done." } else { "Press Run to see what took its time." };
+        return empty_ui(ui, "No timeline yet", next, palette);
+    };
+    let timeline = &derived.timeline;
+    let mut view = session.timeline.clone();
+    head_ui(ui, record, timeline, &view, context);
+    let pane = ui.available_rect_before_wrap();
+    if pane.width() < NAMES + 40.0 || pane.height() < RULER + 30.0 {
+        return;
+    }
+    let axis = TimeAxis::new(pane, view.shown(timeline));
+    ruler_ui(ui, pane, &axis, palette);
+    ui.advance_cursor_after_rect(Rect::from_min_size(pane.min, vec2(pane.width(), RULER)));
+    let rows = rows::rows(timeline, &view);
+    let height = rows.last().map_or(0.0, |(_, range)| range.max);
+    let scroll = ScrollArea::vertical().id_salt("tracks").auto_shrink(false);
+    scroll.show_viewport(ui, |ui, seen| {
+        let (canvas, response) = ui.allocate_exact_size(vec2(ui.available_width(), height.max(seen.height())), Sense::click_and_drag());
+        response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Canvas, true, "Tracks of the run"));
+        let tracks = Tracks { record, timeline, axis, palette, session, top: canvas.top() };
+        let shown = rows.iter().filter(|(_, range)| range.max >= seen.top() && range.min <= seen.bottom());
+        for &(row, range) in shown {
+            if let Row::Multiprocessor(at) = row {
+                toggle_ui(ui, &tracks, at, range, &mut view);
+            }
+            tracks.row_ui(ui, canvas, row, range);
+        }
+        move_ui(ui, &response, timeline, &axis, &mut view);
+        tracks.point_ui(ui, &response, &rows, context.actions);
+    });
+    if view != session.timeline {
+        context.actions.send(Action::SetTimeline(view));
+    }
+}
+
+/// What is drawn into the tracks, and on what.
+struct Tracks<'a> {
+    record: &'a RunRecord,
+    timeline: &'a Timeline,
+    axis: TimeAxis,
+    palette: &'static Palette,
+    session: &'a crate::app::session::Session,
+    /// Of the first row, on the screen.
+    top: f32,
+}
+
+/// What is shown, and what the colours of warps mean where they are to be seen.
+fn head_ui(ui: &mut Ui, record: &RunRecord, timeline: &Timeline, view: &TimelineView, context: &mut PaneContext<'_>) {
+    let palette = context.palette;
+    ui.horizontal_wrapped(|ui| {
+        let [from, to] = view.shown(timeline);
+        let shown = (to.min(timeline.end_us) - from.max(0.0)).max(0.0) / 1e3;
+        let all = format::millis(timeline.end_us / 1e3);
+        ui.label(if view.window.is_none() { format!("The whole run, {all}") } else { format!("{} of {all}", format::millis(shown)) });
+        for command in [Command::TimelineCloser, Command::TimelineFarther] {
+            command_ui(ui, command, context.actions);
+        }
+        if ui.add_enabled(view.window.is_some(), egui::Button::new("Whole run")).clicked() {
+            context.actions.send(Action::SetTimeline(TimelineView { window: None, ..view.clone() }));
+        }
+        if timeline.multiprocessors.is_empty() {
+            let why = if record.spec.profile {
+                format!("{} has no profile of warps to give.", record.engine)
+            } else {
+                "For warps on their multiprocessors, tick “Profile warps” on the left and run on a GPU.".to_owned()
+            };
+            ui.label(RichText::new(why).color(palette.text_weak).small());
+        } else if !view.open.is_empty() {
+            for phase in WarpPhase::ALL {
+                inline_swatch_ui(ui, bars::color(phase, palette), phase.name());
+            }
+            ui.label(RichText::new("share of a warp's cycles, not their order").color(palette.text_weak).small());
+        }
+    });
+}
+
+/// Times above the tracks, with lines through all of them.
+fn ruler_ui(ui: &Ui, pane: Rect, axis: &TimeAxis, palette: &Palette) {
+    let painter = ui.painter_at(pane);
+    let (from, to) = (axis.window[0], axis.window[1]);
+    // In the unit in which the window's length is a handy number.
+    let (unit, us) = [("s", 1e6), ("ms", 1e3), ("µs", 1.0), ("ns", 1e-3)].into_iter().find(|(_, us)| to - from >= 2.0 * us).unwrap_or(("ns", 1e-3));
+    let (values, decimals) = ticks(from / us, to / us, (axis.range().span() / 80.0) as usize);
+    let font = FontId::proportional(11.0);
+    painter.text(pane.left_top() + vec2(4.0, 4.0), Align2::LEFT_TOP, format!("since the run began, {unit}"), font.clone(), palette.text_weak);
+    for value in values.into_iter().filter(|value| *value >= 0.0) {
+        let x = axis.x(value * us);
+        painter.vline(x, pane.y_range(), Stroke::new(1.0, palette.grid));
+        painter.text(pos2(x, pane.top() + 4.0), Align2::CENTER_TOP, format!("{value:.decimals$}"), font.clone(), palette.text_weak);
+    }
+    painter.hline(pane.x_range(), pane.top() + RULER - 1.0, Stroke::new(1.0, palette.line));
+}
+
+/// The button that opens a multiprocessor's warps.
+fn toggle_ui(ui: &mut Ui, tracks: &Tracks<'_>, at: usize, range: Rangef, view: &mut TimelineView) {
+    let sm = tracks.timeline.multiprocessors[at].sm;
+    let open = view.open.contains(&sm);
+    let left = ui.max_rect().left();
+    let rect = Rect::from_x_y_ranges(left..=left + NAMES - 6.0, Rangef::new(tracks.top + range.min, tracks.top + range.max).shrink(1.0));
+    let text = format!("{} SM {sm}", if open { "⏷" } else { "⏵" });
+    let response = ui.put(rect, egui::Button::new(RichText::new(text).size(12.0)).frame(false));
+    let name = format!("{} the warps of SM {sm}", if open { "Hide" } else { "Show" });
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &name));
+    if response.on_hover_text(&name).clicked() && !view.open.remove(&sm) {
+        view.open.insert(sm);
+    }
+}
+
+/// Moves with the pointer; zooms with Ctrl and the wheel, or two fingers.
+fn move_ui(ui: &Ui, response: &egui::Response, timeline: &Timeline, axis: &TimeAxis, view: &mut TimelineView) {
+    if response.dragged() {
+        view.pan(timeline, -f64::from(response.drag_delta().x / axis.range().span()));
+    }
+    if let Some(pointer) = response.hover_pos() {
+        let (zoom, scroll) = ui.input(|input| (input.zoom_delta(), input.smooth_scroll_delta().x));
+        if zoom != 1.0 {
+            view.zoom(timeline, axis.at(pointer.x), f64::from(zoom));
+        }
+        if scroll != 0.0 {
+            view.pan(timeline, -f64::from(scroll / axis.range().span()));
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! A text that was looked at: how it is delimited, what its columns are called, where its records begin.
+
+use std::io::{BufRead, BufReader, Chain, Cursor, Read};
+
+use flate2::bufread::MultiGzDecoder;
+
+use super::super::input::Input;
+use super::super::sheet::SheetColumn;
+use super::super::{FormatError, GZIP, known_extensions};
+use super::bounded::Bounded;
+use super::cell::{self, Cell};
+use super::dialect::Dialect;
+use super::header;
+use super::records::Records;
+
+/// How much is looked at to find the delimiter and the header.
+const SAMPLE: u64 = 1 << 18;
+/// More columns than anybody searches in; each takes memory of its own.
+const MAX_COLUMNS: usize = 1 << 20;
+
+/// The data records of a text, one at a time.
+pub(super) struct Text<R> {
+    records: Records<R>,
+    line_end: u8,
+    /// For people: what separates, whether there is a header, and gzip.
+    pub format: String,
+    pub columns: Vec<SheetColumn>,
+    /// What of the file is no data, a sentence each.
+    pub skipped: Vec<String>,
+    /// Data records so far, the one at hand included.
+    pub rows: u64,
+    /// Whether the record at hand is one that was not delivered yet.
+    pending: bool,
+}
+
+type Stream<'a> = Chain<Cursor<Vec<u8>>, Box<dyn BufRead + 'a>>;
+
+impl<'a> Text<Stream<'a>> {
+    /// Looks at a text and stops before its first data record.
+    pub fn open(input: &Input<'a>) -> Result<Self, FormatError> {
+        let io = |why| input.io(why);
+        let (mut stream, gzip) = open(input)?;
+        let mut sample = Vec::new();
+        stream.by_ref().take(SAMPLE).read_to_end(&mut sample).map_err(io)?;
+        check_encoding(&sample, input)?;
+        if sample.trim_ascii().is_empty() {
+            return Err(input.malformed("nothing to read", "the file is blank"));
+        }
+        let name = input.path().to_string_lossy().to_lowercase();
+        let tabs = name.strip_suffix(".gz").unwrap_or(&name).ends_with(".tsv");
+        let dialect = Dialect::detect(&sample, (sample.len() as u64) < SAMPLE, tabs);
+        let header = header::detect(Records::new(&sample[..], &dialect), &dialect).map_err(io)?;
+        let mut records = Records::new(Cursor::new(sample).chain(stream), &dialect);
+
+        let mut skipped = Vec::new();
+        let mut found = records.advance().map_err(io)?;
+        if found && dialect.counted {
+            skipped.push(format!("the first line, `{}`, was not read: it counts the rows", cell::text(records.field(0))));
+            found = records.advance().map_err(io)?;
+        }
+        if !found {
+            return Err(input.malformed("nothing to read", "there are only comments"));
+        }
+        let width = records.len();
+        if width > MAX_COLUMNS {
+            return Err(input.unsupported(format!("{width} columns"), format!("the most that are read are {MAX_COLUMNS}; is the table transposed?")));
+        }
+        let names = || (0..width).map(|at| cell::text(records.field(at))).collect();
+        if header && (0..width).any(|at| matches!(Cell::parse(records.field(at)), Cell::Number(_))) {
+            skipped.push("the first line was taken as a header, though some of its names are numbers".to_owned());
+        }
+        let columns = named(if header { Some(names()) } else { dialect.commented_names(width) }, width);
+        let header_name = if header { "header" } else { "no header" };
+        let format = format!("delimited text, {}, {header_name}{}", dialect.name(), if gzip { ", gzip" } else { "" });
+        Ok(Self { records, line_end: dialect.line_end, format, columns, skipped, rows: 0, pending: !header })
+    }
+}
+
+impl<R: BufRead> Text<R> {
+    /// Goes to the next data record; false at the end.
+    ///
+    /// # Errors
+    /// [`FormatError::Malformed`] for a record of another width.
+    pub fn advance(&mut self, input: &Input<'_>) -> Result<bool, FormatError> {
+        loop {
+            if !std::mem::take(&mut self.pending) && !self.records.advance().map_err(|why| input.io(why))? {
+                return Ok(false);
+            }
+            if self.records.len() == self.columns.len() {
+                self.rows += 1;
+                return Ok(true);
+            }
+            if !self.records.is_blank() {
+                let what = format!("line {}, record {}", self.line(input)?, self.rows);
+                return Err(input.malformed(what, format!("fields: {} where there should be {}", self.records.len(), self.columns.len())));
+            }
+        }
+    }
+
+    /// A field of the record at hand.
+    pub fn field(&self, at: usize) -> &[u8] {
+        self.records.field(at)
+    }
+
+    /// The 1-based line of the record at hand, for which the text is read again.
+    pub fn line(&self, input: &Input<'_>) -> Result<u64, FormatError> {
+        line_of(self.records.start(), self.line_end, input)
+    }
+}
+
+/// The text without gzip and byte order mark, and whether there was gzip.
+fn open<'a>(input: &Input<'a>) -> Result<(Box<dyn BufRead + 'a>, bool), FormatError> {
+    let mut file = input.open()?;
+    let gzip = file.fill_buf().map_err(|why| input.io(why))?.starts_with(GZIP);
+    let mut stream: Box<dyn BufRead + 'a> =
+        if gzip { Box::new(BufReader::with_capacity(1 << 17, Bounded::new(MultiGzDecoder::new(file), input.size()))) } else { Box::new(file) };
+    if stream.fill_buf().map_err(|why| input.io(why))?.starts_with(b"\xef\xbb\xbf") {
+        stream.consume(3);
+    }
+    Ok((stream, gzip))
+}
+
+/// Text is bytes without NUL; UTF-16 is full of them.
+fn check_encoding(sample: &[u8], input: &Input<'_>) -> Result<(), FormatError> {
+    if sample.starts_with(b"\xff\xfe") || sample.starts_with(b"\xfe\xff") {
+        return Err(input.unsupported("UTF-16 text is not read", "save it as UTF-8"));
+    }
+    if sample.contains(&0) {
+        return Err(input.malformed("not text", format!("there are NUL bytes in it; {}", known_extensions())));
+    }
+    Ok(())
+}
+
+/// Names what has no name: all columns as [`crate::cloud::Column::unnamed`] does, single ones by their index.
+fn named(names: Option<Vec<String>>, width: usize) -> Vec<SheetColumn> {
+    match names {
+        None => SheetColumn::unnamed(width),
+        Some(names) => {
+            let name = |(at, name): (usize, String)| {
+                // CloudCompare writes its header as a comment of its own kind.
+                let name = if at == 0 { name.trim_start_matches('/').trim_start().to_owned() } else { name };
+                SheetColumn::numeric(if name.is_empty() { format!("d{at}") } else { name })
+            };
+            names.into_iter().enumerate().map(name).collect()
+        }
+    }
+}
+
+/// The 1-based line of the record that begins at or, with blank lines and comments between, after a byte of the text.
+fn line_of(start: u64, line_end: u8, input: &Input<'_>) -> Result<u64, FormatError> {
+    let (mut stream, _) = open(input)?;
+    let mut before = 0;
+    let mut line = 0;
+    let mut text = Vec::new();
+    loop {
+        text.clear();
+        let count = stream.read_until(line_end, &mut text).map_err(|why| input.io(why))?;
+        line += 1;
+        before += count as u64;
+        let skipped = text.trim_ascii().is_empty() || text.starts_with(b"#");
+        if count == 0 || before > start && !skipped {
+            return Ok(line);
+        }
+    }
+}

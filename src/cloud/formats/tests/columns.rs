@@ -1,0 +1,112 @@
+//! One column of all records, and all columns of a few, of every format.
+
+use super::*;
+
+impl Sample {
+    fn column(&self, name: &str) -> Result<ColumnData, String> {
+        column(&self.path, name, &Silent).map_err(|why| why.to_string())
+    }
+
+    #[track_caller]
+    fn numbers(&self, name: &str) -> Vec<f64> {
+        match self.column(name).unwrap() {
+            ColumnData::Numbers(numbers) => numbers,
+            ColumnData::Categories { names, .. } => panic!("{name} has categories {names:?}"),
+        }
+    }
+}
+
+#[test]
+fn numbers_and_categories_of_a_text() {
+    let sample = Sample::new("a.csv", "x,city,y,late,none\n1,Ulm,5,7,\n,Köln,6,8,NA\ninf,Ulm,7,9z,\n4,,8,,\n");
+    assert_values(&sample.numbers("X"), &[1.0, f64::NAN, f64::INFINITY, 4.0]);
+    assert_values(&sample.numbers("2"), &[5.0, 6.0, 7.0, 8.0]);
+    assert_values(&sample.numbers("none"), &[f64::NAN; 4]);
+    let categories = |given: &[&str], codes: &[u32]| Ok(ColumnData::Categories { names: names(given), codes: codes.to_vec() });
+    assert_eq!(sample.column("city"), categories(&["Ulm", "Köln", ""], &[0, 1, 0, 2]));
+    // What turns to text late is text from the beginning.
+    assert_eq!(sample.column("late"), categories(&["7", "8", "9z", ""], &[0, 1, 2, 3]));
+    let error = sample.column("town").unwrap_err();
+    assert!(error.starts_with("column `town`: there is none; there are 0 `x`, 1 `city`"), "{error}");
+}
+
+#[test]
+fn too_many_texts_are_refused() {
+    let rows = |count: usize| (0..count).map(|at| format!("{at},n{at}\n")).collect::<String>();
+    let most = Sample::new("a.csv", rows(MAX_CATEGORIES)).column("1").unwrap();
+    assert!(matches!(most, ColumnData::Categories { names, .. } if names.len() == MAX_CATEGORIES));
+    let error = Sample::new("a.csv", rows(MAX_CATEGORIES + 1)).column("1").unwrap_err();
+    assert!(error.starts_with("column `y`: it has more than 65536 different texts"), "{error}");
+}
+
+#[test]
+fn a_scan_has_all_its_fields() {
+    for (format, compressed) in [(0, false), (1, true), (3, false), (3, true), (6, true), (7, false), (7, true)] {
+        let sample = Sample::new(if compressed { "a.laz" } else { "a.las" }, las::scan(format, compressed, 9000));
+        let counted: Vec<f64> = (0..9000).map(f64::from).collect();
+        assert_eq!(sample.numbers("intensity"), counted, "format {format}, compressed {compressed}");
+        assert_eq!(sample.numbers("number_of_returns"), vec![1.0; 9000]);
+        if format != 0 {
+            assert_eq!(sample.numbers("gps_time"), counted.iter().map(|at| at * 0.1).collect::<Vec<_>>());
+        }
+        if [3, 7].contains(&format) {
+            assert_eq!((sample.numbers("blue"), sample.numbers("red")[8999]), (counted, 1.0));
+        }
+        assert_eq!(sample.table("").0, names(&["x", "y", "z"]));
+    }
+}
+
+/// The cells of records, with those of a sheet of everything where the two must agree.
+#[track_caller]
+fn records_of(sample: &Sample, wanted: &[u64]) -> Vec<Vec<Cell>> {
+    let found = records(&sample.path, wanted, &Silent).unwrap();
+    let sheet = open(&sample.path, &Silent).unwrap();
+    assert_eq!(found.columns, sheet.columns.iter().map(|column| column.name.clone()).collect::<Vec<_>>());
+    if sheet.kept.len() == sheet.columns.len() {
+        let whole = sheet.records(wanted).unwrap();
+        assert_eq!(found.rows, whole.rows);
+    }
+    let rows = sheet.rows;
+    let error = records(&sample.path, &[0, rows], &Silent).unwrap_err().to_string();
+    assert!(error.starts_with(&format!("record {rows}: there are {rows} records: ")), "{error}");
+    found.rows
+}
+
+#[test]
+fn records_of_every_format() {
+    let numbers = |values: &[f64]| values.iter().map(|&value| Cell::Number(value)).collect::<Vec<_>>();
+    let floats: Vec<u8> = (0..15u8).flat_map(|at| f32::from(at).to_le_bytes()).collect();
+    let wanted = [4, 0, 4, 2];
+    let rows = [[12.0, 13.0, 14.0], [0.0, 1.0, 2.0], [12.0, 13.0, 14.0], [6.0, 7.0, 8.0]].map(|row| numbers(&row));
+    assert_eq!(records_of(&Sample::new("a.npy", npy::npy("<f4", false, "(5, 3)", &floats)), &wanted), rows);
+    let packed = npz::npz(&[("a.npy", npy::npy("<f4", false, "(5, 3)", &floats))]);
+    assert_eq!(records_of(&Sample::new("a.npz", packed), &wanted), rows);
+    let by_column = records_of(&Sample::new("a.npy", npy::npy("<f4", true, "(5, 3)", &floats)), &wanted);
+    assert_eq!(by_column[0], numbers(&[4.0, 9.0, 14.0]));
+    let texmex: Vec<u8> = floats.chunks(12).flat_map(|row| [&3i32.to_le_bytes()[..], row].concat()).collect();
+    assert_eq!(records_of(&Sample::new("a.fvecs", texmex), &wanted), rows);
+    assert_eq!(records_of(&Sample::new("a.fbin", [&5u32.to_le_bytes()[..], &3u32.to_le_bytes(), &floats].concat()), &wanted), rows);
+    let header = "ply\nformat FORMAT 1.0\nelement face 2\nproperty list uchar uchar l\nelement vertex 5\nproperty float x\nproperty float y\nproperty float z\nend_header\n";
+    let binary = [header.replace("FORMAT", "binary_little_endian").as_bytes(), &[1, 7, 2, 7, 7], &floats].concat();
+    assert_eq!(records_of(&Sample::new("a.ply", binary), &wanted), rows);
+    let text: String = (0..5).map(|row| format!("{} {} {}\n", 3 * row, 3 * row + 1, 3 * row + 2)).collect();
+    let ascii = header.replace("FORMAT", "ascii").replace("face 2", "face 0") + &text;
+    assert_eq!(records_of(&Sample::new("a.ply", ascii), &wanted), rows);
+    assert_eq!(records_of(&Sample::new("a.txt", text), &wanted), rows);
+    for (format, compressed) in [(3, false), (1, true), (7, true)] {
+        let sample = Sample::new("a.las", las::scan(format, compressed, 60_000));
+        let found = records_of(&sample, &[59_999, 3, 8192]);
+        assert_eq!(found.iter().map(|row| row[3].clone()).collect::<Vec<_>>(), numbers(&[59_999.0, 3.0, 8192.0]));
+    }
+}
+
+#[test]
+fn records_of_a_text_are_cells() {
+    let sample = Sample::new("a.csv", "x,city\n1,\"Ulm, \"\n# no\n\n,b\nNaN,3\n");
+    let found = records_of(&sample, &[2, 0, 1]);
+    assert_eq!(found[0], [Cell::Missing, Cell::Number(3.0)]);
+    assert_eq!(found[1], [Cell::Number(1.0), Cell::Text("Ulm,".to_owned())]);
+    assert_eq!(found[2], [Cell::Missing, Cell::Text("b".to_owned())]);
+    assert_eq!(serde_json::to_string(&found[1]).unwrap(), "[1.0,\"Ulm,\"]");
+    assert_eq!(records(&sample.path, &[], &Silent).unwrap().rows.len(), 0);
+}

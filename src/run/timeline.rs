@@ -1,0 +1,221 @@
+//! A run laid out in time: what the host timed and, when the run was profiled, every warp on its multiprocessor.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use super::{Phase, RunRecord};
+
+/// See the module. Times are microseconds since the run began.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Timeline {
+    /// What the host timed, a track for each phase that occurred, in the order of a run.
+    pub phases: Vec<PhaseTrack>,
+    /// Where the warps of the profiled build ran, ascending; none without a profile.
+    pub multiprocessors: Vec<Multiprocessor>,
+    /// When the last span ends.
+    pub end_us: f64,
+}
+
+/// All spans of one phase, in the order in which they began.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PhaseTrack {
+    /// Which.
+    pub phase: Phase,
+    /// Chunks of queries, or the one time that it was done.
+    pub spans: Vec<PhaseSpan>,
+}
+
+/// A timed piece.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PhaseSpan {
+    /// By the host's clock.
+    pub start_us: f64,
+    /// The start, and as long as the device says it took.
+    pub stop_us: f64,
+    /// The repeat, from 0.
+    pub repeat: u32,
+    /// The chunk of queries within the repeat, from 0.
+    pub chunk: u32,
+}
+
+/// The warps of one multiprocessor.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Multiprocessor {
+    /// Its number.
+    pub sm: u32,
+    /// Warps one after the other: those of a track do not overlap, and each warp is on the first track that was free.
+    pub tracks: Vec<Vec<WarpTime>>,
+    /// When warps began, ascending.
+    starts: Vec<f64>,
+    /// When they ended, ascending.
+    stops: Vec<f64>,
+}
+
+/// A warp's time with its queries.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WarpTime {
+    /// By the device's clock, of which the first span is laid where the host began the profiled pass.
+    pub start_us: f64,
+    /// Likewise; of the last of its queries.
+    pub stop_us: f64,
+    /// Queries of the run: a warp may own several, which are neighbours and began together.
+    pub queries: Range<u32>,
+    /// The warp's slot on the multiprocessor.
+    pub warp: u32,
+}
+
+impl Timeline {
+    /// Lays a run out.
+    pub fn of(record: &RunRecord) -> Self {
+        let mut tracks: BTreeMap<Phase, Vec<PhaseSpan>> = BTreeMap::new();
+        for sample in &record.samples {
+            let start_us = sample.start_ms * 1e3;
+            let span = PhaseSpan { start_us, stop_us: start_us + sample.duration_ms * 1e3, repeat: sample.repeat, chunk: sample.chunk };
+            tracks.entry(sample.phase).or_default().push(span);
+        }
+        let phases: Vec<PhaseTrack> = tracks
+            .into_iter()
+            .map(|(phase, mut spans)| {
+                spans.sort_by(|a, b| a.start_us.total_cmp(&b.start_us));
+                PhaseTrack { phase, spans }
+            })
+            .collect();
+        let multiprocessors = multiprocessors(record, &phases);
+        let of_phases = phases.iter().flat_map(|track| &track.spans).map(|span| span.stop_us);
+        let of_warps = multiprocessors.iter().filter_map(|multiprocessor| multiprocessor.stops.last().copied());
+        Self { end_us: of_phases.chain(of_warps).fold(0.0, f64::max), phases, multiprocessors }
+    }
+
+    /// The most warps that any multiprocessor had at a time.
+    pub fn most_warps(&self) -> usize {
+        self.multiprocessors.iter().map(|multiprocessor| multiprocessor.tracks.len()).max().unwrap_or(0)
+    }
+
+    /// Where a query's warp is: the place in [`Self::multiprocessors`], the track and the place on it.
+    pub fn place_of(&self, query: u32) -> Option<(usize, usize, usize)> {
+        self.multiprocessors.iter().enumerate().find_map(|(at, multiprocessor)| {
+            let tracks = multiprocessor.tracks.iter().enumerate();
+            tracks.filter_map(|(track, warps)| Some((at, track, warps.iter().position(|warp| warp.queries.contains(&query))?))).next()
+        })
+    }
+}
+
+impl Multiprocessor {
+    /// How many warps have begun and not ended.
+    pub fn active(&self, at_us: f64) -> usize {
+        let before = |times: &[f64]| times.partition_point(|&time| time <= at_us);
+        before(&self.starts) - before(&self.stops)
+    }
+
+    /// When its first warp began and its last one ended.
+    pub fn extent_us(&self) -> Option<[f64; 2]> {
+        Some([*self.starts.first()?, *self.stops.last()?])
+    }
+
+    fn push(&mut self, warp: WarpTime) {
+        let free = |track: &Vec<WarpTime>| track.last().is_none_or(|last| last.stop_us <= warp.start_us);
+        let track = self.tracks.iter().position(free).unwrap_or_else(|| {
+            self.tracks.push(Vec::new());
+            self.tracks.len() - 1
+        });
+        self.starts.push(warp.start_us);
+        self.stops.push(warp.stop_us);
+        self.tracks[track].push(warp);
+    }
+}
+
+fn multiprocessors(record: &RunRecord, phases: &[PhaseTrack]) -> Vec<Multiprocessor> {
+    let spans = record.profile.as_ref().map_or(&[][..], |profile| &profile.spans);
+    let Some(first_ns) = spans.iter().map(|span| span.start_ns).min() else { return Vec::new() };
+    let profiled = phases.iter().find(|track| track.phase == Phase::Profiled);
+    let began_us = profiled.and_then(|track| track.spans.first()).map_or(0.0, |span| span.start_us);
+    let at_us = |ns: u64| began_us + (ns - first_ns) as f64 / 1e3;
+    let queries: Vec<u32> = (0..spans.len() as u32).collect();
+    let of_one_warp = |&a: &u32, &b: &u32| {
+        let (a, b) = (&spans[a as usize], &spans[b as usize]);
+        (a.start_ns, a.sm, a.warp) == (b.start_ns, b.sm, b.warp)
+    };
+    let mut warps: Vec<(u32, WarpTime)> = queries
+        .chunk_by(of_one_warp)
+        .map(|queries| {
+            let (first, last) = (queries[0], queries[queries.len() - 1]);
+            let span = &spans[first as usize];
+            let stop_ns = queries.iter().map(|&query| spans[query as usize].stop_ns).max().unwrap_or(0).max(span.start_ns);
+            let time = WarpTime { start_us: at_us(span.start_ns), stop_us: at_us(stop_ns), queries: first..last + 1, warp: span.warp };
+            (span.sm, time)
+        })
+        .collect();
+    warps.sort_by(|(_, a), (_, b)| a.start_us.total_cmp(&b.start_us));
+    let mut by_sm: BTreeMap<u32, Multiprocessor> = BTreeMap::new();
+    for (sm, warp) in warps {
+        by_sm.entry(sm).or_insert_with(|| Multiprocessor { sm, ..Multiprocessor::default() }).push(warp);
+    }
+    let mut multiprocessors: Vec<Multiprocessor> = by_sm.into_values().collect();
+    for multiprocessor in &mut multiprocessors {
+        multiprocessor.stops.sort_by(f64::total_cmp);
+    }
+    multiprocessors
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::super::testing::{Plain, Script, spec, squares};
+    use super::super::{RunSpec, execute};
+    use super::*;
+    use crate::knn::{EngineKind, Profile, WarpSpan};
+
+    fn record(spans: Vec<WarpSpan>) -> RunRecord {
+        let mut engine = Plain { kind: EngineKind::Lockstep, script: Script::default() };
+        let spec = RunSpec { profile: true, ..spec() };
+        let mut record = execute(&spec, &squares(spans.len()), None, &mut engine, &mut |_, _| true).unwrap();
+        record.profile = Some(Profile { cycles: Vec::new(), spans });
+        record
+    }
+
+    fn span(start_ns: u64, stop_ns: u64, sm: u32, warp: u32) -> WarpSpan {
+        WarpSpan { start_ns, stop_ns, sm, warp }
+    }
+
+    #[test]
+    fn phases_follow_the_samples() {
+        let record = record(vec![span(0, 1, 0, 0)]);
+        let timeline = Timeline::of(&record);
+        let count: usize = timeline.phases.iter().map(|track| track.spans.len()).sum();
+        assert_eq!(count, record.samples.len());
+        for sample in &record.samples {
+            let track = timeline.phases.iter().find(|track| track.phase == sample.phase).expect("its track");
+            let span = track.spans.iter().find(|span| (span.repeat, span.chunk) == (sample.repeat, sample.chunk)).expect("its span");
+            assert_eq!(span.start_us, sample.start_ms * 1e3);
+            assert!((span.stop_us - span.start_us - sample.duration_ms * 1e3).abs() < 1e-9);
+            assert!(span.stop_us <= timeline.end_us);
+        }
+    }
+
+    #[test]
+    fn warps_take_the_first_free_track_and_own_their_queries() {
+        // Queries 0 and 1 are of one warp; 2 runs beside it; 3 follows 2 on its track; 4 is on another multiprocessor.
+        let spans = vec![span(100, 300, 1, 0), span(100, 400, 1, 0), span(150, 250, 1, 1), span(250, 500, 1, 1), span(120, 900, 0, 0)];
+        let timeline = Timeline::of(&record(spans));
+        let [other, first] = &timeline.multiprocessors[..] else { panic!("{:?}", timeline.multiprocessors) };
+        assert_eq!((other.sm, first.sm), (0, 1));
+        let queries: Vec<Vec<_>> = first.tracks.iter().map(|track| track.iter().map(|warp| warp.queries.clone()).collect()).collect();
+        assert_eq!(queries, [vec![0..2], vec![2..3, 3..4]]);
+        let began = timeline.phases.iter().find(|track| track.phase == Phase::Profiled).expect("it was profiled").spans[0].start_us;
+        let warp = &first.tracks[0][0];
+        assert!((warp.start_us - began).abs() < 1e-6 && (warp.stop_us - began - 0.3).abs() < 1e-6, "the later of its queries ends it");
+        assert_eq!(timeline.most_warps(), 2);
+        assert_eq!([0.02, 0.06, 0.16, 0.35, 0.45].map(|us| first.active(began + us)), [1, 2, 2, 1, 0]);
+        assert_eq!(timeline.place_of(3), Some((1, 1, 1)));
+        assert_eq!(timeline.place_of(9), None);
+    }
+
+    #[test]
+    fn without_a_profile_there_are_no_multiprocessors() {
+        let mut record = record(vec![span(0, 1, 0, 0)]);
+        record.profile = None;
+        let timeline = Timeline::of(&Arc::new(record));
+        assert!(timeline.multiprocessors.is_empty() && timeline.most_warps() == 0 && timeline.end_us > 0.0);
+    }
+}

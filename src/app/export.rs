@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use super::lesson::{LessonFile, RangeDraft};
 use super::log::Entry;
+use super::runs::{Compared, Saved};
 use super::session::Answered;
 use super::state::PaneKind;
 use crate::cloud::PointCloud;
 use crate::export::{tables, write};
-use crate::run::RunRecord;
+use crate::run::{RunFile, RunRecord};
 
 /// What is exported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +26,8 @@ pub enum ExportKind {
     Window,
     /// Something of the lesson with this number.
     Lesson(LessonFile, u32),
+    /// Runs as a recording.
+    Recording(Saved),
 }
 
 impl ExportKind {
@@ -35,6 +38,7 @@ impl ExportKind {
             Self::Picture(pane) => format!("Save a picture of {}", pane.title()),
             Self::Trace => "Export the timeline as a trace".to_owned(),
             Self::Window => "Save a picture of the window".to_owned(),
+            Self::Recording(which) => format!("Save a recording: {}", which.text().trim_end_matches('…').to_lowercase()),
             Self::Lesson(file, number) => format!("Lesson {number}: {}", file.text().trim_end_matches('…')),
         }
     }
@@ -47,6 +51,8 @@ impl ExportKind {
             Self::Trace => "trace.json".to_owned(),
             Self::Window => "warpscope.png".to_owned(),
             Self::Lesson(file, number) => file.default_name(number),
+            Self::Recording(Saved::Shown) => "run.warpscope".to_owned(),
+            Self::Recording(_) => "runs.warpscope".to_owned(),
         }
     }
 }
@@ -91,6 +97,10 @@ pub enum PaneData {
     Merges(Arc<RunRecord>),
     /// The convergence history per query.
     Convergence(Arc<RunRecord>),
+    /// Two runs side by side.
+    Comparison(Arc<Compared>),
+    /// The list of runs: names, whether they are pinned, and what they are.
+    Runs(Vec<(String, bool, RunFile)>),
     /// What was said.
     Log(Vec<Entry>),
 }
@@ -109,6 +119,8 @@ impl PaneData {
             Self::Trace(record) => crate::export::trace(record, to),
             Self::Merges(record) => tables::merges(record, to),
             Self::Convergence(record) => tables::convergence(record, to),
+            Self::Comparison(compared) => crate::export::comparison(&compared.comparison, to),
+            Self::Runs(runs) => crate::export::runs(runs.iter().map(|(name, pinned, run)| (name.as_str(), *pinned, run)), to),
             Self::Log(entries) => log(entries, to),
         }
     }

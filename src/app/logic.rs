@@ -20,6 +20,7 @@ impl App {
             self.event(event);
         }
         self.poll_loading();
+        self.poll_opening();
         self.poll_selecting();
         while let Some(message) = self.handles.try_recv() {
             self.message(message);
@@ -83,6 +84,12 @@ impl App {
             record.spec.repeats,
             summary.distances_per_second.map_or_else(String::new, |rate| format!(", {}", format::distances_per_second(rate))),
         ));
+        self.keep_run(&record);
+        self.show_run(record);
+    }
+
+    /// Shows a run, over the cloud that is shown.
+    pub(super) fn show_run(&mut self, record: Arc<RunRecord>) {
         let asked = Arc::clone(&record);
         self.handles.spawn("derive", move || {
             let derived = Derived::of(&asked);
@@ -189,6 +196,7 @@ impl App {
                     self.session.theory = Some(curve);
                 }
             }
+            Message::Compared(compared) => self.take_comparison(compared),
             Message::Columns(columns) => self.session.columns = Some(columns),
             Message::DataPath(Some(path)) => self.open(&path),
             Message::DataPath(None) => {
@@ -238,7 +246,7 @@ impl App {
                 let pixel = |points: f32| points.round().max(0.0) as usize;
                 Some([pixel(rect.min.x), pixel(rect.min.y), pixel(rect.width()), pixel(rect.height())])
             }
-            ExportKind::Window | ExportKind::Data(_) | ExportKind::Trace | ExportKind::Lesson(..) => None,
+            ExportKind::Window | ExportKind::Data(_) | ExportKind::Trace | ExportKind::Lesson(..) | ExportKind::Recording(_) => None,
         };
         self.handles.save(move || export::write_png(&pending.path, &picture, crop));
     }

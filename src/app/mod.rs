@@ -7,6 +7,7 @@
 //! | `selection` | rows and queries that every pane highlights |
 //! | `scene` | what is drawn for a cloud: itself, or its projection |
 //! | `color` | numbers of points as colours |
+//! | [`runs`] | what was run and opened, and two of them compared |
 //! | `handles` | threads and GPU objects |
 //! | `logic` | takes in what threads say; draws nothing |
 //! | [`commands`] | what can be asked for: one enum feeds menus, shortcuts and the sheet |
@@ -32,6 +33,7 @@ mod log;
 mod logic;
 mod panels;
 mod panes;
+pub mod runs;
 mod scene;
 mod selection;
 pub mod session;
@@ -173,7 +175,7 @@ impl App {
 
     /// Whether a load, a run or the recording of a lesson goes on.
     pub fn is_busy(&self) -> bool {
-        self.handles.loading.is_some() || self.handles.running.is_some() || self.handles.recording.is_some()
+        self.handles.loading.is_some() || self.handles.running.is_some() || self.handles.recording.is_some() || self.handles.opening.is_some()
     }
 
     /// Asks for something, as a pane would.

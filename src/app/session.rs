@@ -7,6 +7,7 @@ use super::derived::{Derived, TheoryCurve};
 use super::export::ExportDialog;
 use super::lesson::LessonSession;
 use super::log::Log;
+use super::runs::RunList;
 use super::scene::Scene;
 use super::selection::{Facts, Hovered, Selection};
 use super::timeline::TimelineView;
@@ -145,6 +146,8 @@ pub struct Session {
     pub derived: Option<Arc<Derived>>,
     /// Which part of the record's time Timeline shows.
     pub timeline: TimelineView,
+    /// What was run and opened.
+    pub runs: RunList,
     /// What the pointer chose.
     pub picked: Option<Picked>,
     /// Its answer, once it is there.

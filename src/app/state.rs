@@ -6,6 +6,7 @@ use strum::VariantArray;
 
 use super::draft::Draft;
 use super::lesson::LessonView;
+use super::runs::RunsView;
 use super::tokens::Look;
 
 /// A pane of the centre.
@@ -25,6 +26,8 @@ pub enum PaneKind {
     Merges,
     /// `max_distance` over points seen.
     Convergence,
+    /// What was run and opened, and two of them side by side.
+    Runs,
     /// Everything that was said.
     Log,
 }
@@ -43,6 +46,7 @@ impl PaneKind {
             Self::Timeline => "Timeline",
             Self::Merges => "Merges",
             Self::Convergence => "Convergence",
+            Self::Runs => "Runs",
             Self::Log => "Log",
         }
     }
@@ -57,6 +61,7 @@ impl PaneKind {
             Self::Timeline => "timeline",
             Self::Merges => "merges",
             Self::Convergence => "convergence",
+            Self::Runs => "runs",
             Self::Log => "log",
         }
     }
@@ -147,6 +152,8 @@ pub struct State {
     pub space: SpaceView,
     /// Convergence's view.
     pub convergence: ConvergenceView,
+    /// What Runs shows.
+    pub runs: RunsView,
     /// The centre's tiles.
     pub tree: Tree<PaneKind>,
     /// Light, dark, ….
@@ -168,6 +175,7 @@ impl Default for State {
             plane: PlaneView::default(),
             space: SpaceView::default(),
             convergence: ConvergenceView::default(),
+            runs: RunsView::default(),
             tree: default_layout(),
             look: Look::default(),
             scale: 1.0,
@@ -190,7 +198,7 @@ pub fn default_layout() -> Tree<PaneKind> {
     };
     let views = tabs(&[PaneKind::Plane, PaneKind::Space]);
     let how = tabs(&[PaneKind::Convergence, PaneKind::Merges, PaneKind::Neighbors]);
-    let time = tabs(&[PaneKind::Timings, PaneKind::Timeline, PaneKind::Log]);
+    let time = tabs(&[PaneKind::Timings, PaneKind::Timeline, PaneKind::Runs, PaneKind::Log]);
     let right = tiles.insert_vertical_tile(vec![how, time]);
     let mut linear = Linear::new(LinearDir::Horizontal, vec![views, right]);
     linear.shares.set_share(views, 1.25);

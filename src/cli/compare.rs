@@ -49,7 +49,7 @@ fn table(comparison: &Comparison) -> String {
             text::time(phase.b.median),
             half(&phase.b),
             phase.b.repeats.to_string(),
-            delta(phase.delta_ms),
+            text::difference(phase.delta_ms),
             phase.ratio.map_or_else(|| "–".to_owned(), |ratio| format!("{}×", text::significant(ratio))),
             phase.verdict().text().to_owned(),
         ]);
@@ -65,10 +65,4 @@ fn table(comparison: &Comparison) -> String {
         out.extend(comparison.differences.iter().map(|difference| format!("  {difference}\n")));
     }
     out
-}
-
-/// With its sign.
-fn delta(milliseconds: f64) -> String {
-    let sign = if milliseconds < 0.0 { "−" } else { "+" };
-    format!("{sign}{}", text::time(milliseconds.abs()))
 }

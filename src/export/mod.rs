@@ -6,6 +6,7 @@
 //! between unit vectors.
 
 mod atomic;
+mod comparison;
 mod folder;
 pub mod lesson;
 mod neighbors;
@@ -17,6 +18,7 @@ mod trace;
 use std::path::{Path, PathBuf};
 
 pub use atomic::{check, write};
+pub use comparison::{comparison, runs};
 pub use folder::{MadeFolder, check_folder, folder};
 pub use neighbors::{NeighborFormat, neighbors};
 pub use recording::recording;

@@ -38,6 +38,7 @@ pub enum Command {
     ShowTimeline,
     ShowMerges,
     ShowConvergence,
+    ShowRuns,
     ShowLog,
     TimelineCloser,
     TimelineFarther,
@@ -146,7 +147,12 @@ impl Command {
     fn entry(self) -> Entry {
         use Mode::{Both, Explorer, Lesson};
         match self {
-            Self::Open => entry(Both, Some((COMMAND, Key::O)), "Open…", "Choose a file of points: text, .npy, .npz, .fvecs, .fbin, PLY, LAS or LAZ."),
+            Self::Open => entry(
+                Both,
+                Some((COMMAND, Key::O)),
+                "Open…",
+                "Choose a file of points: text, .npy, .npz, .fvecs, .fbin, PLY, LAS or LAZ; or a recording.",
+            ),
             Self::SaveWindow => entry(Both, Some((COMMAND_SHIFT, Key::S)), "Save picture of the window…", "Write the whole window to a PNG file."),
             Self::Quit => entry(Both, Some((COMMAND, Key::Q)), "Quit", "Close the window; settings are kept."),
             Self::Run => entry(Explorer, Some((COMMAND, Key::Enter)), "Run", "Answer the problem on the left."),
@@ -206,6 +212,7 @@ impl Command {
             Self::TimelineFarther => entry(Explorer, Some((PLAIN, Key::S)), "Farther in time", "Timeline shows twice as long."),
             Self::TimelineEarlier => entry(Explorer, Some((PLAIN, Key::A)), "Earlier", "Timeline moves towards the run's begin."),
             Self::TimelineLater => entry(Explorer, Some((PLAIN, Key::D)), "Later", "Timeline moves towards the run's end."),
+            Self::ShowRuns => entry(Explorer, Some((COMMAND, Key::Num9)), "Show Runs", "What was run and opened, and two of them side by side."),
             Self::ShowLog => entry(Explorer, Some((COMMAND, Key::Num7)), "Show Log", "Everything that was said."),
             Self::Lesson => entry(
                 Both,
@@ -296,6 +303,7 @@ impl Command {
             PaneKind::Timeline => Self::ShowTimeline,
             PaneKind::Merges => Self::ShowMerges,
             PaneKind::Convergence => Self::ShowConvergence,
+            PaneKind::Runs => Self::ShowRuns,
             PaneKind::Log => Self::ShowLog,
         }
     }

@@ -11,6 +11,7 @@ use egui::{Key, Modifiers};
 use super::draft::Draft;
 use super::export::{ExportDialog, ExportKind};
 use super::lesson::LessonAction;
+use super::runs::RunsAction;
 use super::selection::SelectAction;
 use super::state::{ConvergenceView, PlaneView, SpaceView};
 use super::timeline::TimelineView;
@@ -61,11 +62,19 @@ pub enum Action {
     CloseShortcuts,
     /// Something of the lesson.
     Lesson(LessonAction),
+    /// Something of the list of runs.
+    Runs(RunsAction),
 }
 
 impl From<Command> for Action {
     fn from(command: Command) -> Self {
         Self::Command(command)
+    }
+}
+
+impl From<RunsAction> for Action {
+    fn from(action: RunsAction) -> Self {
+        Self::Runs(action)
     }
 }
 

@@ -56,12 +56,12 @@ pub fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, height: f32) {
 fn row_ui(row: &mut TableRow<'_, '_>, run: &KeptRun, beside: [Option<RunId>; 2], runs: &RunList, palette: &Palette, actions: &mut Actions) {
     row.col(|ui| choose_ui(ui, run, runs, palette, actions));
     row.col(|ui| {
-        let mark = if run.pinned { RichText::new("★").color(palette.accent) } else { RichText::new("☆").color(palette.text_weak) };
-        let response = ui.add(Button::new(mark).frame(false)).on_hover_text("A pinned run stays when the list gets long.");
-        let (name, pinned) = (format!("Pin {}", run.name), run.pinned);
+        let mut pinned = run.pinned;
+        let response = ui.checkbox(&mut pinned, "").on_hover_text("A pinned run stays when the list gets long.");
+        let name = format!("Pin {}", run.name);
         response.widget_info(|| egui::WidgetInfo::selected(egui::Role::CheckBox, true, pinned, &name));
         if response.clicked() {
-            actions.send(RunsAction::Pin(run.id, !run.pinned));
+            actions.send(RunsAction::Pin(run.id, pinned));
         }
     });
     row.col(|ui| match &runs.renaming {

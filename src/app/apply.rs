@@ -44,6 +44,7 @@ impl App {
             Action::SetLook(look) => self.set_look(look),
             Action::Lesson(action) => self.lesson_action(action),
             Action::Runs(action) => self.runs_action(action),
+            Action::Parts(action) => self.parts_action(action),
             Action::SetScale(scale) => self.set_scale(scale),
             Action::StartExport(kind) => {
                 let path = self.default_path(kind).display().to_string();

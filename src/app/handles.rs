@@ -52,6 +52,7 @@ pub enum Message {
 }
 
 /// What happens after a load.
+#[derive(Clone, Debug)]
 pub enum Then {
     /// It is shown.
     Show,

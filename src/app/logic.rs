@@ -8,8 +8,10 @@ use super::export::{self, ExportDialog, ExportKind};
 use super::format;
 use super::handles::{Message, Then};
 use super::log::Level;
+use super::parts::PartsDialog;
 use super::session::{FileColumns, Picked};
 use super::timeline::TimelineView;
+use crate::cloud::formats::FormatError;
 use crate::cloud::{CloudError, PointCloud, Source};
 use crate::run::{Event, RunError, RunRecord};
 
@@ -116,6 +118,9 @@ impl App {
         match (result, then) {
             (Err(()), _) => self.session.log.error(format!("the reader stopped without an answer: {}", loading.job.source)),
             (Ok(Err(CloudError::Cancelled)), _) => self.session.log.info("cancelled"),
+            (Ok(Err(CloudError::Format(FormatError::Parts { parts, path }))), then) => {
+                self.session.parts = PartsDialog::new(path, parts, then);
+            }
             (Ok(Err(error)), _) => self.session.log.error(in_window(&error)),
             (Ok(Ok(queries)), Then::RunQueries(spec)) => {
                 if let Some(data) = loading.job.data.clone() {

@@ -33,6 +33,7 @@ mod log;
 mod logic;
 mod panels;
 mod panes;
+pub mod parts;
 pub mod runs;
 mod scene;
 mod selection;
@@ -227,7 +228,10 @@ impl eframe::App for App {
             lesson::question_keys(ui.ctx(), quiz, &mut self.actions);
         }
         let cancels = self.session.activity.is_busy() || (lesson.open && lesson.presenting != lesson::Presenting::No);
-        commands::shortcuts(ui.ctx(), mode, cancels && self.session.export.is_none(), &mut self.actions);
+        // The question about a file's clouds is answered with arrows, Enter and Escape.
+        if self.session.parts.is_none() {
+            commands::shortcuts(ui.ctx(), mode, cancels && self.session.export.is_none(), &mut self.actions);
+        }
         if let Some(path) = ui.input(|input| input.raw.dropped_files.first().map(|file| file.path().to_owned())) {
             self.actions.send(commands::Action::OpenPath(path));
         }

@@ -7,6 +7,7 @@ use super::derived::{Derived, TheoryCurve};
 use super::export::ExportDialog;
 use super::lesson::LessonSession;
 use super::log::Log;
+use super::parts::PartsDialog;
 use super::runs::RunList;
 use super::scene::Scene;
 use super::selection::{Facts, Hovered, Selection};
@@ -174,6 +175,8 @@ pub struct Session {
     pub help: bool,
     /// The export that is being set up.
     pub export: Option<ExportDialog>,
+    /// Which cloud of a file is meant, while it is asked.
+    pub parts: Option<PartsDialog>,
 }
 
 impl Session {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::bar::Bar;
 use super::output;
-use crate::cloud::Source;
+use crate::cloud::{Source, formats};
 use crate::export;
 use crate::run::recording::{self, Recorded};
 use crate::run::{QuerySpec, RunFile, RunRecord, RunSpec, SomeRun};
@@ -76,7 +76,7 @@ impl RecordArgs {
 pub fn spare(spec: &RunSpec, outputs: impl IntoIterator<Item = PathBuf>) -> anyhow::Result<()> {
     let data = if let Source::File { path, .. } = &spec.data { Some(path) } else { None };
     let queries = if let QuerySpec::File { path, .. } = &spec.queries { Some(path) } else { None };
-    let inputs: Vec<PathBuf> = data.into_iter().chain(queries).filter_map(|path| path.canonicalize().ok()).collect();
+    let inputs: Vec<PathBuf> = data.into_iter().chain(queries).filter_map(|path| formats::file_of(path).canonicalize().ok()).collect();
     let is_input = |path: &Path| path.canonicalize().is_ok_and(|path| inputs.contains(&path));
     match outputs.into_iter().find(|path| is_input(path)) {
         Some(path) => anyhow::bail!("cannot write: the cloud that is searched would be lost; choose another name: {}", path.display()),

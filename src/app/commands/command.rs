@@ -151,7 +151,7 @@ impl Command {
                 Both,
                 Some((COMMAND, Key::O)),
                 "Open…",
-                "Choose a file of points: text, .npy, .npz, .fvecs, .fbin, PLY, LAS or LAZ; or a recording.",
+                "Choose a file of points: text, JSON, word vectors, .npy, .npz, .fvecs, .fbin, IDX, PLY, PCD, LAS, LAZ or E57; or a recording.",
             ),
             Self::SaveWindow => entry(Both, Some((COMMAND_SHIFT, Key::S)), "Save picture of the window…", "Write the whole window to a PNG file."),
             Self::Quit => entry(Both, Some((COMMAND, Key::Q)), "Quit", "Close the window; settings are kept."),

@@ -11,6 +11,7 @@ use egui::{Key, Modifiers};
 use super::draft::Draft;
 use super::export::{ExportDialog, ExportKind};
 use super::lesson::LessonAction;
+use super::parts::PartsAction;
 use super::runs::RunsAction;
 use super::selection::SelectAction;
 use super::state::{ConvergenceView, PlaneView, SpaceView};
@@ -60,6 +61,8 @@ pub enum Action {
     SaveExport,
     /// The sheet of shortcuts is to be closed.
     CloseShortcuts,
+    /// Something of the dialog that asks which cloud of a file is meant.
+    Parts(PartsAction),
     /// Something of the lesson.
     Lesson(LessonAction),
     /// Something of the list of runs.
@@ -81,6 +84,12 @@ impl From<RunsAction> for Action {
 impl From<LessonAction> for Action {
     fn from(action: LessonAction) -> Self {
         Self::Lesson(action)
+    }
+}
+
+impl From<PartsAction> for Action {
+    fn from(action: PartsAction) -> Self {
+        Self::Parts(action)
     }
 }
 

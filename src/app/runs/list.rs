@@ -126,7 +126,7 @@ impl RunList {
     fn bytes(&self) -> usize {
         let mut seen = HashSet::new();
         let clouds = self.runs.iter().flat_map(KeptRun::clouds).filter(|cloud| seen.insert(Arc::as_ptr(cloud)));
-        let points: usize = clouds.map(|cloud| size_of_val(cloud.points()) * if cloud.is_faithful() { 1 } else { 3 }).sum();
+        let points: usize = clouds.map(|cloud| size_of_val(cloud.points()) * if cloud.is_faithful() { 1 } else { 2 }).sum();
         points + self.runs.iter().map(KeptRun::bytes).sum::<usize>()
     }
 

@@ -1,6 +1,8 @@
 //! A cloud taken apart and put together again, for files that hold clouds as they are searched.
 
 use super::{Axis, Fingerprint, PointCloud, fingerprint};
+use crate::cloud::exact::{self, Exact};
+use crate::cloud::records::Kept;
 use crate::cloud::{MAX_ROWS, Source};
 
 /// Everything that a cloud is made of.
@@ -29,8 +31,9 @@ impl PointCloud {
     }
 
     /// The record of each row, where they are not 0, 1, 2, ….
-    pub fn records(&self) -> Option<&[u32]> {
-        self.records.as_deref()
+    pub fn records(&self) -> Option<impl Iterator<Item = u32> + Clone + '_> {
+        let records = self.records.as_ref()?;
+        Some((0..self.len()).map(|row| records.record(row) as u32))
     }
 
     /// Puts a cloud together. Nothing about the parts is taken for granted.
@@ -57,6 +60,16 @@ impl PointCloud {
         if fingerprint(dims, &axes, &points) != named {
             return Err("the points are not those that the fingerprint names");
         }
+        let stands_for = |at: usize| axes[at % dims].origin + f64::from(points[at]);
+        let exact = exact.map(|values| {
+            let far = values.iter().enumerate().filter(|&(at, &value)| exact::step(value, stands_for(at)).is_none()).count();
+            Exact::new(values, far, stands_for)
+        });
+        let records = records.map(|records| {
+            let mut kept = Kept::default();
+            records.into_iter().for_each(|record| kept.push(record));
+            kept
+        });
         Ok(Self { points, exact, axes, records, dropped, source, fingerprint: named })
     }
 }

@@ -109,7 +109,7 @@ impl<W: Write + Seek> Writer<'_, W> {
             self.array(&of_cloud(at, "exact"), &shape, exact)?;
         }
         if let Some(records) = cloud.records() {
-            self.array(&of_cloud(at, "records"), &[cloud.len()], records.iter().copied())?;
+            self.array(&of_cloud(at, "records"), &[cloud.len()], records)?;
         }
         Ok(())
     }

@@ -108,7 +108,7 @@ fn two_runs_are_compared() {
     check(&mut window, &format!("Compare {SECOND}"));
     until(&mut window, "the comparison", |app| app.session().runs.compared.is_some());
     window.get_by_label("The same neighbours, to the bit (40 queries, 8 ranks each).");
-    window.get_by_label("lockstep | kdtree");
+    window.get_all_by_label("lockstep | kdtree").next().expect("below each phase");
     let compared = window.state().session().runs.compared.clone().expect("a comparison");
     let phases: Vec<_> = compared.comparison.phases.iter().map(|phase| phase.phase.name()).collect();
     assert_eq!(phases, ["search", "download"], "the twin has an upload, the tree an index");
@@ -120,7 +120,7 @@ fn two_runs_are_compared() {
     }
     press(&mut window, "Swap A and B");
     until(&mut window, "the comparison", |app| app.session().runs.compared.is_some());
-    window.get_by_label("kdtree | lockstep");
+    window.get_all_by_label("kdtree | lockstep").next().expect("below each phase");
 
     window.state_mut().send(Action::StartExport(warpscope::app::ExportKind::Data(PaneKind::Runs)));
     window.run_steps(3);

@@ -1,6 +1,5 @@
 //! Threads and GPU objects: what a saved state cannot hold.
 
-use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,15 +8,18 @@ use std::thread::{self, JoinHandle};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use eframe::egui_wgpu;
 
+use super::color::Coloring;
 use super::derived::{Derived, TheoryCurve};
 use super::export::ExportKind;
-use super::gpu::{self, ViewPoints};
+use super::gpu::Gpu;
 use super::lesson::{Exporting, Picture, Recording};
 use super::loader::Loading;
+use super::picking::{Lookup, Picking};
+use super::projection::Projecting;
 use super::runs::{Compared, Opening};
 use super::selection::Selecting;
 use super::session::{Activity, Answered, EngineStatus, FileColumns, Picked};
-use crate::cloud::{PointCloud, Source};
+use crate::cloud::Source;
 use crate::run::{JobId, RunRecord, RunSpec, Worker};
 
 /// What background threads tell the window.
@@ -83,22 +85,6 @@ pub struct Theory {
     pub wanted: Option<Answered>,
 }
 
-/// What the graphics adapter is.
-#[derive(Clone, Copy, Debug)]
-pub struct Gpu {
-    /// Whether a processor plays the adapter.
-    pub software: bool,
-    /// Points that one buffer holds.
-    pub most_points: u64,
-}
-
-impl Gpu {
-    /// Points that are drawn while the view moves, before it is known how fast that is.
-    fn first_moving_points(self) -> u32 {
-        if self.software { 60_000 } else { 4_000_000 }
-    }
-}
-
 /// A picture that was asked for: the frame without the dialog is taken.
 pub struct PendingPicture {
     /// The window or a pane.
@@ -108,9 +94,6 @@ pub struct PendingPicture {
     /// Whether the picture was requested.
     pub requested: bool,
 }
-
-/// Points gathered for a pane: of which cloud, along which axes.
-type Gathered = (Arc<PointCloud>, Vec<usize>, Arc<ViewPoints>);
 
 /// All of it.
 pub struct Handles {
@@ -128,6 +111,14 @@ pub struct Handles {
     pub opening: Option<Opening>,
     /// A change of the selection that is being worked out.
     pub selecting: Option<Selecting>,
+    /// A search for what a click means.
+    pub picking: Option<Picking>,
+    /// A search for what the pointer rests on.
+    pub hovering: Option<Picking>,
+    /// Other columns of points that the pointer rests on.
+    pub lookup: Lookup,
+    /// Whether the picked point is shown large once it is answered.
+    pub focus_when_answered: bool,
     /// A lesson that is being recorded.
     pub recording: Option<Recording>,
     /// A file of the lesson that is being written.
@@ -136,19 +127,19 @@ pub struct Handles {
     pub picture_of_lesson: Picture,
     /// A point picked while a run went on.
     pub waiting_pick: Option<Picked>,
+    /// Projections of the cloud.
+    pub projecting: Projecting,
+    /// Values by which points are coloured.
+    pub coloring: Coloring,
     /// The theory's curve of what is answered.
     pub theory: Theory,
     /// A picture to take.
     pub picture: Option<PendingPicture>,
-    /// Points that are drawn while a view moves.
-    pub moving_points: u32,
-    /// The adapter; `None` where nothing draws (tests of the logic).
+    /// The points on the graphics adapter; `None` where nothing draws (tests of the logic).
     pub gpu: Option<Gpu>,
     sender: Sender<Message>,
     receiver: Receiver<Message>,
     saves: Vec<JoinHandle<()>>,
-    points: HashMap<u64, Gathered>,
-    last_upload: u64,
 }
 
 impl Drop for Handles {
@@ -177,9 +168,8 @@ impl Handles {
         let wake = ctx.clone();
         let worker = Worker::spawn(move || wake.request_repaint())?;
         let gpu = render_state.map(|render_state| {
-            gpu::install(render_state);
-            let software = render_state.adapter.get_info().device_type == wgpu::DeviceType::Cpu;
-            Gpu { software, most_points: gpu::most_points(render_state) }
+            let wake = ctx.clone();
+            Gpu::new(render_state, move || wake.request_repaint())
         });
         let (sender, receiver) = bounded(64);
         Ok(Self {
@@ -190,19 +180,22 @@ impl Handles {
             loading: None,
             opening: None,
             selecting: None,
+            picking: None,
+            hovering: None,
+            lookup: Lookup::default(),
+            focus_when_answered: false,
             recording: None,
             exporting: None,
             picture_of_lesson: Picture::default(),
             waiting_pick: None,
+            projecting: Projecting::default(),
+            coloring: Coloring::default(),
             theory: Theory::default(),
             picture: None,
-            moving_points: gpu.map_or(0, Gpu::first_moving_points),
             gpu,
             sender,
             receiver,
             saves: Vec::new(),
-            points: HashMap::new(),
-            last_upload: 0,
         })
     }
 
@@ -224,7 +217,10 @@ impl Handles {
             (None, None) => match (&self.recording, &self.exporting) {
                 (Some(recording), _) => Activity::Recording { what: recording.what(), fraction: recording.fraction() },
                 (None, Some(Exporting { path, task })) => Activity::Exporting { path: path.clone(), fraction: task.fraction() },
-                (None, None) => Activity::Idle,
+                (None, None) => match self.projecting.activity().or_else(|| self.coloring.activity()) {
+                    Some((what, fraction)) => Activity::Preparing { what, fraction },
+                    None => Activity::Idle,
+                },
             },
         }
     }
@@ -232,16 +228,12 @@ impl Handles {
     /// Lets go of what belongs to the cloud that was shown.
     pub fn forget(&mut self) {
         self.waiting_pick = None;
+        (self.picking, self.hovering, self.focus_when_answered) = (None, None, false);
+        self.lookup = Lookup::default();
         self.theory.wanted = None;
-        self.points.clear();
-    }
-
-    /// Learns from how long a frame took in which a view moved, so that about 20 come in a second.
-    pub fn adapt(&mut self, frame_secs: f32) {
-        if frame_secs > 0.06 {
-            self.moving_points = (self.moving_points / 4 * 3).max(10_000);
-        } else if frame_secs < 0.03 {
-            self.moving_points = self.moving_points.saturating_add(self.moving_points / 4).min(50_000_000);
+        self.projecting.forget();
+        if let Some(gpu) = &mut self.gpu {
+            gpu.forget();
         }
     }
 
@@ -286,19 +278,5 @@ impl Handles {
     /// The next message, if there is one.
     pub fn try_recv(&self) -> Option<Message> {
         self.receiver.try_recv().ok()
-    }
-
-    /// The points of a cloud for a pane: gathered once per cloud and axes.
-    pub fn points(&mut self, slot: u64, cloud: &Arc<PointCloud>, axes: &[usize]) -> Arc<ViewPoints> {
-        if let Some((of, along, points)) = self.points.get(&slot)
-            && Arc::ptr_eq(of, cloud)
-            && along == axes
-        {
-            return Arc::clone(points);
-        }
-        self.last_upload += 1;
-        let points = Arc::new(ViewPoints::new(self.last_upload, cloud, axes));
-        self.points.insert(slot, (Arc::clone(cloud), axes.to_vec(), Arc::clone(&points)));
-        points
     }
 }

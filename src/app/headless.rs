@@ -134,8 +134,26 @@ pub fn render_headless(show: &Headless, png: &Path) -> anyhow::Result<PathBuf> {
         }
     }
     harness.run_steps(4);
-    let picture = harness.render().map_err(|error| anyhow!("cannot draw the window: {error}"))?;
+    let started = Instant::now();
+    let picture = loop {
+        let picture = harness.render().map_err(|error| anyhow!("cannot draw the window: {error}"))?;
+        harness.step();
+        if harness.state().is_drawn() {
+            break picture;
+        }
+        if started.elapsed() > PATIENCE {
+            bail!("the points are not drawn within {} s", PATIENCE.as_secs());
+        }
+    };
     let (width, height) = picture.dimensions();
     let picture = egui::ColorImage::from_rgba_unmultiplied([width as usize, height as usize], picture.as_raw());
-    super::export::write_png(png, &picture, None).map_err(|error| anyhow!(error)).context("cannot write the picture")
+    write_picture(png, &picture)
+}
+
+/// Writes a picture as a PNG.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write_picture(png: &Path, picture: &egui::ColorImage) -> anyhow::Result<PathBuf> {
+    super::export::write_png(png, picture, None).map_err(|error| anyhow!(error)).context("cannot write the picture")
 }

@@ -23,11 +23,15 @@ impl App {
         }
         self.poll_loading();
         self.poll_opening();
+        self.poll_picking();
         self.poll_selecting();
+        self.handles.lookup.poll();
         while let Some(message) = self.handles.try_recv() {
             self.message(message);
         }
         self.poll_lesson();
+        self.poll_projection();
+        self.poll_color();
         if !self.is_busy()
             && let Some(picked) = self.handles.waiting_pick.take()
         {
@@ -164,6 +168,7 @@ impl App {
         let session = &mut self.session;
         (session.record, session.derived, session.theory) = (None, None, None);
         (session.picked, session.answered, session.rank) = (None, None, None);
+        session.projected = None;
         session.cloud = Some(cloud);
         self.lesson_cloud_changed();
     }
@@ -230,8 +235,12 @@ impl App {
 
     /// Asks for the picture that is waiting, once the dialog is gone from the screen.
     pub(super) fn request_picture(&mut self) {
+        let drawn = self.is_drawn();
         let Some(pending) = &mut self.handles.picture else { return };
-        if !pending.requested {
+        if !pending.requested && !drawn {
+            // A cloud that is still being drawn is waited for.
+            self.handles.ctx.request_repaint();
+        } else if !pending.requested {
             pending.requested = true;
             let (sender, ctx) = (self.handles.sender(), self.handles.ctx.clone());
             self.handles.ctx.request_screenshot(move |picture| {
@@ -251,7 +260,12 @@ impl App {
                 let pixel = |points: f32| points.round().max(0.0) as usize;
                 Some([pixel(rect.min.x), pixel(rect.min.y), pixel(rect.width()), pixel(rect.height())])
             }
-            ExportKind::Window | ExportKind::Data(_) | ExportKind::Trace | ExportKind::Lesson(..) | ExportKind::Recording(_) => None,
+            ExportKind::Window
+            | ExportKind::Selection
+            | ExportKind::Data(_)
+            | ExportKind::Trace
+            | ExportKind::Lesson(..)
+            | ExportKind::Recording(_) => None,
         };
         self.handles.save(move || export::write_png(&pending.path, &picture, crop));
     }

@@ -5,7 +5,10 @@
 //! | [`state`] | what is kept between two starts |
 //! | [`session`] | what is open now |
 //! | `selection` | rows and queries that every pane highlights |
+//! | `projection` | principal components and random directions |
 //! | `scene` | what is drawn for a cloud: itself, or its projection |
+//! | `history` | undo and redo |
+//! | `picking` | what is under the pointer, in a rectangle, in a lasso |
 //! | `color` | numbers of points as colours |
 //! | [`runs`] | what was run and opened, and two of them compared |
 //! | `handles` | threads and GPU objects |
@@ -27,6 +30,7 @@ mod format;
 mod gpu;
 mod handles;
 mod headless;
+mod history;
 pub mod lesson;
 mod loader;
 mod log;
@@ -34,9 +38,11 @@ mod logic;
 mod panels;
 mod panes;
 pub mod parts;
+mod picking;
+mod projection;
 pub mod runs;
 mod scene;
-mod selection;
+pub mod selection;
 pub mod session;
 pub mod state;
 mod task;
@@ -53,12 +59,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context as _;
+pub use color::{Channel, ColorAction, ColorBy, ColorMap, ColorView};
 use commands::Actions;
 pub use draft::{DataKind, Draft, QueryKind};
 pub use export::{ExportKind, PaneData};
+pub use gpu::{FrameBench, FrameReport, FrameTimes, Method, measure as measure_frames};
 use handles::{Handles, Message};
-pub use headless::{Headless, check_adapter, render_headless};
+pub use headless::{Headless, check_adapter, render_headless, write_picture};
 pub use log::{Entry, Level, Log};
+pub use projection::{ProjectionKind, ProjectionView};
 use session::{EngineStatus, Session};
 use state::{PaneKind, State};
 
@@ -86,7 +95,11 @@ pub fn run(file: Option<PathBuf>, lesson: Option<u32>) -> anyhow::Result<()> {
             "cannot open a window: there is no display, neither DISPLAY nor WAYLAND_DISPLAY is set; `warpscope gui --png FILE` draws the window into a PNG"
         );
     }
-    let options = eframe::NativeOptions { viewport, persist_window: true, ..Default::default() };
+    let mut options = eframe::NativeOptions { viewport, persist_window: true, ..Default::default() };
+    // With the adapter's clock, where it has one: what a frame has time for is learnt from it.
+    if let eframe::egui_wgpu::WgpuSetup::CreateNew(setup) = &mut options.wgpu_options.wgpu_setup {
+        setup.device_descriptor = Arc::new(gpu::device_descriptor);
+    }
     eframe::run_native(
         "warpscope",
         options,
@@ -119,6 +132,7 @@ pub struct App {
     session: Session,
     handles: Handles,
     actions: Actions,
+    history: history::History,
     /// Where each visible pane is, for pictures of it.
     pane_rects: HashMap<PaneKind, egui::Rect>,
 }
@@ -161,7 +175,7 @@ impl App {
         }
         let engines = EngineKind::ALL.map(|kind| EngineStatus { kind, device: None }).to_vec();
         let session = Session { engines, ..Session::default() };
-        Ok(Self { state, session, handles, actions: Actions::default(), pane_rects: HashMap::new() })
+        Ok(Self { state, session, handles, actions: Actions::default(), history: history::History::default(), pane_rects: HashMap::new() })
     }
 
     /// What is kept.
@@ -177,6 +191,11 @@ impl App {
     /// Whether a load, a run or the recording of a lesson goes on.
     pub fn is_busy(&self) -> bool {
         self.handles.loading.is_some() || self.handles.running.is_some() || self.handles.recording.is_some() || self.handles.opening.is_some()
+    }
+
+    /// Whether the last frame shows all points: large clouds take several.
+    pub fn is_drawn(&self) -> bool {
+        self.handles.gpu.as_ref().is_none_or(|gpu| gpu.pace().is_complete())
     }
 
     /// Asks for something, as a pane would.
@@ -210,6 +229,17 @@ pub fn plane_position(app: &App, rect: egui::Rect) -> Option<egui::Pos2> {
     Some(camera.screen(camera::place(scene.drawn(cloud), row, axes)))
 }
 
+/// Where a row of the cloud is on the screen when Plane or Space fills `rect`; `None` behind the eye, or without a cloud.
+pub fn screen_position(app: &App, pane: PaneKind, rect: egui::Rect, row: usize) -> Option<egui::Pos2> {
+    let scene = app.session.scene()?;
+    let (data, state) = (scene.data(), &app.state);
+    let eye = match pane {
+        PaneKind::Space => picking::Eye::Space(camera::SpaceCamera::new(rect, &state.space, data), state.space.axes),
+        _ => picking::Eye::Plane(camera::PlaneCamera::new(rect, state.plane.window, data, state.plane.axes), state.plane.axes),
+    };
+    eye.screen(data, row)
+}
+
 impl eframe::App for App {
     fn logic(&mut self, ctx: &egui::Context, _frame: &mut eframe::Frame) {
         let look = self.look();
@@ -220,6 +250,9 @@ impl eframe::App for App {
     }
 
     fn ui(&mut self, ui: &mut egui::Ui, _frame: &mut eframe::Frame) {
+        if let Some(gpu) = &self.handles.gpu {
+            gpu.pace().begin_frame();
+        }
         self.request_picture();
         let lesson = &self.session.lesson;
         let mode = if lesson.open { commands::Mode::Lesson } else { commands::Mode::Explorer };
@@ -241,6 +274,7 @@ impl eframe::App for App {
             // What an action changed is seen in the next frame.
             ui.ctx().request_repaint();
         }
+        self.watch_history();
     }
 
     fn save(&mut self, storage: &mut dyn eframe::Storage) {

@@ -3,11 +3,14 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::color::Channel;
 use super::derived::{Derived, TheoryCurve};
 use super::export::ExportDialog;
 use super::lesson::LessonSession;
 use super::log::Log;
 use super::parts::PartsDialog;
+use super::picking::Tool;
+use super::projection::Projected;
 use super::runs::RunList;
 use super::scene::Scene;
 use super::selection::{Facts, Hovered, Selection};
@@ -84,6 +87,13 @@ pub enum Activity {
         /// 0 to 1, when it is known.
         fraction: Option<f32>,
     },
+    /// What a view shows is worked out: a projection, or a column of the file that colours points.
+    Preparing {
+        /// "Reading column label".
+        what: String,
+        /// 0 to 1, when it is known.
+        fraction: Option<f32>,
+    },
     /// A file of a lesson is written.
     Exporting {
         /// Which.
@@ -107,6 +117,22 @@ impl Activity {
     pub fn is_busy(&self) -> bool {
         *self != Self::Idle
     }
+}
+
+/// The values by which points are coloured.
+#[derive(Clone, Debug, Default)]
+pub enum Colored {
+    /// Nothing is chosen.
+    #[default]
+    Nothing,
+    /// What has to be done first.
+    Missing(String),
+    /// They are worked out.
+    Working,
+    /// They are there.
+    Ready(Arc<Channel>),
+    /// Why they are not.
+    Failed(String),
 }
 
 /// Whether an engine can run on this machine.
@@ -153,6 +179,12 @@ pub struct Session {
     pub picked: Option<Picked>,
     /// Its answer, once it is there.
     pub answered: Option<Answered>,
+    /// What is shown instead of the cloud's axes.
+    pub projected: Option<Arc<Projected>>,
+    /// By what points are coloured, worked out.
+    pub colored: Colored,
+    /// Points seen, while the moment of the search moves on by itself.
+    pub playing: Option<f64>,
     /// What theory expects of it.
     pub theory: Option<TheoryCurve>,
     /// What is selected beside the query.
@@ -161,6 +193,10 @@ pub struct Session {
     pub selected: Arc<Facts>,
     /// What the pointer rests on.
     pub hovered: Option<Hovered>,
+    /// The query of the run that asks for it, or is it.
+    pub hovered_query: Option<usize>,
+    /// What a drag in Plane and Space does.
+    pub tool: Tool,
     /// The rank that is selected in the table.
     pub rank: Option<usize>,
     /// What the background does.
@@ -190,6 +226,11 @@ impl Session {
         width == 32 && self.engines.iter().any(|engine| engine.kind == EngineKind::Cuda && matches!(engine.device, Some(Ok(_))))
     }
 
+    /// Queries of the run per number of merges, ascending, once they are counted.
+    pub fn merges_histogram(&self) -> Option<&[(u32, u64)]> {
+        self.derived.as_ref().map(|derived| &derived.merges[..])
+    }
+
     /// The query of the record that asks for a row of the cloud.
     pub fn query_of_row(&self, row: u32) -> Option<usize> {
         let record = self.record.as_ref().filter(|record| record.query_cloud.is_none())?;
@@ -205,7 +246,12 @@ impl Session {
 
     /// Local coordinates of what is picked, and the cloud that has them.
     pub fn picked_point(&self) -> Option<(&PointCloud, usize)> {
-        match self.picked? {
+        self.point(self.picked?)
+    }
+
+    /// The cloud that has a point, and its row there.
+    pub fn point(&self, what: Picked) -> Option<(&PointCloud, usize)> {
+        match what {
             Picked::Row(row) => self.cloud.as_ref().filter(|cloud| (row as usize) < cloud.len()).map(|cloud| (&**cloud, row as usize)),
             Picked::Query(query) => {
                 let record = self.record.as_ref()?;

@@ -10,6 +10,7 @@ use crate::run::recording;
 
 /// `warpscope gui`
 #[derive(Debug, clap::Args)]
+#[command(group = clap::ArgGroup::new("picture").args(["png", "frames"]).multiple(true))]
 pub struct WindowArgs {
     /// A cloud or a recording (FILE.warpscope, or one of its runs: FILE.warpscope#NAME) to open
     file: Option<PathBuf>,
@@ -20,7 +21,7 @@ pub struct WindowArgs {
     #[arg(long, value_name = "FILE")]
     png: Option<PathBuf>,
     /// The picture's width and height in pixels
-    #[arg(long, value_name = "WxH", default_value = "1280x800", value_parser = size, requires = "png", help_heading = "With --png")]
+    #[arg(long, value_name = "WxH", default_value = "1280x800", value_parser = size, requires = "picture", help_heading = "With --png or --frames")]
     size: [u32; 2],
     /// How the window looks
     #[arg(long, default_value = "system", value_parser = PossibleValuesParser::new(LOOKS), requires = "png", help_heading = "With --png")]
@@ -34,6 +35,21 @@ pub struct WindowArgs {
     /// Gives the lesson the whole window, with large type
     #[arg(long, requires = "png", requires = "lesson", help_heading = "With --png")]
     presenter: bool,
+    /// Measures instead how long so many frames of an orbit take, without a window; with --png, the last one is written
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=100_000), conflicts_with = "lesson")]
+    frames: Option<u32>,
+    /// The cloud to orbit, in place of a file
+    #[arg(long, value_name = "SPEC", requires = "frames", conflicts_with = "file", help_heading = "With --frames")]
+    generate: Option<String>,
+    /// Draws two axes instead of three
+    #[arg(long, requires = "frames", help_heading = "With --frames")]
+    plane: bool,
+    /// Diameter of a point in pixels
+    #[arg(long, value_name = "PIXELS", default_value_t = 2.0, requires = "frames", help_heading = "With --frames")]
+    point_size: f32,
+    /// Draws with a processor also where there is a GPU
+    #[arg(long, requires = "frames", help_heading = "With --frames")]
+    software: bool,
 }
 
 const LOOKS: [&str; 4] = ["system", "light", "dark", "high-contrast"];
@@ -65,6 +81,10 @@ pub fn run(args: &WindowArgs) -> anyhow::Result<()> {
     if let Some(number) = args.lesson {
         lessons::lesson(number)?;
     }
+    if let Some(frames) = args.frames {
+        check(args.file.as_deref())?;
+        return measure(args, frames);
+    }
     let Some(png) = &args.png else { return open(args.file.clone(), args.lesson) };
     check(args.file.as_deref())?;
     draw(args, png)
@@ -78,6 +98,71 @@ fn draw(args: &WindowArgs, png: &Path) -> anyhow::Result<()> {
     let show = crate::app::Headless { file: file.clone(), lesson: *lesson, at: *at, presenter: *presenter, size: *size, look, scale: *scale };
     let written = crate::app::render_headless(&show, png)?;
     super::output::print(&format!("{}\n", written.display()))
+}
+
+/// Frame times, as a table.
+#[cfg(feature = "gui")]
+fn measure(args: &WindowArgs, frames: u32) -> anyhow::Result<()> {
+    use std::sync::Arc;
+
+    use super::bar::Bar;
+    use super::output;
+    use crate::app::{FrameBench, Method, measure_frames};
+    use crate::cloud::{self, Source};
+    use crate::text;
+
+    let source = match (&args.file, &args.generate) {
+        (Some(path), _) => Source::File { path: path.clone(), columns: Default::default() },
+        (None, spec) => {
+            let usual = if args.plane { "uniform:n=1e6,d=2" } else { "uniform:n=1e6,d=3" };
+            Source::Generate { spec: spec.clone().unwrap_or_else(|| usual.to_owned()), seed: 0 }
+        }
+    };
+    crate::app::check_adapter()?;
+    let cloud = Arc::new(cloud::load(&source, false, &Bar::new("reading the cloud"))?);
+    let needed = if args.plane { 2 } else { 3 };
+    anyhow::ensure!(cloud.dims() >= needed, "the cloud has {} dimensions, and {needed} are drawn", cloud.dims());
+    let bench = FrameBench { frames, size: args.size, point_size: args.point_size, plane: args.plane, software: args.software };
+    let report = measure_frames(&cloud, &bench)?;
+    let [width, height] = args.size;
+    let mut said = format!(
+        "{}\n{} of {source} in {}, {width} × {height} pixels, points of {} pixels, {frames} frames each\n",
+        report.adapter,
+        text::count(cloud.len() as u64, "point", "points"),
+        if args.plane { "Plane" } else { "Space" },
+        args.point_size,
+    );
+    said += &format!("opened in {}; the longest frame meanwhile took {}\n", text::time(report.opened_ms), text::time(report.longest_ms));
+    let heads = ["", "points", "median", "95 %", "frames/s", "quads ÷ this"].map(str::to_owned).to_vec();
+    let rows = report.rows.iter().map(|row| {
+        let quads = report.rows.iter().find(|other| other.method == Method::Quads && other.level_of_detail == row.level_of_detail);
+        let median = row.quantile(0.5);
+        let how = match row.method {
+            Method::Splat => "compute shaders",
+            Method::Quads => "quads",
+        };
+        vec![
+            format!("{how}, {}", if row.level_of_detail { "level of detail" } else { "all points" }),
+            text::thousands(u64::from(row.points)),
+            text::time(median),
+            text::time(row.quantile(0.95)),
+            text::significant(1e3 / median),
+            quads.map_or_else(String::new, |quads| text::significant(quads.quantile(0.5) / median)),
+        ]
+    });
+    let table: Vec<Vec<String>> = std::iter::once(heads).chain(rows).collect();
+    said += &text::table(&table, &[1, 2, 3, 4, 5]);
+    output::print(&said)?;
+    if let Some(png) = &args.png {
+        let written = crate::app::write_picture(png, &report.picture)?;
+        output::print(&format!("{}\n", written.display()))?;
+    }
+    Ok(())
+}
+
+#[cfg(not(feature = "gui"))]
+fn measure(_args: &WindowArgs, _frames: u32) -> anyhow::Result<()> {
+    bail!("{WITHOUT}")
 }
 
 #[cfg(not(feature = "gui"))]

@@ -152,6 +152,29 @@ impl PointCloud {
         }
     }
 
+    /// A picture of the cloud: the same rows at other places, along axes of these names. It is drawn, not searched.
+    ///
+    /// # Panics
+    /// If there is not a place for every row.
+    pub fn picture<const N: usize>(&self, names: [String; N], places: Vec<[f32; N]>) -> Self {
+        assert_eq!(places.len(), self.len(), "a place for every row");
+        let nothing = [(f32::INFINITY, f32::NEG_INFINITY); N];
+        let join = |a: [(f32, f32); N], b: [(f32, f32); N]| std::array::from_fn(|at| (a[at].0.min(b[at].0), a[at].1.max(b[at].1)));
+        let spans = places.par_chunks(1 << 14).map(|part| part.iter().fold(nothing, |all, place| join(all, place.map(|value| (value, value)))));
+        let spans = spans.reduce(|| nothing, join);
+        let axis = |(name, (min, max)): (String, (f32, f32))| Axis { name, origin: 0.0, min: f64::from(min), max: f64::from(max) };
+        let axes = names.into_iter().zip(spans).map(axis).collect();
+        Self {
+            points: places.into_flattened(),
+            exact: None,
+            axes,
+            records: self.records.clone(),
+            dropped: self.dropped,
+            source: self.source.clone(),
+            fingerprint: self.fingerprint.clone(),
+        }
+    }
+
     /// Points less distinct points: how many could go without a place losing its last one.
     pub fn duplicates(&self) -> u64 {
         let dims = self.dims();

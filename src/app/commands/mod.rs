@@ -8,10 +8,13 @@ use std::path::PathBuf;
 pub use command::{Command, Mode};
 use egui::{Key, Modifiers};
 
+use super::color::ColorAction;
 use super::draft::Draft;
 use super::export::{ExportDialog, ExportKind};
 use super::lesson::LessonAction;
 use super::parts::PartsAction;
+use super::picking::PickAction;
+use super::projection::ProjectionView;
 use super::runs::RunsAction;
 use super::selection::SelectAction;
 use super::state::{ConvergenceView, PlaneView, SpaceView};
@@ -43,10 +46,16 @@ pub enum Action {
     PickRow(u32),
     /// A query of the record is the query.
     PickQuery(usize),
+    /// What the pointer means in Plane or Space.
+    Pick(PickAction),
     /// Something of the selection.
     Select(SelectAction),
     /// A neighbour is selected in the table.
     SelectRank(Option<usize>),
+    /// A cloud of more than two dimensions is shown otherwise.
+    SetProjection(ProjectionView),
+    /// Something of the colours of points.
+    Color(ColorAction),
     /// The look of the window.
     SetLook(Look),
     /// The UI scale.
@@ -81,6 +90,12 @@ impl From<RunsAction> for Action {
     }
 }
 
+impl From<ColorAction> for Action {
+    fn from(action: ColorAction) -> Self {
+        Self::Color(action)
+    }
+}
+
 impl From<LessonAction> for Action {
     fn from(action: LessonAction) -> Self {
         Self::Lesson(action)
@@ -96,6 +111,12 @@ impl From<PartsAction> for Action {
 impl From<SelectAction> for Action {
     fn from(action: SelectAction) -> Self {
         Self::Select(action)
+    }
+}
+
+impl From<PickAction> for Action {
+    fn from(action: PickAction) -> Self {
+        Self::Pick(action)
     }
 }
 
@@ -138,6 +159,7 @@ fn also(command: Command, input: &mut egui::InputState) -> bool {
     match command {
         // Larger is ⌘= or ⌘+, and a keyboard may need Shift for either; ? always needs it.
         Command::ScaleUp => input.consume_key(Modifiers::COMMAND, Key::Plus),
+        Command::Redo => input.consume_key(Modifiers::COMMAND, Key::Y),
         Command::Shortcuts => input.consume_key(Modifiers::SHIFT, Key::Questionmark),
         // A presenter's remote control has these.
         Command::StepForward => input.consume_key(Modifiers::NONE, Key::PageDown),

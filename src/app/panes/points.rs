@@ -8,67 +8,117 @@ use egui::{ComboBox, Pos2, Rect, RichText, Shape, Stroke, Ui};
 
 use super::PaneContext;
 use crate::app::camera::Projection;
+use crate::app::color::{self, Paint, Paints};
 use crate::app::format;
-use crate::app::gpu::{PointsCallback, Style};
+use crate::app::gpu::{Drawing, Ink, Layer, Points, PointsCallback, Progress};
 use crate::app::scene::Scene;
 use crate::cloud::PointCloud;
 
 /// How long after the last movement everything is drawn again.
 const STILL_AFTER_SECS: f64 = 0.2;
 
-/// About as many points are in sight while the view moves, where there are so many.
-const LEAST_IN_SIGHT: f32 = 10_000.0;
+/// What is left of the other points' colour while some are selected.
+const UNSELECTED: f32 = 0.35;
 
-/// Draws the cloud, and the file of queries over it, into a texture named `view`; `visible` is about the part of it
-/// that is in sight. Returns what to say when not all of it is drawn.
-#[allow(clippy::too_many_arguments, reason = "a picture has this many sides")]
-pub fn points_ui<const N: usize>(
-    ui: &Ui,
-    rect: Rect,
-    context: &mut PaneContext<'_>,
-    scene: &Scene,
-    view: u64,
-    axes: [usize; N],
-    projection: Projection,
-    style: Style,
-    visible: f32,
-    moved: bool,
-) -> Option<String> {
+/// How a pane sees the cloud.
+pub struct Sight<'a, const N: usize> {
+    /// Names the picture.
+    pub view: u64,
+    /// Where it is.
+    pub rect: Rect,
+    /// Which axes are shown.
+    pub axes: [usize; N],
+    /// From where.
+    pub projection: Projection,
+    /// Diameter of a point, in points of the screen.
+    pub point_size: f32,
+    /// How points are coloured.
+    pub paints: &'a Paints,
+    /// About which part of the cloud is in sight.
+    pub visible: f32,
+    /// Whether the picture moved in this frame.
+    pub moved: bool,
+}
+
+/// Draws the cloud, over it the file of queries, and over both what is selected. Returns what to say when not all of it
+/// is drawn.
+pub fn points_ui<const N: usize>(ui: &Ui, context: &mut PaneContext<'_>, scene: &Scene, sight: &Sight<'_, N>) -> Option<String> {
     let cloud = scene.data();
-    let gpu = context.handles.gpu?;
-    let n = cloud.len() as u64;
-    let drawn = n.min(gpu.most_points);
-    let before = moving(ui, view, false);
-    let moving = moving(ui, view, moved);
+    let (palette, session) = (context.palette, context.session);
+    let gpu = context.handles.gpu.as_mut()?;
+    let before = moving(ui, sight.view, false);
+    let moving = moving(ui, sight.view, sight.moved);
     // The first frame of a movement comes after a pause, whose length says nothing of how fast frames are.
-    if moved && before {
-        context.handles.adapt(ui.input(|input| input.stable_dt));
+    if sight.moved && before {
+        gpu.pace().frame_came(ui.input(|input| input.stable_dt));
     }
-    // Where little of the cloud is in sight, more of it is drawn, so that something is to be seen.
-    let least = (LEAST_IN_SIGHT / visible.max(0.01)) as u64;
-    let shown = if moving { drawn.min(u64::from(context.handles.moving_points).max(least)) } else { drawn };
     let pixels_per_point = ui.pixels_per_point();
-    let rect = rect.round_to_pixels(pixels_per_point);
+    let rect = sight.rect.round_to_pixels(pixels_per_point);
     let size = [(rect.width() * pixels_per_point).round() as u32, (rect.height() * pixels_per_point).round() as u32];
     if size.contains(&0) {
         return None;
     }
-    let diameter = (style.size * pixels_per_point).max(1.0);
-    // Where points cover each other many times over, they let the ground through, so that density shows.
-    let covered = visible * shown as f32 * diameter * diameter / (size[0] * size[1]) as f32;
-    let opacity = if style.magnitude.is_some() { 1.0 } else { (1.2 / covered.max(1e-6)).clamp(0.2, 1.0) };
-    let style = Style { size: diameter, color: style.color.gamma_multiply(opacity), ..style };
-    let mut layers = vec![(context.handles.points(N as u64, cloud, &axes), shown as u32, style)];
-    if let Some(queries) = scene.queries() {
-        let points = context.handles.points(N as u64 | 1 << 32, queries, &axes);
-        let count = points.positions.len().min(u32::MAX as usize) as u32;
-        layers.push((points, count, Style { color: context.palette.query.gamma_multiply(0.6), size: style.size * 1.4, magnitude: None }));
+    let diameter = (sight.point_size * pixels_per_point).max(1.0);
+    let layer = |points: Arc<Points>, ink: Ink, diameter: f32, opacity: f32| {
+        let projection = points.project(sight.projection, &sight.axes);
+        Layer { points, projection, diameter, ink, opacity }
+    };
+    let selected = session.selection.rows();
+    let [of_cloud, of_queries, of_selection, of_over] = [0, 1, 2, 3].map(|part| N as u64 | part << 32);
+
+    let points = gpu.points(of_cloud, cloud, &sight.axes, None);
+    let ink = gpu.ink(of_cloud, cloud, None, &sight.paints.data);
+    let mut layers = vec![layer(points, ink, diameter, if selected.is_empty() { 1.0 } else { UNSELECTED })];
+    match scene.queries() {
+        Some(queries) => {
+            let points = gpu.points(of_queries, queries, &sight.axes, None);
+            let (ink, opacity) = match &sight.paints.queries {
+                Paint::Flat(color) => (Ink::Flat(*color), 0.75),
+                paint => (gpu.ink(of_queries, queries, None, paint), 1.0),
+            };
+            layers.push(layer(points, ink, diameter * 1.4, opacity));
+        }
+        None => gpu.clear(of_queries),
     }
-    ui.painter().add(egui_wgpu::Callback::new_paint_callback(rect, PointsCallback { view, layers, projection, size }));
-    if shown < drawn {
-        Some(format!("drawing {} of {} while moving", format::count(shown), format::count(n)))
-    } else if drawn < n {
-        Some(format!("drawing {} of {}: the graphics adapter holds no more", format::count(drawn), format::count(n)))
+    // Those of which there is something to see are not hidden by the others. Both kinds of layer over the cloud are too many.
+    match sight.paints.over.as_ref().filter(|_| scene.queries().is_none()) {
+        Some((rows, paint)) if rows.last().is_some_and(|&row| (row as usize) < cloud.len()) => {
+            let points = gpu.points(of_over, cloud, &sight.axes, Some(rows));
+            let ink = gpu.ink(of_over, cloud, Some(rows), paint);
+            layers.push(layer(points, ink, diameter, 1.0));
+        }
+        _ => gpu.clear(of_over),
+    }
+    if selected.is_empty() || selected.last().is_some_and(|&row| row as usize >= cloud.len()) {
+        gpu.clear(of_selection);
+    } else {
+        let points = gpu.points(of_selection, cloud, &sight.axes, Some(selected));
+        let ink = match &sight.paints.data {
+            Paint::Flat(_) => Ink::Flat(palette.accent),
+            paint => gpu.ink(of_selection, cloud, Some(selected), paint),
+        };
+        let outline = diameter + 3.0 * pixels_per_point.max(1.0);
+        layers.push(layer(Arc::clone(&points), Ink::Flat(palette.selected), outline, 1.0));
+        layers.push(layer(points, ink, diameter + pixels_per_point.max(1.0), 1.0));
+    }
+    let note = note(gpu.pace().progress(sight.view));
+    // Plane has no depth; where colours mean something, density does not mix with them.
+    let dense = (N == 2 && matches!(sight.paints.data, Paint::Flat(_))).then_some(palette.text_weak);
+    let drawing = Drawing { view: sight.view, size, dense, layers, moving, visible: sight.visible };
+    ui.painter().add(egui_wgpu::Callback::new_paint_callback(rect, PointsCallback(drawing)));
+    note
+}
+
+/// What to say of a picture that does not show all.
+fn note(progress: Option<Progress>) -> Option<String> {
+    let progress = progress?;
+    let [drawn, held, of] = [progress.drawn, progress.held, progress.of].map(|count| format::count(u64::from(count)));
+    if progress.moving && !progress.is_complete() {
+        Some(format!("drawing {drawn} of {of} while moving"))
+    } else if !progress.is_complete() {
+        Some(format!("drawing {drawn} of {of}…"))
+    } else if progress.held < progress.of {
+        Some(format!("drawing {held} of {of}: the graphics adapter holds no more"))
     } else {
         None
     }
@@ -128,8 +178,13 @@ pub fn marks_ui(ui: &Ui, rect: Rect, context: &PaneContext<'_>, point_size: f32,
             let stroke = Stroke::new(1.0, palette.neighbor.gamma_multiply(0.45));
             painter.extend(places.iter().map(|(_, place)| Shape::line_segment([query, *place], stroke)));
         }
-        for (_, place) in &places {
-            painter.circle(*place, radius, palette.neighbor, Stroke::new(1.0, palette.canvas));
+        let rows: Vec<usize> = answered.neighbors().map(|(row, _)| row as usize).collect();
+        for (rank, place) in &places {
+            // Where colours mean something, neighbours keep theirs within a ring.
+            match color::color_of(context.state, session, palette, rows[*rank]) {
+                None => painter.circle(*place, radius, palette.neighbor, Stroke::new(1.0, palette.canvas)),
+                Some(own) => painter.circle(*place, radius + 1.4, own, Stroke::new(1.5, palette.neighbor)),
+            };
         }
         if let Some((_, place)) = places.iter().find(|(rank, _)| Some(*rank) == session.rank) {
             painter.circle(*place, radius + 2.5, palette.neighbor, Stroke::new(2.0, palette.selected));

@@ -368,20 +368,12 @@ pub fn read(path: &Path, columns: &ColumnChoice, progress: &dyn Progress) -> Res
     scan(path, &Want::Chosen(columns), progress)?.into_table(columns)
 }
 
-/// Reads everything that a file holds, to look at it and choose columns later.
-///
-/// # Errors
-/// See [`FormatError`].
-pub fn open(path: &Path, progress: &dyn Progress) -> Result<Sheet, FormatError> {
-    scan(path, &Want::Everything, progress)
-}
-
 /// Describes a file: its format, rows, and columns with their ranges.
 ///
 /// # Errors
 /// See [`FormatError`].
 pub fn describe(path: &Path, progress: &dyn Progress) -> Result<FileInfo, FormatError> {
-    Ok(open(path, progress)?.info())
+    Ok(scan(path, &Want::Everything, progress)?.info())
 }
 
 /// The clouds of a file that can hold several, in its order; none where its format holds one. Each is read as

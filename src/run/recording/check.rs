@@ -9,7 +9,7 @@ use crate::run::{CloudFile, Measured};
 /// A cloud's sizes and axes.
 pub(super) fn cloud(entry: &CloudEntry) -> Result<(), String> {
     let CloudFile { rows, axes, .. } = &entry.cloud;
-    if *rows == 0 || *rows > u64::from(MAX_ROWS) || axes.is_empty() {
+    if *rows == 0 || *rows > u64::from(MAX_ROWS) || entry.cloud.dropped > u64::from(u32::MAX) || axes.is_empty() {
         return Err(format!("{rows} points of {} dimensions are no cloud", axes.len()));
     }
     match axes.iter().all(|axis| axis.origin.is_finite() && axis.min <= axis.max) {

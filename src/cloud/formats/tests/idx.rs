@@ -20,7 +20,7 @@ fn folder(files: &[(&str, Vec<u8>)]) -> TempDir {
 }
 
 fn open_in(folder: &TempDir, name: &str) -> Sheet {
-    open(&folder.path().join(name), &Silent).unwrap()
+    scan(&folder.path().join(name), &Want::Everything, &Silent).unwrap()
 }
 
 #[test]

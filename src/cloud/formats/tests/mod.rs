@@ -32,6 +32,13 @@ struct Sample {
     _folder: TempDir,
 }
 
+/// Whatever their type.
+impl<V: AsRef<[f64]>> PartialEq<V> for crate::cloud::Values {
+    fn eq(&self, other: &V) -> bool {
+        self.iter().eq(other.as_ref().iter().copied())
+    }
+}
+
 impl Sample {
     fn new(name: &str, content: impl AsRef<[u8]>) -> Self {
         let folder = TempDir::new().unwrap();
@@ -45,7 +52,7 @@ impl Sample {
     }
 
     /// One of its clouds.
-    fn read_part(&self, name: &str) -> Result<Table, FormatError> {
+    fn read_part(&self, name: &str) -> Result<Coordinates, FormatError> {
         read(&path_of(&self.path, name), &ColumnChoice::Default, &Silent)
     }
 

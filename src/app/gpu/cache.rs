@@ -1,0 +1,184 @@
+//! What is uploaded, and for which pane: a cloud of three dimensions once for all of them, of more dimensions once for
+//! each choice of axes.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use eframe::egui_wgpu::{self, wgpu};
+use egui::Color32;
+
+use super::store::{Points, Rows, Store, Stored};
+use super::{FIRST_BUDGET, FIRST_BUDGET_SOFTWARE, Ink, Pace, callback};
+use crate::app::color::{ColorMap, Paint, PointValues, Scale};
+use crate::cloud::PointCloud;
+
+/// What of a cloud is uploaded.
+#[derive(Clone)]
+struct Key {
+    cloud: Arc<PointCloud>,
+    /// None where all dimensions are.
+    axes: Vec<usize>,
+    rows: Option<Arc<[u32]>>,
+}
+
+impl Key {
+    fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.cloud, &other.cloud) && self.axes == other.axes && same_rows(self.rows.as_ref(), other.rows.as_ref())
+    }
+}
+
+fn same_rows(one: Option<&Arc<[u32]>>, other: Option<&Arc<[u32]>>) -> bool {
+    match (one, other) {
+        (None, None) => true,
+        (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+        _ => false,
+    }
+}
+
+/// Values for some rows.
+#[derive(Clone)]
+struct Coloring {
+    of: u64,
+    rows: Option<Arc<[u32]>>,
+    stored: Arc<Stored>,
+}
+
+impl Coloring {
+    fn is(&self, of: u64, rows: Option<&Arc<[u32]>>) -> bool {
+        self.of == of && same_rows(self.rows.as_ref(), rows)
+    }
+}
+
+/// Values of a slot: those that are shown, and those that will be once they have arrived.
+#[derive(Default)]
+struct Colors {
+    shown: Option<Coloring>,
+    coming: Option<Coloring>,
+}
+
+/// The graphics adapter, and what is on it.
+pub struct Gpu {
+    store: Store,
+    pace: Arc<Pace>,
+    points: HashMap<u64, (Key, Arc<Points>)>,
+    colors: HashMap<u64, Colors>,
+    height: Option<(Arc<PointCloud>, usize, Arc<PointValues>)>,
+    heights: u64,
+}
+
+impl Gpu {
+    /// Installs the renderer. `wake` is called when there is more to draw.
+    pub fn new(render_state: &egui_wgpu::RenderState, wake: impl Fn() + Send + Sync + Clone + 'static) -> Self {
+        let software = render_state.adapter.get_info().device_type == wgpu::DeviceType::Cpu;
+        let pace = Arc::new(Pace::new(if software { FIRST_BUDGET_SOFTWARE } else { FIRST_BUDGET }, wake.clone()));
+        callback::install(render_state, Arc::clone(&pace));
+        let store = Store::new(render_state.device.clone(), render_state.queue.clone(), wake);
+        Self { store, pace, points: HashMap::new(), colors: HashMap::new(), height: None, heights: 0 }
+    }
+
+    /// How many points a frame has time for, and what is drawn.
+    pub fn pace(&self) -> &Pace {
+        &self.pace
+    }
+
+    /// Lets go of the cloud that was shown.
+    pub fn forget(&mut self) {
+        self.points.clear();
+        self.colors.clear();
+        self.height = None;
+        self.pace.forget();
+    }
+
+    /// A cloud's points, or some rows of them, for a slot, which has one upload at a time; slots share what is the same.
+    pub fn points(&mut self, slot: u64, cloud: &Arc<PointCloud>, axes: &[usize], rows: Option<&Arc<[u32]>>) -> Arc<Points> {
+        let key = Key { cloud: Arc::clone(cloud), axes: if cloud.dims() > 3 { axes.to_vec() } else { Vec::new() }, rows: rows.map(Arc::clone) };
+        if let Some((of, points)) = self.points.get(&slot)
+            && of.is(&key)
+        {
+            return Arc::clone(points);
+        }
+        let shared = self.points.values().find(|(of, _)| of.is(&key)).map(|(_, points)| Arc::clone(points));
+        let points = shared.unwrap_or_else(|| Arc::new(self.store.points(&selected(cloud, rows), cloud.dims(), places(cloud, axes))));
+        self.points.insert(slot, (key, Arc::clone(&points)));
+        points
+    }
+
+    /// The colours of height: an axis of the cloud over its range. Made once per cloud and axis.
+    pub fn height(&mut self, cloud: &Arc<PointCloud>, axis: usize, dark: bool) -> Option<Paint> {
+        let span = cloud.axes().get(axis)?;
+        let (low, high) = ((span.min - span.origin) as f32, (span.max - span.origin) as f32);
+        let made = self.height.as_ref().filter(|(of, along, _)| Arc::ptr_eq(of, cloud) && *along == axis);
+        let values = made.map(|(.., values)| Arc::clone(values)).unwrap_or_else(|| {
+            self.heights += 1;
+            let values = (0..cloud.len()).map(|row| cloud.point(row)[axis]).collect();
+            // Ids of its own: others count up.
+            Arc::new(PointValues { id: u64::MAX - self.heights, values })
+        });
+        self.height = Some((Arc::clone(cloud), axis, Arc::clone(&values)));
+        let scale = Scale { map: ColorMap::Viridis, low, high, log: false, dark };
+        Some(Paint::Scaled(values, scale, Color32::TRANSPARENT))
+    }
+
+    /// Lets go of what a slot had.
+    pub fn clear(&mut self, slot: u64) {
+        self.points.remove(&slot);
+        self.colors.remove(&slot);
+    }
+
+    /// The colours of a slot's points. While new values are on their way, the ones before are shown.
+    pub fn ink(&mut self, slot: u64, cloud: &Arc<PointCloud>, rows: Option<&Arc<[u32]>>, paint: &Paint) -> Ink {
+        match paint {
+            Paint::Flat(color) => {
+                self.colors.remove(&slot);
+                Ink::Flat(*color)
+            }
+            Paint::Scaled(values, _, missing) if values.values.len() != cloud.len() => Ink::Flat(*missing),
+            Paint::Scaled(values, scale, missing) => match self.values(slot, cloud, rows, values) {
+                Some(stored) => Ink::Scaled(stored, *scale, *missing),
+                None => Ink::Flat(*missing),
+            },
+        }
+    }
+
+    fn values(&mut self, slot: u64, cloud: &Arc<PointCloud>, rows: Option<&Arc<[u32]>>, values: &Arc<PointValues>) -> Option<Arc<Stored>> {
+        let shared = self.colors.values().flat_map(|colors| [&colors.shown, &colors.coming]).flatten().find(|of| of.is(values.id, rows)).cloned();
+        let selected = selected(cloud, rows);
+        let colors = self.colors.entry(slot).or_default();
+        // Other rows than before: their values would be those of other points.
+        if colors.shown.as_ref().is_some_and(|shown| !same_rows(shown.rows.as_ref(), rows)) {
+            *colors = Colors::default();
+        }
+        if colors.coming.as_ref().is_some_and(|coming| coming.stored.is_complete()) {
+            colors.shown = colors.coming.take();
+        }
+        let known = [&colors.shown, &colors.coming].into_iter().flatten().any(|of| of.is(values.id, rows));
+        // What is on its way arrives, so that values that change all the time are seen to change.
+        if !known && colors.coming.is_none() {
+            let coming = shared.unwrap_or_else(|| {
+                let from = Arc::clone(values);
+                let stored = self.store.values(&selected, move |row| from.values[row as usize]);
+                Coloring { of: values.id, rows: rows.map(Arc::clone), stored }
+            });
+            if coming.stored.is_complete() {
+                colors.shown = Some(coming);
+            } else {
+                colors.coming = Some(coming);
+            }
+        }
+        colors.shown.as_ref().map(|shown| Arc::clone(&shown.stored))
+    }
+}
+
+/// A row's place: its own coordinates where they are three at most, else those along some axes.
+pub fn places(cloud: &Arc<PointCloud>, axes: &[usize]) -> impl Fn(u32) -> [f32; 3] + Send + Sync + 'static {
+    let from = Arc::clone(cloud);
+    let axes: Vec<usize> = if cloud.dims() > 3 { axes.to_vec() } else { (0..cloud.dims()).collect() };
+    move |row| {
+        let point = from.point(row as usize);
+        std::array::from_fn(|at| axes.get(at).and_then(|&axis| point.get(axis)).copied().unwrap_or(0.0))
+    }
+}
+
+fn selected(cloud: &PointCloud, rows: Option<&Arc<[u32]>>) -> Rows {
+    rows.map_or(Rows::All(cloud.len() as u32), |rows| Rows::Some(Arc::clone(rows)))
+}

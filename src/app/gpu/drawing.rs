@@ -1,0 +1,160 @@
+//! What a pane wants drawn, and the same as the shaders have it.
+
+use std::sync::Arc;
+
+use egui::Color32;
+
+use super::store::{Points, Stored};
+use crate::app::camera::Projection;
+use crate::app::color::{ColorMap, Scale};
+
+/// One picture of points, for one pane.
+pub struct Drawing {
+    /// Which pane's picture.
+    pub view: u64,
+    /// Width and height in pixels.
+    pub size: [u32; 2],
+    /// Whether there is no depth, and it shows instead how many points are on a pixel; then what much is drawn in.
+    pub dense: Option<Color32>,
+    /// At most four. A later one covers an earlier one, however far away it is.
+    pub layers: Vec<Layer>,
+    /// Whether the view moves: then there is time for some of the points only.
+    pub moving: bool,
+    /// About which part of the first layer is in sight.
+    pub visible: f32,
+}
+
+/// Points that look alike, or by their values.
+pub struct Layer {
+    /// Where they are.
+    pub points: Arc<Points>,
+    /// From where they are seen.
+    pub projection: Projection,
+    /// Diameter in pixels.
+    pub diameter: f32,
+    /// Their colours.
+    pub ink: Ink,
+    /// 1, or less for what is in the background.
+    pub opacity: f32,
+}
+
+/// Colours of a layer.
+#[derive(Clone)]
+pub enum Ink {
+    /// All alike.
+    Flat(Color32),
+    /// By a value each; without one, in the colour given last.
+    Scaled(Arc<Stored>, Scale, Color32),
+}
+
+/// What decides which point is on which pixel.
+#[derive(Clone, PartialEq)]
+pub struct Geometry {
+    size: [u32; 2],
+    dense: bool,
+    layers: Vec<(u64, Projection, f32)>,
+}
+
+/// What decides their colours.
+#[derive(Clone, PartialEq)]
+pub struct Looks(Vec<(Option<u64>, LookUniform)>);
+
+impl Drawing {
+    pub(super) fn geometry(&self) -> Geometry {
+        let layers = self.layers.iter().map(|layer| (layer.points.stored().id(), layer.projection, layer.diameter)).collect();
+        Geometry { size: self.size, dense: self.dense.is_some(), layers }
+    }
+
+    pub(super) fn looks(&self) -> Looks {
+        let of = |(rank, layer): (usize, &Layer)| (layer.values().map(|values| values.id()), look(self, layer, rank as u32));
+        Looks(self.layers.iter().enumerate().map(of).collect())
+    }
+}
+
+impl Looks {
+    /// A layer's uniforms.
+    pub(super) fn of(&self, layer: usize) -> LookUniform {
+        self.0[layer].1
+    }
+}
+
+impl Layer {
+    /// What the colours are made of.
+    pub(super) fn values(&self) -> Option<&Arc<Stored>> {
+        match &self.ink {
+            Ink::Flat(_) => None,
+            Ink::Scaled(values, ..) => Some(values),
+        }
+    }
+}
+
+/// `View` of the shaders.
+#[repr(C)]
+#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+pub struct ViewUniform {
+    pub matrix: [[f32; 4]; 4],
+    pub center: [f32; 4],
+    pub size: [u32; 2],
+    pub diameter: f32,
+    pub first: u32,
+    pub begin: u32,
+    pub end: u32,
+    pub rank: u32,
+    pub step: u32,
+}
+
+/// `Look` of the shaders.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
+pub struct LookUniform {
+    pub color: [f32; 4],
+    pub dense: [f32; 4],
+    pub missing: [f32; 4],
+    pub scale: [f32; 4],
+    pub painted: u32,
+    pub dense_shows: u32,
+    pub opacity: f32,
+    pub diameter: f32,
+    pub first: u32,
+    pub count: u32,
+    pub width: u32,
+    pub rank: u32,
+    pub table: [[f32; 4]; 256],
+}
+
+fn rgba(color: Color32) -> [f32; 4] {
+    color.to_array().map(|channel| f32::from(channel) / 255.0)
+}
+
+fn look(drawing: &Drawing, layer: &Layer, rank: u32) -> LookUniform {
+    let mut look: LookUniform = bytemuck::Zeroable::zeroed();
+    look.opacity = layer.opacity;
+    look.diameter = layer.diameter;
+    look.width = drawing.size[0];
+    look.rank = rank;
+    if let (Some(dense), 0) = (drawing.dense, rank) {
+        (look.dense_shows, look.dense) = (1, rgba(dense));
+    }
+    match &layer.ink {
+        Ink::Flat(color) => look.color = rgba(*color),
+        Ink::Scaled(_, scale, missing) => {
+            look.painted = 1;
+            look.missing = rgba(*missing);
+            let (table, categories) = table(scale);
+            look.table = table.map(rgba);
+            let end = |value: f32| if scale.log { value.max(f32::MIN_POSITIVE).log2() } else { value };
+            let (low, high) = (end(scale.low), end(scale.high));
+            // Where both ends are one, everything at or below it has the first colour.
+            let factor = if high > low { 1.0 / (high - low) } else { 0.0 };
+            look.scale = [low, factor, f32::from(u8::from(scale.log)), categories as f32];
+        }
+    }
+    look
+}
+
+/// The colours of a scale, and how many categories it has; 0 where it is continuous.
+fn table(scale: &Scale) -> ([Color32; 256], u32) {
+    let colors = scale.table();
+    let categories = if scale.map == ColorMap::Categories { colors.len() as u32 } else { 0 };
+    (std::array::from_fn(|at| colors.get(at).copied().unwrap_or_default()), categories)
+}

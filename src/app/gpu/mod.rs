@@ -1,0 +1,153 @@
+//! Points on the GPU: uploaded once per cloud, drawn into a texture for each pane, which is then laid into it. A texture
+//! is drawn again only when something about it changed.
+//!
+//! | part | does |
+//! |---|---|
+//! | `permutation` | the random drawing order, of which every prefix is a sample of the cloud |
+//! | `store` | places and values of rows in that order, in buffers of the GPU |
+//! | `drawing` | what a pane wants drawn |
+//! | `target` | what of it has been, and what one frame adds |
+//! | `splat` | draws it by compute shaders |
+//! | `quads` | draws it by the rasteriser, where there are none |
+//! | `pace`, `meter` | how many points one frame has time for |
+//! | `cache` | what is uploaded for which pane |
+//! | `frames`, `offscreen` | the bench of frame times, without a window |
+
+mod cache;
+mod callback;
+mod drawing;
+mod frames;
+mod meter;
+mod offscreen;
+mod pace;
+mod permutation;
+mod pipelines;
+mod quads;
+mod splat;
+mod store;
+mod target;
+#[cfg(test)]
+mod tests;
+mod uniforms;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+pub use cache::Gpu;
+pub use callback::PointsCallback;
+pub use drawing::{Drawing, Ink, Layer};
+use eframe::egui_wgpu::{self, wgpu};
+pub use frames::{FrameBench, FrameReport, FrameTimes, measure};
+use meter::Meter;
+pub use pace::{Pace, Progress};
+use pipelines::Entry;
+use quads::Quads;
+use splat::Splat;
+pub use store::Points;
+use target::Target;
+
+/// About as many points are in sight while the view moves, where there are so many.
+const LEAST_IN_SIGHT: f32 = 10_000.0;
+
+/// Points that are drawn in a frame before it is known how fast that is.
+const FIRST_BUDGET_SOFTWARE: u32 = 200_000;
+const FIRST_BUDGET: u32 = 4_000_000;
+
+/// How points get into a picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// By compute shaders.
+    Splat,
+    /// By the rasteriser.
+    Quads,
+}
+
+impl Method {
+    /// What is fastest of what the device can do.
+    pub fn best(device: &wgpu::Device, adapter: &wgpu::Adapter) -> Self {
+        if splat::is_possible(device, adapter) { Self::Splat } else { Self::Quads }
+    }
+}
+
+enum Drawer {
+    Splat(Box<Splat>),
+    Quads(Box<Quads>),
+}
+
+/// Draws scenes into textures, and lays these into passes.
+pub struct Renderer {
+    drawer: Drawer,
+    blit: wgpu::RenderPipeline,
+    blit_layout: wgpu::BindGroupLayout,
+    targets: HashMap<u64, Target>,
+    meter: Option<Meter>,
+    pace: Arc<Pace>,
+}
+
+impl Renderer {
+    /// Makes the pipelines. `format` is that of what [`Self::blit`] draws into.
+    pub fn new(device: &wgpu::Device, queue: &wgpu::Queue, method: Method, format: wgpu::TextureFormat, pace: Arc<Pace>) -> Self {
+        let blit_layout = pipelines::layout(device, "blit", wgpu::ShaderStages::FRAGMENT, &[Entry::Texture]);
+        let blend = Some(wgpu::BlendState::PREMULTIPLIED_ALPHA_BLENDING);
+        let blit = pipelines::render(device, "blit", include_str!("../../../assets/blit.wgsl"), &blit_layout, &[], format, blend, None);
+        let drawer = match method {
+            Method::Splat => Drawer::Splat(Box::new(Splat::new(device))),
+            Method::Quads => Drawer::Quads(Box::new(Quads::new(device))),
+        };
+        let meter = Meter::new(device, queue);
+        if meter.is_some() {
+            pace.measures();
+        }
+        Self { drawer, blit, blit_layout, targets: HashMap::new(), meter, pace }
+    }
+
+    /// Draws what one frame adds to its picture; nothing where it is as it should be.
+    pub fn draw(&mut self, device: &wgpu::Device, queue: &wgpu::Queue, encoder: &mut wgpu::CommandEncoder, drawing: &Drawing) {
+        while let Some((points, ms)) = self.meter.as_mut().and_then(Meter::try_recv) {
+            self.pace.measured(points, ms);
+        }
+        let Some(cloud) = drawing.layers.first().map(|layer| layer.points.stored()) else { return };
+        if self.targets.get(&drawing.view).is_none_or(|target| target.size != drawing.size) {
+            self.targets.insert(drawing.view, Target::new(device, &self.blit_layout, drawing.size));
+        }
+        let Some(target) = self.targets.get_mut(&drawing.view) else { return };
+        // Where little of the cloud is in sight, more of it is drawn, so that something is to be seen.
+        let budget = self.pace.budget().max((LEAST_IN_SIGHT / drawing.visible.max(0.01)) as u32);
+        let plan = target.plan(drawing, budget, matches!(self.drawer, Drawer::Quads(_)));
+        let progress = Progress { drawn: target.drawn[0], held: cloud.held(), of: cloud.rows(), moving: drawing.moving };
+        self.pace.shows(drawing.view, progress);
+        let Some(plan) = plan else { return };
+        let times = self.meter.as_ref().and_then(Meter::set);
+        match &mut self.drawer {
+            Drawer::Splat(splat) => splat.draw(device, queue, encoder, drawing, &plan, target, times),
+            Drawer::Quads(quads) => quads.draw(device, queue, encoder, drawing, &plan, target, times),
+        }
+        if times.is_some()
+            && let Some(meter) = &mut self.meter
+        {
+            meter.finish(encoder, plan.points());
+        }
+        self.pace.changed();
+    }
+
+    /// A picture's pixels.
+    #[cfg(test)]
+    fn texture(&self, view: u64) -> &wgpu::Texture {
+        self.targets[&view].color.texture()
+    }
+
+    /// Lays a picture into a pass whose viewport is its place.
+    pub fn blit(&self, view: u64, pass: &mut wgpu::RenderPass<'_>) {
+        let Some(target) = self.targets.get(&view) else { return };
+        pass.set_pipeline(&self.blit);
+        pass.set_bind_group(0, &target.bind, &[]);
+        pass.draw(0..4, 0..1);
+    }
+}
+
+/// What is asked of an adapter: what egui asks, and its clock where it has one.
+pub fn device_descriptor(adapter: &wgpu::Adapter) -> wgpu::DeviceDescriptor<'static> {
+    let asked = egui_wgpu::WgpuSetupCreateNew::without_display_handle();
+    let descriptor = (asked.device_descriptor)(adapter);
+    wgpu::DeviceDescriptor { required_features: adapter.features() & wgpu::Features::TIMESTAMP_QUERY, ..descriptor }
+}

@@ -1,0 +1,172 @@
+//! How many points one frame has time for, learnt from how long frames took: on the GPU's own clock where it tells, else
+//! from the pace at which frames come.
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+/// With the window around it, 20 frames come in a second.
+const GOAL_MS: f32 = 30.0;
+
+/// Fewer are drawn in no time: what takes long then is something else.
+const LEAST: u32 = 20_000;
+const MOST: u32 = 1 << 30;
+
+/// What of a view's first layer is on the screen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Points drawn.
+    pub drawn: u32,
+    /// Points that will be drawn once the view is still and all have arrived.
+    pub held: u32,
+    /// Points there are.
+    pub of: u32,
+    /// Whether the view moved when it was drawn.
+    pub moving: bool,
+}
+
+impl Progress {
+    /// Whether nothing is left to draw.
+    pub fn is_complete(self) -> bool {
+        self.drawn == self.held
+    }
+}
+
+/// Shared by what draws and by the panes.
+pub struct Pace {
+    budget: AtomicU32,
+    measured: AtomicBool,
+    /// The window's frame, and in which each view was drawn last.
+    frame: AtomicU32,
+    views: Mutex<HashMap<u64, (u32, Progress)>>,
+    wake: Box<dyn Fn() + Send + Sync>,
+}
+
+impl Pace {
+    /// `budget`: points that are drawn in a frame before it is known how long that takes. `wake` is called when a picture
+    /// changed: there may be more to draw, and to say.
+    pub fn new(budget: u32, wake: impl Fn() + Send + Sync + 'static) -> Self {
+        Self {
+            budget: AtomicU32::new(budget),
+            measured: AtomicBool::new(false),
+            frame: AtomicU32::new(0),
+            views: Mutex::default(),
+            wake: Box::new(wake),
+        }
+    }
+
+    /// Points that one frame has time for.
+    pub fn budget(&self) -> u32 {
+        self.budget.load(Ordering::Relaxed)
+    }
+
+    /// Says that the GPU's clock will tell how long frames take.
+    pub fn measures(&self) {
+        self.measured.store(true, Ordering::Relaxed);
+    }
+
+    /// Learns from a frame that drew so many points in so many milliseconds of the GPU's clock.
+    pub fn measured(&self, points: u32, ms: f32) {
+        let budget = self.budget();
+        if ms > GOAL_MS * 1.2 {
+            self.set(points.min(budget) as f32 * (GOAL_MS / ms).max(0.5));
+        } else if points >= budget / 10 * 9 && ms < GOAL_MS * 0.75 {
+            self.set(budget as f32 * (GOAL_MS * 0.9 / ms.max(0.01)).min(1.6));
+        }
+    }
+
+    /// Learns from how long one moving frame came after another, where no clock tells more.
+    pub fn frame_came(&self, secs: f32) {
+        if self.measured.load(Ordering::Relaxed) {
+            return;
+        }
+        if secs > 0.06 {
+            self.set(self.budget() as f32 * 0.75);
+        } else if secs < 0.03 {
+            self.set(self.budget() as f32 * 1.25);
+        }
+    }
+
+    fn set(&self, budget: f32) {
+        self.budget.store((budget as u32).clamp(LEAST, MOST), Ordering::Relaxed);
+    }
+
+    /// What a view showed last.
+    pub fn progress(&self, view: u64) -> Option<Progress> {
+        self.views.lock().ok()?.get(&view).map(|(_, progress)| *progress)
+    }
+
+    /// A frame of the window begins.
+    pub fn begin_frame(&self) {
+        self.frame.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Whether every view of the last frame shows all it will.
+    pub fn is_complete(&self) -> bool {
+        let now = self.frame.load(Ordering::Relaxed);
+        let done = |(frame, progress): &(u32, Progress)| now.wrapping_sub(*frame) > 1 || progress.is_complete();
+        self.views.lock().map_or(true, |views| views.values().all(done))
+    }
+
+    /// Says what a view shows.
+    pub(super) fn shows(&self, view: u64, progress: Progress) {
+        if let Ok(mut views) = self.views.lock() {
+            views.insert(view, (self.frame.load(Ordering::Relaxed), progress));
+        }
+    }
+
+    /// Says that a picture changed.
+    pub(super) fn changed(&self) {
+        (self.wake)();
+    }
+
+    /// Forgets what was shown of a cloud that is gone.
+    pub fn forget(&self) {
+        if let Ok(mut views) = self.views.lock() {
+            views.clear();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A GPU with so many nanoseconds a point and so many milliseconds for anything at all.
+    fn settle(pace: &Pace, points: u32, ns: f32, fixed_ms: f32) -> f32 {
+        let mut ms = 0.0;
+        for _ in 0..60 {
+            let drawn = pace.budget().min(points);
+            ms = fixed_ms + drawn as f32 * ns * 1e-6;
+            pace.measured(drawn, ms);
+        }
+        ms
+    }
+
+    #[test]
+    fn the_budget_settles_where_frames_take_their_time() {
+        for (ns, fixed) in [(30.0, 2.0), (300.0, 5.0), (3.0, 0.1), (1000.0, 0.0)] {
+            for start in [20_000, 4_000_000] {
+                let ms = settle(&Pace::new(start, || {}), u32::MAX, ns, fixed);
+                assert!((GOAL_MS * 0.6..GOAL_MS * 1.2).contains(&ms), "{ns} ns a point from {start}: {ms} ms");
+            }
+        }
+    }
+
+    #[test]
+    fn a_small_cloud_says_nothing_of_a_large_one() {
+        let pace = Pace::new(1_000_000, || {});
+        settle(&pace, 5_000, 10.0, 1.0);
+        assert_eq!(pace.budget(), 1_000_000);
+    }
+
+    #[test]
+    fn the_pace_of_frames_counts_where_no_clock_tells() {
+        let pace = Pace::new(100_000, || {});
+        pace.frame_came(0.1);
+        assert_eq!(pace.budget(), 75_000);
+        pace.measures();
+        pace.frame_came(0.1);
+        assert_eq!(pace.budget(), 75_000);
+    }
+}

@@ -1,0 +1,128 @@
+//! wgpu's descriptors, with what is the same for all of ours filled in.
+
+use eframe::egui_wgpu::wgpu;
+
+/// One binding of group 0.
+#[derive(Clone, Copy)]
+pub enum Entry {
+    Uniform,
+    Storage { read_only: bool },
+    Texture,
+}
+
+/// Bindings 0, 1, … of group 0.
+pub fn layout(device: &wgpu::Device, label: &str, visibility: wgpu::ShaderStages, entries: &[Entry]) -> wgpu::BindGroupLayout {
+    let buffer = |ty| wgpu::BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None };
+    let entries: Vec<wgpu::BindGroupLayoutEntry> = (0..)
+        .zip(entries)
+        .map(|(binding, entry)| wgpu::BindGroupLayoutEntry {
+            binding,
+            visibility,
+            ty: match *entry {
+                Entry::Uniform => buffer(wgpu::BufferBindingType::Uniform),
+                Entry::Storage { read_only } => buffer(wgpu::BufferBindingType::Storage { read_only }),
+                Entry::Texture => wgpu::BindingType::Texture {
+                    sample_type: wgpu::TextureSampleType::Float { filterable: false },
+                    view_dimension: wgpu::TextureViewDimension::D2,
+                    multisampled: false,
+                },
+            },
+            count: None,
+        })
+        .collect();
+    device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some(label), entries: &entries })
+}
+
+/// What stands at bindings 0, 1, ….
+pub fn bind<const N: usize>(device: &wgpu::Device, layout: &wgpu::BindGroupLayout, resources: [wgpu::BindingResource<'_>; N]) -> wgpu::BindGroup {
+    let entries: Vec<wgpu::BindGroupEntry<'_>> = (0..).zip(resources).map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource }).collect();
+    device.create_bind_group(&wgpu::BindGroupDescriptor { label: None, layout, entries: &entries })
+}
+
+fn module(device: &wgpu::Device, label: &str, source: &str) -> wgpu::ShaderModule {
+    device.create_shader_module(wgpu::ShaderModuleDescriptor { label: Some(label), source: wgpu::ShaderSource::Wgsl(source.into()) })
+}
+
+fn pipeline_layout(device: &wgpu::Device, label: &str, bindings: &wgpu::BindGroupLayout) -> wgpu::PipelineLayout {
+    device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor { label: Some(label), bind_group_layouts: &[Some(bindings)], immediate_size: 0 })
+}
+
+/// A compute shader with one entry point.
+pub fn compute(device: &wgpu::Device, label: &str, source: &str, bindings: &wgpu::BindGroupLayout) -> wgpu::ComputePipeline {
+    device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+        label: Some(label),
+        layout: Some(&pipeline_layout(device, label, bindings)),
+        module: &module(device, label, source),
+        entry_point: None,
+        compilation_options: wgpu::PipelineCompilationOptions::default(),
+        cache: None,
+    })
+}
+
+/// A strip of two triangles through `vertex` and `fragment`.
+#[allow(clippy::too_many_arguments, reason = "a pipeline has this many sides")]
+pub fn render(
+    device: &wgpu::Device,
+    label: &str,
+    source: &str,
+    bindings: &wgpu::BindGroupLayout,
+    buffers: &[Option<wgpu::VertexBufferLayout<'_>>],
+    format: wgpu::TextureFormat,
+    blend: Option<wgpu::BlendState>,
+    depth: Option<wgpu::TextureFormat>,
+) -> wgpu::RenderPipeline {
+    let module = module(device, label, source);
+    device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
+        label: Some(label),
+        layout: Some(&pipeline_layout(device, label, bindings)),
+        vertex: wgpu::VertexState {
+            module: &module,
+            entry_point: Some("vertex"),
+            compilation_options: wgpu::PipelineCompilationOptions::default(),
+            buffers,
+        },
+        primitive: wgpu::PrimitiveState { topology: wgpu::PrimitiveTopology::TriangleStrip, ..Default::default() },
+        depth_stencil: depth.map(|format| wgpu::DepthStencilState {
+            format,
+            depth_write_enabled: Some(true),
+            depth_compare: Some(wgpu::CompareFunction::LessEqual),
+            stencil: wgpu::StencilState::default(),
+            bias: wgpu::DepthBiasState::default(),
+        }),
+        multisample: wgpu::MultisampleState::default(),
+        fragment: Some(wgpu::FragmentState {
+            module: &module,
+            entry_point: Some("fragment"),
+            compilation_options: wgpu::PipelineCompilationOptions::default(),
+            targets: &[Some(wgpu::ColorTargetState { format, blend, write_mask: wgpu::ColorWrites::ALL })],
+        }),
+        multiview_mask: None,
+        cache: None,
+    })
+}
+
+/// A pass into one texture, and maybe depths.
+pub fn pass<'a>(
+    encoder: &'a mut wgpu::CommandEncoder,
+    color: &'a wgpu::TextureView,
+    load: wgpu::LoadOp<wgpu::Color>,
+    depth: Option<(&'a wgpu::TextureView, wgpu::LoadOp<f32>)>,
+    timestamp_writes: Option<wgpu::RenderPassTimestampWrites<'a>>,
+) -> wgpu::RenderPass<'a> {
+    encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
+        label: Some("points"),
+        color_attachments: &[Some(wgpu::RenderPassColorAttachment {
+            view: color,
+            resolve_target: None,
+            ops: wgpu::Operations { load, store: wgpu::StoreOp::Store },
+            depth_slice: None,
+        })],
+        depth_stencil_attachment: depth.map(|(view, load)| wgpu::RenderPassDepthStencilAttachment {
+            view,
+            depth_ops: Some(wgpu::Operations { load, store: wgpu::StoreOp::Store }),
+            stencil_ops: None,
+        }),
+        timestamp_writes,
+        ..Default::default()
+    })
+}

@@ -1,0 +1,262 @@
+//! Numbers of rows on the GPU: places and values, in drawing order. They are gathered piece by piece on a thread, or at
+//! once where there are few, straight into buffers of the GPU: the host keeps nothing. What is there already is a random
+//! sample of all, so a picture shows at once and fills up.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use eframe::egui_wgpu::wgpu;
+use rayon::iter::{IndexedParallelIterator as _, ParallelIterator as _};
+use rayon::slice::ParallelSliceMut as _;
+
+use super::permutation::Permutation;
+use crate::app::camera::Projection;
+
+/// Rows in one buffer: with three f32 each, 96 MiB, which every adapter binds.
+const SEGMENT: u32 = 1 << 23;
+
+/// Rows that are gathered and sent at once.
+const PIECE: u32 = 1 << 18;
+
+/// Fewer rows than this take less than a few milliseconds: no thread is asked.
+const AT_ONCE: u32 = 1 << 17;
+
+/// Names the drawing order: the same for all clouds of one size, so that places and values agree.
+const SEED: u32 = 0x7669_6577;
+
+/// Ids of points are 32 bits, of which 0 is nobody, and layers share them.
+const MOST: u32 = u32::MAX / 4 - 1;
+
+/// A part of the rows.
+pub struct Segment {
+    /// Their numbers.
+    pub buffer: wgpu::Buffer,
+    /// The drawing index of the first.
+    pub first: u32,
+    /// How many.
+    pub count: u32,
+}
+
+/// As many numbers for each of n rows.
+pub struct Stored {
+    id: u64,
+    rows: u32,
+    held: u32,
+    ready: AtomicU32,
+    segments: Vec<Segment>,
+}
+
+impl Stored {
+    /// Never used twice.
+    pub fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// How many rows there are.
+    pub fn rows(&self) -> u32 {
+        self.rows
+    }
+
+    /// How many of them the adapter has memory for.
+    pub fn held(&self) -> u32 {
+        self.held
+    }
+
+    /// How many of these have arrived.
+    pub fn ready(&self) -> u32 {
+        self.ready.load(Ordering::Acquire)
+    }
+
+    /// Whether all have that will.
+    pub fn is_complete(&self) -> bool {
+        self.ready() == self.held
+    }
+
+    /// The buffers.
+    pub(super) fn segments(&self) -> &[Segment] {
+        &self.segments
+    }
+}
+
+/// What of a row is its place in the buffer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Columns {
+    /// The cloud's own dimensions, three at most: projections choose among them.
+    All(usize),
+    /// What was chosen of more.
+    Chosen,
+}
+
+/// Places of points on the GPU.
+pub struct Points {
+    stored: Arc<Stored>,
+    columns: Columns,
+}
+
+impl Points {
+    /// The numbers.
+    pub fn stored(&self) -> &Arc<Stored> {
+        &self.stored
+    }
+
+    /// A projection of some axes as one of what the buffer has. An axis that is not there is 0 everywhere.
+    pub fn project(&self, projection: Projection, axes: &[usize]) -> Projection {
+        let Columns::All(dims) = self.columns else { return projection };
+        let Projection { center: from, matrix: by } = projection;
+        let mut center = [0.0; 3];
+        let mut matrix = [[0.0; 4], [0.0; 4], [0.0; 4], by[3]];
+        let mut taken = [false; 3];
+        for ((&axis, column), origin) in axes.iter().zip(by).zip(from) {
+            if axis < dims && !taken[axis] {
+                (taken[axis], center[axis]) = (true, origin);
+            }
+            // An axis that is shown twice has one centre; one that is missing has 0.
+            let shift = if axis < dims { center[axis] - origin } else { -origin };
+            for row in 0..4 {
+                if axis < dims {
+                    matrix[axis][row] += column[row];
+                }
+                matrix[3][row] += column[row] * shift;
+            }
+        }
+        Projection { center, matrix }
+    }
+}
+
+/// Makes them.
+#[derive(Clone)]
+pub struct Store {
+    /// Rows in one buffer, at most.
+    segment: u32,
+    device: wgpu::Device,
+    queue: wgpu::Queue,
+    last: Arc<AtomicU64>,
+    wake: Arc<dyn Fn() + Send + Sync>,
+}
+
+/// Which rows, in drawing order.
+#[derive(Clone)]
+pub enum Rows {
+    /// 0..n.
+    All(u32),
+    /// These.
+    Some(Arc<[u32]>),
+}
+
+impl Rows {
+    fn len(&self) -> u32 {
+        match self {
+            Self::All(n) => *n,
+            Self::Some(rows) => rows.len() as u32,
+        }
+    }
+}
+
+impl Store {
+    /// `wake` is called when more has arrived.
+    pub fn new(device: wgpu::Device, queue: wgpu::Queue, wake: impl Fn() + Send + Sync + 'static) -> Self {
+        Self { segment: SEGMENT, device, queue, last: Arc::default(), wake: Arc::new(wake) }
+    }
+
+    /// Smaller buffers, as if the adapter bound no larger ones.
+    #[cfg(test)]
+    pub fn in_segments_of(self, segment: u32) -> Self {
+        Self { segment, ..self }
+    }
+
+    /// Places of rows of a cloud of `dims` dimensions: all of them where they are three at most, else those that `place`
+    /// chooses. `place` gives 0 for what is missing.
+    pub fn points(&self, rows: &Rows, dims: usize, place: impl Fn(u32) -> [f32; 3] + Send + Sync + 'static) -> Points {
+        Points { stored: self.store(rows, place), columns: if dims <= 3 { Columns::All(dims) } else { Columns::Chosen } }
+    }
+
+    /// A value for each row.
+    pub fn values(&self, rows: &Rows, value: impl Fn(u32) -> f32 + Send + Sync + 'static) -> Arc<Stored> {
+        self.store(rows, move |row| [value(row)])
+    }
+
+    fn store<const W: usize>(&self, rows: &Rows, number: impl Fn(u32) -> [f32; W] + Send + Sync + 'static) -> Arc<Stored> {
+        let n = rows.len();
+        let segments = self.segments(n.min(MOST), W);
+        let held = segments.iter().map(|segment| segment.count).sum();
+        let id = self.last.fetch_add(1, Ordering::Relaxed) + 1;
+        let stored = Arc::new(Stored { id, rows: n, held, ready: AtomicU32::new(0), segments });
+        let fill = {
+            let (store, stored, rows) = (self.clone(), Arc::clone(&stored), rows.clone());
+            move || store.fill(&stored, &rows, &number)
+        };
+        if held <= AT_ONCE {
+            fill();
+        } else {
+            let fill = Arc::new(fill);
+            let theirs = Arc::clone(&fill);
+            // Where the system has no thread to give, the window waits for it this once.
+            if std::thread::Builder::new().name("warpscope-upload".to_owned()).spawn(move || theirs()).is_err() {
+                fill();
+            }
+        }
+        stored
+    }
+
+    /// Buffers for as many rows as the adapter has memory for.
+    fn segments(&self, rows: u32, width: usize) -> Vec<Segment> {
+        let mut segments = Vec::new();
+        let most = (self.device.limits().max_buffer_size / (width as u64 * 4)).min(u64::from(self.segment)) as u32;
+        for first in (0..rows).step_by(most as usize) {
+            let count = most.min(rows - first);
+            let scope = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
+            let buffer = self.device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some("rows"),
+                size: u64::from(count) * width as u64 * 4,
+                usage: wgpu::BufferUsages::VERTEX | self.storage() | wgpu::BufferUsages::COPY_DST,
+                mapped_at_creation: false,
+            });
+            if pollster::block_on(scope.pop()).is_some() {
+                break;
+            }
+            segments.push(Segment { buffer, first, count });
+        }
+        segments
+    }
+
+    /// Adapters without compute shaders have no storage buffers.
+    fn storage(&self) -> wgpu::BufferUsages {
+        if self.device.limits().max_storage_buffers_per_shader_stage > 0 { wgpu::BufferUsages::STORAGE } else { wgpu::BufferUsages::empty() }
+    }
+
+    fn fill<const W: usize>(&self, stored: &Arc<Stored>, rows: &Rows, number: &(impl Fn(u32) -> [f32; W] + Sync)) {
+        let n = rows.len();
+        let order = Permutation::new(n, SEED);
+        let mut piece: Vec<f32> = Vec::new();
+        for segment in &stored.segments {
+            for begin in (0..segment.count).step_by(PIECE as usize) {
+                // Nobody wants it any more.
+                if Arc::strong_count(stored) == 1 {
+                    return;
+                }
+                let count = PIECE.min(segment.count - begin) as usize;
+                let first = segment.first + begin;
+                piece.resize(count * W, 0.0);
+                piece.par_chunks_mut(4096 * W).enumerate().for_each(|(part, numbers)| {
+                    for (at, to) in numbers.chunks_exact_mut(W).enumerate() {
+                        let drawn = order.row(first + (part * 4096 + at) as u32);
+                        let row = match rows {
+                            Rows::All(_) => drawn,
+                            Rows::Some(rows) => rows[drawn as usize],
+                        };
+                        to.copy_from_slice(&number(row));
+                    }
+                });
+                self.queue.write_buffer(&segment.buffer, u64::from(begin) * W as u64 * 4, bytemuck::cast_slice(&piece));
+                if stored.held > AT_ONCE {
+                    // So that what is on its way does not pile up.
+                    self.queue.submit([]);
+                }
+                stored.ready.store(first + count as u32, Ordering::Release);
+                if stored.held > AT_ONCE {
+                    (self.wake)();
+                }
+            }
+        }
+    }
+}

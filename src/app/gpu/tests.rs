@@ -1,0 +1,396 @@
+//! Small known scenes, pixel by pixel, by both methods.
+
+use std::sync::Arc;
+
+use eframe::egui_wgpu::wgpu;
+use egui::{Color32, Pos2, Rect, pos2, vec2};
+
+use super::offscreen::Offscreen;
+use super::store::{Points, Rows, Store};
+use super::{Drawing, Ink, Layer, Method, Pace, Renderer};
+use crate::app::camera::{PlaneCamera, Projection, SpaceCamera, place};
+use crate::app::color::{ColorMap, Scale};
+use crate::app::state::SpaceView;
+use crate::app::testing::cloud;
+use crate::app::tokens::Palette;
+
+const SIZE: [u32; 2] = [64, 48];
+const BOTH: [Method; 2] = [Method::Splat, Method::Quads];
+
+struct Studio {
+    offscreen: Offscreen,
+    store: Store,
+    renderer: Renderer,
+    pace: Arc<Pace>,
+}
+
+fn studio(method: Method) -> Studio {
+    let offscreen = Offscreen::open(true).expect("a graphics adapter: install mesa-vulkan-drivers, which needs no GPU");
+    let (device, queue) = (&offscreen.device, &offscreen.queue);
+    assert_eq!(Method::best(device, &offscreen.adapter), Method::Splat, "lavapipe has compute shaders");
+    let pace = Arc::new(Pace::new(1_000_000, || {}));
+    let renderer = Renderer::new(device, queue, method, wgpu::TextureFormat::Rgba8Unorm, Arc::clone(&pace));
+    let store = Store::new(device.clone(), queue.clone(), || {});
+    Studio { offscreen, store, renderer, pace }
+}
+
+impl Studio {
+    /// Draws what one frame adds, and gives the picture.
+    fn frame(&mut self, drawing: &Drawing) -> Picture {
+        let mut encoder = self.offscreen.encoder();
+        self.renderer.draw(&self.offscreen.device, &self.offscreen.queue, &mut encoder, drawing);
+        self.offscreen.run(encoder).expect("a frame");
+        let pixels = self.offscreen.pixels(self.renderer.texture(drawing.view)).expect("pixels");
+        Picture { width: drawing.size[0], pixels }
+    }
+
+    /// Draws until all is there, and gives the picture.
+    fn whole(&mut self, drawing: &Drawing) -> Picture {
+        for _ in 0..100 {
+            let picture = self.frame(drawing);
+            if self.pace.progress(drawing.view).is_some_and(super::Progress::is_complete) {
+                return picture;
+            }
+        }
+        panic!("a picture is never whole: {:?}", self.pace.progress(drawing.view));
+    }
+
+    fn points(&self, places: &[[f32; 3]]) -> Arc<Points> {
+        let places = places.to_vec();
+        Arc::new(self.store.points(&Rows::All(places.len() as u32), 3, move |row| places[row as usize]))
+    }
+
+    fn ink(&self, values: &[f32], scale: Scale) -> Ink {
+        let values = values.to_vec();
+        Ink::Scaled(self.store.values(&Rows::All(values.len() as u32), move |row| values[row as usize]), scale, MISSING)
+    }
+}
+
+struct Picture {
+    width: u32,
+    pixels: Vec<[u8; 4]>,
+}
+
+impl Picture {
+    fn at(&self, x: u32, y: u32) -> Color32 {
+        let [r, g, b, a] = self.pixels[(y * self.width + x) as usize];
+        Color32::from_rgba_premultiplied(r, g, b, a)
+    }
+
+    /// How many pixels differ from another picture's.
+    fn unlike(&self, other: &Self) -> usize {
+        self.pixels.iter().zip(&other.pixels).filter(|(one, other)| one != other).count()
+    }
+
+    /// Pixels that are not ground, with their colours.
+    fn inked(&self) -> Vec<([u32; 2], Color32)> {
+        let pixels = (0..self.pixels.len() as u32).map(|at| [at % self.width, at / self.width]);
+        pixels.map(|pixel| (pixel, self.at(pixel[0], pixel[1]))).filter(|(_, color)| *color != Color32::TRANSPARENT).collect()
+    }
+}
+
+const RED: Color32 = Color32::from_rgb(200, 0, 0);
+const BLUE: Color32 = Color32::from_rgb(0, 0, 200);
+const MISSING: Color32 = Color32::from_rgb(120, 120, 120);
+const LINEAR: Scale = Scale { map: ColorMap::Viridis, low: 0.0, high: 1.0, log: false, dark: true };
+
+/// Viridis at even steps, the last of which is 15.
+fn viridis(step: u32) -> Color32 {
+    ColorMap::Viridis.color(step as f32 / 15.0, &Palette::DARK)
+}
+
+/// Pixels are places: x to the right, y down; z away from the eye.
+fn by_pixel() -> Projection {
+    let [width, height] = SIZE.map(|side| side as f32);
+    // A perspective whose w is z, so that nearness is what it is in Space.
+    let (x, y) = (2.0 / width, 2.0 / height);
+    Projection { center: [0.0; 3], matrix: [[x, 0.0, 0.0, 0.0], [0.0, -y, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 0.0, 0.0]] }
+}
+
+/// A place that is seen at a pixel's middle, at a distance from the eye.
+fn at(x: u32, y: u32, z: f32) -> [f32; 3] {
+    [(x as f32 + 0.5 - SIZE[0] as f32 / 2.0) * z, (y as f32 + 0.5 - SIZE[1] as f32 / 2.0) * z, z]
+}
+
+fn layer(points: Arc<Points>, ink: Ink, diameter: f32) -> Layer {
+    Layer { points, projection: by_pixel(), diameter, ink, opacity: 1.0 }
+}
+
+fn space(layers: Vec<Layer>) -> Drawing {
+    Drawing { view: 1, size: SIZE, dense: None, layers, moving: false, visible: 1.0 }
+}
+
+fn close(one: Color32, other: Color32, by: u8) -> bool {
+    one.to_array().iter().zip(other.to_array()).all(|(one, other)| one.abs_diff(other) <= by)
+}
+
+#[test]
+fn points_are_where_they_should_be() {
+    for method in BOTH {
+        let mut studio = studio(method);
+        let red = layer(studio.points(&[at(10, 20, 2.0)]), Ink::Flat(RED), 1.0);
+        let blue = layer(studio.points(&[at(40, 7, 5.0)]), Ink::Flat(BLUE), 1.0);
+        let picture = studio.frame(&space(vec![red, blue]));
+        assert_eq!(picture.inked(), [([40, 7], BLUE), ([10, 20], RED)], "{method:?}");
+    }
+}
+
+#[test]
+fn the_nearer_point_is_seen_whatever_the_order() {
+    for method in BOTH {
+        let mut studio = studio(method);
+        let mut places = vec![at(30, 30, 3.0); 40];
+        places[17] = at(30, 30, 2.9999);
+        let mut values = vec![0.0; 40];
+        values[17] = 1.0;
+        let ink = studio.ink(&values, LINEAR);
+        let picture = studio.frame(&space(vec![layer(studio.points(&places), ink, 1.0)]));
+        let [(pixel, color)] = picture.inked()[..] else { panic!("{method:?}: one pixel") };
+        assert_eq!(pixel, [30, 30]);
+        assert!(close(color, viridis(15), 1), "{method:?}: {color:?}");
+    }
+}
+
+#[test]
+fn values_are_colours() {
+    for method in BOTH {
+        let mut studio = studio(method);
+        let places: Vec<[f32; 3]> = (0..6).map(|x| at(10 * x + 2, 5, 1.0)).collect();
+        let colors = |studio: &mut Studio, values: &[f32], scale: Scale| -> Vec<Color32> {
+            let ink = studio.ink(values, scale);
+            let picture = studio.frame(&space(vec![layer(studio.points(&places), ink, 1.0)]));
+            (0..6).map(|x| picture.at(10 * x + 2, 5)).collect()
+        };
+        let linear = colors(&mut studio, &[0.0, 1.0, 0.2, f32::NAN, -3.0, f32::INFINITY], LINEAR);
+        let expected = [viridis(0), viridis(15), viridis(3), MISSING, viridis(0), viridis(15)];
+        assert!(linear.iter().zip(expected).all(|(one, other)| close(*one, other, 1)), "{method:?}: {linear:?}");
+
+        let log = Scale { low: 1.0, high: 32768.0, log: true, ..LINEAR };
+        let logged = colors(&mut studio, &[1.0, 32768.0, 8.0, -1.0, 0.0, 4096.0], log);
+        let expected = [viridis(0), viridis(15), viridis(3), viridis(0), viridis(0), viridis(12)];
+        assert!(logged.iter().zip(expected).all(|(one, other)| close(*one, other, 1)), "{method:?}: {logged:?}");
+
+        let none = colors(&mut studio, &[7.0; 6], Scale { low: 7.0, high: 7.0, ..LINEAR });
+        assert!(none.iter().all(|color| close(*color, viridis(0), 1)), "{method:?}: {none:?}");
+    }
+}
+
+#[test]
+fn sizes_are_pixels_and_large_points_are_discs() {
+    for method in BOTH {
+        let mut studio = studio(method);
+        for (diameter, expected) in [(1.0, 1), (2.0, 4), (2.9, 9), (3.0, 9), (5.0, 21), (9.0, 69)] {
+            // Slightly beside a pixel's middle, so that no pixel's middle is on the edge.
+            let mut place = at(30, 20, 1.0);
+            if diameter == 2.0 {
+                (place[0], place[1]) = (place[0] + 0.5, place[1] + 0.5);
+            } else {
+                (place[0], place[1]) = (place[0] + 0.01, place[1] + 0.02);
+            }
+            let picture = studio.frame(&space(vec![layer(studio.points(&[place]), Ink::Flat(RED), diameter)]));
+            assert_eq!(picture.inked().len(), expected, "{method:?}, a diameter of {diameter}");
+        }
+    }
+}
+
+#[test]
+fn later_layers_cover_earlier_ones_and_the_rest_fades() {
+    for method in BOTH {
+        let mut studio = studio(method);
+        let mut near = layer(studio.points(&[at(20, 20, 0.5), at(50, 40, 0.5)]), Ink::Flat(RED), 3.0);
+        near.opacity = 0.5;
+        let outline = layer(studio.points(&[at(20, 20, 4.0)]), Ink::Flat(Color32::WHITE), 7.0);
+        let selected = layer(studio.points(&[at(20, 20, 4.0)]), Ink::Flat(BLUE), 3.0);
+        let picture = studio.frame(&space(vec![near, outline, selected]));
+        assert_eq!((picture.at(20, 20), picture.at(17, 20)), (BLUE, Color32::WHITE), "{method:?}");
+        assert!(close(picture.at(50, 40), Color32::from_rgba_premultiplied(100, 0, 0, 128), 1), "{method:?}: {:?}", picture.at(50, 40));
+    }
+}
+
+#[test]
+fn what_is_out_of_sight_is_not_drawn() {
+    for method in BOTH {
+        let mut studio = studio(method);
+        let places = [at(20, 20, -1.0), at(64, 20, 1.0), at(20, 48, 1.0), [f32::MAX, 0.0, 1.0], [0.0, 0.0, 0.0]];
+        let picture = studio.frame(&space(vec![layer(studio.points(&places), Ink::Flat(RED), 1.0)]));
+        assert!(picture.inked().is_empty(), "{method:?}: {:?}", picture.inked());
+        // On the edge, the part that is inside is.
+        let picture = studio.frame(&space(vec![layer(studio.points(&[at(0, 47, 1.0)]), Ink::Flat(RED), 2.99)]));
+        assert_eq!(picture.inked().len(), 4, "{method:?}");
+    }
+}
+
+/// A cloud in Space, at a resolution where a point of the screen is 1.5 pixels.
+fn orbit(studio: &Studio, n: usize, axes: [usize; 3]) -> (Drawing, SpaceCamera, Rect) {
+    let cloud = cloud(n, 3, 5);
+    let rect = Rect::from_min_size(pos2(12.0, 30.0), vec2(400.0, 300.0));
+    let view = SpaceView { axes, ..SpaceView::default() };
+    let camera = SpaceCamera::new(rect, &view, &cloud);
+    let from = Arc::clone(&cloud);
+    let points = Arc::new(studio.store.points(&Rows::All(n as u32), 3, move |row| {
+        let point = from.point(row as usize);
+        [point[0], point[1], point[2]]
+    }));
+    let projection = points.project(camera.projection(), &axes);
+    let values = (0..n).map(|row| row as f32 / n as f32).collect::<Vec<f32>>();
+    let layer = Layer { points, projection, diameter: 3.0, ink: studio.ink(&values, LINEAR), opacity: 1.0 };
+    (Drawing { view: 2, size: [600, 450], dense: None, layers: vec![layer], moving: false, visible: 1.0 }, camera, rect)
+}
+
+#[test]
+fn every_point_is_at_the_pixel_where_the_pointer_finds_it() {
+    for method in BOTH {
+        let mut studio = studio(method);
+        for axes in [[0, 1, 2], [2, 0, 1], [1, 1, 0]] {
+            let (mut drawing, camera, rect) = orbit(&studio, 60, axes);
+            drawing.layers[0].diameter = 1.0;
+            let picture = studio.frame(&drawing);
+            let cloud = cloud(60, 3, 5);
+            let (mut seen, mut hidden) = (0, 0);
+            for row in 0..60 {
+                let (screen, _): (Pos2, f64) = camera.screen(place(&cloud, row, axes)).expect("before the eye");
+                if !rect.shrink(1.0).contains(screen) {
+                    continue;
+                }
+                seen += 1;
+                let pixel = ((screen - rect.min) * 1.5).to_pos2();
+                // A point on the edge of a pixel may be on either side.
+                let near = |offset: f32| [(pixel.x + offset) as u32, (pixel.y + offset) as u32];
+                let found = [near(-0.01), near(0.01)].iter().any(|[x, y]| close(picture.at(*x, *y), colour(row, 60), 2));
+                hidden += u32::from(!found);
+            }
+            assert!(seen > 40 && hidden <= 1, "{method:?}, {axes:?}: {hidden} of {seen} points are elsewhere");
+        }
+    }
+}
+
+/// The colour of a row of [`orbit`].
+fn colour(row: usize, n: usize) -> Color32 {
+    ColorMap::Viridis.color(row as f32 / n as f32, &Palette::DARK)
+}
+
+#[test]
+fn both_methods_draw_the_same() {
+    let [splats, quads] = BOTH.map(|method| {
+        let mut studio = studio(method);
+        let (drawing, ..) = orbit(&studio, 20_000, [0, 1, 2]);
+        studio.whole(&drawing)
+    });
+    assert!(splats.inked().len() > 50_000, "{} pixels", splats.inked().len());
+    let differ = splats.unlike(&quads);
+    assert!(differ * 200 < splats.pixels.len(), "{differ} of {} pixels differ", splats.pixels.len());
+}
+
+#[test]
+fn a_picture_drawn_in_several_frames_is_the_same() {
+    for method in BOTH {
+        let mut studio = studio(method);
+        let (mut drawing, ..) = orbit(&studio, 60_000, [0, 1, 2]);
+        let whole = studio.whole(&drawing);
+        drawing.view = 3;
+        studio.pace = Arc::new(Pace::new(25_000, || {}));
+        let (device, queue) = (&studio.offscreen.device, &studio.offscreen.queue);
+        studio.renderer = Renderer::new(device, queue, method, wgpu::TextureFormat::Rgba8Unorm, Arc::clone(&studio.pace));
+        drawing.moving = true;
+        let first = studio.frame(&drawing);
+        let drawn = studio.pace.progress(3).expect("drawn");
+        assert_eq!((drawn.drawn, drawn.of, drawn.is_complete()), (25_000, 60_000, false));
+        assert!(first.unlike(&whole) > 1_000 && studio.frame(&drawing).unlike(&first) == 0, "while it moves, nothing is added");
+        drawing.moving = false;
+        let last = studio.whole(&drawing);
+        assert_eq!(last.unlike(&whole), 0, "{method:?}");
+    }
+}
+
+#[test]
+fn buffers_of_any_size_make_one_picture() {
+    for method in BOTH {
+        let mut studio = studio(method);
+        let (drawing, ..) = orbit(&studio, 30_000, [0, 1, 2]);
+        let whole = studio.whole(&drawing);
+        studio.store = studio.store.clone().in_segments_of(7_001);
+        let (mut parts, ..) = orbit(&studio, 30_000, [0, 1, 2]);
+        assert_eq!(parts.layers[0].points.stored().segments().len(), 5);
+        parts.view = 9;
+        assert_eq!(studio.whole(&parts).unlike(&whole), 0, "{method:?}");
+    }
+}
+
+#[test]
+fn other_colours_need_no_points_again() {
+    let mut studio = studio(Method::Splat);
+    let (mut drawing, ..) = orbit(&studio, 5_000, [0, 1, 2]);
+    let one = studio.frame(&drawing);
+    let (geometry, places) = (drawing.geometry(), drawing.layers[0].points.stored().id());
+    drawing.layers[0].ink = Ink::Flat(RED);
+    assert!(geometry == drawing.geometry());
+    assert_eq!(places, drawing.layers[0].points.stored().id());
+    let target = studio.renderer.targets.get_mut(&2).expect("a picture");
+    let plan = target.plan(&drawing, 1_000_000, false).expect("a change");
+    assert!(!plan.fresh && plan.batches.is_empty());
+    assert!(target.plan(&drawing, 1_000_000, false).is_none(), "the same is not drawn again");
+    drawing.view = 4;
+    let other = studio.frame(&drawing);
+    assert_eq!(one.inked().len(), other.inked().len());
+    assert!(other.inked().iter().all(|(_, color)| *color == RED));
+}
+
+#[test]
+fn many_points_on_a_pixel_show_and_single_points_stay_in_sight() {
+    let dense = Color32::from_rgb(0, 0, 0);
+    let light = Color32::from_rgb(160, 160, 160);
+    let mut studio = studio(Method::Splat);
+    // 1, 10, 100 and 1,000 points at four places.
+    let places: Vec<[f32; 3]> = (0..4).flat_map(|power| vec![at(10 * power + 5, 9, 1.0); 10usize.pow(power)]).collect();
+    let mut drawing = space(vec![layer(studio.points(&places), Ink::Flat(light), 1.0)]);
+    drawing.dense = Some(dense);
+    let picture = studio.frame(&drawing);
+    // On white ground.
+    let shade = |x: u32| {
+        let color = picture.at(x, 9);
+        f32::from(color.r()) + 255.0 - f32::from(color.a())
+    };
+    let shades: Vec<f32> = (0..4).map(|power| shade(10 * power + 5)).collect();
+    assert!(shades.windows(2).all(|pair| pair[0] > pair[1] + 30.0), "equal factors are steps to be seen: {shades:?}");
+    assert!(shades[0] < 220.0, "a single point is seen on white: {shades:?}");
+    assert!(shades[3] < 5.0, "most points are full ink: {shades:?}");
+
+    let picture = studio.frame(&Drawing { view: 5, ..space(vec![layer(studio.points(&[at(5, 9, 1.0)]), Ink::Flat(light), 1.0)]) });
+    assert_eq!(picture.at(5, 9), light, "alone, it has its colour");
+}
+
+#[test]
+fn plane_is_drawn_where_its_camera_says() {
+    let cloud = cloud(40, 2, 9);
+    let rect = Rect::from_min_size(pos2(7.0, 3.0), vec2(300.0, 200.0));
+    for method in BOTH {
+        let mut studio = studio(method);
+        for axes in [[0, 1], [1, 0], [1, 1], [0, 2]] {
+            let camera = PlaneCamera::new(rect, None, &cloud, axes);
+            let from = Arc::clone(&cloud);
+            let points = Arc::new(studio.store.points(&Rows::All(40), 2, move |row| [from.point(row as usize)[0], from.point(row as usize)[1], 0.0]));
+            let projection = points.project(camera.projection(), &axes);
+            let layer = Layer { points, projection, diameter: 3.0, ink: Ink::Flat(RED), opacity: 1.0 };
+            let drawing = Drawing { view: 6, size: [600, 400], dense: Some(BLUE), layers: vec![layer], moving: false, visible: 1.0 };
+            let picture = studio.frame(&drawing);
+            for row in 0..40 {
+                let pixel = ((camera.screen(place(&cloud, row, axes)) - rect.min) * 2.0).to_pos2();
+                assert!(picture.at(pixel.x as u32, pixel.y as u32).a() > 100, "{method:?}, {axes:?}: nothing at {pixel:?}");
+            }
+            assert!(picture.inked().len() <= 40 * 9);
+        }
+    }
+}
+
+#[test]
+fn large_clouds_arrive_piece_by_piece() {
+    let studio = studio(Method::Splat);
+    let n = 700_000;
+    let stored = studio.store.values(&Rows::All(n), |row| row as f32);
+    let started = std::time::Instant::now();
+    while !stored.is_complete() {
+        assert!(started.elapsed().as_secs() < 30, "{} of {n} have arrived", stored.ready());
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    assert_eq!((stored.ready(), stored.held(), stored.rows()), (n, n, n));
+}

@@ -12,7 +12,7 @@ const ARROWS: [(&str, &[&str]); 9] = [
     ("knn", &["cloud", "progress"]),
     ("engines", &["knn", "cloud", "progress"]),
     ("lesson", &["engines", "knn", "cloud", "palette", "progress", "text"]),
-    ("run", &["engines", "knn", "cloud", "progress"]),
+    ("run", &["engines", "knn", "cloud", "progress", "text"]),
     ("export", &["lesson", "run", "engines", "knn", "cloud", "palette", "progress", "text"]),
 ];
 

@@ -20,6 +20,7 @@ use super::state::{self, PaneKind, PlaneWindow};
 use super::timeline::TimeAxis;
 use super::tokens::Look;
 use crate::cloud::{PointCloud, Source};
+use crate::run::recording;
 use crate::run::{Job, QuerySpec, RunSpec};
 
 impl App {
@@ -29,6 +30,7 @@ impl App {
             Action::Command(command) => self.command(command),
             Action::SetDraft(draft) => self.state.draft = *draft,
             Action::Load => match self.state.draft.source() {
+                Ok(Source::File { path, .. }) if recording::split_run(&path).is_some() => self.open_recording(&path),
                 Ok(source) => self.load(source, Then::Show),
                 Err(error) => self.session.log.error(error.sentence),
             },
@@ -47,6 +49,7 @@ impl App {
             Action::SelectRank(rank) => self.session.rank = rank,
             Action::SetLook(look) => self.set_look(look),
             Action::Lesson(action) => self.lesson_action(action),
+            Action::Runs(action) => self.runs_action(action),
             Action::Parts(action) => self.parts_action(action),
             Action::SetScale(scale) => self.set_scale(scale),
             Action::StartExport(kind) => {
@@ -116,6 +119,7 @@ impl App {
             Command::TimelineLater => self.pan_timeline(0.25),
             Command::ShowMerges => self.show(PaneKind::Merges),
             Command::ShowConvergence => self.show(PaneKind::Convergence),
+            Command::ShowRuns => self.show(PaneKind::Runs),
             Command::ShowLog => self.show(PaneKind::Log),
             Command::PresenterScale => {
                 self.state.toggle_presenter();
@@ -127,7 +131,7 @@ impl App {
         }
     }
 
-    fn show(&mut self, pane: PaneKind) {
+    pub(super) fn show(&mut self, pane: PaneKind) {
         let found = self.state.tree.make_active(|_, tile| matches!(tile, egui_tiles::Tile::Pane(kind) if *kind == pane));
         if !found {
             // Its tile was closed, or the state is of an older version.
@@ -143,6 +147,9 @@ impl App {
 
     /// Loads a file with the columns that win by default, and shows it.
     pub(super) fn open(&mut self, path: &std::path::Path) {
+        if recording::split_run(path).is_some() {
+            return self.open_recording(path);
+        }
         let draft = &mut self.state.draft;
         draft.data = DataKind::File;
         draft.path = path.display().to_string();
@@ -228,6 +235,9 @@ impl App {
         if self.handles.running.is_some() {
             self.handles.worker.cancel();
         }
+        if let Some(opening) = &self.handles.opening {
+            opening.task.cancel();
+        }
         if let Some(exporting) = &self.handles.exporting {
             exporting.task.cancel();
         }
@@ -259,11 +269,14 @@ impl App {
             (self.session.picked, self.session.answered, self.session.rank) = (Some(picked), None, None);
         }
         let record_number = cloud.record(row as usize);
-        let spec = match self.question(&cloud, record_number) {
+        let mut spec = match self.question(&cloud, record_number) {
             Ok(spec) => spec,
             Err(sentence) => return self.session.log.error(sentence),
         };
-        let known = self.session.record.as_ref().filter(|record| same_question(&record.spec, &spec)).cloned();
+        // What a recording answers needs no engine here.
+        let recorded = self.shows_recording();
+        let any_engine = |asked: &RunSpec| RunSpec { engine: if recorded { asked.engine } else { spec.engine }, ..spec.clone() };
+        let known = self.session.record.as_ref().filter(|record| same_question(&record.spec, &any_engine(&record.spec))).cloned();
         if let Some(record) = known
             && let Some(query) = self.session.query_of_row(row)
         {
@@ -274,6 +287,7 @@ impl App {
             self.handles.waiting_pick = Some(picked);
             return;
         }
+        self.answer_here(&mut spec);
         self.submit(spec, cloud, None, Some(picked));
     }
 
@@ -448,6 +462,10 @@ impl App {
                     self.handles.save(move || data.save(&path));
                 }
             },
+            (ExportKind::Recording(which), None) => match self.save_recording(which, &path) {
+                Ok(()) => self.session.export = None,
+                Err(sentence) => refuse(self, &sentence),
+            },
             (ExportKind::Lesson(file, _), None) => match self.write_lesson(file, dialog.range.as_ref(), &path) {
                 Ok(()) => self.session.export = None,
                 Err(sentence) => refuse(self, &sentence),
@@ -488,6 +506,7 @@ impl App {
             PaneKind::Timeline => record().map(PaneData::Timeline),
             PaneKind::Merges => counted().filter(|record| !record.counters.is_empty()).map(PaneData::Merges),
             PaneKind::Convergence => counted().filter(|record| record.convergence.queries() > 0).map(PaneData::Convergence),
+            PaneKind::Runs => self.runs_data(),
             PaneKind::Log => Some(PaneData::Log(self.session.log.entries().to_vec())),
         }
     }

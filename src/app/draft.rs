@@ -166,6 +166,39 @@ impl Draft {
         self.read().err().unwrap_or_default()
     }
 
+    /// The fields as they are for a run that is shown; what it says nothing of stays as it was typed.
+    pub fn of(spec: &RunSpec, typed: &Self) -> Self {
+        let mut draft = Self {
+            seed: spec.seed.to_string(),
+            k: spec.k.to_string(),
+            metric: spec.metric,
+            order: spec.order,
+            exclude_self: spec.exclude_self,
+            engine: spec.engine,
+            warmup: spec.warmup.to_string(),
+            repeats: spec.repeats.to_string(),
+            drop_nonfinite: spec.drop_nonfinite,
+            ..typed.clone()
+        };
+        match &spec.data {
+            Source::File { path, columns } => {
+                (draft.data, draft.path) = (DataKind::File, path.display().to_string());
+                draft.columns = match columns {
+                    ColumnChoice::Default => String::new(),
+                    ColumnChoice::Named(names) => names.join(","),
+                };
+            }
+            Source::Generate { spec, seed } => (draft.data, draft.generator, draft.seed) = (DataKind::Generate, spec.clone(), seed.to_string()),
+        }
+        match &spec.queries {
+            QuerySpec::All => draft.queries = QueryKind::All,
+            QuerySpec::Count(count) => (draft.queries, draft.query_count) = (QueryKind::Count, count.to_string()),
+            QuerySpec::Rows(rows) => (draft.queries, draft.query_rows) = (QueryKind::Rows, listed(rows)),
+            QuerySpec::File { path, .. } => (draft.queries, draft.query_path) = (QueryKind::File, path.display().to_string()),
+        }
+        draft
+    }
+
     /// How many rows are to be drawn, where that is what is asked.
     pub fn count(&self) -> Option<u64> {
         match self.queries() {
@@ -260,6 +293,16 @@ pub(super) fn number(field: Field, text: &str, min: u64, max: u64) -> Result<u64
     }
 }
 
+/// Rows as they are typed: `0,5,10-20`.
+fn listed(rows: &[u64]) -> String {
+    let ranges = rows.chunk_by(|a, b| a.checked_add(1) == Some(*b));
+    let text = |range: &[u64]| match *range {
+        [first, .., last] => format!("{first}-{last}"),
+        _ => range.iter().map(u64::to_string).collect(),
+    };
+    ranges.map(text).collect::<Vec<_>>().join(",")
+}
+
 /// `0,5,10-20`, ends included, range by range.
 fn rows(text: &str) -> Result<Vec<RangeInclusive<u64>>, FieldError> {
     const MOST: u64 = 10_000_000;
@@ -318,6 +361,37 @@ mod tests {
     fn the_first_start_makes_sense() {
         let spec = Draft::default().to_spec().expect("the default problem");
         assert_eq!((spec.k, spec.queries, spec.repeats), (32, QuerySpec::Count(1000), 5));
+    }
+
+    #[test]
+    fn a_run_that_is_shown_is_asked_again_by_the_fields() {
+        let file = |path: &str| Source::File { path: path.into(), columns: ColumnChoice::Named(vec!["lon".to_owned(), "0".to_owned()]) };
+        let generated = Source::Generate { spec: "uniform:n=50,d=2".to_owned(), seed: 7 };
+        let queries = [
+            QuerySpec::All,
+            QuerySpec::Count(12),
+            QuerySpec::Rows(vec![0, 5, 10, 11, 12]),
+            QuerySpec::File { path: "q.csv".into(), columns: ColumnChoice::Default },
+        ];
+        for data in [file("/there/a b.csv"), generated] {
+            for queries in &queries {
+                let spec = RunSpec {
+                    data: data.clone(),
+                    queries: queries.clone(),
+                    k: 9,
+                    metric: Metric::Angular,
+                    order: Order::File,
+                    exclude_self: true,
+                    engine: EngineChoice::Named(crate::knn::EngineKind::KdTree),
+                    seed: 7,
+                    warmup: 3,
+                    repeats: 4,
+                    drop_nonfinite: true,
+                    profile: false,
+                };
+                assert_eq!(Draft::of(&spec, &Draft::default()).to_spec().as_ref(), Ok(&spec));
+            }
+        }
     }
 
     #[test]

@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use super::lesson::{LessonFile, RangeDraft};
 use super::log::Entry;
+use super::runs::{Compared, Saved};
 use super::session::Answered;
 use super::state::PaneKind;
 use crate::cloud::PointCloud;
 use crate::export::{tables, write};
-use crate::run::RunRecord;
+use crate::run::{RunFile, RunRecord};
 
 /// What is exported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +28,8 @@ pub enum ExportKind {
     Window,
     /// Something of the lesson with this number.
     Lesson(LessonFile, u32),
+    /// Runs as a recording.
+    Recording(Saved),
 }
 
 impl ExportKind {
@@ -47,6 +50,7 @@ impl ExportKind {
             Self::Trace => "Export the timeline as a trace".to_owned(),
             Self::Selection => "Export the selected rows".to_owned(),
             Self::Window => "Save a picture of the window".to_owned(),
+            Self::Recording(which) => format!("Save a recording: {}", which.text().trim_end_matches('…').to_lowercase()),
             Self::Lesson(file, number) => format!("Lesson {number}: {}", file.text().trim_end_matches('…')),
         }
     }
@@ -60,6 +64,8 @@ impl ExportKind {
             Self::Selection => "selection.csv".to_owned(),
             Self::Window => "warpscope.png".to_owned(),
             Self::Lesson(file, number) => file.default_name(number),
+            Self::Recording(Saved::Shown) => "run.warpscope".to_owned(),
+            Self::Recording(_) => "runs.warpscope".to_owned(),
         }
     }
 }
@@ -113,6 +119,10 @@ pub enum PaneData {
     Merges(Arc<RunRecord>),
     /// The convergence history per query.
     Convergence(Arc<RunRecord>),
+    /// Two runs side by side.
+    Comparison(Arc<Compared>),
+    /// The list of runs: names, whether they are pinned, and what they are.
+    Runs(Vec<(String, bool, RunFile)>),
     /// What was said.
     Log(Vec<Entry>),
 }
@@ -132,6 +142,8 @@ impl PaneData {
             Self::Trace(record) => crate::export::trace(record, to),
             Self::Merges(record) => tables::merges(record).csv(to),
             Self::Convergence(record) => tables::convergence(record).csv(to),
+            Self::Comparison(compared) => crate::export::comparison(&compared.comparison, to),
+            Self::Runs(runs) => crate::export::runs(runs.iter().map(|(name, pinned, run)| (name.as_str(), *pinned, run)), to),
             Self::Log(entries) => log(entries, to),
         }
     }

@@ -15,6 +15,7 @@ use super::lesson::{Exporting, Picture, Recording};
 use super::loader::Loading;
 use super::picking::{Lookup, Picking};
 use super::projection::Projecting;
+use super::runs::{Compared, Opening};
 use super::selection::Selecting;
 use super::session::{Activity, Answered, EngineStatus, FileColumns, Picked};
 use crate::cloud::Source;
@@ -36,6 +37,8 @@ pub enum Message {
     QueryPath(Option<PathBuf>),
     /// The export's file was chosen, or not.
     ExportPath(Option<PathBuf>),
+    /// Two runs were compared.
+    Compared(Arc<Compared>),
     /// A file was written, or why not.
     Saved(Result<PathBuf, String>),
     /// A thread broke down.
@@ -91,6 +94,8 @@ pub struct Handles {
     pub running: Option<Running>,
     /// What is being loaded, and what then.
     pub loading: Option<(Loading, Then)>,
+    /// A recording that is being read.
+    pub opening: Option<Opening>,
     /// A change of the selection that is being worked out.
     pub selecting: Option<Selecting>,
     /// A search for what a click means.
@@ -160,6 +165,7 @@ impl Handles {
             last_job: 0,
             running: None,
             loading: None,
+            opening: None,
             selecting: None,
             picking: None,
             hovering: None,
@@ -189,6 +195,10 @@ impl Handles {
                     Source::Generate { spec, .. } => spec.clone(),
                 };
                 Activity::Loading { what, fraction: loading.task.fraction() }
+            }
+            (None, _) if let Some(opening) = &self.opening => {
+                let what = opening.path.file_name().unwrap_or(opening.path.as_os_str()).to_string_lossy().into_owned();
+                Activity::Loading { what, fraction: opening.task.fraction() }
             }
             (None, Some(running)) => Activity::Running { stage: running.stage.clone(), fraction: running.fraction, pick: running.pick.is_some() },
             (None, None) => match (&self.recording, &self.exporting) {

@@ -22,6 +22,7 @@ impl App {
             self.event(event);
         }
         self.poll_loading();
+        self.poll_opening();
         self.poll_picking();
         self.poll_selecting();
         self.handles.lookup.poll();
@@ -89,6 +90,12 @@ impl App {
             record.spec.repeats,
             summary.distances_per_second.map_or_else(String::new, |rate| format!(", {}", format::distances_per_second(rate))),
         ));
+        self.keep_run(&record);
+        self.show_run(record);
+    }
+
+    /// Shows a run, over the cloud that is shown.
+    pub(super) fn show_run(&mut self, record: Arc<RunRecord>) {
         let asked = Arc::clone(&record);
         self.handles.spawn("derive", move || {
             let derived = Derived::of(&asked);
@@ -202,6 +209,7 @@ impl App {
                     self.session.theory = Some(curve);
                 }
             }
+            Message::Compared(compared) => self.take_comparison(compared),
             Message::Columns(columns) => self.session.columns = Some(columns),
             Message::DataPath(Some(path)) => self.open(&path),
             Message::DataPath(None) => {

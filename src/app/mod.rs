@@ -10,6 +10,7 @@
 //! | `history` | undo and redo |
 //! | `picking` | what is under the pointer, in a rectangle, in a lasso |
 //! | `color` | numbers of points as colours |
+//! | [`runs`] | what was run and opened, and two of them compared |
 //! | `handles` | threads and GPU objects |
 //! | `logic` | takes in what threads say; draws nothing |
 //! | [`commands`] | what can be asked for: one enum feeds menus, shortcuts and the sheet |
@@ -41,6 +42,7 @@ pub mod parts;
 mod picking;
 mod portrait;
 mod projection;
+pub mod runs;
 mod scene;
 pub mod selection;
 pub mod session;
@@ -196,7 +198,7 @@ impl App {
 
     /// Whether a load, a run or the recording of a lesson goes on.
     pub fn is_busy(&self) -> bool {
-        self.handles.loading.is_some() || self.handles.running.is_some() || self.handles.recording.is_some()
+        self.handles.loading.is_some() || self.handles.running.is_some() || self.handles.recording.is_some() || self.handles.opening.is_some()
     }
 
     /// Whether the last frame shows all points: large clouds take several.

@@ -12,6 +12,7 @@ use super::log::Log;
 use super::parts::PartsDialog;
 use super::picking::Tool;
 use super::projection::Projected;
+use super::runs::RunList;
 use super::scene::Scene;
 use super::selection::{Facts, Hovered, Selection};
 use super::timeline::TimelineView;
@@ -173,6 +174,8 @@ pub struct Session {
     pub derived: Option<Arc<Derived>>,
     /// Which part of the record's time Timeline shows.
     pub timeline: TimelineView,
+    /// What was run and opened.
+    pub runs: RunList,
     /// What the pointer chose.
     pub picked: Option<Picked>,
     /// Its answer, once it is there.

@@ -10,6 +10,7 @@ use super::color::ColorView;
 use super::draft::Draft;
 use super::lesson::LessonView;
 use super::projection::ProjectionView;
+use super::runs::RunsView;
 use super::tokens::Look;
 
 /// A pane of the centre.
@@ -29,6 +30,8 @@ pub enum PaneKind {
     Merges,
     /// `max_distance` over points seen.
     Convergence,
+    /// What was run and opened, and two of them side by side.
+    Runs,
     /// Everything that was said.
     Log,
 }
@@ -47,6 +50,7 @@ impl PaneKind {
             Self::Timeline => "Timeline",
             Self::Merges => "Merges",
             Self::Convergence => "Convergence",
+            Self::Runs => "Runs",
             Self::Log => "Log",
         }
     }
@@ -61,6 +65,7 @@ impl PaneKind {
             Self::Timeline => "timeline",
             Self::Merges => "merges",
             Self::Convergence => "convergence",
+            Self::Runs => "runs",
             Self::Log => "log",
         }
     }
@@ -155,6 +160,8 @@ pub struct State {
     pub projection: ProjectionView,
     /// Convergence's view.
     pub convergence: ConvergenceView,
+    /// What Runs shows.
+    pub runs: RunsView,
     /// The centre's tiles.
     pub tree: Tree<PaneKind>,
     /// Light, dark, ….
@@ -184,6 +191,7 @@ impl Default for State {
             color: ColorView::default(),
             projection: ProjectionView::default(),
             convergence: ConvergenceView::default(),
+            runs: RunsView::default(),
             tree: default_layout(),
             look: Look::default(),
             scale: 1.0,
@@ -250,7 +258,7 @@ pub fn default_layout() -> Tree<PaneKind> {
     };
     let views = tabs(&[PaneKind::Plane, PaneKind::Space]);
     let how = tabs(&[PaneKind::Convergence, PaneKind::Merges, PaneKind::Neighbors]);
-    let time = tabs(&[PaneKind::Timings, PaneKind::Timeline, PaneKind::Log]);
+    let time = tabs(&[PaneKind::Timings, PaneKind::Timeline, PaneKind::Runs, PaneKind::Log]);
     let right = tiles.insert_vertical_tile(vec![how, time]);
     let mut linear = Linear::new(LinearDir::Horizontal, vec![views, right]);
     linear.shares.set_share(views, 1.25);

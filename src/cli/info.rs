@@ -11,11 +11,12 @@ use crate::cloud::formats::{self, ColumnKind, FileInfo, FormatError, Part};
 use crate::cloud::{Axis, ColumnChoice, Fingerprint, PointCloud, Source};
 use crate::export::text;
 use crate::progress::Progress;
+use crate::run::recording;
 
 /// `warpscope info`
 #[derive(Debug, clap::Args)]
 pub struct InfoArgs {
-    /// The file
+    /// The file: a cloud or a recording
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Takes these columns as coordinates, by name or 0-based number: lon,lat or 0-63
@@ -31,6 +32,9 @@ pub struct InfoArgs {
 /// # Errors
 /// When the file cannot be read or does not have the columns that were asked for.
 pub fn run(args: &InfoArgs) -> anyhow::Result<()> {
+    if recording::split_run(&args.file).is_some() {
+        return super::recording::info(&args.file, args.json);
+    }
     let report = Report::of(&args.file, &args.columns.clone().unwrap_or_default(), &Bar::new("reading the file"))?;
     if args.json { output::print_json(&report) } else { output::print(&report.text()) }
 }

@@ -1,4 +1,4 @@
-//! What leaves the program: neighbours, the folder of a run, the data of a pane, lessons.
+//! What leaves the program: neighbours, the folder of a run, recordings, the data of a pane, lessons.
 //!
 //! Every file is written under a temporary name in its folder and renamed, so that nobody ever sees half of one.
 //! Indices and rows in files are record numbers: 0-based, as in the cloud's own file, dropped rows keeping theirs.
@@ -6,10 +6,12 @@
 //! between unit vectors.
 
 mod atomic;
+mod comparison;
 mod folder;
 pub mod lesson;
 mod neighbors;
 mod npz;
+mod recording;
 pub mod table;
 pub mod tables;
 mod trace;
@@ -17,8 +19,10 @@ mod trace;
 use std::path::{Path, PathBuf};
 
 pub use atomic::{check, write};
+pub use comparison::{comparison, runs};
 pub use folder::{MadeFolder, check_folder, folder};
 pub use neighbors::{NeighborFormat, neighbors};
+pub use recording::recording;
 pub use trace::trace;
 
 pub use crate::text;

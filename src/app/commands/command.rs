@@ -47,6 +47,7 @@ pub enum Command {
     ShowTimeline,
     ShowMerges,
     ShowConvergence,
+    ShowRuns,
     ShowLog,
     TimelineCloser,
     TimelineFarther,
@@ -173,7 +174,7 @@ impl Command {
                 Both,
                 Some((COMMAND, Key::O)),
                 "Open…",
-                "Choose a file of points: text, JSON, word vectors, .npy, .npz, .fvecs, .fbin, IDX, PLY, PCD, LAS, LAZ or E57.",
+                "Choose a file of points: text, JSON, word vectors, .npy, .npz, .fvecs, .fbin, IDX, PLY, PCD, LAS, LAZ or E57; or a recording.",
             ),
             Self::SaveWindow => {
                 entry(Both, Some((COMMAND_SHIFT, Key::S)), "Save picture of the window…", "Write the whole window to a PNG or an SVG file.")
@@ -255,6 +256,7 @@ impl Command {
             Self::TimelineFarther => entry(Explorer, Some((PLAIN, Key::S)), "Farther in time", "Timeline shows twice as long."),
             Self::TimelineEarlier => entry(Explorer, Some((PLAIN, Key::A)), "Earlier", "Timeline moves towards the run's begin."),
             Self::TimelineLater => entry(Explorer, Some((PLAIN, Key::D)), "Later", "Timeline moves towards the run's end."),
+            Self::ShowRuns => entry(Explorer, Some((COMMAND, Key::Num9)), "Show Runs", "What was run and opened, and two of them side by side."),
             Self::ShowLog => entry(Explorer, Some((COMMAND, Key::Num7)), "Show Log", "Everything that was said."),
             Self::Lesson => entry(
                 Both,
@@ -353,6 +355,7 @@ impl Command {
             PaneKind::Timeline => Self::ShowTimeline,
             PaneKind::Merges => Self::ShowMerges,
             PaneKind::Convergence => Self::ShowConvergence,
+            PaneKind::Runs => Self::ShowRuns,
             PaneKind::Log => Self::ShowLog,
         }
     }

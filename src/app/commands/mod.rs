@@ -16,6 +16,7 @@ use super::lesson::LessonAction;
 use super::parts::PartsAction;
 use super::picking::PickAction;
 use super::projection::ProjectionView;
+use super::runs::RunsAction;
 use super::selection::SelectAction;
 use super::state::{ConvergenceView, PlaneView, SpaceView};
 use super::timeline::TimelineView;
@@ -80,11 +81,19 @@ pub enum Action {
     Parts(PartsAction),
     /// Something of the lesson.
     Lesson(LessonAction),
+    /// Something of the list of runs.
+    Runs(RunsAction),
 }
 
 impl From<Command> for Action {
     fn from(command: Command) -> Self {
         Self::Command(command)
+    }
+}
+
+impl From<RunsAction> for Action {
+    fn from(action: RunsAction) -> Self {
+        Self::Runs(action)
     }
 }
 

@@ -147,7 +147,7 @@ fn steps(seen: &[u32], distances: &[f32]) -> Vec<[f64; 2]> {
 }
 
 /// Powers of ten, with the steps between them fainter.
-fn decades(input: GridInput) -> Vec<GridMark> {
+pub(super) fn decades(input: GridInput) -> Vec<GridMark> {
     let (low, high) = (input.bounds.0.floor() as i32, input.bounds.1.ceil() as i32);
     if high - low > 40 {
         return Vec::new();
@@ -159,7 +159,7 @@ fn decades(input: GridInput) -> Vec<GridMark> {
 }
 
 /// The number whose logarithm a mark is.
-fn power(mark: GridMark, range: &RangeInclusive<f64>) -> String {
+pub(super) fn power(mark: GridMark, range: &RangeInclusive<f64>) -> String {
     let narrow = range.end() - range.start() < 1.5;
     let whole = (mark.value - mark.value.round()).abs() < 1e-6;
     // At the very end of the axis a number would be cut.

@@ -8,6 +8,7 @@ mod merges;
 mod neighbors;
 mod plane;
 mod points;
+mod runs;
 mod space;
 mod timeline;
 mod timings;
@@ -58,6 +59,7 @@ impl egui_tiles::Behavior<PaneKind> for Panes<'_> {
             PaneKind::Timeline => timeline::timeline_ui(ui, context),
             PaneKind::Merges => merges::merges_ui(ui, context),
             PaneKind::Convergence => convergence::convergence_ui(ui, context),
+            PaneKind::Runs => runs::runs_ui(ui, context),
             PaneKind::Log => log::log_ui(ui, context),
         });
         UiResponse::None

@@ -34,6 +34,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub use columns::{Cell, ColumnData, MAX_CATEGORIES, Records, column, records};
+pub(crate) use contain::contained;
 use input::Input;
 pub use parts::{Part, file_of, path_of};
 use recognise::recognise;

@@ -90,6 +90,7 @@ impl Splat {
     }
 
     /// Adds to a picture what is planned, and colours it.
+    #[allow(clippy::too_many_arguments, reason = "a picture has this many sides")]
     pub fn draw(
         &mut self,
         device: &wgpu::Device,

@@ -1,11 +1,14 @@
 //! The one place where colours are written down.
 //!
 //! One colour per concept, everywhere the same: categories are from Okabe and Ito's set, which colour-blind readers can
-//! tell apart, magnitudes are viridis. Each theme has its own shades so that every colour stands out from its ground.
+//! tell apart, magnitudes are viridis or cividis. Each theme has its own shades so that every colour stands out from its ground.
 
 /// A colour in sRGB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rgb(pub u8, pub u8, pub u8);
+
+/// Colours of categories in each theme; more categories than these share them.
+pub const CATEGORIES: usize = 10;
 
 /// Colours by what they mean, as [`Rgb`] or as whoever draws has them.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,6 +41,12 @@ pub struct Palette<C = Rgb> {
     pub warning: C,
     /// Data points that are neither query nor neighbour.
     pub point: C,
+    /// Data points that have no value where others are coloured by theirs.
+    pub muted: C,
+    /// Categories: apart from one another for every kind of colour vision, and from the canvas.
+    pub categories: [C; CATEGORIES],
+    /// The part of a ramp, of 0 to 1, that stands out from the canvas.
+    pub ramp: [f32; 2],
     /// The query.
     pub query: C,
     /// Its neighbours.
@@ -87,6 +96,10 @@ pub const LIGHT: Palette = Palette {
     error: rgb(0xB3261E),
     warning: rgb(0x8A5A00),
     point: rgb(0x8C97A5),
+    muted: rgb(0xD6DBE1),
+    // Yellow is too light here: browns and violets instead.
+    categories: [BLUE, ORANGE, GREEN, VERMILLION, PURPLE, SKY, rgb(0x5B2B00), rgb(0x1B1E9E), rgb(0xA54BFF), rgb(0x873C4B)],
+    ramp: [0.0, 0.9],
     query: VERMILLION,
     neighbor: BLUE,
     selected: rgb(0x1B2026),
@@ -114,6 +127,9 @@ pub const DARK: Palette = Palette {
     error: rgb(0xFF8A80),
     warning: rgb(0xF2C057),
     point: rgb(0x6F7B8A),
+    muted: rgb(0x333941),
+    categories: [SKY, ORANGE, GREEN, VERMILLION, PURPLE, rgb(0x2F6FD0), YELLOW, rgb(0xD2FFFF), rgb(0xA569FF), rgb(0x8A3F3F)],
+    ramp: [0.14, 1.0],
     query: rgb(0xF5793A),
     neighbor: SKY,
     selected: rgb(0xFFFFFF),
@@ -138,25 +154,43 @@ pub const HIGH_CONTRAST: Palette = Palette {
     accent: YELLOW,
     on_accent: rgb(0x000000),
     point: rgb(0xA8A8A8),
+    muted: rgb(0x4A4A4A),
     ..DARK
 };
 
-/// Viridis at 16 even steps.
-pub const VIRIDIS: [Rgb; 16] = [
-    rgb(0x440154),
-    rgb(0x481A6C),
-    rgb(0x472F7D),
-    rgb(0x414487),
-    rgb(0x39568C),
-    rgb(0x31688E),
-    rgb(0x2A788E),
-    rgb(0x23888E),
-    rgb(0x1F988B),
-    rgb(0x22A884),
-    rgb(0x35B779),
-    rgb(0x54C568),
-    rgb(0x7AD151),
-    rgb(0xA5DB36),
-    rgb(0xD2E21B),
-    rgb(0xFDE725),
-];
+/// Steps of a ramp, even from its first colour to its last.
+pub const RAMP: usize = 33;
+
+const fn ramp_of(hex: [u32; RAMP]) -> [Rgb; RAMP] {
+    let mut colors = [rgb(0); RAMP];
+    let mut at = 0;
+    while at < RAMP {
+        colors[at] = rgb(hex[at]);
+        at += 1;
+    }
+    colors
+}
+
+/// Viridis, of Smith and van der Walt: equal steps look equal, in grey too.
+pub const VIRIDIS: [Rgb; RAMP] = ramp_of([
+    0x440154, 0x470D60, 0x48186A, 0x482374, 0x472D7B, 0x453681, 0x424086, 0x3F4989, 0x3B528B, 0x375A8D, 0x33638D, 0x2F6A8E, 0x2C728E, 0x297A8E,
+    0x26818E, 0x23898E, 0x21908C, 0x1F988B, 0x1F9F88, 0x21A685, 0x28AE80, 0x31B57B, 0x3EBC74, 0x4CC26C, 0x5DC963, 0x6ECE58, 0x82D34C, 0x96D83F,
+    0xABDC32, 0xC0DF24, 0xD5E21A, 0xEAE51A, 0xFDE725,
+]);
+
+/// Cividis, of Nuñez, Anderton and Renslow: likewise, and the same to those who do not tell red from green.
+pub const CIVIDIS: [Rgb; RAMP] = ramp_of([
+    0x00224E, 0x00285B, 0x002E6A, 0x043371, 0x1A386F, 0x273E6E, 0x32436D, 0x3B496C, 0x434E6C, 0x4B546C, 0x52596D, 0x5A5F6E, 0x61656F, 0x686A71,
+    0x6F7073, 0x757676, 0x7C7B78, 0x848179, 0x8B8778, 0x938D78, 0x9B9376, 0xA39A75, 0xABA072, 0xB3A670, 0xBBAD6C, 0xC3B469, 0xCCBA64, 0xD4C15F,
+    0xDDC958, 0xE6D051, 0xEFD748, 0xF8DF3C, 0xFEE838,
+]);
+
+/// The colour at 0 to 1 of a ramp, between its steps a mixture; what is outside has the colour of the end.
+pub fn on_ramp(ramp: &[Rgb; RAMP], at: f32) -> Rgb {
+    let place = at.clamp(0.0, 1.0) * (RAMP - 1) as f32;
+    let step = (place as usize).min(RAMP - 2);
+    let part = place - step as f32;
+    let (Rgb(r0, g0, b0), Rgb(r1, g1, b1)) = (ramp[step], ramp[step + 1]);
+    let mix = |a: u8, b: u8| (f32::from(a) + (f32::from(b) - f32::from(a)) * part).round() as u8;
+    Rgb(mix(r0, r1), mix(g0, g1), mix(b0, b1))
+}

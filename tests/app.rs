@@ -505,3 +505,56 @@ fn the_window_is_drawn_without_a_display() {
     let error = render_headless(&show(&folder.path().join("gone.csv")), &png).expect_err("no such file");
     assert!(error.to_string().starts_with("cannot read: "), "{error:#}");
 }
+
+#[test]
+fn a_file_with_several_clouds_asks_which() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("two.npz");
+    std::fs::write(&path, two_arrays()).expect("a file");
+    let mut window = window(small);
+    press(&mut window, "From a file");
+    fill(&mut window, "Path", path.to_str().expect("a plain path"));
+    press(&mut window, "Load");
+    until(&mut window, "the question", |app| app.session().parts.is_some());
+    assert!(!window.state().session().log.entries().iter().any(|entry| entry.level == Level::Error), "a question is no error");
+
+    // Closed, nothing changes; asked again, the arrows choose.
+    window.key_press(egui::Key::Escape);
+    window.run_steps(3);
+    assert!(window.state().session().parts.is_none() && window.state().session().cloud.is_none());
+    press(&mut window, "Load");
+    until(&mut window, "the question", |app| app.session().parts.is_some());
+    window.get_by_role_and_label(Role::Button, "first, 3 × 2, u8");
+    window.key_press(egui::Key::ArrowDown);
+    window.run_steps(3);
+    assert_eq!(window.state().session().parts.as_ref().map(|dialog| dialog.selected), Some(1));
+    window.key_press(egui::Key::Enter);
+    until(&mut window, "the second cloud", |app| app.session().cloud.is_some());
+    let cloud = window.state().session().cloud.clone().expect("the second cloud");
+    assert_eq!((cloud.len(), cloud.dims(), cloud.coordinate(0, 0)), (2, 3, 7.0));
+    assert!(window.state().state().draft.path.ends_with("two.npz:second"), "{}", window.state().state().draft.path);
+
+    // As queries, by the pointer.
+    press(&mut window, "A file");
+    fill(&mut window, "Query file", path.to_str().expect("a plain path"));
+    press(&mut window, "Run");
+    until(&mut window, "the question", |app| app.session().parts.is_some());
+    press(&mut window, "second, 2 × 3, u8");
+    press(&mut window, "Load this one");
+    until(&mut window, "an answer", |app| app.session().record.is_some() && !app.is_busy());
+    assert_eq!(window.state().session().record.as_ref().and_then(|record| record.query_cloud.as_ref()).map(|cloud| cloud.len()), Some(2));
+}
+
+/// An archive of two arrays: `first`, 3 × 2, and `second`, 2 × 3.
+fn two_arrays() -> Vec<u8> {
+    use std::io::Write as _;
+    let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    for (name, shape, value) in [("first", "(3, 2)", 5), ("second", "(2, 3)", 7)] {
+        let head = format!("{{'descr': '|u1', 'fortran_order': False, 'shape': {shape}, }}");
+        let head = format!("{head:<117}\n");
+        zip.start_file(format!("{name}.npy"), zip::write::SimpleFileOptions::default()).expect("a member");
+        zip.write_all(b"\x93NUMPY\x01\x00").and_then(|()| zip.write_all(&(head.len() as u16).to_le_bytes())).expect("a header");
+        zip.write_all(head.as_bytes()).and_then(|()| zip.write_all(&[value; 6])).expect("an array");
+    }
+    zip.finish().expect("an archive").into_inner()
+}

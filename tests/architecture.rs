@@ -17,8 +17,10 @@ const ARROWS: [(&str, &[&str]); 9] = [
 ];
 
 /// Crates with one home, so that the rest builds and is tested without them.
-const HOMES: [(&[&str], &[&str]); 5] = [
+const HOMES: [(&[&str], &[&str]); 7] = [
     (&["cudarc"], &["engines/cuda"]),
+    (&["nalgebra"], &["cloud/project"]),
+    (&["e57"], &["cloud/formats"]),
     (&["kiddo"], &["engines/kdtree"]),
     (&["epaint_default_fonts", "harfrust", "skrifa", "tiny_skia"], &["lesson/picture"]),
     (&["eframe", "egui", "egui_extras", "egui_kittest", "egui_plot", "egui_tiles", "rfd", "wgpu"], &["app", "main.rs"]),

@@ -37,10 +37,13 @@ impl App {
             Action::SetTimeline(view) => self.session.timeline = view,
             Action::PickRow(row) => self.pick_row(row),
             Action::PickQuery(query) => self.pick_query(query),
+            Action::SetProjection(view) => self.state.projection = view,
+            Action::Color(action) => self.color_action(action),
             Action::Select(action) => self.select(action),
             Action::SelectRank(rank) => self.session.rank = rank,
             Action::SetLook(look) => self.set_look(look),
             Action::Lesson(action) => self.lesson_action(action),
+            Action::Parts(action) => self.parts_action(action),
             Action::SetScale(scale) => self.set_scale(scale),
             Action::StartExport(kind) => {
                 let path = self.default_path(kind).display().to_string();
@@ -200,6 +203,8 @@ impl App {
         if let Some((loading, _)) = &self.handles.loading {
             loading.task.cancel();
         }
+        self.handles.coloring.cancel();
+        self.handles.projecting.cancel();
         if self.handles.running.is_some() {
             self.handles.worker.cancel();
         }

@@ -1,6 +1,8 @@
 //! What panes show of a record and is too much to work out in a frame: the histogram of merges, the convergence of
 //! all queries, and when what ran. Made once per record, on a thread.
 
+use std::sync::Arc;
+
 use crate::engines::lockstep;
 use crate::knn::theory::expected_max_distance;
 use crate::knn::{Counters, Metric};
@@ -41,6 +43,8 @@ pub struct Derived {
     pub band_queries: usize,
     /// Phases and warps in time.
     pub timeline: Timeline,
+    /// The rows of the cloud that were asked for, ascending, where they are not all.
+    pub asked: Option<Arc<[u32]>>,
 }
 
 impl Derived {
@@ -48,8 +52,18 @@ impl Derived {
     pub fn of(record: &RunRecord) -> Self {
         let queries: Vec<usize> = spread(record.convergence.queries(), BAND_QUERIES).collect();
         let (merges, band) = (histogram(&record.counters), band(record, &queries));
-        Self { merges, band, band_queries: queries.len(), timeline: Timeline::of(record) }
+        Self { merges, band, band_queries: queries.len(), timeline: Timeline::of(record), asked: asked(record) }
     }
+}
+
+fn asked(record: &RunRecord) -> Option<Arc<[u32]>> {
+    if record.query_cloud.is_some() || record.query_rows.len() >= record.cloud.len() {
+        return None;
+    }
+    let mut rows = record.query_rows.clone();
+    rows.sort_unstable();
+    rows.dedup();
+    Some(rows.into())
 }
 
 /// At most so many of the numbers below `count`, evenly spread.
@@ -179,6 +193,17 @@ fn all_distances(record: &RunRecord, query: usize) -> Vec<f32> {
 mod tests {
     use super::*;
     use crate::app::testing::record;
+
+    #[test]
+    fn rows_that_were_asked_for_are_listed() {
+        let mut record = RunRecord::clone(&record());
+        record.query_rows = vec![8, 3, 8];
+        assert_eq!(asked(&record).as_deref(), Some(&[3, 8][..]));
+        record.query_rows = (0..50).collect();
+        assert_eq!(asked(&record), None, "all");
+        (record.query_rows, record.query_cloud) = (vec![1], Some(Arc::clone(&record.cloud)));
+        assert_eq!(asked(&record), None, "they are points of their own");
+    }
 
     #[test]
     fn the_histogram_counts_every_query() {

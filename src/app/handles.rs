@@ -8,11 +8,13 @@ use std::thread::{self, JoinHandle};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use eframe::egui_wgpu;
 
+use super::color::Coloring;
 use super::derived::{Derived, TheoryCurve};
 use super::export::ExportKind;
 use super::gpu::Gpu;
 use super::lesson::{Exporting, Picture, Recording};
 use super::loader::Loading;
+use super::projection::Projecting;
 use super::selection::Selecting;
 use super::session::{Activity, Answered, EngineStatus, FileColumns, Picked};
 use crate::cloud::Source;
@@ -48,6 +50,7 @@ pub enum Message {
 }
 
 /// What happens after a load.
+#[derive(Clone, Debug)]
 pub enum Then {
     /// It is shown.
     Show,
@@ -110,6 +113,10 @@ pub struct Handles {
     pub picture_of_lesson: Picture,
     /// A point picked while a run went on.
     pub waiting_pick: Option<Picked>,
+    /// Projections of the cloud.
+    pub projecting: Projecting,
+    /// Values by which points are coloured.
+    pub coloring: Coloring,
     /// The theory's curve of what is answered.
     pub theory: Theory,
     /// A picture to take.
@@ -162,6 +169,8 @@ impl Handles {
             exporting: None,
             picture_of_lesson: Picture::default(),
             waiting_pick: None,
+            projecting: Projecting::default(),
+            coloring: Coloring::default(),
             theory: Theory::default(),
             picture: None,
             gpu,
@@ -185,7 +194,10 @@ impl Handles {
             (None, None) => match (&self.recording, &self.exporting) {
                 (Some(recording), _) => Activity::Recording { what: recording.what(), fraction: recording.fraction() },
                 (None, Some(Exporting { path, task })) => Activity::Exporting { path: path.clone(), fraction: task.fraction() },
-                (None, None) => Activity::Idle,
+                (None, None) => match self.projecting.activity().or_else(|| self.coloring.activity()) {
+                    Some((what, fraction)) => Activity::Preparing { what, fraction },
+                    None => Activity::Idle,
+                },
             },
         }
     }
@@ -194,6 +206,7 @@ impl Handles {
     pub fn forget(&mut self) {
         self.waiting_pick = None;
         self.theory.wanted = None;
+        self.projecting.forget();
         if let Some(gpu) = &mut self.gpu {
             gpu.forget();
         }

@@ -8,8 +8,10 @@ use super::export::{self, ExportDialog, ExportKind};
 use super::format;
 use super::handles::{Message, Then};
 use super::log::Level;
+use super::parts::PartsDialog;
 use super::session::{FileColumns, Picked};
 use super::timeline::TimelineView;
+use crate::cloud::formats::FormatError;
 use crate::cloud::{CloudError, PointCloud, Source};
 use crate::run::{Event, RunError, RunRecord};
 
@@ -25,6 +27,8 @@ impl App {
             self.message(message);
         }
         self.poll_lesson();
+        self.poll_projection();
+        self.poll_color();
         if !self.is_busy()
             && let Some(picked) = self.handles.waiting_pick.take()
         {
@@ -109,6 +113,9 @@ impl App {
         match (result, then) {
             (Err(()), _) => self.session.log.error(format!("the reader stopped without an answer: {}", loading.job.source)),
             (Ok(Err(CloudError::Cancelled)), _) => self.session.log.info("cancelled"),
+            (Ok(Err(CloudError::Format(FormatError::Parts { parts, path }))), then) => {
+                self.session.parts = PartsDialog::new(path, parts, then);
+            }
             (Ok(Err(error)), _) => self.session.log.error(in_window(&error)),
             (Ok(Ok(queries)), Then::RunQueries(spec)) => {
                 if let Some(data) = loading.job.data.clone() {
@@ -152,6 +159,7 @@ impl App {
         let session = &mut self.session;
         (session.record, session.derived, session.theory) = (None, None, None);
         (session.picked, session.answered, session.rank) = (None, None, None);
+        session.projected = None;
         session.cloud = Some(cloud);
         self.lesson_cloud_changed();
     }

@@ -5,6 +5,7 @@
 //! | [`state`] | what is kept between two starts |
 //! | [`session`] | what is open now |
 //! | `selection` | rows and queries that every pane highlights |
+//! | `projection` | principal components and random directions |
 //! | `scene` | what is drawn for a cloud: itself, or its projection |
 //! | `color` | numbers of points as colours |
 //! | `handles` | threads and GPU objects |
@@ -32,6 +33,8 @@ mod log;
 mod logic;
 mod panels;
 mod panes;
+pub mod parts;
+mod projection;
 mod scene;
 mod selection;
 pub mod session;
@@ -50,6 +53,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context as _;
+pub use color::{Channel, ColorAction, ColorBy, ColorMap, ColorView};
 use commands::Actions;
 pub use draft::{DataKind, Draft, QueryKind};
 pub use export::{ExportKind, PaneData};
@@ -57,6 +61,7 @@ pub use gpu::{FrameBench, FrameReport, FrameTimes, Method, measure as measure_fr
 use handles::{Handles, Message};
 pub use headless::{Headless, check_adapter, render_headless, write_picture};
 pub use log::{Entry, Level, Log};
+pub use projection::{ProjectionKind, ProjectionView};
 use session::{EngineStatus, Session};
 use state::{PaneKind, State};
 
@@ -238,7 +243,10 @@ impl eframe::App for App {
             lesson::question_keys(ui.ctx(), quiz, &mut self.actions);
         }
         let cancels = self.session.activity.is_busy() || (lesson.open && lesson.presenting != lesson::Presenting::No);
-        commands::shortcuts(ui.ctx(), mode, cancels && self.session.export.is_none(), &mut self.actions);
+        // The question about a file's clouds is answered with arrows, Enter and Escape.
+        if self.session.parts.is_none() {
+            commands::shortcuts(ui.ctx(), mode, cancels && self.session.export.is_none(), &mut self.actions);
+        }
         if let Some(path) = ui.input(|input| input.raw.dropped_files.first().map(|file| file.path().to_owned())) {
             self.actions.send(commands::Action::OpenPath(path));
         }

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use super::projection::Pictured;
 use super::session::Session;
 use crate::cloud::PointCloud;
 
@@ -20,15 +21,43 @@ struct Drawn {
 pub struct Scene {
     data: Drawn,
     queries: Option<Drawn>,
+    /// Pictures of what is neither: a query at a place of its own. By where the cloud is in memory.
+    others: Vec<(usize, PointCloud)>,
+}
+
+/// A cloud with its picture, if it is of this cloud.
+fn picture(cloud: &Arc<PointCloud>, pictured: &Pictured) -> Option<Drawn> {
+    Arc::ptr_eq(cloud, &pictured.cloud).then(|| Drawn { cloud: Arc::clone(cloud), drawn: Arc::clone(&pictured.picture) })
+}
+
+fn address(cloud: &PointCloud) -> usize {
+    std::ptr::from_ref(cloud).addr()
 }
 
 impl Scene {
-    /// What a session shows; `None` without a cloud.
+    /// What a session shows; `None` without a cloud. A projection is shown when all of it is there.
     pub fn of(session: &Session) -> Option<Self> {
         let cloud = session.cloud.clone()?;
-        let itself = |cloud: Arc<PointCloud>| Drawn { drawn: Arc::clone(&cloud), cloud };
         let queries = session.record.as_ref().and_then(|record| record.query_cloud.clone());
-        Some(Self { data: itself(cloud), queries: queries.map(itself) })
+        if let Some(projected) = &session.projected
+            && let Some(data) = picture(&cloud, &projected.data)
+            && let Some(queries) = match (&queries, &projected.queries) {
+                (None, _) => Some(None),
+                (Some(queries), Some(pictured)) => picture(queries, pictured).map(Some),
+                (Some(_), None) => None,
+            }
+        {
+            let mut scene = Self { data, queries, others: Vec::new() };
+            let answered = session.answered.as_ref().map(|answered| answered.query_cloud());
+            for cloud in session.picked_point().map(|(cloud, _)| cloud).into_iter().chain(answered) {
+                if !scene.has(cloud) {
+                    scene.others.push((address(cloud), projected.picture_of(cloud)));
+                }
+            }
+            return Some(scene);
+        }
+        let itself = |cloud: Arc<PointCloud>| Drawn { drawn: Arc::clone(&cloud), cloud };
+        Some(Self { data: itself(cloud), queries: queries.map(itself), others: Vec::new() })
     }
 
     /// The points to draw, by row of the cloud; its axes are those that can be shown.
@@ -41,12 +70,16 @@ impl Scene {
         self.queries.as_ref().map(|queries| &queries.drawn)
     }
 
-    /// What is drawn for a cloud: the one that is searched, or the file of queries.
-    pub fn drawn(&self, cloud: &PointCloud) -> &Arc<PointCloud> {
-        match &self.queries {
-            Some(queries) if std::ptr::eq(&*queries.cloud, cloud) => &queries.drawn,
-            _ => &self.data.drawn,
-        }
+    /// What is drawn for a cloud: the one that is searched, the file of queries, or that of a query at a place of its own.
+    pub fn drawn<'a>(&'a self, cloud: &'a PointCloud) -> &'a PointCloud {
+        let known = [Some(&self.data), self.queries.as_ref()].into_iter().flatten().find(|known| std::ptr::eq(&*known.cloud, cloud));
+        let other = || self.others.iter().find(|(of, _)| *of == address(cloud)).map(|(_, drawn)| drawn);
+        known.map(|known| &*known.drawn).or_else(other).unwrap_or(cloud)
+    }
+
+    fn has(&self, cloud: &PointCloud) -> bool {
+        let data = std::ptr::eq(&*self.data.cloud, cloud);
+        data || self.queries.as_ref().is_some_and(|queries| std::ptr::eq(&*queries.cloud, cloud))
     }
 
     /// In how many dimensions neighbours are searched.
@@ -54,7 +87,7 @@ impl Scene {
         self.data.cloud.dims()
     }
 
-    /// Whether points are drawn along axes of their own, where lengths are those of the file.
+    /// Whether points are drawn along other directions than their axes, where lengths are not those of the file.
     pub fn is_projected(&self) -> bool {
         !Arc::ptr_eq(&self.data.cloud, &self.data.drawn)
     }

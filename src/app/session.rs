@@ -3,10 +3,13 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::color::Channel;
 use super::derived::{Derived, TheoryCurve};
 use super::export::ExportDialog;
 use super::lesson::LessonSession;
 use super::log::Log;
+use super::parts::PartsDialog;
+use super::projection::Projected;
 use super::scene::Scene;
 use super::selection::{Facts, Hovered, Selection};
 use super::timeline::TimelineView;
@@ -82,6 +85,13 @@ pub enum Activity {
         /// 0 to 1, when it is known.
         fraction: Option<f32>,
     },
+    /// What a view shows is worked out: a projection, or a column of the file that colours points.
+    Preparing {
+        /// "Reading column label".
+        what: String,
+        /// 0 to 1, when it is known.
+        fraction: Option<f32>,
+    },
     /// A file of a lesson is written.
     Exporting {
         /// Which.
@@ -105,6 +115,22 @@ impl Activity {
     pub fn is_busy(&self) -> bool {
         *self != Self::Idle
     }
+}
+
+/// The values by which points are coloured.
+#[derive(Clone, Debug, Default)]
+pub enum Colored {
+    /// Nothing is chosen.
+    #[default]
+    Nothing,
+    /// What has to be done first.
+    Missing(String),
+    /// They are worked out.
+    Working,
+    /// They are there.
+    Ready(Arc<Channel>),
+    /// Why they are not.
+    Failed(String),
 }
 
 /// Whether an engine can run on this machine.
@@ -149,6 +175,12 @@ pub struct Session {
     pub picked: Option<Picked>,
     /// Its answer, once it is there.
     pub answered: Option<Answered>,
+    /// What is shown instead of the cloud's axes.
+    pub projected: Option<Arc<Projected>>,
+    /// By what points are coloured, worked out.
+    pub colored: Colored,
+    /// Points seen, while the moment of the search moves on by itself.
+    pub playing: Option<f64>,
     /// What theory expects of it.
     pub theory: Option<TheoryCurve>,
     /// What is selected beside the query.
@@ -171,6 +203,8 @@ pub struct Session {
     pub help: bool,
     /// The export that is being set up.
     pub export: Option<ExportDialog>,
+    /// Which cloud of a file is meant, while it is asked.
+    pub parts: Option<PartsDialog>,
 }
 
 impl Session {

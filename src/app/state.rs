@@ -4,8 +4,10 @@ use egui_tiles::{Container, Linear, LinearDir, Tiles, Tree};
 use serde::{Deserialize, Serialize};
 use strum::VariantArray;
 
+use super::color::ColorView;
 use super::draft::Draft;
 use super::lesson::LessonView;
+use super::projection::ProjectionView;
 use super::tokens::Look;
 
 /// A pane of the centre.
@@ -145,6 +147,10 @@ pub struct State {
     pub plane: PlaneView,
     /// Space's view.
     pub space: SpaceView,
+    /// By what points are coloured, in Plane and Space.
+    pub color: ColorView,
+    /// Whether a cloud of more than two dimensions is projected, in Plane and Space.
+    pub projection: ProjectionView,
     /// Convergence's view.
     pub convergence: ConvergenceView,
     /// The centre's tiles.
@@ -167,6 +173,8 @@ impl Default for State {
             draft: Draft::default(),
             plane: PlaneView::default(),
             space: SpaceView::default(),
+            color: ColorView::default(),
+            projection: ProjectionView::default(),
             convergence: ConvergenceView::default(),
             tree: default_layout(),
             look: Look::default(),

@@ -53,7 +53,9 @@ impl TimelineView {
     fn set(&mut self, timeline: &Timeline, window: [f64; 2]) {
         let [first, last] = whole(timeline);
         let window = [window[0].max(first), window[1].min(last)];
-        self.window = (window[0] < window[1] && window != [first, last]).then_some(window);
+        // All of it, up to rounding, is no part.
+        let part = window[1] - window[0] < (last - first) * (1.0 - 1e-9);
+        self.window = (window[0] < window[1] && part).then_some(window);
     }
 }
 

@@ -79,6 +79,21 @@ const fn color(Rgb(red, green, blue): Rgb) -> Color32 {
     Color32::from_rgb(red, green, blue)
 }
 
+const fn colors<const N: usize>(set: [Rgb; N]) -> [Color32; N] {
+    let mut colors = [Color32::BLACK; N];
+    let mut at = 0;
+    while at < N {
+        colors[at] = color(set[at]);
+        at += 1;
+    }
+    colors
+}
+
+/// The colour at 0 to 1 of a ramp.
+pub fn on_ramp(ramp: &[Rgb; palette::RAMP], at: f32) -> Color32 {
+    color(palette::on_ramp(ramp, at))
+}
+
 const fn of_egui(palette: &palette::Palette) -> Palette {
     let [upload, search, counted, profiled, download] = palette.phases;
     Palette {
@@ -96,6 +111,9 @@ const fn of_egui(palette: &palette::Palette) -> Palette {
         error: color(palette.error),
         warning: color(palette.warning),
         point: color(palette.point),
+        muted: color(palette.muted),
+        categories: colors(palette.categories),
+        ramp: palette.ramp,
         query: color(palette.query),
         neighbor: color(palette.neighbor),
         selected: color(palette.selected),
@@ -181,17 +199,6 @@ fn visuals(palette: &Palette) -> Visuals {
     widgets.active.bg_stroke = Stroke::new(1.0, palette.accent);
     visuals
 }
-
-/// Viridis at 16 even steps.
-pub const VIRIDIS: [Color32; 16] = {
-    let mut colors = [Color32::BLACK; 16];
-    let mut at = 0;
-    while at < colors.len() {
-        colors[at] = color(palette::VIRIDIS[at]);
-        at += 1;
-    }
-    colors
-};
 
 #[cfg(test)]
 mod tests {

@@ -58,6 +58,7 @@ impl App {
     /// What lies over everything else.
     fn dialogs_ui(&mut self, ui: &Ui, palette: &Palette) {
         panels::export_ui(ui, &self.session, palette, &mut self.actions);
+        panels::parts_ui(ui, &self.session, palette, &mut self.actions);
         panels::shortcuts_ui(ui, &self.session, palette, &mut self.actions);
         drop_target_ui(ui, palette);
     }

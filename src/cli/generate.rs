@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use super::bar::Bar;
-use crate::cloud::Table;
+use crate::cloud::Coordinates;
 use crate::cloud::generate::{self, catalogue};
 use crate::export;
 
@@ -29,7 +29,7 @@ pub struct GenerateArgs {
 /// When the spec makes no sense, the extension is not known or the file cannot be written.
 pub fn run(args: &GenerateArgs) -> anyhow::Result<()> {
     let extension = args.file.extension().unwrap_or_default().to_string_lossy().to_lowercase();
-    let write: fn(&Table, &mut dyn Write) -> io::Result<()> = match extension.as_str() {
+    let write: fn(&Coordinates, &mut dyn Write) -> io::Result<()> = match extension.as_str() {
         "csv" => write_csv,
         "npy" => write_npy,
         "fvecs" => write_fvecs,
@@ -52,19 +52,16 @@ fn generators() -> String {
 }
 
 /// Every digit of each f32: a shorter decimal would be another f64, and so in narrow columns ask for an origin.
-fn write_csv(table: &Table, out: &mut dyn Write) -> io::Result<()> {
+fn write_csv(table: &Coordinates, out: &mut dyn Write) -> io::Result<()> {
     let names: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
     writeln!(out, "{}", names.join(","))?;
-    for row in table.values.chunks_exact(names.len()) {
-        for (at, &value) in row.iter().enumerate() {
-            write!(out, "{}{}", if at == 0 { "" } else { "," }, value)?;
-        }
-        writeln!(out)?;
-    }
-    Ok(())
+    table.values.iter().enumerate().try_for_each(|(at, value)| {
+        let end = if (at + 1) % names.len() == 0 { "\n" } else { "," };
+        write!(out, "{value}{end}")
+    })
 }
 
-fn write_npy(table: &Table, out: &mut dyn Write) -> io::Result<()> {
+fn write_npy(table: &Coordinates, out: &mut dyn Write) -> io::Result<()> {
     let mut header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}, {}), }}", table.rows(), table.columns.len());
     // Magic, version and length take 10 bytes; the data begin at a multiple of 64.
     header += &" ".repeat(63 - (10 + header.len()) % 64);
@@ -72,25 +69,25 @@ fn write_npy(table: &Table, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(b"\x93NUMPY\x01\x00")?;
     out.write_all(&(header.len() as u16).to_le_bytes())?;
     out.write_all(header.as_bytes())?;
-    write_floats(&table.values, out)
+    write_floats(table.values.iter(), out)
 }
 
-fn write_fvecs(table: &Table, out: &mut dyn Write) -> io::Result<()> {
+fn write_fvecs(table: &Coordinates, out: &mut dyn Write) -> io::Result<()> {
     let dims = table.columns.len();
-    table.values.chunks_exact(dims).try_for_each(|row| {
+    (0..table.rows()).try_for_each(|row| {
         out.write_all(&(dims as u32).to_le_bytes())?;
-        write_floats(row, out)
+        write_floats((row * dims..(row + 1) * dims).map(|at| table.values.get(at)), out)
     })
 }
 
-fn write_fbin(table: &Table, out: &mut dyn Write) -> io::Result<()> {
+fn write_fbin(table: &Coordinates, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(&(table.rows() as u32).to_le_bytes())?;
     out.write_all(&(table.columns.len() as u32).to_le_bytes())?;
-    write_floats(&table.values, out)
+    write_floats(table.values.iter(), out)
 }
 
-fn write_floats(values: &[f64], out: &mut dyn Write) -> io::Result<()> {
-    values.iter().try_for_each(|&value| out.write_all(&(value as f32).to_le_bytes()))
+fn write_floats(mut values: impl Iterator<Item = f64>, out: &mut dyn Write) -> io::Result<()> {
+    values.try_for_each(|value| out.write_all(&(value as f32).to_le_bytes()))
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::bar::Bar;
 use super::output;
-use crate::cloud::formats::{self, ColumnKind, FileInfo};
+use crate::cloud::formats::{self, ColumnKind, FileInfo, FormatError, Part};
 use crate::cloud::{Axis, ColumnChoice, Fingerprint, PointCloud, Source};
 use crate::export::text;
 use crate::progress::Progress;
@@ -39,11 +39,24 @@ pub fn run(args: &InfoArgs) -> anyhow::Result<()> {
 #[derive(Debug, Serialize)]
 struct Report {
     #[serde(flatten)]
-    file: FileInfo,
+    file: Described,
+    /// The clouds of a file that can hold several.
+    parts: Vec<Part>,
     /// The cloud of the chosen columns, where they make one.
     cloud: Option<CloudInfo>,
     /// Why there is no cloud.
     no_cloud: Option<String>,
+}
+
+/// What is known of a file.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum Described {
+    Whole(FileInfo),
+    /// Nobody said which of its parts is meant.
+    Open {
+        path: PathBuf,
+    },
 }
 
 #[derive(Debug, Serialize)]
@@ -60,55 +73,53 @@ struct CloudInfo {
 
 impl Report {
     fn of(path: &std::path::Path, columns: &ColumnChoice, progress: &dyn Progress) -> anyhow::Result<Self> {
-        let sheet = formats::open(path, progress)?;
-        let file = sheet.info();
+        let parts = formats::parts(path, progress)?;
+        let sheet = match formats::open(path, progress) {
+            Ok(sheet) => sheet,
+            Err(why @ FormatError::Parts { .. }) => {
+                return Ok(Self { file: Described::Open { path: path.to_owned() }, parts, cloud: None, no_cloud: Some(why.reason()) });
+            }
+            Err(why) => return Err(why.into()),
+        };
+        let file = Described::Whole(sheet.info());
         let table = match sheet.into_table(columns) {
             Ok(table) => table,
             // Nobody chose: the file simply has no coordinates.
-            Err(why) if *columns == ColumnChoice::Default => return Ok(Self { file, cloud: None, no_cloud: Some(why.to_string()) }),
+            Err(why) if *columns == ColumnChoice::Default => return Ok(Self { file, parts, cloud: None, no_cloud: Some(why.to_string()) }),
             Err(why) => return Err(why.into()),
         };
         let source = Source::File { path: path.to_owned(), columns: columns.clone() };
         Ok(match PointCloud::from_table(table, source, None, true) {
-            Ok(cloud) => Self { file, cloud: Some(CloudInfo::of(&cloud)), no_cloud: None },
-            Err(why) => Self { file, cloud: None, no_cloud: Some(why.to_string()) },
+            Ok(cloud) => Self { file, parts, cloud: Some(CloudInfo::of(&cloud)), no_cloud: None },
+            Err(why) => Self { file, parts, cloud: None, no_cloud: Some(why.to_string()) },
         })
     }
 
     fn text(&self) -> String {
-        let FileInfo { path, format, rows, columns, default_columns, skipped } = &self.file;
-        let mut out = format!("{}\n{format}; {}\n", path.display(), text::count(*rows, "row", "rows"));
-        let mut lines = Vec::new();
-        let default_columns: HashSet<usize> = default_columns.iter().copied().collect();
-        for (at, column) in columns.iter().enumerate() {
-            let what = match (column.kind, column.min, column.max) {
-                (ColumnKind::Numeric, Some(min), Some(max)) => format!("{min} … {max}"),
-                (ColumnKind::Numeric, ..) if *rows == 0 => "no values".to_owned(),
-                (ColumnKind::Numeric, ..) => "no finite values".to_owned(),
-                (ColumnKind::Text, ..) => {
-                    let example = format!("text, such as {:?}", column.example.as_deref().unwrap_or_default());
-                    // What is text from the start needs no search for where it begins.
-                    column.example_record.filter(|&record| record > 0).map_or(example.clone(), |record| format!("{example} in record {record}"))
-                }
-                (ColumnKind::Empty, ..) => "empty".to_owned(),
-            };
-            let mut odd = Vec::new();
-            if column.missing > 0 && column.kind == ColumnKind::Numeric {
-                odd.push(format!("{} missing", text::thousands(column.missing)));
+        let out = match &self.file {
+            Described::Whole(file) => {
+                let head = format!("{}\n{}; {}\n", file.path.display(), file.format, text::count(file.rows, "row", "rows"));
+                head + &self.parts_text() + &columns_text(file)
             }
-            if column.infinite > 0 {
-                odd.push(format!("{} infinite", text::thousands(column.infinite)));
-            }
-            let default = if default_columns.contains(&at) { "*" } else { "" };
-            lines.push(vec![format!("  {at}"), default.to_owned(), column.name.clone(), what, odd.join(", ")]);
-        }
-        out += "\ncolumns (* are coordinates unless --columns says otherwise)\n";
-        out += &text::table(&lines, &[0]);
-        for note in skipped {
-            out += &format!("  {note}\n");
-        }
+            Described::Open { path } => format!("{}\n", path.display()) + &self.parts_text(),
+        };
+        out + &self.cloud_text()
+    }
 
-        out += "\ncloud\n";
+    /// The clouds of the file, where there are several.
+    fn parts_text(&self) -> String {
+        if self.parts.len() < 2 {
+            return String::new();
+        }
+        let row = |part: &Part| match &part.unread {
+            Some(why) => vec![format!("  {}", part.name), "not read".to_owned(), why.clone()],
+            None => vec![format!("  {}", part.name), part.size(), part.about.clone()],
+        };
+        format!("\nparts (FILE:NAME reads one)\n{}", text::table(&self.parts.iter().map(row).collect::<Vec<_>>(), &[]))
+    }
+
+    fn cloud_text(&self) -> String {
+        let mut out = "\ncloud\n".to_owned();
         let Some(cloud) = &self.cloud else {
             return out + &format!("  none: {}\n", self.no_cloud.as_deref().unwrap_or_default());
         };
@@ -126,6 +137,41 @@ impl Report {
         out += &format!("  {} (points less distinct points)\n", text::count(cloud.duplicates, "duplicate", "duplicates"));
         out + &format!("  fingerprint {}\n", cloud.fingerprint)
     }
+}
+
+fn columns_text(FileInfo { rows, columns, default_columns, skipped, .. }: &FileInfo) -> String {
+    let mut out = String::new();
+    let mut lines = Vec::new();
+    let default_columns: HashSet<usize> = default_columns.iter().copied().collect();
+    for (at, column) in columns.iter().enumerate() {
+        let what = match (column.kind, column.min, column.max) {
+            (ColumnKind::Numeric, Some(min), Some(max)) => format!("{min} … {max}"),
+            (ColumnKind::Numeric, ..) if *rows == 0 => "no values".to_owned(),
+            (ColumnKind::Numeric, ..) => "no finite values".to_owned(),
+            (ColumnKind::Text, ..) => {
+                let example = format!("text, such as {:?}", column.example.as_deref().unwrap_or_default());
+                // What is text from the start needs no search for where it begins.
+                column.example_record.filter(|&record| record > 0).map_or(example.clone(), |record| format!("{example} in record {record}"))
+            }
+            (ColumnKind::Empty, ..) => "empty".to_owned(),
+        };
+        let mut odd = Vec::new();
+        if column.missing > 0 && column.kind == ColumnKind::Numeric {
+            odd.push(format!("{} missing", text::thousands(column.missing)));
+        }
+        if column.infinite > 0 {
+            odd.push(format!("{} infinite", text::thousands(column.infinite)));
+        }
+        let default = if default_columns.contains(&at) { "*" } else { "" };
+        lines.push(vec![format!("  {at}"), default.to_owned(), column.name.clone(), what, odd.join(", ")]);
+    }
+    out += "\ncolumns (* are coordinates unless --columns says otherwise)\n";
+    out += &text::table(&lines, &[0]);
+    for note in skipped {
+        out += &format!("  {note}\n");
+    }
+
+    out
 }
 
 impl CloudInfo {
@@ -157,7 +203,8 @@ mod tests {
     fn a_cloud_is_described() {
         let report = report("name,x,y,w\na,1,2,0\nb,1,2,inf\nc,,3,1\nd,4918340.364,5,1\n", "").unwrap();
         let cloud = report.cloud.as_ref().unwrap();
-        assert_eq!((report.file.rows, cloud.points, cloud.dims, cloud.nonfinite_rows, cloud.duplicates), (4, 3, 2, 1, 1));
+        let Described::Whole(FileInfo { rows, .. }) = report.file else { panic!("it has one cloud") };
+        assert_eq!((rows, cloud.points, cloud.dims, cloud.nonfinite_rows, cloud.duplicates), (4, 3, 2, 1, 1));
         assert_eq!((cloud.axes[0].min, cloud.axes[0].max), (1.0, 4_918_340.364));
         let text = report.text();
         for part in [

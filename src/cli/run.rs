@@ -6,7 +6,7 @@ use super::bar::Bar;
 use super::input::{Loaded, ProblemArgs, engine_parser};
 use super::output;
 use super::output::columns;
-use crate::cloud::{PointCloud, Source};
+use crate::cloud::{PointCloud, Source, formats};
 use crate::export::{self, NeighborFormat, text};
 use crate::knn::Metric;
 use crate::run::{EngineChoice, Engines, QuerySpec, RunFile, RunRecord, RunSpec};
@@ -77,7 +77,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
 fn spare_inputs(args: &RunArgs, spec: &RunSpec) -> anyhow::Result<()> {
     let data = if let Source::File { path, .. } = &spec.data { Some(path) } else { None };
     let queries = if let QuerySpec::File { path, .. } = &spec.queries { Some(path) } else { None };
-    let inputs: Vec<PathBuf> = data.into_iter().chain(queries).filter_map(|path| path.canonicalize().ok()).collect();
+    let inputs: Vec<PathBuf> = data.into_iter().chain(queries).filter_map(|path| formats::file_of(path).canonicalize().ok()).collect();
     let neighbors = args.neighbors.iter().flat_map(|path| [path.clone(), path.with_extension("fvecs"), path.with_extension("fbin")]);
     let tables =
         args.out.iter().flat_map(|dir| ["run.json", "timings.csv", "merges.csv", "convergence.csv", "trace.json"].map(|name| dir.join(name)));

@@ -190,10 +190,7 @@ const WITHOUT: &str =
     "the window cannot open: this build is without it; `cargo build --release` builds it in, and `warpscope --help` shows what works without";
 
 fn check(file: Option<&Path>) -> anyhow::Result<()> {
-    // `FILE.npz:NAME` is an array of an archive.
-    let there = |file: &Path| {
-        file.exists() || file.to_str().and_then(|text| text.rsplit_once(".npz:")).is_some_and(|(stem, _)| Path::new(&format!("{stem}.npz")).exists())
-    };
+    let there = |file: &Path| crate::cloud::formats::file_of(file).exists();
     match file.filter(|file| !there(file)) {
         // A mistyped subcommand lands here too.
         Some(file) => bail!("cannot open: there is no such file, nor such a subcommand (see --help): {}", file.display()),

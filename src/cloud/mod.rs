@@ -1,14 +1,19 @@
 //! Point clouds: what is searched, and where it came from.
 //!
-//! [`load`] is the one way in: a file through [`formats`] or a generator through [`generate`] gives a [`Table`] of
-//! f64 columns, and [`PointCloud::from_table`] rounds it to f32 (see [`origin`]).
+//! [`load`] is the one way in: a file through [`formats`] or a generator through [`generate`] gives [`Coordinates`], to the
+//! last bit, and [`PointCloud::from_table`] rounds them to f32 (see [`origin`]). That takes three times the memory of the
+//! f32 at most, and what is kept to give the file's values back (see [`exact`]) as much again.
 
+mod exact;
 pub mod formats;
 pub mod generate;
 pub mod order;
 mod origin;
 mod point_cloud;
+pub mod project;
+mod records;
 mod table;
+mod values;
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -16,7 +21,8 @@ use std::path::PathBuf;
 pub use order::Order;
 pub use point_cloud::{Axis, Fingerprint, PointCloud};
 use serde::{Deserialize, Serialize};
-pub use table::{Column, ColumnChoice, Table};
+pub use table::{Column, ColumnChoice, Coordinates, Table};
+pub use values::Values;
 
 use crate::progress::Progress;
 use formats::FormatError;
@@ -206,7 +212,7 @@ fn with_line(mut why: CloudError, source: &Source, progress: &dyn Progress) -> C
     why
 }
 
-fn table_of(source: &Source, progress: &dyn Progress) -> Result<Table, CloudError> {
+fn table_of(source: &Source, progress: &dyn Progress) -> Result<Coordinates, CloudError> {
     match source {
         Source::File { path, columns } => Ok(formats::read(path, columns, progress)?),
         Source::Generate { spec, seed } => generate::generate(spec, *seed, progress),

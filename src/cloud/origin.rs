@@ -7,6 +7,8 @@
 use rayon::iter::ParallelIterator as _;
 use rayon::slice::ParallelSlice as _;
 
+use super::values::Real;
+
 /// What the values of an axis span, and how far rounding them to f32 as they stand would move one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Span {
@@ -23,11 +25,11 @@ pub fn part(dims: usize) -> usize {
 }
 
 /// The span of each of `dims` axes of row-major finite values.
-pub fn spans(values: &[f64], dims: usize) -> Vec<Span> {
+pub fn spans<T: Real>(values: &[T], dims: usize) -> Vec<Span> {
     let none = || vec![Span { min: f64::INFINITY, max: f64::NEG_INFINITY, moved: 0.0 }; dims];
-    let of_part = |mut spans: Vec<Span>, part: &[f64]| {
+    let of_part = |mut spans: Vec<Span>, part: &[T]| {
         for row in part.chunks_exact(dims) {
-            for (span, &value) in spans.iter_mut().zip(row) {
+            for (span, value) in spans.iter_mut().zip(row.iter().map(|value| value.get())) {
                 span.take_in(Span { min: value, max: value, moved: (f64::from(value as f32) - value).abs() });
             }
         }
@@ -95,6 +97,6 @@ mod tests {
             assert_eq!((span.min, span.max), (column().fold(f64::INFINITY, f64::min), column().fold(f64::NEG_INFINITY, f64::max)));
             assert_eq!(span.moved, column().map(|value| (f64::from(value as f32) - value).abs()).fold(0.0, f64::max));
         }
-        assert_eq!(super::spans(&[], 2).len(), 2);
+        assert_eq!(super::spans::<f32>(&[], 2).len(), 2);
     }
 }

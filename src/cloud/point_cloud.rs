@@ -1,10 +1,13 @@
 //! The cloud itself.
 
-use rayon::iter::{IndexedParallelIterator as _, ParallelIterator as _};
+use rayon::iter::{IndexedParallelIterator as _, IntoParallelRefMutIterator as _, ParallelIterator as _};
 use rayon::slice::{ParallelSlice as _, ParallelSliceMut as _};
 use serde::{Deserialize, Serialize};
 
-use super::{CloudError, MAX_ROWS, Source, Table, origin};
+use super::exact::{self, Exact};
+use super::records::Kept;
+use super::values::{Real, with_values};
+use super::{CloudError, Coordinates, MAX_ROWS, Source, Values, origin};
 
 /// One dimension of a cloud, in the file's own coordinates.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -37,53 +40,44 @@ impl std::fmt::Display for Fingerprint {
 pub struct PointCloud {
     /// n × d local coordinates, row-major.
     points: Vec<f32>,
-    /// n × d file coordinates, kept where `origin + local` would not give them back.
-    exact: Option<Vec<f64>>,
+    /// What gives the file's coordinates back, where `origin + local` would not.
+    exact: Option<Exact>,
     axes: Vec<Axis>,
     /// The record of each row, when rows were dropped.
-    records: Option<Vec<u32>>,
+    records: Option<Kept>,
     dropped: u64,
     source: Source,
     fingerprint: Fingerprint,
 }
 
 impl PointCloud {
-    /// Rounds a table to f32, about its own origins or those of `frame`.
+    /// Rounds coordinates to f32, about their own origins or those of `frame`. What is f32 already stays where it is; else
+    /// twelve bytes a coordinate are taken for a while, and four or eight are kept.
     ///
     /// # Errors
     /// [`CloudError::Empty`], [`CloudError::TooMany`], [`CloudError::TooLarge`], [`CloudError::Memory`], and [`CloudError::NonFinite`] unless
     /// `drop_nonfinite`.
     ///
     /// # Panics
-    /// If `frame` has other dimensions than the table.
-    pub fn from_table(table: Table, source: Source, frame: Option<&Self>, drop_nonfinite: bool) -> Result<Self, CloudError> {
-        let dims = table.columns.len();
-        let names: Vec<String> = table.columns.iter().map(|column| column.name.clone()).collect();
-        let rows = table.rows();
-        let mut values = table.values;
+    /// If `frame` has other dimensions than the coordinates.
+    pub fn from_table(coordinates: impl Into<Coordinates>, source: Source, frame: Option<&Self>, drop_nonfinite: bool) -> Result<Self, CloudError> {
+        let Coordinates { columns, mut values } = coordinates.into();
+        let names: Vec<String> = columns.into_iter().map(|column| column.name).collect();
+        let dims = names.len();
+        let rows = values.len() / dims.max(1);
         check_rows(rows as u64, &source)?;
-
-        let mut records = None;
-        if let Some(at) = values.iter().position(|value| !value.is_finite()) {
-            if !drop_nonfinite {
-                let (row, column, value) = ((at / dims) as u64, names[at % dims].clone(), values[at]);
-                return Err(CloudError::NonFinite { row, line: None, column, value, origin: source.to_string() });
-            }
-            let kept: Vec<u32> =
-                (0..rows as u32).filter(|&row| values[row as usize * dims..][..dims].iter().all(|value| value.is_finite())).collect();
-            for (to, &from) in kept.iter().enumerate() {
-                values.copy_within(from as usize * dims..(from as usize + 1) * dims, to * dims);
-            }
-            values.truncate(kept.len() * dims);
-            records = Some(kept);
-        }
+        let records = with_values!(&mut values, values => {
+            let records = finite(values, &names, drop_nonfinite, &source)?;
+            values.shrink_to_fit();
+            records
+        });
         let n = values.len() / dims.max(1);
         let dropped = (rows - n) as u64;
         if n == 0 {
             return Err(CloudError::Empty { dropped, origin: source.to_string() });
         }
 
-        let spans = origin::spans(&values, dims);
+        let spans = with_values!(&values, values => origin::spans(values, dims));
         let axes: Vec<Axis> = (spans.iter().zip(names).enumerate())
             .map(|(axis, (span, name))| Axis {
                 name,
@@ -92,35 +86,17 @@ impl PointCloud {
                 max: span.max,
             })
             .collect();
-
-        let mut points = room(values.len(), &source)?;
-        points.resize(values.len(), 0.0f32);
-        let part = origin::part(dims);
-        let parts = points.par_chunks_mut(part).zip(values.par_chunks(part)).map(|(points, values)| {
-            let (mut faithful, mut finite) = (true, true);
-            for (point, row) in points.chunks_exact_mut(dims).zip(values.chunks_exact(dims)) {
-                for ((local, &value), axis) in point.iter_mut().zip(row).zip(&axes) {
-                    // -0.0 and 0.0 are one place and should be one fingerprint.
-                    *local = (value - axis.origin) as f32 + 0.0;
-                    faithful &= axis.origin + f64::from(*local) == value;
-                    finite &= local.is_finite();
-                }
+        let (points, exact) = match values {
+            // Nothing is lost without an origin, and nothing moves.
+            Values::F32(mut points) if axes.iter().all(|axis| axis.origin == 0.0) => {
+                points.par_iter_mut().for_each(|local| *local = unsigned_zero(*local));
+                (points, None)
             }
-            (faithful, finite)
-        });
-        let (faithful, finite) = parts.reduce(|| (true, true), |one, other| (one.0 & other.0, one.1 & other.1));
-        if !finite && let Some(at) = points.iter().position(|local| !local.is_finite()) {
-            let row = records.as_ref().map_or((at / dims) as u64, |kept: &Vec<u32>| u64::from(kept[at / dims]));
-            return Err(CloudError::TooLarge {
-                row,
-                line: None,
-                column: axes[at % dims].name.clone(),
-                value: values[at],
-                origin: source.to_string(),
-            });
-        }
+            Values::F32(values) => rounded(values.into_iter().map(f64::from).collect(), &axes, records.as_ref(), &source)?,
+            Values::F64(values) => rounded(values, &axes, records.as_ref(), &source)?,
+        };
         let fingerprint = fingerprint(dims, &axes, &points);
-        Ok(Self { points, exact: (!faithful).then_some(values), axes, records, dropped, source, fingerprint })
+        Ok(Self { points, exact, axes, records, dropped, source, fingerprint })
     }
 
     /// The number of points, n.
@@ -151,7 +127,8 @@ impl PointCloud {
     /// The file's own value.
     pub fn coordinate(&self, row: usize, axis: usize) -> f64 {
         let at = row * self.dims() + axis;
-        self.exact.as_ref().map_or_else(|| self.axes[axis].origin + f64::from(self.points[at]), |exact| exact[at])
+        let stands_for = self.axes[axis].origin + f64::from(self.points[at]);
+        self.exact.as_ref().map_or(stands_for, |exact| exact.value(at, stands_for))
     }
 
     /// The dimensions, in order.
@@ -161,14 +138,37 @@ impl PointCloud {
 
     /// The 0-based number of a row in its file.
     pub fn record(&self, row: usize) -> u64 {
-        self.records.as_ref().map_or(row as u64, |records| u64::from(records[row]))
+        self.records.as_ref().map_or(row as u64, |records| records.record(row))
     }
 
     /// The row with this record number, if it is there and was not dropped.
     pub fn row_of_record(&self, record: u64) -> Option<usize> {
         match &self.records {
             None => usize::try_from(record).ok().filter(|&row| row < self.len()),
-            Some(records) => records.binary_search(&u32::try_from(record).ok()?).ok(),
+            Some(records) => records.row(record),
+        }
+    }
+
+    /// A picture of the cloud: the same rows at other places, along axes of these names. It is drawn, not searched.
+    ///
+    /// # Panics
+    /// If there is not a place for every row.
+    pub fn picture<const N: usize>(&self, names: [String; N], places: Vec<[f32; N]>) -> Self {
+        assert_eq!(places.len(), self.len(), "a place for every row");
+        let nothing = [(f32::INFINITY, f32::NEG_INFINITY); N];
+        let join = |a: [(f32, f32); N], b: [(f32, f32); N]| std::array::from_fn(|at| (a[at].0.min(b[at].0), a[at].1.max(b[at].1)));
+        let spans = places.par_chunks(1 << 14).map(|part| part.iter().fold(nothing, |all, place| join(all, place.map(|value| (value, value)))));
+        let spans = spans.reduce(|| nothing, join);
+        let axis = |(name, (min, max)): (String, (f32, f32))| Axis { name, origin: 0.0, min: f64::from(min), max: f64::from(max) };
+        let axes = names.into_iter().zip(spans).map(axis).collect();
+        Self {
+            points: places.into_flattened(),
+            exact: None,
+            axes,
+            records: self.records.clone(),
+            dropped: self.dropped,
+            source: self.source.clone(),
+            fingerprint: self.fingerprint.clone(),
         }
     }
 
@@ -197,6 +197,62 @@ impl PointCloud {
     pub fn fingerprint(&self) -> &Fingerprint {
         &self.fingerprint
     }
+}
+
+/// Refuses rows with NaN or ±∞, or leaves them out; the answer says which records are left when some are not.
+fn finite<T: Real>(values: &mut Vec<T>, names: &[String], drop: bool, source: &Source) -> Result<Option<Kept>, CloudError> {
+    let dims = names.len();
+    let bad = values.par_chunks(origin::part(dims.max(1))).position_first(|part| part.iter().any(|value| !value.get().is_finite()));
+    let Some(part) = bad else { return Ok(None) };
+    if !drop {
+        let from = part * origin::part(dims);
+        let at = from + values[from..].iter().position(|value| !value.get().is_finite()).unwrap_or(0);
+        let (row, column, value) = ((at / dims) as u64, names[at % dims].clone(), values[at].get());
+        return Err(CloudError::NonFinite { row, line: None, column, value, origin: source.to_string() });
+    }
+    let mut kept = Kept::default();
+    for from in 0..values.len() / dims {
+        if values[from * dims..][..dims].iter().all(|value| value.get().is_finite()) {
+            values.copy_within(from * dims..(from + 1) * dims, kept.rows() * dims);
+            kept.push(from as u32);
+        }
+    }
+    values.truncate(kept.rows() * dims);
+    Ok(Some(kept))
+}
+
+/// Local coordinates, and what gives the values back where those do not.
+fn rounded(values: Vec<f64>, axes: &[Axis], records: Option<&Kept>, source: &Source) -> Result<(Vec<f32>, Option<Exact>), CloudError> {
+    let dims = axes.len();
+    let mut points = room(values.len(), source)?;
+    points.resize(values.len(), 0.0f32);
+    let part = origin::part(dims);
+    let parts = points.par_chunks_mut(part).zip(values.par_chunks(part)).map(|(points, values)| {
+        let (mut faithful, mut finite, mut far) = (true, true, 0);
+        for (point, row) in points.chunks_exact_mut(dims).zip(values.chunks_exact(dims)) {
+            for ((local, &value), axis) in point.iter_mut().zip(row).zip(axes) {
+                *local = unsigned_zero((value - axis.origin) as f32);
+                let stands_for = axis.origin + f64::from(*local);
+                faithful &= stands_for == value;
+                finite &= local.is_finite();
+                far += usize::from(exact::step(value, stands_for).is_none());
+            }
+        }
+        (faithful, finite, far)
+    });
+    let (faithful, finite, far) = parts.reduce(|| (true, true, 0), |one, other| (one.0 & other.0, one.1 & other.1, one.2 + other.2));
+    if !finite && let Some(at) = points.iter().position(|local| !local.is_finite()) {
+        let row = records.map_or((at / dims) as u64, |kept| kept.record(at / dims));
+        let (column, value) = (axes[at % dims].name.clone(), values[at]);
+        return Err(CloudError::TooLarge { row, line: None, column, value, origin: source.to_string() });
+    }
+    let exact = (!faithful).then(|| Exact::new(values, far, |at| axes[at % dims].origin + f64::from(points[at])));
+    Ok((points, exact))
+}
+
+/// -0.0 and 0.0 are one place and should be one fingerprint.
+fn unsigned_zero(local: f32) -> f32 {
+    local + 0.0
 }
 
 fn check_rows(rows: u64, source: &Source) -> Result<(), CloudError> {

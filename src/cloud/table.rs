@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Values;
+
 /// A column of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column {
@@ -29,10 +31,25 @@ pub struct Table {
     pub values: Vec<f64>,
 }
 
-impl Table {
+/// A [`Table`] whose values take no more memory than what they are.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Coordinates {
+    /// The chosen columns, in the order of a row's values.
+    pub columns: Vec<Column>,
+    /// rows × columns values.
+    pub values: Values,
+}
+
+impl Coordinates {
     /// The number of rows.
     pub fn rows(&self) -> usize {
         self.values.len() / self.columns.len().max(1)
+    }
+}
+
+impl From<Table> for Coordinates {
+    fn from(Table { columns, values }: Table) -> Self {
+        Self { columns, values: values.into() }
     }
 }
 

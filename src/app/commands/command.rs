@@ -146,7 +146,12 @@ impl Command {
     fn entry(self) -> Entry {
         use Mode::{Both, Explorer, Lesson};
         match self {
-            Self::Open => entry(Both, Some((COMMAND, Key::O)), "Open…", "Choose a file of points: text, .npy, .npz, .fvecs, .fbin, PLY, LAS or LAZ."),
+            Self::Open => entry(
+                Both,
+                Some((COMMAND, Key::O)),
+                "Open…",
+                "Choose a file of points: text, JSON, word vectors, .npy, .npz, .fvecs, .fbin, IDX, PLY, PCD, LAS, LAZ or E57.",
+            ),
             Self::SaveWindow => entry(Both, Some((COMMAND_SHIFT, Key::S)), "Save picture of the window…", "Write the whole window to a PNG file."),
             Self::Quit => entry(Both, Some((COMMAND, Key::Q)), "Quit", "Close the window; settings are kept."),
             Self::Run => entry(Explorer, Some((COMMAND, Key::Enter)), "Run", "Answer the problem on the left."),

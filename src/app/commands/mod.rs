@@ -8,9 +8,12 @@ use std::path::PathBuf;
 pub use command::{Command, Mode};
 use egui::{Key, Modifiers};
 
+use super::color::ColorAction;
 use super::draft::Draft;
 use super::export::{ExportDialog, ExportKind};
 use super::lesson::LessonAction;
+use super::parts::PartsAction;
+use super::projection::ProjectionView;
 use super::selection::SelectAction;
 use super::state::{ConvergenceView, PlaneView, SpaceView};
 use super::timeline::TimelineView;
@@ -45,6 +48,10 @@ pub enum Action {
     Select(SelectAction),
     /// A neighbour is selected in the table.
     SelectRank(Option<usize>),
+    /// A cloud of more than two dimensions is shown otherwise.
+    SetProjection(ProjectionView),
+    /// Something of the colours of points.
+    Color(ColorAction),
     /// The look of the window.
     SetLook(Look),
     /// The UI scale.
@@ -59,6 +66,8 @@ pub enum Action {
     SaveExport,
     /// The sheet of shortcuts is to be closed.
     CloseShortcuts,
+    /// Something of the dialog that asks which cloud of a file is meant.
+    Parts(PartsAction),
     /// Something of the lesson.
     Lesson(LessonAction),
 }
@@ -69,9 +78,21 @@ impl From<Command> for Action {
     }
 }
 
+impl From<ColorAction> for Action {
+    fn from(action: ColorAction) -> Self {
+        Self::Color(action)
+    }
+}
+
 impl From<LessonAction> for Action {
     fn from(action: LessonAction) -> Self {
         Self::Lesson(action)
+    }
+}
+
+impl From<PartsAction> for Action {
+    fn from(action: PartsAction) -> Self {
+        Self::Parts(action)
     }
 }
 

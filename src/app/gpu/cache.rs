@@ -104,7 +104,7 @@ impl Gpu {
     }
 
     /// The colours of height: an axis of the cloud over its range. Made once per cloud and axis.
-    pub fn height(&mut self, cloud: &Arc<PointCloud>, axis: usize) -> Option<Paint> {
+    pub fn height(&mut self, cloud: &Arc<PointCloud>, axis: usize, dark: bool) -> Option<Paint> {
         let span = cloud.axes().get(axis)?;
         let (low, high) = ((span.min - span.origin) as f32, (span.max - span.origin) as f32);
         let made = self.height.as_ref().filter(|(of, along, _)| Arc::ptr_eq(of, cloud) && *along == axis);
@@ -115,7 +115,7 @@ impl Gpu {
             Arc::new(PointValues { id: u64::MAX - self.heights, values })
         });
         self.height = Some((Arc::clone(cloud), axis, Arc::clone(&values)));
-        let scale = Scale { map: ColorMap::Viridis, low, high, log: false };
+        let scale = Scale { map: ColorMap::Viridis, low, high, log: false, dark };
         Some(Paint::Scaled(values, scale, Color32::TRANSPARENT))
     }
 

@@ -7,7 +7,6 @@ use egui::Color32;
 use super::store::{Points, Stored};
 use crate::app::camera::Projection;
 use crate::app::color::{ColorMap, Scale};
-use crate::app::tokens::VIRIDIS;
 
 /// One picture of points, for one pane.
 pub struct Drawing {
@@ -141,7 +140,7 @@ fn look(drawing: &Drawing, layer: &Layer, rank: u32) -> LookUniform {
         Ink::Scaled(_, scale, missing) => {
             look.painted = 1;
             look.missing = rgba(*missing);
-            let (table, categories) = table(scale.map);
+            let (table, categories) = table(scale);
             look.table = table.map(rgba);
             let end = |value: f32| if scale.log { value.max(f32::MIN_POSITIVE).log2() } else { value };
             let (low, high) = (end(scale.low), end(scale.high));
@@ -153,14 +152,9 @@ fn look(drawing: &Drawing, layer: &Layer, rank: u32) -> LookUniform {
     look
 }
 
-/// The colours of a map, and how many categories it has; 0 where it is continuous.
-fn table(map: ColorMap) -> ([Color32; 256], u32) {
-    let of = |at: usize| {
-        let scaled = at as f32 / 255.0 * 15.0;
-        let below = (scaled as usize).min(14);
-        VIRIDIS[below].lerp_to_gamma(VIRIDIS[below + 1], scaled - below as f32)
-    };
-    match map {
-        ColorMap::Viridis | ColorMap::Cividis | ColorMap::Categories => (std::array::from_fn(of), 0),
-    }
+/// The colours of a scale, and how many categories it has; 0 where it is continuous.
+fn table(scale: &Scale) -> ([Color32; 256], u32) {
+    let colors = scale.table();
+    let categories = if scale.map == ColorMap::Categories { colors.len() as u32 } else { 0 };
+    (std::array::from_fn(|at| colors.get(at).copied().unwrap_or_default()), categories)
 }

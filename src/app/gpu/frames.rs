@@ -172,7 +172,7 @@ impl<'a> Stage<'a> {
         let Offscreen { device, queue, .. } = self.offscreen;
         let axis = self.cloud.axes().get(self.axes().len() - 1).context("the cloud has too few dimensions")?;
         let (low, high) = ((axis.min - axis.origin) as f32, (axis.max - axis.origin) as f32);
-        let scale = Scale { map: ColorMap::Viridis, low, high, log: false };
+        let scale = Scale { map: ColorMap::Viridis, low, high, log: false, dark: false };
         let ink = match self.bench.plane {
             true => Ink::Flat(Palette::LIGHT.point),
             false => Ink::Scaled(Arc::clone(values), scale, Color32::TRANSPARENT),

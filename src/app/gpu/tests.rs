@@ -12,7 +12,7 @@ use crate::app::camera::{PlaneCamera, Projection, SpaceCamera, place};
 use crate::app::color::{ColorMap, Scale};
 use crate::app::state::SpaceView;
 use crate::app::testing::cloud;
-use crate::app::tokens::VIRIDIS;
+use crate::app::tokens::Palette;
 
 const SIZE: [u32; 2] = [64, 48];
 const BOTH: [Method; 2] = [Method::Splat, Method::Quads];
@@ -92,7 +92,12 @@ impl Picture {
 const RED: Color32 = Color32::from_rgb(200, 0, 0);
 const BLUE: Color32 = Color32::from_rgb(0, 0, 200);
 const MISSING: Color32 = Color32::from_rgb(120, 120, 120);
-const LINEAR: Scale = Scale { map: ColorMap::Viridis, low: 0.0, high: 1.0, log: false };
+const LINEAR: Scale = Scale { map: ColorMap::Viridis, low: 0.0, high: 1.0, log: false, dark: true };
+
+/// Viridis at even steps, the last of which is 15.
+fn viridis(step: u32) -> Color32 {
+    ColorMap::Viridis.color(step as f32 / 15.0, &Palette::DARK)
+}
 
 /// Pixels are places: x to the right, y down; z away from the eye.
 fn by_pixel() -> Projection {
@@ -142,7 +147,7 @@ fn the_nearer_point_is_seen_whatever_the_order() {
         let picture = studio.frame(&space(vec![layer(studio.points(&places), ink, 1.0)]));
         let [(pixel, color)] = picture.inked()[..] else { panic!("{method:?}: one pixel") };
         assert_eq!(pixel, [30, 30]);
-        assert!(close(color, VIRIDIS[15], 1), "{method:?}: {color:?}");
+        assert!(close(color, viridis(15), 1), "{method:?}: {color:?}");
     }
 }
 
@@ -157,16 +162,16 @@ fn values_are_colours() {
             (0..6).map(|x| picture.at(10 * x + 2, 5)).collect()
         };
         let linear = colors(&mut studio, &[0.0, 1.0, 0.2, f32::NAN, -3.0, f32::INFINITY], LINEAR);
-        let expected = [VIRIDIS[0], VIRIDIS[15], VIRIDIS[3], MISSING, VIRIDIS[0], VIRIDIS[15]];
+        let expected = [viridis(0), viridis(15), viridis(3), MISSING, viridis(0), viridis(15)];
         assert!(linear.iter().zip(expected).all(|(one, other)| close(*one, other, 1)), "{method:?}: {linear:?}");
 
         let log = Scale { low: 1.0, high: 32768.0, log: true, ..LINEAR };
         let logged = colors(&mut studio, &[1.0, 32768.0, 8.0, -1.0, 0.0, 4096.0], log);
-        let expected = [VIRIDIS[0], VIRIDIS[15], VIRIDIS[3], VIRIDIS[0], VIRIDIS[0], VIRIDIS[12]];
+        let expected = [viridis(0), viridis(15), viridis(3), viridis(0), viridis(0), viridis(12)];
         assert!(logged.iter().zip(expected).all(|(one, other)| close(*one, other, 1)), "{method:?}: {logged:?}");
 
         let none = colors(&mut studio, &[7.0; 6], Scale { low: 7.0, high: 7.0, ..LINEAR });
-        assert!(none.iter().all(|color| close(*color, VIRIDIS[0], 1)), "{method:?}: {none:?}");
+        assert!(none.iter().all(|color| close(*color, viridis(0), 1)), "{method:?}: {none:?}");
     }
 }
 
@@ -261,8 +266,7 @@ fn every_point_is_at_the_pixel_where_the_pointer_finds_it() {
 
 /// The colour of a row of [`orbit`].
 fn colour(row: usize, n: usize) -> Color32 {
-    let scaled = row as f32 / n as f32 * 15.0;
-    VIRIDIS[scaled as usize].lerp_to_gamma(VIRIDIS[scaled as usize + 1], scaled.fract())
+    ColorMap::Viridis.color(row as f32 / n as f32, &Palette::DARK)
 }
 
 #[test]

@@ -209,7 +209,7 @@ mod tests {
         else {
             panic!("{} items of other kinds", items.len())
         };
-        let Rgb(red, green, blue) = VIRIDIS[15];
+        let Rgb(red, green, blue) = VIRIDIS[32];
         assert_eq!((rect.fill, rect.rect.min), (Color32::from_rgb(red, green, blue), pos2(102.0, 2.0)));
         assert!(dashes.len() >= 2);
         assert_eq!(mesh.vertices.len(), 120_000);

@@ -1,12 +1,14 @@
 //! What stands around the panes.
 
 mod export;
+mod parts;
 mod problem;
 mod selection;
 mod shortcuts;
 mod status;
 
 pub use export::export_ui;
+pub use parts::parts_ui;
 pub use problem::problem_ui;
 pub use selection::selection_ui;
 pub use shortcuts::shortcuts_ui;

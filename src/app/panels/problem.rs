@@ -251,7 +251,7 @@ fn run_ui(ui: &mut Ui, session: &Session, errors: &[FieldError], palette: &Palet
         let (text, fraction) = match &session.activity {
             Activity::Loading { what, fraction } => (format!("Loading {what}{}", percent(*fraction)), *fraction),
             Activity::Running { stage, fraction, .. } => (format!("{stage}{}", percent(Some(*fraction))), Some(*fraction)),
-            Activity::Recording { .. } | Activity::Exporting { .. } | Activity::Idle => (String::new(), None),
+            Activity::Recording { .. } | Activity::Preparing { .. } | Activity::Exporting { .. } | Activity::Idle => (String::new(), None),
         };
         ui.horizontal(|ui| {
             command_ui(ui, Command::Cancel, actions);

@@ -17,7 +17,8 @@ pub fn status_ui(ui: &mut Ui, session: &Session, palette: &Palette, actions: &mu
         }
         device_ui(ui, session, palette);
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-            if session.lesson.open && session.activity.is_busy() {
+            let preparing = matches!(session.activity, Activity::Preparing { .. });
+            if preparing || (session.lesson.open && session.activity.is_busy()) {
                 command_ui(ui, Command::Cancel, actions);
             }
             match &session.activity {
@@ -29,6 +30,10 @@ pub fn status_ui(ui: &mut Ui, session: &Session, palette: &Palette, actions: &mu
                 Activity::Recording { what, fraction } => {
                     let percent = fraction.map(|fraction| format!(" {:.0} %", fraction * 100.0)).unwrap_or_default();
                     ui.label(RichText::new(format!("Recording {what}{percent}")).color(palette.accent));
+                }
+                Activity::Preparing { what, fraction } => {
+                    let percent = fraction.map(|fraction| format!(" {:.0} %", fraction * 100.0)).unwrap_or_default();
+                    ui.label(RichText::new(format!("{what}{percent}")).color(palette.accent));
                 }
                 Activity::Exporting { path, fraction } => {
                     let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();

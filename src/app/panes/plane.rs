@@ -5,8 +5,9 @@ use egui::{Align2, FontId, Pos2, Rect, Sense, Stroke, Ui, pos2, vec2};
 use super::PaneContext;
 use super::points::{Sight, axis_ui, dimensions_ui, marks_ui, points_ui};
 use crate::app::camera::{PlaneCamera, place};
-use crate::app::color::Paint;
+use crate::app::color;
 use crate::app::commands::Action;
+use crate::app::projection;
 use crate::app::scene::Scene;
 use crate::app::state::{PlaneView, PlaneWindow};
 use crate::app::ticks::ticks;
@@ -37,11 +38,14 @@ pub fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         axis_ui(ui, "up", cloud, &mut view.axes[1], context.palette);
         ui.checkbox(&mut view.lines, "Lines");
         ui.checkbox(&mut view.lens, "Lens").on_hover_text("Enlarge neighbours that are too close to be told apart.");
+        projection::bar_ui(ui, &view.axes, context.state, context.session, context.palette, context.actions);
+        color::bar_ui(ui, context.state, context.session, context.actions);
         dimensions_ui(ui, 2, &scene, context.palette);
     });
     if view.axes != context.state.plane.axes {
         view.window = None;
     }
+    color::legend_ui(ui, context.state, context.session, context.palette, context.actions);
     let whole = ui.available_rect_before_wrap().intersect(pane);
     let rect = Rect::from_min_max(whole.min + vec2(MARGIN.x, 2.0), whole.max - vec2(2.0, MARGIN.y));
     if rect.width() < 40.0 || rect.height() < 40.0 {
@@ -89,14 +93,14 @@ fn cloud_ui(
     moved: bool,
 ) -> Option<String> {
     let size = if texture == LENS { view.point_size * 1.5 } else { view.point_size };
-    let paint = Paint::Flat(context.palette.point);
+    let paints = color::paints(context.state, context.session, context.palette);
     let sight = Sight {
         view: texture,
         rect: camera.rect,
         axes: view.axes,
         projection: camera.projection(),
         point_size: size,
-        paint: &paint,
+        paints: &paints,
         visible: camera.visible(scene.data(), view.axes),
         moved,
     };
@@ -195,10 +199,11 @@ fn lens_ui(ui: &Ui, context: &mut PaneContext<'_>, camera: &PlaneCamera, lens: &
     ui.painter().text(lens.rect.left_top() + vec2(5.0, 3.0), Align2::LEFT_TOP, text, FontId::proportional(11.0), palette.text_weak);
 }
 
-/// The circle of radius √max_distance: all neighbours are within it, and every point outside is farther.
+/// The circle of radius √max_distance: all neighbours are within it, and every point outside is farther. At a moment of the
+/// search it is as wide as it was then.
 fn circle_ui(ui: &Ui, camera: &PlaneCamera, scene: &Scene, view: PlaneView, context: &PaneContext<'_>) {
     let Some(answered) = &context.session.answered else { return };
-    let squared = answered.max_squared_distance();
+    let squared = color::bound_shown(context.state, answered);
     let flat = scene.dims() == 2 && !scene.is_projected() && view.axes[0] != view.axes[1] && answered.record.spec.metric == Metric::L2;
     if !flat || !squared.is_finite() {
         return;

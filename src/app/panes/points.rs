@@ -8,7 +8,7 @@ use egui::{ComboBox, Pos2, Rect, RichText, Shape, Stroke, Ui};
 
 use super::PaneContext;
 use crate::app::camera::Projection;
-use crate::app::color::Paint;
+use crate::app::color::{self, Paint, Paints};
 use crate::app::format;
 use crate::app::gpu::{Drawing, Ink, Layer, Points, PointsCallback, Progress};
 use crate::app::scene::Scene;
@@ -33,7 +33,7 @@ pub struct Sight<'a, const N: usize> {
     /// Diameter of a point, in points of the screen.
     pub point_size: f32,
     /// How points are coloured.
-    pub paint: &'a Paint,
+    pub paints: &'a Paints,
     /// About which part of the cloud is in sight.
     pub visible: f32,
     /// Whether the picture moved in this frame.
@@ -64,23 +64,36 @@ pub fn points_ui<const N: usize>(ui: &Ui, context: &mut PaneContext<'_>, scene: 
         Layer { points, projection, diameter, ink, opacity }
     };
     let selected = session.selection.rows();
-    let [of_cloud, of_queries, of_selection] = [0, 1, 2].map(|part| N as u64 | part << 32);
+    let [of_cloud, of_queries, of_selection, of_over] = [0, 1, 2, 3].map(|part| N as u64 | part << 32);
 
     let points = gpu.points(of_cloud, cloud, &sight.axes, None);
-    let ink = gpu.ink(of_cloud, cloud, None, sight.paint);
+    let ink = gpu.ink(of_cloud, cloud, None, &sight.paints.data);
     let mut layers = vec![layer(points, ink, diameter, if selected.is_empty() { 1.0 } else { UNSELECTED })];
     match scene.queries() {
         Some(queries) => {
             let points = gpu.points(of_queries, queries, &sight.axes, None);
-            layers.push(layer(points, Ink::Flat(palette.query), diameter * 1.4, 0.75));
+            let (ink, opacity) = match &sight.paints.queries {
+                Paint::Flat(color) => (Ink::Flat(*color), 0.75),
+                paint => (gpu.ink(of_queries, queries, None, paint), 1.0),
+            };
+            layers.push(layer(points, ink, diameter * 1.4, opacity));
         }
         None => gpu.clear(of_queries),
+    }
+    // Those of which there is something to see are not hidden by the others. Both kinds of layer over the cloud are too many.
+    match sight.paints.over.as_ref().filter(|_| scene.queries().is_none()) {
+        Some((rows, paint)) if rows.last().is_some_and(|&row| (row as usize) < cloud.len()) => {
+            let points = gpu.points(of_over, cloud, &sight.axes, Some(rows));
+            let ink = gpu.ink(of_over, cloud, Some(rows), paint);
+            layers.push(layer(points, ink, diameter, 1.0));
+        }
+        _ => gpu.clear(of_over),
     }
     if selected.is_empty() || selected.last().is_some_and(|&row| row as usize >= cloud.len()) {
         gpu.clear(of_selection);
     } else {
         let points = gpu.points(of_selection, cloud, &sight.axes, Some(selected));
-        let ink = match sight.paint {
+        let ink = match &sight.paints.data {
             Paint::Flat(_) => Ink::Flat(palette.accent),
             paint => gpu.ink(of_selection, cloud, Some(selected), paint),
         };
@@ -89,8 +102,8 @@ pub fn points_ui<const N: usize>(ui: &Ui, context: &mut PaneContext<'_>, scene: 
         layers.push(layer(points, ink, diameter + pixels_per_point.max(1.0), 1.0));
     }
     let note = note(gpu.pace().progress(sight.view));
-    // Plane has no depth.
-    let dense = (N == 2).then_some(palette.text_weak);
+    // Plane has no depth; where colours mean something, density does not mix with them.
+    let dense = (N == 2 && matches!(sight.paints.data, Paint::Flat(_))).then_some(palette.text_weak);
     let drawing = Drawing { view: sight.view, size, dense, layers, moving, visible: sight.visible };
     ui.painter().add(egui_wgpu::Callback::new_paint_callback(rect, PointsCallback(drawing)));
     note
@@ -165,8 +178,13 @@ pub fn marks_ui(ui: &Ui, rect: Rect, context: &PaneContext<'_>, point_size: f32,
             let stroke = Stroke::new(1.0, palette.neighbor.gamma_multiply(0.45));
             painter.extend(places.iter().map(|(_, place)| Shape::line_segment([query, *place], stroke)));
         }
-        for (_, place) in &places {
-            painter.circle(*place, radius, palette.neighbor, Stroke::new(1.0, palette.canvas));
+        let rows: Vec<usize> = answered.neighbors().map(|(row, _)| row as usize).collect();
+        for (rank, place) in &places {
+            // Where colours mean something, neighbours keep theirs within a ring.
+            match color::color_of(context.state, session, palette, rows[*rank]) {
+                None => painter.circle(*place, radius, palette.neighbor, Stroke::new(1.0, palette.canvas)),
+                Some(own) => painter.circle(*place, radius + 1.4, own, Stroke::new(1.5, palette.neighbor)),
+            };
         }
         if let Some((_, place)) = places.iter().find(|(rank, _)| Some(*rank) == session.rank) {
             painter.circle(*place, radius + 2.5, palette.neighbor, Stroke::new(2.0, palette.selected));

@@ -5,8 +5,9 @@ use egui::{Align2, FontId, Pos2, Rect, Sense, Stroke, Ui, vec2};
 use super::PaneContext;
 use super::points::{Sight, axis_ui, dimensions_ui, marks_ui, points_ui};
 use crate::app::camera::{SpaceCamera, axis_directions, dolly, orbit, pan, place};
-use crate::app::color::Paint;
+use crate::app::color::{self, ColorBy};
 use crate::app::commands::Action;
+use crate::app::projection;
 use crate::app::scene::Scene;
 use crate::app::state::SpaceView;
 use crate::app::widgets::empty_ui;
@@ -37,9 +38,13 @@ pub fn space_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
             axis_ui(ui, label, cloud, &mut view.axes[at], context.palette);
         }
         ui.checkbox(&mut view.lines, "Lines");
-        ui.checkbox(&mut view.color_by_height, "Colour by height");
+        // What is chosen for both views comes first.
+        ui.add_enabled(context.state.color.by == ColorBy::Nothing, egui::Checkbox::new(&mut view.color_by_height, "Colour by height"));
+        projection::bar_ui(ui, &view.axes, context.state, context.session, context.palette, context.actions);
+        color::bar_ui(ui, context.state, context.session, context.actions);
         dimensions_ui(ui, 3, &scene, context.palette);
     });
+    color::legend_ui(ui, context.state, context.session, context.palette, context.actions);
     let rect = ui.available_rect_before_wrap().intersect(pane);
     if rect.width() < 40.0 || rect.height() < 40.0 {
         return;
@@ -50,10 +55,23 @@ pub fn space_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
 
     ui.painter().rect_filled(rect, 0.0, context.palette.canvas);
     let camera = SpaceCamera::new(rect, &view, cloud);
-    let flat = Paint::Flat(context.palette.point);
-    let height = view.color_by_height.then(|| context.handles.gpu.as_mut()?.height(cloud, view.axes[2])).flatten();
-    let paint = height.as_ref().unwrap_or(&flat);
-    let sight = Sight { view: VIEW, rect, axes: view.axes, projection: camera.projection(), point_size: view.point_size, paint, visible: 1.0, moved };
+    let mut paints = color::paints(context.state, context.session, context.palette);
+    let by_height = view.color_by_height && context.state.color.by == ColorBy::Nothing;
+    let dark = context.palette.dark;
+    let height = by_height.then(|| context.handles.gpu.as_mut()?.height(cloud, view.axes[2], dark)).flatten();
+    if let Some(height) = height {
+        paints.data = height;
+    }
+    let sight = Sight {
+        view: VIEW,
+        rect,
+        axes: view.axes,
+        projection: camera.projection(),
+        point_size: view.point_size,
+        paints: &paints,
+        visible: 1.0,
+        moved,
+    };
     let note = points_ui(ui, context, &scene, &sight);
     let screen = |cloud: &PointCloud, row: usize| camera.screen(place(scene.drawn(cloud), row, view.axes)).map(|(screen, _)| screen);
     marks_ui(ui, rect, context, view.point_size, view.lines, &screen);

@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::input::Input;
 use super::sheet::{ColumnKind, Sheet, Want};
 use super::{FormatError, recognise};
+use crate::cloud::Values;
 use crate::progress::Progress;
 
 /// The most different texts that a column may have as categories.
@@ -116,6 +117,12 @@ pub(super) fn number_cell(value: f64) -> Cell {
     if value.is_nan() { Cell::Missing } else { Cell::Number(value) }
 }
 
+/// What it means that a text was one too many.
+pub(super) fn too_many_texts(column: &str, path: &Path) -> FormatError {
+    let why = format!("it has more than {MAX_CATEGORIES} different texts, too many to tell apart");
+    FormatError::Column { what: format!("column `{column}`"), why, path: path.to_owned() }
+}
+
 /// Collects the texts of a column.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Texts {
@@ -158,7 +165,10 @@ impl Sheet {
             return Ok(ColumnData::Numbers(vec![f64::NAN; self.rows as usize]));
         };
         let width = self.kept.len();
-        Ok(ColumnData::Numbers(if width == 1 { self.values } else { self.values.into_iter().skip(place).step_by(width).collect() }))
+        Ok(ColumnData::Numbers(match self.values {
+            Values::F64(values) if width == 1 => values,
+            values => (place..values.len()).step_by(width).map(|at| values.get(at)).collect(),
+        }))
     }
 
     /// All columns of some records, as far as they were kept.
@@ -169,8 +179,8 @@ impl Sheet {
                 return Err(no_record(record, self.rows, &self.path));
             }
             let mut cells = vec![Cell::Missing; self.columns.len()];
-            for (&at, &value) in self.kept.iter().zip(&self.values[record as usize * width..]) {
-                cells[at] = number_cell(value);
+            for (place, &at) in self.kept.iter().enumerate() {
+                cells[at] = number_cell(self.values.get(record as usize * width + place));
             }
             Ok(cells)
         };

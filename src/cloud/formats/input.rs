@@ -5,14 +5,15 @@ use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use super::FormatError;
+use super::parts::split;
 use super::sheet::no_memory;
 use crate::progress::Progress;
 
 /// Names the file to a reader, opens it, and makes its errors.
 pub(super) struct Input<'a> {
     path: PathBuf,
-    /// The array of an archive, from `FILE.npz:NAME`.
-    member: Option<String>,
+    /// Which of its clouds, from `FILE:NAME`.
+    part: Option<String>,
     size: u64,
     progress: &'a dyn Progress,
 }
@@ -20,7 +21,7 @@ pub(super) struct Input<'a> {
 impl<'a> Input<'a> {
     /// Looks at a path; only regular files are read.
     pub fn new(path: &Path, progress: &'a dyn Progress) -> Result<Self, FormatError> {
-        let (path, member) = split_member(path);
+        let (path, part) = split(path);
         let io = |why| FormatError::Io { why, path: path.clone() };
         let metadata = std::fs::metadata(&path).map_err(io)?;
         if metadata.is_dir() {
@@ -29,15 +30,16 @@ impl<'a> Input<'a> {
         if !metadata.is_file() {
             return Err(FormatError::Unsupported { what: "not a regular file".into(), why: "write it to disk first".into(), path });
         }
-        Ok(Self { path, member, size: metadata.len(), progress })
+        Ok(Self { path, part, size: metadata.len(), progress })
     }
 
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    pub fn member(&self) -> Option<&str> {
-        self.member.as_deref()
+    /// The part that was asked for by name.
+    pub fn part(&self) -> Option<&str> {
+        self.part.as_deref()
     }
 
     /// The file's size in bytes.
@@ -49,6 +51,16 @@ impl<'a> Input<'a> {
     pub fn open(&self) -> Result<BufReader<Watched<'a>>, FormatError> {
         let file = File::open(&self.path).map_err(|why| self.io(why))?;
         Ok(BufReader::with_capacity(1 << 18, Watched { file, done: 0, size: self.size, progress: self.progress }))
+    }
+
+    /// Who watches, for a second file that belongs to this one.
+    pub fn progress(&self) -> &'a dyn Progress {
+        self.progress
+    }
+
+    /// Whether the work should stop.
+    pub fn cancelled(&self) -> bool {
+        self.progress.cancelled()
     }
 
     /// Fails if the work should stop; for loops that read nothing.
@@ -75,26 +87,31 @@ impl<'a> Input<'a> {
         FormatError::Unsupported { what: printable(&what.into()), why: printable(&why.into()), path: self.path.clone() }
     }
 
-    /// Makes room for `more` values; growth is amortised.
-    pub fn reserve(&self, values: &mut Vec<f64>, more: usize) -> Result<(), FormatError> {
-        values.try_reserve(more).map_err(|_| no_memory(values.len() as u64 + more as u64, self.path.clone()))
+    /// Makes room for `more` values, where it is not known how many there will be in all: by an eighth at least, so that
+    /// little is moved and little is left over.
+    pub fn reserve<T>(&self, values: &mut Vec<T>, more: usize) -> Result<(), FormatError> {
+        if values.capacity() - values.len() >= more {
+            return Ok(());
+        }
+        let count = values.len() as u64 + more as u64;
+        values.try_reserve_exact(more.max(values.len() / 8)).map_err(|_| no_memory(count, size_of::<T>(), self.path.clone()))
+    }
+
+    /// Makes room for all of `rows` × `width` values at once, if the file has a byte for each row; what is promised beyond
+    /// that has to arrive first.
+    pub fn reserve_all<T>(&self, values: &mut Vec<T>, rows: u64, width: usize) -> Result<(), FormatError> {
+        if rows > self.size {
+            return Ok(());
+        }
+        let count = rows.saturating_mul(width as u64);
+        let room = usize::try_from(count).ok().and_then(|count| values.try_reserve_exact(count).ok());
+        room.ok_or_else(|| no_memory(count, size_of::<T>(), self.path.clone()))
     }
 }
 
 /// Text from a file, fit for a line of a terminal.
 pub(super) fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
-}
-
-/// `cloud.npz:points` is the array `points` of `cloud.npz`, unless a file has that very name.
-fn split_member(path: &Path) -> (PathBuf, Option<String>) {
-    if let Some(text) = path.to_str()
-        && let Some(at) = text.to_lowercase().rfind(".npz:")
-        && !path.exists()
-    {
-        return (PathBuf::from(&text[..at + 4]), Some(text[at + 5..].to_owned()));
-    }
-    (path.to_owned(), None)
 }
 
 /// A file whose reading is watched.

@@ -4,27 +4,40 @@
 //! every column's name, and the values of those that may be wanted. No reader allocates by a number in a header before
 //! that number was held against the size of the file, and none panics on what a file holds.
 
+mod bounded;
+mod cell;
 mod columns;
 mod contain;
 mod delimited;
+mod e57;
+mod idx;
 mod input;
+mod json;
 mod las;
+mod molecule;
 mod npy;
 mod npz;
 mod number;
+mod parts;
+mod pcd;
 mod ply;
+mod recognise;
 mod sheet;
+mod unpacked;
 mod vectors;
+mod words;
 
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
 pub use columns::{Cell, ColumnData, MAX_CATEGORIES, Records, column, records};
 use input::Input;
+pub use parts::{Part, file_of, path_of};
+use recognise::recognise;
 use sheet::Want;
 pub use sheet::{ColumnInfo, ColumnKind, FileInfo, Sheet};
 
-use super::{ColumnChoice, Table};
+use super::{ColumnChoice, Coordinates};
 use crate::progress::Progress;
 
 /// Why a file is not read. The path is always last.
@@ -59,6 +72,14 @@ pub enum FormatError {
         /// The file.
         path: PathBuf,
     },
+    /// It holds several clouds, and it is open which is meant.
+    #[error("several clouds: say which with FILE:NAME; there are {}: {}", parts::list(parts), path.display())]
+    Parts {
+        /// All of them.
+        parts: Vec<Part>,
+        /// The file.
+        path: PathBuf,
+    },
     /// No column has a name that was asked for.
     #[error("{what}: {why}: {}", path.display())]
     NoColumn {
@@ -84,8 +105,33 @@ pub enum FormatError {
     Cancelled,
 }
 
+impl FormatError {
+    /// The file that it speaks of.
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Io { path, .. }
+            | Self::Malformed { path, .. }
+            | Self::Unsupported { path, .. }
+            | Self::Parts { path, .. }
+            | Self::NoColumn { path, .. }
+            | Self::Column { path, .. } => Some(path),
+            Self::Cancelled => None,
+        }
+    }
+
+    /// The message without the path, for lists about one file.
+    pub fn reason(&self) -> String {
+        let message = self.to_string();
+        let end = self.path().map(|path| format!(": {}", path.display())).unwrap_or_default();
+        message.strip_suffix(&end).unwrap_or(&message).to_owned()
+    }
+}
+
 /// Finds the 1-based line of a record.
 type LineOf = fn(&Input<'_>, u64) -> Result<u64, FormatError>;
+
+/// Lists the clouds of a file.
+type ListParts = fn(&Input<'_>) -> Result<Vec<Part>, FormatError>;
 
 /// Reads all columns of a few records.
 type RecordsOf = fn(&Input<'_>, &[u64]) -> Result<Records, FormatError>;
@@ -101,13 +147,22 @@ pub struct Format {
     pub about: &'static str,
     /// What a file of it begins with, any of these; empty where nothing is fixed.
     magic: &'static [&'static [u8]],
+    /// Whether a beginning is probably one of it, where nothing is fixed and the name says no more than "text", or nothing.
+    looks: fn(&[u8]) -> bool,
     /// Whether gzip may be around it.
     gzip: bool,
     read: fn(&Input<'_>, &Want<'_>) -> Result<Sheet, FormatError>,
+    /// Lists the clouds of a file, where it can hold several; `read` then reads the one of [`parts::choose`].
+    parts: Option<ListParts>,
     /// The 1-based line of a record, where records are lines.
     line_of: Option<LineOf>,
     /// All columns of a few records, where that can be had without a [`Sheet`] of everything.
     records: Option<RecordsOf>,
+}
+
+/// For formats that are known by their names or magic alone.
+fn no(_: &[u8]) -> bool {
+    false
 }
 
 impl Format {
@@ -124,28 +179,70 @@ pub fn registry() -> &'static [Format] {
             extensions: &["csv", "tsv", "tab", "txt", "dat", "xyz", "asc", "pts"],
             about: "comma, tab, semicolon, bar or spaces; with or without a header; quotes, # comments; also as .gz",
             magic: &[],
+            looks: no,
             gzip: true,
             read: delimited::read,
+            parts: None,
             line_of: Some(delimited::line_of_record),
             records: Some(delimited::records),
+        },
+        Format {
+            name: "word vectors",
+            extensions: &["vec"],
+            about: "GloVe, word2vec and fastText as text: a word and its numbers a line; also as .txt and .gz",
+            magic: &[],
+            looks: words::looks,
+            gzip: true,
+            read: words::read,
+            parts: None,
+            line_of: Some(words::line_of_record),
+            records: Some(words::records),
+        },
+        Format {
+            name: "JSON",
+            extensions: &["json", "jsonl", "ndjson", "jsonlines"],
+            about: "an array of arrays or objects, an object that has one, or a point a line; also as .gz",
+            magic: &[],
+            looks: json::looks,
+            gzip: true,
+            read: json::read,
+            parts: Some(json::parts),
+            line_of: None,
+            records: Some(json::records),
+        },
+        Format {
+            name: "XYZ file of atoms",
+            extensions: &[],
+            about: "an element and x, y, z a line, after their number and remarks; also as .gz",
+            magic: &[],
+            looks: molecule::looks,
+            gzip: true,
+            read: molecule::read,
+            parts: Some(molecule::parts),
+            line_of: None,
+            records: None,
         },
         Format {
             name: "NumPy array",
             extensions: &["npy"],
             about: "one- or two-dimensional, any real type, C or Fortran order",
             magic: &[b"\x93NUMPY"],
+            looks: no,
             gzip: false,
             read: npy::read,
+            parts: None,
             line_of: None,
             records: Some(npy::records),
         },
         Format {
             name: "NumPy archive",
             extensions: &["npz"],
-            about: "its two-dimensional array, or FILE.npz:NAME",
+            about: "its two-dimensional array, or FILE:NAME",
             magic: &[b"PK\x03\x04", b"PK\x05\x06"],
+            looks: no,
             gzip: false,
             read: npz::read,
+            parts: Some(npz::parts),
             line_of: None,
             records: None,
         },
@@ -154,8 +251,10 @@ pub fn registry() -> &'static [Format] {
             extensions: &["fvecs", "bvecs", "ivecs"],
             about: "f32, u8 or i32 vectors, each with its dimension",
             magic: &[],
+            looks: no,
             gzip: false,
             read: vectors::read_texmex,
+            parts: None,
             line_of: None,
             records: Some(vectors::texmex_records),
         },
@@ -164,28 +263,70 @@ pub fn registry() -> &'static [Format] {
             extensions: &["fbin", "u8bin", "i8bin", "ibin"],
             about: "f32, u8, i8 or i32 vectors after their number and dimension",
             magic: &[],
+            looks: no,
             gzip: false,
             read: vectors::read_big_ann,
+            parts: None,
             line_of: None,
             records: Some(vectors::big_ann_records),
+        },
+        Format {
+            name: "IDX file",
+            extensions: &["idx", "idx1-ubyte", "idx2-ubyte", "idx3-ubyte", "idx4-ubyte", "idx1-int", "idx2-int", "idx3-int"],
+            about: "MNIST and its like: an image is a row, its label a column; also as .gz",
+            magic: &[],
+            looks: idx::looks,
+            gzip: true,
+            read: idx::read,
+            parts: None,
+            line_of: None,
+            records: None,
         },
         Format {
             name: "PLY file",
             extensions: &["ply"],
             about: "ASCII or binary; the vertices, whatever else there is",
             magic: &[b"ply\n", b"ply\r"],
+            looks: no,
             gzip: false,
             read: ply::read,
+            parts: None,
             line_of: None,
             records: Some(ply::records),
+        },
+        Format {
+            name: "PCD file",
+            extensions: &["pcd"],
+            about: "ASCII, binary or compressed: all fields, packed colours as red, green, blue",
+            magic: &[b"# .PCD"],
+            looks: pcd::looks,
+            gzip: false,
+            read: pcd::read,
+            parts: None,
+            line_of: None,
+            records: None,
+        },
+        Format {
+            name: "E57 file",
+            extensions: &["e57"],
+            about: "x, y, z of a scan in the frame of the file, intensity, colours; FILE:NAME of several",
+            magic: &[b"ASTM-E57"],
+            looks: no,
+            gzip: false,
+            read: e57::read,
+            parts: Some(e57::parts),
+            line_of: None,
+            records: None,
         },
         Format {
             name: "LAS or LAZ file",
             extensions: &["las", "laz"],
             about: "LAS 1.0 to 1.4 and LAZ: x, y, z and the other fields",
             magic: &[b"LASF"],
+            looks: no,
             gzip: false,
             read: las::read,
+            parts: None,
             line_of: None,
             records: Some(las::records),
         },
@@ -193,18 +334,22 @@ pub fn registry() -> &'static [Format] {
     REGISTRY
 }
 
-/// A format that people will try and that is not read: its name, extensions, magic and the way out.
+/// A format that people will try and that is not read: its name, extensions, magic if there is any, and the way out.
 struct Foreign(&'static str, &'static [&'static str], &'static [u8], &'static str);
 
 const FOREIGN: &[Foreign] = &[
-    Foreign("PCD", &["pcd"], b"# .PCD", "convert it to PLY, for instance with pcl_pcd2ply, or to text"),
     Foreign("Parquet", &["parquet", "pq"], b"PAR1", "write it as CSV, for instance pandas.read_parquet(…).to_csv(…), or as .npy"),
     Foreign("HDF5", &["hdf5", "h5", "hdf", "he5"], b"\x89HDF\r\n\x1a\n", "write the data set as .npy, for instance numpy.save(…, h5py.File(…)[…])"),
     Foreign("Arrow", &["arrow", "feather", "ipc"], b"ARROW1", "write it as CSV or .npy"),
-    Foreign("E57", &["e57"], b"ASTM-E57", "convert it to LAS or PLY, for instance with pdal translate"),
+    Foreign("PTX", &["ptx"], b"", "export the scan as E57, PTS or PLY, for instance with CloudCompare -O FILE.ptx -C_EXPORT_FMT PLY -SAVE_CLOUDS"),
     Foreign("MATLAB", &["mat"], b"MATLAB 5.0", "write the matrix as .npy or CSV"),
     Foreign("Excel", &["xlsx", "xls", "ods"], b"\xd0\xcf\x11\xe0", "save the sheet as CSV"),
-    Foreign("GeoJSON", &["geojson", "json"], b"{\"type\"", "convert it to CSV, for instance with ogr2ogr -lco GEOMETRY=AS_XY"),
+    Foreign(
+        "GeoJSON",
+        &["geojson", "topojson"],
+        b"{\"type\":\"FeatureCollection\"",
+        "convert it to CSV, for instance with ogr2ogr -lco GEOMETRY=AS_XY",
+    ),
     Foreign("shapefile", &["shp"], b"\x00\x00\x27\x0a", "convert it to CSV, for instance with ogr2ogr -lco GEOMETRY=AS_XY"),
     Foreign("pickle", &["pkl", "pickle"], b"\x80\x04\x95", "it would run code; write the array with numpy.save"),
     Foreign("zstd", &["zst"], b"\x28\xb5\x2f\xfd", "unpack it first"),
@@ -218,7 +363,7 @@ const GZIP: &[u8] = &[0x1f, 0x8b];
 ///
 /// # Errors
 /// See [`FormatError`].
-pub fn read(path: &Path, columns: &ColumnChoice, progress: &dyn Progress) -> Result<Table, FormatError> {
+pub fn read(path: &Path, columns: &ColumnChoice, progress: &dyn Progress) -> Result<Coordinates, FormatError> {
     scan(path, &Want::Chosen(columns), progress)?.into_table(columns)
 }
 
@@ -238,6 +383,16 @@ pub fn describe(path: &Path, progress: &dyn Progress) -> Result<FileInfo, Format
     Ok(open(path, progress)?.info())
 }
 
+/// The clouds of a file that can hold several, in its order; none where its format holds one. Each is read as
+/// `FILE:NAME` ([`path_of`]), and a part that `path` names makes no difference.
+///
+/// # Errors
+/// See [`FormatError`].
+pub fn parts(path: &Path, progress: &dyn Progress) -> Result<Vec<Part>, FormatError> {
+    let input = Input::new(path, progress)?;
+    recognise(&input)?.parts.map_or_else(|| Ok(Vec::new()), |list| list(&input))
+}
+
 /// The 1-based line on which a record begins, if the file is text and can still be read.
 pub(super) fn line_of_record(path: &Path, record: u64, progress: &dyn Progress) -> Option<u64> {
     let input = Input::new(path, progress).ok()?;
@@ -248,53 +403,6 @@ fn scan(path: &Path, want: &Want<'_>, progress: &dyn Progress) -> Result<Sheet, 
     let input = Input::new(path, progress)?;
     let format = recognise(&input)?;
     (format.read)(&input, want)
-}
-
-/// The format that the name and the first bytes agree on.
-fn recognise(input: &Input<'_>) -> Result<&'static Format, FormatError> {
-    let mut head = Vec::new();
-    input.open()?.take(4096).read_to_end(&mut head).map_err(|why| input.io(why))?;
-    if head.is_empty() {
-        return Err(input.malformed("nothing to read", "the file is empty"));
-    }
-    let name = input.path().file_name().unwrap_or_default().to_string_lossy().to_lowercase();
-    let (name, gz_name) = name.strip_suffix(".gz").map_or((name.as_str(), false), |inner| (inner, true));
-    let extension = Path::new(name).extension().map(|extension| extension.to_string_lossy().into_owned()).unwrap_or_default();
-    let gzip = head.starts_with(GZIP);
-    if gz_name && !gzip {
-        return Err(input.malformed("named .gz", "it does not begin like gzip; is it damaged, or renamed?"));
-    }
-
-    let by_extension = registry().iter().find(|format| format.extensions.contains(&extension.as_str()));
-    if gzip {
-        return match by_extension {
-            Some(format) if !format.gzip => Err(input.unsupported(format!("gzip around a {}", format.name), "unpack it first, with gunzip")),
-            Some(format) => Ok(format),
-            None => Ok(&registry()[0]),
-        };
-    }
-    let by_magic = registry().iter().find(|format| format.begins(&head));
-    if by_magic.is_none()
-        && let Some(Foreign(what, _, _, way_out)) = FOREIGN
-            .iter()
-            .find(|Foreign(_, names, magic, _)| head.starts_with(magic) || by_extension.is_none() && names.contains(&extension.as_str()))
-    {
-        return Err(input.unsupported(format!("{what} files are not read"), *way_out));
-    }
-    match (by_extension, by_magic) {
-        (Some(named), Some(found)) if named.name != found.name => {
-            let why = format!("it begins like a {}; rename it to .{}", found.name, found.extensions[0]);
-            Err(input.malformed(format!("named .{extension}"), why))
-        }
-        (Some(named), None) if !named.magic.is_empty() => {
-            Err(input.malformed(format!("named .{extension}"), format!("it does not begin like a {}; is it damaged, or renamed?", named.name)))
-        }
-        (Some(format), _) | (None, Some(format)) => Ok(format),
-        (None, None) if head.contains(&0) => {
-            Err(input.unsupported("unknown format", format!("neither its extension nor its first bytes are known; {}", known_extensions())))
-        }
-        (None, None) => Ok(&registry()[0]),
-    }
 }
 
 fn known_extensions() -> String {

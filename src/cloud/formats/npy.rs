@@ -7,6 +7,8 @@ use super::columns::{Even, Records, number_cell};
 use super::input::Input;
 use super::number::{Endian, Number, read_bytes};
 use super::sheet::{Sheet, SheetColumn, Want};
+use crate::cloud::Values;
+use crate::cloud::values::{Real, with_values};
 
 /// Larger headers are of structured types with very many fields, or broken.
 const MAX_HEADER: u64 = 1 << 20;
@@ -50,7 +52,7 @@ pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, Form
 /// An array's header.
 #[derive(Debug)]
 pub(super) struct Header {
-    number: Number,
+    pub number: Number,
     endian: Endian,
     fortran: bool,
     pub rows: usize,
@@ -114,41 +116,80 @@ impl Header {
 
 /// Reads the array that follows its header. Memory grows as data arrive, so that the header may lie.
 pub(super) fn read_array(reader: &mut impl Read, header: &Header, input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
-    let Header { number, endian, rows, columns: width, .. } = *header;
+    let Header { number, rows, columns: width, .. } = *header;
     let columns = SheetColumn::unnamed(header.checked_width(input)?);
     let kept = want.resolve(&columns, input)?;
-    let all = kept.iter().copied().eq(0..width);
-    // C order holds `rows` lines of `width` numbers, Fortran order the other way round.
-    let (lines, length) = if header.fortran { (width, rows) } else { (rows, width) };
-    let mut values = Vec::new();
-    let mut decoded = Vec::new();
-    let mut left = (lines as u64) * (length as u64) * number.size() as u64;
-    if all || header.fortran {
-        while left > 0 {
-            let bytes = read_bytes(reader, left.min(CHUNK as u64)).map_err(|why| input.io(why))?;
-            left -= bytes.len() as u64;
-            input.reserve(&mut values, bytes.len() / number.size())?;
-            number.decode(endian, &bytes, &mut values);
-        }
-    } else {
-        let row_bytes = length * number.size();
-        while left > 0 {
-            let bytes = read_bytes(reader, left.min((CHUNK / row_bytes).max(1) as u64 * row_bytes as u64)).map_err(|why| input.io(why))?;
-            left -= bytes.len() as u64;
-            decoded.clear();
-            number.decode(endian, &bytes, &mut decoded);
-            input.reserve(&mut values, bytes.len() / row_bytes * kept.len())?;
-            values.extend(decoded.chunks_exact(width).flat_map(|row| kept.iter().map(|&at| row[at])));
-        }
-    }
-    if header.fortran && !values.is_empty() {
-        let by_column = std::mem::take(&mut values);
-        input.reserve(&mut values, rows * kept.len())?;
-        values.extend((0..rows).flat_map(|row| kept.iter().map(move |&at| (row, at))).map(|(row, at)| by_column[at * rows + row]));
-    }
+    let mut values = Values::new(number.fits_f32());
+    with_values!(&mut values, values => {
+        if header.fortran { read_by_column(reader, header, &kept, values, input) } else { read_by_row(reader, header, &kept, values, input) }
+    })?;
     let order = if header.fortran { ", Fortran order" } else { "" };
     let format = format!("NumPy array, {rows} × {width} {}{order}", number.name());
     Ok(Sheet { path: input.path().to_owned(), format, columns, kept, rows: rows as u64, values, skipped: Vec::new() })
+}
+
+/// C order: row after row.
+fn read_by_row<T: Real>(reader: &mut impl Read, header: &Header, kept: &[usize], values: &mut Vec<T>, input: &Input<'_>) -> Result<(), FormatError> {
+    let Header { number, endian, columns: width, .. } = *header;
+    let all = kept.iter().copied().eq(0..width);
+    let row_bytes = width * number.size();
+    if header.bytes <= input.size() {
+        input.reserve_all(values, header.rows as u64, kept.len())?;
+    }
+    let mut rows: Vec<T> = Vec::new();
+    let mut left = header.bytes;
+    while left > 0 {
+        let bytes = read_bytes(reader, left.min((CHUNK / row_bytes).max(1) as u64 * row_bytes as u64)).map_err(|why| input.io(why))?;
+        left -= bytes.len() as u64;
+        input.reserve(values, bytes.len() / row_bytes * kept.len())?;
+        if all {
+            number.decode(endian, &bytes, values);
+        } else {
+            rows.clear();
+            number.decode(endian, &bytes, &mut rows);
+            values.extend(rows.chunks_exact(width).flat_map(|row| kept.iter().map(|&at| row[at])));
+        }
+    }
+    Ok(())
+}
+
+/// Fortran order: column after column, each of which is put into the rows at once, so that there is only one copy.
+fn read_by_column<T: Real>(
+    reader: &mut impl Read,
+    header: &Header,
+    kept: &[usize],
+    values: &mut Vec<T>,
+    input: &Input<'_>,
+) -> Result<(), FormatError> {
+    let Header { number, endian, rows, columns: width, .. } = *header;
+    let mut place_of = vec![None; width];
+    // A column that was chosen twice is copied when all are there.
+    kept.iter().enumerate().for_each(|(place, &at)| place_of[at] = place_of[at].or(Some(place)));
+    let mut decoded: Vec<T> = Vec::new();
+    for (at, place) in place_of.iter().enumerate() {
+        let mut row = 0;
+        while row < rows {
+            let count = (rows - row).min(CHUNK / number.size());
+            let bytes = read_bytes(reader, (count * number.size()) as u64).map_err(|why| input.io(why))?;
+            // Not before the first bytes came.
+            if at == 0 && row == 0 {
+                input.reserve(values, rows * kept.len())?;
+                values.resize(rows * kept.len(), T::default());
+            }
+            if let Some(place) = place {
+                decoded.clear();
+                number.decode(endian, &bytes, &mut decoded);
+                decoded.iter().enumerate().for_each(|(at, &value)| values[(row + at) * kept.len() + place] = value);
+            }
+            row += count;
+        }
+    }
+    for (place, &at) in kept.iter().enumerate() {
+        if let Some(first) = place_of[at].filter(|&first| first != place) {
+            values.chunks_exact_mut(kept.len()).for_each(|row| row[place] = row[first]);
+        }
+    }
+    Ok(())
 }
 
 /// The text of a value in a Python dictionary literal of one level, as NumPy writes it.

@@ -2,6 +2,8 @@
 
 use std::io::{self, Read};
 
+use crate::cloud::values::Real;
+
 /// A fixed-width number as it lies in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Number {
@@ -72,11 +74,16 @@ impl Number {
         format!("{self:?}").to_lowercase()
     }
 
-    /// Appends the numbers of `bytes`, whose length is a multiple of the size.
-    pub fn decode(self, endian: Endian, bytes: &[u8], out: &mut Vec<f64>) {
+    /// Whether f32 holds every number of this type.
+    pub fn fits_f32(self) -> bool {
+        !matches!(self, Self::I32 | Self::U32 | Self::I64 | Self::U64 | Self::F64)
+    }
+
+    /// Appends the numbers of `bytes`, whose length is a multiple of the size, as a type that holds them.
+    pub fn decode<T: Real>(self, endian: Endian, bytes: &[u8], out: &mut Vec<T>) {
         macro_rules! all {
             ($type:ty, $widen:expr) => {
-                out.extend(bytes.chunks_exact(size_of::<$type>()).map(|raw| one!($type, $widen, endian, raw)))
+                out.extend(bytes.chunks_exact(size_of::<$type>()).map(|raw| T::of(one!($type, $widen, endian, raw))))
             };
         }
         with_type!(self, all)
@@ -138,7 +145,7 @@ mod tests {
 
     #[test]
     fn numbers_are_decoded_in_both_orders() {
-        let mut out = Vec::new();
+        let mut out: Vec<f64> = Vec::new();
         Number::I16.decode(Endian::Little, &[0xfe, 0xff, 0x01, 0x00], &mut out);
         Number::I16.decode(Endian::Big, &[0xff, 0xfe, 0x00, 0x01], &mut out);
         Number::U64.decode(Endian::Big, &[0, 0, 0, 0, 0, 0, 1, 2], &mut out);

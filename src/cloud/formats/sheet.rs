@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::FormatError;
 use super::columns::Texts;
 use super::input::{Input, printable};
-use crate::cloud::{Column, ColumnChoice, Table};
+use crate::cloud::values::Real;
+use crate::cloud::{Column, ColumnChoice, Coordinates, Values};
 
 /// What a column of a file holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,13 +73,25 @@ pub(super) struct SheetColumn {
     pub example: Option<(u64, String)>,
     /// Whether there were numbers before that.
     pub mixed: bool,
+    /// Whether it stands beside the points, such as a label, and is a coordinate only for who chooses it.
+    pub beside: bool,
     /// What a text column holds, where that was asked for.
     pub texts: Option<Texts>,
 }
 
 impl SheetColumn {
     pub fn numeric(name: String) -> Self {
-        Self { name: printable(&name), made_up: false, kind: ColumnKind::Numeric, example: None, mixed: false, texts: None }
+        Self { name: printable(&name), made_up: false, kind: ColumnKind::Numeric, example: None, mixed: false, beside: false, texts: None }
+    }
+
+    /// A column of words.
+    pub fn text(name: &str) -> Self {
+        Self { kind: ColumnKind::Text, ..Self::numeric(name.to_owned()) }
+    }
+
+    /// A column of numbers that is no coordinate.
+    pub fn beside(name: &str) -> Self {
+        Self { beside: true, ..Self::numeric(name.to_owned()) }
     }
 
     /// Columns of numbers without names of their own.
@@ -97,7 +110,7 @@ pub struct Sheet {
     pub(super) kept: Vec<usize>,
     pub(super) rows: u64,
     /// rows × kept.
-    pub(super) values: Vec<f64>,
+    pub(super) values: Values,
     pub(super) skipped: Vec<String>,
 }
 
@@ -114,7 +127,9 @@ impl Want<'_> {
     pub fn resolve(&self, columns: &[SheetColumn], input: &Input<'_>) -> Result<Vec<usize>, FormatError> {
         Ok(match self {
             Self::Chosen(ColumnChoice::Named(names)) => named(names, columns).map_err(|why| why.into_error(input.path().to_owned()))?,
-            Self::Chosen(ColumnChoice::Default) => coordinates(columns).unwrap_or_else(|| (0..columns.len()).collect()),
+            Self::Chosen(ColumnChoice::Default) => {
+                coordinates(columns).unwrap_or_else(|| (0..columns.len()).filter(|&at| !columns[at].beside).collect())
+            }
             Self::Column(name) => named(std::slice::from_ref(*name), columns).map_err(|why| why.into_error(input.path().to_owned()))?,
             Self::Everything => (0..columns.len()).collect(),
         })
@@ -122,6 +137,11 @@ impl Want<'_> {
 }
 
 impl Sheet {
+    /// What a reader found: `values` has, for each of `rows`, one of each of `kept`.
+    pub(super) fn new(input: &Input<'_>, format: String, columns: Vec<SheetColumn>, kept: Vec<usize>, rows: u64, values: Vec<f64>) -> Self {
+        Self { path: input.path().to_owned(), format, columns, kept, rows, values: crate::cloud::values::Values::F64(values), skipped: Vec::new() }
+    }
+
     /// Describes the file.
     pub fn info(&self) -> FileInfo {
         let mut columns: Vec<ColumnInfo> = self
@@ -145,7 +165,7 @@ impl Sheet {
                 continue;
             }
             let (mut min, mut max) = (f64::INFINITY, f64::NEG_INFINITY);
-            for &value in self.values[at.min(self.values.len())..].iter().step_by(width) {
+            for value in (at..self.values.len()).step_by(width).map(|at| self.values.get(at)) {
                 if value.is_finite() {
                     min = min.min(value);
                     max = max.max(value);
@@ -176,7 +196,7 @@ impl Sheet {
     /// Coordinates by name, whatever they hold, else all columns that are or began as numbers: one bad value must not make
     /// the cloud another one of fewer dimensions.
     fn default_columns(&self) -> Vec<usize> {
-        let meant = |column: &SheetColumn| column.kind == ColumnKind::Numeric || column.mixed;
+        let meant = |column: &SheetColumn| !column.beside && (column.kind == ColumnKind::Numeric || column.mixed);
         coordinates(&self.columns).unwrap_or_else(|| (0..self.columns.len()).filter(|&at| meant(&self.columns[at])).collect())
     }
 
@@ -184,8 +204,9 @@ impl Sheet {
     ///
     /// # Errors
     /// [`FormatError::Column`] when a column is not there, was not kept or is not numeric, or when none is.
-    pub fn into_table(mut self, choice: &ColumnChoice) -> Result<Table, FormatError> {
-        let fail = |what: String, why: String| FormatError::Column { what, why, path: self.path.clone() };
+    pub fn into_table(self, choice: &ColumnChoice) -> Result<Coordinates, FormatError> {
+        let path = self.path.clone();
+        let fail = |what: String, why: String| FormatError::Column { what, why, path: path.clone() };
         let chosen = match choice {
             ColumnChoice::Default => self.default_columns(),
             ColumnChoice::Named(names) => named(names, &self.columns).map_err(|why| why.into_error(self.path.clone()))?,
@@ -214,14 +235,18 @@ impl Sheet {
             places.push(place_of[at].ok_or_else(|| fail(format!("column `{}`", column.name), "it holds no numbers".into()))?);
         }
         let columns = chosen.iter().map(|&at| Column { name: self.columns[at].name.clone() }).collect();
-        let values = gather(std::mem::take(&mut self.values), self.kept.len(), &places).map_err(|count| no_memory(count, self.path.clone()))?;
-        Ok(Table { columns, values })
+        let width = self.kept.len();
+        let values = match self.values {
+            Values::F32(values) => gather(values, width, &places).map(Values::F32),
+            Values::F64(values) => gather(values, width, &places).map(Values::F64),
+        };
+        Ok(Coordinates { columns, values: values.map_err(|count| no_memory(count, size_of::<f64>(), self.path))? })
     }
 }
 
 /// Rows of `width` values become rows of the values at `places`; in place where that can be. The error is the number of
 /// values that there is no memory for.
-pub(super) fn gather(mut values: Vec<f64>, width: usize, places: &[usize]) -> Result<Vec<f64>, u64> {
+pub(super) fn gather<T: Real>(mut values: Vec<T>, width: usize, places: &[usize]) -> Result<Vec<T>, u64> {
     if places.iter().copied().eq(0..width) {
         return Ok(values);
     }
@@ -242,9 +267,9 @@ pub(super) fn gather(mut values: Vec<f64>, width: usize, places: &[usize]) -> Re
     Ok(values)
 }
 
-/// What it means that there is no room for so many values of a file.
-pub(super) fn no_memory(values: u64, path: PathBuf) -> FormatError {
-    let why = format!("there is no memory for {values} values ({} bytes)", values.saturating_mul(size_of::<f64>() as u64));
+/// What it means that there is no room for so many values of a file, of `size` bytes each.
+pub(super) fn no_memory(values: u64, size: usize, path: PathBuf) -> FormatError {
+    let why = format!("there is no memory for {values} values ({} bytes)", values.saturating_mul(size as u64));
     FormatError::Unsupported { what: "too large".to_owned(), why, path }
 }
 
@@ -328,7 +353,7 @@ mod tests {
         assert_eq!(gather(values(), 2, &[0, 1]).unwrap(), values());
         assert_eq!(gather(values(), 2, &[1]).unwrap(), [2.0, 4.0]);
         assert_eq!(gather(values(), 2, &[1, 0, 1]).unwrap(), [2.0, 1.0, 2.0, 4.0, 3.0, 4.0]);
-        let message = no_memory(1 << 61, "a.csv".into()).to_string();
+        let message = no_memory(1 << 61, 8, "a.csv".into()).to_string();
         assert_eq!(message, "too large: there is no memory for 2305843009213693952 values (18446744073709551615 bytes): a.csv");
     }
 }

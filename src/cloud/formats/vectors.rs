@@ -10,6 +10,8 @@ use super::columns::{Even, Records, number_cell};
 use super::input::Input;
 use super::number::{Endian, Number};
 use super::sheet::{Sheet, SheetColumn, Want};
+use crate::cloud::Values;
+use crate::cloud::values::{Real, with_values};
 
 /// More dimensions than anybody searches in; a larger number means that the file is something else.
 const MAX_DIMS: u64 = 1 << 20;
@@ -109,17 +111,23 @@ impl Layout {
     fn read(&self, mut reader: impl Read, input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
         let columns = SheetColumn::unnamed(self.dims);
         let kept = want.resolve(&columns, input)?;
+        let mut values = Values::new(self.number.fits_f32());
+        with_values!(&mut values, values => self.read_values(&mut reader, &kept, values, input)?);
+        let format = format!("{}, {} × {} {}", self.name, self.rows, self.dims, self.number.name());
+        Ok(Sheet { path: input.path().to_owned(), format, columns, kept, rows: self.rows, values, skipped: Vec::new() })
+    }
+
+    fn read_values<T: Real>(&self, reader: &mut impl Read, kept: &[usize], values: &mut Vec<T>, input: &Input<'_>) -> Result<(), FormatError> {
         let all = kept.iter().copied().eq(0..self.dims);
         let record = self.prefix + self.dims * self.number.size();
         let mut bytes = vec![0; (CHUNK / record).max(1) * record];
-        let mut values = Vec::new();
-        let mut vector = Vec::new();
+        input.reserve_all(values, self.rows, kept.len())?;
+        let mut vector: Vec<T> = Vec::new();
         let mut row = 0;
         while row < self.rows {
             let count = (self.rows - row).min((bytes.len() / record) as u64) as usize;
             let bytes = &mut bytes[..count * record];
             reader.read_exact(bytes).map_err(|why| input.io(why))?;
-            input.reserve(&mut values, count * kept.len())?;
             for raw in bytes.chunks_exact(record) {
                 let (prefix, raw) = raw.split_at(self.prefix);
                 if !prefix.is_empty() && prefix != (self.dims as u32).to_le_bytes() {
@@ -127,7 +135,7 @@ impl Layout {
                     return Err(input.malformed(format!("record {row}"), format!("its dimension is {found} and the first one's {}", self.dims)));
                 }
                 if all {
-                    self.number.decode(Endian::Little, raw, &mut values);
+                    self.number.decode(Endian::Little, raw, values);
                 } else {
                     vector.clear();
                     self.number.decode(Endian::Little, raw, &mut vector);
@@ -136,7 +144,6 @@ impl Layout {
                 row += 1;
             }
         }
-        let format = format!("{}, {} × {} {}", self.name, self.rows, self.dims, self.number.name());
-        Ok(Sheet { path: input.path().to_owned(), format, columns, kept, rows: self.rows, values, skipped: Vec::new() })
+        Ok(())
     }
 }

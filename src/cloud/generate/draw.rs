@@ -11,7 +11,7 @@ use rand_core::{Rng, SeedableRng};
 use super::VERSION;
 
 /// A stream of random numbers: ChaCha8 under a key made of the seed and [`VERSION`].
-pub(super) struct Draw {
+pub(in crate::cloud) struct Draw {
     rng: ChaCha8Rng,
     /// The polar method makes normals in pairs.
     spare: Option<f64>,

@@ -5,19 +5,19 @@
 //! them, and they are computed by +, −, ×, ÷, √ and rounding alone (see [`draw`]), so that no platform's mathematical
 //! library has a say.
 
-mod draw;
+pub(super) mod draw;
 mod shapes;
 mod spec;
 
 pub use spec::Spec;
 
-use super::{CloudError, Column, Table};
+use super::{CloudError, Column, Coordinates};
 use crate::progress::Progress;
 
 /// Changes whenever a spec and seed come to mean other points; it is part of every stream's key.
 pub const VERSION: u32 = 1;
 
-/// The most coordinates, n × d, that are generated: 16 GiB of f64.
+/// The most coordinates, n × d, that are generated: 8 GiB of f32.
 pub const MAX_VALUES: u64 = 1 << 31;
 
 /// One family of clouds.
@@ -124,7 +124,7 @@ pub fn catalogue() -> &'static [Generator] {
 /// # Errors
 /// [`CloudError::Generate`] when the spec makes no sense or asks for more than [`MAX_VALUES`], and
 /// [`CloudError::Cancelled`].
-pub fn generate(spec: &str, seed: u64, progress: &dyn Progress) -> Result<Table, CloudError> {
+pub fn generate(spec: &str, seed: u64, progress: &dyn Progress) -> Result<Coordinates, CloudError> {
     let fail = |why| CloudError::Generate { spec: spec.to_owned(), why };
     let parsed: Spec = spec.parse().map_err(fail)?;
     let mut canvas = shapes::Canvas::new(progress);
@@ -133,7 +133,7 @@ pub fn generate(spec: &str, seed: u64, progress: &dyn Progress) -> Result<Table,
         shapes::Stop::Impossible(why) => fail(why),
     })?;
     let (dims, values) = canvas.finish();
-    Ok(Table { columns: Column::unnamed(dims), values })
+    Ok(Coordinates { columns: Column::unnamed(dims), values: values.into() })
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ pub(super) struct Canvas<'a> {
     dims: usize,
     rows: u64,
     done: u64,
-    values: Vec<f64>,
+    values: Vec<f32>,
     progress: &'a dyn Progress,
 }
 
@@ -40,12 +40,12 @@ impl<'a> Canvas<'a> {
             return Err(Stop::Impossible(format!("{rows} points × {dims} dimensions are more than {MAX_VALUES} coordinates")));
         }
         (self.rows, self.dims) = (rows as u64, dims);
-        self.values.try_reserve_exact(total as usize).map_err(|_| Stop::Impossible(format!("there is no memory for {} bytes", total * 8)))
+        self.values.try_reserve_exact(total as usize).map_err(|_| Stop::Impossible(format!("there is no memory for {} bytes", total * 4)))
     }
 
     /// Adds a row, and tells of it now and then.
     fn row(&mut self, row: impl IntoIterator<Item = f64>) -> Result<(), Stop> {
-        self.values.extend(row.into_iter().map(|value| f64::from(value as f32)));
+        self.values.extend(row.into_iter().map(|value| value as f32));
         self.done += 1;
         if self.done.is_multiple_of(4096) {
             self.progress.update(self.done, self.rows);
@@ -57,7 +57,7 @@ impl<'a> Canvas<'a> {
     }
 
     /// d, and the values row by row.
-    pub fn finish(self) -> (usize, Vec<f64>) {
+    pub fn finish(self) -> (usize, Vec<f32>) {
         (self.dims, self.values)
     }
 }

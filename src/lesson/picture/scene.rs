@@ -2,7 +2,7 @@
 //!
 //! Lengths are in points, y goes down, shapes that come later lie on top.
 
-use crate::palette::{Palette, Rgb, VIRIDIS};
+use crate::palette::{Palette, Rgb, VIRIDIS, on_ramp};
 
 /// A place.
 pub type Place = [f32; 2];
@@ -184,14 +184,8 @@ impl Ink {
     }
 }
 
-/// Viridis between its steps.
 fn viridis(magnitude: f32) -> Rgb {
-    let last = VIRIDIS.len() - 1;
-    let place = magnitude.clamp(0.0, 1.0) * last as f32;
-    let at = (place as usize).min(last - 1);
-    let (Rgb(r0, g0, b0), Rgb(r1, g1, b1)) = (VIRIDIS[at], VIRIDIS[at + 1]);
-    let between = |from: u8, to: u8| (f32::from(from) + (f32::from(to) - f32::from(from)) * (place - at as f32)).round() as u8;
-    Rgb(between(r0, r1), between(g0, g1), between(b0, b1))
+    on_ramp(&VIRIDIS, magnitude)
 }
 
 /// What can be pointed at, and where.
@@ -302,9 +296,9 @@ mod tests {
     #[test]
     fn magnitudes_go_through_viridis_and_what_is_written_on_them_reads() {
         assert_eq!(viridis(0.0), VIRIDIS[0]);
-        assert_eq!(viridis(1.0), VIRIDIS[15]);
-        assert_eq!(viridis(f32::INFINITY), VIRIDIS[15]);
-        assert_eq!(viridis(2.0 / 15.0), VIRIDIS[2]);
+        assert_eq!(viridis(1.0), VIRIDIS[32]);
+        assert_eq!(viridis(f32::INFINITY), VIRIDIS[32]);
+        assert_eq!(viridis(2.0 / 32.0), VIRIDIS[2]);
         assert_eq!(Ink::OnScale(0.0).color(&crate::palette::LIGHT), Rgb(255, 255, 255));
         assert_eq!(Ink::OnScale(1.0).color(&crate::palette::LIGHT), Rgb(0, 0, 0));
     }

@@ -125,7 +125,7 @@ fn toggle_ui(ui: &mut Ui, tracks: &Tracks<'_>, at: usize, range: Rangef, view: &
     let open = view.open.contains(&sm);
     let left = ui.max_rect().left();
     let rect = Rect::from_x_y_ranges(left..=left + NAMES - 6.0, Rangef::new(tracks.top + range.min, tracks.top + range.max).shrink(1.0));
-    let text = format!("{} SM {sm}", if open { "⏷" } else { "⏵" });
+    let text = format!("{} SM {sm}", if open { "▾" } else { "▸" });
     let response = ui.put(rect, egui::Button::new(RichText::new(text).size(12.0)).frame(false));
     let name = format!("{} the warps of SM {sm}", if open { "Hide" } else { "Show" });
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &name));

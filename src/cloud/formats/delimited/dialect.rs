@@ -1,6 +1,6 @@
 //! Finds out how a text is delimited.
 
-use super::cell::{self, Cell};
+use super::super::cell::{self, Cell};
 
 /// What stands between fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

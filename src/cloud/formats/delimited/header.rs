@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead};
 
-use super::cell::Cell;
+use super::super::cell::Cell;
 use super::dialect::Dialect;
 use super::records::Records;
 

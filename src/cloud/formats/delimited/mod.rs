@@ -3,8 +3,6 @@
 //! A record is a line, or several where a quoted field holds line ends. Blank lines and lines that begin with `#` are no
 //! records. A column holds numbers when every field that is not empty (nor NA, NaN, null, none) parses as one.
 
-mod bounded;
-mod cell;
 mod dialect;
 mod header;
 mod records;
@@ -12,11 +10,11 @@ mod text;
 
 use std::collections::HashMap;
 
-use cell::Cell;
 use text::Text;
 
 use super::FormatError;
-use super::columns::{self, MAX_CATEGORIES, Records, Texts, no_record};
+use super::cell::{self, Cell};
+use super::columns::{self, Records, Texts, no_record, too_many_texts};
 use super::input::Input;
 use super::sheet::{ColumnKind, Sheet, SheetColumn, Want, gather, no_memory};
 
@@ -53,10 +51,10 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
             });
         }
         if text.rows == SETTLED {
-            values = drop_text(values, &mut kept, &columns).map_err(|count| no_memory(count, input.path().to_owned()))?;
+            values = drop_text(values, &mut kept, &columns).map_err(|count| no_memory(count, size_of::<f64>(), input.path().to_owned()))?;
         }
     }
-    values = drop_text(values, &mut kept, &columns).map_err(|count| no_memory(count, input.path().to_owned()))?;
+    values = drop_text(values, &mut kept, &columns).map_err(|count| no_memory(count, size_of::<f64>(), input.path().to_owned()))?;
     for &at in &kept {
         // A table without records still has its columns.
         if text.rows > 0 && !filled[at] {
@@ -64,7 +62,7 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
         }
     }
     let Text { format, rows, skipped, .. } = text;
-    Ok(Sheet { path: input.path().to_owned(), format, columns, kept, rows, values, skipped })
+    Ok(Sheet { path: input.path().to_owned(), format, columns, kept, rows, values: values.into(), skipped })
 }
 
 /// Reads the fields of one column as texts: those before the first that is not a number are texts then, too.
@@ -73,14 +71,13 @@ fn read_texts(input: &Input<'_>, at: usize) -> Result<Sheet, FormatError> {
     let mut texts = Texts::default();
     while text.advance(input)? {
         if !texts.push(&cell::text(text.field(at))) {
-            let why = format!("it has more than {MAX_CATEGORIES} different texts, too many to tell apart");
-            return Err(FormatError::Column { what: format!("column `{}`", text.columns[at].name), why, path: input.path().to_owned() });
+            return Err(too_many_texts(&text.columns[at].name, input.path()));
         }
     }
     let Text { format, mut columns, rows, skipped, .. } = text;
     columns[at].kind = ColumnKind::Text;
     columns[at].texts = Some(texts);
-    Ok(Sheet { path: input.path().to_owned(), format, columns, kept: Vec::new(), rows, values: Vec::new(), skipped })
+    Ok(Sheet { path: input.path().to_owned(), format, columns, kept: Vec::new(), rows, values: Vec::<f64>::new().into(), skipped })
 }
 
 /// All columns of some records.

@@ -1,14 +1,12 @@
 //! A text that was looked at: how it is delimited, what its columns are called, where its records begin.
 
-use std::io::{BufRead, BufReader, Chain, Cursor, Read};
+use std::io::{BufRead, Chain, Cursor, Read};
+use std::path::Path;
 
-use flate2::bufread::MultiGzDecoder;
-
+use super::super::cell::{self, Cell};
 use super::super::input::Input;
 use super::super::sheet::SheetColumn;
-use super::super::{FormatError, GZIP, known_extensions};
-use super::bounded::Bounded;
-use super::cell::{self, Cell};
+use super::super::{FormatError, known_extensions, unpacked};
 use super::dialect::Dialect;
 use super::header;
 use super::records::Records;
@@ -39,12 +37,15 @@ impl<'a> Text<Stream<'a>> {
     /// Looks at a text and stops before its first data record.
     pub fn open(input: &Input<'a>) -> Result<Self, FormatError> {
         let io = |why| input.io(why);
-        let (mut stream, gzip) = open(input)?;
+        let (mut stream, gzip) = unpacked::text(input)?;
         let mut sample = Vec::new();
         stream.by_ref().take(SAMPLE).read_to_end(&mut sample).map_err(io)?;
         check_encoding(&sample, input)?;
         if sample.trim_ascii().is_empty() {
             return Err(input.malformed("nothing to read", "the file is blank"));
+        }
+        if is_grid(&sample) {
+            return Err(input.unsupported("Esri ASCII grids are not read", "convert it to points, for instance with gdal_translate -of XYZ"));
         }
         let name = input.path().to_string_lossy().to_lowercase();
         let tabs = name.strip_suffix(".gz").unwrap_or(&name).ends_with(".tsv");
@@ -69,7 +70,10 @@ impl<'a> Text<Stream<'a>> {
         if header && (0..width).any(|at| matches!(Cell::parse(records.field(at)), Cell::Number(_))) {
             skipped.push("the first line was taken as a header, though some of its names are numbers".to_owned());
         }
-        let columns = named(if header { Some(names()) } else { dialect.commented_names(width) }, width);
+        let end = Path::new(name.strip_suffix(".gz").unwrap_or(&name)).extension().unwrap_or_default().to_string_lossy();
+        let numbers = !header && (0..width).all(|at| Cell::parse(records.field(at)) != Cell::Text);
+        let usual = || if numbers { usual_names(&end, width) } else { None };
+        let columns = named(if header { Some(names()) } else { dialect.commented_names(width).or_else(usual) }, width);
         let header_name = if header { "header" } else { "no header" };
         let format = format!("delimited text, {}, {header_name}{}", dialect.name(), if gzip { ", gzip" } else { "" });
         Ok(Self { records, line_end: dialect.line_end, format, columns, skipped, rows: 0, pending: !header })
@@ -108,16 +112,12 @@ impl<R: BufRead> Text<R> {
     }
 }
 
-/// The text without gzip and byte order mark, and whether there was gzip.
-fn open<'a>(input: &Input<'a>) -> Result<(Box<dyn BufRead + 'a>, bool), FormatError> {
-    let mut file = input.open()?;
-    let gzip = file.fill_buf().map_err(|why| input.io(why))?.starts_with(GZIP);
-    let mut stream: Box<dyn BufRead + 'a> =
-        if gzip { Box::new(BufReader::with_capacity(1 << 17, Bounded::new(MultiGzDecoder::new(file), input.size()))) } else { Box::new(file) };
-    if stream.fill_buf().map_err(|why| input.io(why))?.starts_with(b"\xef\xbb\xbf") {
-        stream.consume(3);
-    }
-    Ok((stream, gzip))
+/// Whether a text begins like an Esri grid, which has heights without places.
+fn is_grid(sample: &[u8]) -> bool {
+    let mut words = sample.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).map(<[u8]>::to_ascii_lowercase);
+    words.next().as_deref() == Some(b"ncols")
+        && words.next().is_some_and(|word| word.iter().all(u8::is_ascii_digit))
+        && words.next().as_deref() == Some(b"nrows")
 }
 
 /// Text is bytes without NUL; UTF-16 is full of them.
@@ -146,9 +146,23 @@ fn named(names: Option<Vec<String>>, width: usize) -> Vec<SheetColumn> {
     }
 }
 
+/// What columns without names are by the habit of scanners, whose files begin with x, y and z. Other than that only `.pts` is
+/// settled.
+fn usual_names(extension: &str, width: usize) -> Option<Vec<String>> {
+    let rest: &[&str] = match (extension, width) {
+        ("pts", 4) => &["intensity"],
+        ("pts", 6) => &["red", "green", "blue"],
+        ("pts", 7) => &["intensity", "red", "green", "blue"],
+        ("pts" | "xyz" | "asc", 4..) => &[],
+        _ => return None,
+    };
+    let name = |at: usize| ["x", "y", "z"].get(at).or_else(|| rest.get(at.wrapping_sub(3))).map_or_else(|| format!("d{at}"), |&name| name.to_owned());
+    Some((0..width).map(name).collect())
+}
+
 /// The 1-based line of the record that begins at or, with blank lines and comments between, after a byte of the text.
 fn line_of(start: u64, line_end: u8, input: &Input<'_>) -> Result<u64, FormatError> {
-    let (mut stream, _) = open(input)?;
+    let (mut stream, _) = unpacked::text(input)?;
     let mut before = 0;
     let mut line = 0;
     let mut text = Vec::new();

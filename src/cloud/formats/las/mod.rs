@@ -35,7 +35,10 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
     let layout = Layout::read(input)?;
     let columns: Vec<SheetColumn> = layout.fields.iter().map(|field| SheetColumn::numeric(field.name.clone())).collect();
     let kept = want.resolve(&columns, input)?;
-    let mut values = Vec::new();
+    let mut values: Vec<f64> = Vec::new();
+    if !layout.compressed {
+        input.reserve_all(&mut values, layout.points, kept.len())?;
+    }
     let wanted: Vec<&Field> = kept.iter().map(|&at| &layout.fields[at]).collect();
     layout.visit(input, kept.iter().all(|&at| at < 3), &mut |records| {
         input.reserve(&mut values, records.len() / layout.record * wanted.len())?;
@@ -46,7 +49,7 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
     })?;
     let format = format!("{} {}, point format {}", if layout.compressed { "LAZ" } else { "LAS" }, layout.version, layout.point_format);
     let skipped = if [4, 5, 9, 10].contains(&layout.point_format) { vec!["wave packets were not read".to_owned()] } else { Vec::new() };
-    Ok(Sheet { path: input.path().to_owned(), format, columns, kept, rows: layout.points, values, skipped })
+    Ok(Sheet { path: input.path().to_owned(), format, columns, kept, rows: layout.points, values: values.into(), skipped })
 }
 
 /// All fields of some records.

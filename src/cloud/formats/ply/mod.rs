@@ -14,6 +14,8 @@ use super::FormatError;
 use super::columns::{Even, Records, number_cell};
 use super::input::{Input, Watched, printable};
 use super::sheet::{Sheet, SheetColumn, Want, cut};
+use crate::cloud::Values;
+use crate::cloud::values::with_values;
 
 /// What programs call the element that is the cloud.
 const VERTEX: [&str; 4] = ["vertex", "vertices", "point", "points"];
@@ -26,18 +28,20 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
     let kept = want.resolve(&columns, input)?;
     let properties: Vec<usize> = kept.iter().map(|&at| scalars[at]).collect();
 
-    let values = match header.encoding {
+    let fits = |at: &usize| matches!(&vertex.properties[*at], Property::Scalar { number, .. } if number.fits_f32());
+    let mut values = Values::new(header.encoding != Encoding::Ascii && properties.iter().all(fits));
+    with_values!(&mut values, values => match header.encoding {
         Encoding::Ascii => {
             let mut ascii = Ascii::new(file, &header, input);
             header.elements[..at].iter().try_for_each(|element| ascii.skip(element))?;
-            ascii.read(vertex, &properties)?
+            ascii.read(vertex, &properties, values)
         }
         Encoding::Binary(endian) => {
             let mut binary = Binary::new(file, endian, input);
             header.elements[..at].iter().try_for_each(|element| binary.skip(element))?;
-            binary.read(vertex, &properties)?
+            binary.read(vertex, &properties, values)
         }
-    };
+    })?;
     let mut skipped: Vec<String> = vertex.properties.iter().filter(|property| matches!(property, Property::List { .. })).map(list_note).collect();
     skipped.extend(header.elements.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, element)| element_note(element)));
     let format = format!("PLY, {}", header.encoding.name());

@@ -6,6 +6,7 @@ use super::super::FormatError;
 use super::super::input::Input;
 use super::super::number::{Endian, Number};
 use super::header::{Element, Header, Property};
+use crate::cloud::values::Real;
 
 /// Bytes that are decoded at a time, or one vertex where that is larger.
 const CHUNK: usize = 1 << 18;
@@ -28,12 +29,11 @@ impl<'i, 'p, R: BufRead> Ascii<'i, 'p, R> {
 
     /// Passes over all of an element.
     pub fn skip(&mut self, element: &Element) -> Result<(), FormatError> {
-        self.read(element, &[]).map(|_| ())
+        self.read(element, &[], &mut Vec::<f64>::new())
     }
 
     /// Reads some properties of all of an element, row by row.
-    pub fn read(&mut self, element: &Element, properties: &[usize]) -> Result<Vec<f64>, FormatError> {
-        let mut values = Vec::new();
+    pub fn read<T: Real>(&mut self, element: &Element, properties: &[usize], values: &mut Vec<T>) -> Result<(), FormatError> {
         let mut row = vec![0.0; element.properties.len()];
         // What takes no words may be there any number of times.
         let count = if element.properties.is_empty() { 0 } else { element.count };
@@ -51,10 +51,10 @@ impl<'i, 'p, R: BufRead> Ascii<'i, 'p, R> {
                     }
                 }
             }
-            self.input.reserve(&mut values, properties.len())?;
-            values.extend(properties.iter().map(|&at| row[at]));
+            self.input.reserve(values, properties.len())?;
+            values.extend(properties.iter().map(|&at| T::of(row[at])));
         }
-        Ok(values)
+        Ok(())
     }
 
     fn value(&mut self, place: &dyn Fn() -> String, property: &str) -> Result<f64, FormatError> {
@@ -107,35 +107,37 @@ impl<'i, 'p, R: BufRead> Binary<'i, 'p, R> {
     }
 
     /// Reads some properties of all of an element, row by row.
-    pub fn read(&mut self, element: &Element, properties: &[usize]) -> Result<Vec<f64>, FormatError> {
-        let mut values = Vec::new();
+    pub fn read<T: Real>(&mut self, element: &Element, properties: &[usize], values: &mut Vec<T>) -> Result<(), FormatError> {
         let (Some(stride), Some(offsets)) = (stride(element), offsets(element)) else {
             let mut row = Vec::with_capacity(element.properties.len());
             for _ in 0..element.count {
                 row.clear();
                 self.row(element, &mut row)?;
-                self.input.reserve(&mut values, properties.len())?;
-                values.extend(properties.iter().map(|&at| row[at]));
+                self.input.reserve(values, properties.len())?;
+                values.extend(properties.iter().map(|&at| T::of(row[at])));
             }
-            return Ok(values);
+            return Ok(());
         };
         let stride = stride as usize;
         let mut bytes = vec![0; (CHUNK / stride).max(1) * stride];
+        if element.count.saturating_mul(stride as u64) <= self.input.size() {
+            self.input.reserve_all(values, element.count, properties.len())?;
+        }
         let mut left = element.count;
         while left > 0 {
             let count = left.min((bytes.len() / stride) as u64) as usize;
             let bytes = &mut bytes[..count * stride];
             self.reader.read_exact(bytes).map_err(|why| self.cut(element, why))?;
-            self.input.reserve(&mut values, count * properties.len())?;
+            self.input.reserve(values, count * properties.len())?;
             for row in bytes.chunks_exact(stride) {
                 values.extend(properties.iter().map(|&at| {
                     let (offset, number) = offsets[at];
-                    number.one(self.endian, &row[offset..offset + number.size()])
+                    T::of(number.one(self.endian, &row[offset..offset + number.size()]))
                 }));
             }
             left -= count as u64;
         }
-        Ok(values)
+        Ok(())
     }
 
     /// Reads one of an element that has lists, each of which leaves its length.

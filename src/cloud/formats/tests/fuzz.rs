@@ -28,6 +28,18 @@ fn valid() -> Vec<(&'static str, Vec<u8>)> {
         ("a.las", las::scan(1, false, 20)),
         ("a.laz", las::scan(3, true, 200)),
         ("a.laz", las::scan(7, true, 200)),
+        ("a.pcd", pcd::ascii()),
+        ("a.pcd", pcd::binary()),
+        ("a.pcd", pcd::compressed()),
+        ("a.e57", e57::one()),
+        ("a.idx", idx::idx(8, &[4, 2, 2], &[9; 16])),
+        ("a.idx.gz", gzip(idx::idx(13, &[2, 3], &[1; 24]))),
+        ("a.vec", words::glove(4)),
+        ("a.xyz", molecule::WATER.into()),
+        ("a.json", b"[[1,2.5,-3e2],[4,5,null]]".to_vec()),
+        ("a.json", b"{\"points\":[{\"x\":1,\"y\":[2,3],\"z\":\"a\"},{\"x\":true,\"y\":[4,5]}],\"b\":[[1]]}".to_vec()),
+        ("a.jsonl", b"{\"x\":1,\"n\":\"a\"}\n{\"x\":2}\n".to_vec()),
+        ("a.txt", [b"10 30\n", &words::glove(30)[..]].concat()),
     ]
 }
 
@@ -94,6 +106,13 @@ proptest! {
     fn any_text_returns(text in "[0-9a-z,;\\t\" .#\r\n-]{0,200}") {
         try_to_read("a.csv", text.as_bytes());
         try_to_read("a.txt", text.as_bytes());
+        try_to_read("a.vec", text.as_bytes());
+    }
+
+    #[test]
+    fn any_json_returns(text in "[0-9{}\\[\\],:\"ae. \n-]{0,200}") {
+        try_to_read("a.json", text.as_bytes());
+        try_to_read("a.jsonl", text.as_bytes());
     }
 }
 

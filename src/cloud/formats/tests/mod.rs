@@ -1,13 +1,20 @@
 //! Every format, on files made here.
 
 mod columns;
+mod e57;
 mod fuzz;
+mod idx;
+mod json;
 mod las;
+mod molecule;
 mod npy;
 mod npz;
+mod parts;
+mod pcd;
 mod ply;
 mod text;
 mod vectors;
+mod words;
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -33,14 +40,19 @@ impl Sample {
         Self { path, _folder: folder }
     }
 
-    fn read(&self, columns: &str) -> Result<Table, FormatError> {
+    fn read(&self, columns: &str) -> Result<Coordinates, FormatError> {
         read(&self.path, &columns.parse().unwrap(), &Silent)
+    }
+
+    /// One of its clouds.
+    fn read_part(&self, name: &str) -> Result<Table, FormatError> {
+        read(&path_of(&self.path, name), &ColumnChoice::Default, &Silent)
     }
 
     /// Names and values of the chosen columns.
     fn table(&self, columns: &str) -> (Vec<String>, Vec<f64>) {
         let table = self.read(columns).unwrap();
-        (table.columns.into_iter().map(|column| column.name).collect(), table.values)
+        (table.columns.into_iter().map(|column| column.name).collect(), table.values.iter().collect())
     }
 
     fn info(&self) -> FileInfo {
@@ -84,7 +96,13 @@ fn names_and_contents_must_agree() {
         ("a.csv", &b"\x93NUMPY\x01\x00"[..], "named .csv: it begins like a NumPy array; rename it to .npy"),
         ("a.npy", b"1,2\n", "named .npy: it does not begin like a NumPy array"),
         ("a.csv.gz", b"1,2\n", "named .gz: it does not begin like gzip"),
-        ("a.pcd", b"# .PCD v0.7", "PCD files are not read: convert it to PLY"),
+        ("a.ptx", b"2\n3\n0 0 0\n", "PTX files are not read: export the scan as E57"),
+        (
+            "a.asc",
+            b"NCOLS 2\nNROWS 3\nXLLCORNER 0.0\n",
+            "Esri ASCII grids are not read: convert it to points, for instance with gdal_translate -of XYZ",
+        ),
+        ("a.mat", b"MATLAB 5.0", "MATLAB files are not read: write the matrix as .npy"),
         ("a.csv", b"\x89HDF\r\n\x1a\n\0\0", "HDF5 files are not read"),
         ("a.parquet", b"PAR1....", "Parquet files are not read"),
         ("a.h5", b"\x89HDF\r\n\x1a\n", "HDF5 files are not read"),

@@ -42,19 +42,17 @@ fn the_array_that_is_meant_is_read() {
 
 #[test]
 fn an_array_can_be_named() {
-    let sample = Sample::new("a.npz", npz(&[("one.npy", array(2, 1)), ("two.npy", array(1, 7))]));
-    let named = |name: &str| {
-        let path = format!("{}:{name}", sample.path.display());
-        read(std::path::Path::new(&path), &ColumnChoice::Default, &Silent)
-    };
-    assert_eq!(named("two").unwrap().values, [7.0, 7.0]);
-    assert!(named("three").unwrap_err().to_string().starts_with("array `three`: there is none; there are `one` (2 × 2), `two` (1 × 2): "));
-    assert_eq!(sample.error(), "several arrays: say which with FILE.npz:NAME; there are `one` (2 × 2), `two` (1 × 2)");
-    let info = describe(std::path::Path::new(&format!("{}:two", sample.path.display())), &Silent).unwrap();
-    assert_eq!(
-        (info.format.as_str(), &info.skipped[..]),
-        ("NumPy archive, array `two`: 1 × 2 u8", &["array `one` (2 × 2) was not read".to_owned()][..])
-    );
+    let sample = Sample::new("a.npz", npz(&[("one.npy", array(2, 1)), ("two.npy", array(1, 7)), ("odd.npy", npy("|O", false, "(2, 2)", b"...."))]));
+    assert_eq!(sample.read_part("two").unwrap().values, vec![7.0f32, 7.0].into());
+    let all = "`one` (2 × 2), `two` (1 × 2), `odd` (not read)";
+    let message = sample.read_part("three").unwrap_err().to_string();
+    assert!(message.starts_with(&format!("part `three`: there is none; there are {all}: ")), "{message}");
+    assert_eq!(sample.error(), format!("several clouds: say which with FILE:NAME; there are {all}"));
+    let info = describe(&path_of(&sample.path, "two"), &Silent).unwrap();
+    assert_eq!(info.format, "NumPy archive, array `two`: 1 × 2 u8");
+    let parts = parts(&sample.path, &Silent).unwrap();
+    assert_eq!((parts[0].name.as_str(), parts[0].rows, parts[0].columns, parts[0].about.as_str()), ("one", 2, 2, "u8"));
+    assert!(parts[2].unread.as_ref().is_some_and(|why| why.contains("pickled") && !why.contains("a.npz")), "{:?}", parts[2]);
 }
 
 #[test]
@@ -84,7 +82,7 @@ fn what_is_no_cloud_is_refused() {
     for (content, part) in [
         (npz(&[]), "no arrays"),
         (npz(&[("a.txt", vec![1])]), "no arrays"),
-        (npz(&[("a.npy", line(2)), ("b.npy", line(3))]), "several arrays"),
+        (npz(&[("a.npy", line(2)), ("b.npy", line(3))]), "several clouds"),
         (npz(&[("a.npy", npy("|O", false, "(2, 2)", b"...."))]), "pickled objects"),
         (npz(&[("a.npy", npy("<f8", false, "(1000000000, 1000)", &[0; 64]))]), "cut short"),
         (npz(&[("a.npy", npy("<f8", true, "(1000000000, 1000)", &[0; 64]))]), "cut short"),

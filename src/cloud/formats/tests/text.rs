@@ -88,6 +88,24 @@ fn headers_are_recognised() {
 }
 
 #[test]
+fn scans_as_text_begin_with_x_y_z() {
+    let seven = "2\n1 2 3 -900 255 128 0\n4 5 6 -800 1 2 3\n";
+    let sample = Sample::new("a.pts", seven);
+    assert_eq!(sample.table(""), (names(&["x", "y", "z"]), vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]));
+    assert_eq!(sample.table("blue,intensity").1, [0.0, -900.0, 3.0, -800.0]);
+    assert_eq!(Sample::new("a.pts.gz", gzip(seven)).table("").0, names(&["x", "y", "z"]));
+    assert_eq!(Sample::new("a.pts", "1 2 3 9\n").table("3"), (names(&["intensity"]), vec![9.0]));
+    assert_eq!(Sample::new("a.pts", "1 2 3 7 8 9\n").table("red").1, [7.0]);
+    // What stands after them in other texts is anybody's guess.
+    assert_eq!(Sample::new("a.xyz", "1 2 3 7 8 9\n").table("3-5").0, names(&["d3", "d4", "d5"]));
+    assert_eq!(Sample::new("a.asc", "1,2,3,4\n").table("").0, names(&["x", "y", "z"]));
+    // Labels before them, and names, are not overruled; other extensions say nothing.
+    assert_eq!(Sample::new("a.xyz", "A 2 3 7\nB 5 6 8\n").table("").0, names(&["d1", "d2", "d3"]));
+    assert_eq!(Sample::new("a.xyz", "a b c d\n1 2 3 4\n").table("").0, names(&["a", "b", "c", "d"]));
+    assert_eq!(Sample::new("a.txt", "1 2 3 4\n").table("").0, names(&["d0", "d1", "d2", "d3"]));
+}
+
+#[test]
 fn coordinates_are_found_by_name() {
     let geo = Sample::new("a.csv", "id,Latitude,LONGITUDE\n7,1,2\n");
     assert_eq!(geo.table(""), (names(&["LONGITUDE", "Latitude"]), vec![2.0, 1.0]));

@@ -1,6 +1,6 @@
 //! A field: a number, nothing, or text.
 
-use super::super::input::printable;
+use super::input::printable;
 
 /// What a field holds.
 #[derive(Clone, Copy, Debug, PartialEq)]

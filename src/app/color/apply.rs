@@ -1,0 +1,88 @@
+//! What the chooser and the legend ask for, carried out; and what happens of it in every frame.
+
+use super::request::Request;
+use super::view::{ColorBy, ColorView};
+use crate::app::App;
+use crate::app::selection::{How, SelectAction};
+use crate::app::session::Colored;
+
+/// What the chooser and the legend ask for.
+#[derive(Clone, Debug)]
+pub enum ColorAction {
+    /// Something was chosen.
+    Set(ColorView),
+    /// The rows of a category are selected.
+    SelectCategory(usize, How),
+    /// What failed or was cancelled is tried again.
+    Retry,
+    /// The moment moves on by itself, or stops.
+    Play(bool),
+}
+
+/// How long a play takes from its first point to the last, in seconds.
+const PLAY_SECS: f64 = 10.0;
+
+impl App {
+    /// Carries it out.
+    pub(in crate::app) fn color_action(&mut self, action: ColorAction) {
+        match action {
+            ColorAction::Set(view) => {
+                if view.moment != self.state.color.moment || view.by != ColorBy::Moment {
+                    self.session.playing = None;
+                }
+                self.state.color = view;
+            }
+            ColorAction::SelectCategory(category, how) => {
+                let Colored::Ready(channel) = &self.session.colored else { return };
+                let Some(name) = channel.categories.as_ref().and_then(|categories| categories.list.get(category)) else { return };
+                let by = format!("{} = {}", channel.title, name.name);
+                let rows = channel.rows_of(category);
+                self.select(SelectAction::rows(rows, how, by));
+            }
+            ColorAction::Retry => self.handles.coloring = super::Coloring::default(),
+            ColorAction::Play(false) => self.session.playing = None,
+            ColorAction::Play(true) => {
+                let Some(n) = self.session.record.as_ref().map(|record| record.cloud.len() as u32) else { return };
+                // From the end it begins again.
+                let from = if self.state.color.moment >= n { 1 } else { self.state.color.moment.max(1) };
+                self.state.color.moment = from;
+                self.session.playing = Some(f64::from(from));
+            }
+        }
+    }
+
+    /// Has values worked out where a choice, or what it is about, has changed, and moves a moment on that plays.
+    pub(in crate::app) fn poll_color(&mut self) {
+        self.play_on();
+        let wanted = Request::of(&self.state.color, &self.session);
+        let ctx = self.handles.ctx.clone();
+        let request = wanted.as_ref().ok().and_then(Option::as_ref);
+        let news = self.handles.coloring.poll(request, move || ctx.request_repaint());
+        let colored = match (&wanted, self.handles.coloring.channel()) {
+            (Ok(None), _) => Colored::Nothing,
+            (Err(first), _) => Colored::Missing(first.clone()),
+            (Ok(Some(_)), None) => Colored::Working,
+            (Ok(Some(_)), Some(Ok(channel))) => Colored::Ready(channel),
+            (Ok(Some(_)), Some(Err(why))) => Colored::Failed(why),
+        };
+        if news && let Colored::Failed(why) = &colored {
+            self.session.log.error(why.clone());
+        }
+        self.session.colored = colored;
+    }
+
+    fn play_on(&mut self) {
+        let Some(at) = self.session.playing else { return };
+        let shown = self.state.color.by == ColorBy::Moment;
+        let Some(n) = self.session.record.as_ref().map(|record| record.cloud.len() as f64).filter(|_| shown) else {
+            self.session.playing = None;
+            return;
+        };
+        let secs = f64::from(self.handles.ctx.input(|input| input.stable_dt).min(0.1));
+        // Equal factors in equal times, as the scrubber shows them.
+        let next = (at * n.max(2.0).powf(secs / PLAY_SECS)).min(n);
+        self.state.color.moment = next as u32;
+        self.session.playing = (next < n).then_some(next);
+        self.handles.ctx.request_repaint();
+    }
+}

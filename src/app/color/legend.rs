@@ -1,0 +1,252 @@
+//! The legend, between the bar and the points so that it covers none of them: what a colour means, and how many rows have
+//! none.
+
+use egui::{Align2, Button, ComboBox, DragValue, FontId, Mesh, Pos2, Rect, RichText, Sense, Slider, Stroke, Ui, pos2, vec2};
+
+use super::channel::{Categories, Channel, Numbers};
+use super::view::{ColorBy, ColorRange, ColorView};
+use super::{ColorAction, ColorMap};
+use crate::app::commands::Actions;
+use crate::app::format;
+use crate::app::selection::How;
+use crate::app::session::{Colored, Session};
+use crate::app::state::State;
+use crate::app::ticks::{log_ticks, ticks};
+use crate::app::tokens::Palette;
+use crate::palette::CATEGORIES;
+
+/// Categories that are listed at most.
+const LISTED: usize = CATEGORIES;
+
+/// The legend of what is chosen; nothing where nothing is.
+pub fn legend_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palette, actions: &mut Actions) {
+    let mut view = state.color.clone();
+    if view.by == ColorBy::Moment {
+        moment_ui(ui, &mut view, session, palette, actions);
+    }
+    match &session.colored {
+        Colored::Nothing => {}
+        Colored::Missing(first) => {
+            ui.label(RichText::new(first).color(palette.text_weak));
+        }
+        Colored::Working => {
+            ui.label(RichText::new("Working the colours out…").color(palette.text_weak));
+        }
+        Colored::Failed(why) => {
+            ui.horizontal_wrapped(|ui| {
+                ui.label(RichText::new(why).color(palette.error));
+                if ui.button("Try again").clicked() {
+                    actions.send(ColorAction::Retry);
+                }
+            });
+        }
+        Colored::Ready(channel) => channel_ui(ui, &mut view, channel, palette, actions),
+    }
+    if view != state.color {
+        actions.send(ColorAction::Set(view));
+    }
+}
+
+/// The moment of the search: by hand, or played.
+fn moment_ui(ui: &mut Ui, view: &mut ColorView, session: &Session, palette: &Palette, actions: &mut Actions) {
+    let Some(record) = &session.record else { return };
+    let n = record.cloud.len() as u32;
+    view.moment = view.moment.min(n);
+    ui.horizontal(|ui| {
+        let playing = session.playing.is_some();
+        let (text, tooltip) = if playing { ("Pause", "Stop here.") } else { ("Play", "Let the search go on from here, in ten seconds to the end.") };
+        if ui.button(text).on_hover_text(tooltip).clicked() {
+            actions.send(ColorAction::Play(!playing));
+        }
+        let label = ui.label(RichText::new("Points seen").color(palette.text_weak));
+        ui.spacing_mut().slider_width = (ui.available_width() - 90.0).clamp(60.0, 420.0);
+        let slider = Slider::new(&mut view.moment, 0..=n)
+            .logarithmic(true)
+            .smallest_positive(1.0)
+            .custom_formatter(|value, _| format::count(value as u64))
+            .custom_parser(|text| text.replace(',', "").trim().parse().ok());
+        ui.add(slider).labelled_by(label.id);
+    });
+}
+
+fn channel_ui(ui: &mut Ui, view: &mut ColorView, channel: &Channel, palette: &Palette, actions: &mut Actions) {
+    let map = channel.map(view.map);
+    let numbers = channel.numbers.as_ref().filter(|_| map != ColorMap::Categories);
+    ui.horizontal_wrapped(|ui| {
+        ui.label(RichText::new(&channel.title).strong());
+        if !channel.unit.is_empty() {
+            ui.label(RichText::new(channel.unit).color(palette.text_weak));
+        }
+        map_ui(ui, view, map, channel);
+        match (map, &channel.categories, numbers) {
+            (ColorMap::Categories, Some(categories), _) => categories_ui(ui, channel, categories, palette, actions),
+            (_, _, Some(numbers)) => range_ui(ui, view, numbers),
+            _ => {
+                ui.label(RichText::new("No row has a value.").color(palette.text_weak));
+            }
+        }
+        let missing = (channel.missing > 0).then(|| format!("{} {}", format::counted(channel.missing, "row", "rows"), channel.why_missing));
+        let said: Vec<String> = missing.into_iter().chain(channel.note.clone()).collect();
+        if !said.is_empty() {
+            ui.label(RichText::new(said.join("; ")).color(palette.text_weak).small());
+        }
+    });
+    if let Some(numbers) = numbers {
+        ends_ui(ui, view, map, numbers, palette);
+    }
+}
+
+/// Which colours, where there is a choice.
+fn map_ui(ui: &mut Ui, view: &mut ColorView, map: ColorMap, channel: &Channel) {
+    if channel.numbers.is_none() {
+        return;
+    }
+    let response = ComboBox::from_id_salt("map").width(76.0).selected_text(map.text()).show_ui(ui, |ui| {
+        for other in ColorMap::ALL {
+            if (other != ColorMap::Categories || channel.categories.is_some()) && ui.selectable_label(other == map, other.text()).clicked() {
+                view.map = Some(other);
+            }
+        }
+    });
+    response.response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::ComboBox, true, "Colours"));
+}
+
+fn range_ui(ui: &mut Ui, view: &mut ColorView, numbers: &Numbers) {
+    if numbers.can_be_log() {
+        ui.checkbox(&mut view.log, "Log").on_hover_text("Equal factors are equal steps of colour.");
+    }
+    let whole = ui.selectable_label(view.range == ColorRange::Whole, "Whole range");
+    if whole.on_hover_text("From the least value to the largest.").clicked() {
+        view.range = ColorRange::Whole;
+    }
+    let middle = ui.selectable_label(view.range == ColorRange::Middle, "2–98 %");
+    if middle.on_hover_text("The middle 96 % of the values; what is beyond has the colour of the end.").clicked() {
+        view.range = ColorRange::Middle;
+    }
+}
+
+/// Low and high, to be typed, and the colours between them.
+fn ends_ui(ui: &mut Ui, view: &mut ColorView, map: ColorMap, numbers: &Numbers, palette: &Palette) {
+    let (low, high) = numbers.range(view.range);
+    let log = view.log && numbers.can_be_log() && low > 0.0;
+    let (mut from, mut to) = (low, high);
+    ui.horizontal_top(|ui| {
+        let speed = ((high - low) / 300.0).max(f64::MIN_POSITIVE);
+        let least = if view.log && numbers.can_be_log() { f64::MIN_POSITIVE } else { f64::MIN };
+        end_ui(ui, "Low end of the colours", &mut from, least..=high, speed, numbers.integers);
+        // In a narrow pane the colours give way to the numbers.
+        let width = (ui.available_width() - FIELD - ui.spacing().item_spacing.x).clamp(24.0, 460.0);
+        gradient_ui(ui, width, (low, high), log, map, numbers.integers, palette);
+        end_ui(ui, "High end of the colours", &mut to, low..=f64::MAX, speed, numbers.integers);
+    });
+    if (from, to) != (low, high) {
+        view.range = ColorRange::Typed(from, to);
+    }
+}
+
+/// An end of the scale in words.
+fn end(value: f64, integers: bool) -> String {
+    if integers && value.fract() == 0.0 && value.abs() < 1e15 { plain(value, 0) } else { format::digits(value, 4) }
+}
+
+fn end_ui(ui: &mut Ui, name: &'static str, value: &mut f64, range: std::ops::RangeInclusive<f64>, speed: f64, integers: bool) {
+    let shown = *value;
+    let field = DragValue::new(value)
+        .range(range)
+        .speed(speed)
+        .custom_formatter(move |value, _| end(value, integers))
+        .custom_parser(|text| text.replace(',', "").trim().parse().ok());
+    let response = ui.add_sized([FIELD, ui.spacing().interact_size.y], field).on_hover_text(format!("{name}: drag, or click and type."));
+    response.widget_info(|| {
+        let mut info = egui::WidgetInfo::drag_value(true, shown);
+        info.label = Some(name.to_owned());
+        info
+    });
+}
+
+/// Width of an end's field.
+const FIELD: f32 = 60.0;
+
+/// Height of the colours; the numbers stand under them.
+const BAR: f32 = 12.0;
+
+fn gradient_ui(ui: &mut Ui, width: f32, (low, high): (f64, f64), log: bool, map: ColorMap, integers: bool, palette: &Palette) {
+    let (rect, response) = ui.allocate_exact_size(vec2(width, BAR + 14.0), Sense::hover());
+    let name = format!("From {} to {}, {}{}", end(low, integers), end(high, integers), map.text(), if log { ", log scale" } else { "" });
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, &name));
+    let bar = Rect::from_min_size(rect.min + vec2(0.0, 2.0), vec2(width, BAR));
+    let painter = ui.painter();
+    painter.add(gradient(bar, map, palette));
+    painter.rect_stroke(bar, 0.0, Stroke::new(1.0, palette.line), egui::StrokeKind::Outside);
+    let most = (width / 52.0) as usize;
+    let (marks, decimals) = if log { (log_ticks(low, high, most), None) } else { both(ticks(low, high, most)) };
+    let place = |value: f64| if log { (value / low).ln() / (high / low).ln() } else { (value - low) / (high - low) };
+    for value in marks.into_iter().filter(|value| !integers || value.fract() == 0.0) {
+        let x = bar.left() + place(value) as f32 * width;
+        painter.vline(x, bar.bottom() - 3.0..=bar.bottom() + 3.0, Stroke::new(1.0, palette.text_weak));
+        let text = match decimals {
+            _ if integers => plain(value, 0),
+            Some(decimals) if decimals <= 6 && value.abs() < 1e7 => plain(value, decimals),
+            _ => format::significant(value),
+        };
+        let half = text.len() as f32 * 3.2;
+        // Numbers stay under the bar: beside it stand the fields.
+        let x = x.clamp(bar.left() + half, (bar.right() - half).max(bar.left() + half));
+        painter.text(pos2(x, bar.bottom() + 2.0), Align2::CENTER_TOP, text, FontId::proportional(10.5), palette.text_weak);
+    }
+}
+
+fn both((values, decimals): (Vec<f64>, usize)) -> (Vec<f64>, Option<usize>) {
+    (values, Some(decimals))
+}
+
+/// With so many decimals, and thousands grouped.
+fn plain(value: f64, decimals: usize) -> String {
+    if decimals > 0 {
+        return format!("{value:.decimals$}");
+    }
+    let whole = format::count(value.abs().round() as u64);
+    if value < 0.0 { format!("-{whole}") } else { whole }
+}
+
+fn gradient(rect: Rect, map: ColorMap, palette: &Palette) -> Mesh {
+    const STEPS: u32 = 64;
+    let mut mesh = Mesh::default();
+    for step in 0..=STEPS {
+        let at = step as f32 / STEPS as f32;
+        let (x, color) = (rect.left() + at * rect.width(), map.color(at, palette));
+        mesh.colored_vertex(Pos2::new(x, rect.top()), color);
+        mesh.colored_vertex(Pos2::new(x, rect.bottom()), color);
+        if step > 0 {
+            let first = (step - 1) * 2;
+            mesh.add_triangle(first, first + 1, first + 2);
+            mesh.add_triangle(first + 2, first + 1, first + 3);
+        }
+    }
+    mesh
+}
+
+/// The categories with their colours and counts; a click selects the rows of one.
+fn categories_ui(ui: &mut Ui, channel: &Channel, categories: &Categories, palette: &Palette, actions: &mut Actions) {
+    let modifiers = ui.input(|input| input.modifiers);
+    for (at, category) in categories.list.iter().enumerate().take(LISTED) {
+        let name: String = category.name.chars().take(24).collect();
+        let count = format::count(category.count);
+        let text = format!("     {name}  {count}");
+        let button = Button::new(RichText::new(text).size(12.0)).frame_when_inactive(false);
+        let tooltip = format!("Select the {} in which {} is {}.", format::counted(category.count, "row", "rows"), channel.title, category.name);
+        let response = ui.add(button).on_hover_text(tooltip);
+        response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, format!("{} = {}, {count}", channel.title, category.name)));
+        let swatch = Rect::from_center_size(response.rect.left_center() + vec2(12.0, 0.0), vec2(10.0, 10.0));
+        ui.painter().rect_filled(swatch, 2.0, ColorMap::Categories.category(at, palette));
+        if response.clicked() {
+            actions.send(ColorAction::SelectCategory(at, How::of_click(modifiers)));
+        }
+    }
+    let others = categories.list.len().saturating_sub(LISTED);
+    if others > 0 {
+        let rows: u64 = categories.list[LISTED..].iter().map(|category| category.count).sum();
+        let text = format!("and {} more share colours, {}", format::count(others as u64), format::counted(rows, "row", "rows"));
+        ui.label(RichText::new(text).color(palette.text_weak).small());
+    }
+}

@@ -1,0 +1,284 @@
+//! E57 laser scans: x, y and z of one scan, in the frame of the file, and what else a point has.
+//!
+//! Spherical coordinates become Cartesian ones, the scan's pose is applied, and points that the scanner marks as invalid,
+//! or of which it knows the direction only, are rows of NaN. Each scan of a file is a [`Part`].
+
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
+
+use ::e57::{E57Reader, PointCloud, RecordDataType, RecordName, RecordValue, Transform};
+
+use super::FormatError;
+use super::contain::contained;
+use super::input::{Input, Watched, printable};
+use super::parts::{self, Part};
+use super::sheet::{Sheet, SheetColumn, Want};
+
+/// More attributes of a point than any scanner has; the decoder holds some of each.
+const MAX_ATTRIBUTES: usize = 64;
+
+/// The scans of a file.
+pub(super) fn parts(input: &Input<'_>) -> Result<Vec<Part>, FormatError> {
+    Ok(list(&inside(input, || Ok(open(input)?.pointclouds()))?))
+}
+
+pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
+    inside(input, || {
+        let mut file = open(input)?;
+        let scans = file.pointclouds();
+        if scans.is_empty() {
+            return Err(input.malformed("no scans", "there are no points in the file, maybe images only"));
+        }
+        let parts = list(&scans);
+        let chosen = parts::choose(&parts, input)?;
+        let scan = &scans[chosen];
+        check(scan, input)?;
+        let cells = Cell::of(scan, input)?;
+        let columns: Vec<SheetColumn> = cells.iter().map(|cell| SheetColumn::numeric(cell.name.clone())).collect();
+        let kept = want.resolve(&columns, input)?;
+        let mut values = Vec::new();
+        let mut row = vec![0.0; cells.len()];
+        for (at, point) in file.pointcloud_raw(scan).map_err(|why| error(why, input))?.enumerate() {
+            let point = point.map_err(|why| error(why, input))?;
+            let place = Place::of(scan, &point);
+            for (value, cell) in row.iter_mut().zip(&cells) {
+                *value = cell.value(scan, &point, &place);
+            }
+            input.reserve(&mut values, kept.len())?;
+            values.extend(kept.iter().map(|&at| row[at]));
+            if at % 4096 == 0 {
+                input.check()?;
+            }
+        }
+        let kind = if scan.has_cartesian() { "" } else { ", spherical" };
+        let posed = if scan.transform.is_some() { ", placed by its pose" } else { "" };
+        let format = format!("E57, scan `{}`{kind}{posed}", printable(&parts[chosen].name));
+        Ok(Sheet::new(input, format, columns, kept, scan.records, values))
+    })
+}
+
+/// Runs what uses the decoder, which may panic on what it does not expect.
+fn inside<T: Send>(input: &Input<'_>, work: impl FnOnce() -> Result<T, FormatError> + Send) -> Result<T, FormatError> {
+    contained(work).map_err(|why| input.malformed("E57", format!("it cannot be decoded ({why})")))?
+}
+
+fn open<'a>(input: &Input<'a>) -> Result<E57Reader<Near<'a>>, FormatError> {
+    let mut file = Near { file: input.open()?, at: 0 };
+    // The decoder makes room for the XML before it reads it; where that begins and its length stand at bytes 24 and 32.
+    let mut header = [0; 48];
+    file.read_exact(&mut header).map_err(|why| input.io(why))?;
+    let number = |at: usize| header[at..at + 8].iter().rev().fold(0u64, |sum, &byte| sum << 8 | u64::from(byte));
+    let end = number(24).saturating_add(number(32));
+    if end > input.size() {
+        return Err(input.malformed("cut short", format!("the description of the scans ends at byte {end} of {}", input.size())));
+    }
+    file.seek(SeekFrom::Start(0)).map_err(|why| input.io(why))?;
+    E57Reader::new(file).map_err(|why| error(why, input))
+}
+
+fn error(why: ::e57::Error, input: &Input<'_>) -> FormatError {
+    if input.cancelled() {
+        return FormatError::Cancelled;
+    }
+    let text = why.to_string();
+    let text =
+        ["Invalid E57 content: ", "Failed to read E57: ", "Internal error: "].iter().find_map(|start| text.strip_prefix(start)).unwrap_or(&text);
+    match why {
+        ::e57::Error::NotImplemented { desc } => input.unsupported("E57", format!("{desc}; convert it to LAS or PLY")),
+        _ => input.malformed("E57", text),
+    }
+}
+
+/// The scans as parts, each with a name of its own.
+fn list(scans: &[PointCloud]) -> Vec<Part> {
+    let mut parts: Vec<Part> = Vec::new();
+    for (at, scan) in scans.iter().enumerate() {
+        let given = scan.name.as_deref().map(str::trim).filter(|name| !name.is_empty());
+        let taken = given.is_some_and(|name| parts.iter().any(|part| part.name == name));
+        let name = match given {
+            Some(name) if !taken => name.to_owned(),
+            Some(name) => format!("{name} #{at}"),
+            None => format!("scan {at}"),
+        };
+        let about = if scan.has_cartesian() { "Cartesian" } else { "spherical" }.to_owned();
+        parts.push(Part { name, rows: scan.records, columns: 3 + Cell::attributes(scan).count() as u64, table: true, about, unread: None });
+    }
+    parts
+}
+
+/// Holds what the header promises against the size of the file. Numbers that are always the same take no bits, and the
+/// decoder would make them without end if there were nothing else.
+fn check(scan: &PointCloud, input: &Input<'_>) -> Result<(), FormatError> {
+    if scan.prototype.len() > MAX_ATTRIBUTES {
+        let why = format!("the most that are read are {MAX_ATTRIBUTES}; convert it to LAS or PLY");
+        return Err(input.unsupported(format!("{} attributes of a point", scan.prototype.len()), why));
+    }
+    let bits: u64 = scan.prototype.iter().map(|record| bits(&record.data_type)).sum();
+    if bits == 0 && scan.records > 0 {
+        return Err(input.unsupported("points that are all the same", "nothing of them is stored"));
+    }
+    if scan.records.saturating_mul(bits) > input.size().saturating_mul(8) {
+        return Err(input.malformed("cut short", format!("the file is too small for the {} points that it promises", scan.records)));
+    }
+    Ok(())
+}
+
+/// Bits of a number in a file.
+fn bits(kind: &RecordDataType) -> u64 {
+    match kind {
+        RecordDataType::Single { .. } => 32,
+        RecordDataType::Double { .. } => 64,
+        RecordDataType::ScaledInteger { min, max, .. } | RecordDataType::Integer { min, max } => {
+            let range = (i128::from(*max) - i128::from(*min)).max(0);
+            u64::from(128 - range.leading_zeros())
+        }
+    }
+}
+
+/// A column.
+struct Cell {
+    name: String,
+    from: Origin,
+}
+
+/// Where a column comes from.
+enum Origin {
+    /// The place's axis.
+    Axis(usize),
+    /// An attribute, unless another one that is given says that it is invalid.
+    Attribute { at: usize, invalid: Option<usize> },
+}
+
+impl Cell {
+    fn of(scan: &PointCloud, input: &Input<'_>) -> Result<Vec<Self>, FormatError> {
+        if !scan.has_cartesian() && !scan.has_spherical() {
+            return Err(input.malformed("no coordinates", "the scan has neither Cartesian nor spherical ones"));
+        }
+        let axis = |(axis, name): (usize, &&str)| Self { name: (*name).to_owned(), from: Origin::Axis(axis) };
+        Ok(["x", "y", "z"].iter().enumerate().map(axis).chain(Self::attributes(scan)).collect())
+    }
+
+    /// What a point has beside its place.
+    fn attributes(scan: &PointCloud) -> impl Iterator<Item = Self> {
+        scan.prototype.iter().enumerate().filter_map(|(at, record)| {
+            let (name, flag) = match &record.name {
+                RecordName::Intensity => ("intensity", Some(RecordName::IsIntensityInvalid)),
+                RecordName::ColorRed => ("red", Some(RecordName::IsColorInvalid)),
+                RecordName::ColorGreen => ("green", Some(RecordName::IsColorInvalid)),
+                RecordName::ColorBlue => ("blue", Some(RecordName::IsColorInvalid)),
+                RecordName::RowIndex => ("row", None),
+                RecordName::ColumnIndex => ("column", None),
+                RecordName::ReturnCount => ("return_count", None),
+                RecordName::ReturnIndex => ("return_index", None),
+                RecordName::TimeStamp => ("time", Some(RecordName::IsTimeStampInvalid)),
+                RecordName::Unknown { name, .. } => (name.as_str(), None),
+                _ => return None,
+            };
+            let invalid = flag.and_then(|flag| index(scan, &flag));
+            Some(Self { name: name.to_owned(), from: Origin::Attribute { at, invalid } })
+        })
+    }
+
+    fn value(&self, scan: &PointCloud, point: &[RecordValue], place: &Place) -> f64 {
+        match self.from {
+            Origin::Axis(axis) => place.0[axis],
+            Origin::Attribute { invalid: Some(flag), .. } if number(scan, point, flag) != 0.0 => f64::NAN,
+            Origin::Attribute { at, .. } => number(scan, point, at),
+        }
+    }
+}
+
+fn index(scan: &PointCloud, name: &RecordName) -> Option<usize> {
+    scan.prototype.iter().position(|record| record.name == *name)
+}
+
+fn number(scan: &PointCloud, point: &[RecordValue], at: usize) -> f64 {
+    point[at].to_f64(&scan.prototype[at].data_type).unwrap_or(f64::NAN)
+}
+
+/// Where a point is, in the frame of the file; NaN where that is not known.
+struct Place([f64; 3]);
+
+impl Place {
+    fn of(scan: &PointCloud, point: &[RecordValue]) -> Self {
+        let value = |name: &RecordName| index(scan, name).map(|at| number(scan, point, at));
+        let (names, state) = if scan.has_cartesian() {
+            ([RecordName::CartesianX, RecordName::CartesianY, RecordName::CartesianZ], RecordName::CartesianInvalidState)
+        } else {
+            ([RecordName::SphericalRange, RecordName::SphericalAzimuth, RecordName::SphericalElevation], RecordName::SphericalInvalidState)
+        };
+        if value(&state).is_some_and(|state| state != 0.0) {
+            return Self([f64::NAN; 3]);
+        }
+        let [a, b, c] = names.map(|name| value(&name).unwrap_or(f64::NAN));
+        let local = if scan.has_cartesian() { [a, b, c] } else { [a * c.cos() * b.cos(), a * c.cos() * b.sin(), a * c.sin()] };
+        Self(scan.transform.as_ref().map_or(local, |pose| posed(pose, local)))
+    }
+}
+
+/// A point after its rotation by the quaternion (w, v): p + 2v × (v × p + w·p), and the translation.
+fn posed(Transform { rotation, translation }: &Transform, point: [f64; 3]) -> [f64; 3] {
+    let axis = [rotation.x, rotation.y, rotation.z];
+    let cross = |a: [f64; 3], b: [f64; 3]| [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
+    let inner = cross(axis, point);
+    let turn = cross(axis, [0, 1, 2].map(|at| inner[at] + rotation.w * point[at]));
+    let shift = [translation.x, translation.y, translation.z];
+    [0, 1, 2].map(|at| point[at] + 2.0 * turn[at] + shift[at])
+}
+
+/// A file whose buffer outlives short steps, as the decoder steps before each page of a kilobyte.
+struct Near<'a> {
+    file: BufReader<Watched<'a>>,
+    at: u64,
+}
+
+impl Read for Near<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.file.read(buffer)?;
+        self.at += count as u64;
+        Ok(count)
+    }
+}
+
+impl Seek for Near<'_> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        match to {
+            SeekFrom::Start(to) if to <= i64::MAX as u64 => {
+                self.file.seek_relative(to as i64 - self.at as i64)?;
+                self.at = to;
+            }
+            to => self.at = self.file.seek(to)?,
+        }
+        Ok(self.at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ::e57::Record;
+
+    use super::*;
+    use crate::progress::Silent;
+
+    #[test]
+    fn promises_are_held_against_the_size_of_the_file() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), [0; 100]).unwrap();
+        let input = Input::new(file.path(), &Silent).unwrap();
+        let error = |attributes: usize, max: i64, records: u64| {
+            let mut scan = PointCloud::default();
+            let data_type = RecordDataType::Integer { min: 5, max };
+            scan.prototype = vec![Record { name: RecordName::RowIndex, data_type }; attributes];
+            scan.records = records;
+            check(&scan, &input).err().map(|why| why.reason()).unwrap_or_default()
+        };
+        // 100 bytes are 800 bits.
+        assert_eq!(error(2, 6, 400), "");
+        assert_eq!(error(2, 6, 401), "cut short: the file is too small for the 401 points that it promises");
+        assert_eq!(error(64, i64::MAX, u64::MAX), format!("cut short: the file is too small for the {} points that it promises", u64::MAX));
+        // What takes no bits would be made without end.
+        assert_eq!(error(3, 5, 1), "points that are all the same: nothing of them is stored");
+        assert_eq!(error(0, 5, 1), "points that are all the same: nothing of them is stored");
+        assert_eq!(error(3, 5, 0), "");
+        assert_eq!(error(65, 6, 1), "65 attributes of a point: the most that are read are 64; convert it to LAS or PLY");
+    }
+}

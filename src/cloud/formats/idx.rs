@@ -1,0 +1,176 @@
+//! IDX, the format of MNIST and the sets that came after it: an array of numbers, big-endian, after its sizes.
+//!
+//! Along the first size are the points; an image of h × w becomes a row of h·w columns `r0c0`, `r0c1`, …. If the file's
+//! name has `images` in it and a file with `labels` in its stead lies beside it, that is a column `label`.
+
+use std::io::Read;
+use std::path::PathBuf;
+
+use super::number::{Endian, Number};
+use super::sheet::{Sheet, SheetColumn, Want};
+use super::{FormatError, unpacked};
+use crate::progress::Progress;
+
+use super::input::Input;
+
+/// Bytes that are decoded at a time, or one point where that is larger.
+const CHUNK: usize = 1 << 18;
+/// More columns than anybody searches in; each takes memory of its own.
+const MAX_COLUMNS: u64 = 1 << 20;
+
+/// Two zeros, a known type, and one to four sizes.
+pub(super) fn looks(head: &[u8]) -> bool {
+    matches!(head, [0, 0, kind, 1..=4, 0, ..] if number(*kind).is_some())
+}
+
+pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
+    let (mut file, gzip) = unpacked::bytes(input)?;
+    let header = Header::read(&mut file, input)?;
+    let Header { number, rows, .. } = header;
+    let width = header.width as usize;
+    let mut columns = header.columns(input);
+    let mut skipped = Vec::new();
+    let labels = Labels::beside(input, rows, &mut skipped)?;
+    if labels.is_some() {
+        columns.push(SheetColumn::beside("label"));
+    }
+    let kept = want.resolve(&columns, input)?;
+    let record = width * number.size();
+    let mut bytes = vec![0; (CHUNK / record).max(1) * record];
+    let (mut values, mut point) = (Vec::new(), Vec::new());
+    let mut row = 0;
+    while row < rows {
+        let count = (rows - row).min((bytes.len() / record) as u64) as usize;
+        let bytes = &mut bytes[..count * record];
+        file.read_exact(bytes).map_err(|why| input.io(why))?;
+        input.reserve(&mut values, count * kept.len())?;
+        for raw in bytes.chunks_exact(record) {
+            point.clear();
+            number.decode(Endian::Big, raw, &mut point);
+            point.extend(labels.as_ref().map(|labels| labels.0[row as usize]));
+            values.extend(kept.iter().map(|&at| point[at]));
+            row += 1;
+        }
+    }
+    if file.read(&mut [0]).map_err(|why| input.io(why))? > 0 {
+        skipped.push("what follows the numbers was not read".to_owned());
+    }
+    let sizes: Vec<String> = header.sizes.iter().map(u64::to_string).collect();
+    let format = format!("IDX, {} {}{}", sizes.join(" × "), number.name(), if gzip { ", gzip" } else { "" });
+    Ok(Sheet { skipped, ..Sheet::new(input, format, columns, kept, rows, values) })
+}
+
+struct Header {
+    number: Number,
+    sizes: Vec<u64>,
+    rows: u64,
+    /// Numbers of a row.
+    width: u64,
+}
+
+impl Header {
+    fn read(file: &mut impl Read, input: &Input<'_>) -> Result<Self, FormatError> {
+        let mut start = [0; 4];
+        file.read_exact(&mut start).map_err(|why| input.io(why))?;
+        let [zero, nil, kind, rank] = start;
+        if (zero, nil) != (0, 0) {
+            return Err(input.malformed("header", "it does not begin with two zero bytes; is it another format?"));
+        }
+        let number = number(kind).ok_or_else(|| input.malformed("header", format!("elements of type {kind:#04x}, which IDX does not know")))?;
+        if !(1..=8).contains(&rank) {
+            return Err(input.malformed("header", format!("an array of {rank} dimensions")));
+        }
+        let mut sizes = Vec::new();
+        for _ in 0..rank {
+            let mut raw = [0; 4];
+            file.read_exact(&mut raw).map_err(|why| input.io(why))?;
+            sizes.push(u64::from(u32::from_be_bytes(raw)));
+        }
+        let width = sizes[1..].iter().try_fold(1u64, |width, &size| width.checked_mul(size)).unwrap_or(u64::MAX);
+        if width == 0 {
+            return Err(input.malformed("header", "its rows have no numbers"));
+        }
+        if width > MAX_COLUMNS {
+            return Err(input.unsupported(format!("rows of {width} numbers"), format!("the most that are read are {MAX_COLUMNS}")));
+        }
+        Ok(Self { number, rows: sizes[0], width, sizes })
+    }
+
+    fn columns(&self, input: &Input<'_>) -> Vec<SheetColumn> {
+        match self.sizes[..] {
+            [_] if file_name(input).contains("label") => vec![SheetColumn::numeric("label".to_owned())],
+            [_, height, width] => {
+                let place = |at| SheetColumn::numeric(format!("r{}c{}", at / width, at % width));
+                (0..height * width).map(place).collect()
+            }
+            _ => SheetColumn::unnamed(self.width as usize),
+        }
+    }
+}
+
+/// One label for each point.
+struct Labels(Vec<f64>);
+
+impl Labels {
+    /// The labels in the file beside the images, if it is there and has one for each.
+    fn beside(input: &Input<'_>, rows: u64, skipped: &mut Vec<String>) -> Result<Option<Self>, FormatError> {
+        let Some(path) = candidates(&file_name(input)).into_iter().map(|name| input.path().with_file_name(name)).find(|path| path.is_file()) else {
+            return Ok(None);
+        };
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        match read_labels(&path, rows, input.progress()) {
+            Ok(labels) => Ok(Some(labels)),
+            Err(FormatError::Cancelled) => Err(FormatError::Cancelled),
+            Err(why) => {
+                let why = why.to_string();
+                let why = why.strip_suffix(&format!(": {}", path.display())).unwrap_or(&why).to_owned();
+                skipped.push(format!("the labels in {name} were not read: {why}"));
+                Ok(None)
+            }
+        }
+    }
+}
+
+fn read_labels(path: &std::path::Path, rows: u64, progress: &dyn Progress) -> Result<Labels, FormatError> {
+    let input = Input::new(path, progress)?;
+    let mut file = unpacked::bytes(&input)?.0;
+    let header = Header::read(&mut file, &input)?;
+    if header.width != 1 || header.rows != rows {
+        let why = format!("{rows} images and {} × {} labels", header.rows, header.width);
+        return Err(input.malformed("another number", why));
+    }
+    let mut values = Vec::new();
+    let mut left = rows * header.number.size() as u64;
+    while left > 0 {
+        let bytes = super::number::read_bytes(&mut file, left.min(CHUNK as u64)).map_err(|why| input.io(why))?;
+        left -= bytes.len() as u64;
+        header.number.decode(Endian::Big, &bytes, &mut values);
+    }
+    Ok(Labels(values))
+}
+
+/// What the file of the labels may be called: as it is published, and packed or unpacked.
+fn candidates(images: &str) -> Vec<PathBuf> {
+    if !images.contains("images") {
+        return Vec::new();
+    }
+    let labels = images.replace("images", "labels").replace("idx3", "idx1").replace("idx4", "idx1");
+    let other = labels.strip_suffix(".gz").map_or_else(|| format!("{labels}.gz"), str::to_owned);
+    vec![labels.into(), other.into()]
+}
+
+fn file_name(input: &Input<'_>) -> String {
+    input.path().file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+fn number(kind: u8) -> Option<Number> {
+    Some(match kind {
+        0x08 => Number::U8,
+        0x09 => Number::I8,
+        0x0b => Number::I16,
+        0x0c => Number::I32,
+        0x0d => Number::F32,
+        0x0e => Number::F64,
+        _ => return None,
+    })
+}

@@ -1,0 +1,131 @@
+//! JSON: an array of points, or an object that has one, or a point a line (JSON Lines).
+//!
+//! A point is an array of numbers, an object with numbers and texts, or a number. Arrays and objects in an object become
+//! columns of their own: `embedding_0`, `embedding_1`, …, `position.x`. Texts that are numbers count as such; true is 1
+//! and false 0; what a point does not have is NaN. The text is read as a stream: what is held are the numbers.
+
+mod object;
+mod shape;
+mod table;
+mod visit;
+
+use std::io::{BufReader, Cursor, Read};
+
+use object::{Chosen, Members};
+use serde::de::DeserializeSeed;
+use serde_json::Deserializer;
+use serde_json::error::Category;
+use shape::Shape;
+pub(super) use shape::looks;
+use table::Builder;
+use visit::{Point, Points};
+
+use super::columns::Records;
+use super::input::Input;
+use super::parts::{self, Part};
+use super::sheet::{Sheet, Want};
+use super::{FormatError, unpacked};
+
+/// How much is looked at to find out what the text is made of; the first of many lines may be long.
+const SAMPLE: u64 = 1 << 20;
+
+pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
+    let mut builder = Builder::new(input, want);
+    let format = fill(&mut builder, input)?;
+    builder.finish(&format)
+}
+
+/// All columns of some records.
+pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
+    let mut builder = Builder::picking(input, wanted);
+    fill(&mut builder, input)?;
+    builder.into_records(wanted)
+}
+
+/// Reads all points; the answer says what they were in.
+fn fill(builder: &mut Builder<'_, '_>, input: &Input<'_>) -> Result<String, FormatError> {
+    let (text, shape) = open(input)?;
+    let mut json = Deserializer::from_reader(text);
+    Ok(match shape {
+        Shape::Array => {
+            done(Points(builder).deserialize(&mut json).and_then(|()| json.end()), builder, input)?;
+            "JSON, an array".to_owned()
+        }
+        Shape::Object => {
+            let Some(found) = members(input)? else { return lines(builder, input) };
+            if found.geo {
+                return Err(input.unsupported("GeoJSON is not read", "convert it to CSV, for instance with ogr2ogr -lco GEOMETRY=AS_XY"));
+            }
+            if found.parts.is_empty() {
+                return Err(input.malformed("no array of points", "there is none in the object; write an array of arrays, or of objects"));
+            }
+            let name = &found.parts[parts::choose(&found.parts, input)?].name;
+            done(Chosen { builder, name }.deserialize(&mut json), builder, input)?;
+            format!("JSON, `{}`: an array", super::input::printable(name))
+        }
+        Shape::Lines => return lines(builder, input),
+    })
+}
+
+/// The arrays of an object.
+pub(super) fn parts(input: &Input<'_>) -> Result<Vec<Part>, FormatError> {
+    let found = if open(input)?.1 == Shape::Object { members(input)? } else { None };
+    Ok(found.map(|found| found.parts).unwrap_or_default())
+}
+
+fn lines(builder: &mut Builder<'_, '_>, input: &Input<'_>) -> Result<String, FormatError> {
+    let mut json = Deserializer::from_reader(open(input)?.0);
+    while !builder.picked_enough() && json.end().is_err() {
+        done(Point(builder).deserialize(&mut json), builder, input)?;
+    }
+    Ok("JSON Lines".to_owned())
+}
+
+/// The members of the object that the text is; `None` when more follows it.
+fn members(input: &Input<'_>) -> Result<Option<Members>, FormatError> {
+    let mut json = Deserializer::from_reader(open(input)?.0);
+    let mut found = Members::default();
+    found.deserialize(&mut json).map_err(|why| error(why, input))?;
+    Ok(json.end().is_ok().then_some(found))
+}
+
+fn open<'a>(input: &Input<'a>) -> Result<(impl Read + use<'a>, Shape), FormatError> {
+    let (mut text, _) = unpacked::text(input)?;
+    let mut sample = Vec::new();
+    text.by_ref().take(SAMPLE).read_to_end(&mut sample).map_err(|why| input.io(why))?;
+    if sample.starts_with(b"\xff\xfe") || sample.starts_with(b"\xfe\xff") || sample.contains(&0) {
+        return Err(input.malformed("not JSON", "there are NUL bytes in it; is it UTF-16? Save it as UTF-8"));
+    }
+    if sample.trim_ascii().is_empty() {
+        return Err(input.malformed("nothing to read", "the file is blank"));
+    }
+    let name = input.path().to_string_lossy().to_lowercase();
+    let name = name.strip_suffix(".gz").unwrap_or(&name);
+    let lines = [".jsonl", ".ndjson", ".jsonlines"].iter().any(|end| name.ends_with(end));
+    let shape = Shape::of(&sample, (sample.len() as u64) < SAMPLE, lines);
+    // The parser takes a byte at a time.
+    Ok((BufReader::with_capacity(1 << 16, Cursor::new(sample).chain(text)), shape))
+}
+
+/// The error of the builder, where it has one, says more than that of the parser.
+fn done(result: serde_json::Result<()>, builder: &mut Builder<'_, '_>, input: &Input<'_>) -> Result<(), FormatError> {
+    match builder.failed.take() {
+        Some(why) => Err(why),
+        None => result.map_err(|why| error(why, input)),
+    }
+}
+
+fn error(why: serde_json::Error, input: &Input<'_>) -> FormatError {
+    match why.classify() {
+        Category::Io => input.io(why.into()),
+        Category::Eof => input.malformed("cut short", format!("the file ends in the middle of its data, in line {}", why.line())),
+        Category::Syntax | Category::Data => {
+            let (line, column) = (why.line(), why.column());
+            let text = why.to_string();
+            let text = text.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&text);
+            // What Python writes by default.
+            let hint = if text == "expected value" { "; NaN and Infinity are not JSON: write null" } else { "" };
+            input.malformed(format!("line {line}, column {column}"), format!("{text}{hint}"))
+        }
+    }
+}

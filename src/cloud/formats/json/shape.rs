@@ -1,0 +1,111 @@
+//! Finds out what a JSON text is made of, from its beginning.
+
+/// How points lie in a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// One array, whose elements are points.
+    Array,
+    /// One object, and the points are somewhere in it.
+    Object,
+    /// A value for each point, one after the other: JSON Lines.
+    Lines,
+}
+
+impl Shape {
+    /// From the beginning of a text, or all of it if `whole`. `lines` says that the name promises JSON Lines.
+    pub fn of(head: &[u8], whole: bool, lines: bool) -> Self {
+        let head = head.trim_ascii_start();
+        let array = head.first() == Some(&b'[');
+        let nested = array && matches!(head[1..].trim_ascii_start().first(), Some(b'[' | b'{'));
+        let after = end_of_value(head).map(|end| head[end..].trim_ascii_start());
+        match after {
+            // Something follows the first value.
+            Some([_, ..]) => Self::Lines,
+            _ if !matches!(head.first(), Some(b'[' | b'{')) => Self::Lines,
+            // A point, or numbers of which each is one.
+            Some([]) if whole => match array {
+                true if lines && !nested => Self::Lines,
+                true => Self::Array,
+                false if lines => Self::Lines,
+                false => Self::Object,
+            },
+            _ if nested => Self::Array,
+            _ if lines => Self::Lines,
+            _ if array => Self::Array,
+            _ => Self::Object,
+        }
+    }
+}
+
+/// Whether a text begins like JSON, and like nothing else that is text.
+pub(in super::super) fn looks(head: &[u8]) -> bool {
+    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
+    let Some((first, rest)) = head.split_first() else { return false };
+    let next = rest.trim_ascii_start().first().copied().unwrap_or(0);
+    match first {
+        b'[' => matches!(next, b'[' | b'{' | b'-' | b'"' | b'n') || next.is_ascii_digit(),
+        b'{' => next == b'"',
+        _ => false,
+    }
+}
+
+/// The length of the first array or object, if it ends in this text.
+fn end_of_value(text: &[u8]) -> Option<usize> {
+    let (mut depth, mut quoted, mut escaped) = (0usize, false, false);
+    for (at, &byte) in text.iter().enumerate() {
+        if quoted {
+            (quoted, escaped) = (escaped || byte != b'"', !escaped && byte == b'\\');
+            continue;
+        }
+        match byte {
+            b'"' => quoted = true,
+            b'[' | b'{' => depth += 1,
+            b']' | b'}' => {
+                depth = depth.checked_sub(1)?;
+                if depth == 0 {
+                    return Some(at + 1);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shapes_are_told_apart() {
+        for (text, lines, shape) in [
+            ("[[1,2],[3,4]]", false, Shape::Array),
+            (" [ {\"a\":1} ]\n", false, Shape::Array),
+            ("[[1,2],[3,4]]", true, Shape::Array),
+            ("[1,2,3]", false, Shape::Array),
+            ("[1,2,3]", true, Shape::Lines),
+            ("[1,2]\n[3,4]\n", false, Shape::Lines),
+            ("{\"a\":\"}\\\"\"}\n{\"a\":2}", false, Shape::Lines),
+            ("{\"a\":[[1]]}\n", false, Shape::Object),
+            ("{\"a\":1}\n", true, Shape::Lines),
+            ("1\n2\n", false, Shape::Lines),
+        ] {
+            assert_eq!(Shape::of(text.as_bytes(), true, lines), shape, "{text:?}");
+        }
+        // Of a long text there is the beginning only.
+        assert_eq!(Shape::of(b"[1,2,3,", false, true), Shape::Lines);
+        assert_eq!(Shape::of(b"[1,2,3,", false, false), Shape::Array);
+        assert_eq!(Shape::of(b"[[1,2,3,", false, true), Shape::Array);
+        assert_eq!(Shape::of(b"{\"a\":[[", false, false), Shape::Object);
+    }
+
+    #[test]
+    fn json_begins_in_a_way_of_its_own() {
+        for text in ["[[1", " [ -1", "{\"a\"", "[\n  {", "\u{feff}[1"] {
+            assert!(looks(text.as_bytes()), "{text:?}");
+        }
+        for text in ["[x] 1", "{1,2}", "1 2", "[#", "{}", ""] {
+            assert!(!looks(text.as_bytes()), "{text:?}");
+        }
+    }
+}

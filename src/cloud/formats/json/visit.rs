@@ -1,0 +1,126 @@
+//! Drives a [`Builder`] with what serde meets in a text. Nothing of the text is held but the value at hand.
+
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+
+use super::super::cell::Cell;
+use super::table::{Builder, Kind, POINT};
+
+/// The array of all points.
+pub(super) struct Points<'b, 'i, 'p>(pub &'b mut Builder<'i, 'p>);
+
+impl<'de> DeserializeSeed<'de> for Points<'_, '_, '_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Points<'_, '_, '_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an array of points")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
+        while seq.next_element_seed(Point(self.0))?.is_some() {}
+        Ok(())
+    }
+}
+
+/// One point.
+pub(super) struct Point<'b, 'i, 'p>(pub &'b mut Builder<'i, 'p>);
+
+impl<'de> DeserializeSeed<'de> for Point<'_, '_, '_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        let (kind, length) = deserializer.deserialize_any(Place { builder: self.0, node: POINT, item: false })?;
+        stop(self.0.end_point(kind, length))
+    }
+}
+
+/// The error that makes serde stop; the builder knows why.
+fn stop<E: Error>(result: Result<(), ()>) -> Result<(), E> {
+    result.map_err(|()| E::custom("stopped"))
+}
+
+/// A value somewhere in a point. Its value is what it was, with its length.
+struct Place<'b, 'i, 'p> {
+    builder: &'b mut Builder<'i, 'p>,
+    node: usize,
+    item: bool,
+}
+
+impl Place<'_, '_, '_> {
+    fn set<E: Error>(self, cell: Cell, text: &str) -> Result<(Kind, usize), E> {
+        stop(self.builder.set(self.node, cell, text, self.item))?;
+        Ok((Kind::Scalar, 1))
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Place<'_, '_, '_> {
+    type Value = (Kind, usize);
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(Kind, usize), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Place<'_, '_, '_> {
+    type Value = (Kind, usize);
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Self::Value, E> {
+        self.set(Cell::Number(value), "")
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Self::Value, E> {
+        self.set(Cell::Number(value as f64), "")
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Self::Value, E> {
+        self.set(Cell::Number(value as f64), "")
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<Self::Value, E> {
+        self.set(Cell::Number(f64::from(u8::from(value))), "")
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
+        self.set(Cell::Missing, "")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+        self.set(Cell::parse(text.as_bytes()), text)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+        let Self { builder, node, .. } = self;
+        let mut length = 0;
+        loop {
+            let place = builder.item(node, length);
+            if seq.next_element_seed(Place { builder, node: place, item: true })?.is_none() {
+                return Ok((Kind::Array, length));
+            }
+            length += 1;
+        }
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let Self { builder, node, item } = self;
+        let mut length = 0;
+        while let Some(key) = map.next_key::<String>()? {
+            let place = builder.member(node, &key);
+            map.next_value_seed(Place { builder, node: place, item })?;
+            length += 1;
+        }
+        Ok((Kind::Object, length))
+    }
+}

@@ -1,0 +1,141 @@
+//! XYZ files of chemistry: the number of atoms, a line of remarks, then an element with x, y, z on each line; and again for
+//! each frame of a trajectory, which are the file's parts.
+
+use std::io::BufRead;
+
+use super::cell::{self, Cell};
+use super::columns::{Texts, too_many_texts};
+use super::input::Input;
+use super::parts::{self, Part};
+use super::sheet::{Sheet, SheetColumn, Want};
+use super::{FormatError, unpacked};
+
+/// Whether a text begins like one: a number alone, anything, an element and three numbers.
+pub(super) fn looks(head: &[u8]) -> bool {
+    let mut lines = head.split(|&byte| byte == b'\n').map(|line| line.trim_ascii());
+    let (Some(count), Some(_), Some(atom)) = (lines.next(), lines.next(), lines.next()) else { return false };
+    let atom: Vec<&[u8]> = fields(atom).collect();
+    !count.is_empty() && count.iter().all(u8::is_ascii_digit) && count != b"0" && is_atom(&atom)
+}
+
+/// An element of one to three letters, perhaps with a number, and three numbers or more.
+fn is_atom(fields: &[&[u8]]) -> bool {
+    let [element, numbers @ ..] = fields else { return false };
+    let letters = element.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+    (1..=3).contains(&letters)
+        && element[letters..].iter().all(u8::is_ascii_digit)
+        && numbers.len() >= 3
+        && numbers[..3].iter().all(|field| matches!(Cell::parse(field), Cell::Number(_)))
+}
+
+fn fields(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    line.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty())
+}
+
+/// The frames, by number.
+pub(super) fn parts(input: &Input<'_>) -> Result<Vec<Part>, FormatError> {
+    let mut text = Lines::open(input)?;
+    let mut parts = Vec::new();
+    while let Some(atoms) = text.frame()? {
+        let mut width = 0;
+        for at in 0..atoms {
+            let line = text.atom(at, atoms)?;
+            width = if at == 0 { fields(line).count() } else { width };
+        }
+        let name = parts.len().to_string();
+        parts.push(Part { name, rows: atoms, columns: width as u64, table: true, about: "atoms".to_owned(), unread: None });
+    }
+    Ok(parts)
+}
+
+pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
+    let frames = parts(input)?;
+    let chosen = parts::choose(&frames, input)?;
+    let mut text = Lines::open(input)?;
+    for _ in 0..chosen {
+        let atoms = text.frame()?.unwrap_or(0);
+        (0..atoms).try_for_each(|at| text.atom(at, atoms).map(|_| ()))?;
+    }
+    let atoms = text.frame()?.unwrap_or(0);
+    let width = frames[chosen].columns as usize;
+    let mut columns = vec![SheetColumn::text("element")];
+    let name = |at: usize| ["x", "y", "z"].get(at - 1).map_or_else(|| format!("d{at}"), |&name| name.to_owned());
+    columns.extend((1..width).map(|at| SheetColumn::numeric(name(at))));
+    let mut kept = want.resolve(&columns, input)?;
+    let mut texts = (matches!(want, Want::Column(_)) && kept == [0]).then(Texts::default);
+    kept.retain(|&at| at > 0);
+    let mut values = Vec::new();
+    for at in 0..atoms {
+        let line = text.atom(at, atoms)?.to_vec();
+        let found: Vec<&[u8]> = fields(&line).collect();
+        let place = || format!("line {}, atom {at}", text.number);
+        if found.len() != width {
+            return Err(input.malformed(place(), format!("fields: {} where there should be {width}", found.len())));
+        }
+        if at == 0 {
+            columns[0].example = Some((0, cell::text(found[0]).chars().take(40).collect()));
+        }
+        if texts.as_mut().is_some_and(|texts| !texts.push(&cell::text(found[0]))) {
+            return Err(too_many_texts("element", input.path()));
+        }
+        input.reserve(&mut values, kept.len())?;
+        for &column in &kept {
+            values.push(match Cell::parse(found[column]) {
+                Cell::Number(number) => number,
+                Cell::Missing => f64::NAN,
+                Cell::Text => {
+                    let text: String = cell::text(found[column]).chars().take(40).collect();
+                    return Err(input.malformed(place(), format!("`{text}` is not a number")));
+                }
+            });
+        }
+    }
+    columns[0].texts = texts;
+    let frame = if frames.len() > 1 { format!(", frame {chosen} of {}", frames.len()) } else { String::new() };
+    Ok(Sheet::new(input, format!("XYZ, atoms{frame}"), columns, kept, atoms, values))
+}
+
+/// The lines of a text.
+struct Lines<'i, 'p> {
+    input: &'i Input<'p>,
+    text: Box<dyn BufRead + 'p>,
+    line: Vec<u8>,
+    number: u64,
+}
+
+impl<'i, 'p> Lines<'i, 'p> {
+    fn open(input: &'i Input<'p>) -> Result<Self, FormatError> {
+        Ok(Self { input, text: unpacked::text(input)?.0, line: Vec::new(), number: 0 })
+    }
+
+    fn next(&mut self) -> Result<bool, FormatError> {
+        self.line.clear();
+        self.number += 1;
+        Ok(self.text.read_until(b'\n', &mut self.line).map_err(|why| self.input.io(why))? > 0)
+    }
+
+    /// Reads how many atoms the next frame has, and passes over the remarks; `None` at the end.
+    fn frame(&mut self) -> Result<Option<u64>, FormatError> {
+        while self.next()? {
+            let line = self.line.trim_ascii();
+            if line.is_empty() {
+                continue;
+            }
+            let count = std::str::from_utf8(line).ok().and_then(|line| line.parse().ok()).filter(|&count: &u64| count > 0);
+            let text: String = cell::text(line).chars().take(40).collect();
+            let number = self.number;
+            let count = count.ok_or_else(|| self.input.malformed(format!("line {number}"), format!("`{text}` is not a number of atoms")))?;
+            self.next()?;
+            return Ok(Some(count));
+        }
+        Ok(None)
+    }
+
+    /// Reads the next atom, of so many.
+    fn atom(&mut self, at: u64, atoms: u64) -> Result<&[u8], FormatError> {
+        if !self.next()? || self.line.trim_ascii().is_empty() {
+            return Err(self.input.malformed("cut short", format!("a frame promises {atoms} atoms and has {at}")));
+        }
+        Ok(&self.line)
+    }
+}

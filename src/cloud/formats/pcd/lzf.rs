@@ -1,0 +1,184 @@
+//! LZF, the compression of PCD, unpacked as it is read: no more than a window of 8 KiB is held.
+
+use std::io::{self, BufRead, Read};
+
+/// How far back a repetition may reach.
+const WINDOW: usize = 1 << 13;
+/// The most bytes that a packed byte can become: three bytes repeat up to 264.
+pub(super) const MOST_UNPACKED: u64 = 88;
+
+/// What comes next.
+enum Run {
+    /// So many bytes as they are.
+    Literal(usize),
+    /// So many bytes from a distance back.
+    Repeat(usize, usize),
+}
+
+/// Unpacks what `inner` holds.
+pub(super) struct Lzf<R> {
+    inner: R,
+    /// The last bytes that were unpacked, in a ring.
+    window: Vec<u8>,
+    done: usize,
+    run: Run,
+}
+
+impl<R: BufRead> Lzf<R> {
+    /// Unpacks from the beginning of a block.
+    pub fn new(inner: R) -> Self {
+        Self { inner, window: vec![0; WINDOW], done: 0, run: Run::Literal(0) }
+    }
+
+    fn byte(&mut self) -> io::Result<usize> {
+        let mut byte = [0];
+        self.inner.read_exact(&mut byte)?;
+        Ok(usize::from(byte[0]))
+    }
+
+    /// Reads the next run; false at the end.
+    fn advance(&mut self) -> io::Result<bool> {
+        if self.inner.fill_buf()?.is_empty() {
+            return Ok(false);
+        }
+        let control = self.byte()?;
+        self.run = if control < 32 {
+            Run::Literal(control + 1)
+        } else {
+            let length = if control >> 5 == 7 { 7 + self.byte()? } else { control >> 5 };
+            let distance = ((control & 31) << 8 | self.byte()?) + 1;
+            if distance > self.done {
+                return Err(io::Error::new(io::ErrorKind::InvalidData, "LZF repeats what was before the beginning"));
+            }
+            Run::Repeat(length + 2, distance)
+        };
+        Ok(true)
+    }
+
+    fn keep(&mut self, byte: u8) {
+        self.window[self.done % WINDOW] = byte;
+        self.done += 1;
+    }
+}
+
+impl<R: BufRead> Read for Lzf<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut filled = 0;
+        while filled < buffer.len() {
+            let space = buffer.len() - filled;
+            match self.run {
+                Run::Literal(0) | Run::Repeat(0, _) => {
+                    if !self.advance()? {
+                        break;
+                    }
+                }
+                Run::Literal(left) => {
+                    let count = left.min(space);
+                    let bytes = &mut buffer[filled..filled + count];
+                    self.inner.read_exact(bytes)?;
+                    bytes.iter().for_each(|&byte| self.keep(byte));
+                    filled += count;
+                    self.run = Run::Literal(left - count);
+                }
+                Run::Repeat(left, distance) => {
+                    let count = left.min(space);
+                    for place in &mut buffer[filled..filled + count] {
+                        *place = self.window[(self.done - distance) % WINDOW];
+                        self.keep(*place);
+                    }
+                    filled += count;
+                    self.run = Run::Repeat(left - count, distance);
+                }
+            }
+        }
+        Ok(filled)
+    }
+}
+
+#[cfg(test)]
+pub(in super::super) mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Packs greedily, as liblzf does: literals, and repetitions of three bytes or more.
+    pub fn pack(bytes: &[u8]) -> Vec<u8> {
+        let mut packed = Vec::new();
+        let mut literals = Vec::new();
+        let flush = |literals: &mut Vec<u8>, packed: &mut Vec<u8>| {
+            for run in literals.chunks(32) {
+                packed.push(run.len() as u8 - 1);
+                packed.extend(run);
+            }
+            literals.clear();
+        };
+        let mut seen: std::collections::HashMap<[u8; 3], usize> = std::collections::HashMap::new();
+        let mut at = 0;
+        while at < bytes.len() {
+            let Some(&[a, b, c]) = bytes.get(at..at + 3) else {
+                literals.push(bytes[at]);
+                at += 1;
+                continue;
+            };
+            match seen.insert([a, b, c], at).filter(|&from| at - from <= WINDOW) {
+                None => {
+                    literals.push(a);
+                    at += 1;
+                }
+                Some(from) => {
+                    flush(&mut literals, &mut packed);
+                    let length = (3..264.min(bytes.len() - at))
+                        .find(|&length| bytes[from + length] != bytes[at + length])
+                        .unwrap_or(264.min(bytes.len() - at));
+                    let (count, back) = (length - 2, at - from - 1);
+                    packed.push((count.min(7) << 5 | back >> 8) as u8);
+                    if count >= 7 {
+                        packed.push((count - 7) as u8);
+                    }
+                    packed.push(back as u8);
+                    at += length;
+                }
+            }
+        }
+        flush(&mut literals, &mut packed);
+        packed
+    }
+
+    fn unpack(packed: &[u8]) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        Lzf::new(packed).read_to_end(&mut bytes).map(|_| bytes)
+    }
+
+    #[test]
+    fn runs_and_repetitions() {
+        assert_eq!(unpack(&[2, b'a', b'b', b'c']).unwrap(), b"abc");
+        assert_eq!(unpack(&[0, b'a', 1 << 5, 0]).unwrap(), b"aaaa");
+        assert_eq!(unpack(&[0, b'a', 7 << 5, 255, 0]).unwrap(), [b'a'; 265]);
+        assert_eq!(unpack(&[]).unwrap(), b"");
+        assert_eq!(unpack(&[1 << 5, 0]).unwrap_err().kind(), io::ErrorKind::InvalidData);
+        assert_eq!(unpack(&[5, b'a']).unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
+        // As tight as it gets.
+        let zeros = pack(&vec![0; 1 << 20]);
+        assert!((1 << 20) / zeros.len() as u64 <= MOST_UNPACKED && zeros.len() < 12_100, "{}", zeros.len());
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn what_was_packed_comes_back(words in prop::collection::vec(0u8..4, 0..20_000), step in 1usize..5000) {
+            let mut bytes = Vec::new();
+            let packed = pack(&words);
+            let mut lzf = Lzf::new(&packed[..]);
+            while lzf.by_ref().take(step as u64).read_to_end(&mut bytes).unwrap() > 0 {}
+            prop_assert_eq!(bytes, words);
+        }
+
+        #[test]
+        fn any_bytes_return(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+            if let Ok(unpacked) = unpack(&bytes) {
+                prop_assert!(unpacked.len() as u64 <= bytes.len() as u64 * MOST_UNPACKED);
+            }
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! PCD, the Point Cloud Library's format, in its three encodings: text, points one after the other, or packed field by
+//! field.
+//!
+//! A field of several numbers becomes as many columns, `fpfh_0`, `fpfh_1`, …. A packed colour, `rgb` or `rgba`, becomes
+//! the columns `red`, `green`, `blue` (and `alpha`) of 0 to 255. Points that a sensor did not see are rows of NaN.
+
+mod header;
+mod lzf;
+
+use std::io::{BufRead, Read};
+
+use header::{Encoding, Header};
+use lzf::Lzf;
+#[cfg(test)]
+pub(super) use lzf::tests::pack;
+
+use super::FormatError;
+use super::input::Input;
+use super::number::{Endian, Number};
+use super::sheet::{Sheet, SheetColumn, Want};
+
+/// Bytes that are decoded at a time, or one point where that is larger.
+const CHUNK: usize = 1 << 18;
+/// More columns than any feature has; each takes memory of its own, which a few bytes of a header could ask for.
+const MAX_COLUMNS: usize = 1 << 16;
+
+/// Whether a text begins like the header of such a file, for those that leave the first line out.
+pub(super) fn looks(head: &[u8]) -> bool {
+    let line = |word: &[u8]| head.split(|&byte| byte == b'\n').any(|line| line.strip_prefix(word).is_some_and(|rest| rest.starts_with(b" ")));
+    (line(b"FIELDS") || line(b"COLUMNS")) && line(b"DATA") && line(b"WIDTH")
+}
+
+pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
+    let mut file = input.open()?;
+    let header = Header::read(&mut file, input)?;
+    let cells = Cell::of(&header, input)?;
+    let columns: Vec<SheetColumn> = cells.iter().map(|cell| SheetColumn::numeric(cell.name.clone())).collect();
+    let kept = want.resolve(&columns, input)?;
+    let cells: Vec<&Cell> = kept.iter().map(|&at| &cells[at]).collect();
+    let values = match header.encoding {
+        Encoding::Ascii => ascii(file, &header, &cells, input)?,
+        Encoding::Binary => binary(file, &header, &cells, input)?,
+        Encoding::Compressed => compressed(file, &header, &cells, input)?,
+    };
+    let grid = if header.height > 1 { format!(", {} × {}", header.width, header.height) } else { String::new() };
+    let format = format!("PCD, {}{grid}", header.encoding.name());
+    Ok(Sheet::new(input, format, columns, kept, header.points, values))
+}
+
+/// A column: which bytes of a point it is made of.
+struct Cell {
+    name: String,
+    /// The field it belongs to.
+    field: usize,
+    /// Its place among the numbers of the field.
+    item: usize,
+    number: Number,
+    /// For a part of a packed colour, how far to the left it stands.
+    shift: Option<u32>,
+}
+
+impl Cell {
+    fn of(header: &Header, input: &Input<'_>) -> Result<Vec<Self>, FormatError> {
+        let mut cells = Vec::new();
+        for (at, field) in header.fields.iter().enumerate().filter(|(_, field)| field.name != "_") {
+            let cell = |name: &str, item, shift| Self { name: name.to_owned(), field: at, item, number: field.number, shift };
+            let colour = [("red", 16), ("green", 8), ("blue", 0), ("alpha", 24)];
+            match (field.name.as_str(), field.count) {
+                ("rgb", 1) if field.size() == 4 => cells.extend(colour[..3].iter().map(|&(name, shift)| cell(name, 0, Some(shift)))),
+                ("rgba", 1) if field.size() == 4 => cells.extend(colour.iter().map(|&(name, shift)| cell(name, 0, Some(shift)))),
+                (name, 1) => cells.push(cell(name, 0, None)),
+                (name, count) if count <= MAX_COLUMNS - cells.len().min(MAX_COLUMNS) => {
+                    cells.extend((0..count).map(|item| cell(&format!("{name}_{item}"), item, None)));
+                }
+                _ => return Err(input.unsupported("too many columns", format!("the most that are read are {MAX_COLUMNS}"))),
+            }
+        }
+        if cells.is_empty() {
+            return Err(input.malformed("header", "there are no fields but padding"));
+        }
+        Ok(cells)
+    }
+
+    /// Its value from the bytes of one number.
+    fn decode(&self, bytes: &[u8]) -> f64 {
+        match (self.shift, bytes) {
+            (Some(shift), &[a, b, c, d]) => f64::from(u32::from_le_bytes([a, b, c, d]) >> shift & 255),
+            _ => self.number.one(Endian::Little, bytes),
+        }
+    }
+
+    /// Its value from a number in a text. A colour is written as the whole number it is, or as the float of the same
+    /// bits, which is next to nothing.
+    fn of_text(&self, value: f64) -> f64 {
+        match self.shift {
+            None => value,
+            Some(_) if value.is_nan() => value,
+            Some(shift) => {
+                let packed = if (1.0..=f64::from(u32::MAX)).contains(&value) { value as u32 } else { (value as f32).to_bits() };
+                f64::from(packed >> shift & 255)
+            }
+        }
+    }
+}
+
+fn ascii(mut file: impl BufRead, header: &Header, cells: &[&Cell], input: &Input<'_>) -> Result<Vec<f64>, FormatError> {
+    let mut first = Vec::with_capacity(header.fields.len());
+    let mut width = 0;
+    for field in &header.fields {
+        first.push(width);
+        width += field.count;
+    }
+    let mut values = Vec::new();
+    let mut line = Vec::new();
+    let mut number = header.lines;
+    let mut row = 0;
+    while row < header.points {
+        line.clear();
+        number += 1;
+        if file.read_until(b'\n', &mut line).map_err(|why| input.io(why))? == 0 {
+            return Err(input.malformed("cut short", format!("the header promises {} points and there are {row}", header.points)));
+        }
+        let words: Vec<&[u8]> = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).collect();
+        if words.is_empty() {
+            continue;
+        }
+        let bad = |why: String| input.malformed(format!("line {number}, point {row}"), why);
+        if words.len() != width {
+            return Err(bad(format!("there are {} numbers where there should be {width}", words.len())));
+        }
+        input.reserve(&mut values, cells.len())?;
+        for cell in cells {
+            let word = words[first[cell.field] + cell.item];
+            let value = std::str::from_utf8(word).ok().and_then(|word| word.parse().ok());
+            let value = value.ok_or_else(|| {
+                let word: String = String::from_utf8_lossy(word).chars().take(40).collect();
+                bad(format!("`{}` is `{word}`, which is not a number", cell.name))
+            })?;
+            values.push(cell.of_text(value));
+        }
+        row += 1;
+    }
+    Ok(values)
+}
+
+fn binary(mut file: impl Read, header: &Header, cells: &[&Cell], input: &Input<'_>) -> Result<Vec<f64>, FormatError> {
+    let stride = header.stride();
+    let left = input.size().saturating_sub(header.length);
+    if header.points > left / stride as u64 {
+        let why = format!("the header promises {} points of {stride} bytes and there are {}", header.points, left / stride as u64);
+        return Err(input.malformed("cut short", why));
+    }
+    if header.points == 0 {
+        return Ok(Vec::new());
+    }
+    let mut first = Vec::with_capacity(header.fields.len());
+    let mut at = 0;
+    for field in &header.fields {
+        first.push(at);
+        at += field.size();
+    }
+    let places: Vec<usize> = cells.iter().map(|cell| first[cell.field] + cell.item * cell.number.size()).collect();
+    let mut bytes = vec![0; (CHUNK / stride).max(1) * stride];
+    let mut values = Vec::new();
+    let mut left = header.points;
+    while left > 0 {
+        let count = left.min((bytes.len() / stride) as u64);
+        let bytes = &mut bytes[..count as usize * stride];
+        file.read_exact(bytes).map_err(|why| input.io(why))?;
+        input.reserve(&mut values, count as usize * cells.len())?;
+        for point in bytes.chunks_exact(stride) {
+            values.extend(cells.iter().zip(&places).map(|(cell, &at)| cell.decode(&point[at..at + cell.number.size()])));
+        }
+        left -= count;
+    }
+    Ok(values)
+}
+
+fn compressed(mut file: impl BufRead, header: &Header, cells: &[&Cell], input: &Input<'_>) -> Result<Vec<f64>, FormatError> {
+    let mut sizes = [0; 8];
+    file.read_exact(&mut sizes).map_err(|why| input.io(why))?;
+    let [packed, unpacked] = [0, 4].map(|at| u64::from(u32::from_le_bytes([sizes[at], sizes[at + 1], sizes[at + 2], sizes[at + 3]])));
+    let left = input.size().saturating_sub(header.length + 8);
+    if packed > left {
+        return Err(input.malformed("cut short", format!("the header promises {packed} compressed bytes and there are {left}")));
+    }
+    if header.points.checked_mul(header.stride() as u64) != Some(unpacked) {
+        let why = format!("{} points of {} bytes are not the {unpacked} bytes that it promises", header.points, header.stride());
+        return Err(input.malformed("compressed points", why));
+    }
+    if unpacked > packed.saturating_mul(lzf::MOST_UNPACKED) {
+        return Err(input.malformed("compressed points", format!("{unpacked} bytes cannot be in {packed} compressed ones")));
+    }
+    let fail = |why: std::io::Error| match why.kind() {
+        std::io::ErrorKind::InvalidData => input.malformed("compressed points", why.to_string()),
+        _ => input.io(why),
+    };
+    // The promises were held against the size of the file above.
+    let (rows, width) = (header.points as usize, cells.len());
+    let mut values = Vec::new();
+    input.reserve(&mut values, rows * width)?;
+    values.resize(rows * width, f64::NAN);
+    let mut points = Lzf::new(file.take(packed));
+    for (at, field) in header.fields.iter().enumerate() {
+        let cells: Vec<(usize, &Cell)> = cells.iter().copied().enumerate().filter(|(_, cell)| cell.field == at).collect();
+        let size = field.size();
+        let mut bytes = vec![0; (CHUNK / size).max(1) * size];
+        let mut row = 0;
+        while row < rows {
+            let count = (rows - row).min(bytes.len() / size);
+            let bytes = &mut bytes[..count * size];
+            points.read_exact(bytes).map_err(fail)?;
+            for (item, raw) in bytes.chunks_exact(size).enumerate() {
+                for &(place, cell) in &cells {
+                    let at = cell.item * cell.number.size();
+                    values[(row + item) * width + place] = cell.decode(&raw[at..at + cell.number.size()]);
+                }
+            }
+            row += count;
+        }
+    }
+    Ok(values)
+}

@@ -1,0 +1,86 @@
+//! Which format a file is of.
+
+use std::io::Read;
+use std::path::Path;
+
+use super::input::Input;
+use super::{FOREIGN, Foreign, Format, FormatError, GZIP, known_extensions, registry, unpacked};
+
+/// Bytes that are looked at.
+const HEAD: u64 = 1 << 16;
+/// What a name says that ends in one of these is "text": it may be of any format that is text.
+const ANY_TEXT: [&str; 4] = ["txt", "dat", "text", "xyz"];
+
+/// The format of a file, which has parts if one is named.
+pub(super) fn recognise(input: &Input<'_>) -> Result<&'static Format, FormatError> {
+    let format = recognise_name(input)?;
+    if let (None, Some(name)) = (format.parts, input.part()) {
+        return Err(input.malformed(format!("part `{name}`"), format!("a {} holds one cloud; leave the name out", format.name)));
+    }
+    Ok(format)
+}
+
+/// The format that the name and the first bytes agree on.
+fn recognise_name(input: &Input<'_>) -> Result<&'static Format, FormatError> {
+    let mut head = Vec::new();
+    input.open()?.take(HEAD).read_to_end(&mut head).map_err(|why| input.io(why))?;
+    if head.is_empty() {
+        return Err(input.malformed("nothing to read", "the file is empty"));
+    }
+    let name = input.path().file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+    let (name, gz_name) = name.strip_suffix(".gz").map_or((name.as_str(), false), |inner| (inner, true));
+    let extension = Path::new(name).extension().map(|extension| extension.to_string_lossy().into_owned()).unwrap_or_default();
+    let gzip = head.starts_with(GZIP);
+    if gz_name && !gzip {
+        return Err(input.malformed("named .gz", "it does not begin like gzip; is it damaged, or renamed?"));
+    }
+
+    let by_extension = registry().iter().find(|format| format.extensions.contains(&extension.as_str()));
+    let by_looks = |head: &[u8]| registry().iter().find(|format| (format.looks)(head));
+    let open = by_extension.is_none() || ANY_TEXT.contains(&extension.as_str());
+    if gzip {
+        if let Some(format) = by_extension.filter(|format| !format.gzip) {
+            return Err(input.unsupported(format!("gzip around a {}", format.name), "unpack it first, with gunzip"));
+        }
+        let found = if open { by_looks(&unpacked_head(input)?).filter(|format| format.gzip) } else { None };
+        return Ok(found.or(by_extension).unwrap_or(&registry()[0]));
+    }
+    let by_magic = registry().iter().find(|format| format.begins(&head));
+    if by_magic.is_none()
+        && let Some(Foreign(what, _, _, way_out)) = FOREIGN.iter().find(|Foreign(_, names, magic, _)| {
+            !magic.is_empty() && head.starts_with(magic) || by_extension.is_none() && names.contains(&extension.as_str())
+        })
+    {
+        return Err(input.unsupported(format!("{what} files are not read"), *way_out));
+    }
+    let by_looks = || if open { by_looks(&head) } else { None };
+    match (by_extension, by_magic) {
+        (Some(named), Some(found)) if named.name != found.name => {
+            let why = format!("it begins like a {}; rename it to .{}", found.name, found.extensions[0]);
+            Err(input.malformed(format!("named .{extension}"), why))
+        }
+        (Some(named), None) if !named.magic.is_empty() && !(named.looks)(&head) => {
+            Err(input.malformed(format!("named .{extension}"), format!("it does not begin like a {}; is it damaged, or renamed?", named.name)))
+        }
+        (None, Some(format)) => Ok(format),
+        (Some(format), _) => Ok(by_looks().unwrap_or(format)),
+        (None, None) => match by_looks() {
+            Some(format) => Ok(format),
+            None if head.contains(&0) => {
+                Err(input.unsupported("unknown format", format!("neither its extension nor its first bytes are known; {}", known_extensions())))
+            }
+            None => Ok(&registry()[0]),
+        },
+    }
+}
+
+/// The beginning of what is in the gzip, as far as it can be unpacked.
+fn unpacked_head(input: &Input<'_>) -> Result<Vec<u8>, FormatError> {
+    let mut head = Vec::new();
+    match unpacked::bytes(input)?.0.take(HEAD).read_to_end(&mut head) {
+        // The reader will say what is wrong with it.
+        Err(_) if !input.cancelled() => Ok(head),
+        Err(why) => Err(input.io(why)),
+        Ok(_) => Ok(head),
+    }
+}

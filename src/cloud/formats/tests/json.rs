@@ -1,0 +1,121 @@
+use super::*;
+
+const NAN: f64 = f64::NAN;
+
+fn format(name: &str, text: &str) -> String {
+    Sample::new(name, text).info().format
+}
+
+#[test]
+fn points_are_arrays_objects_or_numbers_in_an_array_an_object_or_lines() {
+    let want = (names(&["x", "y"]), vec![1.5, -2.0, 3e3, 4.0]);
+    for (name, text, format) in [
+        ("a.json", "[[1.5,-2],[3e3,4]]", "JSON, an array of arrays"),
+        ("a.json", "\u{feff} [\n [ 1.5 , -2 ] ,\n [3e3,4]\n]\n", "JSON, an array of arrays"),
+        ("a.jsonl", "[[1.5,-2],[3e3,4]]", "JSON, an array of arrays"),
+        ("a.json", "[1.5,-2]\n[3e3,4]\n", "JSON Lines of arrays"),
+        ("a.jsonl", "[1.5,-2]\r\n\r\n[3e3,4]", "JSON Lines of arrays"),
+        ("a.json", "[{\"x\":1.5,\"y\":-2},{\"y\":4,\"x\":3e3}]", "JSON, an array of objects"),
+        ("a.ndjson", "{\"x\":1.5,\"y\":-2}\n{\"x\":3e3,\"y\":4}\n", "JSON Lines of objects"),
+        ("a.json", "{\"x\":1.5,\"y\":-2}\n{\"x\":3e3,\"y\":4}\n", "JSON Lines of objects"),
+        ("a.json", "{\"n\":2,\"rows\":[[1.5,-2],[3e3,4]],\"more\":{\"a\":[[1]]}}", "JSON, `rows`: an array of arrays"),
+        ("a.json", "{\"rows\":[{\"x\":\"1.5\",\"y\":-2,\"id\":\"a\"},{\"x\":3e3,\"y\":4}]}", "JSON, `rows`: an array of objects"),
+        ("a.json", "[[\"x\",\"y\"],[1.5,-2],[3e3,4]]", "JSON, an array of arrays, header"),
+        ("a.txt", "[[1.5,-2],[3e3,4]]", "JSON, an array of arrays"),
+        ("cloud", "{\"x\":1.5,\"y\":-2}\n{\"x\":3e3,\"y\":4}\n", "JSON Lines of objects"),
+    ] {
+        let sample = Sample::new(name, text);
+        assert_eq!(sample.table(""), want, "{text:?}");
+        assert_eq!((sample.info().format.as_str(), sample.info().rows), (format, 2), "{text:?}");
+        assert_eq!(sample.table("y").1, [-2.0, 4.0], "{text:?}");
+        assert_eq!(sample.table("1,0").1.len(), 4);
+        if name.ends_with("json") {
+            assert_eq!(Sample::new("a.json.gz", gzip(text)).table(""), want);
+        }
+    }
+    assert_eq!(Sample::new("a.json", "[1, 2.5, null]").table("0").0, names(&["x"]));
+    assert_values(&Sample::new("a.json", "[1, 2.5, null]").table("").1, &[1.0, 2.5, NAN]);
+    assert_eq!(Sample::new("a.jsonl", "[1, 2.5, 3]").table("").1, [1.0, 2.5, 3.0]);
+    assert_eq!(Sample::new("a.json", "[[1,2,3,4]]").table("").0, names(&["d0", "d1", "d2", "d3"]));
+}
+
+#[test]
+fn what_is_missing_is_nan_and_keeps_its_row() {
+    let sample = Sample::new("a.json", "[{\"a\":1},{\"b\":2,\"a\":null},{\"c\":true},{\"a\":4,\"b\":\"NaN\",\"c\":false}]");
+    assert_eq!(sample.info().default_columns, [0, 1, 2]);
+    assert_values(&sample.table("a,b,c").1, &[1.0, NAN, NAN, NAN, 2.0, NAN, NAN, NAN, 1.0, 4.0, NAN, 0.0]);
+    // Of two members of one name the last counts.
+    assert_eq!(Sample::new("a.json", "[{\"a\":1,\"a\":2},{\"a\":3}]").table("").1, [2.0, 3.0]);
+    assert_eq!(Sample::new("a.json", "[{\"a\":1,\"b\":null},{\"a\":1}]").info().columns[1].kind, ColumnKind::Empty);
+}
+
+#[test]
+fn arrays_in_objects_are_the_coordinates() {
+    let text =
+        "{\"id\":7,\"text\":\"a b\",\"embedding\":[1,2,3],\"at\":{\"lat\":5}}\n{\"id\":8,\"text\":\"c\",\"embedding\":[4,5,6],\"at\":{\"lat\":6}}\n";
+    let sample = Sample::new("a.jsonl", text);
+    assert_eq!(sample.table(""), (names(&["embedding_0", "embedding_1", "embedding_2"]), vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]));
+    assert_eq!(sample.table("at.lat,id").1, [5.0, 7.0, 6.0, 8.0]);
+    // Images are rows of rows.
+    assert_eq!(
+        Sample::new("a.json", "[[[1,2],[3,4]],[[5,6],[7,8]]]").table(""),
+        (names(&["d0_0", "d0_1", "d1_0", "d1_1"]), (1..9).map(f64::from).collect())
+    );
+}
+
+#[test]
+fn texts_are_there_when_they_are_asked_for() {
+    let text = "[{\"x\":1,\"name\":\"b\"},{\"x\":2},{\"x\":3,\"name\":\"a\"},{\"x\":4,\"name\":\"b\"}]";
+    let sample = Sample::new("a.json", text);
+    let ColumnData::Categories { names: found, codes } = column(&sample.path, "name", &Silent).unwrap() else { panic!("names are text") };
+    assert_eq!((found, codes), (names(&["b", "", "a"]), vec![0, 1, 2, 0]));
+    assert_eq!(column(&sample.path, "x", &Silent).unwrap(), ColumnData::Numbers(vec![1.0, 2.0, 3.0, 4.0]));
+    let picked = records(&sample.path, &[2, 1], &Silent).unwrap();
+    assert_eq!(picked.columns, names(&["x", "name"]));
+    assert_eq!(picked.rows, [[Cell::Number(3.0), Cell::Text("a".to_owned())], [Cell::Number(2.0), Cell::Missing]]);
+    assert!(records(&sample.path, &[4], &Silent).unwrap_err().to_string().starts_with("record 4: there are 4 records"));
+    assert_eq!(sample.error_of("name"), "record 0, column `name`: `b` is not a number");
+}
+
+#[test]
+fn an_object_with_several_arrays_asks_which() {
+    let sample = Sample::new("a.json", "{\"one\":[[1,2],[3,4]],\"two\":[{\"a\":5}],\"list\":[1,2,3],\"none\":1}");
+    assert_eq!(sample.error(), "several clouds: say which with FILE:NAME; there are `one` (2 × 2), `two` (1 × 1), `list` (3)");
+    assert_eq!(sample.read_part("two").unwrap().values, [5.0]);
+    assert_eq!(sample.read_part("list").unwrap().values, [1.0, 2.0, 3.0]);
+    assert_eq!(parts(&sample.path, &Silent).unwrap().len(), 3);
+    // One with the usual name is meant.
+    assert_eq!(Sample::new("a.json", "{\"other\":[[1,2]],\"points\":[[3,4]]}").table("").1, [3.0, 4.0]);
+}
+
+#[test]
+fn errors_name_the_place() {
+    let error = |text: &str| Sample::new("a.json", text).error();
+    assert_eq!(error("[[1,2],[3]]"), "record 1: fields: 1 where there should be 2");
+    assert_eq!(error("[[1,2],{\"a\":3}]"), "record 1: it is an object and the first one an array");
+    assert_eq!(error("[[1,2],\n[3,NaN]]"), "line 2, column 4: expected value; NaN and Infinity are not JSON: write null");
+    assert_eq!(error("[[1,2],[3,4"), "cut short: the file ends in the middle of its data, in line 1");
+    assert!(error("[[1,2]] x").starts_with("line 1, column 9: expected value"));
+    assert_eq!(error("[]"), "nothing to read: the array is empty");
+    assert_eq!(error("[[],[]]"), "no coordinates: the points are empty");
+    assert_eq!(error("{\"a\":1}"), "no array of points: there is none in the object; write an array of arrays, or of objects");
+    assert_eq!(
+        error("{\"type\": \"FeatureCollection\", \"features\": [{\"a\":1}]}"),
+        "GeoJSON is not read: convert it to CSV, for instance with ogr2ogr -lco GEOMETRY=AS_XY"
+    );
+    assert_eq!(error("[[\"a\"],[\"b\"]]"), "no coordinates: no column holds only numbers; column `a` has `b` in record 0");
+    assert_eq!(error("  \n"), "nothing to read: the file is blank");
+    assert_eq!(error("[\0]"), "not JSON: there are NUL bytes in it; is it UTF-16? Save it as UTF-8");
+    assert!(error(&"[".repeat(100_000)).contains("recursion limit exceeded"));
+}
+
+#[test]
+fn objects_with_nothing_in_common_do_not_fill_the_memory() {
+    let text: String = (0..20_000).map(|at| format!("{{\"f{at}\":1}}\n")).collect();
+    let message = Sample::new("a.jsonl", text).error();
+    assert!(message.starts_with("objects with little in common: "), "{message}");
+    let name = "n".repeat(10_000);
+    let long = format!("[{{\"{name}\":[{}]}}]", vec!["1"; 5000].join(","));
+    assert_eq!(Sample::new("a.json", long).table("").0[4999].len(), 200);
+    assert_eq!(format("a.json", "[[1]]"), "JSON, an array of arrays");
+}

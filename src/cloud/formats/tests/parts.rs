@@ -1,0 +1,47 @@
+//! `FILE:NAME`, whatever the format.
+
+use std::path::Path;
+
+use super::npy::npy;
+use super::npz::npz;
+use super::*;
+
+fn two() -> Vec<u8> {
+    let array = |value: u8| npy("|u1", false, "(2, 2)", &[value; 4]);
+    npz(&[("a.npy", array(1)), ("group/b:c.npy", array(2))])
+}
+
+#[test]
+fn a_colon_in_a_file_name_is_no_part() {
+    let text = Sample::new("12:30.csv", "1,2\n");
+    assert_eq!(text.table("").1, [1.0, 2.0]);
+    assert_eq!(file_of(&text.path), text.path);
+    let archive = Sample::new("12:30.npz", two());
+    assert_eq!(archive.read_part("a").unwrap().values, [1.0; 4]);
+    // Names may have colons too, and only what is there is split.
+    assert_eq!(archive.read_part("group/b:c").unwrap().values, [2.0; 4]);
+    assert_eq!(archive.read_part("/group/b:c/").unwrap().values, [2.0; 4]);
+    assert_eq!(file_of(&path_of(&archive.path, "group/b:c")), archive.path);
+    assert_eq!(path_of(&path_of(&archive.path, "a"), "b"), path_of(&archive.path, "b"));
+    let nowhere = Path::new("/nowhere/a.npz:b");
+    assert_eq!(file_of(nowhere), nowhere);
+    assert!(archive.read_part("").unwrap_err().to_string().starts_with("cannot read"));
+}
+
+#[test]
+fn a_format_with_one_cloud_has_no_parts() {
+    let text = Sample::new("a.csv", "1,2\n");
+    assert_eq!(parts(&text.path, &Silent).unwrap(), []);
+    let message = text.read_part("x").unwrap_err().to_string();
+    assert!(message.starts_with("part `x`: a delimited text holds one cloud"), "{message}");
+}
+
+#[test]
+fn an_open_choice_is_typed() {
+    let sample = Sample::new("a.npz", two());
+    let Err(FormatError::Parts { parts, path }) = sample.read("") else { panic!("one was chosen") };
+    assert_eq!(parts.iter().map(|part| part.name.as_str()).collect::<Vec<_>>(), ["a", "group/b:c"]);
+    assert_eq!(path, sample.path);
+    let train = npz(&[("test.npy", npy("|u1", false, "(2, 2)", &[1; 4])), ("train.npy", npy("|u1", false, "(1, 2)", &[9; 2]))]);
+    assert_eq!(Sample::new("a.npz", train).table("").1, [9.0, 9.0]);
+}

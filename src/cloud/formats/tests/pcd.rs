@@ -1,0 +1,161 @@
+use super::super::pcd::pack;
+use super::*;
+
+const NAN: f64 = f64::NAN;
+
+/// Three points of x, y, a packed colour, a feature of three and a short, with padding between.
+const FIELDS: &str =
+    "FIELDS x y _ rgb f label\nSIZE 4 8 1 4 4 2\nTYPE F F U F F I\nCOUNT 1 1 3 1 3 1\nWIDTH 3\nHEIGHT 1\nVIEWPOINT 0 0 0 1 0 0 0\nPOINTS 3\n";
+
+fn header(encoding: &str) -> String {
+    format!("# .PCD v0.7 - Point Cloud Data file format\nVERSION 0.7\n{FIELDS}DATA {encoding}\n")
+}
+
+/// The bytes of field `at` of point `i`.
+fn field(at: usize, i: u8) -> Vec<u8> {
+    let value = f32::from(i);
+    match at {
+        0 => if i == 1 { f32::NAN } else { value + 0.5 }.to_le_bytes().to_vec(),
+        1 => (-f64::from(i)).to_le_bytes().to_vec(),
+        2 => vec![99; 3],
+        3 => u32::from_be_bytes([0, 255, 128 + i, i]).to_le_bytes().to_vec(),
+        4 => [value, 2.0 * value, 3.0 * value].iter().flat_map(|value| value.to_le_bytes()).collect(),
+        _ => (-7i16).to_le_bytes().to_vec(),
+    }
+}
+
+pub(super) fn binary() -> Vec<u8> {
+    let points: Vec<u8> = (0..3).flat_map(|i| (0..6).flat_map(move |at| field(at, i))).collect();
+    [header("binary").into_bytes(), points].concat()
+}
+
+fn compressed_of(points: &[u8]) -> Vec<u8> {
+    let packed = pack(points);
+    let sizes = [packed.len() as u32, points.len() as u32].map(u32::to_le_bytes).concat();
+    [header("binary_compressed").into_bytes(), sizes, packed].concat()
+}
+
+pub(super) fn compressed() -> Vec<u8> {
+    compressed_of(&(0..6).flat_map(|at| (0..3).flat_map(move |i| field(at, i))).collect::<Vec<_>>())
+}
+
+pub(super) fn ascii() -> Vec<u8> {
+    let colour = |i: u8| u32::from_be_bytes([0, 255, 128 + i, i]);
+    let x = |i: u8| if i == 1 { "nan".to_owned() } else { (f32::from(i) + 0.5).to_string() };
+    let point = |i: u8| format!("{} -{i} 1 2 3 {} {i} {} {} -7\n", x(i), colour(i), 2 * i, 3 * i);
+    let points: String = (0..3).map(point).collect();
+    (header("ascii") + &points).into_bytes()
+}
+
+#[test]
+fn all_three_encodings_agree() {
+    let want: Vec<f64> = (0..3)
+        .flat_map(|i| {
+            let value = f64::from(i);
+            [if i == 1 { NAN } else { value + 0.5 }, -value, 255.0, 128.0 + value, value, value, 2.0 * value, 3.0 * value, -7.0]
+        })
+        .collect();
+    for content in [ascii(), binary(), compressed()] {
+        let sample = Sample::new("a.pcd", &content);
+        let all = names(&["x", "y", "red", "green", "blue", "f_0", "f_1", "f_2", "label"]);
+        let (found_names, values) = sample.table("0-8");
+        assert_eq!(found_names, all);
+        assert_values(&values, &want);
+        assert_eq!(sample.table("").0, names(&["x", "y"]));
+        assert_values(&sample.table("label,f_1").1, &[-7.0, 0.0, -7.0, 2.0, -7.0, 4.0]);
+        let info = sample.info();
+        assert_eq!((info.rows, info.columns[0].missing, info.default_columns), (3, 1, vec![0, 1]));
+    }
+    assert_eq!(Sample::new("a.pcd", compressed()).info().format, "PCD, binary, compressed");
+}
+
+#[test]
+fn every_type_is_read() {
+    let types = [("I", 1), ("I", 2), ("I", 4), ("I", 8), ("U", 1), ("U", 2), ("U", 4), ("U", 8), ("F", 4), ("F", 8)];
+    let join = |part: &dyn Fn(usize) -> String| (0..types.len()).map(part).collect::<Vec<_>>().join(" ");
+    let header = format!(
+        "FIELDS {}\nSIZE {}\nTYPE {}\nWIDTH 1\nHEIGHT 1\nDATA binary\n",
+        join(&|at| format!("f{at}")),
+        join(&|at| types[at].1.to_string()),
+        join(&|at| types[at].0.to_owned())
+    );
+    let mut body: Vec<u8> = types[..8].iter().flat_map(|&(_, size)| vec![255; size]).collect();
+    body.extend(1.5f32.to_le_bytes());
+    body.extend((-2.5f64).to_le_bytes());
+    let want = [-1.0, -1.0, -1.0, -1.0, 255.0, 65535.0, f64::from(u32::MAX), u64::MAX as f64, 1.5, -2.5];
+    assert_values(&Sample::new("a.pcd", [header.into_bytes(), body].concat()).table("").1, &want);
+}
+
+#[test]
+fn headers_leave_much_out() {
+    let old = "COLUMNS x y z\nWIDTH 2\nHEIGHT 1\nDATA ascii\n1 2 3\n\n4 5 6\n";
+    assert_eq!(Sample::new("a.pcd", old).table(""), (names(&["x", "y", "z"]), vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]));
+    assert_eq!(Sample::new("a.pcd", old.replace('\n', "\r\n")).table("").1.len(), 6);
+    // Without the line by which it is known, its other lines tell, also under a name that says nothing.
+    assert_eq!(Sample::new("cloud", old).info().format, "PCD, ASCII");
+    let counted = "FIELDS x\nPOINTS 2\nDATA ascii\n1\n2\n";
+    assert_eq!(Sample::new("a.pcd", format!("# .PCD v.5\n{counted}")).table("").1, [1.0, 2.0]);
+    let grid = "# .PCD v.7\nFIELDS x y\nSIZE 4 4\nTYPE F F\nCOUNT 1 1\nWIDTH 2\nHEIGHT 3\nPOINTS 6\nDATA ascii\n";
+    assert_eq!(Sample::new("a.pcd", grid.to_owned() + &"1 2\n".repeat(6)).info().format, "PCD, ASCII, 2 × 3");
+}
+
+#[test]
+fn colours_are_taken_apart_however_they_are_written() {
+    let colour = |kind: &str, text: &str| {
+        let content = format!("# .PCD\nFIELDS rgba\nSIZE 4\nTYPE {kind}\nWIDTH 1\nDATA ascii\n{text}\n");
+        Sample::new("a.pcd", content).table("").1
+    };
+    // Red, green, blue, alpha.
+    assert_eq!(colour("U", "16744448"), [255.0, 128.0, 0.0, 0.0]);
+    assert_eq!(colour("U", "4286611584"), [128.0, 128.0, 128.0, 255.0]);
+    assert_eq!(colour("F", "4.2108e+06"), [64.0, 64.0, 112.0, 0.0]);
+    assert_eq!(colour("F", &f32::from_bits(0x0012_3456).to_string()), [18.0, 52.0, 86.0, 0.0]);
+    assert_values(&colour("F", "nan"), &[NAN; 4]);
+}
+
+#[test]
+fn errors_name_the_place() {
+    let error = |from: &str, to: &str| {
+        let text = header("ascii").replace(from, to) + "1 2 1 2 3 4 5 6 7 8\n";
+        Sample::new("a.pcd", text).error()
+    };
+    assert_eq!(error("HEIGHT 1", "HEIGHT 2"), "header: 3 × 2 points are not 3");
+    assert_eq!(error("SIZE 4 8", "SIZE 8"), "header: there are 6 fields and 5 in `SIZE`");
+    assert_eq!(error("TYPE F F", "TYPE F X"), "header: field `y` is X of 8 bytes, which PCD does not know");
+    assert_eq!(error("COUNT 1", "COUNT 0"), "header: field `x` is there 0 times");
+    assert_eq!(error("COUNT 1", "COUNT one"), "line 6: `COUNT one 1 3 1 3 1` is not a whole number");
+    assert_eq!(error("VERSION", "VERION"), "line 2: `VERION 0.7` is not a line of a PCD header");
+    assert_eq!(error("DATA ascii", "DATA text"), "line 11: `DATA text` is not ascii, binary or binary_compressed");
+    assert_eq!(error("FIELDS x y _ rgb f label\n", ""), "header: there is no line `FIELDS`");
+    assert_eq!(error("COUNT 1 1 3 1 3 1", "COUNT 1 1 3 1 65537 1"), "header: field `f` is there 65537 times");
+    assert_eq!(error("COUNT 1 1 3 1 3 1", "COUNT 1 1 3 1 65536 1"), "too many columns: the most that are read are 65536");
+    assert_eq!(error("POINTS 3", "POINTS 3"), "cut short: the header promises 3 points and there are 1");
+    assert_eq!(Sample::new("a.pcd", header("ascii") + "1 2\n").error(), "line 12, point 0: there are 2 numbers where there should be 10");
+    let word = Sample::new("a.pcd", header("ascii") + "1 two 1 2 3 4 5 6 7 8\n").error();
+    assert_eq!(word, "line 12, point 0: `y` is `two`, which is not a number");
+    assert_eq!(Sample::new("a.pcd", "# .PCD\nFIELDS x\n").error(), "header: there is no line `DATA`");
+    assert_eq!(Sample::new("a.pcd", "hello\n").error(), "named .pcd: it does not begin like a PCD file; is it damaged, or renamed?");
+}
+
+#[test]
+fn headers_that_lie_are_found_out() {
+    let whole = binary();
+    assert_eq!(Sample::new("a.pcd", &whole[..whole.len() - 1]).error(), "cut short: the header promises 3 points of 33 bytes and there are 2");
+    let many = header("binary").replace("POINTS 3", "POINTS 4000000000").replace("WIDTH 3", "WIDTH 4000000000");
+    assert!(Sample::new("a.pcd", many).error().starts_with("cut short: the header promises 4000000000 points"));
+    let packed = compressed();
+    assert!(Sample::new("a.pcd", &packed[..packed.len() - 1]).error().starts_with("cut short: the header promises"));
+    let start = header("binary_compressed").len();
+    let patched = |at: usize, number: u32| {
+        let mut content = packed.clone();
+        content[start + at..start + at + 4].copy_from_slice(&number.to_le_bytes());
+        Sample::new("a.pcd", content).error()
+    };
+    assert_eq!(patched(4, 100), "compressed points: 3 points of 33 bytes are not the 100 bytes that it promises");
+    assert_eq!(patched(0, 1), "compressed points: 99 bytes cannot be in 1 compressed ones");
+    // It ends before the points do.
+    assert!(patched(0, 20).starts_with("cut short"));
+    let mut broken = packed;
+    broken[start + 8] = 0xff;
+    assert_eq!(Sample::new("a.pcd", broken).error(), "compressed points: LZF repeats what was before the beginning");
+}

@@ -1,0 +1,281 @@
+//! Word vectors as text: GloVe (`word v1 … vd`), and word2vec's and fastText's (the same after a line `n d`).
+//!
+//! The last d fields of a line are numbers, and what stands before them is the word, whatever is in it: blanks, `#`,
+//! bytes that are no UTF-8. The word is column 0, the numbers are `d1` to `dN`, as delimited text would number them.
+
+use std::collections::HashMap;
+use std::io::{BufRead, Chain, Cursor, Read};
+
+use super::cell::{self, Cell};
+use super::columns::{self, Records, Texts, no_record, number_cell, too_many_texts};
+use super::input::Input;
+use super::sheet::{Sheet, SheetColumn, Want};
+use super::{FormatError, unpacked};
+
+/// How much is looked at to find d.
+const SAMPLE: u64 = 1 << 16;
+/// Lines of it that are looked at.
+const LINES: usize = 64;
+/// Fewer numbers after a word are a labelled point of delimited text, unless the first line says `n d`.
+const LEAST_DIMS: usize = 25;
+/// More columns than anybody searches in; each takes memory of its own.
+const MAX_DIMS: usize = 1 << 20;
+
+/// Whether a text is of words and their vectors and nothing else: either its first line gives the size of what follows,
+/// which no delimited text does, or there are many numbers with decimals after a word.
+pub(super) fn looks(head: &[u8]) -> bool {
+    let Some(shape) = Shape::of(head, head.len() < SAMPLE as usize) else { return false };
+    let lines = lines(head, head.len() < SAMPLE as usize);
+    let Some((first, rest)) = lines.split_first() else { return false };
+    if shape.promised.is_some() {
+        return shape.dims > 1 && rest.iter().all(|line| split(line, shape.dims).is_some_and(|(_, numbers)| all_numbers(numbers)));
+    }
+    let word = |line: &[u8]| split(line, shape.dims).is_some_and(|(word, _)| cell::Cell::parse(word) == Cell::Text);
+    // Tabs, runs of blanks and whole numbers are of tables.
+    let single = |line: &&[u8]| !line.contains(&b'\t') && !line.trim_ascii().windows(2).any(|pair| pair == b"  ");
+    shape.dims >= LEAST_DIMS
+        && lines.iter().all(single)
+        && lines.iter().all(|line| split(line, shape.dims).is_some_and(|(_, numbers)| all_numbers(numbers)))
+        && 2 * lines.iter().filter(|line| word(line)).count() > lines.len()
+        && split(first, shape.dims).is_some_and(|(_, numbers)| numbers.contains(&b'.'))
+}
+
+pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
+    let mut vectors = Vectors::open(input)?;
+    let mut columns = vectors.columns();
+    let mut kept = want.resolve(&columns, input)?;
+    let mut texts = (matches!(want, Want::Column(_)) && kept == [0]).then(Texts::default);
+    kept.retain(|&at| at > 0);
+    let mut values = Vec::new();
+    while vectors.advance()? {
+        if columns[0].example.is_none() {
+            columns[0].example = Some((0, vectors.word().chars().take(40).collect()));
+        }
+        if texts.as_mut().is_some_and(|texts| !texts.push(&vectors.word())) {
+            return Err(too_many_texts(&columns[0].name, input.path()));
+        }
+        input.reserve(&mut values, kept.len())?;
+        values.extend(kept.iter().map(|&at| vectors.numbers[at - 1]));
+    }
+    columns[0].texts = texts;
+    let Vectors { promised, dims, gzip, rows, .. } = vectors;
+    let mut skipped = Vec::new();
+    if let Some(promised) = promised.filter(|&promised| promised != rows) {
+        skipped.push(format!("the first line promises {promised} words and there are {rows}"));
+    }
+    let sizes = if promised.is_some() { ", with a first line of sizes" } else { "" };
+    let format = format!("word vectors, {dims} dimensions{sizes}{}", if gzip { ", gzip" } else { "" });
+    Ok(Sheet { skipped, ..Sheet::new(input, format, columns, kept, rows, values) })
+}
+
+/// All columns of some records.
+pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
+    let mut vectors = Vectors::open(input)?;
+    let mut found: HashMap<u64, Vec<columns::Cell>> = wanted.iter().map(|&record| (record, Vec::new())).collect();
+    let end = wanted.iter().max().map_or(0, |last| last.saturating_add(1));
+    while vectors.rows < end && vectors.advance()? {
+        if let Some(cells) = found.get_mut(&(vectors.rows - 1)) {
+            *cells = std::iter::once(columns::Cell::Text(vectors.word())).chain(vectors.numbers.iter().map(|&value| number_cell(value))).collect();
+        }
+    }
+    let row = |record| match &found[record] {
+        cells if cells.is_empty() => Err(no_record(*record, vectors.rows, input.path())),
+        cells => Ok(cells.clone()),
+    };
+    let rows = wanted.iter().map(row).collect::<Result<_, _>>()?;
+    Ok(Records { columns: vectors.columns().into_iter().map(|column| column.name).collect(), rows })
+}
+
+/// The 1-based line of a record.
+pub(super) fn line_of_record(input: &Input<'_>, record: u64) -> Result<u64, FormatError> {
+    let mut vectors = Vectors::open(input)?;
+    while vectors.rows <= record && vectors.advance()? {}
+    Ok(vectors.number)
+}
+
+/// The words of a text and their vectors, one at a time.
+struct Vectors<'i, 'p> {
+    input: &'i Input<'p>,
+    text: Chain<Cursor<Vec<u8>>, Box<dyn BufRead + 'p>>,
+    gzip: bool,
+    promised: Option<u64>,
+    dims: usize,
+    line: Vec<u8>,
+    /// The 1-based line at hand.
+    number: u64,
+    /// The vector at hand.
+    numbers: Vec<f64>,
+    /// Words so far, the one at hand included.
+    rows: u64,
+}
+
+impl<'i, 'p> Vectors<'i, 'p> {
+    fn open(input: &'i Input<'p>) -> Result<Self, FormatError> {
+        let (mut text, gzip) = unpacked::text(input)?;
+        let mut sample = Vec::new();
+        text.by_ref().take(SAMPLE).read_to_end(&mut sample).map_err(|why| input.io(why))?;
+        let shape = Shape::of(&sample, (sample.len() as u64) < SAMPLE);
+        let Shape { promised, dims } = shape.ok_or_else(|| input.malformed("line 1", "there are no numbers after a word"))?;
+        if dims > MAX_DIMS {
+            return Err(input.unsupported(format!("{dims} columns"), format!("the most that are read are {MAX_DIMS}")));
+        }
+        let text = Cursor::new(sample).chain(text);
+        Ok(Self { input, text, gzip, promised, dims, line: Vec::new(), number: 0, numbers: Vec::with_capacity(dims), rows: 0 })
+    }
+
+    fn columns(&self) -> Vec<SheetColumn> {
+        let numbers = (1..=self.dims).map(|at| SheetColumn::numeric(format!("d{at}")));
+        std::iter::once(SheetColumn::text("word")).chain(numbers).collect()
+    }
+
+    /// Goes to the next word; false at the end.
+    fn advance(&mut self) -> Result<bool, FormatError> {
+        loop {
+            self.line.clear();
+            self.number += 1;
+            if self.text.read_until(b'\n', &mut self.line).map_err(|why| self.input.io(why))? == 0 {
+                return Ok(false);
+            }
+            let line = content(&self.line);
+            if line.is_empty() || self.number == 1 && self.promised.is_some() {
+                continue;
+            }
+            let place = || format!("line {}, record {}", self.number, self.rows);
+            let Some((_, numbers)) = split(line, self.dims) else {
+                let found = fields(line).count().saturating_sub(1);
+                return Err(self.input.malformed(place(), format!("{found} numbers after the word where there should be {}", self.dims)));
+            };
+            self.numbers.clear();
+            for field in fields(numbers) {
+                self.numbers.push(match Cell::parse(field) {
+                    Cell::Number(number) => number,
+                    Cell::Missing => f64::NAN,
+                    Cell::Text => {
+                        let text: String = cell::text(field).chars().take(40).collect();
+                        return Err(self
+                            .input
+                            .malformed(place(), format!("`{text}` is not a number, and {} should stand after the word", self.dims)));
+                    }
+                });
+            }
+            self.rows += 1;
+            return Ok(true);
+        }
+    }
+
+    /// The word at hand.
+    fn word(&self) -> String {
+        split(content(&self.line), self.dims).map(|(word, _)| cell::text(word)).unwrap_or_default()
+    }
+}
+
+/// How many numbers a word has, and how many words the first line promises, if it does.
+#[derive(Debug, PartialEq)]
+struct Shape {
+    promised: Option<u64>,
+    dims: usize,
+}
+
+impl Shape {
+    /// From the beginning of a text, or all of it if `whole`.
+    fn of(head: &[u8], whole: bool) -> Option<Self> {
+        let lines = lines(head, whole);
+        let number = |field: &[u8]| Cell::parse(field) != Cell::Text;
+        // The word itself may end in a number, and a line may be damaged: most lines tell how many are the vector.
+        let trailing = |line: &[u8]| {
+            let fields: Vec<&[u8]> = fields(line).collect();
+            fields.iter().rev().take_while(|field| number(field)).count().min(fields.len().saturating_sub(1))
+        };
+        let (first, rest) = lines.split_first()?;
+        let sizes: Vec<Option<u64>> = fields(first).map(|field| std::str::from_utf8(field).ok()?.parse().ok()).collect();
+        if let [Some(words), Some(dims)] = sizes[..]
+            && let Ok(dims) = usize::try_from(dims)
+            && dims > 0
+            && rest.first().is_some_and(|second| trailing(second) >= dims)
+        {
+            return Some(Self { promised: Some(words), dims });
+        }
+        let mut counts = std::collections::BTreeMap::new();
+        lines.iter().for_each(|line| *counts.entry(trailing(line)).or_insert(0) += 1);
+        // Of equally many the fewer, which come last.
+        let (dims, _) = counts.into_iter().rev().max_by_key(|&(_, count)| count)?;
+        (dims > 0).then_some(Self { promised: None, dims })
+    }
+}
+
+fn all_numbers(text: &[u8]) -> bool {
+    fields(text).all(|field| Cell::parse(field) != Cell::Text)
+}
+
+/// The first lines that are not blank, whole ones only.
+fn lines(head: &[u8], whole: bool) -> Vec<&[u8]> {
+    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+    let end = if whole { head.len() } else { head.iter().rposition(|&byte| byte == b'\n').unwrap_or(head.len()) };
+    head[..end].split(|&byte| byte == b'\n').map(content).filter(|line| !line.is_empty()).take(LINES).collect()
+}
+
+/// A line without its end and the blanks there.
+fn content(line: &[u8]) -> &[u8] {
+    line.trim_ascii_end()
+}
+
+/// What stands between blanks and tabs. Other white space may be part of a word.
+fn fields(line: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
+    line.split(|byte| matches!(byte, b' ' | b'\t')).filter(|field| !field.is_empty())
+}
+
+/// The word and the last `dims` fields of a line; `None` when there are no more fields than that.
+fn split(line: &[u8], dims: usize) -> Option<(&[u8], &[u8])> {
+    let mut at = line.len();
+    for _ in 0..dims {
+        at = line[..at].iter().rposition(|byte| !matches!(byte, b' ' | b'\t'))? + 1;
+        at = line[..at].iter().rposition(|byte| matches!(byte, b' ' | b'\t'))? + 1;
+    }
+    // An empty word is one all the same, when there is the blank that follows it.
+    Some((line[..at].trim_ascii_end(), &line[at..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shape(text: &str) -> Option<(Option<u64>, usize)> {
+        Shape::of(text.as_bytes(), true).map(|shape| (shape.promised, shape.dims))
+    }
+
+    #[test]
+    fn the_number_of_dimensions_is_found() {
+        assert_eq!(shape("the 1 2 3\n, 4 5 6\n"), Some((None, 3)));
+        assert_eq!(shape("2008 1 2 3\nyear 4 5 6\n"), Some((None, 3)));
+        assert_eq!(shape("a 1 2 3\nb 1 2\nc 1 2 3\n"), Some((None, 3)));
+        assert_eq!(shape("a b 1 2\n. . . 3 4 \r\n"), Some((None, 2)));
+        assert_eq!(shape("2 3\nthe 1 2 3\n1 4 5 6\n"), Some((Some(2), 3)));
+        assert_eq!(shape("the one\n"), None);
+        assert_eq!(shape(""), None);
+        assert_eq!(split(b" 1 2", 2), Some((&b""[..], &b"1 2"[..])));
+        assert_eq!(split(b"1 2", 2), None);
+        assert_eq!(split(b"at b@c.d  1 2", 2), Some((&b"at b@c.d"[..], &b"1 2"[..])));
+    }
+
+    #[test]
+    fn tables_are_no_word_vectors() {
+        let vector = (0..30).map(|at| format!("0.{at}")).collect::<Vec<_>>().join(" ");
+        assert!(looks(format!("the {vector}\nof {vector}\n").as_bytes()));
+        assert!(looks(format!("# {vector}\n2008 {vector}\na b {vector}\n").as_bytes()));
+        assert!(looks(b"2 3\nthe 1 2 3\nof 4 5 6\n"));
+        for text in [
+            format!("{vector}\n{vector}\n"),
+            format!("the\t{}\n", vector.replace(' ', "\t")),
+            format!("the  {vector}\n"),
+            format!("the {}\n", vector.replace("0.", "1")),
+            format!("1 {vector}\n2 {vector}\n"),
+            "A 1.5 2.5\nB 3.5 4.5\n".to_owned(),
+            "2 2\n1 2\n3 4\n".to_owned(),
+            "2 1\n1 2\n".to_owned(),
+            "3\nx 1 2\n".to_owned(),
+            "x y\n1 2\n".to_owned(),
+        ] {
+            assert!(!looks(text.as_bytes()), "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! Which record of a file each row of a cloud is.
+
+/// The kept records as runs without a gap: the first row of each run and its record, both ascending.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Kept {
+    runs: Vec<(u32, u32)>,
+    rows: u32,
+}
+
+impl Kept {
+    /// Keeps a record behind those that were kept before, all of which it is larger than.
+    pub fn push(&mut self, record: u32) {
+        if self.runs.last().is_none_or(|&(row, first)| record - first != self.rows - row) {
+            self.runs.push((self.rows, record));
+        }
+        self.rows += 1;
+    }
+
+    /// The number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows as usize
+    }
+
+    /// The record of a row, which is there.
+    pub fn record(&self, row: usize) -> u64 {
+        let run = self.runs.partition_point(|&(first, _)| first as usize <= row) - 1;
+        let (first, record) = self.runs[run];
+        u64::from(record) + (row as u64 - u64::from(first))
+    }
+
+    /// The row of a record, if it was kept.
+    pub fn row(&self, record: u64) -> Option<usize> {
+        let run = self.runs.partition_point(|&(_, first)| u64::from(first) <= record).checked_sub(1)?;
+        let (row, first) = self.runs[run];
+        let row = u64::from(row) + (record - u64::from(first));
+        let end = self.runs.get(run + 1).map_or(self.rows, |&(next, _)| next);
+        (row < u64::from(end)).then_some(row as usize)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_and_records_find_each_other() {
+        let records = [2, 3, 4, 7, 9, 10, 4_000_000_000];
+        let mut kept = Kept::default();
+        records.iter().for_each(|&record| kept.push(record));
+        assert_eq!((kept.rows(), kept.runs.len()), (7, 4));
+        for (row, &record) in records.iter().enumerate() {
+            assert_eq!((kept.record(row), kept.row(record.into())), (record.into(), Some(row)));
+        }
+        for record in [0, 1, 5, 6, 8, 11, 3_999_999_999, 4_000_000_001, u64::MAX] {
+            assert_eq!(kept.row(record), None, "{record}");
+        }
+    }
+}

@@ -1,0 +1,349 @@
+//! Colours of points and projections, driven by the names of the window's parts.
+
+#![cfg(feature = "gui")]
+
+#[path = "common/window.rs"]
+mod driven;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use driven::{Window, fill, press, small, until, until_answered, window};
+use egui::accesskit::Role;
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable as _;
+use warpscope::app::commands::{Action, Command};
+use warpscope::app::session::Colored;
+use warpscope::app::state::{PaneKind, State, single_layout};
+use warpscope::app::tokens::Look;
+use warpscope::app::{App, Channel, ColorBy, ColorMap, ColorView, QueryKind, check_adapter};
+use warpscope::cloud::{ColumnChoice, Source};
+use warpscope::knn::EngineKind;
+use warpscope::run::{EngineChoice, RunRecord};
+
+/// Plane alone, so that each part of it is there once.
+fn plane(state: &mut State) {
+    small(state);
+    state.tree = single_layout(PaneKind::Plane);
+}
+
+fn choose(window: &mut Window, combo: &str, entry: &str) {
+    window.get_by_role_and_label(Role::ComboBox, combo).click();
+    window.run_steps(3);
+    window.get_by_label(entry).click();
+    window.run_steps(3);
+}
+
+#[track_caller]
+fn channel(window: &mut Window) -> Arc<Channel> {
+    until(window, "colours", |app| matches!(app.session().colored, Colored::Ready(_)));
+    let Colored::Ready(channel) = &window.state().session().colored else { panic!("they are there") };
+    Arc::clone(channel)
+}
+
+fn values(channel: &Channel) -> Vec<f32> {
+    channel.numbers.as_ref().expect("numbers").values.values.clone()
+}
+
+/// 78 rows of 12 kinds: one of the first, two of the second, …, and five numbers each.
+fn kinds(folder: &Path) -> PathBuf {
+    let path = folder.join("kinds.csv");
+    let mut text = "a,b,c,d,e,kind,size\n".to_owned();
+    for (at, kind) in (0..12).flat_map(|kind| std::iter::repeat_n(kind, kind + 1)).enumerate() {
+        let x = at as f64 / 8.0;
+        let size = if at == 5 { String::new() } else { (at * 3 + 1).to_string() };
+        text += &format!("{x},{},{},{},{},k{kind:02},{size}\n", 2.0 * x, (at * 37) % 11, (at * 53) % 7, (at * 29) % 5);
+    }
+    std::fs::write(&path, text).expect("a file");
+    path
+}
+
+fn open(window: &mut Window, path: &Path, columns: &[&str]) {
+    let columns = ColumnChoice::Named(columns.iter().map(|&name| name.to_owned()).collect());
+    let source = Source::File { path: path.to_owned(), columns };
+    let cloud = warpscope::cloud::load(&source, false, &warpscope::progress::Silent).expect("a cloud");
+    window.state_mut().show_loaded(Arc::new(cloud));
+    until(window, "the columns", |app| app.session().columns.is_some());
+}
+
+#[test]
+fn a_column_of_texts_colours_points_and_its_legend_selects_them() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut window = window(plane);
+    open(&mut window, &kinds(folder.path()), &["a", "b"]);
+    choose(&mut window, "Colour by", "a column");
+    window.get_by_label("Choose a column.");
+    choose(&mut window, "Column that colours", "kind");
+    let channel = channel(&mut window);
+    let categories = channel.categories.as_ref().expect("texts");
+    assert_eq!((categories.list.len(), categories.list[0].name.as_str(), categories.list[0].count), (12, "k11", 12));
+    window.run_steps(2);
+    window.get_by_label("and 2 more share colours, 3 rows");
+    window.get_by_role_and_label(Role::Button, "kind = k11, 12").click();
+    until(&mut window, "a selection", |app| !app.session().selection.is_empty());
+    let selection = &window.state().session().selection;
+    assert_eq!(selection.rows().iter().copied().collect::<Vec<u32>>(), (66..78).collect::<Vec<u32>>());
+    assert_eq!(selection.by(), "kind = k11");
+
+    // Numbers of the same file, of which one row has none.
+    choose(&mut window, "Column that colours", "size");
+    until(&mut window, "sizes", |app| matches!(&app.session().colored, Colored::Ready(channel) if channel.title == "size"));
+    window.get_by_label("1 row have no value in this column");
+    let sizes = driven_values(&window);
+    assert!(sizes[5].is_nan() && sizes[77] == 232.0);
+}
+
+fn driven_values(window: &Window) -> Vec<f32> {
+    let Colored::Ready(channel) = &window.state().session().colored else { panic!("no colours") };
+    values(channel)
+}
+
+#[test]
+fn what_queries_counted_stands_at_their_rows_and_a_new_run_replaces_it() {
+    let mut window = window(plane);
+    press(&mut window, "Run");
+    until_answered(&mut window);
+    choose(&mut window, "Colour by", "candidates");
+    let first = channel(&mut window);
+    let agree = |window: &Window, channel: &Channel| {
+        let record = window.state().session().record.clone().expect("a run");
+        let values = values(channel);
+        for (query, &row) in record.query_rows.iter().enumerate() {
+            assert_eq!(values[row as usize], record.counters[query].candidates as f32);
+        }
+        assert_eq!(values.iter().filter(|value| value.is_nan()).count(), 460);
+    };
+    agree(&window, &first);
+    window.run_steps(2);
+    window.get_by_label("460 rows were not asked");
+
+    fill(&mut window, "k", "20");
+    press(&mut window, "Run");
+    until(&mut window, "the second run", |app| {
+        app.session().record.as_ref().is_some_and(|record| record.spec.k == 20) && matches!(app.session().colored, Colored::Ready(_))
+    });
+    let second = channel(&mut window);
+    assert!(!Arc::ptr_eq(&first, &second));
+    agree(&window, &second);
+
+    // Another cloud has no run.
+    window.state_mut().send(Action::Load);
+    until(&mut window, "another cloud", |app| matches!(app.session().colored, Colored::Missing(_)));
+    window.get_by_label_contains("Press Run");
+}
+
+#[test]
+fn ends_of_the_colours_are_typed_and_reset() {
+    let mut window = window(plane);
+    press(&mut window, "Run");
+    until_answered(&mut window);
+    choose(&mut window, "Colour by", "distance to the query");
+    let whole = channel(&mut window).numbers.as_ref().expect("distances").whole;
+    assert_eq!(whole.0, 0.0, "the query itself");
+    assert!(window.query_by_label("Log").is_none(), "0 has no logarithm");
+    window.get_by_role_and_label(Role::SpinButton, "High end of the colours").click();
+    window.run_steps(3);
+    window.key_press_modifiers(egui::Modifiers::COMMAND, egui::Key::A);
+    window.run_steps(1);
+    window.event(egui::Event::Text("0.25".to_owned()));
+    window.run_steps(1);
+    window.key_press(egui::Key::Enter);
+    window.run_steps(3);
+    let range = window.state().state().color.range;
+    assert_eq!(channel(&mut window).numbers.as_ref().map(|numbers| numbers.range(range)), Some((0.0, 0.25)));
+    window.get_by_label("Whole range").click();
+    window.run_steps(3);
+    let range = window.state().state().color.range;
+    assert_eq!(channel(&mut window).numbers.as_ref().map(|numbers| numbers.range(range)), Some(whole));
+    choose(&mut window, "Colours", "cividis");
+    assert_eq!(window.state().state().color.map, Some(ColorMap::Cividis));
+
+    // The query moves: distances follow.
+    let before = driven_values(&window);
+    window.state_mut().send(Command::NextQuery);
+    until(&mut window, "distances to the next query", |app| {
+        let Colored::Ready(channel) = &app.session().colored else { return false };
+        let row = app.session().answered.as_ref().map(|answered| answered.row() as usize);
+        row.is_some_and(|row| values(channel)[row] == 0.0) && values(channel) != before
+    });
+    let answered = window.state().session().answered.clone().expect("an answer");
+    let values = driven_values(&window);
+    for (row, squared) in answered.neighbors() {
+        assert!((values[row as usize] - squared.sqrt()).abs() < 1e-6);
+    }
+}
+
+#[test]
+fn the_scrubber_shows_bounds_as_they_were() {
+    let mut window = window(|state| {
+        plane(state);
+        state.draft.queries = QueryKind::All;
+        state.color = ColorView { by: ColorBy::Moment, moment: 60, ..ColorView::default() };
+    });
+    press(&mut window, "Run");
+    until_answered(&mut window);
+    let agree = |window: &Window, moment: u32| {
+        let record = window.state().session().record.clone().expect("a run");
+        let Colored::Ready(channel) = &window.state().session().colored else { panic!("no colours") };
+        let values = values(channel);
+        for (query, &row) in record.query_rows.iter().enumerate() {
+            let (seen, bounds) = record.convergence.of(query);
+            let bound = seen.iter().zip(bounds).take_while(|(seen, _)| **seen <= moment).last().map_or(f32::NAN, |(_, bound)| bound.sqrt());
+            let shown = values[row as usize];
+            assert!(shown == bound || (shown.is_nan() && !bound.is_finite()), "query {query}: {shown} for {bound}");
+        }
+    };
+    channel(&mut window);
+    agree(&window, 60);
+    window.get_by_role_and_label(Role::Slider, "Points seen");
+    let view = window.state().state().color.clone();
+    window.state_mut().send(Action::Color(warpscope::app::ColorAction::Set(ColorView { moment: 500, ..view })));
+    until(&mut window, "the end", |app| matches!(&app.session().colored, Colored::Ready(channel) if channel.note.is_none()));
+    window.run_steps(5);
+    agree(&window, 500);
+    let shown = window.state().state().color.moment;
+    window.run_steps(10);
+    assert_eq!(window.state().state().color.moment, shown, "nothing moves unasked");
+    press(&mut window, "Play");
+    assert!(window.state().state().color.moment < 100, "from the end it begins again");
+    until(&mut window, "it plays", |app| app.state().color.moment > 3);
+    press(&mut window, "Pause");
+    assert!(window.state().session().playing.is_none());
+}
+
+#[test]
+fn an_engine_that_counts_nothing_says_so() {
+    let mut window = window(|state| {
+        plane(state);
+        state.draft.engine = EngineChoice::Named(EngineKind::KdTree);
+        state.color.by = ColorBy::Merges;
+    });
+    window.run_steps(2);
+    press(&mut window, "Run");
+    until_answered(&mut window);
+    window.get_by_label("kdtree counts nothing; run lockstep or cuda.");
+    choose(&mut window, "Colour by", "a column");
+    window.get_by_label("A generated cloud has no columns but its axes.");
+}
+
+#[test]
+fn a_file_that_is_gone_is_said_and_tried_again() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut window = window(plane);
+    let path = kinds(folder.path());
+    open(&mut window, &path, &["a", "b"]);
+    let aside = folder.path().join("aside.csv");
+    std::fs::rename(&path, &aside).expect("renamed");
+    window
+        .state_mut()
+        .send(Action::Color(warpscope::app::ColorAction::Set(ColorView { by: ColorBy::Column("kind".to_owned()), ..ColorView::default() })));
+    until(&mut window, "an error", |app| matches!(app.session().colored, Colored::Failed(_)));
+    std::fs::rename(&aside, &path).expect("renamed");
+    press(&mut window, "Try again");
+    assert_eq!(channel(&mut window).title, "kind");
+}
+
+#[test]
+fn principal_components_are_shown_and_said() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut window = window(plane);
+    open(&mut window, &kinds(folder.path()), &["a", "b", "c", "d", "e"]);
+    let axes = window.state().state().plane.axes;
+    choose(&mut window, "Shown", "principal components");
+    until(&mut window, "components", |app| app.session().projected.is_some());
+    window.run_steps(2);
+    assert_eq!(window.state().state().plane.axes, [0, 1]);
+    window.get_by_label("neighbours computed in all 5 dimensions");
+    window.get_by_label_contains("PC1 ");
+    let scene = window.state().session().scene().expect("a cloud");
+    let names: Vec<&str> = scene.data().axes().iter().map(|axis| axis.name.as_str()).collect();
+    assert_eq!(names, ["PC1", "PC2", "PC3"]);
+
+    // a and b run along one line, which is the first component: its coordinate is monotonous in the row.
+    let along: Vec<f32> = (0..scene.data().len()).map(|row| scene.data().point(row)[0]).collect();
+    let rises = along.windows(2).filter(|pair| pair[1] > pair[0]).count();
+    assert!(!(17..=60).contains(&rises), "{rises} of 77 steps go up");
+
+    // A click where a row is drawn picks it, and its neighbours are those of all dimensions.
+    let canvas = window.get_by_role_and_label(Role::Canvas, "Plane of points").rect();
+    window.state_mut().send(Action::PickRow(40));
+    until(&mut window, "an answer", |app| app.session().answered.is_some() && !app.is_busy());
+    window.run_steps(3);
+    let place = warpscope::app::plane_position(window.state(), canvas).expect("a query in sight");
+    window.state_mut().send(Action::PickRow(3));
+    until(&mut window, "another answer", |app| app.session().answered.as_ref().is_some_and(|answered| answered.row() == 3) && !app.is_busy());
+    window.hover_at(place);
+    window.run_steps(2);
+    for pressed in [true, false] {
+        window.event(egui::Event::PointerButton { pos: place, button: egui::PointerButton::Primary, pressed, modifiers: egui::Modifiers::NONE });
+        window.run_steps(2);
+    }
+    until(&mut window, "the clicked point", |app| app.session().answered.as_ref().is_some_and(|answered| answered.row() == 40));
+    let answered = window.state().session().answered.clone().expect("an answer");
+    let cloud = &answered.record.cloud;
+    let far = |row: usize| cloud.point(row).iter().zip(cloud.point(40)).map(|(p, q)| (p - q).powi(2)).sum::<f32>();
+    let mut all: Vec<f32> = (0..cloud.len()).map(far).collect();
+    all.sort_by(f32::total_cmp);
+    let found: Vec<f32> = answered.neighbors().map(|(_, squared)| squared).collect();
+    assert!(found.iter().zip(&all).all(|(found, expected)| (found - expected).abs() <= 1e-5 * expected.max(1.0)));
+
+    choose(&mut window, "Shown", "random directions");
+    until(&mut window, "random directions", |app| app.session().scene().is_some_and(|scene| scene.data().axes()[0].name == "R1"));
+    choose(&mut window, "Shown", "axes");
+    until(&mut window, "the axes", |app| app.session().projected.is_none());
+    assert_eq!(window.state().state().plane.axes, axes, "as they were before");
+}
+
+/// A run over three clusters, always the same.
+fn record() -> Arc<RunRecord> {
+    let mut window = window(|state| {
+        state.draft.generator = "gaussian-mixture:n=3000,d=2,clusters=5".to_owned();
+        state.draft.queries = QueryKind::Count;
+        state.draft.query_count = "2000".to_owned();
+        state.draft.engine = EngineChoice::Named(EngineKind::Lockstep);
+        state.draft.repeats = "1".to_owned();
+    });
+    press(&mut window, "Run");
+    until_answered(&mut window);
+    window.state().session().record.clone().expect("a run")
+}
+
+#[test]
+fn coloured_planes_look_as_they_did() {
+    if let Err(error) = check_adapter() {
+        panic!("{error:#}");
+    }
+    let record = record();
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = kinds(folder.path());
+    let choices: [(&str, ColorBy, u32); 3] =
+        [("merges", ColorBy::Merges, 0), ("categories", ColorBy::Column("kind".to_owned()), 0), ("moment", ColorBy::Moment, 100)];
+    let mut failures = Vec::new();
+    for (name, by, moment) in choices {
+        for (look, theme) in [(Look::Light, "light"), (Look::Dark, "dark")] {
+            let view = ColorView { by: by.clone(), moment, ..ColorView::default() };
+            let mut window: Window = Harness::builder().with_size([560.0, 420.0]).wgpu().build_eframe(move |cc| {
+                let tree = single_layout(PaneKind::Plane);
+                let mut state = State { look, tree, color: view, show_problem: false, show_selection: false, ..State::default() };
+                state.plane.point_size = 4.0;
+                App::with_state(cc, state).expect("a thread for the worker")
+            });
+            if name == "categories" {
+                open(&mut window, &path, &["a", "c"]);
+            } else {
+                window.state_mut().show_record(Arc::clone(&record));
+                until_answered(&mut window);
+            }
+            channel(&mut window);
+            window.run_steps(4);
+            until(&mut window, "all points", App::is_drawn);
+            // What can run is different on each machine, and said in the status line.
+            window.mask(egui::Rect::from_min_max(egui::pos2(0.0, 390.0), egui::pos2(560.0, 420.0)));
+            let options = egui_kittest::SnapshotOptions::new().max_failed_pixels(30);
+            if let Err(error) = window.try_snapshot_options(format!("plane-{name}-{theme}"), &options) {
+                failures.push(error.to_string());
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}

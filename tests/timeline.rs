@@ -1,0 +1,145 @@
+//! The Timeline pane, driven by the names of its parts.
+
+#![cfg(feature = "gui")]
+
+#[path = "common/window.rs"]
+mod driven;
+
+use std::sync::Arc;
+
+use driven::{Window, press, small, until, until_answered, window};
+use egui::accesskit::Role;
+use egui_kittest::kittest::Queryable as _;
+use warpscope::app::state::{PaneKind, single_layout};
+use warpscope::knn::{Profile, WarpSpan};
+use warpscope::run::{Phase, RunRecord, Sample, Timeline};
+
+/// A run of the twin, with a profile as a device of two multiprocessors and three warps each would have it, two queries a
+/// warp.
+fn profiled(window: &Window) -> Arc<RunRecord> {
+    let mut record = RunRecord::clone(window.state().session().record.as_ref().expect("a run"));
+    let began_ms = record.samples.iter().map(|sample| sample.start_ms + sample.duration_ms).fold(0.0, f64::max);
+    let mut free = [[1_000u64; 3]; 2];
+    let mut profile = Profile::default();
+    for query in 0..record.query_rows.len() {
+        if query % 2 == 1 {
+            profile.spans.push(WarpSpan { stop_ns: profile.spans[query - 1].stop_ns + 500, ..profile.spans[query - 1] });
+        } else {
+            let (sm, warp) = ((query / 2) % 2, (query / 4) % 3);
+            let start_ns = free[sm][warp];
+            let stop_ns = start_ns + 20_000 + 700 * u64::from(record.counters[query].candidates);
+            free[sm][warp] = stop_ns + 1_000;
+            profile.spans.push(WarpSpan { start_ns, stop_ns, sm: sm as u32, warp: warp as u32 });
+        }
+        profile.cycles.push([3_000, 14_000, 800, 5_000, 2_000, 300]);
+    }
+    let last = profile.spans.iter().map(|span| span.stop_ns).max().expect("queries");
+    record.samples.push(Sample { phase: Phase::Profiled, repeat: 0, chunk: 0, start_ms: began_ms, duration_ms: last as f64 / 1e6 });
+    record.profile = Some(profile);
+    record.spec.profile = true;
+    Arc::new(record)
+}
+
+/// The pane alone, with such a run.
+fn shown() -> Window {
+    let mut window = window(|state| {
+        small(state);
+        state.tree = single_layout(PaneKind::Timeline);
+    });
+    press(&mut window, "Run");
+    until_answered(&mut window);
+    let record = profiled(&window);
+    window.state_mut().show_record(record);
+    until(&mut window, "the timeline", |app| {
+        app.session().derived.as_ref().is_some_and(|derived| !derived.timeline.multiprocessors.is_empty()) && app.session().answered.is_some()
+    });
+    window
+}
+
+fn length(window: &Window) -> f64 {
+    let session = window.state().session();
+    let [from, to] = session.timeline.shown(&session.derived.as_ref().expect("made").timeline);
+    to - from
+}
+
+fn key(window: &mut Window, key: egui::Key) {
+    window.key_press(key);
+    window.run_steps(3);
+}
+
+#[test]
+fn keys_zoom_move_and_show_the_whole_run() {
+    let mut window = shown();
+    let whole = length(&window);
+    window.get_by_label_contains("The whole run");
+    key(&mut window, egui::Key::W);
+    assert!((length(&window) / whole - 0.5).abs() < 1e-6);
+    let from = |window: &Window| window.state().session().timeline.window.expect("a part")[0];
+    let before = from(&window);
+    key(&mut window, egui::Key::D);
+    assert!((from(&window) - before - whole / 8.0).abs() < 1e-6 * whole, "a quarter of what is shown");
+    key(&mut window, egui::Key::A);
+    assert!((from(&window) - before).abs() < 1e-6 * whole);
+    key(&mut window, egui::Key::S);
+    assert_eq!(window.state().session().timeline.window, None, "back to all of it");
+    press(&mut window, "Closer in time");
+    press(&mut window, "Whole run");
+    assert_eq!(window.state().session().timeline.window, None);
+}
+
+#[test]
+fn a_multiprocessor_opens_and_a_warp_selects_its_queries() {
+    let mut window = shown();
+    press(&mut window, "Show the warps of SM 1");
+    window.get_by_role_and_label(Role::Button, "Hide the warps of SM 1");
+    assert!(window.state().session().timeline.open.contains(&1));
+
+    // F shows the picked query's warp over the width of the pane: its middle is in the middle.
+    let canvas = window.get_by_role_and_label(Role::Canvas, "Tracks of the run").rect();
+    window.hover_at(canvas.center());
+    window.run_steps(2);
+    key(&mut window, egui::Key::F);
+    let session = window.state().session();
+    let timeline: &Timeline = &session.derived.as_ref().expect("made").timeline;
+    let query = session.answered.as_ref().expect("picked").query as u32;
+    let (at, track, place) = timeline.place_of(query).expect("it has a warp");
+    let warp = &timeline.multiprocessors[at].tracks[track][place];
+    let [from, to] = session.timeline.window.expect("a part");
+    assert!(from < warp.start_us && warp.stop_us < to && (to - from) < 1.3 * (warp.stop_us - warp.start_us));
+    assert!(session.timeline.open.contains(&timeline.multiprocessors[at].sm));
+    assert!(warp.queries.len() == 2 && warp.queries.contains(&query));
+    let queries: Vec<u32> = warp.queries.clone().collect();
+
+    // Rows: phases, the heading, SM 0 with three tracks, SM 1: the warp is on the track of its place.
+    let above: f32 = timeline.phases.len() as f32 * 22.0 + 26.0 + at as f32 * (22.0 + 3.0 * 16.0) + 22.0 + track as f32 * 16.0;
+    let canvas = window.get_by_role_and_label(Role::Canvas, "Tracks of the run").rect();
+    let middle = egui::pos2(canvas.center().x, canvas.top() + above + 8.0);
+    window.hover_at(middle);
+    window.run_steps(2);
+    window.get_by_label_contains("warp slot");
+    for pressed in [true, false] {
+        window.event(egui::Event::PointerButton { pos: middle, button: egui::PointerButton::Primary, pressed, modifiers: egui::Modifiers::NONE });
+        window.step();
+    }
+    until(&mut window, "the selection", |app| !app.session().selection.is_empty());
+    assert_eq!(window.state().session().selection.queries()[..], queries[..]);
+}
+
+#[test]
+fn without_a_profile_it_says_how_to_have_one() {
+    let mut window = window(|state| {
+        small(state);
+        state.tree = single_layout(PaneKind::Timeline);
+    });
+    window.run_steps(2);
+    window.get_by_label("No timeline yet");
+    press(&mut window, "Run");
+    until_answered(&mut window);
+    window.get_by_label_contains("tick “Profile warps”");
+    window.get_by_role_and_label(Role::CheckBox, "Profile warps").click();
+    window.run_steps(3);
+    press(&mut window, "Run");
+    until(&mut window, "the run", |app| !app.is_busy() && app.session().record.as_ref().is_some_and(|record| record.spec.profile));
+    until_answered(&mut window);
+    window.get_by_label_contains("lockstep has no profile of warps to give");
+}

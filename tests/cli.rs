@@ -668,3 +668,33 @@ fn a_full_disk_is_an_error() {
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(String::from_utf8_lossy(&output.stderr), "error: cannot write: No space left on device (os error 28): stdout\n");
 }
+
+#[test]
+fn a_benchmark_in_hdf5_is_searched_and_its_answers_checked() {
+    let place = Place::new();
+    let packed = include_bytes!("../src/cloud/formats/tests/hdf5/latest.hdf5.gz");
+    let mut content = Vec::new();
+    flate2::read::GzDecoder::new(&packed[..]).read_to_end(&mut content).unwrap();
+    fs::write(place.path("b.hdf5"), content).unwrap();
+
+    let info = place.ok("info b.hdf5").stdout;
+    assert!(info.contains("data set `train`: 6 × 2 f32") && info.contains("deep/packed") && info.contains("not read"), "{info}");
+    let search = "verify --input b.hdf5 --queries b.hdf5:test --k 3 --engine lockstep --reference b.hdf5";
+    let done = place.ok(search).stdout;
+    assert!(done.contains("reference answers agree with the oracle: 2 queries, 0 other indices at a tie: b.hdf5:neighbors"), "{done}");
+    assert_eq!(json(&place.ok(&format!("{search} --json")).stdout)["reference"]["queries"], 2);
+    let metric = place.fails(1, &format!("{search} --metric angular --drop-nonfinite"));
+    assert!(metric.starts_with("--reference: its answers are by the distance `euclidean`, and the search is by angular"), "{metric}");
+    let wide = place.fails(1, &search.replace("--k 3", "--k 4"));
+    assert!(wide.starts_with("the answers are 3 neighbours to a query, and k is 4"), "{wide}");
+    place.write("wrong.csv", "0,1,2\n5,4,0\n");
+    let wrong = place.call(&search.replace("--reference b.hdf5", "--reference wrong.csv"));
+    assert_eq!(wrong.code, 1);
+    assert!(wrong.stderr.contains("wrong reference answers: query 1, rank 2: row 0 is named, at squared distance"), "{}", wrong.stderr);
+
+    place.ok("run --input b.hdf5 --queries b.hdf5:test --k 3 --engine lockstep --repeats 1 --neighbors found.parquet");
+    let found = place.ok("info found.parquet --json").stdout;
+    assert_eq!((&json(&found)["rows"], &json(&found)["columns"][2]["name"]), (&6.into(), &"index".into()));
+    let over = place.fails(1, "run --input found.parquet --repeats 1 --engine lockstep --neighbors found.parquet");
+    assert!(over.contains("would be lost"), "{over}");
+}

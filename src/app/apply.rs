@@ -11,6 +11,7 @@ use super::export::{self, ExportDialog, ExportKind, PaneData};
 use super::handles::{Message, PendingPicture, Running, Then};
 use super::lesson::{LessonFile, RangeDraft};
 use super::loader::{LoadJob, Loading};
+use super::picking::Tool;
 use super::selection::{Choice, How, SelectAction};
 use super::session::{Answered, Picked};
 use super::state::{self, PaneKind, PlaneWindow};
@@ -37,6 +38,7 @@ impl App {
             Action::SetTimeline(view) => self.session.timeline = view,
             Action::PickRow(row) => self.pick_row(row),
             Action::PickQuery(query) => self.pick_query(query),
+            Action::Pick(action) => self.pick_action(action),
             Action::SetProjection(view) => self.state.projection = view,
             Action::Color(action) => self.color_action(action),
             Action::Select(action) => self.select(action),
@@ -76,10 +78,18 @@ impl App {
                 (self.state.space.target, self.state.space.distance) = (view.target, view.distance);
             }
             Command::FocusQuery => self.focus_query(),
+            Command::Undo => self.undo(),
+            Command::Redo => self.redo(),
+            Command::MoveTool => self.session.tool = Tool::Move,
+            Command::RectangleTool => self.session.tool = Tool::Rectangle,
+            Command::LassoTool => self.session.tool = Tool::Lasso,
             Command::SelectAll => self.select(SelectAction::Choose { what: Choice::All, how: How::Replace, by: "everything".to_owned() }),
             Command::SelectNone => self.select(SelectAction::Clear),
             Command::InvertSelection => self.select(SelectAction::Choose { what: Choice::Rest, how: How::Replace, by: "inverted".to_owned() }),
             Command::GrowSelection => self.grow_selection(),
+            Command::ZoomToSelection => self.select(SelectAction::ZoomTo),
+            Command::UseAsQueries => self.select(SelectAction::UseAsQueries),
+            Command::ExportSelection => self.apply(Action::StartExport(ExportKind::Selection)),
             Command::NextLook => {
                 let at = Look::ALL.iter().position(|&look| look == self.look()).unwrap_or(0);
                 self.set_look(Look::ALL[(at + 1) % Look::ALL.len()]);
@@ -215,7 +225,7 @@ impl App {
     }
 
     /// A click on a point: it is picked, and typed where rows are typed.
-    fn pick_row(&mut self, row: u32) {
+    pub(super) fn pick_row(&mut self, row: u32) {
         let Some(cloud) = self.session.cloud.as_ref().filter(|cloud| (row as usize) < cloud.len()) else { return };
         if self.state.draft.queries == QueryKind::Rows {
             self.state.draft.query_rows = cloud.record(row as usize).to_string();
@@ -268,7 +278,7 @@ impl App {
     }
 
     /// Fills Plane and Space with the picked query and its neighbours.
-    fn focus_query(&mut self) {
+    pub(super) fn focus_query(&mut self) {
         let Some((cloud, row)) = self.session.picked_point() else { return };
         let Some(scene) = self.session.scene() else { return };
         let (data, cloud) = (scene.data(), scene.drawn(cloud));
@@ -345,6 +355,7 @@ impl App {
         let answered = Answered { record, query };
         self.handles.theory.wanted = (answered.record.convergence.queries() > query).then(|| answered.clone());
         self.session.answered = Some(answered);
+        self.focus_if_answered();
         self.start_theory();
     }
 
@@ -415,6 +426,7 @@ impl App {
         }
         let data = match dialog.kind {
             ExportKind::Data(pane) => Some(self.data_of(pane)),
+            ExportKind::Selection => Some(self.selected_data()),
             ExportKind::Trace => Some(self.session.record.clone().map(PaneData::Trace)),
             _ => None,
         };
@@ -435,6 +447,11 @@ impl App {
                 self.handles.picture = Some(PendingPicture { kind, path, requested: false });
             }
         }
+    }
+
+    fn selected_data(&self) -> Option<PaneData> {
+        let rows = self.session.selection.rows();
+        self.session.cloud.clone().filter(|_| !rows.is_empty()).map(|cloud| PaneData::Rows(cloud, Arc::clone(rows)))
     }
 
     fn data_of(&self, pane: PaneKind) -> Option<PaneData> {

@@ -2,6 +2,7 @@
 
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -31,6 +32,8 @@ pub enum QueryKind {
     Rows,
     /// A file of queries.
     File,
+    /// The rows that were selected in the views, where they are too many to be typed.
+    Selected,
 }
 
 /// The fields of the left panel.
@@ -47,6 +50,9 @@ pub struct Draft {
     pub queries: QueryKind,
     pub query_count: String,
     pub query_rows: String,
+    /// Record numbers, of the cloud that was shown when they were selected; not kept between starts.
+    #[serde(skip)]
+    pub selected_rows: Arc<[u64]>,
     pub query_path: String,
     pub k: String,
     pub metric: Metric,
@@ -71,6 +77,7 @@ impl Default for Draft {
             queries: QueryKind::Count,
             query_count: "1000".to_owned(),
             query_rows: String::new(),
+            selected_rows: Arc::default(),
             query_path: String::new(),
             k: "32".to_owned(),
             metric: Metric::L2,
@@ -146,7 +153,10 @@ impl Draft {
     pub fn to_spec(&self) -> Result<RunSpec, Vec<FieldError>> {
         let mut spec = self.read()?;
         if let QuerySpec::Rows(listed) = &mut spec.queries {
-            *listed = rows(&self.query_rows).unwrap_or_default().into_iter().flatten().collect();
+            *listed = match self.queries {
+                QueryKind::Selected => self.selected_rows.to_vec(),
+                _ => rows(&self.query_rows).unwrap_or_default().into_iter().flatten().collect(),
+            };
         }
         Ok(spec)
     }
@@ -207,6 +217,11 @@ impl Draft {
                 rows(&self.query_rows)?;
                 QuerySpec::Rows(Vec::new())
             }
+            QueryKind::Selected if self.selected_rows.is_empty() => {
+                let sentence = "Select points in Plane or Space, then press Use as queries.".to_owned();
+                return Err(FieldError { field: Field::QueryRows, sentence });
+            }
+            QueryKind::Selected => QuerySpec::Rows(Vec::new()),
             QueryKind::File => QuerySpec::File {
                 path: path(Field::QueryPath, &self.query_path, "Type the path of a file of queries, or press Browse…")?,
                 columns: ColumnChoice::Default,
@@ -270,6 +285,25 @@ fn rows(text: &str) -> Result<Vec<RangeInclusive<u64>>, FieldError> {
     Ok(rows)
 }
 
+/// Ascending rows as somebody would type them, ranges where there are any; `None` where that is too long to be read.
+pub fn typed_rows(rows: impl Iterator<Item = u64>) -> Option<String> {
+    const LONGEST: usize = 200;
+    let mut ranges: Vec<RangeInclusive<u64>> = Vec::new();
+    for row in rows {
+        if let Some(range) = ranges.last_mut().filter(|range| range.end() + 1 == row) {
+            *range = *range.start()..=row;
+        } else if ranges.len() < LONGEST {
+            ranges.push(row..=row);
+        } else {
+            return None;
+        }
+    }
+    let text = |range: &RangeInclusive<u64>| {
+        if range.start() == range.end() { range.start().to_string() } else { format!("{}-{}", range.start(), range.end()) }
+    };
+    Some(ranges.iter().map(text).collect::<Vec<_>>().join(",")).filter(|typed| typed.len() <= LONGEST)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -315,6 +349,17 @@ mod tests {
         assert!(rows("0-99999999999").is_err());
         assert!(rows("x").is_err());
         assert!(rows("").is_err());
+    }
+
+    #[test]
+    fn selected_rows_are_typed_while_they_are_few() {
+        assert_eq!(typed_rows([0, 5, 10, 11, 12].into_iter()).as_deref(), Some("0,5,10-12"));
+        assert_eq!(typed_rows(0..100_000).as_deref(), Some("0-99999"));
+        assert_eq!(typed_rows((0..100_000).map(|row| row * 2)), None);
+        let listed: Arc<[u64]> = (0..100_000).map(|row| row * 2).collect();
+        let draft = Draft { queries: QueryKind::Selected, selected_rows: Arc::clone(&listed), ..Draft::default() };
+        assert_eq!(draft.to_spec().map(|spec| spec.queries), Ok(QuerySpec::Rows(listed.to_vec())));
+        assert_eq!(errors(|draft| draft.queries = QueryKind::Selected)[0].field, Field::QueryRows);
     }
 
     #[test]

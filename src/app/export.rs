@@ -21,6 +21,8 @@ pub enum ExportKind {
     Picture(PaneKind),
     /// The run's time as Chrome Trace.
     Trace,
+    /// The selected rows as CSV.
+    Selection,
     /// The window as PNG.
     Window,
     /// Something of the lesson with this number.
@@ -34,6 +36,7 @@ impl ExportKind {
             Self::Data(pane) => format!("Export the data of {}", pane.title()),
             Self::Picture(pane) => format!("Save a picture of {}", pane.title()),
             Self::Trace => "Export the timeline as a trace".to_owned(),
+            Self::Selection => "Export the selected rows".to_owned(),
             Self::Window => "Save a picture of the window".to_owned(),
             Self::Lesson(file, number) => format!("Lesson {number}: {}", file.text().trim_end_matches('…')),
         }
@@ -45,6 +48,7 @@ impl ExportKind {
             Self::Data(pane) => format!("{}.csv", pane.file_stem()),
             Self::Picture(pane) => format!("{}.png", pane.file_stem()),
             Self::Trace => "trace.json".to_owned(),
+            Self::Selection => "selection.csv".to_owned(),
             Self::Window => "warpscope.png".to_owned(),
             Self::Lesson(file, number) => file.default_name(number),
         }
@@ -79,6 +83,8 @@ pub struct ExportDialog {
 pub enum PaneData {
     /// All points: record and coordinates.
     Points(Arc<PointCloud>),
+    /// Some rows: record and coordinates.
+    Rows(Arc<PointCloud>, Arc<[u32]>),
     /// The picked query's neighbours.
     Neighbors(Answered),
     /// Raw timings.
@@ -102,13 +108,14 @@ impl PaneData {
     /// The writer's.
     pub fn write(&self, to: &mut impl Write) -> io::Result<()> {
         match self {
-            Self::Points(cloud) => points(cloud, to),
-            Self::Neighbors(answered) => tables::neighbors_of_query(&answered.record, answered.query, to),
-            Self::Timings(record) => tables::timings(record, to),
-            Self::Timeline(record) => tables::timeline(record, to),
+            Self::Points(cloud) => points(cloud, 0..cloud.len(), to),
+            Self::Rows(cloud, rows) => points(cloud, rows.iter().map(|&row| row as usize), to),
+            Self::Neighbors(answered) => tables::neighbors_of_query(&answered.record, answered.query).csv(to),
+            Self::Timings(record) => tables::timings(record).csv(to),
+            Self::Timeline(record) => tables::timeline(record).csv(to),
             Self::Trace(record) => crate::export::trace(record, to),
-            Self::Merges(record) => tables::merges(record, to),
-            Self::Convergence(record) => tables::convergence(record, to),
+            Self::Merges(record) => tables::merges(record).csv(to),
+            Self::Convergence(record) => tables::convergence(record).csv(to),
             Self::Log(entries) => log(entries, to),
         }
     }
@@ -124,10 +131,10 @@ impl PaneData {
 }
 
 /// Row numbers and coordinates, as the file has them.
-fn points(cloud: &PointCloud, to: &mut impl Write) -> io::Result<()> {
+fn points(cloud: &PointCloud, rows: impl Iterator<Item = usize>, to: &mut impl Write) -> io::Result<()> {
     let mut table = csv::Writer::from_writer(to);
     table.write_record(["row"].into_iter().chain(cloud.axes().iter().map(|axis| axis.name.as_str())))?;
-    for row in 0..cloud.len() {
+    for row in rows {
         table.write_field(cloud.record(row).to_string())?;
         for axis in 0..cloud.dims() {
             table.write_field(cloud.coordinate(row, axis).to_string())?;
@@ -206,6 +213,7 @@ mod tests {
         let record = record();
         let lines = |data| text(data).lines().count();
         assert_eq!(lines(PaneData::Points(Arc::clone(&record.cloud))), record.cloud.len() + 1);
+        assert_eq!(lines(PaneData::Rows(Arc::clone(&record.cloud), vec![3, 8].into())), 3);
         assert_eq!(lines(PaneData::Timings(Arc::clone(&record))), record.samples.len() + 1);
         assert_eq!(lines(PaneData::Merges(Arc::clone(&record))), record.counters.len() + 1);
         assert_eq!(lines(PaneData::Convergence(Arc::clone(&record))), record.convergence.points_seen.len() + 1);

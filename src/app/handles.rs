@@ -14,6 +14,7 @@ use super::export::ExportKind;
 use super::gpu::Gpu;
 use super::lesson::{Exporting, Picture, Recording};
 use super::loader::Loading;
+use super::picking::{Lookup, Picking};
 use super::projection::Projecting;
 use super::selection::Selecting;
 use super::session::{Activity, Answered, EngineStatus, FileColumns, Picked};
@@ -105,6 +106,14 @@ pub struct Handles {
     pub loading: Option<(Loading, Then)>,
     /// A change of the selection that is being worked out.
     pub selecting: Option<Selecting>,
+    /// A search for what a click means.
+    pub picking: Option<Picking>,
+    /// A search for what the pointer rests on.
+    pub hovering: Option<Picking>,
+    /// Other columns of points that the pointer rests on.
+    pub lookup: Lookup,
+    /// Whether the picked point is shown large once it is answered.
+    pub focus_when_answered: bool,
     /// A lesson that is being recorded.
     pub recording: Option<Recording>,
     /// A file of the lesson that is being written.
@@ -165,6 +174,10 @@ impl Handles {
             running: None,
             loading: None,
             selecting: None,
+            picking: None,
+            hovering: None,
+            lookup: Lookup::default(),
+            focus_when_answered: false,
             recording: None,
             exporting: None,
             picture_of_lesson: Picture::default(),
@@ -205,6 +218,8 @@ impl Handles {
     /// Lets go of what belongs to the cloud that was shown.
     pub fn forget(&mut self) {
         self.waiting_pick = None;
+        (self.picking, self.hovering, self.focus_when_answered) = (None, None, false);
+        self.lookup = Lookup::default();
         self.theory.wanted = None;
         self.projecting.forget();
         if let Some(gpu) = &mut self.gpu {

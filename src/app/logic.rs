@@ -22,7 +22,9 @@ impl App {
             self.event(event);
         }
         self.poll_loading();
+        self.poll_picking();
         self.poll_selecting();
+        self.handles.lookup.poll();
         while let Some(message) = self.handles.try_recv() {
             self.message(message);
         }
@@ -250,7 +252,7 @@ impl App {
                 let pixel = |points: f32| points.round().max(0.0) as usize;
                 Some([pixel(rect.min.x), pixel(rect.min.y), pixel(rect.width()), pixel(rect.height())])
             }
-            ExportKind::Window | ExportKind::Data(_) | ExportKind::Trace | ExportKind::Lesson(..) => None,
+            ExportKind::Window | ExportKind::Selection | ExportKind::Data(_) | ExportKind::Trace | ExportKind::Lesson(..) => None,
         };
         self.handles.save(move || export::write_png(&pending.path, &picture, crop));
     }

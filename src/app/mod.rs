@@ -7,6 +7,8 @@
 //! | `selection` | rows and queries that every pane highlights |
 //! | `projection` | principal components and random directions |
 //! | `scene` | what is drawn for a cloud: itself, or its projection |
+//! | `history` | undo and redo |
+//! | `picking` | what is under the pointer, in a rectangle, in a lasso |
 //! | `color` | numbers of points as colours |
 //! | `handles` | threads and GPU objects |
 //! | `logic` | takes in what threads say; draws nothing |
@@ -27,6 +29,7 @@ mod format;
 mod gpu;
 mod handles;
 mod headless;
+mod history;
 pub mod lesson;
 mod loader;
 mod log;
@@ -34,9 +37,10 @@ mod logic;
 mod panels;
 mod panes;
 pub mod parts;
+mod picking;
 mod projection;
 mod scene;
-mod selection;
+pub mod selection;
 pub mod session;
 pub mod state;
 mod task;
@@ -126,6 +130,7 @@ pub struct App {
     session: Session,
     handles: Handles,
     actions: Actions,
+    history: history::History,
     /// Where each visible pane is, for pictures of it.
     pane_rects: HashMap<PaneKind, egui::Rect>,
 }
@@ -168,7 +173,7 @@ impl App {
         }
         let engines = EngineKind::ALL.map(|kind| EngineStatus { kind, device: None }).to_vec();
         let session = Session { engines, ..Session::default() };
-        Ok(Self { state, session, handles, actions: Actions::default(), pane_rects: HashMap::new() })
+        Ok(Self { state, session, handles, actions: Actions::default(), history: history::History::default(), pane_rects: HashMap::new() })
     }
 
     /// What is kept.
@@ -222,6 +227,17 @@ pub fn plane_position(app: &App, rect: egui::Rect) -> Option<egui::Pos2> {
     Some(camera.screen(camera::place(scene.drawn(cloud), row, axes)))
 }
 
+/// Where a row of the cloud is on the screen when Plane or Space fills `rect`; `None` behind the eye, or without a cloud.
+pub fn screen_position(app: &App, pane: PaneKind, rect: egui::Rect, row: usize) -> Option<egui::Pos2> {
+    let scene = app.session.scene()?;
+    let (data, state) = (scene.data(), &app.state);
+    let eye = match pane {
+        PaneKind::Space => picking::Eye::Space(camera::SpaceCamera::new(rect, &state.space, data), state.space.axes),
+        _ => picking::Eye::Plane(camera::PlaneCamera::new(rect, state.plane.window, data, state.plane.axes), state.plane.axes),
+    };
+    eye.screen(data, row)
+}
+
 impl eframe::App for App {
     fn logic(&mut self, ctx: &egui::Context, _frame: &mut eframe::Frame) {
         let look = self.look();
@@ -256,6 +272,7 @@ impl eframe::App for App {
             // What an action changed is seen in the next frame.
             ui.ctx().request_repaint();
         }
+        self.watch_history();
     }
 
     fn save(&mut self, storage: &mut dyn eframe::Storage) {

@@ -9,6 +9,7 @@ use super::export::ExportDialog;
 use super::lesson::LessonSession;
 use super::log::Log;
 use super::parts::PartsDialog;
+use super::picking::Tool;
 use super::projection::Projected;
 use super::scene::Scene;
 use super::selection::{Facts, Hovered, Selection};
@@ -189,6 +190,10 @@ pub struct Session {
     pub selected: Arc<Facts>,
     /// What the pointer rests on.
     pub hovered: Option<Hovered>,
+    /// The query of the run that asks for it, or is it.
+    pub hovered_query: Option<usize>,
+    /// What a drag in Plane and Space does.
+    pub tool: Tool,
     /// The rank that is selected in the table.
     pub rank: Option<usize>,
     /// What the background does.
@@ -218,6 +223,11 @@ impl Session {
         width == 32 && self.engines.iter().any(|engine| engine.kind == EngineKind::Cuda && matches!(engine.device, Some(Ok(_))))
     }
 
+    /// Queries of the run per number of merges, ascending, once they are counted.
+    pub fn merges_histogram(&self) -> Option<&[(u32, u64)]> {
+        self.derived.as_ref().map(|derived| &derived.merges[..])
+    }
+
     /// The query of the record that asks for a row of the cloud.
     pub fn query_of_row(&self, row: u32) -> Option<usize> {
         let record = self.record.as_ref().filter(|record| record.query_cloud.is_none())?;
@@ -233,7 +243,12 @@ impl Session {
 
     /// Local coordinates of what is picked, and the cloud that has them.
     pub fn picked_point(&self) -> Option<(&PointCloud, usize)> {
-        match self.picked? {
+        self.point(self.picked?)
+    }
+
+    /// The cloud that has a point, and its row there.
+    pub fn point(&self, what: Picked) -> Option<(&PointCloud, usize)> {
+        match what {
             Picked::Row(row) => self.cloud.as_ref().filter(|cloud| (row as usize) < cloud.len()).map(|cloud| (&**cloud, row as usize)),
             Picked::Query(query) => {
                 let record = self.record.as_ref()?;

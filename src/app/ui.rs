@@ -9,7 +9,7 @@ use super::panels;
 use super::panes::{PaneContext, Panes};
 use super::state::{PaneKind, SCALES};
 use super::tokens::{Look, Palette};
-use super::widgets::menu_item_ui;
+use super::widgets::{keys_text, menu_item_ui};
 use crate::lesson::lessons::LESSONS;
 
 impl App {
@@ -64,7 +64,7 @@ impl App {
     }
 
     fn menu_ui(&mut self, ui: &mut Ui) {
-        let (state, session, actions) = (&self.state, &self.session, &mut self.actions);
+        let (state, session, history, actions) = (&self.state, &self.session, &self.history, &mut self.actions);
         egui::MenuBar::new().ui(ui, |ui| {
             ui.menu_button("File", |ui| {
                 for command in Command::FILE {
@@ -76,6 +76,9 @@ impl App {
                 }
             });
             ui.menu_button("Edit", |ui| {
+                step_ui(ui, Command::Undo, history.undo_name(), actions);
+                step_ui(ui, Command::Redo, history.redo_name(), actions);
+                ui.separator();
                 for command in Command::EDIT {
                     menu_item_ui(ui, command, actions);
                 }
@@ -133,6 +136,17 @@ impl App {
             }
             ui.menu_button("Help", |ui| menu_item_ui(ui, Command::Shortcuts, actions));
         });
+    }
+}
+
+/// Undo or redo in a menu, with what it is of.
+fn step_ui(ui: &mut Ui, command: Command, name: Option<&str>, actions: &mut super::commands::Actions) {
+    let text = name.map_or(command.text().to_owned(), |name| format!("{} {name}", command.text()));
+    let keys = command.shortcut().map(|shortcut| keys_text(ui.ctx(), &shortcut)).unwrap_or_default();
+    let button = egui::Button::new(text).shortcut_text(keys);
+    if ui.add_enabled(name.is_some(), button).on_hover_text(command.tooltip()).clicked() {
+        actions.send(command);
+        ui.close();
     }
 }
 

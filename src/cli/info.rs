@@ -74,15 +74,14 @@ struct CloudInfo {
 impl Report {
     fn of(path: &std::path::Path, columns: &ColumnChoice, progress: &dyn Progress) -> anyhow::Result<Self> {
         let parts = formats::parts(path, progress)?;
-        let sheet = match formats::open(path, progress) {
-            Ok(sheet) => sheet,
+        let file = match formats::describe(path, progress) {
+            Ok(file) => Described::Whole(file),
             Err(why @ FormatError::Parts { .. }) => {
                 return Ok(Self { file: Described::Open { path: path.to_owned() }, parts, cloud: None, no_cloud: Some(why.reason()) });
             }
             Err(why) => return Err(why.into()),
         };
-        let file = Described::Whole(sheet.info());
-        let table = match sheet.into_table(columns) {
+        let table = match formats::read(path, columns, progress) {
             Ok(table) => table,
             // Nobody chose: the file simply has no coordinates.
             Err(why) if *columns == ColumnChoice::Default => return Ok(Self { file, parts, cloud: None, no_cloud: Some(why.to_string()) }),

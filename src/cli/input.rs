@@ -87,7 +87,8 @@ pub struct ProblemArgs {
     /// Whose neighbours are asked for [default: 1000, or all where there are fewer]
     ///
     /// The rows of a FILE; COUNT rows of the cloud, drawn with the seed; all of its rows; or those of a list:
-    /// rows:0,5,10-20 (ends included) or rows:@FILE (one number a line). A file named like a number is ./1000.
+    /// rows:0,5,10-20 (ends included) or rows:@FILE (one number a line). A file named like a number is ./1000; the queries
+    /// of a benchmark in HDF5 are FILE.hdf5:test.
     #[arg(long, value_name = "FILE|COUNT|all|rows:LIST", help_heading = "Search")]
     queries: Option<QueryChoice>,
     /// Neighbours per query

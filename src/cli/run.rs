@@ -28,7 +28,7 @@ pub struct RunArgs {
     /// Also runs the profiled build: cycles per phase, and when each warp ran
     #[arg(long, help_heading = "Measurement")]
     profile: bool,
-    /// Writes the neighbours: .csv, .ivecs (with .fvecs), .ibin (with .fbin) or .npz
+    /// Writes the neighbours: .csv, .parquet, .ivecs (with .fvecs), .ibin (with .fbin) or .npz
     #[arg(long, value_name = "FILE", value_parser = neighbors_path, help_heading = "Results")]
     neighbors: Option<PathBuf>,
     /// Writes run.json, timings.csv, merges.csv, convergence.csv and trace.json into a folder

@@ -10,6 +10,7 @@ mod folder;
 pub mod lesson;
 mod neighbors;
 mod npz;
+pub mod table;
 pub mod tables;
 mod trace;
 
@@ -35,13 +36,19 @@ pub enum ExportError {
         path: PathBuf,
     },
     /// The name does not say which format is meant.
-    #[error("neighbours are written as .csv, .ivecs, .ibin or .npz: the name must end in one of these: {}", path.display())]
+    #[error("neighbours are written as .csv, .parquet, .ivecs, .ibin or .npz: the name must end in one of these: {}", path.display())]
     Extension {
         /// The file.
         path: PathBuf,
     },
+    /// The name does not say in which format a table is meant.
+    #[error("tables are written as .csv, .tsv, .parquet or .npz: the name must end in one of these: {}", path.display())]
+    TableExtension {
+        /// The file.
+        path: PathBuf,
+    },
     /// The format's numbers are too small.
-    #[error("{what} does not fit the 32-bit numbers of .{extension}; use .csv or .npz: {}", path.display())]
+    #[error("{what} does not fit the 32-bit numbers of .{extension}; use .csv, .parquet or .npz: {}", path.display())]
     Width {
         /// Which number.
         what: String,

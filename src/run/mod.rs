@@ -1,6 +1,7 @@
 //! Runs: a [`RunSpec`] executed into a [`RunRecord`], in place ([`execute`], [`Engines`]) or on the worker thread
 //! ([`Worker`]).
 
+pub mod answers;
 mod chunks;
 pub mod compare;
 mod engines;

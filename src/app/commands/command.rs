@@ -20,10 +20,18 @@ pub enum Command {
     LessonOfQuery,
     FitView,
     FocusQuery,
+    Undo,
+    Redo,
+    MoveTool,
+    RectangleTool,
+    LassoTool,
     SelectAll,
     SelectNone,
     InvertSelection,
     GrowSelection,
+    ZoomToSelection,
+    UseAsQueries,
+    ExportSelection,
     ToggleProblem,
     ToggleSelection,
     ScaleUp,
@@ -116,8 +124,19 @@ impl Command {
     pub const FILE: [Self; 3] = [Self::Open, Self::SaveWindow, Self::Quit];
     /// Of the Query menu.
     pub const QUERY: [Self; 5] = [Self::Run, Self::Cancel, Self::NextQuery, Self::PreviousQuery, Self::LessonOfQuery];
-    /// Of the Edit menu.
-    pub const EDIT: [Self; 4] = [Self::SelectAll, Self::SelectNone, Self::InvertSelection, Self::GrowSelection];
+    /// Of the Edit menu, after Undo and Redo.
+    pub const EDIT: [Self; 10] = [
+        Self::MoveTool,
+        Self::RectangleTool,
+        Self::LassoTool,
+        Self::SelectAll,
+        Self::SelectNone,
+        Self::InvertSelection,
+        Self::GrowSelection,
+        Self::ZoomToSelection,
+        Self::UseAsQueries,
+        Self::ExportSelection,
+    ];
     /// Of the View menu, before the panes, looks and scales.
     pub const VIEW: [Self; 5] = [Self::FitView, Self::FocusQuery, Self::ToggleProblem, Self::ToggleSelection, Self::ResetLayout];
     /// Of the View menu.
@@ -178,6 +197,20 @@ impl Command {
             Self::FocusQuery => {
                 entry(Explorer, Some((PLAIN, Key::Z)), "Zoom to the query", "Show the picked query and its neighbours large in Plane and Space.")
             }
+            Self::Undo => entry(Explorer, Some((COMMAND, Key::Z)), "Undo", "Take back the last selection, picking, or movement of a view."),
+            Self::Redo => entry(Explorer, Some((COMMAND_SHIFT, Key::Z)), "Redo", "Do again what was undone; Ctrl+Y does it too."),
+            Self::MoveTool => {
+                entry(Explorer, Some((PLAIN, Key::V)), "Move tool", "A drag moves the view; with Shift, it selects what is in a rectangle.")
+            }
+            Self::RectangleTool => entry(
+                Explorer,
+                Some((PLAIN, Key::R)),
+                "Rectangle tool",
+                "A drag selects what is in a rectangle, in Space also what is behind others.",
+            ),
+            Self::LassoTool => {
+                entry(Explorer, Some((PLAIN, Key::Y)), "Lasso tool", "A drag selects what it goes around, in Space also what is behind others.")
+            }
             Self::SelectAll => entry(Explorer, Some((COMMAND, Key::A)), "Select all", "All rows of the cloud, and all queries of the run."),
             Self::SelectNone => entry(Explorer, Some((COMMAND_SHIFT, Key::A)), "Select nothing", "The query stays."),
             Self::InvertSelection => {
@@ -189,6 +222,11 @@ impl Command {
                 "Grow to the neighbours",
                 "Add the neighbours of the selected queries; where nothing is selected, select those of the picked one.",
             ),
+            Self::ZoomToSelection => {
+                entry(Explorer, Some((SHIFT, Key::Z)), "Zoom to the selection", "Show the selected points large in Plane and Space.")
+            }
+            Self::UseAsQueries => entry(Explorer, None, "Use as queries", "Make the selected rows the queries on the left, for the next run."),
+            Self::ExportSelection => entry(Explorer, None, "Export selected rows…", "Write the selected rows, with all coordinates, to a CSV file."),
             Self::ToggleProblem => {
                 entry(Both, Some((COMMAND, Key::B)), "Show or hide the problem", "The panel on the left; in the lesson, that of the lessons.")
             }
@@ -287,7 +325,8 @@ impl Command {
 
     /// Whether somebody who types text means the text.
     pub fn is_typed(self) -> bool {
-        let of_text = matches!(self, Self::SelectAll);
+        // Fields have these of their own.
+        let of_text = matches!(self, Self::SelectAll | Self::Undo | Self::Redo);
         of_text || (self.entry().keys.is_some_and(|(modifiers, _)| !modifiers.command) && self != Self::Cancel)
     }
 

@@ -13,6 +13,7 @@ use super::draft::Draft;
 use super::export::{ExportDialog, ExportKind};
 use super::lesson::LessonAction;
 use super::parts::PartsAction;
+use super::picking::PickAction;
 use super::projection::ProjectionView;
 use super::selection::SelectAction;
 use super::state::{ConvergenceView, PlaneView, SpaceView};
@@ -44,6 +45,8 @@ pub enum Action {
     PickRow(u32),
     /// A query of the record is the query.
     PickQuery(usize),
+    /// What the pointer means in Plane or Space.
+    Pick(PickAction),
     /// Something of the selection.
     Select(SelectAction),
     /// A neighbour is selected in the table.
@@ -102,6 +105,12 @@ impl From<SelectAction> for Action {
     }
 }
 
+impl From<PickAction> for Action {
+    fn from(action: PickAction) -> Self {
+        Self::Pick(action)
+    }
+}
+
 /// Collects a frame's actions.
 #[derive(Debug, Default)]
 pub struct Actions(Vec<Action>);
@@ -141,6 +150,7 @@ fn also(command: Command, input: &mut egui::InputState) -> bool {
     match command {
         // Larger is ⌘= or ⌘+, and a keyboard may need Shift for either; ? always needs it.
         Command::ScaleUp => input.consume_key(Modifiers::COMMAND, Key::Plus),
+        Command::Redo => input.consume_key(Modifiers::COMMAND, Key::Y),
         Command::Shortcuts => input.consume_key(Modifiers::SHIFT, Key::Questionmark),
         // A presenter's remote control has these.
         Command::StepForward => input.consume_key(Modifiers::NONE, Key::PageDown),

@@ -382,6 +382,19 @@ fn plane_is_drawn_where_its_camera_says() {
     }
 }
 
+/// The least that wgpu promises of every adapter.
+#[test]
+fn a_full_buffer_is_bound_and_dispatched() {
+    let studio = studio(Method::Splat);
+    let stored = studio.store.values(&Rows::All(20_000_000), |_| 0.0);
+    let limits = wgpu::Limits::default();
+    assert_eq!(stored.segments().iter().map(|segment| segment.count).sum::<u32>(), 20_000_000);
+    for segment in stored.segments() {
+        assert!(segment.count.div_ceil(super::splat::GROUP) <= limits.max_compute_workgroups_per_dimension);
+        assert!(u64::from(segment.count) * 12 <= limits.max_storage_buffer_binding_size);
+    }
+}
+
 #[test]
 fn large_clouds_arrive_piece_by_piece() {
     let studio = studio(Method::Splat);

@@ -38,7 +38,7 @@ impl ExportKind {
         match self {
             Self::Picture(pane) => Some(Some(pane)),
             Self::Window => Some(None),
-            Self::Data(_) | Self::Selection | Self::Trace | Self::Lesson(..) => None,
+            Self::Data(_) | Self::Selection | Self::Trace | Self::Recording(_) | Self::Lesson(..) => None,
         }
     }
 

@@ -257,11 +257,6 @@ impl Handles {
         }
     }
 
-    /// What a callback needs to send a message later.
-    pub fn sender(&self) -> Sender<Message> {
-        self.sender.clone()
-    }
-
     /// The next message, if there is one.
     pub fn try_recv(&self) -> Option<Message> {
         self.receiver.try_recv().ok()

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::tables::Exact;
+use super::table::Exact;
 use crate::run::RunFile;
 use crate::run::compare::Comparison;
 

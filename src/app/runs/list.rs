@@ -52,7 +52,7 @@ impl KeptRun {
 }
 
 /// See the module.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct RunList {
     runs: Vec<KeptRun>,
     last: RunId,

@@ -65,6 +65,8 @@ pub struct Palette<C = Rgb> {
     pub theory: C,
     /// Upload or index, search, counted, profiled, download.
     pub phases: [C; 5],
+    /// The two runs of a comparison, A and B.
+    pub runs: [C; 2],
 }
 
 const fn rgb(hex: u32) -> Rgb {
@@ -109,6 +111,7 @@ pub const LIGHT: Palette = Palette {
     buffer: rgb(0xB3578A),
     theory: rgb(0x1B2026),
     phases: [SKY, BLUE, rgb(0xB3578A), GREEN, rgb(0xC98A00)],
+    runs: [BLUE, VERMILLION],
 };
 
 /// Light on dark.
@@ -139,6 +142,7 @@ pub const DARK: Palette = Palette {
     buffer: PURPLE,
     theory: rgb(0xE4E8ED),
     phases: [rgb(0x3E8FC4), SKY, PURPLE, rgb(0x1FC196), ORANGE],
+    runs: [SKY, ORANGE],
 };
 
 /// White on black.

@@ -44,6 +44,12 @@ pub fn time(milliseconds: f64) -> String {
     format!("{} {unit}", significant(value))
 }
 
+/// A difference of times, with its sign: `+1.20 ms`, `−340 µs`.
+pub fn difference(milliseconds: f64) -> String {
+    let sign = if milliseconds < 0.0 { "−" } else { "+" };
+    format!("{sign}{}", time(milliseconds.abs()))
+}
+
 /// Distances a second: `2.92 Tdist/s`.
 pub fn rate(distances_per_second: f64) -> String {
     let units = [("P", 1e15), ("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)];
@@ -106,6 +112,11 @@ mod tests {
         for (per_second, expected) in [(2.917e12, "2.92 Tdist/s"), (9.999e8, "1.00 Gdist/s"), (12.0, "12.0 dist/s"), (0.0, "0 dist/s")] {
             assert_eq!(rate(per_second), expected);
         }
+    }
+
+    #[test]
+    fn differences_have_their_sign() {
+        assert_eq!([difference(1.2), difference(-0.34), difference(0.0)], ["+1.20 ms", "−340 µs", "+0 µs"]);
     }
 
     #[test]

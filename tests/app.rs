@@ -409,7 +409,7 @@ fn a_picture_of_a_pane_has_its_size() {
     window.state_mut().send(Command::Run);
     until_answered(&mut window);
     press(&mut window, "Export Plane");
-    press(&mut window, "Picture as PNG…");
+    press(&mut window, "Picture as PNG or SVG…");
     fill(&mut window, "File", path.to_str().expect("a plain path"));
     press(&mut window, "Save");
     until(&mut window, "the picture", |app| app.session().log.last().is_some_and(|entry| entry.text.starts_with("written")));

@@ -12,12 +12,14 @@ const ARROWS: [(&str, &[&str]); 9] = [
     ("knn", &["cloud", "progress"]),
     ("engines", &["knn", "cloud", "progress"]),
     ("lesson", &["engines", "knn", "cloud", "palette", "progress", "text"]),
-    ("run", &["engines", "knn", "cloud", "progress"]),
+    ("run", &["engines", "knn", "cloud", "progress", "text"]),
     ("export", &["lesson", "run", "engines", "knn", "cloud", "palette", "progress", "text"]),
 ];
 
 /// Crates with one home, so that the rest builds and is tested without them.
-const HOMES: [(&[&str], &[&str]); 7] = [
+const HOMES: [(&[&str], &[&str]); 9] = [
+    (&["hdf5_reader"], &["cloud/formats/hdf5"]),
+    (&["arrow_array", "arrow_buffer", "arrow_ipc", "arrow_schema", "parquet"], &["cloud/formats/arrow", "cloud/formats/tests", "export/table"]),
     (&["cudarc"], &["engines/cuda"]),
     (&["nalgebra"], &["cloud/project"]),
     (&["e57"], &["cloud/formats"]),

@@ -588,6 +588,70 @@ fn a_job_that_fails_says_why_on_one_line_and_exits_with_1() {
 }
 
 #[test]
+fn a_recording_is_described_compared_and_needs_no_input() {
+    let place = Place::new();
+    place.write("points.csv", POINTS);
+    let run = "run --input points.csv --columns x,y --drop-nonfinite --queries all --k 3 --warmup 0 --repeats 4";
+    let done = place.ok(&format!("{run} --engine lockstep --profile --record one.warpscope --json"));
+    let record = json(&done.stdout);
+    place.ok(&format!("{run} --engine kdtree --record other.warpscope"));
+    fs::remove_file(place.path("points.csv")).unwrap();
+
+    let report = json(&place.ok("info one.warpscope --json").stdout);
+    assert_eq!(report["runs"][0]["run"], record, "run.json is in it as it was printed");
+    assert_eq!((&report["clouds"][0]["rows"], &report["clouds"][0]["dropped"], &report["runs"][0]["counted"]), (&5.into(), &1.into(), &true.into()));
+    let text = place.ok("info one.warpscope").stdout;
+    for part in ["Warpscope recording, of 1 run", "points.csv, 5 × 5, k = 3, lockstep", "counters", "5 points × 2 dimensions, 1 row left out"] {
+        assert!(text.contains(part), "{part} is not in\n{text}");
+    }
+
+    let compared = place.ok("compare one.warpscope other.warpscope").stdout;
+    assert!(compared.contains("search (lockstep against kdtree)") && compared.contains("engine: lockstep against kdtree"), "{compared}");
+    assert!(compared.contains("The same neighbours, to the bit (5 queries, 3 ranks each)."), "{compared}");
+    let compared = json(&place.ok("compare one.warpscope one.warpscope#1 --json").stdout);
+    assert_eq!((&compared["differences"], &compared["answers"]["other_rows"]), (&Value::Array(vec![]), &0.into()));
+    assert_eq!(compared["phases"][0]["delta_ms"], 0.0);
+    let search = compared["phases"].as_array().unwrap().iter().find(|phase| phase["phase"] == "search").unwrap();
+    assert_eq!(search["a"]["median"], record["summary"]["search_ms_median"]);
+}
+
+#[test]
+fn a_sweep_is_recorded_with_all_its_runs() {
+    let place = Place::new();
+    let sweep = "sweep --generate uniform --n 100,200 --d 2 --q 5 --k 4,300 --engine lockstep,kdtree --warmup 0 --repeats 3";
+    let done = place.ok(&format!("{sweep} --record all.warpscope --no-points"));
+    assert_eq!(done.stdout.lines().count(), 9);
+    let report = json(&place.ok("info all.warpscope --json").stdout);
+    assert_eq!((report["runs"].as_array().unwrap().len(), report["clouds"].as_array().unwrap().len()), (8, 2));
+    assert_eq!(report["runs"][7]["name"], "uniform, 5 × 200, k = 300, kdtree");
+    assert_eq!(json(&place.ok("info all.warpscope#8 --json").stdout)["runs"].as_array().unwrap().len(), 1);
+
+    let name = "all.warpscope#uniform, 5 × 100, k = 4, kdtree";
+    let output = place.command("compare all.warpscope#1").arg(name).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("lockstep against kdtree") && text.contains("The same neighbours"), "{text}");
+    let text = place.ok("compare all.warpscope#1 all.warpscope#5").stdout;
+    assert!(text.contains("Neighbours are not compared: they searched different clouds."), "{text}");
+    let refused = place.fails(1, "compare all.warpscope all.warpscope#1");
+    assert!(refused.starts_with("several runs: say which with all.warpscope#NUMBER: #1 uniform, 5 × 100, k = 4, lockstep; #2 "), "{refused}");
+    assert!(place.fails(1, "compare all.warpscope#9 all.warpscope#1").starts_with("no run `9`: there are #1 "));
+}
+
+#[test]
+fn what_cannot_be_recorded_or_opened_is_said_before_the_search() {
+    let place = Place::new();
+    place.write("no.warpscope", "x,y\n");
+    let generated = "run --generate uniform:n=50 --engine lockstep --queries all --repeats 1 --warmup 0";
+    assert!(place.fails(2, &format!("{generated} --record out.zip")).contains("a recording's name ends in .warpscope"));
+    assert!(place.fails(2, &format!("{generated} --no-points")).contains("--record"));
+    let folder = place.fails(1, &format!("{generated} --record no/out.warpscope"));
+    assert_eq!(folder, "cannot write: No such file or directory (os error 2): no/out.warpscope");
+    assert_eq!(place.fails(1, "info no.warpscope"), "not a recording: it is no zip archive: no.warpscope");
+    assert_eq!(place.fails(1, "info gone.warpscope"), "cannot read: No such file or directory (os error 2): gone.warpscope");
+    assert!(place.fails(1, "gui gone.warpscope#1 --png a.png").starts_with("cannot open: there is no such file"));
+}
+
+#[test]
 fn wrong_usage_is_one_line_and_exits_with_2() {
     let place = Place::new();
     let cases = [
@@ -667,4 +731,34 @@ fn a_full_disk_is_an_error() {
     let output = place.command("devices").stdout(full).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(String::from_utf8_lossy(&output.stderr), "error: cannot write: No space left on device (os error 28): stdout\n");
+}
+
+#[test]
+fn a_benchmark_in_hdf5_is_searched_and_its_answers_checked() {
+    let place = Place::new();
+    let packed = include_bytes!("../src/cloud/formats/tests/hdf5/latest.hdf5.gz");
+    let mut content = Vec::new();
+    flate2::read::GzDecoder::new(&packed[..]).read_to_end(&mut content).unwrap();
+    fs::write(place.path("b.hdf5"), content).unwrap();
+
+    let info = place.ok("info b.hdf5").stdout;
+    assert!(info.contains("data set `train`: 6 × 2 f32") && info.contains("deep/packed") && info.contains("not read"), "{info}");
+    let search = "verify --input b.hdf5 --queries b.hdf5:test --k 3 --engine lockstep --reference b.hdf5";
+    let done = place.ok(search).stdout;
+    assert!(done.contains("reference answers agree with the oracle: 2 queries, 0 other indices at a tie: b.hdf5:neighbors"), "{done}");
+    assert_eq!(json(&place.ok(&format!("{search} --json")).stdout)["reference"]["queries"], 2);
+    let metric = place.fails(1, &format!("{search} --metric angular --drop-nonfinite"));
+    assert!(metric.starts_with("--reference: its answers are by the distance `euclidean`, and the search is by angular"), "{metric}");
+    let wide = place.fails(1, &search.replace("--k 3", "--k 4"));
+    assert!(wide.starts_with("the answers are 3 neighbours to a query, and k is 4"), "{wide}");
+    place.write("wrong.csv", "0,1,2\n5,4,0\n");
+    let wrong = place.call(&search.replace("--reference b.hdf5", "--reference wrong.csv"));
+    assert_eq!(wrong.code, 1);
+    assert!(wrong.stderr.contains("wrong reference answers: query 1, rank 2: row 0 is named, at squared distance"), "{}", wrong.stderr);
+
+    place.ok("run --input b.hdf5 --queries b.hdf5:test --k 3 --engine lockstep --repeats 1 --neighbors found.parquet");
+    let found = place.ok("info found.parquet --json").stdout;
+    assert_eq!((&json(&found)["rows"], &json(&found)["columns"][2]["name"]), (&6.into(), &"index".into()));
+    let over = place.fails(1, "run --input found.parquet --repeats 1 --engine lockstep --neighbors found.parquet");
+    assert!(over.contains("would be lost"), "{over}");
 }

@@ -8,15 +8,19 @@ use super::camera;
 use super::commands::{Action, Command};
 use super::draft::{DataKind, Draft, QueryKind};
 use super::export::{self, ExportDialog, ExportKind, PaneData};
-use super::handles::{Message, PendingPicture, Running, Then};
+use super::finder::Finder;
+use super::handles::{Message, Running, Then};
 use super::lesson::{LessonFile, RangeDraft};
 use super::loader::{LoadJob, Loading};
+use super::picking::Tool;
+use super::portrait::{Medium, Portrait};
 use super::selection::{Choice, How, SelectAction};
 use super::session::{Answered, Picked};
 use super::state::{self, PaneKind, PlaneWindow};
 use super::timeline::TimeAxis;
 use super::tokens::Look;
 use crate::cloud::{PointCloud, Source};
+use crate::run::recording;
 use crate::run::{Job, QuerySpec, RunSpec};
 
 impl App {
@@ -29,6 +33,7 @@ impl App {
                 self.question_changed(&before);
             }
             Action::Load => match self.state.draft.source() {
+                Ok(Source::File { path, .. }) if recording::split_run(&path).is_some() => self.open_recording(&path),
                 Ok(source) => self.load(source, Then::Show),
                 Err(error) => self.session.log.error(error.sentence),
             },
@@ -41,12 +46,14 @@ impl App {
             Action::Live(action) => self.live_action(action),
             Action::PickRow(row) => self.pick_row(row),
             Action::PickQuery(query) => self.pick_query(query),
+            Action::Pick(action) => self.pick_action(action),
             Action::SetProjection(view) => self.state.projection = view,
             Action::Color(action) => self.color_action(action),
             Action::Select(action) => self.select(action),
             Action::SelectRank(rank) => self.session.rank = rank,
             Action::SetLook(look) => self.set_look(look),
             Action::Lesson(action) => self.lesson_action(action),
+            Action::Runs(action) => self.runs_action(action),
             Action::Parts(action) => self.parts_action(action),
             Action::SetScale(scale) => self.set_scale(scale),
             Action::StartExport(kind) => {
@@ -55,11 +62,14 @@ impl App {
                     (ExportKind::Lesson(file, _), Some(player)) if file.has_range() => Some(RangeDraft::new(player)),
                     _ => None,
                 };
-                self.session.export = Some(ExportDialog { kind, path, error: None, overwrite: false, range });
+                self.session.export = Some(ExportDialog { kind, path, error: None, overwrite: false, times: 1, range });
             }
             Action::SetExport(dialog) => self.session.export = dialog,
             Action::BrowseExport => self.browse_export(),
             Action::SaveExport => self.save_export(),
+            Action::SetFinder(finder) => self.session.finder = finder,
+            Action::ForgetRecent => self.state.recent.clear(),
+            Action::ShowHints(shown) => self.state.hints = shown,
             Action::CloseShortcuts => self.session.help = false,
         }
     }
@@ -80,10 +90,18 @@ impl App {
                 (self.state.space.target, self.state.space.distance) = (view.target, view.distance);
             }
             Command::FocusQuery => self.focus_query(),
+            Command::Undo => self.undo(),
+            Command::Redo => self.redo(),
+            Command::MoveTool => self.session.tool = Tool::Move,
+            Command::RectangleTool => self.session.tool = Tool::Rectangle,
+            Command::LassoTool => self.session.tool = Tool::Lasso,
             Command::SelectAll => self.select(SelectAction::Choose { what: Choice::All, how: How::Replace, by: "everything".to_owned() }),
             Command::SelectNone => self.select(SelectAction::Clear),
             Command::InvertSelection => self.select(SelectAction::Choose { what: Choice::Rest, how: How::Replace, by: "inverted".to_owned() }),
             Command::GrowSelection => self.grow_selection(),
+            Command::ZoomToSelection => self.select(SelectAction::ZoomTo),
+            Command::UseAsQueries => self.select(SelectAction::UseAsQueries),
+            Command::ExportSelection => self.apply(Action::StartExport(ExportKind::Selection)),
             Command::NextLook => {
                 let at = Look::ALL.iter().position(|&look| look == self.look()).unwrap_or(0);
                 self.set_look(Look::ALL[(at + 1) % Look::ALL.len()]);
@@ -105,13 +123,19 @@ impl App {
             Command::TimelineLater => self.pan_timeline(0.25),
             Command::ShowMerges => self.show(PaneKind::Merges),
             Command::ShowConvergence => self.show(PaneKind::Convergence),
+            Command::ShowRuns => self.show(PaneKind::Runs),
             Command::ShowLog => self.show(PaneKind::Log),
+            Command::PresenterScale => {
+                self.state.toggle_presenter();
+                self.set_scale(self.state.scale);
+            }
+            Command::Find => self.session.finder = self.session.finder.take().xor(Some(Finder::default())),
             Command::Shortcuts => self.session.help ^= true,
             command => self.lesson_command(command),
         }
     }
 
-    fn show(&mut self, pane: PaneKind) {
+    pub(super) fn show(&mut self, pane: PaneKind) {
         let found = self.state.tree.make_active(|_, tile| matches!(tile, egui_tiles::Tile::Pane(kind) if *kind == pane));
         if !found {
             // Its tile was closed, or the state is of an older version.
@@ -127,6 +151,9 @@ impl App {
 
     /// Loads a file with the columns that win by default, and shows it.
     pub(super) fn open(&mut self, path: &std::path::Path) {
+        if recording::split_run(path).is_some() {
+            return self.open_recording(path);
+        }
         let draft = &mut self.state.draft;
         draft.data = DataKind::File;
         draft.path = path.display().to_string();
@@ -213,13 +240,16 @@ impl App {
         if self.handles.running.is_some() {
             self.handles.worker.cancel();
         }
+        if let Some(opening) = &self.handles.opening {
+            opening.task.cancel();
+        }
         if let Some(exporting) = &self.handles.exporting {
             exporting.task.cancel();
         }
     }
 
     /// A click on a point: it is picked, and typed where rows are typed.
-    fn pick_row(&mut self, row: u32) {
+    pub(super) fn pick_row(&mut self, row: u32) {
         let Some(cloud) = self.session.cloud.as_ref().filter(|cloud| (row as usize) < cloud.len()) else { return };
         if self.state.draft.queries == QueryKind::Rows {
             self.state.draft.query_rows = cloud.record(row as usize).to_string();
@@ -235,7 +265,7 @@ impl App {
             Picked::Query(query) => return self.pick_query(query),
             Picked::Row(_) | Picked::Place => return,
         };
-        let spec = match self.question(&cloud, QuerySpec::Rows(vec![cloud.record(row as usize)])) {
+        let mut spec = match self.question(&cloud, QuerySpec::Rows(vec![cloud.record(row as usize)])) {
             Ok(spec) => spec,
             Err(sentence) => return self.session.log.error(sentence),
         };
@@ -243,6 +273,12 @@ impl App {
         if self.session.picked != Some(picked) {
             (self.session.picked, self.session.rank) = (Some(picked), None);
             self.forget_slow_answer();
+        }
+        // What a recording answers needs no engine here.
+        if self.shows_recording()
+            && let Some(record) = &self.session.record
+        {
+            spec.engine = record.spec.engine;
         }
         let known = self.session.record.as_ref().filter(|record| same_question(&record.spec, &spec)).cloned();
         match (known, self.session.query_of_row(row)) {
@@ -263,7 +299,7 @@ impl App {
     }
 
     /// Fills Plane and Space with the picked query and its neighbours.
-    fn focus_query(&mut self) {
+    pub(super) fn focus_query(&mut self) {
         let Some((cloud, row)) = self.session.picked_point() else { return };
         let Some(scene) = self.session.scene() else { return };
         let (data, cloud) = (scene.data(), scene.drawn(cloud));
@@ -340,6 +376,7 @@ impl App {
         let answered = Answered { record, query };
         self.handles.theory.wanted = (answered.record.convergence.queries() > query).then(|| answered.clone());
         self.session.answered = Some(answered);
+        self.focus_if_answered();
         self.start_theory();
     }
 
@@ -413,6 +450,7 @@ impl App {
         }
         let data = match dialog.kind {
             ExportKind::Data(pane) => Some(self.data_of(pane)),
+            ExportKind::Selection => Some(self.selected_data()),
             ExportKind::Trace => Some(self.session.record.clone().map(PaneData::Trace)),
             _ => None,
         };
@@ -424,15 +462,37 @@ impl App {
                     self.handles.save(move || data.save(&path));
                 }
             },
+            (ExportKind::Recording(which), None) => match self.save_recording(which, &path) {
+                Ok(()) => self.session.export = None,
+                Err(sentence) => refuse(self, &sentence),
+            },
             (ExportKind::Lesson(file, _), None) => match self.write_lesson(file, dialog.range.as_ref(), &path) {
                 Ok(()) => self.session.export = None,
                 Err(sentence) => refuse(self, &sentence),
             },
-            (kind, None) => {
-                self.session.export = None;
-                self.handles.picture = Some(PendingPicture { kind, path, requested: false });
-            }
+            (kind, None) => match self.save_portrait(kind.picture().flatten(), dialog.times, path) {
+                Ok(()) => self.session.export = None,
+                Err(sentence) => refuse(self, sentence),
+            },
         }
+    }
+
+    /// Has a pane or the whole window drawn once more, into a file.
+    fn save_portrait(&mut self, pane: Option<PaneKind>, times: u8, path: PathBuf) -> Result<(), &'static str> {
+        let Some(render_state) = self.handles.render_state.clone() else { return Err("There is no graphics adapter to draw it with.") };
+        if pane.is_some_and(|pane| !self.pane_rects.contains_key(&pane)) {
+            return Err("The pane is not in sight; show it first.");
+        }
+        let ctx = &self.handles.ctx;
+        let medium = if export::is_svg(&path) { Medium::Svg } else { Medium::Png(ctx.pixels_per_point() * f32::from(times)) };
+        let portrait = Portrait { state: self.state.clone(), session: self.session.clone(), size: ctx.content_rect().size(), pane };
+        self.handles.save(move || portrait.save(medium, &render_state, &path));
+        Ok(())
+    }
+
+    fn selected_data(&self) -> Option<PaneData> {
+        let rows = self.session.selection.rows();
+        self.session.cloud.clone().filter(|_| !rows.is_empty()).map(|cloud| PaneData::Rows(cloud, Arc::clone(rows)))
     }
 
     fn data_of(&self, pane: PaneKind) -> Option<PaneData> {
@@ -446,6 +506,7 @@ impl App {
             PaneKind::Timeline => record().map(PaneData::Timeline),
             PaneKind::Merges => counted().filter(|record| !record.counters.is_empty()).map(PaneData::Merges),
             PaneKind::Convergence => counted().filter(|record| record.convergence.queries() > 0).map(PaneData::Convergence),
+            PaneKind::Runs => self.runs_data(),
             PaneKind::Log => Some(PaneData::Log(self.session.log.entries().to_vec())),
         }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::engines::lockstep;
 use crate::knn::theory::expected_max_distance;
-use crate::knn::{Counters, Metric};
+use crate::knn::{Convergence, Counters, Metric};
 use crate::run::{QuerySpec, RunRecord, RunSpec, Timeline, pose};
 
 /// How many points of the convergence's band are worked out.
@@ -83,15 +83,20 @@ pub fn histogram<'a>(counters: impl IntoIterator<Item = &'a Counters>) -> Vec<(u
 
 /// The convergence of some queries.
 pub fn band(record: &RunRecord, queries: &[usize]) -> Vec<Band> {
+    band_of(&record.convergence, record.cloud.len() as u64, searched_k(&record.spec), queries)
+}
+
+/// As [`band`], of a run whose cloud may not be there: n points, and k neighbours that were searched for.
+pub fn band_of(convergence: &Convergence, n: u64, k: usize, queries: &[usize]) -> Vec<Band> {
     if queries.is_empty() {
         return Vec::new();
     }
-    let n = record.cloud.len() as f64;
-    let first = (searched_k(&record.spec) as f64).min(n).max(1.0);
+    let n = n as f64;
+    let first = (k as f64).min(n).max(1.0);
     let steps: Vec<f64> = (0..BAND_STEPS).map(|step| first * (n / first).powf(step as f64 / (BAND_STEPS - 1) as f64)).collect();
     let mut columns: Vec<Vec<f32>> = (0..BAND_STEPS).map(|_| Vec::with_capacity(queries.len())).collect();
     for &query in queries {
-        let (seen, distances) = record.convergence.of(query);
+        let (seen, distances) = convergence.of(query);
         let mut entry = 0;
         for (column, &points_seen) in columns.iter_mut().zip(&steps) {
             // A hair of slack: the last step is n up to rounding.

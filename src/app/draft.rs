@@ -2,6 +2,7 @@
 
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -31,6 +32,8 @@ pub enum QueryKind {
     Rows,
     /// A file of queries.
     File,
+    /// The rows that were selected in the views, where they are too many to be typed.
+    Selected,
 }
 
 /// The fields of the left panel.
@@ -47,6 +50,9 @@ pub struct Draft {
     pub queries: QueryKind,
     pub query_count: String,
     pub query_rows: String,
+    /// Record numbers, of the cloud that was shown when they were selected; not kept between starts.
+    #[serde(skip)]
+    pub selected_rows: Arc<[u64]>,
     pub query_path: String,
     pub k: String,
     pub metric: Metric,
@@ -71,6 +77,7 @@ impl Default for Draft {
             queries: QueryKind::Count,
             query_count: "1000".to_owned(),
             query_rows: String::new(),
+            selected_rows: Arc::default(),
             query_path: String::new(),
             k: "32".to_owned(),
             metric: Metric::L2,
@@ -146,7 +153,10 @@ impl Draft {
     pub fn to_spec(&self) -> Result<RunSpec, Vec<FieldError>> {
         let mut spec = self.read()?;
         if let QuerySpec::Rows(listed) = &mut spec.queries {
-            *listed = rows(&self.query_rows).unwrap_or_default().into_iter().flatten().collect();
+            *listed = match self.queries {
+                QueryKind::Selected => self.selected_rows.to_vec(),
+                _ => rows(&self.query_rows).unwrap_or_default().into_iter().flatten().collect(),
+            };
         }
         Ok(spec)
     }
@@ -154,6 +164,43 @@ impl Draft {
     /// Everything that is wrong, field by field; cheap enough for every frame.
     pub fn errors(&self) -> Vec<FieldError> {
         self.read().err().unwrap_or_default()
+    }
+
+    /// The fields as they are for a run that is shown; what it says nothing of stays as it was typed.
+    pub fn of(spec: &RunSpec, typed: &Self) -> Self {
+        let mut draft = Self {
+            seed: spec.seed.to_string(),
+            k: spec.k.to_string(),
+            metric: spec.metric,
+            order: spec.order,
+            exclude_self: spec.exclude_self,
+            engine: spec.engine,
+            warmup: spec.warmup.to_string(),
+            repeats: spec.repeats.to_string(),
+            drop_nonfinite: spec.drop_nonfinite,
+            ..typed.clone()
+        };
+        match &spec.data {
+            Source::File { path, columns } => {
+                (draft.data, draft.path) = (DataKind::File, path.display().to_string());
+                draft.columns = match columns {
+                    ColumnChoice::Default => String::new(),
+                    ColumnChoice::Named(names) => names.join(","),
+                };
+            }
+            Source::Generate { spec, seed } => (draft.data, draft.generator, draft.seed) = (DataKind::Generate, spec.clone(), seed.to_string()),
+            // No field names a place as data.
+            Source::Place(_) => {}
+        }
+        match &spec.queries {
+            QuerySpec::All => draft.queries = QueryKind::All,
+            QuerySpec::Count(count) => (draft.queries, draft.query_count) = (QueryKind::Count, count.to_string()),
+            QuerySpec::Rows(rows) => (draft.queries, draft.query_rows) = (QueryKind::Rows, listed(rows)),
+            QuerySpec::File { path, .. } => (draft.queries, draft.query_path) = (QueryKind::File, path.display().to_string()),
+            // It is typed on the right.
+            QuerySpec::At(_) => {}
+        }
+        draft
     }
 
     /// How many rows are to be drawn, where that is what is asked.
@@ -207,6 +254,11 @@ impl Draft {
                 rows(&self.query_rows)?;
                 QuerySpec::Rows(Vec::new())
             }
+            QueryKind::Selected if self.selected_rows.is_empty() => {
+                let sentence = "Select points in Plane or Space, then press Use as queries.".to_owned();
+                return Err(FieldError { field: Field::QueryRows, sentence });
+            }
+            QueryKind::Selected => QuerySpec::Rows(Vec::new()),
             QueryKind::File => QuerySpec::File {
                 path: path(Field::QueryPath, &self.query_path, "Type the path of a file of queries, or press Browse…")?,
                 columns: ColumnChoice::Default,
@@ -245,6 +297,16 @@ pub(super) fn number(field: Field, text: &str, min: u64, max: u64) -> Result<u64
     }
 }
 
+/// Rows as they are typed: `0,5,10-20`.
+fn listed(rows: &[u64]) -> String {
+    let ranges = rows.chunk_by(|a, b| a.checked_add(1) == Some(*b));
+    let text = |range: &[u64]| match *range {
+        [first, .., last] => format!("{first}-{last}"),
+        _ => range.iter().map(u64::to_string).collect(),
+    };
+    ranges.map(text).collect::<Vec<_>>().join(",")
+}
+
 /// `0,5,10-20`, ends included, range by range.
 fn rows(text: &str) -> Result<Vec<RangeInclusive<u64>>, FieldError> {
     const MOST: u64 = 10_000_000;
@@ -270,6 +332,25 @@ fn rows(text: &str) -> Result<Vec<RangeInclusive<u64>>, FieldError> {
     Ok(rows)
 }
 
+/// Ascending rows as somebody would type them, ranges where there are any; `None` where that is too long to be read.
+pub fn typed_rows(rows: impl Iterator<Item = u64>) -> Option<String> {
+    const LONGEST: usize = 200;
+    let mut ranges: Vec<RangeInclusive<u64>> = Vec::new();
+    for row in rows {
+        if let Some(range) = ranges.last_mut().filter(|range| range.end() + 1 == row) {
+            *range = *range.start()..=row;
+        } else if ranges.len() < LONGEST {
+            ranges.push(row..=row);
+        } else {
+            return None;
+        }
+    }
+    let text = |range: &RangeInclusive<u64>| {
+        if range.start() == range.end() { range.start().to_string() } else { format!("{}-{}", range.start(), range.end()) }
+    };
+    Some(ranges.iter().map(text).collect::<Vec<_>>().join(",")).filter(|typed| typed.len() <= LONGEST)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -284,6 +365,37 @@ mod tests {
     fn the_first_start_makes_sense() {
         let spec = Draft::default().to_spec().expect("the default problem");
         assert_eq!((spec.k, spec.queries, spec.repeats), (32, QuerySpec::Count(1000), 5));
+    }
+
+    #[test]
+    fn a_run_that_is_shown_is_asked_again_by_the_fields() {
+        let file = |path: &str| Source::File { path: path.into(), columns: ColumnChoice::Named(vec!["lon".to_owned(), "0".to_owned()]) };
+        let generated = Source::Generate { spec: "uniform:n=50,d=2".to_owned(), seed: 7 };
+        let queries = [
+            QuerySpec::All,
+            QuerySpec::Count(12),
+            QuerySpec::Rows(vec![0, 5, 10, 11, 12]),
+            QuerySpec::File { path: "q.csv".into(), columns: ColumnChoice::Default },
+        ];
+        for data in [file("/there/a b.csv"), generated] {
+            for queries in &queries {
+                let spec = RunSpec {
+                    data: data.clone(),
+                    queries: queries.clone(),
+                    k: 9,
+                    metric: Metric::Angular,
+                    order: Order::File,
+                    exclude_self: true,
+                    engine: EngineChoice::Named(crate::knn::EngineKind::KdTree),
+                    seed: 7,
+                    warmup: 3,
+                    repeats: 4,
+                    drop_nonfinite: true,
+                    profile: false,
+                };
+                assert_eq!(Draft::of(&spec, &Draft::default()).to_spec().as_ref(), Ok(&spec));
+            }
+        }
     }
 
     #[test]
@@ -315,6 +427,17 @@ mod tests {
         assert!(rows("0-99999999999").is_err());
         assert!(rows("x").is_err());
         assert!(rows("").is_err());
+    }
+
+    #[test]
+    fn selected_rows_are_typed_while_they_are_few() {
+        assert_eq!(typed_rows([0, 5, 10, 11, 12].into_iter()).as_deref(), Some("0,5,10-12"));
+        assert_eq!(typed_rows(0..100_000).as_deref(), Some("0-99999"));
+        assert_eq!(typed_rows((0..100_000).map(|row| row * 2)), None);
+        let listed: Arc<[u64]> = (0..100_000).map(|row| row * 2).collect();
+        let draft = Draft { queries: QueryKind::Selected, selected_rows: Arc::clone(&listed), ..Draft::default() };
+        assert_eq!(draft.to_spec().map(|spec| spec.queries), Ok(QuerySpec::Rows(listed.to_vec())));
+        assert_eq!(errors(|draft| draft.queries = QueryKind::Selected)[0].field, Field::QueryRows);
     }
 
     #[test]

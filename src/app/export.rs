@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use super::lesson::{LessonFile, RangeDraft};
 use super::log::Entry;
+use super::runs::{Compared, Saved};
 use super::session::Answered;
 use super::state::PaneKind;
 use crate::cloud::PointCloud;
 use crate::export::{tables, write};
-use crate::run::RunRecord;
+use crate::run::{RunFile, RunRecord};
 
 /// What is exported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,20 +22,35 @@ pub enum ExportKind {
     Picture(PaneKind),
     /// The run's time as Chrome Trace.
     Trace,
+    /// The selected rows as CSV.
+    Selection,
     /// The window as PNG.
     Window,
     /// Something of the lesson with this number.
     Lesson(LessonFile, u32),
+    /// Runs as a recording.
+    Recording(Saved),
 }
 
 impl ExportKind {
+    /// Whether it is a picture of what the window shows, and of which pane; of all of it without one.
+    pub fn picture(self) -> Option<Option<PaneKind>> {
+        match self {
+            Self::Picture(pane) => Some(Some(pane)),
+            Self::Window => Some(None),
+            Self::Data(_) | Self::Selection | Self::Trace | Self::Recording(_) | Self::Lesson(..) => None,
+        }
+    }
+
     /// The dialog's title.
     pub fn title(self) -> String {
         match self {
             Self::Data(pane) => format!("Export the data of {}", pane.title()),
             Self::Picture(pane) => format!("Save a picture of {}", pane.title()),
             Self::Trace => "Export the timeline as a trace".to_owned(),
+            Self::Selection => "Export the selected rows".to_owned(),
             Self::Window => "Save a picture of the window".to_owned(),
+            Self::Recording(which) => format!("Save a recording: {}", which.text().trim_end_matches('…').to_lowercase()),
             Self::Lesson(file, number) => format!("Lesson {number}: {}", file.text().trim_end_matches('…')),
         }
     }
@@ -45,10 +61,18 @@ impl ExportKind {
             Self::Data(pane) => format!("{}.csv", pane.file_stem()),
             Self::Picture(pane) => format!("{}.png", pane.file_stem()),
             Self::Trace => "trace.json".to_owned(),
+            Self::Selection => "selection.csv".to_owned(),
             Self::Window => "warpscope.png".to_owned(),
             Self::Lesson(file, number) => file.default_name(number),
+            Self::Recording(Saved::Shown) => "run.warpscope".to_owned(),
+            Self::Recording(_) => "runs.warpscope".to_owned(),
         }
     }
+}
+
+/// Whether a path names a file of shapes, not of pixels.
+pub fn is_svg(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("svg"))
 }
 
 /// The path itself, or, where a file has that name, the next one that is free: `plane.csv`, `plane-2.csv`, ….
@@ -71,6 +95,8 @@ pub struct ExportDialog {
     pub error: Option<String>,
     /// Whether a file that is there may be written over: somebody was asked.
     pub overwrite: bool,
+    /// How many pixels a picture has, for each of the screen's along a side.
+    pub times: u8,
     /// Which steps of a lesson, where a range is shown.
     pub range: Option<RangeDraft>,
 }
@@ -79,6 +105,8 @@ pub struct ExportDialog {
 pub enum PaneData {
     /// All points: record and coordinates.
     Points(Arc<PointCloud>),
+    /// Some rows: record and coordinates.
+    Rows(Arc<PointCloud>, Arc<[u32]>),
     /// The picked query's neighbours.
     Neighbors(Answered),
     /// Raw timings.
@@ -91,6 +119,10 @@ pub enum PaneData {
     Merges(Arc<RunRecord>),
     /// The convergence history per query.
     Convergence(Arc<RunRecord>),
+    /// Two runs side by side.
+    Comparison(Arc<Compared>),
+    /// The list of runs: names, whether they are pinned, and what they are.
+    Runs(Vec<(String, bool, RunFile)>),
     /// What was said.
     Log(Vec<Entry>),
 }
@@ -102,13 +134,16 @@ impl PaneData {
     /// The writer's.
     pub fn write(&self, to: &mut impl Write) -> io::Result<()> {
         match self {
-            Self::Points(cloud) => points(cloud, to),
-            Self::Neighbors(answered) => tables::neighbors_of_query(&answered.record, answered.query, to),
-            Self::Timings(record) => tables::timings(record, to),
-            Self::Timeline(record) => tables::timeline(record, to),
+            Self::Points(cloud) => points(cloud, 0..cloud.len(), to),
+            Self::Rows(cloud, rows) => points(cloud, rows.iter().map(|&row| row as usize), to),
+            Self::Neighbors(answered) => tables::neighbors_of_query(&answered.record, answered.query).csv(to),
+            Self::Timings(record) => tables::timings(record).csv(to),
+            Self::Timeline(record) => tables::timeline(record).csv(to),
             Self::Trace(record) => crate::export::trace(record, to),
-            Self::Merges(record) => tables::merges(record, to),
-            Self::Convergence(record) => tables::convergence(record, to),
+            Self::Merges(record) => tables::merges(record).csv(to),
+            Self::Convergence(record) => tables::convergence(record).csv(to),
+            Self::Comparison(compared) => crate::export::comparison(&compared.comparison, to),
+            Self::Runs(runs) => crate::export::runs(runs.iter().map(|(name, pinned, run)| (name.as_str(), *pinned, run)), to),
             Self::Log(entries) => log(entries, to),
         }
     }
@@ -124,10 +159,10 @@ impl PaneData {
 }
 
 /// Row numbers and coordinates, as the file has them.
-fn points(cloud: &PointCloud, to: &mut impl Write) -> io::Result<()> {
+fn points(cloud: &PointCloud, rows: impl Iterator<Item = usize>, to: &mut impl Write) -> io::Result<()> {
     let mut table = csv::Writer::from_writer(to);
     table.write_record(["row"].into_iter().chain(cloud.axes().iter().map(|axis| axis.name.as_str())))?;
-    for row in 0..cloud.len() {
+    for row in rows {
         table.write_field(cloud.record(row).to_string())?;
         for axis in 0..cloud.dims() {
             table.write_field(cloud.coordinate(row, axis).to_string())?;
@@ -206,6 +241,7 @@ mod tests {
         let record = record();
         let lines = |data| text(data).lines().count();
         assert_eq!(lines(PaneData::Points(Arc::clone(&record.cloud))), record.cloud.len() + 1);
+        assert_eq!(lines(PaneData::Rows(Arc::clone(&record.cloud), vec![3, 8].into())), 3);
         assert_eq!(lines(PaneData::Timings(Arc::clone(&record))), record.samples.len() + 1);
         assert_eq!(lines(PaneData::Merges(Arc::clone(&record))), record.counters.len() + 1);
         assert_eq!(lines(PaneData::Convergence(Arc::clone(&record))), record.convergence.points_seen.len() + 1);

@@ -1,7 +1,7 @@
 //! Numbers as people read them: what exports print, and what only a window needs.
 
 use crate::cloud::Order;
-pub use crate::export::text::{count as counted, rate as distances_per_second, thousands as count, time as millis};
+pub use crate::export::text::{count as counted, difference, rate as distances_per_second, thousands as count, time as millis};
 
 /// Three significant digits, in the plain notation where that is short: `0.00123`, `45.6`, `12,300`, `1.23e-7`.
 pub fn significant(value: f64) -> String {
@@ -47,6 +47,19 @@ pub fn coordinate(value: f64) -> String {
     }
 }
 
+/// A moment in UTC, from seconds since 1970: `2026-11-21 05:44`.
+pub fn moment(unix: u64) -> String {
+    // Days in a calendar that begins on 1 March of year 0, whose leap days come last.
+    let days = unix / 86_400 + 719_468;
+    let (era, day_of_era) = (days / 146_097, days % 146_097);
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month = (5 * day_of_year + 2) / 153;
+    let (day, month) = (day_of_year - (153 * month + 2) / 5 + 1, if month < 10 { month + 3 } else { month - 9 });
+    let year = era * 400 + year_of_era + u64::from(month <= 2);
+    format!("{year}-{month:02}-{day:02} {:02}:{:02}", unix % 86_400 / 3_600, unix % 3_600 / 60)
+}
+
 /// What a bound needs, where it holds only for points in random order.
 pub fn if_shuffled(order: Order) -> &'static str {
     match order {
@@ -68,6 +81,13 @@ mod tests {
         assert_eq!(significant(-12_345.0), "-12,300");
         assert_eq!(significant(1.234e-7), "1.23e-7");
         assert_eq!(significant(f64::INFINITY), "∞");
+    }
+
+    #[test]
+    fn moments_have_their_date() {
+        assert_eq!(moment(0), "1970-01-01 00:00");
+        assert_eq!(moment(951_782_400 + 86_399), "2000-02-29 23:59");
+        assert_eq!(moment(1_795_239_853), "2026-11-21 05:44");
     }
 
     #[test]

@@ -10,11 +10,12 @@ use eframe::egui_wgpu;
 
 use super::color::Coloring;
 use super::derived::{Derived, TheoryCurve};
-use super::export::ExportKind;
 use super::gpu::Gpu;
 use super::lesson::{Exporting, Picture, Recording};
 use super::loader::Loading;
+use super::picking::{Lookup, Picking};
 use super::projection::Projecting;
+use super::runs::{Compared, Opening};
 use super::selection::Selecting;
 use super::session::{Activity, Answered, EngineStatus, FileColumns};
 use crate::cloud::Source;
@@ -36,10 +37,10 @@ pub enum Message {
     QueryPath(Option<PathBuf>),
     /// The export's file was chosen, or not.
     ExportPath(Option<PathBuf>),
+    /// Two runs were compared.
+    Compared(Arc<Compared>),
     /// A file was written, or why not.
     Saved(Result<PathBuf, String>),
-    /// The window as it was painted.
-    Picture(Arc<egui::ColorImage>),
     /// A thread broke down.
     Broken {
         /// What it was to do.
@@ -79,16 +80,6 @@ pub struct Theory {
     pub wanted: Option<Answered>,
 }
 
-/// A picture that was asked for: the frame without the dialog is taken.
-pub struct PendingPicture {
-    /// The window or a pane.
-    pub kind: ExportKind,
-    /// Where it goes.
-    pub path: PathBuf,
-    /// Whether the picture was requested.
-    pub requested: bool,
-}
-
 /// All of it.
 pub struct Handles {
     /// For repaints from threads.
@@ -103,8 +94,18 @@ pub struct Handles {
     pub running: Option<Running>,
     /// What is being loaded, and what then.
     pub loading: Option<(Loading, Then)>,
+    /// A recording that is being read.
+    pub opening: Option<Opening>,
     /// A change of the selection that is being worked out.
     pub selecting: Option<Selecting>,
+    /// A search for what a click means.
+    pub picking: Option<Picking>,
+    /// A search for what the pointer rests on.
+    pub hovering: Option<Picking>,
+    /// Other columns of points that the pointer rests on.
+    pub lookup: Lookup,
+    /// Whether the picked point is shown large once it is answered.
+    pub focus_when_answered: bool,
     /// A lesson that is being recorded.
     pub recording: Option<Recording>,
     /// A file of the lesson that is being written.
@@ -117,9 +118,9 @@ pub struct Handles {
     pub coloring: Coloring,
     /// The theory's curve of what is answered.
     pub theory: Theory,
-    /// A picture to take.
-    pub picture: Option<PendingPicture>,
-    /// The points on the graphics adapter; `None` where nothing draws (tests of the logic).
+    /// What draws; `None` where nothing does (tests of the logic).
+    pub render_state: Option<egui_wgpu::RenderState>,
+    /// The points on it.
     pub gpu: Option<Gpu>,
     sender: Sender<Message>,
     receiver: Receiver<Message>,
@@ -165,14 +166,19 @@ impl Handles {
             last_job: 0,
             running: None,
             loading: None,
+            opening: None,
             selecting: None,
+            picking: None,
+            hovering: None,
+            lookup: Lookup::default(),
+            focus_when_answered: false,
             recording: None,
             exporting: None,
             picture_of_lesson: Picture::default(),
             projecting: Projecting::default(),
             coloring: Coloring::default(),
             theory: Theory::default(),
-            picture: None,
+            render_state: render_state.cloned(),
             gpu,
             sender,
             receiver,
@@ -190,6 +196,10 @@ impl Handles {
                     Source::Place(at) => at.clone(),
                 };
                 Activity::Loading { what, fraction: loading.task.fraction() }
+            }
+            (None, _) if let Some(opening) = &self.opening => {
+                let what = opening.path.file_name().unwrap_or(opening.path.as_os_str()).to_string_lossy().into_owned();
+                Activity::Loading { what, fraction: opening.task.fraction() }
             }
             (None, Some(running)) => Activity::Running { stage: running.stage.clone(), fraction: running.fraction },
             (None, None) => match (&self.recording, &self.exporting) {
@@ -210,6 +220,8 @@ impl Handles {
 
     /// Lets go of what belongs to the cloud that was shown.
     pub fn forget(&mut self) {
+        (self.picking, self.hovering, self.focus_when_answered) = (None, None, false);
+        self.lookup = Lookup::default();
         self.theory.wanted = None;
         self.projecting.forget();
         if let Some(gpu) = &mut self.gpu {
@@ -248,11 +260,6 @@ impl Handles {
                 None
             }
         }
-    }
-
-    /// What a callback needs to send a message later.
-    pub fn sender(&self) -> Sender<Message> {
-        self.sender.clone()
     }
 
     /// The next message, if there is one.

@@ -98,7 +98,17 @@ pub fn render_headless(show: &Headless, png: &Path) -> anyhow::Result<PathBuf> {
     if needs_run || asked {
         wait(&mut harness, "cloud", &mut |app| app.session().cloud.is_some())?;
     }
+    let recorded = show.file.as_deref().is_some_and(|file| crate::run::recording::split_run(file).is_some());
+    let answered = &mut |app: &mut App| {
+        let session = app.session();
+        let settled = session.record.is_some() && session.derived.is_some() && !app.is_busy();
+        settled && (session.theory.is_some() || session.answered.is_none())
+    };
     match show.lesson {
+        None if recorded => wait(&mut harness, "answer", &mut |app| {
+            let counted = app.session().record.as_ref().is_none_or(|record| record.convergence.queries() > 0);
+            answered(app) || (!counted && app.session().derived.is_some())
+        })?,
         None => {
             let app = harness.state_mut();
             let mut draft = app.state().draft.clone();
@@ -106,11 +116,7 @@ pub fn render_headless(show: &Headless, png: &Path) -> anyhow::Result<PathBuf> {
             draft.query_count = draft.query_count.parse().unwrap_or(1000).min(rows).to_string();
             app.send(super::commands::Action::SetDraft(Box::new(draft)));
             app.send(super::commands::Command::Run);
-            wait(&mut harness, "answer", &mut |app| {
-                let session = app.session();
-                let settled = session.record.is_some() && session.derived.is_some() && !app.is_busy();
-                settled && (session.theory.is_some() || session.answered.is_none())
-            })?;
+            wait(&mut harness, "answer", answered)?;
         }
         Some(number) => {
             harness.state_mut().send(LessonAction::Open(number));

@@ -63,7 +63,12 @@ impl Log {
         self.say(Level::Info, text);
     }
 
-    /// Says what failed.
+    /// Says what should be known.
+    pub fn warn(&mut self, text: impl Into<String>) {
+        self.say(Level::Warning, text);
+    }
+
+    /// Says what went wrong.
     pub fn error(&mut self, text: impl Into<String>) {
         self.say(Level::Error, text);
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::App;
 use super::derived::Derived;
-use super::export::{self, ExportDialog, ExportKind};
+use super::export::ExportDialog;
 use super::format;
 use super::handles::{Message, Then};
 use super::parts::PartsDialog;
@@ -21,7 +21,10 @@ impl App {
             self.event(event);
         }
         self.poll_loading();
+        self.poll_opening();
+        self.poll_picking();
         self.poll_selecting();
+        self.handles.lookup.poll();
         while let Some(message) = self.handles.try_recv() {
             self.message(message);
         }
@@ -77,6 +80,12 @@ impl App {
             record.spec.repeats,
             summary.distances_per_second.map_or_else(String::new, |rate| format!(", {}", format::distances_per_second(rate))),
         ));
+        self.keep_run(&record);
+        self.show_run(record);
+    }
+
+    /// Shows a run, over the cloud that is shown.
+    pub(super) fn show_run(&mut self, record: Arc<RunRecord>) {
         let asked = Arc::clone(&record);
         self.handles.spawn("derive", move || {
             let derived = Derived::of(&asked);
@@ -137,6 +146,9 @@ impl App {
             columns.join(", "),
             cloud.source()
         ));
+        if let Source::File { path, .. } = cloud.source() {
+            self.state.remember(path);
+        }
         self.state.plane.window = None;
         self.state.plane.axes = fitting(&cloud);
         let view = super::state::SpaceView::default();
@@ -193,6 +205,7 @@ impl App {
                     self.session.theory = Some(curve);
                 }
             }
+            Message::Compared(compared) => self.take_comparison(compared),
             Message::Columns(columns) => self.session.columns = Some(columns),
             Message::DataPath(Some(path)) => self.open(&path),
             Message::DataPath(None) => {
@@ -209,7 +222,6 @@ impl App {
             }
             Message::Saved(Ok(path)) => self.session.log.info(format!("written: {}", path.display())),
             Message::Saved(Err(error)) => self.session.log.error(error),
-            Message::Picture(picture) => self.picture_taken(picture),
             Message::Broken { task, why } => {
                 if task == "theory" {
                     self.theory_done();
@@ -217,38 +229,6 @@ impl App {
                 self.session.log.error(format!("{task} stopped without an answer: {why}"));
             }
         }
-    }
-
-    /// Asks for the picture that is waiting, once the dialog is gone from the screen.
-    pub(super) fn request_picture(&mut self) {
-        let drawn = self.is_drawn();
-        let Some(pending) = &mut self.handles.picture else { return };
-        if !pending.requested && !drawn {
-            // A cloud that is still being drawn is waited for.
-            self.handles.ctx.request_repaint();
-        } else if !pending.requested {
-            pending.requested = true;
-            let (sender, ctx) = (self.handles.sender(), self.handles.ctx.clone());
-            self.handles.ctx.request_screenshot(move |picture| {
-                // On the window's own thread: it must not wait for itself.
-                let _ = sender.try_send(Message::Picture(picture));
-                ctx.request_repaint();
-            });
-        }
-    }
-
-    fn picture_taken(&mut self, picture: Arc<egui::ColorImage>) {
-        let Some(pending) = self.handles.picture.take() else { return };
-        let scale = self.handles.ctx.pixels_per_point();
-        let crop = match pending.kind {
-            ExportKind::Picture(pane) => {
-                let rect = self.pane_rects.get(&pane).copied().unwrap_or(egui::Rect::NOTHING) * scale;
-                let pixel = |points: f32| points.round().max(0.0) as usize;
-                Some([pixel(rect.min.x), pixel(rect.min.y), pixel(rect.width()), pixel(rect.height())])
-            }
-            ExportKind::Window | ExportKind::Data(_) | ExportKind::Trace | ExportKind::Lesson(..) => None,
-        };
-        self.handles.save(move || export::write_png(&pending.path, &picture, crop));
     }
 }
 

@@ -7,7 +7,10 @@
 //! | `selection` | rows and queries that every pane highlights |
 //! | `projection` | principal components and random directions |
 //! | `scene` | what is drawn for a cloud: itself, or its projection |
+//! | `history` | undo and redo |
+//! | `picking` | what is under the pointer, in a rectangle, in a lasso |
 //! | `color` | numbers of points as colours |
+//! | [`runs`] | what was run and opened, and two of them compared |
 //! | `handles` | threads and GPU objects |
 //! | `logic` | takes in what threads say; draws nothing |
 //! | [`commands`] | what can be asked for: one enum feeds menus, shortcuts and the sheet |
@@ -23,10 +26,12 @@ pub mod commands;
 mod derived;
 mod draft;
 mod export;
+mod finder;
 mod format;
 mod gpu;
 mod handles;
 mod headless;
+mod history;
 pub mod lesson;
 pub mod live;
 mod loader;
@@ -35,11 +40,15 @@ mod logic;
 mod panels;
 mod panes;
 pub mod parts;
+mod picking;
+mod portrait;
 mod projection;
+pub mod runs;
 mod scene;
-mod selection;
+pub mod selection;
 pub mod session;
 pub mod state;
+mod svg;
 mod task;
 #[cfg(test)]
 mod testing;
@@ -127,6 +136,7 @@ pub struct App {
     session: Session,
     handles: Handles,
     actions: Actions,
+    history: history::History,
     /// Where each visible pane is, for pictures of it.
     pane_rects: HashMap<PaneKind, egui::Rect>,
 }
@@ -154,6 +164,19 @@ impl App {
     /// # Errors
     /// When the system has no thread to give.
     pub fn with_state(cc: &eframe::CreationContext<'_>, state: State) -> std::io::Result<Self> {
+        let mut app = Self::bare(cc, state)?;
+        for kind in EngineKind::ALL {
+            app.handles.spawn("probe", move || {
+                let device = crate::engines::open(kind).map(|engine| engine.device()).map_err(|error| error.to_string());
+                Message::Engine(EngineStatus { kind, device: Some(device) })
+            });
+        }
+        app.session.engines = EngineKind::ALL.map(|kind| EngineStatus { kind, device: None }).to_vec();
+        Ok(app)
+    }
+
+    /// The same, without a look at what can run.
+    fn bare(cc: &eframe::CreationContext<'_>, state: State) -> std::io::Result<Self> {
         let ctx = &cc.egui_ctx;
         let handles = Handles::new(ctx, cc.wgpu_render_state.as_ref())?;
         tokens::install_fonts(ctx);
@@ -161,15 +184,14 @@ impl App {
         ctx.set_zoom_factor(state.scale);
         // Ctrl + and Ctrl - are commands of our own, with limits of our own.
         ctx.options_mut(|options| options.zoom_with_keyboard = false);
-        for kind in EngineKind::ALL {
-            handles.spawn("probe", move || {
-                let device = crate::engines::open(kind).map(|engine| engine.device()).map_err(|error| error.to_string());
-                Message::Engine(EngineStatus { kind, device: Some(device) })
-            });
-        }
-        let engines = EngineKind::ALL.map(|kind| EngineStatus { kind, device: None }).to_vec();
-        let session = Session { engines, ..Session::default() };
-        Ok(Self { state, session, handles, actions: Actions::default(), pane_rects: HashMap::new() })
+        Ok(Self {
+            state,
+            session: Session::default(),
+            handles,
+            actions: Actions::default(),
+            history: history::History::default(),
+            pane_rects: HashMap::new(),
+        })
     }
 
     /// What is kept.
@@ -184,7 +206,9 @@ impl App {
 
     /// Whether a load, a run or the recording of a lesson goes on.
     pub fn is_busy(&self) -> bool {
-        self.handles.loading.is_some() || self.handles.running.is_some() || self.session.live.is_waiting() || self.handles.recording.is_some()
+        let handles = &self.handles;
+        let works = handles.loading.is_some() || handles.running.is_some() || handles.recording.is_some() || handles.opening.is_some();
+        works || self.session.live.is_waiting()
     }
 
     /// Whether the last frame shows all points: large clouds take several.
@@ -223,6 +247,17 @@ pub fn plane_position(app: &App, rect: egui::Rect) -> Option<egui::Pos2> {
     Some(camera.screen(camera::place(scene.drawn(cloud), row, axes)))
 }
 
+/// Where a row of the cloud is on the screen when Plane or Space fills `rect`; `None` behind the eye, or without a cloud.
+pub fn screen_position(app: &App, pane: PaneKind, rect: egui::Rect, row: usize) -> Option<egui::Pos2> {
+    let scene = app.session.scene()?;
+    let (data, state) = (scene.data(), &app.state);
+    let eye = match pane {
+        PaneKind::Space => picking::Eye::Space(camera::SpaceCamera::new(rect, &state.space, data), state.space.axes),
+        _ => picking::Eye::Plane(camera::PlaneCamera::new(rect, state.plane.window, data, state.plane.axes), state.plane.axes),
+    };
+    eye.screen(data, row)
+}
+
 impl eframe::App for App {
     fn logic(&mut self, ctx: &egui::Context, _frame: &mut eframe::Frame) {
         let look = self.look();
@@ -236,7 +271,6 @@ impl eframe::App for App {
         if let Some(gpu) = &self.handles.gpu {
             gpu.pace().begin_frame();
         }
-        self.request_picture();
         let lesson = &self.session.lesson;
         let mode = if lesson.open { commands::Mode::Lesson } else { commands::Mode::Explorer };
         // A dialog has the keys to itself.
@@ -257,6 +291,7 @@ impl eframe::App for App {
             // What an action changed is seen in the next frame.
             ui.ctx().request_repaint();
         }
+        self.watch_history();
     }
 
     fn save(&mut self, storage: &mut dyn eframe::Storage) {

@@ -6,11 +6,14 @@ use std::sync::Arc;
 use super::color::Channel;
 use super::derived::{Derived, TheoryCurve};
 use super::export::ExportDialog;
+use super::finder::Finder;
 use super::lesson::LessonSession;
 use super::live::Live;
 use super::log::Log;
 use super::parts::PartsDialog;
+use super::picking::Tool;
 use super::projection::Projected;
+use super::runs::RunList;
 use super::scene::Scene;
 use super::selection::{Facts, Hovered, Selection};
 use super::timeline::TimelineView;
@@ -162,7 +165,7 @@ impl FileColumns {
 }
 
 /// All of it.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Session {
     /// What is searched.
     pub cloud: Option<Arc<PointCloud>>,
@@ -174,6 +177,8 @@ pub struct Session {
     pub derived: Option<Arc<Derived>>,
     /// Which part of the record's time Timeline shows.
     pub timeline: TimelineView,
+    /// What was run and opened.
+    pub runs: RunList,
     /// What the pointer chose.
     pub picked: Option<Picked>,
     /// Its answer, once it is there.
@@ -196,6 +201,10 @@ pub struct Session {
     pub selected: Arc<Facts>,
     /// What the pointer rests on.
     pub hovered: Option<Hovered>,
+    /// The query of the run that asks for it, or is it.
+    pub hovered_query: Option<usize>,
+    /// What a drag in Plane and Space does.
+    pub tool: Tool,
     /// The rank that is selected in the table.
     pub rank: Option<usize>,
     /// What the background does.
@@ -208,6 +217,8 @@ pub struct Session {
     pub log: Log,
     /// Whether the sheet of shortcuts is open.
     pub help: bool,
+    /// The finder, when it is open.
+    pub finder: Option<Finder>,
     /// The export that is being set up.
     pub export: Option<ExportDialog>,
     /// Which cloud of a file is meant, while it is asked.
@@ -215,6 +226,16 @@ pub struct Session {
 }
 
 impl Session {
+    /// What a picture of the window shows: everything but what lies over it.
+    pub fn portrait(&self) -> Self {
+        Self { help: false, finder: None, export: None, activity: Activity::Idle, ..self.clone() }
+    }
+
+    /// The same without the query, its neighbours, and what the pointer rests on.
+    pub fn portrait_without_marks(&self) -> Self {
+        Self { picked: None, answered: None, rank: None, hovered: None, ..self.portrait() }
+    }
+
     /// What Plane and Space draw; `None` without a cloud.
     pub fn scene(&self) -> Option<Scene> {
         Scene::of(self)
@@ -223,6 +244,11 @@ impl Session {
     /// Whether a GPU is there to record a lesson with so many lanes: its warps have 32.
     pub fn can_record_on_gpu(&self, width: u32) -> bool {
         width == 32 && self.engines.iter().any(|engine| engine.kind == EngineKind::Cuda && matches!(engine.device, Some(Ok(_))))
+    }
+
+    /// Queries of the run per number of merges, ascending, once they are counted.
+    pub fn merges_histogram(&self) -> Option<&[(u32, u64)]> {
+        self.derived.as_ref().map(|derived| &derived.merges[..])
     }
 
     /// The query of the record that asks for a row of the cloud.
@@ -240,7 +266,12 @@ impl Session {
 
     /// Local coordinates of what is picked, and the cloud that has them.
     pub fn picked_point(&self) -> Option<(&PointCloud, usize)> {
-        match self.picked? {
+        self.point(self.picked?)
+    }
+
+    /// The cloud that has a point, and its row there.
+    pub fn point(&self, what: Picked) -> Option<(&PointCloud, usize)> {
+        match what {
             Picked::Row(row) => self.cloud.as_ref().filter(|cloud| (row as usize) < cloud.len()).map(|cloud| (&**cloud, row as usize)),
             Picked::Query(query) => {
                 let record = self.record.as_ref()?;

@@ -1,5 +1,7 @@
 //! What is kept between two starts: the problem being edited, the view of each pane, layout, look and scale.
 
+use std::path::{Path, PathBuf};
+
 use egui_tiles::{Container, Linear, LinearDir, Tiles, Tree};
 use serde::{Deserialize, Serialize};
 use strum::VariantArray;
@@ -8,6 +10,7 @@ use super::color::ColorView;
 use super::draft::Draft;
 use super::lesson::LessonView;
 use super::projection::ProjectionView;
+use super::runs::RunsView;
 use super::tokens::Look;
 
 /// A pane of the centre.
@@ -27,6 +30,8 @@ pub enum PaneKind {
     Merges,
     /// `max_distance` over points seen.
     Convergence,
+    /// What was run and opened, and two of them side by side.
+    Runs,
     /// Everything that was said.
     Log,
 }
@@ -45,6 +50,7 @@ impl PaneKind {
             Self::Timeline => "Timeline",
             Self::Merges => "Merges",
             Self::Convergence => "Convergence",
+            Self::Runs => "Runs",
             Self::Log => "Log",
         }
     }
@@ -59,6 +65,7 @@ impl PaneKind {
             Self::Timeline => "timeline",
             Self::Merges => "merges",
             Self::Convergence => "convergence",
+            Self::Runs => "runs",
             Self::Log => "log",
         }
     }
@@ -153,6 +160,8 @@ pub struct State {
     pub projection: ProjectionView,
     /// Convergence's view.
     pub convergence: ConvergenceView,
+    /// What Runs shows.
+    pub runs: RunsView,
     /// The centre's tiles.
     pub tree: Tree<PaneKind>,
     /// Light, dark, ….
@@ -161,6 +170,12 @@ pub struct State {
     pub scale: f32,
     /// The lesson's player and presenter.
     pub lesson: LessonView,
+    /// Files that were opened, the latest first.
+    pub recent: Vec<PathBuf>,
+    /// Whether the hints of the first start are shown.
+    pub hints: bool,
+    /// What is to come back when the projector's scale is left.
+    pub before_presenter: Option<BeforePresenter>,
     /// Whether the left panel is shown.
     pub show_problem: bool,
     /// Whether the right panel is shown.
@@ -176,13 +191,58 @@ impl Default for State {
             color: ColorView::default(),
             projection: ProjectionView::default(),
             convergence: ConvergenceView::default(),
+            runs: RunsView::default(),
             tree: default_layout(),
             look: Look::default(),
             scale: 1.0,
             lesson: LessonView::default(),
+            recent: Vec::new(),
+            hints: true,
+            before_presenter: None,
             show_problem: true,
             show_selection: true,
         }
+    }
+}
+
+/// What the projector's scale changes.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BeforePresenter {
+    /// The UI scale.
+    pub scale: f32,
+    /// Diameters of points in Plane and Space.
+    pub point_sizes: [f32; 2],
+    /// Whether the left and the right panel were shown.
+    pub panels: [bool; 2],
+}
+
+impl State {
+    /// As many files are remembered.
+    const RECENT: usize = 10;
+
+    /// Puts a file at the head of those that were opened.
+    pub fn remember(&mut self, path: &Path) {
+        self.recent.retain(|known| known != path);
+        self.recent.insert(0, path.to_owned());
+        self.recent.truncate(Self::RECENT);
+    }
+
+    /// Takes the projector's scale, or leaves it for what was before.
+    pub fn toggle_presenter(&mut self) {
+        if let Some(before) = self.before_presenter.take() {
+            self.scale = before.scale;
+            [self.plane.point_size, self.space.point_size] = before.point_sizes;
+            [self.show_problem, self.show_selection] = before.panels;
+            return;
+        }
+        self.before_presenter = Some(BeforePresenter {
+            scale: self.scale,
+            point_sizes: [self.plane.point_size, self.space.point_size],
+            panels: [self.show_problem, self.show_selection],
+        });
+        self.scale = 1.75;
+        (self.plane.point_size, self.space.point_size) = (self.plane.point_size.max(3.5), self.space.point_size.max(3.5));
+        (self.show_problem, self.show_selection) = (false, false);
     }
 }
 
@@ -198,7 +258,7 @@ pub fn default_layout() -> Tree<PaneKind> {
     };
     let views = tabs(&[PaneKind::Plane, PaneKind::Space]);
     let how = tabs(&[PaneKind::Convergence, PaneKind::Merges, PaneKind::Neighbors]);
-    let time = tabs(&[PaneKind::Timings, PaneKind::Timeline, PaneKind::Log]);
+    let time = tabs(&[PaneKind::Timings, PaneKind::Timeline, PaneKind::Runs, PaneKind::Log]);
     let right = tiles.insert_vertical_tile(vec![how, time]);
     let mut linear = Linear::new(LinearDir::Horizontal, vec![views, right]);
     linear.shares.set_share(views, 1.25);

@@ -122,6 +122,7 @@ const fn of_egui(palette: &palette::Palette) -> Palette {
         intermediate: color(palette.intermediate),
         buffer: color(palette.buffer),
         theory: color(palette.theory),
+        runs: [color(palette.runs[0]), color(palette.runs[1])],
         phases: [color(upload), color(search), color(counted), color(profiled), color(download)],
     }
 }
@@ -226,7 +227,7 @@ mod tests {
                     assert!(contrast(text, ground) >= 4.5, "{text:?} on {ground:?}: {:.2}", contrast(text, ground));
                 }
             }
-            for mark in [palette.query, palette.neighbor, palette.intermediate, palette.buffer, palette.theory] {
+            for mark in [palette.query, palette.neighbor, palette.intermediate, palette.buffer, palette.theory, palette.runs[0], palette.runs[1]] {
                 assert!(contrast(mark, palette.canvas) >= 3.0, "{mark:?} on {:?}: {:.2}", palette.canvas, contrast(mark, palette.canvas));
             }
             assert!(contrast(palette.on_accent, palette.accent) >= 4.5);

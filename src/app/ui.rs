@@ -1,15 +1,18 @@
 //! The window's parts: menus above, the problem left, the selection right, the status line below, panes in the middle.
 
+use std::path::PathBuf;
+
 use egui::{CentralPanel, Frame, Margin, Panel, Ui};
 
 use super::App;
-use super::commands::{Action, Command};
+use super::commands::{Action, Actions, Command};
+use super::finder::file_name;
 use super::lesson::{LessonAction, Presenting, export_lesson_ui};
 use super::panels;
 use super::panes::{PaneContext, Panes};
 use super::state::{PaneKind, SCALES};
 use super::tokens::{Look, Palette};
-use super::widgets::menu_item_ui;
+use super::widgets::{keys_text, menu_item_ui};
 use crate::lesson::lessons::LESSONS;
 
 impl App {
@@ -42,6 +45,10 @@ impl App {
             });
         }
         CentralPanel::default().frame(Frame::NONE.fill(palette.canvas)).show(ui, |ui| {
+            // Where they would take the panes' room, they stay away.
+            if self.state.hints && ui.available_width() > 560.0 {
+                panels::hints_ui(ui, palette, &mut self.actions);
+            }
             // The tiles are moved by egui_tiles itself, while panes read the rest of the state.
             let mut tree = std::mem::replace(&mut self.state.tree, egui_tiles::Tree::empty(egui::Id::unique("panes")));
             self.pane_rects.clear();
@@ -60,15 +67,19 @@ impl App {
         panels::export_ui(ui, &self.session, palette, &mut self.actions);
         panels::parts_ui(ui, &self.session, palette, &mut self.actions);
         panels::shortcuts_ui(ui, &self.session, palette, &mut self.actions);
+        panels::finder_ui(ui, &self.state, &self.session, palette, &mut self.actions);
         drop_target_ui(ui, palette);
     }
 
     fn menu_ui(&mut self, ui: &mut Ui) {
-        let (state, session, actions) = (&self.state, &self.session, &mut self.actions);
+        let (state, session, history, actions) = (&self.state, &self.session, &self.history, &mut self.actions);
         egui::MenuBar::new().ui(ui, |ui| {
             ui.menu_button("File", |ui| {
                 for command in Command::FILE {
                     menu_item_ui(ui, command, actions);
+                    if command == Command::Open {
+                        recent_ui(ui, &state.recent, actions);
+                    }
                 }
                 if let Some(player) = session.lesson.player.as_ref().filter(|_| session.lesson.open) {
                     ui.separator();
@@ -76,6 +87,9 @@ impl App {
                 }
             });
             ui.menu_button("Edit", |ui| {
+                step_ui(ui, Command::Undo, history.undo_name(), actions);
+                step_ui(ui, Command::Redo, history.redo_name(), actions);
+                ui.separator();
                 for command in Command::EDIT {
                     menu_item_ui(ui, command, actions);
                 }
@@ -131,8 +145,46 @@ impl App {
                     }
                 });
             }
-            ui.menu_button("Help", |ui| menu_item_ui(ui, Command::Shortcuts, actions));
+            ui.menu_button("Help", |ui| {
+                for command in Command::HELP {
+                    menu_item_ui(ui, command, actions);
+                }
+                if ui.add_enabled(!state.hints, egui::Button::new("Show the hints of the first start")).clicked() {
+                    actions.send(Action::ShowHints(true));
+                    ui.close();
+                }
+            });
         });
+    }
+}
+
+/// The files that were opened lately.
+fn recent_ui(ui: &mut Ui, recent: &[PathBuf], actions: &mut Actions) {
+    ui.add_enabled_ui(!recent.is_empty(), |ui| {
+        ui.menu_button("Open recent", |ui| {
+            for path in recent {
+                if ui.button(file_name(path)).on_hover_text(path.display().to_string()).clicked() {
+                    actions.send(Action::OpenPath(path.clone()));
+                    ui.close();
+                }
+            }
+            ui.separator();
+            if ui.button("Forget these").clicked() {
+                actions.send(Action::ForgetRecent);
+                ui.close();
+            }
+        });
+    });
+}
+
+/// Undo or redo in a menu, with what it is of.
+fn step_ui(ui: &mut Ui, command: Command, name: Option<&str>, actions: &mut Actions) {
+    let text = name.map_or(command.text().to_owned(), |name| format!("{} {name}", command.text()));
+    let keys = command.shortcut().map(|shortcut| keys_text(ui.ctx(), &shortcut)).unwrap_or_default();
+    let button = egui::Button::new(text).shortcut_text(keys);
+    if ui.add_enabled(name.is_some(), button).on_hover_text(command.tooltip()).clicked() {
+        actions.send(command);
+        ui.close();
     }
 }
 

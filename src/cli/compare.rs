@@ -9,7 +9,7 @@ use crate::run::compare::{Comparison, SavedRun, Spread, compare};
 /// `warpscope compare`
 #[derive(Debug, clap::Args)]
 pub struct CompareArgs {
-    /// The first: a folder that `run --out` wrote, or its timings.csv
+    /// The first: a recording (or one of its runs: FILE.warpscope#NAME, #2), a folder that `run --out` wrote, or its timings.csv
     a: PathBuf,
     /// The second, whose times are divided by the first's
     b: PathBuf,
@@ -35,17 +35,12 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<()> {
 }
 
 fn table(comparison: &Comparison) -> String {
-    let mut rows = vec![["phase", "first", "middle half", "of", "second", "middle half", "of", "ratio", ""].map(str::to_owned).to_vec()];
+    let mut rows =
+        vec![["phase", "first", "middle half", "of", "second", "middle half", "of", "difference", "ratio", ""].map(str::to_owned).to_vec()];
     let half = |spread: &Spread| format!("{} to {}", text::time(spread.lower_quartile), text::time(spread.upper_quartile));
     for phase in &comparison.phases {
         let engines =
             if phase.engine_a == phase.engine_b { phase.engine_a.to_string() } else { format!("{} against {}", phase.engine_a, phase.engine_b) };
-        let verdict = match phase.ratio {
-            _ if phase.a.repeats.min(phase.b.repeats) < 3 => "too few repeats to tell",
-            _ if phase.overlap => "within the spread",
-            Some(ratio) if ratio < 1.0 => "faster",
-            _ => "slower",
-        };
         rows.push(vec![
             format!("{} ({engines})", phase.phase.name()),
             text::time(phase.a.median),
@@ -54,11 +49,17 @@ fn table(comparison: &Comparison) -> String {
             text::time(phase.b.median),
             half(&phase.b),
             phase.b.repeats.to_string(),
+            text::difference(phase.delta_ms),
             phase.ratio.map_or_else(|| "–".to_owned(), |ratio| format!("{}×", text::significant(ratio))),
-            verdict.to_owned(),
+            phase.verdict().text().to_owned(),
         ]);
     }
-    let mut out = text::table(&rows, &[1, 3, 4, 6, 7]);
+    let mut out = text::table(&rows, &[1, 3, 4, 6, 7, 8]);
+    match (&comparison.answers, comparison.no_answers) {
+        (Some(answers), _) => out += &format!("{}\n", answers.sentence()),
+        (None, Some(why)) => out += &format!("Neighbours are not compared: {why}.\n"),
+        (None, None) => {}
+    }
     if !comparison.differences.is_empty() {
         out += "the runs differ in\n";
         out.extend(comparison.differences.iter().map(|difference| format!("  {difference}\n")));

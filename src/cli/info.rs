@@ -11,11 +11,12 @@ use crate::cloud::formats::{self, ColumnKind, FileInfo, FormatError, Part};
 use crate::cloud::{Axis, ColumnChoice, Fingerprint, PointCloud, Source};
 use crate::export::text;
 use crate::progress::Progress;
+use crate::run::recording;
 
 /// `warpscope info`
 #[derive(Debug, clap::Args)]
 pub struct InfoArgs {
-    /// The file
+    /// The file: a cloud or a recording
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Takes these columns as coordinates, by name or 0-based number: lon,lat or 0-63
@@ -31,6 +32,9 @@ pub struct InfoArgs {
 /// # Errors
 /// When the file cannot be read or does not have the columns that were asked for.
 pub fn run(args: &InfoArgs) -> anyhow::Result<()> {
+    if recording::split_run(&args.file).is_some() {
+        return super::recording::info(&args.file, args.json);
+    }
     let report = Report::of(&args.file, &args.columns.clone().unwrap_or_default(), &Bar::new("reading the file"))?;
     if args.json { output::print_json(&report) } else { output::print(&report.text()) }
 }
@@ -74,15 +78,14 @@ struct CloudInfo {
 impl Report {
     fn of(path: &std::path::Path, columns: &ColumnChoice, progress: &dyn Progress) -> anyhow::Result<Self> {
         let parts = formats::parts(path, progress)?;
-        let sheet = match formats::open(path, progress) {
-            Ok(sheet) => sheet,
+        let file = match formats::describe(path, progress) {
+            Ok(file) => Described::Whole(file),
             Err(why @ FormatError::Parts { .. }) => {
                 return Ok(Self { file: Described::Open { path: path.to_owned() }, parts, cloud: None, no_cloud: Some(why.reason()) });
             }
             Err(why) => return Err(why.into()),
         };
-        let file = Described::Whole(sheet.info());
-        let table = match sheet.into_table(columns) {
+        let table = match formats::read(path, columns, progress) {
             Ok(table) => table,
             // Nobody chose: the file simply has no coordinates.
             Err(why) if *columns == ColumnChoice::Default => return Ok(Self { file, parts, cloud: None, no_cloud: Some(why.to_string()) }),

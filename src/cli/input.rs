@@ -88,7 +88,8 @@ pub struct ProblemArgs {
     ///
     /// The rows of a FILE; COUNT rows of the cloud, drawn with the seed; all of its rows; or those of a list:
     /// rows:0,5,10-20 (ends included) or rows:@FILE (one number a line); or one place in the cloud's own units that need not
-    /// be a row: at:-0.1275,51.507. A file named like a number is ./1000.
+    /// be a row: at:-0.1275,51.507. A file named like a number is ./1000; the queries of a benchmark in HDF5 are
+    /// FILE.hdf5:test.
     #[arg(long, value_name = "FILE|COUNT|all|rows:LIST|at:X,Y,…", help_heading = "Search")]
     queries: Option<QueryChoice>,
     /// Neighbours per query

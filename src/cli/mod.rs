@@ -13,6 +13,8 @@ mod lesson;
 mod output;
 mod pictures;
 mod queries;
+mod record;
+mod recording;
 mod run;
 mod sweep;
 mod tune;
@@ -33,7 +35,7 @@ use crate::run::RunError;
 #[derive(Debug, Parser)]
 #[command(name = "warpscope", version, args_conflicts_with_subcommands = true, max_term_width = 110)]
 struct Cli {
-    /// A cloud to open in the window
+    /// A cloud or a recording to open in the window
     file: Option<PathBuf>,
     #[command(subcommand)]
     command: Option<Command>,

@@ -1,12 +1,14 @@
 //! `warpscope run`: one search, measured.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::bar::Bar;
 use super::input::{Loaded, ProblemArgs, engine_parser};
 use super::output;
 use super::output::columns;
-use crate::cloud::{PointCloud, Source, formats};
+use super::record::RecordArgs;
+use crate::cloud::PointCloud;
 use crate::export::{self, NeighborFormat, text};
 use crate::knn::Metric;
 use crate::run::{EngineChoice, Engines, QuerySpec, RunFile, RunRecord, RunSpec};
@@ -28,12 +30,14 @@ pub struct RunArgs {
     /// Also runs the profiled build: cycles per phase, and when each warp ran
     #[arg(long, help_heading = "Measurement")]
     profile: bool,
-    /// Writes the neighbours: .csv, .ivecs (with .fvecs), .ibin (with .fbin) or .npz
+    /// Writes the neighbours: .csv, .parquet, .ivecs (with .fvecs), .ibin (with .fbin) or .npz
     #[arg(long, value_name = "FILE", value_parser = neighbors_path, help_heading = "Results")]
     neighbors: Option<PathBuf>,
     /// Writes run.json, timings.csv, merges.csv, convergence.csv and trace.json into a folder
     #[arg(long, value_name = "DIR", help_heading = "Results")]
     out: Option<PathBuf>,
+    #[command(flatten)]
+    record: RecordArgs,
     /// Prints run.json instead of the summary
     #[arg(long, help_heading = "Results")]
     json: bool,
@@ -57,10 +61,11 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
     if let Some(path) = &args.neighbors {
         export::check(path)?;
     }
+    args.record.check()?;
     let Loaded { spec, cloud, query_cloud } = args.problem.load()?;
     spare_inputs(args, &spec)?;
     let spec = RunSpec { engine: args.engine, warmup: args.warmup, repeats: args.repeats, profile: args.profile, ..spec };
-    let record = Engines::default().execute(&spec, &cloud, query_cloud.as_ref(), &mut Bar::new("").stage())?;
+    let record = Arc::new(Engines::default().execute(&spec, &cloud, query_cloud.as_ref(), &mut Bar::new("").stage())?);
     if let Some(why) = &record.fallback {
         output::note(&format!("{why}; {} runs instead", record.engine));
     }
@@ -70,31 +75,27 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
     let mut written = Vec::new();
     let result = write(args, &record, &mut written);
     // Whatever became of the files, the search was done.
-    if args.json { output::print_json(&RunFile::from(&record)) } else { output::print(&summary(&record, &written)) }.and(result)
+    if args.json { output::print_json(&RunFile::from(&*record)) } else { output::print(&summary(&record, &written)) }.and(result)
 }
 
 /// Refuses to write over the files that are searched.
 fn spare_inputs(args: &RunArgs, spec: &RunSpec) -> anyhow::Result<()> {
-    let data = if let Source::File { path, .. } = &spec.data { Some(path) } else { None };
-    let queries = if let QuerySpec::File { path, .. } = &spec.queries { Some(path) } else { None };
-    let inputs: Vec<PathBuf> = data.into_iter().chain(queries).filter_map(|path| formats::file_of(path).canonicalize().ok()).collect();
     let neighbors = args.neighbors.iter().flat_map(|path| [path.clone(), path.with_extension("fvecs"), path.with_extension("fbin")]);
     let tables =
         args.out.iter().flat_map(|dir| ["run.json", "timings.csv", "merges.csv", "convergence.csv", "trace.json"].map(|name| dir.join(name)));
-    match neighbors.chain(tables).find(|path| path.canonicalize().is_ok_and(|path| inputs.contains(&path))) {
-        Some(path) => anyhow::bail!("cannot write: the cloud that is searched would be lost; choose another name: {}", path.display()),
-        None => Ok(()),
-    }
+    super::record::spare(spec, neighbors.chain(tables))?;
+    args.record.spare(spec)
 }
 
 /// Writes what was asked for and notes in `written` what is there.
-fn write(args: &RunArgs, record: &RunRecord, written: &mut Vec<PathBuf>) -> anyhow::Result<()> {
+fn write(args: &RunArgs, record: &Arc<RunRecord>, written: &mut Vec<PathBuf>) -> anyhow::Result<()> {
     if let Some(dir) = &args.out {
         written.extend(export::folder(record, dir)?);
     }
     if let Some(path) = &args.neighbors {
         written.extend(export::neighbors(record, path)?);
     }
+    written.extend(args.record.write(vec![Arc::clone(record)])?);
     Ok(())
 }
 

@@ -2,11 +2,13 @@
 
 use std::io::Write;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::bar::Bar;
 use super::input::{MethodArgs, SourceArgs, engine_parser};
 use super::output;
 use super::queries::whole_number;
+use super::record::RecordArgs;
 use crate::cloud::Source;
 use crate::export;
 use crate::run::sweep::{Sweep, SweepRow};
@@ -43,6 +45,8 @@ pub struct SweepArgs {
     /// Writes the rows to a file instead of stdout, after each run
     #[arg(long, value_name = "FILE", help_heading = "Results")]
     out: Option<PathBuf>,
+    #[command(flatten)]
+    record: RecordArgs,
 }
 
 fn number(text: &str) -> Result<u64, String> {
@@ -96,6 +100,9 @@ pub fn run(args: &SweepArgs) -> anyhow::Result<()> {
     if let Some(path) = &args.out {
         export::check(path)?;
     }
+    args.record.check()?;
+    args.record.spare(&sweep.base)?;
+    let mut records = Vec::new();
     let (mut runs, mut failed, mut first) = (0, 0, None);
     let mut saved = Vec::new();
     let mut emit = |fields: &[String]| -> anyhow::Result<()> {
@@ -122,8 +129,11 @@ pub fn run(args: &SweepArgs) -> anyhow::Result<()> {
             failed += 1;
             first.get_or_insert_with(|| format!("{error}"));
         }
-        emit(&fields(&row))
+        emit(&fields(&row))?;
+        records.extend(row.result.ok().filter(|_| args.record.is_asked()).map(Arc::new));
+        Ok::<_, anyhow::Error>(())
     })?;
+    args.record.write(records)?;
     match first {
         None => Ok(()),
         Some(first) => Err(anyhow::anyhow!("{failed} of {runs} runs failed, the first with: {first}")),
@@ -134,9 +144,9 @@ fn fields(row: &SweepRow) -> Vec<String> {
     let spec = &row.spec;
     let result = row.result.as_ref().ok();
     let of = |pick: fn(&crate::run::Summary) -> Option<f64>| {
-        result.and_then(|(_, summary)| pick(summary)).map_or_else(String::new, |value| value.to_string())
+        result.and_then(|record| pick(&record.summary)).map_or_else(String::new, |value| value.to_string())
     };
-    let size = |pick: fn(&crate::run::Summary) -> u64| result.map_or_else(String::new, |(_, summary)| pick(summary).to_string());
+    let size = |pick: fn(&crate::run::Summary) -> u64| result.map_or_else(String::new, |record| pick(&record.summary).to_string());
     let asked = match spec.queries {
         QuerySpec::Count(count) => count.to_string(),
         _ => size(|summary| summary.q),
@@ -147,7 +157,7 @@ fn fields(row: &SweepRow) -> Vec<String> {
             Source::Generate { spec, .. } => spec.clone(),
             Source::Place(at) => at.clone(),
         },
-        result.map_or(spec.engine.name(), |(engine, _)| engine.name()).to_owned(),
+        result.map_or(spec.engine.name(), |record| record.engine.name()).to_owned(),
         size(|summary| summary.n),
         asked,
         spec.k.to_string(),

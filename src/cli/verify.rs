@@ -1,10 +1,14 @@
 //! `warpscope verify`: is it right?
 
+use std::path::{Path, PathBuf};
+
 use super::bar::Bar;
 use super::input::{Loaded, ProblemArgs, engine_parser};
 use super::output;
+use crate::cloud::{ColumnChoice, Coordinates, formats};
 use crate::export::text;
-use crate::knn::EngineKind;
+use crate::knn::{EngineKind, Metric};
+use crate::run::answers::{self, AnswersVerdict};
 use crate::run::verify::{EngineVerdict, verify};
 use crate::run::{EngineChoice, Engines, pose};
 
@@ -16,6 +20,11 @@ pub struct VerifyArgs {
     /// Which engines, such as cuda,lockstep [default: auto, all that can run]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = engine_parser(), help_heading = "Search")]
     engine: Vec<EngineChoice>,
+    /// Also checks the neighbours in a file, as .ivecs or FILE.hdf5 of a benchmark: rows of row numbers, a row for each query
+    ///
+    /// Of the layout of ann-benchmarks `neighbors` is taken, and its `distance` must be the metric.
+    #[arg(long, value_name = "FILE", conflicts_with = "exclude_self", help_heading = "Results")]
+    reference: Option<PathBuf>,
     /// Prints JSON
     #[arg(long, help_heading = "Results")]
     json: bool,
@@ -40,6 +49,8 @@ struct Report<'a> {
     k: usize,
     agreed: bool,
     engines: &'a [EngineVerdict],
+    /// Of the answers in a file, where one was named.
+    reference: Option<&'a AnswersVerdict>,
 }
 
 /// Runs it.
@@ -49,11 +60,27 @@ struct Report<'a> {
 pub fn run(args: &VerifyArgs) -> anyhow::Result<()> {
     let Loaded { spec, cloud, query_cloud } = args.problem.load()?;
     let problem = pose(&spec, &cloud, query_cloud.as_ref())?;
+    let answers = args.reference.as_deref().map(|path| read_answers(path, spec.metric)).transpose()?;
     let verdicts = verify(&problem, &args.named(), &mut Engines::default(), &Bar::new("verifying"))?;
-    let mismatch = verdicts.iter().find_map(|verdict| verdict.mismatch.as_ref());
+    let reference = answers.map(|(path, table)| {
+        let queries = query_cloud.as_ref().unwrap_or(&cloud);
+        let verdict = answers::check(&problem, spec.metric, &cloud, queries, &table, &Bar::new("checking the reference answers"));
+        verdict.map(|verdict| (path.display().to_string(), verdict)).map_err(|why| anyhow::anyhow!("{why}: {}", path.display()))
+    });
+    let reference = reference.transpose()?;
+    let wrong_answers = reference.as_ref().and_then(|(_, verdict)| verdict.mismatch.as_ref());
+    let mismatch = verdicts.iter().find_map(|verdict| verdict.mismatch.as_ref()).or(wrong_answers);
     if args.json {
         let agreed = mismatch.is_none();
-        output::print_json(&Report { n: problem.n(), q: problem.q(), d: problem.dims(), k: problem.reported_k(), agreed, engines: &verdicts })?;
+        output::print_json(&Report {
+            n: problem.n(),
+            q: problem.q(),
+            d: problem.dims(),
+            k: problem.reported_k(),
+            agreed,
+            engines: &verdicts,
+            reference: reference.as_ref().map(|(_, verdict)| verdict),
+        })?;
     } else {
         let sizes = [("n", problem.n()), ("q", problem.q()), ("d", problem.dims()), ("k", problem.reported_k())];
         let sizes = sizes.map(|(name, size)| format!("{name} = {}", text::thousands(size as u64))).join(", ");
@@ -61,9 +88,40 @@ pub fn run(args: &VerifyArgs) -> anyhow::Result<()> {
         if let Some(queries) = &query_cloud {
             columns += &format!("; of the queries {}", output::columns(queries.axes()));
         }
-        output::print(&format!("{sizes}, {}, {} order\n{columns}\n{}", spec.metric, spec.order.name(), table(&verdicts)))?;
+        let reference = reference.as_ref().map_or_else(String::new, |(path, verdict)| answers_text(path, verdict));
+        output::print(&format!("{sizes}, {}, {} order\n{columns}\n{}{reference}", spec.metric, spec.order.name(), table(&verdicts)))?;
     }
-    conclude(&verdicts)
+    conclude(&verdicts)?;
+    match &reference {
+        Some((path, AnswersVerdict { mismatch: Some(why), .. })) => anyhow::bail!("wrong reference answers: {why}: {path}"),
+        _ => Ok(()),
+    }
+}
+
+/// Neighbours by somebody else, and the file or part of a file that they stand in.
+fn read_answers(path: &Path, metric: Metric) -> anyhow::Result<(PathBuf, Coordinates)> {
+    let bar = Bar::new("reading the reference answers");
+    let file = formats::file_of(path);
+    if let Some(theirs) = formats::attribute(&file, "distance", &bar)? {
+        let same = match metric {
+            Metric::L2 => theirs == "euclidean",
+            Metric::Angular => ["angular", "cosine"].contains(&theirs.as_str()),
+        };
+        if !same {
+            anyhow::bail!("--reference: its answers are by the distance `{theirs}`, and the search is by {metric}; see --metric: {}", path.display());
+        }
+    }
+    let whole = file == *path && formats::parts(path, &bar)?.iter().any(|part| part.name == "neighbors");
+    let path = if whole { formats::path_of(path, "neighbors") } else { path.to_owned() };
+    let table = formats::read(&path, &ColumnChoice::Default, &bar)?;
+    Ok((path, table))
+}
+
+fn answers_text(path: &str, verdict: &AnswersVerdict) -> String {
+    let AnswersVerdict { queries, ties, mismatch } = verdict;
+    let found = if mismatch.is_some() { "WRONG" } else { "agree with the oracle" };
+    let queries = text::count(*queries, "query", "queries");
+    format!("reference answers {found}: {queries}, {} at a tie: {path}\n", text::count(*ties, "other index", "other indices"))
 }
 
 /// The first mismatch, and that something was verified at all.

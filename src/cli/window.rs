@@ -6,12 +6,13 @@ use anyhow::bail;
 use clap::builder::PossibleValuesParser;
 
 use crate::lesson::lessons;
+use crate::run::recording;
 
 /// `warpscope gui`
 #[derive(Debug, clap::Args)]
 #[command(group = clap::ArgGroup::new("picture").args(["png", "frames"]).multiple(true))]
 pub struct WindowArgs {
-    /// A cloud to open
+    /// A cloud or a recording (FILE.warpscope, or one of its runs: FILE.warpscope#NAME) to open
     file: Option<PathBuf>,
     /// Opens a lesson, 1 to 7: how a warp finds its neighbours, step by step
     #[arg(long, value_name = "NUMBER")]
@@ -134,7 +135,8 @@ fn measure(args: &WindowArgs, frames: u32) -> anyhow::Result<()> {
     said += &format!("opened in {}; the longest frame meanwhile took {}\n", text::time(report.opened_ms), text::time(report.longest_ms));
     let heads = ["", "points", "median", "95 %", "frames/s", "quads ÷ this"].map(str::to_owned).to_vec();
     let rows = report.rows.iter().map(|row| {
-        let quads = report.rows.iter().find(|other| other.method == Method::Quads && other.level_of_detail == row.level_of_detail);
+        // As many points, or times say nothing of each other.
+        let quads = report.rows.iter().find(|other| other.method == Method::Quads && !other.level_of_detail && !row.level_of_detail);
         let median = row.quantile(0.5);
         let how = match row.method {
             Method::Splat => "compute shaders",
@@ -189,7 +191,7 @@ const WITHOUT: &str =
     "the window cannot open: this build is without it; `cargo build --release` builds it in, and `warpscope --help` shows what works without";
 
 fn check(file: Option<&Path>) -> anyhow::Result<()> {
-    let there = |file: &Path| crate::cloud::formats::file_of(file).exists();
+    let there = |file: &Path| recording::split_run(file).map_or_else(|| crate::cloud::formats::file_of(file), |(file, _)| file).exists();
     match file.filter(|file| !there(file)) {
         // A mistyped subcommand lands here too.
         Some(file) => bail!("cannot open: there is no such file, nor such a subcommand (see --help): {}", file.display()),

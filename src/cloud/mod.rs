@@ -20,7 +20,7 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 
 pub use order::Order;
-pub use point_cloud::{Axis, Fingerprint, PointCloud};
+pub use point_cloud::{Axis, CloudParts, Fingerprint, PointCloud};
 use serde::{Deserialize, Serialize};
 pub use table::{Column, ColumnChoice, Coordinates, Table};
 pub use values::Values;

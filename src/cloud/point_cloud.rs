@@ -1,5 +1,8 @@
 //! The cloud itself.
 
+mod parts;
+
+pub use parts::CloudParts;
 use rayon::iter::{IndexedParallelIterator as _, IntoParallelRefMutIterator as _, ParallelIterator as _};
 use rayon::slice::{ParallelSlice as _, ParallelSliceMut as _};
 use serde::{Deserialize, Serialize};

@@ -63,9 +63,9 @@ pub fn folder(record: &RunRecord, dir: &Path) -> Result<Vec<PathBuf>, ExportErro
         written.push(path.clone());
         path
     };
-    write(&file("timings.csv"), |out| tables::timings(record, out))?;
-    write(&file("merges.csv"), |out| tables::merges(record, out))?;
-    write(&file("convergence.csv"), |out| tables::convergence(record, out))?;
+    write(&file("timings.csv"), |out| tables::timings(record).csv(out))?;
+    write(&file("merges.csv"), |out| tables::merges(record).csv(out))?;
+    write(&file("convergence.csv"), |out| tables::convergence(record).csv(out))?;
     write(&file("trace.json"), |out| trace(record, out))?;
     // Last: where it is, the others are.
     write(&file("run.json"), |out| {

@@ -1,4 +1,4 @@
-//! What leaves the program: neighbours, the folder of a run, the data of a pane, lessons.
+//! What leaves the program: neighbours, the folder of a run, recordings, the data of a pane, lessons.
 //!
 //! Every file is written under a temporary name in its folder and renamed, so that nobody ever sees half of one.
 //! Indices and rows in files are record numbers: 0-based, as in the cloud's own file, dropped rows keeping theirs.
@@ -6,18 +6,23 @@
 //! between unit vectors.
 
 mod atomic;
+mod comparison;
 mod folder;
 pub mod lesson;
 mod neighbors;
 mod npz;
+mod recording;
+pub mod table;
 pub mod tables;
 mod trace;
 
 use std::path::{Path, PathBuf};
 
 pub use atomic::{check, write};
+pub use comparison::{comparison, runs};
 pub use folder::{MadeFolder, check_folder, folder};
 pub use neighbors::{NeighborFormat, neighbors};
+pub use recording::recording;
 pub use trace::trace;
 
 pub use crate::text;
@@ -35,13 +40,19 @@ pub enum ExportError {
         path: PathBuf,
     },
     /// The name does not say which format is meant.
-    #[error("neighbours are written as .csv, .ivecs, .ibin or .npz: the name must end in one of these: {}", path.display())]
+    #[error("neighbours are written as .csv, .parquet, .ivecs, .ibin or .npz: the name must end in one of these: {}", path.display())]
     Extension {
         /// The file.
         path: PathBuf,
     },
+    /// The name does not say in which format a table is meant.
+    #[error("tables are written as .csv, .tsv, .parquet or .npz: the name must end in one of these: {}", path.display())]
+    TableExtension {
+        /// The file.
+        path: PathBuf,
+    },
     /// The format's numbers are too small.
-    #[error("{what} does not fit the 32-bit numbers of .{extension}; use .csv or .npz: {}", path.display())]
+    #[error("{what} does not fit the 32-bit numbers of .{extension}; use .csv, .parquet or .npz: {}", path.display())]
     Width {
         /// Which number.
         what: String,

@@ -12,6 +12,8 @@ use crate::run::RunRecord;
 pub enum NeighborFormat {
     /// `query,rank,index,squared_distance`.
     Csv,
+    /// The same columns, as u32, u32, i64 and f32.
+    Parquet,
     /// Record numbers as i32, each row led by its length; squared distances in a `.fvecs` of the same name.
     Vecs,
     /// Rows and columns as u32, then record numbers as i32 (big-ann-benchmarks); squared distances in a `.fbin`.
@@ -29,6 +31,7 @@ impl NeighborFormat {
         let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
         match extension.to_ascii_lowercase().as_str() {
             "csv" => Ok(Self::Csv),
+            "parquet" => Ok(Self::Parquet),
             "ivecs" => Ok(Self::Vecs),
             "ibin" => Ok(Self::Bin),
             "npz" => Ok(Self::Npz),
@@ -49,7 +52,11 @@ pub fn neighbors(record: &RunRecord, path: &Path) -> Result<Vec<PathBuf>, Export
     let distances = || record.neighbors.squared_distances.iter().map(|distance| distance.to_le_bytes());
     match format {
         NeighborFormat::Csv => {
-            write(path, |out| tables::neighbors(record, out))?;
+            write(path, |out| tables::neighbors(record).csv(out))?;
+            Ok(vec![path.to_owned()])
+        }
+        NeighborFormat::Parquet => {
+            tables::neighbors(record).write(path)?;
             Ok(vec![path.to_owned()])
         }
         NeighborFormat::Npz => {

@@ -20,11 +20,28 @@ impl<'a> Npz<&'a mut BufWriter<File>> {
         &mut self,
         name: &str,
         dtype: &str,
-        shape: (usize, usize),
+        (rows, columns): (usize, usize),
+        values: impl Iterator<Item = [u8; WIDTH]>,
+    ) -> io::Result<()> {
+        self.array(name, dtype, &format!("({rows}, {columns})"), rows as u64 * columns as u64, values)
+    }
+
+    /// Adds a list of little-endian values; an element of `dtype` may take several of them, as text does.
+    pub fn column<const WIDTH: usize>(&mut self, name: &str, dtype: &str, rows: usize, values: impl Iterator<Item = [u8; WIDTH]>) -> io::Result<()> {
+        let letters: u64 = dtype.strip_prefix("<U").and_then(|count| count.parse().ok()).unwrap_or(1);
+        self.array(name, dtype, &format!("({rows},)"), rows as u64 * letters, values)
+    }
+
+    fn array<const WIDTH: usize>(
+        &mut self,
+        name: &str,
+        dtype: &str,
+        shape: &str,
+        count: u64,
         values: impl Iterator<Item = [u8; WIDTH]>,
     ) -> io::Result<()> {
         // Stored, as `numpy.savez` does, so that readers can map it; without zip64 an entry ends at 4 GiB.
-        let large = shape.0 as u64 * shape.1 as u64 * WIDTH as u64 > u64::from(u32::MAX) - 4096;
+        let large = count * WIDTH as u64 > u64::from(u32::MAX) - 4096;
         let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored).large_file(large);
         self.0.start_file(format!("{name}.npy"), options)?;
         self.0.write_all(&header(dtype, shape))?;
@@ -47,8 +64,8 @@ impl<'a> Npz<&'a mut BufWriter<File>> {
 }
 
 /// The head of a .npy, version 1.0, padded so that the values begin at a multiple of 64 bytes.
-fn header(dtype: &str, (rows, columns): (usize, usize)) -> Vec<u8> {
-    let mut text = format!("{{'descr': '{dtype}', 'fortran_order': False, 'shape': ({rows}, {columns}), }}");
+fn header(dtype: &str, shape: &str) -> Vec<u8> {
+    let mut text = format!("{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}");
     let length = (10 + text.len() + 1).next_multiple_of(64) - 10;
     text.extend(std::iter::repeat_n(' ', length - 1 - text.len()));
     text.push('\n');
@@ -64,7 +81,7 @@ mod tests {
 
     #[test]
     fn the_head_is_as_numpy_writes_it() {
-        let bytes = header("<f4", (1000, 32));
+        let bytes = header("<f4", "(1000, 32)");
         assert_eq!(bytes.len() % 64, 0);
         assert_eq!(bytes[..8], *b"\x93NUMPY\x01\x00");
         assert_eq!(u16::from_le_bytes([bytes[8], bytes[9]]) as usize, bytes.len() - 10);

@@ -1,27 +1,13 @@
-//! The tables, one function each, onto any writer: the app's panes use them too.
+//! The tables, one definition each, for every format: the app's panes use them too.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::ops::Range;
+use std::rc::Rc;
 
+use super::table::Table;
 use crate::cloud::PointCloud;
 use crate::knn::{Convergence, Metric, NONE};
 use crate::run::{QuerySpec, RunRecord, Timeline};
-
-/// A float as it reads back exactly: shortest, `inf` for infinity, an exponent where digits would be many.
-pub(super) struct Exact<T>(pub T);
-
-macro_rules! exact {
-    ($float:ty) => {
-        impl std::fmt::Display for Exact<$float> {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                let size = self.0.abs();
-                if size == 0.0 || size.is_infinite() || (1e-5..1e16).contains(&size) { write!(f, "{}", self.0) } else { write!(f, "{:e}", self.0) }
-            }
-        }
-    };
-}
-exact!(f32);
-exact!(f64);
 
 /// A neighbour's record number; −1 where there is none.
 pub(super) fn index(record: &RunRecord, row: u32) -> i64 {
@@ -34,150 +20,153 @@ pub fn query_record(record: &RunRecord, query: usize) -> Option<u64> {
     (!matches!(record.spec.queries, QuerySpec::At(_))).then(|| query_cloud(record).record(row))
 }
 
-/// The same as a cell of a table, which is empty for a place.
-fn row_text(record: &RunRecord, query: usize) -> String {
-    query_record(record, query).map_or_else(String::new, |row| row.to_string())
-}
-
 fn query_cloud(record: &RunRecord) -> &PointCloud {
     record.query_cloud.as_ref().unwrap_or(&record.cloud)
 }
 
+/// `row` and the cloud's axes: its points, by their record numbers, with the coordinates of its file.
+pub fn points(cloud: &PointCloud) -> Table<'_> {
+    let table = Table::new(cloud.len()).with("row", |row| cloud.record(row));
+    cloud.axes().iter().enumerate().fold(table, |table, (at, axis)| table.with(axis.name.as_str(), move |row| cloud.coordinate(row, at)))
+}
+
 /// `query,rank,index,squared_distance`: all neighbours, queries by their number in the run.
-///
-/// # Errors
-/// The writer's.
-pub fn neighbors(record: &RunRecord, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
-    writeln!(out, "query,rank,index,squared_distance")?;
-    for query in 0..record.neighbors.queries() {
-        let (rows, squared_distances) = record.neighbors.of(query);
-        for (rank, (&row, &squared_distance)) in rows.iter().zip(squared_distances).enumerate() {
-            writeln!(out, "{query},{rank},{},{}", index(record, row), Exact(squared_distance))?;
-        }
-    }
-    Ok(())
+pub fn neighbors(record: &RunRecord) -> Table<'_> {
+    let found = &record.neighbors;
+    Table::new(found.indices.len())
+        .with("query", |row| (row / found.k) as u32)
+        .with("rank", |row| (row % found.k) as u32)
+        .with("index", |row| index(record, found.indices[row]))
+        .with("squared_distance", |row| found.squared_distances[row])
 }
 
 /// `rank,index,squared_distance,distance` (or `angle`, in radians) and the file's coordinates: the neighbours of one
-/// query. Where there is no neighbour, coordinates are empty.
-///
-/// # Errors
-/// The writer's.
-pub fn neighbors_of_query(record: &RunRecord, query: usize, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
-    let mut table = csv::Writer::from_writer(out);
+/// query. Where there is no neighbour, coordinates are missing.
+pub fn neighbors_of_query(record: &RunRecord, query: usize) -> Table<'_> {
     let measure = if record.spec.metric == Metric::Angular { "angle" } else { "distance" };
-    let head = ["rank", "index", "squared_distance", measure].into_iter();
-    table.write_record(head.chain(record.axes.iter().map(|axis| axis.name.as_str())))?;
     let (rows, squared_distances) = record.neighbors.of(query);
-    for (rank, (&row, &squared_distance)) in rows.iter().zip(squared_distances).enumerate() {
-        let distance = if row == NONE { f64::INFINITY } else { record.spec.metric.distance(squared_distance) };
-        let mut fields = vec![rank.to_string(), index(record, row).to_string(), Exact(squared_distance).to_string(), Exact(distance).to_string()];
-        fields.extend((0..record.axes.len()).map(|axis| match row {
-            NONE => String::new(),
-            row => Exact(record.cloud.coordinate(row as usize, axis)).to_string(),
-        }));
-        table.write_record(fields)?;
-    }
-    table.flush()
+    let distance = |rank: usize| if rows[rank] == NONE { f64::INFINITY } else { record.spec.metric.distance(squared_distances[rank]) };
+    let table = Table::new(rows.len())
+        .with("rank", |rank| rank as u32)
+        .with("index", |rank| index(record, rows[rank]))
+        .with("squared_distance", |rank| squared_distances[rank])
+        .with(measure, distance);
+    record.axes.iter().enumerate().fold(table, |table, (at, axis)| {
+        table.with(axis.name.as_str(), move |rank| (rows[rank] != NONE).then(|| record.cloud.coordinate(rows[rank] as usize, at)))
+    })
 }
 
 /// `engine,phase,repeat,chunk,start_ms,duration_ms`: every sample, raw.
-///
-/// # Errors
-/// The writer's.
-pub fn timings(record: &RunRecord, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
-    writeln!(out, "engine,phase,repeat,chunk,start_ms,duration_ms")?;
-    for sample in &record.samples {
-        let (start, duration) = (Exact(sample.start_ms), Exact(sample.duration_ms));
-        writeln!(out, "{},{},{},{},{start},{duration}", record.engine, sample.phase.name(), sample.repeat, sample.chunk)?;
-    }
-    Ok(())
+pub fn timings(record: &RunRecord) -> Table<'_> {
+    let samples = &record.samples;
+    Table::new(samples.len())
+        .with("engine", |_| record.engine.name())
+        .with("phase", |row| samples[row].phase.name())
+        .with("repeat", |row| samples[row].repeat)
+        .with("chunk", |row| samples[row].chunk)
+        .with("start_ms", |row| samples[row].start_ms)
+        .with("duration_ms", |row| samples[row].duration_ms)
+}
+
+/// A line of the timeline: what the host timed, or a query's warp.
+struct Span {
+    track: &'static str,
+    start_us: f64,
+    duration_us: f64,
+    repeat_and_chunk: Option<(u32, u32)>,
+    /// The multiprocessor, the warp, the query and its row.
+    warp: Option<(u32, u32, u32, Option<u64>)>,
 }
 
 /// `track,start_us,duration_us,repeat,chunk,sm,warp,query,row`: all that the host timed, and every query's warp where the
-/// run was profiled, in microseconds since the run began. What a line has not is empty.
-///
-/// # Errors
-/// The writer's.
-pub fn timeline(record: &RunRecord, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+/// run was profiled, in microseconds since the run began. What a line has not is missing.
+pub fn timeline(record: &RunRecord) -> Table<'static> {
     let timeline = Timeline::of(record);
-    writeln!(out, "track,start_us,duration_us,repeat,chunk,sm,warp,query,row")?;
+    let mut spans = Vec::new();
     for track in &timeline.phases {
-        for span in &track.spans {
-            let (start, duration) = (Exact(span.start_us), Exact(span.stop_us - span.start_us));
-            writeln!(out, "{},{start},{duration},{},{},,,,", track.phase.name(), span.repeat, span.chunk)?;
-        }
+        spans.extend(track.spans.iter().map(|span| Span {
+            track: track.phase.name(),
+            start_us: span.start_us,
+            duration_us: span.stop_us - span.start_us,
+            repeat_and_chunk: Some((span.repeat, span.chunk)),
+            warp: None,
+        }));
     }
     for multiprocessor in &timeline.multiprocessors {
         for warp in multiprocessor.tracks.iter().flatten() {
-            let (start, duration) = (Exact(warp.start_us), Exact(warp.stop_us - warp.start_us));
-            for query in warp.queries.clone() {
-                let row = row_text(record, query as usize);
-                writeln!(out, "warp,{start},{duration},,,{},{},{query},{row}", multiprocessor.sm, warp.warp)?;
-            }
+            spans.extend(warp.queries.clone().map(|query| Span {
+                track: "warp",
+                start_us: warp.start_us,
+                duration_us: warp.stop_us - warp.start_us,
+                repeat_and_chunk: None,
+                warp: Some((multiprocessor.sm, warp.warp, query, query_record(record, query as usize))),
+            }));
         }
     }
-    Ok(())
+    let spans = Rc::new(spans);
+    let of = || Rc::clone(&spans);
+    let (track, start, duration, repeat, chunk, sm, warp, query, row) = (of(), of(), of(), of(), of(), of(), of(), of(), of());
+    Table::new(spans.len())
+        .with("track", move |at| track[at].track)
+        .with("start_us", move |at| start[at].start_us)
+        .with("duration_us", move |at| duration[at].duration_us)
+        .with("repeat", move |at| repeat[at].repeat_and_chunk.map(|(repeat, _)| repeat))
+        .with("chunk", move |at| chunk[at].repeat_and_chunk.map(|(_, chunk)| chunk))
+        .with("sm", move |at| sm[at].warp.map(|(sm, ..)| sm))
+        .with("warp", move |at| warp[at].warp.map(|(_, warp, ..)| warp))
+        .with("query", move |at| query[at].warp.map(|(_, _, query, _)| query))
+        .with("row", move |at| row[at].warp.and_then(|(.., row)| row))
 }
 
-/// `query,row,merges,candidates,groups_hit`, of each query; `row` is its number in its file, empty for a place. Only the header for engines
+/// `query,row,merges,candidates,groups_hit`, of each query; `row` is its number in its file. Without rows for engines
 /// without counters.
-///
-/// # Errors
-/// The writer's.
-pub fn merges(record: &RunRecord, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
-    writeln!(out, "query,row,merges,candidates,groups_hit")?;
-    for (query, counters) in record.counters.iter().enumerate() {
-        let row = row_text(record, query);
-        writeln!(out, "{query},{row},{},{},{}", counters.merges, counters.candidates, counters.groups_hit)?;
-    }
-    Ok(())
+pub fn merges(record: &RunRecord) -> Table<'_> {
+    let counters = &record.counters;
+    Table::new(counters.len())
+        .with("query", |query| query as u32)
+        .with("row", |query| query_record(record, query))
+        .with("merges", |query| counters[query].merges)
+        .with("candidates", |query| counters[query].candidates)
+        .with("groups_hit", |query| counters[query].groups_hit)
 }
 
 /// `merges,queries`: how many queries merged so often, without gaps between the least and the most.
-///
-/// # Errors
-/// The writer's.
-pub fn merges_histogram(record: &RunRecord, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
-    writeln!(out, "merges,queries")?;
+pub fn merges_histogram(record: &RunRecord) -> Table<'static> {
     let mut counts = BTreeMap::<u32, u64>::new();
     for counters in &record.counters {
         *counts.entry(counters.merges).or_default() += 1;
     }
-    if let (Some((&least, _)), Some((&most, _))) = (counts.first_key_value(), counts.last_key_value()) {
-        for merges in least..=most {
-            writeln!(out, "{merges},{}", counts.get(&merges).copied().unwrap_or(0))?;
-        }
-    }
-    Ok(())
+    let range = counts.first_key_value().zip(counts.last_key_value()).map_or(0..0, |((&least, _), (&most, _))| least..most + 1);
+    let least = range.start;
+    Table::new(range.len())
+        .with("merges", move |row| least + row as u32)
+        .with("queries", move |row| counts.get(&(least + row as u32)).copied().unwrap_or(0))
 }
 
 /// `query,merge,points_seen,max_squared_distance`: after each merge that was kept, of every query. A merge's number
 /// counts from 0; where there were more than are kept, the last entry's is that of the last merge.
-///
-/// # Errors
-/// The writer's.
-pub fn convergence(record: &RunRecord, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
-    convergence_of(record, 0..record.convergence.queries(), out)
+pub fn convergence(record: &RunRecord) -> Table<'_> {
+    convergence_of(record, 0..record.convergence.queries())
 }
 
 /// As [`convergence`], of one query.
-///
-/// # Errors
-/// The writer's.
-pub fn convergence_of_query(record: &RunRecord, query: usize, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
-    convergence_of(record, query..query + 1, out)
+pub fn convergence_of_query(record: &RunRecord, query: usize) -> Table<'_> {
+    convergence_of(record, query..query + 1)
 }
 
-fn convergence_of(record: &RunRecord, queries: std::ops::Range<usize>, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
-    writeln!(out, "query,merge,points_seen,max_squared_distance")?;
-    for query in queries {
-        let (points_seen, max_squared_distance) = record.convergence.of(query);
-        let merges = record.counters[query].merges;
-        for (entry, (seen, distance)) in points_seen.iter().zip(max_squared_distance).enumerate() {
-            let merge = Convergence::merge_of_entry(entry, points_seen.len(), merges);
-            writeln!(out, "{query},{merge},{seen},{}", Exact(*distance))?;
-        }
-    }
-    Ok(())
+fn convergence_of(record: &RunRecord, queries: Range<usize>) -> Table<'_> {
+    let Convergence { starts, points_seen, max_squared_distance } = &record.convergence;
+    let (first, end) = (starts[queries.start] as usize, starts[queries.end] as usize);
+    // Queries whose entries begin at or before this one; the last of them has it.
+    let query_of = move |entry: usize| starts.partition_point(|&start| start <= entry as u64) - 1;
+    let merge = move |row: usize| {
+        let query = query_of(first + row);
+        let (start, stop) = (starts[query] as usize, starts[query + 1] as usize);
+        Convergence::merge_of_entry(first + row - start, stop - start, record.counters[query].merges)
+    };
+    Table::new(end - first)
+        .with("query", move |row| query_of(first + row) as u32)
+        .with("merge", merge)
+        .with("points_seen", move |row| points_seen[first + row])
+        .with("max_squared_distance", move |row| max_squared_distance[first + row])
 }

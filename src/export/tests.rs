@@ -64,11 +64,11 @@ fn csv_names_records_and_reads_back_exactly() {
 #[test]
 fn small_and_large_floats_read_back_exactly() {
     for value in [0.0f32, 1.0, 0.1, 1e-45, f32::MIN_POSITIVE, 1.234_567_9e-7, 3.402_823_5e38, 16_777_217.0, f32::INFINITY] {
-        let text = tables::Exact(value).to_string();
+        let text = table::Exact(value).to_string();
         assert_eq!(text.parse::<f32>().unwrap().to_bits(), value.to_bits(), "{text}");
         assert!(text.len() <= 17, "{text}");
     }
-    assert_eq!(tables::Exact(f32::INFINITY).to_string(), "inf");
+    assert_eq!(table::Exact(f32::INFINITY).to_string(), "inf");
 }
 
 fn words<const N: usize>(path: &Path) -> Vec<[u8; N]> {
@@ -136,7 +136,7 @@ fn a_name_without_a_format_is_refused_and_nothing_is_written() {
     let folder = tempfile::tempdir().unwrap();
     for name in ["found", "found.txt", "found.npy"] {
         let message = neighbors(&record(), &folder.path().join(name)).unwrap_err().to_string();
-        assert!(message.contains(".csv, .ivecs, .ibin or .npz") && message.ends_with(name), "{message}");
+        assert!(message.contains(".csv, .parquet, .ivecs, .ibin or .npz") && message.ends_with(name), "{message}");
     }
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }
@@ -175,25 +175,25 @@ fn a_runs_folder_reads_back() {
 #[test]
 fn panes_export_what_they_show() {
     let mut record = record();
-    assert_eq!(text(|out| tables::merges_histogram(&record, out)), "merges,queries\n2,2\n");
+    assert_eq!(text(|out| tables::merges_histogram(&record).csv(out)), "merges,queries\n2,2\n");
     record.counters[1].merges = 5;
-    assert_eq!(text(|out| tables::merges_histogram(&record, out)), "merges,queries\n2,1\n3,0\n4,0\n5,1\n");
-    assert_eq!(text(|out| tables::convergence_of_query(&record, 1, out)), "query,merge,points_seen,max_squared_distance\n1,0,32,4\n1,4,4,1\n");
+    assert_eq!(text(|out| tables::merges_histogram(&record).csv(out)), "merges,queries\n2,1\n3,0\n4,0\n5,1\n");
+    assert_eq!(text(|out| tables::convergence_of_query(&record, 1).csv(out)), "query,merge,points_seen,max_squared_distance\n1,0,32,4\n1,4,4,1\n");
 
-    let neighbors = rows(&text(|out| tables::neighbors_of_query(&record, 1, out)));
+    let neighbors = rows(&text(|out| tables::neighbors_of_query(&record, 1).csv(out)));
     assert_eq!(neighbors[0], ["rank", "index", "squared_distance", "distance", "c0", "c1"]);
     assert_eq!(neighbors[3], ["2", "2", "9", "3", "3", "0.5"]);
     assert_eq!(neighbors[5], ["4", "-1", "inf", "inf", "", ""]);
     record.spec.metric = Metric::Angular;
-    assert_eq!(rows(&text(|out| tables::neighbors_of_query(&record, 1, out)))[0][3], "angle");
+    assert_eq!(rows(&text(|out| tables::neighbors_of_query(&record, 1).csv(out)))[0][3], "angle");
 }
 
 #[test]
 fn histograms_of_engines_without_counters_are_empty() {
     let record = RunRecord { counters: Vec::new(), convergence: Default::default(), ..record() };
-    assert_eq!(text(|out| tables::merges_histogram(&record, out)), "merges,queries\n");
-    assert_eq!(text(|out| tables::merges(&record, out)).lines().count(), 1);
-    assert_eq!(text(|out| tables::convergence(&record, out)).lines().count(), 1);
+    assert_eq!(text(|out| tables::merges_histogram(&record).csv(out)), "merges,queries\n");
+    assert_eq!(text(|out| tables::merges(&record).csv(out)).lines().count(), 1);
+    assert_eq!(text(|out| tables::convergence(&record).csv(out)).lines().count(), 1);
 }
 
 #[test]

@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::{RunRecord, RunSpec, SCHEMA_VERSION, Summary};
-use crate::cloud::{Axis, Fingerprint};
+use crate::cloud::{Axis, Fingerprint, Source};
 use crate::knn::{DeviceInfo, EngineKind};
+use crate::text;
 
 /// All that is needed to have a run again, on what it ran, and what came out in a few numbers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -41,6 +42,19 @@ pub struct RunFile {
     pub dropped_queries: u64,
     /// In a few numbers.
     pub summary: Summary,
+}
+
+impl RunFile {
+    /// What the run is called until somebody says otherwise: `us_zipcodes.csv, 1,000 × 33,144, k = 32, cuda`.
+    pub fn title(&self) -> String {
+        let cloud = match &self.spec.data {
+            Source::File { path, .. } => path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned(),
+            Source::Generate { spec, .. } => spec.split(':').next().unwrap_or(spec).to_owned(),
+            Source::Place(_) => self.spec.data.to_string(),
+        };
+        let (q, n) = (text::thousands(self.summary.q), text::thousands(self.summary.n));
+        format!("{cloud}, {q} × {n}, k = {}, {}", self.spec.k, self.engine)
+    }
 }
 
 impl From<&RunRecord> for RunFile {

@@ -1,14 +1,17 @@
 //! Runs: a [`RunSpec`] executed into a [`RunRecord`], in place ([`execute`], [`Engines`]) or on the worker thread
 //! ([`Worker`]); or one query answered at once, over points that stay where they are ([`Engines::ask`], [`Asker`]).
 
+pub mod answers;
 mod ask;
 mod chunks;
 pub mod compare;
 mod engines;
 mod execute;
 mod file;
+mod measured;
 mod pose;
 mod record;
+pub mod recording;
 mod resident;
 mod spec;
 pub mod stats;
@@ -23,6 +26,7 @@ pub use ask::{Ask, AskId, Asker, Reply};
 pub use engines::Engines;
 pub use execute::{RunError, execute};
 pub use file::RunFile;
+pub use measured::{CloudFile, Measured, RunBulk, SomeRun};
 pub use pose::pose;
 pub use record::{Phase, RunRecord, SCHEMA_VERSION, Sample, Summary};
 pub use resident::Resident;

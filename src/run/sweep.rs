@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{EngineChoice, Engines, QuerySpec, RunError, RunSpec, Summary};
+use super::{EngineChoice, Engines, QuerySpec, RunError, RunRecord, RunSpec};
 use crate::cloud::{self, Axis, PointCloud, Source};
-use crate::knn::EngineKind;
 use crate::progress::Progress;
 
 /// What is varied. An empty list leaves what the base says.
@@ -31,8 +30,8 @@ pub struct SweepRow {
     pub spec: RunSpec,
     /// The cloud's axes; none where it could not be loaded.
     pub axes: Vec<Axis>,
-    /// Which engine ran and what came out, or why nothing did.
-    pub result: Result<(EngineKind, Summary), RunError>,
+    /// What came out, or why nothing did.
+    pub result: Result<RunRecord, RunError>,
 }
 
 impl Sweep {
@@ -104,7 +103,7 @@ impl Sweep {
             if progress.cancelled() {
                 return Err(RunError::Cancelled.into());
             }
-            on_row(SweepRow { spec: spec.clone(), axes, result: result.map(|record| (record.engine, record.summary)) })?;
+            on_row(SweepRow { spec: spec.clone(), axes, result })?;
         }
         Ok(())
     }
@@ -134,6 +133,7 @@ fn with_parameter(spec: &str, key: &str, value: u64) -> String {
 mod tests {
     use super::super::testing::spec;
     use super::*;
+    use crate::knn::EngineKind;
 
     #[test]
     fn a_parameter_is_set_or_replaced() {

@@ -20,15 +20,24 @@ pub enum Command {
     LessonOfQuery,
     FitView,
     FocusQuery,
+    Undo,
+    Redo,
+    MoveTool,
+    RectangleTool,
+    LassoTool,
     SelectAll,
     SelectNone,
     InvertSelection,
     GrowSelection,
+    ZoomToSelection,
+    UseAsQueries,
+    ExportSelection,
     ToggleProblem,
     ToggleSelection,
     ScaleUp,
     ScaleDown,
     ScaleReset,
+    PresenterScale,
     NextLook,
     ResetLayout,
     ShowPlane,
@@ -38,6 +47,7 @@ pub enum Command {
     ShowTimeline,
     ShowMerges,
     ShowConvergence,
+    ShowRuns,
     ShowLog,
     TimelineCloser,
     TimelineFarther,
@@ -70,6 +80,7 @@ pub enum Command {
     KernelLine,
     Presenter,
     Bare,
+    Find,
     Shortcuts,
 }
 
@@ -116,12 +127,25 @@ impl Command {
     pub const FILE: [Self; 3] = [Self::Open, Self::SaveWindow, Self::Quit];
     /// Of the Query menu.
     pub const QUERY: [Self; 5] = [Self::Run, Self::Cancel, Self::NextQuery, Self::PreviousQuery, Self::LessonOfQuery];
-    /// Of the Edit menu.
-    pub const EDIT: [Self; 4] = [Self::SelectAll, Self::SelectNone, Self::InvertSelection, Self::GrowSelection];
+    /// Of the Edit menu, after Undo and Redo.
+    pub const EDIT: [Self; 10] = [
+        Self::MoveTool,
+        Self::RectangleTool,
+        Self::LassoTool,
+        Self::SelectAll,
+        Self::SelectNone,
+        Self::InvertSelection,
+        Self::GrowSelection,
+        Self::ZoomToSelection,
+        Self::UseAsQueries,
+        Self::ExportSelection,
+    ];
     /// Of the View menu, before the panes, looks and scales.
     pub const VIEW: [Self; 5] = [Self::FitView, Self::FocusQuery, Self::ToggleProblem, Self::ToggleSelection, Self::ResetLayout];
     /// Of the View menu.
-    pub const SCALE: [Self; 3] = [Self::ScaleUp, Self::ScaleDown, Self::ScaleReset];
+    pub const SCALE: [Self; 4] = [Self::ScaleUp, Self::ScaleDown, Self::ScaleReset, Self::PresenterScale];
+    /// Of the Help menu.
+    pub const HELP: [Self; 2] = [Self::Find, Self::Shortcuts];
     /// Of the Lesson menu, before the lessons.
     pub const LESSON: [Self; 6] = [Self::Lesson, Self::LessonOfQuery, Self::Predict, Self::KernelLine, Self::Presenter, Self::Bare];
     /// Of the Lesson menu: where to go.
@@ -150,9 +174,11 @@ impl Command {
                 Both,
                 Some((COMMAND, Key::O)),
                 "Open…",
-                "Choose a file of points: text, JSON, word vectors, .npy, .npz, .fvecs, .fbin, IDX, PLY, PCD, LAS, LAZ or E57.",
+                "Choose a file of points: text, JSON, word vectors, .npy, .npz, .fvecs, .fbin, IDX, PLY, PCD, LAS, LAZ or E57; or a recording.",
             ),
-            Self::SaveWindow => entry(Both, Some((COMMAND_SHIFT, Key::S)), "Save picture of the window…", "Write the whole window to a PNG file."),
+            Self::SaveWindow => {
+                entry(Both, Some((COMMAND_SHIFT, Key::S)), "Save picture of the window…", "Write the whole window to a PNG or an SVG file.")
+            }
             Self::Quit => entry(Both, Some((COMMAND, Key::Q)), "Quit", "Close the window; settings are kept."),
             Self::Run => entry(Explorer, Some((COMMAND, Key::Enter)), "Run", "Answer the problem on the left."),
             Self::Cancel => entry(
@@ -178,6 +204,20 @@ impl Command {
             Self::FocusQuery => {
                 entry(Explorer, Some((PLAIN, Key::Z)), "Zoom to the query", "Show the picked query and its neighbours large in Plane and Space.")
             }
+            Self::Undo => entry(Explorer, Some((COMMAND, Key::Z)), "Undo", "Take back the last selection, picking, or movement of a view."),
+            Self::Redo => entry(Explorer, Some((COMMAND_SHIFT, Key::Z)), "Redo", "Do again what was undone; Ctrl+Y does it too."),
+            Self::MoveTool => {
+                entry(Explorer, Some((PLAIN, Key::V)), "Move tool", "A drag moves the view; with Shift, it selects what is in a rectangle.")
+            }
+            Self::RectangleTool => entry(
+                Explorer,
+                Some((PLAIN, Key::R)),
+                "Rectangle tool",
+                "A drag selects what is in a rectangle, in Space also what is behind others.",
+            ),
+            Self::LassoTool => {
+                entry(Explorer, Some((PLAIN, Key::Y)), "Lasso tool", "A drag selects what it goes around, in Space also what is behind others.")
+            }
             Self::SelectAll => entry(Explorer, Some((COMMAND, Key::A)), "Select all", "All rows of the cloud, and all queries of the run."),
             Self::SelectNone => entry(Explorer, Some((COMMAND_SHIFT, Key::A)), "Select nothing", "The query stays."),
             Self::InvertSelection => {
@@ -189,6 +229,11 @@ impl Command {
                 "Grow to the neighbours",
                 "Add the neighbours of the selected queries; where nothing is selected, select those of the picked one.",
             ),
+            Self::ZoomToSelection => {
+                entry(Explorer, Some((SHIFT, Key::Z)), "Zoom to the selection", "Show the selected points large in Plane and Space.")
+            }
+            Self::UseAsQueries => entry(Explorer, None, "Use as queries", "Make the selected rows the queries on the left, for the next run."),
+            Self::ExportSelection => entry(Explorer, None, "Export selected rows…", "Write the selected rows, with all coordinates, to a CSV file."),
             Self::ToggleProblem => {
                 entry(Both, Some((COMMAND, Key::B)), "Show or hide the problem", "The panel on the left; in the lesson, that of the lessons.")
             }
@@ -211,6 +256,7 @@ impl Command {
             Self::TimelineFarther => entry(Explorer, Some((PLAIN, Key::S)), "Farther in time", "Timeline shows twice as long."),
             Self::TimelineEarlier => entry(Explorer, Some((PLAIN, Key::A)), "Earlier", "Timeline moves towards the run's begin."),
             Self::TimelineLater => entry(Explorer, Some((PLAIN, Key::D)), "Later", "Timeline moves towards the run's end."),
+            Self::ShowRuns => entry(Explorer, Some((COMMAND, Key::Num9)), "Show Runs", "What was run and opened, and two of them side by side."),
             Self::ShowLog => entry(Explorer, Some((COMMAND, Key::Num7)), "Show Log", "Everything that was said."),
             Self::Lesson => entry(
                 Both,
@@ -261,6 +307,13 @@ impl Command {
             Self::KernelLine => entry(Lesson, Some((PLAIN, Key::K)), "Line of the kernel", "The lines of the CUDA source that do what is shown."),
             Self::Presenter => entry(Lesson, Some((PLAIN, Key::F5)), "Presenter", "The whole screen, large type, high contrast, and the player."),
             Self::Bare => entry(Lesson, Some((PLAIN, Key::F6)), "Only the picture", "The whole screen, and nothing but the picture."),
+            Self::PresenterScale => entry(
+                Explorer,
+                Some((PLAIN, Key::F5)),
+                "For a projector, or back",
+                "Everything at 175 %, large points, and the panes without the panels beside them; once more, as it was.",
+            ),
+            Self::Find => entry(Both, Some((COMMAND, Key::P)), "Find a command…", "By a few words of its name; files that were opened lately too."),
             Self::Shortcuts => entry(Both, Some((PLAIN, Key::Questionmark)), "Keyboard shortcuts", "This sheet."),
         }
     }
@@ -287,7 +340,8 @@ impl Command {
 
     /// Whether somebody who types text means the text.
     pub fn is_typed(self) -> bool {
-        let of_text = matches!(self, Self::SelectAll);
+        // Fields have these of their own.
+        let of_text = matches!(self, Self::SelectAll | Self::Undo | Self::Redo);
         of_text || (self.entry().keys.is_some_and(|(modifiers, _)| !modifiers.command) && self != Self::Cancel)
     }
 
@@ -301,6 +355,7 @@ impl Command {
             PaneKind::Timeline => Self::ShowTimeline,
             PaneKind::Merges => Self::ShowMerges,
             PaneKind::Convergence => Self::ShowConvergence,
+            PaneKind::Runs => Self::ShowRuns,
             PaneKind::Log => Self::ShowLog,
         }
     }

@@ -11,10 +11,13 @@ use egui::{Key, Modifiers};
 use super::color::ColorAction;
 use super::draft::Draft;
 use super::export::{ExportDialog, ExportKind};
+use super::finder::Finder;
 use super::lesson::LessonAction;
 use super::live::LiveAction;
 use super::parts::PartsAction;
+use super::picking::PickAction;
 use super::projection::ProjectionView;
+use super::runs::RunsAction;
 use super::selection::SelectAction;
 use super::state::{ConvergenceView, PlaneView, SpaceView};
 use super::timeline::TimelineView;
@@ -47,6 +50,8 @@ pub enum Action {
     PickRow(u32),
     /// A query of the record is the query.
     PickQuery(usize),
+    /// What the pointer means in Plane or Space.
+    Pick(PickAction),
     /// Something of the selection.
     Select(SelectAction),
     /// A neighbour is selected in the table.
@@ -67,12 +72,20 @@ pub enum Action {
     BrowseExport,
     /// The export is to be written.
     SaveExport,
+    /// The finder's fields changed; `None` closes it.
+    SetFinder(Option<Finder>),
+    /// Forget the files that were opened.
+    ForgetRecent,
+    /// Whether the hints of the first start are shown.
+    ShowHints(bool),
     /// The sheet of shortcuts is to be closed.
     CloseShortcuts,
     /// Something of the dialog that asks which cloud of a file is meant.
     Parts(PartsAction),
     /// Something of the lesson.
     Lesson(LessonAction),
+    /// Something of the list of runs.
+    Runs(RunsAction),
 }
 
 impl From<Command> for Action {
@@ -84,6 +97,12 @@ impl From<Command> for Action {
 impl From<LiveAction> for Action {
     fn from(action: LiveAction) -> Self {
         Self::Live(action)
+    }
+}
+
+impl From<RunsAction> for Action {
+    fn from(action: RunsAction) -> Self {
+        Self::Runs(action)
     }
 }
 
@@ -108,6 +127,12 @@ impl From<PartsAction> for Action {
 impl From<SelectAction> for Action {
     fn from(action: SelectAction) -> Self {
         Self::Select(action)
+    }
+}
+
+impl From<PickAction> for Action {
+    fn from(action: PickAction) -> Self {
+        Self::Pick(action)
     }
 }
 
@@ -150,6 +175,7 @@ fn also(command: Command, input: &mut egui::InputState) -> bool {
     match command {
         // Larger is ⌘= or ⌘+, and a keyboard may need Shift for either; ? always needs it.
         Command::ScaleUp => input.consume_key(Modifiers::COMMAND, Key::Plus),
+        Command::Redo => input.consume_key(Modifiers::COMMAND, Key::Y),
         Command::Shortcuts => input.consume_key(Modifiers::SHIFT, Key::Questionmark),
         // A presenter's remote control has these.
         Command::StepForward => input.consume_key(Modifiers::NONE, Key::PageDown),

@@ -82,7 +82,7 @@ pub fn measure(cloud: &Arc<PointCloud>, bench: &FrameBench) -> anyhow::Result<Fr
 
     let opened = Instant::now();
     let (points, values) = upload(&store, cloud, stage.axes());
-    let mut renderer = stage.renderer(best, u32::MAX);
+    let mut renderer = stage.renderer(best, Pace::fixed(u32::MAX));
     let mut longest_ms: f64 = 0.0;
     loop {
         // The first frame makes the pipelines ready.
@@ -101,7 +101,7 @@ pub fn measure(cloud: &Arc<PointCloud>, bench: &FrameBench) -> anyhow::Result<Fr
     for &method in &methods {
         for level_of_detail in [false, true] {
             let first = if info.device_type == wgpu::DeviceType::Cpu { FIRST_BUDGET_SOFTWARE } else { FIRST_BUDGET };
-            let mut renderer = stage.renderer(method, if level_of_detail { first } else { u32::MAX });
+            let mut renderer = stage.renderer(method, if level_of_detail { Pace::new(first, || {}) } else { Pace::fixed(u32::MAX) });
             // The level of detail learns first; pipelines are compiled.
             let warm_up = if level_of_detail { 40 } else { 3 };
             let (mut drawn, mut milliseconds) = (0, Vec::new());
@@ -116,7 +116,7 @@ pub fn measure(cloud: &Arc<PointCloud>, bench: &FrameBench) -> anyhow::Result<Fr
             rows.push(FrameTimes { method, level_of_detail, points: drawn, milliseconds });
         }
     }
-    let mut renderer = stage.renderer(best, u32::MAX);
+    let mut renderer = stage.renderer(best, Pace::fixed(u32::MAX));
     stage.frame(&mut renderer, &points, &values, 0.0, false)?;
     let picture = stage.picture()?;
     Ok(FrameReport { adapter, opened_ms, longest_ms, rows, picture })
@@ -149,9 +149,8 @@ impl<'a> Stage<'a> {
         if self.bench.plane { &[0, 1] } else { &[0, 1, 2] }
     }
 
-    fn renderer(&self, method: Method, budget: u32) -> Renderer {
-        let pace = Arc::new(Pace::new(budget, || {}));
-        Renderer::new(&self.offscreen.device, &self.offscreen.queue, method, wgpu::TextureFormat::Rgba8Unorm, pace)
+    fn renderer(&self, method: Method, pace: Pace) -> Renderer {
+        Renderer::new(&self.offscreen.device, &self.offscreen.queue, method, wgpu::TextureFormat::Rgba8Unorm, Arc::new(pace))
     }
 
     fn projection(&self, turn: f64) -> Projection {

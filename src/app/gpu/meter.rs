@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crossbeam_channel::{Receiver, Sender, unbounded};
+use crossbeam_channel::{Receiver, Sender, bounded};
 use eframe::egui_wgpu::wgpu;
 
 /// Pictures that may be on their way at once; of more, some are not measured.
@@ -38,7 +38,7 @@ impl Meter {
             |usage| device.create_buffer(&wgpu::BufferDescriptor { label: Some("picture's time"), size: BYTES, usage, mapped_at_creation: false });
         let resolved = buffer(wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC);
         let free = (0..SLOTS).map(|_| buffer(wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST)).collect();
-        let (sender, receiver) = unbounded();
+        let (sender, receiver) = bounded(SLOTS);
         Some(Self { set, resolved, free, sender, receiver, ns_per_tick: queue.get_timestamp_period() })
     }
 

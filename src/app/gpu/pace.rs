@@ -35,6 +35,7 @@ impl Progress {
 /// Shared by what draws and by the panes.
 pub struct Pace {
     budget: AtomicU32,
+    fixed: bool,
     measured: AtomicBool,
     /// The window's frame, and in which each view was drawn last.
     frame: AtomicU32,
@@ -48,11 +49,17 @@ impl Pace {
     pub fn new(budget: u32, wake: impl Fn() + Send + Sync + 'static) -> Self {
         Self {
             budget: AtomicU32::new(budget),
+            fixed: false,
             measured: AtomicBool::new(false),
             frame: AtomicU32::new(0),
             views: Mutex::default(),
             wake: Box::new(wake),
         }
+    }
+
+    /// One that learns nothing.
+    pub fn fixed(budget: u32) -> Self {
+        Self { fixed: true, ..Self::new(budget, || {}) }
     }
 
     /// Points that one frame has time for.
@@ -88,6 +95,9 @@ impl Pace {
     }
 
     fn set(&self, budget: f32) {
+        if self.fixed {
+            return;
+        }
         self.budget.store((budget as u32).clamp(LEAST, MOST), Ordering::Relaxed);
     }
 

@@ -34,6 +34,7 @@ impl Quads {
     }
 
     /// Adds to a picture what is planned.
+    #[allow(clippy::too_many_arguments, reason = "a picture has this many sides")]
     pub fn draw(
         &mut self,
         device: &wgpu::Device,

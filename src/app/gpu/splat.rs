@@ -10,8 +10,8 @@ use super::pipelines::{self, Entry};
 use super::target::{COLOR, Plan, Target};
 use super::uniforms::{Slot, Uniforms};
 
-/// Threads of a group, as the shaders have them.
-const GROUP: u32 = 128;
+/// Threads of a group, as the shaders have them. A dispatch has 65,535 groups at most.
+pub const GROUP: u32 = 128;
 
 /// Groups that look for the pixel with the most points.
 const SEARCHERS: u32 = 64;
@@ -90,6 +90,7 @@ impl Splat {
     }
 
     /// Adds to a picture what is planned, and colours it.
+    #[allow(clippy::too_many_arguments, reason = "a picture has this many sides")]
     pub fn draw(
         &mut self,
         device: &wgpu::Device,

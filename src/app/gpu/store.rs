@@ -10,10 +10,12 @@ use rayon::iter::{IndexedParallelIterator as _, ParallelIterator as _};
 use rayon::slice::ParallelSliceMut as _;
 
 use super::permutation::Permutation;
+use super::splat::GROUP;
 use crate::app::camera::Projection;
 
-/// Rows in one buffer: with three f32 each, 96 MiB, which every adapter binds.
-const SEGMENT: u32 = 1 << 23;
+/// Rows in one buffer: what one dispatch of the compute shaders reaches. With three f32 each, 96 MiB, which every adapter
+/// binds.
+const SEGMENT: u32 = GROUP * u16::MAX as u32;
 
 /// Rows that are gathered and sent at once.
 const PIECE: u32 = 1 << 18;

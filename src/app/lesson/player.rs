@@ -10,6 +10,7 @@ use crate::lesson::{Cursor, Level, Mark};
 pub const SPEEDS: [f32; 8] = [0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0];
 
 /// A lesson as it was recorded, and a place in each of its takes.
+#[derive(Clone)]
 pub struct Player {
     /// Which lesson.
     pub lesson: &'static Lesson,

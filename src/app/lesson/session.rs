@@ -160,7 +160,7 @@ impl Own {
 }
 
 /// All of it.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct LessonSession {
     /// Whether the lesson is shown instead of the explorer.
     pub open: bool,

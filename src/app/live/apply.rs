@@ -10,7 +10,7 @@ use crate::app::draft::Draft;
 use crate::app::log::Level;
 use crate::app::logic::in_window;
 use crate::app::session::{Answered, Picked};
-use crate::cloud::place;
+use crate::cloud::{PointCloud, place};
 use crate::run::{Ask, QuerySpec, Reply, RunError, RunRecord};
 
 impl App {
@@ -72,11 +72,16 @@ impl App {
     fn move_to(&mut self, at: &[f64]) -> Result<(), String> {
         let Some(cloud) = &self.session.cloud else { return Ok(()) };
         let place = place::place(at, cloud).map_err(|error| in_window(&error))?;
-        self.session.live.place = Some(Arc::new(place));
+        self.put_at(Some(Arc::new(place)));
+        Ok(())
+    }
+
+    /// Makes a place that is known the query, and asks.
+    pub(in crate::app) fn put_at(&mut self, place: Option<Arc<PointCloud>>) {
+        self.session.live.place = place;
         self.session.live.chosen = true;
         (self.session.picked, self.session.rank) = (Some(Picked::Place), None);
         self.ask();
-        Ok(())
     }
 
     /// Reads the typed coordinates: the query goes there, or the first wrong one says why not.
@@ -177,10 +182,11 @@ impl App {
             (Picked::Query(_) | Picked::Place, Some((of, row))) => QuerySpec::At((0..of.dims()).map(|axis| of.coordinate(row, axis)).collect()),
             (Picked::Query(_) | Picked::Place, None) => return,
         };
-        let spec = match self.question(&cloud, queries) {
+        let mut spec = match self.question(&cloud, queries) {
             Ok(spec) => spec,
             Err(sentence) => return self.session.log.error(sentence),
         };
+        self.answer_here(&mut spec);
         let live = &mut self.session.live;
         live.asked += 1;
         if live.replied + 1 == live.asked {

@@ -1,24 +1,51 @@
 //! The dialog that asks where an export goes.
 
+use std::path::Path;
+
 use egui::{RichText, TextEdit, Ui};
 
 use crate::app::commands::{Action, Actions};
 use crate::app::draft::Field;
-use crate::app::export::ExportDialog;
+use crate::app::export::{ExportDialog, is_svg};
 use crate::app::session::Session;
 use crate::app::tokens::Palette;
 use crate::app::widgets::field_ui;
 
+/// Pixels or shapes, and how many pixels.
+fn medium_ui(ui: &mut Ui, path: &mut String, times: &mut u8) {
+    let shapes = is_svg(Path::new(path.trim()));
+    ui.horizontal(|ui| {
+        for (name, ending, about) in [
+            ("PNG", "png", "Pixels, as the screen has them or more."),
+            ("SVG", "svg", "Shapes and text, for documents: sharp at any size. Points that the GPU draws are a picture in it."),
+        ] {
+            let chosen = shapes == (ending == "svg");
+            if ui.selectable_label(chosen, name).on_hover_text(about).clicked() && !chosen {
+                *path = Path::new(path.trim()).with_extension(ending).display().to_string();
+            }
+        }
+        ui.separator();
+        ui.add_enabled_ui(!shapes, |ui| {
+            for value in [1, 2, 4] {
+                ui.selectable_value(times, value, format!("{value}×")).on_hover_text("As many pixels along a side as the screen has, times this.");
+            }
+        });
+    });
+}
+
 /// The dialog, when it is open.
 pub fn export_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut Actions) {
     let Some(dialog) = &session.export else { return };
-    let (mut path, mut range) = (dialog.path.clone(), dialog.range.clone());
+    let (mut path, mut range, mut times) = (dialog.path.clone(), dialog.range.clone(), dialog.times);
     let modal = egui::Modal::new(egui::Id::unique("export")).show(ui.ctx(), |ui| {
         ui.set_width(440.0);
         ui.heading(dialog.kind.title());
         ui.add_space(6.0);
         let label = ui.label(RichText::new("File").color(palette.text_weak));
         let field = ui.add(TextEdit::singleline(&mut path).desired_width(f32::INFINITY)).labelled_by(label.id);
+        if dialog.kind.picture().is_some() {
+            medium_ui(ui, &mut path, &mut times);
+        }
         if let Some(range) = &mut range {
             let errors: Vec<_> = range.read().err().into_iter().collect();
             field_ui(ui, "From step", &mut range.from, "0", Field::From, &errors, palette);
@@ -45,9 +72,9 @@ pub fn export_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut Ac
     if close || modal.should_close() {
         return actions.send(Action::SetExport(None));
     }
-    if path != dialog.path || range != dialog.range {
+    if path != dialog.path || range != dialog.range || times != dialog.times {
         let overwrite = dialog.overwrite && path == dialog.path;
-        actions.send(Action::SetExport(Some(ExportDialog { path, error: None, overwrite, range, ..dialog.clone() })));
+        actions.send(Action::SetExport(Some(ExportDialog { path, error: None, overwrite, range, times, ..dialog.clone() })));
     }
     if save {
         actions.send(Action::SaveExport);

@@ -1,6 +1,8 @@
 //! What stands around the panes.
 
 mod export;
+mod finder;
+mod hints;
 mod parts;
 mod problem;
 mod selection;
@@ -8,6 +10,8 @@ mod shortcuts;
 mod status;
 
 pub use export::export_ui;
+pub use finder::finder_ui;
+pub use hints::hints_ui;
 pub use parts::parts_ui;
 pub use problem::problem_ui;
 pub use selection::selection_ui;

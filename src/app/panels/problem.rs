@@ -159,6 +159,9 @@ fn query_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldEr
         ui.selectable_value(&mut draft.queries, QueryKind::Count, "Drawn").on_hover_text("A number of rows, drawn with the seed.");
         ui.selectable_value(&mut draft.queries, QueryKind::All, "All").on_hover_text("Every row is a query.");
         ui.selectable_value(&mut draft.queries, QueryKind::Rows, "Rows").on_hover_text("The rows typed here, or the one picked in a view.");
+        if draft.queries == QueryKind::Selected || !draft.selected_rows.is_empty() {
+            ui.selectable_value(&mut draft.queries, QueryKind::Selected, "Selected").on_hover_text("The rows that were selected in the views.");
+        }
         ui.selectable_value(&mut draft.queries, QueryKind::File, "A file").on_hover_text("A file of queries, in the data's coordinates.");
     });
     match draft.queries {
@@ -171,6 +174,12 @@ fn query_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldEr
         }
         QueryKind::Rows => {
             field_ui(ui, "Row numbers", &mut draft.query_rows, "0,5,10-20", Field::QueryRows, errors, palette);
+        }
+        QueryKind::Selected => {
+            let rows = format::counted(draft.selected_rows.len() as u64, "row", "rows");
+            let about = format!("{rows}, as selected when Use as queries was pressed: too many to be typed here.");
+            ui.label(RichText::new(about).color(palette.text_weak).small());
+            error_ui(ui, Field::QueryRows, errors, palette);
         }
         QueryKind::File => {
             wide_field_ui(ui, "Query file", &mut draft.query_path, "type or paste a path", Field::QueryPath, errors, palette);

@@ -8,7 +8,7 @@ use crate::app::live::place_ui;
 use crate::app::session::{Answered, Picked, Session};
 use crate::app::state::State;
 use crate::app::tokens::Palette;
-use crate::app::widgets::{command_ui, fact_ui, heading_ui};
+use crate::app::widgets::{command_ui, fact_ui, heading_ui, keys_text};
 use crate::knn::Metric;
 use crate::run::RunRecord;
 
@@ -63,6 +63,7 @@ pub fn selection_ui(ui: &mut Ui, _state: &State, session: &Session, palette: &Pa
         if session.picked_point().is_some() {
             command_ui(ui, Command::LessonOfQuery, actions);
         }
+        chosen_ui(ui, session, palette, actions);
         let shown = session.record.as_ref().or(session.answered.as_ref().map(|answered| &answered.record));
         if let Some(record) = shown {
             run_ui(ui, record, palette);
@@ -116,6 +117,52 @@ fn stepper_ui(ui: &mut Ui, session: &Session, record: &RunRecord, palette: &Pale
             format!("Query {} of {}", format::count(at as u64 + 1), format::count(count as u64))
         });
         ui.label(RichText::new(place).color(palette.text_weak));
+    });
+}
+
+/// What is selected beside the query, and what can be done with it.
+fn chosen_ui(ui: &mut Ui, session: &Session, palette: &Palette, actions: &mut Actions) {
+    /// Axes whose range is listed.
+    const RANGES: usize = 4;
+    let Some(cloud) = &session.cloud else { return };
+    heading_ui(ui, "Selection");
+    let (selection, facts) = (&session.selection, &session.selected);
+    if selection.is_empty() {
+        let next = "Nothing. Drag with Shift in Plane or Space, or click a bin of Merges or a row of Neighbours.";
+        ui.label(RichText::new(next).color(palette.text_weak));
+        return;
+    }
+    fact_ui(ui, "Rows", format::count(selection.rows().len() as u64), palette);
+    if session.record.is_some() {
+        fact_ui(ui, "Queries", format::count(selection.queries().len() as u64), palette);
+    }
+    fact_ui(ui, "By", selection.by(), palette);
+    if let Some(merges) = &facts.merges {
+        let (fewest, most) = merges.range();
+        let range = if fewest == most { String::new() } else { format!(", {} to {}", format::count(fewest.into()), format::count(most.into())) };
+        fact_ui(ui, "Merges", format!("mean {}{range}", format::significant(merges.mean)), palette);
+    }
+    for (axis, column) in cloud.axes().iter().enumerate().take(RANGES) {
+        let Some((low, high)) = facts.range(cloud, axis) else { continue };
+        let text = if low == high { format::coordinate(low) } else { format!("{} to {}", format::coordinate(low), format::coordinate(high)) };
+        fact_ui(ui, &column.name, text, palette);
+    }
+    if cloud.dims() > RANGES && !facts.extremes.is_empty() {
+        ui.label(RichText::new(format!("and {} more ranges", cloud.dims() - RANGES)).color(palette.text_weak).small());
+    }
+    ui.horizontal_wrapped(|ui| {
+        for (text, command) in [
+            ("Clear", Command::SelectNone),
+            ("Zoom to", Command::ZoomToSelection),
+            ("Grow", Command::GrowSelection),
+            ("Use as queries", Command::UseAsQueries),
+            ("Export rows…", Command::ExportSelection),
+        ] {
+            let keys = command.shortcut().map(|shortcut| format!(" {}", keys_text(ui.ctx(), &shortcut))).unwrap_or_default();
+            if ui.button(text).on_hover_text(format!("{}{keys}", command.tooltip())).clicked() {
+                actions.send(command);
+            }
+        }
     });
 }
 

@@ -38,11 +38,13 @@ pub fn shortcuts_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut
                         ]
                     } else {
                         &[
-                            ("Drag", "Plane: pan; Space: orbit"),
-                            ("Shift+Drag", "Space: pan"),
+                            ("Drag", "Plane: pan; Space: orbit; with a tool: select what is in it"),
+                            ("Right drag", "Space: pan; Alt+Drag moves the view under a tool"),
+                            ("Shift+Drag", "Add what is in a rectangle; with Ctrl, take it away"),
                             ("Scroll", "Zoom about the pointer"),
-                            ("Click", "Make the nearest point the query"),
-                            ("Double-click", "Fit the view to the cloud"),
+                            ("Click", "Make the nearest point the query; rest on it to see its values"),
+                            ("Ctrl+Click", "Add a point to the selection, or take it away; Shift adds"),
+                            ("Double-click", "Zoom to the point and its neighbours; beside points, fit the view"),
                         ]
                     };
                     for &(keys, what) in mouse {

@@ -10,9 +10,12 @@ use super::PaneContext;
 use super::merges::OTHER_QUESTION;
 use super::timings::{has_room, plot};
 use crate::app::commands::Action;
-use crate::app::derived::Band;
+use crate::app::derived::{Band, spread};
 use crate::app::format;
 use crate::app::widgets::empty_ui;
+
+/// Selected queries that are drawn as lines.
+const LINES: usize = 40;
 
 /// The pane.
 pub fn convergence_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
@@ -68,6 +71,19 @@ pub fn convergence_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         ui.label(RichText::new("distances of 0 have no place on a log scale").color(palette.text_weak).small());
     }
 
+    let queries = if compared.is_some() { &session.selection.queries()[..] } else { &[] };
+    let lines: Vec<Vec<[f64; 2]>> = spread(queries.len(), LINES)
+        .map(|place| queries[place] as usize)
+        .filter(|&query| query < record.convergence.queries())
+        .map(|query| {
+            let (seen, distances) = record.convergence.of(query);
+            steps(seen, distances).into_iter().filter(|p| fits(p[1])).map(|[x, y]| at(x, y)).collect()
+        })
+        .collect();
+    if queries.len() > LINES {
+        let all = format::count(queries.len() as u64);
+        ui.label(RichText::new(format!("lines of {LINES} of the {all} selected queries, evenly chosen")).color(palette.text_weak).small());
+    }
     let total = record.convergence.queries();
     let looked_at = derived.map_or(total, |derived| derived.band_queries);
     let of_queries = if looked_at < total {
@@ -104,6 +120,10 @@ pub fn convergence_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
                 Line::new(format!("median of {of_queries}"), PlotPoints::from(medians)).color(palette.intermediate).width(1.5).allow_band(false),
             );
         }
+        for line in lines {
+            let line = Line::new("selected queries", PlotPoints::from(line)).color(palette.selected.gamma_multiply(0.4)).width(1.0);
+            plot.line(line.allow_band(false));
+        }
         if !theory.is_empty() {
             let line =
                 Line::new(format!("theory{expected}, {of_theory}"), PlotPoints::from(theory)).color(palette.theory).width(1.5).allow_band(false);
@@ -128,7 +148,7 @@ fn steps(seen: &[u32], distances: &[f32]) -> Vec<[f64; 2]> {
 }
 
 /// Powers of ten, with the steps between them fainter.
-fn decades(input: GridInput) -> Vec<GridMark> {
+pub(super) fn decades(input: GridInput) -> Vec<GridMark> {
     let (low, high) = (input.bounds.0.floor() as i32, input.bounds.1.ceil() as i32);
     if high - low > 40 {
         return Vec::new();
@@ -140,7 +160,7 @@ fn decades(input: GridInput) -> Vec<GridMark> {
 }
 
 /// The number whose logarithm a mark is.
-fn power(mark: GridMark, range: &RangeInclusive<f64>) -> String {
+pub(super) fn power(mark: GridMark, range: &RangeInclusive<f64>) -> String {
     let narrow = range.end() - range.start() < 1.5;
     let whole = (mark.value - mark.value.round()).abs() < 1e-6;
     // At the very end of the axis a number would be cut.

@@ -1,11 +1,12 @@
 //! Merges: how many of the queries needed how many, with what theory expects.
 
-use egui::{RichText, Ui};
-use egui_plot::{AxisHints, Bar, BarChart, LineStyle, VLine};
+use egui::{Pos2, Response, RichText, Ui};
+use egui_plot::{AxisHints, Bar, BarChart, LineStyle, PlotTransform, VLine};
 
 use super::PaneContext;
 use super::timings::{inline_swatch_ui, plot, whole_numbers};
 use crate::app::format;
+use crate::app::selection::{How, SelectAction};
 use crate::app::widgets::empty_ui;
 
 /// Why the run is not drawn beside the picked query.
@@ -35,12 +36,22 @@ pub fn merges_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let bars: Vec<Bar> = merges.iter().map(|&(merges, queries)| Bar::new(f64::from(merges), queries as f64).width(0.8)).collect();
     let picked = session.answered.as_ref().and_then(|answered| answered.counters());
     let shuffled = format::if_shuffled(record.spec.order);
+    let selected = session.selected.merges.as_ref().filter(|_| compared.is_some());
+    let chosen: &[(u32, u64)] = selected.map_or(&[], |selected| &selected.histogram);
+    let filled: Vec<Bar> = chosen
+        .iter()
+        .map(|&(merges, queries)| Bar::new(f64::from(merges), queries as f64).width(0.8).fill(palette.selected.gamma_multiply(0.75)))
+        .collect();
     ui.horizontal_wrapped(|ui| {
         ui.label("Merges per query:");
         if compared.is_some() {
             inline_swatch_ui(ui, palette.text_weak, &format!("mean {}", format::significant(mean)));
         }
         inline_swatch_ui(ui, palette.theory, &format!("theory at most {}{shuffled}", format::significant(summary.expected_merges)));
+        if selected.is_some() {
+            let queries = format::counted(session.selection.queries().len() as u64, "query", "queries");
+            inline_swatch_ui(ui, palette.selected, &format!("{queries} selected"));
+        }
         if let Some(counters) = picked {
             inline_swatch_ui(ui, palette.query, &format!("picked query {}", format::count(u64::from(counters.merges))));
         }
@@ -49,7 +60,7 @@ pub fn merges_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         }
     });
     let least = merges.first().map_or(0.0, |bin| f64::from(bin.0));
-    plot("merges", palette)
+    let shown = plot("merges", palette)
         .height((ui.available_height() - 4.0).max(60.0))
         .width(ui.available_width())
         .include_y(0.0)
@@ -72,6 +83,9 @@ pub fn merges_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         })
         .show(ui, |plot| {
             plot.bar_chart(BarChart::new("queries", bars).color(palette.buffer));
+            if !filled.is_empty() {
+                plot.bar_chart(BarChart::new("selected queries", filled).color(palette.selected));
+            }
             if compared.is_some() {
                 plot.vline(VLine::new("mean", mean).color(palette.text_weak).width(1.5));
             }
@@ -80,4 +94,32 @@ pub fn merges_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
                 plot.vline(VLine::new("picked query", f64::from(counters.merges)).color(palette.query).width(2.0));
             }
         });
+    shown.response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Canvas, true, "Histogram of merges"));
+    bins_ui(ui, &shown.response, &shown.transform, merges, context);
+}
+
+/// A click on a bin selects its queries; with Shift all bins from the last one clicked to this; with Ctrl it adds or removes it.
+fn bins_ui(ui: &Ui, response: &Response, transform: &PlotTransform, merges: &[(u32, u64)], context: &mut PaneContext<'_>) {
+    let bin_at = |pointer: Pos2| {
+        let value = transform.value_from_position(pointer);
+        let bin = value.x.round();
+        // Anywhere over a bar, so that low ones can be hit; between bars is none.
+        let there = (value.x - bin).abs() <= 0.45 && transform.frame().contains(pointer);
+        merges.iter().map(|bin| bin.0).find(|&merges| there && f64::from(merges) == bin)
+    };
+    let Some(pointer) = response.hover_pos().or(response.interact_pointer_pos()) else { return };
+    let Some(bin) = bin_at(pointer) else { return };
+    ui.ctx().set_cursor_icon(egui::CursorIcon::PointingHand);
+    if !response.clicked() {
+        return;
+    }
+    let id = response.id.with("last bin");
+    let last = ui.data(|data| data.get_temp::<u32>(id)).unwrap_or(bin);
+    let how = How::of_click(ui.input(|input| input.modifiers));
+    if how == How::Add {
+        context.actions.send(SelectAction::merges(last.min(bin)..=last.max(bin), How::Replace));
+    } else {
+        ui.data_mut(|data| data.insert_temp(id, bin));
+        context.actions.send(SelectAction::merges(bin..=bin, how));
+    }
 }

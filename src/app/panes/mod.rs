@@ -1,11 +1,14 @@
 //! The panes of the centre, one file each, and the tiles that hold them.
 
 mod convergence;
+mod highlight;
+mod hover;
 mod log;
 mod merges;
 mod neighbors;
 mod plane;
 mod points;
+mod runs;
 mod space;
 mod timeline;
 mod timings;
@@ -56,6 +59,7 @@ impl egui_tiles::Behavior<PaneKind> for Panes<'_> {
             PaneKind::Timeline => timeline::timeline_ui(ui, context),
             PaneKind::Merges => merges::merges_ui(ui, context),
             PaneKind::Convergence => convergence::convergence_ui(ui, context),
+            PaneKind::Runs => runs::runs_ui(ui, context),
             PaneKind::Log => log::log_ui(ui, context),
         });
         UiResponse::None
@@ -77,7 +81,7 @@ impl egui_tiles::Behavior<PaneKind> for Panes<'_> {
                 actions.send(Action::StartExport(ExportKind::Trace));
                 ui.close();
             }
-            if ui.button("Picture as PNG…").clicked() {
+            if ui.button("Picture as PNG or SVG…").clicked() {
                 actions.send(Action::StartExport(ExportKind::Picture(*pane)));
                 ui.close();
             }

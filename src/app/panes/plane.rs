@@ -1,16 +1,20 @@
 //! Plane: two axes of the cloud at one scale, with the query, its neighbours, and the circle of its k-th distance.
 
-use egui::{Align2, FontId, Pos2, Rect, Sense, Stroke, Ui, pos2, vec2};
+use egui::emath::GuiRounding as _;
+use egui::{Align2, FontId, Rect, Sense, Stroke, Ui, pos2, vec2};
 
 use super::PaneContext;
+use super::highlight::{hovered_ui, selection_ui};
+use super::hover::hover_ui;
 use super::points::{Sight, axis_ui, dimensions_ui, marks_ui, points_ui};
 use crate::app::camera::{PlaneCamera, place};
 use crate::app::color;
 use crate::app::commands::Action;
 use crate::app::live::mark_ui;
+use crate::app::picking::{Eye, Tool, follow_ui, gesture_ui, hint_ui, pointing_ui, tools_ui};
 use crate::app::projection;
 use crate::app::scene::Scene;
-use crate::app::state::{PlaneView, PlaneWindow};
+use crate::app::state::{PaneKind, PlaneView, PlaneWindow};
 use crate::app::ticks::ticks;
 use crate::app::widgets::empty_ui;
 use crate::cloud::{Axis, PointCloud};
@@ -39,6 +43,7 @@ pub fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         axis_ui(ui, "up", cloud, &mut view.axes[1], context.palette);
         ui.checkbox(&mut view.lines, "Lines");
         ui.checkbox(&mut view.lens, "Lens").on_hover_text("Enlarge neighbours that are too close to be told apart.");
+        tools_ui(ui, context.session, context.palette, context.actions);
         projection::bar_ui(ui, &view.axes, context.state, context.session, context.palette, context.actions);
         color::bar_ui(ui, context.state, context.session, context.actions);
         dimensions_ui(ui, 2, &scene, context.palette);
@@ -49,13 +54,16 @@ pub fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     color::legend_ui(ui, context.state, context.session, context.palette, context.actions);
     let whole = ui.available_rect_before_wrap().intersect(pane);
     let rect = Rect::from_min_max(whole.min + vec2(MARGIN.x, 2.0), whole.max - vec2(2.0, MARGIN.y));
+    // As the points are drawn, so that they are picked where they are seen.
+    let rect = rect.round_to_pixels(ui.pixels_per_point());
     if rect.width() < 40.0 || rect.height() < 40.0 {
         return;
     }
     let response = ui.interact(rect, ui.scope_id().with("plane"), Sense::click_and_drag());
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Canvas, true, "Plane of points"));
     let mut camera = PlaneCamera::new(rect, view.window, cloud, view.axes);
-    let moved = move_ui(ui, &response, &mut camera, &mut view);
+    let gesture = follow_ui(ui, &response, context.session);
+    let moved = move_ui(ui, &response, &mut camera, &mut view, gesture.is_none());
 
     ui.painter().rect_filled(rect, 0.0, context.palette.canvas);
     axes_ui(ui, &camera, cloud, view, context);
@@ -68,18 +76,18 @@ pub fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         ui.painter().text(rect.left_bottom() + vec2(6.0, -4.0), Align2::LEFT_BOTTOM, note, FontId::proportional(12.0), context.palette.text);
     }
 
-    // A click on the query's mark is one on what lies under it. The second click of two fits the view and picks nothing.
-    let mark = mark_ui(ui, context, &camera, &scene, view.axes).filter(egui::Response::clicked);
-    let response = mark.unwrap_or(response);
-    if response.clicked()
-        && !response.double_clicked()
-        && let Some(pointer) = response.interact_pointer_pos()
-    {
-        let through = lens.filter(|lens| lens.rect.contains(pointer)).unwrap_or(camera);
-        if let Some(action) = nearest(&through, &scene, view, context, pointer) {
-            context.actions.send(action);
-        }
+    // Over the canvas, so that it takes what begins on it; a click on it is one on what lies under it.
+    let mark = (context.session.tool == Tool::Move).then(|| mark_ui(ui, context, &camera, &scene, view.axes)).flatten();
+    hint_ui(ui, rect, context.session, false, context.palette);
+
+    let eyes = lens.iter().chain([&camera]).map(|camera| (camera.rect, Eye::Plane(*camera, view.axes))).collect::<Vec<_>>();
+    if let Some(gesture) = &gesture {
+        gesture_ui(ui, &response, gesture, &eyes, context.palette, context.actions);
     }
+    pointing_ui(ui, mark.as_ref().filter(|mark| mark.hovered() || mark.clicked()).unwrap_or(&response), &eyes, context.session, context.actions);
+    let through = lens.filter(|lens| response.hover_pos().is_some_and(|pointer| lens.rect.contains(pointer))).unwrap_or(camera);
+    let screen = |cloud: &PointCloud, row: usize| Some(through.screen(place(scene.drawn(cloud), row, view.axes)));
+    hover_ui(ui, &response, through.rect, PaneKind::Plane, context, &screen);
     if view != context.state.plane {
         context.actions.send(Action::SetPlane(view));
     }
@@ -110,14 +118,16 @@ fn cloud_ui(
     let note = points_ui(ui, context, scene, &sight);
     circle_ui(ui, camera, scene, view, context);
     let screen = |cloud: &PointCloud, row: usize| Some(camera.screen(place(scene.drawn(cloud), row, view.axes)));
+    let marking = selection_ui(ui, camera.rect, context, size, &screen);
     marks_ui(ui, camera.rect, context, size, view.lines, &screen);
-    note
+    hovered_ui(ui, camera.rect, context, size, &screen);
+    note.or(marking)
 }
 
-/// Pans, zooms, fits; true when the picture moved.
-fn move_ui(ui: &Ui, response: &egui::Response, camera: &mut PlaneCamera, view: &mut PlaneView) -> bool {
+/// Pans, where a drag does that, and zooms; true when the picture moved.
+fn move_ui(ui: &Ui, response: &egui::Response, camera: &mut PlaneCamera, view: &mut PlaneView, pans: bool) -> bool {
     let mut moved = false;
-    if response.dragged() && response.drag_delta() != egui::Vec2::ZERO {
+    if pans && response.dragged() && response.drag_delta() != egui::Vec2::ZERO {
         camera.pan(response.drag_delta());
         moved = true;
     }
@@ -133,32 +143,7 @@ fn move_ui(ui: &Ui, response: &egui::Response, camera: &mut PlaneCamera, view: &
     if moved {
         view.window = Some(camera.window);
     }
-    if response.double_clicked() {
-        view.window = None;
-    }
     moved
-}
-
-/// The point nearest to the pointer, of the cloud or of the file of queries.
-fn nearest(camera: &PlaneCamera, scene: &Scene, view: PlaneView, context: &PaneContext<'_>, pointer: Pos2) -> Option<Action> {
-    let at = camera.place(pointer);
-    let closest = |cloud: &PointCloud| {
-        let far = |row: usize| {
-            let point = place(cloud, row, view.axes);
-            (point[0] - at[0]).powi(2) + (point[1] - at[1]).powi(2)
-        };
-        (0..cloud.len()).map(|row| (far(row), row)).min_by(|a, b| a.0.total_cmp(&b.0))
-    };
-    let (far, row) = closest(scene.data())?;
-    let record = context.session.record.as_ref();
-    if let Some((record, queries)) = record.and_then(|record| Some((record, scene.queries()?)))
-        && let Some((query_far, query_row)) = closest(queries)
-        && query_far <= far
-        && let Some(query) = record.query_rows.iter().position(|&row| row as usize == query_row)
-    {
-        return Some(Action::PickQuery(query));
-    }
-    Some(Action::PickRow(row as u32))
 }
 
 /// The camera of the lens: on the query, when its neighbours are crowded on the screen.

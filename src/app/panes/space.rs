@@ -1,22 +1,20 @@
-//! Space: three axes of the cloud in perspective; drag to orbit, with Shift to pan, scroll to come closer.
+//! Space: three axes of the cloud in perspective; drag to orbit, with the right or middle button to pan, scroll to come closer.
 
-use egui::{Align2, FontId, Pos2, Rect, Sense, Stroke, Ui, vec2};
+use egui::emath::GuiRounding as _;
+use egui::{Align2, FontId, Rect, Sense, Stroke, Ui, vec2};
 
 use super::PaneContext;
+use super::highlight::{hovered_ui, selection_ui};
+use super::hover::hover_ui;
 use super::points::{Sight, axis_ui, dimensions_ui, marks_ui, points_ui};
 use crate::app::camera::{SpaceCamera, axis_directions, dolly, orbit, pan, place};
 use crate::app::color::{self, ColorBy};
 use crate::app::commands::Action;
+use crate::app::picking::{Eye, follow_ui, gesture_ui, hint_ui, pointing_ui, tools_ui};
 use crate::app::projection;
-use crate::app::scene::Scene;
-use crate::app::state::SpaceView;
+use crate::app::state::{PaneKind, SpaceView};
 use crate::app::widgets::empty_ui;
 use crate::cloud::PointCloud;
-
-/// Points of the screen around the pointer in which the point nearest to the eye is picked.
-const NEAR: f32 = 4.0;
-/// Points of the screen beyond which nothing is picked.
-const REACH: f32 = 24.0;
 
 /// The pane's texture.
 const VIEW: u64 = 4;
@@ -42,16 +40,19 @@ pub fn space_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         ui.add_enabled(context.state.color.by == ColorBy::Nothing, egui::Checkbox::new(&mut view.color_by_height, "Colour by height"));
         projection::bar_ui(ui, &view.axes, context.state, context.session, context.palette, context.actions);
         color::bar_ui(ui, context.state, context.session, context.actions);
+        tools_ui(ui, context.session, context.palette, context.actions);
         dimensions_ui(ui, 3, &scene, context.palette);
     });
     color::legend_ui(ui, context.state, context.session, context.palette, context.actions);
-    let rect = ui.available_rect_before_wrap().intersect(pane);
+    // As the points are drawn, so that they are picked where they are seen.
+    let rect = ui.available_rect_before_wrap().intersect(pane).round_to_pixels(ui.pixels_per_point());
     if rect.width() < 40.0 || rect.height() < 40.0 {
         return;
     }
     let response = ui.interact(rect, ui.scope_id().with("space"), Sense::click_and_drag());
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Canvas, true, "Space of points"));
-    let moved = move_ui(ui, &response, &mut view, rect);
+    let gesture = follow_ui(ui, &response, context.session);
+    let moved = move_ui(ui, &response, &mut view, rect, gesture.is_none());
 
     ui.painter().rect_filled(rect, 0.0, context.palette.canvas);
     let camera = SpaceCamera::new(rect, &view, cloud);
@@ -74,33 +75,34 @@ pub fn space_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     };
     let note = points_ui(ui, context, &scene, &sight);
     let screen = |cloud: &PointCloud, row: usize| camera.screen(place(scene.drawn(cloud), row, view.axes)).map(|(screen, _)| screen);
+    let marking = selection_ui(ui, rect, context, view.point_size, &screen);
     marks_ui(ui, rect, context, view.point_size, view.lines, &screen);
+    hovered_ui(ui, rect, context, view.point_size, &screen);
     cross_ui(ui, rect, &view, cloud, context);
-    if let Some(note) = note {
+    if let Some(note) = note.or(marking) {
         ui.painter().text(rect.left_bottom() + vec2(6.0, -4.0), Align2::LEFT_BOTTOM, note, FontId::proportional(12.0), context.palette.text);
     }
 
-    // The second click of two fits the view and picks nothing.
-    if response.clicked()
-        && !response.double_clicked()
-        && let Some(pointer) = response.interact_pointer_pos()
-        && let Some(action) = nearest(&camera, &scene, &view, context, pointer)
-    {
-        context.actions.send(action);
+    hint_ui(ui, rect, context.session, true, context.palette);
+
+    let eyes = [(rect, Eye::Space(camera, view.axes))];
+    if let Some(gesture) = &gesture {
+        gesture_ui(ui, &response, gesture, &eyes, context.palette, context.actions);
     }
+    pointing_ui(ui, &response, &eyes, context.session, context.actions);
+    hover_ui(ui, &response, rect, PaneKind::Space, context, &screen);
     if view != context.state.space {
         context.actions.send(Action::SetSpace(view));
     }
 }
 
-/// Orbits, pans, comes closer, fits; true when the picture moved.
-fn move_ui(ui: &Ui, response: &egui::Response, view: &mut SpaceView, rect: Rect) -> bool {
+/// Orbits, and with another button pans, where a drag does that; comes closer; true when the picture moved.
+fn move_ui(ui: &Ui, response: &egui::Response, view: &mut SpaceView, rect: Rect, turns: bool) -> bool {
     let before = *view;
     let by = response.drag_delta();
-    let shift = ui.input(|input| input.modifiers.shift);
-    if response.dragged_by(egui::PointerButton::Primary) && !shift {
+    if turns && response.dragged_by(egui::PointerButton::Primary) {
         orbit(view, by);
-    } else if response.dragged() {
+    } else if turns && response.dragged() {
         pan(view, by, rect.height());
     }
     if response.hovered() {
@@ -110,41 +112,7 @@ fn move_ui(ui: &Ui, response: &egui::Response, view: &mut SpaceView, rect: Rect)
             dolly(view, factor);
         }
     }
-    if response.double_clicked() {
-        let fresh = SpaceView::default();
-        (view.target, view.distance) = (fresh.target, fresh.distance);
-    }
     *view != before
-}
-
-/// The point nearest to the eye close to the pointer, else the one nearest to the pointer.
-fn nearest(camera: &SpaceCamera, scene: &Scene, view: &SpaceView, context: &PaneContext<'_>, pointer: Pos2) -> Option<Action> {
-    let closest = |cloud: &PointCloud| {
-        // Within NEAR, depth decides; farther away, the distance on the screen does.
-        let mut best: Option<((f32, f64), usize)> = None;
-        for row in 0..cloud.len() {
-            let Some((screen, depth)) = camera.screen(place(cloud, row, view.axes)) else { continue };
-            let far = screen.distance(pointer);
-            if far > REACH {
-                continue;
-            }
-            let key = if far <= NEAR { (0.0, depth) } else { (far, depth) };
-            if best.is_none_or(|(least, _)| key < least) {
-                best = Some((key, row));
-            }
-        }
-        best
-    };
-    let of_data = closest(scene.data());
-    let record = context.session.record.as_ref();
-    if let Some((record, queries)) = record.and_then(|record| Some((record, scene.queries()?)))
-        && let Some((key, query_row)) = closest(queries)
-        && of_data.is_none_or(|(least, _)| key <= least)
-        && let Some(query) = record.query_rows.iter().position(|&row| row as usize == query_row)
-    {
-        return Some(Action::PickQuery(query));
-    }
-    of_data.map(|(_, row)| Action::PickRow(row as u32))
 }
 
 /// Which way the axes point.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use rayon::iter::{IndexedParallelIterator as _, IntoParallelRefIterator as _, ParallelIterator as _};
 
 use super::{Facts, Hovered, Selection, sets};
+use crate::app::picking::Within;
 use crate::app::session::Answered;
 use crate::cloud::PointCloud;
 use crate::knn::NONE;
@@ -46,6 +47,8 @@ pub enum Choice {
     Queries(Vec<u32>),
     /// Queries of the run that needed so many merges.
     Merges(RangeInclusive<u32>),
+    /// Everything in a region of the screen.
+    Within(Box<Within>),
     /// Everything.
     All,
     /// Everything that is not selected.
@@ -68,6 +71,10 @@ pub enum SelectAction {
     },
     /// Nothing is selected any more.
     Clear,
+    /// The selected rows fill Plane and Space.
+    ZoomTo,
+    /// The selected rows are the queries of the next run.
+    UseAsQueries,
     /// The pointer rests on a point, or on a row that stands for one.
     Hover(Option<Hovered>),
 }
@@ -121,6 +128,8 @@ impl Change {
             Choice::Rows(rows) => (rows.len(), rows.len().min(queries)),
             Choice::Queries(queries) => (queries.len(), queries.len()),
             Choice::Merges(_) => (queries, queries),
+            // As much as may come of it.
+            Choice::Within(_) => (self.cloud.len(), queries),
             Choice::All | Choice::Rest => (self.cloud.len(), queries),
             Choice::Neighbors => {
                 let k = self.record.as_ref().map_or(0, |record| record.neighbors.k);
@@ -135,7 +144,7 @@ impl Change {
         let record = self.record.clone();
         let cloud = Arc::clone(&self.cloud);
         let (by, how) = (self.by.clone(), self.how);
-        let chosen = self.chosen(base);
+        let chosen = self.chosen(base, progress);
         if progress.cancelled() {
             return None;
         }
@@ -144,7 +153,7 @@ impl Change {
         (!progress.cancelled()).then_some((selection, facts))
     }
 
-    fn chosen(self, base: &Selection) -> Selection {
+    fn chosen(self, base: &Selection, progress: &dyn Progress) -> Selection {
         let record = self.record.as_deref();
         let n = self.cloud.len() as u32;
         let queries = record.map_or(0, |record| record.query_rows.len() as u32);
@@ -163,6 +172,14 @@ impl Change {
                 let within = |counters: &crate::knn::Counters| merges.contains(&counters.merges);
                 let chosen = record.counters.par_iter().enumerate().filter(|(_, counters)| within(counters)).map(|(query, _)| query as u32);
                 Selection::of_queries(chosen.collect(), record, "")
+            }
+            Choice::Within(within) => {
+                let (rows, queries) = within.rows_and_queries(progress);
+                if own_file {
+                    Selection { rows: rows.into(), queries: queries.into(), by: String::new() }
+                } else {
+                    Selection::of_rows(rows, record, "")
+                }
             }
             Choice::All => Selection { rows: (0..n).collect(), queries: (0..queries).collect(), by: String::new() },
             Choice::Rest => {

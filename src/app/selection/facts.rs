@@ -3,7 +3,7 @@
 use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
 
 use super::Selection;
-use crate::app::derived::{self, Band};
+use crate::app::derived;
 use crate::cloud::PointCloud;
 use crate::run::RunRecord;
 
@@ -14,10 +14,6 @@ pub struct Facts {
     pub extremes: Vec<(u32, u32)>,
     /// Of the selected queries, where the run counted.
     pub merges: Option<MergeFacts>,
-    /// Convergence of the selected queries; empty without them.
-    pub band: Vec<Band>,
-    /// How many of them the band looks at.
-    pub band_queries: usize,
 }
 
 /// Merges of selected queries.
@@ -48,10 +44,7 @@ impl Facts {
             let sum: f64 = histogram.iter().map(|&(merges, queries)| f64::from(merges) * queries as f64).sum();
             MergeFacts { histogram, mean: sum / queries.len() as f64 }
         });
-        let kept = record.convergence.queries();
-        let looked_at: Vec<usize> =
-            derived::spread(queries.len(), derived::BAND_QUERIES).map(|at| queries[at] as usize).filter(|&query| query < kept).collect();
-        Self { extremes, merges, band: derived::band(record, &looked_at), band_queries: looked_at.len() }
+        Self { extremes, merges }
     }
 
     /// Least and largest file coordinate of the selected rows along an axis.
@@ -62,7 +55,7 @@ impl Facts {
 }
 
 /// For each axis, the row with the least and the one with the largest coordinate.
-fn extremes(rows: &[u32], cloud: &PointCloud) -> Vec<(u32, u32)> {
+pub fn extremes(rows: &[u32], cloud: &PointCloud) -> Vec<(u32, u32)> {
     /// Rows that one thread looks at in one go.
     const PART: usize = 1 << 14;
     let Some(&first) = rows.first() else { return Vec::new() };
@@ -112,9 +105,5 @@ mod tests {
         let of = |queries: Vec<u32>| Facts::of(&Selection::of_queries(queries, &record, ""), &record.cloud, Some(&record));
         let merges = of(vec![0, 1, 2]).merges.expect("counted");
         assert_eq!((merges.histogram.clone(), merges.mean, merges.range()), (vec![(3, 2), (6, 1)], 4.0, (3, 6)));
-        let one = of(vec![1]);
-        assert_eq!(one.band_queries, 1);
-        // Scaled by 2 in the record: 0.1 at the end.
-        assert_eq!(one.band.last().map(|step| step.median as f32), Some(0.1));
     }
 }

@@ -101,12 +101,11 @@ impl Selection {
             How::Toggle => How::Add,
             how => how,
         };
-        let (sets, sign): (fn(&[u32], &[u32]) -> Vec<u32>, _) = match how {
+        let (rows, queries, sign) = match how {
             How::Replace => return other,
-            How::Add | How::Toggle => (sets::union, "+"),
-            How::Remove => (sets::difference, "−"),
+            How::Add | How::Toggle => (sets::union(&self.rows, &other.rows), sets::union(&self.queries, &other.queries), "+"),
+            How::Remove => (sets::difference(&self.rows, &other.rows), sets::difference(&self.queries, &other.queries), "−"),
         };
-        let (rows, queries) = (sets(&self.rows, &other.rows), sets(&self.queries, &other.queries));
         if rows.is_empty() && queries.is_empty() {
             return Self::default();
         }

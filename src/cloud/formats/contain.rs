@@ -11,7 +11,7 @@ const NAME: &str = "decoder";
 /// Runs `work` on a thread of its own; a panic there is the error, silently.
 ///
 /// `Err` holds what the panic said.
-pub(super) fn contained<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, String> {
+pub(crate) fn contained<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, String> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
         let before = panic::take_hook();

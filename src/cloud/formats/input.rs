@@ -68,6 +68,11 @@ impl<'a> Input<'a> {
         if self.progress.cancelled() { Err(FormatError::Cancelled) } else { Ok(()) }
     }
 
+    /// Tells how much is done, where another reads the file.
+    pub fn tell(&self, done: u64, total: u64) {
+        self.progress.update(done, total);
+    }
+
     /// What an error while reading means.
     pub fn io(&self, why: io::Error) -> FormatError {
         if self.progress.cancelled() {

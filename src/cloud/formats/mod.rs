@@ -4,16 +4,19 @@
 //! every column's name, and the values of those that may be wanted. No reader allocates by a number in a header before
 //! that number was held against the size of the file, and none panics on what a file holds.
 
+mod arrow;
 mod bounded;
 mod cell;
 mod columns;
 mod contain;
 mod delimited;
 mod e57;
+mod hdf5;
 mod idx;
 mod input;
 mod json;
 mod las;
+mod lzf;
 mod molecule;
 mod npy;
 mod npz;
@@ -31,6 +34,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub use columns::{Cell, ColumnData, MAX_CATEGORIES, Records, column, records};
+pub(crate) use contain::contained;
 use input::Input;
 pub use parts::{Part, file_of, path_of};
 use recognise::recognise;
@@ -247,6 +251,42 @@ pub fn registry() -> &'static [Format] {
             records: None,
         },
         Format {
+            name: "Parquet file",
+            extensions: &["parquet", "pq"],
+            about: "columns of numbers and lists of numbers; uncompressed, Snappy, LZ4 or gzip",
+            magic: &[b"PAR1"],
+            looks: no,
+            gzip: false,
+            read: arrow::read_parquet,
+            parts: None,
+            line_of: None,
+            records: None,
+        },
+        Format {
+            name: "Arrow or Feather file",
+            extensions: &["arrow", "feather", "ipc"],
+            about: "as Parquet; uncompressed or LZ4",
+            magic: &[b"ARROW1"],
+            looks: no,
+            gzip: false,
+            read: arrow::read_ipc,
+            parts: None,
+            line_of: None,
+            records: None,
+        },
+        Format {
+            name: "HDF5 file",
+            extensions: &["hdf5", "h5", "hdf", "he5"],
+            about: "its data sets of numbers, as FILE:PATH; `train` of ann-benchmarks",
+            magic: &[b"\x89HDF\r\n\x1a\n"],
+            looks: no,
+            gzip: false,
+            read: hdf5::read,
+            parts: Some(hdf5::parts),
+            line_of: None,
+            records: Some(hdf5::records),
+        },
+        Format {
             name: "TEXMEX vector file",
             extensions: &["fvecs", "bvecs", "ivecs"],
             about: "f32, u8 or i32 vectors, each with its dimension",
@@ -338,9 +378,6 @@ pub fn registry() -> &'static [Format] {
 struct Foreign(&'static str, &'static [&'static str], &'static [u8], &'static str);
 
 const FOREIGN: &[Foreign] = &[
-    Foreign("Parquet", &["parquet", "pq"], b"PAR1", "write it as CSV, for instance pandas.read_parquet(…).to_csv(…), or as .npy"),
-    Foreign("HDF5", &["hdf5", "h5", "hdf", "he5"], b"\x89HDF\r\n\x1a\n", "write the data set as .npy, for instance numpy.save(…, h5py.File(…)[…])"),
-    Foreign("Arrow", &["arrow", "feather", "ipc"], b"ARROW1", "write it as CSV or .npy"),
     Foreign("PTX", &["ptx"], b"", "export the scan as E57, PTS or PLY, for instance with CloudCompare -O FILE.ptx -C_EXPORT_FMT PLY -SAVE_CLOUDS"),
     Foreign("MATLAB", &["mat"], b"MATLAB 5.0", "write the matrix as .npy or CSV"),
     Foreign("Excel", &["xlsx", "xls", "ods"], b"\xd0\xcf\x11\xe0", "save the sheet as CSV"),
@@ -367,20 +404,12 @@ pub fn read(path: &Path, columns: &ColumnChoice, progress: &dyn Progress) -> Res
     scan(path, &Want::Chosen(columns), progress)?.into_table(columns)
 }
 
-/// Reads everything that a file holds, to look at it and choose columns later.
-///
-/// # Errors
-/// See [`FormatError`].
-pub fn open(path: &Path, progress: &dyn Progress) -> Result<Sheet, FormatError> {
-    scan(path, &Want::Everything, progress)
-}
-
 /// Describes a file: its format, rows, and columns with their ranges.
 ///
 /// # Errors
 /// See [`FormatError`].
 pub fn describe(path: &Path, progress: &dyn Progress) -> Result<FileInfo, FormatError> {
-    Ok(open(path, progress)?.info())
+    Ok(scan(path, &Want::Everything, progress)?.info())
 }
 
 /// The clouds of a file that can hold several, in its order; none where its format holds one. Each is read as
@@ -391,6 +420,15 @@ pub fn describe(path: &Path, progress: &dyn Progress) -> Result<FileInfo, Format
 pub fn parts(path: &Path, progress: &dyn Progress) -> Result<Vec<Part>, FormatError> {
     let input = Input::new(path, progress)?;
     recognise(&input)?.parts.map_or_else(|| Ok(Vec::new()), |list| list(&input))
+}
+
+/// The text of an attribute of a whole file, for formats that have such: ann-benchmarks names its metric `distance`.
+///
+/// # Errors
+/// See [`FormatError`].
+pub fn attribute(path: &Path, name: &str, progress: &dyn Progress) -> Result<Option<String>, FormatError> {
+    let input = Input::new(path, progress)?;
+    if recognise(&input)?.name == "HDF5 file" { hdf5::attribute(&input, name) } else { Ok(None) }
 }
 
 /// The 1-based line on which a record begins, if the file is text and can still be read.

@@ -77,11 +77,51 @@ pub(super) struct SheetColumn {
     pub beside: bool,
     /// What a text column holds, where that was asked for.
     pub texts: Option<Texts>,
+    /// What the numbers span, where a reader looked at them without keeping them.
+    pub range: Option<Range>,
+}
+
+/// What the numbers of a column span.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Range {
+    min: f64,
+    max: f64,
+    missing: u64,
+    infinite: u64,
+}
+
+impl Default for Range {
+    fn default() -> Self {
+        Self { min: f64::INFINITY, max: f64::NEG_INFINITY, missing: 0, infinite: 0 }
+    }
+}
+
+impl Range {
+    /// Takes one more number in.
+    pub fn take_in(&mut self, value: f64) {
+        if value.is_finite() {
+            self.min = self.min.min(value);
+            self.max = self.max.max(value);
+        } else if value.is_nan() {
+            self.missing += 1;
+        } else {
+            self.infinite += 1;
+        }
+    }
 }
 
 impl SheetColumn {
     pub fn numeric(name: String) -> Self {
-        Self { name: printable(&name), made_up: false, kind: ColumnKind::Numeric, example: None, mixed: false, beside: false, texts: None }
+        Self {
+            name: printable(&name),
+            made_up: false,
+            kind: ColumnKind::Numeric,
+            example: None,
+            mixed: false,
+            beside: false,
+            texts: None,
+            range: None,
+        }
     }
 
     /// A column of words.
@@ -138,8 +178,8 @@ impl Want<'_> {
 
 impl Sheet {
     /// What a reader found: `values` has, for each of `rows`, one of each of `kept`.
-    pub(super) fn new(input: &Input<'_>, format: String, columns: Vec<SheetColumn>, kept: Vec<usize>, rows: u64, values: Vec<f64>) -> Self {
-        Self { path: input.path().to_owned(), format, columns, kept, rows, values: crate::cloud::values::Values::F64(values), skipped: Vec::new() }
+    pub(super) fn new(input: &Input<'_>, format: String, columns: Vec<SheetColumn>, kept: Vec<usize>, rows: u64, values: impl Into<Values>) -> Self {
+        Self { path: input.path().to_owned(), format, columns, kept, rows, values: values.into(), skipped: Vec::new() }
     }
 
     /// Describes the file.
@@ -158,24 +198,16 @@ impl Sheet {
                 example_record: column.example.as_ref().map(|&(record, _)| record),
             })
             .collect();
+        let mut ranges: Vec<Option<Range>> = self.columns.iter().map(|column| column.range).collect();
         let width = self.kept.len();
         for (at, &column) in self.kept.iter().enumerate() {
-            let info = &mut columns[column];
-            if info.kind != ColumnKind::Numeric {
-                continue;
-            }
-            let (mut min, mut max) = (f64::INFINITY, f64::NEG_INFINITY);
-            for value in (at..self.values.len()).step_by(width).map(|at| self.values.get(at)) {
-                if value.is_finite() {
-                    min = min.min(value);
-                    max = max.max(value);
-                } else if value.is_nan() {
-                    info.missing += 1;
-                } else {
-                    info.infinite += 1;
-                }
-            }
+            let range = ranges[column].insert(Range::default());
+            (at..self.values.len()).step_by(width).for_each(|at| range.take_in(self.values.get(at)));
+        }
+        for (info, range) in columns.iter_mut().zip(ranges).filter(|(info, _)| info.kind == ColumnKind::Numeric) {
+            let Some(Range { min, max, missing, infinite }) = range else { continue };
             (info.min, info.max) = if min <= max { (Some(min), Some(max)) } else { (None, None) };
+            (info.missing, info.infinite) = (missing, infinite);
         }
         FileInfo {
             path: self.path.clone(),

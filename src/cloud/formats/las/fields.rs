@@ -29,6 +29,12 @@ impl Field {
         self.at + self.number.size()
     }
 
+    /// The value of x, y or z, of which most are read: the same as [`Field::value`] without looking at what it is.
+    pub fn place(&self, record: &[u8]) -> f64 {
+        let (scale, offset) = self.transform.unwrap_or((1.0, 0.0));
+        Number::I32.one(Endian::Little, &record[self.at..self.at + 4]) * scale + offset
+    }
+
     /// Its value in a record, which is at least [`Field::end`] long.
     pub fn value(&self, record: &[u8]) -> f64 {
         let bytes = &record[self.at..self.end()];

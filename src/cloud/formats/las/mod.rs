@@ -16,7 +16,7 @@ use super::FormatError;
 use super::columns::{Cell, Even, Records, no_record, number_cell};
 use super::contain::contained;
 use super::input::Input;
-use super::sheet::{Sheet, SheetColumn, Want};
+use super::sheet::{Range, Sheet, SheetColumn, Want};
 
 /// Points that are decoded at a time.
 const BATCH: usize = 8192;
@@ -33,20 +33,30 @@ type Take<'a> = dyn FnMut(&[u8]) -> Result<bool, FormatError> + Send + 'a;
 
 pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
     let layout = Layout::read(input)?;
-    let columns: Vec<SheetColumn> = layout.fields.iter().map(|field| SheetColumn::numeric(field.name.clone())).collect();
-    let kept = want.resolve(&columns, input)?;
+    let mut columns: Vec<SheetColumn> = layout.fields.iter().map(|field| SheetColumn::numeric(field.name.clone())).collect();
+    let mut kept = want.resolve(&columns, input)?;
     let mut values: Vec<f64> = Vec::new();
-    if !layout.compressed {
-        input.reserve_all(&mut values, layout.points, kept.len())?;
-    }
-    let wanted: Vec<&Field> = kept.iter().map(|&at| &layout.fields[at]).collect();
-    layout.visit(input, kept.iter().all(|&at| at < 3), &mut |records| {
-        input.reserve(&mut values, records.len() / layout.record * wanted.len())?;
-        for record in records.chunks_exact(layout.record) {
-            values.extend(wanted.iter().map(|field| field.value(record)));
+    if matches!(want, Want::Everything) {
+        // All fields are many times the place: they are looked at and let go.
+        kept.clear();
+        let mut ranges = vec![Range::default(); columns.len()];
+        layout.visit(input, false, &mut |records| {
+            for (field, range) in layout.fields.iter().zip(&mut ranges) {
+                records.chunks_exact(layout.record).for_each(|record| range.take_in(field.value(record)));
+            }
+            Ok(true)
+        })?;
+        columns.iter_mut().zip(ranges).for_each(|(column, range)| column.range = Some(range));
+    } else {
+        if !layout.compressed {
+            input.reserve_all(&mut values, layout.points, kept.len())?;
         }
-        Ok(true)
-    })?;
+        layout.visit(input, kept.iter().all(|&at| at < 3), &mut |records| {
+            input.reserve(&mut values, records.len() / layout.record * kept.len())?;
+            layout.decode(records, &kept, &mut values);
+            Ok(true)
+        })?;
+    }
     let format = format!("{} {}, point format {}", if layout.compressed { "LAZ" } else { "LAS" }, layout.version, layout.point_format);
     let skipped = if [4, 5, 9, 10].contains(&layout.point_format) { vec!["wave packets were not read".to_owned()] } else { Vec::new() };
     Ok(Sheet { path: input.path().to_owned(), format, columns, kept, rows: layout.points, values: values.into(), skipped })
@@ -148,6 +158,18 @@ impl Layout {
         }
         let version = format!("{}.{}", header.version.major, header.version.minor);
         Ok(Self { version, point_format, compressed, start, points, record, fields, laszip })
+    }
+
+    /// Appends the kept fields of raw records.
+    fn decode(&self, records: &[u8], kept: &[usize], values: &mut Vec<f64>) {
+        let records = records.chunks_exact(self.record);
+        if let [0, 1, 2] = kept {
+            let places = [&self.fields[0], &self.fields[1], &self.fields[2]];
+            values.extend(records.flat_map(|record| places.map(|field| field.place(record))));
+        } else {
+            let fields: Vec<&Field> = kept.iter().map(|&at| &self.fields[at]).collect();
+            values.extend(records.flat_map(|record| fields.iter().map(|field| field.value(record))));
+        }
     }
 
     /// Hands out raw records, batch by batch. `places` says that x, y and z are all that is wanted.

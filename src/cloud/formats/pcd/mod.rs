@@ -5,17 +5,14 @@
 //! the columns `red`, `green`, `blue` (and `alpha`) of 0 to 255. Points that a sensor did not see are rows of NaN.
 
 mod header;
-mod lzf;
 
 use std::io::{BufRead, Read};
 
 use header::{Encoding, Header};
-use lzf::Lzf;
-#[cfg(test)]
-pub(super) use lzf::tests::pack;
 
 use super::FormatError;
 use super::input::Input;
+use super::lzf::Lzf;
 use super::number::{Endian, Number};
 use super::sheet::{Sheet, SheetColumn, Want};
 
@@ -188,7 +185,7 @@ fn compressed(mut file: impl BufRead, header: &Header, cells: &[&Cell], input: &
         let why = format!("{} points of {} bytes are not the {unpacked} bytes that it promises", header.points, header.stride());
         return Err(input.malformed("compressed points", why));
     }
-    if unpacked > packed.saturating_mul(lzf::MOST_UNPACKED) {
+    if unpacked > packed.saturating_mul(super::lzf::MOST_UNPACKED) {
         return Err(input.malformed("compressed points", format!("{unpacked} bytes cannot be in {packed} compressed ones")));
     }
     let fail = |why: std::io::Error| match why.kind() {

@@ -1,5 +1,7 @@
 //! Whatever a file holds, reading it returns, soon and without a panic.
 
+use ::parquet::basic::Compression;
+use arrow_ipc::CompressionType;
 use proptest::prelude::*;
 
 use super::*;
@@ -20,6 +22,12 @@ fn valid() -> Vec<(&'static str, Vec<u8>)> {
         ("a.npy", array.clone()),
         ("a.npy", npy::npy(">i2", true, "(5, 2)", &[3; 20])),
         ("a.npz", npz::npz(&[("a.npy", array.clone()), ("x.npy", array)])),
+        ("a.parquet", arrow::parquet(Compression::SNAPPY)),
+        ("a.parquet", arrow::parquet(Compression::UNCOMPRESSED)),
+        ("a.feather", arrow::ipc(Some(CompressionType::LZ4_FRAME))),
+        ("a.arrow", arrow::ipc(None)),
+        ("a.hdf5", hdf5::earliest()),
+        ("a.hdf5", hdf5::latest()),
         ("a.fvecs", [[2, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2]; 5].concat()),
         ("a.i8bin", [&[3u8, 0, 0, 0, 2, 0, 0, 0][..], &[5; 6]].concat()),
         ("a.ply", [ply("ascii").as_bytes(), b"2 7 7\n1 1 9 2\n3 0 4\n5 2 1 1 6\n"].concat()),

@@ -20,7 +20,7 @@ fn folder(files: &[(&str, Vec<u8>)]) -> TempDir {
 }
 
 fn open_in(folder: &TempDir, name: &str) -> Sheet {
-    open(&folder.path().join(name), &Silent).unwrap()
+    scan(&folder.path().join(name), &Want::Everything, &Silent).unwrap()
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn the_labels_beside_the_images_are_a_column_and_no_coordinate() {
         assert_eq!((info.columns[6].min, info.columns[6].max), (Some(0.0), Some(5.0)));
         let path = folder.path().join(images_name);
         assert_eq!(read(&path, &"label".parse().unwrap(), &Silent).unwrap().values, [5.0, 0.0, 4.0]);
-        assert_eq!(read(&path, &ColumnChoice::Default, &Silent).unwrap().values, (0..18).map(f64::from).collect::<Vec<_>>());
+        assert_eq!(read(&path, &ColumnChoice::Default, &Silent).unwrap().values, (0..18).map(f64::from).collect::<Vec<f64>>());
     }
     // Those of another set, or none at all, do not keep the images from being read.
     for (content, why) in [

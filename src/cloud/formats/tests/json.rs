@@ -81,8 +81,8 @@ fn texts_are_there_when_they_are_asked_for() {
 fn an_object_with_several_arrays_asks_which() {
     let sample = Sample::new("a.json", "{\"one\":[[1,2],[3,4]],\"two\":[{\"a\":5}],\"list\":[1,2,3],\"none\":1}");
     assert_eq!(sample.error(), "several clouds: say which with FILE:NAME; there are `one` (2 × 2), `two` (1 × 1), `list` (3)");
-    assert_eq!(sample.read_part("two").unwrap().values, [5.0]);
-    assert_eq!(sample.read_part("list").unwrap().values, [1.0, 2.0, 3.0]);
+    assert_eq!(sample.part("two"), [5.0]);
+    assert_eq!(sample.part("list"), [1.0, 2.0, 3.0]);
     assert_eq!(parts(&sample.path, &Silent).unwrap().len(), 3);
     // One with the usual name is meant.
     assert_eq!(Sample::new("a.json", "{\"other\":[[1,2]],\"points\":[[3,4]]}").table("").1, [3.0, 4.0]);

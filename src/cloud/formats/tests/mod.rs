@@ -1,8 +1,10 @@
 //! Every format, on files made here.
 
+mod arrow;
 mod columns;
 mod e57;
 mod fuzz;
+mod hdf5;
 mod idx;
 mod json;
 mod las;
@@ -32,6 +34,13 @@ struct Sample {
     _folder: TempDir,
 }
 
+/// Whatever their type.
+impl<V: AsRef<[f64]>> PartialEq<V> for crate::cloud::Values {
+    fn eq(&self, other: &V) -> bool {
+        self.iter().eq(other.as_ref().iter().copied())
+    }
+}
+
 impl Sample {
     fn new(name: &str, content: impl AsRef<[u8]>) -> Self {
         let folder = TempDir::new().unwrap();
@@ -45,8 +54,13 @@ impl Sample {
     }
 
     /// One of its clouds.
-    fn read_part(&self, name: &str) -> Result<Table, FormatError> {
+    fn read_part(&self, name: &str) -> Result<Coordinates, FormatError> {
         read(&path_of(&self.path, name), &ColumnChoice::Default, &Silent)
+    }
+
+    /// The values of one of its clouds.
+    fn part(&self, name: &str) -> Vec<f64> {
+        self.read_part(name).unwrap().values.iter().collect()
     }
 
     /// Names and values of the chosen columns.
@@ -103,9 +117,9 @@ fn names_and_contents_must_agree() {
             "Esri ASCII grids are not read: convert it to points, for instance with gdal_translate -of XYZ",
         ),
         ("a.mat", b"MATLAB 5.0", "MATLAB files are not read: write the matrix as .npy"),
-        ("a.csv", b"\x89HDF\r\n\x1a\n\0\0", "HDF5 files are not read"),
-        ("a.parquet", b"PAR1....", "Parquet files are not read"),
-        ("a.h5", b"\x89HDF\r\n\x1a\n", "HDF5 files are not read"),
+        ("a.csv", b"\x89HDF\r\n\x1a\n\0\0", "named .csv: it begins like a HDF5 file; rename it to .hdf5"),
+        ("a.parquet", b"PAR1....", "Parquet"),
+        ("a.h5", b"\x89HDF\r\n\x1a\n", "cut short"),
         ("a.what", b"\x01\x00\x02", "unknown format: neither its extension nor its first bytes are known"),
         ("a.csv", b"", "the file is empty"),
         ("a.csv", b"\n \n", "the file is blank"),

@@ -21,7 +21,7 @@ fn atoms_are_points_with_an_element() {
 fn the_frames_of_a_trajectory_are_parts() {
     let sample = Sample::new("a.xyz", format!("{WATER}2\nnext\nO 1 2 3\nH 4 5 6\n"));
     assert_eq!(sample.error(), "several clouds: say which with FILE:NAME; there are `0` (3 × 4), `1` (2 × 4)");
-    assert_eq!(sample.read_part("1").unwrap().values, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    assert_eq!(sample.part("1"), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
 }
 
 #[test]

@@ -43,7 +43,7 @@ fn the_array_that_is_meant_is_read() {
 #[test]
 fn an_array_can_be_named() {
     let sample = Sample::new("a.npz", npz(&[("one.npy", array(2, 1)), ("two.npy", array(1, 7)), ("odd.npy", npy("|O", false, "(2, 2)", b"...."))]));
-    assert_eq!(sample.read_part("two").unwrap().values, vec![7.0f32, 7.0].into());
+    assert_eq!(sample.part("two"), [7.0, 7.0]);
     let all = "`one` (2 × 2), `two` (1 × 2), `odd` (not read)";
     let message = sample.read_part("three").unwrap_err().to_string();
     assert!(message.starts_with(&format!("part `three`: there is none; there are {all}: ")), "{message}");

@@ -1,4 +1,4 @@
-use super::super::pcd::pack;
+use super::super::lzf::tests::pack;
 use super::*;
 
 const NAN: f64 = f64::NAN;

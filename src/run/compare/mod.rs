@@ -1,11 +1,21 @@
 //! Two saved runs side by side.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+mod answers;
+mod histogram;
+mod parameters;
+mod saved;
 
-use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 
-use super::{Phase, RunFile, stats};
+use serde::Serialize;
+
+pub use answers::Answers;
+pub use histogram::{Histogram, Quantity};
+pub use parameters::{Parameter, parameters};
+pub use saved::{Phases, SavedRun};
+
+use super::recording::RecordingError;
+use super::{Phase, stats};
 use crate::knn::EngineKind;
 
 /// Why two runs are not compared. The path is last.
@@ -28,61 +38,9 @@ pub enum CompareError {
         /// The file.
         path: PathBuf,
     },
-}
-
-/// The timings of a saved run and, where it lies beside them, its run.json.
-#[derive(Clone, Debug)]
-pub struct SavedRun {
-    /// As it was named.
-    pub path: PathBuf,
-    /// Milliseconds per repeat, all chunks together, of each phase.
-    pub phases: BTreeMap<(EngineKind, Phase), Vec<f64>>,
-    /// What was run.
-    pub file: Option<RunFile>,
-}
-
-/// A row of timings.csv.
-#[derive(Deserialize)]
-struct TimingRow {
-    engine: EngineKind,
-    phase: Phase,
-    repeat: u32,
-    duration_ms: f64,
-}
-
-impl SavedRun {
-    /// Reads a run's folder, or a timings.csv.
-    ///
-    /// # Errors
-    /// [`CompareError`].
-    pub fn read(path: &Path) -> Result<Self, CompareError> {
-        let folder = path.is_dir();
-        let timings = if folder { path.join("timings.csv") } else { path.to_owned() };
-        let text = read(&timings)?;
-        let content = |why: String, path: &Path| CompareError::Content { why, path: path.to_owned() };
-        let mut repeats: BTreeMap<(EngineKind, Phase), BTreeMap<u32, f64>> = BTreeMap::new();
-        for row in csv::Reader::from_reader(text.as_slice()).into_deserialize::<TimingRow>() {
-            let row = row.map_err(|error| content(error.to_string(), &timings))?;
-            if !row.duration_ms.is_finite() || row.duration_ms < 0.0 {
-                return Err(content(format!("a duration of {} ms", row.duration_ms), &timings));
-            }
-            *repeats.entry((row.engine, row.phase)).or_default().entry(row.repeat).or_default() += row.duration_ms;
-        }
-        if repeats.is_empty() {
-            return Err(content("there are no timings in it".to_owned(), &timings));
-        }
-        let json = path.join("run.json");
-        let file = match folder && json.exists() {
-            true => Some(serde_json::from_slice(&read(&json)?).map_err(|error| content(error.to_string(), &json))?),
-            false => None,
-        };
-        let phases = repeats.into_iter().map(|(key, repeats)| (key, repeats.into_values().collect())).collect();
-        Ok(Self { path: path.to_owned(), phases, file })
-    }
-}
-
-fn read(path: &Path) -> Result<Vec<u8>, CompareError> {
-    std::fs::read(path).map_err(|why| CompareError::Io { why, path: path.to_owned() })
+    /// It is a recording, and is not read.
+    #[error(transparent)]
+    Recording(#[from] RecordingError),
 }
 
 /// Many durations in a few numbers, in milliseconds.
@@ -132,15 +90,60 @@ pub struct ComparedPhase {
     pub b: Spread,
     /// The second's median over the first's: below 1, the second is faster. Absent where the first took no time.
     pub ratio: Option<f64>,
+    /// The second's median less the first's, in milliseconds.
+    pub delta_ms: f64,
     /// Whether the middle halves of both have a time in common: if so, the ratio may be chance.
     pub overlap: bool,
+}
+
+/// What a difference of medians is worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Fewer than three repeats have no spread to speak of.
+    TooFew,
+    /// The middle halves overlap.
+    WithinSpread,
+    /// The second run took less time, beyond the spread.
+    Faster,
+    /// The second run took more.
+    Slower,
+}
+
+impl Verdict {
+    /// In a few words.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::TooFew => "too few repeats to tell",
+            Self::WithinSpread => "within the spread",
+            Self::Faster => "faster",
+            Self::Slower => "slower",
+        }
+    }
+}
+
+impl ComparedPhase {
+    /// What the difference is worth.
+    pub fn verdict(&self) -> Verdict {
+        match self.ratio {
+            _ if self.a.repeats.min(self.b.repeats) < 3 => Verdict::TooFew,
+            _ if self.overlap => Verdict::WithinSpread,
+            Some(ratio) if ratio < 1.0 => Verdict::Faster,
+            _ => Verdict::Slower,
+        }
+    }
 }
 
 /// Two runs side by side.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
-    /// In what the runs differ beside their times, one line each; only where both have a run.json.
+    /// In what the runs differ beside their times, one line each; only where it is known what both were asked.
     pub differences: Vec<String>,
+    /// What both were asked and ran on; only where it is known.
+    pub parameters: Vec<Parameter>,
+    /// Whether they found the same neighbours; only where both are of recordings and can be compared.
+    pub answers: Option<Answers>,
+    /// Why they cannot.
+    pub no_answers: Option<&'static str>,
     /// The phases that both have, in the order of a run.
     pub phases: Vec<ComparedPhase>,
 }
@@ -157,42 +160,29 @@ pub fn compare(a: &SavedRun, b: &SavedRun) -> Comparison {
             if phase == phase_b && (any || engine_a == engine_b) {
                 let (a, b) = (Spread::of(times_a), Spread::of(times_b));
                 let overlap = a.lower_quartile <= b.upper_quartile && b.lower_quartile <= a.upper_quartile;
-                phases.push(ComparedPhase { phase, engine_a, engine_b, a, b, ratio: (a.median > 0.0).then(|| b.median / a.median), overlap });
+                let (ratio, delta_ms) = ((a.median > 0.0).then(|| b.median / a.median), b.median - a.median);
+                phases.push(ComparedPhase { phase, engine_a, engine_b, a, b, ratio, delta_ms, overlap });
             }
         }
     }
-    let differences = match (&a.file, &b.file) {
-        (Some(a), Some(b)) => differences(a, b),
+    let parameters = match (&a.file, &b.file) {
+        (Some(a), Some(b)) => parameters(a, b),
         _ => Vec::new(),
     };
-    Comparison { differences, phases }
-}
-
-fn differences(a: &RunFile, b: &RunFile) -> Vec<String> {
-    let text = |run: &RunFile| {
-        let (spec, summary) = (&run.spec, &run.summary);
-        [
-            ("n", summary.n.to_string()),
-            ("q", summary.q.to_string()),
-            ("d", summary.d.to_string()),
-            ("k", spec.k.to_string()),
-            ("metric", spec.metric.to_string()),
-            ("order", spec.order.name().to_owned()),
-            ("exclude-self", spec.exclude_self.to_string()),
-            ("seed", spec.seed.to_string()),
-            ("cloud", run.fingerprint.to_string()),
-            ("queries", run.query_fingerprint.as_ref().map_or_else(|| format!("{:?}", spec.queries), ToString::to_string)),
-            ("engine", run.engine.to_string()),
-            ("device", run.device.name.clone()),
-            ("version", run.warpscope_version.clone()),
-        ]
+    let differ = parameters.iter().filter(|parameter| parameter.differs() && !parameter.condition);
+    let spelled = |value: &str| if value.is_empty() { "none".to_owned() } else { value.to_owned() };
+    let differences = differ.map(|parameter| format!("{}: {} against {}", parameter.name, spelled(&parameter.a), spelled(&parameter.b))).collect();
+    let (answers, no_answers) = match (&a.run, &b.run) {
+        (Some(a), Some(b)) => Answers::of(a, b).map_or_else(|why| (None, Some(why)), |answers| (Some(answers), None)),
+        _ => (None, None),
     };
-    let pairs = text(a).into_iter().zip(text(b));
-    pairs.filter(|(a, b)| a.1 != b.1).map(|((name, a), (_, b))| format!("{name}: {a} against {b}")).collect()
+    Comparison { differences, parameters, answers, no_answers, phases }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
     fn saved(rows: &str) -> Result<SavedRun, CompareError> {

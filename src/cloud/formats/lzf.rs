@@ -1,4 +1,4 @@
-//! LZF, the compression of PCD, unpacked as it is read: no more than a window of 8 KiB is held.
+//! LZF, the compression of PCD and of h5py, unpacked as it is read: no more than a window of 8 KiB is held.
 
 use std::io::{self, BufRead, Read};
 
@@ -96,7 +96,7 @@ impl<R: BufRead> Read for Lzf<R> {
 }
 
 #[cfg(test)]
-pub(in super::super) mod tests {
+pub(super) mod tests {
     use proptest::prelude::*;
 
     use super::*;

@@ -1,0 +1,288 @@
+//! Undo and redo of what is selected, picked and looked at. Fields have their own, while they have the focus.
+//!
+//! Once a frame the window tells what it shows. What is different from the frame before is a step, which takes its name from
+//! the difference; movements of a view that follow one another closely are one.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Weak};
+
+use super::App;
+use super::color::ColorView;
+use super::format;
+use super::projection::ProjectionView;
+use super::selection::{Facts, Selection};
+use super::session::Picked;
+use super::state::{ConvergenceView, PlaneView, SpaceView};
+use crate::cloud::PointCloud;
+use crate::run::RunRecord;
+
+/// Steps that are kept.
+const MOST: usize = 200;
+
+/// Rows and queries of selections that are kept with them: 128 MiB.
+const MOST_NUMBERS: usize = 1 << 25;
+
+/// Movements within so many seconds are one.
+const ONE_MOVEMENT_SECS: f64 = 1.0;
+
+/// What can be brought back.
+#[derive(Clone, Default)]
+struct Snapshot {
+    selection: Selection,
+    selected: Arc<Facts>,
+    /// The run whose queries are selected.
+    record: Weak<RunRecord>,
+    picked: Option<Picked>,
+    /// The query's place, where it is no row.
+    place: Option<Arc<PointCloud>>,
+    rank: Option<usize>,
+    views: (PlaneView, SpaceView, ConvergenceView),
+    colors: (ColorView, ProjectionView),
+}
+
+/// What was different, for steps that are put together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Selection,
+    Pick,
+    Move,
+    Rank,
+    Plane,
+    Space,
+    BothViews,
+    Convergence,
+    Color,
+    Projection,
+}
+
+struct Step {
+    kind: Kind,
+    name: String,
+    before: Snapshot,
+    /// When it last went on.
+    at: f64,
+}
+
+/// See the module.
+#[derive(Default)]
+pub struct History {
+    now: Snapshot,
+    done: VecDeque<Step>,
+    undone: Vec<Step>,
+    /// Whether the next difference is nobody's step: a run came, a cloud went.
+    quiet: bool,
+}
+
+impl Snapshot {
+    fn of(app: &App) -> Self {
+        let (state, session) = (&app.state, &app.session);
+        Self {
+            selection: session.selection.clone(),
+            selected: Arc::clone(&session.selected),
+            record: session.record.as_ref().map(Arc::downgrade).unwrap_or_default(),
+            picked: session.picked,
+            place: session.live.place().cloned(),
+            rank: session.rank,
+            views: (state.plane, state.space, state.convergence),
+            colors: (state.color.clone(), state.projection),
+        }
+    }
+
+    /// What is different, and how the step is called; a step of several kinds is called after the first.
+    fn difference(&self, after: &Self) -> Option<(Kind, String)> {
+        let (plane, space) = (self.views.0 != after.views.0, self.views.1 != after.views.1);
+        if self.selection != after.selection {
+            let name = if after.selection.is_empty() { "clearing the selection".to_owned() } else { last(after.selection.by()).to_owned() };
+            return Some((Kind::Selection, name));
+        }
+        let place = |snapshot: &Self| snapshot.place.as_ref().map(Arc::as_ptr);
+        if self.picked != after.picked || place(self) != place(after) {
+            let name = match after.picked {
+                Some(Picked::Row(_)) => "picking a row".to_owned(),
+                Some(Picked::Query(query)) => format!("picking query {}", format::count(query as u64)),
+                Some(Picked::Place) => "moving the query".to_owned(),
+                None => "picking nothing".to_owned(),
+            };
+            let kind = if after.picked == Some(Picked::Place) { Kind::Move } else { Kind::Pick };
+            return Some((kind, name));
+        }
+        let (kind, name) = match (plane, space) {
+            (true, true) => (Kind::BothViews, "view of Plane and Space"),
+            (true, false) => (Kind::Plane, "view of Plane"),
+            (false, true) => (Kind::Space, "view of Space"),
+            (false, false) if self.views.2 != after.views.2 => (Kind::Convergence, "scale of Convergence"),
+            (false, false) if self.colors.0 != after.colors.0 => (Kind::Color, "colours"),
+            (false, false) if self.colors.1 != after.colors.1 => (Kind::Projection, "projection"),
+            (false, false) if self.rank != after.rank => (Kind::Rank, "choosing a neighbour"),
+            (false, false) => return None,
+        };
+        Some((kind, name.to_owned()))
+    }
+}
+
+/// The last step of a selection that was put together.
+fn last(by: &str) -> &str {
+    by.rsplit_once(" + ").into_iter().chain(by.rsplit_once(" − ")).map(|(_, last)| last).min_by_key(|last| last.len()).unwrap_or(by)
+}
+
+impl History {
+    fn watch(&mut self, after: Snapshot, now: f64) {
+        let quiet = std::mem::take(&mut self.quiet);
+        let Some((kind, name)) = self.now.difference(&after) else { return };
+        let before = std::mem::replace(&mut self.now, after);
+        if quiet {
+            return;
+        }
+        self.undone.clear();
+        let moves = matches!(kind, Kind::Plane | Kind::Space | Kind::BothViews | Kind::Color | Kind::Move);
+        if let Some(step) = self.done.back_mut().filter(|step| moves && step.kind == kind && now - step.at < ONE_MOVEMENT_SECS) {
+            step.at = now;
+            return;
+        }
+        self.done.push_back(Step { kind, name, before, at: now });
+        while self.done.len() > MOST || (self.done.len() > 1 && self.numbers() > MOST_NUMBERS) {
+            self.done.pop_front();
+        }
+    }
+
+    /// Rows and queries that the steps keep; those that one shares with the next count once.
+    fn numbers(&self) -> usize {
+        let of = |selection: &Selection| selection.rows().len() + selection.queries().len();
+        let selections: Vec<&Selection> = self.done.iter().map(|step| &step.before.selection).collect();
+        let shared = |pair: &[&Selection]| Arc::ptr_eq(pair[0].rows(), pair[1].rows());
+        let of_pairs = selections.windows(2).map(|pair| if shared(pair) { 0 } else { of(pair[0]) }).sum::<usize>();
+        of_pairs + selections.last().map_or(0, |last| of(last))
+    }
+
+    /// What comes next to this is no step of somebody's: a run came, rows were found again.
+    pub fn skip(&mut self) {
+        self.quiet = true;
+    }
+
+    /// Nothing before can come back: the cloud is gone.
+    pub fn clear(&mut self) {
+        (self.done, self.undone) = (VecDeque::new(), Vec::new());
+        self.quiet = true;
+    }
+
+    /// What would be undone.
+    pub fn undo_name(&self) -> Option<&str> {
+        self.done.back().map(|step| step.name.as_str())
+    }
+
+    /// What would be done again.
+    pub fn redo_name(&self) -> Option<&str> {
+        self.undone.last().map(|step| step.name.as_str())
+    }
+}
+
+impl App {
+    /// Once a frame, after all actions.
+    pub(super) fn watch_history(&mut self) {
+        let now = self.handles.ctx.input(|input| input.time);
+        let snapshot = Snapshot::of(self);
+        self.history.watch(snapshot, now);
+    }
+
+    /// Takes the last step back.
+    pub(super) fn undo(&mut self) {
+        self.watch_history();
+        let Some(step) = self.history.done.pop_back() else { return };
+        let after = Snapshot::of(self);
+        self.restore(&step.before);
+        self.history.undone.push(Step { before: after, ..step });
+    }
+
+    /// Takes the last undoing back.
+    pub(super) fn redo(&mut self) {
+        self.watch_history();
+        let Some(step) = self.history.undone.pop() else { return };
+        let before = Snapshot::of(self);
+        self.restore(&step.before);
+        // Long ago, so that nothing is added to it.
+        self.history.done.push_back(Step { before, at: f64::NEG_INFINITY, ..step });
+    }
+
+    fn restore(&mut self, snapshot: &Snapshot) {
+        (self.state.plane, self.state.space, self.state.convergence) = snapshot.views;
+        (self.state.color, self.state.projection) = snapshot.colors.clone();
+        let record = self.session.record.as_ref().map(Arc::downgrade).unwrap_or_default();
+        if self.session.selection != snapshot.selection {
+            let same_run = Weak::ptr_eq(&record, &snapshot.record);
+            self.restore_selection(&snapshot.selection, &snapshot.selected, same_run);
+        }
+        let same_place = self.session.live.place().map(Arc::as_ptr) == snapshot.place.as_ref().map(Arc::as_ptr);
+        if self.session.picked != snapshot.picked || !same_place {
+            match snapshot.picked {
+                Some(Picked::Place) => self.put_at(snapshot.place.clone()),
+                Some(picked) => self.pick(picked),
+                None => (self.session.picked, self.session.answered, self.session.theory) = (None, None, None),
+            }
+        }
+        self.session.rank = snapshot.rank;
+        self.history.now = Snapshot::of(self);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::state::PlaneWindow;
+
+    fn moved(x: f64) -> Snapshot {
+        let window = Some(PlaneWindow { center: [x, 0.0], units_per_point: 1.0 });
+        Snapshot { views: (PlaneView { window, ..PlaneView::default() }, SpaceView::default(), ConvergenceView::default()), ..Snapshot::default() }
+    }
+
+    fn selected(rows: Vec<u32>, by: &str) -> Snapshot {
+        Snapshot { selection: Selection::of_rows(rows, None, by), ..moved(9.0) }
+    }
+
+    #[test]
+    fn a_movement_is_one_step_and_a_pause_ends_it() {
+        let mut history = History::default();
+        for frame in 1..=30 {
+            history.watch(moved(f64::from(frame)), f64::from(frame) * 0.1);
+        }
+        assert_eq!((history.done.len(), history.undo_name()), (1, Some("view of Plane")));
+        assert!(history.done[0].before.views.0.window.is_none(), "it goes back to where it began");
+        history.watch(moved(31.0), 10.0);
+        assert_eq!(history.done.len(), 2);
+        history.watch(moved(31.0), 10.1);
+        assert_eq!(history.done.len(), 2, "nothing happened");
+    }
+
+    #[test]
+    fn steps_are_called_after_what_changed() {
+        let mut history = History::default();
+        history.watch(moved(9.0), 0.0);
+        history.watch(selected(vec![1], "rectangle in Plane"), 0.1);
+        assert_eq!(history.undo_name(), Some("rectangle in Plane"));
+        history.watch(selected(vec![1, 2], "rectangle in Plane + lasso in Space"), 0.2);
+        assert_eq!(history.undo_name(), Some("lasso in Space"));
+        history.watch(selected(vec![2], "a + b − click in Plane"), 0.2);
+        assert_eq!(history.undo_name(), Some("click in Plane"));
+        history.watch(moved(9.0), 0.3);
+        assert_eq!((history.undo_name(), history.done.len()), (Some("clearing the selection"), 5));
+        history.skip();
+        history.watch(Snapshot { picked: Some(Picked::Row(4)), ..moved(9.0) }, 0.4);
+        assert_eq!(history.done.len(), 5, "what nobody did is no step");
+        history.watch(Snapshot { picked: Some(Picked::Row(5)), ..moved(9.0) }, 0.5);
+        assert_eq!(history.undo_name(), Some("picking a row"));
+        history.clear();
+        assert_eq!((history.undo_name(), history.redo_name()), (None, None));
+    }
+
+    #[test]
+    fn only_so_much_is_kept() {
+        let mut history = History::default();
+        for step in 0..500 {
+            history.watch(selected(vec![step], "a"), 0.0);
+        }
+        assert_eq!(history.done.len(), MOST);
+        for step in 0..4 {
+            history.watch(selected((step..step + (MOST_NUMBERS / 2) as u32 + 9).collect(), "many"), 0.0);
+        }
+        assert!(history.numbers() <= MOST_NUMBERS && !history.done.is_empty());
+    }
+}

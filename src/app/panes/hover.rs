@@ -1,0 +1,113 @@
+//! What is said of the point that the pointer rests on.
+
+use egui::{Grid, Pos2, Rect, Response, RichText, Tooltip, Ui, vec2};
+
+use super::PaneContext;
+use crate::app::format;
+use crate::app::session::{Picked, Session};
+use crate::app::state::PaneKind;
+use crate::app::widgets::number;
+use crate::cloud::PointCloud;
+use crate::cloud::formats::Cell;
+
+/// Coordinates, and other columns, that are listed.
+const LISTED: usize = 8;
+
+/// Points of the screen around the point that stay uncovered.
+const CLEAR: f32 = 24.0;
+
+/// The tooltip beside the point that the pointer rests on in this pane; `screen` gives a row's position.
+pub fn hover_ui(
+    ui: &Ui,
+    response: &Response,
+    rect: Rect,
+    pane: PaneKind,
+    context: &PaneContext<'_>,
+    screen: &dyn Fn(&PointCloud, usize) -> Option<Pos2>,
+) {
+    let session = context.session;
+    let Some(hovered) = session.hovered.filter(|hovered| hovered.pane == pane) else { return };
+    let Some((cloud, row)) = session.point(hovered.what) else { return };
+    let Some(place) = screen(cloud, row).filter(|place| rect.contains(*place)) else { return };
+    let anchor = Rect::from_center_size(place, vec2(CLEAR, CLEAR));
+    Tooltip::always_open(ui.ctx().clone(), response.layer_id, response.id.with("hovered"), anchor).show(|ui| {
+        ui.label(RichText::new(title(session, hovered.what, cloud, row)).strong());
+        Grid::new("facts").num_columns(2).spacing([10.0, 2.0]).show(ui, |ui| {
+            for (name, value) in facts(session, hovered.what, cloud, row) {
+                ui.label(RichText::new(name).color(context.palette.text_weak));
+                ui.label(number(value));
+                ui.end_row();
+            }
+            let lookup = &context.handles.lookup;
+            let other = |cells: &[(String, Cell)]| -> Vec<(String, String)> {
+                let own = |name: &str| cloud.axes().iter().any(|axis| axis.name == name);
+                cells.iter().filter(|(name, _)| !own(name)).map(|(name, cell)| (name.clone(), text(cell))).collect()
+            };
+            match lookup.known(cloud, row) {
+                Some(Ok(cells)) => {
+                    let cells = other(cells);
+                    for (name, value) in cells.iter().take(LISTED) {
+                        ui.label(RichText::new(name).color(context.palette.text_weak));
+                        ui.label(value);
+                        ui.end_row();
+                    }
+                    if cells.len() > LISTED {
+                        ui.label(RichText::new(format!("and {} more columns", cells.len() - LISTED)).color(context.palette.text_weak).small());
+                        ui.end_row();
+                    }
+                }
+                Some(Err(why)) => {
+                    ui.label(RichText::new(why).color(context.palette.warning).small());
+                    ui.end_row();
+                }
+                None if lookup.is_reading(cloud, row) => {
+                    ui.label(RichText::new("reading its file…").color(context.palette.text_weak).small());
+                    ui.end_row();
+                }
+                None => {}
+            }
+        });
+    });
+}
+
+fn title(session: &Session, what: Picked, cloud: &PointCloud, row: usize) -> String {
+    let record = format::count(cloud.record(row));
+    match what {
+        Picked::Query(query) => format!("Query {} (row {record} of its file)", format::count(query as u64)),
+        Picked::Row(_) if session.picked == Some(what) => format!("Row {record}, the query"),
+        Picked::Row(_) => format!("Row {record}"),
+        Picked::Place => "The query, a place".to_owned(),
+    }
+}
+
+/// What is known at once.
+fn facts(session: &Session, what: Picked, cloud: &PointCloud, row: usize) -> Vec<(String, String)> {
+    let mut facts: Vec<(String, String)> =
+        cloud.axes().iter().enumerate().take(LISTED).map(|(axis, of)| (of.name.clone(), format::coordinate(cloud.coordinate(row, axis)))).collect();
+    if cloud.dims() > LISTED {
+        facts.push(("more".to_owned(), format!("{} coordinates", cloud.dims() - LISTED)));
+    }
+    if let (Picked::Row(row), Some(answered)) = (what, &session.answered)
+        && let Some((rank, (_, squared))) = answered.neighbors().enumerate().find(|(_, (neighbor, _))| *neighbor == row)
+    {
+        facts.push(("rank".to_owned(), format::count(rank as u64 + 1)));
+        let metric = answered.record.spec.metric;
+        let name = if metric == crate::knn::Metric::Angular { "angle (rad)" } else { "distance" };
+        facts.push((name.to_owned(), format::digits(metric.distance(squared), 6)));
+    }
+    let counters = session.record.as_ref().zip(session.hovered_query).and_then(|(record, query)| record.counters.get(query));
+    if let Some(counters) = counters {
+        facts.push(("merges".to_owned(), format::count(u64::from(counters.merges))));
+        facts.push(("candidates".to_owned(), format::count(u64::from(counters.candidates))));
+    }
+    facts
+}
+
+fn text(cell: &Cell) -> String {
+    match cell {
+        Cell::Number(value) => format::coordinate(*value),
+        Cell::Text(text) if text.chars().count() > 60 => format!("{}…", text.chars().take(60).collect::<String>()),
+        Cell::Text(text) => text.clone(),
+        Cell::Missing => "–".to_owned(),
+    }
+}

@@ -1,0 +1,80 @@
+//! Runs: what was run and opened, and two of them side by side.
+
+mod comparison;
+mod figure;
+mod table;
+
+use egui::{RichText, ScrollArea, Ui};
+
+use super::PaneContext;
+use crate::app::commands::{Action, Command};
+use crate::app::export::ExportKind;
+use crate::app::format;
+use crate::app::runs::{RunsAction, Saved};
+use crate::app::widgets::{command_ui, empty_ui};
+
+/// The pane.
+pub fn runs_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
+    let palette = context.palette;
+    let runs = &context.session.runs;
+    if runs.runs().is_empty() && runs.deleted().is_none() {
+        let next = "Press Run, or open a recording (.warpscope) with Open… above.";
+        return empty_ui(ui, "No runs yet", next, palette);
+    }
+    toolbar_ui(ui, context);
+    let compares = runs.chosen.iter().all(Option::is_some);
+    if !compares {
+        return table::table_ui(ui, context, ui.available_height());
+    }
+    // The list keeps a few rows; what it is for is below.
+    let rows = runs.runs().len() as f32;
+    let height = (table::HEADER + table::ROW * rows + 18.0).min((ui.available_height() * 0.4).max(table::HEADER + 3.0 * table::ROW));
+    table::table_ui(ui, context, height);
+    ui.separator();
+    ScrollArea::both().id_salt("comparison").auto_shrink(false).show(ui, |ui| comparison::comparison_ui(ui, context));
+}
+
+fn toolbar_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
+    let (runs, palette, session) = (&context.session.runs, context.palette, context.session);
+    let actions = &mut *context.actions;
+    let shown = session.record.as_ref().and_then(|record| runs.of_record(record)).map(|kept| kept.id);
+    ui.horizontal_wrapped(|ui| {
+        ui.label(RichText::new(format::counted(runs.runs().len() as u64, "run", "runs")).strong());
+        ui.menu_button("Save recording", |ui| {
+            for which in Saved::ALL {
+                let there = match which {
+                    Saved::Shown => shown.or(runs.cursor).is_some(),
+                    Saved::Compared => runs.pair().is_some(),
+                    Saved::Pinned => runs.runs().iter().any(|run| run.pinned),
+                    Saved::All => !runs.runs().is_empty(),
+                };
+                if ui.add_enabled(there, egui::Button::new(which.text())).clicked() {
+                    actions.send(Action::StartExport(ExportKind::Recording(which)));
+                    ui.close();
+                }
+            }
+        })
+        .response
+        .on_hover_text("Write runs with their points into a file that opens on any machine.");
+        command_ui(ui, Command::Open, actions);
+        if let Some(id) = runs.cursor.filter(|&id| runs.get(id).is_some()) {
+            let name = runs.get(id).map(|run| run.name.clone()).unwrap_or_default();
+            if ui.button("Rename").on_hover_text(format!("Call “{name}” something else. F2")).clicked() {
+                actions.send(RunsAction::Rename(Some((id, name.clone()))));
+            }
+            if ui.button("Delete").on_hover_text(format!("Take “{name}” out of the list. Delete")).clicked() {
+                actions.send(RunsAction::Delete(id));
+            }
+        }
+        if let Some(name) = runs.deleted()
+            && ui.button("Undo delete").on_hover_text(format!("“{name}” comes back.")).clicked()
+        {
+            actions.send(RunsAction::Undelete);
+        }
+        if runs.chosen.iter().flatten().count() == 1 {
+            ui.label(RichText::new("Choose another run as B to compare.").color(palette.text_weak).small());
+        } else if runs.runs().len() > 1 && runs.chosen == [None, None] {
+            ui.label(RichText::new("Choose two under A, B to compare them.").color(palette.text_weak).small());
+        }
+    });
+}

@@ -1,0 +1,201 @@
+//! The list, a row for each run, the newest first.
+
+use egui::{Align, Button, EventFilter, Key, Label, Layout, RichText, ScrollArea, TextEdit, Ui};
+use egui_extras::{Column, TableBuilder, TableRow};
+
+use crate::app::commands::Actions;
+use crate::app::format;
+use crate::app::panes::PaneContext;
+use crate::app::runs::{KeptRun, RunId, RunList, RunsAction};
+use crate::app::tokens::Palette;
+use crate::app::widgets::number;
+
+/// Heights of the table's head and of a row.
+pub const HEADER: f32 = 20.0;
+pub const ROW: f32 = 24.0;
+
+/// The table, in so much height.
+pub fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, height: f32) {
+    let runs = &context.session.runs;
+    let shown = context.session.record.as_ref().and_then(|record| runs.of_record(record)).map(|kept| kept.id);
+    let order: Vec<&KeptRun> = runs.runs().iter().rev().collect();
+    ScrollArea::horizontal().id_salt("runs").max_height(height).auto_shrink([false, true]).show(ui, |ui| {
+        let numbers = [92.0, 148.0, 104.0, 76.0, 84.0, 64.0, 40.0, 44.0, 120.0];
+        let mut table = TableBuilder::new(ui)
+            .id_salt("runs")
+            .striped(true)
+            .cell_layout(Layout::left_to_right(Align::Center))
+            .column(Column::exact(30.0))
+            .column(Column::exact(26.0))
+            .column(Column::initial(250.0).at_least(120.0).clip(true).resizable(true))
+            .max_scroll_height(height - HEADER)
+            .min_scrolled_height(0.0)
+            .auto_shrink([false, true]);
+        for width in numbers {
+            table = table.column(Column::initial(width).at_least(28.0));
+        }
+        let table = table.column(Column::remainder().at_least(140.0));
+        let table = table.header(HEADER, |mut header| {
+            for name in ["A, B", "pin", "run", "search, median", "middle half", "rate", "engine", "n", "q", "d", "k", "began", "device"] {
+                header.col(|ui| {
+                    ui.add(Label::new(RichText::new(name).color(context.palette.text_weak).small()).extend());
+                });
+            }
+        });
+        table.body(|body| {
+            body.rows(ROW, order.len(), |mut row| {
+                let at = row.index();
+                row.set_selected(shown == Some(order[at].id));
+                let neighbor = |by: isize| at.checked_add_signed(by).and_then(|at| order.get(at)).map(|run| run.id);
+                row_ui(&mut row, order[at], [neighbor(-1), neighbor(1)], runs, context.palette, context.actions);
+            });
+        });
+    });
+}
+
+fn row_ui(row: &mut TableRow<'_, '_>, run: &KeptRun, beside: [Option<RunId>; 2], runs: &RunList, palette: &Palette, actions: &mut Actions) {
+    row.col(|ui| choose_ui(ui, run, runs, palette, actions));
+    row.col(|ui| {
+        let mut pinned = run.pinned;
+        let response = ui.checkbox(&mut pinned, "").on_hover_text("A pinned run stays when the list gets long.");
+        let name = format!("Pin {}", run.name);
+        response.widget_info(|| egui::WidgetInfo::selected(egui::Role::CheckBox, true, pinned, &name));
+        if response.clicked() {
+            actions.send(RunsAction::Pin(run.id, pinned));
+        }
+    });
+    row.col(|ui| match &runs.renaming {
+        Some((id, text)) if *id == run.id => rename_ui(ui, *id, text, actions),
+        _ => name_ui(ui, run, beside, palette, actions),
+    });
+    let (summary, spec) = (&run.file.summary, &run.file.spec);
+    let mut cell = |text: String, hover: &str| {
+        row.col(|ui| {
+            let response = ui.add(Label::new(number(text).size(12.0)).extend());
+            if !hover.is_empty() {
+                response.on_hover_text(hover);
+            }
+        });
+    };
+    let half = match run.search.repeats {
+        0 | 1 => "one repeat".to_owned(),
+        _ => format!("{} to {}", format::millis(run.search.lower_quartile), format::millis(run.search.upper_quartile)),
+    };
+    let all = format!(
+        "{} of {} to {}",
+        format::counted(run.search.repeats as u64, "repeat", "repeats"),
+        format::millis(run.search.min),
+        format::millis(run.search.max)
+    );
+    cell(format::millis(summary.search_ms_median), &all);
+    cell(half, &all);
+    cell(summary.distances_per_second.map_or_else(|| "–".to_owned(), format::distances_per_second), "");
+    cell(run.file.engine.to_string(), run.file.method.as_deref().unwrap_or_default());
+    cell(format::count(summary.n), "");
+    cell(format::count(summary.q), "");
+    cell(format::count(summary.d), "");
+    cell(format::count(spec.k as u64), "");
+    cell(format::moment(run.file.started_unix), "UTC");
+    cell(run.file.device.name.clone(), &run.from.as_ref().map_or_else(String::new, |path| format!("Opened from {}", path.display())));
+}
+
+/// A or B, or neither.
+fn choose_ui(ui: &mut Ui, run: &KeptRun, runs: &RunList, palette: &Palette, actions: &mut Actions) {
+    let side = runs.chosen.iter().position(|&chosen| chosen == Some(run.id));
+    let button = match side {
+        None => Button::new(RichText::new(" ").monospace()),
+        Some(side) => Button::new(RichText::new(["A", "B"][side]).monospace().strong().color(palette.canvas)).fill(palette.runs[side]),
+    };
+    let response = ui.add(button).on_hover_text("Compare this run with another.");
+    let name = format!("Compare {}", run.name);
+    response.widget_info(|| egui::WidgetInfo::selected(egui::Role::CheckBox, true, side.is_some(), &name));
+    if response.clicked() {
+        actions.send(RunsAction::Choose(run.id));
+    }
+}
+
+fn name_ui(ui: &mut Ui, run: &KeptRun, beside: [Option<RunId>; 2], palette: &Palette, actions: &mut Actions) {
+    let part = run.run.record().is_none();
+    let text = RichText::new(&run.name).color(if part { palette.text_weak } else { palette.text });
+    let response = ui.add(Button::new(text).frame(false).truncate());
+    let hint = if part {
+        "Its points are not here: timings and counters can be compared. F2 renames, Delete deletes."
+    } else {
+        "Show it in all panes; Ctrl+click compares it. F2 renames, Delete deletes."
+    };
+    let response = response.on_hover_text(format!("{}\n{hint}", run.name));
+    if response.clicked() {
+        let compares = ui.input(|input| input.modifiers.command);
+        actions.send(if compares { RunsAction::Choose(run.id) } else { RunsAction::Show(run.id) });
+        response.request_focus();
+    }
+    if response.double_clicked() {
+        actions.send(RunsAction::Rename(Some((run.id, run.name.clone()))));
+    }
+    response.context_menu(|ui| {
+        for (text, action) in [
+            ("Show", RunsAction::Show(run.id)),
+            ("Rename", RunsAction::Rename(Some((run.id, run.name.clone())))),
+            (if run.pinned { "Unpin" } else { "Pin" }, RunsAction::Pin(run.id, !run.pinned)),
+            ("Compare", RunsAction::Choose(run.id)),
+            ("Delete", RunsAction::Delete(run.id)),
+        ] {
+            if ui.button(text).clicked() {
+                actions.send(action);
+                ui.close();
+            }
+        }
+    });
+    // Who is to have the keys next may not be drawn yet.
+    let next_focus = egui::Id::unique("run with the keys");
+    let focus = |id: RunId| ui.memory_mut(|memory| memory.data.insert_temp(next_focus, id));
+    if ui.memory(|memory| memory.data.get_temp::<RunId>(next_focus)) == Some(run.id) {
+        ui.memory_mut(|memory| memory.data.remove::<RunId>(next_focus));
+        response.request_focus();
+    }
+    if !response.has_focus() {
+        return;
+    }
+    ui.painter().rect_stroke(response.rect.expand(1.0), 3.0, egui::Stroke::new(1.0, palette.accent), egui::StrokeKind::Outside);
+    let filter = EventFilter { vertical_arrows: true, ..EventFilter::default() };
+    ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, filter));
+    for (key, by) in [(Key::ArrowUp, 0), (Key::ArrowDown, 1)] {
+        if ui.input_mut(|input| input.consume_key(egui::Modifiers::NONE, key))
+            && let Some(next) = beside[by]
+        {
+            focus(next);
+            actions.send(RunsAction::Show(next));
+        }
+    }
+    let pressed = |key| ui.input_mut(|input| input.consume_key(egui::Modifiers::NONE, key));
+    if pressed(Key::F2) {
+        actions.send(RunsAction::Rename(Some((run.id, run.name.clone()))));
+    }
+    if pressed(Key::Delete) {
+        actions.send(RunsAction::Delete(run.id));
+        if let Some(next) = beside[1].or(beside[0]) {
+            focus(next);
+        }
+    }
+}
+
+fn rename_ui(ui: &mut Ui, id: RunId, text: &str, actions: &mut Actions) {
+    let mut typed = text.to_owned();
+    let field = egui::Id::unique(("name of run", id));
+    let first = ui.memory_mut(|memory| !memory.has_focus(field) && memory.data.get_temp::<bool>(field).is_none());
+    let response = ui.add(TextEdit::singleline(&mut typed).id(field).desired_width(ui.available_width()));
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Name of the run"));
+    if first {
+        ui.memory_mut(|memory| memory.data.insert_temp(field, true));
+        response.request_focus();
+        return;
+    }
+    if typed != text {
+        actions.send(RunsAction::Rename(Some((id, typed))));
+    }
+    if response.lost_focus() {
+        ui.memory_mut(|memory| memory.data.remove::<bool>(field));
+        let given_up = ui.input(|input| input.key_pressed(Key::Escape));
+        actions.send(if given_up { RunsAction::Rename(None) } else { RunsAction::TakeName });
+    }
+}

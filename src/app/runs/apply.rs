@@ -1,0 +1,306 @@
+//! The one place that carries out what is asked of runs and recordings.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::{Compared, KeptRun, RunId, RunsView};
+use crate::app::App;
+use crate::app::draft::Draft;
+use crate::app::export::{ExportKind, PaneData};
+use crate::app::format;
+use crate::app::handles::Message;
+use crate::app::lesson::Exporting;
+use crate::app::state::PaneKind;
+use crate::app::task::Task;
+use crate::export;
+use crate::run::recording::{self, Points, Recorded, Recording, RecordingError};
+use crate::run::{EngineChoice, RunFile, RunRecord, RunSpec, SomeRun};
+
+/// What the pane asks for.
+#[derive(Clone, Debug)]
+pub enum RunsAction {
+    /// A run is to be shown in all panes.
+    Show(RunId),
+    /// It stays when the list gets long, or not.
+    Pin(RunId, bool),
+    /// A name is being typed; `None` leaves the old one.
+    Rename(Option<(RunId, String)>),
+    /// The name is to be taken as it is typed.
+    TakeName,
+    /// It is to be taken out of the list.
+    Delete(RunId),
+    /// What was deleted last is to come back.
+    Undelete,
+    /// It is to be compared, or no more.
+    Choose(RunId),
+    /// A becomes B.
+    Swap,
+    /// Nothing is to be compared.
+    ChooseNone,
+    /// The pane's switches.
+    SetView(RunsView),
+}
+
+/// Which runs go into a recording.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Saved {
+    /// The one that is shown.
+    Shown,
+    /// The two that are compared.
+    Compared,
+    /// Those that are pinned.
+    Pinned,
+    /// All of the list.
+    All,
+}
+
+impl Saved {
+    /// All, as the menu lists them.
+    pub const ALL: [Self; 4] = [Self::Shown, Self::Compared, Self::Pinned, Self::All];
+
+    /// As the menu says it.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Shown => "The shown run…",
+            Self::Compared => "The two compared runs…",
+            Self::Pinned => "All pinned runs…",
+            Self::All => "All runs…",
+        }
+    }
+}
+
+/// A recording that is being read.
+pub struct Opening {
+    /// Which.
+    pub path: PathBuf,
+    /// Which of its runs is to be shown.
+    run: Option<String>,
+    /// How far it is.
+    pub task: Task<Result<Recording, RecordingError>>,
+}
+
+impl App {
+    /// Carries out what the pane asks for.
+    pub(in crate::app) fn runs_action(&mut self, action: RunsAction) {
+        let runs = &mut self.session.runs;
+        match action {
+            RunsAction::Show(id) => self.show_kept(id),
+            RunsAction::Pin(id, pinned) => runs.pin(id, pinned),
+            RunsAction::Rename(renaming) => runs.renaming = renaming,
+            RunsAction::TakeName => {
+                if let Some((id, name)) = runs.renaming.take() {
+                    runs.rename(id, &name);
+                }
+            }
+            RunsAction::Delete(id) => {
+                runs.delete(id);
+                self.compare_chosen();
+            }
+            RunsAction::Undelete => runs.restore(),
+            RunsAction::Choose(id) => {
+                runs.choose(id);
+                self.compare_chosen();
+            }
+            RunsAction::Swap => {
+                runs.chosen.reverse();
+                self.compare_chosen();
+            }
+            RunsAction::ChooseNone => {
+                runs.chosen = [None, None];
+                self.compare_chosen();
+            }
+            RunsAction::SetView(view) => self.state.runs = view,
+        }
+    }
+
+    /// A whole run was done here: it goes into the list.
+    pub(in crate::app) fn keep_run(&mut self, record: &Arc<RunRecord>) {
+        if self.session.runs.of_record(record).is_none() {
+            let id = self.session.runs.add(None, false, SomeRun::Whole(Arc::clone(record)), None);
+            self.session.runs.cursor = Some(id);
+            self.trim_runs(record);
+        }
+    }
+
+    fn trim_runs(&mut self, shown: &Arc<RunRecord>) {
+        let gone = self.session.runs.trim(Some(shown));
+        if !gone.is_empty() {
+            let oldest = format::counted(gone.len() as u64, "run", "runs");
+            self.session.log.warn(format!("the list of runs is full: {oldest} that nobody pinned went, oldest first: {}", gone.join("; ")));
+        }
+    }
+
+    /// Shows a run of the list in all panes, and what it asked on the left.
+    fn show_kept(&mut self, id: RunId) {
+        let Some(kept) = self.session.runs.get(id) else { return };
+        let run = kept.run.clone();
+        self.session.runs.cursor = Some(id);
+        match run {
+            SomeRun::Part { why, .. } => self.session.log.error(format!("only timings and counters can be compared: {why}")),
+            SomeRun::Whole(record) if self.session.record.as_ref().is_some_and(|shown| Arc::ptr_eq(shown, &record)) => {}
+            SomeRun::Whole(record) => {
+                if !self.session.cloud.as_ref().is_some_and(|cloud| Arc::ptr_eq(cloud, &record.cloud)) {
+                    let same = self.session.cloud.as_ref().is_some_and(|cloud| cloud.fingerprint() == record.cloud.fingerprint());
+                    let views = (self.state.plane, self.state.space);
+                    self.show_cloud(Arc::clone(&record.cloud));
+                    if same {
+                        (self.state.plane, self.state.space) = views;
+                    }
+                }
+                self.state.draft = Draft::of(&record.spec, &self.state.draft);
+                self.show_run(record);
+            }
+        }
+    }
+
+    /// Has the chosen two compared.
+    fn compare_chosen(&mut self) {
+        let runs = &mut self.session.runs;
+        runs.compared = None;
+        let Some([a, b]) = runs.pair().map(|pair| pair.map(KeptRun::clone)) else { return };
+        self.handles.spawn("compare", move || Message::Compared(Arc::new(Compared::of(&a, &b))));
+    }
+
+    /// A comparison is there.
+    pub(in crate::app) fn take_comparison(&mut self, compared: Arc<Compared>) {
+        if self.session.runs.chosen == compared.ids.map(Some) {
+            self.session.runs.compared = Some(compared);
+        }
+    }
+
+    /// Reads a recording, or the run of it that the path names.
+    pub(in crate::app) fn open_recording(&mut self, path: &Path) {
+        let Some((file, run)) = recording::split_run(path) else { return };
+        let (wake, from) = (self.handles.ctx.clone(), file.clone());
+        match Task::start("open", move || wake.request_repaint(), move |progress| recording::read(&from, Points::Restore, progress)) {
+            Ok(task) => self.handles.opening = Some(Opening { path: file, run, task }),
+            Err(error) => self.session.log.error(format!("cannot open: {error}")),
+        }
+    }
+
+    /// Takes in a recording once it is read.
+    pub(in crate::app) fn poll_opening(&mut self) {
+        let Some(result) = self.handles.opening.as_ref().and_then(|opening| opening.task.try_finish()) else { return };
+        let Some(Opening { path, run, .. }) = self.handles.opening.take() else { return };
+        match result {
+            Err(()) => self.session.log.error(format!("the reader stopped without an answer: {}", path.display())),
+            Ok(Err(RecordingError::Cancelled)) => self.session.log.info("cancelled"),
+            Ok(Err(error)) => self.session.log.error(error.to_string()),
+            Ok(Ok(recording)) => self.recording_opened(recording, run.as_deref(), &path),
+        }
+    }
+
+    fn recording_opened(&mut self, recording: Recording, asked: Option<&str>, path: &Path) {
+        let first = recording.runs.iter().position(|recorded| recorded.run.record().is_some()).unwrap_or(0);
+        let shown = match asked.map(|asked| recording.pick(Some(asked), path)) {
+            None => first,
+            Some(Ok(picked)) => recording.runs.iter().position(|recorded| std::ptr::eq(recorded, picked)).unwrap_or(first),
+            Some(Err(error)) => return self.session.log.error(error.to_string()),
+        };
+        let mut ids = Vec::new();
+        let count = recording.runs.len();
+        for Recorded { name, pinned, run } in recording.runs {
+            // Opened twice, it is there once.
+            let id = self.session.runs.same(&run).unwrap_or_else(|| self.session.runs.add(Some(name), pinned, run, Some(path.to_owned())));
+            ids.push(id);
+        }
+        let mut devices: Vec<&str> = ids.iter().filter_map(|&id| self.session.runs.get(id)).map(|kept| kept.file.device.name.as_str()).collect();
+        devices.dedup();
+        self.session.log.info(format!(
+            "{}, recorded on {} with version {}: {}",
+            format::counted(count as u64, "run", "runs"),
+            devices.join(", "),
+            recording.written_by,
+            path.display()
+        ));
+        let Some(&id) = ids.get(shown) else { return };
+        self.show_kept(id);
+        if count > 1 {
+            self.show(PaneKind::Runs);
+        }
+        if let Some(record) = self.session.record.clone() {
+            self.trim_runs(&record);
+        }
+    }
+
+    /// Whether the run that is shown was opened from a recording.
+    pub(in crate::app) fn shows_recording(&self) -> bool {
+        let kept = self.session.record.as_ref().and_then(|record| self.session.runs.of_record(record));
+        kept.is_some_and(|kept| kept.from.is_some())
+    }
+
+    /// A query that a recording does not answer is answered here: by the engine that there is, which is said.
+    pub(in crate::app) fn answer_here(&mut self, spec: &mut RunSpec) {
+        if !self.shows_recording() {
+            return;
+        }
+        let missing = |kind| self.session.engines.iter().any(|status| status.kind == kind && matches!(status.device, Some(Err(_))));
+        let recorded = spec.engine;
+        if let EngineChoice::Named(kind) = recorded
+            && missing(kind)
+        {
+            spec.engine = EngineChoice::Auto;
+        }
+        let gone = if spec.engine == recorded { String::new() } else { format!(", as {} cannot run here", recorded.name()) };
+        let said = format!("the recording did not ask for this point: it is searched on this machine, engine {}{gone}", spec.engine.name());
+        if self.session.log.last().is_none_or(|entry| entry.text != said) {
+            self.session.log.info(said);
+        }
+    }
+
+    /// Runs that a recording would hold.
+    pub(in crate::app) fn saved_runs(&self, which: Saved) -> Vec<Recorded> {
+        let runs = &self.session.runs;
+        let shown = self.session.record.as_ref().and_then(|record| runs.of_record(record)).map(|kept| kept.id).or(runs.cursor);
+        let wanted = |kept: &&KeptRun| match which {
+            Saved::Shown => Some(kept.id) == shown,
+            Saved::Compared => runs.chosen.contains(&Some(kept.id)),
+            Saved::Pinned => kept.pinned,
+            Saved::All => true,
+        };
+        let recorded = |kept: &KeptRun| Recorded { name: kept.name.clone(), pinned: kept.pinned, run: kept.run.clone() };
+        runs.runs().iter().filter(wanted).map(recorded).collect()
+    }
+
+    /// Writes a recording on a thread of its own, with progress and cancel.
+    pub(in crate::app) fn save_recording(&mut self, which: Saved, path: &Path) -> Result<(), String> {
+        if !recording::is_recording(path) {
+            return Err(format!("A recording's name ends in .{}.", recording::EXTENSION));
+        }
+        if self.handles.exporting.is_some() {
+            return Err("Another file is being written; wait for it, or cancel it.".to_owned());
+        }
+        let runs = self.saved_runs(which);
+        if runs.is_empty() {
+            return Err("There is no such run; choose others.".to_owned());
+        }
+        let (wake, target) = (self.handles.ctx.clone(), path.to_owned());
+        let task = Task::start(
+            "export",
+            move || wake.request_repaint(),
+            move |progress| match export::recording(&runs, true, &target, progress) {
+                Ok(()) => Ok(format!("written: {}", target.display())),
+                Err(error) => Err(error.to_string()),
+            },
+        );
+        let task = task.map_err(|error| format!("It cannot be written: the system has no thread to give: {error}."))?;
+        self.handles.exporting = Some(Exporting { path: path.to_owned(), task });
+        Ok(())
+    }
+
+    /// What the pane exports: the comparison, or else the list.
+    pub(in crate::app) fn runs_data(&self) -> Option<PaneData> {
+        let runs = &self.session.runs;
+        if let Some(compared) = &runs.compared {
+            return Some(PaneData::Comparison(Arc::clone(compared)));
+        }
+        let rows: Vec<(String, bool, RunFile)> = runs.runs().iter().map(|run| (run.name.clone(), run.pinned, run.file.clone())).collect();
+        (!rows.is_empty()).then_some(PaneData::Runs(rows))
+    }
+}
+
+impl From<Saved> for ExportKind {
+    fn from(which: Saved) -> Self {
+        Self::Recording(which)
+    }
+}

@@ -1,0 +1,111 @@
+//! `warpscope info FILE.warpscope`: what a recording holds.
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::bar::Bar;
+use super::output;
+use crate::export::text;
+use crate::run::recording::{self, Points, Recorded};
+use crate::run::{CloudFile, RunFile};
+
+/// A recording in a few lines.
+#[derive(Debug, Serialize)]
+struct Report {
+    path: std::path::PathBuf,
+    format: &'static str,
+    warpscope_version: String,
+    clouds: Vec<CloudFile>,
+    runs: Vec<RunReport>,
+}
+
+#[derive(Debug, Serialize)]
+struct RunReport {
+    number: usize,
+    name: String,
+    pinned: bool,
+    /// Its place in the report's clouds.
+    cloud: usize,
+    query_cloud: Option<usize>,
+    counted: bool,
+    profiled: bool,
+    run: RunFile,
+}
+
+/// Describes a recording, or one run of it.
+///
+/// # Errors
+/// When it is not read.
+pub fn info(path: &Path, json: bool) -> anyhow::Result<()> {
+    let Some((file, asked)) = recording::split_run(path) else { anyhow::bail!("not a recording: {}", path.display()) };
+    let recording = recording::read(&file, Points::Leave, &Bar::new("reading the recording"))?;
+    let only = match &asked {
+        Some(_) => Some(recording.pick(asked.as_deref(), &file)?),
+        None => None,
+    };
+    let mut report =
+        Report { path: file.clone(), format: "Warpscope recording", warpscope_version: recording.written_by.clone(), clouds: vec![], runs: vec![] };
+    for (at, recorded) in recording.runs.iter().enumerate() {
+        if only.is_none_or(|only| std::ptr::eq(only, recorded)) {
+            report.add(at + 1, recorded);
+        }
+    }
+    if json { output::print_json(&report) } else { output::print(&report.text()) }
+}
+
+impl Report {
+    fn add(&mut self, number: usize, recorded: &Recorded) {
+        let (cloud, queries) = recorded.run.clouds();
+        let cloud = self.place(cloud);
+        let query_cloud = queries.map(|queries| self.place(queries));
+        let bulk = recorded.run.bulk();
+        let (counted, profiled) = (!bulk.counters.is_empty(), bulk.profile.is_some());
+        let (name, pinned, run) = (recorded.name.clone(), recorded.pinned, recorded.run.file());
+        self.runs.push(RunReport { number, name, pinned, cloud, query_cloud, counted, profiled, run });
+    }
+
+    fn place(&mut self, cloud: CloudFile) -> usize {
+        self.clouds.iter().position(|known| *known == cloud).unwrap_or_else(|| {
+            self.clouds.push(cloud);
+            self.clouds.len() - 1
+        })
+    }
+
+    fn text(&self) -> String {
+        let mut out = format!(
+            "{}\n{}, of {}, by version {}\n\nruns\n",
+            self.path.display(),
+            self.format,
+            text::count(self.runs.len() as u64, "run", "runs"),
+            self.warpscope_version
+        );
+        let head = ["#", "name", "search, median", "least to most", "of", "rate", "device", ""];
+        let mut rows = vec![head.map(str::to_owned).to_vec()];
+        for report in &self.runs {
+            let (run, summary) = (&report.run, &report.run.summary);
+            let mut also = Vec::new();
+            also.extend(report.pinned.then_some("pinned"));
+            also.extend(report.counted.then_some("counters"));
+            also.extend(report.profiled.then_some("profile"));
+            rows.push(vec![
+                report.number.to_string(),
+                report.name.clone(),
+                text::time(summary.search_ms_median),
+                format!("{} to {}", text::time(summary.search_ms_min), text::time(summary.search_ms_max)),
+                run.spec.repeats.to_string(),
+                summary.distances_per_second.map_or_else(|| "–".to_owned(), text::rate),
+                run.device.name.clone(),
+                also.join(", "),
+            ]);
+        }
+        out += &text::table(&rows, &[0, 2, 4, 5]);
+        out += "\nclouds\n";
+        for cloud in &self.clouds {
+            let (points, dims) = (text::count(cloud.rows, "point", "points"), text::count(cloud.axes.len() as u64, "dimension", "dimensions"));
+            let dropped = if cloud.dropped > 0 { format!(", {} left out", text::count(cloud.dropped, "row", "rows")) } else { String::new() };
+            out += &format!("  {}: {points} × {dims}{dropped}; {}; fingerprint {}\n", cloud.source, output::columns(&cloud.axes), cloud.fingerprint);
+        }
+        out
+    }
+}

@@ -1,0 +1,161 @@
+//! Which columns a schema makes: a list of numbers is as many as it has numbers.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use arrow_array::{Array, ArrayRef};
+use arrow_schema::DataType;
+
+use super::super::FormatError;
+use super::super::input::Input;
+use super::super::sheet::{ColumnKind, SheetColumn};
+use super::{Batches, values};
+
+/// More numbers to a list than anybody searches in.
+const MAX_DIMS: usize = 1 << 20;
+
+/// Where the columns of a sheet come from.
+pub(super) struct Layout {
+    columns: Vec<Place>,
+    /// The names of the columns of lists.
+    lists: HashMap<usize, String>,
+}
+
+struct Place {
+    name: String,
+    /// The index in the schema.
+    root: usize,
+    what: What,
+    /// Whether f32 holds its numbers exactly.
+    narrow: bool,
+    /// Not a coordinate unless chosen.
+    beside: bool,
+}
+
+enum What {
+    Number,
+    /// The number at a place of a list, of so many.
+    Element {
+        at: usize,
+        of: usize,
+    },
+    Text,
+    /// Nothing that is read.
+    Other(String),
+}
+
+impl Layout {
+    pub fn of(file: &dyn Batches, input: &Input<'_>) -> Result<Self, FormatError> {
+        let schema = file.schema();
+        let lists: Vec<usize> = (0..schema.fields().len()).filter(|&root| values::is_list(schema.field(root).data_type())).collect();
+        let widths = widths(file, &lists, input)?;
+        let mut columns = Vec::new();
+        for (root, field) in schema.fields().iter().enumerate() {
+            let (name, kind) = (field.name(), field.data_type());
+            let narrow = values::fits_f32(kind);
+            if let Some(place) = lists.iter().position(|&list| list == root) {
+                let of = widths[place];
+                columns.extend((0..of).map(|at| Place {
+                    name: format!("{name}{at}"),
+                    root,
+                    what: What::Element { at, of },
+                    narrow,
+                    beside: place > 0,
+                }));
+                continue;
+            }
+            let what = match kind {
+                kind if values::is_number(kind) => What::Number,
+                kind if values::is_text(kind) => What::Text,
+                kind => What::Other(kind.to_string()),
+            };
+            // Dates, truth values, and what stands beside a list of numbers, are hardly coordinates.
+            let beside = !lists.is_empty() || kind.is_temporal() || *kind == DataType::Boolean;
+            columns.push(Place { name: name.clone(), root, what, narrow, beside });
+        }
+        let lists = lists.into_iter().map(|root| (root, schema.field(root).name().clone())).collect();
+        Ok(Self { columns, lists })
+    }
+
+    pub fn columns(&self) -> Vec<SheetColumn> {
+        let column = |place: &Place| {
+            let column = SheetColumn { beside: place.beside, ..SheetColumn::numeric(place.name.clone()) };
+            match &place.what {
+                What::Number | What::Element { .. } => column,
+                What::Text => SheetColumn { kind: ColumnKind::Text, ..column },
+                What::Other(kind) => SheetColumn { kind: ColumnKind::Text, example: Some((0, kind.clone())), ..column },
+            }
+        };
+        self.columns.iter().map(column).collect()
+    }
+
+    /// The index in the schema.
+    pub fn root(&self, column: usize) -> usize {
+        self.columns[column].root
+    }
+
+    /// Whether f32 holds its numbers exactly.
+    pub fn fits_f32(&self, column: usize) -> bool {
+        self.columns[column].narrow
+    }
+
+    pub fn is_text(&self, column: usize) -> bool {
+        matches!(self.columns[column].what, What::Text)
+    }
+
+    /// Puts the numbers of some columns that come from one array into rows of the kept ones; what is null is left as it is.
+    /// `places` are those of the columns in `kept`. The error is a row of the array and why.
+    pub fn numbers(&self, array: &ArrayRef, kept: &[usize], places: Range<usize>, rows: &mut [f64]) -> Result<(), (usize, String)> {
+        let of = |place: usize| &self.columns[kept[place]];
+        match of(places.start).what {
+            What::Element { of: length, .. } => {
+                let named = |why: String| format!("the list in column `{}` {why}", self.lists[&of(places.start).root]);
+                let each = |row: usize, list: &[f64]| {
+                    for place in places.clone() {
+                        if let What::Element { at, .. } = of(place).what {
+                            rows[row * kept.len() + place] = list[at];
+                        }
+                    }
+                };
+                values::lists(array, length, each).map_err(|(row, why)| (row, named(why)))
+            }
+            What::Number => {
+                values::numbers(array, rows.iter_mut().skip(places.start).step_by(kept.len())).map_err(|why| (0, why))?;
+                // The same column again, as whoever chose it twice wants it.
+                for row in rows.chunks_exact_mut(kept.len()) {
+                    let value = row[places.start];
+                    row[places.clone()].fill(value);
+                }
+                Ok(())
+            }
+            What::Text | What::Other(_) => Ok(()),
+        }
+    }
+}
+
+/// The length of the lists of some columns: of the first list that is there.
+fn widths(file: &dyn Batches, lists: &[usize], input: &Input<'_>) -> Result<Vec<usize>, FormatError> {
+    let schema = file.schema();
+    let mut widths: Vec<Option<usize>> = lists
+        .iter()
+        .map(|&root| match schema.field(root).data_type() {
+            DataType::FixedSizeList(_, length) => Some(usize::try_from(*length).unwrap_or(0)),
+            _ => None,
+        })
+        .collect();
+    if widths.iter().any(Option::is_none) {
+        file.read(lists, &mut |batch| {
+            input.check()?;
+            for (place, width) in widths.iter_mut().enumerate().filter(|(_, width)| width.is_none()) {
+                let array = batch.column(place);
+                *width = (0..array.len()).find_map(|row| values::length(array, row));
+            }
+            Ok(widths.iter().any(Option::is_none))
+        })?;
+    }
+    let checked = |width: Option<usize>| match width.unwrap_or(0) {
+        width if width > MAX_DIMS => Err(input.unsupported(format!("lists of {width} numbers"), format!("the most that are read are {MAX_DIMS}"))),
+        width => Ok(width),
+    };
+    widths.into_iter().map(checked).collect()
+}

@@ -1,0 +1,171 @@
+//! The values of an array, as numbers or as text.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    ArrowDictionaryKeyType, ArrowPrimitiveType, Decimal32Type, Decimal64Type, Decimal128Type, Float16Type, Float32Type, Float64Type, Int8Type,
+    Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+};
+use arrow_array::{Array, ArrayRef};
+use arrow_schema::{DataType, TimeUnit};
+
+/// Whether it is one number a row.
+pub(super) fn is_number(kind: &DataType) -> bool {
+    kind.is_integer()
+        || kind.is_floating()
+        || kind.is_temporal() && !matches!(kind, DataType::Interval(_))
+        || matches!(kind, DataType::Boolean | DataType::Decimal32(..) | DataType::Decimal64(..) | DataType::Decimal128(..))
+}
+
+/// Whether f32 holds all its numbers exactly.
+pub(super) fn fits_f32(kind: &DataType) -> bool {
+    match kind {
+        DataType::FixedSizeList(field, _) | DataType::List(field) | DataType::LargeList(field) => fits_f32(field.data_type()),
+        DataType::Boolean | DataType::Int8 | DataType::UInt8 | DataType::Int16 | DataType::UInt16 => true,
+        kind => matches!(kind, DataType::Float16 | DataType::Float32),
+    }
+}
+
+/// Whether it is one text a row.
+pub(super) fn is_text(kind: &DataType) -> bool {
+    match kind {
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => true,
+        DataType::Dictionary(_, inner) => is_text(inner),
+        _ => false,
+    }
+}
+
+/// Whether it is a list of numbers a row.
+pub(super) fn is_list(kind: &DataType) -> bool {
+    match kind {
+        DataType::FixedSizeList(field, _) | DataType::List(field) | DataType::LargeList(field) => {
+            field.data_type().is_integer() || field.data_type().is_floating()
+        }
+        _ => false,
+    }
+}
+
+/// Numbers of a type; null leaves what is there.
+fn primitive<'v, T: ArrowPrimitiveType>(
+    array: &dyn Array,
+    out: impl Iterator<Item = &'v mut f64>,
+    widen: impl Fn(T::Native) -> f64,
+) -> Result<(), String> {
+    let array = array.as_primitive_opt::<T>().ok_or_else(|| format!("a column of {} turned into another", T::DATA_TYPE))?;
+    for (out, value) in out.zip(array.iter()) {
+        if let Some(value) = value {
+            *out = widen(value);
+        }
+    }
+    Ok(())
+}
+
+/// The numbers of an array; null leaves what is there. Dates and times are in their own units since 1970 or midnight.
+pub(super) fn numbers<'v>(array: &ArrayRef, out: impl Iterator<Item = &'v mut f64>) -> Result<(), String> {
+    use arrow_array::types as t;
+    let ten = |scale: i8| 10f64.powi(scale.into());
+    let whole = |value: i64| value as f64;
+    match array.data_type() {
+        DataType::Boolean => {
+            let array = array.as_boolean();
+            for (out, value) in out.zip(array.iter()) {
+                if let Some(value) = value {
+                    *out = f64::from(u8::from(value));
+                }
+            }
+            Ok(())
+        }
+        DataType::Int8 => primitive::<Int8Type>(array, out, f64::from),
+        DataType::Int16 => primitive::<Int16Type>(array, out, f64::from),
+        DataType::Int32 => primitive::<Int32Type>(array, out, f64::from),
+        DataType::Int64 => primitive::<Int64Type>(array, out, whole),
+        DataType::UInt8 => primitive::<UInt8Type>(array, out, f64::from),
+        DataType::UInt16 => primitive::<UInt16Type>(array, out, f64::from),
+        DataType::UInt32 => primitive::<UInt32Type>(array, out, f64::from),
+        DataType::UInt64 => primitive::<UInt64Type>(array, out, |value| value as f64),
+        DataType::Float16 => primitive::<Float16Type>(array, out, f64::from),
+        DataType::Float32 => primitive::<Float32Type>(array, out, f64::from),
+        DataType::Float64 => primitive::<Float64Type>(array, out, |value| value),
+        DataType::Decimal32(_, scale) => primitive::<Decimal32Type>(array, out, |value| f64::from(value) / ten(*scale)),
+        DataType::Decimal64(_, scale) => primitive::<Decimal64Type>(array, out, |value| value as f64 / ten(*scale)),
+        DataType::Decimal128(_, scale) => primitive::<Decimal128Type>(array, out, |value| value as f64 / ten(*scale)),
+        DataType::Date32 => primitive::<t::Date32Type>(array, out, f64::from),
+        DataType::Date64 => primitive::<t::Date64Type>(array, out, whole),
+        DataType::Time32(TimeUnit::Second) => primitive::<t::Time32SecondType>(array, out, f64::from),
+        DataType::Time32(_) => primitive::<t::Time32MillisecondType>(array, out, f64::from),
+        DataType::Time64(TimeUnit::Nanosecond) => primitive::<t::Time64NanosecondType>(array, out, whole),
+        DataType::Time64(_) => primitive::<t::Time64MicrosecondType>(array, out, whole),
+        DataType::Timestamp(TimeUnit::Second, _) => primitive::<t::TimestampSecondType>(array, out, whole),
+        DataType::Timestamp(TimeUnit::Millisecond, _) => primitive::<t::TimestampMillisecondType>(array, out, whole),
+        DataType::Timestamp(TimeUnit::Microsecond, _) => primitive::<t::TimestampMicrosecondType>(array, out, whole),
+        DataType::Timestamp(TimeUnit::Nanosecond, _) => primitive::<t::TimestampNanosecondType>(array, out, whole),
+        DataType::Duration(TimeUnit::Second) => primitive::<t::DurationSecondType>(array, out, whole),
+        DataType::Duration(TimeUnit::Millisecond) => primitive::<t::DurationMillisecondType>(array, out, whole),
+        DataType::Duration(TimeUnit::Microsecond) => primitive::<t::DurationMicrosecondType>(array, out, whole),
+        DataType::Duration(TimeUnit::Nanosecond) => primitive::<t::DurationNanosecondType>(array, out, whole),
+        kind => Err(format!("{kind} is no number")),
+    }
+}
+
+/// How many numbers the list in a row has, where there is one.
+pub(super) fn length(array: &ArrayRef, row: usize) -> Option<usize> {
+    array.is_valid(row).then(|| range(array, row).1)
+}
+
+/// Where the list in a row begins among the numbers of all of them, and its length.
+fn range(array: &ArrayRef, row: usize) -> (usize, usize) {
+    match array.data_type() {
+        DataType::FixedSizeList(..) => {
+            let lists = array.as_fixed_size_list();
+            (lists.value_offset_at(row), lists.value_length() as usize)
+        }
+        DataType::List(_) => (array.as_list::<i32>().value_offsets()[row] as usize, array.as_list::<i32>().value_length(row) as usize),
+        _ => (array.as_list::<i64>().value_offsets()[row] as usize, array.as_list::<i64>().value_length(row) as usize),
+    }
+}
+
+/// Gives each list of `of` numbers with its row; none for null. The error is a row and why.
+pub(super) fn lists(array: &ArrayRef, of: usize, mut each: impl FnMut(usize, &[f64])) -> Result<(), (usize, String)> {
+    let inner = match array.data_type() {
+        DataType::FixedSizeList(..) => array.as_fixed_size_list().values(),
+        DataType::List(_) => array.as_list::<i32>().values(),
+        _ => array.as_list::<i64>().values(),
+    };
+    let mut flat = vec![f64::NAN; inner.len()];
+    numbers(inner, flat.iter_mut()).map_err(|why| (0, why))?;
+    for row in (0..array.len()).filter(|&row| array.is_valid(row)) {
+        let (start, length) = range(array, row);
+        if length != of {
+            return Err((row, format!("has {length} numbers and the first one {of}; all must be as long")));
+        }
+        each(row, flat.get(start..start + length).ok_or_else(|| (row, "ends outside of its numbers".to_owned()))?);
+    }
+    Ok(())
+}
+
+/// The text in a row; none where it is null.
+pub(super) fn text(array: &ArrayRef, row: usize) -> Option<String> {
+    if array.is_null(row) {
+        return None;
+    }
+    fn of_dictionary<K: ArrowDictionaryKeyType>(array: &ArrayRef, row: usize) -> Option<String> {
+        let dictionary = array.as_dictionary_opt::<K>()?;
+        text(dictionary.values(), dictionary.key(row)?)
+    }
+    match array.data_type() {
+        DataType::Utf8 => Some(array.as_string::<i32>().value(row).to_owned()),
+        DataType::LargeUtf8 => Some(array.as_string::<i64>().value(row).to_owned()),
+        DataType::Utf8View => Some(array.as_string_view().value(row).to_owned()),
+        DataType::Dictionary(key, _) => match **key {
+            DataType::Int8 => of_dictionary::<Int8Type>(array, row),
+            DataType::Int16 => of_dictionary::<Int16Type>(array, row),
+            DataType::Int32 => of_dictionary::<Int32Type>(array, row),
+            DataType::Int64 => of_dictionary::<Int64Type>(array, row),
+            DataType::UInt8 => of_dictionary::<UInt8Type>(array, row),
+            DataType::UInt16 => of_dictionary::<UInt16Type>(array, row),
+            DataType::UInt32 => of_dictionary::<UInt32Type>(array, row),
+            DataType::UInt64 => of_dictionary::<UInt64Type>(array, row),
+            _ => None,
+        },
+        _ => None,
+    }
+}

@@ -1,0 +1,246 @@
+//! HDF5: each data set of numbers in one or two dimensions is a part, by its path from the root.
+//!
+//! In the layout of ann-benchmarks `train` is the cloud, `test` the queries, and `neighbors` and `distances` the answers.
+
+mod value;
+
+use std::io::Read as _;
+use std::sync::Arc;
+
+use hdf5_reader::error::Error;
+use hdf5_reader::group::Group;
+use hdf5_reader::storage::FileStorage;
+use hdf5_reader::{DEFAULT_MAX_CHUNK_BYTES, Dataset, FilterRegistry, Hdf5File, OpenOptions, SliceInfo, SliceInfoElem};
+use value::{Value, element};
+
+use super::FormatError;
+use super::columns::{Records, no_record, number_cell};
+use super::contain::contained;
+use super::input::{Input, printable};
+use super::lzf::Lzf;
+use super::number::Number;
+use super::parts::{self, Part};
+use super::sheet::{Sheet, SheetColumn, Want};
+use crate::cloud::Values;
+use crate::cloud::values::{Real, with_values};
+
+/// The number of LZF in the HDF Group's list of filters.
+const LZF: u16 = 32000;
+/// Bytes that are read at a time, or one row of chunks where that is larger.
+const CHUNK: u64 = 1 << 22;
+/// Groups within groups that are looked into.
+const DEEPEST: usize = 16;
+/// Data sets and groups that are listed.
+const MOST_PARTS: usize = 10_000;
+/// More columns than anybody searches in.
+const MAX_DIMS: u64 = 1 << 20;
+/// Values that a byte of the file may stand for: chunks that were never written are not stored at all.
+const MOST_UNPACKED: u64 = 4096;
+
+/// The data sets of a file.
+pub(super) fn parts(input: &Input<'_>) -> Result<Vec<Part>, FormatError> {
+    let list = || Ok(list(&open(input)?, input)?.into_iter().map(|(part, _)| part).collect());
+    contained(list).map_err(|why| input.malformed("HDF5", why))?
+}
+
+pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
+    contained(|| read_part(input, want)).map_err(|why| input.malformed("HDF5", why))?
+}
+
+/// The text of an attribute of the whole file; ann-benchmarks says its `distance` there.
+pub(super) fn attribute(input: &Input<'_>, name: &str) -> Result<Option<String>, FormatError> {
+    let read = || {
+        let root = open(input)?.root_group().map_err(|why| error(input, "HDF5", why))?;
+        Ok(root.attribute(name).ok().and_then(|attribute| attribute.read_string().ok()))
+    };
+    contained(read).map_err(|why| input.malformed("HDF5", why))?
+}
+
+fn open(input: &Input<'_>) -> Result<Hdf5File, FormatError> {
+    let mut filters = FilterRegistry::new();
+    filters.register(LZF, Box::new(|_, packed, _| unpack_lzf(packed)));
+    let options = OpenOptions::default().with_filter_registry(filters);
+    let storage = FileStorage::open(input.path()).map_err(|why| error(input, "HDF5", why))?;
+    Hdf5File::from_storage_with_options(Arc::new(storage), options).map_err(|why| error(input, "HDF5", why))
+}
+
+/// h5py's own compression. A chunk that is larger than the reader takes is cut, which it notices.
+fn unpack_lzf(packed: &[u8]) -> Result<Vec<u8>, Error> {
+    let mut bytes = Vec::new();
+    Lzf::new(packed).take(DEFAULT_MAX_CHUNK_BYTES as u64).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// What an error of the reader means.
+fn error(input: &Input<'_>, what: &str, why: Error) -> FormatError {
+    match why {
+        Error::Io(why) => input.io(why),
+        Error::Context { source, .. } => error(input, what, *source),
+        Error::UnexpectedEof { .. } => input.malformed("cut short", "the file ends in the middle of its data"),
+        Error::UnsupportedFilter(filter) => {
+            let why = format!("{filter} is not read; write it with gzip, for instance h5repack -f GZIP=4 IN OUT, or as .npy");
+            input.unsupported(format!("{what}: compression"), why)
+        }
+        why => input.malformed(what, why.to_string()),
+    }
+}
+
+/// All data sets below the root, with those that can be read.
+fn list(file: &Hdf5File, input: &Input<'_>) -> Result<Vec<(Part, Option<Dataset>)>, FormatError> {
+    let root = file.root_group().map_err(|why| error(input, "HDF5", why))?;
+    let mut found = Vec::new();
+    list_group(&root, "", &mut vec![root.address()], &mut found, input)?;
+    Ok(found)
+}
+
+fn list_group(
+    group: &Group,
+    path: &str,
+    above: &mut Vec<u64>,
+    found: &mut Vec<(Part, Option<Dataset>)>,
+    input: &Input<'_>,
+) -> Result<(), FormatError> {
+    input.check()?;
+    let (groups, sets) = group.member_names().map_err(|why| error(input, "HDF5", why))?;
+    for name in sets {
+        if found.len() >= MOST_PARTS {
+            return Ok(());
+        }
+        let path = format!("{path}{name}");
+        found.push(match group.dataset(&name) {
+            Ok(set) => (part(path, &set), Some(set)),
+            Err(why) => {
+                (Part { name: path, rows: 0, columns: 0, table: false, about: String::new(), unread: Some(printable(&why.to_string())) }, None)
+            }
+        });
+    }
+    for name in groups {
+        // A group may be linked below itself.
+        if let Ok(inner) = group.group(&name)
+            && above.len() < DEEPEST
+            && !above.contains(&inner.address())
+        {
+            above.push(inner.address());
+            list_group(&inner, &format!("{path}{name}/"), above, found, input)?;
+            above.pop();
+        }
+    }
+    Ok(())
+}
+
+fn part(name: String, set: &Dataset) -> Part {
+    let about = element(set.dtype()).map(|(number, _)| number.name());
+    let (rows, columns, table) = match *set.shape() {
+        [rows] => (rows, 1, false),
+        [rows, columns] => (rows, columns, true),
+        _ => (0, 0, false),
+    };
+    let unread = match (&about, set.shape().len()) {
+        (Err(why), _) => Some(why.clone()),
+        (Ok(_), 1 | 2) if columns == 0 => Some("it has no columns".to_owned()),
+        (Ok(_), 1 | 2) => None,
+        (Ok(_), 0) => Some("it is one number".to_owned()),
+        (Ok(_), rank) => Some(format!("it has {rank} dimensions; reshape it to points × coordinates")),
+    };
+    Part { name, rows, columns, table, about: about.unwrap_or_default(), unread }
+}
+
+/// The data set that is meant.
+struct Chosen {
+    part: Part,
+    set: Dataset,
+    number: Number,
+    /// For messages.
+    what: String,
+}
+
+fn choose(input: &Input<'_>) -> Result<Chosen, FormatError> {
+    let file = open(input)?;
+    let (parts, mut sets): (Vec<Part>, Vec<Option<Dataset>>) = list(&file, input)?.into_iter().unzip();
+    let chosen = parts::choose(&parts, input)?;
+    let part @ Part { name, rows, columns: width, unread, .. } = &parts[chosen];
+    let what = format!("data set `{}`", printable(name));
+    let (None, Some(set)) = (unread, sets[chosen].take()) else {
+        return Err(input.unsupported(what, unread.clone().unwrap_or_default()));
+    };
+    let (number, _) = element(set.dtype()).map_err(|why| input.unsupported(what.as_str(), why))?;
+    if *width > MAX_DIMS {
+        return Err(input.unsupported(what, format!("the most columns that are read are {MAX_DIMS}, and it has {width}; is it transposed?")));
+    }
+    let promised = rows.saturating_mul(*width).saturating_mul(number.size() as u64);
+    if promised > input.size().saturating_mul(MOST_UNPACKED) {
+        let why = format!("its shape promises {promised} bytes, which a file of {} bytes cannot hold", input.size());
+        return Err(input.malformed(what, why));
+    }
+    Ok(Chosen { part: part.clone(), set, number, what })
+}
+
+/// All columns of some records.
+pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
+    let read = || {
+        let Chosen { part, set, what, .. } = choose(input)?;
+        let columns = SheetColumn::unnamed(part.columns as usize).into_iter().map(|column| column.name).collect();
+        let row = |&record: &u64| {
+            if record >= part.rows {
+                return Err(no_record(record, part.rows, input.path()));
+            }
+            let slice = set.read_slice::<Value>(&rows_of(&part, record, record + 1)).map_err(|why| error(input, &what, why))?;
+            Ok(slice.iter().map(|value| number_cell(value.0)).collect())
+        };
+        Ok(Records { columns, rows: wanted.iter().map(row).collect::<Result<_, _>>()? })
+    };
+    contained(read).map_err(|why| input.malformed("HDF5", why))?
+}
+
+fn read_part(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
+    let Chosen { part, set, number, what } = choose(input)?;
+    let (rows, width) = (part.rows, part.columns);
+    let columns = SheetColumn::unnamed(width as usize);
+    let kept = want.resolve(&columns, input)?;
+    let mut values = Values::new(number.fits_f32());
+    let read = with_values!(&mut values, values => read_rows(&set, &part, number, &kept, values, input));
+    read.map_err(|why| match why {
+        Failed::Here(why) => why,
+        Failed::There(why) => error(input, &what, why),
+    })?;
+    let format = format!("HDF5, {what}: {rows} × {width} {}", number.name());
+    Ok(Sheet { path: input.path().to_owned(), format, columns, kept, rows, values, skipped: Vec::new() })
+}
+
+/// Some rows of a data set, whole.
+fn rows_of(part: &Part, start: u64, end: u64) -> SliceInfo {
+    let lines = SliceInfoElem::Slice { start, end, step: 1 };
+    SliceInfo { selections: if part.table { vec![lines, SliceInfoElem::Slice { start: 0, end: part.columns, step: 1 }] } else { vec![lines] } }
+}
+
+/// Whose error it is.
+enum Failed {
+    Here(FormatError),
+    There(Error),
+}
+
+/// The kept columns, some rows at a time: whole rows of chunks, so that each is unpacked once.
+fn read_rows<T: Real>(set: &Dataset, part: &Part, number: Number, kept: &[usize], values: &mut Vec<T>, input: &Input<'_>) -> Result<(), Failed> {
+    let (rows, width) = (part.rows, part.columns);
+    let all = kept.iter().copied().eq(0..width as usize);
+    let row_bytes = width * number.size() as u64;
+    let chunk_rows = set.chunks().and_then(|chunks| chunks.first().copied()).map_or(1, u64::from).max(1);
+    let step = (CHUNK / row_bytes / chunk_rows).max(1).saturating_mul(chunk_rows);
+    let mut row = 0;
+    while row < rows {
+        input.check().map_err(Failed::Here)?;
+        let end = row.saturating_add(step).min(rows);
+        let slice = set.read_slice::<Value>(&rows_of(part, row, end)).map_err(Failed::There)?;
+        input.reserve(values, (end - row) as usize * kept.len()).map_err(Failed::Here)?;
+        let read = slice.iter().map(|value| T::of(value.0));
+        if all {
+            values.extend(read);
+        } else {
+            let read: Vec<T> = read.collect();
+            values.extend(read.chunks_exact(width as usize).flat_map(|row| kept.iter().map(|&at| row[at])));
+        }
+        row = end;
+        input.tell(row, rows);
+    }
+    Ok(())
+}

@@ -1,0 +1,138 @@
+//! Parquet and Arrow files as their own writers make them.
+
+use std::sync::Arc;
+
+use ::parquet::arrow::ArrowWriter;
+use ::parquet::basic::Compression;
+use ::parquet::file::properties::WriterProperties;
+use arrow_array::builder::{FixedSizeListBuilder, Float32Builder, Int32Builder, ListBuilder};
+use arrow_array::types::Int32Type;
+use arrow_array::{
+    ArrayRef, BooleanArray, Date32Array, Decimal128Array, DictionaryArray, Float64Array, Int64Array, RecordBatch, StringArray, UInt8Array,
+};
+use arrow_ipc::CompressionType;
+use arrow_ipc::writer::{FileWriter, IpcWriteOptions};
+
+use super::*;
+
+/// Columns that hold all that a table may: numbers with a null, a truth value, a date, texts and a dictionary.
+fn batch() -> RecordBatch {
+    let columns: [(&str, ArrayRef); 7] = [
+        ("height", Arc::new(Float64Array::from(vec![Some(1.5), None, Some(f64::INFINITY)]))),
+        ("count", Arc::new(Int64Array::from(vec![1, -2, 3]))),
+        ("level", Arc::new(UInt8Array::from(vec![7, 8, 255]))),
+        ("price", Arc::new(Decimal128Array::from(vec![125, -50, 0]).with_precision_and_scale(10, 2).unwrap())),
+        ("there", Arc::new(BooleanArray::from(vec![true, false, true]))),
+        ("day", Arc::new(Date32Array::from(vec![0, 1, 20_000]))),
+        ("class", Arc::new(vec![Some("oak"), Some("elm"), Some("oak")].into_iter().collect::<DictionaryArray<Int32Type>>())),
+    ];
+    RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(name, array)| (name, array, true))).unwrap()
+}
+
+/// Embeddings beside an id: lists of three, of even length or not, one of which is null.
+fn lists(even: bool, lengths: [usize; 3]) -> RecordBatch {
+    let vectors: ArrayRef = if even {
+        let mut builder = FixedSizeListBuilder::new(Float32Builder::new(), 3);
+        for row in 0..3u8 {
+            builder.values().append_slice(&[f32::from(row), 0.5, -1.0]);
+            builder.append(row != 1);
+        }
+        Arc::new(builder.finish())
+    } else {
+        let mut builder = ListBuilder::new(Int32Builder::new());
+        for (row, length) in lengths.into_iter().enumerate() {
+            builder.values().append_slice(&vec![row as i32; length]);
+            builder.append(row != 0);
+        }
+        Arc::new(builder.finish())
+    };
+    let id: ArrayRef = Arc::new(Int64Array::from(vec![10, 20, 30]));
+    let name: ArrayRef = Arc::new(StringArray::from(vec!["a", "b", "a"]));
+    RecordBatch::try_from_iter_with_nullable([("id", id, false), ("vector", vectors, true), ("name", name, true)]).unwrap()
+}
+
+fn parquet_of(batch: &RecordBatch, compression: Compression) -> Vec<u8> {
+    let properties = WriterProperties::builder().set_compression(compression).set_max_row_group_row_count(Some(2)).build();
+    let mut out = Vec::new();
+    let mut writer = ArrowWriter::try_new(&mut out, batch.schema(), Some(properties)).unwrap();
+    writer.write(batch).unwrap();
+    writer.close().unwrap();
+    out
+}
+
+fn ipc_of(batch: &RecordBatch, compression: Option<CompressionType>) -> Vec<u8> {
+    let options = IpcWriteOptions::default().try_with_compression(compression).unwrap();
+    let mut out = Vec::new();
+    let mut writer = FileWriter::try_new_with_options(&mut out, &batch.schema(), options).unwrap();
+    writer.write(&batch.slice(0, 2)).unwrap();
+    writer.write(&batch.slice(2, 1)).unwrap();
+    writer.finish().unwrap();
+    drop(writer);
+    out
+}
+
+pub(super) fn parquet(compression: Compression) -> Vec<u8> {
+    parquet_of(&lists(true, [3; 3]), compression)
+}
+
+pub(super) fn ipc(compression: Option<CompressionType>) -> Vec<u8> {
+    ipc_of(&batch(), compression)
+}
+
+/// The same table in every packing.
+fn everywhere(batch: &RecordBatch) -> Vec<Sample> {
+    let gzip = ::parquet::basic::GzipLevel::default();
+    let packings = [Compression::UNCOMPRESSED, Compression::SNAPPY, Compression::LZ4_RAW, Compression::GZIP(gzip)];
+    let mut samples: Vec<Sample> = packings.into_iter().map(|packing| Sample::new("a.parquet", parquet_of(batch, packing))).collect();
+    samples.extend([None, Some(CompressionType::LZ4_FRAME)].map(|packing| Sample::new("a.feather", ipc_of(batch, packing))));
+    samples
+}
+
+#[test]
+fn numbers_are_coordinates_and_texts_categories() {
+    for sample in everywhere(&batch()) {
+        let (columns, values) = sample.table("");
+        assert_eq!(columns, names(&["height", "count", "level", "price"]));
+        assert_values(&values, &[1.5, 1.0, 7.0, 1.25, f64::NAN, -2.0, 8.0, -0.5, f64::INFINITY, 3.0, 255.0, 0.0]);
+        // What is no coordinate by itself can be chosen, also twice.
+        assert_values(&sample.table("day,there,day").1, &[0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 20_000.0, 1.0, 20_000.0]);
+        let info = sample.info();
+        assert_eq!((info.rows, &info.default_columns[..]), (3, &[0, 1, 2, 3][..]));
+        assert_eq!((info.columns[0].missing, info.columns[0].infinite, info.columns[5].max), (1, 1, Some(20_000.0)));
+        assert_eq!((info.columns[6].kind, info.columns[6].example.as_deref()), (ColumnKind::Text, Some("oak")));
+        let class = column(&sample.path, "class", &Silent).unwrap();
+        assert_eq!(class, ColumnData::Categories { names: names(&["oak", "elm"]), codes: vec![0, 1, 0] });
+        assert_eq!(column(&sample.path, "count", &Silent).unwrap(), ColumnData::Numbers(vec![1.0, -2.0, 3.0]));
+        assert!(sample.error_of("class").contains("column `class`"), "{}", sample.error_of("class"));
+    }
+}
+
+#[test]
+fn lists_of_numbers_are_the_cloud() {
+    for sample in everywhere(&lists(true, [3; 3])) {
+        let (columns, values) = sample.table("");
+        assert_eq!(columns, names(&["vector0", "vector1", "vector2"]));
+        assert_values(&values, &[0.0, 0.5, -1.0, f64::NAN, f64::NAN, f64::NAN, 2.0, 0.5, -1.0]);
+        assert_values(&sample.table("id,vector2").1, &[10.0, -1.0, 20.0, f64::NAN, 30.0, -1.0]);
+    }
+    for sample in everywhere(&lists(false, [0, 2, 2])) {
+        assert_values(&sample.table("").1, &[f64::NAN, f64::NAN, 1.0, 1.0, 2.0, 2.0]);
+    }
+    for sample in everywhere(&lists(false, [0, 2, 5])) {
+        let message = sample.error();
+        assert_eq!(message, "record 2: the list in column `vector` has 5 numbers and the first one 2; all must be as long");
+    }
+}
+
+#[test]
+fn what_is_not_read_says_what_to_do() {
+    let stop = std::sync::atomic::AtomicBool::new(true);
+    let sample = Sample::new("a.parquet", parquet(Compression::SNAPPY));
+    assert!(matches!(read(&sample.path, &ColumnChoice::Default, &stop), Err(FormatError::Cancelled)));
+    let content = parquet(Compression::SNAPPY);
+    let message = Sample::new("a.parquet", &content[..content.len() / 2]).error();
+    assert!(message.contains("footer") || message.contains("Parquet"), "{message}");
+    let content = ipc(None);
+    let message = Sample::new("a.arrow", &content[..content.len() / 2]).error();
+    assert!(message.contains("footer") || message.contains("cut short"), "{message}");
+}

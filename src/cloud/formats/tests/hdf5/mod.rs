@@ -1,0 +1,70 @@
+//! Two files that h5py wrote, in the oldest and the newest version of the format, gzipped. Both have the layout of
+//! ann-benchmarks: `train` in chunks, shuffled and deflated, `test` big-endian, `neighbors`, and the attribute `distance`. Beside
+//! them the old one holds text and halves two groups down, the new one LZF, truth values and a cube.
+
+use std::io::Read;
+
+use super::*;
+use crate::cloud::formats::columns::Cell;
+
+pub(super) fn earliest() -> Vec<u8> {
+    unpacked(include_bytes!("earliest.hdf5.gz"))
+}
+
+pub(super) fn latest() -> Vec<u8> {
+    unpacked(include_bytes!("latest.hdf5.gz"))
+}
+
+fn unpacked(packed: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    flate2::read::GzDecoder::new(packed).read_to_end(&mut bytes).unwrap();
+    bytes
+}
+
+#[test]
+fn train_is_the_cloud_and_all_else_a_part() {
+    let halves: Vec<f64> = (0..12).map(|i| f64::from(i) * 0.5).collect();
+    for content in [earliest(), latest()] {
+        let sample = Sample::new("a.hdf5", content);
+        assert_values(&sample.table("").1, &halves);
+        assert_values(&sample.table("1").1, &halves.iter().copied().skip(1).step_by(2).collect::<Vec<_>>());
+        assert_values(&sample.part("test"), &[0.1, 0.5, 5.0, 5.5]);
+        assert_values(&sample.part("/neighbors"), &[0.0, 1.0, 2.0, 5.0, 4.0, 3.0]);
+        let info = sample.info();
+        assert_eq!((info.rows, info.format.as_str()), (6, "HDF5, data set `train`: 6 × 2 f32"));
+        let records = records(&sample.path, &[5, 0], &Silent).unwrap();
+        assert_eq!(records.rows, [[Cell::Number(5.0), Cell::Number(5.5)], [Cell::Number(0.0), Cell::Number(0.5)]]);
+        assert!(super::super::records(&sample.path, &[6], &Silent).is_err());
+        assert_eq!(attribute(&sample.path, "distance", &Silent).unwrap().as_deref(), Some("euclidean"));
+        assert_eq!(attribute(&sample.path, "colour", &Silent).unwrap(), None);
+    }
+}
+
+#[test]
+fn every_type_and_packing() {
+    let old = Sample::new("a.h5", earliest());
+    assert_values(&old.part("deep/er/halves"), &[1.5, -2.0, f64::INFINITY, 0.0]);
+    let unread = |sample: &Sample, name: &str| {
+        let parts = parts(&sample.path, &Silent).unwrap();
+        parts.into_iter().find(|part| part.name == name).and_then(|part| part.unread).unwrap_or_else(|| panic!("{name} is read"))
+    };
+    assert_eq!(unread(&old, "names"), "it is text");
+    let new = Sample::new("a.h5", latest());
+    assert_values(&new.part("deep/packed"), &[7.0, 9.0].repeat(40));
+    assert_values(&new.part("flags"), &[1.0, 0.0]);
+    assert!(unread(&new, "cube").contains("3 dimensions"));
+    let message = new.read_part("cube").unwrap_err().to_string();
+    assert!(message.starts_with("data set `cube`: it has 3 dimensions"), "{message}");
+    let message = new.read_part("deep").unwrap_err().to_string();
+    assert!(message.starts_with("part `deep`: there is none; there are `"), "{message}");
+}
+
+#[test]
+fn what_is_damaged_is_refused() {
+    let content = latest();
+    let message = Sample::new("a.hdf5", &content[..content.len() / 2]).error();
+    assert!(message.contains("cut short") || message.contains("HDF5"), "{message}");
+    let stop = std::sync::atomic::AtomicBool::new(true);
+    let sample = Sample::new("a.hdf5", content);
+    assert!(matches!(read(&sample.path, &ColumnChoice::Default, &stop), Err(FormatError::Cancelled)));
+}

@@ -1,0 +1,129 @@
+//! Runs, and two of them side by side, as CSV.
+
+use std::io::{self, Write};
+
+use super::table::Exact;
+use crate::run::RunFile;
+use crate::run::compare::Comparison;
+
+/// `name,pinned,started_unix,engine,device,n,q,d,k,metric,order,exclude_self,seed,warmup,repeats,search_ms_median,search_ms_min,`
+/// `search_ms_max,distances_per_second,mean_merges,mean_candidates,fingerprint`: a row for each run.
+///
+/// # Errors
+/// The writer's.
+pub fn runs<'a>(runs: impl IntoIterator<Item = (&'a str, bool, &'a RunFile)>, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+    let mut table = csv::Writer::from_writer(out);
+    table.write_record([
+        "name",
+        "pinned",
+        "started_unix",
+        "engine",
+        "device",
+        "n",
+        "q",
+        "d",
+        "k",
+        "metric",
+        "order",
+        "exclude_self",
+        "seed",
+        "warmup",
+        "repeats",
+        "search_ms_median",
+        "search_ms_min",
+        "search_ms_max",
+        "distances_per_second",
+        "mean_merges",
+        "mean_candidates",
+        "fingerprint",
+    ])?;
+    for (name, pinned, run) in runs {
+        let (spec, summary) = (&run.spec, &run.summary);
+        let number = |value: Option<f64>| value.map_or_else(String::new, |value| Exact(value).to_string());
+        table.write_record([
+            name.to_owned(),
+            pinned.to_string(),
+            run.started_unix.to_string(),
+            run.engine.to_string(),
+            run.device.name.clone(),
+            summary.n.to_string(),
+            summary.q.to_string(),
+            summary.d.to_string(),
+            spec.k.to_string(),
+            spec.metric.to_string(),
+            spec.order.name().to_owned(),
+            spec.exclude_self.to_string(),
+            spec.seed.to_string(),
+            spec.warmup.to_string(),
+            spec.repeats.to_string(),
+            number(Some(summary.search_ms_median)),
+            number(Some(summary.search_ms_min)),
+            number(Some(summary.search_ms_max)),
+            number(summary.distances_per_second),
+            number(summary.mean_merges),
+            number(summary.mean_candidates),
+            run.fingerprint.to_string(),
+        ])?;
+    }
+    table.flush()
+}
+
+/// `what,name,a,b,difference,ratio,a_lower_quartile,a_upper_quartile,b_lower_quartile,b_upper_quartile,a_repeats,b_repeats,verdict`: a row for
+/// each phase (`phase_ms`: medians and quartiles in milliseconds), each parameter and, where both runs asked the same, what became of
+/// the answers (`queries` of both, and those with `other_rows` and `other_distances`).
+///
+/// # Errors
+/// The writer's.
+pub fn comparison(comparison: &Comparison, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+    const COLUMNS: usize = 13;
+    let mut table = csv::Writer::from_writer(out);
+    table.write_record([
+        "what",
+        "name",
+        "a",
+        "b",
+        "difference",
+        "ratio",
+        "a_lower_quartile",
+        "a_upper_quartile",
+        "b_lower_quartile",
+        "b_upper_quartile",
+        "a_repeats",
+        "b_repeats",
+        "verdict",
+    ])?;
+    for phase in &comparison.phases {
+        let exact = |value: f64| Exact(value).to_string();
+        table.write_record([
+            "phase_ms".to_owned(),
+            phase.phase.name().to_owned(),
+            exact(phase.a.median),
+            exact(phase.b.median),
+            exact(phase.delta_ms),
+            phase.ratio.map_or_else(String::new, exact),
+            exact(phase.a.lower_quartile),
+            exact(phase.a.upper_quartile),
+            exact(phase.b.lower_quartile),
+            exact(phase.b.upper_quartile),
+            phase.a.repeats.to_string(),
+            phase.b.repeats.to_string(),
+            phase.verdict().text().to_owned(),
+        ])?;
+    }
+    let mut short = |cells: [&str; 4], verdict: &str| {
+        let mut row = [""; COLUMNS];
+        row[..4].copy_from_slice(&cells);
+        row[COLUMNS - 1] = verdict;
+        table.write_record(row)
+    };
+    for parameter in &comparison.parameters {
+        short(["parameter", &parameter.name, &parameter.a, &parameter.b], if parameter.differs() { "differs" } else { "" })?;
+    }
+    if let Some(answers) = &comparison.answers {
+        let counts = [("queries", answers.queries), ("other_rows", answers.other_rows), ("other_distances", answers.other_distances)];
+        for (name, count) in counts {
+            short(["answers", name, &count.to_string(), ""], "")?;
+        }
+    }
+    table.flush()
+}

@@ -1,0 +1,89 @@
+//! Parquet: a column for each column, of its own type; what may be missing is optional.
+
+use std::fs::File;
+use std::io::{self, BufWriter};
+use std::ops::Range;
+use std::sync::Arc;
+
+use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
+use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, FloatType, Int32Type, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
+use parquet::schema::types::Type;
+
+use super::{Cells, Column, Table};
+
+/// Rows of a group, which readers hold in memory together.
+const GROUP: usize = 1 << 20;
+/// Rows that are gathered at a time.
+const PIECE: usize = 1 << 16;
+
+pub(super) fn write(table: &Table<'_>, out: &mut BufWriter<File>) -> io::Result<()> {
+    write_file(table, out).map_err(|why| match why {
+        ParquetError::External(why) => why.downcast::<io::Error>().map_or_else(io::Error::other, |why| *why),
+        why => io::Error::other(why),
+    })
+}
+
+fn write_file(table: &Table<'_>, out: &mut BufWriter<File>) -> Result<(), ParquetError> {
+    let fields = table.columns.iter().zip(table.unique_names()).map(|(column, name)| field(column, &name).map(Arc::new)).collect::<Result<_, _>>()?;
+    let schema = Arc::new(Type::group_type_builder("table").with_fields(fields).build()?);
+    let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
+    let mut file = SerializedFileWriter::new(out, schema, Arc::new(properties))?;
+    for start in (0..table.rows).step_by(GROUP) {
+        let rows = start..(start + GROUP).min(table.rows);
+        let mut group = file.next_row_group()?;
+        for column in &table.columns {
+            if let Some(mut writer) = group.next_column()? {
+                write_column(column, rows.clone(), &mut writer)?;
+                writer.close()?;
+            }
+        }
+        group.close()?;
+    }
+    file.close().map(drop)
+}
+
+fn field(column: &Column<'_>, name: &str) -> Result<Type, ParquetError> {
+    let (physical, logical) = match column.cells {
+        Cells::U32(_) => (Physical::INT32, Some(LogicalType::integer(32, false))),
+        Cells::U64(_) => (Physical::INT64, Some(LogicalType::integer(64, false))),
+        Cells::I64(_) => (Physical::INT64, None),
+        Cells::F32(_) => (Physical::FLOAT, None),
+        Cells::F64(_) => (Physical::DOUBLE, None),
+        Cells::Text(_) => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+    };
+    let repetition = if column.optional { Repetition::OPTIONAL } else { Repetition::REQUIRED };
+    Type::primitive_type_builder(name, physical).with_repetition(repetition).with_logical_type(logical).build()
+}
+
+fn write_column(column: &Column<'_>, rows: Range<usize>, writer: &mut SerializedColumnWriter<'_>) -> Result<(), ParquetError> {
+    let optional = column.optional;
+    match &column.cells {
+        // Unsigned numbers are stored by their bits, which the logical type explains.
+        Cells::U32(of) => pieces::<Int32Type>(writer, rows, optional, |row| of(row).map(u32::cast_signed)),
+        Cells::U64(of) => pieces::<Int64Type>(writer, rows, optional, |row| of(row).map(u64::cast_signed)),
+        Cells::I64(of) => pieces::<Int64Type>(writer, rows, optional, of),
+        Cells::F32(of) => pieces::<FloatType>(writer, rows, optional, of),
+        Cells::F64(of) => pieces::<DoubleType>(writer, rows, optional, of),
+        Cells::Text(of) => pieces::<ByteArrayType>(writer, rows, optional, |row| of(row).map(|text| ByteArray::from(&*text))),
+    }
+}
+
+/// Some rows at a time; where values may be missing, with a level for each row that says whether it is there.
+fn pieces<T: DataType>(
+    writer: &mut SerializedColumnWriter<'_>,
+    rows: Range<usize>,
+    optional: bool,
+    of: impl Fn(usize) -> Option<T::T>,
+) -> Result<(), ParquetError> {
+    for start in rows.clone().step_by(PIECE) {
+        let piece = start..(start + PIECE).min(rows.end);
+        let values: Vec<Option<T::T>> = piece.map(&of).collect();
+        let levels: Option<Vec<i16>> = optional.then(|| values.iter().map(|value| i16::from(value.is_some())).collect());
+        let values: Vec<T::T> = values.into_iter().flatten().collect();
+        writer.typed::<T>().write_batch(&values, levels.as_deref(), None)?;
+    }
+    Ok(())
+}

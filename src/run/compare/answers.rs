@@ -1,0 +1,76 @@
+//! Whether two runs found the same neighbours.
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+
+use crate::run::SomeRun;
+
+/// See the module.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Answers {
+    /// Queries that both asked.
+    pub queries: u64,
+    /// Ranks that both have.
+    pub ranks: u64,
+    /// Queries of which some rank names another row.
+    pub other_rows: u64,
+    /// Queries of which some rank has another squared distance, to the bit.
+    pub other_distances: u64,
+}
+
+impl Answers {
+    /// Compares the answers, where there is something to compare.
+    ///
+    /// # Errors
+    /// Why there is not, as a sentence.
+    pub fn of(a: &SomeRun, b: &SomeRun) -> Result<Self, &'static str> {
+        let (file_a, file_b) = (a.file(), b.file());
+        if file_a.fingerprint != file_b.fingerprint {
+            return Err("they searched different clouds");
+        }
+        if file_a.query_fingerprint != file_b.query_fingerprint {
+            return Err("they asked for points of different clouds");
+        }
+        let (a, b) = (a.bulk(), b.bulk());
+        let pairs: Vec<(usize, usize)> = if a.query_rows == b.query_rows {
+            (0..a.query_rows.len()).map(|query| (query, query)).collect()
+        } else {
+            // Of a row that is asked for twice, either answer will do: they are the same.
+            let of_row: HashMap<u32, usize> = b.query_rows.iter().enumerate().map(|(query, &row)| (row, query)).collect();
+            a.query_rows.iter().enumerate().filter_map(|(query, row)| Some((query, *of_row.get(row)?))).collect()
+        };
+        if pairs.is_empty() {
+            return Err("no query was asked in both");
+        }
+        let ranks = a.neighbors.k.min(b.neighbors.k);
+        let (mut other_rows, mut other_distances) = (0, 0);
+        for &(query_a, query_b) in &pairs {
+            let ((rows_a, far_a), (rows_b, far_b)) = (a.neighbors.of(query_a), b.neighbors.of(query_b));
+            other_rows += u64::from(rows_a[..ranks] != rows_b[..ranks]);
+            other_distances += u64::from(far_a[..ranks].iter().zip(&far_b[..ranks]).any(|(a, b)| a.to_bits() != b.to_bits()));
+        }
+        Ok(Self { queries: pairs.len() as u64, ranks: ranks as u64, other_rows, other_distances })
+    }
+
+    /// Whether nothing differs.
+    pub fn identical(&self) -> bool {
+        self.other_rows == 0 && self.other_distances == 0
+    }
+
+    /// As a sentence.
+    pub fn sentence(&self) -> String {
+        use crate::text::{count, thousands};
+        let Self { queries, ranks, other_rows, other_distances } = self;
+        let of = format!("{}, {ranks} {} each", count(*queries, "query", "queries"), if *ranks == 1 { "rank" } else { "ranks" });
+        if self.identical() {
+            return format!("The same neighbours, to the bit ({of}).");
+        }
+        let rows = format!("{} of {of}: other neighbours", thousands(*other_rows));
+        match (other_rows, other_distances) {
+            (0, far) => format!("The same neighbours, but {} of {of} at other distances.", thousands(*far)),
+            (_, 0) => format!("{rows}, all at equal distances."),
+            (_, far) => format!("{rows}; other distances in {}.", count(*far, "query", "queries")),
+        }
+    }
+}

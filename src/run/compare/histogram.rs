@@ -1,0 +1,135 @@
+//! Values of two runs, counted into the same bins.
+
+use strum::VariantArray;
+
+use crate::knn::{Metric, NONE};
+use crate::run::{Phase, RunBulk, stats};
+
+/// What is counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, VariantArray, serde::Serialize, serde::Deserialize)]
+pub enum Quantity {
+    /// Milliseconds of each repeat of the search, all chunks together.
+    #[default]
+    Repeats,
+    /// Milliseconds of each chunk of queries.
+    Chunks,
+    /// Merges of each query.
+    Merges,
+    /// The distance (or angle) of each query's last neighbour.
+    LastDistance,
+}
+
+impl Quantity {
+    /// All, in the order in which they are offered.
+    pub const ALL: &[Self] = Self::VARIANTS;
+
+    /// The values of a run; none where it has none.
+    pub fn values(self, run: RunBulk<'_>, metric: Metric) -> Vec<f64> {
+        match self {
+            Self::Repeats => stats::search_ms(run.samples),
+            Self::Chunks => run.samples.iter().filter(|sample| sample.phase == Phase::Search).map(|sample| sample.duration_ms).collect(),
+            Self::Merges => run.counters.iter().map(|counters| f64::from(counters.merges)).collect(),
+            Self::LastDistance => {
+                let last = |query: usize| {
+                    let (rows, distances) = run.neighbors.of(query);
+                    let at = rows.iter().rposition(|&row| row != NONE)?;
+                    Some(metric.distance(distances[at]))
+                };
+                (0..run.neighbors.queries()).filter_map(last).collect()
+            }
+        }
+    }
+}
+
+/// Bins that two sets of values share.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Histogram {
+    /// Where bins begin and end, ascending: one more than there are bins.
+    pub edges: Vec<f64>,
+    /// Values of the first set in each bin.
+    pub a: Vec<u64>,
+    /// Of the second set.
+    pub b: Vec<u64>,
+    /// Whether each bin is as many times as wide as the one before.
+    pub log: bool,
+}
+
+/// Bins where nothing asks for fewer.
+const BINS: usize = 40;
+
+impl Histogram {
+    /// Counts. `whole` values (merges) have bins about whole numbers. None where there is not a value.
+    pub fn of(a: &[f64], b: &[f64], whole: bool) -> Option<Self> {
+        let all = || a.iter().chain(b).copied().filter(|value| value.is_finite());
+        let (least, most) = (all().reduce(f64::min)?, all().reduce(f64::max)?);
+        // Distances span decades; times of one kernel do not.
+        let log = !whole && least > 0.0 && most / least > 1000.0;
+        let edges: Vec<f64> = if whole {
+            let width = ((most - least + 1.0) / BINS as f64).ceil().max(1.0);
+            let bins = ((most - least + 1.0) / width).ceil() as usize;
+            (0..=bins).map(|bin| least - 0.5 + width * bin as f64).collect()
+        } else if log {
+            let ratio = most / least;
+            (0..=BINS).map(|bin| least * ratio.powf(bin as f64 / BINS as f64)).collect()
+        } else {
+            // As many bins as few values fill.
+            let bins = (2.0 * (a.len().max(b.len()) as f64).sqrt()).ceil().clamp(8.0, BINS as f64) as usize;
+            let width = if most > least { (most - least) / bins as f64 } else { least.abs().max(1e-9) * 0.01 };
+            let start = if most > least { least } else { least - width * bins as f64 / 2.0 };
+            (0..=bins).map(|bin| start + width * bin as f64).collect()
+        };
+        let bins = edges.len() - 1;
+        let count = |values: &[f64]| {
+            let mut counts = vec![0; bins];
+            for value in values.iter().filter(|value| value.is_finite()) {
+                counts[edges.partition_point(|edge| edge <= value).saturating_sub(1).min(bins - 1)] += 1;
+            }
+            counts
+        };
+        Some(Self { a: count(a), b: count(b), edges, log })
+    }
+
+    /// Each bin of the first and of the second set as a share of its set, in percent.
+    pub fn shares(&self) -> (Vec<f64>, Vec<f64>) {
+        let shares = |counts: &[u64]| {
+            let all = counts.iter().sum::<u64>().max(1) as f64;
+            counts.iter().map(|&count| count as f64 / all * 100.0).collect()
+        };
+        (shares(&self.a), shares(&self.b))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_value_is_in_one_bin() {
+        for (a, b, whole) in [
+            (vec![1.0, 2.0, 3.5], vec![9.0, 2.0], false),
+            (vec![3.0; 7], vec![], false),
+            (vec![0.0; 7], vec![0.0], false),
+            (vec![1e-9, 1.0, 1e9], vec![1e-3], false),
+            (vec![7.0, 7.0, 9.0], vec![300.0], true),
+        ] {
+            let histogram = Histogram::of(&a, &b, whole).expect("there are values");
+            assert_eq!((histogram.a.iter().sum::<u64>(), histogram.b.iter().sum::<u64>()), (a.len() as u64, b.len() as u64), "{histogram:?}");
+            assert!(histogram.edges.is_sorted_by(|a, b| a < b) && histogram.edges.len() <= BINS + 1, "{histogram:?}");
+            assert_eq!(histogram.edges.len(), histogram.a.len() + 1);
+        }
+        assert_eq!(Histogram::of(&[], &[], false), None);
+    }
+
+    #[test]
+    fn whole_numbers_have_bins_of_their_own() {
+        let histogram = Histogram::of(&[3.0, 3.0, 5.0], &[4.0], true).expect("there are values");
+        assert_eq!((histogram.a, histogram.b), (vec![2, 0, 1], vec![0, 1, 0]));
+        assert_eq!(histogram.edges, [2.5, 3.5, 4.5, 5.5]);
+    }
+
+    #[test]
+    fn shares_are_of_each_set() {
+        let (a, b) = Histogram::of(&[1.0, 1.0, 1.0, 2.0], &[2.0], true).expect("there are values").shares();
+        assert_eq!((a, b), (vec![75.0, 25.0], vec![0.0, 100.0]));
+    }
+}

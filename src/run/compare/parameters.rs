@@ -1,0 +1,91 @@
+//! What two runs were asked, side by side.
+
+use serde::Serialize;
+
+use crate::cloud::Source;
+use crate::run::{QuerySpec, RunFile};
+use crate::text;
+
+/// Something that a run was asked, or that it ran on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Parameter {
+    /// What.
+    pub name: String,
+    /// In the first run; empty where it has none.
+    pub a: String,
+    /// In the second.
+    pub b: String,
+    /// Whether it may be another from one minute to the next, such as a clock or a temperature.
+    pub condition: bool,
+}
+
+impl Parameter {
+    /// Whether the runs differ in it.
+    pub fn differs(&self) -> bool {
+        self.a != self.b
+    }
+}
+
+/// All of two runs, in the order in which one thinks: data, query, method, machine.
+pub fn parameters(a: &RunFile, b: &RunFile) -> Vec<Parameter> {
+    let mut all: Vec<Parameter> = (asked(a).into_iter().zip(asked(b)))
+        .map(|((name, a), (_, b))| Parameter { name: name.to_owned(), a, b, condition: false })
+        .filter(|parameter| !(parameter.a.is_empty() && parameter.b.is_empty()))
+        .collect();
+    let of =
+        |run: &RunFile, name: &str| run.device.details.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone()).unwrap_or_default();
+    let mut names: Vec<&String> = Vec::new();
+    for (name, _) in a.device.details.iter().chain(&b.device.details) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    all.extend(names.into_iter().map(|name| Parameter { name: name.clone(), a: of(a, name), b: of(b, name), condition: true }));
+    all
+}
+
+fn asked(run: &RunFile) -> [(&'static str, String); 19] {
+    let (spec, summary) = (&run.spec, &run.summary);
+    [
+        ("data", data(&spec.data)),
+        ("cloud", run.fingerprint.to_string()),
+        ("n", text::thousands(summary.n)),
+        ("d", text::thousands(summary.d)),
+        ("queries", queries(&spec.queries)),
+        ("query cloud", run.query_fingerprint.as_ref().map(ToString::to_string).unwrap_or_default()),
+        ("q", text::thousands(summary.q)),
+        ("k", text::thousands(spec.k as u64)),
+        ("metric", spec.metric.to_string()),
+        ("order", spec.order.name().to_owned()),
+        ("exclude-self", if spec.exclude_self { "yes" } else { "no" }.to_owned()),
+        ("seed", spec.seed.to_string()),
+        ("engine", run.engine.to_string()),
+        ("method", run.method.clone().unwrap_or_default()),
+        ("warm-ups", text::thousands(spec.warmup.into())),
+        ("repeats", text::thousands(spec.repeats.into())),
+        ("profiled", if spec.profile { "yes" } else { "no" }.to_owned()),
+        ("device", run.device.name.clone()),
+        ("version", run.warpscope_version.clone()),
+    ]
+}
+
+fn data(source: &Source) -> String {
+    match source {
+        Source::File { path, .. } => path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned(),
+        Source::Generate { spec, .. } => spec.clone(),
+        Source::Place(_) => source.to_string(),
+    }
+}
+
+fn queries(queries: &QuerySpec) -> String {
+    match queries {
+        QuerySpec::All => "every row".to_owned(),
+        QuerySpec::Count(count) => format!("{} drawn", text::thousands(*count)),
+        QuerySpec::Rows(rows) => match rows[..] {
+            [row] => format!("row {}", text::thousands(row)),
+            _ => format!("{} listed", text::thousands(rows.len() as u64)),
+        },
+        QuerySpec::At(_) => "a place".to_owned(),
+        QuerySpec::File { path, .. } => path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned(),
+    }
+}

@@ -1,0 +1,87 @@
+//! What is compared: a run's folder, its timings.csv, or a run of a recording.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::CompareError;
+use crate::knn::EngineKind;
+use crate::progress::Silent;
+use crate::run::recording::{self, Points};
+use crate::run::{Phase, RunFile, SomeRun};
+
+/// Milliseconds per repeat, all chunks together, of each phase.
+pub type Phases = BTreeMap<(EngineKind, Phase), Vec<f64>>;
+
+/// The timings of a saved run and what else there is of it.
+#[derive(Clone, Debug)]
+pub struct SavedRun {
+    /// As it was named.
+    pub path: PathBuf,
+    /// What was timed.
+    pub phases: Phases,
+    /// What was run.
+    pub file: Option<RunFile>,
+    /// All of it, from a recording.
+    pub run: Option<SomeRun>,
+}
+
+/// A row of timings.csv.
+#[derive(Deserialize)]
+struct TimingRow {
+    engine: EngineKind,
+    phase: Phase,
+    repeat: u32,
+    duration_ms: f64,
+}
+
+impl SavedRun {
+    /// Reads a run's folder, a timings.csv, or a run of a recording (`FILE.warpscope`, `FILE.warpscope#NAME`).
+    ///
+    /// # Errors
+    /// [`CompareError`].
+    pub fn read(path: &Path) -> Result<Self, CompareError> {
+        if let Some((file, name)) = recording::split_run(path).filter(|(file, _)| !file.is_dir()) {
+            let recording = recording::read(&file, Points::Leave, &Silent)?;
+            return Ok(Self::of(recording.pick(name.as_deref(), &file)?.run.clone(), path));
+        }
+        let folder = path.is_dir();
+        let timings = if folder { path.join("timings.csv") } else { path.to_owned() };
+        let text = read(&timings)?;
+        let content = |why: String, path: &Path| CompareError::Content { why, path: path.to_owned() };
+        let mut repeats: BTreeMap<(EngineKind, Phase), BTreeMap<u32, f64>> = BTreeMap::new();
+        for row in csv::Reader::from_reader(text.as_slice()).into_deserialize::<TimingRow>() {
+            let row = row.map_err(|error| content(error.to_string(), &timings))?;
+            if !row.duration_ms.is_finite() || row.duration_ms < 0.0 {
+                return Err(content(format!("a duration of {} ms", row.duration_ms), &timings));
+            }
+            *repeats.entry((row.engine, row.phase)).or_default().entry(row.repeat).or_default() += row.duration_ms;
+        }
+        if repeats.is_empty() {
+            return Err(content("there are no timings in it".to_owned(), &timings));
+        }
+        let json = path.join("run.json");
+        let file = match folder && json.exists() {
+            true => Some(serde_json::from_slice(&read(&json)?).map_err(|error| content(error.to_string(), &json))?),
+            false => None,
+        };
+        let phases = repeats.into_iter().map(|(key, repeats)| (key, repeats.into_values().collect())).collect();
+        Ok(Self { path: path.to_owned(), phases, file, run: None })
+    }
+
+    /// A run that is at hand.
+    pub fn of(run: SomeRun, path: &Path) -> Self {
+        let file = run.file();
+        let mut repeats: BTreeMap<(EngineKind, Phase), BTreeMap<u32, f64>> = BTreeMap::new();
+        for sample in run.bulk().samples {
+            *repeats.entry((file.engine, sample.phase)).or_default().entry(sample.repeat).or_default() += sample.duration_ms;
+        }
+        let phases = repeats.into_iter().map(|(key, repeats)| (key, repeats.into_values().collect())).collect();
+        Self { path: path.to_owned(), phases, file: Some(file), run: Some(run) }
+    }
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, CompareError> {
+    std::fs::read(path).map_err(|why| CompareError::Io { why, path: path.to_owned() })
+}

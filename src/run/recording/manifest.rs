@@ -1,0 +1,69 @@
+//! `recording.json`: everything but the arrays, and which arrays there are.
+
+use serde::{Deserialize, Serialize};
+
+use crate::run::{CloudFile, Phase, RunFile};
+
+/// What the file says it is.
+pub(super) const FORMAT: &str = "warpscope recording";
+
+/// The member that holds it.
+pub(super) const NAME: &str = "recording.json";
+
+/// What is read first: whether the rest can be.
+#[derive(Debug, Deserialize)]
+pub(super) struct Head {
+    pub format: String,
+    pub schema_version: u64,
+    #[serde(default)]
+    pub warpscope_version: String,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Manifest {
+    pub format: String,
+    pub schema_version: u32,
+    pub warpscope_version: String,
+    pub clouds: Vec<CloudEntry>,
+    pub runs: Vec<RunEntry>,
+}
+
+/// A cloud, and whether `clouds/I/points.npy`, `exact.npy` and `records.npy` are there.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct CloudEntry {
+    pub cloud: CloudFile,
+    pub points: bool,
+    pub exact: bool,
+    pub records: bool,
+}
+
+/// A run, and how long those of its arrays are whose length `run` does not say.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct RunEntry {
+    pub name: String,
+    #[serde(default)]
+    pub pinned: bool,
+    /// Places in [`Manifest::clouds`].
+    pub cloud: usize,
+    pub query_cloud: Option<usize>,
+    /// What the numbers in `sample_phase.npy` stand for.
+    pub phases: Vec<Phase>,
+    pub samples: usize,
+    /// Whether `counters.npy` is there, a row for each query.
+    pub counted: bool,
+    /// Entries of the convergence history of all queries; absent without one.
+    pub convergence: Option<usize>,
+    /// Whether `profile_cycles.npy` and the warps' spans are there.
+    pub profiled: bool,
+    pub run: RunFile,
+}
+
+/// Where an array of a cloud lies.
+pub(super) fn of_cloud(at: usize, array: &str) -> String {
+    format!("clouds/{at}/{array}.npy")
+}
+
+/// Where an array of a run lies.
+pub(super) fn of_run(at: usize, array: &str) -> String {
+    format!("runs/{at}/{array}.npy")
+}

@@ -1,0 +1,154 @@
+//! Recordings: runs in a file, so that what ran on a server opens on a laptop.
+//!
+//! A `.warpscope` is a zip of `recording.json` and NumPy arrays; `docs/recording.md` describes it. [`write()`] writes onto
+//! anything; `export::recording` puts it into a file that is whole or not there. [`read()`] trusts nothing that it reads.
+
+mod check;
+mod manifest;
+mod npy;
+mod read;
+mod restore;
+#[cfg(test)]
+mod tests;
+mod write;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+pub use read::{Points, read};
+pub use write::write;
+
+use super::SomeRun;
+
+/// What a recording's name ends in.
+pub const EXTENSION: &str = "warpscope";
+
+/// The version of `recording.json`. It goes up when a program that knows only the one before would misread the file;
+/// what is only added is left out by programs that do not know it.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// A run of a recording.
+#[derive(Clone, Debug)]
+pub struct Recorded {
+    /// What people call it.
+    pub name: String,
+    /// Whether it is kept when the list of runs gets long.
+    pub pinned: bool,
+    /// The run.
+    pub run: SomeRun,
+}
+
+/// What a recording holds.
+#[derive(Clone, Debug)]
+pub struct Recording {
+    /// The version of the program that wrote it.
+    pub written_by: String,
+    /// Its runs, in the order in which they were written.
+    pub runs: Vec<Recorded>,
+}
+
+/// Why a recording is not read. The path is last.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RecordingError {
+    /// The operating system's word.
+    #[error("cannot read: {why}: {}", path.display())]
+    Io {
+        /// What the system says.
+        why: io::Error,
+        /// The file.
+        path: PathBuf,
+    },
+    /// It is something else.
+    #[error("not a recording: {why}: {}", path.display())]
+    Foreign {
+        /// What it is not.
+        why: String,
+        /// The file.
+        path: PathBuf,
+    },
+    /// A later program wrote it.
+    #[error("a newer recording: its schema is version {version}, and {SCHEMA_VERSION} is the last that is read here; open it with Warpscope {written_by} or later: {}", path.display())]
+    Newer {
+        /// Its schema.
+        version: u64,
+        /// Who wrote it.
+        written_by: String,
+        /// The file.
+        path: PathBuf,
+    },
+    /// It was a recording once.
+    #[error("damaged: {what}: {why}: {}", path.display())]
+    Damaged {
+        /// Which part.
+        what: String,
+        /// What is wrong with it.
+        why: String,
+        /// The file.
+        path: PathBuf,
+    },
+    /// No run, or more than one, is meant.
+    #[error("{what}: {there}: {}", path.display())]
+    NoRun {
+        /// What is wrong with what was asked for.
+        what: String,
+        /// Which there are.
+        there: String,
+        /// The file.
+        path: PathBuf,
+    },
+    /// It does not fit.
+    #[error("too large: there is no memory for {what}: {}", path.display())]
+    Memory {
+        /// Which part.
+        what: String,
+        /// The file.
+        path: PathBuf,
+    },
+    /// Somebody asked to stop.
+    #[error("cancelled")]
+    Cancelled,
+}
+
+/// Whether a file's name is that of a recording.
+pub fn is_recording(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(EXTENSION))
+}
+
+/// `FILE.warpscope#name` and `FILE.warpscope#2` are one run of a file; the number counts from 1.
+pub fn split_run(path: &Path) -> Option<(PathBuf, Option<String>)> {
+    if is_recording(path) {
+        return Some((path.to_owned(), None));
+    }
+    let text = path.to_str()?;
+    let mark = format!(".{EXTENSION}#");
+    let at = text.to_lowercase().find(&mark)?;
+    let end = at + mark.len();
+    Some((PathBuf::from(&text[..end - 1]), Some(text[end..].to_owned())))
+}
+
+impl Recording {
+    /// The run that is asked for by name or, where none is called so, by number from 1; without a name, the only one.
+    ///
+    /// # Errors
+    /// [`RecordingError::NoRun`], with those that there are.
+    pub fn pick(&self, asked: Option<&str>, path: &Path) -> Result<&Recorded, RecordingError> {
+        let no_run = |what: String, why: &str| {
+            const LISTED: usize = 8;
+            let names: Vec<String> = self.runs.iter().take(LISTED).enumerate().map(|(at, run)| format!("#{} {}", at + 1, run.name)).collect();
+            let more = if self.runs.len() > LISTED { format!("; … {} in all", self.runs.len()) } else { String::new() };
+            Err(RecordingError::NoRun { what, there: format!("{why} {}{more}", names.join("; ")), path: path.to_owned() })
+        };
+        match (asked, &self.runs[..]) {
+            (None, [only]) => Ok(only),
+            (None, []) => no_run("no run".to_owned(), "the recording is empty"),
+            (None, _) => {
+                no_run("several runs".to_owned(), &format!("say which with {}#NUMBER:", path.file_name().unwrap_or_default().to_string_lossy()))
+            }
+            (Some(asked), runs) => {
+                let numbered = || asked.parse::<usize>().ok().and_then(|number| runs.get(number.checked_sub(1)?));
+                runs.iter().find(|run| run.name == asked).or_else(numbered).map_or_else(|| no_run(format!("no run `{asked}`"), "there are"), Ok)
+            }
+        }
+    }
+}

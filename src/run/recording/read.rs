@@ -1,0 +1,272 @@
+//! A recording into runs. No number in it is believed before it was held against the size of the file.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::path::Path;
+use std::sync::Arc;
+
+use zip::ZipArchive;
+use zip::result::ZipError;
+
+use super::manifest::{CloudEntry, FORMAT, Head, Manifest, NAME, RunEntry, of_cloud, of_run};
+use super::npy::{self, Element};
+use super::{Recorded, Recording, RecordingError, SCHEMA_VERSION, check, restore};
+use crate::cloud::formats::contained;
+use crate::cloud::{CloudParts, PointCloud};
+use crate::knn::{Convergence, Counters, Neighbors, Profile, WarpSpan};
+use crate::progress::Progress;
+use crate::run::{Measured, Sample, SomeRun};
+
+/// What is wanted of the clouds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Points {
+    /// Nothing: every run is [`SomeRun::Part`].
+    Leave,
+    /// Their points, read again from where they came from where the recording is without them.
+    Restore,
+}
+
+/// Bytes that a byte of deflate can hold, and a little more.
+const MOST_UNPACKED: u64 = 1100;
+
+/// The largest `recording.json`.
+const MOST_MANIFEST: u64 = 1 << 28;
+
+/// Reads a recording.
+///
+/// # Errors
+/// [`RecordingError`].
+pub fn read(path: &Path, points: Points, progress: &dyn Progress) -> Result<Recording, RecordingError> {
+    contained(|| Reader::open(path, progress)?.recording(points)).map_err(|why| RecordingError::Damaged {
+        what: "zip archive".to_owned(),
+        why: format!("it cannot be unpacked ({why})"),
+        path: path.to_owned(),
+    })?
+}
+
+struct Reader<'a> {
+    archive: ZipArchive<BufReader<Watched<'a>>>,
+    /// Where each member is.
+    members: HashMap<String, usize>,
+    path: &'a Path,
+    progress: &'a dyn Progress,
+}
+
+impl<'a> Reader<'a> {
+    fn open(path: &'a Path, progress: &'a dyn Progress) -> Result<Self, RecordingError> {
+        let io = |why| RecordingError::Io { why, path: path.to_owned() };
+        let foreign = |why: &str| RecordingError::Foreign { why: why.to_owned(), path: path.to_owned() };
+        let damaged = |why: String| RecordingError::Damaged { what: "zip archive".to_owned(), why, path: path.to_owned() };
+        let mut file = File::open(path).map_err(io)?;
+        let meta = file.metadata().map_err(io)?;
+        if meta.is_dir() {
+            return Err(foreign("it is a folder"));
+        }
+        let mut magic = Vec::new();
+        file.by_ref().take(4).read_to_end(&mut magic).map_err(io)?;
+        if magic != b"PK\x03\x04" {
+            return Err(foreign(if magic.is_empty() { "the file is empty" } else { "it is no zip archive" }));
+        }
+        file.rewind().map_err(io)?;
+        let size = meta.len();
+        let mut archive = ZipArchive::new(BufReader::new(Watched { file, done: 0, size, progress })).map_err(|why| match why {
+            _ if progress.cancelled() => RecordingError::Cancelled,
+            ZipError::Io(why) if why.kind() != io::ErrorKind::UnexpectedEof => io(why),
+            why => damaged(format!("{why}; is it cut short?")),
+        })?;
+        let mut members = HashMap::new();
+        let mut packed = 0u64;
+        for at in 0..archive.len() {
+            let member = archive.by_index_raw(at).map_err(|why| damaged(why.to_string()))?;
+            packed = packed.saturating_add(member.compressed_size());
+            let name = member.name().map_err(|why| damaged(why.to_string()))?.into_owned();
+            if members.insert(name, at).is_some() {
+                return Err(damaged("two members have one name".to_owned()));
+            }
+        }
+        // Members that lie over one another would unpack to far more than the file holds.
+        if packed > size {
+            return Err(damaged(format!("its members are {packed} bytes together, and the file {size}")));
+        }
+        Ok(Self { archive, members, path, progress })
+    }
+
+    fn damaged(&self, what: impl Into<String>, why: impl Into<String>) -> RecordingError {
+        let printable = |text: String| text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        RecordingError::Damaged { what: printable(what.into()), why: printable(why.into()), path: self.path.to_owned() }
+    }
+
+    fn recording(mut self, points: Points) -> Result<Recording, RecordingError> {
+        let manifest = self.manifest()?;
+        let mut clouds = Vec::with_capacity(manifest.clouds.len().min(self.members.len()));
+        for (at, entry) in manifest.clouds.iter().enumerate() {
+            check::cloud(entry).map_err(|why| self.damaged(format!("cloud {at}"), why))?;
+            let cloud = if points == Points::Restore && entry.points { Some(Arc::new(self.cloud(at, entry)?)) } else { None };
+            clouds.push(cloud);
+        }
+        let mut measured = Vec::new();
+        for (at, entry) in manifest.runs.iter().enumerate() {
+            measured.push(self.run(at, entry, &manifest.clouds)?);
+        }
+        let mut restored = restore::Restored::new(&manifest.clouds, clouds, self.progress);
+        let mut runs = Vec::new();
+        for (entry, measured) in manifest.runs.into_iter().zip(measured) {
+            let run = match points {
+                Points::Leave => SomeRun::Part { run: Arc::new(measured), why: "its points were not asked for".to_owned() },
+                Points::Restore => match restored.clouds(&entry) {
+                    Ok((cloud, query_cloud)) => SomeRun::Whole(Arc::new(measured.on(cloud, query_cloud))),
+                    Err(why) => SomeRun::Part { run: Arc::new(measured), why },
+                },
+            };
+            if self.progress.cancelled() {
+                return Err(RecordingError::Cancelled);
+            }
+            let name = entry.name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+            runs.push(Recorded { name, pinned: entry.pinned, run });
+        }
+        Ok(Recording { written_by: manifest.warpscope_version, runs })
+    }
+
+    fn manifest(&mut self) -> Result<Manifest, RecordingError> {
+        let foreign = |why: String| RecordingError::Foreign { why, path: self.path.to_owned() };
+        let Some(&at) = self.members.get(NAME) else { return Err(foreign(format!("there is no {NAME} in the archive"))) };
+        let mut text = Vec::new();
+        let read = match self.archive.by_index(at) {
+            Ok(member) => member.take(MOST_MANIFEST + 1).read_to_end(&mut text).map(drop),
+            Err(why) => Err(io::Error::other(why)),
+        };
+        read.map_err(|why| self.member_error(NAME, &why))?;
+        if text.len() as u64 > MOST_MANIFEST {
+            return Err(self.damaged(NAME, "it is larger than any recording's"));
+        }
+        let head: Head = serde_json::from_slice(&text).map_err(|why| self.damaged(NAME, why.to_string()))?;
+        if head.format != FORMAT {
+            return Err(RecordingError::Foreign { why: format!("{NAME} does not say that it is one"), path: self.path.to_owned() });
+        }
+        if head.schema_version > u64::from(SCHEMA_VERSION) {
+            let written_by = head.warpscope_version.chars().filter(|c| !c.is_control()).collect();
+            return Err(RecordingError::Newer { version: head.schema_version, written_by, path: self.path.to_owned() });
+        }
+        serde_json::from_slice(&text).map_err(|why| self.damaged(NAME, why.to_string()))
+    }
+
+    fn cloud(&mut self, at: usize, entry: &CloudEntry) -> Result<PointCloud, RecordingError> {
+        let file = &entry.cloud;
+        // `check::cloud` has seen that it fits.
+        let shape = [file.rows as usize, file.axes.len()];
+        let points = self.array(&of_cloud(at, "points"), &shape)?;
+        let exact = if entry.exact { Some(self.array(&of_cloud(at, "exact"), &shape)?) } else { None };
+        let records = if entry.records { Some(self.array(&of_cloud(at, "records"), &shape[..1])?) } else { None };
+        let (axes, dropped, source, fingerprint) = (file.axes.clone(), file.dropped, file.source.clone(), file.fingerprint.clone());
+        PointCloud::from_parts(CloudParts { points, exact, axes, records, dropped, source, fingerprint })
+            .map_err(|why| self.damaged(format!("cloud {at}"), why))
+    }
+
+    fn run(&mut self, at: usize, entry: &RunEntry, clouds: &[CloudEntry]) -> Result<Measured, RecordingError> {
+        let wrong = |reader: &Self, why: String| reader.damaged(format!("run {}", at + 1), why);
+        let (cloud, query_cloud) = check::entry(entry, clouds).map_err(|why| wrong(self, why))?;
+        let (q, k) = (entry.run.summary.q as usize, entry.run.spec.k);
+        let query_rows = self.array(&of_run(at, "query_rows"), &[q])?;
+        let indices = self.array(&of_run(at, "neighbors"), &[q, k])?;
+        let squared_distances = self.array(&of_run(at, "squared_distances"), &[q, k])?;
+        let mut counters: Vec<Counters> = Vec::new();
+        if entry.counted {
+            let numbers: Vec<u32> = self.array(&of_run(at, "counters"), &[q, 3])?;
+            let triples = numbers.as_chunks::<3>().0;
+            counters.extend(triples.iter().map(|&[merges, candidates, groups_hit]| Counters { merges, candidates, groups_hit }));
+        }
+        let mut convergence = Convergence::default();
+        if let Some(entries) = entry.convergence {
+            let starts = q.checked_add(1).ok_or_else(|| wrong(self, "it has too many queries".to_owned()))?;
+            convergence = Convergence {
+                starts: self.array(&of_run(at, "convergence_starts"), &[starts])?,
+                points_seen: self.array(&of_run(at, "convergence_points_seen"), &[entries])?,
+                max_squared_distance: self.array(&of_run(at, "convergence_max_squared_distance"), &[entries])?,
+            };
+        }
+        let mut profile = None;
+        if entry.profiled {
+            let cycles: Vec<u64> = self.array(&of_run(at, "profile_cycles"), &[q, 6])?;
+            let times: Vec<u64> = self.array(&of_run(at, "profile_span_ns"), &[q, 2])?;
+            let places: Vec<u32> = self.array(&of_run(at, "profile_sm_warp"), &[q, 2])?;
+            let span = |(&[start_ns, stop_ns], &[sm, warp]): (&[u64; 2], &[u32; 2])| WarpSpan { start_ns, stop_ns, sm, warp };
+            let spans = times.as_chunks::<2>().0.iter().zip(places.as_chunks::<2>().0).map(span).collect();
+            profile = Some(Profile { cycles: cycles.as_chunks::<6>().0.to_vec(), spans });
+        }
+        let count = entry.samples;
+        let phases: Vec<u8> = self.array(&of_run(at, "sample_phase"), &[count])?;
+        let places: Vec<u32> = self.array(&of_run(at, "sample_repeat_chunk"), &[count, 2])?;
+        let times: Vec<f64> = self.array(&of_run(at, "sample_ms"), &[count, 2])?;
+        let mut samples = Vec::with_capacity(count);
+        for ((&phase, &[repeat, chunk]), &[start_ms, duration_ms]) in phases.iter().zip(places.as_chunks::<2>().0).zip(times.as_chunks::<2>().0) {
+            let phase = *entry.phases.get(usize::from(phase)).ok_or_else(|| wrong(self, format!("it has no phase {phase}")))?;
+            samples.push(Sample { phase, repeat, chunk, start_ms, duration_ms });
+        }
+        let measured = Measured {
+            file: entry.run.clone(),
+            cloud: cloud.clone(),
+            query_cloud: query_cloud.cloned(),
+            query_rows,
+            neighbors: Neighbors { k, indices, squared_distances },
+            counters,
+            convergence,
+            profile,
+            samples,
+        };
+        check::run(&measured).map_err(|why| wrong(self, why))?;
+        Ok(measured)
+    }
+
+    fn array<T: Element>(&mut self, name: &str, shape: &[usize]) -> Result<Vec<T>, RecordingError> {
+        let Some(&at) = self.members.get(name) else { return Err(self.damaged(name, "it is not there")) };
+        let read = match self.archive.by_index(at) {
+            Err(why) => Err(io::Error::other(why)),
+            Ok(mut member) => {
+                let most = member.compressed_size().saturating_mul(MOST_UNPACKED);
+                let promised = npy::count::<T>(shape).map(|count| (count * size_of::<T>()) as u64);
+                match promised {
+                    Some(bytes) if bytes <= most => npy::read(&mut member, shape),
+                    _ => Err(io::Error::new(io::ErrorKind::InvalidData, format!("it is too small for an array of shape {shape:?}"))),
+                }
+            }
+        };
+        read.map_err(|why| self.member_error(name, &why))
+    }
+
+    /// What a member's error means for the file.
+    fn member_error(&self, name: &str, why: &io::Error) -> RecordingError {
+        match why.kind() {
+            _ if self.progress.cancelled() => RecordingError::Cancelled,
+            io::ErrorKind::OutOfMemory => RecordingError::Memory { what: name.to_owned(), path: self.path.to_owned() },
+            io::ErrorKind::UnexpectedEof => self.damaged(name, "it ends too soon"),
+            _ => self.damaged(name, why.to_string()),
+        }
+    }
+}
+
+/// A file whose reading is watched.
+struct Watched<'a> {
+    file: File,
+    done: u64,
+    size: u64,
+    progress: &'a dyn Progress,
+}
+
+impl Read for Watched<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.progress.cancelled() {
+            return Err(io::Error::other("cancelled"));
+        }
+        let count = self.file.read(buffer)?;
+        self.done += count as u64;
+        self.progress.update(self.done.min(self.size), self.size);
+        Ok(count)
+    }
+}
+
+impl Seek for Watched<'_> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.file.seek(to)
+    }
+}

@@ -1,0 +1,349 @@
+use std::io::Cursor;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use proptest::prelude::*;
+
+use super::super::testing::{Plain, Script, cloud, source, spec};
+use super::*;
+use crate::cloud::{Column, Order, PointCloud, Source, Table};
+use crate::knn::{EngineKind, Metric};
+use crate::progress::{Progress, Silent};
+use crate::run::{QuerySpec, RunFile, RunRecord, RunSpec, execute};
+
+/// A run of the plain engine.
+fn run(spec: &RunSpec, cloud: &Arc<PointCloud>, queries: Option<&Arc<PointCloud>>, kind: EngineKind) -> Recorded {
+    let mut engine = Plain { kind, script: Script::default() };
+    let record = Arc::new(execute(spec, cloud, queries, &mut engine, &mut |_, _| true).unwrap());
+    Recorded { name: RunFile::from(&*record).title(), pinned: false, run: SomeRun::Whole(record) }
+}
+
+fn bytes(runs: &[Recorded], points: bool) -> Vec<u8> {
+    let mut out = Cursor::new(Vec::new());
+    write(runs, points, &mut out, &Silent).unwrap();
+    out.into_inner()
+}
+
+fn read_bytes(bytes: &[u8], points: Points) -> Result<Recording, RecordingError> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.warpscope");
+    std::fs::write(&path, bytes).unwrap();
+    read(&path, points, &Silent)
+}
+
+fn assert_same_cloud(a: &PointCloud, b: &PointCloud) {
+    let bits = |cloud: &PointCloud| cloud.points().iter().map(|value| value.to_bits()).collect::<Vec<_>>();
+    let records = |cloud: &PointCloud| cloud.records().map(Iterator::collect::<Vec<_>>);
+    assert_eq!((bits(a), a.axes(), records(a), a.dropped()), (bits(b), b.axes(), records(b), b.dropped()));
+    assert_eq!((a.source(), a.fingerprint(), a.is_faithful()), (b.source(), b.fingerprint(), b.is_faithful()));
+    for row in 0..a.len() {
+        for axis in 0..a.dims() {
+            assert_eq!(a.coordinate(row, axis).to_bits(), b.coordinate(row, axis).to_bits());
+        }
+    }
+}
+
+fn assert_same(a: &RunRecord, b: &RunRecord) {
+    assert_eq!(RunFile::from(a), RunFile::from(b));
+    assert_eq!((&a.query_rows, &a.counters, &a.convergence), (&b.query_rows, &b.counters, &b.convergence));
+    assert_eq!((&a.neighbors, &a.profile, &a.samples), (&b.neighbors, &b.profile, &b.samples));
+    assert_same_cloud(&a.cloud, &b.cloud);
+    assert_eq!(a.query_cloud.is_some(), b.query_cloud.is_some());
+    if let (Some(a), Some(b)) = (&a.query_cloud, &b.query_cloud) {
+        assert_same_cloud(a, b);
+    }
+}
+
+fn record(recorded: &Recorded) -> &Arc<RunRecord> {
+    recorded.run.record().unwrap_or_else(|| panic!("{recorded:?}"))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_run_comes_back_as_it_was(
+        values in prop::collection::vec(prop_oneof![8 => -1e3f64..1e3, 1 => Just(4_918_340.364), 1 => Just(f64::NAN)], 4..120),
+        dims in 1usize..4,
+        (k, repeats, kdtree, profile, foreign, angular, shuffled) in (1usize..40, 1u32..4, any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>()),
+    ) {
+        let mut values = values;
+        // One row is always whole, and no row is without a direction.
+        values.truncate(values.len() / dims * dims);
+        values[..dims].fill(1.5);
+        let data = cloud(dims, values);
+        let columns = (0..dims).map(|axis| Column { name: format!("c{axis}") }).collect();
+        let table = Table { columns, values: (0..5 * dims).map(|at| at as f64 + 0.1).collect() };
+        let queries = Arc::new(PointCloud::from_table(table, source(), Some(&data), false).unwrap());
+        let spec = RunSpec {
+            queries: if foreign { QuerySpec::File { path: "queries.csv".into(), columns: Default::default() } } else { QuerySpec::All },
+            k,
+            repeats,
+            profile,
+            metric: if angular { Metric::Angular } else { Metric::L2 },
+            order: if shuffled { Order::Shuffled } else { Order::File },
+            drop_nonfinite: true,
+            ..spec()
+        };
+        let kind = if kdtree { EngineKind::KdTree } else { EngineKind::Lockstep };
+        let mut recorded = run(&spec, &data, foreign.then_some(&queries), kind);
+        recorded.name = "Bändchen \"1\"".to_owned();
+        recorded.pinned = profile;
+        let back = read_bytes(&bytes(std::slice::from_ref(&recorded), true), Points::Restore).unwrap();
+        prop_assert_eq!(back.runs.len(), 1);
+        prop_assert_eq!((&back.runs[0].name, back.runs[0].pinned), (&recorded.name, recorded.pinned));
+        assert_same(record(&back.runs[0]), record(&recorded));
+    }
+}
+
+/// Two runs over one cloud, of which one counts, and one over another.
+fn several() -> Vec<Recorded> {
+    let (one, other) = (cloud(2, (0..80).map(|at| f64::from(at * at % 37)).collect()), cloud(1, vec![1.0, 2.0, 4.0, 8.0, 4_918_340.364]));
+    let profiled = RunSpec { profile: true, ..spec() };
+    vec![
+        run(&spec(), &one, None, EngineKind::KdTree),
+        run(&profiled, &one, None, EngineKind::Lockstep),
+        run(&spec(), &other, None, EngineKind::Lockstep),
+    ]
+}
+
+#[test]
+fn clouds_are_written_once_and_come_back_shared() {
+    let runs = several();
+    let written = bytes(&runs, true);
+    let archive = zip::ZipArchive::new(Cursor::new(&written)).unwrap();
+    let names = archive.file_names().map(|name| name.unwrap().into_owned());
+    let clouds: Vec<String> = names.filter(|name| name.starts_with("clouds/") && name.ends_with("points.npy")).collect();
+    assert_eq!(clouds.len(), 2, "{clouds:?}");
+    let back = read_bytes(&written, Points::Restore).unwrap();
+    for (back, run) in back.runs.iter().zip(&runs) {
+        assert_same(record(back), record(run));
+    }
+    assert!(Arc::ptr_eq(&record(&back.runs[0]).cloud, &record(&back.runs[1]).cloud));
+    assert!(!Arc::ptr_eq(&record(&back.runs[0]).cloud, &record(&back.runs[2]).cloud));
+}
+
+#[test]
+fn without_points_they_are_read_again_or_missed() {
+    let generated = Source::Generate { spec: "uniform:n=50,d=2".to_owned(), seed: 3 };
+    let data = Arc::new(crate::cloud::load(&generated, false, &Silent).unwrap());
+    let whole = run(&RunSpec { data: generated, ..spec() }, &data, None, EngineKind::Lockstep);
+    let written = bytes(std::slice::from_ref(&whole), false);
+    assert!(written.len() < bytes(std::slice::from_ref(&whole), true).len());
+    assert_same(record(&read_bytes(&written, Points::Restore).unwrap().runs[0]), record(&whole));
+
+    // What the test's own source names cannot be generated.
+    let lost = &several()[1];
+    let back = read_bytes(&bytes(std::slice::from_ref(lost), false), Points::Restore).unwrap();
+    let SomeRun::Part { run, why } = &back.runs[0].run else { panic!("{back:?}") };
+    assert!(why.starts_with("the recording is without points, and its source cannot be read: generator `test`"), "{why}");
+    assert_eq!((run.file.clone(), &run.samples, &run.counters), (lost.run.file(), &record(lost).samples, &record(lost).counters));
+    // A part is written as a part.
+    let again = read_bytes(&bytes(&back.runs, true), Points::Restore).unwrap();
+    assert!(matches!(&again.runs[0].run, SomeRun::Part { run: same, .. } if same == run));
+}
+
+#[test]
+fn a_source_that_changed_is_not_taken_for_the_cloud() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.csv");
+    std::fs::write(&path, "x,y\n1,2\n3,4\n5,7\n").unwrap();
+    let source = Source::File { path: path.clone(), columns: Default::default() };
+    let data = Arc::new(crate::cloud::load(&source, false, &Silent).unwrap());
+    let written = bytes(&[run(&RunSpec { data: source, k: 2, ..spec() }, &data, None, EngineKind::Lockstep)], false);
+    assert!(read_bytes(&written, Points::Restore).unwrap().runs[0].run.record().is_some());
+    std::fs::write(&path, "x,y\n1,2\n3,4\n5,8\n").unwrap();
+    let back = read_bytes(&written, Points::Restore).unwrap();
+    assert!(matches!(&back.runs[0].run, SomeRun::Part { why, .. } if why.contains("have changed") && why.ends_with("a.csv")), "{back:?}");
+}
+
+#[test]
+fn a_run_is_picked_by_name_or_number() {
+    let mut runs = several();
+    runs[2].name = "1".to_owned();
+    let recording = Recording { written_by: String::new(), runs };
+    let path = Path::new("a.warpscope");
+    let number = |asked| recording.pick(asked, path).map(|run| recording.runs.iter().position(|other| std::ptr::eq(run, other)).unwrap());
+    assert_eq!(number(Some("1")).unwrap(), 2, "a name goes before a number");
+    assert_eq!(number(Some("2")).unwrap(), 1);
+    for asked in [None, Some("0"), Some("4"), Some("gone")] {
+        let message = number(asked).unwrap_err().to_string();
+        assert!(message.contains("#2 test, 40 × 40, k = 3, lockstep") && message.ends_with("a.warpscope"), "{message}");
+    }
+    let split = |text: &str| split_run(Path::new(text));
+    assert_eq!(split("x/a.warpscope"), Some((PathBuf::from("x/a.warpscope"), None)));
+    assert_eq!(split("a.warpscope#k = 3, #1"), Some((PathBuf::from("a.warpscope"), Some("k = 3, #1".to_owned()))));
+    assert_eq!(split("a.csv"), None);
+}
+
+#[test]
+fn writing_and_reading_can_be_stopped() {
+    let stop = AtomicBool::new(true);
+    assert!(write(&several(), true, &mut Cursor::new(Vec::new()), &stop).is_err());
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.warpscope");
+    std::fs::write(&path, bytes(&several(), true)).unwrap();
+    assert!(matches!(read(&path, Points::Restore, &stop), Err(RecordingError::Cancelled)));
+    stop.store(false, Ordering::Relaxed);
+    assert!(read(&path, Points::Restore, &stop).is_ok());
+}
+
+#[test]
+fn progress_goes_up_to_the_end() {
+    struct Ear(std::sync::Mutex<Vec<(u64, u64)>>);
+    impl Progress for Ear {
+        fn update(&self, done: u64, total: u64) {
+            self.0.lock().unwrap().push((done, total));
+        }
+        fn cancelled(&self) -> bool {
+            false
+        }
+    }
+    let ear = Ear(Default::default());
+    write(&several(), true, &mut Cursor::new(Vec::new()), &ear).unwrap();
+    let heard = ear.0.lock().unwrap();
+    assert!(heard.is_sorted() && heard.last().is_some_and(|(done, total)| done <= total && done * 2 > *total), "{heard:?}");
+}
+
+/// A recording whose JSON was changed.
+fn altered(change: impl Fn(String) -> String) -> Vec<u8> {
+    let mut archive = zip::ZipArchive::new(Cursor::new(bytes(&several(), true))).unwrap();
+    let mut out = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    for at in 0..archive.len() {
+        let mut member = archive.by_index(at).unwrap();
+        let name = member.name().unwrap().into_owned();
+        let mut content = Vec::new();
+        std::io::copy(&mut member, &mut content).unwrap();
+        if name == manifest::NAME {
+            content = change(String::from_utf8(content).unwrap()).into_bytes();
+        }
+        out.start_file(name, zip::write::SimpleFileOptions::default()).unwrap();
+        std::io::Write::write_all(&mut out, &content).unwrap();
+    }
+    out.finish().unwrap().into_inner()
+}
+
+#[test]
+fn what_is_no_recording_is_said_in_one_sentence() {
+    let read = |bytes: &[u8]| read_bytes(bytes, Points::Restore).map(drop).unwrap_err().to_string();
+    let whole = bytes(&several(), true);
+    let mut flipped = whole.clone();
+    flipped[300] ^= 0x55;
+    let replace = |from: &'static str, to: &'static str| {
+        altered(move |json| {
+            assert!(json.contains(from), "{from} is not in {json}");
+            json.replacen(from, to, 1)
+        })
+    };
+    let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    zip.start_file("a.npy", zip::write::SimpleFileOptions::default()).unwrap();
+    let other_zip = zip.finish().unwrap().into_inner();
+    let cases: [(Vec<u8>, &str); 13] = [
+        (Vec::new(), "not a recording: the file is empty: "),
+        (b"x,y\n1,2\n".to_vec(), "not a recording: it is no zip archive: "),
+        (other_zip, "not a recording: there is no recording.json in the archive: "),
+        (whole[..whole.len() / 2].to_vec(), "damaged: zip archive: "),
+        (flipped, "damaged: "),
+        (replace("\"warpscope recording\"", "\"something else\""), "not a recording: recording.json does not say that it is one: "),
+        (
+            replace("\"schema_version\": 1", "\"schema_version\": 7"),
+            "a newer recording: its schema is version 7, and 1 is the last that is read here; open it with Warpscope ",
+        ),
+        (replace("\"clouds\": [", "\"clouds\": [7, "), "damaged: recording.json: "),
+        (replace("\"rows\": 40", "\"rows\": 4000000000"), "damaged: clouds/0/points.npy: it is too small for an array of shape [4000000000, 2]: "),
+        (replace("\"rows\": 40", "\"rows\": 41"), "damaged: clouds/0/points.npy: it is not of type <f4 and shape [41, 2]: "),
+        (replace("\"origin\": 0.0", "\"origin\": 1.0"), "damaged: cloud 0: the points are not those that the fingerprint names: "),
+        (replace("\"k\": 3", "\"k\": 0"), "damaged: run 1: k = 0: neighbours per query go from 1 to 1024: "),
+        (replace("\"cloud\": 0", "\"cloud\": 9"), "damaged: run 1: it has no cloud 9: "),
+    ];
+    for (content, expected) in cases {
+        let message = read(&content);
+        assert!(message.starts_with(expected) && message.ends_with("a.warpscope") && !message.contains(char::is_control), "{message}");
+    }
+    let gone = super::read(Path::new("/no/such.warpscope"), Points::Leave, &Silent).unwrap_err().to_string();
+    assert!(gone.starts_with("cannot read: ") && gone.ends_with("/no/such.warpscope"), "{gone}");
+}
+
+#[test]
+fn arrays_that_would_lead_astray_are_refused() {
+    let whole = run(&RunSpec { profile: true, ..spec() }, &cloud(1, (0..20).map(f64::from).collect()), None, EngineKind::Lockstep);
+    let refused = |change: &dyn Fn(&mut RunRecord)| {
+        let mut changed = RunRecord::clone(record(&whole));
+        change(&mut changed);
+        let changed = Recorded { run: SomeRun::Whole(Arc::new(changed)), ..whole.clone() };
+        read_bytes(&bytes(&[changed], true), Points::Restore).map(drop).map_err(|why| why.to_string())
+    };
+    refused(&|_| ()).unwrap();
+    let cases: [(&dyn Fn(&mut RunRecord), &str); 7] = [
+        (&|record| record.query_rows[3] = 20, "query row 20: the cloud has 20 rows"),
+        (&|record| record.neighbors.indices[5] = 20, "neighbour 20: the cloud has 20 rows"),
+        (&|record| record.neighbors.squared_distances[5] = f32::NAN, "a squared distance is NaN"),
+        (&|record| record.samples[2].repeat = u32::MAX, "repeat 4294967295 of"),
+        (&|record| record.samples[2].duration_ms = f64::NAN, "a sample took NaN ms"),
+        (&|record| record.counters[0].merges = 1, "a query has more history than merges"),
+        (&|record| record.convergence.starts.swap(1, 3), "the convergence history has no order"),
+    ];
+    for (change, expected) in cases {
+        let message = refused(change).unwrap_err();
+        assert!(message.contains(expected), "{message}");
+    }
+}
+
+#[test]
+fn every_truncation_returns() {
+    let whole = bytes(&several(), true);
+    for length in (0..whole.len()).step_by(whole.len() / 150) {
+        assert!(read_bytes(&whole[..length], Points::Restore).is_err(), "{length} of {} bytes", whole.len());
+    }
+}
+
+fn whole() -> &'static [u8] {
+    static WHOLE: std::sync::OnceLock<Vec<u8>> = std::sync::OnceLock::new();
+    WHOLE.get_or_init(|| bytes(&several(), true))
+}
+
+/// Reads what may be anything, and uses what comes out as panes do.
+fn try_to_read(content: &[u8]) {
+    match read_bytes(content, Points::Restore) {
+        Err(why) => assert!(!why.to_string().contains(char::is_control), "{why}"),
+        Ok(recording) => {
+            for recorded in &recording.runs {
+                let run = crate::run::compare::SavedRun::of(recorded.run.clone(), Path::new("a"));
+                let _ = crate::run::compare::compare(&run, &run);
+                let bulk = recorded.run.bulk();
+                let _ = super::super::stats::search_ms(bulk.samples);
+                for query in 0..bulk.convergence.queries() {
+                    let _ = bulk.convergence.of(query);
+                }
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn damaged_bytes_return(damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6), tail in any::<bool>()) {
+        let mut content = whole().to_vec();
+        // The directory at the end is where most can lie.
+        let start = if tail { content.len() - 2000 } else { 0 };
+        for (at, byte) in damage {
+            let at = start + at.index(content.len() - start);
+            content[at] = byte;
+        }
+        try_to_read(&content);
+    }
+
+    #[test]
+    fn altered_words_return(at in any::<prop::sample::Index>(), number in prop::sample::select(&["0", "-1", "1e300", "4294967295", "18446744073709551615", "null", "\"x\"", "[]"][..])) {
+        // Every number of the JSON in turn, replaced.
+        let content = altered(|json| {
+            let starts: Vec<usize> = json.match_indices(": ").map(|(at, _)| at + 2).filter(|&at| json[at..].starts_with(|c: char| c.is_ascii_digit())).collect();
+            let start = starts[at.index(starts.len())];
+            let end = start + json[start..].find([',', '\n', '}']).unwrap();
+            format!("{}{number}{}", &json[..start], &json[end..])
+        });
+        try_to_read(&content);
+    }
+}

@@ -1,0 +1,221 @@
+//! Runs into a recording.
+
+use std::io::{self, Seek, Write};
+use std::sync::Arc;
+
+use flate2::Compression;
+use flate2::write::DeflateEncoder;
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipWriter};
+
+use super::manifest::{CloudEntry, FORMAT, Manifest, NAME, RunEntry, of_cloud, of_run};
+use super::npy::{self, CHUNK, Element};
+use super::{Recorded, SCHEMA_VERSION};
+use crate::cloud::PointCloud;
+use crate::progress::Progress;
+use crate::run::{CloudFile, Phase, SomeRun};
+
+/// Bytes of an array that say whether it is worth packing.
+const PROBE: usize = 1 << 16;
+
+/// Writes runs. Clouds that several of them searched are written once; without `points` none is, and they are read
+/// again from where they came from when the recording is opened.
+///
+/// # Errors
+/// The writer's; [`io::ErrorKind::Interrupted`] when somebody asked to stop.
+pub fn write(runs: &[Recorded], points: bool, out: &mut (impl Write + Seek), progress: &dyn Progress) -> io::Result<()> {
+    let mut clouds = Clouds::default();
+    let mut places = Vec::new();
+    for recorded in runs {
+        let (data, queries) = recorded.run.clouds();
+        let record = recorded.run.record();
+        let data = clouds.place(data, record.map(|record| &record.cloud));
+        let queries = queries.map(|queries| clouds.place(queries, record.and_then(|record| record.query_cloud.as_ref())));
+        places.push((data, queries));
+    }
+    let total = clouds.list.iter().map(|(file, _)| file.rows * file.axes.len() as u64 * 4).sum::<u64>() + runs.iter().map(bulk_bytes).sum::<u64>();
+    let mut writer = Writer { zip: ZipWriter::new(out), progress, done: 0, total };
+
+    let mut manifest = Manifest {
+        format: FORMAT.to_owned(),
+        schema_version: SCHEMA_VERSION,
+        warpscope_version: env!("CARGO_PKG_VERSION").to_owned(),
+        clouds: vec![],
+        runs: vec![],
+    };
+    for (at, (file, cloud)) in clouds.list.into_iter().enumerate() {
+        let cloud = cloud.filter(|_| points);
+        if let Some(cloud) = cloud {
+            writer.cloud(at, cloud)?;
+        }
+        manifest.clouds.push(CloudEntry {
+            cloud: file,
+            points: cloud.is_some(),
+            exact: cloud.is_some_and(|cloud| !cloud.is_faithful()),
+            records: cloud.is_some_and(|cloud| cloud.records().is_some()),
+        });
+    }
+    for (at, (recorded, (cloud, query_cloud))) in runs.iter().zip(places).enumerate() {
+        let entry = writer.run(at, recorded, cloud, query_cloud)?;
+        manifest.runs.push(entry);
+    }
+    writer.zip.start_file(NAME, SimpleFileOptions::default().compression_method(CompressionMethod::Deflated))?;
+    serde_json::to_writer_pretty(&mut writer.zip, &manifest)?;
+    writer.zip.finish()?.flush()
+}
+
+/// The clouds of all runs, each once.
+#[derive(Default)]
+struct Clouds<'a> {
+    list: Vec<(CloudFile, Option<&'a Arc<PointCloud>>)>,
+}
+
+impl<'a> Clouds<'a> {
+    fn place(&mut self, file: CloudFile, cloud: Option<&'a Arc<PointCloud>>) -> usize {
+        match self.list.iter().position(|(known, _)| *known == file) {
+            Some(at) => {
+                // The same cloud may be there for one run and not for another.
+                self.list[at].1 = self.list[at].1.or(cloud);
+                at
+            }
+            None => {
+                self.list.push((file, cloud));
+                self.list.len() - 1
+            }
+        }
+    }
+}
+
+/// About how many bytes a run's arrays are.
+fn bulk_bytes(recorded: &Recorded) -> u64 {
+    let bulk = recorded.run.bulk();
+    let profile = bulk.profile.map_or(0, |profile| 72 * profile.cycles.len());
+    (8 * bulk.neighbors.indices.len() + 12 * bulk.counters.len() + 8 * bulk.convergence.points_seen.len() + 25 * bulk.samples.len() + profile) as u64
+}
+
+struct Writer<'a, W: Write + Seek> {
+    zip: ZipWriter<W>,
+    progress: &'a dyn Progress,
+    done: u64,
+    total: u64,
+}
+
+impl<W: Write + Seek> Writer<'_, W> {
+    fn cloud(&mut self, at: usize, cloud: &PointCloud) -> io::Result<()> {
+        let shape = [cloud.len(), cloud.dims()];
+        self.array(&of_cloud(at, "points"), &shape, cloud.points().iter().copied())?;
+        if !cloud.is_faithful() {
+            let exact = (0..cloud.len()).flat_map(|row| (0..cloud.dims()).map(move |axis| cloud.coordinate(row, axis)));
+            self.array(&of_cloud(at, "exact"), &shape, exact)?;
+        }
+        if let Some(records) = cloud.records() {
+            self.array(&of_cloud(at, "records"), &[cloud.len()], records)?;
+        }
+        Ok(())
+    }
+
+    fn run(&mut self, at: usize, recorded: &Recorded, cloud: usize, query_cloud: Option<usize>) -> io::Result<RunEntry> {
+        if let SomeRun::Whole(record) = &recorded.run {
+            all_is_kept(record);
+        }
+        let bulk = recorded.run.bulk();
+        let (q, k) = (bulk.query_rows.len(), bulk.neighbors.k);
+        self.array(&of_run(at, "query_rows"), &[q], bulk.query_rows.iter().copied())?;
+        self.array(&of_run(at, "neighbors"), &[q, k], bulk.neighbors.indices.iter().copied())?;
+        self.array(&of_run(at, "squared_distances"), &[q, k], bulk.neighbors.squared_distances.iter().copied())?;
+        let counted = !bulk.counters.is_empty();
+        if counted {
+            let counters = bulk.counters.iter().flat_map(|counters| [counters.merges, counters.candidates, counters.groups_hit]);
+            self.array(&of_run(at, "counters"), &[q, 3], counters)?;
+        }
+        let convergence = (bulk.convergence.queries() > 0).then_some(bulk.convergence.points_seen.len());
+        if let Some(entries) = convergence {
+            self.array(&of_run(at, "convergence_starts"), &[q + 1], bulk.convergence.starts.iter().copied())?;
+            self.array(&of_run(at, "convergence_points_seen"), &[entries], bulk.convergence.points_seen.iter().copied())?;
+            self.array(&of_run(at, "convergence_max_squared_distance"), &[entries], bulk.convergence.max_squared_distance.iter().copied())?;
+        }
+        if let Some(profile) = bulk.profile {
+            self.array(&of_run(at, "profile_cycles"), &[q, 6], profile.cycles.iter().flatten().copied())?;
+            self.array(&of_run(at, "profile_span_ns"), &[q, 2], profile.spans.iter().flat_map(|span| [span.start_ns, span.stop_ns]))?;
+            self.array(&of_run(at, "profile_sm_warp"), &[q, 2], profile.spans.iter().flat_map(|span| [span.sm, span.warp]))?;
+        }
+        let samples = bulk.samples;
+        let phase = |phase: Phase| Phase::ALL.iter().position(|&known| known == phase).unwrap_or_default() as u8;
+        self.array(&of_run(at, "sample_phase"), &[samples.len()], samples.iter().map(|sample| phase(sample.phase)))?;
+        self.array(&of_run(at, "sample_repeat_chunk"), &[samples.len(), 2], samples.iter().flat_map(|sample| [sample.repeat, sample.chunk]))?;
+        self.array(&of_run(at, "sample_ms"), &[samples.len(), 2], samples.iter().flat_map(|sample| [sample.start_ms, sample.duration_ms]))?;
+        Ok(RunEntry {
+            name: recorded.name.clone(),
+            pinned: recorded.pinned,
+            cloud,
+            query_cloud,
+            phases: Phase::ALL.to_vec(),
+            samples: samples.len(),
+            counted,
+            convergence,
+            profiled: bulk.profile.is_some(),
+            run: recorded.run.file(),
+        })
+    }
+
+    fn array<T: Element>(&mut self, name: &str, shape: &[usize], values: impl Iterator<Item = T> + Clone) -> io::Result<()> {
+        let probe: Vec<T> = values.clone().take(PROBE / size_of::<T>()).map(T::swapped).collect();
+        let method = if packs(bytemuck::cast_slice(&probe))? { CompressionMethod::Deflated } else { CompressionMethod::Stored };
+        // Without zip64 an entry ends at 4 GiB.
+        let large = npy::count::<T>(shape).is_none_or(|count| count * size_of::<T>() > u32::MAX as usize / 2);
+        let level = (method == CompressionMethod::Deflated).then_some(1);
+        let options = SimpleFileOptions::default().compression_method(method).compression_level(level).large_file(large);
+        self.zip.start_file(name, options)?;
+        self.zip.write_all(&npy::head(T::DESCR, shape))?;
+        let mut chunk: Vec<T> = Vec::with_capacity(CHUNK / size_of::<T>());
+        let mut values = values.map(T::swapped);
+        loop {
+            chunk.clear();
+            chunk.extend(values.by_ref().take(CHUNK / size_of::<T>()));
+            if chunk.is_empty() {
+                return Ok(());
+            }
+            if self.progress.cancelled() {
+                return Err(io::Error::new(io::ErrorKind::Interrupted, "cancelled"));
+            }
+            self.zip.write_all(bytemuck::cast_slice(&chunk))?;
+            self.done += size_of_val(&chunk[..]) as u64;
+            self.progress.update(self.done.min(self.total), self.total);
+        }
+    }
+}
+
+/// Whether packing saves a tenth or more.
+fn packs(bytes: &[u8]) -> io::Result<bool> {
+    let mut packed = DeflateEncoder::new(Vec::new(), Compression::fast());
+    packed.write_all(bytes)?;
+    Ok(packed.finish()?.len() * 10 < bytes.len() * 9)
+}
+
+/// Fails to compile when a record gets a field that nobody has thought of here.
+fn all_is_kept(record: &crate::run::RunRecord) {
+    let crate::run::RunRecord {
+        // In `run`, which is a `RunFile`.
+        spec: _,
+        engine: _,
+        fallback: _,
+        method: _,
+        device: _,
+        version: _,
+        started_unix: _,
+        fingerprint: _,
+        axes: _,
+        resident: _,
+        summary: _,
+        // Clouds.
+        cloud: _,
+        query_cloud: _,
+        // Arrays.
+        query_rows: _,
+        neighbors: _,
+        counters: _,
+        convergence: _,
+        profile: _,
+        samples: _,
+    } = record;
+}

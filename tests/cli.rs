@@ -665,7 +665,7 @@ fn wrong_usage_is_one_line_and_exits_with_2() {
         ("run --generate uniform --repeats 0", "'0' for '--repeats <NUMBER>'"),
         ("run --generate uniform --queries rows:9-3", "runs backwards"),
         ("run --generate uniform --queries rows:0-99999999999", "`all` takes every row"),
-        ("run --generate uniform --neighbors found.txt", ".csv, .ivecs, .ibin or .npz"),
+        ("run --generate uniform --neighbors found.txt", ".csv, .parquet, .ivecs, .ibin or .npz"),
         ("run --generate uniform --columns 0,1", "cannot be used with"),
         ("sweep --generate uniform --n 10,many", "'many' for '--n <LIST>'"),
         ("sweep --input points.csv --n 10", "cannot be used with"),

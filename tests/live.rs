@@ -79,7 +79,10 @@ fn assert_at_place(app: &App) -> Vec<f64> {
 fn the_query_is_dragged_and_everything_follows() {
     let mut window = answered(|_| ());
     let before = window.state().session().answered.clone().expect("an answer");
-    drag(&mut window, vec2(70.0, -40.0));
+    // Towards the middle, so that it stays in sight.
+    let middle = window.get_by_role_and_label(Role::Canvas, "Plane of points").rect().center();
+    let by = (middle - mark(&window)).normalized() * 80.0;
+    drag(&mut window, by);
     let to = mark(&window);
     until(&mut window, "an answer", |app| !app.is_busy());
     // Still held: the answer came before it was let go.

@@ -277,7 +277,9 @@ impl eframe::App for App {
         if let Some(quiz) = lesson.quiz.as_ref().filter(|_| lesson.open && self.session.export.is_none()) {
             lesson::question_keys(ui.ctx(), quiz, &mut self.actions);
         }
-        let cancels = self.session.activity.is_busy() || (lesson.open && lesson.presenting != lesson::Presenting::No);
+        // While the query is held, Escape puts it back.
+        let busy = self.session.activity.is_busy() && !self.session.live.is_held();
+        let cancels = busy || (lesson.open && lesson.presenting != lesson::Presenting::No);
         // The question about a file's clouds is answered with arrows, Enter and Escape.
         if self.session.parts.is_none() {
             commands::shortcuts(ui.ctx(), mode, cancels && self.session.export.is_none(), &mut self.actions);

@@ -26,7 +26,8 @@ pub fn mark_ui(ui: &Ui, context: &mut PaneContext<'_>, camera: &PlaneCamera, sce
     let at = place(scene.drawn(of), row, axes);
     let mark = camera.screen(at);
     let held = session.live.is_held();
-    if !held && !camera.rect.contains(mark) {
+    // A hair of slack: where it was left at the edge, rounding may put it beyond.
+    if !held && !camera.rect.expand(1.0).contains(mark) {
         return None;
     }
     let rect = Rect::from_center_size(camera.rect.clamp(mark), Vec2::splat(HANDLE)).intersect(camera.rect);
@@ -60,15 +61,17 @@ pub fn mark_ui(ui: &Ui, context: &mut PaneContext<'_>, camera: &PlaneCamera, sce
     {
         context.actions.send(action);
     }
-    if response.drag_stopped() {
+    // To egui, Escape ends a drag too: that is no letting go.
+    let taken = response.has_focus() || response.dragged();
+    let back = taken && ui.input_mut(|input| input.consume_key(egui::Modifiers::NONE, Key::Escape));
+    if back {
+        context.actions.send(LiveAction::Back);
+    } else if response.drag_stopped() {
         context.actions.send(LiveAction::Release);
     }
     if response.has_focus() || response.dragged() {
         let filter = EventFilter { horizontal_arrows: true, vertical_arrows: true, escape: true, ..EventFilter::default() };
         ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, filter));
-        if ui.input_mut(|input| input.consume_key(egui::Modifiers::NONE, Key::Escape)) {
-            context.actions.send(LiveAction::Back);
-        }
         if let Some(by) = arrows(ui) {
             let to = mark + by;
             let action = if free { moved(to) } else { next_row(scene.data(), axes, at, by).map(LiveAction::Snap) };

@@ -83,6 +83,8 @@ fn the_query_is_dragged_and_everything_follows() {
     let middle = window.get_by_role_and_label(Role::Canvas, "Plane of points").rect().center();
     let by = (middle - mark(&window)).normalized() * 80.0;
     drag(&mut window, by);
+    // What the last movement asked for is in sight a frame later.
+    window.step();
     let to = mark(&window);
     until(&mut window, "an answer", |app| !app.is_busy());
     // Still held: the answer came before it was let go.

@@ -1,7 +1,7 @@
 //! What the pointer does in Plane and Space: clicks pick, drags go around points, a rest asks what is there.
 
 use egui::emath::GuiRounding as _;
-use egui::{Align2, FontId, Modifiers, PointerButton, Pos2, Rect, Response, Sense, Shape, Stroke, Ui, pos2, vec2};
+use egui::{Align, Align2, FontId, Layout, Modifiers, PointerButton, Pos2, Rect, Response, Sense, Shape, Stroke, Ui, pos2, vec2};
 
 use super::apply::{PickAction, Purpose};
 use super::eye::Eye;
@@ -186,7 +186,9 @@ fn rest_ui(ui: &Ui, response: &Response, eyes: &[(Rect, Eye)], actions: &mut Act
 
 /// The buttons in a pane's bar.
 pub fn tools_ui(ui: &mut Ui, session: &Session, palette: &Palette, actions: &mut Actions) {
-    ui.horizontal(|ui| {
+    // As one piece, which goes to the next line as a whole.
+    let width = Tool::ALL.len() as f32 * 28.0;
+    ui.allocate_ui_with_layout(vec2(width, ui.spacing().interact_size.y), Layout::left_to_right(Align::Center), |ui| {
         ui.spacing_mut().item_spacing.x = 2.0;
         for tool in Tool::ALL {
             let command = tool.command();

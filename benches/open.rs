@@ -83,7 +83,8 @@ fn main() {
     let folder = tempfile::tempdir().expect("there is a temporary folder");
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     println!("{rows} × 3 on {cores} cores\nformat    bytes        read s  load s  more s  load ÷ read");
-    let kinds: [(&str, fn(&mut BufWriter<File>, u32) -> std::io::Result<()>); 3] = [("f32.npy", f32_npy), ("f64.npy", f64_npy), ("a.las", las)];
+    type Write = fn(&mut BufWriter<File>, u32) -> std::io::Result<()>;
+    let kinds: [(&str, Write); 3] = [("f32.npy", f32_npy), ("f64.npy", f64_npy), ("a.las", las)];
     for (name, write) in kinds {
         let path = folder.path().join(name);
         let mut out = BufWriter::new(File::create(&path).expect("the temporary folder can be written"));

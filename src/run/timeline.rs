@@ -200,8 +200,9 @@ mod tests {
         let timeline = Timeline::of(&record(spans));
         let [other, first] = &timeline.multiprocessors[..] else { panic!("{:?}", timeline.multiprocessors) };
         assert_eq!((other.sm, first.sm), (0, 1));
-        let queries: Vec<Vec<_>> = first.tracks.iter().map(|track| track.iter().map(|warp| warp.queries.clone()).collect()).collect();
-        assert_eq!(queries, [vec![0..2], vec![2..3, 3..4]]);
+        let queries: Vec<Vec<_>> =
+            first.tracks.iter().map(|track| track.iter().map(|warp| (warp.queries.start, warp.queries.end)).collect()).collect();
+        assert_eq!(queries, [vec![(0, 2)], vec![(2, 3), (3, 4)]]);
         let began = timeline.phases.iter().find(|track| track.phase == Phase::Profiled).expect("it was profiled").spans[0].start_us;
         let warp = &first.tracks[0][0];
         assert!((warp.start_us - began).abs() < 1e-6 && (warp.stop_us - began - 0.3).abs() < 1e-6, "the later of its queries ends it");

@@ -41,7 +41,8 @@ pub fn mark_ui(ui: &Ui, context: &mut PaneContext<'_>, camera: &PlaneCamera, sce
     if !held && !session.live.known && session.answered.is_some() {
         let text = format!("{anywhere}: take hold of its ring.");
         let font = egui::FontId::proportional(12.0);
-        ui.painter().text(camera.rect.left_top() + vec2(8.0, 6.0), egui::Align2::LEFT_TOP, text, font, context.palette.text_weak);
+        let galley = ui.painter().layout(text, font, context.palette.text_weak, (camera.rect.width() - 16.0).max(40.0));
+        ui.painter().galley(camera.rect.left_top() + vec2(8.0, 6.0), galley, context.palette.text_weak);
     }
 
     let cloud = session.cloud.clone()?;

@@ -274,7 +274,8 @@ fn arrays_that_would_lead_astray_are_refused() {
         read_bytes(&bytes(&[changed], true), Points::Restore).map(drop).map_err(|why| why.to_string())
     };
     refused(&|_| ()).unwrap();
-    let cases: [(&dyn Fn(&mut RunRecord), &str); 7] = [
+    type Damage<'a> = &'a dyn Fn(&mut RunRecord);
+    let cases: [(Damage<'_>, &str); 7] = [
         (&|record| record.query_rows[3] = 20, "query row 20: the cloud has 20 rows"),
         (&|record| record.neighbors.indices[5] = 20, "neighbour 20: the cloud has 20 rows"),
         (&|record| record.neighbors.squared_distances[5] = f32::NAN, "a squared distance is NaN"),

@@ -116,7 +116,9 @@ fn choose_ui(ui: &mut Ui, run: &KeptRun, runs: &RunList, palette: &Palette, acti
 
 fn name_ui(ui: &mut Ui, run: &KeptRun, beside: [Option<RunId>; 2], palette: &Palette, actions: &mut Actions) {
     let part = run.run.record().is_none();
-    let text = RichText::new(&run.name).color(if part { palette.text_weak } else { palette.text });
+    // A chosen row has a ground of its own, and text to be read on it.
+    let usual = if part { palette.text_weak } else { palette.text };
+    let text = RichText::new(&run.name).color(ui.visuals().override_text_color.unwrap_or(usual));
     let response = ui.add(Button::new(text).frame(false).truncate());
     let hint = if part {
         "Its points are not here: timings and counters can be compared. F2 renames, Delete deletes."

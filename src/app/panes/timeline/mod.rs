@@ -110,7 +110,7 @@ fn ruler_ui(ui: &Ui, pane: Rect, axis: &TimeAxis, palette: &Palette) {
     let (unit, us) = [("s", 1e6), ("ms", 1e3), ("µs", 1.0), ("ns", 1e-3)].into_iter().find(|(_, us)| to - from >= 2.0 * us).unwrap_or(("ns", 1e-3));
     let (values, decimals) = ticks(from / us, to / us, (axis.range().span() / 80.0) as usize);
     let font = FontId::proportional(11.0);
-    painter.text(pane.left_top() + vec2(4.0, 4.0), Align2::LEFT_TOP, format!("since the run began, {unit}"), font.clone(), palette.text_weak);
+    painter.text(pane.left_top() + vec2(4.0, 4.0), Align2::LEFT_TOP, format!("{unit} after the begin"), font.clone(), palette.text_weak);
     for value in values.into_iter().filter(|value| *value >= 0.0) {
         let x = axis.x(value * us);
         painter.vline(x, pane.y_range(), Stroke::new(1.0, palette.grid));

@@ -298,7 +298,7 @@ fn what_is_exported_is_what_is_shown() {
     let path = folder.path().join("neighbours.csv");
     for path in [&missing, &path] {
         press(&mut window, "Export Neighbours");
-        press(&mut window, "Data as CSV…");
+        press(&mut window, "Data as CSV, TSV, Parquet or npz…");
         fill(&mut window, "File", path.to_str().expect("a plain path"));
         press(&mut window, "Save");
         let before = window.state().session().log.entries().len();
@@ -313,7 +313,7 @@ fn what_is_exported_is_what_is_shown() {
     // What is there is written over only when that is asked twice.
     std::fs::write(&path, "mine").expect("a file");
     press(&mut window, "Export Neighbours");
-    press(&mut window, "Data as CSV…");
+    press(&mut window, "Data as CSV, TSV, Parquet or npz…");
     fill(&mut window, "File", path.to_str().expect("a plain path"));
     press(&mut window, "Save");
     window.get_by_label_contains("This file is there already.");

@@ -67,6 +67,7 @@ impl App {
             Action::SetExport(dialog) => self.session.export = dialog,
             Action::BrowseExport => self.browse_export(),
             Action::SaveExport => self.save_export(),
+            Action::CopyTable(pane) => self.copy_table(pane),
             Action::SetFinder(finder) => self.session.finder = finder,
             Action::ForgetRecent => self.state.recent.clear(),
             Action::ShowHints(shown) => self.state.hints = shown,
@@ -493,6 +494,23 @@ impl App {
     fn selected_data(&self) -> Option<PaneData> {
         let rows = self.session.selection.rows();
         self.session.cloud.clone().filter(|_| !rows.is_empty()).map(|cloud| PaneData::Rows(cloud, Arc::clone(rows)))
+    }
+
+    fn copy_table(&mut self, pane: PaneKind) {
+        /// More rows are no matter for a clipboard, and would hold the window up.
+        const MOST: usize = 200_000;
+        let data = self.data_of(pane);
+        match data.as_ref().and_then(PaneData::table) {
+            None => self.session.log.error("There is nothing to copy yet; run first, or pick a query."),
+            Some(table) if table.rows() > MOST => {
+                let rows = super::format::count(table.rows() as u64);
+                self.session.log.error(format!("cannot copy {rows} rows: the clipboard takes {MOST} here; export them to a file"));
+            }
+            Some(table) => {
+                self.handles.ctx.copy_text(table.tsv());
+                self.session.log.info(format!("copied: {} of {}", super::format::counted(table.rows() as u64, "row", "rows"), pane.title()));
+            }
+        }
     }
 
     fn data_of(&self, pane: PaneKind) -> Option<PaneData> {

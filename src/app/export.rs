@@ -10,6 +10,7 @@ use super::runs::{Compared, Saved};
 use super::session::Answered;
 use super::state::PaneKind;
 use crate::cloud::PointCloud;
+use crate::export::table::{Table, TableFormat};
 use crate::export::{tables, write};
 use crate::run::{RunFile, RunRecord};
 
@@ -33,6 +34,15 @@ pub enum ExportKind {
 }
 
 impl ExportKind {
+    /// Whether it is a table, of columns with types, which are written in several formats.
+    pub fn is_table(self) -> bool {
+        match self {
+            Self::Data(pane) => !matches!(pane, PaneKind::Runs | PaneKind::Log),
+            Self::Selection => true,
+            _ => false,
+        }
+    }
+
     /// Whether it is a picture of what the window shows, and of which pane; of all of it without one.
     pub fn picture(self) -> Option<Option<PaneKind>> {
         match self {
@@ -148,12 +158,33 @@ impl PaneData {
         }
     }
 
-    /// Writes it to a file.
+    /// It as a table, where it is one of columns with types.
+    pub fn table(&self) -> Option<Table<'_>> {
+        match self {
+            Self::Points(cloud) => Some(tables::points(cloud, None)),
+            Self::Rows(cloud, rows) => Some(tables::points(cloud, Some(rows))),
+            Self::Neighbors(answered) => Some(tables::neighbors_of_query(&answered.record, answered.query)),
+            Self::Timings(record) => Some(tables::timings(record)),
+            Self::Timeline(record) => Some(tables::timeline(record)),
+            Self::Merges(record) => Some(tables::merges(record)),
+            Self::Convergence(record) => Some(tables::convergence(record)),
+            Self::Trace(_) | Self::Comparison(_) | Self::Runs(_) | Self::Log(_) => None,
+        }
+    }
+
+    /// Writes it to a file: tables as TSV, Parquet or `.npz` where the name ends so, else as CSV.
     ///
     /// # Errors
     /// `cannot write: why: path`.
     pub fn save(&self, path: &Path) -> Result<PathBuf, String> {
-        write(path, |to| self.write(to)).map_err(|error| error.to_string())?;
+        let saved = match (self.table(), TableFormat::of(path)) {
+            (Some(table), Ok(TableFormat::Tsv | TableFormat::Parquet | TableFormat::Npz)) => table.write(path),
+            (None, Ok(format)) if format != TableFormat::Csv => {
+                return Err(format!("cannot write: this is written as CSV only; name it .csv: {}", path.display()));
+            }
+            _ => write(path, |to| self.write(to)),
+        };
+        saved.map_err(|error| error.to_string())?;
         Ok(path.to_owned())
     }
 }

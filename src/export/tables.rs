@@ -24,10 +24,12 @@ fn query_cloud(record: &RunRecord) -> &PointCloud {
     record.query_cloud.as_ref().unwrap_or(&record.cloud)
 }
 
-/// `row` and the cloud's axes: its points, by their record numbers, with the coordinates of its file.
-pub fn points(cloud: &PointCloud) -> Table<'_> {
-    let table = Table::new(cloud.len()).with("row", |row| cloud.record(row));
-    cloud.axes().iter().enumerate().fold(table, |table, (at, axis)| table.with(axis.name.as_str(), move |row| cloud.coordinate(row, at)))
+/// `row` and the cloud's axes: its points, or some of them, by their record numbers, with the coordinates of its file.
+pub fn points<'a>(cloud: &'a PointCloud, rows: Option<&'a [u32]>) -> Table<'a> {
+    let of = move |at: usize| rows.map_or(at, |rows| rows[at] as usize);
+    let table = Table::new(rows.map_or(cloud.len(), <[u32]>::len)).with("row", move |at| cloud.record(of(at)));
+    let axes = cloud.axes().iter().enumerate();
+    axes.fold(table, |table, (axis, named)| table.with(named.name.as_str(), move |at| cloud.coordinate(of(at), axis)))
 }
 
 /// `query,rank,index,squared_distance`: all neighbours, queries by their number in the run.
@@ -80,7 +82,7 @@ struct Span {
 
 /// `track,start_us,duration_us,repeat,chunk,sm,warp,query,row`: all that the host timed, and every query's warp where the
 /// run was profiled, in microseconds since the run began. What a line has not is missing.
-pub fn timeline(record: &RunRecord) -> Table<'static> {
+pub fn timeline<'a>(record: &RunRecord) -> Table<'a> {
     let timeline = Timeline::of(record);
     let mut spans = Vec::new();
     for track in &timeline.phases {

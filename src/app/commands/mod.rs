@@ -19,7 +19,7 @@ use super::picking::PickAction;
 use super::projection::ProjectionView;
 use super::runs::RunsAction;
 use super::selection::SelectAction;
-use super::state::{ConvergenceView, PlaneView, SpaceView};
+use super::state::{ConvergenceView, PaneKind, PlaneView, SpaceView};
 use super::timeline::TimelineView;
 use super::tokens::Look;
 
@@ -72,6 +72,8 @@ pub enum Action {
     BrowseExport,
     /// The export is to be written.
     SaveExport,
+    /// A pane's table is to be copied, with tabs.
+    CopyTable(PaneKind),
     /// The finder's fields changed; `None` closes it.
     SetFinder(Option<Finder>),
     /// Forget the files that were opened.
@@ -189,7 +191,6 @@ mod tests {
     use std::collections::HashMap;
 
     use super::*;
-    use crate::app::state::PaneKind;
 
     #[test]
     fn no_two_commands_share_a_shortcut_in_a_mode() {

@@ -10,6 +10,19 @@ use crate::app::export::{ExportDialog, is_svg};
 use crate::app::session::Session;
 use crate::app::tokens::Palette;
 use crate::app::widgets::field_ui;
+use crate::export::table::TableFormat;
+
+/// The formats of a table: what the name ends in.
+fn format_ui(ui: &mut Ui, path: &mut String) {
+    ui.horizontal(|ui| {
+        for (format, name) in TableFormat::ALL.into_iter().zip(["CSV", "TSV", "Parquet", "npz"]) {
+            let chosen = TableFormat::of(Path::new(path.trim())).is_ok_and(|named| named == format);
+            if ui.selectable_label(chosen, name).clicked() && !chosen {
+                *path = Path::new(path.trim()).with_extension(format.extension()).display().to_string();
+            }
+        }
+    });
+}
 
 /// Pixels or shapes, and how many pixels.
 fn medium_ui(ui: &mut Ui, path: &mut String, times: &mut u8) {
@@ -43,6 +56,9 @@ pub fn export_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut Ac
         ui.add_space(6.0);
         let label = ui.label(RichText::new("File").color(palette.text_weak));
         let field = ui.add(TextEdit::singleline(&mut path).desired_width(f32::INFINITY)).labelled_by(label.id);
+        if dialog.kind.is_table() {
+            format_ui(ui, &mut path);
+        }
         if dialog.kind.picture().is_some() {
             medium_ui(ui, &mut path, &mut times);
         }

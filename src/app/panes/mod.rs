@@ -73,8 +73,13 @@ impl egui_tiles::Behavior<PaneKind> for Panes<'_> {
         let Some(Tile::Pane(pane)) = tabs.active.and_then(|active| tiles.get(active)) else { return };
         let actions = &mut self.context.actions;
         let response = ui.menu_button("Export", |ui| {
-            if ui.button("Data as CSV…").clicked() {
+            let table = ExportKind::Data(*pane).is_table();
+            if ui.button(if table { "Data as CSV, TSV, Parquet or npz…" } else { "Data as CSV…" }).clicked() {
                 actions.send(Action::StartExport(ExportKind::Data(*pane)));
+                ui.close();
+            }
+            if table && ui.button("Copy the table").on_hover_text("With tabs, as spreadsheets paste it.").clicked() {
+                actions.send(Action::CopyTable(*pane));
                 ui.close();
             }
             if *pane == PaneKind::Timeline && ui.button("Trace for Perfetto…").clicked() {

@@ -1,0 +1,178 @@
+//! What is around the panes: the finder, files opened lately, a projector's scale, and what leaves the window.
+
+#![cfg(feature = "gui")]
+
+#[path = "common/window.rs"]
+mod driven;
+
+use std::path::Path;
+
+use driven::{Window, fill, press, small, until, until_answered, window};
+use egui::accesskit::Role;
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable as _;
+use warpscope::app::state::{PaneKind, State, single_layout};
+use warpscope::app::tokens::{Look, Palette};
+use warpscope::app::{App, check_adapter};
+use warpscope::cloud::ColumnChoice;
+use warpscope::cloud::formats::read;
+use warpscope::progress::Silent;
+
+fn key(window: &mut Window, modifiers: egui::Modifiers, key: egui::Key) {
+    window.key_press_modifiers(modifiers, key);
+    window.run_steps(3);
+}
+
+fn answered(change: impl FnOnce(&mut State) + 'static) -> Window {
+    let mut window = window(|state| {
+        small(state);
+        change(state);
+    });
+    press(&mut window, "Run");
+    until_answered(&mut window);
+    window
+}
+
+#[track_caller]
+fn until_written(window: &mut Window, path: &Path) {
+    let said = format!("written: {}", path.display());
+    until(window, "the file", move |app| app.session().log.last().is_some_and(|entry| entry.text == said));
+}
+
+#[test]
+fn the_finder_finds_a_command_by_its_words_and_does_it() {
+    let mut window = answered(|_| ());
+    key(&mut window, egui::Modifiers::COMMAND, egui::Key::P);
+    window.get_by_role_and_label(Role::TextInput, "Find a command").type_text("hide probl");
+    window.run_steps(3);
+    window.get_by_label_contains("Show or hide the problem");
+    key(&mut window, egui::Modifiers::NONE, egui::Key::Enter);
+    assert!(!window.state().state().show_problem && window.state().session().finder.is_none());
+
+    // Down goes to the second that fits; Escape leaves without doing anything.
+    key(&mut window, egui::Modifiers::COMMAND, egui::Key::P);
+    window.get_by_role_and_label(Role::TextInput, "Find a command").type_text("show");
+    window.run_steps(2);
+    key(&mut window, egui::Modifiers::NONE, egui::Key::ArrowDown);
+    assert_eq!(window.state().session().finder.as_ref().map(|finder| finder.at), Some(1));
+    key(&mut window, egui::Modifiers::NONE, egui::Key::Escape);
+    assert!(window.state().session().finder.is_none());
+    key(&mut window, egui::Modifiers::COMMAND, egui::Key::P);
+    window.get_by_role_and_label(Role::TextInput, "Find a command").type_text("no such thing");
+    window.run_steps(2);
+    window.get_by_label("Nothing is called that.");
+}
+
+#[test]
+fn files_that_were_opened_are_remembered_and_opened_again() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name);
+    for name in ["one.csv", "two.csv"] {
+        std::fs::write(path(name), "x,y\n1,2\n3,4\n5,6\n").expect("a file");
+    }
+    let mut window = window(small);
+    for name in ["one.csv", "two.csv", "one.csv"] {
+        window.state_mut().send(warpscope::app::commands::Action::OpenPath(path(name)));
+        let wanted = path(name);
+        until(&mut window, "the file", move |app| {
+            app.session().cloud.as_ref().is_some_and(|cloud| cloud.source().to_string() == wanted.display().to_string())
+        });
+    }
+    assert_eq!(window.state().state().recent, [path("one.csv"), path("two.csv")], "the latest first, each once");
+    key(&mut window, egui::Modifiers::COMMAND, egui::Key::P);
+    window.get_by_role_and_label(Role::TextInput, "Find a command").type_text("two.csv");
+    window.run_steps(2);
+    key(&mut window, egui::Modifiers::NONE, egui::Key::Enter);
+    let wanted = path("two.csv");
+    until(&mut window, "the file", move |app| {
+        app.session().cloud.as_ref().is_some_and(|cloud| cloud.source().to_string() == wanted.display().to_string())
+    });
+}
+
+#[test]
+fn a_projectors_scale_goes_back_to_what_was_before() {
+    let mut window = answered(|state| state.scale = 1.25);
+    let before = window.state().state().clone();
+    key(&mut window, egui::Modifiers::NONE, egui::Key::F5);
+    let state = window.state().state();
+    assert!(state.scale > 1.5 && state.plane.point_size > before.plane.point_size && !state.show_problem && !state.show_selection);
+    key(&mut window, egui::Modifiers::NONE, egui::Key::F5);
+    let state = window.state().state();
+    assert_eq!((state.scale, state.plane.point_size, state.show_problem), (1.25, before.plane.point_size, true));
+}
+
+#[test]
+fn hints_are_shown_until_they_are_read() {
+    let mut window = answered(|_| ());
+    window.get_by_label("Click a point");
+    press(&mut window, "Got it");
+    assert!(window.query_by_label("Click a point").is_none() && !window.state().state().hints);
+}
+
+#[test]
+fn a_table_is_written_in_each_format_and_copied() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut window = answered(|state| state.tree = single_layout(PaneKind::Merges));
+    let counters = window.state().session().record.as_ref().expect("a run").counters.clone();
+    for ending in ["csv", "tsv", "parquet", "npz"] {
+        let path = folder.path().join("merges").with_extension(ending);
+        press(&mut window, "Export Merges");
+        press(&mut window, "Data as CSV, TSV, Parquet or npz…");
+        fill(&mut window, "File", path.to_str().expect("a plain path"));
+        press(&mut window, "Save");
+        until_written(&mut window, &path);
+        // An archive has an array for each column.
+        let (path, column) = if ending == "npz" {
+            (format!("{}:candidates", path.display()), ColumnChoice::Default)
+        } else {
+            (path.display().to_string(), "candidates".parse().expect("a name"))
+        };
+        let table = read(Path::new(&path), &column, &Silent).unwrap_or_else(|error| panic!("{error}"));
+        let values: Vec<u32> = table.values.iter().map(|value| value as u32).collect();
+        assert_eq!(values, counters.iter().map(|counters| counters.candidates).collect::<Vec<_>>(), "{ending}");
+    }
+    press(&mut window, "Export Merges");
+    press(&mut window, "Copy the table");
+    let copied = window.output().platform_output.commands.iter().any(|command| {
+        matches!(command, egui::OutputCommand::CopyText(text) if text.starts_with("query\trow\tmerges") && text.lines().count() == counters.len() + 1)
+    });
+    let said = window.state().session().log.last().is_some_and(|entry| entry.text == "copied: 40 rows of Merges");
+    assert!(copied || said, "{:?}", window.state().session().log.last());
+}
+
+#[test]
+fn a_pane_is_drawn_in_more_pixels_and_as_shapes() {
+    if let Err(error) = check_adapter() {
+        panic!("{error:#}");
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut window: Window = Harness::builder().with_size([900.0, 600.0]).wgpu().build_eframe(|cc| {
+        let mut state = State { look: Look::Light, hints: false, tree: single_layout(PaneKind::Plane), ..State::default() };
+        small(&mut state);
+        App::with_state(cc, state).expect("a thread for the worker")
+    });
+    press(&mut window, "Run");
+    until_answered(&mut window);
+    let mut export = |name: &str, times: Option<&str>| {
+        let path = folder.path().join(name);
+        press(&mut window, "Export Plane");
+        press(&mut window, "Picture as PNG or SVG…");
+        fill(&mut window, "File", path.to_str().expect("a plain path"));
+        if let Some(times) = times {
+            press(&mut window, times);
+        }
+        press(&mut window, "Save");
+        until_written(&mut window, &path);
+        path
+    };
+    let size = |path: &Path| image::image_dimensions(path).expect("a PNG");
+    let (once, twice) = (size(&export("once.png", None)), size(&export("twice.png", Some("2×"))));
+    assert!(twice.0.abs_diff(once.0 * 2) <= 2 && twice.1.abs_diff(once.1 * 2) <= 2, "{once:?}, {twice:?}");
+
+    let text = std::fs::read_to_string(export("plane.svg", None)).expect("an SVG");
+    let tree = resvg::usvg::Tree::from_str(&text, &resvg::usvg::Options::default()).expect("it is well made");
+    assert!((tree.size().width() - once.0 as f32).abs() < 2.0);
+    let [r, g, b, _] = Palette::LIGHT.query.to_array();
+    assert!(text.contains(&format!("#{r:02x}{g:02x}{b:02x}")), "the query is a shape of its colour");
+    assert!(text.contains(">Lines</text>") && text.contains("data:image/png;base64,"), "text stays text; points are a picture");
+}

@@ -188,6 +188,10 @@ impl App {
         if self.handles.running.is_some() {
             self.handles.worker.cancel();
         }
+        if !matches!(then, Then::RunQueries(_)) {
+            // What is opened last is what is meant.
+            self.handles.opening = None;
+        }
         let wake = self.handles.ctx.clone();
         let job = LoadJob { source, drop_nonfinite: self.state.draft.drop_nonfinite, data };
         match Loading::start(job, move || wake.request_repaint()) {

@@ -216,6 +216,11 @@ impl App {
         self.handles.gpu.as_ref().is_none_or(|gpu| gpu.pace().is_complete())
     }
 
+    /// Whether the colours of points are still worked out.
+    fn is_coloring(&self) -> bool {
+        matches!(self.session.colored, session::Colored::Working)
+    }
+
     /// Asks for something, as a pane would.
     pub fn send(&mut self, action: impl Into<commands::Action>) {
         self.actions.send(action);
@@ -282,7 +287,9 @@ impl eframe::App for App {
         let cancels = busy || (lesson.open && lesson.presenting != lesson::Presenting::No);
         // The question about a file's clouds is answered with arrows, Enter and Escape.
         if self.session.parts.is_none() {
-            commands::shortcuts(ui.ctx(), mode, cancels && self.session.export.is_none(), &mut self.actions);
+            // Escape closes what lies over everything first.
+            let cancels = cancels && self.session.export.is_none() && self.session.finder.is_none();
+            commands::shortcuts(ui.ctx(), mode, cancels, &mut self.actions);
         }
         if let Some(path) = ui.input(|input| input.raw.dropped_files.first().map(|file| file.path().to_owned())) {
             self.actions.send(commands::Action::OpenPath(path));

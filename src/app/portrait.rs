@@ -4,6 +4,7 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use eframe::egui_wgpu::{RenderState, Renderer, RendererOptions};
 use egui::mutex::RwLock;
@@ -98,11 +99,13 @@ impl Portrait {
             app
         });
         harness.run_steps(FRAMES);
+        // Points of large clouds, and the colours that are worked out on a thread.
         for _ in 0..PATIENCE {
-            if harness.state().is_drawn() {
+            if harness.state().is_drawn() && !harness.state().is_coloring() {
                 break;
             }
             harness.run_steps(1);
+            std::thread::sleep(Duration::from_millis(2));
         }
         harness
     }

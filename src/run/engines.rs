@@ -83,7 +83,7 @@ impl Engines {
         self.resident.release_made();
     }
 
-    /// Runs a spec on the engine that it chooses, as [`execute`] does. [`EngineChoice::Auto`] takes `cuda` where it can
+    /// Runs a spec on the engine that it chooses, as [`super::execute`] does. [`EngineChoice::Auto`] takes `cuda` where it can
     /// run, else `lockstep`, and the record's `fallback` says why.
     ///
     /// # Errors

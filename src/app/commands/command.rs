@@ -174,7 +174,7 @@ impl Command {
                 Both,
                 Some((COMMAND, Key::O)),
                 "Open…",
-                "Choose a file of points: text, JSON, word vectors, .npy, .npz, .fvecs, .fbin, IDX, PLY, PCD, LAS, LAZ or E57; or a recording.",
+                "Choose a file of points: text, JSON, word vectors, .npy, .npz, .fvecs, .fbin, IDX, HDF5, Parquet, Arrow, PLY, PCD, LAS, LAZ or E57; or a recording.",
             ),
             Self::SaveWindow => {
                 entry(Both, Some((COMMAND_SHIFT, Key::S)), "Save picture of the window…", "Write the whole window to a PNG or an SVG file.")

@@ -157,7 +157,8 @@ impl Actions {
 /// Sends the commands of a mode whose keys were pressed. Once per frame, outside all menus. `cancels` says whether there is
 /// something that Escape ends; else it closes menus and dialogs.
 pub fn shortcuts(ctx: &egui::Context, mode: Mode, cancels: bool, actions: &mut Actions) {
-    let typing = ctx.egui_wants_keyboard_input();
+    // In the explorer a mark or a row that has the focus leaves letters to the commands; the lesson's questions take them.
+    let typing = if mode == Mode::Lesson { ctx.egui_wants_keyboard_input() } else { ctx.text_edit_focused() };
     // To egui, keys without Shift are pressed with Shift too: those that ask for it are asked first.
     let shifted = Command::ALL.iter().copied().filter(|command| command.shortcut().is_some_and(|shortcut| shortcut.modifiers.shift));
     let others = Command::ALL.iter().copied().filter(|command| command.shortcut().is_some_and(|shortcut| !shortcut.modifiers.shift));

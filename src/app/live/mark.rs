@@ -127,8 +127,10 @@ fn coordinates(cloud: &PointCloud, camera: &PlaneCamera, axes: [usize; 2], at: [
 /// The row that is drawn nearest to a local place, of those that are wanted.
 fn nearest_row(drawn: &PointCloud, axes: [usize; 2], at: [f64; 2], wanted: impl Fn([f64; 2]) -> bool) -> Option<u32> {
     let mut best: Option<(f64, u32)> = None;
+    // An axis that what is drawn has not got is 0, as it is drawn.
     for (row, point) in (0u32..).zip(drawn.points().chunks_exact(drawn.dims())) {
-        let away = [f64::from(point[axes[0]]) - at[0], f64::from(point[axes[1]]) - at[1]];
+        let [x, y] = axes.map(|axis| point.get(axis).copied().map_or(0.0, f64::from));
+        let away = [x - at[0], y - at[1]];
         let far = away[0] * away[0] + away[1] * away[1];
         if best.is_none_or(|(least, _)| far < least) && wanted(away) {
             best = Some((far, row));

@@ -134,6 +134,8 @@ impl App {
         if before == after {
             return;
         }
+        // The views follow the projection: no step of somebody's.
+        self.history.skip();
         let (plane, space) = (&mut self.state.plane, &mut self.state.space);
         let axes = &mut self.handles.projecting.axes;
         match (before, after) {

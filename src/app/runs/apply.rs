@@ -171,6 +171,8 @@ impl App {
     /// Reads a recording, or the run of it that the path names.
     pub(in crate::app) fn open_recording(&mut self, path: &Path) {
         let Some((file, run)) = recording::split_run(path) else { return };
+        // What is opened last is what is meant.
+        self.handles.loading = None;
         let (wake, from) = (self.handles.ctx.clone(), file.clone());
         match Task::start("open", move || wake.request_repaint(), move |progress| recording::read(&from, Points::Restore, progress)) {
             Ok(task) => self.handles.opening = Some(Opening { path: file, run, task }),

@@ -122,7 +122,8 @@ pub fn split_run(path: &Path) -> Option<(PathBuf, Option<String>)> {
     }
     let text = path.to_str()?;
     let mark = format!(".{EXTENSION}#");
-    let at = text.to_lowercase().find(&mark)?;
+    // Byte for byte as long as the path, whatever letters are in it.
+    let at = text.to_ascii_lowercase().find(&mark)?;
     let end = at + mark.len();
     Some((PathBuf::from(&text[..end - 1]), Some(text[end..].to_owned())))
 }

@@ -283,6 +283,8 @@ impl<'i, 'p> Builder<'i, 'p> {
                 if kind == Kind::Array && length > 0 && self.first_texts.len() == length && self.columns.len() == length && !self.header {
                     for (column, name) in self.columns.iter_mut().zip(self.first_texts.drain(..)) {
                         column.info = SheetColumn::numeric(name);
+                        // What was taken for the first point's text was the name.
+                        (column.texts, column.texted) = (None, 0);
                     }
                     self.header = true;
                     return Ok(());

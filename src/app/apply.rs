@@ -12,6 +12,7 @@ use super::finder::Finder;
 use super::handles::{Message, Running, Then};
 use super::lesson::{LessonFile, RangeDraft};
 use super::loader::{LoadJob, Loading};
+use super::panes::PANE_MARGIN;
 use super::picking::Tool;
 use super::portrait::{Medium, Portrait};
 use super::selection::{Choice, How, SelectAction};
@@ -340,7 +341,8 @@ impl App {
         let (Some(derived), Some(&pane)) = (&self.session.derived, self.pane_rects.get(&PaneKind::Timeline)) else { return };
         let view = &mut self.session.timeline;
         let [from, to] = view.shown(&derived.timeline);
-        let axis = TimeAxis::new(pane, [from, to]);
+        // Within the frame around every pane.
+        let axis = TimeAxis::new(pane.shrink(PANE_MARGIN.into()), [from, to]);
         let pointer = self.handles.ctx.pointer_latest_pos().filter(|pointer| pane.contains(*pointer) && axis.range().contains(pointer.x));
         view.zoom(&derived.timeline, pointer.map_or(f64::midpoint(from, to), |pointer| axis.at(pointer.x)), factor);
     }

@@ -143,18 +143,18 @@ impl PaneData {
     /// # Errors
     /// The writer's.
     pub fn write(&self, to: &mut impl Write) -> io::Result<()> {
+        if let Some(table) = self.table() {
+            return table.csv(to);
+        }
         match self {
-            Self::Points(cloud) => points(cloud, 0..cloud.len(), to),
-            Self::Rows(cloud, rows) => points(cloud, rows.iter().map(|&row| row as usize), to),
-            Self::Neighbors(answered) => tables::neighbors_of_query(&answered.record, answered.query).csv(to),
-            Self::Timings(record) => tables::timings(record).csv(to),
-            Self::Timeline(record) => tables::timeline(record).csv(to),
             Self::Trace(record) => crate::export::trace(record, to),
-            Self::Merges(record) => tables::merges(record).csv(to),
-            Self::Convergence(record) => tables::convergence(record).csv(to),
             Self::Comparison(compared) => crate::export::comparison(&compared.comparison, to),
             Self::Runs(runs) => crate::export::runs(runs.iter().map(|(name, pinned, run)| (name.as_str(), *pinned, run)), to),
             Self::Log(entries) => log(entries, to),
+            // Written above, as tables.
+            Self::Points(_) | Self::Rows(..) | Self::Neighbors(_) | Self::Timings(_) | Self::Timeline(_) | Self::Merges(_) | Self::Convergence(_) => {
+                Ok(())
+            }
         }
     }
 
@@ -187,20 +187,6 @@ impl PaneData {
         saved.map_err(|error| error.to_string())?;
         Ok(path.to_owned())
     }
-}
-
-/// Row numbers and coordinates, as the file has them.
-fn points(cloud: &PointCloud, rows: impl Iterator<Item = usize>, to: &mut impl Write) -> io::Result<()> {
-    let mut table = csv::Writer::from_writer(to);
-    table.write_record(["row"].into_iter().chain(cloud.axes().iter().map(|axis| axis.name.as_str())))?;
-    for row in rows {
-        table.write_field(cloud.record(row).to_string())?;
-        for axis in 0..cloud.dims() {
-            table.write_field(cloud.coordinate(row, axis).to_string())?;
-        }
-        table.write_record(None::<&[u8]>)?;
-    }
-    table.flush()
 }
 
 fn log(entries: &[Entry], to: &mut impl Write) -> io::Result<()> {

@@ -107,6 +107,14 @@ impl App {
         self.run_begins();
     }
 
+    /// A cloud that somebody opened is shown, and its file remembered.
+    fn show_loaded_cloud(&mut self, cloud: Arc<PointCloud>) {
+        if let Source::File { path, .. } = cloud.source() {
+            self.state.remember(path);
+        }
+        self.show_cloud(cloud);
+    }
+
     fn poll_loading(&mut self) {
         let Some((loading, _)) = &self.handles.loading else { return };
         let Some(result) = loading.task.try_finish() else { return };
@@ -123,9 +131,9 @@ impl App {
                     self.submit(spec, data, Some(queries));
                 }
             }
-            (Ok(Ok(cloud)), Then::Show) => self.show_cloud(cloud),
+            (Ok(Ok(cloud)), Then::Show) => self.show_loaded_cloud(cloud),
             (Ok(Ok(cloud)), Then::Run(spec)) => {
-                self.show_cloud(Arc::clone(&cloud));
+                self.show_loaded_cloud(Arc::clone(&cloud));
                 self.run_on(&cloud, spec);
             }
         }
@@ -146,9 +154,6 @@ impl App {
             columns.join(", "),
             cloud.source()
         ));
-        if let Source::File { path, .. } = cloud.source() {
-            self.state.remember(path);
-        }
         self.state.plane.window = None;
         self.state.plane.axes = fitting(&cloud);
         let view = super::state::SpaceView::default();
@@ -206,7 +211,12 @@ impl App {
                 }
             }
             Message::Compared(compared) => self.take_comparison(compared),
-            Message::Columns(columns) => self.session.columns = Some(columns),
+            // Of a file that was shown before, they say nothing.
+            Message::Columns(columns) => {
+                if self.session.cloud.as_ref().is_some_and(|cloud| columns.is_of(cloud.source())) {
+                    self.session.columns = Some(columns);
+                }
+            }
             Message::DataPath(Some(path)) => self.open(&path),
             Message::DataPath(None) => {
                 // Also what a desktop without a file dialog answers, at once: the typed path always works.

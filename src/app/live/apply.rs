@@ -28,6 +28,7 @@ impl App {
             LiveAction::Snap(row) if held => {
                 if self.session.picked != Some(Picked::Row(row)) {
                     (self.session.picked, self.session.rank) = (Some(Picked::Row(row)), None);
+                    self.session.live.chosen = true;
                     self.ask();
                 }
             }

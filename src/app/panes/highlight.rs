@@ -10,7 +10,7 @@ use crate::cloud::PointCloud;
 /// Marks that are drawn one by one.
 const MOST: usize = 4_000;
 
-/// Marks selected points; `screen` gives a row's position. Returns what to say where not all are marked.
+/// Marks selected queries of a file of their own; `screen` gives a row's position. Returns what to say where not all are marked.
 pub fn selection_ui(
     ui: &Ui,
     rect: Rect,
@@ -26,16 +26,15 @@ pub fn selection_ui(
             painter.circle(place, radius, context.palette.selected, Stroke::new(0.75, context.palette.canvas));
         }
     };
-    let rows = session.selection.rows();
-    if let Some(cloud) = &session.cloud {
-        spread(rows.len(), MOST).filter_map(|at| screen(cloud, rows[at] as usize)).for_each(mark);
-    }
+    // Rows of the cloud are the drawer's, all of them; here are queries that are no rows.
+    let mut marked = 0;
     if let Some((record, cloud)) = session.record.as_ref().and_then(|record| Some((record, record.query_cloud.as_ref()?))) {
         let queries = session.selection.queries();
+        marked = queries.len();
         let asked = |at: usize| record.query_rows.get(queries[at] as usize).copied();
         spread(queries.len(), MOST).filter_map(asked).filter_map(|row| screen(cloud, row as usize)).for_each(mark);
     }
-    (rows.len() > MOST).then(|| format!("marking {} of {} selected points", format::count(MOST as u64), format::count(rows.len() as u64)))
+    (marked > MOST).then(|| format!("marking {} of {} selected queries", format::count(MOST as u64), format::count(marked as u64)))
 }
 
 /// A ring around what the pointer rests on, here or in another pane.

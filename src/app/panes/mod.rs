@@ -25,6 +25,9 @@ use super::session::Session;
 use super::state::{PaneKind, State};
 use super::tokens::Palette;
 
+/// Room around what is in a pane, in points of the screen.
+pub const PANE_MARGIN: i8 = 6;
+
 /// What a pane reads, and where it asks for changes.
 pub struct PaneContext<'a> {
     /// Views and fields.
@@ -51,7 +54,7 @@ impl egui_tiles::Behavior<PaneKind> for Panes<'_> {
     fn pane_ui(&mut self, ui: &mut Ui, _tile: TileId, pane: &mut PaneKind) -> UiResponse {
         self.rects.insert(*pane, ui.max_rect());
         let context = &mut self.context;
-        Frame::NONE.inner_margin(Margin::same(6)).show(ui, |ui| match pane {
+        Frame::NONE.inner_margin(Margin::same(PANE_MARGIN)).show(ui, |ui| match pane {
             PaneKind::Plane => plane::plane_ui(ui, context),
             PaneKind::Space => space::space_ui(ui, context),
             PaneKind::Neighbors => neighbors::neighbors_ui(ui, context),

@@ -199,6 +199,7 @@ impl App {
             Some(Ok(picked)) => recording.runs.iter().position(|recorded| std::ptr::eq(recorded, picked)).unwrap_or(first),
             Some(Err(error)) => return self.session.log.error(error.to_string()),
         };
+        self.state.remember(path);
         let mut ids = Vec::new();
         let count = recording.runs.len();
         for Recorded { name, pinned, run } in recording.runs {

@@ -15,3 +15,12 @@ pub fn recording(runs: &[Recorded], points: bool, path: &Path, progress: &dyn Pr
     write(path, |out| recording::write(runs, points, out, progress))
         .map_err(|error| if progress.cancelled() { ExportError::Cancelled } else { error })
 }
+
+/// The same with what a window showed, which opens with it (see [`recording::write_with`]).
+///
+/// # Errors
+/// As [`recording()`]'s.
+pub fn session(session: &[u8], runs: &[Recorded], points: bool, path: &Path, progress: &dyn Progress) -> Result<(), ExportError> {
+    write(path, |out| recording::write_with(Some(session), runs, points, out, progress))
+        .map_err(|error| if progress.cancelled() { ExportError::Cancelled } else { error })
+}

@@ -5,10 +5,11 @@ use egui::{RichText, ScrollArea, Ui};
 use crate::app::commands::{Action, Actions, Command};
 use crate::app::format;
 use crate::app::live::place_ui;
-use crate::app::session::{Answered, Picked, Session};
+use crate::app::session::{Answered, Session};
 use crate::app::state::State;
 use crate::app::tokens::Palette;
 use crate::app::widgets::{command_ui, fact_ui, heading_ui, keys_text};
+use crate::cloud::Source;
 use crate::knn::Metric;
 use crate::run::RunRecord;
 
@@ -33,8 +34,8 @@ pub fn selection_ui(ui: &mut Ui, _state: &State, session: &Session, palette: &Pa
                 }
             }
             Some((cloud, row)) => {
-                match session.picked {
-                    Some(Picked::Place) => fact_ui(ui, "Place", "no row of the cloud", palette),
+                match cloud.source() {
+                    Source::Place(_) => fact_ui(ui, "Place", "no row of the cloud", palette),
                     _ => fact_ui(ui, "Row", format::count(cloud.record(row)), palette),
                 }
                 if !place_ui(ui, session, cloud, palette, actions) {

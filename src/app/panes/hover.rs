@@ -7,8 +7,8 @@ use crate::app::format;
 use crate::app::session::{Picked, Session};
 use crate::app::state::PaneKind;
 use crate::app::widgets::number;
-use crate::cloud::PointCloud;
 use crate::cloud::formats::Cell;
+use crate::cloud::{PointCloud, Source};
 
 /// Coordinates, and other columns, that are listed.
 const LISTED: usize = 8;
@@ -73,6 +73,7 @@ pub fn hover_ui(
 fn title(session: &Session, what: Picked, cloud: &PointCloud, row: usize) -> String {
     let record = format::count(cloud.record(row));
     match what {
+        _ if matches!(cloud.source(), Source::Place(_)) => "The query, a place".to_owned(),
         Picked::Query(query) => format!("Query {} (row {record} of its file)", format::count(query as u64)),
         Picked::Row(_) if session.picked == Some(what) => format!("Row {record}, the query"),
         Picked::Row(_) => format!("Row {record}"),

@@ -5,18 +5,21 @@
 
 mod check;
 mod manifest;
+mod names;
 mod npy;
 mod read;
 mod restore;
 #[cfg(test)]
 mod tests;
+mod whereabouts;
 mod write;
 
 use std::io;
 use std::path::{Path, PathBuf};
 
+pub use names::free_name;
 pub use read::{Points, read};
-pub use write::write;
+pub use write::{Keep, write};
 
 use super::SomeRun;
 
@@ -30,7 +33,7 @@ pub const SCHEMA_VERSION: u32 = 1;
 /// A run of a recording.
 #[derive(Clone, Debug)]
 pub struct Recorded {
-    /// What people call it.
+    /// What people call it. In a recording no other run is called so: names are made unique as it is written and read.
     pub name: String,
     /// Whether it is kept when the list of runs gets long.
     pub pinned: bool,

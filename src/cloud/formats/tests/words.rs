@@ -74,7 +74,9 @@ fn errors_name_the_place() {
     assert_eq!(late("b 1 2\n"), "line 71, record 70: 2 numbers after the word where there should be 3");
     assert_eq!(late("b 1 two 3\n"), "line 71, record 70: `two` is not a number, and 3 should stand after the word");
     assert_eq!(error("hello\n"), "line 1: there are no numbers after a word");
-    assert_eq!(Sample::new("a.vec", "5 2\na 1 2\nb 3 4\n").info().skipped, ["the first line promises 5 words and there are 2"]);
+    let count = |promised: usize| Sample::new("a.vec", format!("{promised} 2\na 1 2\nb 3 4\n")).error();
+    assert_eq!(count(5), "cut short: the first line promises 5 words and there are 2; if they are all, correct the first line");
+    assert_eq!(count(1), "more than promised: the first line promises 1 words and there are 2; if they are all, correct the first line");
     let sample = Sample::new("a.vec", "3 2\na 1 2\n\nb 3 nan\n");
     let source = crate::cloud::Source::File { path: sample.path.clone(), columns: ColumnChoice::Default };
     let message = crate::cloud::load(&source, false, &Silent).unwrap_err().to_string();

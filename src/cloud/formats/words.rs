@@ -164,9 +164,8 @@ impl<'i, 'p> Vectors<'i, 'p> {
 
     /// What it means that there are more words than the first line says, or less.
     fn miscounted(&self, promised: u64) -> FormatError {
-        let what = if self.rows < promised { "cut short" } else { "more than promised" };
-        let why = format!("the first line promises {promised} words and there are {}; if they are all, correct the first line", self.rows);
-        self.input.malformed(what, why)
+        let way_out = if self.rows < promised { "if the file is not cut short" } else { "if they all belong there" };
+        self.input.malformed("words", format!("{} where the first line promises {promised}; {way_out}, correct that line", self.rows))
     }
 
     /// The word at hand.

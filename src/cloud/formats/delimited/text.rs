@@ -139,8 +139,8 @@ impl<R: BufRead> Text<R> {
 
 /// What it means that there are more rows than the first line says, or less.
 fn miscounted(promised: u64, rows: u64, input: &Input<'_>) -> FormatError {
-    let what = if rows < promised { "cut short" } else { "more than promised" };
-    input.malformed(what, format!("the first line promises {promised} rows and there are {rows}; if they are all, correct the first line"))
+    let way_out = if rows < promised { "if the file is not cut short" } else { "if they all belong there" };
+    input.malformed("rows", format!("{rows} where the first line promises {promised}; {way_out}, correct that line"))
 }
 
 /// Whether a text begins like an Esri grid, which has heights without places.
@@ -205,7 +205,7 @@ fn line_of(start: u64, line_end: u8, input: &Input<'_>) -> Result<u64, FormatErr
         let count = stream.read_until(line_end, &mut text).map_err(|why| input.io(why))?;
         line += 1;
         let content = text.iter().rposition(|byte| !matches!(byte, b'\r' | b'\n')).map_or(0, |last| last + 1);
-        if count == 0 || before + content as u64 > start && !text.starts_with(b"#") {
+        if count == 0 || content > 0 && before + content as u64 > start && !text.starts_with(b"#") {
             return Ok(line);
         }
         before += count as u64;

@@ -206,8 +206,8 @@ fn ascii(mut file: impl BufRead, header: &Header, cells: &[&Cell], input: &Input
 
 /// What it means that there are more points than the header says.
 fn too_many(header: &Header, points: u64, input: &Input<'_>) -> FormatError {
-    let why = format!("the header promises {} points and there are {points}; if they are all, correct POINTS, WIDTH and HEIGHT", header.points);
-    input.malformed("more than promised", why)
+    let why = format!("{points} where the header promises {}; if they all belong there, correct POINTS, WIDTH and HEIGHT", header.points);
+    input.malformed("points", why)
 }
 
 fn binary(mut file: impl Read, header: &Header, cells: &[&Cell], input: &Input<'_>) -> Result<Vec<f64>, FormatError> {

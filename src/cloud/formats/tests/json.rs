@@ -137,7 +137,8 @@ fn geojson_is_its_points_and_their_properties() {
     let values = |text: &str| Sample::new("a.json", text).table("").1;
     assert_eq!(values("{\"type\":\"Point\",\"coordinates\":[1,2,3]}"), [1.0, 2.0, 3.0]);
     assert_eq!(values("{\"type\":\"MultiPoint\",\"coordinates\":[[1,2],[3,4]]}"), [1.0, 2.0, 3.0, 4.0]);
-    assert_values(&values("{\"type\":\"Feature\",\"geometry\":null,\"properties\":null}"), &[NAN, NAN]);
+    let nowhere = "{\"type\":\"FeatureCollection\",\"features\":[{\"type\":\"Feature\",\"geometry\":null,\"properties\":null},{\"type\":\"Feature\",\"geometry\":{\"type\":\"Point\",\"coordinates\":[1,2]}}]}";
+    assert_values(&values(nowhere), &[NAN, NAN, 1.0, 2.0]);
     let error = |text: &str| Sample::new("a.geojson", text).error();
     let area = "{\"type\":\"FeatureCollection\",\"features\":[{\"type\":\"Feature\",\"geometry\":{\"type\":\"Polygon\",\"coordinates\":[[[0,0],[1,0],[0,1],[0,0]]]},\"properties\":{}}]}";
     assert!(error(area).starts_with("feature 0, a Polygon: points are read only"), "{}", error(area));

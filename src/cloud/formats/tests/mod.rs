@@ -118,7 +118,7 @@ fn names_and_contents_must_agree() {
         ),
         ("a.mat", b"MATLAB 5.0", "MATLAB files are not read: write the matrix as .npy"),
         ("a.csv", b"\x89HDF\r\n\x1a\n\0\0", "named .csv: it begins like an HDF5 file; rename it to .hdf5"),
-        ("a.parquet", b"PAR1....", "Parquet"),
+        ("a.parquet", b"PAR1....", "cut short: the description of its columns"),
         ("a.h5", b"\x89HDF\r\n\x1a\n", "cut short"),
         ("a.what", b"\x01\x00\x02", "unknown format: neither its extension nor its first bytes are known"),
         ("a.csv", b"", "the file is empty"),

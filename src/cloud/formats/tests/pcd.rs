@@ -141,7 +141,7 @@ fn errors_name_the_place() {
 fn headers_that_lie_are_found_out() {
     let whole = binary();
     assert_eq!(Sample::new("a.pcd", &whole[..whole.len() - 1]).error(), "cut short: the header promises 3 points of 33 bytes and there are 2");
-    let more = "more than promised: the header promises 3 points and there are 4; if they are all, correct POINTS, WIDTH and HEIGHT";
+    let more = "points: 4 where the header promises 3; if they all belong there, correct POINTS, WIDTH and HEIGHT";
     assert_eq!(Sample::new("a.pcd", [&whole[..], &[7; 33]].concat()).error(), more);
     let text = String::from_utf8(ascii()).unwrap();
     let last = text.trim_end().lines().last().unwrap();

@@ -210,18 +210,18 @@ fn lines_are_counted_as_an_editor_counts_them() {
 #[test]
 fn a_count_is_a_promise() {
     let error = |name: &str, text: &str| Sample::new(name, text).error();
-    let few = "cut short: the first line promises 5 rows and there are 2; if they are all, correct the first line";
+    let few = "rows: 2 where the first line promises 5; if the file is not cut short, correct that line";
     assert_eq!(error("a.pts", "5\n1 2 3\n4 5 6\n"), few);
     assert_eq!(error("a.txt", "5\r\n1 2 3\r\n4 5 6"), few);
-    assert!(error("a.pts", "1\n1 2 3\n4 5 6\n").starts_with("more than promised: the first line promises 1 rows and there are 2"));
-    assert!(error("a.pts", "5\n").starts_with("cut short: the first line promises 5 rows and there are 0"));
+    assert!(error("a.pts", "1\n1 2 3\n4 5 6\n").starts_with("rows: 2 where the first line promises 1; if they all belong there"));
+    assert!(error("a.pts", "5\n").starts_with("rows: 0 where the first line promises 5"));
     assert_eq!(error("a.pts", "0\n"), "nothing to read: the first line says that there are 0 rows");
     // A number alone is a value where the name says nothing.
     assert_eq!(Sample::new("a.csv", "5\n").table("").1, [5.0]);
     // Scans one behind the other, each with its count.
     let both = Sample::new("a.pts", "2\n1 2 3\n4 5 6\n1\n7 8 9\n");
     assert_eq!((both.table("").1.len(), both.info().rows), (9, 3));
-    assert!(error("a.pts", "2\n1 2 3\n4 5 6\n2\n7 8 9\n").starts_with("cut short: the first line promises 4 rows and there are 3"));
+    assert!(error("a.pts", "2\n1 2 3\n4 5 6\n2\n7 8 9\n").starts_with("rows: 3 where the first line promises 4"));
 }
 
 #[test]

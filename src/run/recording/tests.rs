@@ -150,6 +150,10 @@ fn without_points_they_are_read_again_or_missed() {
     assert!(written.len() < bytes(std::slice::from_ref(&whole), true).len());
     assert_same(record(&read_bytes(&written, Points::Restore).unwrap().runs[0]), record(&whole));
 
+    // A place is not in the file either.
+    let at = run(&RunSpec { queries: QuerySpec::At(vec![0.5, 0.25]), ..record(&whole).spec.clone() }, &data, None, EngineKind::Lockstep);
+    assert_same(record(&read_bytes(&bytes(std::slice::from_ref(&at), false), Points::Restore).unwrap().runs[0]), record(&at));
+
     // What the test's own source names cannot be generated.
     let lost = &several()[1];
     let back = read_bytes(&bytes(std::slice::from_ref(lost), false), Points::Restore).unwrap();

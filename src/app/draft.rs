@@ -1,11 +1,12 @@
 //! The problem as it is being typed: text fields that may not make sense yet.
 
 use std::ops::RangeInclusive;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::saved::absolute;
 use crate::cloud::{ColumnChoice, Order, Source, place};
 use crate::knn::{MAX_K, Metric};
 use crate::run::{EngineChoice, QuerySpec, RunSpec, usual};
@@ -287,7 +288,8 @@ fn path(field: Field, text: &str, empty: &str) -> Result<PathBuf, FieldError> {
     if text.is_empty() {
         return Err(FieldError { field, sentence: empty.to_owned() });
     }
-    Ok(PathBuf::from(text))
+    // Saved and opened again, it is the same file wherever the window is started then.
+    Ok(absolute(Path::new(text)))
 }
 
 /// A whole number; commas and underscores may group it, and 1e6 is one million.
@@ -385,7 +387,7 @@ mod tests {
             QuerySpec::Count(12),
             QuerySpec::Rows(vec![0, 5, 10, 11, 12]),
             QuerySpec::At(vec![-0.125, 1e-300]),
-            QuerySpec::File { path: "q.csv".into(), columns: ColumnChoice::Default },
+            QuerySpec::File { path: "/there/q.csv".into(), columns: ColumnChoice::Default },
         ];
         for data in [file("/there/a b.csv"), generated] {
             for queries in &queries {

@@ -22,7 +22,7 @@ pub use atomic::{check, write};
 pub use comparison::{comparison, runs};
 pub use folder::{FOLDER_FILES, MadeFolder, check_folder, folder};
 pub use neighbors::{NeighborFormat, neighbors, neighbors_of};
-pub use recording::recording;
+pub use recording::{recording, session};
 pub use trace::trace;
 
 pub use crate::text;

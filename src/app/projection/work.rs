@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Projected, ProjectionKind, ProjectionView};
 use crate::app::App;
-use crate::app::state::SpaceView;
+use crate::app::state::{PlaneView, SpaceView};
 use crate::app::task::Task;
 use crate::cloud::{CloudError, PointCloud};
 
@@ -24,6 +24,8 @@ pub struct Projecting {
     kept: Vec<Arc<Projected>>,
     /// The axes that were shown before a projection was: of Plane, of Space.
     axes: Option<([usize; 2], [usize; 3])>,
+    /// The views of Plane and Space for the next projection, where they are known already.
+    views: Option<(PlaneView, SpaceView)>,
 }
 
 impl Projecting {
@@ -43,6 +45,11 @@ impl Projecting {
             work.task.cancel();
         }
         self.work.is_some()
+    }
+
+    /// The next projection is shown in these views of Plane and Space.
+    pub fn then_show(&mut self, views: (PlaneView, SpaceView)) {
+        self.views = Some(views);
     }
 
     /// Lets go of what belongs to the cloud that was shown.
@@ -149,5 +156,10 @@ impl App {
         plane.window = None;
         let fresh = SpaceView::default();
         (space.target, space.distance) = (fresh.target, fresh.distance);
+        if after.is_some()
+            && let Some(views) = self.handles.projecting.views.take()
+        {
+            (self.state.plane, self.state.space) = views;
+        }
     }
 }

@@ -45,6 +45,13 @@ pub enum Choice {
     Rows(Vec<u32>),
     /// Queries of the run, in any order; what it does not have is left out.
     Queries(Vec<u32>),
+    /// Both: rows of the cloud, and queries of the run beside those that ask for the rows.
+    These {
+        /// As [`Self::Rows`].
+        rows: Vec<u32>,
+        /// As [`Self::Queries`].
+        queries: Vec<u32>,
+    },
     /// Queries of the run that needed so many merges.
     Merges(RangeInclusive<u32>),
     /// Everything in a region of the screen.
@@ -127,6 +134,7 @@ impl Change {
         let (rows, asked) = match &self.what {
             Choice::Rows(rows) => (rows.len(), rows.len().min(queries)),
             Choice::Queries(queries) => (queries.len(), queries.len()),
+            Choice::These { rows, queries: chosen } => (rows.len(), rows.len().min(queries) + chosen.len()),
             Choice::Merges(_) => (queries, queries),
             // As much as may come of it.
             Choice::Within(_) => (self.cloud.len(), queries),
@@ -166,6 +174,14 @@ impl Change {
             Choice::Queries(mut chosen) => {
                 chosen.retain(|&query| query < queries);
                 record.map(|record| Selection::of_queries(chosen, record, "")).unwrap_or_default()
+            }
+            Choice::These { mut rows, queries: mut chosen } => {
+                rows.retain(|&row| row < n);
+                chosen.retain(|&query| query < queries);
+                chosen.sort_unstable();
+                let of_rows = Selection::of_rows(rows, record, "");
+                let queries = sets::union(of_rows.queries(), &chosen).into();
+                Selection { queries, ..of_rows }
             }
             Choice::Merges(merges) => {
                 let Some(record) = record else { return Selection::default() };
@@ -227,6 +243,8 @@ mod tests {
         assert_eq!((rest.rows().len(), &rest.queries()[..]), (48, &[1, 2][..]));
         assert_eq!(after(&rest, Choice::Rest, How::Replace, &record).rows(), some.rows());
         assert_eq!(after(&none, Choice::Queries(vec![2, 77]), How::Replace, &record).rows()[..], [8]);
+        let these = after(&none, Choice::These { rows: vec![900, 7, 3], queries: vec![77, 2, 0] }, How::Replace, &record);
+        assert_eq!((&these.rows()[..], &these.queries()[..]), (&[3, 7][..], &[0, 2][..]));
         let grown = after(&some, Choice::Neighbors, How::Add, &record);
         assert_eq!(grown.rows()[..], [1, 2, 3, 4, 7], "query 0 is row 3, with the neighbours 3, 1, 2 and 4");
     }

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 
 pub use names::free_name;
 pub use read::{Points, read};
-pub use write::{Keep, write};
+pub use write::{Keep, write, write_with};
 
 use super::SomeRun;
 
@@ -29,6 +29,9 @@ pub const EXTENSION: &str = "warpscope";
 /// The version of `recording.json`. It goes up when a program that knows only the one before would misread the file;
 /// what is only added is left out by programs that do not know it.
 pub const SCHEMA_VERSION: u32 = 1;
+
+/// The member that holds what a window showed; only the window knows what it says.
+pub const SESSION: &str = "session.json";
 
 /// A run of a recording.
 #[derive(Clone, Debug)]
@@ -48,6 +51,8 @@ pub struct Recording {
     pub written_by: String,
     /// Its runs, in the order in which they were written.
     pub runs: Vec<Recorded>,
+    /// What a window wrote beside them into [`SESSION`], as it stands there, or why it cannot be read.
+    pub session: Option<Result<Vec<u8>, String>>,
 }
 
 /// Why a recording is not read. The path is last.

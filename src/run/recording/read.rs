@@ -12,7 +12,7 @@ use zip::result::ZipError;
 use super::manifest::{CloudEntry, FORMAT, Head, Manifest, NAME, RunEntry, of_cloud, of_run};
 use super::names::unique;
 use super::npy::{self, Element};
-use super::{Recorded, Recording, RecordingError, SCHEMA_VERSION, check, restore};
+use super::{Recorded, Recording, RecordingError, SCHEMA_VERSION, SESSION, check, restore};
 use crate::cloud::formats::contained;
 use crate::cloud::{CloudParts, PointCloud};
 use crate::knn::{Convergence, Counters, Neighbors, Profile, WarpSpan};
@@ -31,8 +31,8 @@ pub enum Points {
 /// Bytes that a byte of deflate can hold, and a little more.
 const MOST_UNPACKED: u64 = 1100;
 
-/// The largest `recording.json`.
-const MOST_MANIFEST: u64 = 1 << 28;
+/// The largest `recording.json` or `session.json`.
+const MOST_TEXT: u64 = 1 << 28;
 
 /// What the archive's reader says of a member whose bytes are not those that were written.
 const WRONG_SUM: &str = "Invalid checksum";
@@ -115,6 +115,7 @@ impl<'a> Reader<'a> {
         for (at, entry) in manifest.runs.iter().enumerate() {
             measured.push(self.run(at, entry, &manifest.clouds)?);
         }
+        let session = self.session()?;
         self.check_rest()?;
         let folder = self.path.parent().unwrap_or(Path::new(""));
         let mut restored = restore::Restored::new(&manifest.clouds, clouds, folder, self.progress);
@@ -135,7 +136,7 @@ impl<'a> Reader<'a> {
             }
             runs.push(Recorded { name, pinned: entry.pinned, run });
         }
-        Ok(Recording { written_by: manifest.warpscope_version, runs })
+        Ok(Recording { written_by: manifest.warpscope_version, runs, session })
     }
 
     /// Reads what nobody asked for, such as points that stay where they are: a file that is damaged anywhere is not trusted.
@@ -155,16 +156,7 @@ impl<'a> Reader<'a> {
     fn manifest(&mut self) -> Result<Manifest, RecordingError> {
         let foreign = |why: String| RecordingError::Foreign { why, path: self.path.to_owned() };
         let Some(&at) = self.members.get(NAME) else { return Err(foreign(format!("there is no {NAME} in the archive"))) };
-        self.read.insert(at);
-        let mut text = Vec::new();
-        let read = match self.archive.by_index(at) {
-            Ok(member) => member.take(MOST_MANIFEST + 1).read_to_end(&mut text).map(drop),
-            Err(why) => Err(io::Error::other(why)),
-        };
-        read.map_err(|why| self.member_error(NAME, &why))?;
-        if text.len() as u64 > MOST_MANIFEST {
-            return Err(self.damaged(NAME, "it is larger than any recording's"));
-        }
+        let text = self.text(at).map_err(|why| self.member_error(NAME, &why))?;
         let head: Head = serde_json::from_slice(&text).map_err(|why| self.damaged(NAME, why.to_string()))?;
         if head.format != FORMAT {
             return Err(RecordingError::Foreign { why: format!("{NAME} does not say that it is one"), path: self.path.to_owned() });
@@ -174,6 +166,28 @@ impl<'a> Reader<'a> {
             return Err(RecordingError::Newer { version: head.schema_version, written_by, path: self.path.to_owned() });
         }
         serde_json::from_slice(&text).map_err(|why| self.damaged(NAME, why.to_string()))
+    }
+
+    /// What a window wrote. Runs are worth opening without it, so that only a cancel is an error.
+    fn session(&mut self) -> Result<Option<Result<Vec<u8>, String>>, RecordingError> {
+        let Some(&at) = self.members.get(SESSION) else { return Ok(None) };
+        let text = self.text(at);
+        if self.progress.cancelled() {
+            return Err(RecordingError::Cancelled);
+        }
+        Ok(Some(text.map_err(|why| why.to_string())))
+    }
+
+    /// A member that is text, however long it says that it is.
+    fn text(&mut self, at: usize) -> io::Result<Vec<u8>> {
+        self.read.insert(at);
+        let mut text = Vec::new();
+        let member = self.archive.by_index(at).map_err(io::Error::other)?;
+        member.take(MOST_TEXT + 1).read_to_end(&mut text)?;
+        if text.len() as u64 > MOST_TEXT {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "it is larger than any recording's"));
+        }
+        Ok(text)
     }
 
     fn cloud(&mut self, at: usize, entry: &CloudEntry) -> Result<PointCloud, RecordingError> {

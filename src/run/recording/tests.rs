@@ -125,6 +125,23 @@ fn clouds_are_written_once_and_come_back_shared() {
 }
 
 #[test]
+fn what_a_window_wrote_lies_beside_the_runs() {
+    let mut out = Cursor::new(Vec::new());
+    write_with(Some(b"{\"anything\": 1}"), &several(), Keep::Points, &mut out, &Silent).unwrap();
+    let mut written = out.into_inner();
+    for points in [Points::Leave, Points::Restore] {
+        let back = read_bytes(&written, points).unwrap();
+        assert_eq!((back.runs.len(), back.session), (3, Some(Ok(b"{\"anything\": 1}".to_vec()))));
+    }
+    assert!(read_bytes(&bytes(&several(), true), Points::Leave).unwrap().session.is_none());
+    // Damaged, it costs what it says and not the runs.
+    let name = written.windows(12).position(|window| window == b"session.json").unwrap();
+    written[name + 12 + 3] ^= 0x55;
+    let back = read_bytes(&written, Points::Leave).unwrap();
+    assert!(back.runs.len() == 3 && matches!(back.session, Some(Err(_))), "{:?}", back.session);
+}
+
+#[test]
 fn without_points_they_are_read_again_or_missed() {
     let generated = Source::Generate { spec: "uniform:n=50,d=2".to_owned(), seed: 3 };
     let data = Arc::new(crate::cloud::load(&generated, false, &Silent).unwrap());
@@ -253,7 +270,7 @@ fn a_byte_that_changed_anywhere_is_found_even_where_nobody_looks() {
 fn a_run_is_picked_by_name_or_number() {
     let mut runs = several();
     runs[2].name = "1".to_owned();
-    let recording = Recording { written_by: String::new(), runs };
+    let recording = Recording { written_by: String::new(), runs, session: None };
     let path = Path::new("a.warpscope");
     let number = |asked| recording.pick(asked, path).map(|run| recording.runs.iter().position(|other| std::ptr::eq(run, other)).unwrap());
     assert_eq!(number(Some("1")).unwrap(), 2, "a name goes before a number");

@@ -13,7 +13,7 @@ use super::manifest::{CloudEntry, FORMAT, Manifest, NAME, RunEntry, of_cloud, of
 use super::names::unique;
 use super::npy::{self, CHUNK, Element};
 use super::whereabouts::places;
-use super::{Recorded, SCHEMA_VERSION};
+use super::{Recorded, SCHEMA_VERSION, SESSION};
 use crate::cloud::PointCloud;
 use crate::progress::Progress;
 use crate::run::{CloudFile, Phase, SomeRun};
@@ -39,6 +39,20 @@ pub enum Keep<'a> {
 /// # Errors
 /// The writer's; [`io::ErrorKind::Interrupted`] when somebody asked to stop.
 pub fn write(runs: &[Recorded], keep: Keep<'_>, out: &mut (impl Write + Seek), progress: &dyn Progress) -> io::Result<()> {
+    write_with(None, runs, keep, out, progress)
+}
+
+/// The same with what a window showed, as text for [`Recording::session`](super::Recording::session).
+///
+/// # Errors
+/// As [`write`]'s.
+pub fn write_with(
+    session: Option<&[u8]>,
+    runs: &[Recorded],
+    keep: Keep<'_>,
+    out: &mut (impl Write + Seek),
+    progress: &dyn Progress,
+) -> io::Result<()> {
     let mut clouds = Clouds::default();
     let mut of_runs = Vec::new();
     for recorded in runs {
@@ -80,7 +94,12 @@ pub fn write(runs: &[Recorded], keep: Keep<'_>, out: &mut (impl Write + Seek), p
         let entry = writer.run(at, recorded, cloud, query_cloud)?;
         manifest.runs.push(RunEntry { name, ..entry });
     }
-    writer.zip.start_file(NAME, SimpleFileOptions::default().compression_method(CompressionMethod::Deflated))?;
+    let packed = SimpleFileOptions::default().compression_method(CompressionMethod::Deflated);
+    if let Some(session) = session {
+        writer.zip.start_file(SESSION, packed)?;
+        writer.zip.write_all(session)?;
+    }
+    writer.zip.start_file(NAME, packed)?;
     serde_json::to_writer_pretty(&mut writer.zip, &manifest)?;
     writer.zip.finish()?.flush()
 }

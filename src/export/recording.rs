@@ -12,7 +12,7 @@ use crate::run::recording::{self, Keep, Recorded};
 /// # Errors
 /// [`ExportError::Io`], and [`ExportError::Cancelled`], which leaves nothing behind.
 pub fn recording(runs: &[Recorded], points: bool, path: &Path, progress: &dyn Progress) -> Result<(), ExportError> {
-    recorded(None, runs, points, path, progress)
+    with(None, runs, points, path, progress)
 }
 
 /// The same with what a window showed, which opens with it (see [`recording::write_with`]).
@@ -20,10 +20,10 @@ pub fn recording(runs: &[Recorded], points: bool, path: &Path, progress: &dyn Pr
 /// # Errors
 /// As [`recording()`]'s.
 pub fn session(session: &[u8], runs: &[Recorded], points: bool, path: &Path, progress: &dyn Progress) -> Result<(), ExportError> {
-    recorded(Some(session), runs, points, path, progress)
+    with(Some(session), runs, points, path, progress)
 }
 
-fn recorded(session: Option<&[u8]>, runs: &[Recorded], points: bool, path: &Path, progress: &dyn Progress) -> Result<(), ExportError> {
+fn with(session: Option<&[u8]>, runs: &[Recorded], points: bool, path: &Path, progress: &dyn Progress) -> Result<(), ExportError> {
     let folder = path.parent().unwrap_or(Path::new(""));
     let keep = if points { Keep::Points } else { Keep::Sources { folder } };
     write(path, |out| recording::write_with(session, runs, keep, out, progress))

@@ -156,7 +156,6 @@ impl<'a> Reader<'a> {
     fn manifest(&mut self) -> Result<Manifest, RecordingError> {
         let foreign = |why: String| RecordingError::Foreign { why, path: self.path.to_owned() };
         let Some(&at) = self.members.get(NAME) else { return Err(foreign(format!("there is no {NAME} in the archive"))) };
-        self.read.insert(at);
         let text = self.text(at).map_err(|why| self.member_error(NAME, &why))?;
         let head: Head = serde_json::from_slice(&text).map_err(|why| self.damaged(NAME, why.to_string()))?;
         if head.format != FORMAT {
@@ -172,7 +171,6 @@ impl<'a> Reader<'a> {
     /// What a window wrote. Runs are worth opening without it, so that only a cancel is an error.
     fn session(&mut self) -> Result<Option<Result<Vec<u8>, String>>, RecordingError> {
         let Some(&at) = self.members.get(SESSION) else { return Ok(None) };
-        self.read.insert(at);
         let text = self.text(at);
         if self.progress.cancelled() {
             return Err(RecordingError::Cancelled);
@@ -182,6 +180,7 @@ impl<'a> Reader<'a> {
 
     /// A member that is text, however long it says that it is.
     fn text(&mut self, at: usize) -> io::Result<Vec<u8>> {
+        self.read.insert(at);
         let mut text = Vec::new();
         let member = self.archive.by_index(at).map_err(io::Error::other)?;
         member.take(MOST_TEXT + 1).read_to_end(&mut text)?;

@@ -222,6 +222,35 @@ fn tables_of_engines_without_counters_are_empty() {
     assert_eq!(text(|out| tables::convergence(&record).csv(out)).lines().count(), 1);
 }
 
+/// Viewers keep nanoseconds in whole numbers, cut or rounded, and drop what overlaps then.
+#[test]
+fn a_viewer_of_whole_nanoseconds_keeps_every_span() {
+    let mut record = record();
+    for run in 0..500 {
+        for sample in &mut record.samples {
+            sample.start_ms = f64::from(run) * 7.123_456_7;
+        }
+        let profile = record.profile.as_mut().unwrap();
+        for (at, span) in profile.spans.iter_mut().enumerate() {
+            // One as soon as the other ends.
+            (span.sm, span.start_ns, span.stop_ns) = (0, 4_000 + at as u64 * 777, 4_777 + at as u64 * 777);
+        }
+        let trace = text(|out| super::trace(&record, out));
+        // serde_json takes a number for one beside it now and then.
+        let number = |line: &str, key: &str| -> f64 {
+            let after = line.split(&format!("\"{key}\":")).nth(1).unwrap();
+            after.split([',', '}']).next().unwrap().parse().unwrap()
+        };
+        let warps = trace.lines().filter(|line| line.contains("\"ph\":\"X\"") && line.contains("\"pid\":2"));
+        let times: Vec<[f64; 2]> = warps.map(|line| ["ts", "dur"].map(|key| number(line, key) * 1e3)).collect();
+        for whole in [f64::trunc, f64::round] {
+            let [first, second] = [0, 1].map(|at| times[at].map(whole));
+            assert!((first[1] - 777.0).abs() <= 1.0 && (second[1] - 777.0).abs() <= 1.0, "{times:?}");
+            assert_eq!(first[0] + first[1], second[0], "{times:?}");
+        }
+    }
+}
+
 #[test]
 fn a_trace_is_json_whose_threads_do_not_overlap() {
     let mut record = record();

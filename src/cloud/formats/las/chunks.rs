@@ -75,7 +75,7 @@ impl<'l> Chunks<'l> {
             let unpack = |(chunk, packed): (&Chunk, &Vec<u8>)| contained(|| self.unpack(packed, chunk.points, places));
             let unpacked: Vec<_> = group.par_iter().zip(&packed).map(unpack).collect();
             for (chunk, records) in group.iter().zip(unpacked) {
-                let damaged = || input.malformed("compressed points", "they are damaged, and cannot be decoded");
+                let damaged = || input.malformed("compressed points", "damaged, and cannot be decoded");
                 let records = match records {
                     Ok(Ok(records)) => records,
                     Ok(Err(LasZipError::IoError(why))) => return Err(input.io(why)),

@@ -188,7 +188,7 @@ impl Layout {
     fn visit(&self, input: &Input<'_>, places: bool, from: u64, take: &mut Take<'_>) -> Result<(), FormatError> {
         if self.compressed {
             return contained(|| compressed::visit(self, places, from, input, take))
-                .map_err(|_| input.malformed("compressed points", "they are damaged, and cannot be decoded"))?;
+                .map_err(|_| input.malformed("compressed points", "damaged, and cannot be decoded"))?;
         }
         let mut file = input.open()?;
         file.seek(SeekFrom::Start(self.start)).map_err(|why| input.io(why))?;

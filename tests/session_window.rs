@@ -19,8 +19,11 @@ use warpscope::app::runs::RunsAction;
 use warpscope::app::saved::{Layout, SavedSession};
 use warpscope::app::selection::{How, SelectAction};
 use warpscope::app::session::Picked;
-use warpscope::app::state::{PlaneView, PlaneWindow, SpaceView};
-use warpscope::app::{App, ColorAction, ColorBy, ColorView, DataKind, Level, ProjectionKind, ProjectionView, QueryKind};
+use warpscope::app::state::{PaneKind, PlaneView, PlaneWindow, SpaceView, single_layout};
+use warpscope::app::tokens::{Look, Palette};
+use warpscope::app::{
+    App, ColorAction, ColorBy, ColorView, DataKind, Headless, Level, ProjectionKind, ProjectionView, QueryKind, check_adapter, render_headless,
+};
 use warpscope::progress::Silent;
 use warpscope::run::recording::{self, Points};
 
@@ -175,6 +178,31 @@ fn a_session_is_put_down_and_picked_up() {
     assert_same(&fresh, &third);
     let (place, _) = third.state().session().picked_point().expect("a query");
     assert_eq!((0..4).map(|axis| place.coordinate(0, axis)).collect::<Vec<_>>(), at);
+}
+
+#[test]
+fn a_session_is_drawn_without_a_display() {
+    if let Err(error) = check_adapter() {
+        panic!("{error:#}");
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let (data, path) = (data(folder.path()), folder.path().join("work.warpscope"));
+    // Only a cloud and a selection: no run, and nothing is asked.
+    let mut window = window(|state| {
+        small(state);
+        state.tree = single_layout(PaneKind::Plane);
+        (state.show_problem, state.show_selection) = (false, false);
+    });
+    window.state_mut().send(Action::OpenPath(data));
+    until_idle(&mut window);
+    window.state_mut().send(Command::SelectAll);
+    window.run_steps(3);
+    save(&mut window, &path);
+    let show = Headless { file: Some(path), size: [640, 480], look: Look::Light, scale: 1.0, ..Headless::default() };
+    let png = render_headless(&show, &folder.path().join("window.png")).unwrap_or_else(|error| panic!("{error:#}"));
+    let picture = image::open(png).expect("a PNG").into_rgb8();
+    let [r, g, b, _] = Palette::LIGHT.selected.to_array();
+    assert!(picture.pixels().filter(|pixel| pixel.0 == [r, g, b]).count() > 300, "all points are selected");
 }
 
 /// Opens what is typed on the left.

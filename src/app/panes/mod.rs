@@ -85,6 +85,15 @@ impl egui_tiles::Behavior<PaneKind> for Panes<'_> {
                 actions.send(Action::CopyTable(*pane));
                 ui.close();
             }
+            if *pane == PaneKind::Neighbors
+                && ui
+                    .button("All neighbours of the run…")
+                    .on_hover_text("Of every query: a table, or ivecs and ibin as benchmarks have them.")
+                    .clicked()
+            {
+                actions.send(Action::StartExport(ExportKind::AllNeighbors));
+                ui.close();
+            }
             if *pane == PaneKind::Timeline && ui.button("Trace for Perfetto…").clicked() {
                 actions.send(Action::StartExport(ExportKind::Trace));
                 ui.close();

@@ -48,7 +48,7 @@ impl App {
             Action::PickRow(row) => self.pick_row(row),
             Action::PickQuery(query) => self.pick_query(query),
             Action::Pick(action) => self.pick_action(action),
-            Action::SetProjection(view) => self.state.projection = view,
+            Action::SetProjection(view) => self.choose_projection(view),
             Action::Color(action) => self.color_action(action),
             Action::Select(action) => self.select(action),
             Action::SelectRank(rank) => self.session.rank = rank,
@@ -113,7 +113,7 @@ impl App {
             Command::ScaleUp => self.set_scale(self.state.scale + 0.25),
             Command::ScaleDown => self.set_scale(self.state.scale - 0.25),
             Command::ScaleReset => self.set_scale(1.0),
-            Command::ResetLayout => self.state.tree = state::default_layout(),
+            Command::ResetLayout => (self.state.tree, self.state.stack) = (state::default_layout(), state::stacked_layout()),
             Command::ShowPlane => self.show(PaneKind::Plane),
             Command::ShowSpace => self.show(PaneKind::Space),
             Command::ShowNeighbors => self.show(PaneKind::Neighbors),
@@ -138,11 +138,13 @@ impl App {
     }
 
     pub(super) fn show(&mut self, pane: PaneKind) {
-        let found = self.state.tree.make_active(|_, tile| matches!(tile, egui_tiles::Tile::Pane(kind) if *kind == pane));
-        if !found {
-            // Its tile was closed, or the state is of an older version.
-            self.state.tree = state::default_layout();
-            self.state.tree.make_active(|_, tile| matches!(tile, egui_tiles::Tile::Pane(kind) if *kind == pane));
+        for (tree, fresh) in [(&mut self.state.tree, state::default_layout as fn() -> _), (&mut self.state.stack, state::stacked_layout)] {
+            let is_it = |_, tile: &egui_tiles::Tile<PaneKind>| matches!(tile, egui_tiles::Tile::Pane(kind) if *kind == pane);
+            if !tree.make_active(is_it) {
+                // Its tile was closed, or the state is of an older version.
+                *tree = fresh();
+                tree.make_active(is_it);
+            }
         }
     }
 
@@ -193,11 +195,12 @@ impl App {
             // What is opened last is what is meant.
             self.handles.opening = None;
         }
+        self.session.endings.load = None;
         let wake = self.handles.ctx.clone();
         let job = LoadJob { source, drop_nonfinite: self.state.draft.drop_nonfinite, data };
         match Loading::start(job, move || wake.request_repaint()) {
             Ok(loading) => self.handles.loading = Some((loading, then)),
-            Err(error) => self.session.log.error(format!("cannot load: {error}")),
+            Err(error) => self.session.endings.load = Some(self.failed(format!("cannot load: {error}"))),
         }
     }
 
@@ -228,6 +231,7 @@ impl App {
     /// Hands a job to the worker, which drops the one it has.
     pub(super) fn submit(&mut self, spec: RunSpec, cloud: Arc<PointCloud>, query_cloud: Option<Arc<PointCloud>>) {
         self.run_begins();
+        self.session.endings.run = None;
         self.handles.last_job += 1;
         let id = self.handles.last_job;
         self.handles.running = Some(Running { id, stage: "starting".to_owned(), fraction: 0.0 });
@@ -235,7 +239,7 @@ impl App {
     }
 
     fn cancel(&mut self) {
-        if self.session.lesson.open && self.cancel_lesson() {
+        if (self.session.lesson.open || self.handles.recording.is_some()) && self.cancel_lesson() {
             return;
         }
         if let Some((loading, _)) = &self.handles.loading {
@@ -252,6 +256,10 @@ impl App {
         if let Some(exporting) = &self.handles.exporting {
             exporting.task.cancel();
         }
+        if self.handles.selecting.take().is_some() {
+            self.session.log.info("cancelled");
+        }
+        self.cancel_ask();
     }
 
     /// A click on a point: it is picked, and typed where rows are typed.

@@ -32,6 +32,8 @@ pub enum QueryKind {
     Rows,
     /// A file of queries.
     File,
+    /// A place, which need be no row.
+    Place,
     /// The rows that were selected in the views, where they are too many to be typed.
     Selected,
 }
@@ -54,6 +56,7 @@ pub struct Draft {
     #[serde(skip)]
     pub selected_rows: Arc<[u64]>,
     pub query_path: String,
+    pub query_place: String,
     pub k: String,
     pub metric: Metric,
     pub order: Order,
@@ -79,6 +82,7 @@ impl Default for Draft {
             query_rows: String::new(),
             selected_rows: Arc::default(),
             query_path: String::new(),
+            query_place: String::new(),
             k: "32".to_owned(),
             metric: Metric::L2,
             order: Order::Shuffled,
@@ -101,6 +105,7 @@ pub enum Field {
     QueryCount,
     QueryRows,
     QueryPath,
+    QueryPlace,
     K,
     Warmup,
     Repeats,
@@ -197,8 +202,9 @@ impl Draft {
             QuerySpec::Count(count) => (draft.queries, draft.query_count) = (QueryKind::Count, count.to_string()),
             QuerySpec::Rows(rows) => (draft.queries, draft.query_rows) = (QueryKind::Rows, listed(rows)),
             QuerySpec::File { path, .. } => (draft.queries, draft.query_path) = (QueryKind::File, path.display().to_string()),
-            // It is typed on the right.
-            QuerySpec::At(_) => {}
+            QuerySpec::At(at) => {
+                (draft.queries, draft.query_place) = (QueryKind::Place, at.iter().map(f64::to_string).collect::<Vec<_>>().join(", "))
+            }
         }
         draft
     }
@@ -263,8 +269,23 @@ impl Draft {
                 path: path(Field::QueryPath, &self.query_path, "Type the path of a file of queries, or press Browse…")?,
                 columns: ColumnChoice::Default,
             },
+            QueryKind::Place => QuerySpec::At(place(&self.query_place)?),
         })
     }
+}
+
+/// A place as it is typed: `51.507, -0.128`.
+fn place(text: &str) -> Result<Vec<f64>, FieldError> {
+    let wrong = |sentence: String| FieldError { field: Field::QueryPlace, sentence };
+    let read = |part: &str| match part.parse::<f64>() {
+        Ok(value) if value.is_finite() => Ok(value),
+        _ => Err(wrong(format!("“{part}” is not a number; write a place as 51.507, -0.128."))),
+    };
+    let at: Vec<f64> = text.split([',', ' ']).filter(|part| !part.is_empty()).map(read).collect::<Result<_, _>>()?;
+    if at.is_empty() {
+        return Err(wrong("Type a coordinate for each axis, as 51.507, -0.128.".to_owned()));
+    }
+    Ok(at)
 }
 
 fn columns(text: &str) -> ColumnChoice {
@@ -376,6 +397,7 @@ mod tests {
             QuerySpec::Count(12),
             QuerySpec::Rows(vec![0, 5, 10, 11, 12]),
             QuerySpec::File { path: "q.csv".into(), columns: ColumnChoice::Default },
+            QuerySpec::At(vec![51.507, -0.1]),
         ];
         for data in [file("/there/a b.csv"), generated] {
             for queries in &queries {
@@ -409,6 +431,9 @@ mod tests {
     fn each_wrong_field_says_a_sentence() {
         assert_eq!(errors(|draft| draft.k = "0".to_owned())[0].sentence, "0 is outside 1 to 1,024.");
         assert_eq!(errors(|draft| draft.k = "many".to_owned())[0].field, Field::K);
+        let place = |text: &str| errors(|draft| (draft.queries, draft.query_place) = (QueryKind::Place, text.to_owned()))[0].sentence.clone();
+        assert_eq!(place("1, north"), "“north” is not a number; write a place as 51.507, -0.128.");
+        assert_eq!(place(" "), "Type a coordinate for each axis, as 51.507, -0.128.");
         assert_eq!(errors(|draft| (draft.k, draft.exclude_self) = ("1024".to_owned(), true))[0].sentence, "1,024 is outside 1 to 1,023.");
         assert_eq!(errors(|draft| draft.data = DataKind::File)[0].field, Field::Path);
         assert_eq!(errors(|draft| draft.seed = "-1".to_owned()).len(), 1, "the seed is said once");

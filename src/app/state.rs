@@ -96,6 +96,13 @@ pub struct PlaneWindow {
     pub units_per_point: f64,
 }
 
+impl PlaneView {
+    /// The same switches, looking where another one looks.
+    pub fn looking(self, other: &Self) -> Self {
+        Self { axes: other.axes, window: other.window, ..self }
+    }
+}
+
 impl Default for PlaneView {
     fn default() -> Self {
         Self { axes: [0, 1], window: None, point_size: 2.0, lines: true, lens: true }
@@ -122,6 +129,13 @@ pub struct SpaceView {
     pub lines: bool,
     /// Whether height shows as colour.
     pub color_by_height: bool,
+}
+
+impl SpaceView {
+    /// The same switches, looking where another one looks.
+    pub fn looking(self, other: &Self) -> Self {
+        Self { point_size: self.point_size, lines: self.lines, color_by_height: self.color_by_height, ..*other }
+    }
 }
 
 impl Default for SpaceView {
@@ -164,6 +178,8 @@ pub struct State {
     pub runs: RunsView,
     /// The centre's tiles.
     pub tree: Tree<PaneKind>,
+    /// The same panes one at a time, where the centre has no room for two beside each other.
+    pub stack: Tree<PaneKind>,
     /// Light, dark, ….
     pub look: Look,
     /// 0.75 to 3.
@@ -193,6 +209,7 @@ impl Default for State {
             convergence: ConvergenceView::default(),
             runs: RunsView::default(),
             tree: default_layout(),
+            stack: stacked_layout(),
             look: Look::default(),
             scale: 1.0,
             lesson: LessonView::default(),
@@ -219,6 +236,11 @@ pub struct BeforePresenter {
 impl State {
     /// As many files are remembered.
     const RECENT: usize = 10;
+
+    /// The centre's panes: beside each other, or one at a time.
+    pub fn panes(&mut self, one_at_a_time: bool) -> &mut Tree<PaneKind> {
+        if one_at_a_time { &mut self.stack } else { &mut self.tree }
+    }
 
     /// Puts a file at the head of those that were opened.
     pub fn remember(&mut self, path: &Path) {
@@ -265,6 +287,11 @@ pub fn default_layout() -> Tree<PaneKind> {
     linear.shares.set_share(right, 1.0);
     let root = tiles.insert_container(Container::Linear(linear));
     Tree::new(egui::Id::unique("panes"), root, tiles)
+}
+
+/// All panes as tabs of one tile.
+pub fn stacked_layout() -> Tree<PaneKind> {
+    Tree::new_tabs(egui::Id::unique("one pane at a time"), PaneKind::ALL.to_vec())
 }
 
 /// One pane alone, for pictures of it.

@@ -15,6 +15,9 @@ use super::tokens::{Look, Palette};
 use super::widgets::{keys_text, menu_item_ui};
 use crate::lesson::lessons::LESSONS;
 
+/// Points of the screen that panes beside each other need.
+const TWO_PANES: f32 = 480.0;
+
 impl App {
     pub(super) fn window_ui(&mut self, ui: &mut Ui) {
         let palette = Palette::of(self.look(), ui.visuals());
@@ -26,7 +29,7 @@ impl App {
         let side = Frame::NONE.fill(palette.panel).inner_margin(Margin::symmetric(10, 6));
         Panel::top("menus").frame(Frame::NONE.fill(palette.panel).inner_margin(Margin::symmetric(8, 3))).show(ui, |ui| self.menu_ui(ui));
         Panel::bottom("status").frame(Frame::NONE.fill(palette.panel).inner_margin(Margin::symmetric(10, 4))).show(ui, |ui| {
-            panels::status_ui(ui, &self.session, palette, &mut self.actions);
+            panels::status_ui(ui, &self.state, &self.session, palette, &mut self.actions);
         });
         if self.session.lesson.open {
             self.lesson_ui(ui, palette);
@@ -50,14 +53,16 @@ impl App {
                 panels::hints_ui(ui, palette, &mut self.actions);
             }
             // The tiles are moved by egui_tiles itself, while panes read the rest of the state.
-            let mut tree = std::mem::replace(&mut self.state.tree, egui_tiles::Tree::empty(egui::Id::unique("panes")));
+            // Where two panes beside each other would be too narrow to be read, there is one, and the others are tabs.
+            let one = ui.available_width() < TWO_PANES && self.state.tree.tiles.len() > 2;
+            let mut tree = std::mem::replace(self.state.panes(one), egui_tiles::Tree::empty(egui::Id::unique("panes")));
             self.pane_rects.clear();
             let mut panes = Panes {
                 context: PaneContext { state: &self.state, session: &self.session, handles: &mut self.handles, palette, actions: &mut self.actions },
                 rects: &mut self.pane_rects,
             };
             tree.ui(&mut panes, ui);
-            self.state.tree = tree;
+            *self.state.panes(one) = tree;
         });
         self.dialogs_ui(ui, palette);
     }

@@ -163,6 +163,8 @@ fn query_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldEr
             ui.selectable_value(&mut draft.queries, QueryKind::Selected, "Selected").on_hover_text("The rows that were selected in the views.");
         }
         ui.selectable_value(&mut draft.queries, QueryKind::File, "A file").on_hover_text("A file of queries, in the data's coordinates.");
+        ui.selectable_value(&mut draft.queries, QueryKind::Place, "A place")
+            .on_hover_text("Coordinates in the data's own units; no row need be there.");
     });
     match draft.queries {
         QueryKind::Count => {
@@ -180,6 +182,9 @@ fn query_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldEr
             let about = format!("{rows}, as selected when Use as queries was pressed: too many to be typed here.");
             ui.label(RichText::new(about).color(palette.text_weak).small());
             error_ui(ui, Field::QueryRows, errors, palette);
+        }
+        QueryKind::Place => {
+            wide_field_ui(ui, "Coordinates", &mut draft.query_place, "51.507, -0.128", Field::QueryPlace, errors, palette);
         }
         QueryKind::File => {
             wide_field_ui(ui, "Query file", &mut draft.query_path, "type or paste a path", Field::QueryPath, errors, palette);
@@ -234,7 +239,8 @@ fn engine_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldE
         for kind in EngineKind::ALL {
             let reason = why_not(kind);
             let mut label = RichText::new(kind.name());
-            if reason.is_some() {
+            // Where it is chosen all the same, the sentence below says why it cannot run.
+            if reason.is_some() && draft.engine != EngineChoice::Named(kind) {
                 label = label.color(palette.text_weak).strikethrough();
             }
             let response = ui.selectable_value(&mut draft.engine, EngineChoice::Named(kind), label);
@@ -276,9 +282,7 @@ fn run_ui(ui: &mut Ui, session: &Session, errors: &[FieldError], palette: &Palet
         let (text, fraction) = match &session.activity {
             Activity::Loading { what, fraction } => (format!("Loading {what}{}", percent(*fraction)), *fraction),
             Activity::Running { stage, fraction } => (format!("{stage}{}", percent(Some(*fraction))), Some(*fraction)),
-            Activity::Recording { .. } | Activity::Preparing { .. } | Activity::Exporting { .. } | Activity::Asking | Activity::Idle => {
-                (String::new(), None)
-            }
+            _ => (String::new(), None),
         };
         ui.horizontal(|ui| {
             command_ui(ui, Command::Cancel, actions);

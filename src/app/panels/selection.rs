@@ -5,10 +5,11 @@ use egui::{RichText, ScrollArea, Ui};
 use crate::app::commands::{Action, Actions, Command};
 use crate::app::format;
 use crate::app::live::place_ui;
-use crate::app::session::{Answered, Picked, Session};
+use crate::app::session::{Answered, Ended, Session};
 use crate::app::state::State;
 use crate::app::tokens::Palette;
 use crate::app::widgets::{command_ui, fact_ui, heading_ui, keys_text};
+use crate::cloud::Source;
 use crate::knn::Metric;
 use crate::run::RunRecord;
 
@@ -33,9 +34,10 @@ pub fn selection_ui(ui: &mut Ui, _state: &State, session: &Session, palette: &Pa
                 }
             }
             Some((cloud, row)) => {
-                match session.picked {
-                    Some(Picked::Place) => fact_ui(ui, "Place", "no row of the cloud", palette),
-                    _ => fact_ui(ui, "Row", format::count(cloud.record(row)), palette),
+                if matches!(cloud.source(), Source::Place(_)) {
+                    fact_ui(ui, "Place", "no row of the cloud", palette);
+                } else {
+                    fact_ui(ui, "Row", format::count(cloud.record(row)), palette);
                 }
                 if !place_ui(ui, session, cloud, palette, actions) {
                     for (axis, column) in cloud.axes().iter().enumerate().take(LISTED) {
@@ -52,7 +54,12 @@ pub fn selection_ui(ui: &mut Ui, _state: &State, session: &Session, palette: &Pa
                         ui.label(RichText::new("Answering…").color(palette.text_weak));
                     }
                     None => {
-                        ui.label(RichText::new("Not answered; the log says why.").color(palette.text_weak));
+                        let why = match &session.endings.ask {
+                            Some(Ended::Cancelled) => "Cancelled: it was not answered.",
+                            Some(Ended::Failed(why)) => why,
+                            None => "Not answered.",
+                        };
+                        ui.label(RichText::new(why).color(palette.text_weak));
                     }
                 }
             }

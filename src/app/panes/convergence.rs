@@ -7,6 +7,7 @@ use egui::{RichText, Ui};
 use egui_plot::{Corner, FilledArea, GridInput, GridMark, Legend, Line, LineStyle, PlotPoints};
 
 use super::PaneContext;
+use super::empty::without_run;
 use super::merges::OTHER_QUESTION;
 use super::timings::{has_room, plot};
 use crate::app::commands::Action;
@@ -23,8 +24,7 @@ pub fn convergence_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let session = context.session;
     let compared = session.compared_record();
     let Some(record) = compared.or(session.answered.as_ref().map(|answered| &answered.record)) else {
-        let next = if session.activity.is_busy() { "It comes when the run is done." } else { "Press Run, or click a point." };
-        return empty_ui(ui, "No convergence yet", next, palette);
+        return without_run(session, "curves", "Press Run, or click a point in Plane or Space.").ui(ui, palette);
     };
     if record.convergence.queries() == 0 {
         let next = "Run lockstep or cuda on the left: they keep max_distance after every merge.";

@@ -1,6 +1,8 @@
 //! The panes of the centre, one file each, and the tiles that hold them.
 
+mod bar;
 mod convergence;
+mod empty;
 mod highlight;
 mod hover;
 mod log;

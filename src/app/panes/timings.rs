@@ -6,9 +6,10 @@ use egui::{Color32, RichText, Ui, vec2};
 use egui_plot::{AxisHints, Bar, BarChart, HLine, LineStyle, Plot};
 
 use super::PaneContext;
+use super::empty::without_run;
 use crate::app::format;
 use crate::app::tokens::Palette;
-use crate::app::widgets::{empty_ui, number};
+use crate::app::widgets::number;
 use crate::run::{Phase, RunRecord};
 
 /// The pane.
@@ -16,8 +17,7 @@ pub fn timings_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let palette = context.palette;
     let session = context.session;
     let Some(record) = session.record.as_ref().or(session.answered.as_ref().map(|answered| &answered.record)) else {
-        let next = if session.activity.is_busy() { "They come when the run is done." } else { "Press Run to measure." };
-        return empty_ui(ui, "No timings yet", next, palette);
+        return without_run(session, "timings", "Press Run to measure.").ui(ui, palette);
     };
     let phases = per_repeat(record);
     let height = ui.available_height();

@@ -141,10 +141,11 @@ impl App {
             SomeRun::Whole(record) => {
                 if !self.session.cloud.as_ref().is_some_and(|cloud| Arc::ptr_eq(cloud, &record.cloud)) {
                     let same = self.session.cloud.as_ref().is_some_and(|cloud| cloud.fingerprint() == record.cloud.fingerprint());
-                    let views = (self.state.plane, self.state.space);
-                    self.show_cloud(Arc::clone(&record.cloud));
+                    let cloud = Arc::clone(&record.cloud);
                     if same {
-                        (self.state.plane, self.state.space) = views;
+                        self.keeping_views(|app| app.show_cloud(cloud));
+                    } else {
+                        self.show_cloud(cloud);
                     }
                 }
                 self.state.draft = Draft::of(&record.spec, &self.state.draft);
@@ -173,6 +174,7 @@ impl App {
         let Some((file, run)) = recording::split_run(path) else { return };
         // What is opened last is what is meant.
         self.handles.loading = None;
+        self.session.endings.load = None;
         let (wake, from) = (self.handles.ctx.clone(), file.clone());
         match Task::start("open", move || wake.request_repaint(), move |progress| recording::read(&from, Points::Restore, progress)) {
             Ok(task) => self.handles.opening = Some(Opening { path: file, run, task }),
@@ -184,12 +186,13 @@ impl App {
     pub(in crate::app) fn poll_opening(&mut self) {
         let Some(result) = self.handles.opening.as_ref().and_then(|opening| opening.task.try_finish()) else { return };
         let Some(Opening { path, run, .. }) = self.handles.opening.take() else { return };
-        match result {
-            Err(()) => self.session.log.error(format!("the reader stopped without an answer: {}", path.display())),
-            Ok(Err(RecordingError::Cancelled)) => self.session.log.info("cancelled"),
-            Ok(Err(error)) => self.session.log.error(error.to_string()),
-            Ok(Ok(recording)) => self.recording_opened(recording, run.as_deref(), &path),
-        }
+        let ended = match result {
+            Err(()) => self.failed(format!("the reader stopped without an answer: {}", path.display())),
+            Ok(Err(RecordingError::Cancelled)) => self.cancelled(),
+            Ok(Err(error)) => self.failed(error.to_string()),
+            Ok(Ok(recording)) => return self.recording_opened(recording, run.as_deref(), &path),
+        };
+        self.session.endings.load = Some(ended);
     }
 
     fn recording_opened(&mut self, recording: Recording, asked: Option<&str>, path: &Path) {

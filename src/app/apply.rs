@@ -20,6 +20,7 @@ use super::session::{Answered, Picked};
 use super::state::{self, PaneKind, PlaneWindow};
 use super::timeline::TimeAxis;
 use super::tokens::Look;
+use super::ui;
 use crate::cloud::{PointCloud, Source};
 use crate::run::recording;
 use crate::run::{Job, QuerySpec, RunSpec};
@@ -85,7 +86,7 @@ impl App {
             Command::Cancel => self.cancel(),
             Command::NextQuery => self.step_query(1),
             Command::PreviousQuery => self.step_query(-1),
-            Command::FitView if self.points_at(PaneKind::Timeline) => self.focus_timeline(),
+            Command::FitView if self.is_at(PaneKind::Timeline) => self.focus_timeline(),
             Command::FitView => {
                 self.state.plane.window = None;
                 let view = state::SpaceView::default();
@@ -108,12 +109,13 @@ impl App {
                 let at = Look::ALL.iter().position(|&look| look == self.look()).unwrap_or(0);
                 self.set_look(Look::ALL[(at + 1) % Look::ALL.len()]);
             }
+            Command::ToggleProblem if ui::shows_one_thing(&self.handles.ctx) => self.state.problem_alone ^= true,
             Command::ToggleProblem => self.state.show_problem ^= true,
             Command::ToggleSelection => self.state.show_selection ^= true,
             Command::ScaleUp => self.set_scale(self.state.scale + 0.25),
             Command::ScaleDown => self.set_scale(self.state.scale - 0.25),
             Command::ScaleReset => self.set_scale(1.0),
-            Command::ResetLayout => (self.state.tree, self.state.stack) = (state::default_layout(), state::stacked_layout()),
+            Command::ResetLayout => self.state.tree = state::default_layout(),
             Command::ShowPlane => self.show(PaneKind::Plane),
             Command::ShowSpace => self.show(PaneKind::Space),
             Command::ShowNeighbors => self.show(PaneKind::Neighbors),
@@ -138,13 +140,12 @@ impl App {
     }
 
     pub(super) fn show(&mut self, pane: PaneKind) {
-        for (tree, fresh) in [(&mut self.state.tree, state::default_layout as fn() -> _), (&mut self.state.stack, state::stacked_layout)] {
-            let is_it = |_, tile: &egui_tiles::Tile<PaneKind>| matches!(tile, egui_tiles::Tile::Pane(kind) if *kind == pane);
-            if !tree.make_active(is_it) {
-                // Its tile was closed, or the state is of an older version.
-                *tree = fresh();
-                tree.make_active(is_it);
-            }
+        (self.state.pane, self.state.problem_alone) = (pane, false);
+        let found = self.state.tree.make_active(|_, tile| matches!(tile, egui_tiles::Tile::Pane(kind) if *kind == pane));
+        if !found {
+            // Its tile was closed, or the state is of an older version.
+            self.state.tree = state::default_layout();
+            self.state.tree.make_active(|_, tile| matches!(tile, egui_tiles::Tile::Pane(kind) if *kind == pane));
         }
     }
 
@@ -339,10 +340,12 @@ impl App {
         }
     }
 
-    /// Whether the pointer is over a pane.
-    fn points_at(&self, pane: PaneKind) -> bool {
-        let pointer = self.handles.ctx.pointer_latest_pos();
-        self.pane_rects.get(&pane).zip(pointer).is_some_and(|(rect, pointer)| rect.contains(pointer))
+    /// Whether the pointer is over a pane, or something in it has the keys.
+    fn is_at(&self, pane: PaneKind) -> bool {
+        let ctx = &self.handles.ctx;
+        let focus = ctx.memory(|memory| memory.focused()).and_then(|id| ctx.read_response(id)).map(|focused| focused.rect.center());
+        let places = [ctx.pointer_latest_pos(), focus];
+        self.pane_rects.get(&pane).is_some_and(|rect| places.into_iter().flatten().any(|place| rect.contains(place)))
     }
 
     fn zoom_timeline(&mut self, factor: f64) {

@@ -178,8 +178,8 @@ pub struct State {
     pub runs: RunsView,
     /// The centre's tiles.
     pub tree: Tree<PaneKind>,
-    /// The same panes one at a time, where the centre has no room for two beside each other.
-    pub stack: Tree<PaneKind>,
+    /// The pane that was shown last: the only one where the centre has no room for two beside each other.
+    pub pane: PaneKind,
     /// Light, dark, ….
     pub look: Look,
     /// 0.75 to 3.
@@ -194,6 +194,8 @@ pub struct State {
     pub before_presenter: Option<BeforePresenter>,
     /// Whether the left panel is shown.
     pub show_problem: bool,
+    /// Whether a window with room for one thing shows the left panel, not the panes.
+    pub problem_alone: bool,
     /// Whether the right panel is shown.
     pub show_selection: bool,
 }
@@ -209,7 +211,7 @@ impl Default for State {
             convergence: ConvergenceView::default(),
             runs: RunsView::default(),
             tree: default_layout(),
-            stack: stacked_layout(),
+            pane: PaneKind::Plane,
             look: Look::default(),
             scale: 1.0,
             lesson: LessonView::default(),
@@ -217,6 +219,7 @@ impl Default for State {
             hints: true,
             before_presenter: None,
             show_problem: true,
+            problem_alone: false,
             show_selection: true,
         }
     }
@@ -237,9 +240,9 @@ impl State {
     /// As many files are remembered.
     const RECENT: usize = 10;
 
-    /// The centre's panes: beside each other, or one at a time.
-    pub fn panes(&mut self, one_at_a_time: bool) -> &mut Tree<PaneKind> {
-        if one_at_a_time { &mut self.stack } else { &mut self.tree }
+    /// Whether the centre is one pane in any case, as for a picture of it.
+    pub fn has_one_pane(&self) -> bool {
+        self.tree.tiles.len() <= 2
     }
 
     /// Puts a file at the head of those that were opened.
@@ -287,11 +290,6 @@ pub fn default_layout() -> Tree<PaneKind> {
     linear.shares.set_share(right, 1.0);
     let root = tiles.insert_container(Container::Linear(linear));
     Tree::new(egui::Id::unique("panes"), root, tiles)
-}
-
-/// All panes as tabs of one tile.
-pub fn stacked_layout() -> Tree<PaneKind> {
-    Tree::new_tabs(egui::Id::unique("one pane at a time"), PaneKind::ALL.to_vec())
 }
 
 /// One pane alone, for pictures of it.

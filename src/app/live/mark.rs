@@ -38,7 +38,8 @@ pub fn mark_ui(ui: &Ui, context: &mut PaneContext<'_>, camera: &PlaneCamera, sce
     let response = response
         .on_hover_cursor(if held { CursorIcon::Grabbing } else { CursorIcon::Grab })
         .on_hover_text(format!("{anywhere}; its neighbours follow. Arrow keys move it too, with Shift less; Escape puts it back."));
-    if !held && !session.live.known && session.answered.is_some() {
+    let roomy = camera.rect.width() > 240.0 && camera.rect.height() > 160.0;
+    if !held && !session.live.known && session.answered.is_some() && roomy {
         let text = format!("{anywhere}: take hold of its ring.");
         let font = egui::FontId::proportional(12.0);
         let galley = ui.painter().layout(text, font, context.palette.text_weak, (camera.rect.width() - 16.0).max(40.0));

@@ -156,6 +156,8 @@ fn columns_ui(ui: &mut Ui, chosen: &mut String, columns: &[ColumnInfo], palette:
 fn query_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldError], palette: &Palette, actions: &mut Actions) {
     heading_ui(ui, "Queries");
     ui.horizontal_wrapped(|ui| {
+        // All in one line.
+        ui.spacing_mut().item_spacing.x = 3.0;
         ui.selectable_value(&mut draft.queries, QueryKind::Count, "Drawn").on_hover_text("A number of rows, drawn with the seed.");
         ui.selectable_value(&mut draft.queries, QueryKind::All, "All").on_hover_text("Every row is a query.");
         ui.selectable_value(&mut draft.queries, QueryKind::Rows, "Rows").on_hover_text("The rows typed here, or the one picked in a view.");

@@ -5,13 +5,12 @@ use egui::{Align, Label, Layout, RichText, Ui};
 use crate::app::commands::{Actions, Command};
 use crate::app::log::Level;
 use crate::app::session::{Activity, Session};
-use crate::app::state::State;
 use crate::app::tokens::Palette;
 use crate::app::widgets::command_ui;
 use crate::knn::EngineKind;
 
-/// The line.
-pub fn status_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palette, actions: &mut Actions) {
+/// The line; `problem` says whether the panel of the problem is in sight.
+pub fn status_ui(ui: &mut Ui, session: &Session, problem: bool, palette: &Palette, actions: &mut Actions) {
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
         if ui.button("?").on_hover_text(Command::Shortcuts.text()).clicked() {
             actions.send(Command::Shortcuts);
@@ -20,7 +19,7 @@ pub fn status_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palett
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
             // A load and a run have their Cancel where they were begun, while that is in sight.
             let on_the_left = matches!(session.activity, Activity::Loading { .. } | Activity::Running { .. });
-            if session.activity.is_busy() && !(on_the_left && state.show_problem && !session.lesson.open) {
+            if session.activity.is_busy() && !(on_the_left && problem) {
                 command_ui(ui, Command::Cancel, actions);
             }
             if let Some(text) = what_goes_on(&session.activity) {

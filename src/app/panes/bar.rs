@@ -28,7 +28,8 @@ pub fn bar_ui(ui: &mut Ui, context: &mut PaneContext<'_>, add: impl FnOnce(&mut 
     let all = ScrollArea::vertical().id_salt("bar").auto_shrink([false, true]).max_height((size.y * 0.5).max(LINE));
     all.show(ui, |ui| {
         ui.horizontal_wrapped(|ui| {
-            ui.toggle_value(&mut open, "Options").on_hover_text("Axes, colours and their range, and what else is shown.");
+            let options = egui::Button::new("Options").selected(open);
+            open ^= ui.add(options).on_hover_text("Axes, colours and their range, and what else is shown.").clicked();
             add(ui, context, before);
         });
         if before {

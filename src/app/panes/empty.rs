@@ -42,7 +42,7 @@ pub fn without_run(session: &Session, what: &str, todo: &str) -> Empty {
     match (&session.activity, &session.endings.run, &session.endings.load) {
         (Activity::Running { stage, fraction }, ..) => Empty::new(yet, format!("The run goes on: {stage}{}.", percent(Some(*fraction)))),
         (Activity::Loading { what, fraction }, ..) => Empty::new(yet, format!("Loading {what}{}.", percent(*fraction))),
-        (_, Some(Ended::Cancelled), _) => Empty::new("The run was cancelled", format!("So there are no {what} to show. {todo}")),
+        (_, Some(Ended::Cancelled), _) => Empty::new("The run was cancelled", format!("So there is nothing here to show. {todo}")),
         (_, Some(Ended::Failed(why)), _) => Empty::new("The run failed", why),
         (_, None, Some(Ended::Failed(why))) if session.cloud.is_none() => Empty::new("Nothing was loaded", why),
         _ => Empty::new(yet, todo),
@@ -116,7 +116,7 @@ mod tests {
         assert_eq!(of(&with(running, Endings::default())).next, "The run goes on: repeat 2 of 5, 40 %.");
         assert_eq!(of(&with(loading(), Endings::default())).next, "Loading a.las, 25 %.");
         let cancelled = with(Activity::Idle, Endings { run: Some(Ended::Cancelled), ..Endings::default() });
-        assert_eq!(of(&cancelled), Empty::new("The run was cancelled", "So there are no timings to show. Press Run to measure."));
+        assert_eq!(of(&cancelled), Empty::new("The run was cancelled", "So there is nothing here to show. Press Run to measure."));
         let broken = with(Activity::Idle, Endings { run: failed("k = 9 is too large"), ..Endings::default() });
         assert_eq!(of(&broken), Empty::new("The run failed", "k = 9 is too large"));
     }

@@ -27,7 +27,7 @@ const RULER: f32 = 22.0;
 pub fn timeline_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let (palette, session) = (context.palette, context.session);
     let Some(record) = session.record.as_ref() else {
-        return without_run(session, "phases", "Press Run to see what took its time.").ui(ui, palette);
+        return without_run(session, "timeline", "Press Run to see what took its time.").ui(ui, palette);
     };
     let Some(derived) = session.derived.as_ref() else {
         return empty_ui(ui, "Laying the run out…", "The run is done; its phases and warps are being put in time.", palette);

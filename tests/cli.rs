@@ -33,6 +33,8 @@ impl Place {
     fn command(&self, args: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_warpscope"));
         command.current_dir(self.0.path()).args(args.split_whitespace());
+        // Wayland's library, which a software renderer asks first, complains where this is not set.
+        command.env("XDG_RUNTIME_DIR", self.0.path());
         command
     }
 
@@ -157,7 +159,7 @@ fn queries_come_from_a_file_a_list_or_the_seed() {
 fn the_default_queries_are_said() {
     let place = Place::new();
     let drawn = place.ok("run --generate uniform:n=1500 --engine lockstep --warmup 0 --repeats 1 --json");
-    assert_eq!(drawn.stderr, "note: 1,000 of 1,500 rows, drawn with seed 0, are asked for, as --queries is not given\n");
+    assert_eq!(drawn.stderr, "note: 1,000 of 1,500 rows, drawn with seed 1, are asked for, as --queries is not given\n");
     assert_eq!(json(&drawn.stdout)["summary"]["q"], 1000);
     let all = place.ok("run --generate uniform:n=15 --engine lockstep --json");
     assert_eq!(all.stderr, "note: all 15 rows are asked for, as --queries is not given\n");
@@ -180,7 +182,8 @@ fn a_runs_folder_is_complete_and_json_is_run_json() {
 
     let mut names: Vec<_> = fs::read_dir(place.path("a/b")).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
-    assert_eq!(names, ["convergence.csv", "found.npz", "merges.csv", "run.json", "timings.csv", "trace.json"]);
+    assert_eq!(names, ["convergence.csv", "found.npz", "merges.csv", "neighbors.npz", "run.json", "timings.csv", "trace.json"]);
+    assert_eq!(fs::read(place.path("a/b/neighbors.npz")).unwrap(), fs::read(place.path("a/b/found.npz")).unwrap());
     let (head, timings) = table(&place.path("a/b/timings.csv"));
     assert_eq!(head.join(","), "engine,phase,repeat,chunk,start_ms,duration_ms");
     let repeats: std::collections::BTreeSet<&str> = timings.iter().filter(|row| row[1] == "search").map(|row| row[2].as_str()).collect();
@@ -271,6 +274,11 @@ fn what_an_engine_does_not_have_is_said() {
     let place = Place::new();
     let done = place.ok("run --generate uniform:n=20 --queries all --engine kdtree --repeats 1 --warmup 0 --profile");
     assert_eq!(done.stderr, "note: the kdtree engine has no profile to give\n");
+    for engine in ["kdtree", "lockstep"] {
+        place.ok(&format!("run --generate uniform:n=20 --queries all --engine {engine} --repeats 1 --warmup 0 --profile --out {engine}"));
+        let (_, timings) = table(&place.path(&format!("{engine}/timings.csv")));
+        assert!(timings.iter().any(|row| row[1] == "search") && !timings.iter().any(|row| row[1] == "profiled"), "{timings:?}");
+    }
     assert!(done.stdout.contains("one repeat") && !done.stdout.contains("merges") && !done.stdout.contains("dist/s"), "{}", done.stdout);
 }
 
@@ -395,6 +403,60 @@ fn runs_are_compared() {
 }
 
 #[test]
+fn different_jobs_are_not_called_faster_and_folders_say_whether_they_agree() {
+    let place = Place::new();
+    let run = |args: &str, out: &str| {
+        let usual = [("--generate", "uniform:n=2000,d=2"), ("--queries", "50"), ("--k", "8"), ("--engine", "lockstep")];
+        let usual: Vec<String> = usual.iter().filter(|(flag, _)| !args.contains(flag)).map(|(flag, value)| format!("{flag} {value}")).collect();
+        place.ok(&format!("run {} --warmup 0 --repeats 4 --out {out} --record {out}.warpscope {args}", usual.join(" ")))
+    };
+    run("", "a");
+    run("--engine kdtree", "same");
+    let text = place.ok("compare a same").stdout;
+    assert!(text.contains("The same neighbours, to the bit (50 queries, 8 ranks each).") && !text.contains("job"), "{text}");
+    // A folder and a recording, either way.
+    assert!(place.ok("compare a same.warpscope").stdout.contains("The same neighbours, to the bit"));
+    assert!(place.ok("compare same.warpscope a").stdout.contains("The same neighbours, to the bit"));
+    let refused = |b: &str, args: &str, names: &str, neighbors: &str| {
+        run(args, b);
+        for end in ["", ".warpscope"] {
+            let text = place.ok(&format!("compare a{end} {b}{end}")).stdout;
+            assert!(text.contains(&format!("These are different jobs ({names}), so neither is called faster.")), "{text}");
+            assert!(!text.contains("  faster") && !text.contains("  slower") && text.contains("another job"), "{text}");
+            assert!(text.contains(neighbors), "{text}");
+        }
+    };
+    refused("k", "--k 9", "k", "The same neighbours, to the bit (50 queries, 8 ranks each).");
+    refused("q", "--queries 40", "q", "eighbours");
+    refused("n", "--generate uniform:n=1000,d=3", "cloud, n, d", "Neighbours are not compared: they searched different clouds.");
+    refused("metric", "--metric angular", "metric", "Neighbours are not compared: they measured distance differently.");
+    // A neighbour that is another is found.
+    let mut found = fs::read(place.path("same/neighbors.npz")).unwrap();
+    let data = found.windows(6).position(|window| window == b"\x93NUMPY").unwrap() + 128;
+    let old = i64::from_le_bytes(found[data..data + 8].try_into().unwrap());
+    let crc = |bytes: &[u8]| {
+        let mut sum = flate2::Crc::new();
+        sum.update(bytes);
+        sum.sum().to_le_bytes()
+    };
+    let member = data - 128..data + 50 * 8 * 8;
+    let before = crc(&found[member.clone()]);
+    found[data..data + 8].copy_from_slice(&((old + 1) % 2000).to_le_bytes());
+    let after = crc(&found[member]);
+    while let Some(at) = found.windows(4).position(|window| window == before) {
+        found[at..at + 4].copy_from_slice(&after);
+    }
+    fs::write(place.path("same/neighbors.npz"), &found).unwrap();
+    let text = place.ok("compare a same").stdout;
+    assert!(text.contains("1 of 50 queries, 8 ranks each: other neighbours, all at equal distances."), "{text}");
+    fs::remove_file(place.path("same/neighbors.npz")).unwrap();
+    let text = place.ok("compare a same").stdout;
+    assert!(text.contains("Neighbours are not compared: there is no neighbors.npz in same."), "{text}");
+    let text = place.ok("compare a a/timings.csv").stdout;
+    assert!(text.contains("Whether they are the same job is not known"), "{text}");
+}
+
+#[test]
 fn a_lesson_is_written_without_a_window() {
     let place = Place::new();
     let done = place.ok("lesson --lesson 3 --k 64 --out three");
@@ -456,8 +518,9 @@ fn ones_own_data_are_a_lesson() {
     for (args, message) in cases {
         assert_eq!(place.fails(1, args), message);
     }
-    place.write("lesson.csv", "0,1\n2,3\n4,5\n");
-    let message = place.fails(1, "lesson --input lesson.csv --k 2 --gif lesson.csv");
+    fs::create_dir(place.path("mine")).unwrap();
+    place.write("mine/steps.jsonl", "[0,1]\n[2,3]\n[4,5]\n");
+    let message = place.fails(1, "lesson --input mine/steps.jsonl --k 2 --out mine");
     assert!(message.starts_with("cannot write: the cloud that is searched would be lost"), "{message}");
 }
 
@@ -509,7 +572,6 @@ fn a_picture_that_makes_no_sense_is_refused_before_the_work() {
     let cases = [
         (past.as_str(), format!("step {}: the search has {steps} steps", steps + 1)),
         (&format!("lesson --lesson 1 --out b/c --png --at {}", steps + 1), format!("step {}: the search has {steps} steps", steps + 1)),
-        ("lesson --lesson 1 --png a.x --svg ./a.x", "cannot write: two of the files would be one; give each a name of its own: ./a.x".to_owned()),
         (
             "lesson --frames b --png b/frame-0001.png",
             "cannot write: two of the files would be one; give each a name of its own: b/frame-0001.png".to_owned(),
@@ -665,7 +727,13 @@ fn wrong_usage_is_one_line_and_exits_with_2() {
         ("run --generate uniform --repeats 0", "'0' for '--repeats <NUMBER>'"),
         ("run --generate uniform --queries rows:9-3", "runs backwards"),
         ("run --generate uniform --queries rows:0-99999999999", "`all` takes every row"),
-        ("run --generate uniform --neighbors found.txt", ".csv, .parquet, .ivecs, .ibin or .npz"),
+        ("run --generate uniform --neighbors found.txt", ".csv, .tsv, .parquet, .npz, .ivecs or .ibin"),
+        ("sweep --generate uniform --n 10 --out rows.xyz", "it is written as .csv"),
+        ("gui --png window.jpg", "it is written as .png"),
+        ("gui --frames 2 --png window", "it is written as .png"),
+        ("lesson --lesson 1 --png moment.jpg", "it is written as .png"),
+        ("lesson --lesson 1 --svg moment.png", "it is written as .svg"),
+        ("lesson --lesson 1 --gif moment.mp4", "it is written as .gif"),
         ("run --generate uniform --columns 0,1", "cannot be used with"),
         ("sweep --generate uniform --n 10,many", "'many' for '--n <LIST>'"),
         ("sweep --input points.csv --n 10", "cannot be used with"),
@@ -678,6 +746,7 @@ fn wrong_usage_is_one_line_and_exits_with_2() {
         let error = place.fails(2, args);
         assert!(error.contains(expected), "{args}: {error}");
     }
+    assert_eq!(fs::read_dir(place.path("")).unwrap().count(), 0, "nothing was written");
 }
 
 #[test]
@@ -756,9 +825,89 @@ fn a_benchmark_in_hdf5_is_searched_and_its_answers_checked() {
     assert_eq!(wrong.code, 1);
     assert!(wrong.stderr.contains("wrong reference answers: query 1, rank 2: row 0 is named, at squared distance"), "{}", wrong.stderr);
 
+    assert!(wrong.stdout.contains("reference answers WRONG: 1 of 2 queries; in the others, "), "{}", wrong.stdout);
+
     place.ok("run --input b.hdf5 --queries b.hdf5:test --k 3 --engine lockstep --repeats 1 --neighbors found.parquet");
     let found = place.ok("info found.parquet --json").stdout;
     assert_eq!((&json(&found)["rows"], &json(&found)["columns"][2]["name"]), (&6.into(), &"index".into()));
     let over = place.fails(1, "run --input found.parquet --repeats 1 --engine lockstep --neighbors found.parquet");
     assert!(over.contains("would be lost"), "{over}");
+}
+
+#[test]
+fn neighbours_that_were_written_are_checked_for_every_kind_of_query() {
+    let place = Place::new();
+    place.write("points.csv", "x,y\n0,0\n3,4\nnan,1\n0,1\n6,8\n0,0\n9,9\n2,5\n");
+    place.write("asked.csv", "x,y\n8,6\n1,1\n0,4\n");
+    let problem = "--input points.csv --drop-nonfinite --k 4 --engine lockstep --seed 3";
+    for queries in ["all", "4", "rows:7,0,4", "at:5,5", "asked.csv"] {
+        for own in ["", " --exclude-self"] {
+            if !own.is_empty() && (queries.starts_with("at") || queries.ends_with("csv")) {
+                continue;
+            }
+            for ending in ["csv", "tsv", "parquet", "npz", "ivecs", "ibin"] {
+                place.ok(&format!("run {problem}{own} --queries {queries} --repeats 1 --warmup 0 --neighbors found.{ending}"));
+                let done = place.ok(&format!("verify {problem}{own} --queries {queries} --reference found.{ending}"));
+                assert!(done.stdout.contains("reference answers agree with the oracle: "), "{queries}{own} {ending}: {}", done.stdout);
+            }
+        }
+    }
+    let all = "--queries all --repeats 1 --warmup 0";
+    place.ok(&format!("run {problem} {all} --neighbors all.csv"));
+    let few = place.fails(1, &format!("verify {problem} --queries rows:7,0,4 --reference all.csv"));
+    assert_eq!(
+        few,
+        "the answers are to 7 queries, which are neither as many as the 3 queries nor as many as the 8 rows that these were taken from: all.csv"
+    );
+    let text = fs::read_to_string(place.path("all.csv")).unwrap();
+    place.write("wrong.csv", &text.replacen("\n1,1,", "\n1,1,6", 1).replacen("\n4,0,", "\n4,0,6", 1));
+    let wrong = place.call(&format!("verify {problem} --queries all --reference wrong.csv"));
+    assert_eq!(wrong.code, 1);
+    assert!(wrong.stdout.contains("reference answers WRONG: 2 of 7 queries; "), "{}", wrong.stdout);
+    assert!(wrong.stderr.contains("wrong reference answers: query 1, rank 1: row 6"), "{}", wrong.stderr);
+    let report = json(&place.call(&format!("verify {problem} --queries all --reference wrong.csv --json")).stdout);
+    assert_eq!((&report["reference"]["queries"], &report["reference"]["wrong"], &report["agreed"]), (&7.into(), &2.into(), &false.into()));
+}
+
+#[test]
+fn a_damaged_recording_is_one_sentence_wherever_it_is_read() {
+    let place = Place::new();
+    place.ok("run --generate uniform:n=500,d=3 --queries all --k 3 --warmup 0 --repeats 4 --engine lockstep --record one.warpscope");
+    let whole = fs::read(place.path("one.warpscope")).unwrap();
+    // In the points, which neither of the two looks at.
+    let mut flipped = whole.clone();
+    let name = b"clouds/0/points.npy";
+    let points = flipped.windows(name.len()).position(|window| window == name).unwrap();
+    flipped[points + 1000] ^= 1;
+    fs::write(place.path("flipped.warpscope"), flipped).unwrap();
+    fs::write(place.path("cut.warpscope"), &whole[..whole.len() - 300]).unwrap();
+    for (file, what) in [("flipped.warpscope", "damaged: clouds/0/points.npy: "), ("cut.warpscope", "damaged: zip archive: ")] {
+        for call in [format!("info {file}"), format!("compare one.warpscope {file}"), format!("compare {file} one.warpscope")] {
+            let error = place.fails(1, &call);
+            assert!(error.starts_with(what) && error.ends_with(file), "{call}: {error}");
+        }
+    }
+}
+
+#[test]
+fn a_place_without_a_direction_is_said_to_be_one() {
+    let place = Place::new();
+    for drop in ["", " --drop-nonfinite"] {
+        let error = place.fails(1, &format!("run --generate uniform:n=50,d=2 --metric angular --queries at:0,0 --engine lockstep{drop}"));
+        assert_eq!(error, "place 0,0: it is the origin and has no direction; ask for another place, or use the l2 metric");
+    }
+}
+
+#[cfg(feature = "gui")]
+#[test]
+fn a_window_without_anybody_does_not_wait_for_an_answer() {
+    let place = Place::new();
+    place.write("two.json", r#"{"first": [[0,1],[2,3],[4,6]], "second": [[5,5],[6,7]]}"#);
+    for args in ["gui two.json --png a.png", "gui two.json --frames 2", "gui two.json --frames 2 --png a.png"] {
+        let error = place.fails(1, args);
+        // Where nothing can be drawn at all, that is what is said.
+        let expected = "several clouds: say which with FILE:NAME; there are `first` (3 × 2), `second` (2 × 2): two.json";
+        assert!(error == expected || error.starts_with("no graphics adapter"), "{args}: {error}");
+        assert!(!place.path("a.png").exists());
+    }
 }

@@ -1,6 +1,6 @@
 //! The one place that carries out what panes and menus ask for.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::App;
@@ -15,6 +15,7 @@ use super::loader::{LoadJob, Loading};
 use super::panes::PANE_MARGIN;
 use super::picking::Tool;
 use super::portrait::{Medium, Portrait};
+use super::saved::absolute;
 use super::selection::{Choice, How, SelectAction};
 use super::session::{Answered, Picked};
 use super::state::{self, PaneKind, PlaneWindow};
@@ -40,6 +41,7 @@ impl App {
                 Err(error) => self.session.log.error(error.sentence),
             },
             Action::OpenPath(path) => self.open(&path),
+            Action::OpenPaths(paths) => self.open_dropped(paths),
             Action::BrowseQueries => self.browse(Message::QueryPath),
             Action::SetPlane(view) => self.state.plane = view,
             Action::SetSpace(view) => self.state.space = view,
@@ -64,7 +66,8 @@ impl App {
                     (ExportKind::Lesson(file, _), Some(player)) if file.has_range() => Some(RangeDraft::new(player)),
                     _ => None,
                 };
-                self.session.export = Some(ExportDialog { kind, path, error: None, overwrite: false, times: 1, range });
+                let points = self.session.file.as_ref().is_none_or(|file| file.points);
+                self.session.export = Some(ExportDialog { kind, path, error: None, overwrite: false, times: 1, points, range });
             }
             Action::SetExport(dialog) => self.session.export = dialog,
             Action::BrowseExport => self.browse_export(),
@@ -80,6 +83,8 @@ impl App {
     fn command(&mut self, command: Command) {
         match command {
             Command::Open => self.browse(Message::DataPath),
+            Command::SaveSession => self.save_session_again(),
+            Command::SaveSessionAs => self.apply(Action::StartExport(ExportKind::Session)),
             Command::SaveWindow => self.apply(Action::StartExport(ExportKind::Window)),
             Command::Quit => self.handles.ctx.send_viewport_cmd(egui::ViewportCommand::Close),
             Command::Run => self.run(),
@@ -157,11 +162,11 @@ impl App {
     /// Loads a file with the columns that win by default, and shows it.
     pub(super) fn open(&mut self, path: &std::path::Path) {
         if recording::split_run(path).is_some() {
-            return self.open_recording(path);
+            return self.open_recording(&absolute(path));
         }
         let draft = &mut self.state.draft;
         draft.data = DataKind::File;
-        draft.path = path.display().to_string();
+        draft.path = absolute(path).display().to_string();
         draft.columns.clear();
         self.apply(Action::Load);
     }
@@ -185,9 +190,14 @@ impl App {
 
     /// Loads a source; what was loaded before stays until it is there.
     pub(super) fn load(&mut self, source: Source, then: Then) {
+        self.load_as(source, self.state.draft.drop_nonfinite, then);
+    }
+
+    /// The same, with or without the rows that have NaN or ±∞, whatever the fields say.
+    pub(super) fn load_as(&mut self, source: Source, drop_nonfinite: bool, then: Then) {
         let data = match &then {
             Then::RunQueries(_) => self.session.cloud.clone(),
-            Then::Show | Then::Run(_) => None,
+            Then::Show | Then::Run(_) | Then::Resume(_) => None,
         };
         if self.handles.running.is_some() {
             self.handles.worker.cancel();
@@ -198,7 +208,7 @@ impl App {
         }
         self.session.endings.load = None;
         let wake = self.handles.ctx.clone();
-        let job = LoadJob { source, drop_nonfinite: self.state.draft.drop_nonfinite, data };
+        let job = LoadJob { source, drop_nonfinite, data };
         match Loading::start(job, move || wake.request_repaint()) {
             Ok(loading) => self.handles.loading = Some((loading, then)),
             Err(error) => self.session.endings.load = Some(self.failed(format!("cannot load: {error}"))),
@@ -215,7 +225,7 @@ impl App {
             }
             Ok(spec) => match self.session.cloud.clone().filter(|cloud| is_of(cloud, &spec)) {
                 None => self.load(spec.data.clone(), Then::Run(spec)),
-                Some(cloud) => self.run_on(&cloud, spec),
+                Some(cloud) => self.run_on(&cloud, RunSpec { data: cloud.source().clone(), ..spec }),
             },
         }
     }
@@ -443,7 +453,18 @@ impl App {
 
     fn default_path(&self, kind: ExportKind) -> PathBuf {
         let folder = directories::UserDirs::new().map(|dirs| dirs.document_dir().unwrap_or(dirs.home_dir()).to_owned());
-        export::free_path(&folder.unwrap_or_default().join(kind.default_name()))
+        let mut name = PathBuf::from(kind.default_name());
+        if kind == ExportKind::Session {
+            if let Some(file) = &self.session.file {
+                return export::free_path(&file.path);
+            }
+            // Called after its data.
+            if let Some(Source::File { path, .. }) = self.session.cloud.as_ref().map(|cloud| cloud.source()) {
+                let file = crate::cloud::formats::file_of(path);
+                name = Path::new(file.file_stem().unwrap_or(name.as_os_str())).with_added_extension(recording::EXTENSION);
+            }
+        }
+        export::free_path(&folder.unwrap_or_default().join(name))
     }
 
     fn save_export(&mut self) {
@@ -480,7 +501,11 @@ impl App {
                     self.handles.save(move || data.save(&path));
                 }
             },
-            (ExportKind::Recording(which), None) => match self.save_recording(which, &path) {
+            (ExportKind::Session, None) => match self.save_session(&path, dialog.points) {
+                Ok(()) => self.session.export = None,
+                Err(sentence) => refuse(self, &sentence),
+            },
+            (ExportKind::Recording(which), None) => match self.save_recording(which, dialog.points, &path) {
                 Ok(()) => self.session.export = None,
                 Err(sentence) => refuse(self, &sentence),
             },
@@ -549,8 +574,13 @@ impl App {
 
 /// Whether a cloud is what a spec names.
 fn is_of(cloud: &PointCloud, spec: &RunSpec) -> bool {
+    // What was recorded in a folder may name its file from there.
+    let whole = |source: &Source| match source {
+        Source::File { path, columns } => Source::File { path: absolute(path), columns: columns.clone() },
+        other => other.clone(),
+    };
     // A cloud from which nothing was dropped is the same with and without dropping.
-    *cloud.source() == spec.data && (spec.drop_nonfinite || cloud.dropped() == 0)
+    whole(cloud.source()) == whole(&spec.data) && (spec.drop_nonfinite || cloud.dropped() == 0)
 }
 
 /// Whether two specs differ at most in whom they ask and how often.

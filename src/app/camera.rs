@@ -222,6 +222,20 @@ pub fn dolly(view: &mut SpaceView, factor: f32) {
     view.distance = (view.distance / f64::from(factor)).clamp(NEAREST, FARTHEST);
 }
 
+/// Brings a view from elsewhere to where a pointer could have brought it.
+pub fn settle(view: &mut SpaceView) {
+    const FAR: f64 = 1e6;
+    let limit = std::f64::consts::FRAC_PI_2 - 0.01;
+    let usual = SpaceView::default();
+    let near = |value: f64, usual: f64| if value.abs() <= FAR { value } else { usual };
+    view.yaw = near(view.yaw, usual.yaw);
+    view.pitch = near(view.pitch, usual.pitch).clamp(-limit, limit);
+    view.distance = near(view.distance, usual.distance).clamp(NEAREST, FARTHEST);
+    if view.target.iter().any(|&at| near(at, f64::NAN).is_nan()) {
+        view.target = usual.target;
+    }
+}
+
 /// The directions of the three axes on the screen, for the little cross in the corner: (right, up) of each.
 pub fn axis_directions(view: &SpaceView) -> [Vec2; 3] {
     let (right, up, _) = frame(view);

@@ -1,14 +1,15 @@
 //! The problem as it is being typed: text fields that may not make sense yet.
 
 use std::ops::RangeInclusive;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::cloud::{ColumnChoice, Order, Source};
+use super::saved::absolute;
+use crate::cloud::{ColumnChoice, Order, Source, place};
 use crate::knn::{MAX_K, Metric};
-use crate::run::{EngineChoice, QuerySpec, RunSpec};
+use crate::run::{EngineChoice, QuerySpec, RunSpec, usual};
 
 /// Where the data comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,7 +33,7 @@ pub enum QueryKind {
     Rows,
     /// A file of queries.
     File,
-    /// A place, which need be no row.
+    /// One place that is typed.
     Place,
     /// The rows that were selected in the views, where they are too many to be typed.
     Selected,
@@ -56,6 +57,7 @@ pub struct Draft {
     #[serde(skip)]
     pub selected_rows: Arc<[u64]>,
     pub query_path: String,
+    /// Coordinates, as [`place::text`] writes them.
     pub query_place: String,
     pub k: String,
     pub metric: Metric,
@@ -76,14 +78,14 @@ impl Default for Draft {
             columns: String::new(),
             drop_nonfinite: false,
             generator: "gaussian-mixture:n=20000,clusters=12".to_owned(),
-            seed: "1".to_owned(),
+            seed: usual::SEED.to_string(),
             queries: QueryKind::Count,
-            query_count: "1000".to_owned(),
+            query_count: usual::QUERIES.to_string(),
             query_rows: String::new(),
             selected_rows: Arc::default(),
             query_path: String::new(),
             query_place: String::new(),
-            k: "32".to_owned(),
+            k: usual::K.to_string(),
             metric: Metric::L2,
             order: Order::Shuffled,
             exclude_self: false,
@@ -202,9 +204,7 @@ impl Draft {
             QuerySpec::Count(count) => (draft.queries, draft.query_count) = (QueryKind::Count, count.to_string()),
             QuerySpec::Rows(rows) => (draft.queries, draft.query_rows) = (QueryKind::Rows, listed(rows)),
             QuerySpec::File { path, .. } => (draft.queries, draft.query_path) = (QueryKind::File, path.display().to_string()),
-            QuerySpec::At(at) => {
-                (draft.queries, draft.query_place) = (QueryKind::Place, at.iter().map(f64::to_string).collect::<Vec<_>>().join(", "))
-            }
+            QuerySpec::At(at) => (draft.queries, draft.query_place) = (QueryKind::Place, place::text(at)),
         }
         draft
     }
@@ -260,6 +260,10 @@ impl Draft {
                 rows(&self.query_rows)?;
                 QuerySpec::Rows(Vec::new())
             }
+            QueryKind::Place => QuerySpec::At(place::parse(&self.query_place).map_err(|part| {
+                let what = if part.is_empty() { "A coordinate is missing".to_owned() } else { format!("“{part}” is no number") };
+                FieldError { field: Field::QueryPlace, sentence: format!("{what}; write a place as its coordinates, for example 0.5,-1.") }
+            })?),
             QueryKind::Selected if self.selected_rows.is_empty() => {
                 let sentence = "Select points in Plane or Space, then press Use as queries.".to_owned();
                 return Err(FieldError { field: Field::QueryRows, sentence });
@@ -269,23 +273,8 @@ impl Draft {
                 path: path(Field::QueryPath, &self.query_path, "Type the path of a file of queries, or press Browse…")?,
                 columns: ColumnChoice::Default,
             },
-            QueryKind::Place => QuerySpec::At(place(&self.query_place)?),
         })
     }
-}
-
-/// A place as it is typed: `51.507, -0.128`.
-fn place(text: &str) -> Result<Vec<f64>, FieldError> {
-    let wrong = |sentence: String| FieldError { field: Field::QueryPlace, sentence };
-    let read = |part: &str| match part.parse::<f64>() {
-        Ok(value) if value.is_finite() => Ok(value),
-        _ => Err(wrong(format!("“{part}” is not a number; write a place as 51.507, -0.128."))),
-    };
-    let at: Vec<f64> = text.split([',', ' ']).filter(|part| !part.is_empty()).map(read).collect::<Result<_, _>>()?;
-    if at.is_empty() {
-        return Err(wrong("Type a coordinate for each axis, as 51.507, -0.128.".to_owned()));
-    }
-    Ok(at)
 }
 
 fn columns(text: &str) -> ColumnChoice {
@@ -299,7 +288,8 @@ fn path(field: Field, text: &str, empty: &str) -> Result<PathBuf, FieldError> {
     if text.is_empty() {
         return Err(FieldError { field, sentence: empty.to_owned() });
     }
-    Ok(PathBuf::from(text))
+    // Saved and opened again, it is the same file wherever the window is started then.
+    Ok(absolute(Path::new(text)))
 }
 
 /// A whole number; commas and underscores may group it, and 1e6 is one million.
@@ -396,8 +386,8 @@ mod tests {
             QuerySpec::All,
             QuerySpec::Count(12),
             QuerySpec::Rows(vec![0, 5, 10, 11, 12]),
-            QuerySpec::File { path: "q.csv".into(), columns: ColumnChoice::Default },
-            QuerySpec::At(vec![51.507, -0.1]),
+            QuerySpec::At(vec![-0.125, 1e-300]),
+            QuerySpec::File { path: "/there/q.csv".into(), columns: ColumnChoice::Default },
         ];
         for data in [file("/there/a b.csv"), generated] {
             for queries in &queries {
@@ -431,9 +421,9 @@ mod tests {
     fn each_wrong_field_says_a_sentence() {
         assert_eq!(errors(|draft| draft.k = "0".to_owned())[0].sentence, "0 is outside 1 to 1,024.");
         assert_eq!(errors(|draft| draft.k = "many".to_owned())[0].field, Field::K);
-        let place = |text: &str| errors(|draft| (draft.queries, draft.query_place) = (QueryKind::Place, text.to_owned()))[0].sentence.clone();
-        assert_eq!(place("1, north"), "“north” is not a number; write a place as 51.507, -0.128.");
-        assert_eq!(place(" "), "Type a coordinate for each axis, as 51.507, -0.128.");
+        let place = |text: &str| errors(|draft| (draft.queries, draft.query_place) = (QueryKind::Place, text.to_owned())).remove(0).sentence;
+        assert_eq!(place("1, east"), "“east” is no number; write a place as its coordinates, for example 0.5,-1.");
+        assert_eq!(place(""), "A coordinate is missing; write a place as its coordinates, for example 0.5,-1.");
         assert_eq!(errors(|draft| (draft.k, draft.exclude_self) = ("1024".to_owned(), true))[0].sentence, "1,024 is outside 1 to 1,023.");
         assert_eq!(errors(|draft| draft.data = DataKind::File)[0].field, Field::Path);
         assert_eq!(errors(|draft| draft.seed = "-1".to_owned()).len(), 1, "the seed is said once");

@@ -31,6 +31,8 @@ pub enum ExportKind {
     Lesson(LessonFile, u32),
     /// Runs as a recording.
     Recording(Saved),
+    /// All runs, and what the window shows.
+    Session,
 }
 
 impl ExportKind {
@@ -48,8 +50,13 @@ impl ExportKind {
         match self {
             Self::Picture(pane) => Some(Some(pane)),
             Self::Window => Some(None),
-            Self::Data(_) | Self::Selection | Self::Trace | Self::Recording(_) | Self::Lesson(..) => None,
+            Self::Data(_) | Self::Selection | Self::Trace | Self::Recording(_) | Self::Session | Self::Lesson(..) => None,
         }
+    }
+
+    /// Whether it is a recording, which opens elsewhere.
+    pub fn is_recording(self) -> bool {
+        matches!(self, Self::Recording(_) | Self::Session)
     }
 
     /// The dialog's title.
@@ -61,6 +68,7 @@ impl ExportKind {
             Self::Selection => "Export the selected rows".to_owned(),
             Self::Window => "Save a picture of the window".to_owned(),
             Self::Recording(which) => format!("Save a recording: {}", which.text().trim_end_matches('…').to_lowercase()),
+            Self::Session => "Save the session".to_owned(),
             Self::Lesson(file, number) => format!("Lesson {number}: {}", file.text().trim_end_matches('…')),
         }
     }
@@ -76,6 +84,7 @@ impl ExportKind {
             Self::Lesson(file, number) => file.default_name(number),
             Self::Recording(Saved::Shown) => "run.warpscope".to_owned(),
             Self::Recording(_) => "runs.warpscope".to_owned(),
+            Self::Session => "session.warpscope".to_owned(),
         }
     }
 }
@@ -107,6 +116,8 @@ pub struct ExportDialog {
     pub overwrite: bool,
     /// How many pixels a picture has, for each of the screen's along a side.
     pub times: u8,
+    /// Whether a recording holds the points too.
+    pub points: bool,
     /// Which steps of a lesson, where a range is shown.
     pub range: Option<RangeDraft>,
 }

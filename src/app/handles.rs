@@ -17,6 +17,7 @@ use super::loader::Loading;
 use super::picking::{Lookup, Picking};
 use super::projection::Projecting;
 use super::runs::{Compared, Opening};
+use super::saved::SavedSession;
 use super::selection::Selecting;
 use super::session::{Activity, Answered, EngineStatus, FileColumns};
 use crate::cloud::Source;
@@ -40,6 +41,8 @@ pub enum Message {
     ExportPath(Option<PathBuf>),
     /// Two runs were compared.
     Compared(Arc<Compared>),
+    /// What has become of the file of a session's cloud, where that is to be known.
+    Source(Option<String>),
     /// A file was written, or why not.
     Saved(Result<PathBuf, String>),
     /// A thread broke down.
@@ -60,6 +63,8 @@ pub enum Then {
     Run(RunSpec),
     /// It holds the queries of this.
     RunQueries(RunSpec),
+    /// It is shown, and this is picked up.
+    Resume(Box<SavedSession>),
 }
 
 /// A job that the worker has.

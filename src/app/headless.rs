@@ -11,6 +11,7 @@ use super::App;
 use super::lesson::LessonAction;
 use super::state::{SCALES, State};
 use super::tokens::Look;
+use crate::cloud::formats::FormatError;
 use crate::lesson::moments;
 
 /// How long the first answer may take.
@@ -83,6 +84,10 @@ pub fn render_headless(show: &Headless, png: &Path) -> anyhow::Result<PathBuf> {
                 return Ok(());
             }
             let app = harness.state();
+            // Nobody is there to answer.
+            if let Some(dialog) = &app.session().parts {
+                return Err(FormatError::Parts { parts: dialog.parts.clone(), path: dialog.path.clone() }.into());
+            }
             if !app.is_busy()
                 && started.elapsed() > Duration::from_secs(1)
                 && let Some(entry) = app.session().log.entries().iter().rev().find(|entry| entry.level == super::Level::Error)

@@ -152,6 +152,10 @@ impl App {
                 return;
             }
             (Ok(Ok(cloud)), Then::Show) => return self.show_loaded_cloud(cloud),
+            (Ok(Ok(cloud)), Then::Resume(saved)) => {
+                self.show_loaded_cloud(cloud);
+                return self.resume_loaded(&saved);
+            }
             (Ok(Ok(cloud)), Then::Run(spec)) => {
                 self.show_loaded_cloud(Arc::clone(&cloud));
                 return self.run_on(&cloud, spec);
@@ -256,6 +260,7 @@ impl App {
                     *dialog = ExportDialog { path: path.display().to_string(), error: None, overwrite: true, ..dialog.clone() };
                 }
             }
+            Message::Source(said) => said.into_iter().for_each(|said| self.session.log.warn(said)),
             Message::Saved(Ok(path)) => self.session.log.info(format!("written: {}", path.display())),
             Message::Saved(Err(error)) => self.session.log.error(error),
             Message::Broken { task, why } => {

@@ -10,7 +10,9 @@
 //! | `history` | undo and redo |
 //! | `picking` | what is under the pointer, in a rectangle, in a lasso |
 //! | `color` | numbers of points as colours |
+//! | `saved` | a session put down and picked up |
 //! | [`runs`] | what was run and opened, and two of them compared |
+//! | `dropped` | files that are dropped together |
 //! | `handles` | threads and GPU objects |
 //! | `logic` | takes in what threads say; draws nothing |
 //! | [`commands`] | what can be asked for: one enum feeds menus, shortcuts and the sheet |
@@ -25,6 +27,7 @@ mod color;
 pub mod commands;
 mod derived;
 mod draft;
+mod dropped;
 mod export;
 mod finder;
 mod format;
@@ -44,6 +47,7 @@ mod picking;
 mod portrait;
 mod projection;
 pub mod runs;
+pub mod saved;
 mod scene;
 pub mod selection;
 pub mod session;
@@ -80,8 +84,9 @@ use crate::cloud::PointCloud;
 use crate::knn::EngineKind;
 use crate::run::RunRecord;
 
-/// Where the saved state lies in eframe's storage.
+/// Where the saved state lies in eframe's storage, and where what was open.
 const STORAGE_KEY: &str = "warpscope";
+const LAST_KEY: &str = "last session";
 
 /// Opens the window, with a file if one is given and on a lesson if one is named, and returns when it is closed.
 ///
@@ -143,19 +148,20 @@ pub struct App {
 }
 
 impl App {
-    /// Restores what was saved, or prepares the first start; opens `file` if there is one.
+    /// Restores what was saved, or prepares the first start; opens `file` if there is one, else what was open before.
     ///
     /// # Errors
     /// When the system has no thread to give.
     pub fn new(cc: &eframe::CreationContext<'_>, file: Option<PathBuf>) -> std::io::Result<Self> {
         let saved: Option<State> = cc.storage.and_then(|storage| eframe::get_value(storage, STORAGE_KEY));
         let first = saved.is_none();
+        let last = cc.storage.and_then(|storage| storage.get_string(LAST_KEY)).filter(|last| !last.is_empty());
         let mut app = Self::with_state(cc, saved.unwrap_or_default())?;
         match file {
             Some(path) => app.open(&path),
-            // The first start is answered already; what was typed before is only shown again.
+            // The first start is answered already; what was open before is only shown again.
             None if first => app.run(),
-            None => app.apply(commands::Action::Load),
+            None => app.pick_up(&last.unwrap_or_default()),
         }
         Ok(app)
     }
@@ -292,8 +298,9 @@ impl eframe::App for App {
             let cancels = cancels && self.session.export.is_none() && self.session.finder.is_none();
             commands::shortcuts(ui.ctx(), mode, cancels, &mut self.actions);
         }
-        if let Some(path) = ui.input(|input| input.raw.dropped_files.first().map(|file| file.path().to_owned())) {
-            self.actions.send(commands::Action::OpenPath(path));
+        let dropped: Vec<PathBuf> = ui.input(|input| input.raw.dropped_files.iter().map(|file| file.path().to_owned()).collect());
+        if !dropped.is_empty() {
+            self.actions.send(commands::Action::OpenPaths(dropped));
         }
         self.window_ui(ui);
         for action in self.actions.take() {
@@ -306,5 +313,6 @@ impl eframe::App for App {
 
     fn save(&mut self, storage: &mut dyn eframe::Storage) {
         eframe::set_value(storage, STORAGE_KEY, &self.state);
+        storage.set_string(LAST_KEY, self.put_down().unwrap_or_default());
     }
 }

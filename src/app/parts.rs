@@ -74,7 +74,7 @@ impl App {
         let path = path_of(&dialog.path, &dialog.parts[dialog.selected].name);
         let draft = &mut self.state.draft;
         match dialog.then {
-            Then::Show => {
+            Then::Show | Then::Resume(_) => {
                 (draft.data, draft.path) = (DataKind::File, path.display().to_string());
                 match draft.source() {
                     Ok(source) => self.load(source, Then::Show),

@@ -14,6 +14,7 @@ use super::parts::PartsDialog;
 use super::picking::Tool;
 use super::projection::Projected;
 use super::runs::RunList;
+use super::saved::SessionFile;
 use super::scene::Scene;
 use super::selection::{Facts, Hovered, Selection};
 use super::timeline::TimelineView;
@@ -201,6 +202,8 @@ pub struct Session {
     pub timeline: TimelineView,
     /// What was run and opened.
     pub runs: RunList,
+    /// Where the session was saved, or opened from.
+    pub file: Option<SessionFile>,
     /// What the pointer chose.
     pub picked: Option<Picked>,
     /// Its answer, once it is there.

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use egui::Rect;
+use serde::{Deserialize, Serialize};
 
 use crate::run::Timeline;
 
@@ -13,7 +14,8 @@ pub const NAMES: f32 = 112.0;
 const SHORTEST: f64 = 0.02;
 
 /// See the module.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct TimelineView {
     /// From when to when, in microseconds since the run began; `None` shows all of it.
     pub window: Option<[f64; 2]>,
@@ -22,6 +24,14 @@ pub struct TimelineView {
 }
 
 impl TimelineView {
+    /// This, if a pointer could have brought it here; else all of the run.
+    pub fn settled(&self) -> Self {
+        /// A year.
+        const LONGEST: f64 = 3.2e13;
+        let window = self.window.filter(|[from, to]| from.abs() <= LONGEST && to.abs() <= LONGEST && to - from >= SHORTEST * 0.5);
+        Self { window, open: self.open.clone() }
+    }
+
     /// From when to when.
     pub fn shown(&self, timeline: &Timeline) -> [f64; 2] {
         self.window.unwrap_or_else(|| whole(timeline))

@@ -55,7 +55,11 @@ fn table(comparison: &Comparison) -> String {
         ]);
     }
     let mut out = text::table(&rows, &[1, 3, 4, 6, 7, 8]);
-    match (&comparison.answers, comparison.no_answers) {
+    out.extend(comparison.job_sentence().map(|sentence| sentence + "\n"));
+    if comparison.parameters.is_empty() {
+        out += "Whether they are the same job is not known: a timings.csv alone does not say what was asked.\n";
+    }
+    match (&comparison.answers, &comparison.no_answers) {
         (Some(answers), _) => out += &format!("{}\n", answers.sentence()),
         (None, Some(why)) => out += &format!("Neighbours are not compared: {why}.\n"),
         (None, None) => {}

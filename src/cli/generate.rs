@@ -7,6 +7,7 @@ use super::bar::Bar;
 use crate::cloud::Coordinates;
 use crate::cloud::generate::{self, catalogue};
 use crate::export;
+use crate::run::usual;
 
 /// `warpscope generate`
 #[derive(Debug, clap::Args)]
@@ -19,7 +20,7 @@ pub struct GenerateArgs {
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Seeds the generator: a spec and a seed mean the same points everywhere
-    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+    #[arg(long, value_name = "NUMBER", default_value_t = usual::SEED)]
     seed: u64,
 }
 

@@ -230,7 +230,10 @@ mod tests {
     fn where_a_column_turns_to_text_is_shown() {
         let report = report("a,b\n1,1\n2,2\n3,3o\n", "").unwrap();
         let text = report.text();
-        assert!(text.contains("text, such as \"3o\" in record 2") && text.contains("none: record 2, column `b`: `3o` is not a number"), "{text}");
+        assert!(
+            text.contains("text, such as \"3o\" in record 2") && text.contains("none: line 4, record 2, column `b`: `3o` is not a number"),
+            "{text}"
+        );
     }
 
     #[test]

@@ -11,7 +11,7 @@ use super::output;
 use super::queries::QueryChoice;
 use crate::cloud::{self, ColumnChoice, Order, PointCloud, Source};
 use crate::knn::{Metric, Setup};
-use crate::run::{EngineChoice, QuerySpec, RunSpec};
+use crate::run::{EngineChoice, QuerySpec, RunSpec, usual};
 
 /// The cloud.
 #[derive(Debug, Args)]
@@ -30,7 +30,7 @@ pub struct SourceArgs {
     #[arg(long)]
     pub drop_nonfinite: bool,
     /// Seeds generated clouds, drawn queries and shuffled order
-    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+    #[arg(long, value_name = "NUMBER", default_value_t = usual::SEED)]
     pub seed: u64,
 }
 
@@ -93,7 +93,7 @@ pub struct ProblemArgs {
     #[arg(long, value_name = "FILE|COUNT|all|rows:LIST|at:X,Y,…", help_heading = "Search")]
     queries: Option<QueryChoice>,
     /// Neighbours per query
-    #[arg(long, value_name = "NUMBER", default_value_t = 32, allow_negative_numbers = true, help_heading = "Search")]
+    #[arg(long, value_name = "NUMBER", default_value_t = usual::K, allow_negative_numbers = true, help_heading = "Search")]
     k: usize,
     #[command(flatten)]
     method: MethodArgs,

@@ -14,6 +14,7 @@ use crate::export::text;
 use crate::knn::{EngineKind, Metric, Setup};
 use crate::lesson::Shape;
 use crate::lesson::lessons::{self, Arrangement, Choice, LESSONS, Lesson, OWN_DATA, Take};
+use crate::run::usual;
 
 /// `warpscope lesson`
 #[derive(Debug, clap::Args)]
@@ -31,7 +32,7 @@ pub struct LessonArgs {
     /// What records: the kernel's twin on the CPU, or the kernel on an NVIDIA GPU, held against the twin step by step
     #[arg(long, default_value = "lockstep", value_parser = PossibleValuesParser::new(["lockstep", "cuda"]).map(|name| engine(&name)))]
     engine: EngineKind,
-    /// Seeds generated clouds and shuffled order [default: the lesson's, or 0 with a cloud]
+    /// Seeds generated clouds and shuffled order [default: the lesson's, or 1 with a cloud]
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u64>,
     /// Reads the cloud of lesson 7 from a file
@@ -110,7 +111,7 @@ impl LessonArgs {
     fn source(&self) -> Option<Source> {
         match (&self.input, &self.generate) {
             (Some(path), _) => Some(Source::File { path: path.clone(), columns: self.columns.clone().unwrap_or_default() }),
-            (None, Some(spec)) => Some(Source::Generate { spec: spec.clone(), seed: self.seed.unwrap_or(0) }),
+            (None, Some(spec)) => Some(Source::Generate { spec: spec.clone(), seed: self.seed.unwrap_or(usual::SEED) }),
             (None, None) => None,
         }
     }
@@ -157,7 +158,7 @@ impl LessonArgs {
             k: self.k.unwrap_or(lesson.k),
             metric: self.metric,
             order: Order::File,
-            seed: self.seed.unwrap_or(0),
+            seed: self.seed.unwrap_or(usual::SEED),
             exclude_self: false,
             drop_zero_rows: self.drop_nonfinite,
         };

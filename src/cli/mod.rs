@@ -11,6 +11,7 @@ mod info;
 mod input;
 mod lesson;
 mod output;
+mod paths;
 mod pictures;
 mod queries;
 mod record;

@@ -7,6 +7,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::bar::Bar;
 use super::output;
+use super::paths::ending_in;
 use crate::export::{self, MadeFolder, text};
 use crate::lesson::Level;
 use crate::lesson::handout::Theme;
@@ -27,13 +28,13 @@ pub struct PictureArgs {
     #[arg(long, value_name = "DIR", help_heading = "Files")]
     out: Option<PathBuf>,
     /// Writes the picture of one moment
-    #[arg(long, value_name = "FILE", help_heading = "Files")]
+    #[arg(long, value_name = "FILE", value_parser = ending_in("png"), help_heading = "Files")]
     png: Option<Option<PathBuf>>,
     /// Writes that as a vector graphic
-    #[arg(long, value_name = "FILE", help_heading = "Files")]
+    #[arg(long, value_name = "FILE", value_parser = ending_in("svg"), help_heading = "Files")]
     svg: Option<Option<PathBuf>>,
     /// Writes a range as an animation
-    #[arg(long, value_name = "FILE", help_heading = "Files")]
+    #[arg(long, value_name = "FILE", value_parser = ending_in("gif"), help_heading = "Files")]
     gif: Option<Option<PathBuf>>,
     /// Writes a range as numbered PNG files
     #[arg(long, value_name = "DIR", help_heading = "Files")]

@@ -7,10 +7,7 @@ use anyhow::{Context, bail};
 
 use crate::cloud::{ColumnChoice, PointCloud, place};
 use crate::export::text;
-use crate::run::QuerySpec;
-
-/// Queries that are drawn where nothing else is asked for.
-const DEFAULT: usize = 1000;
+use crate::run::{QuerySpec, usual};
 
 /// The most rows that a list may name; every one of them is kept.
 const MAX_LISTED: u64 = 100_000_000;
@@ -92,13 +89,13 @@ impl QueryChoice {
     pub fn resolve(choice: Option<&Self>, cloud: &PointCloud, columns: &ColumnChoice, seed: u64) -> anyhow::Result<(QuerySpec, Option<String>)> {
         let rows = cloud.len();
         Ok(match choice {
-            None if rows <= DEFAULT => {
+            None if rows as u64 <= usual::QUERIES => {
                 (QuerySpec::All, Some(format!("all {} are asked for, as --queries is not given", text::count(rows as u64, "row", "rows"))))
             }
             None => {
-                let (drawn, rows) = (text::thousands(DEFAULT as u64), text::thousands(rows as u64));
+                let (drawn, rows) = (text::thousands(usual::QUERIES), text::thousands(rows as u64));
                 let note = format!("{drawn} of {rows} rows, drawn with seed {seed}, are asked for, as --queries is not given");
-                (QuerySpec::Count(DEFAULT as u64), Some(note))
+                (QuerySpec::Count(usual::QUERIES), Some(note))
             }
             Some(Self::All) => (QuerySpec::All, None),
             Some(Self::Count(count)) => (QuerySpec::Count(*count), None),

@@ -30,10 +30,10 @@ pub struct RunArgs {
     /// Also runs the profiled build: cycles per phase, and when each warp ran
     #[arg(long, help_heading = "Measurement")]
     profile: bool,
-    /// Writes the neighbours: .csv, .parquet, .ivecs (with .fvecs), .ibin (with .fbin) or .npz
+    /// Writes the neighbours: .csv, .tsv, .parquet, .npz, .ivecs (with .fvecs) or .ibin (with .fbin)
     #[arg(long, value_name = "FILE", value_parser = neighbors_path, help_heading = "Results")]
     neighbors: Option<PathBuf>,
-    /// Writes run.json, timings.csv, merges.csv, convergence.csv and trace.json into a folder
+    /// Writes run.json, neighbors.npz, timings.csv, merges.csv, convergence.csv and trace.json into a folder
     #[arg(long, value_name = "DIR", help_heading = "Results")]
     out: Option<PathBuf>,
     #[command(flatten)]
@@ -80,10 +80,9 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
 
 /// Refuses to write over the files that are searched.
 fn spare_inputs(args: &RunArgs, spec: &RunSpec) -> anyhow::Result<()> {
-    let neighbors = args.neighbors.iter().flat_map(|path| [path.clone(), path.with_extension("fvecs"), path.with_extension("fbin")]);
-    let tables =
-        args.out.iter().flat_map(|dir| ["run.json", "timings.csv", "merges.csv", "convergence.csv", "trace.json"].map(|name| dir.join(name)));
-    super::record::spare(spec, neighbors.chain(tables))?;
+    let neighbors = args.neighbors.iter().flat_map(|path| NeighborFormat::of(path).map_or_else(|_| Vec::new(), |format| format.files(path)));
+    let folder = args.out.iter().flat_map(|dir| export::FOLDER_FILES.map(|name| dir.join(name)));
+    super::record::spare(spec, neighbors.chain(folder))?;
     args.record.spare(spec)
 }
 
@@ -93,7 +92,9 @@ fn write(args: &RunArgs, record: &Arc<RunRecord>, written: &mut Vec<PathBuf>) ->
         written.extend(export::folder(record, dir)?);
     }
     if let Some(path) = &args.neighbors {
-        written.extend(export::neighbors(record, path)?);
+        let neighbors = export::neighbors(record, path)?;
+        // They may be meant for the folder, where they are already.
+        written.extend(neighbors.into_iter().filter(|path| !written.contains(path)).collect::<Vec<_>>());
     }
     written.extend(args.record.write(vec![Arc::clone(record)])?);
     Ok(())

@@ -7,12 +7,13 @@ use std::sync::Arc;
 use super::bar::Bar;
 use super::input::{MethodArgs, SourceArgs, engine_parser};
 use super::output;
+use super::paths::ending_in;
 use super::queries::whole_number;
 use super::record::RecordArgs;
 use crate::cloud::Source;
 use crate::export;
 use crate::run::sweep::{Sweep, SweepRow};
-use crate::run::{EngineChoice, Engines, QuerySpec, RunSpec};
+use crate::run::{EngineChoice, Engines, QuerySpec, RunSpec, usual};
 
 /// `warpscope sweep`
 #[derive(Debug, clap::Args)]
@@ -25,10 +26,10 @@ pub struct SweepArgs {
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = number, conflicts_with = "input", help_heading = "Lists")]
     n: Vec<u64>,
     /// Queries, drawn from the cloud with the seed
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = number, default_value = "1000", help_heading = "Lists")]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = number, default_values_t = [usual::QUERIES], help_heading = "Lists")]
     q: Vec<u64>,
     /// Neighbours per query
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "32", help_heading = "Lists")]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_values_t = [usual::K], help_heading = "Lists")]
     k: Vec<usize>,
     /// Dimensions, of a generated cloud
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = number, conflicts_with = "input", help_heading = "Lists")]
@@ -42,8 +43,8 @@ pub struct SweepArgs {
     /// Timed repeats of each run
     #[arg(long, value_name = "NUMBER", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Measurement")]
     repeats: u32,
-    /// Writes the rows to a file instead of stdout, after each run
-    #[arg(long, value_name = "FILE", help_heading = "Results")]
+    /// Writes the rows to a file instead of stdout, after each run: FILE.csv
+    #[arg(long, value_name = "FILE", value_parser = ending_in("csv"), help_heading = "Results")]
     out: Option<PathBuf>,
     #[command(flatten)]
     record: RecordArgs,

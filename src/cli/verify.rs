@@ -1,16 +1,17 @@
 //! `warpscope verify`: is it right?
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::bar::Bar;
 use super::input::{Loaded, ProblemArgs, engine_parser};
 use super::output;
-use crate::cloud::{ColumnChoice, Coordinates, formats};
+use crate::cloud::{Coordinates, formats, place};
 use crate::export::text;
 use crate::knn::{EngineKind, Metric};
 use crate::run::answers::{self, AnswersVerdict};
 use crate::run::verify::{EngineVerdict, verify};
-use crate::run::{EngineChoice, Engines, pose};
+use crate::run::{EngineChoice, Engines, QuerySpec, pose};
 
 /// `warpscope verify`
 #[derive(Debug, clap::Args)]
@@ -20,10 +21,12 @@ pub struct VerifyArgs {
     /// Which engines, such as cuda,lockstep [default: auto, all that can run]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = engine_parser(), help_heading = "Search")]
     engine: Vec<EngineChoice>,
-    /// Also checks the neighbours in a file, as .ivecs or FILE.hdf5 of a benchmark: rows of row numbers, a row for each query
+    /// Also checks the neighbours in a file: one that `run --neighbors` wrote, or .ivecs or .hdf5 of a benchmark
     ///
-    /// Of the layout of ann-benchmarks `neighbors` is taken, and its `distance` must be the metric.
-    #[arg(long, value_name = "FILE", conflicts_with = "exclude_self", help_heading = "Results")]
+    /// It holds rows of row numbers, nearest first, or a line for each neighbour with its `query`, `rank` and `index`. They are
+    /// answers to the queries in their order where there are as many, or to the rows of the queries' file. Of the layout of
+    /// ann-benchmarks `neighbors` is taken, and its `distance` must be the metric.
+    #[arg(long, value_name = "FILE", help_heading = "Results")]
     reference: Option<PathBuf>,
     /// Prints JSON
     #[arg(long, help_heading = "Results")]
@@ -62,8 +65,12 @@ pub fn run(args: &VerifyArgs) -> anyhow::Result<()> {
     let problem = pose(&spec, &cloud, query_cloud.as_ref())?;
     let answers = args.reference.as_deref().map(|path| read_answers(path, spec.metric)).transpose()?;
     let verdicts = verify(&problem, &args.named(), &mut Engines::default(), &Bar::new("verifying"))?;
+    let place = match &spec.queries {
+        QuerySpec::At(at) => Some(Arc::new(place::place(at, &cloud)?)),
+        _ => None,
+    };
     let reference = answers.map(|(path, table)| {
-        let queries = query_cloud.as_ref().unwrap_or(&cloud);
+        let queries = place.as_ref().or(query_cloud.as_ref()).unwrap_or(&cloud);
         let verdict = answers::check(&problem, spec.metric, &cloud, queries, &table, &Bar::new("checking the reference answers"));
         verdict.map(|verdict| (path.display().to_string(), verdict)).map_err(|why| anyhow::anyhow!("{why}: {}", path.display()))
     });
@@ -111,17 +118,17 @@ fn read_answers(path: &Path, metric: Metric) -> anyhow::Result<(PathBuf, Coordin
             anyhow::bail!("--reference: its answers are by the distance `{theirs}`, and the search is by {metric}; see --metric: {}", path.display());
         }
     }
-    let whole = file == *path && formats::parts(path, &bar)?.iter().any(|part| part.name == "neighbors");
-    let path = if whole { formats::path_of(path, "neighbors") } else { path.to_owned() };
-    let table = formats::read(&path, &ColumnChoice::Default, &bar)?;
-    Ok((path, table))
+    Ok(answers::read(path, &bar)?)
 }
 
 fn answers_text(path: &str, verdict: &AnswersVerdict) -> String {
-    let AnswersVerdict { queries, ties, mismatch } = verdict;
-    let found = if mismatch.is_some() { "WRONG" } else { "agree with the oracle" };
+    let AnswersVerdict { queries, wrong, ties, .. } = verdict;
+    let ties = text::count(*ties, "other index", "other indices");
     let queries = text::count(*queries, "query", "queries");
-    format!("reference answers {found}: {queries}, {} at a tie: {path}\n", text::count(*ties, "other index", "other indices"))
+    match wrong {
+        0 => format!("reference answers agree with the oracle: {queries}, {ties} at a tie: {path}\n"),
+        _ => format!("reference answers WRONG: {} of {queries}; in the others, {ties} at a tie: {path}\n", text::thousands(*wrong)),
+    }
 }
 
 /// The first mismatch, and that something was verified at all.

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 use clap::builder::PossibleValuesParser;
 
+use super::paths::ending_in;
 use crate::lesson::lessons;
-use crate::run::recording;
+use crate::run::{recording, usual};
 
 /// `warpscope gui`
 #[derive(Debug, clap::Args)]
@@ -18,7 +19,7 @@ pub struct WindowArgs {
     #[arg(long, value_name = "NUMBER")]
     lesson: Option<u32>,
     /// Draws the window into a PNG instead, once it is answered: for machines without a display
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = ending_in("png"))]
     png: Option<PathBuf>,
     /// The picture's width and height in pixels
     #[arg(long, value_name = "WxH", default_value = "1280x800", value_parser = size, requires = "picture", help_heading = "With --png or --frames")]
@@ -115,7 +116,7 @@ fn measure(args: &WindowArgs, frames: u32) -> anyhow::Result<()> {
         (Some(path), _) => Source::File { path: path.clone(), columns: Default::default() },
         (None, spec) => {
             let usual = if args.plane { "uniform:n=1e6,d=2" } else { "uniform:n=1e6,d=3" };
-            Source::Generate { spec: spec.clone().unwrap_or_else(|| usual.to_owned()), seed: 0 }
+            Source::Generate { spec: spec.clone().unwrap_or_else(|| usual.to_owned()), seed: usual::SEED }
         }
     };
     crate::app::check_adapter()?;

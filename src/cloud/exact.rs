@@ -4,6 +4,9 @@
 //! place. A value and its f32 about an origin are less than 2³¹ of those apart, unless the value is far nearer to 0 than to the
 //! origin: with 4 bytes a value, and a list of the rare others, nothing is lost, where a copy would take 8.
 
+use rayon::iter::{IndexedParallelIterator as _, ParallelIterator as _};
+use rayon::slice::ParallelSliceMut as _;
+
 /// What the rounding took from each value.
 #[derive(Clone, Debug)]
 pub(super) enum Exact {
@@ -18,6 +21,9 @@ pub(super) enum Exact {
     Whole(Vec<f64>),
 }
 
+/// Values that a thread packs in one go.
+const PART: usize = 1 << 16;
+
 /// Stands for a value that is in the list.
 const FAR: i32 = i32::MIN;
 
@@ -28,24 +34,34 @@ pub(super) fn few(far: usize, values: usize) -> bool {
 
 impl Exact {
     /// Keeps values, of which `far` are [far](step) from what the rounded value at the same place `stands_for`.
-    pub fn new(mut values: Vec<f64>, far: usize, stands_for: impl Fn(usize) -> f64) -> Self {
+    pub fn new(mut values: Vec<f64>, far: usize, stands_for: impl Fn(usize) -> f64 + Sync) -> Self {
         let count = values.len();
         if !few(far, count) {
             return Self::Whole(values);
         }
-        let mut list = Vec::with_capacity(far);
         let words: &mut [i32] = bytemuck::cast_slice_mut(&mut values);
-        for at in 0..count {
-            // A step takes half the bytes of a value, so that the next value is still there when it is read.
-            let value: f64 = bytemuck::cast([words[2 * at], words[2 * at + 1]]);
-            words[at] = step(value, stands_for(at)).unwrap_or_else(|| {
-                list.push((at as u64, value));
-                FAR
-            });
+        // All parts at once, each into its own first half.
+        let pack = |(part, words): (usize, &mut [i32])| {
+            let mut far = Vec::new();
+            for at in 0..words.len() / 2 {
+                // A step takes half the bytes of a value, so that the next value is still there when it is read.
+                let value: f64 = bytemuck::cast([words[2 * at], words[2 * at + 1]]);
+                let place = part * PART + at;
+                words[at] = step(value, stands_for(place)).unwrap_or_else(|| {
+                    far.push((place as u64, value));
+                    FAR
+                });
+            }
+            far
+        };
+        let far = words.par_chunks_mut(2 * PART).enumerate().map(pack).collect::<Vec<_>>().concat();
+        // Then the halves one behind the other: none is written over before it was moved.
+        for start in (PART..count).step_by(PART) {
+            words.copy_within(2 * start..2 * start + PART.min(count - start), start);
         }
         values.truncate(count.div_ceil(2));
         values.shrink_to_fit();
-        Self::Steps { steps: values, far: list }
+        Self::Steps { steps: values, far }
     }
 
     /// The value at a place, from what the rounded one stands for.
@@ -94,6 +110,13 @@ mod tests {
         fn values_come_back_to_the_bit(values in prop::collection::vec(prop_oneof![-1e6f64..1e6, -1e-3..1e-3, -1e30..1e30, prop::sample::select(vec![0.0, -0.0, 1e-310, -5e-324])], 1..200), origin in prop_oneof![Just(0.0), -1e7f64..1e7]) {
             check(&values, origin);
         }
+    }
+
+    #[test]
+    fn parts_are_packed_in_their_order() {
+        // Some parts, the last of them short, with far values in each.
+        let values: Vec<f64> = (0..3 * PART + 1001).map(|at| if at % 50_000 == 7 { 1e-9 } else { 5e6 + at as f64 * 0.000_25 }).collect();
+        check(&values, 5e6);
     }
 
     #[test]

@@ -206,7 +206,9 @@ pub fn load_queries(source: &Source, data: &PointCloud, drop_nonfinite: bool, pr
                 table => table?,
             }
         }
-        _ => table_of(source, progress)?,
+        // Its axes are the data's.
+        Source::Place(at) => return place::place(&coordinates(at)?, data),
+        Source::File { .. } | Source::Generate { .. } => table_of(source, progress)?,
     };
     if table.columns.len() != data.dims() {
         return Err(CloudError::Dimensions { queries: table.columns.len(), data: data.dims(), origin: source.to_string() });
@@ -229,11 +231,15 @@ fn table_of(source: &Source, progress: &dyn Progress) -> Result<Coordinates, Clo
         Source::File { path, columns } => Ok(formats::read(path, columns, progress)?),
         Source::Generate { spec, seed } => generate::generate(spec, *seed, progress),
         Source::Place(at) => {
-            let values = place::parse(at).map_err(|part| CloudError::Place { at: at.clone(), why: format!("`{part}` is no number") })?;
+            let values = coordinates(at)?;
             let columns = (0..values.len()).map(|axis| Column { name: format!("c{axis}") }).collect();
             Ok(Table { columns, values }.into())
         }
     }
+}
+
+fn coordinates(at: &str) -> Result<Vec<f64>, CloudError> {
+    place::parse(at).map_err(|part| CloudError::Place { at: at.to_owned(), why: format!("`{part}` is no number") })
 }
 
 #[cfg(test)]

@@ -3,7 +3,8 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use super::{ExportError, tables, trace, write};
+use super::{ExportError, neighbors, tables, trace, write};
+use crate::run::compare::NEIGHBORS;
 use crate::run::{RunFile, RunRecord};
 
 /// A folder that was made for what comes, with those above it, and goes again if nothing came.
@@ -50,27 +51,26 @@ pub fn check_folder(dir: &Path) -> Result<(), ExportError> {
     super::check(&dir.join("run.json"))
 }
 
-/// Writes `run.json`, `timings.csv`, `merges.csv`, `convergence.csv` and `trace.json` into a folder, which is made if it
-/// is not there, and gives the files that were written. The CSVs of counters have only their headers for engines without.
+/// What [`folder`] writes.
+pub const FOLDER_FILES: [&str; 6] = ["timings.csv", "merges.csv", "convergence.csv", "trace.json", NEIGHBORS, "run.json"];
+
+/// Writes [`FOLDER_FILES`] into a folder, which is made if it is not there, and gives the files that were written. The CSVs
+/// of counters have only their headers for engines without.
 ///
 /// # Errors
 /// [`ExportError::Io`].
 pub fn folder(record: &RunRecord, dir: &Path) -> Result<Vec<PathBuf>, ExportError> {
     std::fs::create_dir_all(dir).map_err(ExportError::io(dir))?;
-    let mut written = Vec::new();
-    let mut file = |name: &str| {
-        let path = dir.join(name);
-        written.push(path.clone());
-        path
-    };
-    write(&file("timings.csv"), |out| tables::timings(record).csv(out))?;
-    write(&file("merges.csv"), |out| tables::merges(record).csv(out))?;
-    write(&file("convergence.csv"), |out| tables::convergence(record).csv(out))?;
-    write(&file("trace.json"), |out| trace(record, out))?;
+    let [timings, merges, convergence, traced, found, run] = FOLDER_FILES.map(|name| dir.join(name));
+    write(&timings, |out| tables::timings(record).csv(out))?;
+    write(&merges, |out| tables::merges(record).csv(out))?;
+    write(&convergence, |out| tables::convergence(record).csv(out))?;
+    write(&traced, |out| trace(record, out))?;
+    neighbors(record, &found)?;
     // Last: where it is, the others are.
-    write(&file("run.json"), |out| {
+    write(&run, |out| {
         serde_json::to_writer_pretty(&mut *out, &RunFile::from(record))?;
         writeln!(out)
     })?;
-    Ok(written)
+    Ok(vec![timings, merges, convergence, traced, found, run])
 }

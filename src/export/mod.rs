@@ -20,9 +20,9 @@ use std::path::{Path, PathBuf};
 
 pub use atomic::{check, write};
 pub use comparison::{comparison, runs};
-pub use folder::{MadeFolder, check_folder, folder};
-pub use neighbors::{NeighborFormat, neighbors};
-pub use recording::recording;
+pub use folder::{FOLDER_FILES, MadeFolder, check_folder, folder};
+pub use neighbors::{NeighborFormat, neighbors, neighbors_of};
+pub use recording::{recording, session};
 pub use trace::trace;
 
 pub use crate::text;
@@ -40,7 +40,7 @@ pub enum ExportError {
         path: PathBuf,
     },
     /// The name does not say which format is meant.
-    #[error("neighbours are written as .csv, .parquet, .ivecs, .ibin or .npz: the name must end in one of these: {}", path.display())]
+    #[error("neighbours are written as .csv, .tsv, .parquet, .npz, .ivecs or .ibin: the name must end in one of these: {}", path.display())]
     Extension {
         /// The file.
         path: PathBuf,

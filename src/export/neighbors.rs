@@ -1,9 +1,11 @@
 //! Neighbours in the formats that others read.
 
 use std::io::{self, Write};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::npz::Npz;
+use super::table::TableFormat;
 use super::{ExportError, tables, write};
 use crate::run::RunRecord;
 
@@ -12,68 +14,96 @@ use crate::run::RunRecord;
 pub enum NeighborFormat {
     /// `query,rank,index,squared_distance`.
     Csv,
+    /// The same with tabs.
+    Tsv,
     /// The same columns, as u32, u32, i64 and f32.
     Parquet,
+    /// `indices` (i64) and `squared_distances` (f32), a row for each query.
+    Npz,
     /// Record numbers as i32, each row led by its length; squared distances in a `.fvecs` of the same name.
     Vecs,
     /// Rows and columns as u32, then record numbers as i32 (big-ann-benchmarks); squared distances in a `.fbin`.
     Bin,
-    /// `indices` (i64) and `squared_distances` (f32).
-    Npz,
 }
 
 impl NeighborFormat {
+    /// All of them, in the order in which they are offered.
+    pub const ALL: [Self; 6] = [Self::Csv, Self::Tsv, Self::Parquet, Self::Npz, Self::Vecs, Self::Bin];
+
+    /// The extension, without the dot.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Self::Csv => "csv",
+            Self::Tsv => "tsv",
+            Self::Parquet => "parquet",
+            Self::Npz => "npz",
+            Self::Vecs => "ivecs",
+            Self::Bin => "ibin",
+        }
+    }
+
+    /// The extension of the file beside it that holds the squared distances, where a file holds one kind of number only.
+    pub fn beside(self) -> Option<&'static str> {
+        match self {
+            Self::Vecs => Some("fvecs"),
+            Self::Bin => Some("fbin"),
+            Self::Csv | Self::Tsv | Self::Parquet | Self::Npz => None,
+        }
+    }
+
     /// The format that a name asks for.
     ///
     /// # Errors
     /// [`ExportError::Extension`].
     pub fn of(path: &Path) -> Result<Self, ExportError> {
         let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
-        match extension.to_ascii_lowercase().as_str() {
-            "csv" => Ok(Self::Csv),
-            "parquet" => Ok(Self::Parquet),
-            "ivecs" => Ok(Self::Vecs),
-            "ibin" => Ok(Self::Bin),
-            "npz" => Ok(Self::Npz),
-            _ => Err(ExportError::Extension { path: path.to_owned() }),
-        }
+        let found = Self::ALL.into_iter().find(|format| format.extension().eq_ignore_ascii_case(extension));
+        found.ok_or_else(|| ExportError::Extension { path: path.to_owned() })
+    }
+
+    /// The files that are written for a name: itself and, where there is one, the file beside it.
+    pub fn files(self, path: &Path) -> Vec<PathBuf> {
+        std::iter::once(path.to_owned()).chain(self.beside().map(|beside| path.with_extension(beside))).collect()
     }
 }
 
-/// Writes all neighbours, in the format that the extension names, and gives the files that were written: `.ivecs` and
-/// `.ibin` have their distances in a file beside them. Where there is no neighbour, the index is −1.
+/// Writes all neighbours, in the format that the extension names, and gives the files that were written. Where there is no
+/// neighbour, the index is −1 and the distance infinite.
 ///
 /// # Errors
 /// [`ExportError`].
 pub fn neighbors(record: &RunRecord, path: &Path) -> Result<Vec<PathBuf>, ExportError> {
+    neighbors_of(record, 0..record.neighbors.queries(), path)
+}
+
+/// As [`neighbors`], of some of the run's queries: in tables, queries keep their numbers in the run.
+///
+/// # Errors
+/// [`ExportError`].
+///
+/// # Panics
+/// If the run has not so many queries.
+pub fn neighbors_of(record: &RunRecord, queries: Range<usize>, path: &Path) -> Result<Vec<PathBuf>, ExportError> {
     let format = NeighborFormat::of(path)?;
-    let (q, k) = (record.neighbors.queries(), record.neighbors.k);
-    let indices = || record.neighbors.indices.iter().map(|&row| tables::index(record, row));
-    let distances = || record.neighbors.squared_distances.iter().map(|distance| distance.to_le_bytes());
+    let (q, k) = (queries.len(), record.neighbors.k);
+    let found = queries.start * k..queries.end * k;
+    let indices = || record.neighbors.indices[found.clone()].iter().map(|&row| tables::index(record, row));
+    let distances = || record.neighbors.squared_distances[found.clone()].iter().map(|distance| distance.to_le_bytes());
     match format {
-        NeighborFormat::Csv => {
-            write(path, |out| tables::neighbors(record).csv(out))?;
-            Ok(vec![path.to_owned()])
-        }
-        NeighborFormat::Parquet => {
-            tables::neighbors(record).write(path)?;
-            Ok(vec![path.to_owned()])
-        }
-        NeighborFormat::Npz => {
-            write(path, |out| {
-                let mut npz = Npz::new(out);
-                npz.matrix("indices", "<i8", (q, k), indices().map(i64::to_le_bytes))?;
-                npz.matrix("squared_distances", "<f4", (q, k), distances())?;
-                npz.finish()
-            })?;
-            Ok(vec![path.to_owned()])
-        }
+        NeighborFormat::Csv => write_table(record, queries, TableFormat::Csv, path)?,
+        NeighborFormat::Tsv => write_table(record, queries, TableFormat::Tsv, path)?,
+        NeighborFormat::Parquet => write_table(record, queries, TableFormat::Parquet, path)?,
+        NeighborFormat::Npz => write(path, |out| {
+            let mut npz = Npz::new(out);
+            npz.matrix("indices", "<i8", (q, k), indices().map(i64::to_le_bytes))?;
+            npz.matrix("squared_distances", "<f4", (q, k), distances())?;
+            npz.finish()
+        })?,
         NeighborFormat::Vecs | NeighborFormat::Bin => {
-            let (extension, beside) = if format == NeighborFormat::Vecs { ("ivecs", "fvecs") } else { ("ibin", "fbin") };
             if let Some(index) = indices().find(|&index| i32::try_from(index).is_err()) {
-                return Err(ExportError::Width { what: format!("index {index}"), extension, path: path.to_owned() });
+                return Err(ExportError::Width { what: format!("index {index}"), extension: format.extension(), path: path.to_owned() });
             }
-            let beside = path.with_extension(beside);
+            let beside = path.with_extension(format.beside().unwrap_or_default());
             let indices = || indices().map(|index| (index as i32).to_le_bytes());
             // The distances first: whoever waits for the named file then finds both.
             if format == NeighborFormat::Vecs {
@@ -83,9 +113,13 @@ pub fn neighbors(record: &RunRecord, path: &Path) -> Result<Vec<PathBuf>, Export
                 write(&beside, |out| bin(out, q, k, distances()))?;
                 write(path, |out| bin(out, q, k, indices()))?;
             }
-            Ok(vec![path.to_owned(), beside])
         }
     }
+    Ok(format.files(path))
+}
+
+fn write_table(record: &RunRecord, queries: Range<usize>, format: TableFormat, path: &Path) -> Result<(), ExportError> {
+    write(path, |out| tables::neighbors(record, queries).write_as(format, out))
 }
 
 fn vecs(out: &mut impl Write, k: usize, values: impl Iterator<Item = [u8; 4]>) -> io::Result<()> {

@@ -4,14 +4,28 @@ use std::path::Path;
 
 use super::{ExportError, write};
 use crate::progress::Progress;
-use crate::run::recording::{self, Recorded};
+use crate::run::recording::{self, Keep, Recorded};
 
 /// Writes runs into a recording (see [`crate::run::recording`]); without `points`, what they searched is read again from
-/// where it came from when the recording is opened.
+/// where it came from when the recording is opened, whether it is moved with the file or without.
 ///
 /// # Errors
 /// [`ExportError::Io`], and [`ExportError::Cancelled`], which leaves nothing behind.
 pub fn recording(runs: &[Recorded], points: bool, path: &Path, progress: &dyn Progress) -> Result<(), ExportError> {
-    write(path, |out| recording::write(runs, points, out, progress))
+    with(None, runs, points, path, progress)
+}
+
+/// The same with what a window showed, which opens with it (see [`recording::write_with`]).
+///
+/// # Errors
+/// As [`recording()`]'s.
+pub fn session(session: &[u8], runs: &[Recorded], points: bool, path: &Path, progress: &dyn Progress) -> Result<(), ExportError> {
+    with(Some(session), runs, points, path, progress)
+}
+
+fn with(session: Option<&[u8]>, runs: &[Recorded], points: bool, path: &Path, progress: &dyn Progress) -> Result<(), ExportError> {
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let keep = if points { Keep::Points } else { Keep::Sources { folder } };
+    write(path, |out| recording::write_with(session, runs, keep, out, progress))
         .map_err(|error| if progress.cancelled() { ExportError::Cancelled } else { error })
 }

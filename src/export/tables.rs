@@ -1,6 +1,5 @@
 //! The tables, one definition each, for every format: the app's panes use them too.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -32,14 +31,15 @@ pub fn points<'a>(cloud: &'a PointCloud, rows: Option<&'a [u32]>) -> Table<'a> {
     axes.fold(table, |table, (axis, named)| table.with(named.name.as_str(), move |at| cloud.coordinate(of(at), axis)))
 }
 
-/// `query,rank,index,squared_distance`: all neighbours, queries by their number in the run.
-pub fn neighbors(record: &RunRecord) -> Table<'_> {
+/// `query,rank,index,squared_distance`: the neighbours of some queries, which are named by their number in the run.
+pub fn neighbors(record: &RunRecord, queries: Range<usize>) -> Table<'_> {
     let found = &record.neighbors;
-    Table::new(found.indices.len())
-        .with("query", |row| (row / found.k) as u32)
+    let first = queries.start * found.k;
+    Table::new(queries.len() * found.k)
+        .with("query", move |row| ((first + row) / found.k) as u32)
         .with("rank", |row| (row % found.k) as u32)
-        .with("index", |row| index(record, found.indices[row]))
-        .with("squared_distance", |row| found.squared_distances[row])
+        .with("index", move |row| index(record, found.indices[first + row]))
+        .with("squared_distance", move |row| found.squared_distances[first + row])
 }
 
 /// `rank,index,squared_distance,distance` (or `angle`, in radians) and the file's coordinates: the neighbours of one
@@ -132,43 +132,20 @@ pub fn merges(record: &RunRecord) -> Table<'_> {
         .with("groups_hit", |query| counters[query].groups_hit)
 }
 
-/// `merges,queries`: how many queries merged so often, without gaps between the least and the most.
-pub fn merges_histogram(record: &RunRecord) -> Table<'static> {
-    let mut counts = BTreeMap::<u32, u64>::new();
-    for counters in &record.counters {
-        *counts.entry(counters.merges).or_default() += 1;
-    }
-    let range = counts.first_key_value().zip(counts.last_key_value()).map_or(0..0, |((&least, _), (&most, _))| least..most + 1);
-    let least = range.start;
-    Table::new(range.len())
-        .with("merges", move |row| least + row as u32)
-        .with("queries", move |row| counts.get(&(least + row as u32)).copied().unwrap_or(0))
-}
-
 /// `query,merge,points_seen,max_squared_distance`: after each merge that was kept, of every query. A merge's number
 /// counts from 0; where there were more than are kept, the last entry's is that of the last merge.
 pub fn convergence(record: &RunRecord) -> Table<'_> {
-    convergence_of(record, 0..record.convergence.queries())
-}
-
-/// As [`convergence`], of one query.
-pub fn convergence_of_query(record: &RunRecord, query: usize) -> Table<'_> {
-    convergence_of(record, query..query + 1)
-}
-
-fn convergence_of(record: &RunRecord, queries: Range<usize>) -> Table<'_> {
     let Convergence { starts, points_seen, max_squared_distance } = &record.convergence;
-    let (first, end) = (starts[queries.start] as usize, starts[queries.end] as usize);
     // Queries whose entries begin at or before this one; the last of them has it.
     let query_of = move |entry: usize| starts.partition_point(|&start| start <= entry as u64) - 1;
     let merge = move |row: usize| {
-        let query = query_of(first + row);
+        let query = query_of(row);
         let (start, stop) = (starts[query] as usize, starts[query + 1] as usize);
-        Convergence::merge_of_entry(first + row - start, stop - start, record.counters[query].merges)
+        Convergence::merge_of_entry(row - start, stop - start, record.counters[query].merges)
     };
-    Table::new(end - first)
-        .with("query", move |row| query_of(first + row) as u32)
+    Table::new(points_seen.len())
+        .with("query", move |row| query_of(row) as u32)
         .with("merge", merge)
-        .with("points_seen", move |row| points_seen[first + row])
-        .with("max_squared_distance", move |row| max_squared_distance[first + row])
+        .with("points_seen", move |row| points_seen[row])
+        .with("max_squared_distance", move |row| max_squared_distance[row])
 }

@@ -132,11 +132,40 @@ fn npz_holds_two_matrices() {
 }
 
 #[test]
+fn every_format_has_the_same_neighbours_of_all_queries_and_of_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let record = record();
+    for (queries, about) in [(0..2, "all"), (1..2, "one")] {
+        let table: Vec<[String; 4]> = rows(&text(|out| tables::neighbors(&record, queries.clone()).csv(out)))[1..]
+            .iter()
+            .map(|row| std::array::from_fn(|at| row[at].clone()))
+            .collect();
+        assert_eq!(table.len(), 5 * queries.len());
+        assert_eq!(table[0][0], queries.start.to_string(), "a query keeps its number in the run");
+        let (indices, distances) = expected();
+        let found = queries.start * 5..queries.end * 5;
+        assert_eq!(table.iter().map(|row| row[2].parse().unwrap()).collect::<Vec<i64>>(), indices[found.clone()]);
+        assert_eq!(table.iter().map(|row| row[3].parse().unwrap()).collect::<Vec<f32>>(), distances[found]);
+        for format in NeighborFormat::ALL {
+            let path = folder.path().join(about).with_extension(format.extension());
+            let written = neighbors_of(&record, queries.clone(), &path).unwrap();
+            assert_eq!(written, format.files(&path));
+            assert!(written.iter().all(|path| path.is_file()));
+            // As whoever is given the file reads it.
+            let (_, given) = crate::run::answers::read(&path, &crate::progress::Silent).unwrap();
+            assert_eq!((given.rows(), given.columns.len()), (queries.len(), 5), "{}", path.display());
+            assert!(given.values.iter().zip(&table).all(|(value, row)| Ok(value) == row[2].parse::<f64>()), "{}", path.display());
+        }
+    }
+}
+
+#[test]
 fn a_name_without_a_format_is_refused_and_nothing_is_written() {
     let folder = tempfile::tempdir().unwrap();
     for name in ["found", "found.txt", "found.npy"] {
         let message = neighbors(&record(), &folder.path().join(name)).unwrap_err().to_string();
-        assert!(message.contains(".csv, .parquet, .ivecs, .ibin or .npz") && message.ends_with(name), "{message}");
+        assert!(message.contains(".csv, .tsv, .parquet, .npz, .ivecs or .ibin") && message.ends_with(name), "{message}");
+        assert!(NeighborFormat::ALL.iter().all(|format| message.contains(&format!(".{}", format.extension()))), "{message}");
     }
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }
@@ -150,7 +179,7 @@ fn a_runs_folder_reads_back() {
     (record.summary.search_ms_min, record.axes[0].origin) = (0.000_219, 4_918_360.743_875_1);
     record.summary.search_ms_median = 0.000_218_999_999_999_999_98;
     let written = super::folder(&record, &dir).unwrap();
-    assert!(written.iter().all(|path| path.is_file()));
+    assert!(written.iter().all(|path| path.is_file()) && written.contains(&dir.join("neighbors.npz")));
     assert_eq!(std::fs::read_dir(&dir).unwrap().count(), written.len());
 
     let file: RunFile = serde_json::from_slice(&std::fs::read(dir.join("run.json")).unwrap()).unwrap();
@@ -175,10 +204,8 @@ fn a_runs_folder_reads_back() {
 #[test]
 fn panes_export_what_they_show() {
     let mut record = record();
-    assert_eq!(text(|out| tables::merges_histogram(&record).csv(out)), "merges,queries\n2,2\n");
     record.counters[1].merges = 5;
-    assert_eq!(text(|out| tables::merges_histogram(&record).csv(out)), "merges,queries\n2,1\n3,0\n4,0\n5,1\n");
-    assert_eq!(text(|out| tables::convergence_of_query(&record, 1).csv(out)), "query,merge,points_seen,max_squared_distance\n1,0,32,4\n1,4,4,1\n");
+    assert_eq!(text(|out| tables::convergence(&record).csv(out)).lines().last(), Some("1,4,4,1"), "the last of more merges than are kept");
 
     let neighbors = rows(&text(|out| tables::neighbors_of_query(&record, 1).csv(out)));
     assert_eq!(neighbors[0], ["rank", "index", "squared_distance", "distance", "c0", "c1"]);
@@ -189,11 +216,39 @@ fn panes_export_what_they_show() {
 }
 
 #[test]
-fn histograms_of_engines_without_counters_are_empty() {
+fn tables_of_engines_without_counters_are_empty() {
     let record = RunRecord { counters: Vec::new(), convergence: Default::default(), ..record() };
-    assert_eq!(text(|out| tables::merges_histogram(&record).csv(out)), "merges,queries\n");
     assert_eq!(text(|out| tables::merges(&record).csv(out)).lines().count(), 1);
     assert_eq!(text(|out| tables::convergence(&record).csv(out)).lines().count(), 1);
+}
+
+/// Viewers keep nanoseconds in whole numbers, cut or rounded, and drop what overlaps then.
+#[test]
+fn a_viewer_of_whole_nanoseconds_keeps_every_span() {
+    let mut record = record();
+    for run in 0..500 {
+        for sample in &mut record.samples {
+            sample.start_ms = f64::from(run) * 7.123_456_7;
+        }
+        let profile = record.profile.as_mut().unwrap();
+        for (at, span) in profile.spans.iter_mut().enumerate() {
+            // One as soon as the other ends.
+            (span.sm, span.start_ns, span.stop_ns) = (0, 4_000 + at as u64 * 777, 4_777 + at as u64 * 777);
+        }
+        let trace = text(|out| super::trace(&record, out));
+        // serde_json takes a number for one beside it now and then.
+        let number = |line: &str, key: &str| -> f64 {
+            let after = line.split(&format!("\"{key}\":")).nth(1).unwrap();
+            after.split([',', '}']).next().unwrap().parse().unwrap()
+        };
+        let warps = trace.lines().filter(|line| line.contains("\"ph\":\"X\"") && line.contains("\"pid\":2"));
+        let times: Vec<[f64; 2]> = warps.map(|line| ["ts", "dur"].map(|key| number(line, key) * 1e3)).collect();
+        for whole in [f64::trunc, f64::round] {
+            let [first, second] = [0, 1].map(|at| times[at].map(whole));
+            assert!((first[1] - 777.0).abs() <= 1.0 && (second[1] - 777.0).abs() <= 1.0, "{times:?}");
+            assert_eq!(first[0] + first[1], second[0], "{times:?}");
+        }
+    }
 }
 
 #[test]

@@ -93,6 +93,15 @@ impl<W: Write> Events<'_, W> {
 
     /// `times`: start and stop, in microseconds.
     fn span(&mut self, name: &str, pid: u32, tid: u32, times: [f64; 2], args: Value) -> io::Result<()> {
-        self.event(&json!({"ph": "X", "name": name, "pid": pid, "tid": tid, "ts": times[0], "dur": times[1] - times[0], "args": args}))
+        let [start, stop] = times.map(|us| (us * 1e3).round());
+        let (ts, dur) = (microseconds(start), microseconds(stop - start));
+        self.event(&json!({"ph": "X", "name": name, "pid": pid, "tid": tid, "ts": ts, "dur": dur, "args": args}))
     }
+}
+
+/// Whole nanoseconds as what viewers make the same nanoseconds of, whether they round or cut: they keep a start and a length
+/// as whole numbers, and drop a span that then ends after the next one of its thread began.
+fn microseconds(ns: f64) -> f64 {
+    let us = ns / 1e3;
+    if us * 1e3 < ns { us.next_up() } else { us }
 }

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::points::Rows;
 use super::{Arrangement, Kept, NONE, Neighbors, Points};
-use crate::cloud::{Order, PointCloud};
+use crate::cloud::{Order, PointCloud, Source};
 
 /// The largest k that engines take (with `exclude_self`, one less).
 pub const MAX_K: usize = 1024;
@@ -160,6 +160,12 @@ pub enum ProblemError {
         /// Its number in its file.
         record: u64,
     },
+    /// A place has no direction.
+    #[error("place {at}: it is the origin and has no direction; ask for another place, or use the l2 metric")]
+    Origin {
+        /// Its coordinates, as written.
+        at: String,
+    },
     /// Squared distances would be infinite.
     #[error("column {column}: its extent of {extent} makes squared distances overflow 32-bit floats; rescale it")]
     Overflow {
@@ -230,7 +236,12 @@ impl Problem {
             Metric::L2 => Rows::gather(query_cloud, query_rows.as_deref()),
             Metric::Angular => {
                 let normalised = Rows::normalised(query_cloud, &mut query_rows, setup.drop_zero_rows);
-                normalised.map_err(|record| ProblemError::Zero { whose: "query", record })?
+                match (normalised, query_cloud.source()) {
+                    (Ok(rows), _) if !rows.as_slice().is_empty() => rows,
+                    // It is no row, be it left out or refused.
+                    (_, Source::Place(at)) => return Err(ProblemError::Origin { at: at.clone() }),
+                    (normalised, _) => normalised.map_err(|record| ProblemError::Zero { whose: "query", record })?,
+                }
             }
         };
         if coordinates.as_slice().is_empty() {
@@ -318,6 +329,11 @@ impl Problem {
         self.queries_are_rows
     }
 
+    /// The row that a query leaves out: its own, where that was asked and it has one.
+    pub fn own_row(&self, query: usize) -> Option<u32> {
+        (self.exclude_self && self.queries_are_rows).then(|| self.query_row(query))
+    }
+
     /// Turns an engine's neighbours, by position, into the reported ones, by row: leaves the query's own row out if that
     /// was asked, and the last of the k + 1 where it is not among them (an equal row was met before it).
     pub fn report(&self, found: &Neighbors) -> Neighbors {
@@ -325,7 +341,7 @@ impl Problem {
         let mut reported = Neighbors { k, indices: Vec::with_capacity(self.q() * k), squared_distances: Vec::with_capacity(self.q() * k) };
         for query in 0..self.q() {
             let (positions, squared_distances) = found.of(query);
-            let own = (self.exclude_self && self.queries_are_rows).then(|| self.query_row(query));
+            let own = self.own_row(query);
             let row_at = |rank: usize| if positions[rank] == NONE { NONE } else { self.row(positions[rank]) };
             let skipped = own.and_then(|own| (0..positions.len()).find(|&rank| row_at(rank) == own)).unwrap_or(k);
             for rank in (0..positions.len()).filter(|&rank| rank != skipped).take(k) {

@@ -135,6 +135,9 @@ pub(super) fn execute_over(
             // An engine that has no profile to give is not run to the end for it.
             Ok(profiled.profile.is_some())
         })?;
+        if profiled.profile.is_none() {
+            run.samples.retain(|sample| sample.phase != Phase::Profiled);
+        }
     }
     let (method, was_resident) = (run.search.method(), run.search.resident());
     let samples = run.finish()?;
@@ -323,7 +326,7 @@ fn summarise(kind: EngineKind, problem: &Problem, samples: &[Sample], answer: &A
 mod tests {
     use std::time::Duration;
 
-    use super::super::testing::{FIRST_CHUNK, cloud, plain, spec, squares};
+    use super::super::testing::{FIRST_CHUNK, Plain, Script, cloud, plain, spec, squares};
     use super::super::{EngineChoice, QuerySpec};
     use super::*;
     use crate::cloud::{Column, Order, Source, Table};
@@ -418,6 +421,16 @@ mod tests {
         let asked = began + Duration::from_millis(300);
         assert!(stopped.unwrap() - asked < Duration::from_millis(150), "the flag was looked at {:?} late", stopped.unwrap() - asked);
         assert!(engine.script.calls.lock().unwrap().len() > 3);
+    }
+
+    #[test]
+    fn an_engine_without_a_profile_leaves_no_sample_of_one() {
+        for unprofiled in [true, false] {
+            let mut engine = Plain { script: Script { unprofiled, ..Script::default() }, ..plain() };
+            let record = execute(&RunSpec { profile: true, ..spec() }, &squares(30), None, &mut engine, &mut |_, _| true).unwrap();
+            let profiled = record.samples.iter().any(|sample| sample.phase == Phase::Profiled);
+            assert_eq!((profiled, record.profile.is_some()), (!unprofiled, !unprofiled));
+        }
     }
 
     #[test]

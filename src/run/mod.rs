@@ -30,6 +30,6 @@ pub use measured::{CloudFile, Measured, RunBulk, SomeRun};
 pub use pose::pose;
 pub use record::{Phase, RunRecord, SCHEMA_VERSION, Sample, Summary};
 pub use resident::Resident;
-pub use spec::{EngineChoice, QuerySpec, RunSpec};
+pub use spec::{EngineChoice, QuerySpec, RunSpec, usual};
 pub use timeline::{Multiprocessor, PhaseSpan, PhaseTrack, Timeline, WarpTime};
 pub use worker::{Event, Job, JobId, Worker};

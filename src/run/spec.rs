@@ -7,6 +7,21 @@ use serde::{Deserialize, Serialize};
 use crate::cloud::{ColumnChoice, Order, Source};
 use crate::knn::{EngineKind, Metric};
 
+/// What is asked for where nobody says otherwise: the same in the window and on the command line, which so name the same
+/// neighbours of a file's same rows.
+///
+/// Two things differ with a reason. The window searches in shuffled order, which is what the theory that it shows beside the
+/// counters assumes, and the command line in the file's, so that equal distances come in the order of rows. And the window
+/// makes 1 warm-up and 5 repeats, since somebody waits, where `warpscope run` makes 10 and 10.
+pub mod usual {
+    /// Neighbours per query.
+    pub const K: usize = 32;
+    /// Queries that are drawn, or all rows where there are fewer.
+    pub const QUERIES: u64 = 1000;
+    /// Seeds generated clouds, drawn queries and shuffled order.
+    pub const SEED: u64 = 1;
+}
+
 /// Which engine answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -34,6 +34,8 @@ pub struct Script {
     pub extra_merges: u32,
     /// The most multiply-adds of a first chunk; else what engines say that know nothing better.
     pub first_work: Option<u64>,
+    /// There is no profile to collect.
+    pub unprofiled: bool,
     /// Searches nothing, at once.
     pub idle: bool,
     /// Searching fails as a device does that is lost.
@@ -150,7 +152,7 @@ impl Search for PlainSearch<'_> {
         for query in self.last.clone() {
             answer.counters.push(Counters { merges: 2 + self.engine.script.extra_merges, candidates: query as u32, groups_hit: 1 });
             answer.convergence.push([(32, 4.0), (self.problem.n() as u32, 1.0)]);
-            if self.build == Build::Profiled {
+            if self.build == Build::Profiled && !self.engine.script.unprofiled {
                 let profile = answer.profile.get_or_insert_with(Profile::default);
                 profile.cycles.push([1, 2, 3, 4, 5, 6]);
                 profile.spans.push(WarpSpan { start_ns: 1000 * query as u64, stop_ns: 1000 * query as u64 + 500, sm: query as u32 % 2, warp: 0 });

@@ -12,6 +12,8 @@ use crate::lesson::Level;
 #[allow(missing_docs, reason = "Command::tooltip says what each does")]
 pub enum Command {
     Open,
+    SaveSession,
+    SaveSessionAs,
     SaveWindow,
     Quit,
     Run,
@@ -125,7 +127,7 @@ impl Command {
     pub const ALL: &[Self] = Self::VARIANTS;
 
     /// Of the File menu.
-    pub const FILE: [Self; 3] = [Self::Open, Self::SaveWindow, Self::Quit];
+    pub const FILE: [Self; 5] = [Self::Open, Self::SaveSession, Self::SaveSessionAs, Self::SaveWindow, Self::Quit];
     /// Of the Query menu.
     pub const QUERY: [Self; 5] = [Self::Run, Self::Cancel, Self::NextQuery, Self::PreviousQuery, Self::LessonOfQuery];
     /// Of the Edit menu, after Undo and Redo.
@@ -175,8 +177,15 @@ impl Command {
                 Both,
                 Some((COMMAND, Key::O)),
                 "Open…",
-                "Choose a file of points: text, JSON, word vectors, .npy, .npz, .fvecs, .fbin, IDX, HDF5, Parquet, Arrow, PLY, PCD, LAS, LAZ or E57; or a recording.",
+                "Choose a file of points: text, JSON, word vectors, .npy, .npz, .fvecs, .fbin, IDX, HDF5, Parquet, Arrow, PLY, PCD, LAS, LAZ or E57; a recording; or a session.",
             ),
+            Self::SaveSession => entry(
+                Explorer,
+                Some((COMMAND, Key::S)),
+                "Save session",
+                "Put cloud, query, selection, views and all runs into the session's file, to be picked up again; asks for one the first time.",
+            ),
+            Self::SaveSessionAs => entry(Explorer, None, "Save session as…", "The same into another file."),
             Self::SaveWindow => {
                 entry(Both, Some((COMMAND_SHIFT, Key::S)), "Save picture of the window…", "Write the whole window to a PNG or an SVG file.")
             }

@@ -34,6 +34,8 @@ pub enum Action {
     Load,
     /// A file is to be loaded and shown.
     OpenPath(PathBuf),
+    /// Files were dropped together.
+    OpenPaths(Vec<PathBuf>),
     /// A dialog for the file of queries.
     BrowseQueries,
     /// Plane moved.

@@ -1,6 +1,6 @@
 //! The query's mark in Plane: a thing to take hold of, with the pointer or with the keys.
 
-use egui::{CursorIcon, Event, EventFilter, Key, Pos2, Rect, Response, Sense, Ui, Vec2, vec2};
+use egui::{CursorIcon, Event, EventFilter, Key, Pos2, Rect, Response, Sense, Ui, Vec2, pos2, vec2};
 
 use super::{LiveAction, Target};
 use crate::app::camera::{PlaneCamera, place};
@@ -14,6 +14,15 @@ const HANDLE: f32 = 26.0;
 /// How far an arrow key moves it, in points of the screen, and with Shift.
 const STEP: f32 = 8.0;
 const FINE_STEP: f32 = 1.0;
+
+/// Where a hint of a height stands: in the half of the mark, as the lens is in the other, and not over the mark itself.
+fn hint_at(rect: Rect, mark: Pos2, height: f32) -> Pos2 {
+    let upper = mark.y < rect.center().y;
+    let edge = if upper { rect.top() + 6.0 } else { rect.bottom() - 6.0 - height };
+    let beside = if upper { mark.y + HANDLE / 2.0 } else { mark.y - HANDLE / 2.0 - height };
+    let covers = edge < mark.y + HANDLE / 2.0 && edge + height > mark.y - HANDLE / 2.0;
+    pos2(rect.left() + 8.0, if covers { beside } else { edge })
+}
 
 /// The name of the mark, for screen readers.
 pub const NAME: &str = "Query, to be dragged";
@@ -43,7 +52,7 @@ pub fn mark_ui(ui: &Ui, context: &mut PaneContext<'_>, camera: &PlaneCamera, sce
         let text = format!("{anywhere}: take hold of its ring.");
         let font = egui::FontId::proportional(12.0);
         let galley = ui.painter().layout(text, font, context.palette.text_weak, (camera.rect.width() - 16.0).max(40.0));
-        ui.painter().galley(camera.rect.left_top() + vec2(8.0, 6.0), galley, context.palette.text_weak);
+        ui.painter().galley(hint_at(camera.rect, mark, galley.size().y), galley, context.palette.text_weak);
     }
 
     let cloud = session.cloud.clone()?;
@@ -133,6 +142,18 @@ mod tests {
     use super::*;
     use crate::app::state::PlaneWindow;
     use crate::app::testing::cloud;
+
+    #[test]
+    fn the_hint_covers_neither_the_mark_nor_the_lens() {
+        let rect = Rect::from_min_size(Pos2::ZERO, egui::vec2(400.0, 300.0));
+        for y in 0..=300 {
+            let (mark, height) = (pos2(100.0, y as f32), 14.0);
+            let at = hint_at(rect, mark, height);
+            assert!(rect.contains(at) && rect.contains(at + egui::vec2(0.0, height)), "{y}: {at:?}");
+            assert!(at.y >= mark.y + HANDLE / 2.0 || at.y + height <= mark.y - HANDLE / 2.0, "{y}: {at:?}");
+            assert_eq!(at.y < 150.0, mark.y < 150.0, "{y}: the lens is in the other half");
+        }
+    }
 
     #[test]
     fn places_have_the_digits_that_the_screen_can_tell_apart() {

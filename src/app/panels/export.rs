@@ -6,7 +6,7 @@ use egui::{RichText, TextEdit, Ui};
 
 use crate::app::commands::{Action, Actions};
 use crate::app::draft::Field;
-use crate::app::export::{ExportDialog, is_svg};
+use crate::app::export::{ExportDialog, ExportKind, is_svg};
 use crate::app::session::Session;
 use crate::app::tokens::Palette;
 use crate::app::widgets::field_ui;
@@ -49,7 +49,7 @@ fn medium_ui(ui: &mut Ui, path: &mut String, times: &mut u8) {
 /// The dialog, when it is open.
 pub fn export_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut Actions) {
     let Some(dialog) = &session.export else { return };
-    let (mut path, mut range, mut times) = (dialog.path.clone(), dialog.range.clone(), dialog.times);
+    let (mut path, mut range, mut times, mut points) = (dialog.path.clone(), dialog.range.clone(), dialog.times, dialog.points);
     let modal = egui::Modal::new(egui::Id::unique("export")).show(ui.ctx(), |ui| {
         ui.set_width(440.0);
         ui.heading(dialog.kind.title());
@@ -61,6 +61,15 @@ pub fn export_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut Ac
         }
         if dialog.kind.picture().is_some() {
             medium_ui(ui, &mut path, &mut times);
+        }
+        if dialog.kind.is_recording() {
+            ui.checkbox(&mut points, "With the points").on_hover_text(
+                "So it opens without the data's files, and on any machine. Without them the file is small, and they are read again from where they came from.",
+            );
+        }
+        if dialog.kind == ExportKind::Session {
+            let about = "All runs of the list, and what is shown: cloud, query, selection, views, fields and layout. Open… picks it up.";
+            ui.label(RichText::new(about).color(palette.text_weak).small());
         }
         if let Some(range) = &mut range {
             let errors: Vec<_> = range.read().err().into_iter().collect();
@@ -88,9 +97,9 @@ pub fn export_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut Ac
     if close || modal.should_close() {
         return actions.send(Action::SetExport(None));
     }
-    if path != dialog.path || range != dialog.range || times != dialog.times {
+    if path != dialog.path || range != dialog.range || times != dialog.times || points != dialog.points {
         let overwrite = dialog.overwrite && path == dialog.path;
-        actions.send(Action::SetExport(Some(ExportDialog { path, error: None, overwrite, range, times, ..dialog.clone() })));
+        actions.send(Action::SetExport(Some(ExportDialog { path, error: None, overwrite, range, times, points, ..dialog.clone() })));
     }
     if save {
         actions.send(Action::SaveExport);

@@ -164,9 +164,8 @@ fn query_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldEr
         if draft.queries == QueryKind::Selected || !draft.selected_rows.is_empty() {
             ui.selectable_value(&mut draft.queries, QueryKind::Selected, "Selected").on_hover_text("The rows that were selected in the views.");
         }
+        ui.selectable_value(&mut draft.queries, QueryKind::Place, "Place").on_hover_text("Any coordinates, in the data's units: no row.");
         ui.selectable_value(&mut draft.queries, QueryKind::File, "A file").on_hover_text("A file of queries, in the data's coordinates.");
-        ui.selectable_value(&mut draft.queries, QueryKind::Place, "A place")
-            .on_hover_text("Coordinates in the data's own units; no row need be there.");
     });
     match draft.queries {
         QueryKind::Count => {
@@ -179,14 +178,14 @@ fn query_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldEr
         QueryKind::Rows => {
             field_ui(ui, "Row numbers", &mut draft.query_rows, "0,5,10-20", Field::QueryRows, errors, palette);
         }
+        QueryKind::Place => {
+            field_ui(ui, "Coordinates", &mut draft.query_place, "0.5,-1", Field::QueryPlace, errors, palette);
+        }
         QueryKind::Selected => {
             let rows = format::counted(draft.selected_rows.len() as u64, "row", "rows");
             let about = format!("{rows}, as selected when Use as queries was pressed: too many to be typed here.");
             ui.label(RichText::new(about).color(palette.text_weak).small());
             error_ui(ui, Field::QueryRows, errors, palette);
-        }
-        QueryKind::Place => {
-            wide_field_ui(ui, "Coordinates", &mut draft.query_place, "51.507, -0.128", Field::QueryPlace, errors, palette);
         }
         QueryKind::File => {
             wide_field_ui(ui, "Query file", &mut draft.query_path, "type or paste a path", Field::QueryPath, errors, palette);

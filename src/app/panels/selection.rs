@@ -34,10 +34,9 @@ pub fn selection_ui(ui: &mut Ui, _state: &State, session: &Session, palette: &Pa
                 }
             }
             Some((cloud, row)) => {
-                if matches!(cloud.source(), Source::Place(_)) {
-                    fact_ui(ui, "Place", "no row of the cloud", palette);
-                } else {
-                    fact_ui(ui, "Row", format::count(cloud.record(row)), palette);
+                match cloud.source() {
+                    Source::Place(_) => fact_ui(ui, "Place", "no row of the cloud", palette),
+                    _ => fact_ui(ui, "Row", format::count(cloud.record(row)), palette),
                 }
                 if !place_ui(ui, session, cloud, palette, actions) {
                     for (axis, column) in cloud.axes().iter().enumerate().take(LISTED) {

@@ -80,7 +80,7 @@ pub fn hover_ui(
 fn title(session: &Session, what: Picked, cloud: &PointCloud, row: usize) -> String {
     let record = format::count(cloud.record(row));
     match what {
-        Picked::Query(_) if matches!(cloud.source(), Source::Place(_)) => "The query, a place".to_owned(),
+        _ if matches!(cloud.source(), Source::Place(_)) => "The query, a place".to_owned(),
         Picked::Query(query) => format!("Query {} (row {record} of its file)", format::count(query as u64)),
         Picked::Row(_) if session.picked == Some(what) => format!("Row {record}, the query"),
         Picked::Row(_) => format!("Row {record}"),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use egui::{Color32, RichText, Ui, vec2};
+use egui::{Color32, RichText, Ui, Vec2, vec2};
 use egui_plot::{AxisHints, Bar, BarChart, HLine, LineStyle, Plot};
 
 use super::PaneContext;
@@ -20,10 +20,10 @@ pub fn timings_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         return without_run(session, "timings", "Press Run to measure.").ui(ui, palette);
     };
     let phases = per_repeat(record);
-    let height = ui.available_height();
+    let size = ui.available_size();
     egui::ScrollArea::both().auto_shrink(false).show(ui, |ui| {
         phases_ui(ui, &phases, palette);
-        searches_ui(ui, record, &phases, height, palette);
+        searches_ui(ui, record, &phases, size, palette);
     });
 }
 
@@ -49,19 +49,23 @@ fn phases_ui(ui: &mut Ui, phases: &BTreeMap<Phase, Vec<f64>>, palette: &Palette)
     });
 }
 
-fn searches_ui(ui: &mut Ui, record: &RunRecord, phases: &BTreeMap<Phase, Vec<f64>>, height: f32, palette: &Palette) {
+fn searches_ui(ui: &mut Ui, record: &RunRecord, phases: &BTreeMap<Phase, Vec<f64>>, size: Vec2, palette: &Palette) {
     let Some(searches) = phases.get(&Phase::Search) else { return };
     let (_, median, _) = spread(searches);
     ui.add_space(4.0);
     let rate = record.summary.distances_per_second.map_or_else(String::new, |rate| format!("{} ", format::distances_per_second(rate)));
-    ui.add(egui::Label::new(format!("Search, each repeat: {rate}on {}", record.engine)).truncate());
+    // As wide as the pane, also where the table above has to be scrolled.
+    ui.scope(|ui| {
+        ui.set_max_width(size.x);
+        ui.add(egui::Label::new(format!("Search, each repeat: {rate}on {}", record.engine)).wrap());
+    });
     let color = palette.phase(Phase::Search);
     let bars: Vec<Bar> = searches.iter().enumerate().map(|(repeat, &ms)| Bar::new(repeat as f64 + 1.0, ms).width(0.7).fill(color)).collect();
     let searches_count = searches.len();
     let repeats = searches_count as f64;
     plot("timings", palette)
-        .height((height - ui.min_rect().height() - 10.0).max(90.0))
-        .width(ui.available_width())
+        .height((size.y - ui.min_rect().height() - 10.0).max(90.0))
+        .width(size.x)
         .include_y(0.0)
         .default_x_bounds(0.4, repeats + 0.6)
         .x_grid_spacer(move |_| whole_numbers(searches_count))

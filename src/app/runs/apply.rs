@@ -9,10 +9,12 @@ use crate::app::draft::Draft;
 use crate::app::export::{ExportKind, PaneData};
 use crate::app::format;
 use crate::app::handles::Message;
-use crate::app::lesson::Exporting;
+use crate::app::saved::{SavedSession, SessionFile};
+use crate::app::session::Ended;
 use crate::app::state::PaneKind;
 use crate::app::task::Task;
 use crate::export;
+use crate::progress::Progress;
 use crate::run::recording::{self, Points, Recorded, Recording, RecordingError};
 use crate::run::{EngineChoice, RunFile, RunRecord, RunSpec, SomeRun};
 
@@ -75,9 +77,16 @@ pub struct Opening {
     pub path: PathBuf,
     /// Which of its runs is to be shown.
     run: Option<String>,
+    /// What to show of it; else what it says itself, or its first run.
+    resume: Option<SavedSession>,
     /// How far it is.
-    pub task: Task<Result<Recording, RecordingError>>,
+    pub task: Task<Result<(Recording, Session), RecordingError>>,
+    /// What is to be opened after it.
+    pub next: Vec<PathBuf>,
 }
+
+/// What a window wrote beside the runs, or why it cannot be picked up.
+type Session = Option<Result<SavedSession, String>>;
 
 impl App {
     /// Carries out what the pane asks for.
@@ -131,7 +140,7 @@ impl App {
     }
 
     /// Shows a run of the list in all panes, and what it asked on the left.
-    fn show_kept(&mut self, id: RunId) {
+    pub(in crate::app) fn show_kept(&mut self, id: RunId) {
         let Some(kept) = self.session.runs.get(id) else { return };
         let run = kept.run.clone();
         self.session.runs.cursor = Some(id);
@@ -155,7 +164,7 @@ impl App {
     }
 
     /// Has the chosen two compared.
-    fn compare_chosen(&mut self) {
+    pub(in crate::app) fn compare_chosen(&mut self) {
         let runs = &mut self.session.runs;
         runs.compared = None;
         let Some([a, b]) = runs.pair().map(|pair| pair.map(KeptRun::clone)) else { return };
@@ -171,13 +180,23 @@ impl App {
 
     /// Reads a recording, or the run of it that the path names.
     pub(in crate::app) fn open_recording(&mut self, path: &Path) {
+        self.open_recording_for(path, None);
+    }
+
+    /// The same, to show what a session showed of it.
+    pub(in crate::app) fn open_recording_for(&mut self, path: &Path, resume: Option<SavedSession>) {
         let Some((file, run)) = recording::split_run(path) else { return };
         // What is opened last is what is meant.
         self.handles.loading = None;
         self.session.endings.load = None;
         let (wake, from) = (self.handles.ctx.clone(), file.clone());
-        match Task::start("open", move || wake.request_repaint(), move |progress| recording::read(&from, Points::Restore, progress)) {
-            Ok(task) => self.handles.opening = Some(Opening { path: file, run, task }),
+        let read = move |progress: &dyn Progress| {
+            let mut recording = recording::read(&from, Points::Restore, progress)?;
+            let session = recording.session.take().map(|text| text.and_then(|text| SavedSession::read(&text)));
+            Ok((recording, session))
+        };
+        match Task::start("open", move || wake.request_repaint(), read) {
+            Ok(task) => self.handles.opening = Some(Opening { path: file, run, resume, task, next: Vec::new() }),
             Err(error) => self.session.log.error(format!("cannot open: {error}")),
         }
     }
@@ -185,17 +204,32 @@ impl App {
     /// Takes in a recording once it is read.
     pub(in crate::app) fn poll_opening(&mut self) {
         let Some(result) = self.handles.opening.as_ref().and_then(|opening| opening.task.try_finish()) else { return };
-        let Some(Opening { path, run, .. }) = self.handles.opening.take() else { return };
+        let Some(Opening { path, run, resume, next, .. }) = self.handles.opening.take() else { return };
         let ended = match result {
-            Err(()) => self.failed(format!("the reader stopped without an answer: {}", path.display())),
-            Ok(Err(RecordingError::Cancelled)) => self.cancelled(),
-            Ok(Err(error)) => self.failed(error.to_string()),
-            Ok(Ok(recording)) => return self.recording_opened(recording, run.as_deref(), &path),
+            Err(()) => Some(self.failed(format!("the reader stopped without an answer: {}", path.display()))),
+            Ok(Err(RecordingError::Cancelled)) => {
+                self.session.endings.load = Some(Ended::Cancelled);
+                return self.opening_cancelled(&next);
+            }
+            Ok(Err(error)) => Some(self.failed(error.to_string())),
+            Ok(Ok((recording, session))) => {
+                let session = session.filter(|_| run.is_none());
+                if let Some(Ok(saved)) = &session {
+                    self.session.file = Some(SessionFile { path: path.clone(), points: saved.points });
+                    self.name_window();
+                }
+                let session = resume.map(Ok).or(session);
+                self.recording_opened(recording, session, run.as_deref(), &path);
+                None
+            }
         };
-        self.session.endings.load = Some(ended);
+        if ended.is_some() {
+            self.session.endings.load = ended;
+        }
+        self.open_next(next);
     }
 
-    fn recording_opened(&mut self, recording: Recording, asked: Option<&str>, path: &Path) {
+    fn recording_opened(&mut self, recording: Recording, session: Session, asked: Option<&str>, path: &Path) {
         let first = recording.runs.iter().position(|recorded| recorded.run.record().is_some()).unwrap_or(0);
         let shown = match asked.map(|asked| recording.pick(Some(asked), path)) {
             None => first,
@@ -207,22 +241,33 @@ impl App {
         let count = recording.runs.len();
         for Recorded { name, pinned, run } in recording.runs {
             // Opened twice, it is there once.
-            let id = self.session.runs.same(&run).unwrap_or_else(|| self.session.runs.add(Some(name), pinned, run, Some(path.to_owned())));
-            ids.push(id);
+            let known = self.session.runs.same(&run);
+            let id = known.unwrap_or_else(|| self.session.runs.add(Some(name.clone()), pinned, run, Some(path.to_owned())));
+            ids.push((name, id));
         }
-        let mut devices: Vec<&str> = ids.iter().filter_map(|&id| self.session.runs.get(id)).map(|kept| kept.file.device.name.as_str()).collect();
+        let mut devices: Vec<&str> = ids.iter().filter_map(|(_, id)| self.session.runs.get(*id)).map(|kept| kept.file.device.name.as_str()).collect();
         devices.dedup();
+        let on = if devices.is_empty() { String::new() } else { format!(", recorded on {}", devices.join(", ")) };
+        let session_of = if matches!(session, Some(Ok(_))) { "session of " } else { "" };
         self.session.log.info(format!(
-            "{}, recorded on {} with version {}: {}",
+            "{session_of}{}{on} with version {}: {}",
             format::counted(count as u64, "run", "runs"),
-            devices.join(", "),
             recording.written_by,
             path.display()
         ));
-        let Some(&id) = ids.get(shown) else { return };
-        self.show_kept(id);
-        if count > 1 {
-            self.show(PaneKind::Runs);
+        match session {
+            Some(Ok(saved)) => self.resume(&saved, &ids),
+            other => {
+                if let Some(Err(why)) = other {
+                    let said = format!("only the runs are opened, as what the window showed cannot be read: {why}: {}", path.display());
+                    self.session.log.warn(said);
+                }
+                let Some(&(_, id)) = ids.get(shown) else { return };
+                self.show_kept(id);
+                if count > 1 {
+                    self.show(PaneKind::Runs);
+                }
+            }
         }
         if let Some(record) = self.session.record.clone() {
             self.trim_runs(&record);
@@ -269,29 +314,13 @@ impl App {
     }
 
     /// Writes a recording on a thread of its own, with progress and cancel.
-    pub(in crate::app) fn save_recording(&mut self, which: Saved, path: &Path) -> Result<(), String> {
-        if !recording::is_recording(path) {
-            return Err(format!("A recording's name ends in .{}.", recording::EXTENSION));
-        }
-        if self.handles.exporting.is_some() {
-            return Err("Another file is being written; wait for it, or cancel it.".to_owned());
-        }
+    pub(in crate::app) fn save_recording(&mut self, which: Saved, points: bool, path: &Path) -> Result<(), String> {
         let runs = self.saved_runs(which);
         if runs.is_empty() {
             return Err("There is no such run; choose others.".to_owned());
         }
-        let (wake, target) = (self.handles.ctx.clone(), path.to_owned());
-        let task = Task::start(
-            "export",
-            move || wake.request_repaint(),
-            move |progress| match export::recording(&runs, true, &target, progress) {
-                Ok(()) => Ok(format!("written: {}", target.display())),
-                Err(error) => Err(error.to_string()),
-            },
-        );
-        let task = task.map_err(|error| format!("It cannot be written: the system has no thread to give: {error}."))?;
-        self.handles.exporting = Some(Exporting { path: path.to_owned(), task });
-        Ok(())
+        let target = path.to_owned();
+        self.write_recording(path, move |progress| export::recording(&runs, points, &target, progress).map_err(|error| error.to_string()))
     }
 
     /// What the pane exports: the comparison, or else the list.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::Compared;
 use crate::cloud::PointCloud;
 use crate::run::compare::Spread;
+use crate::run::recording::free_name;
 use crate::run::{RunFile, RunRecord, SomeRun, stats};
 
 /// Names a run of the list; later ones have larger numbers.
@@ -194,9 +195,7 @@ impl RunList {
 
     /// The name, or with a number where another run has it.
     fn free_name(&self, name: &str, id: RunId) -> String {
-        let taken = |name: &str| self.runs.iter().any(|run| run.id != id && run.name == name);
-        let numbered = (2..).map(|number| format!("{name} ({number})"));
-        std::iter::once(name.to_owned()).chain(numbered).find(|name| !taken(name)).unwrap_or_default()
+        free_name(name, |name| self.runs.iter().any(|run| run.id != id && run.name == name))
     }
 }
 

@@ -204,6 +204,14 @@ impl App {
         }
     }
 
+    /// Selects rows and queries that were selected once: no step to undo.
+    pub(in crate::app) fn select_these(&mut self, rows: Vec<u32>, queries: Vec<u32>, by: String) {
+        let Some(cloud) = self.session.cloud.clone() else { return };
+        let what = Choice::These { rows, queries };
+        let change = Change { what, how: How::Replace, by, cloud, record: self.session.record.clone(), answered: None };
+        self.change_selection(change, VecDeque::new(), true);
+    }
+
     fn select_again(&mut self, selection: &Selection, facts: &Facts) {
         self.handles.selecting = None;
         // Its rows stay in sight while queries are found for them.

@@ -46,6 +46,13 @@ pub enum Choice {
     Rows(Vec<u32>),
     /// Queries of the run, in any order; what it does not have is left out.
     Queries(Vec<u32>),
+    /// Both: rows of the cloud, and queries of the run beside those that ask for the rows.
+    These {
+        /// As [`Self::Rows`].
+        rows: Vec<u32>,
+        /// As [`Self::Queries`].
+        queries: Vec<u32>,
+    },
     /// Queries of the run that needed so many merges.
     Merges(RangeInclusive<u32>),
     /// Rows that have this value, of one by row.
@@ -130,6 +137,7 @@ impl Change {
         let (rows, asked) = match &self.what {
             Choice::Rows(rows) => (rows.len(), rows.len().min(queries)),
             Choice::Queries(queries) => (queries.len(), queries.len()),
+            Choice::These { rows, queries: chosen } => (rows.len(), rows.len().min(queries) + chosen.len()),
             Choice::Merges(_) => (queries, queries),
             // As much as may come of it.
             Choice::Within(_) | Choice::Valued(..) => (self.cloud.len(), queries),
@@ -169,6 +177,14 @@ impl Change {
             Choice::Queries(mut chosen) => {
                 chosen.retain(|&query| query < queries);
                 record.map(|record| Selection::of_queries(chosen, record, "")).unwrap_or_default()
+            }
+            Choice::These { mut rows, queries: mut chosen } => {
+                rows.retain(|&row| row < n);
+                chosen.retain(|&query| query < queries);
+                chosen.sort_unstable();
+                let of_rows = Selection::of_rows(rows, record, "");
+                let queries = sets::union(of_rows.queries(), &chosen).into();
+                Selection { queries, ..of_rows }
             }
             Choice::Merges(merges) => {
                 let Some(record) = record else { return Selection::default() };
@@ -238,6 +254,8 @@ mod tests {
         let values = Arc::new(PointValues::new((0..60).map(|row| (row % 20) as f32).collect()));
         let valued = after(&none, Choice::Valued(values, 3.0), How::Replace, &record);
         assert_eq!((&valued.rows()[..], &valued.queries()[..]), (&[3, 23, 43][..], &[0][..]));
+        let these = after(&none, Choice::These { rows: vec![900, 7, 3], queries: vec![77, 2, 0] }, How::Replace, &record);
+        assert_eq!((&these.rows()[..], &these.queries()[..]), (&[3, 7][..], &[0, 2][..]));
         let grown = after(&some, Choice::Neighbors, How::Add, &record);
         assert_eq!(grown.rows()[..], [1, 2, 3, 4, 7], "query 0 is row 3, with the neighbours 3, 1, 2 and 4");
     }

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::input::Input;
 use super::sheet::{ColumnKind, Sheet, Want};
-use super::{FormatError, recognise};
+use super::{FormatError, cell, recognise};
 use crate::cloud::Values;
 use crate::progress::Progress;
 
@@ -64,17 +64,15 @@ pub fn column(path: &Path, name: &str, progress: &dyn Progress) -> Result<Column
 
 /// Reads all columns of the records with these 0-based numbers, in any order, also twice.
 ///
-/// Binary formats of even records are read where the records lie; others from the beginning to the last of them.
+/// Binary formats of even records are read where the records lie; others from the beginning, or that of a batch, to the last
+/// of them.
 ///
 /// # Errors
 /// [`FormatError::Malformed`] when there is no such record; and whatever keeps the file from being read.
 pub fn records(path: &Path, records: &[u64], progress: &dyn Progress) -> Result<Records, FormatError> {
     let input = Input::new(path, progress)?;
     let format = recognise(&input)?;
-    match format.records {
-        Some(read) => read(&input, records),
-        None => (format.read)(&input, &Want::Everything)?.records(records),
-    }
+    (format.records)(&input, records)
 }
 
 /// Where records of even length lie in a file.
@@ -115,6 +113,15 @@ pub(super) fn no_record(record: u64, rows: u64, path: &Path) -> FormatError {
 /// A number as a cell.
 pub(super) fn number_cell(value: f64) -> Cell {
     if value.is_nan() { Cell::Missing } else { Cell::Number(value) }
+}
+
+/// A field of a text as a cell.
+pub(super) fn cell_of(field: &[u8]) -> Cell {
+    match cell::Cell::parse(field) {
+        cell::Cell::Number(number) => Cell::Number(number),
+        cell::Cell::Missing => Cell::Missing,
+        cell::Cell::Text => Cell::Text(cell::text(field)),
+    }
 }
 
 /// What it means that a text was one too many.
@@ -169,22 +176,5 @@ impl Sheet {
             Values::F64(values) if width == 1 => values,
             values => (place..values.len()).step_by(width).map(|at| values.get(at)).collect(),
         }))
-    }
-
-    /// All columns of some records, as far as they were kept.
-    pub(super) fn records(&self, records: &[u64]) -> Result<Records, FormatError> {
-        let width = self.kept.len();
-        let row = |&record: &u64| {
-            if record >= self.rows {
-                return Err(no_record(record, self.rows, &self.path));
-            }
-            let mut cells = vec![Cell::Missing; self.columns.len()];
-            for (place, &at) in self.kept.iter().enumerate() {
-                cells[at] = number_cell(self.values.get(record as usize * width + place));
-            }
-            Ok(cells)
-        };
-        let rows = records.iter().map(row).collect::<Result<_, _>>()?;
-        Ok(Records { columns: self.columns.iter().map(|column| column.name.clone()).collect(), rows })
     }
 }

@@ -3,11 +3,13 @@
 //! Spherical coordinates become Cartesian ones, the scan's pose is applied, and points that the scanner marks as invalid,
 //! or of which it knows the direction only, are rows of NaN. Each scan of a file is a [`Part`].
 
+use std::collections::BTreeMap;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 
 use ::e57::{E57Reader, PointCloud, RecordDataType, RecordName, RecordValue, Transform};
 
 use super::FormatError;
+use super::columns::{self, Records, no_record, number_cell};
 use super::contain::contained;
 use super::input::{Input, Watched, printable};
 use super::parts::{self, Part};
@@ -25,13 +27,7 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
     inside(input, || {
         let mut file = open(input)?;
         let scans = file.pointclouds();
-        if scans.is_empty() {
-            return Err(input.malformed("no scans", "there are no points in the file, maybe images only"));
-        }
-        let parts = list(&scans);
-        let chosen = parts::choose(&parts, input)?;
-        let scan = &scans[chosen];
-        check(scan, input)?;
+        let (scan, name) = choose(&scans, input)?;
         let cells = Cell::of(scan, input)?;
         let columns: Vec<SheetColumn> = cells.iter().map(|cell| SheetColumn::numeric(cell.name.clone())).collect();
         let kept = want.resolve(&columns, input)?;
@@ -51,14 +47,52 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
         }
         let kind = if scan.has_cartesian() { "" } else { ", spherical" };
         let posed = if scan.transform.is_some() { ", placed by its pose" } else { "" };
-        let format = format!("E57, scan `{}`{kind}{posed}", printable(&parts[chosen].name));
+        let format = format!("E57, scan `{}`{kind}{posed}", printable(&name));
         Ok(Sheet::new(input, format, columns, kept, scan.records, values))
     })
 }
 
+/// All columns of some points, of which no others are held.
+pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
+    inside(input, || {
+        let mut file = open(input)?;
+        let scans = file.pointclouds();
+        let scan = choose(&scans, input)?.0;
+        if let Some(&missing) = wanted.iter().find(|&&record| record >= scan.records) {
+            return Err(no_record(missing, scan.records, input.path()));
+        }
+        let cells = Cell::of(scan, input)?;
+        let mut found: BTreeMap<u64, Vec<columns::Cell>> = wanted.iter().map(|&record| (record, Vec::new())).collect();
+        let end = wanted.iter().max().map_or(0, |last| last + 1);
+        for (at, point) in (0..end).zip(file.pointcloud_raw(scan).map_err(|why| error(why, input))?) {
+            let point = point.map_err(|why| error(why, input))?;
+            if let Some(found) = found.get_mut(&at) {
+                let place = Place::of(scan, &point);
+                *found = cells.iter().map(|cell| number_cell(cell.value(scan, &point, &place))).collect();
+            }
+            if at % 4096 == 0 {
+                input.check()?;
+            }
+        }
+        let columns = cells.iter().map(|cell| printable(&cell.name)).collect();
+        Ok(Records { columns, rows: wanted.iter().map(|record| found[record].clone()).collect() })
+    })
+}
+
+/// The scan that is meant, held against the size of the file, and its name.
+fn choose<'s>(scans: &'s [PointCloud], input: &Input<'_>) -> Result<(&'s PointCloud, String), FormatError> {
+    if scans.is_empty() {
+        return Err(input.malformed("no scans", "there are no points in the file, maybe images only"));
+    }
+    let mut parts = list(scans);
+    let chosen = parts::choose(&parts, input)?;
+    check(&scans[chosen], input)?;
+    Ok((&scans[chosen], parts.swap_remove(chosen).name))
+}
+
 /// Runs what uses the decoder, which may panic on what it does not expect.
 fn inside<T: Send>(input: &Input<'_>, work: impl FnOnce() -> Result<T, FormatError> + Send) -> Result<T, FormatError> {
-    contained(work).map_err(|why| input.malformed("E57", format!("it cannot be decoded ({why})")))?
+    contained(work).map_err(|_| input.malformed("E57", "it is damaged, and cannot be decoded"))?
 }
 
 fn open<'a>(input: &Input<'a>) -> Result<E57Reader<Near<'a>>, FormatError> {

@@ -3,9 +3,10 @@
 //! Along the first size are the points; an image of h × w becomes a row of h·w columns `r0c0`, `r0c1`, …. If the file's
 //! name has `images` in it and a file with `labels` in its stead lies beside it, that is a column `label`.
 
-use std::io::Read;
-use std::path::PathBuf;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
 
+use super::columns::{Cell, Even, Records, no_record, number_cell};
 use super::number::{Endian, Number};
 use super::sheet::{Sheet, SheetColumn, Want};
 use super::{FormatError, unpacked};
@@ -60,6 +61,27 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
     Ok(Sheet { skipped, ..Sheet::new(input, format, columns, kept, rows, values) })
 }
 
+/// All columns of some records: where they lie, or as they come out of gzip.
+pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
+    let (mut file, gzip) = unpacked::bytes(input)?;
+    let header = Header::read(&mut file, input)?;
+    let mut columns: Vec<String> = header.columns(input).into_iter().map(|column| column.name).collect();
+    let mut rows = header.records(file, gzip, input, wanted)?;
+    if let Some(labels) = Labels::path(input).and_then(|path| labels_of(&path, header.rows, input.progress(), wanted)) {
+        columns.push("label".to_owned());
+        rows.iter_mut().zip(labels).for_each(|(row, label)| row.extend(label));
+    }
+    Ok(Records { columns, rows })
+}
+
+/// The labels of some records, as cells, if the file has one for each of so many images.
+fn labels_of(path: &Path, rows: u64, progress: &dyn Progress, wanted: &[u64]) -> Option<Vec<Vec<Cell>>> {
+    let input = Input::new(path, progress).ok()?;
+    let (mut file, gzip) = unpacked::bytes(&input).ok()?;
+    let header = Header::read(&mut file, &input).ok().filter(|header| header.width == 1 && header.rows == rows)?;
+    header.records(file, gzip, &input, wanted).ok()
+}
+
 struct Header {
     number: Number,
     sizes: Vec<u64>,
@@ -96,6 +118,33 @@ impl Header {
         Ok(Self { number, rows: sizes[0], width, sizes })
     }
 
+    /// The numbers of some records; `file` is behind the header.
+    fn records(&self, mut file: impl Read, gzip: bool, input: &Input<'_>, wanted: &[u64]) -> Result<Vec<Vec<Cell>>, FormatError> {
+        let record = self.width as usize * self.number.size();
+        let cells =
+            |raw: &[u8]| -> Vec<Cell> { raw.chunks_exact(self.number.size()).map(|raw| number_cell(self.number.one(Endian::Big, raw))).collect() };
+        if !gzip {
+            let even = Even { start: 4 + 4 * self.sizes.len() as u64, record, rows: self.rows };
+            return even.records(input, wanted, cells);
+        }
+        if let Some(&missing) = wanted.iter().find(|&&record| record >= self.rows) {
+            return Err(no_record(missing, self.rows, input.path()));
+        }
+        let mut ascending: Vec<(usize, u64)> = wanted.iter().copied().enumerate().collect();
+        ascending.sort_unstable_by_key(|&(_, row)| row);
+        let (mut found, mut next, mut raw) = (vec![Vec::new(); wanted.len()], 0, vec![0; record]);
+        for (at, row) in ascending {
+            // A row that is asked for twice is still there.
+            if row >= next {
+                io::copy(&mut file.by_ref().take((row - next) * record as u64), &mut io::sink()).map_err(|why| input.io(why))?;
+                file.read_exact(&mut raw).map_err(|why| input.io(why))?;
+                next = row + 1;
+            }
+            found[at] = cells(&raw);
+        }
+        Ok(found)
+    }
+
     fn columns(&self, input: &Input<'_>) -> Vec<SheetColumn> {
         match self.sizes[..] {
             [_] if file_name(input).contains("label") => vec![SheetColumn::numeric("label".to_owned())],
@@ -112,26 +161,27 @@ impl Header {
 struct Labels(Vec<f64>);
 
 impl Labels {
+    /// The file beside the images, if there is one.
+    fn path(input: &Input<'_>) -> Option<PathBuf> {
+        candidates(&file_name(input)).into_iter().map(|name| input.path().with_file_name(name)).find(|path| path.is_file())
+    }
+
     /// The labels in the file beside the images, if it is there and has one for each.
     fn beside(input: &Input<'_>, rows: u64, skipped: &mut Vec<String>) -> Result<Option<Self>, FormatError> {
-        let Some(path) = candidates(&file_name(input)).into_iter().map(|name| input.path().with_file_name(name)).find(|path| path.is_file()) else {
-            return Ok(None);
-        };
+        let Some(path) = Self::path(input) else { return Ok(None) };
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         match read_labels(&path, rows, input.progress()) {
             Ok(labels) => Ok(Some(labels)),
             Err(FormatError::Cancelled) => Err(FormatError::Cancelled),
             Err(why) => {
-                let why = why.to_string();
-                let why = why.strip_suffix(&format!(": {}", path.display())).unwrap_or(&why).to_owned();
-                skipped.push(format!("the labels in {name} were not read: {why}"));
+                skipped.push(format!("the labels in {name} were not read: {}", why.reason()));
                 Ok(None)
             }
         }
     }
 }
 
-fn read_labels(path: &std::path::Path, rows: u64, progress: &dyn Progress) -> Result<Labels, FormatError> {
+fn read_labels(path: &Path, rows: u64, progress: &dyn Progress) -> Result<Labels, FormatError> {
     let input = Input::new(path, progress)?;
     let mut file = unpacked::bytes(&input)?.0;
     let header = Header::read(&mut file, &input)?;

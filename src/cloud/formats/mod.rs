@@ -160,8 +160,8 @@ pub struct Format {
     parts: Option<ListParts>,
     /// The 1-based line of a record, where records are lines.
     line_of: Option<LineOf>,
-    /// All columns of a few records, where that can be had without a [`Sheet`] of everything.
-    records: Option<RecordsOf>,
+    /// All columns of a few records, for which no more is held than those.
+    records: RecordsOf,
 }
 
 /// For formats that are known by their names or magic alone.
@@ -188,7 +188,7 @@ pub fn registry() -> &'static [Format] {
             read: delimited::read,
             parts: None,
             line_of: Some(delimited::line_of_record),
-            records: Some(delimited::records),
+            records: delimited::records,
         },
         Format {
             name: "word vectors",
@@ -200,19 +200,19 @@ pub fn registry() -> &'static [Format] {
             read: words::read,
             parts: None,
             line_of: Some(words::line_of_record),
-            records: Some(words::records),
+            records: words::records,
         },
         Format {
-            name: "JSON",
-            extensions: &["json", "jsonl", "ndjson", "jsonlines"],
-            about: "an array of arrays or objects, an object that has one, or a point a line; also as .gz",
+            name: JSON,
+            extensions: &["json", "jsonl", "ndjson", "jsonlines", "geojson"],
+            about: "points in an array, an object or a line each, or column by column; GeoJSON points; also as .gz",
             magic: &[],
             looks: json::looks,
             gzip: true,
             read: json::read,
             parts: Some(json::parts),
             line_of: None,
-            records: Some(json::records),
+            records: json::records,
         },
         Format {
             name: "XYZ file of atoms",
@@ -224,7 +224,7 @@ pub fn registry() -> &'static [Format] {
             read: molecule::read,
             parts: Some(molecule::parts),
             line_of: None,
-            records: None,
+            records: molecule::records,
         },
         Format {
             name: "NumPy array",
@@ -236,7 +236,7 @@ pub fn registry() -> &'static [Format] {
             read: npy::read,
             parts: None,
             line_of: None,
-            records: Some(npy::records),
+            records: npy::records,
         },
         Format {
             name: "NumPy archive",
@@ -248,7 +248,7 @@ pub fn registry() -> &'static [Format] {
             read: npz::read,
             parts: Some(npz::parts),
             line_of: None,
-            records: None,
+            records: npz::records,
         },
         Format {
             name: "Parquet file",
@@ -260,19 +260,19 @@ pub fn registry() -> &'static [Format] {
             read: arrow::read_parquet,
             parts: None,
             line_of: None,
-            records: None,
+            records: arrow::parquet_records,
         },
         Format {
             name: "Arrow or Feather file",
-            extensions: &["arrow", "feather", "ipc"],
-            about: "as Parquet; uncompressed or LZ4",
+            extensions: &["arrow", "arrows", "feather", "ipc"],
+            about: "as Parquet, also as a stream; uncompressed or LZ4",
             magic: &[b"ARROW1"],
-            looks: no,
+            looks: arrow::looks_streamed,
             gzip: false,
             read: arrow::read_ipc,
             parts: None,
             line_of: None,
-            records: None,
+            records: arrow::ipc_records,
         },
         Format {
             name: "HDF5 file",
@@ -284,7 +284,7 @@ pub fn registry() -> &'static [Format] {
             read: hdf5::read,
             parts: Some(hdf5::parts),
             line_of: None,
-            records: Some(hdf5::records),
+            records: hdf5::records,
         },
         Format {
             name: "TEXMEX vector file",
@@ -296,7 +296,7 @@ pub fn registry() -> &'static [Format] {
             read: vectors::read_texmex,
             parts: None,
             line_of: None,
-            records: Some(vectors::texmex_records),
+            records: vectors::texmex_records,
         },
         Format {
             name: "Big-ANN vector file",
@@ -308,7 +308,7 @@ pub fn registry() -> &'static [Format] {
             read: vectors::read_big_ann,
             parts: None,
             line_of: None,
-            records: Some(vectors::big_ann_records),
+            records: vectors::big_ann_records,
         },
         Format {
             name: "IDX file",
@@ -320,7 +320,7 @@ pub fn registry() -> &'static [Format] {
             read: idx::read,
             parts: None,
             line_of: None,
-            records: None,
+            records: idx::records,
         },
         Format {
             name: "PLY file",
@@ -332,7 +332,7 @@ pub fn registry() -> &'static [Format] {
             read: ply::read,
             parts: None,
             line_of: None,
-            records: Some(ply::records),
+            records: ply::records,
         },
         Format {
             name: "PCD file",
@@ -344,7 +344,7 @@ pub fn registry() -> &'static [Format] {
             read: pcd::read,
             parts: None,
             line_of: None,
-            records: None,
+            records: pcd::records,
         },
         Format {
             name: "E57 file",
@@ -356,7 +356,7 @@ pub fn registry() -> &'static [Format] {
             read: e57::read,
             parts: Some(e57::parts),
             line_of: None,
-            records: None,
+            records: e57::records,
         },
         Format {
             name: "LAS or LAZ file",
@@ -368,7 +368,7 @@ pub fn registry() -> &'static [Format] {
             read: las::read,
             parts: None,
             line_of: None,
-            records: Some(las::records),
+            records: las::records,
         },
     ];
     REGISTRY
@@ -381,12 +381,8 @@ const FOREIGN: &[Foreign] = &[
     Foreign("PTX", &["ptx"], b"", "export the scan as E57, PTS or PLY, for instance with CloudCompare -O FILE.ptx -C_EXPORT_FMT PLY -SAVE_CLOUDS"),
     Foreign("MATLAB", &["mat"], b"MATLAB 5.0", "write the matrix as .npy or CSV"),
     Foreign("Excel", &["xlsx", "xls", "ods"], b"\xd0\xcf\x11\xe0", "save the sheet as CSV"),
-    Foreign(
-        "GeoJSON",
-        &["geojson", "topojson"],
-        b"{\"type\":\"FeatureCollection\"",
-        "convert it to CSV, for instance with ogr2ogr -lco GEOMETRY=AS_XY",
-    ),
+    Foreign("TopoJSON", &["topojson"], b"", "convert it to GeoJSON, for instance with ogr2ogr OUT.geojson IN.topojson"),
+    Foreign("Feather version 1", &[], b"FEA1", "write it as version 2, which is what pandas, pyarrow and polars write today"),
     Foreign("shapefile", &["shp"], b"\x00\x00\x27\x0a", "convert it to CSV, for instance with ogr2ogr -lco GEOMETRY=AS_XY"),
     Foreign("pickle", &["pkl", "pickle"], b"\x80\x04\x95", "it would run code; write the array with numpy.save"),
     Foreign("zstd", &["zst"], b"\x28\xb5\x2f\xfd", "unpack it first"),
@@ -396,12 +392,16 @@ const FOREIGN: &[Foreign] = &[
 
 const GZIP: &[u8] = &[0x1f, 0x8b];
 
+/// The name of the format that other texts are easily taken for.
+const JSON: &str = "JSON";
+
 /// Reads a file's coordinates, a row for each data record; what the file leaves empty is NaN.
 ///
 /// # Errors
 /// See [`FormatError`].
 pub fn read(path: &Path, columns: &ColumnChoice, progress: &dyn Progress) -> Result<Coordinates, FormatError> {
-    scan(path, &Want::Chosen(columns), progress)?.into_table(columns)
+    let line = |record| line_of_record(path, record, progress);
+    scan(path, &Want::Chosen(columns), progress)?.into_table(columns, &line)
 }
 
 /// Describes a file: its format, rows, and columns with their ranges.

@@ -1,13 +1,14 @@
 //! XYZ files of chemistry: the number of atoms, a line of remarks, then an element with x, y, z on each line; and again for
 //! each frame of a trajectory, which are the file's parts.
 
+use std::collections::HashMap;
 use std::io::BufRead;
 
 use super::cell::{self, Cell};
-use super::columns::{Texts, too_many_texts};
+use super::columns::{self, Records, Texts, no_record, too_many_texts};
 use super::input::Input;
 use super::parts::{self, Part};
-use super::sheet::{Sheet, SheetColumn, Want};
+use super::sheet::{ColumnKind, Sheet, SheetColumn, Want};
 use super::{FormatError, unpacked};
 
 /// Whether a text begins like one: a number alone, anything, an element and three numbers.
@@ -52,15 +53,11 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
     let frames = parts(input)?;
     let chosen = parts::choose(&frames, input)?;
     let mut text = Lines::open(input)?;
-    for _ in 0..chosen {
-        let atoms = text.frame()?.unwrap_or(0);
-        (0..atoms).try_for_each(|at| text.atom(at, atoms).map(|_| ()))?;
-    }
+    text.skip(chosen)?;
     let atoms = text.frame()?.unwrap_or(0);
     let width = frames[chosen].columns as usize;
-    let mut columns = vec![SheetColumn::text("element")];
-    let name = |at: usize| ["x", "y", "z"].get(at - 1).map_or_else(|| format!("d{at}"), |&name| name.to_owned());
-    columns.extend((1..width).map(|at| SheetColumn::numeric(name(at))));
+    let mut columns: Vec<SheetColumn> = names(width).into_iter().map(SheetColumn::numeric).collect();
+    columns[0].kind = ColumnKind::Text;
     let mut kept = want.resolve(&columns, input)?;
     let mut texts = (matches!(want, Want::Column(_)) && kept == [0]).then(Texts::default);
     kept.retain(|&at| at > 0);
@@ -95,6 +92,34 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
     Ok(Sheet::new(input, format!("XYZ, atoms{frame}"), columns, kept, atoms, values))
 }
 
+/// All columns of some atoms.
+pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
+    let frames = parts(input)?;
+    let chosen = parts::choose(&frames, input)?;
+    let Part { rows, columns: width, .. } = frames[chosen];
+    if let Some(&missing) = wanted.iter().find(|&&record| record >= rows) {
+        return Err(no_record(missing, rows, input.path()));
+    }
+    let mut text = Lines::open(input)?;
+    text.skip(chosen)?;
+    text.frame()?;
+    let mut found: HashMap<u64, Vec<columns::Cell>> = wanted.iter().map(|&record| (record, Vec::new())).collect();
+    for at in 0..wanted.iter().max().map_or(0, |last| last + 1) {
+        let line = text.atom(at, rows)?;
+        if let Some(cells) = found.get_mut(&at) {
+            *cells = fields(line).map(columns::cell_of).collect();
+            cells.resize(width as usize, columns::Cell::Missing);
+        }
+    }
+    Ok(Records { columns: names(width as usize), rows: wanted.iter().map(|record| found[record].clone()).collect() })
+}
+
+/// The names of the columns.
+fn names(width: usize) -> Vec<String> {
+    let name = |at: usize| ["element", "x", "y", "z"].get(at).map_or_else(|| format!("d{at}"), |&name| name.to_owned());
+    (0..width).map(name).collect()
+}
+
 /// The lines of a text.
 struct Lines<'i, 'p> {
     input: &'i Input<'p>,
@@ -124,11 +149,23 @@ impl<'i, 'p> Lines<'i, 'p> {
             let count = std::str::from_utf8(line).ok().and_then(|line| line.parse().ok()).filter(|&count: &u64| count > 0);
             let text: String = cell::text(line).chars().take(40).collect();
             let number = self.number;
-            let count = count.ok_or_else(|| self.input.malformed(format!("line {number}"), format!("`{text}` is not a number of atoms")))?;
+            let count = count.ok_or_else(|| {
+                let more = if number > 1 { ", which should follow a frame; has that more atoms than it promises?" } else { "" };
+                self.input.malformed(format!("line {number}"), format!("`{text}` is not a number of atoms{more}"))
+            })?;
             self.next()?;
             return Ok(Some(count));
         }
         Ok(None)
+    }
+
+    /// Passes over so many frames.
+    fn skip(&mut self, frames: usize) -> Result<(), FormatError> {
+        for _ in 0..frames {
+            let atoms = self.frame()?.unwrap_or(0);
+            (0..atoms).try_for_each(|at| self.atom(at, atoms).map(|_| ()))?;
+        }
+        Ok(())
     }
 
     /// Reads the next atom, of so many.

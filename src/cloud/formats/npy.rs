@@ -1,9 +1,9 @@
 //! NumPy's `.npy`: one array of numbers.
 
-use std::io::Read;
+use std::io::{self, Read};
 
 use super::FormatError;
-use super::columns::{Even, Records, number_cell};
+use super::columns::{Cell, Even, Records, no_record, number_cell};
 use super::input::Input;
 use super::number::{Endian, Number, read_bytes};
 use super::sheet::{Sheet, SheetColumn, Want};
@@ -31,22 +31,52 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
 
 /// All columns of some records.
 pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
-    let mut file = input.open()?;
-    let header @ Header { number, endian, rows, columns: width, .. } = Header::read(&mut file, input)?;
-    let columns = SheetColumn::unnamed(header.checked_width(input)?).into_iter().map(|column| column.name).collect();
+    let header = Header::read(&mut input.open()?, input)?;
+    records_at(0, &header, input, wanted)
+}
+
+/// All columns of some records of the array that begins, with its header, at a byte of the file.
+pub(super) fn records_at(start: u64, header: &Header, input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
+    let Header { number, endian, rows, columns: width, .. } = *header;
+    let start = start + header.length;
+    let columns = header.names(input)?;
     let numbers = |raw: &[u8]| raw.chunks_exact(number.size()).map(|raw| number_cell(number.one(endian, raw))).collect();
     if !header.fortran {
-        let even = Even { start: header.length, record: width * number.size(), rows: rows as u64 };
+        let even = Even { start, record: width * number.size(), rows: rows as u64 };
         return Ok(Records { columns, rows: even.records(input, wanted, numbers)? });
     }
     // A column after the other.
     let mut found = vec![Vec::new(); wanted.len()];
     for at in 0..width {
-        let even = Even { start: header.length + (at * rows * number.size()) as u64, record: number.size(), rows: rows as u64 };
+        let even = Even { start: start + (at * rows * number.size()) as u64, record: number.size(), rows: rows as u64 };
         let cells = even.records(input, wanted, numbers)?;
         found.iter_mut().zip(cells).for_each(|(row, cell)| row.extend(cell));
     }
     Ok(Records { columns, rows: found })
+}
+
+/// All columns of some records of the array whose data come next, of which no others are held.
+pub(super) fn records_in(reader: &mut impl Read, header: &Header, input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
+    let Header { number, endian, rows, columns: width, fortran, .. } = *header;
+    let columns = header.names(input)?;
+    if let Some(&missing) = wanted.iter().find(|&&record| record >= rows as u64) {
+        return Err(no_record(missing, rows as u64, input.path()));
+    }
+    let mut cells = vec![vec![Cell::Missing; width]; wanted.len()];
+    // Where each wanted number stands among all, ascending.
+    let place = |row: u64, column: usize| if fortran { column as u64 * rows as u64 + row } else { row * width as u64 + column as u64 };
+    let mut places: Vec<(u64, usize, usize)> =
+        wanted.iter().enumerate().flat_map(|(at, &row)| (0..width).map(move |column| (place(row, column), at, column))).collect();
+    places.sort_unstable();
+    let (size, mut at, mut raw) = (number.size() as u64, 0, vec![0; number.size()]);
+    for chunk in places.chunk_by(|a, b| a.0 == b.0) {
+        io::copy(&mut reader.by_ref().take((chunk[0].0 - at) * size), &mut io::sink()).map_err(|why| input.io(why))?;
+        reader.read_exact(&mut raw).map_err(|why| input.io(why))?;
+        let cell = number_cell(number.one(endian, &raw));
+        chunk.iter().for_each(|&(_, row, column)| cells[row][column] = cell.clone());
+        at = chunk[0].0 + 1;
+    }
+    Ok(Records { columns, rows: cells })
 }
 
 /// An array's header.
@@ -103,6 +133,11 @@ impl Header {
             .filter(|&bytes| usize::try_from(bytes).is_ok_and(|bytes| bytes <= isize::MAX as usize / 8))
             .ok_or_else(|| input.malformed("shape", format!("{rows} × {columns} numbers are more than a file can hold")))?;
         Ok(Self { number, endian, fortran, rows, columns, rank: shape.len(), length: 8 + width + length, bytes })
+    }
+
+    /// The names of the columns.
+    fn names(&self, input: &Input<'_>) -> Result<Vec<String>, FormatError> {
+        Ok(SheetColumn::unnamed(self.checked_width(input)?).into_iter().map(|column| column.name).collect())
     }
 
     /// The number of columns, unless it is out of reason: each has a name, and nobody searches in a million dimensions.

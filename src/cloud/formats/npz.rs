@@ -4,13 +4,14 @@
 
 use std::io::{BufReader, Read, Seek};
 
-use zip::ZipArchive;
 use zip::result::ZipError;
+use zip::{CompressionMethod, ZipArchive};
 
 use super::FormatError;
+use super::columns::Records;
 use super::contain::contained;
 use super::input::{Input, Watched, printable};
-use super::npy::{Header, read_array};
+use super::npy::{self, Header, read_array};
 use super::parts::{self, Part};
 use super::sheet::{Sheet, Want};
 
@@ -20,21 +21,24 @@ const MOST_UNPACKED: u64 = 1100;
 /// The arrays of an archive, from their headers.
 pub(super) fn parts(input: &Input<'_>) -> Result<Vec<Part>, FormatError> {
     let list = || Ok(list(&mut open(input)?, input).into_iter().map(|(_, part)| part).collect());
-    contained(list).map_err(|why| damaged(input, &why))?
+    contained(list).map_err(|_| damaged(input))?
 }
 
 pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
-    contained(|| read_archive(input, want)).map_err(|why| damaged(input, &why))?
+    contained(|| read_archive(input, want)).map_err(|_| damaged(input))?
 }
 
-fn damaged(input: &Input<'_>, why: &str) -> FormatError {
-    input.malformed("zip archive", format!("it cannot be unpacked ({why})"))
+fn damaged(input: &Input<'_>) -> FormatError {
+    input.malformed("zip archive", "it is damaged, and cannot be unpacked")
 }
 
 fn zip_error(input: &Input<'_>, why: ZipError) -> FormatError {
     match why {
         ZipError::Io(why) => input.io(why),
-        why => input.malformed("zip archive", why.to_string()),
+        ZipError::UnsupportedArchive(why) => {
+            input.unsupported("zip archive", format!("it is packed in a way that is not read ({why}); write it with numpy.savez_compressed"))
+        }
+        _ => input.malformed("zip archive", "it is damaged, or was cut short"),
     }
 }
 
@@ -58,6 +62,23 @@ fn read_archive(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError
     member.read(&mut [0]).map_err(|why| input.io(why))?;
     sheet.format = format!("NumPy archive, array `{}`: {}", printable(&parts[chosen].name), sheet.format.trim_start_matches("NumPy array, "));
     Ok(sheet)
+}
+
+/// All columns of some records: where they lie if the array is not packed, and else as they come.
+pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
+    let read = || {
+        let mut archive = open(input)?;
+        let (indices, parts): (Vec<usize>, Vec<Part>) = list(&mut archive, input).into_iter().unzip();
+        let chosen = parts::choose(&parts, input)?;
+        let mut member = archive.by_index(indices[chosen]).map_err(|why| zip_error(input, why))?;
+        let start = member.data_start().filter(|_| member.compression() == CompressionMethod::Stored && !member.encrypted());
+        let header = Header::read(&mut member, input)?;
+        match start {
+            Some(start) => npy::records_at(start, &header, input, wanted),
+            None => npy::records_in(&mut member, &header, input, wanted),
+        }
+    };
+    contained(read).map_err(|_| damaged(input))?
 }
 
 /// The arrays of an archive with their indices in it, from their headers.

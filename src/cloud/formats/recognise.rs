@@ -4,10 +4,12 @@ use std::io::Read;
 use std::path::Path;
 
 use super::input::Input;
-use super::{FOREIGN, Foreign, Format, FormatError, GZIP, known_extensions, registry, unpacked};
+use super::{FOREIGN, Foreign, Format, FormatError, GZIP, JSON, json, known_extensions, registry, unpacked};
 
 /// Bytes that are looked at.
 const HEAD: u64 = 1 << 16;
+/// Where the name of the first member of a zip archive begins.
+const ZIP_NAME: usize = 30;
 /// What a name says that ends in one of these is "text": it may be of any format that is text.
 const ANY_TEXT: [&str; 4] = ["txt", "dat", "text", "xyz"];
 
@@ -15,7 +17,7 @@ const ANY_TEXT: [&str; 4] = ["txt", "dat", "text", "xyz"];
 pub(super) fn recognise(input: &Input<'_>) -> Result<&'static Format, FormatError> {
     let format = recognise_name(input)?;
     if let (None, Some(name)) = (format.parts, input.part()) {
-        return Err(input.malformed(format!("part `{name}`"), format!("a {} holds one cloud; leave the name out", format.name)));
+        return Err(input.malformed(format!("part `{name}`"), format!("{} holds one cloud; leave the name out", article(format.name))));
     }
     Ok(format)
 }
@@ -40,10 +42,13 @@ fn recognise_name(input: &Input<'_>) -> Result<&'static Format, FormatError> {
     let open = by_extension.is_none() || ANY_TEXT.contains(&extension.as_str());
     if gzip {
         if let Some(format) = by_extension.filter(|format| !format.gzip) {
-            return Err(input.unsupported(format!("gzip around a {}", format.name), "unpack it first, with gunzip"));
+            return Err(input.unsupported(format!("gzip around {}", article(format.name)), "unpack it first, with gunzip"));
         }
         let found = if open { by_looks(&unpacked_head(input)?).filter(|format| format.gzip) } else { None };
         return Ok(found.or(by_extension).unwrap_or(&registry()[0]));
+    }
+    if extension == "warpscope" || head.starts_with(b"PK") && head.get(ZIP_NAME..).is_some_and(|name| name.starts_with(b"recording.json")) {
+        return Err(input.unsupported("a recording of runs", "open it with `warpscope FILE`, or give the data that it was made of"));
     }
     let by_magic = registry().iter().find(|format| format.begins(&head));
     if by_magic.is_none()
@@ -56,11 +61,15 @@ fn recognise_name(input: &Input<'_>) -> Result<&'static Format, FormatError> {
     let by_looks = || if open { by_looks(&head) } else { None };
     match (by_extension, by_magic) {
         (Some(named), Some(found)) if named.name != found.name => {
-            let why = format!("it begins like a {}; rename it to .{}", found.name, found.extensions[0]);
+            let why = format!("it begins like {}; rename it to .{}", article(found.name), found.extensions[0]);
             Err(input.malformed(format!("named .{extension}"), why))
         }
         (Some(named), None) if !named.magic.is_empty() && !(named.looks)(&head) => {
-            Err(input.malformed(format!("named .{extension}"), format!("it does not begin like a {}; is it damaged, or renamed?", named.name)))
+            let why = format!("it does not begin like {}; is it damaged, or renamed?", article(named.name));
+            Err(input.malformed(format!("named .{extension}"), why))
+        }
+        (Some(named), None) if !open && named.magic.is_empty() && named.name != JSON && json::begins(&head) => {
+            Err(input.malformed(format!("named .{extension}"), "it looks like JSON; rename it to .json"))
         }
         (None, Some(format)) => Ok(format),
         (Some(format), _) => Ok(by_looks().unwrap_or(format)),
@@ -72,6 +81,12 @@ fn recognise_name(input: &Input<'_>) -> Result<&'static Format, FormatError> {
             None => Ok(&registry()[0]),
         },
     }
+}
+
+/// A format's name with the article that it takes.
+fn article(name: &str) -> String {
+    let vowel = name.starts_with(['A', 'E', 'H', 'I', 'X']);
+    format!("{} {name}", if vowel { "an" } else { "a" })
 }
 
 /// The beginning of what is in the gzip, as far as it can be unpacked.

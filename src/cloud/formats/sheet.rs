@@ -232,11 +232,11 @@ impl Sheet {
         coordinates(&self.columns).unwrap_or_else(|| (0..self.columns.len()).filter(|&at| meant(&self.columns[at])).collect())
     }
 
-    /// Takes the chosen columns out, in the order of the choice.
+    /// Takes the chosen columns out, in the order of the choice. `line` finds the line of a record, where there are lines.
     ///
     /// # Errors
     /// [`FormatError::Column`] when a column is not there, was not kept or is not numeric, or when none is.
-    pub fn into_table(self, choice: &ColumnChoice) -> Result<Coordinates, FormatError> {
+    pub fn into_table(self, choice: &ColumnChoice, line: &dyn Fn(u64) -> Option<u64>) -> Result<Coordinates, FormatError> {
         let path = self.path.clone();
         let fail = |what: String, why: String| FormatError::Column { what, why, path: path.clone() };
         let chosen = match choice {
@@ -259,7 +259,8 @@ impl Sheet {
             let column = &self.columns[at];
             if let Some((record, text)) = &column.example {
                 let why = format!("`{text}` is not a number{}{way_out}", hint(text));
-                return Err(fail(format!("record {record}, column `{}`", column.name), why));
+                let line = line(*record).map(|line| format!("line {line}, ")).unwrap_or_default();
+                return Err(fail(format!("{line}record {record}, column `{}`", column.name), why));
             }
             if *choice == ColumnChoice::Default && column.kind == ColumnKind::Empty {
                 return Err(fail(format!("column `{}`", column.name), format!("it is empty{way_out}")));

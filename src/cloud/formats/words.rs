@@ -59,13 +59,9 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
     }
     columns[0].texts = texts;
     let Vectors { promised, dims, gzip, rows, .. } = vectors;
-    let mut skipped = Vec::new();
-    if let Some(promised) = promised.filter(|&promised| promised != rows) {
-        skipped.push(format!("the first line promises {promised} words and there are {rows}"));
-    }
     let sizes = if promised.is_some() { ", with a first line of sizes" } else { "" };
     let format = format!("word vectors, {dims} dimensions{sizes}{}", if gzip { ", gzip" } else { "" });
-    Ok(Sheet { skipped, ..Sheet::new(input, format, columns, kept, rows, values) })
+    Ok(Sheet::new(input, format, columns, kept, rows, values))
 }
 
 /// All columns of some records.
@@ -134,7 +130,10 @@ impl<'i, 'p> Vectors<'i, 'p> {
             self.line.clear();
             self.number += 1;
             if self.text.read_until(b'\n', &mut self.line).map_err(|why| self.input.io(why))? == 0 {
-                return Ok(false);
+                return match self.promised.filter(|&promised| promised != self.rows) {
+                    Some(promised) => Err(self.miscounted(promised)),
+                    None => Ok(false),
+                };
             }
             let line = content(&self.line);
             if line.is_empty() || self.number == 1 && self.promised.is_some() {
@@ -161,6 +160,12 @@ impl<'i, 'p> Vectors<'i, 'p> {
             self.rows += 1;
             return Ok(true);
         }
+    }
+
+    /// What it means that there are more words than the first line says, or less.
+    fn miscounted(&self, promised: u64) -> FormatError {
+        let way_out = if self.rows < promised { "if the file is not cut short" } else { "if they all belong there" };
+        self.input.malformed("words", format!("{} where the first line promises {promised}; {way_out}, correct that line", self.rows))
     }
 
     /// The word at hand.

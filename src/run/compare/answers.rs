@@ -4,7 +4,9 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use crate::run::SomeRun;
+use super::SavedRun;
+use super::found::Found;
+use crate::run::{QuerySpec, RunFile, SomeRun};
 
 /// See the module.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -20,18 +22,54 @@ pub struct Answers {
 }
 
 impl Answers {
-    /// Compares the answers, where there is something to compare.
+    /// Compares the answers of saved runs, where there is something to compare.
     ///
     /// # Errors
-    /// Why there is not, as a sentence.
-    pub fn of(a: &SomeRun, b: &SomeRun) -> Result<Self, &'static str> {
-        let (file_a, file_b) = (a.file(), b.file());
+    /// Why there is not, as a part of a sentence.
+    pub fn of(a: &SavedRun, b: &SavedRun) -> Result<Self, String> {
+        let (Some(file_a), Some(file_b)) = (&a.file, &b.file) else { return Err("a timings.csv alone does not hold them".to_owned()) };
         if file_a.fingerprint != file_b.fingerprint {
-            return Err("they searched different clouds");
+            return Err("they searched different clouds".to_owned());
         }
         if file_a.query_fingerprint != file_b.query_fingerprint {
-            return Err("they asked for points of different clouds");
+            return Err("they asked for points of different clouds".to_owned());
         }
+        if file_a.spec.metric != file_b.spec.metric {
+            return Err("they measured distance differently".to_owned());
+        }
+        if file_a.spec.exclude_self != file_b.spec.exclude_self {
+            return Err("one of them left the query's own row out".to_owned());
+        }
+        match (&a.run, &b.run) {
+            (Some(a), Some(b)) => Self::of_runs(a, b),
+            _ => Self::in_order((a, file_a), (b, file_b)),
+        }
+    }
+
+    /// Of folders, which do not say which rows were asked for: query by query, where both were asked for the same.
+    fn in_order((a, file_a): (&SavedRun, &RunFile), (b, file_b): (&SavedRun, &RunFile)) -> Result<Self, String> {
+        let (found_a, found_b) = (Found::of(a)?, Found::of(b)?);
+        let same = match (&file_a.spec.queries, &file_b.spec.queries) {
+            // By their fingerprints, wherever the files lie.
+            (QuerySpec::File { .. }, QuerySpec::File { .. }) => true,
+            (QuerySpec::Count(a), QuerySpec::Count(b)) => a == b && file_a.spec.seed == file_b.spec.seed,
+            (a, b) => a == b,
+        };
+        if !same || file_a.summary.q != file_b.summary.q {
+            return Err("they were asked for different queries".to_owned());
+        }
+        let ranks = file_a.spec.k.min(file_b.spec.k);
+        let (mut other_rows, mut other_distances) = (0, 0);
+        for query in 0..file_a.summary.q as usize {
+            let pairs = || (0..ranks).map(|rank| (found_a.at(query, rank), found_b.at(query, rank)));
+            other_rows += u64::from(pairs().any(|(a, b)| a.0 != b.0));
+            other_distances += u64::from(pairs().any(|(a, b)| a.1.to_bits() != b.1.to_bits()));
+        }
+        Ok(Self { queries: file_a.summary.q, ranks: ranks as u64, other_rows, other_distances })
+    }
+
+    /// Of runs with all that was found: each query that both asked, whatever the order.
+    fn of_runs(a: &SomeRun, b: &SomeRun) -> Result<Self, String> {
         let (a, b) = (a.bulk(), b.bulk());
         let pairs: Vec<(usize, usize)> = if a.query_rows == b.query_rows {
             (0..a.query_rows.len()).map(|query| (query, query)).collect()
@@ -41,7 +79,7 @@ impl Answers {
             a.query_rows.iter().enumerate().filter_map(|(query, row)| Some((query, *of_row.get(row)?))).collect()
         };
         if pairs.is_empty() {
-            return Err("no query was asked in both");
+            return Err("no query was asked in both".to_owned());
         }
         let ranks = a.neighbors.k.min(b.neighbors.k);
         let (mut other_rows, mut other_distances) = (0, 0);

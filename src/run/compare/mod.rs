@@ -1,6 +1,7 @@
 //! Two saved runs side by side.
 
 mod answers;
+mod found;
 mod histogram;
 mod parameters;
 mod saved;
@@ -10,6 +11,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 pub use answers::Answers;
+pub use found::{FolderNeighbors, NEIGHBORS};
 pub use histogram::{Histogram, Quantity};
 pub use parameters::{Parameter, parameters};
 pub use saved::{Phases, SavedRun};
@@ -94,11 +96,15 @@ pub struct ComparedPhase {
     pub delta_ms: f64,
     /// Whether the middle halves of both have a time in common: if so, the ratio may be chance.
     pub overlap: bool,
+    /// Whether both runs did the same work, as far as is known.
+    pub same_job: bool,
 }
 
 /// What a difference of medians is worth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
+    /// The runs did other work, and so took other times.
+    OtherJob,
     /// Fewer than three repeats have no spread to speak of.
     TooFew,
     /// The middle halves overlap.
@@ -113,6 +119,7 @@ impl Verdict {
     /// In a few words.
     pub fn text(self) -> &'static str {
         match self {
+            Self::OtherJob => "another job",
             Self::TooFew => "too few repeats to tell",
             Self::WithinSpread => "within the spread",
             Self::Faster => "faster",
@@ -125,6 +132,7 @@ impl ComparedPhase {
     /// What the difference is worth.
     pub fn verdict(&self) -> Verdict {
         match self.ratio {
+            _ if !self.same_job => Verdict::OtherJob,
             _ if self.a.repeats.min(self.b.repeats) < 3 => Verdict::TooFew,
             _ if self.overlap => Verdict::WithinSpread,
             Some(ratio) if ratio < 1.0 => Verdict::Faster,
@@ -140,16 +148,32 @@ pub struct Comparison {
     pub differences: Vec<String>,
     /// What both were asked and ran on; only where it is known.
     pub parameters: Vec<Parameter>,
-    /// Whether they found the same neighbours; only where both are of recordings and can be compared.
+    /// The parameters that make the runs different jobs, whose times say nothing of each other.
+    pub other_job: Vec<String>,
+    /// Whether they found the same neighbours, where both hold them and they can be compared.
     pub answers: Option<Answers>,
-    /// Why they cannot.
-    pub no_answers: Option<&'static str>,
+    /// Why they cannot, as a part of a sentence.
+    pub no_answers: Option<String>,
     /// The phases that both have, in the order of a run.
     pub phases: Vec<ComparedPhase>,
 }
 
+impl Comparison {
+    /// That no time is called faster, where the runs are different jobs.
+    pub fn job_sentence(&self) -> Option<String> {
+        (!self.other_job.is_empty()).then(|| format!("These are different jobs ({}), so neither is called faster.", self.other_job.join(", ")))
+    }
+}
+
 /// Compares two runs, phase by phase; of a file with several engines, each engine with itself.
 pub fn compare(a: &SavedRun, b: &SavedRun) -> Comparison {
+    let parameters = match (&a.file, &b.file) {
+        (Some(a), Some(b)) => parameters(a, b),
+        _ => Vec::new(),
+    };
+    let other_job: Vec<String> =
+        parameters.iter().filter(|parameter| parameter.is_job() && parameter.differs()).map(|parameter| parameter.name.clone()).collect();
+    let same_job = other_job.is_empty();
     let mut phases: Vec<ComparedPhase> = Vec::new();
     let engines = |run: &SavedRun| run.phases.keys().map(|key| key.0).collect::<std::collections::BTreeSet<_>>();
     let (of_a, of_b) = (engines(a), engines(b));
@@ -161,29 +185,26 @@ pub fn compare(a: &SavedRun, b: &SavedRun) -> Comparison {
                 let (a, b) = (Spread::of(times_a), Spread::of(times_b));
                 let overlap = a.lower_quartile <= b.upper_quartile && b.lower_quartile <= a.upper_quartile;
                 let (ratio, delta_ms) = ((a.median > 0.0).then(|| b.median / a.median), b.median - a.median);
-                phases.push(ComparedPhase { phase, engine_a, engine_b, a, b, ratio, delta_ms, overlap });
+                phases.push(ComparedPhase { phase, engine_a, engine_b, a, b, ratio, delta_ms, overlap, same_job });
             }
         }
     }
-    let parameters = match (&a.file, &b.file) {
-        (Some(a), Some(b)) => parameters(a, b),
-        _ => Vec::new(),
-    };
     let differ = parameters.iter().filter(|parameter| parameter.differs() && !parameter.condition);
     let spelled = |value: &str| if value.is_empty() { "none".to_owned() } else { value.to_owned() };
     let differences = differ.map(|parameter| format!("{}: {} against {}", parameter.name, spelled(&parameter.a), spelled(&parameter.b))).collect();
-    let (answers, no_answers) = match (&a.run, &b.run) {
-        (Some(a), Some(b)) => Answers::of(a, b).map_or_else(|why| (None, Some(why)), |answers| (Some(answers), None)),
-        _ => (None, None),
-    };
-    Comparison { differences, parameters, answers, no_answers, phases }
+    let (answers, no_answers) = Answers::of(a, b).map_or_else(|why| (None, Some(why)), |answers| (Some(answers), None));
+    Comparison { differences, parameters, other_job, answers, no_answers, phases }
 }
 
 #[cfg(test)]
 mod tests {
     use std::path::Path;
+    use std::sync::Arc;
 
     use super::*;
+    use crate::cloud::Order;
+    use crate::run::testing::{plain, spec, squares};
+    use crate::run::{QuerySpec, RunSpec, SomeRun, execute};
 
     fn saved(rows: &str) -> Result<SavedRun, CompareError> {
         let folder = tempfile::tempdir().unwrap();
@@ -210,6 +231,31 @@ mod tests {
         let phases = compare(&both, &both).phases;
         assert_eq!(phases.len(), 2);
         assert!(phases.iter().all(|phase| phase.engine_a == phase.engine_b));
+    }
+
+    #[test]
+    fn runs_of_other_jobs_are_not_judged() {
+        let run = |change: &dyn Fn(&mut RunSpec)| {
+            let mut asked = RunSpec { repeats: 3, ..spec() };
+            change(&mut asked);
+            let record = execute(&asked, &squares(50), None, &mut plain(), &mut |_, _| true).unwrap();
+            SavedRun::of(SomeRun::Whole(Arc::new(record)), Path::new("a"))
+        };
+        let base = run(&|_| ());
+        let other = |change: &dyn Fn(&mut RunSpec)| compare(&base, &run(change));
+        for (name, compared) in [
+            ("k", other(&|spec| spec.k = 5)),
+            ("q", other(&|spec| spec.queries = QuerySpec::Count(7))),
+            ("exclude-self", other(&|spec| spec.exclude_self = true)),
+        ] {
+            assert_eq!(compared.other_job, [name]);
+            assert_eq!(compared.job_sentence(), Some(format!("These are different jobs ({name}), so neither is called faster.")));
+            assert!(compared.phases.iter().all(|phase| phase.verdict() == Verdict::OtherJob));
+        }
+        for compared in [other(&|_| ()), other(&|spec| spec.order = Order::Shuffled), other(&|spec| spec.repeats = 9)] {
+            assert_eq!((&compared.other_job, compared.job_sentence()), (&Vec::new(), None), "another way of doing the same");
+            assert!(compared.phases.iter().all(|phase| phase.verdict() != Verdict::OtherJob));
+        }
     }
 
     #[test]

@@ -6,6 +6,9 @@ use crate::cloud::Source;
 use crate::run::{QuerySpec, RunFile};
 use crate::text;
 
+/// See [`Parameter::is_job`].
+const JOB: [&str; 7] = ["cloud", "n", "d", "q", "k", "metric", "exclude-self"];
+
 /// Something that a run was asked, or that it ran on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Parameter {
@@ -20,6 +23,11 @@ pub struct Parameter {
 }
 
 impl Parameter {
+    /// Whether it says how much there was to do, or what: runs that differ in it are different jobs.
+    pub fn is_job(&self) -> bool {
+        !self.condition && JOB.contains(&self.name.as_str())
+    }
+
     /// Whether the runs differ in it.
     pub fn differs(&self) -> bool {
         self.a != self.b

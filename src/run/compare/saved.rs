@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::CompareError;
+use super::found::FolderNeighbors;
 use crate::knn::EngineKind;
 use crate::progress::Silent;
 use crate::run::recording::{self, Points};
@@ -25,6 +26,8 @@ pub struct SavedRun {
     pub file: Option<RunFile>,
     /// All of it, from a recording.
     pub run: Option<SomeRun>,
+    /// The neighbours, from a folder.
+    pub neighbors: Option<FolderNeighbors>,
 }
 
 /// A row of timings.csv.
@@ -62,12 +65,13 @@ impl SavedRun {
             return Err(content("there are no timings in it".to_owned(), &timings));
         }
         let json = path.join("run.json");
-        let file = match folder && json.exists() {
+        let file: Option<RunFile> = match folder && json.exists() {
             true => Some(serde_json::from_slice(&read(&json)?).map_err(|error| content(error.to_string(), &json))?),
             false => None,
         };
+        let neighbors = file.as_ref().map_or(Ok(None), |file| FolderNeighbors::read(path, file))?;
         let phases = repeats.into_iter().map(|(key, repeats)| (key, repeats.into_values().collect())).collect();
-        Ok(Self { path: path.to_owned(), phases, file, run: None })
+        Ok(Self { path: path.to_owned(), phases, file, run: None, neighbors })
     }
 
     /// A run that is at hand.
@@ -78,7 +82,7 @@ impl SavedRun {
             *repeats.entry((file.engine, sample.phase)).or_default().entry(sample.repeat).or_default() += sample.duration_ms;
         }
         let phases = repeats.into_iter().map(|(key, repeats)| (key, repeats.into_values().collect())).collect();
-        Self { path: path.to_owned(), phases, file: Some(file), run: Some(run) }
+        Self { path: path.to_owned(), phases, file: Some(file), run: Some(run), neighbors: None }
     }
 }
 

@@ -1,5 +1,7 @@
 //! `recording.json`: everything but the arrays, and which arrays there are.
 
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 
 use crate::run::{CloudFile, Phase, RunFile};
@@ -35,6 +37,9 @@ pub(super) struct CloudEntry {
     pub points: bool,
     pub exact: bool,
     pub records: bool,
+    /// Where its file lay, where the points are not there: from the recording's folder, and absolute.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub places: Vec<PathBuf>,
 }
 
 /// A run, and how long those of its arrays are whose length `run` does not say.

@@ -5,18 +5,21 @@
 
 mod check;
 mod manifest;
+mod names;
 mod npy;
 mod read;
 mod restore;
 #[cfg(test)]
 mod tests;
+mod whereabouts;
 mod write;
 
 use std::io;
 use std::path::{Path, PathBuf};
 
+pub use names::free_name;
 pub use read::{Points, read};
-pub use write::write;
+pub use write::{Keep, write, write_with};
 
 use super::SomeRun;
 
@@ -27,10 +30,13 @@ pub const EXTENSION: &str = "warpscope";
 /// what is only added is left out by programs that do not know it.
 pub const SCHEMA_VERSION: u32 = 1;
 
+/// The member that holds what a window showed; only the window knows what it says.
+pub const SESSION: &str = "session.json";
+
 /// A run of a recording.
 #[derive(Clone, Debug)]
 pub struct Recorded {
-    /// What people call it.
+    /// What people call it. In a recording no other run is called so: names are made unique as it is written and read.
     pub name: String,
     /// Whether it is kept when the list of runs gets long.
     pub pinned: bool,
@@ -45,6 +51,8 @@ pub struct Recording {
     pub written_by: String,
     /// Its runs, in the order in which they were written.
     pub runs: Vec<Recorded>,
+    /// What a window wrote beside them into [`SESSION`], as it stands there, or why it cannot be read.
+    pub session: Option<Result<Vec<u8>, String>>,
 }
 
 /// Why a recording is not read. The path is last.

@@ -1,6 +1,6 @@
 //! A recording into runs. No number in it is believed before it was held against the size of the file.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
@@ -10,8 +10,9 @@ use zip::ZipArchive;
 use zip::result::ZipError;
 
 use super::manifest::{CloudEntry, FORMAT, Head, Manifest, NAME, RunEntry, of_cloud, of_run};
+use super::names::unique;
 use super::npy::{self, Element};
-use super::{Recorded, Recording, RecordingError, SCHEMA_VERSION, check, restore};
+use super::{Recorded, Recording, RecordingError, SCHEMA_VERSION, SESSION, check, restore};
 use crate::cloud::formats::contained;
 use crate::cloud::{CloudParts, PointCloud};
 use crate::knn::{Convergence, Counters, Neighbors, Profile, WarpSpan};
@@ -30,8 +31,11 @@ pub enum Points {
 /// Bytes that a byte of deflate can hold, and a little more.
 const MOST_UNPACKED: u64 = 1100;
 
-/// The largest `recording.json`.
-const MOST_MANIFEST: u64 = 1 << 28;
+/// The largest `recording.json` or `session.json`.
+const MOST_TEXT: u64 = 1 << 28;
+
+/// What the archive's reader says of a member whose bytes are not those that were written.
+const WRONG_SUM: &str = "Invalid checksum";
 
 /// Reads a recording.
 ///
@@ -49,6 +53,8 @@ struct Reader<'a> {
     archive: ZipArchive<BufReader<Watched<'a>>>,
     /// Where each member is.
     members: HashMap<String, usize>,
+    /// Members that were read to their ends, where checksums are compared.
+    read: HashSet<usize>,
     path: &'a Path,
     progress: &'a dyn Progress,
 }
@@ -73,7 +79,7 @@ impl<'a> Reader<'a> {
         let mut archive = ZipArchive::new(BufReader::new(Watched { file, done: 0, size, progress })).map_err(|why| match why {
             _ if progress.cancelled() => RecordingError::Cancelled,
             ZipError::Io(why) if why.kind() != io::ErrorKind::UnexpectedEof => io(why),
-            why => damaged(format!("{why}; is it cut short?")),
+            _ => damaged("the list of its members at its end cannot be read; was it cut short?".to_owned()),
         })?;
         let mut members = HashMap::new();
         let mut packed = 0u64;
@@ -89,7 +95,7 @@ impl<'a> Reader<'a> {
         if packed > size {
             return Err(damaged(format!("its members are {packed} bytes together, and the file {size}")));
         }
-        Ok(Self { archive, members, path, progress })
+        Ok(Self { archive, members, read: HashSet::new(), path, progress })
     }
 
     fn damaged(&self, what: impl Into<String>, why: impl Into<String>) -> RecordingError {
@@ -109,12 +115,18 @@ impl<'a> Reader<'a> {
         for (at, entry) in manifest.runs.iter().enumerate() {
             measured.push(self.run(at, entry, &manifest.clouds)?);
         }
-        let mut restored = restore::Restored::new(&manifest.clouds, clouds, self.progress);
+        let session = self.session()?;
+        self.check_rest()?;
+        let folder = self.path.parent().unwrap_or(Path::new(""));
+        let mut restored = restore::Restored::new(&manifest.clouds, clouds, folder, self.progress);
+        let printable: Vec<String> =
+            manifest.runs.iter().map(|entry| entry.name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()).collect();
+        let names = unique(printable.iter().map(String::as_str));
         let mut runs = Vec::new();
-        for (entry, measured) in manifest.runs.into_iter().zip(measured) {
+        for ((entry, mut measured), name) in manifest.runs.into_iter().zip(measured).zip(names) {
             let run = match points {
                 Points::Leave => SomeRun::Part { run: Arc::new(measured), why: "its points were not asked for".to_owned() },
-                Points::Restore => match restored.clouds(&entry) {
+                Points::Restore => match restored.clouds(&entry, &mut measured.file.spec) {
                     Ok((cloud, query_cloud)) => SomeRun::Whole(Arc::new(measured.on(cloud, query_cloud))),
                     Err(why) => SomeRun::Part { run: Arc::new(measured), why },
                 },
@@ -122,24 +134,29 @@ impl<'a> Reader<'a> {
             if self.progress.cancelled() {
                 return Err(RecordingError::Cancelled);
             }
-            let name = entry.name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
             runs.push(Recorded { name, pinned: entry.pinned, run });
         }
-        Ok(Recording { written_by: manifest.warpscope_version, runs })
+        Ok(Recording { written_by: manifest.warpscope_version, runs, session })
+    }
+
+    /// Reads what nobody asked for, such as points that stay where they are: a file that is damaged anywhere is not trusted.
+    fn check_rest(&mut self) -> Result<(), RecordingError> {
+        let mut rest: Vec<(String, usize)> = self.members.drain().filter(|(_, at)| !self.read.contains(at)).collect();
+        rest.sort_unstable_by_key(|&(_, at)| at);
+        for (name, at) in rest {
+            let read = match self.archive.by_index(at) {
+                Ok(mut member) => io::copy(&mut member, &mut io::sink()).map(drop),
+                Err(why) => Err(io::Error::other(why)),
+            };
+            read.map_err(|why| self.member_error(&name, &why))?;
+        }
+        Ok(())
     }
 
     fn manifest(&mut self) -> Result<Manifest, RecordingError> {
         let foreign = |why: String| RecordingError::Foreign { why, path: self.path.to_owned() };
         let Some(&at) = self.members.get(NAME) else { return Err(foreign(format!("there is no {NAME} in the archive"))) };
-        let mut text = Vec::new();
-        let read = match self.archive.by_index(at) {
-            Ok(member) => member.take(MOST_MANIFEST + 1).read_to_end(&mut text).map(drop),
-            Err(why) => Err(io::Error::other(why)),
-        };
-        read.map_err(|why| self.member_error(NAME, &why))?;
-        if text.len() as u64 > MOST_MANIFEST {
-            return Err(self.damaged(NAME, "it is larger than any recording's"));
-        }
+        let text = self.text(at).map_err(|why| self.member_error(NAME, &why))?;
         let head: Head = serde_json::from_slice(&text).map_err(|why| self.damaged(NAME, why.to_string()))?;
         if head.format != FORMAT {
             return Err(RecordingError::Foreign { why: format!("{NAME} does not say that it is one"), path: self.path.to_owned() });
@@ -149,6 +166,28 @@ impl<'a> Reader<'a> {
             return Err(RecordingError::Newer { version: head.schema_version, written_by, path: self.path.to_owned() });
         }
         serde_json::from_slice(&text).map_err(|why| self.damaged(NAME, why.to_string()))
+    }
+
+    /// What a window wrote. Runs are worth opening without it, so that only a cancel is an error.
+    fn session(&mut self) -> Result<Option<Result<Vec<u8>, String>>, RecordingError> {
+        let Some(&at) = self.members.get(SESSION) else { return Ok(None) };
+        let text = self.text(at);
+        if self.progress.cancelled() {
+            return Err(RecordingError::Cancelled);
+        }
+        Ok(Some(text.map_err(|why| why.to_string())))
+    }
+
+    /// A member that is text, however long it says that it is.
+    fn text(&mut self, at: usize) -> io::Result<Vec<u8>> {
+        self.read.insert(at);
+        let mut text = Vec::new();
+        let member = self.archive.by_index(at).map_err(io::Error::other)?;
+        member.take(MOST_TEXT + 1).read_to_end(&mut text)?;
+        if text.len() as u64 > MOST_TEXT {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "it is larger than any recording's"));
+        }
+        Ok(text)
     }
 
     fn cloud(&mut self, at: usize, entry: &CloudEntry) -> Result<PointCloud, RecordingError> {
@@ -220,6 +259,7 @@ impl<'a> Reader<'a> {
 
     fn array<T: Element>(&mut self, name: &str, shape: &[usize]) -> Result<Vec<T>, RecordingError> {
         let Some(&at) = self.members.get(name) else { return Err(self.damaged(name, "it is not there")) };
+        self.read.insert(at);
         let read = match self.archive.by_index(at) {
             Err(why) => Err(io::Error::other(why)),
             Ok(mut member) => {
@@ -240,6 +280,7 @@ impl<'a> Reader<'a> {
             _ if self.progress.cancelled() => RecordingError::Cancelled,
             io::ErrorKind::OutOfMemory => RecordingError::Memory { what: name.to_owned(), path: self.path.to_owned() },
             io::ErrorKind::UnexpectedEof => self.damaged(name, "it ends too soon"),
+            _ if why.to_string() == WRONG_SUM => self.damaged(name, "its checksum is another, so it is not what was written"),
             _ => self.damaged(name, why.to_string()),
         }
     }

@@ -1,11 +1,14 @@
 //! The clouds of a recording without points: read again from where they came from, and only if they are the same.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use super::manifest::{CloudEntry, RunEntry};
-use crate::cloud::{self, PointCloud};
+use super::whereabouts::candidates;
+use crate::cloud::formats::file_of;
+use crate::cloud::{self, CloudError, PointCloud, Source};
 use crate::progress::Progress;
-use crate::run::CloudFile;
+use crate::run::{CloudFile, QuerySpec, RunSpec};
 
 /// A cloud, or why it is not there.
 type Found = Result<Arc<PointCloud>, String>;
@@ -14,37 +17,73 @@ type Found = Result<Arc<PointCloud>, String>;
 pub(super) struct Restored<'a> {
     entries: &'a [CloudEntry],
     found: Vec<Option<Found>>,
+    folder: &'a Path,
     progress: &'a dyn Progress,
 }
 
 impl<'a> Restored<'a> {
-    pub fn new(entries: &'a [CloudEntry], there: Vec<Option<Arc<PointCloud>>>, progress: &'a dyn Progress) -> Self {
-        Self { entries, found: there.into_iter().map(|cloud| cloud.map(Ok)).collect(), progress }
+    /// Of the recording in `folder`; `there` are the clouds whose points it holds.
+    pub fn new(entries: &'a [CloudEntry], there: Vec<Option<Arc<PointCloud>>>, folder: &'a Path, progress: &'a dyn Progress) -> Self {
+        Self { entries, found: there.into_iter().map(|cloud| cloud.map(Ok)).collect(), folder, progress }
     }
 
-    /// A run's clouds, or why one is not there, as a sentence.
-    pub fn clouds(&mut self, run: &RunEntry) -> Result<(Arc<PointCloud>, Option<Arc<PointCloud>>), String> {
-        let drop_nonfinite = run.run.spec.drop_nonfinite;
+    /// A run's clouds, or why one is not there, as a sentence. What the run was asked names the files where they are found.
+    pub fn clouds(&mut self, entry: &RunEntry, spec: &mut RunSpec) -> Result<(Arc<PointCloud>, Option<Arc<PointCloud>>), String> {
+        let drop_nonfinite = spec.drop_nonfinite;
         let progress = self.progress;
-        let data = self.cloud(run.cloud, |file| cloud::load(&file.source, drop_nonfinite, progress))?;
-        let Some(queries) = run.query_cloud else { return Ok((data, None)) };
+        let data = self.cloud(entry.cloud, |source| cloud::load(source, drop_nonfinite, progress))?;
+        if self.is_elsewhere(entry.cloud, &data) {
+            spec.data = data.source().clone();
+        }
+        let Some(at) = entry.query_cloud else { return Ok((data, None)) };
         let frame = Arc::clone(&data);
-        let queries = self.cloud(queries, |file| cloud::load_queries(&file.source, &frame, drop_nonfinite, progress))?;
+        let queries = self.cloud(at, |source| cloud::load_queries(source, &frame, drop_nonfinite, progress))?;
+        if self.is_elsewhere(at, &queries)
+            && let (QuerySpec::File { path, .. }, Source::File { path: found, .. }) = (&mut spec.queries, queries.source())
+        {
+            path.clone_from(found);
+        }
         Ok((data, Some(queries)))
     }
 
+    fn is_elsewhere(&self, at: usize, cloud: &PointCloud) -> bool {
+        self.entries[at].cloud.source != *cloud.source()
+    }
+
     /// `check::entry` has seen that the cloud is listed.
-    fn cloud(&mut self, at: usize, load: impl FnOnce(&CloudFile) -> Result<PointCloud, cloud::CloudError>) -> Found {
+    fn cloud(&mut self, at: usize, load: impl Fn(&Source) -> Result<PointCloud, CloudError>) -> Found {
         if let Some(found) = &self.found[at] {
             return found.clone();
         }
-        let file = &self.entries[at].cloud;
-        let found = match load(file) {
-            Ok(cloud) if *cloud.fingerprint() == file.fingerprint => Ok(Arc::new(cloud)),
-            Ok(_) => Err(format!("the recording is without points, and those of its source have changed: {}", file.source)),
-            Err(why) => Err(format!("the recording is without points, and its source cannot be read: {why}")),
-        };
+        let found = self.look_for(&self.entries[at], load);
         self.found[at] = Some(found.clone());
         found
+    }
+
+    fn look_for(&self, entry: &CloudEntry, load: impl Fn(&Source) -> Result<PointCloud, CloudError>) -> Found {
+        let CloudFile { source, fingerprint, .. } = &entry.cloud;
+        let load = |source: &Source| match load(source) {
+            Ok(cloud) if cloud.fingerprint() == fingerprint => Ok(Arc::new(cloud)),
+            Ok(_) => Err(format!("the recording is without points, and those of its source have changed: {source}")),
+            Err(why) => Err(format!("the recording is without points, and its source cannot be read: {why}")),
+        };
+        let Source::File { path, columns } = source else { return load(source) };
+        let candidates = candidates(path, &entry.places, self.folder);
+        let mut failed = None;
+        for path in candidates.iter().filter(|path| file_of(path).is_file()) {
+            match load(&Source::File { path: path.clone(), columns: columns.clone() }) {
+                Ok(cloud) => return Ok(cloud),
+                // Another file of the name may lie at the first places.
+                Err(why) => failed = failed.or(Some(why)),
+            }
+        }
+        let places: Vec<String> = candidates.iter().map(|path| path.display().to_string()).collect();
+        let nowhere = || {
+            format!(
+                "the recording is without points, and its file is at none of the places where it was looked for; put it beside the recording, or record the run with its points: {}",
+                places.join(", ")
+            )
+        };
+        Err(failed.unwrap_or_else(nowhere))
     }
 }

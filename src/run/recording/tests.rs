@@ -20,7 +20,8 @@ fn run(spec: &RunSpec, cloud: &Arc<PointCloud>, queries: Option<&Arc<PointCloud>
 
 fn bytes(runs: &[Recorded], points: bool) -> Vec<u8> {
     let mut out = Cursor::new(Vec::new());
-    write(runs, points, &mut out, &Silent).unwrap();
+    let keep = if points { Keep::Points } else { Keep::Sources { folder: Path::new("") } };
+    write(runs, keep, &mut out, &Silent).unwrap();
     out.into_inner()
 }
 
@@ -124,6 +125,23 @@ fn clouds_are_written_once_and_come_back_shared() {
 }
 
 #[test]
+fn what_a_window_wrote_lies_beside_the_runs() {
+    let mut out = Cursor::new(Vec::new());
+    write_with(Some(b"{\"anything\": 1}"), &several(), Keep::Points, &mut out, &Silent).unwrap();
+    let mut written = out.into_inner();
+    for points in [Points::Leave, Points::Restore] {
+        let back = read_bytes(&written, points).unwrap();
+        assert_eq!((back.runs.len(), back.session), (3, Some(Ok(b"{\"anything\": 1}".to_vec()))));
+    }
+    assert!(read_bytes(&bytes(&several(), true), Points::Leave).unwrap().session.is_none());
+    // Damaged, it costs what it says and not the runs.
+    let name = written.windows(12).position(|window| window == b"session.json").unwrap();
+    written[name + 12 + 3] ^= 0x55;
+    let back = read_bytes(&written, Points::Leave).unwrap();
+    assert!(back.runs.len() == 3 && matches!(back.session, Some(Err(_))), "{:?}", back.session);
+}
+
+#[test]
 fn without_points_they_are_read_again_or_missed() {
     let generated = Source::Generate { spec: "uniform:n=50,d=2".to_owned(), seed: 3 };
     let data = Arc::new(crate::cloud::load(&generated, false, &Silent).unwrap());
@@ -131,6 +149,10 @@ fn without_points_they_are_read_again_or_missed() {
     let written = bytes(std::slice::from_ref(&whole), false);
     assert!(written.len() < bytes(std::slice::from_ref(&whole), true).len());
     assert_same(record(&read_bytes(&written, Points::Restore).unwrap().runs[0]), record(&whole));
+
+    // A place is not in the file either.
+    let at = run(&RunSpec { queries: QuerySpec::At(vec![0.5, 0.25]), ..record(&whole).spec.clone() }, &data, None, EngineKind::Lockstep);
+    assert_same(record(&read_bytes(&bytes(std::slice::from_ref(&at), false), Points::Restore).unwrap().runs[0]), record(&at));
 
     // What the test's own source names cannot be generated.
     let lost = &several()[1];
@@ -158,10 +180,97 @@ fn a_source_that_changed_is_not_taken_for_the_cloud() {
 }
 
 #[test]
+fn a_file_is_found_where_it_was_beside_the_recording_or_from_the_root() {
+    let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    std::fs::create_dir(here.path().join("data")).unwrap();
+    let path = here.path().join("data/a.csv");
+    std::fs::write(&path, "x,y\n1,2\n3,4\n5,7\n").unwrap();
+    // As somebody typed it who stood elsewhere: from here nothing is found there.
+    let typed = Source::File { path: "typed/elsewhere/a.csv".into(), columns: Default::default() };
+    let found = Source::File { path: path.clone(), columns: Default::default() };
+    let data = Arc::new(crate::cloud::load(&found, false, &Silent).unwrap());
+    let whole = run(&RunSpec { data: found, k: 2, ..spec() }, &data, None, EngineKind::Lockstep);
+    let mut written = Cursor::new(Vec::new());
+    write(&[whole], Keep::Sources { folder: here.path() }, &mut written, &Silent).unwrap();
+    let written = retyped(&written.into_inner(), &path, &typed);
+
+    let open = |folder: &Path| {
+        std::fs::write(folder.join("a.warpscope"), &written).unwrap();
+        read(&folder.join("a.warpscope"), Points::Restore, &Silent).unwrap().runs.remove(0).run
+    };
+    let source_in = |folder: &Path| match open(folder) {
+        SomeRun::Whole(record) => {
+            assert_eq!(record.spec.data, *record.cloud.source(), "a run again finds it too");
+            record.cloud.source().to_string()
+        }
+        SomeRun::Part { why, .. } => why,
+    };
+    assert_eq!(source_in(there.path()), path.display().to_string(), "from the root");
+    // Both moved together, and the place from the root holds something else.
+    std::fs::create_dir(there.path().join("data")).unwrap();
+    std::fs::copy(&path, there.path().join("data/a.csv")).unwrap();
+    std::fs::write(&path, "x,y\n1,2\n3,4\n5,8\n").unwrap();
+    assert_eq!(source_in(there.path()), there.path().join("data/a.csv").display().to_string(), "from the recording");
+    std::fs::rename(there.path().join("data/a.csv"), there.path().join("a.csv")).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(source_in(there.path()), there.path().join("a.csv").display().to_string(), "beside it");
+    std::fs::remove_file(there.path().join("a.csv")).unwrap();
+    let why = source_in(there.path());
+    assert!(why.contains("put it beside the recording"), "{why}");
+    for place in [&path, &there.path().join("data/a.csv"), &there.path().join("a.csv")] {
+        assert!(why.contains(&place.display().to_string()), "{why}");
+    }
+}
+
+/// As if the source had been typed otherwise.
+fn retyped(recording: &[u8], path: &Path, typed: &Source) -> Vec<u8> {
+    let Source::File { path: typed, .. } = typed else { panic!("a file") };
+    alter(recording, |json| {
+        let name = |path: &Path| format!("\"path\": {}", serde_json::to_string(path).unwrap());
+        let retyped = json.replace(&name(path), &name(typed));
+        assert_ne!(retyped, json);
+        retyped
+    })
+}
+
+#[test]
+fn runs_of_one_name_are_told_apart_in_the_file_and_out_of_it() {
+    let mut runs = several();
+    runs.iter_mut().for_each(|run| run.name = "twin".to_owned());
+    let names = |recording: &Recording| recording.runs.iter().map(|run| run.name.clone()).collect::<Vec<_>>();
+    let written = bytes(&runs, true);
+    let recording = read_bytes(&written, Points::Leave).unwrap();
+    assert_eq!(names(&recording), ["twin", "twin (2)", "twin (3)"]);
+    let picked = recording.pick(Some("twin (2)"), Path::new("a.warpscope")).unwrap();
+    assert!(std::ptr::eq(picked, &recording.runs[1]));
+    // A file by somebody who did not take care reads the same.
+    let careless = alter(&written, |json| json.replace("twin (2)", "twin").replace("twin (3)", "tw\\nin"));
+    assert_eq!(names(&read_bytes(&careless, Points::Leave).unwrap()), ["twin", "twin (2)", "tw in"]);
+}
+
+#[test]
+fn a_byte_that_changed_anywhere_is_found_even_where_nobody_looks() {
+    let whole = bytes(&several(), true);
+    let mut archive = zip::ZipArchive::new(Cursor::new(&whole)).unwrap();
+    for at in 0..archive.len() {
+        let (name, start, size) = {
+            let member = archive.by_index(at).unwrap();
+            (member.name().unwrap().into_owned(), member.data_start().unwrap() as usize, member.compressed_size() as usize)
+        };
+        let mut flipped = whole.clone();
+        flipped[start + size / 2] ^= 1;
+        for points in [Points::Leave, Points::Restore] {
+            let message = read_bytes(&flipped, points).map(drop).expect_err(&name).to_string();
+            assert!(message.starts_with(&format!("damaged: {name}: ")) && message.ends_with("a.warpscope"), "{message}");
+        }
+    }
+}
+
+#[test]
 fn a_run_is_picked_by_name_or_number() {
     let mut runs = several();
     runs[2].name = "1".to_owned();
-    let recording = Recording { written_by: String::new(), runs };
+    let recording = Recording { written_by: String::new(), runs, session: None };
     let path = Path::new("a.warpscope");
     let number = |asked| recording.pick(asked, path).map(|run| recording.runs.iter().position(|other| std::ptr::eq(run, other)).unwrap());
     assert_eq!(number(Some("1")).unwrap(), 2, "a name goes before a number");
@@ -179,7 +288,7 @@ fn a_run_is_picked_by_name_or_number() {
 #[test]
 fn writing_and_reading_can_be_stopped() {
     let stop = AtomicBool::new(true);
-    assert!(write(&several(), true, &mut Cursor::new(Vec::new()), &stop).is_err());
+    assert!(write(&several(), Keep::Points, &mut Cursor::new(Vec::new()), &stop).is_err());
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.warpscope");
     std::fs::write(&path, bytes(&several(), true)).unwrap();
@@ -200,14 +309,18 @@ fn progress_goes_up_to_the_end() {
         }
     }
     let ear = Ear(Default::default());
-    write(&several(), true, &mut Cursor::new(Vec::new()), &ear).unwrap();
+    write(&several(), Keep::Points, &mut Cursor::new(Vec::new()), &ear).unwrap();
     let heard = ear.0.lock().unwrap();
     assert!(heard.is_sorted() && heard.last().is_some_and(|(done, total)| done <= total && done * 2 > *total), "{heard:?}");
 }
 
 /// A recording whose JSON was changed.
 fn altered(change: impl Fn(String) -> String) -> Vec<u8> {
-    let mut archive = zip::ZipArchive::new(Cursor::new(bytes(&several(), true))).unwrap();
+    alter(&bytes(&several(), true), change)
+}
+
+fn alter(recording: &[u8], change: impl Fn(String) -> String) -> Vec<u8> {
+    let mut archive = zip::ZipArchive::new(Cursor::new(recording)).unwrap();
     let mut out = zip::ZipWriter::new(Cursor::new(Vec::new()));
     for at in 0..archive.len() {
         let mut member = archive.by_index(at).unwrap();

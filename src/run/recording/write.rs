@@ -1,6 +1,7 @@
 //! Runs into a recording.
 
 use std::io::{self, Seek, Write};
+use std::path::Path;
 use std::sync::Arc;
 
 use flate2::Compression;
@@ -9,8 +10,10 @@ use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
 use super::manifest::{CloudEntry, FORMAT, Manifest, NAME, RunEntry, of_cloud, of_run};
+use super::names::unique;
 use super::npy::{self, CHUNK, Element};
-use super::{Recorded, SCHEMA_VERSION};
+use super::whereabouts::places;
+use super::{Recorded, SCHEMA_VERSION, SESSION};
 use crate::cloud::PointCloud;
 use crate::progress::Progress;
 use crate::run::{CloudFile, Phase, SomeRun};
@@ -18,20 +21,46 @@ use crate::run::{CloudFile, Phase, SomeRun};
 /// Bytes of an array that say whether it is worth packing.
 const PROBE: usize = 1 << 16;
 
-/// Writes runs. Clouds that several of them searched are written once; without `points` none is, and they are read
-/// again from where they came from when the recording is opened.
+/// What is kept of the clouds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep<'a> {
+    /// Their points.
+    Points,
+    /// Where they came from, from where they are read again when the recording is opened.
+    Sources {
+        /// The folder of the recording, from which files that lie in it are found.
+        folder: &'a Path,
+    },
+}
+
+/// Writes runs. Clouds that several of them searched are written once; of runs that are called the same, the later ones get
+/// a number.
 ///
 /// # Errors
 /// The writer's; [`io::ErrorKind::Interrupted`] when somebody asked to stop.
-pub fn write(runs: &[Recorded], points: bool, out: &mut (impl Write + Seek), progress: &dyn Progress) -> io::Result<()> {
+pub fn write(runs: &[Recorded], keep: Keep<'_>, out: &mut (impl Write + Seek), progress: &dyn Progress) -> io::Result<()> {
+    write_with(None, runs, keep, out, progress)
+}
+
+/// The same with what a window showed, as text for [`Recording::session`](super::Recording::session).
+///
+/// # Errors
+/// As [`write`]'s.
+pub fn write_with(
+    session: Option<&[u8]>,
+    runs: &[Recorded],
+    keep: Keep<'_>,
+    out: &mut (impl Write + Seek),
+    progress: &dyn Progress,
+) -> io::Result<()> {
     let mut clouds = Clouds::default();
-    let mut places = Vec::new();
+    let mut of_runs = Vec::new();
     for recorded in runs {
         let (data, queries) = recorded.run.clouds();
         let record = recorded.run.record();
         let data = clouds.place(data, record.map(|record| &record.cloud));
         let queries = queries.map(|queries| clouds.place(queries, record.and_then(|record| record.query_cloud.as_ref())));
-        places.push((data, queries));
+        of_runs.push((data, queries));
     }
     let total = clouds.list.iter().map(|(file, _)| file.rows * file.axes.len() as u64 * 4).sum::<u64>() + runs.iter().map(bulk_bytes).sum::<u64>();
     let mut writer = Writer { zip: ZipWriter::new(out), progress, done: 0, total };
@@ -44,7 +73,11 @@ pub fn write(runs: &[Recorded], points: bool, out: &mut (impl Write + Seek), pro
         runs: vec![],
     };
     for (at, (file, cloud)) in clouds.list.into_iter().enumerate() {
-        let cloud = cloud.filter(|_| points);
+        let cloud = cloud.filter(|_| keep == Keep::Points);
+        let places = match keep {
+            Keep::Sources { folder } => places(&file.source, folder),
+            Keep::Points => Vec::new(),
+        };
         if let Some(cloud) = cloud {
             writer.cloud(at, cloud)?;
         }
@@ -53,13 +86,20 @@ pub fn write(runs: &[Recorded], points: bool, out: &mut (impl Write + Seek), pro
             points: cloud.is_some(),
             exact: cloud.is_some_and(|cloud| !cloud.is_faithful()),
             records: cloud.is_some_and(|cloud| cloud.records().is_some()),
+            places,
         });
     }
-    for (at, (recorded, (cloud, query_cloud))) in runs.iter().zip(places).enumerate() {
+    let names = unique(runs.iter().map(|recorded| recorded.name.as_str()));
+    for (at, ((recorded, name), (cloud, query_cloud))) in runs.iter().zip(names).zip(of_runs).enumerate() {
         let entry = writer.run(at, recorded, cloud, query_cloud)?;
-        manifest.runs.push(entry);
+        manifest.runs.push(RunEntry { name, ..entry });
     }
-    writer.zip.start_file(NAME, SimpleFileOptions::default().compression_method(CompressionMethod::Deflated))?;
+    let packed = SimpleFileOptions::default().compression_method(CompressionMethod::Deflated);
+    if let Some(session) = session {
+        writer.zip.start_file(SESSION, packed)?;
+        writer.zip.write_all(session)?;
+    }
+    writer.zip.start_file(NAME, packed)?;
     serde_json::to_writer_pretty(&mut writer.zip, &manifest)?;
     writer.zip.finish()?.flush()
 }

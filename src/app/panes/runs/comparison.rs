@@ -67,8 +67,11 @@ fn timings_ui(ui: &mut Ui, compared: &Compared, palette: &Palette) {
     if let Some(answers) = &comparison.answers {
         let color = if answers.identical() { palette.text } else { palette.warning };
         ui.label(RichText::new(answers.sentence()).color(color));
-    } else if let Some(why) = comparison.no_answers {
+    } else if let Some(why) = &comparison.no_answers {
         ui.label(RichText::new(format!("Neighbours are not compared: {why}.")).color(palette.text_weak));
+    }
+    if let Some(sentence) = comparison.job_sentence() {
+        ui.label(RichText::new(sentence).color(palette.warning));
     }
     heading_ui(ui, "Time per phase");
     if comparison.phases.is_empty() {
@@ -123,7 +126,7 @@ fn phase_ui(ui: &mut Ui, phase: &ComparedPhase, palette: &Palette) {
 
 fn verdict_color(verdict: Verdict, palette: &Palette) -> Color32 {
     match verdict {
-        Verdict::TooFew | Verdict::WithinSpread => palette.text_weak,
+        Verdict::OtherJob | Verdict::TooFew | Verdict::WithinSpread => palette.text_weak,
         Verdict::Faster => palette.intermediate,
         Verdict::Slower => palette.error,
     }

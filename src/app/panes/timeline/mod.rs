@@ -113,11 +113,16 @@ fn ruler_ui(ui: &Ui, pane: Rect, axis: &TimeAxis, palette: &Palette) {
     let (unit, us) = [("s", 1e6), ("ms", 1e3), ("µs", 1.0), ("ns", 1e-3)].into_iter().find(|(_, us)| to - from >= 2.0 * us).unwrap_or(("ns", 1e-3));
     let (values, decimals) = ticks(from / us, to / us, (axis.range().span() / 80.0) as usize);
     let font = FontId::proportional(11.0);
-    painter.text(pane.left_top() + vec2(4.0, 4.0), Align2::LEFT_TOP, format!("{unit} after the begin"), font.clone(), palette.text_weak);
+    let name = painter.text(pane.left_top() + vec2(4.0, 4.0), Align2::LEFT_TOP, format!("{unit} after the begin"), font.clone(), palette.text_weak);
     for value in values.into_iter().filter(|value| *value >= 0.0) {
         let x = axis.x(value * us);
         painter.vline(x, pane.y_range(), Stroke::new(1.0, palette.grid));
-        painter.text(pos2(x, pane.top() + 4.0), Align2::CENTER_TOP, format!("{value:.decimals$}"), font.clone(), palette.text_weak);
+        // The first may have no room beside the name.
+        let number = painter.layout_no_wrap(format!("{value:.decimals$}"), font.clone(), palette.text_weak);
+        let at = pos2(x - number.size().x / 2.0, pane.top() + 4.0);
+        if at.x > name.right() + 2.0 {
+            painter.galley(at, number, palette.text_weak);
+        }
     }
     painter.hline(pane.x_range(), pane.top() + RULER - 1.0, Stroke::new(1.0, palette.line));
 }

@@ -1,56 +1,107 @@
-//! Arrow IPC files, which are Feather of version 2: batches of rows, found through a footer.
+//! Arrow IPC: files, which are Feather of version 2, whose batches of rows are found through a footer, and streams, which
+//! are the same batches one after the other.
 
 use std::fs;
 use std::io::{Read, Seek, SeekFrom};
 use std::sync::Arc;
 
-use arrow_array::RecordBatch;
 use arrow_buffer::Buffer;
 use arrow_ipc::convert::try_fb_to_schema;
 use arrow_ipc::reader::{FileDecoder, read_footer_length};
-use arrow_ipc::{Block, MetadataVersion, root_as_footer, root_as_message};
+use arrow_ipc::{Block, CompressionType, MetadataVersion, root_as_footer, root_as_message};
 use arrow_schema::{ArrowError, SchemaRef};
 
 use super::super::FormatError;
 use super::super::input::Input;
-use super::{Batches, error};
+use super::{Batches, Each, error};
 
 /// The footer's length and the magic at the end.
 const TRAILER: u64 = 10;
 
-/// Bytes that a compressed byte can stand for, and more.
-const MOST_UNPACKED: u64 = 1 << 12;
+/// Bytes that a byte of LZ4 can stand for, and more.
+const MOST_UNPACKED: u64 = 1 << 8;
 
-/// A file whose footer was read.
+/// What a message begins with, before its length.
+const CONTINUED: [u8; 4] = [0xff; 4];
+
+/// A file of which it is known where its batches lie.
 pub(super) struct File<'a, 'i> {
     input: &'a Input<'i>,
     schema: SchemaRef,
     version: MetadataVersion,
-    dictionaries: Vec<Block>,
-    batches: Vec<Block>,
-    rows: u64,
+    /// In the order in which they are to be read: a dictionary before the rows that need it.
+    batches: Vec<Batch>,
+    stream: bool,
+}
+
+/// A message of rows or of a dictionary's values.
+struct Batch {
+    block: Block,
+    /// How many rows; none where it is a dictionary.
+    rows: Option<u64>,
+}
+
+/// Whether bytes begin like a stream of messages, which has no magic of its own.
+pub(in super::super) fn looks_streamed(head: &[u8]) -> bool {
+    let length = head.get(4..8).and_then(|length| length.first_chunk()).map_or(0, |length| u32::from_le_bytes(*length));
+    head.starts_with(&CONTINUED) && length > 0 && length % 8 == 0
 }
 
 impl<'a, 'i> File<'a, 'i> {
     pub fn open(input: &'a Input<'i>) -> Result<Self, FormatError> {
         let mut file = fs::File::open(input.path()).map_err(|why| input.io(why))?;
-        let fail = |why: ArrowError| error(input, "footer", why);
-        let trailer = bytes(&mut file, input, input.size().saturating_sub(TRAILER), TRAILER)?;
-        let trailer = trailer.try_into().map_err(|_| input.malformed("cut short", "there is no footer"))?;
-        let length = read_footer_length(trailer).map_err(fail)? as u64;
+        let head = bytes(&mut file, input, 0, input.size().min(8))?;
+        if looks_streamed(&head) { Self::stream(&mut file, input) } else { Self::with_footer(&mut file, input) }
+    }
+
+    fn with_footer(file: &mut fs::File, input: &'a Input<'i>) -> Result<Self, FormatError> {
+        let trailer = bytes(file, input, input.size().saturating_sub(TRAILER), TRAILER)?;
+        let length = trailer.try_into().ok().and_then(|trailer| read_footer_length(trailer).ok());
+        let length = length.ok_or_else(|| input.malformed("cut short", "the list of its batches, which ends the file, is not there"))? as u64;
         let start = input.size().checked_sub(TRAILER + length).ok_or_else(|| input.malformed("footer", "it is longer than the file"))?;
-        let footer = bytes(&mut file, input, start, length)?;
-        let footer = root_as_footer(&footer).map_err(|why| input.malformed("footer", why.to_string()))?;
-        let schema = footer.schema().ok_or_else(|| input.malformed("footer", "there is no schema"))?;
-        let schema = Arc::new(try_fb_to_schema(schema).map_err(fail)?);
-        let batches: Vec<Block> = footer.recordBatches().iter().flatten().copied().collect();
-        let dictionaries = footer.dictionaries().iter().flatten().copied().collect();
-        let mut rows = 0u64;
-        for block in &batches {
-            let head = bytes(&mut file, input, block.offset() as u64, block.metaDataLength() as u64)?;
-            rows = rows.saturating_add(header(&head).and_then(|batch| u64::try_from(batch.length()).ok()).unwrap_or(0));
+        let footer = bytes(file, input, start, length)?;
+        let footer = root_as_footer(&footer).map_err(|_| input.malformed("footer", "it is damaged"))?;
+        let schema = footer.schema().ok_or_else(|| input.malformed("footer", "there are no columns"))?;
+        let schema = Arc::new(try_fb_to_schema(schema).map_err(|why| error(input, "footer", why))?);
+        let mut batches: Vec<Batch> = footer.dictionaries().iter().flatten().map(|&block| Batch { block, rows: None }).collect();
+        for &block in footer.recordBatches().iter().flatten() {
+            let head = bytes(file, input, block.offset() as u64, block.metaDataLength() as u64)?;
+            let rows = header(&head).and_then(|batch| u64::try_from(batch.length()).ok()).unwrap_or(0);
+            batches.push(Batch { block, rows: Some(rows) });
         }
-        Ok(Self { input, schema, version: footer.version(), dictionaries, batches, rows })
+        Ok(Self { input, schema, version: footer.version(), batches, stream: false })
+    }
+
+    /// Messages one after the other, of which the first is the schema.
+    fn stream(file: &mut fs::File, input: &'a Input<'i>) -> Result<Self, FormatError> {
+        let (mut at, mut found, mut batches) = (0, None, Vec::new());
+        while at < input.size() {
+            input.check()?;
+            let damaged = || input.malformed(format!("byte {at}"), "no message of an Arrow stream begins here");
+            let start = bytes(file, input, at, 8)?;
+            let length = start.strip_prefix(&CONTINUED).and_then(|length| length.try_into().ok()).map(u32::from_le_bytes).ok_or_else(damaged)?;
+            if length == 0 {
+                break;
+            }
+            let head = bytes(file, input, at + 8, length.into())?;
+            let message = root_as_message(&head).map_err(|_| damaged())?;
+            let (head, body) = (i32::try_from(length).ok().and_then(|length| length.checked_add(8)), message.bodyLength());
+            let block = Block::new(at as i64, head.ok_or_else(damaged)?, body);
+            let end = u64::try_from(body).ok().and_then(|body| at.checked_add(8 + u64::from(length))?.checked_add(body)).ok_or_else(damaged)?;
+            if end > input.size() {
+                return Err(input.malformed("cut short", format!("a batch ends at byte {end} of {}", input.size())));
+            }
+            if let Some(schema) = message.header_as_schema() {
+                found = Some((try_fb_to_schema(schema).map_err(|why| error(input, "columns", why))?, message.version()));
+            } else if let Some(batch) = message.header_as_record_batch() {
+                batches.push(Batch { block, rows: Some(u64::try_from(batch.length()).unwrap_or(0)) });
+            } else if message.header_as_dictionary_batch().is_some() {
+                batches.push(Batch { block, rows: None });
+            }
+            at = end;
+        }
+        let (schema, version) = found.ok_or_else(|| input.malformed("stream", "there are no columns"))?;
+        Ok(Self { input, schema: Arc::new(schema), version, batches, stream: true })
     }
 
     /// A block, held against the file, and so are the sizes that its compressed parts promise.
@@ -58,8 +109,15 @@ impl<'a, 'i> File<'a, 'i> {
         let (head, body) = (block.metaDataLength() as u64, block.bodyLength() as u64);
         let data = bytes(file, self.input, block.offset() as u64, head.saturating_add(body))?;
         let (message, body) = data.split_at(head as usize);
-        if let Some(batch) = header(message).filter(|batch| batch.compression().is_some()) {
-            for part in batch.buffers().iter().flatten() {
+        if let Some(batch) = header(message)
+            && let Some(compression) = batch.compression()
+        {
+            if compression.codec() == CompressionType::ZSTD {
+                let why = "it is not read; write the file with LZ4, for instance df.to_feather(\"lz4.feather\", compression=\"lz4\")";
+                return Err(self.input.unsupported("zstd compression of all columns", why));
+            }
+            // Of a part that is not there, as where no value is null, not even its size is written.
+            for part in batch.buffers().iter().flatten().filter(|part| part.length() != 0) {
                 let start = usize::try_from(part.offset()).unwrap_or(usize::MAX);
                 let Some(promised) = body.get(start..).and_then(|part| part.first_chunk()) else { continue };
                 if i64::from_le_bytes(*promised) > (part.length().unsigned_abs().saturating_mul(MOST_UNPACKED)).cast_signed() {
@@ -74,7 +132,7 @@ impl<'a, 'i> File<'a, 'i> {
 /// The record batch that a message announces, be it rows or the values of a dictionary.
 fn header(message: &[u8]) -> Option<arrow_ipc::RecordBatch<'_>> {
     // Newer files mark the length with a word before it.
-    let skipped = if message.starts_with(&[0xff; 4]) { 8 } else { 4 };
+    let skipped = if message.starts_with(&CONTINUED) { 8 } else { 4 };
     let message = root_as_message(message.get(skipped..)?).ok()?;
     message.header_as_record_batch().or_else(|| message.header_as_dictionary_batch()?.data())
 }
@@ -94,26 +152,34 @@ impl Batches for File<'_, '_> {
     }
 
     fn about(&self) -> (u64, String) {
-        let batches = self.batches.len();
-        (self.rows, format!("Arrow IPC, {batches} batch{}", if batches == 1 { "" } else { "es" }))
+        let rows = self.batches.iter().filter_map(|batch| batch.rows);
+        let batches = rows.clone().count();
+        let name = if self.stream { "Arrow IPC stream" } else { "Arrow IPC" };
+        (rows.fold(0, u64::saturating_add), format!("{name}, {batches} batch{}", if batches == 1 { "" } else { "es" }))
     }
 
-    fn read(&self, columns: &[usize], each: &mut dyn FnMut(&RecordBatch) -> Result<bool, FormatError>) -> Result<(), FormatError> {
+    fn read(&self, columns: &[usize], from: u64, each: &mut Each<'_>) -> Result<(), FormatError> {
         let mut file = fs::File::open(self.input.path()).map_err(|why| self.input.io(why))?;
         let fail = |why: ArrowError| error(self.input, "data", why);
         let mut decoder = FileDecoder::new(self.schema(), self.version).with_projection(columns.to_vec());
-        for block in &self.dictionaries {
-            let data = self.block(&mut file, block)?;
-            decoder.read_dictionary(block, &data).map_err(fail)?;
-        }
-        for block in &self.batches {
+        let mut start = 0u64;
+        for Batch { block, rows } in &self.batches {
             self.input.check()?;
-            let data = self.block(&mut file, block)?;
-            if let Some(batch) = decoder.read_record_batch(block, &data).map_err(fail)?
-                && !each(&batch)?
-            {
-                break;
+            let Some(rows) = rows else {
+                let data = self.block(&mut file, block)?;
+                decoder.read_dictionary(block, &data).map_err(fail)?;
+                continue;
+            };
+            let end = start.saturating_add(*rows);
+            if end > from {
+                let data = self.block(&mut file, block)?;
+                if let Some(batch) = decoder.read_record_batch(block, &data).map_err(fail)?
+                    && !each(start, &batch)?
+                {
+                    break;
+                }
             }
+            start = end;
         }
         Ok(())
     }

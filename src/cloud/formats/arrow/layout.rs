@@ -103,9 +103,29 @@ impl Layout {
         matches!(self.columns[column].what, What::Text)
     }
 
+    /// Whether there are values of it to be read: numbers or text.
+    pub fn is_read(&self, column: usize) -> bool {
+        !matches!(self.columns[column].what, What::Other(_))
+    }
+
+    /// The numbers of some columns, which ascend, row by row; NaN for null. `array` gives the array of an index in the schema.
+    /// The error is a row and why.
+    pub fn fill<'b>(&self, array: impl Fn(usize) -> Option<&'b ArrayRef>, kept: &[usize], rows: &mut [f64]) -> Result<(), (usize, String)> {
+        rows.fill(f64::NAN);
+        let mut start = 0;
+        for same in kept.chunk_by(|&a, &b| self.root(a) == self.root(b)) {
+            let places = start..start + same.len();
+            start = places.end;
+            if let Some(array) = array(self.root(same[0])) {
+                self.numbers(array, kept, places, rows)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Puts the numbers of some columns that come from one array into rows of the kept ones; what is null is left as it is.
     /// `places` are those of the columns in `kept`. The error is a row of the array and why.
-    pub fn numbers(&self, array: &ArrayRef, kept: &[usize], places: Range<usize>, rows: &mut [f64]) -> Result<(), (usize, String)> {
+    fn numbers(&self, array: &ArrayRef, kept: &[usize], places: Range<usize>, rows: &mut [f64]) -> Result<(), (usize, String)> {
         let of = |place: usize| &self.columns[kept[place]];
         match of(places.start).what {
             What::Element { of: length, .. } => {
@@ -144,7 +164,7 @@ fn widths(file: &dyn Batches, lists: &[usize], input: &Input<'_>) -> Result<Vec<
         })
         .collect();
     if widths.iter().any(Option::is_none) {
-        file.read(lists, &mut |batch| {
+        file.read(lists, 0, &mut |_, batch| {
             input.check()?;
             for (place, width) in widths.iter_mut().enumerate().filter(|(_, width)| width.is_none()) {
                 let array = batch.column(place);

@@ -6,14 +6,16 @@
 mod ipc;
 mod layout;
 mod parquet;
+mod records;
 mod values;
 
 use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, SchemaRef};
+pub(super) use ipc::looks_streamed;
 use layout::Layout;
 
 use super::FormatError;
-use super::columns::Texts;
+use super::columns::{Records, Texts, too_many_texts};
 use super::contain::contained;
 use super::input::{Input, printable};
 use super::sheet::{ColumnKind, Sheet, Want};
@@ -23,22 +25,40 @@ use crate::cloud::values::{Real, with_values};
 /// Rows that are decoded together.
 const BATCH: usize = 8192;
 
+/// What is done with a batch of rows, of which the first has this number; false when that is enough.
+type Each<'e> = dyn FnMut(u64, &RecordBatch) -> Result<bool, FormatError> + 'e;
+
 /// A file that gives its columns in batches.
 trait Batches {
     /// All columns.
     fn schema(&self) -> SchemaRef;
     /// What is known of the rows before they are read: their number, and the format for people.
     fn about(&self) -> (u64, String);
-    /// Reads the columns with these ascending indices, in batches of rows.
-    fn read(&self, columns: &[usize], each: &mut dyn FnMut(&RecordBatch) -> Result<bool, FormatError>) -> Result<(), FormatError>;
+    /// Reads the columns with these ascending indices, in batches of rows, beginning with the one that has the row `from`.
+    fn read(&self, columns: &[usize], from: u64, each: &mut Each<'_>) -> Result<(), FormatError>;
 }
 
 pub(super) fn read_parquet(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
-    contained(|| read(&parquet::File::open(input)?, input, want)).map_err(|why| input.malformed("Parquet", why))?
+    inside("Parquet", input, || read(&parquet::File::open(input)?, input, want))
 }
 
 pub(super) fn read_ipc(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
-    contained(|| read(&ipc::File::open(input)?, input, want)).map_err(|why| input.malformed("Arrow", why))?
+    inside("Arrow", input, || read(&ipc::File::open(input)?, input, want))
+}
+
+/// All columns of some rows of a Parquet file.
+pub(super) fn parquet_records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
+    inside("Parquet", input, || records::read(&parquet::File::open(input)?, input, wanted))
+}
+
+/// All columns of some rows of an Arrow file or stream.
+pub(super) fn ipc_records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
+    inside("Arrow", input, || records::read(&ipc::File::open(input)?, input, wanted))
+}
+
+/// Runs what uses the decoders, which may panic on what they do not expect.
+fn inside<T: Send>(what: &str, input: &Input<'_>, work: impl FnOnce() -> Result<T, FormatError> + Send) -> Result<T, FormatError> {
+    contained(work).map_err(|_| input.malformed(what, "it is damaged, and cannot be decoded"))?
 }
 
 /// Numbers behind others, in their type.
@@ -50,15 +70,21 @@ fn append<T: Real>(values: &mut Vec<T>, numbers: &[f64], input: &Input<'_>) -> R
 
 /// What an error of the decoders means.
 fn error(input: &Input<'_>, what: &str, why: ArrowError) -> FormatError {
-    if let ArrowError::IoError(_, why) = why {
-        return input.io(why);
-    }
-    let why = why.to_string();
-    if let Some(codec) = ["zstd", "brotli", "lzo"].into_iter().find(|codec| why.to_lowercase().contains(codec)) {
-        let way_out = "write it with Snappy, LZ4 or gzip, or uncompressed, for instance df.write_parquet(…, compression='snappy')";
-        return input.unsupported(format!("{codec} compression"), way_out);
-    }
-    input.malformed(what, why)
+    let said = match why {
+        ArrowError::IoError(_, why) => return input.io(why),
+        ArrowError::NotYetImplemented(why) => return input.unsupported(what, format!("it is not read ({why}); write it as CSV or .npy")),
+        ArrowError::ParseError(why)
+        | ArrowError::SchemaError(why)
+        | ArrowError::IpcError(why)
+        | ArrowError::InvalidArgumentError(why)
+        | ArrowError::ParquetError(why)
+        | ArrowError::ComputeError(why) => why,
+        why => why.to_string(),
+    };
+    // What one crate says of another's errors is not for people.
+    let said =
+        ["Parquet error: ", "EOF: ", "External: ", "Arrow: "].iter().fold(said.as_str(), |said, start| said.strip_prefix(start).unwrap_or(said));
+    input.malformed(what, format!("it cannot be decoded ({said})"))
 }
 
 fn read(file: &dyn Batches, input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
@@ -81,42 +107,34 @@ fn read(file: &dyn Batches, input: &Input<'_>, want: &Want<'_>) -> Result<Sheet,
     let (rows, format) = file.about();
     let mut values = Values::new(kept.iter().all(|&at| layout.fits_f32(at)));
     let (mut numbers, mut read, mut found) = (Vec::new(), 0u64, Texts::default());
-    let mut each = |batch: &RecordBatch| {
+    let mut each = |start: u64, batch: &RecordBatch| {
         input.check()?;
         let count = batch.num_rows() * kept.len();
         numbers.clear();
         input.reserve(&mut numbers, count)?;
-        numbers.resize(count, f64::NAN);
-        let array = |at: usize| roots.binary_search(&layout.root(at)).map(|place| batch.column(place));
-        let mut start = 0;
-        for same in kept.chunk_by(|&a, &b| layout.root(a) == layout.root(b)) {
-            let places = start..start + same.len();
-            start = places.end;
-            if let Ok(array) = array(same[0]) {
-                let failed = |(row, why)| input.malformed(format!("record {}", read + row as u64), why);
-                layout.numbers(array, &kept, places, &mut numbers).map_err(failed)?;
-            }
-        }
+        numbers.resize(count, 0.0);
+        let array = |root: usize| roots.binary_search(&root).ok().map(|place| batch.column(place));
+        let failed = |(row, why)| input.malformed(format!("record {}", start + row as u64), why);
+        layout.fill(array, &kept, &mut numbers).map_err(failed)?;
         with_values!(&mut values, values => append(values, &numbers, input)?);
         for (at, column) in columns.iter_mut().enumerate().filter(|(at, _)| layout.is_text(*at)) {
-            let Ok(array) = array(at) else { continue };
+            let Some(array) = array(layout.root(at)) else { continue };
             if column.example.is_none() {
-                let first = (0..array.len()).find_map(|row| values::text(array, row).map(|text| (read + row as u64, printable(&text))));
+                let first = (0..array.len()).find_map(|row| values::text(array, row).map(|text| (start + row as u64, printable(&text))));
                 column.example = first;
             }
             if texts == Some(at) && !(0..array.len()).all(|row| found.push(&values::text(array, row).unwrap_or_default())) {
-                let why = format!("it has more than {} different texts, too many to tell apart", super::columns::MAX_CATEGORIES);
-                return Err(FormatError::Column { what: format!("column `{}`", column.name), why, path: input.path().to_owned() });
+                return Err(too_many_texts(&column.name, input.path()));
             }
         }
-        read += batch.num_rows() as u64;
+        read = start + batch.num_rows() as u64;
         input.tell(read, rows);
         Ok(true)
     };
     if roots.is_empty() {
         read = rows;
     } else {
-        file.read(&roots, &mut each)?;
+        file.read(&roots, 0, &mut each)?;
     }
     if let Some(at) = texts {
         columns[at].texts = Some(found);

@@ -4,17 +4,18 @@ use std::fs;
 use std::io::{BufReader, Read, Seek, SeekFrom};
 use std::sync::Arc;
 
-use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, SchemaRef};
 use bytes::Bytes;
 use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReaderBuilder};
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReaderBuilder, RowSelector};
+use parquet::basic::Compression;
 use parquet::errors::ParquetError;
+use parquet::file::metadata::RowGroupMetaData;
 use parquet::file::reader::{ChunkReader, Length};
 
 use super::super::FormatError;
 use super::super::input::Input;
-use super::{BATCH, Batches, error};
+use super::{BATCH, Batches, Each, error};
 
 /// A file whose footer was read.
 pub(super) struct File<'a, 'i> {
@@ -27,6 +28,12 @@ impl<'a, 'i> File<'a, 'i> {
     pub fn open(input: &'a Input<'i>) -> Result<Self, FormatError> {
         let file = fs::File::open(input.path()).map_err(|why| input.io(why))?;
         let source = Source { file: Arc::new(file), size: input.size() };
+        let end = source.get_bytes(input.size().saturating_sub(4), 4).map_err(|why| failed(input, "footer", why))?;
+        match &end[..] {
+            b"PAR1" => {}
+            b"PARE" => return Err(input.unsupported("encrypted Parquet", "write it without encryption")),
+            _ => return Err(input.malformed("cut short", "the description of its columns, which ends the file, is not there")),
+        }
         let metadata = ArrowReaderMetadata::load(&source, Default::default()).map_err(|why| failed(input, "footer", why))?;
         Ok(Self { input, source, metadata })
     }
@@ -34,6 +41,33 @@ impl<'a, 'i> File<'a, 'i> {
 
 fn failed(input: &Input<'_>, what: &str, why: ParquetError) -> FormatError {
     error(input, what, why.into())
+}
+
+/// The name of a packing that is not read.
+fn unread(compression: Compression) -> Option<&'static str> {
+    match compression {
+        Compression::ZSTD(_) => Some("zstd"),
+        Compression::BROTLI(_) => Some("brotli"),
+        Compression::LZO => Some("LZO"),
+        _ => None,
+    }
+}
+
+impl File<'_, '_> {
+    /// Fails for the first of some columns that is packed in a way that is not read.
+    fn check(&self, columns: &[usize]) -> Result<(), FormatError> {
+        let schema = self.metadata.parquet_schema();
+        let chunks = self.metadata.metadata().row_groups().iter().flat_map(|group| group.columns().iter().enumerate());
+        for (leaf, chunk) in chunks {
+            let root = if leaf < schema.num_columns() { schema.get_column_root_idx(leaf) } else { continue };
+            if let Some(codec) = unread(chunk.compression()).filter(|_| columns.contains(&root)) {
+                let what = format!("{codec} compression of column `{}`", self.schema().field(root).name());
+                let why = "it is not read; write the file with Snappy, for instance df.to_parquet(\"snappy.parquet\", compression=\"snappy\")";
+                return Err(self.input.unsupported(what, why));
+            }
+        }
+        Ok(())
+    }
 }
 
 impl Batches for File<'_, '_> {
@@ -48,14 +82,34 @@ impl Batches for File<'_, '_> {
         (rows, format!("Parquet, {groups} row group{}", if groups == 1 { "" } else { "s" }))
     }
 
-    fn read(&self, columns: &[usize], each: &mut dyn FnMut(&RecordBatch) -> Result<bool, FormatError>) -> Result<(), FormatError> {
+    fn read(&self, columns: &[usize], from: u64, each: &mut Each<'_>) -> Result<(), FormatError> {
+        self.check(columns)?;
         let mask = ProjectionMask::roots(self.metadata.parquet_schema(), columns.iter().copied());
         let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(self.source.clone(), self.metadata.clone());
-        let reader = builder.with_projection(mask).with_batch_size(BATCH).build().map_err(|why| failed(self.input, "columns", why))?;
+        let mut builder = builder.with_projection(mask).with_batch_size(BATCH);
+        let mut start = 0;
+        if from > 0 {
+            // Groups before that row are not looked at, and of its own group what is before it is passed over.
+            let groups = self.metadata.metadata().row_groups();
+            let rows = |group: &RowGroupMetaData| u64::try_from(group.num_rows()).unwrap_or(0);
+            let first = groups.iter().position(|group| {
+                let here = start + rows(group) > from;
+                start += if here { 0 } else { rows(group) };
+                here
+            });
+            let Some(first) = first else { return Ok(()) };
+            let (left, skipped) = (groups[first..].iter().map(rows).sum::<u64>(), from - start);
+            let selection = [RowSelector::skip(skipped as usize), RowSelector::select((left - skipped) as usize)];
+            builder = builder.with_row_groups((first..groups.len()).collect()).with_row_selection(selection.to_vec().into());
+            start = from;
+        }
+        let reader = builder.build().map_err(|why| failed(self.input, "columns", why))?;
         for batch in reader {
-            if !each(&batch.map_err(|why: ArrowError| error(self.input, "data", why))?)? {
+            let batch = batch.map_err(|why: ArrowError| error(self.input, "data", why))?;
+            if !each(start, &batch)? {
                 break;
             }
+            start += batch.num_rows() as u64;
         }
         Ok(())
     }

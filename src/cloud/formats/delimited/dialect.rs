@@ -10,13 +10,22 @@ pub(super) enum Separator {
     Spaces,
 }
 
+/// What the name of a text promises.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Hints {
+    /// Tabs between fields.
+    pub tabs: bool,
+    /// A number alone is no value but that of the points, of which there are none.
+    pub counted: bool,
+}
+
 /// How a text is delimited, from its beginning.
 #[derive(Debug)]
 pub(super) struct Dialect {
     pub separator: Separator,
     /// A line feed, or a carriage return in very old files.
     pub line_end: u8,
-    /// Whether the first record is no more than a number, as of the points in a `.pts` file.
+    /// Whether the first record is no more than the number of the others, as in a `.pts` file.
     pub counted: bool,
     /// The last comment before the first record, without its `#`: some writers put the names there.
     comment: Option<Vec<u8>>,
@@ -28,8 +37,9 @@ const CANDIDATES: [u8; 4] = [b'\t', b';', b'|', b','];
 const RECORDS: usize = 64;
 
 impl Dialect {
-    /// Looks at the beginning of a text, or at all of it if `whole`. `tabs` says that its name promises tabs.
-    pub fn detect(sample: &[u8], whole: bool, tabs: bool) -> Self {
+    /// Looks at the beginning of a text, or at all of it if `whole`.
+    pub fn detect(sample: &[u8], whole: bool, hints: Hints) -> Self {
+        let Hints { tabs, counted } = hints;
         let line_end = if sample.contains(&b'\r') && !sample.contains(&b'\n') { b'\r' } else { b'\n' };
         let mut records = Vec::new();
         let mut comment = None;
@@ -51,11 +61,12 @@ impl Dialect {
             }
         }
         if let [first, rest @ ..] = &records[..]
-            && let [second, ..] = rest
             && first.words == 1
-            && second.words > 1
             && first.digits
-            && choose(rest, tabs) == Separator::Spaces
+            && match rest {
+                [] => counted,
+                [second, ..] => second.words > 1 && choose(rest, tabs) == Separator::Spaces,
+            }
         {
             return Self { separator: Separator::Spaces, line_end, counted: true, comment };
         }
@@ -158,7 +169,7 @@ mod tests {
     use super::*;
 
     fn separator(text: &str) -> Separator {
-        Dialect::detect(text.as_bytes(), true, false).separator
+        Dialect::detect(text.as_bytes(), true, Hints::default()).separator
     }
 
     #[test]
@@ -181,26 +192,27 @@ mod tests {
         }
         assert_eq!(separator("  1  2 3\n 4 5\t6\n"), Separator::Spaces);
         assert_eq!(separator("x y z\n1 2 3\n"), Separator::Spaces);
-        assert_eq!(Dialect::detect(b"a,b\tc\n1\t2\n", true, true).separator, Separator::Byte(b'\t'));
+        assert_eq!(Dialect::detect(b"a,b\tc\n1\t2\n", true, Hints { tabs: true, ..Hints::default() }).separator, Separator::Byte(b'\t'));
     }
 
     #[test]
     fn a_count_may_stand_first() {
-        let dialect = |text: &str| Dialect::detect(text.as_bytes(), true, false);
+        let dialect = |text: &str| Dialect::detect(text.as_bytes(), true, Hints::default());
         assert!(dialect("2\n1 2 3\n4 5 6\n").counted);
+        assert!(Dialect::detect(b"2\n", true, Hints { counted: true, ..Hints::default() }).counted && !dialect("2\n").counted);
         assert!(!dialect("2 1\n1 2\n").counted && !dialect("2\n1\n").counted && !dialect("name\n1 2\n").counted && !dialect("2\n1,2\n").counted);
     }
 
     #[test]
     fn a_cut_record_does_not_count() {
-        assert_eq!(Dialect::detect(b"1;2,0\n3;4,0\n5;", false, false).separator, Separator::Byte(b';'));
+        assert_eq!(Dialect::detect(b"1;2,0\n3;4,0\n5;", false, Hints::default()).separator, Separator::Byte(b';'));
     }
 
     #[test]
     fn names_may_stand_in_a_comment() {
-        let dialect = Dialect::detect(b"# made by hand\n# lon lat\n1 2\n", true, false);
+        let dialect = Dialect::detect(b"# made by hand\n# lon lat\n1 2\n", true, Hints::default());
         assert_eq!(dialect.commented_names(2), Some(vec!["lon".to_owned(), "lat".to_owned()]));
         assert_eq!(dialect.commented_names(3), None);
-        assert_eq!(Dialect::detect(b"# 7 8\n1 2\n", true, false).commented_names(2), None);
+        assert_eq!(Dialect::detect(b"# 7 8\n1 2\n", true, Hints::default()).commented_names(2), None);
     }
 }

@@ -56,6 +56,7 @@ fn is_header(first: &[Cell], rest: &[Vec<Cell>]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::dialect::Hints;
     use super::*;
 
     #[test]
@@ -79,7 +80,7 @@ mod tests {
             (",0,1,2\n0,5,6,7\n", true),
             ("2\n1 2 A\n3 4 B\n", false),
         ] {
-            let dialect = Dialect::detect(text.as_bytes(), true, false);
+            let dialect = Dialect::detect(text.as_bytes(), true, Hints::default());
             assert_eq!(detect(Records::new(text.as_bytes(), &dialect), &dialect).unwrap(), header, "{text:?}");
         }
     }

@@ -88,7 +88,7 @@ pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, Form
     let end = wanted.iter().max().map_or(0, |last| last.saturating_add(1));
     while text.rows < end && text.advance(input)? {
         if let Some(cells) = found.get_mut(&(text.rows - 1)) {
-            *cells = (0..width).map(|at| shown(text.field(at))).collect();
+            *cells = (0..width).map(|at| columns::cell_of(text.field(at))).collect();
         }
     }
     let row = |record| match &found[record] {
@@ -97,15 +97,6 @@ pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, Form
     };
     let rows = wanted.iter().map(row).collect::<Result<_, _>>()?;
     Ok(Records { columns: text.columns.into_iter().map(|column| column.name).collect(), rows })
-}
-
-/// A field for people.
-fn shown(field: &[u8]) -> columns::Cell {
-    match Cell::parse(field) {
-        Cell::Number(number) => columns::Cell::Number(number),
-        Cell::Missing => columns::Cell::Missing,
-        Cell::Text => columns::Cell::Text(cell::text(field)),
-    }
 }
 
 /// The 1-based line on which a record begins.

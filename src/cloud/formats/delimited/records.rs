@@ -1,13 +1,13 @@
 //! Splits text into records and fields.
 
-use std::io::{self, BufRead};
+use std::io::{self, BufRead, Read};
 use std::ops::Range;
 
 use super::dialect::{Dialect, Separator};
 
 /// The records of a text, one at a time.
 pub(super) enum Records<R> {
-    Quoted { reader: csv::Reader<R>, record: csv::ByteRecord },
+    Quoted { reader: csv::Reader<Ended<R>>, record: csv::ByteRecord },
     Spaced { reader: R, line_end: u8, line: Vec<u8>, fields: Vec<Range<usize>>, start: u64, next: u64 },
 }
 
@@ -22,7 +22,7 @@ impl<R: BufRead> Records<R> {
                     // Lengths are compared by the caller, who knows what to say.
                     .flexible(true)
                     .buffer_capacity(1 << 17)
-                    .from_reader(reader),
+                    .from_reader(Ended { reader, by_return: dialect.line_end == b'\r' }),
                 record: csv::ByteRecord::new(),
             },
             Separator::Spaces => Self::Spaced { reader, line_end: dialect.line_end, line: Vec::new(), fields: Vec::new(), start: 0, next: 0 },
@@ -75,6 +75,23 @@ impl<R: BufRead> Records<R> {
             Self::Quoted { record, .. } => record.position().map_or(0, csv::Position::byte),
             Self::Spaced { start, .. } => *start,
         }
+    }
+}
+
+/// A text whose lines end in line feeds. To csv's reader a comment goes on to the next one, which is the end of a text that has
+/// carriage returns alone.
+pub(super) struct Ended<R> {
+    reader: R,
+    by_return: bool,
+}
+
+impl<R: Read> Read for Ended<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.reader.read(buffer)?;
+        if self.by_return {
+            buffer[..count].iter_mut().filter(|byte| **byte == b'\r').for_each(|byte| *byte = b'\n');
+        }
+        Ok(count)
     }
 }
 

@@ -7,7 +7,7 @@ use super::super::cell::{self, Cell};
 use super::super::input::Input;
 use super::super::sheet::SheetColumn;
 use super::super::{FormatError, known_extensions, unpacked};
-use super::dialect::Dialect;
+use super::dialect::{Dialect, Hints};
 use super::header;
 use super::records::Records;
 
@@ -27,6 +27,8 @@ pub(super) struct Text<R> {
     pub skipped: Vec<String>,
     /// Data records so far, the one at hand included.
     pub rows: u64,
+    /// How many records the first line promises.
+    promised: Option<u64>,
     /// Whether the record at hand is one that was not delivered yet.
     pending: bool,
 }
@@ -48,16 +50,25 @@ impl<'a> Text<Stream<'a>> {
             return Err(input.unsupported("Esri ASCII grids are not read", "convert it to points, for instance with gdal_translate -of XYZ"));
         }
         let name = input.path().to_string_lossy().to_lowercase();
-        let tabs = name.strip_suffix(".gz").unwrap_or(&name).ends_with(".tsv");
-        let dialect = Dialect::detect(&sample, (sample.len() as u64) < SAMPLE, tabs);
+        let name = name.strip_suffix(".gz").unwrap_or(&name);
+        let hints = Hints { tabs: name.ends_with(".tsv"), counted: name.ends_with(".pts") };
+        let dialect = Dialect::detect(&sample, (sample.len() as u64) < SAMPLE, hints);
         let header = header::detect(Records::new(&sample[..], &dialect), &dialect).map_err(io)?;
         let mut records = Records::new(Cursor::new(sample).chain(stream), &dialect);
 
         let mut skipped = Vec::new();
         let mut found = records.advance().map_err(io)?;
+        let mut promised = None;
         if found && dialect.counted {
-            skipped.push(format!("the first line, `{}`, was not read: it counts the rows", cell::text(records.field(0))));
+            let count = cell::text(records.field(0));
+            skipped.push(format!("the first line, `{count}`, was not read: it counts the rows"));
+            promised = Some(count.parse().unwrap_or(u64::MAX));
             found = records.advance().map_err(io)?;
+        }
+        match promised {
+            Some(0) if !found => return Err(input.malformed("nothing to read", "the first line says that there are 0 rows")),
+            Some(promised) if !found => return Err(miscounted(promised, 0, input)),
+            _ => {}
         }
         if !found {
             return Err(input.malformed("nothing to read", "there are only comments"));
@@ -70,13 +81,13 @@ impl<'a> Text<Stream<'a>> {
         if header && (0..width).any(|at| matches!(Cell::parse(records.field(at)), Cell::Number(_))) {
             skipped.push("the first line was taken as a header, though some of its names are numbers".to_owned());
         }
-        let end = Path::new(name.strip_suffix(".gz").unwrap_or(&name)).extension().unwrap_or_default().to_string_lossy();
+        let end = Path::new(name).extension().unwrap_or_default().to_string_lossy();
         let numbers = !header && (0..width).all(|at| Cell::parse(records.field(at)) != Cell::Text);
         let usual = || if numbers { usual_names(&end, width) } else { None };
         let columns = named(if header { Some(names()) } else { dialect.commented_names(width).or_else(usual) }, width);
         let header_name = if header { "header" } else { "no header" };
         let format = format!("delimited text, {}, {header_name}{}", dialect.name(), if gzip { ", gzip" } else { "" });
-        Ok(Self { records, line_end: dialect.line_end, format, columns, skipped, rows: 0, pending: !header })
+        Ok(Self { records, line_end: dialect.line_end, format, columns, skipped, rows: 0, promised, pending: !header })
     }
 }
 
@@ -84,11 +95,17 @@ impl<R: BufRead> Text<R> {
     /// Goes to the next data record; false at the end.
     ///
     /// # Errors
-    /// [`FormatError::Malformed`] for a record of another width.
+    /// [`FormatError::Malformed`] for a record of another width, and at the end where there are not as many as were promised.
     pub fn advance(&mut self, input: &Input<'_>) -> Result<bool, FormatError> {
         loop {
             if !std::mem::take(&mut self.pending) && !self.records.advance().map_err(|why| input.io(why))? {
-                return Ok(false);
+                return match self.promised.filter(|&promised| promised != self.rows) {
+                    Some(promised) => Err(miscounted(promised, self.rows, input)),
+                    None => Ok(false),
+                };
+            }
+            if self.next_scan() {
+                continue;
             }
             if self.records.len() == self.columns.len() {
                 self.rows += 1;
@@ -101,6 +118,14 @@ impl<R: BufRead> Text<R> {
         }
     }
 
+    /// Whether the record at hand counts the rows of one more scan, behind all of those before it.
+    fn next_scan(&mut self) -> bool {
+        let Some(promised) = self.promised.filter(|&promised| promised == self.rows && self.records.len() == 1) else { return false };
+        let count: Option<u64> = std::str::from_utf8(self.records.field(0)).ok().and_then(|count| count.trim().parse().ok());
+        self.promised = count.map_or(Some(promised), |count| Some(promised.saturating_add(count)));
+        count.is_some()
+    }
+
     /// A field of the record at hand.
     pub fn field(&self, at: usize) -> &[u8] {
         self.records.field(at)
@@ -110,6 +135,12 @@ impl<R: BufRead> Text<R> {
     pub fn line(&self, input: &Input<'_>) -> Result<u64, FormatError> {
         line_of(self.records.start(), self.line_end, input)
     }
+}
+
+/// What it means that there are more rows than the first line says, or less.
+fn miscounted(promised: u64, rows: u64, input: &Input<'_>) -> FormatError {
+    let way_out = if rows < promised { "if the file is not cut short" } else { "if they all belong there" };
+    input.malformed("rows", format!("{rows} where the first line promises {promised}; {way_out}, correct that line"))
 }
 
 /// Whether a text begins like an Esri grid, which has heights without places.
@@ -160,7 +191,10 @@ fn usual_names(extension: &str, width: usize) -> Option<Vec<String>> {
     Some((0..width).map(name).collect())
 }
 
-/// The 1-based line of the record that begins at or, with blank lines and comments between, after a byte of the text.
+/// The 1-based line of the record that begins at or, with empty lines and comments between, after a byte of the text.
+///
+/// Where lines end in two bytes, a record begins at the second one as far as its reader knows: what counts is the line whose
+/// content goes on beyond that byte.
 fn line_of(start: u64, line_end: u8, input: &Input<'_>) -> Result<u64, FormatError> {
     let (mut stream, _) = unpacked::text(input)?;
     let mut before = 0;
@@ -170,10 +204,10 @@ fn line_of(start: u64, line_end: u8, input: &Input<'_>) -> Result<u64, FormatErr
         text.clear();
         let count = stream.read_until(line_end, &mut text).map_err(|why| input.io(why))?;
         line += 1;
-        before += count as u64;
-        let skipped = text.trim_ascii().is_empty() || text.starts_with(b"#");
-        if count == 0 || before > start && !skipped {
+        let content = text.iter().rposition(|byte| !matches!(byte, b'\r' | b'\n')).map_or(0, |last| last + 1);
+        if count == 0 || content > 0 && before + content as u64 > start && !text.starts_with(b"#") {
             return Ok(line);
         }
+        before += count as u64;
     }
 }

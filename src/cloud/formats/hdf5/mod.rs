@@ -40,11 +40,11 @@ const MOST_UNPACKED: u64 = 4096;
 /// The data sets of a file.
 pub(super) fn parts(input: &Input<'_>) -> Result<Vec<Part>, FormatError> {
     let list = || Ok(list(&open(input)?, input)?.into_iter().map(|(part, _)| part).collect());
-    contained(list).map_err(|why| input.malformed("HDF5", why))?
+    inside(input, list)
 }
 
 pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
-    contained(|| read_part(input, want)).map_err(|why| input.malformed("HDF5", why))?
+    inside(input, || read_part(input, want))
 }
 
 /// The text of an attribute of the whole file; ann-benchmarks says its `distance` there.
@@ -53,7 +53,7 @@ pub(super) fn attribute(input: &Input<'_>, name: &str) -> Result<Option<String>,
         let root = open(input)?.root_group().map_err(|why| error(input, "HDF5", why))?;
         Ok(root.attribute(name).ok().and_then(|attribute| attribute.read_string().ok()))
     };
-    contained(read).map_err(|why| input.malformed("HDF5", why))?
+    inside(input, read)
 }
 
 fn open(input: &Input<'_>) -> Result<Hdf5File, FormatError> {
@@ -61,7 +61,13 @@ fn open(input: &Input<'_>) -> Result<Hdf5File, FormatError> {
     filters.register(LZF, Box::new(|_, packed, _| unpack_lzf(packed)));
     let options = OpenOptions::default().with_filter_registry(filters);
     let storage = FileStorage::open(input.path()).map_err(|why| error(input, "HDF5", why))?;
-    Hdf5File::from_storage_with_options(Arc::new(storage), options).map_err(|why| error(input, "HDF5", why))
+    let file = Hdf5File::from_storage_with_options(Arc::new(storage), options).map_err(|why| error(input, "HDF5", why))?;
+    // What is missing may be the numbers of another data set, or be read as nothing.
+    let promised = file.superblock().eof_address;
+    if promised > input.size() && promised != u64::MAX {
+        return Err(input.malformed("cut short", format!("the file should have {promised} bytes and has {}", input.size())));
+    }
+    Ok(file)
 }
 
 /// h5py's own compression. A chunk that is larger than the reader takes is cut, which it notices.
@@ -81,8 +87,17 @@ fn error(input: &Input<'_>, what: &str, why: Error) -> FormatError {
             let why = format!("{filter} is not read; write it with gzip, for instance h5repack -f GZIP=4 IN OUT, or as .npy");
             input.unsupported(format!("{what}: compression"), why)
         }
-        why => input.malformed(what, why.to_string()),
+        // So it names what is newer than itself, or rare.
+        why if why.to_string().starts_with("unsupported") => {
+            input.unsupported(what, format!("it is not read ({why}); write it as .npy, or with h5repack IN OUT"))
+        }
+        why => input.malformed(what, format!("it cannot be decoded ({why})")),
     }
+}
+
+/// Runs what uses the decoder, which may panic on what it does not expect.
+fn inside<T: Send>(input: &Input<'_>, work: impl FnOnce() -> Result<T, FormatError> + Send) -> Result<T, FormatError> {
+    contained(work).map_err(|_| input.malformed("HDF5", "it is damaged, and cannot be decoded"))?
 }
 
 /// All data sets below the root, with those that can be read.
@@ -189,7 +204,7 @@ pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, Form
         };
         Ok(Records { columns, rows: wanted.iter().map(row).collect::<Result<_, _>>()? })
     };
-    contained(read).map_err(|why| input.malformed("HDF5", why))?
+    inside(input, read)
 }
 
 fn read_part(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {

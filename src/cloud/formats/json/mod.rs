@@ -1,9 +1,12 @@
-//! JSON: an array of points, or an object that has one, or a point a line (JSON Lines).
+//! JSON: an array of points, or an object that has one or is a table column by column, or a point a line (JSON Lines); and
+//! the points of GeoJSON.
 //!
 //! A point is an array of numbers, an object with numbers and texts, or a number. Arrays and objects in an object become
 //! columns of their own: `embedding_0`, `embedding_1`, …, `position.x`. Texts that are numbers count as such; true is 1
 //! and false 0; what a point does not have is NaN. The text is read as a stream: what is held are the numbers.
 
+mod columns;
+mod geo;
 mod object;
 mod shape;
 mod table;
@@ -11,12 +14,14 @@ mod visit;
 
 use std::io::{BufReader, Cursor, Read};
 
+use columns::Frame;
+use geo::{Features, Geo};
 use object::{Chosen, Members};
 use serde::de::DeserializeSeed;
 use serde_json::Deserializer;
 use serde_json::error::Category;
 use shape::Shape;
-pub(super) use shape::looks;
+pub(super) use shape::{begins, looks};
 use table::Builder;
 use visit::{Point, Points};
 
@@ -53,13 +58,23 @@ fn fill(builder: &mut Builder<'_, '_>, input: &Input<'_>) -> Result<String, Form
         }
         Shape::Object => {
             let Some(found) = members(input)? else { return lines(builder, input) };
-            if found.geo {
-                return Err(input.unsupported("GeoJSON is not read", "convert it to CSV, for instance with ogr2ogr -lco GEOMETRY=AS_XY"));
+            if let Some(geo) = found.kind.as_deref().and_then(Geo::of) {
+                done(Features { builder, geo }.deserialize(&mut json), builder, input)?;
+                return Ok("GeoJSON".to_owned());
+            }
+            if let Some(table) = found.table().filter(|_| input.part().is_none()) {
+                done(Frame { builder, table }.deserialize(&mut json), builder, input)?;
+                return Ok("JSON, an object".to_owned());
             }
             if found.parts.is_empty() {
-                return Err(input.malformed("no array of points", "there is none in the object; write an array of arrays, or of objects"));
+                let why = "there is none in the object; write an array of arrays or of objects, for instance df.to_json(…, orient=\"records\")";
+                return Err(input.malformed("no array of points", why));
             }
-            let name = &found.parts[parts::choose(&found.parts, input)?].name;
+            let chosen = &found.parts[parts::choose(&found.parts, input)?];
+            if chosen.columns == found.names.len() as u64 {
+                builder.name_items(found.names);
+            }
+            let name = &chosen.name;
             done(Chosen { builder, name }.deserialize(&mut json), builder, input)?;
             format!("JSON, `{}`: an array", super::input::printable(name))
         }
@@ -70,7 +85,9 @@ fn fill(builder: &mut Builder<'_, '_>, input: &Input<'_>) -> Result<String, Form
 /// The arrays of an object.
 pub(super) fn parts(input: &Input<'_>) -> Result<Vec<Part>, FormatError> {
     let found = if open(input)?.1 == Shape::Object { members(input)? } else { None };
-    Ok(found.map(|found| found.parts).unwrap_or_default())
+    let several =
+        |found: Members| if found.table().is_none() && found.kind.as_deref().and_then(Geo::of).is_none() { found.parts } else { Vec::new() };
+    Ok(found.map(several).unwrap_or_default())
 }
 
 fn lines(builder: &mut Builder<'_, '_>, input: &Input<'_>) -> Result<String, FormatError> {
@@ -125,7 +142,22 @@ fn error(why: serde_json::Error, input: &Input<'_>) -> FormatError {
             let text = text.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&text);
             // What Python writes by default.
             let hint = if text == "expected value" { "; NaN and Infinity are not JSON: write null" } else { "" };
-            input.malformed(format!("line {line}, column {column}"), format!("{text}{hint}"))
+            input.malformed(format!("line {line}, column {column}"), format!("{}{hint}", plain(text)))
         }
     }
+}
+
+/// The words of the parser in those of people who write JSON.
+fn plain(text: &str) -> String {
+    let other = text.strip_prefix("invalid type: ").and_then(|text| text.split_once(", expected "));
+    let Some((found, expected)) = other else { return text.to_owned() };
+    let found = match found.split_once(' ') {
+        None if found == "map" => "an object".to_owned(),
+        None if found == "sequence" => "an array".to_owned(),
+        Some(("string", text)) => format!("the text {text}"),
+        Some(("integer" | "boolean", value)) => value.trim_matches('`').to_owned(),
+        Some(("floating", value)) => value.trim_start_matches("point ").trim_matches('`').to_owned(),
+        _ => found.to_owned(),
+    };
+    format!("{found} where there should be {expected}")
 }

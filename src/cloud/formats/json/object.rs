@@ -1,6 +1,7 @@
 //! An object that has points somewhere among its members: which members there are, and the points of one.
 
 use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
@@ -11,11 +12,44 @@ use super::visit::Points;
 /// More members than anybody chooses from.
 const MAX_MEMBERS: usize = 1 << 16;
 
-/// The members of an object that are arrays, and its `type` where that is a text, as GeoJSON has.
+/// The members of an object that are arrays or objects.
 #[derive(Debug, Default)]
 pub(super) struct Members {
+    /// The arrays.
     pub parts: Vec<Part>,
-    pub geo: bool,
+    /// What `type` says, where that is a text, as in GeoJSON.
+    pub kind: Option<String>,
+    /// The texts of `columns`, where that is a list of such, as pandas writes names beside `data`.
+    pub names: Vec<String>,
+    /// What is known of all members that are arrays or objects.
+    sizes: Vec<Size>,
+    /// Whether the names of all members are whole numbers, and all are arrays or objects.
+    numbered: bool,
+}
+
+/// How a table lies in an object without an array of points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Table {
+    /// A member for each column: a list with a value for each row, or an object with one for each row's number.
+    Columns,
+    /// A member for each row's number: an object.
+    Rows,
+}
+
+impl Members {
+    /// Whether the object is one table, whose lists are as long or whose objects have the same keys.
+    pub fn table(&self) -> Option<Table> {
+        let (first, rest) = self.sizes.split_first()?;
+        let alike = first.rows > 0 && rest.iter().all(|size| size.rows == first.rows && size.keys == first.keys && size.objects == first.objects);
+        match first {
+            _ if !alike => None,
+            _ if !self.sizes.iter().all(|size| size.flat) => None,
+            Size { objects: true, numbered: true, .. } => Some(Table::Columns),
+            Size { objects: true, .. } if self.numbered => Some(Table::Rows),
+            Size { objects: false, .. } if !rest.is_empty() => Some(Table::Columns),
+            _ => None,
+        }
+    }
 }
 
 impl<'de> DeserializeSeed<'de> for &mut Members {
@@ -34,38 +68,65 @@ impl<'de> Visitor<'de> for &mut Members {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        self.numbered = true;
         while let Some(name) = map.next_key::<String>()? {
-            let member = map.next_value_seed(Member { outer: true })?;
-            self.geo |= name == "type" && member.geo;
-            if let Some(size) = member.size.filter(|_| self.parts.len() < MAX_MEMBERS) {
-                let (rows, columns, table) = (size.rows, size.columns, size.table);
-                self.parts.push(Part { name, rows, columns, table, about: if size.objects { "objects" } else { "arrays" }.to_owned(), unread: None });
+            let member = map.next_value_seed(Member { outer: true, texts: name == "columns" })?;
+            if name == "type" {
+                self.kind = member.text;
             }
+            self.numbered &= member.size.is_some() && is_number(&name);
+            let Some(size) = member.size.filter(|_| self.sizes.len() < MAX_MEMBERS) else { continue };
+            if name == "columns" {
+                self.names = member.texts;
+            }
+            if !size.objects || size.table {
+                let about = if size.objects { "objects" } else { "arrays" }.to_owned();
+                self.parts.push(Part { name, rows: size.rows, columns: size.columns, table: size.table, about, unread: None });
+            }
+            self.sizes.push(size);
         }
         Ok(())
     }
 }
 
+fn is_number(key: &str) -> bool {
+    !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 /// What a member is.
 #[derive(Debug, Default)]
 struct Found {
-    /// Whether it is a word of GeoJSON.
-    geo: bool,
+    text: Option<String>,
     size: Option<Size>,
+    /// The elements, where all are texts and these were asked for.
+    texts: Vec<String>,
 }
 
-/// The size of an array, from its first element.
+/// The size of an array, from its first element, or of an object.
 #[derive(Debug, Default)]
 struct Size {
     rows: u64,
     columns: u64,
+    /// Whether it is an array of arrays or objects.
     table: bool,
+    /// Whether it is an object, or has such.
     objects: bool,
+    /// Whether all that is in it is single values.
+    flat: bool,
+    /// The hash of an object's keys in their order, and whether all are whole numbers.
+    keys: u64,
+    numbered: bool,
 }
 
-/// Looks at a value; at the elements of an array only if it is the outer one.
+/// Looks at a value; at the elements of an array or object only if it is the outer one.
 struct Member {
     outer: bool,
+    /// Whether its elements are wanted, if they are texts.
+    texts: bool,
+}
+
+impl Member {
+    const INNER: Self = Self { outer: false, texts: false };
 }
 
 impl<'de> DeserializeSeed<'de> for Member {
@@ -104,31 +165,47 @@ impl<'de> Visitor<'de> for Member {
     }
 
     fn visit_str<E>(self, text: &str) -> Result<Found, E> {
-        Ok(Found { geo: ["FeatureCollection", "Feature", "GeometryCollection", "MultiPoint", "Topology"].contains(&text), size: None })
+        Ok(Found { text: Some(text.to_owned()), ..Found::default() })
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Found, A::Error> {
-        let mut size = Size { columns: 1, ..Size::default() };
-        if self.outer
-            && let Some(first) = seq.next_element_seed(Self { outer: false })?
-        {
-            size.rows = 1;
-            if let Some(inner) = first.size {
-                (size.columns, size.table, size.objects) = (inner.rows, true, inner.objects);
+        let mut size = Size { columns: 1, flat: true, ..Size::default() };
+        let mut texts = Vec::new();
+        while self.outer && size.flat {
+            let Some(found) = seq.next_element_seed(Self::INNER)? else { return Ok(Found { size: Some(size), texts, text: None }) };
+            size.rows += 1;
+            texts.extend(found.text.filter(|_| self.texts && texts.len() as u64 + 1 == size.rows && texts.len() < MAX_MEMBERS));
+            if let Some(inner) = found.size {
+                size.flat = false;
+                // What the first element is, all are; a later one that differs is found when the points are read.
+                if size.rows == 1 {
+                    (size.columns, size.table, size.objects) = (inner.rows, true, inner.objects);
+                }
             }
         }
         while seq.next_element::<IgnoredAny>()?.is_some() {
             size.rows += 1;
         }
-        Ok(Found { geo: false, size: Some(size) })
+        Ok(Found { size: Some(size), ..Found::default() })
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Found, A::Error> {
-        let mut size = Size { objects: true, ..Size::default() };
-        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {
-            size.rows += 1;
+        let mut size = Size { columns: 1, objects: true, flat: true, numbered: true, ..Size::default() };
+        if !self.outer {
+            while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {
+                size.rows += 1;
+            }
+            return Ok(Found { size: Some(size), ..Found::default() });
         }
-        Ok(Found { geo: false, size: if self.outer { None } else { Some(size) } })
+        let mut keys = DefaultHasher::new();
+        while let Some(key) = map.next_key::<String>()? {
+            size.rows += 1;
+            size.numbered &= is_number(&key);
+            key.hash(&mut keys);
+            size.flat &= map.next_value_seed(Self::INNER)?.size.is_none();
+        }
+        size.keys = keys.finish();
+        Ok(Found { size: Some(size), ..Found::default() })
     }
 }
 

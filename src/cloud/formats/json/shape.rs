@@ -49,6 +49,18 @@ pub(in super::super) fn looks(head: &[u8]) -> bool {
     }
 }
 
+/// Whether a text is JSON as far as it goes: one value, or several that are arrays or objects.
+pub(in super::super) fn begins(head: &[u8]) -> bool {
+    let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+    let mut values = serde_json::Deserializer::from_slice(text).into_iter::<serde::de::IgnoredAny>();
+    looks(head)
+        && match values.next() {
+            Some(Ok(_)) => matches!(text[values.byte_offset()..].trim_ascii_start().first(), None | Some(b'[' | b'{')),
+            Some(Err(why)) => why.is_eof(),
+            None => false,
+        }
+}
+
 /// The length of the first array or object, if it ends in this text.
 fn end_of_value(text: &[u8]) -> Option<usize> {
     let (mut depth, mut quoted, mut escaped) = (0usize, false, false);
@@ -97,6 +109,16 @@ mod tests {
         assert_eq!(Shape::of(b"[1,2,3,", false, false), Shape::Array);
         assert_eq!(Shape::of(b"[[1,2,3,", false, true), Shape::Array);
         assert_eq!(Shape::of(b"{\"a\":[[", false, false), Shape::Object);
+    }
+
+    #[test]
+    fn a_table_that_begins_with_a_bracket_is_no_json() {
+        for text in ["[[1,2],[3", "[1,2]\n[3,4]\n", "{\"a\":1}", " [\n {\"x\": 1"] {
+            assert!(begins(text.as_bytes()), "{text:?}");
+        }
+        for text in ["[1,2],3\n", "[1,2] x\n", "[-a,b\n", "1,2\n"] {
+            assert!(!begins(text.as_bytes()), "{text:?}");
+        }
     }
 
     #[test]

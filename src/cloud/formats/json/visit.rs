@@ -44,15 +44,17 @@ impl<'de> DeserializeSeed<'de> for Point<'_, '_, '_> {
 }
 
 /// The error that makes serde stop; the builder knows why.
-fn stop<E: Error>(result: Result<(), ()>) -> Result<(), E> {
+pub(super) fn stop<E: Error>(result: Result<(), ()>) -> Result<(), E> {
     result.map_err(|()| E::custom("stopped"))
 }
 
 /// A value somewhere in a point. Its value is what it was, with its length.
-struct Place<'b, 'i, 'p> {
-    builder: &'b mut Builder<'i, 'p>,
-    node: usize,
-    item: bool,
+pub(super) struct Place<'b, 'i, 'p> {
+    pub builder: &'b mut Builder<'i, 'p>,
+    /// Of the builder.
+    pub node: usize,
+    /// Whether it is an element of an array.
+    pub item: bool,
 }
 
 impl Place<'_, '_, '_> {

@@ -17,7 +17,7 @@ pub(super) fn visit(layout: &Layout, places: bool, input: &Input<'_>, take: &mut
     let bad = |why: &str| input.malformed("compressed points", why);
     let decode = |why: LasZipError| match why {
         LasZipError::IoError(why) => input.io(why),
-        why => bad(&why.to_string()),
+        why => bad(&format!("they cannot be decoded ({why})")),
     };
     let vlr = layout.laszip.as_ref().ok_or_else(|| bad("there is no record that says how they are compressed"))?;
     // The compressor's number comes first; the crate does not give it away.

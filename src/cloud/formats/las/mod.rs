@@ -11,6 +11,8 @@ use std::io::{Read, Seek, SeekFrom};
 
 use fields::Field;
 use las::raw;
+use rayon::iter::{IndexedParallelIterator as _, IntoParallelRefIterator as _, ParallelIterator as _};
+use rayon::slice::{ParallelSlice as _, ParallelSliceMut as _};
 
 use super::FormatError;
 use super::columns::{Cell, Even, Records, no_record, number_cell};
@@ -18,8 +20,10 @@ use super::contain::contained;
 use super::input::Input;
 use super::sheet::{Range, Sheet, SheetColumn, Want};
 
-/// Points that are decoded at a time.
-const BATCH: usize = 8192;
+/// Points that are read at a time.
+const BATCH: usize = 1 << 16;
+/// Points that a thread decodes in one go.
+const PART: usize = 1 << 12;
 /// A variable length record's own header.
 const VLR_HEADER: u64 = 54;
 /// More points than this in a byte of compressed data are a lie, or one point over and over: a point that differs from the
@@ -41,9 +45,9 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
         kept.clear();
         let mut ranges = vec![Range::default(); columns.len()];
         layout.visit(input, false, &mut |records| {
-            for (field, range) in layout.fields.iter().zip(&mut ranges) {
+            layout.fields.par_iter().zip(&mut ranges).for_each(|(field, range)| {
                 records.chunks_exact(layout.record).for_each(|record| range.take_in(field.value(record)));
-            }
+            });
             Ok(true)
         })?;
         columns.iter_mut().zip(ranges).for_each(|(column, range)| column.range = Some(range));
@@ -160,23 +164,31 @@ impl Layout {
         Ok(Self { version, point_format, compressed, start, points, record, fields, laszip })
     }
 
-    /// Appends the kept fields of raw records.
+    /// Appends the kept fields of raw records, for which there is room.
     fn decode(&self, records: &[u8], kept: &[usize], values: &mut Vec<f64>) {
-        let records = records.chunks_exact(self.record);
-        if let [0, 1, 2] = kept {
-            let places = [&self.fields[0], &self.fields[1], &self.fields[2]];
-            values.extend(records.flat_map(|record| places.map(|field| field.place(record))));
-        } else {
-            let fields: Vec<&Field> = kept.iter().map(|&at| &self.fields[at]).collect();
-            values.extend(records.flat_map(|record| fields.iter().map(|field| field.value(record))));
+        let width = kept.len();
+        if width == 0 {
+            return;
         }
+        let start = values.len();
+        values.resize(start + records.len() / self.record * width, 0.0);
+        let fields: Vec<&Field> = kept.iter().map(|&at| &self.fields[at]).collect();
+        let parts = values[start..].par_chunks_mut(PART * width).zip(records.par_chunks(PART * self.record));
+        parts.for_each(|(values, records)| {
+            let rows = values.chunks_exact_mut(width).zip(records.chunks_exact(self.record));
+            if let [0, 1, 2] = kept {
+                rows.for_each(|(row, record)| row.iter_mut().zip(&fields).for_each(|(value, field)| *value = field.place(record)));
+            } else {
+                rows.for_each(|(row, record)| row.iter_mut().zip(&fields).for_each(|(value, field)| *value = field.value(record)));
+            }
+        });
     }
 
     /// Hands out raw records, batch by batch. `places` says that x, y and z are all that is wanted.
     fn visit(&self, input: &Input<'_>, places: bool, take: &mut Take<'_>) -> Result<(), FormatError> {
         if self.compressed {
             return contained(|| compressed::visit(self, places, input, take))
-                .map_err(|why| input.malformed("compressed points", format!("they cannot be decoded ({why})")))?;
+                .map_err(|_| input.malformed("compressed points", "they are damaged, and cannot be decoded"))?;
         }
         let mut file = input.open()?;
         file.seek(SeekFrom::Start(self.start)).map_err(|why| input.io(why))?;

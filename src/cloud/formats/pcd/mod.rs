@@ -6,12 +6,14 @@
 
 mod header;
 
+use std::collections::BTreeMap;
 use std::io::{BufRead, Read};
 
 use header::{Encoding, Header};
 
 use super::FormatError;
-use super::input::Input;
+use super::columns::{Even, Records, no_record, number_cell};
+use super::input::{Input, printable};
 use super::lzf::Lzf;
 use super::number::{Endian, Number};
 use super::sheet::{Sheet, SheetColumn, Want};
@@ -35,13 +37,60 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
     let kept = want.resolve(&columns, input)?;
     let cells: Vec<&Cell> = kept.iter().map(|&at| &cells[at]).collect();
     let values = match header.encoding {
-        Encoding::Ascii => ascii(file, &header, &cells, input)?,
+        Encoding::Ascii => {
+            let mut values = Vec::new();
+            let mut take = |_, point: &[f64]| {
+                input.reserve(&mut values, point.len())?;
+                values.extend_from_slice(point);
+                Ok(true)
+            };
+            ascii(file, &header, &cells, input, &mut take)?;
+            values
+        }
         Encoding::Binary => binary(file, &header, &cells, input)?,
-        Encoding::Compressed => compressed(file, &header, &cells, input)?,
+        Encoding::Compressed => compressed(file, &header, &cells, None, input)?,
     };
     let grid = if header.height > 1 { format!(", {} × {}", header.width, header.height) } else { String::new() };
     let format = format!("PCD, {}{grid}", header.encoding.name());
     Ok(Sheet::new(input, format, columns, kept, header.points, values))
+}
+
+/// All columns of some records: where they lie, or as they come.
+pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
+    let mut file = input.open()?;
+    let header = Header::read(&mut file, input)?;
+    let cells = Cell::of(&header, input)?;
+    let columns = cells.iter().map(|cell| printable(&cell.name)).collect();
+    let cells: Vec<&Cell> = cells.iter().collect();
+    if let Some(&missing) = wanted.iter().find(|&&record| record >= header.points) {
+        return Err(no_record(missing, header.points, input.path()));
+    }
+    let mut found: BTreeMap<u64, Vec<f64>> = wanted.iter().map(|&record| (record, Vec::new())).collect();
+    match header.encoding {
+        Encoding::Binary => {
+            let places = places(&header, &cells);
+            let even = Even { start: header.length, record: header.stride(), rows: header.points };
+            let rows = even.records(input, wanted, |point| values(&cells, &places, point).map(number_cell).collect())?;
+            return Ok(Records { columns, rows });
+        }
+        Encoding::Ascii => {
+            let last = found.keys().next_back().copied();
+            let mut take = |row, point: &[f64]| {
+                if let Some(found) = found.get_mut(&row) {
+                    *found = point.to_vec();
+                }
+                Ok(last.is_some_and(|last| row < last))
+            };
+            ascii(file, &header, &cells, input, &mut take)?;
+        }
+        Encoding::Compressed => {
+            let rows: Vec<usize> = found.keys().map(|&row| row as usize).collect();
+            let values = compressed(file, &header, &cells, Some(&rows), input)?;
+            found.values_mut().zip(values.chunks_exact(cells.len())).for_each(|(found, point)| *found = point.to_vec());
+        }
+    }
+    let rows = wanted.iter().map(|record| found[record].iter().map(|&value| number_cell(value)).collect()).collect();
+    Ok(Records { columns, rows })
 }
 
 /// A column: which bytes of a point it is made of.
@@ -100,14 +149,17 @@ impl Cell {
     }
 }
 
-fn ascii(mut file: impl BufRead, header: &Header, cells: &[&Cell], input: &Input<'_>) -> Result<Vec<f64>, FormatError> {
+/// Takes the number of a point and its values; false when that is enough.
+type Take<'a> = dyn FnMut(u64, &[f64]) -> Result<bool, FormatError> + 'a;
+
+fn ascii(mut file: impl BufRead, header: &Header, cells: &[&Cell], input: &Input<'_>, take: &mut Take<'_>) -> Result<(), FormatError> {
     let mut first = Vec::with_capacity(header.fields.len());
     let mut width = 0;
     for field in &header.fields {
         first.push(width);
         width += field.count;
     }
-    let mut values = Vec::new();
+    let mut point = Vec::with_capacity(cells.len());
     let mut line = Vec::new();
     let mut number = header.lines;
     let mut row = 0;
@@ -125,7 +177,7 @@ fn ascii(mut file: impl BufRead, header: &Header, cells: &[&Cell], input: &Input
         if words.len() != width {
             return Err(bad(format!("there are {} numbers where there should be {width}", words.len())));
         }
-        input.reserve(&mut values, cells.len())?;
+        point.clear();
         for cell in cells {
             let word = words[first[cell.field] + cell.item];
             let value = std::str::from_utf8(word).ok().and_then(|word| word.parse().ok());
@@ -133,11 +185,29 @@ fn ascii(mut file: impl BufRead, header: &Header, cells: &[&Cell], input: &Input
                 let word: String = String::from_utf8_lossy(word).chars().take(40).collect();
                 bad(format!("`{}` is `{word}`, which is not a number", cell.name))
             })?;
-            values.push(cell.of_text(value));
+            point.push(cell.of_text(value));
+        }
+        if !take(row, &point)? {
+            return Ok(());
         }
         row += 1;
     }
-    Ok(values)
+    // What follows is blank, or points that the header does not know of.
+    let mut more = 0;
+    loop {
+        line.clear();
+        if file.read_until(b'\n', &mut line).map_err(|why| input.io(why))? == 0 {
+            break;
+        }
+        more += u64::from(!line.trim_ascii().is_empty());
+    }
+    if more > 0 { Err(too_many(header, header.points + more, input)) } else { Ok(()) }
+}
+
+/// What it means that there are more points than the header says.
+fn too_many(header: &Header, points: u64, input: &Input<'_>) -> FormatError {
+    let why = format!("{points} where the header promises {}; if they all belong there, correct POINTS, WIDTH and HEIGHT", header.points);
+    input.malformed("points", why)
 }
 
 fn binary(mut file: impl Read, header: &Header, cells: &[&Cell], input: &Input<'_>) -> Result<Vec<f64>, FormatError> {
@@ -147,33 +217,53 @@ fn binary(mut file: impl Read, header: &Header, cells: &[&Cell], input: &Input<'
         let why = format!("the header promises {} points of {stride} bytes and there are {}", header.points, left / stride as u64);
         return Err(input.malformed("cut short", why));
     }
+    if header.points < left / stride as u64 {
+        return Err(too_many(header, left / stride as u64, input));
+    }
     if header.points == 0 {
         return Ok(Vec::new());
     }
-    let mut first = Vec::with_capacity(header.fields.len());
-    let mut at = 0;
-    for field in &header.fields {
-        first.push(at);
-        at += field.size();
-    }
-    let places: Vec<usize> = cells.iter().map(|cell| first[cell.field] + cell.item * cell.number.size()).collect();
+    let places = places(header, cells);
     let mut bytes = vec![0; (CHUNK / stride).max(1) * stride];
-    let mut values = Vec::new();
+    let mut found = Vec::new();
     let mut left = header.points;
     while left > 0 {
         let count = left.min((bytes.len() / stride) as u64);
         let bytes = &mut bytes[..count as usize * stride];
         file.read_exact(bytes).map_err(|why| input.io(why))?;
-        input.reserve(&mut values, count as usize * cells.len())?;
+        input.reserve(&mut found, count as usize * cells.len())?;
         for point in bytes.chunks_exact(stride) {
-            values.extend(cells.iter().zip(&places).map(|(cell, &at)| cell.decode(&point[at..at + cell.number.size()])));
+            found.extend(values(cells, &places, point));
         }
         left -= count;
     }
-    Ok(values)
+    Ok(found)
 }
 
-fn compressed(mut file: impl BufRead, header: &Header, cells: &[&Cell], input: &Input<'_>) -> Result<Vec<f64>, FormatError> {
+/// The first byte of each cell in a point.
+fn places(header: &Header, cells: &[&Cell]) -> Vec<usize> {
+    let mut end = 0;
+    let begin = |field: &header::Field| {
+        end += field.size();
+        end - field.size()
+    };
+    let first: Vec<usize> = header.fields.iter().map(begin).collect();
+    cells.iter().map(|cell| first[cell.field] + cell.item * cell.number.size()).collect()
+}
+
+/// The values of cells that begin at these bytes of a point.
+fn values(cells: &[&Cell], places: &[usize], point: &[u8]) -> impl Iterator<Item = f64> {
+    cells.iter().zip(places).map(|(cell, &at)| cell.decode(&point[at..at + cell.number.size()]))
+}
+
+/// The cells of all points, or of the ascending `wanted` ones: all is unpacked, and no more is held.
+fn compressed(
+    mut file: impl BufRead,
+    header: &Header,
+    cells: &[&Cell],
+    wanted: Option<&[usize]>,
+    input: &Input<'_>,
+) -> Result<Vec<f64>, FormatError> {
     let mut sizes = [0; 8];
     file.read_exact(&mut sizes).map_err(|why| input.io(why))?;
     let [packed, unpacked] = [0, 4].map(|at| u64::from(u32::from_le_bytes([sizes[at], sizes[at + 1], sizes[at + 2], sizes[at + 3]])));
@@ -194,9 +284,10 @@ fn compressed(mut file: impl BufRead, header: &Header, cells: &[&Cell], input: &
     };
     // The promises were held against the size of the file above.
     let (rows, width) = (header.points as usize, cells.len());
+    let kept = wanted.map_or(rows, <[usize]>::len);
     let mut values = Vec::new();
-    input.reserve(&mut values, rows * width)?;
-    values.resize(rows * width, f64::NAN);
+    input.reserve(&mut values, kept * width)?;
+    values.resize(kept * width, f64::NAN);
     let mut points = Lzf::new(file.take(packed));
     for (at, field) in header.fields.iter().enumerate() {
         let cells: Vec<(usize, &Cell)> = cells.iter().copied().enumerate().filter(|(_, cell)| cell.field == at).collect();
@@ -207,10 +298,17 @@ fn compressed(mut file: impl BufRead, header: &Header, cells: &[&Cell], input: &
             let count = (rows - row).min(bytes.len() / size);
             let bytes = &mut bytes[..count * size];
             points.read_exact(bytes).map_err(fail)?;
-            for (item, raw) in bytes.chunks_exact(size).enumerate() {
+            let mut put = |to: usize, raw: &[u8]| {
                 for &(place, cell) in &cells {
                     let at = cell.item * cell.number.size();
-                    values[(row + item) * width + place] = cell.decode(&raw[at..at + cell.number.size()]);
+                    values[to * width + place] = cell.decode(&raw[at..at + cell.number.size()]);
+                }
+            };
+            match wanted {
+                None => bytes.chunks_exact(size).enumerate().for_each(|(item, raw)| put(row + item, raw)),
+                Some(wanted) => {
+                    let here = wanted.partition_point(|&at| at < row)..wanted.partition_point(|&at| at < row + count);
+                    here.for_each(|to| put(to, &bytes[(wanted[to] - row) * size..][..size]));
                 }
             }
             row += count;

@@ -5,13 +5,14 @@
 mod header;
 mod stream;
 
+use std::collections::HashMap;
 use std::io::BufReader;
 
 use header::{Element, Encoding, Header, Property};
 use stream::{Ascii, Binary, offsets};
 
 use super::FormatError;
-use super::columns::{Even, Records, number_cell};
+use super::columns::{Cell, Even, Records, no_record, number_cell};
 use super::input::{Input, Watched, printable};
 use super::sheet::{Sheet, SheetColumn, Want, cut};
 use crate::cloud::Values;
@@ -48,20 +49,43 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
     Ok(Sheet { path: input.path().to_owned(), format, columns, kept, rows: vertex.count, values, skipped })
 }
 
-/// All properties of some vertices, where they lie if that is known: in a binary file whose vertices have no lists.
+/// All properties of some vertices: where they lie if that is known, in a binary file whose vertices have no lists, and else as
+/// they come.
 pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
     let (file, header, at) = open(input)?;
-    let vertex = &header.elements[at];
-    let (Encoding::Binary(endian), Some(offsets)) = (header.encoding, offsets(vertex)) else {
-        return read(input, &Want::Everything)?.records(wanted);
+    let (before, vertex) = (&header.elements[..at], &header.elements[at]);
+    if let Some(&missing) = wanted.iter().find(|&&record| record >= vertex.count) {
+        return Err(no_record(missing, vertex.count, input.path()));
+    }
+    let scalars: Vec<usize> = (0..vertex.properties.len()).filter(|&at| matches!(vertex.properties[at], Property::Scalar { .. })).collect();
+    let columns = scalars.iter().map(|&at| printable(vertex.properties[at].name())).collect();
+    let mut found: HashMap<u64, Vec<Cell>> = wanted.iter().map(|&record| (record, Vec::new())).collect();
+    let last = wanted.iter().max().copied();
+    let mut take = |index: u64, row: &[f64]| {
+        if let Some(cells) = found.get_mut(&index) {
+            *cells = scalars.iter().map(|&at| number_cell(row[at])).collect();
+        }
+        Ok(last.is_some_and(|last| index < last))
     };
-    let mut binary = Binary::new(file, endian, input);
-    header.elements[..at].iter().try_for_each(|element| binary.skip(element))?;
-    let start = binary.position()?;
-    let record = offsets.iter().map(|(_, number)| number.size()).sum();
-    let cells = |raw: &[u8]| offsets.iter().map(|&(at, number)| number_cell(number.one(endian, &raw[at..at + number.size()]))).collect();
-    let rows = Even { start, record, rows: vertex.count }.records(input, wanted, cells)?;
-    Ok(Records { columns: vertex.properties.iter().map(|property| printable(property.name())).collect(), rows })
+    match header.encoding {
+        Encoding::Ascii => {
+            let mut ascii = Ascii::new(file, &header, input);
+            before.iter().try_for_each(|element| ascii.skip(element))?;
+            ascii.each(vertex, &mut take)?;
+        }
+        Encoding::Binary(endian) => {
+            let mut binary = Binary::new(file, endian, input);
+            before.iter().try_for_each(|element| binary.skip(element))?;
+            if let Some(offsets) = offsets(vertex) {
+                let record = offsets.iter().map(|(_, number)| number.size()).sum();
+                let cells = |raw: &[u8]| offsets.iter().map(|&(at, number)| number_cell(number.one(endian, &raw[at..at + number.size()]))).collect();
+                let rows = Even { start: binary.position()?, record, rows: vertex.count }.records(input, wanted, cells)?;
+                return Ok(Records { columns, rows });
+            }
+            binary.each(vertex, &mut take)?;
+        }
+    }
+    Ok(Records { columns, rows: wanted.iter().map(|record| found[record].clone()).collect() })
 }
 
 /// A file after its header, and which of its elements is the cloud.

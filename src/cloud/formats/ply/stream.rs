@@ -11,6 +11,9 @@ use crate::cloud::values::Real;
 /// Bytes that are decoded at a time, or one vertex where that is larger.
 const CHUNK: usize = 1 << 18;
 
+/// Takes the number of a row and its values; false when that is enough.
+pub(super) type Take<'a> = dyn FnMut(u64, &[f64]) -> Result<bool, FormatError> + 'a;
+
 /// Elements as words; line ends are like blanks.
 pub(super) struct Ascii<'i, 'p, R> {
     reader: R,
@@ -34,6 +37,16 @@ impl<'i, 'p, R: BufRead> Ascii<'i, 'p, R> {
 
     /// Reads some properties of all of an element, row by row.
     pub fn read<T: Real>(&mut self, element: &Element, properties: &[usize], values: &mut Vec<T>) -> Result<(), FormatError> {
+        let input = self.input;
+        self.each(element, &mut |_, row| {
+            input.reserve(values, properties.len())?;
+            values.extend(properties.iter().map(|&at| T::of(row[at])));
+            Ok(true)
+        })
+    }
+
+    /// Reads an element row by row, a list as its length.
+    pub fn each(&mut self, element: &Element, take: &mut Take<'_>) -> Result<(), FormatError> {
         let mut row = vec![0.0; element.properties.len()];
         // What takes no words may be there any number of times.
         let count = if element.properties.is_empty() { 0 } else { element.count };
@@ -51,8 +64,9 @@ impl<'i, 'p, R: BufRead> Ascii<'i, 'p, R> {
                     }
                 }
             }
-            self.input.reserve(values, properties.len())?;
-            values.extend(properties.iter().map(|&at| T::of(row[at])));
+            if !take(index, &row)? {
+                break;
+            }
         }
         Ok(())
     }
@@ -109,14 +123,12 @@ impl<'i, 'p, R: BufRead> Binary<'i, 'p, R> {
     /// Reads some properties of all of an element, row by row.
     pub fn read<T: Real>(&mut self, element: &Element, properties: &[usize], values: &mut Vec<T>) -> Result<(), FormatError> {
         let (Some(stride), Some(offsets)) = (stride(element), offsets(element)) else {
-            let mut row = Vec::with_capacity(element.properties.len());
-            for _ in 0..element.count {
-                row.clear();
-                self.row(element, &mut row)?;
-                self.input.reserve(values, properties.len())?;
+            let input = self.input;
+            return self.each(element, &mut |_, row| {
+                input.reserve(values, properties.len())?;
                 values.extend(properties.iter().map(|&at| T::of(row[at])));
-            }
-            return Ok(());
+                Ok(true)
+            });
         };
         let stride = stride as usize;
         let mut bytes = vec![0; (CHUNK / stride).max(1) * stride];
@@ -136,6 +148,19 @@ impl<'i, 'p, R: BufRead> Binary<'i, 'p, R> {
                 }));
             }
             left -= count as u64;
+        }
+        Ok(())
+    }
+
+    /// Reads an element row by row, a list as its length.
+    pub fn each(&mut self, element: &Element, take: &mut Take<'_>) -> Result<(), FormatError> {
+        let mut row = Vec::with_capacity(element.properties.len());
+        for index in 0..element.count {
+            row.clear();
+            self.row(element, &mut row)?;
+            if !take(index, &row)? {
+                break;
+            }
         }
         Ok(())
     }

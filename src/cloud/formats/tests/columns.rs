@@ -63,8 +63,10 @@ fn records_of(sample: &Sample, wanted: &[u64]) -> Vec<Vec<Cell>> {
     let sheet = scan(&sample.path, &Want::Everything, &Silent).unwrap();
     assert_eq!(found.columns, sheet.columns.iter().map(|column| column.name.clone()).collect::<Vec<_>>());
     if sheet.kept.len() == sheet.columns.len() {
-        let whole = sheet.records(wanted).unwrap();
-        assert_eq!(found.rows, whole.rows);
+        let width = sheet.kept.len();
+        let cell = |at| super::super::columns::number_cell(sheet.values.get(at));
+        let whole: Vec<Vec<Cell>> = wanted.iter().map(|&record| (0..width).map(|at| cell(record as usize * width + at)).collect()).collect();
+        assert_eq!(found.rows, whole);
     }
     let rows = sheet.rows;
     let error = records(&sample.path, &[0, rows], &Silent).unwrap_err().to_string();
@@ -81,6 +83,33 @@ fn records_of_every_format() {
     assert_eq!(records_of(&Sample::new("a.npy", npy::npy("<f4", false, "(5, 3)", &floats)), &wanted), rows);
     let packed = npz::npz(&[("a.npy", npy::npy("<f4", false, "(5, 3)", &floats))]);
     assert_eq!(records_of(&Sample::new("a.npz", packed), &wanted), rows);
+    // The second member is stored as it is.
+    let array = |fortran| npy::npy("<f4", fortran, "(5, 3)", &floats);
+    for fortran in [false, true] {
+        let archive = |name: &str| {
+            npz::npz(
+                &[("first.npy", array(fortran)), ("second.npy", array(fortran))]
+                    .map(|(at, array)| (if at.starts_with(name) { "x.npy" } else { at }, array)),
+            )
+        };
+        let want =
+            if fortran { [[4.0, 9.0, 14.0], [0.0, 5.0, 10.0], [4.0, 9.0, 14.0], [2.0, 7.0, 12.0]].map(|row| numbers(&row)) } else { rows.clone() };
+        for packed in ["first", "second"] {
+            assert_eq!(records_of(&Sample::new("a.npz", archive(packed)), &wanted), want, "{packed}, {fortran}");
+        }
+    }
+    let big_endian: Vec<u8> = (0..15u8).flat_map(|at| f32::from(at).to_be_bytes()).collect();
+    let images = idx::idx(13, &[5, 3], &big_endian);
+    assert_eq!(records_of(&Sample::new("a.idx", &images), &wanted), rows);
+    assert_eq!(records_of(&Sample::new("a.idx.gz", gzip(&images)), &wanted), rows);
+    let atoms: String = (0..5).map(|row| format!("H {} {} {}\n", 3 * row, 3 * row + 1, 3 * row + 2)).collect();
+    let with_element = |row: &Vec<Cell>| [&[Cell::Text("H".to_owned())], &row[..]].concat();
+    assert_eq!(records_of(&Sample::new("a.xyz", format!("5\n\n{atoms}")), &wanted), rows.each_ref().map(with_element));
+    for content in [pcd::ascii(), pcd::binary(), pcd::compressed()] {
+        let found = records_of(&Sample::new("a.pcd", content), &[2, 1, 2]);
+        assert_eq!((&found[0], &found[0][1], &found[1][0]), (&found[2], &Cell::Number(-2.0), &Cell::Missing));
+    }
+    assert_eq!(records_of(&Sample::new("a.e57", e57::one()), &[1, 0, 1]).len(), 3);
     let by_column = records_of(&Sample::new("a.npy", npy::npy("<f4", true, "(5, 3)", &floats)), &wanted);
     assert_eq!(by_column[0], numbers(&[4.0, 9.0, 14.0]));
     let texmex: Vec<u8> = floats.chunks(12).flat_map(|row| [&3i32.to_le_bytes()[..], row].concat()).collect();
@@ -92,6 +121,13 @@ fn records_of_every_format() {
     let text: String = (0..5).map(|row| format!("{} {} {}\n", 3 * row, 3 * row + 1, 3 * row + 2)).collect();
     let ascii = header.replace("FORMAT", "ascii").replace("face 2", "face 0") + &text;
     assert_eq!(records_of(&Sample::new("a.ply", ascii), &wanted), rows);
+    // Lists among the numbers of a vertex make it uneven.
+    let uneven: Vec<u8> = floats.chunks(12).enumerate().flat_map(|(at, row)| [&[at as u8][..], &vec![9; at], row].concat()).collect();
+    let lists = header
+        .replace("FORMAT", "binary_little_endian")
+        .replace("face 2", "face 0")
+        .replace("property float x", "property list uchar uchar m\nproperty float x");
+    assert_eq!(records_of(&Sample::new("a.ply", [lists.as_bytes(), &uneven].concat()), &wanted), rows);
     assert_eq!(records_of(&Sample::new("a.txt", text), &wanted), rows);
     for (format, compressed) in [(3, false), (1, true), (7, true)] {
         let sample = Sample::new("a.las", las::scan(format, compressed, 60_000));

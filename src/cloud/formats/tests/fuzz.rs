@@ -26,6 +26,7 @@ fn valid() -> Vec<(&'static str, Vec<u8>)> {
         ("a.parquet", arrow::parquet(Compression::UNCOMPRESSED)),
         ("a.feather", arrow::ipc(Some(CompressionType::LZ4_FRAME))),
         ("a.arrow", arrow::ipc(None)),
+        ("a.arrows", arrow::stream()),
         ("a.hdf5", hdf5::earliest()),
         ("a.hdf5", hdf5::latest()),
         ("a.fvecs", [[2, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2]; 5].concat()),
@@ -46,6 +47,9 @@ fn valid() -> Vec<(&'static str, Vec<u8>)> {
         ("a.xyz", molecule::WATER.into()),
         ("a.json", b"[[1,2.5,-3e2],[4,5,null]]".to_vec()),
         ("a.json", b"{\"points\":[{\"x\":1,\"y\":[2,3],\"z\":\"a\"},{\"x\":true,\"y\":[4,5]}],\"b\":[[1]]}".to_vec()),
+        ("a.json", b"{\"x\":[1,2],\"y\":[3,null],\"n\":[\"a\",\"b\"]}".to_vec()),
+        ("a.json", b"{\"x\":{\"0\":1,\"1\":2},\"y\":{\"0\":3,\"1\":4}}".to_vec()),
+        ("a.geojson", json::PLACES.into()),
         ("a.jsonl", b"{\"x\":1,\"n\":\"a\"}\n{\"x\":2}\n".to_vec()),
         ("a.txt", [b"10 30\n", &words::glove(30)[..]].concat()),
     ]
@@ -68,6 +72,9 @@ fn try_to_read(name: &str, content: &[u8]) {
         }
     }
     let _ = describe(&sample.path, &Silent).map(|info| serde_json::to_string(&info).unwrap());
+    if let Ok(found) = records(&sample.path, &[1, 0], &Silent) {
+        assert!(found.rows.len() == 2 && found.rows.iter().all(|row| row.len() == found.columns.len()), "{found:?}");
+    }
 }
 
 #[test]

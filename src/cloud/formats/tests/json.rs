@@ -89,6 +89,65 @@ fn an_object_with_several_arrays_asks_which() {
 }
 
 #[test]
+fn an_object_may_be_a_table() {
+    let want = (names(&["x", "y"]), vec![1.5, -2.0, 3e3, 4.0]);
+    for (text, format) in [
+        // What pandas writes of a frame: to_dict("list"), to_json() and its orients index and split.
+        ("{\"x\":[1.5,3e3],\"n\":[\"a\",\"b\"],\"y\":[-2,4]}", "JSON, an object of columns"),
+        ("{\"name\":\"two\",\"x\":[1.5,3e3],\"y\":[-2,4],\"n\":[\"a\",\"b\"]}", "JSON, an object of columns"),
+        ("{\"x\":{\"0\":1.5,\"1\":3e3},\"y\":{\"0\":-2,\"1\":4},\"n\":{\"0\":\"a\",\"1\":\"b\"}}", "JSON, an object of columns"),
+        ("{\"0\":{\"x\":1.5,\"y\":-2,\"n\":\"a\"},\"1\":{\"x\":3e3,\"y\":4,\"n\":\"b\"}}", "JSON, an object of objects"),
+        ("{\"columns\":[\"x\",\"y\",\"n\"],\"index\":[0,1],\"data\":[[1.5,-2,\"a\"],[3e3,4,\"b\"]]}", "JSON, `data`: an array of arrays"),
+    ] {
+        let sample = Sample::new("a.json", text);
+        assert_eq!(sample.table(""), want, "{text}");
+        assert_eq!(sample.table("y").1, [-2.0, 4.0], "{text}");
+        assert_eq!((sample.info().format.as_str(), sample.info().rows), (format, 2), "{text}");
+        let ColumnData::Categories { names: found, codes } = column(&sample.path, "n", &Silent).unwrap() else { panic!("n is text") };
+        assert_eq!((found, codes), (names(&["a", "b"]), vec![0, 1]), "{text}");
+        let picked = records(&sample.path, &[1], &Silent).unwrap();
+        let place = |name: &str| picked.columns.iter().position(|column| column == name).unwrap();
+        assert_eq!((&picked.rows[0][place("y")], &picked.rows[0][place("n")]), (&Cell::Number(4.0), &Cell::Text("b".to_owned())), "{text}");
+    }
+    let sample = Sample::new("a.json", "{\"x\":[1,null,3],\"y\":[4,5,6]}");
+    assert_values(&sample.table("").1, &[1.0, 4.0, NAN, 5.0, 3.0, 6.0]);
+    // It is one cloud, and one of its lists is still there by name.
+    assert!(parts(&sample.path, &Silent).unwrap().is_empty());
+    assert_eq!(sample.part("y"), [4.0, 5.0, 6.0]);
+}
+
+/// Two features, of which one has two places.
+pub(super) const PLACES: &str = r#"{"type": "FeatureCollection", "name": "towns", "features": [
+    {"type": "Feature", "properties": {"name": "Ulm", "people": 126}, "geometry": {"type": "Point", "coordinates": [9.99, 48.4]}},
+    {"type": "Feature", "geometry": {"coordinates": [[8.5, 47.4], [8.6, 47.5]], "type": "MultiPoint"}, "properties": {"people": 421, "x": 7}}
+]}"#;
+
+#[test]
+fn geojson_is_its_points_and_their_properties() {
+    for (name, text) in [("a.geojson", PLACES.to_owned()), ("a.json", PLACES.replace(['\n', ' '], ""))] {
+        let sample = Sample::new(name, text);
+        assert_eq!(sample.info().format, "GeoJSON of points");
+        assert_eq!(sample.table(""), (names(&["x", "y"]), vec![9.99, 48.4, 8.5, 47.4, 8.6, 47.5]));
+        assert_eq!(sample.table("people").1, [126.0, 421.0, 421.0]);
+        let ColumnData::Categories { names: found, .. } = column(&sample.path, "name", &Silent).unwrap() else { panic!("names are text") };
+        assert_eq!(found, names(&["Ulm", ""]));
+        let picked = records(&sample.path, &[2], &Silent).unwrap();
+        assert_eq!((&picked.columns[..2], &picked.rows[0][..2]), (&names(&["x", "y"])[..], &[Cell::Number(8.6), Cell::Number(47.5)][..]));
+    }
+    let values = |text: &str| Sample::new("a.json", text).table("").1;
+    assert_eq!(values("{\"type\":\"Point\",\"coordinates\":[1,2,3]}"), [1.0, 2.0, 3.0]);
+    assert_eq!(values("{\"type\":\"MultiPoint\",\"coordinates\":[[1,2],[3,4]]}"), [1.0, 2.0, 3.0, 4.0]);
+    let nowhere = "{\"type\":\"FeatureCollection\",\"features\":[{\"type\":\"Feature\",\"geometry\":null,\"properties\":null},{\"type\":\"Feature\",\"geometry\":{\"type\":\"Point\",\"coordinates\":[1,2]}}]}";
+    assert_values(&values(nowhere), &[NAN, NAN, 1.0, 2.0]);
+    let error = |text: &str| Sample::new("a.geojson", text).error();
+    let area = "{\"type\":\"FeatureCollection\",\"features\":[{\"type\":\"Feature\",\"geometry\":{\"type\":\"Polygon\",\"coordinates\":[[[0,0],[1,0],[0,1],[0,0]]]},\"properties\":{}}]}";
+    assert!(error(area).starts_with("feature 0, a Polygon: points are read only"), "{}", error(area));
+    let flat = error("{\"type\":\"Point\",\"coordinates\":[1]}");
+    assert_eq!(flat, "feature 0: its coordinates are not those of a Point: x, y and maybe z");
+    assert!(error("{\"type\":\"FeatureCollection\",\"features\":7}").contains("7 where there should be an array of features"));
+}
+
+#[test]
 fn errors_name_the_place() {
     let error = |text: &str| Sample::new("a.json", text).error();
     assert_eq!(error("[[1,2],[3]]"), "record 1: fields: 1 where there should be 2");
@@ -98,11 +157,13 @@ fn errors_name_the_place() {
     assert!(error("[[1,2]] x").starts_with("line 1, column 9: expected value"));
     assert_eq!(error("[]"), "nothing to read: the array is empty");
     assert_eq!(error("[[],[]]"), "no coordinates: the points are empty");
-    assert_eq!(error("{\"a\":1}"), "no array of points: there is none in the object; write an array of arrays, or of objects");
     assert_eq!(
-        error("{\"type\": \"FeatureCollection\", \"features\": [{\"a\":1}]}"),
-        "GeoJSON is not read: convert it to CSV, for instance with ogr2ogr -lco GEOMETRY=AS_XY"
+        error("{\"a\":1}"),
+        "no array of points: there is none in the object; write an array of arrays or of objects, for instance df.to_json(…, orient=\"records\")"
     );
+    // Lists of different lengths are no table, and one list is one column.
+    assert!(error("{\"x\":[1,2],\"y\":[3]}").starts_with("several clouds: "));
+    assert_eq!(error("{\"points\":{\"x\":[1]}}"), error("{\"a\":1}"));
     assert_eq!(error("[[\"a\"],[\"b\"]]"), "no coordinates: no column holds only numbers; column `a` has `b` in record 0");
     assert_eq!(error("  \n"), "nothing to read: the file is blank");
     assert_eq!(error("[\0]"), "not JSON: there are NUL bytes in it; is it UTF-16? Save it as UTF-8");

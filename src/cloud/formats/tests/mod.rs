@@ -117,8 +117,8 @@ fn names_and_contents_must_agree() {
             "Esri ASCII grids are not read: convert it to points, for instance with gdal_translate -of XYZ",
         ),
         ("a.mat", b"MATLAB 5.0", "MATLAB files are not read: write the matrix as .npy"),
-        ("a.csv", b"\x89HDF\r\n\x1a\n\0\0", "named .csv: it begins like a HDF5 file; rename it to .hdf5"),
-        ("a.parquet", b"PAR1....", "Parquet"),
+        ("a.csv", b"\x89HDF\r\n\x1a\n\0\0", "named .csv: it begins like an HDF5 file; rename it to .hdf5"),
+        ("a.parquet", b"PAR1....", "cut short: the description of its columns"),
         ("a.h5", b"\x89HDF\r\n\x1a\n", "cut short"),
         ("a.what", b"\x01\x00\x02", "unknown format: neither its extension nor its first bytes are known"),
         ("a.csv", b"", "the file is empty"),
@@ -126,10 +126,17 @@ fn names_and_contents_must_agree() {
         ("a.csv", b"# only this\n", "there are only comments"),
         ("a.csv", b"\xff\xfe1\0,\x002\0", "UTF-16 text is not read"),
         ("a.csv", b"1,2\n\0\0\0", "NUL bytes"),
+        ("a.csv", b"[\n {\"x\": 1},\n {\"x\": 2}\n]", "named .csv: it looks like JSON; rename it to .json"),
+        ("a.tsv", b"{\"type\":\"FeatureCollection\"}", "named .tsv: it looks like JSON; rename it to .json"),
+        ("a.topojson", b"{}", "TopoJSON files are not read: convert it to GeoJSON"),
+        ("a.warpscope", b"PK\x03\x04", "a recording of runs: open it with `warpscope FILE`"),
     ] {
         let message = Sample::new(name, content).error();
         assert!(message.contains(part), "{name}: {message}");
     }
+    // A recording under another name is one all the same.
+    let message = Sample::new("a.npz", npz::npz(&[("recording.json", b"{}".to_vec())])).error();
+    assert!(message.starts_with("a recording of runs: "), "{message}");
     let message = Sample::new("a.npy.gz", gzip("x")).error();
     assert!(message.contains("gzip around a NumPy array"), "{message}");
     // Without an extension that is known, the content decides.

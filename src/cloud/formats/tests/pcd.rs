@@ -141,6 +141,11 @@ fn errors_name_the_place() {
 fn headers_that_lie_are_found_out() {
     let whole = binary();
     assert_eq!(Sample::new("a.pcd", &whole[..whole.len() - 1]).error(), "cut short: the header promises 3 points of 33 bytes and there are 2");
+    let more = "points: 4 where the header promises 3; if they all belong there, correct POINTS, WIDTH and HEIGHT";
+    assert_eq!(Sample::new("a.pcd", [&whole[..], &[7; 33]].concat()).error(), more);
+    let text = String::from_utf8(ascii()).unwrap();
+    let last = text.trim_end().lines().last().unwrap();
+    assert_eq!(Sample::new("a.pcd", format!("{text}\n{last}\n")).error(), more);
     let many = header("binary").replace("POINTS 3", "POINTS 4000000000").replace("WIDTH 3", "WIDTH 4000000000");
     assert!(Sample::new("a.pcd", many).error().starts_with("cut short: the header promises 4000000000 points"));
     let packed = compressed();

@@ -53,7 +53,7 @@ fn text_columns_are_left_out_and_named() {
     assert_eq!((info.rows, info.default_columns, info.columns[2].example.as_deref()), (2, vec![1], Some("?")));
     assert_eq!((info.columns[1].min, info.columns[1].max), (Some(1.0), Some(3.0)));
     assert_eq!(sample.table(""), (names(&["a"]), vec![1.0, 3.0]));
-    assert_eq!(sample.error_of("b"), "record 0, column `b`: `?` is not a number");
+    assert_eq!(sample.error_of("b"), "line 2, record 0, column `b`: `?` is not a number");
     assert_values(&sample.table("none,a").1, &[NAN, 1.0, NAN, 3.0]);
 }
 
@@ -65,8 +65,8 @@ fn a_column_that_turns_to_text_late_is_no_silent_loss() {
     }
     let sample = Sample::new("a.csv", text);
     assert_eq!(sample.table("a"), (names(&["a"]), (0..3000).map(f64::from).collect()));
-    assert_eq!(sample.error(), "record 500, column `b`: `late` is not a number; --columns chooses others");
-    assert_eq!(sample.error_of("a,c"), "record 2500, column `c`: `later` is not a number");
+    assert_eq!(sample.error(), "line 502, record 500, column `b`: `late` is not a number; --columns chooses others");
+    assert_eq!(sample.error_of("a,c"), "line 2502, record 2500, column `c`: `later` is not a number");
     assert_eq!((sample.info().columns[2].example.as_deref(), sample.info().columns[2].example_record), (Some("later"), Some(2500)));
     assert_eq!(sample.info().columns[0].max, Some(2999.0));
 }
@@ -118,11 +118,11 @@ fn coordinates_are_found_by_name() {
 #[test]
 fn a_bad_value_does_not_cost_an_axis() {
     let error = |text: &str| Sample::new("a.csv", text).error();
-    assert_eq!(error("x,y,z\n1,2,3\n4,5,6\n7o,8,9\n"), "record 2, column `x`: `7o` is not a number; --columns chooses others");
-    assert_eq!(error("x,y,z,id\n1,2,?,4\n"), "record 0, column `z`: `?` is not a number; --columns chooses others");
-    assert_eq!(error("lat,lon\n1,2\n3,4W\n"), "record 1, column `lon`: `4W` is not a number; --columns chooses others");
+    assert_eq!(error("x,y,z\n1,2,3\n4,5,6\n7o,8,9\n"), "line 4, record 2, column `x`: `7o` is not a number; --columns chooses others");
+    assert_eq!(error("x,y,z,id\n1,2,?,4\n"), "line 2, record 0, column `z`: `?` is not a number; --columns chooses others");
+    assert_eq!(error("lat,lon\n1,2\n3,4W\n"), "line 3, record 1, column `lon`: `4W` is not a number; --columns chooses others");
     assert_eq!(error("x,y,z\n1,2,\n3,4,\n"), "column `z`: it is empty; --columns chooses others");
-    assert_eq!(error("a,b,c\n1,2,3\n4,5o,6\n"), "record 1, column `b`: `5o` is not a number; --columns chooses others");
+    assert_eq!(error("a,b,c\n1,2,3\n4,5o,6\n"), "line 3, record 1, column `b`: `5o` is not a number; --columns chooses others");
     // Text beside the coordinates is fine, wherever it begins.
     assert_eq!(Sample::new("a.csv", "x,id,y\n1,5,2\n3,6a,4\n").table("").1, [1.0, 2.0, 3.0, 4.0]);
     assert_eq!(Sample::new("a.csv", "x,y,z\n1,2,3\n4,5,6\n7o,8,9\n").table("y,z").1, [2.0, 3.0, 5.0, 6.0, 8.0, 9.0]);
@@ -188,6 +188,43 @@ fn the_line_of_a_bad_value_is_named() {
 }
 
 #[test]
+fn lines_are_counted_as_an_editor_counts_them() {
+    // Whatever ends the lines, what is blank, and which reader finds the fault.
+    for end in ["\n", "\r\n", "\r"] {
+        for (text, place) in [
+            ("a,b|1,2||# no|3,4|5|", "line 6, record 2: "),
+            ("a,b|1,2|5", "line 3, record 1: "),
+            ("a\tb|1\t2|3|", "line 3, record 1: "),
+            ("a b|1 2||3|", "line 4, record 1: "),
+            ("a,b|1,2|3,x|", "line 3, record 1, column `b`: "),
+            ("|a,b|1,2||# no||3,x|", "line 7, record 1, column `b`: "),
+        ] {
+            let message = Sample::new("a.csv", text.replace('|', end)).error_of(if text.contains('x') { "a,b" } else { "" });
+            assert!(message.starts_with(place), "{text:?} with {end:?}: {message}");
+        }
+    }
+    // A record without a value is no blank line.
+    assert!(Sample::new("a.tsv", "a\tb\r\n1\t2\r\n\t\r\n3\tx\r\n").error_of("b").starts_with("line 4, record 2, "));
+}
+
+#[test]
+fn a_count_is_a_promise() {
+    let error = |name: &str, text: &str| Sample::new(name, text).error();
+    let few = "rows: 2 where the first line promises 5; if the file is not cut short, correct that line";
+    assert_eq!(error("a.pts", "5\n1 2 3\n4 5 6\n"), few);
+    assert_eq!(error("a.txt", "5\r\n1 2 3\r\n4 5 6"), few);
+    assert!(error("a.pts", "1\n1 2 3\n4 5 6\n").starts_with("rows: 2 where the first line promises 1; if they all belong there"));
+    assert!(error("a.pts", "5\n").starts_with("rows: 0 where the first line promises 5"));
+    assert_eq!(error("a.pts", "0\n"), "nothing to read: the first line says that there are 0 rows");
+    // A number alone is a value where the name says nothing.
+    assert_eq!(Sample::new("a.csv", "5\n").table("").1, [5.0]);
+    // Scans one behind the other, each with its count.
+    let both = Sample::new("a.pts", "2\n1 2 3\n4 5 6\n1\n7 8 9\n");
+    assert_eq!((both.table("").1.len(), both.info().rows), (9, 3));
+    assert!(error("a.pts", "2\n1 2 3\n4 5 6\n2\n7 8 9\n").starts_with("rows: 3 where the first line promises 4"));
+}
+
+#[test]
 fn columns_are_chosen_by_name_and_index() {
     let sample = Sample::new("a.csv", "a,B,c,1\n10,20,30,40\n");
     assert_eq!(sample.table("c,a").1, [30.0, 10.0]);
@@ -210,7 +247,10 @@ fn errors_name_the_place() {
     assert_eq!(Sample::new("a.csv", "a,b\nx,y\n").error(), "no coordinates: no column holds only numbers; column `a` has `x` in record 0");
     let german = "no coordinates: no column holds only numbers; column `a` has `1,5` in record 0 (decimals are written with a point)";
     assert_eq!(Sample::new("a.csv", "a;b\n1,5;2,5\n").error(), german);
-    assert_eq!(Sample::new("a.csv", "a;b\n1'000;2\n").error_of("a"), "record 0, column `a`: `1'000` is not a number (digits are not grouped)");
+    assert_eq!(
+        Sample::new("a.csv", "a;b\n1'000;2\n").error_of("a"),
+        "line 2, record 0, column `a`: `1'000` is not a number (digits are not grouped)"
+    );
     let cut = gzip("1,2\n".repeat(1000));
     assert!(Sample::new("a.csv.gz", &cut[..cut.len() / 2]).error().starts_with("cut short"));
 }

@@ -62,8 +62,11 @@ fn every_type_and_packing() {
 #[test]
 fn what_is_damaged_is_refused() {
     let content = latest();
-    let message = Sample::new("a.hdf5", &content[..content.len() / 2]).error();
-    assert!(message.contains("cut short") || message.contains("HDF5"), "{message}");
+    // What is missing may be of another data set, which is no reason to be silent.
+    for length in [content.len() / 2, content.len() - 1] {
+        let message = Sample::new("a.hdf5", &content[..length]).error();
+        assert!(message.starts_with("cut short: the file should have "), "{message}");
+    }
     let stop = std::sync::atomic::AtomicBool::new(true);
     let sample = Sample::new("a.hdf5", content);
     assert!(matches!(read(&sample.path, &ColumnChoice::Default, &stop), Err(FormatError::Cancelled)));

@@ -1,12 +1,14 @@
 //! Collects points from values as they come: numbers, arrays, objects, and arrays and objects in those.
 
+mod finish;
+
 use std::collections::{HashMap, HashSet};
 
 use super::super::FormatError;
 use super::super::cell::{self, Cell};
-use super::super::columns::{self, Records, Texts, no_record, too_many_texts};
+use super::super::columns::{self, Texts, too_many_texts};
 use super::super::input::Input;
-use super::super::sheet::{ColumnKind, Sheet, SheetColumn, Want};
+use super::super::sheet::{ColumnKind, SheetColumn, Want};
 use crate::cloud::ColumnChoice;
 
 /// More columns than anybody searches in; each takes memory of its own.
@@ -51,6 +53,10 @@ pub(super) enum Kind {
     Scalar,
     Array,
     Object,
+    /// A value of each column.
+    Row,
+    /// A place of GeoJSON and its properties.
+    Feature,
 }
 
 impl Kind {
@@ -59,6 +65,19 @@ impl Kind {
             Self::Scalar => "a single value",
             Self::Array => "an array",
             Self::Object => "an object",
+            Self::Row => "a row",
+            Self::Feature => "a feature",
+        }
+    }
+
+    /// What all points are in.
+    fn plural(self) -> &'static str {
+        match self {
+            Self::Scalar => "numbers",
+            Self::Array => "arrays",
+            Self::Object => "objects",
+            Self::Row => "columns",
+            Self::Feature => "points",
         }
     }
 }
@@ -83,6 +102,8 @@ pub(super) struct Builder<'i, 'p> {
     width: usize,
     /// The texts of the first point, which may be names.
     first_texts: Vec<String>,
+    /// The names of the elements of a point, where they stand elsewhere.
+    given_names: Vec<String>,
     header: bool,
     /// What is wrong with what was read; reading stops there.
     pub failed: Option<FormatError>,
@@ -111,6 +132,7 @@ impl<'i, 'p> Builder<'i, 'p> {
             kind: None,
             width: 0,
             first_texts: Vec::new(),
+            given_names: Vec::new(),
             header: false,
             failed: None,
         }
@@ -128,31 +150,56 @@ impl<'i, 'p> Builder<'i, 'p> {
         !self.picked.is_empty() && self.rows > self.picked.keys().copied().max().unwrap_or(0)
     }
 
-    /// The records that were picked.
-    pub fn into_records(self, records: &[u64]) -> Result<Records, FormatError> {
-        let columns: Vec<String> = self.names();
-        let row = |&record: &u64| {
-            if record >= self.rows {
-                return Err(no_record(record, self.rows, self.input.path()));
-            }
-            let mut cells = vec![columns::Cell::Missing; columns.len()];
-            self.picked.get(&record).into_iter().flatten().for_each(|(at, cell)| cells[*at] = cell.clone());
-            Ok(cells)
-        };
-        let rows = records.iter().map(row).collect::<Result<_, _>>()?;
-        Ok(Records { columns, rows })
-    }
-
-    /// The names of the columns: those of a short array are x, y, z.
-    fn names(&self) -> Vec<String> {
-        let all_made_up = self.columns.iter().all(|column| column.info.made_up);
-        let unnamed = if all_made_up { SheetColumn::unnamed(self.columns.len()) } else { Vec::new() };
-        self.columns.iter().enumerate().map(|(at, column)| unnamed.get(at).unwrap_or(&column.info).name.clone()).collect()
-    }
-
-    fn fail(&mut self, why: FormatError) -> Result<(), ()> {
+    /// Stops the reading, and says why.
+    pub fn fail(&mut self, why: FormatError) -> Result<(), ()> {
         self.failed = Some(why);
         Err(())
+    }
+
+    /// The file that is read.
+    pub fn input(&self) -> &'i Input<'p> {
+        self.input
+    }
+
+    /// Which point comes next.
+    pub fn row(&self) -> u64 {
+        self.rows
+    }
+
+    /// Names the elements of points that are arrays.
+    pub fn name_items(&mut self, names: Vec<String>) {
+        self.given_names = names;
+    }
+
+    /// A place in points that no member leads to.
+    pub fn place(&mut self, name: &str) -> usize {
+        self.add(name.to_owned())
+    }
+
+    /// Goes back to the first point, for the next column of a table that comes column by column.
+    pub fn start_column(&mut self) {
+        self.rows = 0;
+    }
+
+    /// Goes on to the next point of a column.
+    pub fn next_row(&mut self) -> Result<(), ()> {
+        self.rows += 1;
+        self.look_up()
+    }
+
+    /// Says that all columns are there, and how long they are.
+    pub fn end_columns(&mut self, rows: u64) {
+        (self.kind, self.rows) = (Some(Kind::Row), rows);
+    }
+
+    /// Stops now and then if that was asked.
+    fn look_up(&mut self) -> Result<(), ()> {
+        if self.rows.is_multiple_of(1024)
+            && let Err(why) = self.input.check()
+        {
+            return self.fail(why);
+        }
+        Ok(())
     }
 
     /// The place of an element in the array at `node`.
@@ -160,9 +207,12 @@ impl<'i, 'p> Builder<'i, 'p> {
         if let Some(&item) = self.nodes[node].items.get(at) {
             return item;
         }
-        let name = if node == POINT { format!("d{at}") } else { self.named(node, &format!("_{at}")) };
+        let given = if node == POINT { self.given_names.get(at).cloned() } else { None };
+        let made_up = node == POINT && given.is_none();
+        let made = || if made_up { format!("d{at}") } else { self.named(node, &format!("_{at}")) };
+        let name = given.unwrap_or_else(made);
         let item = self.add(name);
-        self.nodes[item].made_up = node == POINT;
+        self.nodes[item].made_up = made_up;
         self.nodes[node].items.push(item);
         item
     }
@@ -300,87 +350,11 @@ impl<'i, 'p> Builder<'i, 'p> {
             Some(_) => {}
         }
         self.rows += 1;
-        if self.rows.is_multiple_of(1024)
-            && let Err(why) = self.input.check()
-        {
-            return self.fail(why);
-        }
-        Ok(())
+        self.look_up()
     }
 
     fn too_sparse(&mut self) -> Result<(), ()> {
         let why = format!("{} columns of {} records would be all but empty; give all objects the same fields", self.columns.len(), self.rows);
         self.fail(self.input.unsupported("objects with little in common", why))
-    }
-
-    /// The table of all points.
-    pub fn finish(mut self, format: &str) -> Result<Sheet, FormatError> {
-        let Some(kind) = self.kind else {
-            return Err(self.input.malformed("nothing to read", "the array is empty"));
-        };
-        if self.columns.is_empty() {
-            return Err(self.input.malformed("no coordinates", "the points are empty"));
-        }
-        let rows = self.rows;
-        let width = self.columns.iter().filter(|column| column.kept && column.info.kind != ColumnKind::Text).count();
-        if (width as u64).saturating_mul(rows) > (1 << 20) + MOST_PADDED * self.present {
-            let _ = self.too_sparse();
-            return Err(self.failed.unwrap_or(FormatError::Cancelled));
-        }
-        // Where points have arrays, those are the coordinates, and single numbers stand beside them.
-        let arrays = kind == Kind::Object && self.columns.iter().any(|column| column.item);
-        let names = self.names();
-        for (column, name) in self.columns.iter_mut().zip(names) {
-            column.info.name = name;
-            if column.info.kind == ColumnKind::Text
-                && let Some(mut texts) = column.texts.take()
-            {
-                if !(column.texted..rows).all(|_| texts.push("")) {
-                    return Err(too_many_texts(&column.info.name, self.input.path()));
-                }
-                column.info.texts = Some(texts);
-            }
-            column.info.beside = arrays && !column.item;
-            if column.info.kind == ColumnKind::Numeric && rows > 0 && !column.filled {
-                column.info.kind = ColumnKind::Empty;
-            }
-        }
-        let kept: Vec<usize> =
-            (0..self.columns.len()).filter(|&at| self.columns[at].kept && self.columns[at].info.kind != ColumnKind::Text).collect();
-        let values = if let [only] = kept[..] {
-            let Values { first, values, .. } = &mut self.columns[only];
-            if *first == 0 {
-                values.resize(rows as usize, f64::NAN);
-                std::mem::take(values)
-            } else {
-                self.gather(&kept)?
-            }
-        } else {
-            self.gather(&kept)?
-        };
-        let what = match kind {
-            Kind::Scalar => "numbers",
-            Kind::Array => "arrays",
-            Kind::Object => "objects",
-        };
-        let names = if self.header { ", header" } else { "" };
-        let columns = self.columns.into_iter().map(|column| column.info).collect();
-        Ok(Sheet::new(self.input, format!("{format} of {what}{names}"), columns, kept, rows, values))
-    }
-
-    /// Rows from columns, each of which goes as it was taken.
-    fn gather(&mut self, kept: &[usize]) -> Result<Vec<f64>, FormatError> {
-        let (rows, width) = (self.rows as usize, kept.len());
-        let mut gathered = Vec::new();
-        self.input.reserve(&mut gathered, rows * width)?;
-        gathered.resize(rows * width, f64::NAN);
-        for (place, &at) in kept.iter().enumerate() {
-            let first = self.columns[at].first as usize;
-            for (row, value) in std::mem::take(&mut self.columns[at].values).into_iter().enumerate() {
-                gathered[(first + row) * width + place] = value;
-            }
-            self.input.check()?;
-        }
-        Ok(gathered)
     }
 }

@@ -1,4 +1,5 @@
-//! Parquet and Arrow files as their own writers make them.
+//! Parquet and Arrow files as their own writers make them. Those that are packed with zstd, and Feather of version 1, are
+//! pyarrow's, as nothing here writes such.
 
 use std::sync::Arc;
 
@@ -11,8 +12,9 @@ use arrow_array::{
     ArrayRef, BooleanArray, Date32Array, Decimal128Array, DictionaryArray, Float64Array, Int64Array, RecordBatch, StringArray, UInt8Array,
 };
 use arrow_ipc::CompressionType;
-use arrow_ipc::writer::{FileWriter, IpcWriteOptions};
+use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 
+use super::super::columns::Cell;
 use super::*;
 
 /// Columns that hold all that a table may: numbers with a null, a truth value, a date, texts and a dictionary.
@@ -71,6 +73,21 @@ fn ipc_of(batch: &RecordBatch, compression: Option<CompressionType>) -> Vec<u8> 
     out
 }
 
+fn stream_of(batch: &RecordBatch, compression: Option<CompressionType>) -> Vec<u8> {
+    let options = IpcWriteOptions::default().try_with_compression(compression).unwrap();
+    let mut out = Vec::new();
+    let mut writer = StreamWriter::try_new_with_options(&mut out, &batch.schema(), options).unwrap();
+    writer.write(&batch.slice(0, 2)).unwrap();
+    writer.write(&batch.slice(2, 1)).unwrap();
+    writer.finish().unwrap();
+    drop(writer);
+    out
+}
+
+pub(super) fn stream() -> Vec<u8> {
+    stream_of(&batch(), Some(CompressionType::LZ4_FRAME))
+}
+
 pub(super) fn parquet(compression: Compression) -> Vec<u8> {
     parquet_of(&lists(true, [3; 3]), compression)
 }
@@ -84,7 +101,12 @@ fn everywhere(batch: &RecordBatch) -> Vec<Sample> {
     let gzip = ::parquet::basic::GzipLevel::default();
     let packings = [Compression::UNCOMPRESSED, Compression::SNAPPY, Compression::LZ4_RAW, Compression::GZIP(gzip)];
     let mut samples: Vec<Sample> = packings.into_iter().map(|packing| Sample::new("a.parquet", parquet_of(batch, packing))).collect();
-    samples.extend([None, Some(CompressionType::LZ4_FRAME)].map(|packing| Sample::new("a.feather", ipc_of(batch, packing))));
+    for packing in [None, Some(CompressionType::LZ4_FRAME)] {
+        samples.push(Sample::new("a.feather", ipc_of(batch, packing)));
+        samples.push(Sample::new("a.arrows", stream_of(batch, packing)));
+        // As files of Arrow, streams may have any name of such, or none.
+        samples.push(Sample::new("stream", stream_of(batch, packing)));
+    }
     samples
 }
 
@@ -125,14 +147,57 @@ fn lists_of_numbers_are_the_cloud() {
 }
 
 #[test]
+fn parts_that_are_empty_are_not_packed() {
+    // Of no text nothing is written, not even how much it unpacks to; what stands there is of the next column.
+    let nothing: ArrayRef = Arc::new(StringArray::from(vec![""; 3]));
+    let x: ArrayRef = Arc::new(Float64Array::from(vec![1.0, 2.0, 3.0]));
+    let batch = RecordBatch::try_from_iter([("nothing", nothing), ("x", x)]).unwrap();
+    for sample in everywhere(&batch) {
+        assert_eq!(sample.table("").1, [1.0, 2.0, 3.0]);
+    }
+}
+
+#[test]
+fn a_row_is_read_from_its_own_batch() {
+    for sample in everywhere(&batch()) {
+        let found = records(&sample.path, &[2, 0, 2], &Silent).unwrap();
+        assert_eq!(found.columns, names(&["height", "count", "level", "price", "there", "day", "class"]));
+        let number = Cell::Number;
+        let last = [number(f64::INFINITY), number(3.0), number(255.0), number(0.0), number(1.0), number(20_000.0), Cell::Text("oak".to_owned())];
+        assert_eq!((&found.rows[0][..], &found.rows[2][..]), (&last[..], &last[..]));
+        assert_eq!(found.rows[1][6], Cell::Text("oak".to_owned()));
+        assert_eq!(records(&sample.path, &[1], &Silent).unwrap().rows[0][0], Cell::Missing);
+        let why = records(&sample.path, &[0, 3], &Silent).unwrap_err().to_string();
+        assert!(why.starts_with("record 3: there are 3 records: "), "{why}");
+    }
+    for sample in everywhere(&lists(true, [3; 3])) {
+        let found = records(&sample.path, &[2], &Silent).unwrap();
+        let number = Cell::Number;
+        assert_eq!(found.rows, [[number(30.0), number(2.0), number(0.5), number(-1.0), Cell::Text("a".to_owned())]]);
+    }
+    // Rows 0 and 1 are a group of their own, and are not looked at for row 2.
+    let mut content = parquet_of(&batch(), Compression::SNAPPY);
+    content[4..40].fill(0xff);
+    let sample = Sample::new("a.parquet", content);
+    assert!(records(&sample.path, &[0], &Silent).is_err());
+    assert_eq!(records(&sample.path, &[2], &Silent).unwrap().rows[0][1], Cell::Number(3.0));
+}
+
+#[test]
 fn what_is_not_read_says_what_to_do() {
     let stop = std::sync::atomic::AtomicBool::new(true);
     let sample = Sample::new("a.parquet", parquet(Compression::SNAPPY));
     assert!(matches!(read(&sample.path, &ColumnChoice::Default, &stop), Err(FormatError::Cancelled)));
-    let content = parquet(Compression::SNAPPY);
-    let message = Sample::new("a.parquet", &content[..content.len() / 2]).error();
-    assert!(message.contains("footer") || message.contains("Parquet"), "{message}");
-    let content = ipc(None);
-    let message = Sample::new("a.arrow", &content[..content.len() / 2]).error();
-    assert!(message.contains("footer") || message.contains("cut short"), "{message}");
+    for (name, content) in [("a.parquet", parquet(Compression::SNAPPY)), ("a.arrow", ipc(None)), ("a.arrows", stream())] {
+        let message = Sample::new(name, &content[..content.len() / 2]).error();
+        assert!(message.starts_with("cut short: "), "{name}: {message}");
+    }
+    let feather = Sample::new("a.feather", include_bytes!("zstd.feather")).error();
+    assert!(feather.starts_with("zstd compression of all columns: it is not read; write the file with LZ4"), "{feather}");
+    let parquet = Sample::new("a.parquet", include_bytes!("zstd.parquet"));
+    assert!(parquet.error().starts_with("zstd compression of column `y`: it is not read; write the file with Snappy"), "{}", parquet.error());
+    // What is packed in another way beside it is read.
+    assert_eq!(parquet.table("x").1, [1.5, 2.5]);
+    let version1 = Sample::new("a.feather", include_bytes!("version1.feather")).error();
+    assert!(version1.starts_with("Feather version 1 files are not read: write it as version 2"), "{version1}");
 }

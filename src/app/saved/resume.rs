@@ -1,0 +1,137 @@
+//! Where a session is picked up: its runs are shown, its cloud is had again, and then everything is as it was.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, UNIX_EPOCH};
+
+use super::save::Last;
+use super::{SavedCloud, SavedQuery, SavedSession};
+use crate::app::App;
+use crate::app::commands::Action;
+use crate::app::handles::{Message, Then};
+use crate::app::runs::RunId;
+use crate::app::session::Picked;
+use crate::cloud::{PointCloud, Source, formats, load, place};
+use crate::knn::MAX_K;
+use crate::progress::Silent;
+
+impl App {
+    /// Goes on with what [`App::put_down`] gave. A text that it did not give only loads what the fields on the left name.
+    pub fn pick_up(&mut self, text: &str) {
+        match serde_json::from_str::<Last>(text) {
+            Ok(Last { file: Some(file), saved }) if file.exists() => self.open_recording_for(&file, Some(saved)),
+            Ok(Last { saved, .. }) if saved.cloud.is_some() => self.resume(&saved, &[]),
+            _ => self.apply(Action::Load),
+        }
+    }
+
+    /// Shows what a session showed. `runs` are those of its file that are in the list, by their names there.
+    pub(in crate::app) fn resume(&mut self, saved: &SavedSession, runs: &[(String, RunId)]) {
+        let id_of = |name: &Option<String>| runs.iter().find(|(known, _)| Some(known) == name.as_ref()).map(|(_, id)| *id);
+        let whole = |id: &RunId| self.session.runs.get(*id).is_some_and(|kept| kept.run.record().is_some());
+        let shown = id_of(&saved.shown).filter(whole);
+        let [a, b] = saved.compared.each_ref().map(&id_of);
+        if a != b {
+            self.session.runs.chosen = [a, b];
+            self.compare_chosen();
+        }
+        saved.view.restore(&mut self.state);
+        match (shown, &saved.cloud) {
+            (Some(id), _) => {
+                self.show_kept(id);
+                self.settle(saved);
+                self.compare_source(saved);
+            }
+            (None, Some(cloud)) => {
+                self.state.draft = saved.view.draft();
+                match self.known_cloud(cloud, runs) {
+                    Some(known) => {
+                        self.show_cloud(known);
+                        self.settle(saved);
+                    }
+                    None => self.load_as(cloud.source.clone(), cloud.drop_nonfinite, Then::Resume(Box::new(saved.clone()))),
+                }
+            }
+            // Runs of which nothing was shown.
+            (None, None) => {}
+        }
+    }
+
+    /// The cloud of a session was read from where it came from.
+    pub(in crate::app) fn resume_loaded(&mut self, saved: &SavedSession) {
+        let Some(cloud) = &self.session.cloud else { return };
+        if saved.cloud.as_ref().is_some_and(|known| known.fingerprint == *cloud.fingerprint()) {
+            return self.settle(saved);
+        }
+        let said = format!("the data has changed since it was saved, so query, selection and views are left out: {}", cloud.source());
+        self.session.log.warn(said);
+    }
+
+    /// The cloud, where a run of the session has it, or the window.
+    fn known_cloud(&self, cloud: &SavedCloud, runs: &[(String, RunId)]) -> Option<Arc<PointCloud>> {
+        let of_runs = runs.iter().filter_map(|(_, id)| Some(&self.session.runs.get(*id)?.run.record()?.cloud));
+        of_runs.chain(&self.session.cloud).find(|known| *known.fingerprint() == cloud.fingerprint && *known.source() == cloud.source).cloned()
+    }
+
+    /// Views, query and selection as they were, of the cloud that is shown.
+    fn settle(&mut self, saved: &SavedSession) {
+        let Some(cloud) = self.session.cloud.clone() else { return };
+        let view = &saved.view;
+        self.state.draft = view.draft();
+        self.state.draft.selected_rows = view.selected_records(&cloud).into();
+        (self.state.color, self.state.projection) = (view.color.clone(), view.projection);
+        let (plane, space) = view.views(&cloud);
+        self.set_views(plane, space);
+        self.session.timeline = view.timeline.settled();
+        match &saved.query {
+            Some(SavedQuery::Row(row)) => self.pick(Picked::Row(*row)),
+            Some(SavedQuery::Query(query)) => self.pick_query(*query),
+            Some(SavedQuery::Place(at)) => match place::place(at, &cloud) {
+                Ok(place) => self.put_at(Some(Arc::new(place))),
+                Err(why) => self.session.log.error(why.to_string()),
+            },
+            None => self.pick_nothing(),
+        }
+        self.session.rank = saved.rank.filter(|&rank| rank < MAX_K);
+        if let Some(selection) = &saved.selection {
+            let numbers = |ranges: &super::Ranges, end: usize| ranges.below(end as u64).into_iter().map(|number| number as u32).collect();
+            let queries = self.session.record.as_ref().map_or(0, |record| record.query_rows.len());
+            self.select_these(numbers(&selection.rows, cloud.len()), numbers(&selection.queries, queries), selection.by.clone());
+        }
+        // All of this was somebody's step long ago.
+        self.history.clear();
+    }
+
+    /// Says where the file of a session's cloud is gone, or another by now: what is shown are the points of then.
+    fn compare_source(&self, saved: &SavedSession) {
+        let Some(cloud) = &self.session.cloud else { return };
+        let Source::File { path, .. } = cloud.source() else { return };
+        let (source, fingerprint, drop_nonfinite) = (cloud.source().clone(), cloud.fingerprint().clone(), cloud.dropped() > 0);
+        let (path, saved_at) = (formats::file_of(path), UNIX_EPOCH + Duration::from_secs(saved.saved_unix));
+        self.handles.spawn("source", move || {
+            let changed = match path.metadata() {
+                Err(_) => Some("is gone"),
+                // What was written before is what was read.
+                Ok(meta) if meta.modified().is_ok_and(|written| written < saved_at) => None,
+                Ok(_) => match load(&source, drop_nonfinite, &Silent) {
+                    Ok(now) if *now.fingerprint() == fingerprint => None,
+                    Ok(_) => Some("has changed since"),
+                    Err(_) => Some("cannot be read any more"),
+                },
+            };
+            Message::Source(changed.map(|how| format!("the points are those of the session; their file {how}: {}", path.display())))
+        });
+    }
+
+    /// Calls the window after the session's file.
+    pub(in crate::app) fn name_window(&self) {
+        let name = self.session.file.as_ref().and_then(|file| file.path.file_stem());
+        let title = name.map_or_else(|| "Warpscope".to_owned(), |name| format!("{} – Warpscope", name.to_string_lossy()));
+        self.handles.ctx.send_viewport_cmd(egui::ViewportCommand::Title(title));
+    }
+}
+
+/// A path that means the same wherever the next start is.
+pub fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}

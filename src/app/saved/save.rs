@@ -1,0 +1,92 @@
+//! Where a session is put down: into a file, on a thread, and beside the settings when the window closes.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::{SavedSession, SessionFile, absolute};
+use crate::app::App;
+use crate::app::commands::Action;
+use crate::app::export::ExportKind;
+use crate::app::lesson::Exporting;
+use crate::app::runs::Saved;
+use crate::app::task::Task;
+use crate::export;
+use crate::run::recording;
+
+/// Ranges of a selection that are kept between two starts. They are written while the window waits.
+const MOST_RANGES: usize = 20_000;
+
+/// What is kept between two starts.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Last {
+    /// The recording that has the runs, or the points of the cloud, where there is one.
+    pub file: Option<PathBuf>,
+    /// The rest.
+    pub saved: SavedSession,
+}
+
+impl App {
+    /// Saves into the session's file, or asks for one.
+    pub(in crate::app) fn save_session_again(&mut self) {
+        match self.session.file.clone() {
+            None => self.apply(Action::StartExport(ExportKind::Session)),
+            Some(SessionFile { path, points }) => {
+                if let Err(sentence) = self.save_session(&path, points) {
+                    self.session.log.error(sentence);
+                }
+            }
+        }
+    }
+
+    /// Writes a session on a thread of its own, with progress and cancel; the next one goes into the same file.
+    pub(in crate::app) fn save_session(&mut self, path: &Path, points: bool) -> Result<(), String> {
+        if self.session.cloud.is_none() && self.session.runs.runs().is_empty() {
+            return Err("There is nothing to save yet; load a cloud first.".to_owned());
+        }
+        let path = &absolute(path);
+        let file = SessionFile { path: path.clone(), points };
+        let runs = self.saved_runs(Saved::All);
+        let saved = SavedSession { points, ..SavedSession::of(&self.state, &self.session) };
+        let target = path.clone();
+        self.write_recording(path, move |progress| {
+            let text = saved.text()?;
+            export::session(&text, &runs, points, &target, progress).map_err(|error| error.to_string())
+        })?;
+        self.state.remember(path);
+        self.session.file = Some(file);
+        self.name_window();
+        Ok(())
+    }
+
+    /// Writes a recording on a thread of its own, with progress and cancel.
+    pub(in crate::app) fn write_recording(
+        &mut self,
+        path: &Path,
+        write: impl FnOnce(&dyn crate::progress::Progress) -> Result<(), String> + Send + 'static,
+    ) -> Result<(), String> {
+        if !recording::is_recording(path) {
+            return Err(format!("A recording's name ends in .{}.", recording::EXTENSION));
+        }
+        if self.handles.exporting.is_some() {
+            return Err("Another file is being written; wait for it, or cancel it.".to_owned());
+        }
+        let (wake, said) = (self.handles.ctx.clone(), format!("written: {}", path.display()));
+        let task = Task::start("export", move || wake.request_repaint(), move |progress| write(progress).map(|()| said));
+        let task = task.map_err(|error| format!("It cannot be written: the system has no thread to give: {error}."))?;
+        self.handles.exporting = Some(Exporting { path: path.to_owned(), task });
+        Ok(())
+    }
+
+    /// What the next start goes on with, as text; `None` where nothing is open.
+    pub fn put_down(&self) -> Option<String> {
+        self.session.cloud.as_ref()?;
+        let mut saved = SavedSession::of(&self.state, &self.session);
+        if saved.selection.as_ref().is_some_and(|selection| selection.rows.count() + selection.queries.count() > MOST_RANGES) {
+            saved.selection = None;
+        }
+        let shown = self.session.record.as_ref().and_then(|record| self.session.runs.of_record(record));
+        let file = self.session.file.as_ref().map(|file| &file.path).or(shown.and_then(|kept| kept.from.as_ref()));
+        serde_json::to_string(&Last { file: file.cloned(), saved }).ok()
+    }
+}

@@ -1,0 +1,260 @@
+//! GeoJSON: points and their properties. `x`, `y` and `z` are what stands in `coordinates`, which is longitude, latitude and
+//! height by the book; a feature of several points is as many rows with the same properties, and one without a place is NaN.
+
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
+
+use super::super::cell::Cell;
+use super::table::{Builder, Kind};
+use super::visit::{Place, stop};
+
+/// What a text of GeoJSON is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Geo {
+    Collection,
+    Feature,
+    Geometry,
+}
+
+impl Geo {
+    /// By what its `type` says.
+    pub fn of(kind: &str) -> Option<Self> {
+        match kind {
+            "FeatureCollection" => Some(Self::Collection),
+            "Feature" => Some(Self::Feature),
+            "Point" | "MultiPoint" | "LineString" | "MultiLineString" | "Polygon" | "MultiPolygon" | "GeometryCollection" => Some(Self::Geometry),
+            _ => None,
+        }
+    }
+}
+
+/// The whole text.
+pub(super) struct Features<'b, 'i, 'p> {
+    pub builder: &'b mut Builder<'i, 'p>,
+    pub geo: Geo,
+}
+
+impl<'de> DeserializeSeed<'de> for Features<'_, '_, '_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        // Columns of coordinates come first, whatever is a property of the same name.
+        let axes = ["x", "y", "z"].map(|name| self.builder.place(name));
+        let mut rows = Rows { builder: self.builder, axes, features: 0 };
+        match self.geo {
+            Geo::Collection => deserializer.deserialize_map(rows),
+            Geo::Feature => rows.add(Feature::deserialize(deserializer)?),
+            Geo::Geometry => rows.add(Feature { geometry: Some(Geometry::deserialize(deserializer)?), properties: None }),
+        }
+    }
+}
+
+/// Puts features into the builder.
+struct Rows<'b, 'i, 'p> {
+    builder: &'b mut Builder<'i, 'p>,
+    /// Where x, y and z are put.
+    axes: [usize; 3],
+    features: u64,
+}
+
+impl Rows<'_, '_, '_> {
+    fn add<E: Error>(&mut self, Feature { geometry, properties }: Feature) -> Result<(), E> {
+        let place = format!("feature {}", self.features);
+        self.features += 1;
+        let places = match geometry {
+            None => vec![[f64::NAN; 3]],
+            Some(Geometry { kind, coordinates }) => match (kind.as_str(), coordinates.0) {
+                ("Point", Coordinates::Place(place)) => vec![place],
+                ("MultiPoint", Coordinates::Places(places)) => places,
+                ("Point" | "MultiPoint", _) => {
+                    let why = self.builder.input().malformed(place, format!("its coordinates are not those of a {kind}: x, y and maybe z"));
+                    return stop(self.builder.fail(why));
+                }
+                _ => {
+                    let why = "points are read only; make its vertices or centres points first, for instance in QGIS";
+                    let why = self.builder.input().unsupported(format!("{place}, a {kind}"), why);
+                    return stop(self.builder.fail(why));
+                }
+            },
+        };
+        for place in places {
+            for (node, value) in self.axes.into_iter().zip(place) {
+                let absent = value.is_nan();
+                // No column z where no point has one.
+                if !absent || node != self.axes[2] {
+                    let cell = if absent { Cell::Missing } else { Cell::Number(value) };
+                    stop(self.builder.set(node, cell, "", false))?;
+                }
+            }
+            for (name, value) in properties.iter().flat_map(|properties| &properties.0) {
+                let node = self.builder.member(super::table::POINT, name);
+                // What is wrong the builder knows, and the value has no line.
+                Place { builder: self.builder, node, item: false }.deserialize(value).map_err(|_| E::custom("stopped"))?;
+            }
+            stop(self.builder.end_point(Kind::Feature, 0))?;
+        }
+        Ok(())
+    }
+}
+
+impl<'de> Visitor<'de> for Rows<'_, '_, '_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a collection of features")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
+        while let Some(name) = map.next_key::<String>()? {
+            if name == "features" {
+                map.next_value_seed(List(&mut self))?;
+            } else {
+                map.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The features of a collection.
+struct List<'r, 'b, 'i, 'p>(&'r mut Rows<'b, 'i, 'p>);
+
+impl<'de> DeserializeSeed<'de> for List<'_, '_, '_, '_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for List<'_, '_, '_, '_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an array of features")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
+        while let Some(feature) = seq.next_element()? {
+            self.0.add(feature)?;
+        }
+        Ok(())
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(expecting = "a feature")]
+struct Feature {
+    #[serde(default)]
+    geometry: Option<Geometry>,
+    #[serde(default)]
+    properties: Option<Properties>,
+}
+
+#[derive(Deserialize)]
+#[serde(expecting = "a geometry")]
+struct Geometry {
+    #[serde(rename = "type")]
+    kind: String,
+    #[serde(default)]
+    coordinates: Found,
+}
+
+/// Names and values, in the order of the file.
+struct Properties(Vec<(String, Value)>);
+
+impl<'de> Deserialize<'de> for Properties {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Members;
+        impl<'de> Visitor<'de> for Members {
+            type Value = Properties;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object of properties")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Properties, A::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = map.next_entry()? {
+                    members.push(member);
+                }
+                Ok(Properties(members))
+            }
+        }
+        deserializer.deserialize_map(Members)
+    }
+}
+
+/// What stands in `coordinates`, by how deep its numbers are.
+enum Coordinates {
+    Number(f64),
+    Place([f64; 3]),
+    Places(Vec<[f64; 3]>),
+    /// Of lines and areas, or nothing of the kind.
+    Other,
+}
+
+struct Found(Coordinates);
+
+impl Default for Found {
+    fn default() -> Self {
+        Self(Coordinates::Other)
+    }
+}
+
+impl<'de> Deserialize<'de> for Found {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Numbers).map(Self)
+    }
+}
+
+struct Numbers;
+
+impl<'de> Visitor<'de> for Numbers {
+    type Value = Coordinates;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("coordinates")
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Coordinates, E> {
+        Ok(Coordinates::Number(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Coordinates, E> {
+        Ok(Coordinates::Number(value as f64))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Coordinates, E> {
+        Ok(Coordinates::Number(value as f64))
+    }
+
+    fn visit_unit<E>(self) -> Result<Coordinates, E> {
+        Ok(Coordinates::Number(f64::NAN))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Coordinates, A::Error> {
+        let (mut place, mut numbers, mut places, mut other) = ([f64::NAN; 3], 0, Vec::new(), false);
+        while let Some(Found(element)) = seq.next_element()? {
+            match element {
+                Coordinates::Number(value) => {
+                    // What a fourth number means is not settled.
+                    if let Some(axis) = place.get_mut(numbers) {
+                        *axis = value;
+                    }
+                    numbers += 1;
+                }
+                Coordinates::Place(place) => places.push(place),
+                Coordinates::Places(_) | Coordinates::Other => other = true,
+            }
+        }
+        Ok(match (numbers, other) {
+            (0, false) => Coordinates::Places(places),
+            (2.., false) if places.is_empty() => Coordinates::Place(place),
+            _ => Coordinates::Other,
+        })
+    }
+}

@@ -1,0 +1,96 @@
+//! What the collected points become: a sheet, or some of their records.
+
+use super::{Builder, FormatError, Kind, MOST_PADDED, Values};
+use crate::cloud::formats::columns::{self, Records, no_record, too_many_texts};
+use crate::cloud::formats::sheet::{ColumnKind, Sheet, SheetColumn};
+
+impl Builder<'_, '_> {
+    /// The records that were picked.
+    pub fn into_records(self, records: &[u64]) -> Result<Records, FormatError> {
+        let columns: Vec<String> = self.names();
+        let row = |&record: &u64| {
+            if record >= self.rows {
+                return Err(no_record(record, self.rows, self.input.path()));
+            }
+            let mut cells = vec![columns::Cell::Missing; columns.len()];
+            self.picked.get(&record).into_iter().flatten().for_each(|(at, cell)| cells[*at] = cell.clone());
+            Ok(cells)
+        };
+        let rows = records.iter().map(row).collect::<Result<_, _>>()?;
+        Ok(Records { columns, rows })
+    }
+
+    /// The names of the columns: those of a short array are x, y, z.
+    fn names(&self) -> Vec<String> {
+        let all_made_up = self.columns.iter().all(|column| column.info.made_up);
+        let unnamed = if all_made_up { SheetColumn::unnamed(self.columns.len()) } else { Vec::new() };
+        self.columns.iter().enumerate().map(|(at, column)| unnamed.get(at).unwrap_or(&column.info).name.clone()).collect()
+    }
+
+    /// The table of all points.
+    pub fn finish(mut self, format: &str) -> Result<Sheet, FormatError> {
+        let Some(kind) = self.kind else {
+            return Err(self.input.malformed("nothing to read", "the array is empty"));
+        };
+        if self.columns.is_empty() {
+            return Err(self.input.malformed("no coordinates", "the points are empty"));
+        }
+        let rows = self.rows;
+        let width = self.columns.iter().filter(|column| column.kept && column.info.kind != ColumnKind::Text).count();
+        if (width as u64).saturating_mul(rows) > (1 << 20) + MOST_PADDED * self.present {
+            let _ = self.too_sparse();
+            return Err(self.failed.unwrap_or(FormatError::Cancelled));
+        }
+        // Where points have arrays, those are the coordinates, and single numbers stand beside them.
+        let arrays = kind == Kind::Object && self.columns.iter().any(|column| column.item);
+        let names = self.names();
+        for (column, name) in self.columns.iter_mut().zip(names) {
+            column.info.name = name;
+            if column.info.kind == ColumnKind::Text
+                && let Some(mut texts) = column.texts.take()
+            {
+                if !(column.texted..rows).all(|_| texts.push("")) {
+                    return Err(too_many_texts(&column.info.name, self.input.path()));
+                }
+                column.info.texts = Some(texts);
+            }
+            column.info.beside = arrays && !column.item;
+            if column.info.kind == ColumnKind::Numeric && rows > 0 && !column.filled {
+                column.info.kind = ColumnKind::Empty;
+            }
+        }
+        let kept: Vec<usize> =
+            (0..self.columns.len()).filter(|&at| self.columns[at].kept && self.columns[at].info.kind != ColumnKind::Text).collect();
+        let values = if let [only] = kept[..] {
+            let Values { first, values, .. } = &mut self.columns[only];
+            if *first == 0 {
+                values.resize(rows as usize, f64::NAN);
+                std::mem::take(values)
+            } else {
+                self.gather(&kept)?
+            }
+        } else {
+            self.gather(&kept)?
+        };
+        let what = kind.plural();
+        let names = if self.header { ", header" } else { "" };
+        let columns = self.columns.into_iter().map(|column| column.info).collect();
+        Ok(Sheet::new(self.input, format!("{format} of {what}{names}"), columns, kept, rows, values))
+    }
+
+    /// Rows from columns, each of which goes as it was taken.
+    fn gather(&mut self, kept: &[usize]) -> Result<Vec<f64>, FormatError> {
+        let (rows, width) = (self.rows as usize, kept.len());
+        let mut gathered = Vec::new();
+        self.input.reserve(&mut gathered, rows * width)?;
+        gathered.resize(rows * width, f64::NAN);
+        for (place, &at) in kept.iter().enumerate() {
+            let first = self.columns[at].first as usize;
+            for (row, value) in std::mem::take(&mut self.columns[at].values).into_iter().enumerate() {
+                gathered[(first + row) * width + place] = value;
+            }
+            self.input.check()?;
+        }
+        Ok(gathered)
+    }
+}

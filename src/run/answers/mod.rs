@@ -1,0 +1,246 @@
+//! Answers that somebody else computed, as benchmarks ship them, against the float64 oracle.
+
+mod read;
+
+use std::collections::HashSet;
+
+use rayon::prelude::*;
+use serde::Serialize;
+
+use crate::cloud::{Coordinates, PointCloud};
+use crate::knn::{Metric, Problem, reference};
+use crate::progress::Progress;
+use crate::text::count;
+
+pub use read::read;
+
+/// Queries that are judged between two looks at the cancel flag.
+const CHUNK: usize = 64;
+
+/// What was found of them.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct AnswersVerdict {
+    /// Queries that were compared.
+    pub queries: u64,
+    /// Queries of which an answer is wrong.
+    pub wrong: u64,
+    /// Ranks of the others where they name another point than the oracle, as far away as that.
+    pub ties: u64,
+    /// The first thing that is wrong.
+    pub mismatch: Option<String>,
+}
+
+fn queries(number: u64) -> String {
+    count(number, "query", "queries")
+}
+
+/// Why answers cannot be compared.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AnswersError {
+    /// They have fewer neighbours to a query.
+    #[error("the answers are {width} neighbours to a query, and k is {k}; ask for --k {width} or fewer")]
+    Width {
+        /// As many as there are.
+        width: usize,
+        /// As many as were asked for.
+        k: usize,
+    },
+    /// They are as many as neither the queries nor the rows that these were taken from.
+    #[error("the answers are to {}, which are neither as many as the {} nor as many as the {} that these were taken from", queries(*.rows as u64), queries(*.asked as u64), count(*.records, "row", "rows"))]
+    Rows {
+        /// As many as there are.
+        rows: usize,
+        /// q.
+        asked: usize,
+        /// Rows of the file of the queries, those left out too.
+        records: u64,
+    },
+    /// Somebody asked to stop.
+    #[error("cancelled")]
+    Cancelled,
+}
+
+/// Compares answers with the oracle's: rows of the record numbers of neighbours, nearest first; of more than k, the first k.
+/// There is a row for each query, in the order in which they are asked, or one for each row of the queries' file.
+///
+/// At each rank the point that they name must be as far away as the oracle's, within max(1e-5, (d + 2)·2⁻²⁴).
+///
+/// # Errors
+/// [`AnswersError`] where there is nothing to compare. A wrong answer is an [`AnswersVerdict::mismatch`].
+pub fn check(
+    problem: &Problem,
+    metric: Metric,
+    cloud: &PointCloud,
+    queries: &PointCloud,
+    answers: &Coordinates,
+    progress: &dyn Progress,
+) -> Result<AnswersVerdict, AnswersError> {
+    let (k, width, rows) = (problem.reported_k(), answers.columns.len(), answers.rows());
+    if width < k {
+        return Err(AnswersError::Width { width, k });
+    }
+    let records = queries.len() as u64 + queries.dropped();
+    let by_query = rows == problem.q();
+    if !by_query && rows as u64 != records {
+        return Err(AnswersError::Rows { rows, asked: problem.q(), records });
+    }
+    let mut position_of = vec![None; cloud.len()];
+    for position in 0..problem.n() as u32 {
+        position_of[problem.row(position) as usize] = Some(position);
+    }
+    let judge = |query: usize| {
+        let row = if by_query { query } else { queries.record(problem.query_row(query) as usize) as usize };
+        let named: Vec<f64> = (row * width..row * width + k).map(|at| answers.values.get(at)).collect();
+        let position =
+            |record: f64| cloud.row_of_record(record as u64).filter(|_| record >= 0.0 && record.fract() == 0.0).and_then(|row| position_of[row]);
+        judge(problem, metric, query, &named, position).map_err(|why| format!("query {query}, {why}"))
+    };
+    let mut verdict = AnswersVerdict { queries: 0, wrong: 0, ties: 0, mismatch: None };
+    for start in (0..problem.q()).step_by(CHUNK) {
+        if progress.cancelled() {
+            return Err(AnswersError::Cancelled);
+        }
+        let found: Vec<Result<u64, String>> = (start..(start + CHUNK).min(problem.q())).into_par_iter().map(judge).collect();
+        for found in found {
+            verdict.queries += 1;
+            match found {
+                Ok(ties) => verdict.ties += ties,
+                Err(why) => {
+                    verdict.wrong += 1;
+                    verdict.mismatch.get_or_insert(why);
+                }
+            }
+        }
+        progress.update(verdict.queries, problem.q() as u64);
+    }
+    Ok(verdict)
+}
+
+/// The ranks at which another point is named than the oracle's, if all are as far away.
+fn judge(problem: &Problem, metric: Metric, query: usize, named: &[f64], position_of: impl Fn(f64) -> Option<u32>) -> Result<u64, String> {
+    let dims = problem.dims();
+    let relative = 1e-5f64.max((dims as f64 + 2.0) * 2f64.powi(-24));
+    // Unit vectors were rounded before whoever computed the answers measured angles.
+    let absolute = if metric == Metric::Angular { 2f64.powi(-21) } else { 0.0 };
+    let own = problem.own_row(query);
+    let (positions, distances) = reference::neighbours(problem, query);
+    let expected = positions.iter().zip(&distances).filter(|&(&position, _)| own != Some(problem.row(position)));
+    let (mut ties, mut seen) = (0, HashSet::new());
+    // Past the n-th there is nothing to compare; the oracle may have one more, in place of the query's own row.
+    for ((rank, &record), (&expected, &distance)) in named.iter().enumerate().zip(expected) {
+        let position = position_of(record).ok_or_else(|| format!("rank {rank}: row {record} is named, which is none of the cloud's points"))?;
+        if own == Some(problem.row(position)) {
+            return Err(format!("rank {rank}: row {record} is named, the query's own, which is left out"));
+        }
+        if !seen.insert(position) {
+            return Err(format!("rank {rank}: row {record} is named twice"));
+        }
+        let point = &problem.points()[position as usize * dims..][..dims];
+        let found: f64 = point.iter().zip(problem.query(query)).map(|(&a, &b)| (f64::from(a) - f64::from(b)).powi(2)).sum();
+        if (found - distance).abs() > relative * distance + absolute {
+            let row = problem.row(expected);
+            return Err(format!(
+                "rank {rank}: row {record} is named, at squared distance {found:e}; row {row} is nearer or farther, at {distance:e}"
+            ));
+        }
+        ties += u64::from(position != expected);
+    }
+    Ok(ties)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::super::testing::{cloud, spec, squares};
+    use super::super::{QuerySpec, RunSpec, pose};
+    use super::*;
+    use crate::cloud::Column;
+    use crate::progress::Silent;
+
+    fn table(width: usize, values: Vec<f64>) -> Coordinates {
+        Coordinates { columns: Column::unnamed(width), values: values.into() }
+    }
+
+    /// The oracle's answers, by row number.
+    fn oracle(spec: &RunSpec, cloud: &Arc<PointCloud>, width: usize) -> Vec<f64> {
+        let wide = pose(&RunSpec { k: width, ..spec.clone() }, cloud, None).unwrap();
+        let of = |query| reference::neighbours(&wide, query).0.into_iter().map(|position| wide.row(position));
+        (0..wide.q())
+            .flat_map(|query| of(query).filter(|&row| wide.own_row(query) != Some(row)).take(width).map(f64::from).collect::<Vec<_>>())
+            .collect()
+    }
+
+    fn check_rows(spec: &RunSpec, width: usize, change: impl Fn(&mut Vec<f64>)) -> Result<AnswersVerdict, AnswersError> {
+        let cloud = squares(20);
+        let mut values = oracle(spec, &cloud, width);
+        change(&mut values);
+        check(&pose(spec, &cloud, None).unwrap(), Metric::L2, &cloud, &cloud, &table(width, values), &Silent)
+    }
+
+    #[test]
+    fn right_answers_agree_and_wrong_ones_are_named_and_counted() {
+        let check_rows = |change: &dyn Fn(&mut Vec<f64>)| check_rows(&spec(), 5, change).unwrap();
+        assert_eq!(check_rows(&|_| ()), AnswersVerdict { queries: 20, wrong: 0, ties: 0, mismatch: None });
+        let why = |change: &dyn Fn(&mut Vec<f64>)| check_rows(change).mismatch.unwrap();
+        assert!(why(&|rows| rows[5 * 4 + 1] = 19.0).starts_with("query 4, rank 1: row 19 is named, at squared distance "));
+        assert_eq!(why(&|rows| rows[0] = 99.0), "query 0, rank 0: row 99 is named, which is none of the cloud's points");
+        assert_eq!(why(&|rows| rows[5] = -1.0), "query 1, rank 0: row -1 is named, which is none of the cloud's points");
+        let two = check_rows(&|rows| (rows[35], rows[85]) = (99.0, 99.0));
+        assert_eq!((two.queries, two.wrong), (20, 2), "only what is wrong counts");
+        assert!(two.mismatch.unwrap().starts_with("query 7, "), "the first is named");
+        // What stands past the k-th is not asked for.
+        assert_eq!(check_rows(&|rows| rows[4] = 99.0).mismatch, None);
+    }
+
+    #[test]
+    fn rows_are_those_of_the_queries_or_of_their_file() {
+        // Records 1 and 4 are dropped: rows are other numbers than records.
+        let data = cloud(1, vec![0.0, f64::NAN, 4.0, 9.0, f64::NAN, 16.0, 25.0]);
+        let verdict = |queries: &QuerySpec, rows: Vec<f64>| {
+            let problem = pose(&RunSpec { k: 2, queries: queries.clone(), ..spec() }, &data, None).unwrap();
+            check(&problem, Metric::L2, &data, &data, &table(2, rows), &Silent)
+        };
+        let nobody = [-1.0; 2];
+        let by_record = [[0.0, 2.0], nobody, [2.0, 0.0], [3.0, 2.0], nobody, [5.0, 3.0], [6.0, 5.0]];
+        let listed = QuerySpec::Rows(vec![6, 3]);
+        for (queries, rows) in [
+            (&QuerySpec::All, by_record.concat()),
+            (&QuerySpec::All, [by_record[0], by_record[2], by_record[3], by_record[5], by_record[6]].concat()),
+            (&listed, by_record.concat()),
+            (&listed, [by_record[6], by_record[3]].concat()),
+        ] {
+            assert_eq!(verdict(queries, rows.clone()).unwrap().mismatch, None, "{queries:?}: {rows:?}");
+        }
+        assert_eq!(verdict(&listed, [by_record[3], by_record[6]].concat()).unwrap().wrong, 2, "in another order");
+        let drawn = QuerySpec::Count(3);
+        let asked = pose(&RunSpec { queries: drawn.clone(), ..spec() }, &data, None).unwrap();
+        let rows: Vec<f64> = (0..3).flat_map(|query| by_record[data.record(asked.query_row(query) as usize) as usize]).collect();
+        assert_eq!(verdict(&drawn, rows).unwrap(), AnswersVerdict { queries: 3, wrong: 0, ties: 0, mismatch: None });
+        let why = verdict(&drawn, by_record[..4].concat()).unwrap_err().to_string();
+        assert_eq!(
+            why,
+            "the answers are to 4 queries, which are neither as many as the 3 queries nor as many as the 7 rows that these were taken from"
+        );
+    }
+
+    #[test]
+    fn the_querys_own_row_is_left_out_where_that_is_asked() {
+        let own = RunSpec { exclude_self: true, ..spec() };
+        assert_eq!(check_rows(&own, 3, |_| ()).unwrap(), AnswersVerdict { queries: 20, wrong: 0, ties: 0, mismatch: None });
+        let verdict = check_rows(&own, 3, |rows| rows[0] = 0.0).unwrap();
+        assert_eq!(verdict.mismatch.as_deref(), Some("query 0, rank 0: row 0 is named, the query's own, which is left out"));
+        // Of equal rows either will do, but for the query's own.
+        let equal = cloud(1, vec![3.0; 5]);
+        let problem = pose(&RunSpec { k: 1, ..own }, &equal, None).unwrap();
+        let verdict = |rows: [f64; 5]| check(&problem, Metric::L2, &equal, &equal, &table(1, rows.to_vec()), &Silent).unwrap();
+        assert_eq!(verdict([1.0, 2.0, 3.0, 4.0, 0.0]).wrong, 0);
+        assert_eq!(verdict([1.0, 1.0, 3.0, 4.0, 0.0]).wrong, 1);
+    }
+
+    #[test]
+    fn fewer_neighbours_than_are_asked_for_are_told() {
+        assert!(matches!(check_rows(&RunSpec { k: 5, ..spec() }, 3, |_| ()), Err(AnswersError::Width { width: 3, k: 5 })));
+    }
+}

@@ -1,0 +1,135 @@
+//! Neighbours in a file: as benchmarks ship them, and as this program writes them.
+
+use std::path::{Path, PathBuf};
+
+use crate::cloud::formats::{self, FormatError, Part};
+use crate::cloud::{Column, ColumnChoice, Coordinates};
+use crate::progress::Progress;
+use crate::text::count;
+
+/// What the matrix of neighbours is called in files of several: by ann-benchmarks, and by `warpscope run`.
+const MATRICES: [&str; 2] = ["neighbors", "indices"];
+
+/// The columns of a table with a line for each neighbour.
+const LONG: [&str; 3] = ["query", "rank", "index"];
+
+/// Reads neighbours: a row for each query, of the record numbers of its neighbours, nearest first. They stand in the file as
+/// such rows (`.ivecs`, `.ibin`, `.npy`, text), in its `neighbors` (ann-benchmarks) or `indices`, or in columns `rank`, `index`
+/// and, where there are several queries, `query`. Gives also what was read: the file, or the part of it.
+///
+/// # Errors
+/// [`FormatError`].
+pub fn read(path: &Path, progress: &dyn Progress) -> Result<(PathBuf, Coordinates), FormatError> {
+    let mut from = path.to_owned();
+    if formats::file_of(path) == *path {
+        let parts = formats::parts(path, progress)?;
+        let has = |name: &str| parts.iter().any(|part: &Part| part.unread.is_none() && part.name == name);
+        if let Some(name) = MATRICES.into_iter().find(|name| has(name)) {
+            from = formats::path_of(path, name);
+        } else if has(LONG[1]) && has(LONG[2]) {
+            let list = |name| formats::read(&formats::path_of(path, name), &ColumnChoice::Default, progress).map(|table| table.values);
+            let query = if has(LONG[0]) { Some(list(LONG[0])?) } else { None };
+            let (rank, index) = (list(LONG[1])?, list(LONG[2])?);
+            let entry = |at| [query.as_ref().map_or(0.0, |query| query.get(at)), rank.get(at), index.get(at)];
+            let equal = rank.len() == index.len() && query.as_ref().is_none_or(|query| query.len() == rank.len());
+            let matrix = if equal { matrix(rank.len(), entry) } else { Err("its columns are not of one length".to_owned()) };
+            return finish(path, matrix);
+        }
+    }
+    if let Some(table) = columns(&from, &LONG, progress)? {
+        return finish(path, matrix(table.rows(), |at| std::array::from_fn(|column| table.values.get(3 * at + column))));
+    }
+    // A pane's export: of one query.
+    if let Some(table) = columns(&from, &LONG[1..], progress)? {
+        return finish(path, matrix(table.rows(), |at| [0.0, table.values.get(2 * at), table.values.get(2 * at + 1)]));
+    }
+    let table = formats::read(&from, &ColumnChoice::Default, progress)?;
+    Ok((from, table))
+}
+
+fn finish(path: &Path, matrix: Result<Coordinates, String>) -> Result<(PathBuf, Coordinates), FormatError> {
+    let malformed = |why| FormatError::Malformed { what: "neighbours".to_owned(), why, path: path.to_owned() };
+    Ok((path.to_owned(), matrix.map_err(malformed)?))
+}
+
+/// These columns, where the file has all of them.
+fn columns(path: &Path, names: &[&str], progress: &dyn Progress) -> Result<Option<Coordinates>, FormatError> {
+    let names = names.iter().map(|&name| name.to_owned()).collect();
+    match formats::read(path, &ColumnChoice::Named(names), progress) {
+        Ok(table) => Ok(Some(table)),
+        Err(FormatError::NoColumn { .. }) => Ok(None),
+        Err(why) => Err(why),
+    }
+}
+
+/// Entries of (query, rank, index), in any order, as a row for each query: queries go up by their number, and each has as many
+/// ranks, from 0.
+fn matrix(entries: usize, of: impl Fn(usize) -> [f64; 3]) -> Result<Coordinates, String> {
+    let number = |what: &str, at: usize, value: f64| match value {
+        value if value >= 0.0 && value.fract() == 0.0 && value < f64::from(u32::MAX) => Ok(value as u32),
+        value => Err(format!("line {at} has the {what} {value}")),
+    };
+    let (mut queries, mut width) = (Vec::new(), 0);
+    for at in 0..entries {
+        let [query, rank, _] = of(at);
+        let query = number(LONG[0], at, query)?;
+        if queries.last() != Some(&query) {
+            queries.push(query);
+        }
+        width = width.max(number(LONG[1], at, rank)? as usize + 1);
+    }
+    queries.sort_unstable();
+    queries.dedup();
+    if queries.len().checked_mul(width) != Some(entries) {
+        let [lines, queries, ranks] = [(entries, "line", "lines"), (queries.len(), "query", "queries"), (width, "rank", "ranks")]
+            .map(|(number, one, many)| count(number as u64, one, many));
+        return Err(format!("the table has {lines}, which are not {queries} with {ranks} each"));
+    }
+    // As many as there are places: what is written twice leaves another out.
+    let mut values = vec![f64::NAN; entries];
+    let mut filled = vec![false; entries];
+    for at in 0..entries {
+        let [query, rank, index] = of(at);
+        let row = queries.binary_search(&(query as u32)).unwrap_or_default();
+        let place = row * width + rank as usize;
+        if std::mem::replace(&mut filled[place], true) {
+            return Err(format!("query {query} has the rank {rank} twice"));
+        }
+        values[place] = index;
+    }
+    Ok(Coordinates { columns: Column::unnamed(width), values: values.into() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::progress::Silent;
+
+    fn given(name: &str, text: &str) -> Result<(Vec<f64>, usize), String> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        let (_, table) = read(&path, &Silent).map_err(|why| why.reason())?;
+        Ok((table.values.iter().collect(), table.columns.len()))
+    }
+
+    #[test]
+    fn a_line_for_each_neighbour_is_a_row_for_each_query() {
+        let whole = (vec![4.0, 0.0, 7.0, 7.0, 5.0, -1.0], 3);
+        assert_eq!(given("a.csv", "4,0,7\n7,5,-1\n"), Ok(whole.clone()));
+        assert_eq!(given("a.tsv", "query\trank\tindex\n0\t0\t4\n0\t1\t0\n0\t2\t7\n1\t0\t7\n1\t1\t5\n1\t2\t-1\n"), Ok(whole.clone()));
+        let scattered = "index,far,rank,query\n7,0.5,0,9\n0,1,1,3\n5,1,1,9\n7,2,2,3\n4,0,0,3\n-1,inf,2,9\n";
+        assert_eq!(given("a.csv", scattered), Ok(whole), "in any order, of any queries");
+        assert_eq!(given("a.csv", "rank,index,distance\n0,4,0\n1,0,2\n"), Ok((vec![4.0, 0.0], 2)));
+    }
+
+    #[test]
+    fn a_table_with_gaps_is_refused() {
+        let why = |lines: &str| given("a.csv", &format!("query,rank,index\n{lines}")).unwrap_err();
+        assert_eq!(why("0,0,4\n0,1,5\n1,0,4\n"), "neighbours: the table has 3 lines, which are not 2 queries with 2 ranks each");
+        assert_eq!(why("0,0,4\n0,1,5\n1,1,4\n1,1,4\n"), "neighbours: query 1 has the rank 1 twice");
+        assert_eq!(why("0,4e9,4\n"), "neighbours: the table has 1 line, which are not 1 query with 4,000,000,001 ranks each");
+        assert_eq!(why("0,0,4\n0,-1,5\n"), "neighbours: line 1 has the rank -1");
+        assert_eq!(why("0,0,4\n0.5,0,5\n"), "neighbours: line 1 has the query 0.5");
+    }
+}

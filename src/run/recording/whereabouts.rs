@@ -1,0 +1,77 @@
+//! Where the files of clouds lie, for recordings without points: seen from the recording, so that a folder with both can be
+//! moved, and from the root, so that a recording alone can.
+
+use std::path::{Component, Path, PathBuf};
+
+use crate::cloud::Source;
+use crate::cloud::formats::file_of;
+
+/// The places of a source's file: relative to the recording's folder where the file is in it, and absolute. None for what
+/// is no file, and where the file is gone.
+pub(super) fn places(source: &Source, folder: &Path) -> Vec<PathBuf> {
+    let Source::File { path, .. } = source else { return Vec::new() };
+    let file = file_of(path);
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let Some(absolute) = std::path::absolute(&file).ok().filter(|file| file.exists()) else { return Vec::new() };
+    // As both are written, and as both really are: a link may stand on either way.
+    let below = |file: &Path, folder: &Path| file.strip_prefix(folder).ok().map(portable);
+    let written = std::path::absolute(folder).ok().and_then(|folder| below(&absolute, &folder));
+    let relative = written.or_else(|| below(&absolute.canonicalize().ok()?, &folder.canonicalize().ok()?));
+    relative.into_iter().chain([absolute]).map(|place| moved(path, &file, &place)).collect()
+}
+
+/// Where a source's file may lie now, in the order in which it is looked for, each place once: where it was named, where
+/// [`places`] says, and beside the recording.
+pub(super) fn candidates(path: &Path, places: &[PathBuf], folder: &Path) -> Vec<PathBuf> {
+    let named = places.last().map_or(path, PathBuf::as_path);
+    let beside = named.file_name().map(|name| folder.join(name));
+    let mut all: Vec<PathBuf> = vec![path.to_owned()];
+    for place in places.iter().map(|place| folder.join(place)).chain(beside) {
+        if !all.contains(&place) {
+            all.push(place);
+        }
+    }
+    all
+}
+
+/// With the slashes that every system reads.
+fn portable(path: &Path) -> PathBuf {
+    let parts: Vec<_> = path.components().filter(|part| *part != Component::CurDir).map(|part| part.as_os_str().to_string_lossy()).collect();
+    parts.join("/").into()
+}
+
+/// The same part of a file that lies elsewhere: `FILE:NAME` becomes `TO:NAME`.
+fn moved(path: &Path, file: &Path, to: &Path) -> PathBuf {
+    let part = path.to_str().zip(file.to_str()).and_then(|(path, file)| path.strip_prefix(file)).unwrap_or_default();
+    let mut moved = to.as_os_str().to_owned();
+    moved.push(part);
+    moved.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_found_from_the_recording_and_from_the_root() {
+        let folder = tempfile::tempdir().unwrap();
+        let (folder, file) = (folder.path(), folder.path().join("data/points.npz"));
+        std::fs::create_dir(folder.join("data")).unwrap();
+        std::fs::write(&file, "").unwrap();
+        let named = |path: &Path| Source::File { path: path.to_owned(), columns: Default::default() };
+        let part = folder.join("data/points.npz:train");
+        assert_eq!(places(&named(&file), folder), [Path::new("data/points.npz"), &file]);
+        assert_eq!(places(&named(&part), folder), [Path::new("data/points.npz:train"), &part]);
+        assert_eq!(places(&named(&file), &folder.join("data")), [Path::new("points.npz"), &file]);
+        std::fs::create_dir(folder.join("runs")).unwrap();
+        assert_eq!(places(&named(&file), &folder.join("runs")), [file.as_path()], "a recording beside the data's folder has no short way");
+        assert_eq!(places(&named(&folder.join("gone.npz")), folder), [""; 0].map(PathBuf::from));
+        assert_eq!(places(&Source::Generate { spec: "uniform".to_owned(), seed: 1 }, folder), [""; 0].map(PathBuf::from));
+
+        let there = Path::new("elsewhere");
+        let expected = ["points.npz", "elsewhere/data/points.npz", "/home/me/data/points.npz", "elsewhere/points.npz"].map(PathBuf::from);
+        let places = ["data/points.npz", "/home/me/data/points.npz"].map(PathBuf::from);
+        assert_eq!(candidates(Path::new("points.npz"), &places, there), expected);
+        assert_eq!(candidates(Path::new("points.npz"), &[], Path::new("")), ["points.npz"].map(PathBuf::from), "an old recording");
+    }
+}

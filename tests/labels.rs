@@ -1,0 +1,192 @@
+//! No text is cut, and none lies over another: at the usual width of letters and at one that makes labels as long as German
+//! ones are. What is painted is held against where it is clipped.
+
+#![cfg(feature = "gui")]
+
+#[path = "common/window.rs"]
+mod driven;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use driven::{Window, press, small, until, until_answered};
+use egui::accesskit::Role;
+use egui::epaint::{ClippedShape, Shape};
+use egui::{FontDefinitions, FontFamily, Rect};
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable as _;
+use warpscope::app::commands::{Action, Command};
+use warpscope::app::state::{PaneKind, State};
+use warpscope::app::{App, ExportKind};
+
+/// German says the same in about a third more letters.
+const GERMAN: f32 = 1.35;
+
+/// A font whose letters are wider: each advance in its table `hmtx` is.
+fn widened(font: &[u8], factor: f32) -> Vec<u8> {
+    let mut font = font.to_vec();
+    let u16_at = |font: &[u8], at: usize| u16::from_be_bytes([font[at], font[at + 1]]);
+    let u32_at = |font: &[u8], at: usize| u32::from_be_bytes([font[at], font[at + 1], font[at + 2], font[at + 3]]) as usize;
+    let table = |font: &[u8], tag: &[u8]| {
+        let records = (0..usize::from(u16_at(font, 4))).map(|at| 12 + 16 * at);
+        records.into_iter().find(|&record| &font[record..record + 4] == tag).map(|record| u32_at(font, record + 8)).expect("every font has it")
+    };
+    let (hhea, hmtx) = (table(&font, b"hhea"), table(&font, b"hmtx"));
+    for metric in 0..usize::from(u16_at(&font, hhea + 34)) {
+        let at = hmtx + 4 * metric;
+        let wide = (f32::from(u16_at(&font, at)) * factor).round() as u16;
+        font[at..at + 2].copy_from_slice(&wide.to_be_bytes());
+    }
+    font
+}
+
+fn window(factor: f32, scale: f32) -> Window {
+    Harness::builder().with_size([1280.0, 800.0]).build_eframe(move |cc| {
+        let mut state = State { scale, ..State::default() };
+        small(&mut state);
+        let app = App::with_state(cc, state).expect("a thread for the worker");
+        let mut fonts = FontDefinitions::default();
+        fonts.families.get_mut(&FontFamily::Proportional).expect("a family").push("Hack".to_owned());
+        let ubuntu = (*fonts.font_data["Ubuntu-Light"].font).as_ref().to_vec();
+        fonts.font_data.insert("Ubuntu-Light".to_owned(), Arc::new(egui::FontData::from_owned(widened(&ubuntu, factor))));
+        cc.egui_ctx.set_fonts(fonts);
+        app
+    })
+}
+
+/// A text as it is painted.
+struct Painted {
+    text: String,
+    rect: Rect,
+    clip: Rect,
+    elided: bool,
+}
+
+fn texts(shapes: &[ClippedShape]) -> Vec<Painted> {
+    fn collect(shape: &Shape, clip: Rect, into: &mut Vec<Painted>) {
+        match shape {
+            Shape::Vec(shapes) => shapes.iter().for_each(|shape| collect(shape, clip, into)),
+            Shape::Text(text) if text.angle == 0.0 => {
+                for row in &text.galley.rows {
+                    let letters = row.glyphs.iter().filter(|glyph| !glyph.chr.is_whitespace());
+                    let ends = letters.clone().next().zip(letters.last());
+                    let Some((first, last)) = ends else { continue };
+                    let at = text.pos + row.pos.to_vec2();
+                    let rect = Rect::from_x_y_ranges(at.x + first.pos.x..=at.x + last.max_x(), at.y..=at.y + row.height());
+                    into.push(Painted { text: row.text(), rect, clip, elided: text.galley.elided });
+                }
+            }
+            _ => {}
+        }
+    }
+    let mut found = Vec::new();
+    for ClippedShape { clip_rect, shape, .. } in shapes {
+        collect(shape, *clip_rect, &mut found);
+    }
+    found
+}
+
+/// Which texts are looked at: those that are painted from the last of this name on, and so lie over
+/// everything before; all without one.
+type From = Option<&'static str>;
+
+/// Where a table or the log is, which scrolls sideways: what is beyond its right edge can be scrolled to.
+fn scrolls(pane: PaneKind) -> bool {
+    matches!(pane, PaneKind::Neighbors | PaneKind::Runs | PaneKind::Log)
+}
+
+/// What is cut, elided, or lies over something else.
+fn wrong(window: &Window, from: From, table: bool) -> BTreeSet<String> {
+    /// What a hair of rounding may be.
+    const SLACK: f32 = 1.5;
+    let painted = texts(&window.output().shapes);
+    let first =
+        from.map_or(0, |from| painted.iter().rposition(|text| text.text.starts_with(from)).unwrap_or_else(|| panic!("{from} is not painted")));
+    // Of what is scrolled away nothing is to be seen, and a field scrolls to where it is typed.
+    let fields: Vec<String> = window.query_all_by_role(Role::TextInput).filter_map(|field| field.value()).collect();
+    let is_seen = |text: &&Painted| text.rect.intersects(text.clip) && !fields.contains(&text.text);
+    let seen: Vec<&Painted> = painted[first..].iter().filter(is_seen).collect();
+    assert!(seen.len() > 3, "only {} texts are painted", seen.len());
+    let mut wrong = BTreeSet::new();
+    for text in &seen {
+        let in_table = table && text.clip.left() > 640.0 && text.rect.left() > text.clip.left() - SLACK;
+        if !in_table && text.elided {
+            wrong.insert(format!("elided: {}", text.text));
+        }
+        // The titles of tabs have arrows beside them where there is no room for all.
+        let is_tab = PaneKind::ALL.iter().any(|pane| pane.title() == text.text);
+        let cut = text.rect.left() < text.clip.left() - SLACK || text.rect.right() > text.clip.right() + SLACK;
+        if cut && !in_table && !is_tab {
+            wrong.insert(format!("cut: {} at {:?} in {:?}", text.text, text.rect, text.clip));
+        }
+    }
+    for (at, a) in seen.iter().enumerate() {
+        for b in &seen[..at] {
+            let both = a.rect.intersect(a.clip).intersect(b.rect.intersect(b.clip));
+            if both.width() > 2.0 * SLACK && both.height() > 4.0 {
+                wrong.insert(format!("one over the other: {} and {} at {both:?}", b.text, a.text));
+            }
+        }
+    }
+    wrong
+}
+
+/// Everything in a window of a size in points.
+fn look_everywhere(factor: f32, scale: f32) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let mut look = |window: &mut Window, what: &str, from: From, table: bool| {
+        window.run_steps(5);
+        found.extend(wrong(window, from, table).into_iter().map(|wrong| format!("{what}: {wrong}")));
+    };
+    let mut window = window(factor, scale);
+    look(&mut window, "before anything is open", None, false);
+    press(&mut window, "Run");
+    until_answered(&mut window);
+    for &pane in PaneKind::ALL {
+        window.state_mut().send(Command::ResetLayout);
+        window.state_mut().send(Command::show(pane));
+        look(&mut window, pane.title(), None, scrolls(pane));
+    }
+    window.state_mut().send(Command::ResetLayout);
+    for (menu, first) in [("File", "Open…"), ("Edit", "Undo"), ("Query", "Run"), ("View", "Fit the views to the cloud"), ("Help", "Find a command…")]
+    {
+        let highest = |a: &egui_kittest::Node<'_>, b: &egui_kittest::Node<'_>| a.rect().top().total_cmp(&b.rect().top());
+        window.query_all_by_role_and_label(Role::Button, menu).min_by(highest).expect("a menu").click();
+        look(&mut window, menu, Some(first), false);
+        window.key_press(egui::Key::Escape);
+        window.run_steps(3);
+    }
+    for (kind, heading) in [
+        (ExportKind::Session, "Save the session"),
+        (ExportKind::Window, "Save a picture of the window"),
+        (ExportKind::Data(PaneKind::Neighbors), "Export the data of Neighbours"),
+    ] {
+        window.state_mut().send(Action::StartExport(kind));
+        look(&mut window, heading, Some(heading), false);
+        window.state_mut().send(Action::SetExport(None));
+        window.run_steps(2);
+    }
+    window.state_mut().send(Command::Shortcuts);
+    look(&mut window, "shortcuts", Some("Keyboard shortcuts"), false);
+    window.state_mut().send(Command::Shortcuts);
+    window.run_steps(2);
+    // The lesson's pictures have measures of their own, as they are files too.
+    if factor == 1.0 {
+        window.state_mut().send(Command::Lesson);
+        until(&mut window, "a lesson", |app| app.session().lesson.player.is_some());
+        look(&mut window, "the lesson", None, false);
+    }
+    found
+}
+
+#[test]
+fn labels_as_long_as_german_ones_fit() {
+    let found = look_everywhere(GERMAN, 1.0);
+    assert!(found.is_empty(), "{}", found.into_iter().collect::<Vec<_>>().join("\n"));
+}
+
+#[test]
+fn labels_fit() {
+    let found = look_everywhere(1.0, 1.0);
+    assert!(found.is_empty(), "{}", found.into_iter().collect::<Vec<_>>().join("\n"));
+}

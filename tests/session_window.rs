@@ -1,0 +1,421 @@
+//! A session in the window: put down into a file or at the end, picked up by another window; and files that are dropped.
+
+#![cfg(feature = "gui")]
+
+#[path = "common/window.rs"]
+mod driven;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use driven::{Window, fill, press, small, until, until_answered, window};
+use egui::Modifiers;
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable as _;
+use warpscope::app::commands::{Action, Command};
+use warpscope::app::live::LiveAction;
+use warpscope::app::runs::RunsAction;
+use warpscope::app::saved::{Layout, SavedSession};
+use warpscope::app::selection::{How, SelectAction};
+use warpscope::app::session::Picked;
+use warpscope::app::state::{PlaneView, PlaneWindow, SpaceView};
+use warpscope::app::{App, ColorAction, ColorBy, ColorView, DataKind, Level, ProjectionKind, ProjectionView, QueryKind};
+use warpscope::progress::Silent;
+use warpscope::run::recording::{self, Points};
+
+/// 300 rows of 4 dimensions.
+fn data(folder: &Path) -> PathBuf {
+    let path = folder.join("points.csv");
+    let value = |row: usize, axis: usize| (row * [37, 61, 17, 89][axis]) % [101, 97, 53, 71][axis];
+    let rows: Vec<String> = (0..300).map(|row| format!("{},{},{},{}", value(row, 0), value(row, 1), value(row, 2), value(row, 3))).collect();
+    std::fs::write(&path, format!("a,b,c,d\n{}\n", rows.join("\n"))).expect("a file");
+    path
+}
+
+/// A window that opens a file, as somebody does who gives it on the command line.
+fn opened(file: &Path) -> Window {
+    let file = file.to_owned();
+    Harness::builder().with_size([1280.0, 800.0]).build_eframe(move |cc| App::new(cc, Some(file)).expect("a thread for the worker"))
+}
+
+#[track_caller]
+fn until_idle(window: &mut Window) {
+    until(window, "an end", |app| app.session().cloud.is_some() && !app.is_busy() && app.session().activity == Default::default());
+}
+
+/// A file opened, two runs, of which one is renamed and pinned; both compared; everything else chosen.
+fn worked(data: &Path) -> Window {
+    let mut window = window(small);
+    window.state_mut().send(Action::OpenPath(data.to_owned()));
+    until_idle(&mut window);
+    press(&mut window, "Run");
+    until_answered(&mut window);
+    fill(&mut window, "k", "5");
+    press(&mut window, "Run");
+    until(&mut window, "the second run", |app| app.session().runs.runs().len() == 2 && !app.is_busy());
+    let [first, second] = [0, 1].map(|at: usize| window.state().session().runs.runs()[at].id);
+    for action in [
+        RunsAction::Rename(Some((first, "baseline".to_owned()))),
+        RunsAction::TakeName,
+        RunsAction::Pin(first, true),
+        RunsAction::Choose(second),
+        RunsAction::Choose(first),
+        RunsAction::Show(first),
+    ] {
+        window.state_mut().send(action);
+        window.run_steps(2);
+    }
+    window.state_mut().send(Action::PickRow(123));
+    window.state_mut().send(SelectAction::rows(vec![3, 4, 5, 40, 299], How::Replace, "lasso in Plane"));
+    let projection = ProjectionView { kind: ProjectionKind::Pca, seed: 3 };
+    window.state_mut().send(Action::SetProjection(projection));
+    until(&mut window, "the projection", |app| app.session().projected.is_some());
+    window.state_mut().send(ColorAction::Set(ColorView { by: ColorBy::Column("d".to_owned()), log: true, ..ColorView::default() }));
+    let place = PlaneWindow { center: [3.25, -1.5], units_per_point: 0.125 };
+    window.state_mut().send(Action::SetPlane(PlaneView { axes: [2, 0], window: Some(place), lens: false, ..PlaneView::default() }));
+    window.state_mut().send(Action::SetSpace(SpaceView { axes: [1, 0, 2], yaw: 1.25, distance: 1.5, lines: false, ..SpaceView::default() }));
+    window.state_mut().send(Command::ShowRuns);
+    window.state_mut().send(Command::ToggleSelection);
+    window.state_mut().send(Action::SelectRank(Some(2)));
+    until_idle(&mut window);
+    window
+}
+
+/// Saves by the keys and the dialog, as the first time.
+fn save(window: &mut Window, path: &Path) {
+    window.key_press_modifiers(Modifiers::COMMAND, egui::Key::S);
+    window.run_steps(3);
+    window.get_by_label("Save the session");
+    fill(window, "File", path.to_str().expect("a plain path"));
+    press(window, "Save");
+    until_written(window, path);
+}
+
+#[track_caller]
+fn until_written(window: &mut Window, path: &Path) {
+    let said = format!("written: {}", path.display());
+    until(window, "the session", move |app| app.session().log.last().is_some_and(|entry| entry.text == said));
+}
+
+/// All that a session keeps is equal.
+#[track_caller]
+fn assert_same(a: &Window, b: &Window) {
+    let ((a, b), (state_a, state_b)) = ((a.state().session(), b.state().session()), (a.state().state(), b.state().state()));
+    let runs = |session: &warpscope::app::session::Session| {
+        let of = |run: &warpscope::app::runs::KeptRun| {
+            let record = run.run.record().expect("all of it");
+            (run.name.clone(), run.pinned, run.file.clone(), record.neighbors.clone(), record.counters.clone(), record.samples.clone())
+        };
+        session.runs.runs().iter().map(of).collect::<Vec<_>>()
+    };
+    assert_eq!(runs(a), runs(b));
+    let name = |session: &warpscope::app::session::Session, id: Option<u64>| id.and_then(|id| session.runs.get(id)).map(|run| run.name.clone());
+    assert_eq!(a.runs.chosen.map(|id| name(a, id)), b.runs.chosen.map(|id| name(b, id)));
+    let shown = |session: &warpscope::app::session::Session| {
+        session.record.as_ref().and_then(|record| session.runs.of_record(record)).map(|run| run.name.clone())
+    };
+    assert_eq!(shown(a), shown(b));
+    let (cloud_a, cloud_b) = (a.cloud.as_ref().expect("a cloud"), b.cloud.as_ref().expect("a cloud"));
+    assert_eq!((cloud_a.fingerprint(), cloud_a.source(), cloud_a.points()), (cloud_b.fingerprint(), cloud_b.source(), cloud_b.points()));
+    assert_eq!((a.picked, a.rank), (b.picked, b.rank));
+    let place = |session: &warpscope::app::session::Session| {
+        session.picked_point().map(|(cloud, row)| (0..cloud.dims()).map(|axis| cloud.coordinate(row, axis)).collect::<Vec<_>>())
+    };
+    assert_eq!(place(a), place(b));
+    let neighbors = |session: &warpscope::app::session::Session| session.answered.as_ref().map(|answered| answered.neighbors().collect::<Vec<_>>());
+    assert_eq!(neighbors(a), neighbors(b));
+    assert_eq!(a.selection, b.selection);
+    assert_eq!((&a.selected, &a.timeline), (&b.selected, &b.timeline));
+    assert_eq!((state_a.plane, state_a.space, state_a.convergence), (state_b.plane, state_b.space, state_b.convergence));
+    assert_eq!((&state_a.color, state_a.projection, state_a.runs), (&state_b.color, state_b.projection, state_b.runs));
+    assert_eq!(state_a.draft, state_b.draft);
+    assert_eq!(Layout::of(&state_a.tree), Layout::of(&state_b.tree));
+    assert_eq!((state_a.show_problem, state_a.show_selection), (state_b.show_problem, state_b.show_selection));
+}
+
+#[test]
+fn a_session_is_put_down_and_picked_up() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (data, path) = (data(folder.path()), folder.path().join("work.warpscope"));
+    let mut window = worked(&data);
+    save(&mut window, &path);
+    assert_eq!(window.state().state().recent[0], path);
+    let session = window.state().session();
+    assert_eq!((session.picked, session.selection.rows().len(), session.rank), (Some(Picked::Row(123)), 5, Some(2)));
+    let names: Vec<&str> = session.runs.runs().iter().map(|run| run.name.as_str()).collect();
+    assert_eq!(names[0], "baseline");
+
+    let mut fresh = opened(&path);
+    until(&mut fresh, "the projection", |app| app.session().projected.is_some() && app.session().runs.compared.is_some());
+    until_idle(&mut fresh);
+    assert_same(&window, &fresh);
+    let said = fresh.state().session().log.entries().to_vec();
+    assert!(said.iter().any(|entry| entry.text.starts_with("session of 2 runs, recorded on ")), "{said:?}");
+    assert!(said.iter().all(|entry| entry.level == Level::Info), "the file is what it was: {said:?}");
+    // Undo does not go behind it.
+    fresh.state_mut().send(Command::Undo);
+    fresh.run_steps(2);
+    assert_same(&window, &fresh);
+
+    // The next save asks nothing: with the query at a place of its own, over axes.
+    fresh.state_mut().send(Action::SetProjection(ProjectionView::default()));
+    let at = vec![50.5, 40.25, 0.1, 7.0];
+    for action in [LiveAction::Grab, LiveAction::To(at.clone()), LiveAction::Release] {
+        fresh.state_mut().send(action);
+        fresh.run_steps(1);
+    }
+    until(&mut fresh, "an answer", |app| app.session().picked == Some(Picked::Place) && !app.is_busy());
+    fresh.state_mut().send(Command::FitView);
+    fresh.run_steps(2);
+    fresh.key_press_modifiers(Modifiers::COMMAND, egui::Key::S);
+    until_written(&mut fresh, &path);
+    let mut third = opened(&path);
+    until(&mut third, "an answer", |app| app.session().answered.is_some() && !app.is_busy());
+    assert_same(&fresh, &third);
+    let (place, _) = third.state().session().picked_point().expect("a query");
+    assert_eq!((0..4).map(|axis| place.coordinate(0, axis)).collect::<Vec<_>>(), at);
+}
+
+#[test]
+fn a_plain_recording_is_no_session_and_stays_one() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("runs.warpscope");
+    let mut window = worked(&data(folder.path()));
+    window.state_mut().send(Action::StartExport(warpscope::app::ExportKind::Recording(warpscope::app::runs::Saved::All)));
+    window.run_steps(4);
+    fill(&mut window, "File", path.to_str().expect("a plain path"));
+    press(&mut window, "Save");
+    until_written(&mut window, &path);
+    let mut fresh = opened(&path);
+    until_answered(&mut fresh);
+    assert!(fresh.state().session().file.is_none() && fresh.state().session().selection.is_empty());
+    // So Ctrl+S asks where.
+    fresh.key_press_modifiers(Modifiers::COMMAND, egui::Key::S);
+    fresh.run_steps(3);
+    fresh.get_by_label("Save the session");
+}
+
+#[test]
+fn what_became_of_the_data_is_said_and_its_points_are_there() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (data, path) = (data(folder.path()), folder.path().join("work.warpscope"));
+    let mut window = worked(&data);
+    save(&mut window, &path);
+    for (change, how) in [(true, "their file has changed since: "), (false, "their file is gone: ")] {
+        if change {
+            std::fs::write(&data, "a,b,c,d\n1,2,3,4\n5,6,7,8\n").expect("a file");
+        } else {
+            std::fs::remove_file(&data).expect("it is there");
+        }
+        let mut fresh = opened(&path);
+        until(&mut fresh, "a word about it", |app| app.session().log.entries().iter().any(|entry| entry.text.contains(how)));
+        until(&mut fresh, "the projection", |app| app.session().projected.is_some() && app.session().runs.compared.is_some());
+        until(&mut fresh, "an end", |app| !app.is_busy());
+        assert_same(&window, &fresh);
+    }
+}
+
+/// Saves without points.
+fn save_small(window: &mut Window, path: &Path) {
+    window.state_mut().send(Command::SaveSession);
+    window.run_steps(4);
+    window.get_by_label("With the points").click();
+    window.run_steps(2);
+    fill(window, "File", path.to_str().expect("a plain path"));
+    press(window, "Save");
+    until_written(window, path);
+}
+
+#[test]
+fn without_points_the_file_is_read_again_or_missed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (data, path) = (data(folder.path()), folder.path().join("small.warpscope"));
+    let mut window = worked(&data);
+    save_small(&mut window, &path);
+    let mut fresh = opened(&path);
+    until(&mut fresh, "the projection", |app| app.session().projected.is_some() && app.session().runs.compared.is_some());
+    until_idle(&mut fresh);
+    assert_same(&window, &fresh);
+    assert!(!fresh.state().session().file.as_ref().expect("its file").points, "the next save is without them too");
+
+    // Another file by now: it is opened as it is, and runs have what needs no points.
+    std::fs::write(&data, "a,b,c,d\n1,2,3,4\n5,6,7,8\n9,1,2,3\n").expect("a file");
+    let mut fresh = opened(&path);
+    until(&mut fresh, "the file", |app| app.session().cloud.is_some());
+    let session = fresh.state().session();
+    assert_eq!(session.cloud.as_ref().map(|cloud| cloud.len()), Some(3));
+    assert!(session.runs.runs().len() == 2 && session.runs.runs().iter().all(|run| run.run.record().is_none()));
+    assert!(session.picked.is_none() && session.selection.is_empty());
+    let said = format!("the data has changed since it was saved, so query, selection and views are left out: {}", data.display());
+    assert!(session.log.entries().iter().any(|entry| entry.level == Level::Warning && entry.text == said), "{:?}", session.log.entries());
+
+    std::fs::remove_file(&data).expect("it is there");
+    let mut fresh = opened(&path);
+    until(&mut fresh, "the error", |app| {
+        app.session().log.entries().iter().any(|entry| entry.level == Level::Error && entry.text.ends_with("points.csv"))
+    });
+    fresh.run_steps(3);
+    assert!(fresh.state().session().cloud.is_none() && fresh.state().session().runs.runs().len() == 2);
+}
+
+#[test]
+fn a_session_that_makes_no_sense_opens_its_runs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (data, path) = (data(folder.path()), folder.path().join("work.warpscope"));
+    let mut window = worked(&data);
+    save(&mut window, &path);
+    let recording = recording::read(&path, Points::Restore, &Silent).expect("a recording");
+    let text = recording.session.expect("a session").expect("it can be read");
+    let text = String::from_utf8(text).expect("text");
+    let write = |text: &str| warpscope::export::session(text.as_bytes(), &recording.runs, true, &path, &Silent).expect("a recording");
+
+    for (wrong, why) in [("{", "EOF"), ("", "EOF"), ("[1, 2]", "trailing"), (r#"{"schema_version": 99}"#, "a later version of Warpscope wrote it")] {
+        write(wrong);
+        let mut fresh = opened(&path);
+        until_answered(&mut fresh);
+        let session = fresh.state().session();
+        assert_eq!((session.runs.runs().len(), session.file.is_some()), (2, false));
+        let said = session.log.entries().iter().find(|entry| entry.level == Level::Warning).expect("a word about it");
+        assert!(said.text.starts_with("only the runs are opened, as what the window showed cannot be read: ") && said.text.contains(why), "{said:?}");
+    }
+
+    // Numbers that nothing could show.
+    let mut saved: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let view = &mut saved["view"];
+    view["plane"] = serde_json::json!({"axes": [900, 1], "window": {"center": [1e308, -1e308], "units_per_point": -1e-308}, "point_size": 1e38});
+    view["space"] =
+        serde_json::json!({"axes": [0, 0, 77], "yaw": 1e308, "pitch": -1e308, "distance": -1e308, "target": [1e308, 0, 0], "point_size": -1e38});
+    view["timeline"] = serde_json::json!({"window": [1e308, -1e308], "open": [4_294_967_295_u32]});
+    view["color"] = serde_json::json!({"by": {"Axis": 4000}, "range": {"Typed": [1e308, -1e308]}, "moment": 4_294_967_295_u32});
+    view["layout"] = serde_json::json!({"row": [{"share": -1e38, "of": {"pane": "Plane"}}, {"share": 1e38, "of": {"pane": "Plane"}}, {"share": 0.0, "of": {"pane": "Space"}},
+        {"share": 1.0, "of": {"pane": "Timeline"}}, {"share": 1.0, "of": {"pane": "Neighbors"}}]});
+    view["selected_records"] = serde_json::json!([[0, u64::MAX], [0, u64::MAX]]);
+    view["draft"]["k"] = "no number".into();
+    saved["selection"] = serde_json::json!({"rows": [[7, u64::MAX], [0, 1]], "queries": [[0, u64::MAX]], "by": "hand"});
+    saved["rank"] = 99_999_999.into();
+    for query in
+        [serde_json::json!({"row": 4_000_000_000_u32}), serde_json::json!({"query": 4_000_000_000_u64}), serde_json::json!({"place": [1e308, 1.0]})]
+    {
+        for projection in ["Axes", "Random"] {
+            saved["query"] = query.clone();
+            saved["view"]["projection"]["kind"] = projection.into();
+            write(&saved.to_string());
+            let mut fresh = opened(&path);
+            until(&mut fresh, "the cloud", |app| app.session().cloud.is_some());
+            fresh.run_steps(20);
+            until(&mut fresh, "an end", |app| !app.is_busy());
+            let (state, session) = (fresh.state().state(), fresh.state().session());
+            assert!(state.plane.axes.iter().all(|&axis| axis < 4) && state.plane.window.is_none());
+            assert_eq!(session.selection.rows().len(), 293, "rows 7 to 299");
+            assert!(session.runs.runs().len() == 2 && session.file.is_some());
+        }
+    }
+}
+
+#[test]
+fn the_next_start_goes_on_where_the_last_ended() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let data = data(folder.path());
+    // Without a file of its own: cloud, query, selection and views come back, and runs do not.
+    let mut before = window(small);
+    before.state_mut().send(Action::OpenPath(data.clone()));
+    until_idle(&mut before);
+    before.state_mut().send(Action::PickRow(40));
+    before.state_mut().send(SelectAction::rows(vec![1, 2], How::Replace, "rectangle in Plane"));
+    until(&mut before, "an answer", |app| app.session().answered.is_some() && !app.is_busy());
+    let last = before.state().put_down().expect("a cloud is open");
+    let mut after = window(small);
+    after.state_mut().pick_up(&last);
+    until(&mut after, "an answer", |app| app.session().answered.is_some() && !app.is_busy());
+    assert_same(&before, &after);
+
+    // With one: its runs too, and what was chosen after it was saved.
+    let path = folder.path().join("work.warpscope");
+    let mut before = worked(&data);
+    save(&mut before, &path);
+    before.state_mut().send(Action::PickRow(7));
+    until(&mut before, "an answer", |app| app.session().answered.as_ref().is_some_and(|answered| answered.row() == 7) && !app.is_busy());
+    before.state_mut().send(Action::SelectRank(Some(1)));
+    before.run_steps(2);
+    let last = before.state().put_down().expect("a cloud is open");
+    let mut after = window(small);
+    after.state_mut().pick_up(&last);
+    until(&mut after, "the projection", |app| app.session().projected.is_some() && app.session().runs.compared.is_some());
+    until_idle(&mut after);
+    assert_same(&before, &after);
+    assert_eq!(after.state().session().picked, Some(Picked::Row(7)));
+
+    // Nothing, or nonsense: what is typed on the left.
+    assert!(window(small).state().put_down().is_none());
+    for text in ["", "{", "[]"] {
+        let mut window = window(small);
+        window.state_mut().pick_up(text);
+        until_idle(&mut window);
+        assert_eq!(window.state().session().cloud.as_ref().map(|cloud| cloud.len()), Some(500));
+    }
+}
+
+#[derive(Debug)]
+struct Dropped(PathBuf);
+
+impl egui::DroppedFile for Dropped {
+    fn path(&self) -> &Path {
+        &self.0
+    }
+
+    fn bytes(&self) -> Result<Vec<u8>, String> {
+        std::fs::read(&self.0).map_err(|error| error.to_string())
+    }
+}
+
+fn drop_files(window: &mut Window, paths: &[&Path]) {
+    window.input_mut().dropped_files = paths.iter().map(|path| Arc::new(Dropped(path.to_path_buf())) as egui::DroppedFileHandle).collect();
+    window.step();
+    window.input_mut().dropped_files.clear();
+}
+
+#[test]
+fn of_several_dropped_files_one_cloud_is_shown_and_the_rest_is_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let data = data(folder.path());
+    let (other, path) = (folder.path().join("other.csv"), folder.path().join("work.warpscope"));
+    std::fs::write(&other, "x,y\n1,2\n3,4\n").expect("a file");
+    let mut saved = worked(&data);
+    save(&mut saved, &path);
+
+    let mut window = window(small);
+    drop_files(&mut window, &[&other, &path, &data, folder.path()]);
+    until(&mut window, "the cloud", |app| app.session().cloud.as_ref().is_some_and(|cloud| cloud.len() == 2) && !app.is_busy());
+    let session = window.state().session();
+    assert_eq!(session.runs.runs().len(), 2, "the recording's runs are in the list");
+    assert!(session.record.is_none(), "the file of points came last");
+    let said: Vec<&str> = session.log.entries().iter().map(|entry| entry.text.as_str()).collect();
+    assert!(said.iter().any(|said| said.starts_with("one cloud is shown at a time: other.csv is opened, and not points.csv; ")), "{said:?}");
+    let name = folder.path().file_name().expect("a name").to_string_lossy().into_owned();
+    assert!(said.iter().any(|said| *said == format!("a folder is not opened, only files are; drop those in it: {name}")), "{said:?}");
+
+    // One alone, as ever.
+    drop_files(&mut window, &[&data]);
+    until(&mut window, "the cloud", |app| app.session().cloud.as_ref().is_some_and(|cloud| cloud.len() == 300));
+}
+
+#[test]
+fn selected_queries_come_back() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (data, path) = (data(folder.path()), folder.path().join("work.warpscope"));
+    let mut window = window(small);
+    window.state_mut().send(Action::OpenPath(data));
+    until_idle(&mut window);
+    let mut draft = window.state().state().draft.clone();
+    (draft.queries, draft.selected_rows) = (QueryKind::Selected, vec![1, 2, 3, 250].into());
+    window.state_mut().send(Action::SetDraft(Box::new(draft)));
+    window.run_steps(2);
+    save(&mut window, &path);
+    let mut fresh = opened(&path);
+    until(&mut fresh, "the cloud", |app| app.session().cloud.is_some() && !app.is_busy());
+    assert_same(&window, &fresh);
+    assert_eq!(fresh.state().state().draft.selected_rows[..], [1, 2, 3, 250]);
+    assert_eq!(fresh.state().state().draft.data, DataKind::File);
+    let text = recording::read(&path, Points::Leave, &Silent).expect("a recording").session.expect("a session").expect("text");
+    assert_eq!(SavedSession::read(&text).expect("its own text").query, None, "nothing was picked");
+}

@@ -14,9 +14,9 @@ use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use warpscope::app::commands::{Action, Command};
 use warpscope::app::runs::RunsAction;
 use warpscope::app::state::{PaneKind, State, single_layout};
-use warpscope::app::{App, Level};
+use warpscope::app::{App, Level, QueryKind};
 use warpscope::knn::EngineKind;
-use warpscope::run::{EngineChoice, RunRecord};
+use warpscope::run::{EngineChoice, QuerySpec, RunRecord};
 
 const FIRST: &str = "uniform, 40 × 500, k = 8, lockstep";
 const SECOND: &str = "uniform, 40 × 500, k = 8, kdtree";
@@ -139,6 +139,56 @@ fn two_runs_are_compared() {
     press(&mut window, "Stop comparing");
     assert!(window.state().session().runs.compared.is_none());
     window.get_by_label("Choose two under A, B to compare them.");
+}
+
+#[test]
+fn another_job_is_not_called_faster() {
+    let mut window = two_runs();
+    let mut draft = window.state().state().draft.clone();
+    draft.k = "9".to_owned();
+    window.state_mut().send(Action::SetDraft(Box::new(draft)));
+    window.state_mut().send(Command::Run);
+    until(&mut window, "the third run", |app| app.session().runs.runs().len() == 3 && !app.is_busy());
+    let third = names(&window).remove(2);
+    check(&mut window, &format!("Compare {SECOND}"));
+    check(&mut window, &format!("Compare {third}"));
+    until(&mut window, "the comparison", |app| app.session().runs.compared.is_some());
+    window.get_by_label("These are different jobs (k), so neither is called faster.");
+    assert!(window.query_all_by_label("another job").next().is_some(), "in the place of the verdict");
+    for verdict in ["faster", "slower", "within the spread"] {
+        assert!(window.query_all_by_label(verdict).next().is_none(), "{verdict}");
+    }
+}
+
+/// A place is typed, run, recorded and opened: it is nowhere taken for a row.
+#[test]
+fn a_place_is_run_and_recorded_as_one() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("place.warpscope");
+    let mut window = window(|state: &mut State| {
+        small(state);
+        state.tree = single_layout(PaneKind::Runs);
+    });
+    press(&mut window, "Place");
+    let missing = "A coordinate is missing; write a place as its coordinates, for example 0.5,-1.";
+    assert!(window.query_all_by_label(missing).next().is_some(), "at the field and by the button");
+    fill(&mut window, "Coordinates", "0.25,0.75");
+    window.state_mut().send(Command::Run);
+    until_answered(&mut window);
+    let as_a_place = |window: &Window| {
+        assert_eq!(shown(window).spec.queries, QuerySpec::At(vec![0.25, 0.75]));
+        assert_eq!((window.state().state().draft.queries, window.state().state().draft.query_place.as_str()), (QueryKind::Place, "0.25,0.75"));
+        window.get_by_label("no row of the cloud");
+        assert!(window.query_all_by_label("Row").next().is_none(), "it has none");
+    };
+    as_a_place(&window);
+    save_all(&mut window, &path);
+    drop(window);
+    let mut fresh = driven::window(|state: &mut State| state.tree = single_layout(PaneKind::Runs));
+    fresh.state_mut().send(Action::OpenPath(path));
+    until_answered(&mut fresh);
+    as_a_place(&fresh);
+    assert_eq!(fresh.get_by_role_and_label(Role::TextInput, "Coordinates").value().as_deref(), Some("0.25,0.75"));
 }
 
 fn save_all(window: &mut Window, path: &Path) {

@@ -7,7 +7,7 @@ use clap::builder::PossibleValuesParser;
 
 use super::paths::ending_in;
 use crate::lesson::lessons;
-use crate::run::{recording, usual};
+use crate::run::recording;
 
 /// `warpscope gui`
 #[derive(Debug, clap::Args)]
@@ -110,6 +110,7 @@ fn measure(args: &WindowArgs, frames: u32) -> anyhow::Result<()> {
     use super::output;
     use crate::app::{FrameBench, Method, measure_frames};
     use crate::cloud::{self, Source};
+    use crate::run::usual;
     use crate::text;
 
     let source = match (&args.file, &args.generate) {

@@ -160,6 +160,19 @@ fn every_format_has_the_same_neighbours_of_all_queries_and_of_one() {
 }
 
 #[test]
+fn what_a_pane_exports_of_one_query_is_read_as_its_answer() {
+    let folder = tempfile::tempdir().unwrap();
+    let record = record();
+    for format in table::TableFormat::ALL {
+        let path = folder.path().join("pane").with_extension(format.extension());
+        tables::neighbors_of_query(&record, 1).write(&path).unwrap();
+        let (_, given) = crate::run::answers::read(&path, &crate::progress::Silent).unwrap();
+        assert_eq!((given.rows(), given.columns.len()), (1, 5), "{}", path.display());
+        assert_eq!(given.values.iter().collect::<Vec<_>>(), [0.0, 4.0, 2.0, 3.0, -1.0], "{}", path.display());
+    }
+}
+
+#[test]
 fn a_name_without_a_format_is_refused_and_nothing_is_written() {
     let folder = tempfile::tempdir().unwrap();
     for name in ["found", "found.txt", "found.npy"] {

@@ -70,7 +70,7 @@ impl App {
     /// The cloud, where a run of the session has it, or the window.
     fn known_cloud(&self, cloud: &SavedCloud, runs: &[(String, RunId)]) -> Option<Arc<PointCloud>> {
         let of_runs = runs.iter().filter_map(|(_, id)| Some(&self.session.runs.get(*id)?.run.record()?.cloud));
-        of_runs.chain(&self.session.cloud).find(|known| *known.fingerprint() == cloud.fingerprint && *known.source() == cloud.source).cloned()
+        of_runs.chain(&self.session.cloud).find(|known| *known.fingerprint() == cloud.fingerprint).cloned()
     }
 
     /// Views, query and selection as they were, of the cloud that is shown.
@@ -78,6 +78,12 @@ impl App {
         let Some(cloud) = self.session.cloud.clone() else { return };
         let view = &saved.view;
         self.state.draft = view.draft();
+        if let (Source::File { path, .. }, Some(saved)) = (cloud.source(), &saved.cloud)
+            && *cloud.source() != saved.source
+        {
+            // Moved with the session.
+            self.state.draft.path = path.display().to_string();
+        }
         self.state.draft.selected_rows = view.selected_records(&cloud).into();
         (self.state.color, self.state.projection) = (view.color.clone(), view.projection);
         let (plane, space) = view.views(&cloud);

@@ -27,10 +27,8 @@ impl<R: Read> Read for Bounded<R> {
         let count = self.inner.read(buffer)?;
         self.done += count as u64;
         if self.done > self.most {
-            return Err(io::Error::other(format!(
-                "gzip unpacks to more than {} bytes, {TIMES} times its size; unpack it first, with gunzip",
-                self.most
-            )));
+            let why = format!("gzip unpacks to more than {} bytes, {TIMES} times its size; unpack it first, with gunzip", self.most);
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, why));
         }
         Ok(count)
     }

@@ -92,7 +92,7 @@ fn choose<'s>(scans: &'s [PointCloud], input: &Input<'_>) -> Result<(&'s PointCl
 
 /// Runs what uses the decoder, which may panic on what it does not expect.
 fn inside<T: Send>(input: &Input<'_>, work: impl FnOnce() -> Result<T, FormatError> + Send) -> Result<T, FormatError> {
-    contained(work).map_err(|_| input.malformed("E57", "it is damaged, and cannot be decoded"))?
+    contained(work).map_err(|_| input.malformed("E57", "damaged, and cannot be decoded"))?
 }
 
 fn open<'a>(input: &Input<'a>) -> Result<E57Reader<Near<'a>>, FormatError> {

@@ -1,7 +1,7 @@
 //! A file being read: where it is, how far the reading is, and the errors it can give.
 
 use std::fs::File;
-use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::io::{self, BufReader, ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use super::FormatError;
@@ -77,8 +77,11 @@ impl<'a> Input<'a> {
     pub fn io(&self, why: io::Error) -> FormatError {
         if self.progress.cancelled() {
             FormatError::Cancelled
-        } else if why.kind() == io::ErrorKind::UnexpectedEof {
+        } else if why.kind() == ErrorKind::UnexpectedEof {
             self.malformed("cut short", "the file ends in the middle of its data")
+        } else if why.raw_os_error().is_none() && [ErrorKind::InvalidData, ErrorKind::InvalidInput, ErrorKind::Other].contains(&why.kind()) {
+            // Nothing else than decompressors says so.
+            self.malformed("data", "damaged, and cannot be unpacked")
         } else {
             FormatError::Io { why, path: self.path.clone() }
         }

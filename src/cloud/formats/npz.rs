@@ -29,7 +29,7 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
 }
 
 fn damaged(input: &Input<'_>) -> FormatError {
-    input.malformed("zip archive", "it is damaged, and cannot be unpacked")
+    input.malformed("zip archive", "damaged, and cannot be unpacked")
 }
 
 fn zip_error(input: &Input<'_>, why: ZipError) -> FormatError {

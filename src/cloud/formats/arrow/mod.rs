@@ -58,7 +58,7 @@ pub(super) fn ipc_records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, 
 
 /// Runs what uses the decoders, which may panic on what they do not expect.
 fn inside<T: Send>(what: &str, input: &Input<'_>, work: impl FnOnce() -> Result<T, FormatError> + Send) -> Result<T, FormatError> {
-    contained(work).map_err(|_| input.malformed(what, "it is damaged, and cannot be decoded"))?
+    contained(work).map_err(|_| input.malformed(what, "damaged, and cannot be decoded"))?
 }
 
 /// Numbers behind others, in their type.
@@ -68,23 +68,16 @@ fn append<T: Real>(values: &mut Vec<T>, numbers: &[f64], input: &Input<'_>) -> R
     Ok(())
 }
 
-/// What an error of the decoders means.
+/// What an error of the decoders means: what they say of it is for those who write decoders.
 fn error(input: &Input<'_>, what: &str, why: ArrowError) -> FormatError {
-    let said = match why {
-        ArrowError::IoError(_, why) => return input.io(why),
-        ArrowError::NotYetImplemented(why) => return input.unsupported(what, format!("it is not read ({why}); write it as CSV or .npy")),
-        ArrowError::ParseError(why)
-        | ArrowError::SchemaError(why)
-        | ArrowError::IpcError(why)
-        | ArrowError::InvalidArgumentError(why)
-        | ArrowError::ParquetError(why)
-        | ArrowError::ComputeError(why) => why,
-        why => why.to_string(),
-    };
-    // What one crate says of another's errors is not for people.
-    let said =
-        ["Parquet error: ", "EOF: ", "External: ", "Arrow: "].iter().fold(said.as_str(), |said, start| said.strip_prefix(start).unwrap_or(said));
-    input.malformed(what, format!("it cannot be decoded ({said})"))
+    if let ArrowError::IoError(_, why) = why {
+        return input.io(why);
+    }
+    let said = why.to_string();
+    if matches!(why, ArrowError::NotYetImplemented(_)) || ["NYI", "upport", "mplemented"].iter().any(|word| said.contains(word)) {
+        return input.unsupported(what, format!("it is not read ({said}); write it as CSV or .npy"));
+    }
+    input.malformed(what, "damaged, and cannot be decoded")
 }
 
 fn read(file: &dyn Batches, input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {

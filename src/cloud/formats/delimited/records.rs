@@ -32,7 +32,11 @@ impl<R: BufRead> Records<R> {
     /// Goes to the next record; false at the end.
     pub fn advance(&mut self) -> io::Result<bool> {
         match self {
-            Self::Quoted { reader, record } => reader.read_byte_record(record).map_err(io::Error::from),
+            Self::Quoted { reader, record } => reader.read_byte_record(record).map_err(|why| match why.into_kind() {
+                // As it came, whatever kind that is.
+                csv::ErrorKind::Io(why) => why,
+                why => io::Error::other(format!("{why:?}")),
+            }),
             Self::Spaced { reader, line_end, line, fields, start, next } => loop {
                 line.clear();
                 *start = *next;

@@ -97,7 +97,7 @@ fn error(input: &Input<'_>, what: &str, why: Error) -> FormatError {
 
 /// Runs what uses the decoder, which may panic on what it does not expect.
 fn inside<T: Send>(input: &Input<'_>, work: impl FnOnce() -> Result<T, FormatError> + Send) -> Result<T, FormatError> {
-    contained(work).map_err(|_| input.malformed("HDF5", "it is damaged, and cannot be decoded"))?
+    contained(work).map_err(|_| input.malformed("HDF5", "damaged, and cannot be decoded"))?
 }
 
 /// All data sets below the root, with those that can be read.

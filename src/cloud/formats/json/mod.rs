@@ -149,6 +149,15 @@ fn error(why: serde_json::Error, input: &Input<'_>) -> FormatError {
 
 /// The words of the parser in those of people who write JSON.
 fn plain(text: &str) -> String {
+    let known = [
+        ("expected ident", "a word that is none of true, false and null"),
+        ("key must be a string", "the name of a member must be a text in quotes"),
+        ("control character (\\u0000-\\u001F) found while parsing a string", "a text goes on beyond its line, or has a control character"),
+        ("invalid unicode code point", "bytes that are not UTF-8; save it as UTF-8"),
+    ];
+    if let Some((_, plain)) = known.iter().find(|(said, _)| *said == text) {
+        return (*plain).to_owned();
+    }
     let other = text.strip_prefix("invalid type: ").and_then(|text| text.split_once(", expected "));
     let Some((found, expected)) = other else { return text.to_owned() };
     let found = match found.split_once(' ') {

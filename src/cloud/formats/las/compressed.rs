@@ -7,13 +7,14 @@ use std::io::{self, Read, Seek, SeekFrom};
 
 use laz::laszip::{ChunkTable, CompressorType, LazItemType};
 use laz::record::{LayeredPointRecordDecompressor, RecordDecompressor};
-use laz::{DecompressionSelection, LasZipDecompressor, LasZipError, LazVlr};
+use laz::{LasZipDecompressor, LasZipError, LazVlr};
 
 use super::super::FormatError;
 use super::super::input::Input;
+use super::chunks::{Chunks, selection};
 use super::{BATCH, Layout, Take};
 
-pub(super) fn visit(layout: &Layout, places: bool, input: &Input<'_>, take: &mut Take<'_>) -> Result<(), FormatError> {
+pub(super) fn visit(layout: &Layout, places: bool, from: u64, input: &Input<'_>, take: &mut Take<'_>) -> Result<(), FormatError> {
     let bad = |why: &str| input.malformed("compressed points", why);
     let decode = |why: LasZipError| match why {
         LasZipError::IoError(why) => input.io(why),
@@ -35,27 +36,31 @@ pub(super) fn visit(layout: &Layout, places: bool, input: &Input<'_>, take: &mut
     if chunks.is_some_and(|count| count.saturating_mul(layout.record as u64) > input.size()) {
         return Err(bad("the table has more chunks than the file has room for"));
     }
+    let layers = if layered { Some(layers(&vlr).ok_or_else(|| bad("layers of a kind that is not known"))?) } else { None };
+    if let Some(chunks) = Chunks::of(&mut file, &vlr, layers, layout, input) {
+        return chunks.visit(file, places, from, input, take);
+    }
+    // Without a table that can be relied on, one point after the other.
     file.seek(SeekFrom::Start(layout.start)).map_err(io)?;
 
     let mut records = vec![0; BATCH * layout.record];
     let mut left = layout.points;
-    if !layered {
+    let Some(layers) = layers else {
         let mut decoder = LasZipDecompressor::new(file, vlr).map_err(decode)?;
         while left > 0 {
             let count = left.min(BATCH as u64);
             let records = &mut records[..count as usize * layout.record];
             decoder.decompress_many(records).map_err(io)?;
-            if !take(records)? {
+            if !take(layout.points - left, records)? {
                 return Ok(());
             }
             left -= count;
         }
         return Ok(());
-    }
+    };
 
     let table = if vlr.uses_variable_size_chunks() { Some(ChunkTable::read_from(&mut file, &vlr).map_err(decode)?) } else { None };
     file.seek(SeekFrom::Start(layout.start + ChunkTable::OFFSET_SIZE as u64)).map_err(io)?;
-    let layers = layers(&vlr).ok_or_else(|| bad("layers of a kind that is not known"))?;
     let mut decoder = LayeredPointRecordDecompressor::new(file);
     let mut chunk = 0;
     while left > 0 {
@@ -70,18 +75,17 @@ pub(super) fn visit(layout: &Layout, places: bool, input: &Input<'_>, take: &mut
         check_layers(decoder.get_mut(), layout.record as u64, layers, input.size()).map_err(io)?;
         decoder.reset();
         decoder.set_fields_from(vlr.items()).map_err(decode)?;
-        // Beside z, only x and y are decoded then, which cannot be left out.
-        decoder.set_selection(DecompressionSelection(if places { DecompressionSelection::Z } else { DecompressionSelection::ALL }));
+        decoder.set_selection(selection(places));
         let mut left_in_chunk = points.min(left);
-        left -= left_in_chunk;
         while left_in_chunk > 0 {
             let count = left_in_chunk.min(BATCH as u64);
             let records = &mut records[..count as usize * layout.record];
             decoder.decompress_many(records).map_err(io)?;
-            if !take(records)? {
+            if !take(layout.points - left, records)? {
                 return Ok(());
             }
             left_in_chunk -= count;
+            left -= count;
             input.check()?;
         }
     }
@@ -121,7 +125,7 @@ fn layers(vlr: &LazVlr) -> Option<u64> {
 }
 
 /// Fails unless the layers of the chunk that begins here are in the file; leaves the file where it was.
-fn check_layers(file: &mut (impl Read + Seek), record: u64, layers: u64, size: u64) -> io::Result<()> {
+pub(super) fn check_layers(file: &mut (impl Read + Seek), record: u64, layers: u64, size: u64) -> io::Result<()> {
     let start = file.stream_position()?;
     // The first point and the number of points stand before the sizes.
     file.seek(SeekFrom::Start(start + record + 4))?;

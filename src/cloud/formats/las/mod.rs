@@ -3,6 +3,7 @@
 //! The points are read from their records directly: a record is checked against the size of the file before anything is
 //! made of it, and where layers allow it no more of a point is decoded than what is wanted.
 
+mod chunks;
 mod compressed;
 mod fields;
 
@@ -32,8 +33,8 @@ const MAX_POINTS_PER_BYTE: u64 = 64;
 
 /// Bytes of a point of each format, at least.
 const LEAST: [usize; 11] = [20, 28, 26, 34, 57, 63, 30, 36, 38, 59, 67];
-/// Takes raw records of a batch; false when it has enough.
-type Take<'a> = dyn FnMut(&[u8]) -> Result<bool, FormatError> + Send + 'a;
+/// Takes the number of the first record of a batch and all of them raw; false when it has enough.
+type Take<'a> = dyn FnMut(u64, &[u8]) -> Result<bool, FormatError> + Send + 'a;
 
 pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
     let layout = Layout::read(input)?;
@@ -44,7 +45,7 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
         // All fields are many times the place: they are looked at and let go.
         kept.clear();
         let mut ranges = vec![Range::default(); columns.len()];
-        layout.visit(input, false, &mut |records| {
+        layout.visit(input, false, 0, &mut |_, records| {
             layout.fields.par_iter().zip(&mut ranges).for_each(|(field, range)| {
                 records.chunks_exact(layout.record).for_each(|record| range.take_in(field.value(record)));
             });
@@ -55,7 +56,7 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
         if !layout.compressed {
             input.reserve_all(&mut values, layout.points, kept.len())?;
         }
-        layout.visit(input, kept.iter().all(|&at| at < 3), &mut |records| {
+        layout.visit(input, kept.iter().all(|&at| at < 3), 0, &mut |_, records| {
             input.reserve(&mut values, records.len() / layout.record * kept.len())?;
             layout.decode(records, &kept, &mut values);
             Ok(true)
@@ -79,15 +80,13 @@ pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, Form
         return Ok(Records { columns, rows: even.records(input, wanted, cells)? });
     }
     let mut found: BTreeMap<u64, Vec<Cell>> = wanted.iter().map(|&record| (record, Vec::new())).collect();
-    let last = wanted.iter().copied().max();
-    let mut next = 0;
-    layout.visit(input, false, &mut |records| {
-        let end = next + (records.len() / layout.record) as u64;
-        for (record, row) in found.range_mut(next..end) {
-            *row = cells(&records[(record - next) as usize * layout.record..][..layout.record]);
+    let (first, last) = (wanted.iter().copied().min().unwrap_or(0), wanted.iter().copied().max());
+    layout.visit(input, false, first, &mut |start, records| {
+        let end = start + (records.len() / layout.record) as u64;
+        for (record, row) in found.range_mut(start..end) {
+            *row = cells(&records[(record - start) as usize * layout.record..][..layout.record]);
         }
-        next = end;
-        Ok(last.is_some_and(|last| last >= next))
+        Ok(last.is_some_and(|last| last >= end))
     })?;
     Ok(Records { columns, rows: wanted.iter().map(|record| found[record].clone()).collect() })
 }
@@ -184,11 +183,12 @@ impl Layout {
         });
     }
 
-    /// Hands out raw records, batch by batch. `places` says that x, y and z are all that is wanted.
-    fn visit(&self, input: &Input<'_>, places: bool, take: &mut Take<'_>) -> Result<(), FormatError> {
+    /// Hands out raw records, batch by batch. `places` says that x, y and z are all that is wanted, `from` that records before
+    /// it may be left out.
+    fn visit(&self, input: &Input<'_>, places: bool, from: u64, take: &mut Take<'_>) -> Result<(), FormatError> {
         if self.compressed {
-            return contained(|| compressed::visit(self, places, input, take))
-                .map_err(|_| input.malformed("compressed points", "they are damaged, and cannot be decoded"))?;
+            return contained(|| compressed::visit(self, places, from, input, take))
+                .map_err(|_| input.malformed("compressed points", "damaged, and cannot be decoded"))?;
         }
         let mut file = input.open()?;
         file.seek(SeekFrom::Start(self.start)).map_err(|why| input.io(why))?;
@@ -198,7 +198,7 @@ impl Layout {
             let count = left.min(BATCH as u64) as usize;
             let records = &mut records[..count * self.record];
             file.read_exact(records).map_err(|why| input.io(why))?;
-            if !take(records)? {
+            if !take(self.points - left, records)? {
                 return Ok(());
             }
             left -= count as u64;

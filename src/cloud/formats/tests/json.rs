@@ -154,6 +154,12 @@ fn errors_name_the_place() {
     assert_eq!(error("[[1,2],{\"a\":3}]"), "record 1: it is an object and the first one an array");
     assert_eq!(error("[[1,2],\n[3,NaN]]"), "line 2, column 4: expected value; NaN and Infinity are not JSON: write null");
     assert_eq!(error("[[1,2],[3,4"), "cut short: the file ends in the middle of its data, in line 1");
+    assert_eq!(error("[[1,tru]]"), "line 1, column 8: a word that is none of true, false and null");
+    assert_eq!(error("[{\"a\":1,\nb:2}]"), "line 2, column 1: the name of a member must be a text in quotes");
+    assert_eq!(
+        error("{\"points\":[[1]],\"points\":[[1]],\"b\":[\"\n\"]}"),
+        "line 2, column 0: a text goes on beyond its line, or has a control character"
+    );
     assert!(error("[[1,2]] x").starts_with("line 1, column 9: expected value"));
     assert_eq!(error("[]"), "nothing to read: the array is empty");
     assert_eq!(error("[[],[]]"), "no coordinates: the points are empty");

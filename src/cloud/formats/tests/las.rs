@@ -1,5 +1,6 @@
 use ::las::{Builder, Point, Transform, Vector, Writer};
 
+use super::super::columns::Cell;
 use super::*;
 
 /// A scan as other programs write it: `count` points on the grid of 0.25 mm about (515384, 4918360, 2330).
@@ -52,6 +53,34 @@ fn a_scan_keeps_its_grid_as_a_cloud() {
     assert_eq!((cloud.len(), cloud.duplicates()), (999, 0));
     assert!(cloud.axes()[1].origin > 4e6);
     assert_eq!(cloud.coordinate(5, 1), place(5)[1]);
+}
+
+#[test]
+fn without_its_table_of_chunks_a_scan_is_read_one_point_after_the_other() {
+    for format in [1, 6] {
+        let mut content = scan(format, true, 60_000);
+        let start = u32::from_le_bytes(content[96..100].try_into().unwrap()) as usize;
+        let table = u64::from_le_bytes(content[start..start + 8].try_into().unwrap()) as usize;
+        let whole = Sample::new("a.laz", &content);
+        // A table of no chunks, as of writers that were interrupted, and a damaged one.
+        content[table + 4..table + 8].fill(0);
+        let without = Sample::new("a.laz", &content);
+        assert!(whole.table("").1 == (0..60_000).flat_map(place).collect::<Vec<_>>());
+        assert!(without.table("").1 == whole.table("").1, "format {format}");
+        let row = |sample: &Sample| records(&sample.path, &[59_999], &Silent).unwrap().rows;
+        assert_eq!(row(&without), row(&whole));
+    }
+}
+
+#[test]
+fn a_point_is_read_from_its_own_chunk() {
+    let mut content = scan(1, true, 120_000);
+    let start = u32::from_le_bytes(content[96..100].try_into().unwrap()) as usize;
+    // The first chunk is damaged, which is of no account to points of the second.
+    content[start + 100..start + 400].fill(0xff);
+    let sample = Sample::new("a.laz", content);
+    let row = records(&sample.path, &[60_000], &Silent).unwrap().rows.remove(0);
+    assert_eq!(row[1], Cell::Number(place(60_000)[1]));
 }
 
 #[test]

@@ -77,7 +77,7 @@ fn what_is_no_cloud_is_refused() {
     let stored = npz(&[("a.txt", vec![]), ("a.npy", npy("|u1", false, "(4, 2)", &[77; 8]))]);
     let damaged = stored.windows(8).position(|bytes| bytes == [77; 8]).unwrap();
     let checksum = Sample::new("a.npz", [&stored[..damaged], &[78], &stored[damaged + 1..]].concat()).error();
-    assert!(checksum.to_lowercase().contains("checksum"), "{checksum}");
+    assert_eq!(checksum, "data: damaged, and cannot be unpacked");
     let good = npz(&[("a.npy", array(1000, 1))]);
     for (content, part) in [
         (npz(&[]), "no arrays"),

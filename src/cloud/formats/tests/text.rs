@@ -253,4 +253,8 @@ fn errors_name_the_place() {
     );
     let cut = gzip("1,2\n".repeat(1000));
     assert!(Sample::new("a.csv.gz", &cut[..cut.len() / 2]).error().starts_with("cut short"));
+    let mut damaged = gzip((0..5000).map(|at| format!("{at},{}\n", at * 7919 % 1000)).collect::<String>());
+    let middle = damaged.len() / 2;
+    damaged[middle..middle + 8].fill(0xff);
+    assert_eq!(Sample::new("a.csv.gz", damaged).error(), "data: damaged, and cannot be unpacked");
 }

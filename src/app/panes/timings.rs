@@ -106,11 +106,13 @@ pub fn swatch_ui(ui: &mut Ui, color: Color32, name: &str) {
 pub fn inline_swatch_ui(ui: &mut Ui, color: Color32, name: &str) {
     // As one piece, which goes to the next line as a whole.
     let text = ui.painter().layout_no_wrap(name.to_owned(), egui::TextStyle::Body.resolve(ui.style()), Color32::PLACEHOLDER);
-    let size = vec2(10.0 + ui.spacing().item_spacing.x + text.size().x, text.size().y);
+    let width = 11.0 + ui.spacing().item_spacing.x + text.size().x;
+    let size = vec2(width.min(ui.max_rect().width()), text.size().y);
     ui.allocate_ui_with_layout(size, egui::Layout::left_to_right(egui::Align::Center), |ui| {
         let (rect, _) = ui.allocate_exact_size(vec2(10.0, 10.0), egui::Sense::hover());
         ui.painter().rect_filled(rect, 2.0, color);
-        ui.add(egui::Label::new(name).extend());
+        // Wraps only where it is wider than the pane.
+        ui.add(egui::Label::new(name).wrap());
     });
 }
 

@@ -159,7 +159,7 @@ fn queries_come_from_a_file_a_list_or_the_seed() {
 fn the_default_queries_are_said() {
     let place = Place::new();
     let drawn = place.ok("run --generate uniform:n=1500 --engine lockstep --warmup 0 --repeats 1 --json");
-    assert_eq!(drawn.stderr, "note: 1,000 of 1,500 rows, drawn with seed 1, are asked for, as --queries is not given\n");
+    assert_eq!(drawn.stderr, "note: 1,000 of 1,500 rows, drawn with seed 0, are asked for, as --queries is not given\n");
     assert_eq!(json(&drawn.stdout)["summary"]["q"], 1000);
     let all = place.ok("run --generate uniform:n=15 --engine lockstep --json");
     assert_eq!(all.stderr, "note: all 15 rows are asked for, as --queries is not given\n");

@@ -12,6 +12,7 @@ use super::color::Coloring;
 use super::derived::{Derived, TheoryCurve};
 use super::gpu::Gpu;
 use super::lesson::{Exporting, Picture, Recording};
+use super::live::Snapping;
 use super::loader::Loading;
 use super::picking::{Lookup, Picking};
 use super::projection::Projecting;
@@ -103,6 +104,8 @@ pub struct Handles {
     pub opening: Option<Opening>,
     /// A change of the selection that is being worked out.
     pub selecting: Option<Selecting>,
+    /// A search for the row that a dragged query goes to.
+    pub snapping: Option<Snapping>,
     /// A search for what a click means.
     pub picking: Option<Picking>,
     /// A search for what the pointer rests on.
@@ -173,6 +176,7 @@ impl Handles {
             loading: None,
             opening: None,
             selecting: None,
+            snapping: None,
             picking: None,
             hovering: None,
             lookup: Lookup::default(),
@@ -225,7 +229,7 @@ impl Handles {
 
     /// Lets go of what belongs to the cloud that was shown.
     pub fn forget(&mut self) {
-        (self.picking, self.hovering, self.focus_when_answered) = (None, None, false);
+        (self.snapping, self.picking, self.hovering, self.focus_when_answered) = (None, None, None, false);
         self.lookup = Lookup::default();
         self.theory.wanted = None;
         self.projecting.forget();

@@ -186,6 +186,12 @@ fn labels_as_long_as_german_ones_fit() {
 }
 
 #[test]
+fn labels_fit_at_twice_the_size() {
+    let found = look_everywhere(1.0, 2.0);
+    assert!(found.is_empty(), "{}", found.into_iter().collect::<Vec<_>>().join("\n"));
+}
+
+#[test]
 fn labels_fit() {
     let found = look_everywhere(1.0, 1.0);
     assert!(found.is_empty(), "{}", found.into_iter().collect::<Vec<_>>().join("\n"));

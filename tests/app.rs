@@ -227,7 +227,7 @@ fn typed_rows_stay_until_a_point_is_clicked() {
 fn a_click_during_a_run_is_answered_once() {
     let mut window = window(|state| {
         small(state);
-        state.draft.generator = "uniform:n=20000,d=2".to_owned();
+        state.draft.generator = "uniform:n=6000,d=2".to_owned();
         state.draft.queries = QueryKind::All;
     });
     press(&mut window, "Generate");
@@ -502,6 +502,55 @@ fn the_window_is_drawn_without_a_display() {
     }
     let error = render_headless(&show(&folder.path().join("gone.csv")), &png).expect_err("no such file");
     assert!(error.to_string().starts_with("cannot read: "), "{error:#}");
+}
+
+/// What 1280 × 800 pixels hold at 200 and at 300 %.
+#[test]
+fn a_large_scale_leaves_nothing_out() {
+    let sized = |size: [f32; 2]| -> Window {
+        let mut window: Window = Harness::builder().with_size(size).build_eframe(|cc| {
+            let mut state = State { hints: false, ..State::default() };
+            small(&mut state);
+            state.draft.generator = "uniform:n=500,d=5".to_owned();
+            App::with_state(cc, state).expect("a thread for the worker")
+        });
+        window.state_mut().send(Command::Run);
+        until_answered(&mut window);
+        window
+    };
+    let canvas = |window: &Window, label: &str| window.get_by_role_and_label(Role::Canvas, label).rect();
+    let choose = |window: &mut Window, pane: &str| {
+        window.get_by_role_and_label(Role::ComboBox, "Pane").click();
+        window.run_steps(3);
+        press(window, pane);
+    };
+
+    let mut window = sized([640.0, 400.0]);
+    assert!(canvas(&window, "Plane of points").height() > 200.0, "{:?}", canvas(&window, "Plane of points"));
+    window.get_by_label("neighbours computed in all 5 dimensions");
+    assert!(window.query_by_role_and_label(Role::ComboBox, "Axis right").is_none());
+    press(&mut window, "Options");
+    window.get_by_role_and_label(Role::ComboBox, "Axis right");
+    press(&mut window, "Options");
+    assert!(window.query_by_role_and_label(Role::ComboBox, "Axis right").is_none());
+    for pane in PaneKind::ALL.iter().map(|pane| pane.title()).filter(|pane| *pane != "Plane") {
+        choose(&mut window, pane);
+        assert_eq!(window.state().state().pane.title(), pane);
+        window.get_by_role_and_label(Role::Button, &format!("Export {pane}"));
+    }
+    window.get_by_role_and_label(Role::Button, "Run");
+
+    // Narrower still, there is the problem or a pane.
+    let mut window = sized([427.0, 267.0]);
+    let rect = canvas(&window, "Plane of points");
+    assert!(rect.width() > 300.0 && rect.height() > 80.0, "{rect:?}");
+    assert!(window.query_by_role_and_label(Role::Button, "Run").is_none());
+    press(&mut window, "Problem");
+    window.get_by_role_and_label(Role::Button, "Run");
+    assert!(window.query_by_role_and_label(Role::Canvas, "Plane of points").is_none());
+    window.state_mut().send(Command::ShowTimings);
+    window.run_steps(3);
+    window.get_by_label_contains("Search, each repeat");
 }
 
 #[test]

@@ -140,7 +140,6 @@ fn ends_of_the_colours_are_typed_and_reset() {
     choose(&mut window, "Colour by", "distance to the query");
     let whole = channel(&mut window).numbers.as_ref().expect("distances").whole;
     assert_eq!(whole.0, 0.0, "the query itself");
-    assert!(window.query_by_label("Log").is_none(), "0 has no logarithm");
     window.get_by_role_and_label(Role::SpinButton, "High end of the colours").click();
     window.run_steps(3);
     window.key_press_modifiers(egui::Modifiers::COMMAND, egui::Key::A);
@@ -149,12 +148,21 @@ fn ends_of_the_colours_are_typed_and_reset() {
     window.run_steps(1);
     window.key_press(egui::Key::Enter);
     window.run_steps(3);
-    let range = window.state().state().color.range;
-    assert_eq!(channel(&mut window).numbers.as_ref().map(|numbers| numbers.range(range)), Some((0.0, 0.25)));
+    let ends = |window: &mut Window| {
+        let view = window.state().state().color.clone();
+        channel(window).numbers.as_ref().expect("distances").ends(&view)
+    };
+    assert_eq!(ends(&mut window), (0.0, 0.25, false));
+    // 0 has no logarithm: the scale begins at the next distance.
+    window.get_by_label("Log").click();
+    window.run_steps(3);
+    let (low, high, log) = ends(&mut window);
+    assert!(low > 0.0 && low < 0.1 && high == 0.25 && log, "{low} to {high}");
+    window.get_by_label("Log").click();
+    window.run_steps(3);
     window.get_by_label("Whole range").click();
     window.run_steps(3);
-    let range = window.state().state().color.range;
-    assert_eq!(channel(&mut window).numbers.as_ref().map(|numbers| numbers.range(range)), Some(whole));
+    assert_eq!(ends(&mut window), (whole.0, whole.1, false));
     choose(&mut window, "Colours", "cividis");
     assert_eq!(window.state().state().color.map, Some(ColorMap::Cividis));
 

@@ -68,8 +68,8 @@ fn texts(shapes: &[ClippedShape]) -> Vec<Painted> {
             Shape::Vec(shapes) => shapes.iter().for_each(|shape| collect(shape, clip, into)),
             Shape::Text(text) if text.angle == 0.0 => {
                 for row in &text.galley.rows {
-                    let letters = row.glyphs.iter().filter(|glyph| !glyph.chr.is_whitespace());
-                    let ends = letters.clone().next().zip(letters.last());
+                    let mut letters = row.glyphs.iter().filter(|glyph| !glyph.chr.is_whitespace());
+                    let ends = letters.clone().next().zip(letters.next_back());
                     let Some((first, last)) = ends else { continue };
                     let at = text.pos + row.pos.to_vec2();
                     let rect = Rect::from_x_y_ranges(at.x + first.pos.x..=at.x + last.max_x(), at.y..=at.y + row.height());

@@ -11,12 +11,13 @@ use driven::{Window, fill, press, small, until, until_answered, window};
 use egui::accesskit::Role;
 use egui::{Pos2, Vec2, vec2};
 use egui_kittest::kittest::Queryable as _;
-use warpscope::app::App;
 use warpscope::app::commands::{Action, Command};
-use warpscope::app::session::Picked;
-use warpscope::app::state::State;
+use warpscope::app::session::{Activity, Picked};
+use warpscope::app::state::{PaneKind, State, single_layout};
+use warpscope::app::{App, screen_position};
 use warpscope::cloud::PointCloud;
-use warpscope::run::QuerySpec;
+use warpscope::knn::EngineKind;
+use warpscope::run::{EngineChoice, QuerySpec};
 
 const MARK: &str = "Query, to be dragged";
 
@@ -229,6 +230,110 @@ fn in_three_dimensions_the_query_goes_from_row_to_row() {
     window.state_mut().send(Command::ShowSpace);
     window.run_steps(3);
     assert_at_place(window.state());
+}
+
+#[test]
+fn a_drag_is_one_step_to_undo() {
+    for generator in ["uniform:n=400,d=2", "uniform:n=400,d=3"] {
+        let mut window = answered(move |state| state.draft.generator = generator.to_owned());
+        let before = window.state().session().picked;
+        for by in [vec2(90.0, -60.0), vec2(-70.0, 80.0)] {
+            drag(&mut window, by);
+            let to = mark(&window);
+            window.drop_at(to);
+            window.run_steps(2);
+        }
+        until_settled(&mut window);
+        let moved = window.state().session().picked_point().map(|(cloud, row)| (cloud.coordinate(row, 0), cloud.coordinate(row, 1)));
+        for steps_left in [1, 0] {
+            window.state_mut().send(Command::Undo);
+            window.run_steps(2);
+            assert_eq!(window.state().session().picked == before, steps_left == 0, "{generator}: two drags, two steps");
+        }
+        // Put back with Escape, it was no step.
+        drag(&mut window, vec2(50.0, 50.0));
+        window.key_press(egui::Key::Escape);
+        window.run_steps(2);
+        let at = mark(&window);
+        window.drop_at(at);
+        window.run_steps(2);
+        assert_eq!(window.state().session().picked, before);
+        window.state_mut().send(Command::Undo);
+        window.run_steps(2);
+        assert_eq!(window.state().session().picked, before, "{generator}: nothing is left to undo");
+        drag(&mut window, vec2(50.0, 50.0));
+        let at = mark(&window);
+        window.drop_at(at);
+        window.run_steps(2);
+        assert!(moved.is_some() && window.state().session().picked != before);
+    }
+}
+
+#[test]
+fn undone_to_nothing_it_waits_for_nothing() {
+    let mut window = window(small);
+    press(&mut window, "Generate");
+    until(&mut window, "the cloud", |app| app.session().cloud.is_some());
+    window.run_steps(2);
+    window.state_mut().send(Action::PickRow(7));
+    window.run_steps(2);
+    until_settled(&mut window);
+    fill(&mut window, "x", "0.25");
+    window.state_mut().send(Command::Undo);
+    window.run_steps(2);
+    let session = window.state().session();
+    assert_eq!((session.picked, session.answered.is_none(), session.live.is_waiting()), (None, true, false));
+    assert!(window.query_by_label("Enter asks from there.").is_none(), "what was typed is gone too");
+    window.state_mut().send(Command::Redo);
+    window.run_steps(2);
+    until_settled(&mut window);
+    assert_eq!(window.state().session().picked, Some(Picked::Row(7)));
+}
+
+#[test]
+fn among_many_rows_the_window_does_not_search_itself() {
+    let mut window = answered(|state| {
+        state.draft.generator = "uniform:n=150000,d=3".to_owned();
+        state.draft.engine = EngineChoice::Named(EngineKind::KdTree);
+    });
+    let from = mark(&window);
+    let canvas = window.get_by_role_and_label(Role::Canvas, "Plane of points").rect();
+    let to = from + (canvas.center() - from).normalized() * 70.0;
+    drag(&mut window, to - from);
+    window.drop_at(to);
+    window.step();
+    // It is let go where the pointer was, however late that is known.
+    until(&mut window, "the end of the drag", |app| !app.session().live.is_held() && !app.is_busy());
+    let app = window.state();
+    let cloud = app.session().cloud.as_ref().expect("a cloud");
+    let far = |row: u32| screen_position(app, PaneKind::Plane, canvas, row as usize).expect("in sight").distance(to);
+    let nearest = (0..cloud.len() as u32).min_by(|&a, &b| far(a).total_cmp(&far(b))).expect("rows");
+    let Some(Picked::Row(row)) = app.session().picked else { panic!("a row") };
+    assert!(far(row) <= far(nearest) + 1e-3, "row {row} is {} away, row {nearest} {}", far(row), far(nearest));
+    assert_eq!(app.session().answered.as_ref().map(|answered| answered.row()), Some(row), "and it is answered");
+}
+
+#[test]
+fn an_ask_that_takes_long_is_cancelled() {
+    let mut window = window(|state| {
+        small(state);
+        state.draft.generator = "uniform:n=3000000,d=8".to_owned();
+        state.tree = single_layout(PaneKind::Neighbors);
+    });
+    press(&mut window, "Generate");
+    until(&mut window, "the cloud", |app| app.session().cloud.is_some());
+    window.get_by_label("No query picked");
+    window.state_mut().send(Action::PickRow(7));
+    until(&mut window, "a long ask", |app| app.session().activity == Activity::Asking);
+    window.get_by_label("The query is being answered…");
+    press(&mut window, "Cancel");
+    assert_eq!(window.state().session().activity, Activity::Idle);
+    window.get_by_label("Cancelled");
+    window.get_by_label("Cancelled: it was not answered.");
+    assert_eq!(window.state().session().picked, Some(Picked::Row(7)), "it is still the query");
+    // Asked again, it is answered.
+    window.state_mut().send(Action::PickRow(7));
+    until(&mut window, "an answer", |app| app.session().answered.is_some());
 }
 
 #[test]

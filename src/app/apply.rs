@@ -21,6 +21,7 @@ use super::session::{Answered, Picked};
 use super::state::{self, PaneKind, PlaneWindow};
 use super::timeline::TimeAxis;
 use super::tokens::Look;
+use super::ui;
 use crate::cloud::{PointCloud, Source};
 use crate::run::recording;
 use crate::run::{Job, QuerySpec, RunSpec};
@@ -50,7 +51,7 @@ impl App {
             Action::PickRow(row) => self.pick_row(row),
             Action::PickQuery(query) => self.pick_query(query),
             Action::Pick(action) => self.pick_action(action),
-            Action::SetProjection(view) => self.state.projection = view,
+            Action::SetProjection(view) => self.choose_projection(view),
             Action::Color(action) => self.color_action(action),
             Action::Select(action) => self.select(action),
             Action::SelectRank(rank) => self.session.rank = rank,
@@ -90,7 +91,7 @@ impl App {
             Command::Cancel => self.cancel(),
             Command::NextQuery => self.step_query(1),
             Command::PreviousQuery => self.step_query(-1),
-            Command::FitView if self.points_at(PaneKind::Timeline) => self.focus_timeline(),
+            Command::FitView if self.is_at(PaneKind::Timeline) => self.focus_timeline(),
             Command::FitView => {
                 self.state.plane.window = None;
                 let view = state::SpaceView::default();
@@ -113,6 +114,7 @@ impl App {
                 let at = Look::ALL.iter().position(|&look| look == self.look()).unwrap_or(0);
                 self.set_look(Look::ALL[(at + 1) % Look::ALL.len()]);
             }
+            Command::ToggleProblem if ui::shows_one_thing(&self.handles.ctx) => self.state.problem_alone ^= true,
             Command::ToggleProblem => self.state.show_problem ^= true,
             Command::ToggleSelection => self.state.show_selection ^= true,
             Command::ScaleUp => self.set_scale(self.state.scale + 0.25),
@@ -143,6 +145,7 @@ impl App {
     }
 
     pub(super) fn show(&mut self, pane: PaneKind) {
+        (self.state.pane, self.state.problem_alone) = (pane, false);
         let found = self.state.tree.make_active(|_, tile| matches!(tile, egui_tiles::Tile::Pane(kind) if *kind == pane));
         if !found {
             // Its tile was closed, or the state is of an older version.
@@ -203,11 +206,12 @@ impl App {
             // What is opened last is what is meant.
             self.handles.opening = None;
         }
+        self.session.endings.load = None;
         let wake = self.handles.ctx.clone();
         let job = LoadJob { source, drop_nonfinite, data };
         match Loading::start(job, move || wake.request_repaint()) {
             Ok(loading) => self.handles.loading = Some((loading, then)),
-            Err(error) => self.session.log.error(format!("cannot load: {error}")),
+            Err(error) => self.session.endings.load = Some(self.failed(format!("cannot load: {error}"))),
         }
     }
 
@@ -238,6 +242,7 @@ impl App {
     /// Hands a job to the worker, which drops the one it has.
     pub(super) fn submit(&mut self, spec: RunSpec, cloud: Arc<PointCloud>, query_cloud: Option<Arc<PointCloud>>) {
         self.run_begins();
+        self.session.endings.run = None;
         self.handles.last_job += 1;
         let id = self.handles.last_job;
         self.handles.running = Some(Running { id, stage: "starting".to_owned(), fraction: 0.0 });
@@ -245,7 +250,7 @@ impl App {
     }
 
     fn cancel(&mut self) {
-        if self.session.lesson.open && self.cancel_lesson() {
+        if (self.session.lesson.open || self.handles.recording.is_some()) && self.cancel_lesson() {
             return;
         }
         if let Some((loading, _)) = &self.handles.loading {
@@ -262,6 +267,10 @@ impl App {
         if let Some(exporting) = &self.handles.exporting {
             exporting.task.cancel();
         }
+        if self.handles.selecting.take().is_some() {
+            self.session.log.info("cancelled");
+        }
+        self.cancel_ask();
     }
 
     /// A click on a point: it is picked, and typed where rows are typed.
@@ -341,10 +350,12 @@ impl App {
         }
     }
 
-    /// Whether the pointer is over a pane.
-    fn points_at(&self, pane: PaneKind) -> bool {
-        let pointer = self.handles.ctx.pointer_latest_pos();
-        self.pane_rects.get(&pane).zip(pointer).is_some_and(|(rect, pointer)| rect.contains(pointer))
+    /// Whether the pointer is over a pane, or something in it has the keys.
+    fn is_at(&self, pane: PaneKind) -> bool {
+        let ctx = &self.handles.ctx;
+        let focus = ctx.memory(|memory| memory.focused()).and_then(|id| ctx.read_response(id)).map(|focused| focused.rect.center());
+        let places = [ctx.pointer_latest_pos(), focus];
+        self.pane_rects.get(&pane).is_some_and(|rect| places.into_iter().flatten().any(|place| rect.contains(place)))
     }
 
     fn zoom_timeline(&mut self, factor: f64) {
@@ -385,13 +396,6 @@ impl App {
         let of_record = self.session.answered.as_ref().filter(|answered| Arc::ptr_eq(&answered.record, record));
         let next = of_record.map_or(0, |answered| (answered.query as isize + by).rem_euclid(record.query_rows.len() as isize));
         self.pick_query(next as usize);
-    }
-
-    /// Nothing is the query.
-    pub(super) fn pick_nothing(&mut self) {
-        self.settle_live(false);
-        (self.session.picked, self.session.answered, self.session.rank) = (None, None, None);
-        (self.session.theory, self.session.theory_lags) = (None, false);
     }
 
     /// Shows a query's answer, and has theory worked out beside it.
@@ -473,7 +477,10 @@ impl App {
             return refuse(self, "Type the path of a file.");
         }
         let folder = matches!(dialog.kind, ExportKind::Lesson(LessonFile::Frames, _));
-        let there = if folder { path.exists() } else { path.is_file() };
+        if let Some(sentence) = dialog.kind.refuses(&path) {
+            return refuse(self, &sentence);
+        }
+        let there = if folder { path.exists() } else { dialog.kind.files(&path).iter().any(|path| path.is_file()) };
         if there && !dialog.overwrite {
             let sentence = if folder {
                 "This folder is there already. Save again to replace the pictures in it, or type another name."
@@ -485,6 +492,7 @@ impl App {
         }
         let data = match dialog.kind {
             ExportKind::Data(pane) => Some(self.data_of(pane)),
+            ExportKind::AllNeighbors => Some(self.session.record.clone().map(PaneData::AllNeighbors)),
             ExportKind::Selection => Some(self.selected_data()),
             ExportKind::Trace => Some(self.session.record.clone().map(PaneData::Trace)),
             _ => None,
@@ -525,7 +533,7 @@ impl App {
         let ctx = &self.handles.ctx;
         let medium = if export::is_svg(&path) { Medium::Svg } else { Medium::Png(ctx.pixels_per_point() * f32::from(times)) };
         let portrait = Portrait { state: self.state.clone(), session: self.session.clone(), size: ctx.content_rect().size(), pane };
-        self.handles.save(move || portrait.save(medium, &render_state, &path));
+        self.handles.save(move || portrait.save(medium, &render_state, &path).map(|path| vec![path]));
         Ok(())
     }
 

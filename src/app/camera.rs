@@ -21,7 +21,11 @@ fn span(cloud: &PointCloud, axis: usize) -> (f64, f64) {
 
 /// A row's local coordinate along an axis; an axis that is not there is 0.
 pub fn along(cloud: &PointCloud, row: usize, axis: usize) -> f64 {
-    cloud.point(row).get(axis).map_or(0.0, |&value| f64::from(value))
+    component(cloud.point(row), axis)
+}
+
+fn component(point: &[f32], axis: usize) -> f64 {
+    point.get(axis).map_or(0.0, |&value| f64::from(value))
 }
 
 /// The target and the distance from which a ball fills Space.
@@ -33,7 +37,8 @@ pub fn focus(cloud: &PointCloud, axes: [usize; 3], center: [f64; 3], radius: f64
 
 /// A row's local coordinates along some axes; an axis that is not there is 0.
 pub fn place<const N: usize>(cloud: &PointCloud, row: usize, axes: [usize; N]) -> [f64; N] {
-    axes.map(|axis| along(cloud, row, axis))
+    let point = cloud.point(row);
+    axes.map(|axis| component(point, axis))
 }
 
 /// Plane: an equal scale on both axes.
@@ -165,15 +170,17 @@ impl SpaceCamera {
 
     /// The screen position and the depth of a local place; `None` behind the eye.
     pub fn screen(&self, place: [f64; 3]) -> Option<(Pos2, f64)> {
-        let unit: [f64; 4] = std::array::from_fn(|axis| if axis < 3 { (place[axis] - self.middle[axis]) / self.unit } else { 1.0 });
-        let clip = self.matrix.map(|row| row.iter().zip(unit).map(|(a, b)| a * b).sum::<f64>());
-        if clip[3] <= NEAR {
+        // Written out, and without what is not needed: a click asks it of every row.
+        let [x, y, z] = [0, 1, 2].map(|axis| (place[axis] - self.middle[axis]) / self.unit);
+        let clip = |row: [f64; 4]| row[0] * x + row[1] * y + row[2] * z + row[3];
+        let depth = clip(self.matrix[3]);
+        if depth <= NEAR {
             return None;
         }
         let center = self.rect.center();
-        let x = clip[0] / clip[3] * f64::from(self.rect.width()) / 2.0;
-        let y = clip[1] / clip[3] * f64::from(self.rect.height()) / 2.0;
-        Some((pos2(center.x + x as f32, center.y - y as f32), clip[3]))
+        let right = clip(self.matrix[0]) / depth * f64::from(self.rect.width()) / 2.0;
+        let up = clip(self.matrix[1]) / depth * f64::from(self.rect.height()) / 2.0;
+        Some((pos2(center.x + right as f32, center.y - up as f32), depth))
     }
 }
 

@@ -12,6 +12,7 @@ use super::color::Coloring;
 use super::derived::{Derived, TheoryCurve};
 use super::gpu::Gpu;
 use super::lesson::{Exporting, Picture, Recording};
+use super::live::Snapping;
 use super::loader::Loading;
 use super::picking::{Lookup, Picking};
 use super::projection::Projecting;
@@ -42,8 +43,8 @@ pub enum Message {
     Compared(Arc<Compared>),
     /// What has become of the file of a session's cloud, where that is to be known.
     Source(Option<String>),
-    /// A file was written, or why not.
-    Saved(Result<PathBuf, String>),
+    /// Files were written, or why not.
+    Saved(Result<Vec<PathBuf>, String>),
     /// A thread broke down.
     Broken {
         /// What it was to do.
@@ -103,6 +104,8 @@ pub struct Handles {
     pub opening: Option<Opening>,
     /// A change of the selection that is being worked out.
     pub selecting: Option<Selecting>,
+    /// A search for the row that a dragged query goes to.
+    pub snapping: Option<Snapping>,
     /// A search for what a click means.
     pub picking: Option<Picking>,
     /// A search for what the pointer rests on.
@@ -173,6 +176,7 @@ impl Handles {
             loading: None,
             opening: None,
             selecting: None,
+            snapping: None,
             picking: None,
             hovering: None,
             lookup: Lookup::default(),
@@ -225,7 +229,7 @@ impl Handles {
 
     /// Lets go of what belongs to the cloud that was shown.
     pub fn forget(&mut self) {
-        (self.picking, self.hovering, self.focus_when_answered) = (None, None, false);
+        (self.snapping, self.picking, self.hovering, self.focus_when_answered) = (None, None, None, false);
         self.lookup = Lookup::default();
         self.theory.wanted = None;
         self.projecting.forget();
@@ -242,7 +246,7 @@ impl Handles {
     }
 
     /// Writes a file on a thread of its own, which is waited for when the window closes.
-    pub fn save(&mut self, work: impl FnOnce() -> Result<PathBuf, String> + Send + 'static) {
+    pub fn save(&mut self, work: impl FnOnce() -> Result<Vec<PathBuf>, String> + Send + 'static) {
         self.saves.retain(|save| !save.is_finished());
         self.saves.extend(self.start("save", move || Message::Saved(work())));
     }

@@ -1,7 +1,8 @@
 //! Undo and redo of what is selected, picked and looked at. Fields have their own, while they have the focus.
 //!
 //! Once a frame the window tells what it shows. What is different from the frame before is a step, which takes its name from
-//! the difference; movements of a view that follow one another closely are one.
+//! the difference. Movements of a view that follow one another closely are one, and so is all that the query did while it was
+//! held; what ends where it began is none.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
@@ -36,6 +37,7 @@ struct Snapshot {
     /// The query's place, where it is no row.
     place: Option<Arc<PointCloud>>,
     rank: Option<usize>,
+    /// Of Plane and Space as they will be, where a projection is still worked out.
     views: (PlaneView, SpaceView, ConvergenceView),
     colors: (ColorView, ProjectionView),
 }
@@ -61,6 +63,8 @@ struct Step {
     before: Snapshot,
     /// When it last went on.
     at: f64,
+    /// Of which movement of the query it is.
+    movement: Option<u64>,
 }
 
 /// See the module.
@@ -76,6 +80,7 @@ pub struct History {
 impl Snapshot {
     fn of(app: &App) -> Self {
         let (state, session) = (&app.state, &app.session);
+        let (plane, space) = app.views();
         Self {
             selection: session.selection.clone(),
             selected: Arc::clone(&session.selected),
@@ -83,7 +88,7 @@ impl Snapshot {
             picked: session.picked,
             place: session.live.place().cloned(),
             rank: session.rank,
-            views: (state.plane, state.space, state.convergence),
+            views: (plane, space, state.convergence),
             colors: (state.color.clone(), state.projection),
         }
     }
@@ -126,20 +131,31 @@ fn last(by: &str) -> &str {
 }
 
 impl History {
-    fn watch(&mut self, after: Snapshot, now: f64) {
+    /// What is shown `now`, in seconds; `movement` names the movement that brought the query to where it is, if one did.
+    fn watch(&mut self, after: Snapshot, movement: Option<u64>, now: f64) {
         let quiet = std::mem::take(&mut self.quiet);
-        let Some((kind, name)) = self.now.difference(&after) else { return };
+        let Some((mut kind, mut name)) = self.now.difference(&after) else { return };
+        if kind == Kind::Pick && movement.is_some() {
+            (kind, name) = (Kind::Move, "moving the query".to_owned());
+        }
         let before = std::mem::replace(&mut self.now, after);
         if quiet {
             return;
         }
         self.undone.clear();
-        let moves = matches!(kind, Kind::Plane | Kind::Space | Kind::BothViews | Kind::Color | Kind::Move);
-        if let Some(step) = self.done.back_mut().filter(|step| moves && step.kind == kind && now - step.at < ONE_MOVEMENT_SECS) {
+        let goes_on = |step: &Step| match kind {
+            Kind::Move => step.movement == movement,
+            Kind::Plane | Kind::Space | Kind::BothViews | Kind::Color => now - step.at < ONE_MOVEMENT_SECS,
+            _ => false,
+        };
+        if let Some(step) = self.done.back_mut().filter(|step| step.kind == kind && goes_on(step)) {
             step.at = now;
+            if step.before.difference(&self.now).is_none() {
+                self.done.pop_back();
+            }
             return;
         }
-        self.done.push_back(Step { kind, name, before, at: now });
+        self.done.push_back(Step { kind, name, before, at: now, movement });
         while self.done.len() > MOST || (self.done.len() > 1 && self.numbers() > MOST_NUMBERS) {
             self.done.pop_front();
         }
@@ -181,7 +197,7 @@ impl App {
     pub(super) fn watch_history(&mut self) {
         let now = self.handles.ctx.input(|input| input.time);
         let snapshot = Snapshot::of(self);
-        self.history.watch(snapshot, now);
+        self.history.watch(snapshot, self.session.live.movement(), now);
     }
 
     /// Takes the last step back.
@@ -204,8 +220,9 @@ impl App {
     }
 
     fn restore(&mut self, snapshot: &Snapshot) {
-        (self.state.plane, self.state.space, self.state.convergence) = snapshot.views;
         (self.state.color, self.state.projection) = snapshot.colors.clone();
+        self.state.convergence = snapshot.views.2;
+        self.set_views(snapshot.views.0, snapshot.views.1);
         let record = self.session.record.as_ref().map(Arc::downgrade).unwrap_or_default();
         if self.session.selection != snapshot.selection {
             let same_run = Weak::ptr_eq(&record, &snapshot.record);
@@ -213,10 +230,12 @@ impl App {
         }
         let same_place = self.session.live.place().map(Arc::as_ptr) == snapshot.place.as_ref().map(Arc::as_ptr);
         if self.session.picked != snapshot.picked || !same_place {
+            // Whoever is asked for still, held or being typed, is not the query any more.
+            self.settle_live(snapshot.picked.is_some());
             match snapshot.picked {
                 Some(Picked::Place) => self.put_at(snapshot.place.clone()),
                 Some(picked) => self.pick(picked),
-                None => (self.session.picked, self.session.answered, self.session.theory) = (None, None, None),
+                None => self.pick_nothing(),
             }
         }
         self.session.rank = snapshot.rank;
@@ -242,46 +261,65 @@ mod tests {
     fn a_movement_is_one_step_and_a_pause_ends_it() {
         let mut history = History::default();
         for frame in 1..=30 {
-            history.watch(moved(f64::from(frame)), f64::from(frame) * 0.1);
+            history.watch(moved(f64::from(frame)), None, f64::from(frame) * 0.1);
         }
         assert_eq!((history.done.len(), history.undo_name()), (1, Some("view of Plane")));
         assert!(history.done[0].before.views.0.window.is_none(), "it goes back to where it began");
-        history.watch(moved(31.0), 10.0);
+        history.watch(moved(31.0), None, 10.0);
         assert_eq!(history.done.len(), 2);
-        history.watch(moved(31.0), 10.1);
+        history.watch(moved(31.0), None, 10.1);
         assert_eq!(history.done.len(), 2, "nothing happened");
     }
 
     #[test]
     fn steps_are_called_after_what_changed() {
         let mut history = History::default();
-        history.watch(moved(9.0), 0.0);
-        history.watch(selected(vec![1], "rectangle in Plane"), 0.1);
+        history.watch(moved(9.0), None, 0.0);
+        history.watch(selected(vec![1], "rectangle in Plane"), None, 0.1);
         assert_eq!(history.undo_name(), Some("rectangle in Plane"));
-        history.watch(selected(vec![1, 2], "rectangle in Plane + lasso in Space"), 0.2);
+        history.watch(selected(vec![1, 2], "rectangle in Plane + lasso in Space"), None, 0.2);
         assert_eq!(history.undo_name(), Some("lasso in Space"));
-        history.watch(selected(vec![2], "a + b − click in Plane"), 0.2);
+        history.watch(selected(vec![2], "a + b − click in Plane"), None, 0.2);
         assert_eq!(history.undo_name(), Some("click in Plane"));
-        history.watch(moved(9.0), 0.3);
+        history.watch(moved(9.0), None, 0.3);
         assert_eq!((history.undo_name(), history.done.len()), (Some("clearing the selection"), 5));
         history.skip();
-        history.watch(Snapshot { picked: Some(Picked::Row(4)), ..moved(9.0) }, 0.4);
+        history.watch(Snapshot { picked: Some(Picked::Row(4)), ..moved(9.0) }, None, 0.4);
         assert_eq!(history.done.len(), 5, "what nobody did is no step");
-        history.watch(Snapshot { picked: Some(Picked::Row(5)), ..moved(9.0) }, 0.5);
+        history.watch(Snapshot { picked: Some(Picked::Row(5)), ..moved(9.0) }, None, 0.5);
         assert_eq!(history.undo_name(), Some("picking a row"));
         history.clear();
         assert_eq!((history.undo_name(), history.redo_name()), (None, None));
     }
 
     #[test]
+    fn a_query_that_is_held_makes_one_step_however_long() {
+        let at = |row: u32| Snapshot { picked: Some(Picked::Row(row)), ..moved(9.0) };
+        let mut history = History::default();
+        history.skip();
+        history.watch(at(1), None, 0.0);
+        for (frame, row) in [5, 7, 6, 9].into_iter().enumerate() {
+            history.watch(at(row), Some(1), 3.0 * frame as f64);
+        }
+        assert_eq!((history.done.len(), history.undo_name()), (1, Some("moving the query")));
+        assert_eq!(history.done[0].before.picked, Some(Picked::Row(1)), "it goes back to where it was taken up");
+        history.watch(at(3), Some(2), 9.1);
+        assert_eq!(history.done.len(), 2, "taken up again, however soon");
+        history.watch(at(9), Some(2), 9.2);
+        assert_eq!(history.done.len(), 1, "what was put back is no step");
+        history.watch(at(4), None, 9.3);
+        assert_eq!((history.done.len(), history.undo_name()), (2, Some("picking a row")));
+    }
+
+    #[test]
     fn only_so_much_is_kept() {
         let mut history = History::default();
         for step in 0..500 {
-            history.watch(selected(vec![step], "a"), 0.0);
+            history.watch(selected(vec![step], "a"), None, 0.0);
         }
         assert_eq!(history.done.len(), MOST);
         for step in 0..4 {
-            history.watch(selected((step..step + (MOST_NUMBERS / 2) as u32 + 9).collect(), "many"), 0.0);
+            history.watch(selected((step..step + (MOST_NUMBERS / 2) as u32 + 9).collect(), "many"), None, 0.0);
         }
         assert!(history.numbers() <= MOST_NUMBERS && !history.done.is_empty());
     }

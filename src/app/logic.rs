@@ -8,7 +8,8 @@ use super::export::ExportDialog;
 use super::format;
 use super::handles::{Message, Then};
 use super::parts::PartsDialog;
-use super::session::{Activity, FileColumns, Picked};
+use super::selection::Selecting;
+use super::session::{Activity, Ended, Endings, FileColumns, Picked};
 use super::timeline::TimelineView;
 use crate::cloud::formats::FormatError;
 use crate::cloud::{CloudError, PointCloud, Source};
@@ -23,6 +24,7 @@ impl App {
         self.poll_loading();
         self.poll_opening();
         self.poll_picking();
+        self.poll_snapping();
         self.poll_selecting();
         self.handles.lookup.poll();
         while let Some(message) = self.handles.try_recv() {
@@ -34,6 +36,7 @@ impl App {
         self.poll_replies();
         self.session.activity = match self.handles.activity() {
             Activity::Idle if self.session.live.is_slow() => Activity::Asking,
+            Activity::Idle if self.handles.selecting.as_ref().is_some_and(Selecting::is_slow) => Activity::Selecting,
             activity => activity,
         };
     }
@@ -56,13 +59,26 @@ impl App {
             }
             Event::Failed { id, error } if Some(id) == current => {
                 self.handles.running = None;
-                match error {
-                    RunError::Cancelled => self.session.log.info("cancelled"),
-                    error => self.session.log.error(in_window(&error)),
-                }
+                self.session.endings.run = Some(match error {
+                    RunError::Cancelled => self.cancelled(),
+                    error => self.failed(in_window(&error)),
+                });
             }
             Event::Progress { .. } | Event::Finished { .. } | Event::Failed { .. } => {}
         }
+    }
+
+    /// Says that something was cancelled.
+    pub(super) fn cancelled(&mut self) -> Ended {
+        self.session.log.info("cancelled");
+        Ended::Cancelled
+    }
+
+    /// Says why something failed.
+    pub(super) fn failed(&mut self, why: impl Into<String>) -> Ended {
+        let why = why.into();
+        self.session.log.error(why.clone());
+        Ended::Failed(why)
     }
 
     /// A whole run is done.
@@ -92,6 +108,7 @@ impl App {
             Message::Derived(asked, derived)
         });
         self.session.record = Some(record);
+        self.session.endings.run = None;
         self.session.derived = None;
         self.session.timeline = TimelineView::default();
         self.reselect();
@@ -119,28 +136,36 @@ impl App {
         let Some((loading, _)) = &self.handles.loading else { return };
         let Some(result) = loading.task.try_finish() else { return };
         let Some((loading, then)) = self.handles.loading.take() else { return };
-        match (result, then) {
-            (Err(()), _) => self.session.log.error(format!("the reader stopped without an answer: {}", loading.job.source)),
-            (Ok(Err(CloudError::Cancelled)), _) => self.session.log.info("cancelled"),
+        let runs = !matches!(then, Then::Show);
+        let ended = match (result, then) {
+            (Err(()), _) => self.failed(format!("the reader stopped without an answer: {}", loading.job.source)),
+            (Ok(Err(CloudError::Cancelled)), _) => self.cancelled(),
             (Ok(Err(CloudError::Format(FormatError::Parts { parts, path }))), then) => {
                 self.session.parts = PartsDialog::new(path, parts, then);
+                return;
             }
-            (Ok(Err(error)), _) => self.session.log.error(in_window(&error)),
+            (Ok(Err(error)), _) => self.failed(in_window(&error)),
             (Ok(Ok(queries)), Then::RunQueries(spec)) => {
                 if let Some(data) = loading.job.data.clone() {
                     self.submit(spec, data, Some(queries));
                 }
+                return;
             }
-            (Ok(Ok(cloud)), Then::Show) => self.show_loaded_cloud(cloud),
+            (Ok(Ok(cloud)), Then::Show) => return self.show_loaded_cloud(cloud),
             (Ok(Ok(cloud)), Then::Resume(saved)) => {
                 self.show_loaded_cloud(cloud);
-                self.resume_loaded(&saved);
+                return self.resume_loaded(&saved);
             }
             (Ok(Ok(cloud)), Then::Run(spec)) => {
                 self.show_loaded_cloud(Arc::clone(&cloud));
-                self.run_on(&cloud, spec);
+                return self.run_on(&cloud, spec);
             }
+        };
+        let endings = &mut self.session.endings;
+        if runs {
+            endings.run = Some(ended.clone());
         }
+        endings.load = Some(ended);
     }
 
     /// A cloud is there: what belonged to the one before it goes.
@@ -174,6 +199,7 @@ impl App {
         (session.record, session.derived, session.theory) = (None, None, None);
         (session.picked, session.answered, session.rank) = (None, None, None);
         session.projected = None;
+        session.endings = Endings::default();
         session.cloud = Some(cloud);
         self.lesson_cloud_changed();
     }
@@ -235,7 +261,10 @@ impl App {
                 }
             }
             Message::Source(said) => said.into_iter().for_each(|said| self.session.log.warn(said)),
-            Message::Saved(Ok(path)) => self.session.log.info(format!("written: {}", path.display())),
+            Message::Saved(Ok(paths)) => {
+                let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+                self.session.log.info(format!("written: {}", paths.join(", ")));
+            }
             Message::Saved(Err(error)) => self.session.log.error(error),
             Message::Broken { task, why } => {
                 if task == "theory" {

@@ -75,6 +75,7 @@ pub use gpu::{FrameBench, FrameReport, FrameTimes, Method, measure as measure_fr
 use handles::{Handles, Message};
 pub use headless::{Headless, check_adapter, render_headless, write_picture};
 pub use log::{Entry, Level, Log};
+pub use picking::{PickTimes, measure as measure_picking};
 pub use projection::{ProjectionKind, ProjectionView};
 use session::{EngineStatus, Session};
 use state::{PaneKind, State};

@@ -115,13 +115,35 @@ pub enum Activity {
     },
     /// The picked query is answered, which takes a while.
     Asking,
+    /// Points are selected, which takes a while.
+    Selecting,
 }
 
 impl Activity {
-    /// Whether something is going on that the Cancel button stops.
+    /// Whether something is going on, all of which Cancel stops.
     pub fn is_busy(&self) -> bool {
-        !matches!(self, Self::Idle | Self::Asking)
+        !matches!(self, Self::Idle)
     }
+}
+
+/// Why nothing came of what was asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// Somebody cancelled it.
+    Cancelled,
+    /// It failed: a sentence.
+    Failed(String),
+}
+
+/// How the last load, the last run and the last ask ended, where nothing came of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Endings {
+    /// Of a file or a generator.
+    pub load: Option<Ended>,
+    /// Of the problem on the left.
+    pub run: Option<Ended>,
+    /// Of the picked query.
+    pub ask: Option<Ended>,
 }
 
 /// The values by which points are coloured.
@@ -212,6 +234,8 @@ pub struct Session {
     pub rank: Option<usize>,
     /// What the background does.
     pub activity: Activity,
+    /// What came to nothing.
+    pub endings: Endings,
     /// What can run here.
     pub engines: Vec<EngineStatus>,
     /// The lesson.
@@ -257,7 +281,9 @@ impl Session {
     /// The query of the record that asks for a row of the cloud.
     pub fn query_of_row(&self, row: u32) -> Option<usize> {
         let record = self.record.as_ref().filter(|record| record.query_cloud.is_none())?;
-        record.query_rows.iter().position(|&asked| asked == row)
+        // Where all were asked for, in their order, it is found at once.
+        let own = record.query_rows.get(row as usize).filter(|&&asked| asked == row).map(|_| row as usize);
+        own.or_else(|| record.query_rows.iter().position(|&asked| asked == row))
     }
 
     /// The run to draw beside the answer: none where the answer is to another question.

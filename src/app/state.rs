@@ -96,6 +96,13 @@ pub struct PlaneWindow {
     pub units_per_point: f64,
 }
 
+impl PlaneView {
+    /// The same switches, looking where another one looks.
+    pub fn looking(self, other: &Self) -> Self {
+        Self { axes: other.axes, window: other.window, ..self }
+    }
+}
+
 impl Default for PlaneView {
     fn default() -> Self {
         Self { axes: [0, 1], window: None, point_size: 2.0, lines: true, lens: true }
@@ -122,6 +129,13 @@ pub struct SpaceView {
     pub lines: bool,
     /// Whether height shows as colour.
     pub color_by_height: bool,
+}
+
+impl SpaceView {
+    /// The same switches, looking where another one looks.
+    pub fn looking(self, other: &Self) -> Self {
+        Self { point_size: self.point_size, lines: self.lines, color_by_height: self.color_by_height, ..*other }
+    }
 }
 
 impl Default for SpaceView {
@@ -164,6 +178,8 @@ pub struct State {
     pub runs: RunsView,
     /// The centre's tiles.
     pub tree: Tree<PaneKind>,
+    /// The pane that was shown last: the only one where the centre has no room for two beside each other.
+    pub pane: PaneKind,
     /// Light, dark, ….
     pub look: Look,
     /// 0.75 to 3.
@@ -178,6 +194,8 @@ pub struct State {
     pub before_presenter: Option<BeforePresenter>,
     /// Whether the left panel is shown.
     pub show_problem: bool,
+    /// Whether a window with room for one thing shows the left panel, not the panes.
+    pub problem_alone: bool,
     /// Whether the right panel is shown.
     pub show_selection: bool,
 }
@@ -193,6 +211,7 @@ impl Default for State {
             convergence: ConvergenceView::default(),
             runs: RunsView::default(),
             tree: default_layout(),
+            pane: PaneKind::Plane,
             look: Look::default(),
             scale: 1.0,
             lesson: LessonView::default(),
@@ -200,6 +219,7 @@ impl Default for State {
             hints: true,
             before_presenter: None,
             show_problem: true,
+            problem_alone: false,
             show_selection: true,
         }
     }
@@ -219,6 +239,11 @@ pub struct BeforePresenter {
 impl State {
     /// As many files are remembered.
     const RECENT: usize = 10;
+
+    /// Whether the centre is one pane in any case, as for a picture of it.
+    pub fn has_one_pane(&self) -> bool {
+        self.tree.tiles.len() <= 2
+    }
 
     /// Puts a file at the head of those that were opened.
     pub fn remember(&mut self, path: &Path) {

@@ -15,6 +15,17 @@ use super::tokens::{Look, Palette};
 use super::widgets::{keys_text, menu_item_ui};
 use crate::lesson::lessons::LESSONS;
 
+/// Points of the screen that panes beside each other need.
+const TWO_PANES: f32 = 480.0;
+
+/// Points of the screen that the problem and a pane beside it need.
+const TWO_THINGS: f32 = 560.0;
+
+/// Whether the window has room for the problem or for a pane, not for both.
+pub fn shows_one_thing(ctx: &egui::Context) -> bool {
+    ctx.content_rect().width() < TWO_THINGS
+}
+
 impl App {
     pub(super) fn window_ui(&mut self, ui: &mut Ui) {
         let palette = Palette::of(self.look(), ui.visuals());
@@ -23,22 +34,29 @@ impl App {
             self.lesson_ui(ui, palette);
             return self.dialogs_ui(ui, palette);
         }
+        let one = shows_one_thing(ui.ctx());
+        let problem = if one { self.state.problem_alone } else { self.state.show_problem };
         let side = Frame::NONE.fill(palette.panel).inner_margin(Margin::symmetric(10, 6));
         Panel::top("menus").frame(Frame::NONE.fill(palette.panel).inner_margin(Margin::symmetric(8, 3))).show(ui, |ui| self.menu_ui(ui));
         Panel::bottom("status").frame(Frame::NONE.fill(palette.panel).inner_margin(Margin::symmetric(10, 4))).show(ui, |ui| {
-            panels::status_ui(ui, &self.session, palette, &mut self.actions);
+            panels::status_ui(ui, &self.session, problem && !self.session.lesson.open, palette, &mut self.actions);
         });
         if self.session.lesson.open {
             self.lesson_ui(ui, palette);
             return self.dialogs_ui(ui, palette);
         }
-        if self.state.show_problem {
+        if one && problem {
+            CentralPanel::default().frame(side).show(ui, |ui| panels::problem_ui(ui, &self.state, &self.session, palette, &mut self.actions));
+            self.pane_rects.clear();
+            return self.dialogs_ui(ui, palette);
+        }
+        if problem {
             Panel::left("problem").resizable(true).default_size(280.0).size_range(250.0..=460.0).frame(side).show(ui, |ui| {
                 panels::problem_ui(ui, &self.state, &self.session, palette, &mut self.actions);
             });
         }
         // Where there is no room for both, the problem comes first.
-        let room = ui.ctx().content_rect().width() >= 860.0 || !self.state.show_problem;
+        let room = ui.ctx().content_rect().width() >= if problem { 860.0 } else { TWO_THINGS };
         if self.state.show_selection && room {
             Panel::right("selection").resizable(true).default_size(228.0).size_range(200.0..=460.0).frame(side).show(ui, |ui| {
                 panels::selection_ui(ui, &self.state, &self.session, palette, &mut self.actions);
@@ -50,13 +68,19 @@ impl App {
                 panels::hints_ui(ui, palette, &mut self.actions);
             }
             // The tiles are moved by egui_tiles itself, while panes read the rest of the state.
+            let one_pane = self.state.has_one_pane();
             let mut tree = std::mem::replace(&mut self.state.tree, egui_tiles::Tree::empty(egui::Id::unique("panes")));
             self.pane_rects.clear();
             let mut panes = Panes {
                 context: PaneContext { state: &self.state, session: &self.session, handles: &mut self.handles, palette, actions: &mut self.actions },
                 rects: &mut self.pane_rects,
             };
-            tree.ui(&mut panes, ui);
+            // Where two panes beside each other would be too narrow to be read, there is one, and the others are chosen.
+            if ui.available_width() < TWO_PANES && !one_pane {
+                panes.one_ui(ui);
+            } else {
+                tree.ui(&mut panes, ui);
+            }
             self.state.tree = tree;
         });
         self.dialogs_ui(ui, palette);
@@ -72,6 +96,7 @@ impl App {
     }
 
     fn menu_ui(&mut self, ui: &mut Ui) {
+        let one = shows_one_thing(ui.ctx()) && !self.session.lesson.open && !self.state.has_one_pane();
         let (state, session, history, actions) = (&self.state, &self.session, &self.history, &mut self.actions);
         egui::MenuBar::new().ui(ui, |ui| {
             ui.menu_button("File", |ui| {
@@ -144,6 +169,12 @@ impl App {
                         menu_item_ui(ui, command, actions);
                     }
                 });
+            }
+            if one {
+                let problem = egui::Button::new("Problem").selected(state.problem_alone);
+                if ui.add(problem).on_hover_text(Command::ToggleProblem.tooltip()).clicked() {
+                    actions.send(Command::ToggleProblem);
+                }
             }
             ui.menu_button("Help", |ui| {
                 for command in Command::HELP {

@@ -147,6 +147,11 @@ impl Asker {
         }
     }
 
+    /// Takes the ask that waits back. The one in work is answered all the same.
+    pub fn withdraw(&self) {
+        let _withdrawn = self.waiting.try_recv();
+    }
+
     /// Frees the memory of the last points: their cloud is no longer of interest.
     pub fn release(&self) {
         // One that waits already does.

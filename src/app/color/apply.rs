@@ -1,9 +1,11 @@
 //! What the chooser and the legend ask for, carried out; and what happens of it in every frame.
 
+use std::sync::Arc;
+
 use super::request::Request;
 use super::view::{ColorBy, ColorView};
 use crate::app::App;
-use crate::app::selection::{How, SelectAction};
+use crate::app::selection::{Choice, How, SelectAction};
 use crate::app::session::Colored;
 
 /// What the chooser and the legend ask for.
@@ -34,10 +36,11 @@ impl App {
             }
             ColorAction::SelectCategory(category, how) => {
                 let Colored::Ready(channel) = &self.session.colored else { return };
-                let Some(name) = channel.categories.as_ref().and_then(|categories| categories.list.get(category)) else { return };
-                let by = format!("{} = {}", channel.title, name.name);
-                let rows = channel.rows_of(category);
-                self.select(SelectAction::rows(rows, how, by));
+                let Some(categories) = &channel.categories else { return };
+                let Some(of) = categories.list.get(category) else { return };
+                let by = format!("{} = {}", channel.title, of.name);
+                let what = Choice::Valued(Arc::clone(&categories.values), category as f32);
+                self.select(SelectAction::Choose { what, how, by });
             }
             ColorAction::Retry => self.handles.coloring = super::Coloring::default(),
             ColorAction::Play(false) => self.session.playing = None,

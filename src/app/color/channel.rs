@@ -7,6 +7,7 @@ use rayon::slice::ParallelSlice as _;
 
 use super::view::{ColorRange, ColorView};
 use super::{ColorMap, PointValues, Scale};
+use crate::app::format;
 
 /// Whose points have the values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +29,8 @@ pub struct Numbers {
     pub whole: (f64, f64),
     /// The 2nd and the 98th percentile, where they were asked for.
     pub middle: Option<(f64, f64)>,
+    /// The least that is more than 0: where a log scale begins that would have to begin at 0.
+    pub least_positive: Option<f64>,
     /// Whether all are whole numbers.
     pub integers: bool,
 }
@@ -35,11 +38,11 @@ pub struct Numbers {
 impl Numbers {
     /// Values less an offset, NaN where a row has none; `None` when no row has one.
     pub fn new(values: Vec<f32>, offset: f64, with_middle: bool) -> Option<Self> {
-        let nothing = (f32::INFINITY, f32::NEG_INFINITY, true);
-        let join = |a: (f32, f32, bool), b: (f32, f32, bool)| (a.0.min(b.0), a.1.max(b.1), a.2 && b.2);
-        let of_part =
-            |part: &[f32]| part.iter().filter(|value| !value.is_nan()).fold(nothing, |all, &value| join(all, (value, value, value.fract() == 0.0)));
-        let (low, high, integers) = values.par_chunks(1 << 16).map(of_part).reduce(|| nothing, join);
+        let nothing = (f32::INFINITY, f32::NEG_INFINITY, f32::INFINITY, true);
+        let join = |a: (f32, f32, f32, bool), b: (f32, f32, f32, bool)| (a.0.min(b.0), a.1.max(b.1), a.2.min(b.2), a.3 && b.3);
+        let of_one = |value: f32| (value, value, if value > 0.0 { value } else { f32::INFINITY }, value.fract() == 0.0);
+        let of_part = |part: &[f32]| part.iter().filter(|value| !value.is_nan()).fold(nothing, |all, &value| join(all, of_one(value)));
+        let (low, high, positive, integers) = values.par_chunks(1 << 16).map(of_part).reduce(|| nothing, join);
         if low > high {
             return None;
         }
@@ -50,21 +53,27 @@ impl Numbers {
             offset,
             whole: (shown(low), shown(high)),
             middle: middle.map(|(low, high)| (shown(low), shown(high))),
+            least_positive: positive.is_finite().then(|| shown(positive)),
             integers: integers && offset.fract() == 0.0,
         })
     }
 
-    /// Whether a log scale makes sense.
+    /// Whether a log scale makes sense; a value of 0 has the colour of its low end.
     pub fn can_be_log(&self) -> bool {
-        self.whole.0 > 0.0 && self.offset == 0.0
+        self.whole.0 >= 0.0 && self.least_positive.is_some() && self.offset == 0.0
     }
 
-    /// The ends of the scale.
-    pub fn range(&self, range: ColorRange) -> (f64, f64) {
-        match range {
+    /// The ends of the scale, and whether it is a log scale.
+    pub fn ends(&self, view: &ColorView) -> (f64, f64, bool) {
+        let (low, high) = match view.range {
             ColorRange::Typed(low, high) if low < high => (low, high),
             ColorRange::Middle => self.middle.unwrap_or(self.whole),
             ColorRange::Whole | ColorRange::Typed(..) => self.whole,
+        };
+        let log = view.log && self.can_be_log() && high > 0.0;
+        match self.least_positive {
+            Some(least) if log && low <= 0.0 => (least.min(high), high, true),
+            _ => (low, high, log),
         }
     }
 }
@@ -147,17 +156,20 @@ impl Channel {
             return Some((Arc::clone(&categories.values), Scale { map, low: 0.0, high, log: false, dark }));
         }
         let numbers = self.numbers.as_ref()?;
-        let (low, high) = numbers.range(view.range);
-        let log = view.log && numbers.can_be_log() && low > 0.0;
+        let (low, high, log) = numbers.ends(view);
         let scale = Scale { map, low: (low - numbers.offset) as f32, high: (high - numbers.offset) as f32, log, dark };
         Some((Arc::clone(&numbers.values), scale))
     }
 
-    /// The rows of a category.
-    pub fn rows_of(&self, category: usize) -> Vec<u32> {
-        let Some(categories) = &self.categories else { return Vec::new() };
-        let values = &categories.values.values;
-        values.iter().enumerate().filter(|(_, value)| **value == category as f32).map(|(row, _)| row as u32).collect()
+    /// What a row has, in words; `None` where it has nothing.
+    pub fn text(&self, row: usize) -> Option<String> {
+        let own = |values: &PointValues| values.values.get(row).copied().filter(|value| !value.is_nan());
+        if let Some(category) = self.categories.as_ref().and_then(|all| all.list.get(own(&all.values)? as usize)) {
+            return Some(category.name.clone());
+        }
+        let numbers = self.numbers.as_ref()?;
+        let value = f64::from(own(&numbers.values)?) + numbers.offset;
+        Some(if numbers.integers { format::coordinate(value) } else { format::digits(value, 6) })
     }
 }
 
@@ -186,9 +198,14 @@ mod tests {
         values.extend([f32::NAN; 40]);
         let numbers = Numbers::new(values, 0.0, true).expect("101 values");
         assert_eq!((numbers.whole, numbers.middle, numbers.integers), ((0.0, 100.0), Some((2.0, 98.0)), true));
-        assert!(!numbers.can_be_log(), "0 has no logarithm");
-        assert_eq!(numbers.range(ColorRange::Typed(3.0, 4.5)), (3.0, 4.5));
-        assert_eq!(numbers.range(ColorRange::Typed(4.0, 4.0)), (0.0, 100.0), "not a range");
+        let ends = |range: ColorRange, log: bool| numbers.ends(&ColorView { range, log, ..ColorView::default() });
+        assert_eq!(ends(ColorRange::Typed(3.0, 4.5), false), (3.0, 4.5, false));
+        assert_eq!(ends(ColorRange::Typed(4.0, 4.0), false), (0.0, 100.0, false), "not a range");
+        assert_eq!(ends(ColorRange::Whole, true), (1.0, 100.0, true), "0 has no logarithm: the scale begins at the next");
+        assert_eq!(ends(ColorRange::Middle, true), (2.0, 98.0, true));
+        let below = Numbers::new(vec![-1.0, 1.0], 0.0, false).expect("two values");
+        assert!(!below.can_be_log(), "nothing below 0 has");
+        assert!(!Numbers::new(vec![0.0, 0.0], 0.0, false).is_some_and(|numbers| numbers.can_be_log()));
         assert!(Numbers::new(vec![f32::NAN; 3], 0.0, true).is_none());
         assert!(
             Numbers::new(vec![0.5, 2.0], 0.0, false).is_some_and(|numbers| numbers.can_be_log() && numbers.middle.is_none() && !numbers.integers)
@@ -216,6 +233,7 @@ mod tests {
         assert_eq!(maps(channel(numbers(), None)), [ColorMap::Viridis, ColorMap::Viridis, ColorMap::Cividis, ColorMap::Viridis]);
         assert_eq!(maps(channel(None, categories())), [ColorMap::Categories; 4]);
         assert_eq!(maps(channel(numbers(), categories())), [ColorMap::Categories, ColorMap::Viridis, ColorMap::Cividis, ColorMap::Categories]);
-        assert_eq!(channel(numbers(), categories()).rows_of(1), [1, 2]);
+        assert_eq!([0, 2, 3].map(|row| channel(numbers(), categories()).text(row)), [Some("a".to_owned()), Some("b".to_owned()), None]);
+        assert_eq!([0, 3].map(|row| channel(numbers(), None).text(row)), [Some("1".to_owned()), None]);
     }
 }

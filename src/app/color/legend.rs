@@ -1,7 +1,7 @@
 //! The legend, between the bar and the points so that it covers none of them: what a colour means, and how many rows have
 //! none.
 
-use egui::{Align2, Button, ComboBox, DragValue, FontId, Mesh, Pos2, Rect, RichText, Sense, Slider, Stroke, Ui, pos2, vec2};
+use egui::{Align2, Button, ComboBox, DragValue, FontId, Label, Mesh, Pos2, Rect, RichText, ScrollArea, Sense, Slider, Stroke, Ui, pos2, vec2};
 
 use super::channel::{Categories, Channel, Numbers};
 use super::view::{ColorBy, ColorRange, ColorView};
@@ -41,6 +41,50 @@ pub fn legend_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palett
             });
         }
         Colored::Ready(channel) => channel_ui(ui, &mut view, channel, palette, actions),
+    }
+    if view != state.color {
+        actions.send(ColorAction::Set(view));
+    }
+}
+
+/// The same in one line, to be read and not to be changed, for panes without much room.
+pub fn legend_line_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palette, actions: &mut Actions) {
+    let mut view = state.color.clone();
+    if view.by == ColorBy::Moment {
+        moment_ui(ui, &mut view, session, palette, actions);
+    }
+    let line = |ui: &mut Ui, text: &str, color| ui.add(Label::new(RichText::new(text).color(color)).truncate()).on_hover_text(text);
+    match &session.colored {
+        Colored::Nothing => {}
+        Colored::Missing(first) => {
+            line(ui, first, palette.text_weak);
+        }
+        Colored::Working => {
+            line(ui, "Working the colours out…", palette.text_weak);
+        }
+        Colored::Failed(why) => {
+            line(ui, why, palette.error);
+        }
+        Colored::Ready(channel) => {
+            let map = channel.map(view.map);
+            ui.horizontal_top(|ui| match (map, &channel.categories, &channel.numbers) {
+                (ColorMap::Categories, Some(categories), _) => {
+                    line(ui, &channel.title, palette.text);
+                    ScrollArea::horizontal().id_salt("categories").auto_shrink([false, true]).show(ui, |ui| {
+                        ui.horizontal(|ui| categories_ui(ui, channel, categories, palette, actions));
+                    });
+                }
+                (_, _, Some(numbers)) => {
+                    let (low, high, log) = numbers.ends(&view);
+                    let width = (ui.available_width() * 0.5).max(24.0);
+                    gradient_ui(ui, width, (low, high), log, map, numbers.integers, palette);
+                    line(ui, &channel.title, palette.text);
+                }
+                _ => {
+                    line(ui, "No row has a value.", palette.text_weak);
+                }
+            });
+        }
     }
     if view != state.color {
         actions.send(ColorAction::Set(view));
@@ -127,12 +171,11 @@ fn range_ui(ui: &mut Ui, view: &mut ColorView, numbers: &Numbers) {
 
 /// Low and high, to be typed, and the colours between them.
 fn ends_ui(ui: &mut Ui, view: &mut ColorView, map: ColorMap, numbers: &Numbers, palette: &Palette) {
-    let (low, high) = numbers.range(view.range);
-    let log = view.log && numbers.can_be_log() && low > 0.0;
+    let (low, high, log) = numbers.ends(view);
     let (mut from, mut to) = (low, high);
     ui.horizontal_top(|ui| {
         let speed = ((high - low) / 300.0).max(f64::MIN_POSITIVE);
-        let least = if view.log && numbers.can_be_log() { f64::MIN_POSITIVE } else { f64::MIN };
+        let least = if log { f64::MIN_POSITIVE } else { f64::MIN };
         end_ui(ui, "Low end of the colours", &mut from, least..=high, speed, numbers.integers);
         // In a narrow pane the colours give way to the numbers.
         let width = (ui.available_width() - FIELD - ui.spacing().item_spacing.x).clamp(24.0, 460.0);

@@ -29,7 +29,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub use apply::ColorAction;
 pub use bar::{bar_ui, bound_shown, color_of, paints};
 pub use channel::Channel;
-pub use legend::legend_ui;
+pub use legend::{legend_line_ui, legend_ui};
 pub use view::{ColorBy, ColorView};
 pub use work::Coloring;
 

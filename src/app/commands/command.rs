@@ -1,4 +1,4 @@
-//! What has a name, a menu and perhaps keys.
+//! What has a name and perhaps a menu and keys.
 
 use egui::{Key, KeyboardShortcut, Modifiers};
 use strum::VariantArray;
@@ -6,7 +6,8 @@ use strum::VariantArray;
 use crate::app::state::PaneKind;
 use crate::lesson::Level;
 
-/// A thing to do that has a name, needs nothing else to be known, and is in a menu.
+/// A thing to do that has a name and needs nothing else to be known. Most are in a menu; the finder has them all, and the
+/// sheet those with keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, VariantArray)]
 #[allow(missing_docs, reason = "Command::tooltip says what each does")]
 pub enum Command {
@@ -213,7 +214,12 @@ impl Command {
             Self::FocusQuery => {
                 entry(Explorer, Some((PLAIN, Key::Z)), "Zoom to the query", "Show the picked query and its neighbours large in Plane and Space.")
             }
-            Self::Undo => entry(Explorer, Some((COMMAND, Key::Z)), "Undo", "Take back the last selection, picking, or movement of a view."),
+            Self::Undo => entry(
+                Explorer,
+                Some((COMMAND, Key::Z)),
+                "Undo",
+                "Take back the last change of the selection, the query, a view, the colours or the projection.",
+            ),
             Self::Redo => entry(Explorer, Some((COMMAND_SHIFT, Key::Z)), "Redo", "Do again what was undone; Ctrl+Y does it too."),
             Self::MoveTool => {
                 entry(Explorer, Some((PLAIN, Key::V)), "Move tool", "A drag moves the view; with Shift, it selects what is in a rectangle.")

@@ -9,7 +9,7 @@ use crate::app::apply::same_question;
 use crate::app::draft::Draft;
 use crate::app::log::Level;
 use crate::app::logic::in_window;
-use crate::app::session::{Answered, Picked};
+use crate::app::session::{Answered, Ended, Picked};
 use crate::cloud::{PointCloud, place};
 use crate::run::{Ask, QuerySpec, Reply, RunError, RunRecord};
 
@@ -25,17 +25,13 @@ impl App {
                     self.session.log.error(why);
                 }
             }
-            LiveAction::Snap(row) if held => {
-                if self.session.picked != Some(Picked::Row(row)) {
-                    (self.session.picked, self.session.rank) = (Some(Picked::Row(row)), None);
-                    self.session.live.chosen = true;
-                    self.ask();
-                }
-            }
+            LiveAction::Snap(target) if held => self.snap(target),
             LiveAction::To(_) | LiveAction::Snap(_) => {}
             LiveAction::Release => {
-                self.session.live.before = None;
-                self.start_theory();
+                if !self.lets_go_later() {
+                    self.session.live.before = None;
+                    self.start_theory();
+                }
             }
             LiveAction::Back => self.put_back(),
             LiveAction::Type(fields) => (self.session.live.typed, self.session.live.wrong) = (Some(fields), None),
@@ -44,13 +40,17 @@ impl App {
     }
 
     fn grab(&mut self) {
+        // Where it went is where it is taken hold of.
+        self.handles.snapping = None;
         let session = &mut self.session;
         session.live.before = Some(Before {
             picked: session.picked,
             place: session.live.place.clone(),
             answered: session.answered.clone(),
             theory: session.theory.clone(),
+            rank: session.rank,
         });
+        session.live.choose(true);
         (session.live.known, session.live.typed, session.live.wrong) = (true, None, None);
     }
 
@@ -59,7 +59,7 @@ impl App {
         let Some(before) = session.live.before.take() else { return };
         session.live.settle();
         session.live.place = before.place;
-        (session.picked, session.rank) = (before.picked, None);
+        (session.picked, session.rank) = (before.picked, before.rank);
         (session.answered, session.theory, session.theory_lags) = (before.answered, before.theory, false);
         self.handles.theory.wanted = None;
         if self.session.theory.is_none()
@@ -105,6 +105,7 @@ impl App {
         let live = &mut self.session.live;
         live.before = None;
         live.settle();
+        live.choose(true);
         if let Err(why) = self.move_to(&at) {
             (self.session.live.typed, self.session.live.wrong) = (Some(fields), Some((0, why)));
         }
@@ -122,7 +123,18 @@ impl App {
     pub(in crate::app) fn settle_live(&mut self, chosen: bool) {
         let live = &mut self.session.live;
         live.settle();
+        live.choose(false);
+        self.session.endings.ask = None;
+        let live = &mut self.session.live;
         (live.place, live.before, live.chosen) = (None, None, chosen);
+    }
+
+    /// There is no query any more.
+    pub(in crate::app) fn pick_nothing(&mut self) {
+        self.settle_live(false);
+        (self.session.picked, self.session.rank) = (None, None);
+        (self.session.answered, self.session.theory, self.session.theory_lags) = (None, None, false);
+        (self.handles.theory.wanted, self.handles.focus_when_answered) = (None, false);
     }
 
     /// A whole run begins, which will show one of its own queries where nobody chooses another meanwhile.
@@ -185,8 +197,12 @@ impl App {
         };
         let mut spec = match self.question(&cloud, queries) {
             Ok(spec) => spec,
-            Err(sentence) => return self.session.log.error(sentence),
+            Err(sentence) => {
+                self.session.endings.ask = Some(self.failed(sentence));
+                return;
+            }
         };
+        self.session.endings.ask = None;
         self.answer_here(&mut spec);
         let live = &mut self.session.live;
         live.asked += 1;
@@ -221,11 +237,23 @@ impl App {
                     let sentence = in_window(&error);
                     (self.session.answered, self.session.theory) = (None, None);
                     if self.session.log.last().is_none_or(|last| last.text != sentence) {
-                        self.session.log.error(sentence);
+                        self.session.log.error(sentence.clone());
                     }
+                    self.session.endings.ask = Some(Ended::Failed(sentence));
                 }
             }
         }
+    }
+
+    /// Whoever asked does not wait any longer: what is in sight is not the answer.
+    pub(in crate::app) fn cancel_ask(&mut self) {
+        if !self.session.live.is_waiting() {
+            return;
+        }
+        self.handles.asker.withdraw();
+        self.session.live.settle();
+        (self.session.answered, self.session.theory, self.session.theory_lags) = (None, None, false);
+        self.session.endings.ask = Some(self.cancelled());
     }
 
     fn replied(&mut self, record: Arc<RunRecord>) {

@@ -2,7 +2,7 @@
 
 use egui::{CursorIcon, Event, EventFilter, Key, Pos2, Rect, Response, Sense, Ui, Vec2, pos2, vec2};
 
-use super::LiveAction;
+use super::{LiveAction, Target};
 use crate::app::camera::{PlaneCamera, place};
 use crate::app::panes::PaneContext;
 use crate::app::scene::Scene;
@@ -47,7 +47,8 @@ pub fn mark_ui(ui: &Ui, context: &mut PaneContext<'_>, camera: &PlaneCamera, sce
     let response = response
         .on_hover_cursor(if held { CursorIcon::Grabbing } else { CursorIcon::Grab })
         .on_hover_text(format!("{anywhere}; its neighbours follow. Arrow keys move it too, with Shift less; Escape puts it back."));
-    if !held && !session.live.known && session.answered.is_some() {
+    let roomy = camera.rect.width() > 240.0 && camera.rect.height() > 160.0;
+    if !held && !session.live.known && session.answered.is_some() && roomy {
         let text = format!("{anywhere}: take hold of its ring.");
         let font = egui::FontId::proportional(12.0);
         let galley = ui.painter().layout(text, font, context.palette.text_weak, (camera.rect.width() - 16.0).max(40.0));
@@ -57,9 +58,9 @@ pub fn mark_ui(ui: &Ui, context: &mut PaneContext<'_>, camera: &PlaneCamera, sce
     let cloud = session.cloud.clone()?;
     let moved = |to: Pos2| {
         if free {
-            return Some(LiveAction::To(coordinates(&cloud, camera, axes, camera.place(camera.rect.clamp(to)))));
+            return LiveAction::To(coordinates(&cloud, camera, axes, camera.place(camera.rect.clamp(to))));
         }
-        nearest_row(scene.data(), axes, camera.place(to), |_| true).map(LiveAction::Snap)
+        LiveAction::Snap(Target { axes, at: camera.place(to), way: None })
     };
     if response.drag_started() {
         response.request_focus();
@@ -67,7 +68,7 @@ pub fn mark_ui(ui: &Ui, context: &mut PaneContext<'_>, camera: &PlaneCamera, sce
     }
     if response.dragged()
         && (response.drag_started() || response.drag_delta() != Vec2::ZERO)
-        && let Some(action) = response.interact_pointer_pos().and_then(moved)
+        && let Some(action) = response.interact_pointer_pos().map(moved)
     {
         context.actions.send(action);
     }
@@ -84,11 +85,12 @@ pub fn mark_ui(ui: &Ui, context: &mut PaneContext<'_>, camera: &PlaneCamera, sce
         ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, filter));
         if let Some(by) = arrows(ui) {
             let to = mark + by;
-            let action = if free { moved(to) } else { next_row(scene.data(), axes, at, by).map(LiveAction::Snap) };
+            let way = Some([f64::from(by.x), -f64::from(by.y)]);
+            let action = if free { moved(to) } else { LiveAction::Snap(Target { axes, at, way }) };
             if !held {
                 context.actions.send(LiveAction::Grab);
             }
-            action.into_iter().for_each(|action| context.actions.send(action));
+            context.actions.send(action);
         }
     } else if held {
         // Let go of by a click elsewhere, or because the pane was hidden meanwhile.
@@ -133,31 +135,6 @@ fn coordinates(cloud: &PointCloud, camera: &PlaneCamera, axes: [usize; 2], at: [
     coordinates
 }
 
-/// The row that is drawn nearest to a local place, of those that are wanted.
-fn nearest_row(drawn: &PointCloud, axes: [usize; 2], at: [f64; 2], wanted: impl Fn([f64; 2]) -> bool) -> Option<u32> {
-    let mut best: Option<(f64, u32)> = None;
-    // An axis that what is drawn has not got is 0, as it is drawn.
-    for (row, point) in (0u32..).zip(drawn.points().chunks_exact(drawn.dims())) {
-        let [x, y] = axes.map(|axis| point.get(axis).copied().map_or(0.0, f64::from));
-        let away = [x - at[0], y - at[1]];
-        let far = away[0] * away[0] + away[1] * away[1];
-        if best.is_none_or(|(least, _)| far < least) && wanted(away) {
-            best = Some((far, row));
-        }
-    }
-    best.map(|(_, row)| row)
-}
-
-/// The next row in the direction of an arrow key, within the quarter about it.
-fn next_row(drawn: &PointCloud, axes: [usize; 2], at: [f64; 2], by: Vec2) -> Option<u32> {
-    let direction = [f64::from(by.x), -f64::from(by.y)];
-    nearest_row(drawn, axes, at, |away| {
-        let along = away[0] * direction[0] + away[1] * direction[1];
-        let across = (away[0] * direction[1] - away[1] * direction[0]).abs();
-        along > 0.0 && across <= along
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use egui::pos2;
@@ -185,17 +162,5 @@ mod tests {
         let camera = |units_per_point| PlaneCamera { rect, window: PlaneWindow { center: [0.0; 2], units_per_point } };
         assert_eq!(coordinates(&cloud, &camera(0.005), [1, 0], [0.123_456_789, -7.0]), [-7.0, 0.1235]);
         assert_eq!(coordinates(&cloud, &camera(25.0), [0, 1], [123.456, 5.5]), [123.0, 6.0]);
-    }
-
-    #[test]
-    fn arrow_keys_go_to_the_row_that_way() {
-        let cloud = cloud(300, 3, 2);
-        let at = place(&cloud, 5, [0, 2]);
-        let to = next_row(&cloud, [0, 2], at, vec2(8.0, 0.0)).expect("there are rows to the right");
-        let there = place(&cloud, to as usize, [0, 2]);
-        assert!(there[0] > at[0] && (there[1] - at[1]).abs() <= there[0] - at[0]);
-        let up = next_row(&cloud, [0, 2], at, vec2(0.0, -8.0)).expect("there are rows above");
-        assert!(place(&cloud, up as usize, [0, 2])[1] > at[1]);
-        assert_eq!(nearest_row(&cloud, [0, 2], at, |_| true), Some(5));
     }
 }

@@ -6,17 +6,20 @@
 //! | [`Live`] | what is asked, and what is known of how long that takes |
 //! | `apply` | the one place that changes it: moves the query, asks, takes in replies |
 //! | `mark` | the query's mark in Plane, as a thing to take hold of |
+//! | `snap` | which row a query goes to that moves from row to row |
 //! | `place` | the query's coordinates on the right, as fields |
 
 mod apply;
 mod mark;
 mod place;
+mod snap;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 pub use mark::mark_ui;
 pub use place::place_ui;
+pub use snap::{Snapping, Target};
 
 use super::derived::TheoryCurve;
 use super::session::{Answered, Picked};
@@ -29,7 +32,7 @@ const SHORT: Duration = Duration::from_millis(100);
 /// n × d up to which a question is taken to be short before any was answered.
 const SURELY_SHORT: usize = 20_000_000;
 
-/// After so long an ask is worth a word in the status line.
+/// After so long an ask, or a selection, is worth a word in the status line.
 pub const NOTICED: Duration = Duration::from_millis(300);
 
 /// What panes ask of the live query.
@@ -40,7 +43,7 @@ pub enum LiveAction {
     /// It is moved to a place, in the file's own units.
     To(Vec<f64>),
     /// It is moved to a row of the cloud.
-    Snap(u32),
+    Snap(Target),
     /// It stays where it is.
     Release,
     /// It goes back to where it was taken up.
@@ -58,6 +61,7 @@ struct Before {
     place: Option<Arc<PointCloud>>,
     answered: Option<Answered>,
     theory: Option<TheoryCurve>,
+    rank: Option<usize>,
 }
 
 /// See the module.
@@ -68,6 +72,10 @@ pub struct Live {
     before: Option<Before>,
     /// Whether the query was chosen since the last run began: then it outlasts the run.
     chosen: bool,
+    /// How often the query was taken hold of, typed or picked.
+    choices: u64,
+    /// Whether the last of these moved it.
+    moved: bool,
     /// What is typed as its coordinates, until that is applied or the query moves.
     typed: Option<Vec<String>>,
     /// Which of the fields is wrong, and why.
@@ -96,6 +104,12 @@ impl Live {
         self.before.is_some()
     }
 
+    /// Names the movement that brought the query to where it is: from when it was taken hold of until it was let go.
+    /// `None` where it was picked.
+    pub fn movement(&self) -> Option<u64> {
+        self.moved.then_some(self.choices)
+    }
+
     /// Whether a reply is yet to come.
     pub fn is_waiting(&self) -> bool {
         self.replied < self.asked
@@ -114,6 +128,12 @@ impl Live {
     /// Whether a question about this cloud is answered so soon that it need not be asked for.
     fn is_short(&self, cloud: &PointCloud) -> bool {
         self.took.map_or(cloud.len().saturating_mul(cloud.dims()) <= SURELY_SHORT, |took| took <= SHORT)
+    }
+
+    /// The query is chosen anew, by moving it or by picking it.
+    fn choose(&mut self, moved: bool) {
+        self.choices += 1;
+        self.moved = moved;
     }
 
     /// The query is another one: replies to what was asked before are of no interest.

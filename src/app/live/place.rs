@@ -12,6 +12,12 @@ use crate::cloud::PointCloud;
 /// The most dimensions that have a field each.
 const MOST: usize = 3;
 
+/// A coordinate with all its digits, and no more than f32 has where that is what it comes from.
+fn typed(value: f64) -> String {
+    let short = value as f32;
+    if f64::from(short) == value { short.to_string() } else { value.to_string() }
+}
+
 /// Fields of the query's coordinates, in the file's own units; false where the cloud has too many for that.
 pub fn place_ui(ui: &mut Ui, session: &Session, cloud: &PointCloud, palette: &Palette, actions: &mut Actions) -> bool {
     if cloud.dims() > MOST {
@@ -19,7 +25,7 @@ pub fn place_ui(ui: &mut Ui, session: &Session, cloud: &PointCloud, palette: &Pa
     }
     let live = &session.live;
     let mut fields = live.typed.clone().filter(|typed| typed.len() == cloud.dims()).unwrap_or_else(|| {
-        let value = |axis| session.picked_point().map(|(of, row)| of.coordinate(row, axis).to_string());
+        let value = |axis| session.picked_point().map(|(of, row)| typed(of.coordinate(row, axis)));
         (0..cloud.dims()).map(|axis| value(axis).unwrap_or_default()).collect()
     });
     let (before, mut entered) = (fields.clone(), false);

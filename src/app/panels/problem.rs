@@ -156,6 +156,8 @@ fn columns_ui(ui: &mut Ui, chosen: &mut String, columns: &[ColumnInfo], palette:
 fn query_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldError], palette: &Palette, actions: &mut Actions) {
     heading_ui(ui, "Queries");
     ui.horizontal_wrapped(|ui| {
+        // All in one line.
+        ui.spacing_mut().item_spacing.x = 3.0;
         ui.selectable_value(&mut draft.queries, QueryKind::Count, "Drawn").on_hover_text("A number of rows, drawn with the seed.");
         ui.selectable_value(&mut draft.queries, QueryKind::All, "All").on_hover_text("Every row is a query.");
         ui.selectable_value(&mut draft.queries, QueryKind::Rows, "Rows").on_hover_text("The rows typed here, or the one picked in a view.");
@@ -238,7 +240,8 @@ fn engine_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldE
         for kind in EngineKind::ALL {
             let reason = why_not(kind);
             let mut label = RichText::new(kind.name());
-            if reason.is_some() {
+            // Where it is chosen all the same, the sentence below says why it cannot run.
+            if reason.is_some() && draft.engine != EngineChoice::Named(kind) {
                 label = label.color(palette.text_weak).strikethrough();
             }
             let response = ui.selectable_value(&mut draft.engine, EngineChoice::Named(kind), label);
@@ -280,9 +283,7 @@ fn run_ui(ui: &mut Ui, session: &Session, errors: &[FieldError], palette: &Palet
         let (text, fraction) = match &session.activity {
             Activity::Loading { what, fraction } => (format!("Loading {what}{}", percent(*fraction)), *fraction),
             Activity::Running { stage, fraction } => (format!("{stage}{}", percent(Some(*fraction))), Some(*fraction)),
-            Activity::Recording { .. } | Activity::Preparing { .. } | Activity::Exporting { .. } | Activity::Asking | Activity::Idle => {
-                (String::new(), None)
-            }
+            _ => (String::new(), None),
         };
         ui.horizontal(|ui| {
             command_ui(ui, Command::Cancel, actions);

@@ -5,7 +5,7 @@ use egui::{RichText, ScrollArea, Ui};
 use crate::app::commands::{Action, Actions, Command};
 use crate::app::format;
 use crate::app::live::place_ui;
-use crate::app::session::{Answered, Session};
+use crate::app::session::{Answered, Ended, Session};
 use crate::app::state::State;
 use crate::app::tokens::Palette;
 use crate::app::widgets::{command_ui, fact_ui, heading_ui, keys_text};
@@ -53,7 +53,12 @@ pub fn selection_ui(ui: &mut Ui, _state: &State, session: &Session, palette: &Pa
                         ui.label(RichText::new("Answering…").color(palette.text_weak));
                     }
                     None => {
-                        ui.label(RichText::new("Not answered; the log says why.").color(palette.text_weak));
+                        let why = match &session.endings.ask {
+                            Some(Ended::Cancelled) => "Cancelled: it was not answered.",
+                            Some(Ended::Failed(why)) => why,
+                            None => "Not answered.",
+                        };
+                        ui.label(RichText::new(why).color(palette.text_weak));
                     }
                 }
             }

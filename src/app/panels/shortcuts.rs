@@ -44,6 +44,8 @@ pub fn shortcuts_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut
                             ("Scroll", "Zoom about the pointer"),
                             ("Click", "Make the nearest point the query; rest on it to see its values"),
                             ("Ctrl+Click", "Add a point to the selection, or take it away; Shift adds"),
+                            ("Arrows", "Move the query when it has the focus, with Shift less; step through Runs"),
+                            ("F2, Delete", "Runs: rename the chosen run, delete it"),
                             ("Double-click", "Zoom to the point and its neighbours; beside points, fit the view"),
                         ]
                     };

@@ -9,43 +9,21 @@ use crate::app::tokens::Palette;
 use crate::app::widgets::command_ui;
 use crate::knn::EngineKind;
 
-/// The line.
-pub fn status_ui(ui: &mut Ui, session: &Session, palette: &Palette, actions: &mut Actions) {
+/// The line; `problem` says whether the panel of the problem is in sight.
+pub fn status_ui(ui: &mut Ui, session: &Session, problem: bool, palette: &Palette, actions: &mut Actions) {
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
         if ui.button("?").on_hover_text(Command::Shortcuts.text()).clicked() {
             actions.send(Command::Shortcuts);
         }
         device_ui(ui, session, palette);
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-            let preparing = matches!(session.activity, Activity::Preparing { .. });
-            if preparing || (session.lesson.open && session.activity.is_busy()) {
+            // A load and a run have their Cancel where they were begun, while that is in sight.
+            let on_the_left = matches!(session.activity, Activity::Loading { .. } | Activity::Running { .. });
+            if session.activity.is_busy() && !(on_the_left && problem) {
                 command_ui(ui, Command::Cancel, actions);
             }
-            match &session.activity {
-                Activity::Idle => {}
-                Activity::Loading { what, fraction } => {
-                    let percent = fraction.map(|fraction| format!(" {:.0} %", fraction * 100.0)).unwrap_or_default();
-                    ui.label(RichText::new(format!("Loading {what}{percent}")).color(palette.accent));
-                }
-                Activity::Recording { what, fraction } => {
-                    let percent = fraction.map(|fraction| format!(" {:.0} %", fraction * 100.0)).unwrap_or_default();
-                    ui.label(RichText::new(format!("Recording {what}{percent}")).color(palette.accent));
-                }
-                Activity::Preparing { what, fraction } => {
-                    let percent = fraction.map(|fraction| format!(" {:.0} %", fraction * 100.0)).unwrap_or_default();
-                    ui.label(RichText::new(format!("{what}{percent}")).color(palette.accent));
-                }
-                Activity::Exporting { path, fraction } => {
-                    let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
-                    let percent = fraction.map(|fraction| format!(" {:.0} %", fraction * 100.0)).unwrap_or_default();
-                    ui.label(RichText::new(format!("Writing {name}{percent}")).color(palette.accent));
-                }
-                Activity::Running { stage, fraction } => {
-                    ui.label(RichText::new(format!("Running, {stage}, {:.0} %", fraction * 100.0)).color(palette.accent));
-                }
-                Activity::Asking => {
-                    ui.label(RichText::new("Answering the picked query…").color(palette.accent));
-                }
+            if let Some(text) = what_goes_on(&session.activity) {
+                ui.add(Label::new(RichText::new(text).color(palette.accent)).truncate());
             }
             let Some(entry) = session.log.last() else {
                 ui.label(RichText::new("Ready").color(palette.text_weak));
@@ -60,6 +38,23 @@ pub fn status_ui(ui: &mut Ui, session: &Session, palette: &Palette, actions: &mu
             ui.add(Label::new(RichText::new(text).color(color)).truncate()).on_hover_text(&entry.text);
         });
     });
+}
+
+fn what_goes_on(activity: &Activity) -> Option<String> {
+    let percent = |fraction: &Option<f32>| fraction.map(|fraction| format!(" {:.0} %", fraction * 100.0)).unwrap_or_default();
+    Some(match activity {
+        Activity::Idle => return None,
+        Activity::Loading { what, fraction } => format!("Loading {what}{}", percent(fraction)),
+        Activity::Recording { what, fraction } => format!("Recording {what}{}", percent(fraction)),
+        Activity::Preparing { what, fraction } => format!("{what}{}", percent(fraction)),
+        Activity::Exporting { path, fraction } => {
+            let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+            format!("Writing {name}{}", percent(fraction))
+        }
+        Activity::Running { stage, fraction } => format!("Running, {stage}, {:.0} %", fraction * 100.0),
+        Activity::Asking => "Answering the picked query…".to_owned(),
+        Activity::Selecting => "Selecting…".to_owned(),
+    })
 }
 
 /// What answers here, and why it is not a GPU.

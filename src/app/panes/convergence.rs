@@ -4,11 +4,12 @@
 use std::ops::RangeInclusive;
 
 use egui::{RichText, Ui};
-use egui_plot::{Corner, FilledArea, GridInput, GridMark, Legend, Line, LineStyle, PlotPoints};
+use egui_plot::{FilledArea, GridInput, GridMark, Line, LineStyle, PlotPoints};
 
 use super::PaneContext;
+use super::empty::without_run;
 use super::merges::OTHER_QUESTION;
-use super::timings::{has_room, plot};
+use super::timings::{inline_swatch_ui, plot};
 use crate::app::commands::Action;
 use crate::app::derived::{Band, spread};
 use crate::app::format;
@@ -23,8 +24,7 @@ pub fn convergence_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let session = context.session;
     let compared = session.compared_record();
     let Some(record) = compared.or(session.answered.as_ref().map(|answered| &answered.record)) else {
-        let next = if session.activity.is_busy() { "It comes when the run is done." } else { "Press Run, or click a point." };
-        return empty_ui(ui, "No convergence yet", next, palette);
+        return without_run(session, "curves", "Press Run, or click a point in Plane or Space.").ui(ui, palette);
     };
     if record.convergence.queries() == 0 {
         let next = "Run lockstep or cuda on the left: they keep max_distance after every merge.";
@@ -34,6 +34,7 @@ pub fn convergence_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     ui.horizontal_wrapped(|ui| {
         ui.label("Squared max_distance over points seen");
         ui.checkbox(&mut view.log_y, "Log scale up");
+        legend_ui(ui, context, compared.is_some(), record.convergence.queries());
         if compared.is_none() && session.record.is_some() {
             ui.label(RichText::new(OTHER_QUESTION).color(palette.text_weak).small());
         }
@@ -84,16 +85,6 @@ pub fn convergence_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         let all = format::count(queries.len() as u64);
         ui.label(RichText::new(format!("lines of {LINES} of the {all} selected queries, evenly chosen")).color(palette.text_weak).small());
     }
-    let total = record.convergence.queries();
-    let looked_at = derived.map_or(total, |derived| derived.band_queries);
-    let of_queries = if looked_at < total {
-        format!("{} of {} queries", format::count(looked_at as u64), format::count(total as u64))
-    } else {
-        "queries".to_owned()
-    };
-    let expected = session.answered.as_ref().map_or("", |answered| format::if_shuffled(answered.record.spec.order));
-    let of_theory = if session.theory_lags { "a moment ago" } else { "picked query" };
-    let with_legend = has_room(ui);
     let figure = plot(if log_y { "convergence, log" } else { "convergence" }, palette)
         .height((ui.available_height() - 4.0).max(60.0))
         .width(ui.available_width())
@@ -108,31 +99,50 @@ pub fn convergence_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
             }
             egui_plot::HoverPosition::Elsewhere { .. } => None,
         });
-    let legend = Legend::default().position(Corner::LeftBottom).follow_insertion_order(true).background_alpha(0.8);
-    let figure = if with_legend { figure.legend(legend) } else { figure };
     figure.show(ui, |plot| {
         let fill = palette.intermediate.gamma_multiply(0.22);
         if !xs.is_empty() {
-            plot.add(FilledArea::new(format!("10 to 90 % of {of_queries}"), &xs, &lows, &highs).fill_color(fill));
+            plot.add(FilledArea::new("10 to 90 % of queries", &xs, &lows, &highs).fill_color(fill));
         }
         if !medians.is_empty() {
-            plot.line(
-                Line::new(format!("median of {of_queries}"), PlotPoints::from(medians)).color(palette.intermediate).width(1.5).allow_band(false),
-            );
+            plot.line(Line::new("median of queries", PlotPoints::from(medians)).color(palette.intermediate).width(1.5).allow_band(false));
         }
         for line in lines {
             let line = Line::new("selected queries", PlotPoints::from(line)).color(palette.selected.gamma_multiply(0.4)).width(1.0);
             plot.line(line.allow_band(false));
         }
         if !theory.is_empty() {
-            let line =
-                Line::new(format!("theory{expected}, {of_theory}"), PlotPoints::from(theory)).color(palette.theory).width(1.5).allow_band(false);
+            let line = Line::new("theory", PlotPoints::from(theory)).color(palette.theory).width(1.5).allow_band(false);
             plot.line(line.style(LineStyle::dashed_dense()));
         }
         if !picked.is_empty() {
             plot.line(Line::new("picked query", PlotPoints::from(picked)).color(palette.query).width(2.0).allow_band(false));
         }
     });
+}
+
+/// What the colours mean, over the plot: within it they would cover curves.
+fn legend_ui(ui: &mut Ui, context: &PaneContext<'_>, compared: bool, total: usize) {
+    let (palette, session) = (context.palette, context.session);
+    if let Some(answered) = &session.answered {
+        inline_swatch_ui(ui, palette.query, "picked query");
+        let expected = format::if_shuffled(answered.record.spec.order);
+        let of = if session.theory_lags { "a moment ago" } else { "picked query" };
+        if session.theory.is_some() {
+            inline_swatch_ui(ui, palette.theory, &format!("theory{expected}, {of}"));
+        }
+    }
+    if let Some(derived) = session.derived.as_ref().filter(|_| compared) {
+        let of_queries = if derived.band_queries < total {
+            format!("{} of {} queries", format::count(derived.band_queries as u64), format::count(total as u64))
+        } else {
+            "queries".to_owned()
+        };
+        inline_swatch_ui(ui, palette.intermediate, &format!("median of {of_queries}, 10 to 90 %"));
+    }
+    if compared && !session.selection.queries().is_empty() {
+        inline_swatch_ui(ui, palette.selected, "selected queries");
+    }
 }
 
 /// The picked query's `max_distance`: it holds from one merge to the next.
@@ -163,8 +173,9 @@ pub(super) fn decades(input: GridInput) -> Vec<GridMark> {
 pub(super) fn power(mark: GridMark, range: &RangeInclusive<f64>) -> String {
     let narrow = range.end() - range.start() < 1.5;
     let whole = (mark.value - mark.value.round()).abs() < 1e-6;
-    // At the very end of the axis a number would be cut.
-    if mark.value > range.end() - 0.04 * (range.end() - range.start()) {
+    // At the very ends of the axis a number would be cut.
+    let extent = range.end() - range.start();
+    if mark.value > range.end() - 0.04 * extent || mark.value < *range.start() {
         return String::new();
     }
     let value = 10f64.powf(mark.value);

@@ -3,8 +3,9 @@
 use egui::{Grid, Pos2, Rect, Response, RichText, Tooltip, Ui, vec2};
 
 use super::PaneContext;
+use crate::app::color::channel::Whose;
 use crate::app::format;
-use crate::app::session::{Picked, Session};
+use crate::app::session::{Colored, Picked, Session};
 use crate::app::state::PaneKind;
 use crate::app::widgets::number;
 use crate::cloud::formats::Cell;
@@ -39,8 +40,14 @@ pub fn hover_ui(
                 ui.end_row();
             }
             let lookup = &context.handles.lookup;
+            let coloring = coloring(session, hovered.what, row).filter(|(title, _)| cloud.axes().iter().all(|axis| axis.name != *title));
+            if let Some((title, value)) = &coloring {
+                ui.label(RichText::new(title).color(context.palette.text_weak));
+                ui.label(number(value));
+                ui.end_row();
+            }
             let other = |cells: &[(String, Cell)]| -> Vec<(String, String)> {
-                let own = |name: &str| cloud.axes().iter().any(|axis| axis.name == name);
+                let own = |name: &str| cloud.axes().iter().any(|axis| axis.name == name) || coloring.as_ref().is_some_and(|(title, _)| title == name);
                 cells.iter().filter(|(name, _)| !own(name)).map(|(name, cell)| (name.clone(), text(cell))).collect()
             };
             match lookup.known(cloud, row) {
@@ -79,6 +86,19 @@ fn title(session: &Session, what: Picked, cloud: &PointCloud, row: usize) -> Str
         Picked::Row(_) => format!("Row {record}"),
         Picked::Place => "The query, a place".to_owned(),
     }
+}
+
+/// By what its colour is, and what it has of that; counters are told in any case.
+fn coloring(session: &Session, what: Picked, row: usize) -> Option<(String, String)> {
+    let Colored::Ready(channel) = &session.colored else { return None };
+    let same = match what {
+        Picked::Row(_) => channel.whose == Whose::Data,
+        Picked::Query(_) => channel.whose == Whose::Queries,
+        Picked::Place => false,
+    };
+    let told = session.hovered_query.is_some() && ["merges", "candidates"].contains(&channel.title.as_str());
+    let value = channel.text(row).filter(|_| same && !told)?;
+    Some((channel.title.clone(), value))
 }
 
 /// What is known at once.

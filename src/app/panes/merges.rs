@@ -4,6 +4,7 @@ use egui::{Pos2, Response, RichText, Ui};
 use egui_plot::{AxisHints, Bar, BarChart, LineStyle, PlotTransform, VLine};
 
 use super::PaneContext;
+use super::empty::without_run;
 use super::timings::{inline_swatch_ui, plot, whole_numbers};
 use crate::app::format;
 use crate::app::selection::{How, SelectAction};
@@ -17,8 +18,7 @@ pub fn merges_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let palette = context.palette;
     let session = context.session;
     let Some(run) = &session.record else {
-        let next = if session.activity.is_busy() { "They come when the run is done." } else { "Press Run to count them." };
-        return empty_ui(ui, "No merges yet", next, palette);
+        return without_run(session, "merges", "Press Run to count them.").ui(ui, palette);
     };
     let compared = session.compared_record();
     let record = session.answered.as_ref().filter(|_| compared.is_none()).map_or(run, |answered| &answered.record);
@@ -27,7 +27,7 @@ pub fn merges_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         return empty_ui(ui, &format!("{} has no candidate buffer, so no merges", record.engine), next, palette);
     }
     let merges: &[(u32, u64)] = match (compared, &session.derived) {
-        (Some(_), None) => return,
+        (Some(_), None) => return empty_ui(ui, "Counting…", "The run is done; its merges are being counted.", palette),
         (Some(_), Some(derived)) => &derived.merges,
         (None, _) => &[],
     };

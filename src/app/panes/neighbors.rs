@@ -4,12 +4,13 @@ use egui::{Align, Layout, RichText, ScrollArea, Sense, Ui};
 use egui_extras::{Column, TableBuilder};
 
 use super::PaneContext;
+use super::empty::without_answer;
 use crate::app::commands::Action;
 use crate::app::format;
 use crate::app::selection::{Hovered, How, SelectAction};
 use crate::app::session::Picked;
 use crate::app::state::PaneKind;
-use crate::app::widgets::{empty_ui, number};
+use crate::app::widgets::number;
 use crate::knn::Metric;
 use crate::run::QuerySpec;
 
@@ -20,12 +21,7 @@ const SHOWN: usize = 12;
 pub fn neighbors_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let palette = context.palette;
     let Some(answered) = &context.session.answered else {
-        let (title, next) = match (&context.session.cloud, context.session.picked) {
-            (None, _) => ("No cloud yet", "Open a file or generate one on the left."),
-            (Some(_), None) => ("No query picked", "Click a point in Plane or Space, or press Run."),
-            (Some(_), Some(_)) => ("Not answered yet", "The neighbours come when the run is done."),
-        };
-        return empty_ui(ui, title, next, palette);
+        return without_answer(context.session).ui(ui, palette);
     };
     let cloud = &answered.record.cloud;
     let metric = answered.record.spec.metric;

@@ -4,6 +4,8 @@ use egui::emath::GuiRounding as _;
 use egui::{Align2, FontId, Rect, Sense, Stroke, Ui, pos2, vec2};
 
 use super::PaneContext;
+use super::bar::bar_ui;
+use super::empty::without_cloud;
 use super::highlight::{hovered_ui, selection_ui};
 use super::hover::hover_ui;
 use super::points::{Sight, axis_ui, dimensions_ui, marks_ui, points_ui};
@@ -16,7 +18,6 @@ use crate::app::projection;
 use crate::app::scene::Scene;
 use crate::app::state::{PaneKind, PlaneView, PlaneWindow};
 use crate::app::ticks::ticks;
-use crate::app::widgets::empty_ui;
 use crate::cloud::{Axis, PointCloud};
 use crate::knn::Metric;
 
@@ -33,25 +34,28 @@ const LENS: u64 = 3;
 /// The pane.
 pub fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let Some(scene) = context.session.scene() else {
-        return empty_ui(ui, "No cloud yet", "Open a file or generate one on the left; dropping a file here works too.", context.palette);
+        return without_cloud(context.session).ui(ui, context.palette);
     };
     let cloud = scene.data();
     let mut view = context.state.plane;
     let pane = ui.max_rect();
-    ui.horizontal_wrapped(|ui| {
-        axis_ui(ui, "right", cloud, &mut view.axes[0], context.palette);
-        axis_ui(ui, "up", cloud, &mut view.axes[1], context.palette);
-        ui.checkbox(&mut view.lines, "Lines");
-        ui.checkbox(&mut view.lens, "Lens").on_hover_text("Enlarge neighbours that are too close to be told apart.");
+    bar_ui(ui, context, |ui, context, all| {
+        if all {
+            axis_ui(ui, "right", cloud, &mut view.axes[0], context.palette);
+            axis_ui(ui, "up", cloud, &mut view.axes[1], context.palette);
+            ui.checkbox(&mut view.lines, "Lines").on_hover_text("Join the query and its neighbours.");
+            ui.checkbox(&mut view.lens, "Lens").on_hover_text("Enlarges neighbours that are too close to be told apart, while they are.");
+        }
         tools_ui(ui, context.session, context.palette, context.actions);
-        projection::bar_ui(ui, &view.axes, context.state, context.session, context.palette, context.actions);
-        color::bar_ui(ui, context.state, context.session, context.actions);
+        if all {
+            projection::bar_ui(ui, &view.axes, context.state, context.session, context.palette, context.actions);
+            color::bar_ui(ui, context.state, context.session, context.actions);
+        }
         dimensions_ui(ui, 2, &scene, context.palette);
     });
     if view.axes != context.state.plane.axes {
         view.window = None;
     }
-    color::legend_ui(ui, context.state, context.session, context.palette, context.actions);
     let whole = ui.available_rect_before_wrap().intersect(pane);
     let rect = Rect::from_min_max(whole.min + vec2(MARGIN.x, 2.0), whole.max - vec2(2.0, MARGIN.y));
     // As the points are drawn, so that they are picked where they are seen.

@@ -4,12 +4,15 @@ use egui::emath::GuiRounding as _;
 use egui::{Align2, FontId, Rect, Sense, Stroke, Ui, vec2};
 
 use super::PaneContext;
+use super::bar::bar_ui;
+use super::empty::without_cloud;
 use super::highlight::{hovered_ui, selection_ui};
 use super::hover::hover_ui;
 use super::points::{Sight, axis_ui, dimensions_ui, marks_ui, points_ui};
 use crate::app::camera::{SpaceCamera, axis_directions, dolly, orbit, pan, place};
 use crate::app::color::{self, ColorBy};
 use crate::app::commands::Action;
+use crate::app::format;
 use crate::app::picking::{Eye, follow_ui, gesture_ui, hint_ui, pointing_ui, tools_ui};
 use crate::app::projection;
 use crate::app::state::{PaneKind, SpaceView};
@@ -22,28 +25,31 @@ const VIEW: u64 = 4;
 /// The pane.
 pub fn space_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let Some(scene) = context.session.scene() else {
-        return empty_ui(ui, "No cloud yet", "Open a file or generate one on the left; dropping a file here works too.", context.palette);
+        return without_cloud(context.session).ui(ui, context.palette);
     };
     let cloud = scene.data();
     if cloud.dims() < 3 {
         let next = "Plane shows this cloud; Space needs three columns, for example of a .las or .ply file.";
-        return empty_ui(ui, &format!("This cloud has {} dimensions", cloud.dims()), next, context.palette);
+        return empty_ui(ui, &format!("This cloud has {}", format::counted(cloud.dims() as u64, "dimension", "dimensions")), next, context.palette);
     }
     let mut view = context.state.space;
     let pane = ui.max_rect();
-    ui.horizontal_wrapped(|ui| {
-        for (at, label) in ["x", "y", "z"].into_iter().enumerate() {
-            axis_ui(ui, label, cloud, &mut view.axes[at], context.palette);
+    bar_ui(ui, context, |ui, context, all| {
+        if all {
+            for (at, label) in ["x", "y", "z"].into_iter().enumerate() {
+                axis_ui(ui, label, cloud, &mut view.axes[at], context.palette);
+            }
+            ui.checkbox(&mut view.lines, "Lines").on_hover_text("Join the query and its neighbours.");
+            // What is chosen for both views comes first.
+            let by_height = egui::Checkbox::new(&mut view.color_by_height, "Colour by height");
+            let none = context.state.color.by == ColorBy::Nothing;
+            ui.add_enabled(none, by_height).on_disabled_hover_text("Points are coloured by what is chosen under Colour by.");
+            projection::bar_ui(ui, &view.axes, context.state, context.session, context.palette, context.actions);
+            color::bar_ui(ui, context.state, context.session, context.actions);
         }
-        ui.checkbox(&mut view.lines, "Lines");
-        // What is chosen for both views comes first.
-        ui.add_enabled(context.state.color.by == ColorBy::Nothing, egui::Checkbox::new(&mut view.color_by_height, "Colour by height"));
-        projection::bar_ui(ui, &view.axes, context.state, context.session, context.palette, context.actions);
-        color::bar_ui(ui, context.state, context.session, context.actions);
         tools_ui(ui, context.session, context.palette, context.actions);
         dimensions_ui(ui, 3, &scene, context.palette);
     });
-    color::legend_ui(ui, context.state, context.session, context.palette, context.actions);
     // As the points are drawn, so that they are picked where they are seen.
     let rect = ui.available_rect_before_wrap().intersect(pane).round_to_pixels(ui.pixels_per_point());
     if rect.width() < 40.0 || rect.height() < 40.0 {

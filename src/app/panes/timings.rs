@@ -6,9 +6,10 @@ use egui::{Color32, RichText, Ui, Vec2, vec2};
 use egui_plot::{AxisHints, Bar, BarChart, HLine, LineStyle, Plot};
 
 use super::PaneContext;
+use super::empty::without_run;
 use crate::app::format;
 use crate::app::tokens::Palette;
-use crate::app::widgets::{empty_ui, number};
+use crate::app::widgets::number;
 use crate::run::{Phase, RunRecord};
 
 /// The pane.
@@ -16,8 +17,7 @@ pub fn timings_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let palette = context.palette;
     let session = context.session;
     let Some(record) = session.record.as_ref().or(session.answered.as_ref().map(|answered| &answered.record)) else {
-        let next = if session.activity.is_busy() { "They come when the run is done." } else { "Press Run to measure." };
-        return empty_ui(ui, "No timings yet", next, palette);
+        return without_run(session, "timings", "Press Run to measure.").ui(ui, palette);
     };
     let phases = per_repeat(record);
     let size = ui.available_size();
@@ -28,7 +28,9 @@ pub fn timings_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
 }
 
 fn phases_ui(ui: &mut Ui, phases: &BTreeMap<Phase, Vec<f64>>, palette: &Palette) {
-    egui::Grid::new("phases").num_columns(5).spacing([9.0, 2.0]).show(ui, |ui| {
+    egui::Grid::new("phases").num_columns(5).spacing([9.0, 2.0]).min_row_height(17.0).show(ui, |ui| {
+        // Nothing here is pressed: lines as low as their text leave the room to the plot.
+        ui.spacing_mut().interact_size.y = 17.0;
         for name in ["phase", "median", "least to most", "times"] {
             ui.label(RichText::new(name).color(palette.text_weak));
         }
@@ -89,11 +91,6 @@ pub fn plot<'a>(id: &'static str, palette: &Palette) -> Plot<'a> {
     Plot::new(id).show_background(false).grid_color(palette.line).allow_scroll(false).allow_boxed_zoom(false).set_margin_fraction(vec2(0.02, 0.08))
 }
 
-/// Whether a plot has room for a legend beside its data.
-pub fn has_room(ui: &Ui) -> bool {
-    ui.available_width() > 240.0 && ui.available_height() > 170.0
-}
-
 /// At most about ten of 1, 2, 3, ….
 pub fn whole_numbers(most: usize) -> Vec<egui_plot::GridMark> {
     let step = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000].into_iter().find(|step| most / step <= 10).unwrap_or(2000);
@@ -107,9 +104,16 @@ pub fn swatch_ui(ui: &mut Ui, color: Color32, name: &str) {
 
 /// As [`swatch_ui`], in a line that wraps.
 pub fn inline_swatch_ui(ui: &mut Ui, color: Color32, name: &str) {
-    let (rect, _) = ui.allocate_exact_size(vec2(10.0, 10.0), egui::Sense::hover());
-    ui.painter().rect_filled(rect, 2.0, color);
-    ui.label(name);
+    // As one piece, which goes to the next line as a whole.
+    let text = ui.painter().layout_no_wrap(name.to_owned(), egui::TextStyle::Body.resolve(ui.style()), Color32::PLACEHOLDER);
+    let width = 11.0 + ui.spacing().item_spacing.x + text.size().x;
+    let size = vec2(width.min(ui.max_rect().width()), text.size().y);
+    ui.allocate_ui_with_layout(size, egui::Layout::left_to_right(egui::Align::Center), |ui| {
+        let (rect, _) = ui.allocate_exact_size(vec2(10.0, 10.0), egui::Sense::hover());
+        ui.painter().rect_filled(rect, 2.0, color);
+        // Wraps only where it is wider than the pane.
+        ui.add(egui::Label::new(name).wrap());
+    });
 }
 
 /// Milliseconds of each repeat, all chunks together, by phase.

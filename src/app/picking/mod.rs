@@ -9,10 +9,12 @@
 //! | `tool` | clicks, drags and rests of the pointer as actions |
 //! | `lookup` | the other columns of a point's record |
 //! | `apply` | searches on threads, the newest wins |
+//! | `measure` | how long these take |
 
 mod apply;
 mod eye;
 mod lookup;
+mod measure;
 mod region;
 mod search;
 mod tool;
@@ -20,5 +22,6 @@ mod tool;
 pub use apply::{PickAction, Picking};
 pub use eye::Eye;
 pub use lookup::Lookup;
-pub use search::Within;
+pub use measure::{PickTimes, measure};
+pub use search::{Within, is_small, nearest_row};
 pub use tool::{Tool, follow_ui, gesture_ui, hint_ui, pointing_ui, tools_ui};

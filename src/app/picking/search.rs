@@ -17,7 +17,17 @@ use crate::run::RunRecord;
 const PART: usize = 1 << 15;
 
 /// As many rows are searched within a millisecond: by the window's own thread, which waits for no other.
-pub const FEW: usize = 1 << 16;
+const FEW: usize = 1 << 16;
+
+/// Whether so many rows are searched within a millisecond.
+pub fn is_small(rows: usize) -> bool {
+    rows <= FEW
+}
+
+/// The row that is least far; of equal ones the first. `None` where none is anywhere, or when cancelled.
+pub fn nearest_row(rows: usize, far: &(dyn Fn(usize) -> Option<Far> + Sync), progress: &dyn Progress) -> Option<u32> {
+    nearest(rows, far, progress).map(|(_, row)| row).filter(|_| !progress.cancelled())
+}
 
 /// What is on the screen, and from where it is seen.
 #[derive(Clone, Debug)]
@@ -33,7 +43,7 @@ pub struct Sight {
 impl Sight {
     /// Whether a search through it is done within a millisecond.
     pub fn is_small(&self) -> bool {
-        self.scene.data().len() + self.scene.queries().map_or(0, |queries| queries.len()) <= FEW
+        is_small(self.scene.data().len() + self.scene.queries().map_or(0, |queries| queries.len()))
     }
 
     /// The row, or query of a file of queries, that the pointer means: the nearest to it on the screen, at most `reach` points

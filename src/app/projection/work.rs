@@ -24,8 +24,8 @@ pub struct Projecting {
     kept: Vec<Arc<Projected>>,
     /// The axes that were shown before a projection was: of Plane, of Space.
     axes: Option<([usize; 2], [usize; 3])>,
-    /// The views of Plane and Space for the next projection, where they are known already.
-    views: Option<(PlaneView, SpaceView)>,
+    /// Where Plane and Space are to look once what is chosen is shown, where that is known.
+    awaited: Option<(PlaneView, SpaceView)>,
 }
 
 impl Projecting {
@@ -47,11 +47,6 @@ impl Projecting {
         self.work.is_some()
     }
 
-    /// The next projection is shown in these views of Plane and Space.
-    pub fn then_show(&mut self, views: (PlaneView, SpaceView)) {
-        self.views = Some(views);
-    }
-
     /// Lets go of what belongs to the cloud that was shown.
     pub fn forget(&mut self) {
         *self = Self::default();
@@ -68,15 +63,57 @@ fn is_of(projected: &Projected, view: ProjectionView, queries: Option<&Arc<Point
 }
 
 impl App {
+    /// The views of Plane and Space, as they will be once the chosen projection is shown.
+    pub(in crate::app) fn views(&self) -> (PlaneView, SpaceView) {
+        let (plane, space) = (self.state.plane, self.state.space);
+        self.handles.projecting.awaited.map_or((plane, space), |(to_plane, to_space)| (plane.looking(&to_plane), space.looking(&to_space)))
+    }
+
+    /// Has Plane and Space look so: now, or once the chosen projection, whose directions the axes are, is shown.
+    pub(in crate::app) fn set_views(&mut self, plane: PlaneView, space: SpaceView) {
+        let shown = self.session.projected.as_ref().map(|shown| shown.view);
+        if shown == self.wanted_projection() {
+            self.handles.projecting.awaited = None;
+            (self.state.plane, self.state.space) = (plane, space);
+        } else {
+            self.handles.projecting.awaited = Some((plane, space));
+            // What is switched is switched at once; only where they look waits.
+            self.state.plane = plane.looking(&self.state.plane);
+            self.state.space = space.looking(&self.state.space);
+        }
+    }
+
+    /// Shows the same points, read again, as they were shown: `show` shows them.
+    pub(in crate::app) fn keeping_views(&mut self, show: impl FnOnce(&mut Self)) {
+        let (plane, space) = self.views();
+        let axes = self.handles.projecting.axes;
+        show(self);
+        if let Some((of_plane, of_space)) = axes {
+            (self.state.plane.axes, self.state.space.axes) = (of_plane, of_space);
+        }
+        self.set_views(plane, space);
+    }
+
+    /// The projection that is chosen, where the cloud can be projected.
+    fn wanted_projection(&self) -> Option<ProjectionView> {
+        let view = self.state.projection;
+        (view.kind != ProjectionKind::Axes && self.session.cloud.as_ref().is_some_and(|cloud| cloud.dims() >= 3)).then_some(view)
+    }
+
+    /// Another projection is chosen.
+    pub(in crate::app) fn choose_projection(&mut self, view: ProjectionView) {
+        self.handles.projecting.awaited = None;
+        self.state.projection = view;
+    }
+
     /// Shows what is chosen once it is there, and has it worked out where it is not.
     pub(in crate::app) fn poll_projection(&mut self) {
         let Some(cloud) = self.session.cloud.clone() else { return };
-        let view = self.state.projection;
-        if view.kind == ProjectionKind::Axes || cloud.dims() < 3 {
+        let Some(view) = self.wanted_projection() else {
             self.handles.projecting.work = None;
             self.show_projection(None);
             return;
-        }
+        };
         let queries = self.session.record.as_ref().and_then(|record| record.query_cloud.clone());
         self.finish_projection();
         if self.state.projection != view || self.session.projected.as_ref().is_some_and(|shown| is_of(shown, view, queries.as_ref())) {
@@ -130,6 +167,7 @@ impl App {
     /// Back to what is shown.
     fn give_up(&mut self, why: String) {
         self.session.log.error(why);
+        self.handles.projecting.awaited = None;
         self.state.projection = self.session.projected.as_ref().map_or_else(ProjectionView::default, |shown| shown.view);
     }
 
@@ -156,10 +194,8 @@ impl App {
         plane.window = None;
         let fresh = SpaceView::default();
         (space.target, space.distance) = (fresh.target, fresh.distance);
-        if after.is_some()
-            && let Some(views) = self.handles.projecting.views.take()
-        {
-            (self.state.plane, self.state.space) = views;
+        if let Some((to_plane, to_space)) = self.handles.projecting.awaited.take() {
+            (*plane, *space) = (plane.looking(&to_plane), space.looking(&to_space));
         }
     }
 }

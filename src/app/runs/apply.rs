@@ -10,6 +10,7 @@ use crate::app::export::{ExportKind, PaneData};
 use crate::app::format;
 use crate::app::handles::Message;
 use crate::app::saved::{SavedSession, SessionFile};
+use crate::app::session::Ended;
 use crate::app::state::PaneKind;
 use crate::app::task::Task;
 use crate::export;
@@ -149,10 +150,11 @@ impl App {
             SomeRun::Whole(record) => {
                 if !self.session.cloud.as_ref().is_some_and(|cloud| Arc::ptr_eq(cloud, &record.cloud)) {
                     let same = self.session.cloud.as_ref().is_some_and(|cloud| cloud.fingerprint() == record.cloud.fingerprint());
-                    let views = (self.state.plane, self.state.space);
-                    self.show_cloud(Arc::clone(&record.cloud));
+                    let cloud = Arc::clone(&record.cloud);
                     if same {
-                        (self.state.plane, self.state.space) = views;
+                        self.keeping_views(|app| app.show_cloud(cloud));
+                    } else {
+                        self.show_cloud(cloud);
                     }
                 }
                 self.state.draft = Draft::of(&record.spec, &self.state.draft);
@@ -186,6 +188,7 @@ impl App {
         let Some((file, run)) = recording::split_run(path) else { return };
         // What is opened last is what is meant.
         self.handles.loading = None;
+        self.session.endings.load = None;
         let (wake, from) = (self.handles.ctx.clone(), file.clone());
         let read = move |progress: &dyn Progress| {
             let mut recording = recording::read(&from, Points::Restore, progress)?;
@@ -202,10 +205,13 @@ impl App {
     pub(in crate::app) fn poll_opening(&mut self) {
         let Some(result) = self.handles.opening.as_ref().and_then(|opening| opening.task.try_finish()) else { return };
         let Some(Opening { path, run, resume, next, .. }) = self.handles.opening.take() else { return };
-        match result {
-            Err(()) => self.session.log.error(format!("the reader stopped without an answer: {}", path.display())),
-            Ok(Err(RecordingError::Cancelled)) => return self.opening_cancelled(&next),
-            Ok(Err(error)) => self.session.log.error(error.to_string()),
+        let ended = match result {
+            Err(()) => Some(self.failed(format!("the reader stopped without an answer: {}", path.display()))),
+            Ok(Err(RecordingError::Cancelled)) => {
+                self.session.endings.load = Some(Ended::Cancelled);
+                return self.opening_cancelled(&next);
+            }
+            Ok(Err(error)) => Some(self.failed(error.to_string())),
             Ok(Ok((recording, session))) => {
                 let session = session.filter(|_| run.is_none());
                 if let Some(Ok(saved)) = &session {
@@ -214,7 +220,11 @@ impl App {
                 }
                 let session = resume.map(Ok).or(session);
                 self.recording_opened(recording, session, run.as_deref(), &path);
+                None
             }
+        };
+        if ended.is_some() {
+            self.session.endings.load = ended;
         }
         self.open_next(next);
     }

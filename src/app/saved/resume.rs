@@ -86,12 +86,8 @@ impl App {
         }
         self.state.draft.selected_rows = view.selected_records(&cloud).into();
         (self.state.color, self.state.projection) = (view.color.clone(), view.projection);
-        let views = view.views(&cloud);
-        if view.is_projected(&cloud) {
-            self.handles.projecting.then_show(views);
-        } else {
-            (self.state.plane, self.state.space) = views;
-        }
+        let (plane, space) = view.views(&cloud);
+        self.set_views(plane, space);
         self.session.timeline = view.timeline.settled();
         match &saved.query {
             Some(SavedQuery::Row(row)) => self.pick(Picked::Row(*row)),

@@ -2,10 +2,12 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Instant;
 
 use super::change::Change;
 use super::{Choice, Facts, Hovered, How, SelectAction, Selection};
 use crate::app::draft::QueryKind;
+use crate::app::live::NOTICED;
 use crate::app::session::Picked;
 use crate::app::state::{PaneKind, PlaneWindow};
 use crate::app::task::Task;
@@ -17,6 +19,14 @@ pub struct Selecting {
     /// Whether it only finds again what was selected: no step to undo.
     quiet: bool,
     waiting: VecDeque<Change>,
+    since: Instant,
+}
+
+impl Selecting {
+    /// Whether it has gone on for so long that it should be said.
+    pub fn is_slow(&self) -> bool {
+        self.since.elapsed() >= NOTICED
+    }
 }
 
 impl App {
@@ -142,7 +152,10 @@ impl App {
         }
         let wake = self.handles.ctx.clone();
         match Task::start("select", move || wake.request_repaint(), move |progress| change.apply(&base, progress)) {
-            Ok(task) => self.handles.selecting = Some(Selecting { task, quiet, waiting }),
+            Ok(task) => {
+                self.handles.selecting = Some(Selecting { task, quiet, waiting, since: Instant::now() });
+                self.handles.ctx.request_repaint_after(NOTICED);
+            }
             Err(error) => self.session.log.error(format!("cannot select: {error}")),
         }
     }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use rayon::iter::{IndexedParallelIterator as _, IntoParallelRefIterator as _, ParallelIterator as _};
 
 use super::{Facts, Hovered, Selection, sets};
+use crate::app::color::PointValues;
 use crate::app::picking::Within;
 use crate::app::session::Answered;
 use crate::cloud::PointCloud;
@@ -54,6 +55,8 @@ pub enum Choice {
     },
     /// Queries of the run that needed so many merges.
     Merges(RangeInclusive<u32>),
+    /// Rows that have this value, of one by row.
+    Valued(Arc<PointValues>, f32),
     /// Everything in a region of the screen.
     Within(Box<Within>),
     /// Everything.
@@ -137,7 +140,7 @@ impl Change {
             Choice::These { rows, queries: chosen } => (rows.len(), rows.len().min(queries) + chosen.len()),
             Choice::Merges(_) => (queries, queries),
             // As much as may come of it.
-            Choice::Within(_) => (self.cloud.len(), queries),
+            Choice::Within(_) | Choice::Valued(..) => (self.cloud.len(), queries),
             Choice::All | Choice::Rest => (self.cloud.len(), queries),
             Choice::Neighbors => {
                 let k = self.record.as_ref().map_or(0, |record| record.neighbors.k);
@@ -188,6 +191,11 @@ impl Change {
                 let within = |counters: &crate::knn::Counters| merges.contains(&counters.merges);
                 let chosen = record.counters.par_iter().enumerate().filter(|(_, counters)| within(counters)).map(|(query, _)| query as u32);
                 Selection::of_queries(chosen.collect(), record, "")
+            }
+            Choice::Valued(values, value) => {
+                let own = values.values.par_iter().enumerate().filter(|(_, own)| **own == value).map(|(row, _)| row as u32);
+                let rows: Vec<u32> = own.filter(|&row| row < n).collect();
+                Selection::of_rows(rows, record, "")
             }
             Choice::Within(within) => {
                 let (rows, queries) = within.rows_and_queries(progress);
@@ -243,6 +251,9 @@ mod tests {
         assert_eq!((rest.rows().len(), &rest.queries()[..]), (48, &[1, 2][..]));
         assert_eq!(after(&rest, Choice::Rest, How::Replace, &record).rows(), some.rows());
         assert_eq!(after(&none, Choice::Queries(vec![2, 77]), How::Replace, &record).rows()[..], [8]);
+        let values = Arc::new(PointValues::new((0..60).map(|row| (row % 20) as f32).collect()));
+        let valued = after(&none, Choice::Valued(values, 3.0), How::Replace, &record);
+        assert_eq!((&valued.rows()[..], &valued.queries()[..]), (&[3, 23, 43][..], &[0][..]));
         let these = after(&none, Choice::These { rows: vec![900, 7, 3], queries: vec![77, 2, 0] }, How::Replace, &record);
         assert_eq!((&these.rows()[..], &these.queries()[..]), (&[3, 7][..], &[0, 2][..]));
         let grown = after(&some, Choice::Neighbors, How::Add, &record);

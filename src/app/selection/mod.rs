@@ -17,6 +17,7 @@ mod sets;
 use std::sync::Arc;
 
 pub use apply::Selecting;
+pub(in crate::app) use change::Change;
 pub use change::{Choice, How, SelectAction};
 pub use facts::Facts;
 

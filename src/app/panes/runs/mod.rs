@@ -7,19 +7,19 @@ mod table;
 use egui::{RichText, ScrollArea, Ui};
 
 use super::PaneContext;
+use super::empty::without_run;
 use crate::app::commands::{Action, Command};
 use crate::app::export::ExportKind;
 use crate::app::format;
 use crate::app::runs::{RunsAction, Saved};
-use crate::app::widgets::{command_ui, empty_ui};
+use crate::app::widgets::command_ui;
 
 /// The pane.
 pub fn runs_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let palette = context.palette;
     let runs = &context.session.runs;
     if runs.runs().is_empty() && runs.deleted().is_none() {
-        let next = "Press Run, or open a recording (.warpscope) with Open… above.";
-        return empty_ui(ui, "No runs yet", next, palette);
+        return without_run(context.session, "runs", "Press Run, or open a recording (.warpscope) with Open… above.").ui(ui, palette);
     }
     toolbar_ui(ui, context);
     let compares = runs.chosen.iter().all(Option::is_some);

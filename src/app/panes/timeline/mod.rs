@@ -8,6 +8,7 @@ mod rows;
 use egui::{Align2, FontId, Rangef, Rect, RichText, ScrollArea, Sense, Stroke, Ui, pos2, vec2};
 
 use super::PaneContext;
+use super::empty::without_run;
 use super::timings::inline_swatch_ui;
 use crate::app::commands::{Action, Command};
 use crate::app::format;
@@ -25,9 +26,11 @@ const RULER: f32 = 22.0;
 /// The pane.
 pub fn timeline_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let (palette, session) = (context.palette, context.session);
-    let Some((record, derived)) = session.record.as_ref().zip(session.derived.as_ref()) else {
-        let next = if session.activity.is_busy() { "It comes when the run is done." } else { "Press Run to see what took its time." };
-        return empty_ui(ui, "No timeline yet", next, palette);
+    let Some(record) = session.record.as_ref() else {
+        return without_run(session, "timeline", "Press Run to see what took its time.").ui(ui, palette);
+    };
+    let Some(derived) = session.derived.as_ref() else {
+        return empty_ui(ui, "Laying the run out…", "The run is done; its phases and warps are being put in time.", palette);
     };
     let timeline = &derived.timeline;
     let mut view = session.timeline.clone();

@@ -1,0 +1,63 @@
+//! What stands over Plane and Space: their controls and the legend of the colours. In a small pane most of that is behind a
+//! button, so that most of the pane is the picture's.
+
+use egui::{ScrollArea, Ui, Vec2};
+
+use super::PaneContext;
+use crate::app::color;
+
+/// Points of the screen that all controls take in one line.
+const LENGTH: f32 = 780.0;
+/// What a line of them takes, and what the legend takes.
+const LINE: f32 = 24.0;
+const LEGEND: f32 = 50.0;
+/// The largest part of the pane that controls and legend may take unasked.
+const MOST: f32 = 0.35;
+
+/// The controls, then the legend. `add` puts controls into a line that wraps: all of them, or only those that are always needed.
+pub fn bar_ui(ui: &mut Ui, context: &mut PaneContext<'_>, add: impl FnOnce(&mut Ui, &mut PaneContext<'_>, bool)) {
+    let size = ui.available_size();
+    if has_room(size) {
+        ui.horizontal_wrapped(|ui| add(ui, context, true));
+        color::legend_ui(ui, context.state, context.session, context.palette, context.actions);
+        return;
+    }
+    let id = ui.scope_id().with("options");
+    let before = ui.data(|data| data.get_temp(id)).unwrap_or(false);
+    let mut open = before;
+    let all = ScrollArea::vertical().id_salt("bar").auto_shrink([false, true]).max_height((size.y * 0.5).max(LINE));
+    all.show(ui, |ui| {
+        ui.horizontal_wrapped(|ui| {
+            let options = egui::Button::new("Options").selected(open);
+            open ^= ui.add(options).on_hover_text("Axes, colours and their range, and what else is shown.").clicked();
+            add(ui, context, before);
+        });
+        if before {
+            color::legend_ui(ui, context.state, context.session, context.palette, context.actions);
+        } else {
+            color::legend_line_ui(ui, context.state, context.session, context.palette, context.actions);
+        }
+    });
+    if open != before {
+        ui.data_mut(|data| data.insert_temp(id, open));
+    }
+}
+
+/// Whether all controls leave enough of a pane.
+fn has_room(size: Vec2) -> bool {
+    let lines = (LENGTH / size.x.max(1.0)).ceil();
+    lines * LINE + LEGEND <= size.y * MOST
+}
+
+#[cfg(test)]
+mod tests {
+    use egui::vec2;
+
+    use super::*;
+
+    #[test]
+    fn a_small_pane_keeps_its_picture() {
+        assert!(has_room(vec2(417.0, 650.0)) && has_room(vec2(800.0, 300.0)));
+        assert!(!has_room(vec2(195.0, 330.0)) && !has_room(vec2(370.0, 330.0)) && !has_room(vec2(900.0, 150.0)));
+    }
+}

@@ -1,0 +1,142 @@
+//! What a pane says while it has nothing to show: what is missing, what goes on or went wrong, and what to do.
+
+use egui::Ui;
+
+use crate::app::session::{Activity, Ended, Session};
+use crate::app::tokens::Palette;
+use crate::app::widgets::empty_ui;
+
+/// A title, and a sentence or two under it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Empty {
+    title: String,
+    next: String,
+}
+
+impl Empty {
+    fn new(title: impl Into<String>, next: impl Into<String>) -> Self {
+        Self { title: title.into(), next: next.into() }
+    }
+
+    /// In the middle of the pane.
+    pub fn ui(&self, ui: &mut Ui, palette: &Palette) {
+        empty_ui(ui, &self.title, &self.next, palette);
+    }
+}
+
+/// Of a pane that shows points.
+pub fn without_cloud(session: &Session) -> Empty {
+    match (&session.activity, &session.endings.load) {
+        (Activity::Loading { what, fraction }, _) => {
+            Empty::new(format!("Loading {what}{}", percent(*fraction)), "Its points are shown when they are there. Cancel stops it.")
+        }
+        (_, Some(Ended::Cancelled)) => Empty::new("Loading was cancelled", "Load or Generate on the left begins again; or open another file."),
+        (_, Some(Ended::Failed(why))) => Empty::new("Nothing was loaded", why),
+        (_, None) => Empty::new("No cloud yet", "Open a file or generate a cloud on the left; dropping a file here works too."),
+    }
+}
+
+/// Of a pane that shows a run. `what`: "timings"; `todo`: "Press Run to measure."
+pub fn without_run(session: &Session, what: &str, todo: &str) -> Empty {
+    let yet = format!("No {what} yet");
+    match (&session.activity, &session.endings.run, &session.endings.load) {
+        (Activity::Running { stage, fraction }, ..) => Empty::new(yet, format!("The run goes on: {stage}{}.", percent(Some(*fraction)))),
+        (Activity::Loading { what, fraction }, ..) => Empty::new(yet, format!("Loading {what}{}.", percent(*fraction))),
+        (_, Some(Ended::Cancelled), _) => Empty::new("The run was cancelled", format!("So there is nothing here to show. {todo}")),
+        (_, Some(Ended::Failed(why)), _) => Empty::new("The run failed", why),
+        (_, None, Some(Ended::Failed(why))) if session.cloud.is_none() => Empty::new("Nothing was loaded", why),
+        _ => Empty::new(yet, todo),
+    }
+}
+
+/// Of a pane that shows the picked query's answer.
+pub fn without_answer(session: &Session) -> Empty {
+    if session.cloud.is_none() {
+        return without_cloud(session);
+    }
+    if session.picked.is_some() {
+        return match &session.endings.ask {
+            _ if session.live.is_waiting() => Empty::new("The query is being answered…", "Its neighbours come as soon as they are found."),
+            Some(Ended::Cancelled) => Empty::new("Cancelled", "The query was not answered. Click its point again, or another one."),
+            Some(Ended::Failed(why)) => Empty::new("The query could not be answered", why),
+            None => Empty::new("Not answered", "Click its point again, or another one."),
+        };
+    }
+    let next = match (&session.activity, &session.endings.run) {
+        (Activity::Running { .. }, _) => "Click a point in Plane or Space to ask at once; when the run is done, its first query is picked.",
+        (_, Some(Ended::Cancelled)) => "The run was cancelled. Click a point in Plane or Space, or press Run.",
+        (_, Some(Ended::Failed(why))) => return Empty::new("No query picked", format!("The run failed: {why}")),
+        (_, None) => "Click a point in Plane or Space, or press Run.",
+    };
+    Empty::new("No query picked", next)
+}
+
+fn percent(fraction: Option<f32>) -> String {
+    fraction.map(|fraction| format!(", {:.0} %", fraction * 100.0)).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::session::{Endings, Picked};
+    use crate::app::testing::cloud;
+
+    const TODO: &str = "Press Run to measure.";
+
+    fn with(activity: Activity, endings: Endings) -> Session {
+        Session { activity, endings, ..Session::default() }
+    }
+
+    fn failed(why: &str) -> Option<Ended> {
+        Some(Ended::Failed(why.to_owned()))
+    }
+
+    fn loading() -> Activity {
+        Activity::Loading { what: "a.las".to_owned(), fraction: Some(0.25) }
+    }
+
+    #[test]
+    fn without_a_cloud_it_says_what_became_of_the_load() {
+        let title = |session: &Session| without_cloud(session).title;
+        assert_eq!(title(&with(Activity::Idle, Endings::default())), "No cloud yet");
+        let cancelled = Endings { load: Some(Ended::Cancelled), ..Endings::default() };
+        assert_eq!(title(&with(loading(), cancelled.clone())), "Loading a.las, 25 %", "what goes on comes first");
+        assert_eq!(title(&with(Activity::Idle, cancelled)), "Loading was cancelled");
+        let wrong = with(Activity::Idle, Endings { load: failed("no such file: a.las"), ..Endings::default() });
+        assert_eq!(without_cloud(&wrong), Empty::new("Nothing was loaded", "no such file: a.las"));
+        assert_eq!(without_run(&wrong, "timings", TODO), without_cloud(&wrong));
+        assert_eq!(without_answer(&wrong), without_cloud(&wrong));
+    }
+
+    #[test]
+    fn without_a_run_it_says_what_became_of_it() {
+        let of = |session: &Session| without_run(session, "timings", TODO);
+        assert_eq!(of(&with(Activity::Idle, Endings::default())), Empty::new("No timings yet", TODO));
+        let running = Activity::Running { stage: "repeat 2 of 5".to_owned(), fraction: 0.4 };
+        assert_eq!(of(&with(running, Endings::default())).next, "The run goes on: repeat 2 of 5, 40 %.");
+        assert_eq!(of(&with(loading(), Endings::default())).next, "Loading a.las, 25 %.");
+        let cancelled = with(Activity::Idle, Endings { run: Some(Ended::Cancelled), ..Endings::default() });
+        assert_eq!(of(&cancelled), Empty::new("The run was cancelled", "So there is nothing here to show. Press Run to measure."));
+        let broken = with(Activity::Idle, Endings { run: failed("k = 9 is too large"), ..Endings::default() });
+        assert_eq!(of(&broken), Empty::new("The run failed", "k = 9 is too large"));
+    }
+
+    #[test]
+    fn without_an_answer_it_says_whether_one_comes() {
+        let with = |picked: Option<Picked>, activity: Activity, endings: Endings| {
+            let session = Session { cloud: Some(cloud(5, 2, 1)), picked, ..with(activity, endings) };
+            without_answer(&session)
+        };
+        let run = |run: Option<Ended>| Endings { run, ..Endings::default() };
+        let ask = |ask: Option<Ended>| Endings { ask, ..Endings::default() };
+        let running = Activity::Running { stage: "counting".to_owned(), fraction: 0.0 };
+        assert_eq!(with(None, Activity::Idle, run(None)).next, "Click a point in Plane or Space, or press Run.");
+        assert!(with(None, running, run(None)).next.contains("when the run is done"));
+        assert!(with(None, Activity::Idle, run(Some(Ended::Cancelled))).next.starts_with("The run was cancelled."));
+        assert_eq!(with(None, Activity::Idle, run(failed("why"))).next, "The run failed: why");
+        let row = Some(Picked::Row(1));
+        assert_eq!(with(row, Activity::Idle, ask(None)).title, "Not answered");
+        assert_eq!(with(row, Activity::Idle, ask(Some(Ended::Cancelled))).title, "Cancelled");
+        assert_eq!(with(row, Activity::Idle, ask(failed("why"))).next, "why");
+    }
+}

@@ -60,6 +60,8 @@ struct Painted {
     rect: Rect,
     clip: Rect,
     elided: bool,
+    /// Whether its last word goes on in the next line.
+    broken: bool,
 }
 
 fn texts(shapes: &[ClippedShape]) -> Vec<Painted> {
@@ -67,13 +69,16 @@ fn texts(shapes: &[ClippedShape]) -> Vec<Painted> {
         match shape {
             Shape::Vec(shapes) => shapes.iter().for_each(|shape| collect(shape, clip, into)),
             Shape::Text(text) if text.angle == 0.0 => {
-                for row in &text.galley.rows {
+                for (at, row) in text.galley.rows.iter().enumerate() {
+                    let next = text.galley.rows.get(at + 1).and_then(|next| next.glyphs.first());
+                    let within = |glyph: Option<&egui::epaint::text::Glyph>| glyph.is_some_and(|glyph| glyph.chr.is_alphabetic());
+                    let broken = !row.ends_with_newline && within(row.glyphs.last()) && within(next);
                     let mut letters = row.glyphs.iter().filter(|glyph| !glyph.chr.is_whitespace());
                     let ends = letters.clone().next().zip(letters.next_back());
                     let Some((first, last)) = ends else { continue };
-                    let at = text.pos + row.pos.to_vec2();
-                    let rect = Rect::from_x_y_ranges(at.x + first.pos.x..=at.x + last.max_x(), at.y..=at.y + row.height());
-                    into.push(Painted { text: row.text(), rect, clip, elided: text.galley.elided });
+                    let place = text.pos + row.pos.to_vec2();
+                    let rect = Rect::from_x_y_ranges(place.x + first.pos.x..=place.x + last.max_x(), place.y..=place.y + row.height());
+                    into.push(Painted { text: row.text(), rect, clip, elided: text.galley.elided, broken });
                 }
             }
             _ => {}
@@ -95,7 +100,7 @@ fn scrolls(pane: PaneKind) -> bool {
     matches!(pane, PaneKind::Neighbors | PaneKind::Runs | PaneKind::Log)
 }
 
-/// What is cut, elided, or lies over something else.
+/// What is cut, elided, broken, or lies over something else.
 fn wrong(window: &Window, from: From, table: bool) -> BTreeSet<String> {
     /// What a hair of rounding may be.
     const SLACK: f32 = 1.5;
@@ -112,6 +117,9 @@ fn wrong(window: &Window, from: From, table: bool) -> BTreeSet<String> {
         let in_table = table && text.clip.left() > 640.0 && text.rect.left() > text.clip.left() - SLACK;
         if !in_table && text.elided {
             wrong.insert(format!("elided: {}", text.text));
+        }
+        if text.broken {
+            wrong.insert(format!("broken within a word: {}", text.text));
         }
         // The titles of tabs have arrows beside them where there is no room for all.
         let is_tab = PaneKind::ALL.iter().any(|pane| pane.title() == text.text);
@@ -182,6 +190,12 @@ fn look_everywhere(factor: f32, scale: f32) -> BTreeSet<String> {
 #[test]
 fn labels_as_long_as_german_ones_fit() {
     let found = look_everywhere(GERMAN, 1.0);
+    assert!(found.is_empty(), "{}", found.into_iter().collect::<Vec<_>>().join("\n"));
+}
+
+#[test]
+fn labels_fit_at_twice_the_size() {
+    let found = look_everywhere(1.0, 2.0);
     assert!(found.is_empty(), "{}", found.into_iter().collect::<Vec<_>>().join("\n"));
 }
 

@@ -19,8 +19,11 @@ use warpscope::app::runs::RunsAction;
 use warpscope::app::saved::{Layout, SavedSession};
 use warpscope::app::selection::{How, SelectAction};
 use warpscope::app::session::Picked;
-use warpscope::app::state::{PlaneView, PlaneWindow, SpaceView};
-use warpscope::app::{App, ColorAction, ColorBy, ColorView, DataKind, Level, ProjectionKind, ProjectionView, QueryKind};
+use warpscope::app::state::{PaneKind, PlaneView, PlaneWindow, SpaceView, single_layout};
+use warpscope::app::tokens::{Look, Palette};
+use warpscope::app::{
+    App, ColorAction, ColorBy, ColorView, DataKind, Headless, Level, ProjectionKind, ProjectionView, QueryKind, check_adapter, render_headless,
+};
 use warpscope::progress::Silent;
 use warpscope::run::recording::{self, Points};
 
@@ -131,6 +134,7 @@ fn assert_same(a: &Window, b: &Window) {
     assert_eq!((&state_a.color, state_a.projection, state_a.runs), (&state_b.color, state_b.projection, state_b.runs));
     assert_eq!(state_a.draft, state_b.draft);
     assert_eq!(Layout::of(&state_a.tree), Layout::of(&state_b.tree));
+    assert_eq!(state_a.pane, state_b.pane);
     assert_eq!((state_a.show_problem, state_a.show_selection), (state_b.show_problem, state_b.show_selection));
 }
 
@@ -175,6 +179,31 @@ fn a_session_is_put_down_and_picked_up() {
     assert_same(&fresh, &third);
     let (place, _) = third.state().session().picked_point().expect("a query");
     assert_eq!((0..4).map(|axis| place.coordinate(0, axis)).collect::<Vec<_>>(), at);
+}
+
+#[test]
+fn a_session_is_drawn_without_a_display() {
+    if let Err(error) = check_adapter() {
+        panic!("{error:#}");
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let (data, path) = (data(folder.path()), folder.path().join("work.warpscope"));
+    // Only a cloud and a selection: no run, and nothing is asked.
+    let mut window = window(|state| {
+        small(state);
+        state.tree = single_layout(PaneKind::Plane);
+        (state.show_problem, state.show_selection) = (false, false);
+    });
+    window.state_mut().send(Action::OpenPath(data));
+    until_idle(&mut window);
+    window.state_mut().send(Command::SelectAll);
+    window.run_steps(3);
+    save(&mut window, &path);
+    let show = Headless { file: Some(path), size: [640, 480], look: Look::Light, scale: 1.0, ..Headless::default() };
+    let png = render_headless(&show, &folder.path().join("window.png")).unwrap_or_else(|error| panic!("{error:#}"));
+    let picture = image::open(png).expect("a PNG").into_rgb8();
+    let [r, g, b, _] = Palette::LIGHT.selected.to_array();
+    assert!(picture.pixels().filter(|pixel| pixel.0 == [r, g, b]).count() > 300, "all points are selected");
 }
 
 /// Opens what is typed on the left.
@@ -456,6 +485,32 @@ fn of_several_dropped_files_one_cloud_is_shown_and_the_rest_is_named() {
     // One alone, as ever.
     drop_files(&mut window, &[&data]);
     until(&mut window, "the cloud", |app| app.session().cloud.as_ref().is_some_and(|cloud| cloud.len() == 300));
+}
+
+#[test]
+fn a_query_of_a_file_comes_back() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (data, path, queries) = (data(folder.path()), folder.path().join("work.warpscope"), folder.path().join("queries.csv"));
+    std::fs::write(&queries, "a,b,c,d\n1,2,3,4\n50,40,30,20\n7,7,7,7\n").expect("a file");
+    let mut window = window(small);
+    window.state_mut().send(Action::OpenPath(data));
+    until_idle(&mut window);
+    press(&mut window, "A file");
+    fill(&mut window, "Query file", queries.to_str().expect("a plain path"));
+    press(&mut window, "Run");
+    until_answered(&mut window);
+    press(&mut window, "Next query");
+    window.state_mut().send(SelectAction::queries(vec![0, 2], How::Replace, "two merges"));
+    window.state_mut().send(SelectAction::rows(vec![5, 6], How::Add, "click in Plane"));
+    window.run_steps(3);
+    save(&mut window, &path);
+    assert_eq!(window.state().session().picked, Some(Picked::Query(1)));
+    assert_eq!((window.state().session().selection.queries().len(), window.state().session().selection.rows().len()), (2, 2));
+    // Its points come from the session.
+    std::fs::remove_file(&queries).expect("it is there");
+    let mut fresh = opened(&path);
+    until_answered(&mut fresh);
+    assert_same(&window, &fresh);
 }
 
 #[test]

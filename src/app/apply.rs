@@ -593,3 +593,21 @@ pub(super) fn same_question(a: &RunSpec, b: &RunSpec) -> bool {
         |spec: &RunSpec| (spec.data.clone(), spec.k, spec.metric, spec.engine, spec.order, spec.exclude_self, spec.seed, spec.drop_nonfinite);
     question(a) == question(b)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::testing::record;
+
+    #[test]
+    fn a_file_named_from_its_folder_is_the_same_file() {
+        let record = record();
+        let table = crate::cloud::Table { columns: vec![crate::cloud::Column { name: "x".to_owned() }], values: vec![1.0, 2.0] };
+        let file = |path: PathBuf| Source::File { path, columns: Default::default() };
+        let cloud = PointCloud::from_table(table, file("a.csv".into()), None, false).expect("a cloud");
+        let spec = |path: PathBuf| RunSpec { data: file(path), ..record.spec.clone() };
+        let here = std::env::current_dir().expect("a folder");
+        assert!(is_of(&cloud, &spec(here.join("a.csv"))) && is_of(&cloud, &spec("a.csv".into())));
+        assert!(!is_of(&cloud, &spec(here.join("b").join("a.csv"))) && !is_of(&cloud, &record.spec));
+    }
+}

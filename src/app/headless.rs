@@ -9,6 +9,7 @@ use egui_kittest::Harness;
 
 use super::App;
 use super::lesson::LessonAction;
+use super::session::Activity;
 use super::state::{SCALES, State};
 use super::tokens::Look;
 use crate::cloud::formats::FormatError;
@@ -111,8 +112,12 @@ pub fn render_headless(show: &Headless, png: &Path) -> anyhow::Result<PathBuf> {
     };
     match show.lesson {
         None if recorded => wait(&mut harness, "answer", &mut |app| {
-            let counted = app.session().record.as_ref().is_none_or(|record| record.convergence.queries() > 0);
-            answered(app) || (!counted && app.session().derived.is_some())
+            let session = app.session();
+            // What a session shows beside a run, if it shows one: a projection, colours.
+            let still = !app.is_busy() && session.activity == Activity::Idle;
+            let counted = session.record.as_ref().is_none_or(|record| record.convergence.queries() > 0);
+            let without = session.record.is_none() || (!counted && session.derived.is_some());
+            still && (without || answered(app))
         })?,
         None => {
             let app = harness.state_mut();

@@ -99,7 +99,11 @@ pub fn whole_numbers(most: usize) -> Vec<egui_plot::GridMark> {
 
 /// A coloured square and a name.
 pub fn swatch_ui(ui: &mut Ui, color: Color32, name: &str) {
-    ui.horizontal(|ui| inline_swatch_ui(ui, color, name));
+    ui.horizontal(|ui| {
+        square_ui(ui, color);
+        // A cell is as wide as its text, and not the other way round.
+        ui.add(egui::Label::new(name).extend());
+    });
 }
 
 /// As [`swatch_ui`], in a line that wraps.
@@ -109,11 +113,15 @@ pub fn inline_swatch_ui(ui: &mut Ui, color: Color32, name: &str) {
     let width = 11.0 + ui.spacing().item_spacing.x + text.size().x;
     let size = vec2(width.min(ui.max_rect().width()), text.size().y);
     ui.allocate_ui_with_layout(size, egui::Layout::left_to_right(egui::Align::Center), |ui| {
-        let (rect, _) = ui.allocate_exact_size(vec2(10.0, 10.0), egui::Sense::hover());
-        ui.painter().rect_filled(rect, 2.0, color);
+        square_ui(ui, color);
         // Wraps only where it is wider than the pane.
         ui.add(egui::Label::new(name).wrap());
     });
+}
+
+fn square_ui(ui: &mut Ui, color: Color32) {
+    let (rect, _) = ui.allocate_exact_size(vec2(10.0, 10.0), egui::Sense::hover());
+    ui.painter().rect_filled(rect, 2.0, color);
 }
 
 /// Milliseconds of each repeat, all chunks together, by phase.

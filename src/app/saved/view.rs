@@ -10,7 +10,7 @@ use crate::app::draft::Draft;
 use crate::app::projection::{ProjectionKind, ProjectionView};
 use crate::app::runs::RunsView;
 use crate::app::session::Session;
-use crate::app::state::{ConvergenceView, PlaneView, PlaneWindow, SpaceView, State};
+use crate::app::state::{ConvergenceView, PaneKind, PlaneView, PlaneWindow, SpaceView, State};
 use crate::app::timeline::TimelineView;
 use crate::cloud::PointCloud;
 use crate::cloud::project::DIRECTIONS;
@@ -39,6 +39,8 @@ pub struct SavedView {
     pub timeline: TimelineView,
     /// The centre's tiles.
     pub layout: Option<Layout>,
+    /// The pane that is shown alone where there is no room for tiles.
+    pub pane: Option<PaneKind>,
     /// Whether the left and the right panel are hidden.
     pub hidden: [bool; 2],
 }
@@ -57,6 +59,7 @@ impl SavedView {
             runs: state.runs,
             timeline: session.timeline.clone(),
             layout: Layout::of(&state.tree),
+            pane: Some(state.pane),
             hidden: [!state.show_problem, !state.show_selection],
         }
     }
@@ -72,6 +75,7 @@ impl SavedView {
         if let Some(layout) = &self.layout {
             state.tree = layout.tree();
         }
+        state.pane = self.pane.unwrap_or(state.pane);
         [state.show_problem, state.show_selection] = self.hidden.map(|hidden| !hidden);
     }
 

@@ -9,7 +9,7 @@ use egui_plot::{FilledArea, GridInput, GridMark, Line, LineStyle, PlotPoints};
 use super::PaneContext;
 use super::empty::without_run;
 use super::merges::OTHER_QUESTION;
-use super::timings::{inline_swatch_ui, plot};
+use super::timings::{inline_line_ui, inline_swatch_ui, plot};
 use crate::app::commands::Action;
 use crate::app::derived::{Band, spread};
 use crate::app::format;
@@ -125,11 +125,11 @@ pub fn convergence_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
 fn legend_ui(ui: &mut Ui, context: &PaneContext<'_>, compared: bool, total: usize) {
     let (palette, session) = (context.palette, context.session);
     if let Some(answered) = &session.answered {
-        inline_swatch_ui(ui, palette.query, "picked query");
+        inline_line_ui(ui, palette.query, false, "picked query");
         let expected = format::if_shuffled(answered.record.spec.order);
         let of = if session.theory_lags { "a moment ago" } else { "picked query" };
         if session.theory.is_some() {
-            inline_swatch_ui(ui, palette.theory, &format!("theory{expected}, {of}"));
+            inline_line_ui(ui, palette.theory, true, &format!("theory{expected}, {of}"));
         }
     }
     if let Some(derived) = session.derived.as_ref().filter(|_| compared) {
@@ -141,7 +141,7 @@ fn legend_ui(ui: &mut Ui, context: &PaneContext<'_>, compared: bool, total: usiz
         inline_swatch_ui(ui, palette.intermediate, &format!("median of {of_queries}, 10 to 90 %"));
     }
     if compared && !session.selection.queries().is_empty() {
-        inline_swatch_ui(ui, palette.selected, "selected queries");
+        inline_line_ui(ui, palette.selected, false, "selected queries");
     }
 }
 

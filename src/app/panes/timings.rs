@@ -109,13 +109,31 @@ pub fn swatch_ui(ui: &mut Ui, color: Color32, name: &str) {
 /// As [`swatch_ui`], in a line that wraps: as one piece, which goes to the next line as a whole, and wraps itself only where it is
 /// wider than that.
 pub fn inline_swatch_ui(ui: &mut Ui, color: Color32, name: &str) {
-    let text = ui.painter().layout_no_wrap(name.to_owned(), egui::TextStyle::Body.resolve(ui.style()), Color32::PLACEHOLDER);
-    let width = SWATCH.x + ui.spacing().item_spacing.x + text.size().x;
-    let all = ui.max_rect().width();
-    let size = vec2(width.min(all), text.size().y.max(SWATCH.y));
-    ui.allocate_ui_with_layout(size, egui::Layout::left_to_right(egui::Align::Center), |ui| {
-        let (rect, _) = ui.allocate_exact_size(SWATCH, egui::Sense::hover());
+    entry_ui(ui, SWATCH, name, |ui, rect| {
         ui.painter().rect_filled(rect, 2.0, color);
+    });
+}
+
+/// As [`inline_swatch_ui`], of a line, which may be dashed: told apart without its colour too.
+pub fn inline_line_ui(ui: &mut Ui, color: Color32, dashed: bool, name: &str) {
+    entry_ui(ui, vec2(18.0, SWATCH.y), name, |ui, rect| {
+        let (ends, stroke) = ([rect.left_center(), rect.right_center()], egui::Stroke::new(2.0, color));
+        if dashed {
+            ui.painter().extend(egui::Shape::dashed_line(&ends, stroke, 4.0, 3.0));
+        } else {
+            ui.painter().line_segment(ends, stroke);
+        }
+    });
+}
+
+fn entry_ui(ui: &mut Ui, sample: egui::Vec2, name: &str, paint: impl FnOnce(&Ui, egui::Rect)) {
+    let text = ui.painter().layout_no_wrap(name.to_owned(), egui::TextStyle::Body.resolve(ui.style()), Color32::PLACEHOLDER);
+    let width = sample.x + ui.spacing().item_spacing.x + text.size().x;
+    let all = ui.max_rect().width();
+    let size = vec2(width.min(all), text.size().y.max(sample.y));
+    ui.allocate_ui_with_layout(size, egui::Layout::left_to_right(egui::Align::Center), |ui| {
+        let (rect, _) = ui.allocate_exact_size(sample, egui::Sense::hover());
+        paint(ui, rect);
         let label = egui::Label::new(name);
         ui.add(if width > all { label.wrap() } else { label.extend() });
     });

@@ -10,8 +10,9 @@ use std::sync::Arc;
 
 use driven::{Window, fill, press, small, until, until_answered, window};
 use egui::Modifiers;
+use egui::accesskit::Role;
 use egui_kittest::Harness;
-use egui_kittest::kittest::Queryable as _;
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use warpscope::app::commands::{Action, Command};
 use warpscope::app::live::LiveAction;
 use warpscope::app::runs::RunsAction;
@@ -174,6 +175,64 @@ fn a_session_is_put_down_and_picked_up() {
     assert_same(&fresh, &third);
     let (place, _) = third.state().session().picked_point().expect("a query");
     assert_eq!((0..4).map(|axis| place.coordinate(0, axis)).collect::<Vec<_>>(), at);
+}
+
+/// Opens what is typed on the left.
+fn type_and_load(window: &mut Window, path: &Path) {
+    press(window, "From a file");
+    fill(window, "Path", path.to_str().expect("a plain path"));
+    press(window, "Load");
+    until_idle(window);
+}
+
+fn choose(window: &mut Window, menu: &str, entry: &str) {
+    for name in [menu, entry] {
+        // The menu's own button is above everything, and an entry may have a namesake on a panel.
+        let buttons: Vec<_> = window
+            .get_all_by_role(Role::Button)
+            .filter(|button| button.accesskit_node().label().is_some_and(|label| label.starts_with(name)))
+            .collect();
+        let at = if name == menu { 0 } else { buttons.len() - 1 };
+        buttons[at].click();
+        window.run_steps(4);
+    }
+}
+
+#[test]
+fn opened_picked_moved_selected_compared_saved_and_restored_by_names_alone() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (data, path) = (data(folder.path()), folder.path().join("work.warpscope"));
+    let mut window = window(small);
+    type_and_load(&mut window, &data);
+    for k in ["6", "9"] {
+        fill(&mut window, "k", k);
+        press(&mut window, "Run");
+        until(&mut window, "the run", |app| app.session().record.as_ref().is_some_and(|record| record.spec.k.to_string() == k) && !app.is_busy());
+    }
+    window.get_by_role_and_label(Role::Canvas, "Plane of points").click();
+    until(&mut window, "a row", |app| matches!(app.session().picked, Some(Picked::Row(_))) && !app.is_busy());
+    let clicked = window.state().session().picked;
+    window.get_by_role_and_label(Role::Button, "Query, to be dragged").focus();
+    window.run_steps(2);
+    window.key_press(egui::Key::ArrowRight);
+    until(&mut window, "another row", |app| app.session().picked != clicked && !app.is_busy());
+    choose(&mut window, "Edit", "Select all");
+    choose(&mut window, "View", "Show Runs");
+    for k in [6, 9] {
+        window.get_by_role_and_label(Role::CheckBox, &format!("Compare points.csv, 40 × 300, k = {k}, lockstep")).click();
+        window.run_steps(3);
+    }
+    choose(&mut window, "File", "Save session as");
+    fill(&mut window, "File", path.to_str().expect("a plain path"));
+    press(&mut window, "Save");
+    until_written(&mut window, &path);
+    let session = window.state().session();
+    assert!(session.selection.rows().len() == 300 && session.runs.pair().is_some());
+
+    let mut fresh = driven::window(small);
+    type_and_load(&mut fresh, &path);
+    until(&mut fresh, "the comparison", |app| app.session().runs.compared.is_some() && app.session().answered.is_some() && !app.is_busy());
+    assert_same(&window, &fresh);
 }
 
 #[test]

@@ -140,6 +140,59 @@ fn a_table_is_written_in_each_format_and_copied() {
     assert!(copied || said, "{:?}", window.state().session().log.last());
 }
 
+/// Asks for an export of Neighbours into a file.
+fn export_neighbours(window: &mut Window, what: &str, path: &Path) {
+    press(window, "Export Neighbours");
+    press(window, what);
+    fill(window, "File", path.to_str().expect("a plain path"));
+    press(window, "Save");
+}
+
+#[test]
+fn neighbours_are_written_as_benchmarks_have_them_and_no_other_ending_is_taken_for_csv() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut window = answered(|state| state.tree = single_layout(PaneKind::Neighbors));
+    let record = window.state().session().record.clone().expect("a run");
+    let of_query = window.state().session().answered.as_ref().expect("an answer").query;
+    let (k, all) = (record.neighbors.k, record.neighbors.queries());
+    for (what, queries) in [("Data as CSV, TSV, Parquet or npz…", of_query..of_query + 1), ("All neighbours of the run…", 0..all)] {
+        for [ending, beside] in [["ivecs", "fvecs"], ["ibin", "fbin"]] {
+            let path = folder.path().join(format!("{} neighbours.{ending}", queries.len()));
+            export_neighbours(&mut window, what, &path);
+            let said = format!("written: {}, {}", path.display(), path.with_extension(beside).display());
+            until(&mut window, "both files", move |app| app.session().log.last().is_some_and(|entry| entry.text == said));
+            let values = |path: &Path| read(path, &ColumnChoice::Default, &Silent).unwrap_or_else(|error| panic!("{error}")).values;
+            let (rows, distances) = (values(&path), values(&path.with_extension(beside)));
+            let found = queries.start * k..queries.end * k;
+            let expected = &record.neighbors.indices[found.clone()];
+            assert!(rows.iter().map(|row| row as u32).eq(expected.iter().copied()), "{what} as {ending}");
+            assert!(distances.iter().map(|value| value as f32).eq(record.neighbors.squared_distances[found].iter().copied()), "{what} as {beside}");
+        }
+        for ending in ["csv", "tsv", "parquet", "npz"] {
+            let path = folder.path().join(format!("{} neighbours.{ending}", queries.len()));
+            export_neighbours(&mut window, what, &path);
+            until_written(&mut window, &path);
+            assert!(path.metadata().expect("the file").len() > 0);
+        }
+    }
+    // A table of all has a row for each.
+    let table = read(&folder.path().join("40 neighbours.csv"), &"index".parse().expect("a name"), &Silent).expect("the file");
+    assert!(table.values.iter().map(|index| index as u32).eq(record.neighbors.indices.iter().copied()));
+
+    for name in ["neighbours.txt", "neighbours"] {
+        let path = folder.path().join(name);
+        export_neighbours(&mut window, "All neighbours of the run…", &path);
+        window.get_by_label_contains("end it in .csv, .tsv, .parquet, .npz, .ivecs or .ibin.");
+        assert!(!path.exists());
+        press(&mut window, "Close");
+    }
+    // What lies beside is not written over unasked either.
+    std::fs::write(folder.path().join("mine.fvecs"), "mine").expect("a file");
+    export_neighbours(&mut window, "All neighbours of the run…", &folder.path().join("mine.ivecs"));
+    window.get_by_label_contains("This file is there already.");
+    assert_eq!(std::fs::read_to_string(folder.path().join("mine.fvecs")).expect("the file"), "mine");
+}
+
 #[test]
 fn a_pane_is_drawn_in_more_pixels_and_as_shapes() {
     if let Err(error) = check_adapter() {

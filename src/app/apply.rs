@@ -477,7 +477,10 @@ impl App {
             return refuse(self, "Type the path of a file.");
         }
         let folder = matches!(dialog.kind, ExportKind::Lesson(LessonFile::Frames, _));
-        let there = if folder { path.exists() } else { path.is_file() };
+        if let Some(sentence) = dialog.kind.refuses(&path) {
+            return refuse(self, &sentence);
+        }
+        let there = if folder { path.exists() } else { dialog.kind.files(&path).iter().any(|path| path.is_file()) };
         if there && !dialog.overwrite {
             let sentence = if folder {
                 "This folder is there already. Save again to replace the pictures in it, or type another name."
@@ -489,6 +492,7 @@ impl App {
         }
         let data = match dialog.kind {
             ExportKind::Data(pane) => Some(self.data_of(pane)),
+            ExportKind::AllNeighbors => Some(self.session.record.clone().map(PaneData::AllNeighbors)),
             ExportKind::Selection => Some(self.selected_data()),
             ExportKind::Trace => Some(self.session.record.clone().map(PaneData::Trace)),
             _ => None,
@@ -529,7 +533,7 @@ impl App {
         let ctx = &self.handles.ctx;
         let medium = if export::is_svg(&path) { Medium::Svg } else { Medium::Png(ctx.pixels_per_point() * f32::from(times)) };
         let portrait = Portrait { state: self.state.clone(), session: self.session.clone(), size: ctx.content_rect().size(), pane };
-        self.handles.save(move || portrait.save(medium, &render_state, &path));
+        self.handles.save(move || portrait.save(medium, &render_state, &path).map(|path| vec![path]));
         Ok(())
     }
 

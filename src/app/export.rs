@@ -1,4 +1,4 @@
-//! What a pane shows, as CSV or PNG.
+//! What a pane shows, as a table, a picture or a file of neighbours: the name's ending says as which.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -10,15 +10,23 @@ use super::runs::{Compared, Saved};
 use super::session::Answered;
 use super::state::PaneKind;
 use crate::cloud::PointCloud;
-use crate::export::table::{Table, TableFormat};
-use crate::export::{tables, write};
+use crate::export::table::Table;
+use crate::export::{NeighborFormat, tables, write};
 use crate::run::{RunFile, RunRecord};
+
+/// Endings of tables.
+const TABLES: [(&str, &str); 4] = [("csv", "CSV"), ("tsv", "TSV"), ("parquet", "Parquet"), ("npz", "npz")];
+
+/// Endings of neighbours: tables, and the formats of benchmarks.
+const NEIGHBORS: [(&str, &str); 6] = [TABLES[0], TABLES[1], TABLES[2], TABLES[3], ("ivecs", "ivecs"), ("ibin", "ibin")];
 
 /// What is exported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExportKind {
-    /// A pane's data as CSV.
+    /// A pane's data as a table.
     Data(PaneKind),
+    /// The neighbours of all queries of the run.
+    AllNeighbors,
     /// A pane as PNG.
     Picture(PaneKind),
     /// The run's time as Chrome Trace.
@@ -38,10 +46,39 @@ pub enum ExportKind {
 impl ExportKind {
     /// Whether it is a table, of columns with types, which are written in several formats.
     pub fn is_table(self) -> bool {
+        self.endings().len() >= TABLES.len()
+    }
+
+    /// What its name may end in, and how people call that; the first one is usual. None where its own rules say.
+    pub fn endings(self) -> &'static [(&'static str, &'static str)] {
         match self {
-            Self::Data(pane) => !matches!(pane, PaneKind::Runs | PaneKind::Log),
-            Self::Selection => true,
-            _ => false,
+            Self::Data(PaneKind::Runs | PaneKind::Log) => &[("csv", "CSV")],
+            Self::Data(PaneKind::Neighbors) | Self::AllNeighbors => &NEIGHBORS,
+            Self::Data(_) | Self::Selection => &TABLES,
+            Self::Picture(_) | Self::Window => &[("png", "PNG"), ("svg", "SVG")],
+            Self::Trace => &[("json", "JSON")],
+            Self::Lesson(..) | Self::Recording(_) | Self::Session => &[],
+        }
+    }
+
+    /// Why a name does not say as what it is to be written, as a sentence.
+    pub fn refuses(self, path: &Path) -> Option<String> {
+        let endings: Vec<&str> = self.endings().iter().map(|(ending, _)| *ending).collect();
+        let named = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+        let (last, others) = endings.split_last()?;
+        if endings.iter().any(|ending| ending.eq_ignore_ascii_case(named)) {
+            return None;
+        }
+        let these = if others.is_empty() { format!(".{last}") } else { format!(".{} or .{last}", others.join(", .")) };
+        let wrong = if named.is_empty() { "The name has no ending".to_owned() } else { format!("It is not written as .{named}") };
+        Some(format!("{wrong}; end it in {these}."))
+    }
+
+    /// All files that are written for a name.
+    pub fn files(self, path: &Path) -> Vec<PathBuf> {
+        match (self, NeighborFormat::of(path)) {
+            (Self::Data(PaneKind::Neighbors) | Self::AllNeighbors, Ok(format)) => format.files(path),
+            _ => vec![path.to_owned()],
         }
     }
 
@@ -50,7 +87,7 @@ impl ExportKind {
         match self {
             Self::Picture(pane) => Some(Some(pane)),
             Self::Window => Some(None),
-            Self::Data(_) | Self::Selection | Self::Trace | Self::Recording(_) | Self::Session | Self::Lesson(..) => None,
+            Self::Data(_) | Self::AllNeighbors | Self::Selection | Self::Trace | Self::Recording(_) | Self::Session | Self::Lesson(..) => None,
         }
     }
 
@@ -63,6 +100,7 @@ impl ExportKind {
     pub fn title(self) -> String {
         match self {
             Self::Data(pane) => format!("Export the data of {}", pane.title()),
+            Self::AllNeighbors => "Export all neighbours of the run".to_owned(),
             Self::Picture(pane) => format!("Save a picture of {}", pane.title()),
             Self::Trace => "Export the timeline as a trace".to_owned(),
             Self::Selection => "Export the selected rows".to_owned(),
@@ -77,6 +115,7 @@ impl ExportKind {
     pub fn default_name(self) -> String {
         match self {
             Self::Data(pane) => format!("{}.csv", pane.file_stem()),
+            Self::AllNeighbors => "neighbors.csv".to_owned(),
             Self::Picture(pane) => format!("{}.png", pane.file_stem()),
             Self::Trace => "trace.json".to_owned(),
             Self::Selection => "selection.csv".to_owned(),
@@ -130,6 +169,8 @@ pub enum PaneData {
     Rows(Arc<PointCloud>, Arc<[u32]>),
     /// The picked query's neighbours.
     Neighbors(Answered),
+    /// The neighbours of all queries.
+    AllNeighbors(Arc<RunRecord>),
     /// Raw timings.
     Timings(Arc<RunRecord>),
     /// Phases and warps in time.
@@ -163,9 +204,14 @@ impl PaneData {
             Self::Runs(runs) => crate::export::runs(runs.iter().map(|(name, pinned, run)| (name.as_str(), *pinned, run)), to),
             Self::Log(entries) => log(entries, to),
             // Written above, as tables.
-            Self::Points(_) | Self::Rows(..) | Self::Neighbors(_) | Self::Timings(_) | Self::Timeline(_) | Self::Merges(_) | Self::Convergence(_) => {
-                Ok(())
-            }
+            Self::Points(_)
+            | Self::Rows(..)
+            | Self::Neighbors(_)
+            | Self::AllNeighbors(_)
+            | Self::Timings(_)
+            | Self::Timeline(_)
+            | Self::Merges(_)
+            | Self::Convergence(_) => Ok(()),
         }
     }
 
@@ -175,6 +221,7 @@ impl PaneData {
             Self::Points(cloud) => Some(tables::points(cloud, None)),
             Self::Rows(cloud, rows) => Some(tables::points(cloud, Some(rows))),
             Self::Neighbors(answered) => Some(tables::neighbors_of_query(&answered.record, answered.query)),
+            Self::AllNeighbors(record) => Some(tables::neighbors(record, 0..record.neighbors.queries())),
             Self::Timings(record) => Some(tables::timings(record)),
             Self::Timeline(record) => Some(tables::timeline(record)),
             Self::Merges(record) => Some(tables::merges(record)),
@@ -183,20 +230,19 @@ impl PaneData {
         }
     }
 
-    /// Writes it to a file: tables as TSV, Parquet or `.npz` where the name ends so, else as CSV.
+    /// Writes it as the name's ending says, which [`ExportKind::refuses`] has seen, and gives the files that were written.
     ///
     /// # Errors
     /// `cannot write: why: path`.
-    pub fn save(&self, path: &Path) -> Result<PathBuf, String> {
-        let saved = match (self.table(), TableFormat::of(path)) {
-            (Some(table), Ok(TableFormat::Tsv | TableFormat::Parquet | TableFormat::Npz)) => table.write(path),
-            (None, Ok(format)) if format != TableFormat::Csv => {
-                return Err(format!("cannot write: this is written as CSV only; name it .csv: {}", path.display()));
-            }
-            _ => write(path, |to| self.write(to)),
+    pub fn save(&self, path: &Path) -> Result<Vec<PathBuf>, String> {
+        let vectors = NeighborFormat::of(path).is_ok_and(|format| format.beside().is_some());
+        let saved = match (self, self.table()) {
+            (Self::AllNeighbors(record), _) => crate::export::neighbors(record, path),
+            (Self::Neighbors(of), _) if vectors => crate::export::neighbors_of(&of.record, of.query..of.query + 1, path),
+            (_, Some(table)) => table.write(path).map(|()| vec![path.to_owned()]),
+            (_, None) => write(path, |to| self.write(to)).map(|()| vec![path.to_owned()]),
         };
-        saved.map_err(|error| error.to_string())?;
-        Ok(path.to_owned())
+        saved.map_err(|error| error.to_string())
     }
 }
 
@@ -273,6 +319,27 @@ mod tests {
         assert_eq!(lines(PaneData::Timings(Arc::clone(&record))), record.samples.len() + 1);
         assert_eq!(lines(PaneData::Merges(Arc::clone(&record))), record.counters.len() + 1);
         assert_eq!(lines(PaneData::Convergence(Arc::clone(&record))), record.convergence.points_seen.len() + 1);
+    }
+
+    #[test]
+    fn a_name_that_says_no_format_is_refused_with_those_that_there_are() {
+        let why = |kind: ExportKind, name: &str| kind.refuses(Path::new(name));
+        let neighbors = ExportKind::Data(PaneKind::Neighbors);
+        let all = "It is not written as .txt; end it in .csv, .tsv, .parquet, .npz, .ivecs or .ibin.";
+        assert_eq!(why(neighbors, "a.txt").as_deref(), Some(all));
+        assert_eq!(why(ExportKind::Selection, "a").as_deref(), Some("The name has no ending; end it in .csv, .tsv, .parquet or .npz."));
+        assert_eq!(why(ExportKind::Data(PaneKind::Log), "a.npz").as_deref(), Some("It is not written as .npz; end it in .csv."));
+        assert_eq!(why(ExportKind::Window, "a.jpg").as_deref(), Some("It is not written as .jpg; end it in .png or .svg."));
+        for name in ["a.csv", "a.TSV", "a.b.ivecs", "a.ibin"] {
+            assert_eq!(why(neighbors, name), None);
+        }
+        // Every ending is one that the library writes, and every one that it writes is there.
+        for (ending, _) in NEIGHBORS {
+            assert!(NeighborFormat::of(&Path::new("a").with_extension(ending)).is_ok(), "{ending}");
+        }
+        assert!(NEIGHBORS.len() == NeighborFormat::ALL.len() && TABLES.len() == crate::export::table::TableFormat::ALL.len());
+        assert_eq!(ExportKind::AllNeighbors.files(Path::new("a.ivecs")), [Path::new("a.ivecs"), Path::new("a.fvecs")]);
+        assert_eq!(ExportKind::Selection.files(Path::new("a.csv")), [Path::new("a.csv")]);
     }
 
     #[test]

@@ -43,8 +43,8 @@ pub enum Message {
     Compared(Arc<Compared>),
     /// What has become of the file of a session's cloud, where that is to be known.
     Source(Option<String>),
-    /// A file was written, or why not.
-    Saved(Result<PathBuf, String>),
+    /// Files were written, or why not.
+    Saved(Result<Vec<PathBuf>, String>),
     /// A thread broke down.
     Broken {
         /// What it was to do.
@@ -246,7 +246,7 @@ impl Handles {
     }
 
     /// Writes a file on a thread of its own, which is waited for when the window closes.
-    pub fn save(&mut self, work: impl FnOnce() -> Result<PathBuf, String> + Send + 'static) {
+    pub fn save(&mut self, work: impl FnOnce() -> Result<Vec<PathBuf>, String> + Send + 'static) {
         self.saves.retain(|save| !save.is_finished());
         self.saves.extend(self.start("save", move || Message::Saved(work())));
     }

@@ -261,7 +261,10 @@ impl App {
                 }
             }
             Message::Source(said) => said.into_iter().for_each(|said| self.session.log.warn(said)),
-            Message::Saved(Ok(path)) => self.session.log.info(format!("written: {}", path.display())),
+            Message::Saved(Ok(paths)) => {
+                let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+                self.session.log.info(format!("written: {}", paths.join(", ")));
+            }
             Message::Saved(Err(error)) => self.session.log.error(error),
             Message::Broken { task, why } => {
                 if task == "theory" {

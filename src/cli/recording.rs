@@ -16,6 +16,8 @@ struct Report {
     path: std::path::PathBuf,
     format: &'static str,
     warpscope_version: String,
+    /// Whether the clouds' points are in it.
+    points: bool,
     clouds: Vec<CloudFile>,
     runs: Vec<RunReport>,
 }
@@ -44,8 +46,14 @@ pub fn info(path: &Path, json: bool) -> anyhow::Result<()> {
         Some(_) => Some(recording.pick(asked.as_deref(), &file)?),
         None => None,
     };
-    let mut report =
-        Report { path: file.clone(), format: "Warpscope recording", warpscope_version: recording.written_by.clone(), clouds: vec![], runs: vec![] };
+    let mut report = Report {
+        path: file.clone(),
+        format: "Warpscope recording",
+        warpscope_version: recording.written_by.clone(),
+        points: recording.points,
+        clouds: vec![],
+        runs: vec![],
+    };
     for (at, recorded) in recording.runs.iter().enumerate() {
         if only.is_none_or(|only| std::ptr::eq(only, recorded)) {
             report.add(at + 1, recorded);
@@ -74,11 +82,12 @@ impl Report {
 
     fn text(&self) -> String {
         let mut out = format!(
-            "{}\n{}, of {}, by version {}\n\nruns\n",
+            "{}\n{}, of {}, by version {}{}\n\nruns\n",
             self.path.display(),
             self.format,
             text::count(self.runs.len() as u64, "run", "runs"),
-            self.warpscope_version
+            self.warpscope_version,
+            if self.points { "" } else { ", without points: opened, they are read from where they came from" }
         );
         let head = ["#", "name", "search, median", "least to most", "of", "rate", "device", ""];
         let mut rows = vec![head.map(str::to_owned).to_vec()];

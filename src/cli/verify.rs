@@ -10,6 +10,8 @@ use crate::cloud::{Coordinates, formats, place};
 use crate::export::text;
 use crate::knn::{EngineKind, Metric};
 use crate::run::answers::{self, AnswersVerdict};
+use crate::run::compare::NEIGHBORS;
+use crate::run::recording::{self, Points};
 use crate::run::verify::{EngineVerdict, verify};
 use crate::run::{EngineChoice, Engines, QuerySpec, pose};
 
@@ -21,7 +23,7 @@ pub struct VerifyArgs {
     /// Which engines, such as cuda,lockstep [default: auto, all that can run]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = engine_parser(), help_heading = "Search")]
     engine: Vec<EngineChoice>,
-    /// Also checks the neighbours in a file: one that `run --neighbors` wrote, or .ivecs or .hdf5 of a benchmark
+    /// Also checks the neighbours in a file: one that `run` wrote (neighbours, a folder, a recording), or .ivecs or .hdf5 of a benchmark
     ///
     /// It holds rows of row numbers, nearest first, or a line for each neighbour with its `query`, `rank` and `index`. They are
     /// answers to the queries in their order where there are as many, or to the rows of the queries' file. Of the layout of
@@ -108,6 +110,13 @@ pub fn run(args: &VerifyArgs) -> anyhow::Result<()> {
 /// Neighbours by somebody else, and the file or part of a file that they stand in.
 fn read_answers(path: &Path, metric: Metric) -> anyhow::Result<(PathBuf, Coordinates)> {
     let bar = Bar::new("reading the reference answers");
+    if let Some((file, run)) = recording::split_run(path).filter(|(file, _)| !file.is_dir()) {
+        let recording = recording::read(&file, Points::Restore, &bar)?;
+        let found = answers::of_run(&recording.pick(run.as_deref(), &file)?.run);
+        return Ok((path.to_owned(), found.map_err(|why| anyhow::anyhow!("--reference: {why}: {}", path.display()))?));
+    }
+    let of_folder = path.join(NEIGHBORS);
+    let path = if path.is_dir() { &of_folder } else { path };
     let file = formats::file_of(path);
     if let Some(theirs) = formats::attribute(&file, "distance", &bar)? {
         let same = match metric {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{RunFile, RunRecord, Sample};
 use crate::cloud::{Axis, Fingerprint, PointCloud, Source};
-use crate::knn::{Convergence, Counters, Neighbors, Profile};
+use crate::knn::{Convergence, Counters, NONE, Neighbors, Profile};
 
 /// A cloud without its points.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -161,6 +161,18 @@ impl SomeRun {
             Self::Whole(record) => Some(record),
             Self::Part { .. } => None,
         }
+    }
+
+    /// Gives the record number of a row of the searched cloud, and −1 for [`NONE`]; nothing where rows were left out and the
+    /// cloud, which knows which, is not there.
+    pub fn records(&self) -> Option<impl Fn(u32) -> i64 + '_> {
+        let cloud = self.record().map(|record| &record.cloud);
+        let known = cloud.is_some() || self.clouds().0.dropped == 0;
+        known.then_some(move |row| match cloud {
+            _ if row == NONE => -1,
+            Some(cloud) => cloud.record(row as usize) as i64,
+            None => i64::from(row),
+        })
     }
 
     /// The searched cloud without its points, and the queries' own.

@@ -19,7 +19,7 @@ pub mod usual {
     /// Queries that are drawn, or all rows where there are fewer.
     pub const QUERIES: u64 = 1000;
     /// Seeds generated clouds, drawn queries and shuffled order.
-    pub const SEED: u64 = 1;
+    pub const SEED: u64 = 0;
 }
 
 /// Which engine answers.

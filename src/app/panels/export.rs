@@ -10,15 +10,14 @@ use crate::app::export::{ExportDialog, ExportKind, is_svg};
 use crate::app::session::Session;
 use crate::app::tokens::Palette;
 use crate::app::widgets::field_ui;
-use crate::export::table::TableFormat;
 
 /// The formats of a table: what the name ends in.
-fn format_ui(ui: &mut Ui, path: &mut String) {
-    ui.horizontal(|ui| {
-        for (format, name) in TableFormat::ALL.into_iter().zip(["CSV", "TSV", "Parquet", "npz"]) {
-            let chosen = TableFormat::of(Path::new(path.trim())).is_ok_and(|named| named == format);
-            if ui.selectable_label(chosen, name).clicked() && !chosen {
-                *path = Path::new(path.trim()).with_extension(format.extension()).display().to_string();
+fn format_ui(ui: &mut Ui, kind: ExportKind, path: &mut String) {
+    ui.horizontal_wrapped(|ui| {
+        for &(ending, name) in kind.endings() {
+            let named = Path::new(path.trim()).extension().is_some_and(|named| named.eq_ignore_ascii_case(ending));
+            if ui.selectable_label(named, name).clicked() && !named {
+                *path = Path::new(path.trim()).with_extension(ending).display().to_string();
             }
         }
     });
@@ -57,7 +56,7 @@ pub fn export_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut Ac
         let label = ui.label(RichText::new("File").color(palette.text_weak));
         let field = ui.add(TextEdit::singleline(&mut path).desired_width(f32::INFINITY)).labelled_by(label.id);
         if dialog.kind.is_table() {
-            format_ui(ui, &mut path);
+            format_ui(ui, dialog.kind, &mut path);
         }
         if dialog.kind.picture().is_some() {
             medium_ui(ui, &mut path, &mut times);

@@ -106,6 +106,11 @@ impl Panes<'_> {
                 actions.send(Action::CopyTable(pane));
                 ui.close();
             }
+            let all = "Of every query: a table, or ivecs and ibin as benchmarks have them.";
+            if pane == PaneKind::Neighbors && ui.button("All neighbours of the run…").on_hover_text(all).clicked() {
+                actions.send(Action::StartExport(ExportKind::AllNeighbors));
+                ui.close();
+            }
             if pane == PaneKind::Timeline && ui.button("Trace for Perfetto…").clicked() {
                 actions.send(Action::StartExport(ExportKind::Trace));
                 ui.close();

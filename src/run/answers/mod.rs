@@ -12,7 +12,7 @@ use crate::knn::{Metric, Problem, reference};
 use crate::progress::Progress;
 use crate::text::count;
 
-pub use read::read;
+pub use read::{of_run, read};
 
 /// Queries that are judged between two looks at the cancel flag.
 const CHUNK: usize = 64;

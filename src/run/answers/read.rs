@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::cloud::formats::{self, FormatError, Part};
 use crate::cloud::{Column, ColumnChoice, Coordinates};
 use crate::progress::Progress;
+use crate::run::SomeRun;
 use crate::text::count;
 
 /// What the matrix of neighbours is called in files of several: by ann-benchmarks, and by `warpscope run`.
@@ -45,6 +46,17 @@ pub fn read(path: &Path, progress: &dyn Progress) -> Result<(PathBuf, Coordinate
     }
     let table = formats::read(&from, &ColumnChoice::Default, progress)?;
     Ok((from, table))
+}
+
+/// The neighbours of a run, as [`read()`] gives those of a file.
+///
+/// # Errors
+/// That their record numbers are not known.
+pub fn of_run(run: &SomeRun) -> Result<Coordinates, &'static str> {
+    let records = run.records().ok_or("rows were left out of its cloud, and which ones is known where its points are; take exported neighbours")?;
+    let found = run.bulk().neighbors;
+    let values: Vec<f64> = found.indices.iter().map(|&row| records(row) as f64).collect();
+    Ok(Coordinates { columns: Column::unnamed(found.k), values: values.into() })
 }
 
 fn finish(path: &Path, matrix: Result<Coordinates, String>) -> Result<(PathBuf, Coordinates), FormatError> {

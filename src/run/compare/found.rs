@@ -5,9 +5,9 @@ use std::path::Path;
 use super::{CompareError, SavedRun};
 use crate::cloud::formats::{self, FormatError};
 use crate::cloud::{ColumnChoice, Coordinates};
-use crate::knn::NONE;
+use crate::knn::Neighbors;
 use crate::progress::Silent;
-use crate::run::{RunFile, SomeRun};
+use crate::run::RunFile;
 
 /// The file of a run's folder that holds them: `indices` and `squared_distances`, a row for each query.
 pub const NEIGHBORS: &str = "neighbors.npz";
@@ -43,7 +43,7 @@ impl FolderNeighbors {
 
 /// Neighbours by record number, for one side of a comparison.
 pub(super) enum Found<'a> {
-    Run(&'a SomeRun),
+    Run(&'a Neighbors, Box<dyn Fn(u32) -> i64 + 'a>),
     Folder(&'a FolderNeighbors),
 }
 
@@ -54,8 +54,10 @@ impl<'a> Found<'a> {
     /// Why there are none, or none by record number, as a part of a sentence.
     pub fn of(saved: &'a SavedRun) -> Result<Self, String> {
         match (&saved.run, &saved.neighbors) {
-            (Some(run), _) if run.record().is_some() || run.clouds().0.dropped == 0 => Ok(Self::Run(run)),
-            (Some(_), _) => Err("rows were left out of the cloud, and a recording counts on without them".to_owned()),
+            (Some(run), _) => match run.records() {
+                Some(records) => Ok(Self::Run(run.bulk().neighbors, Box::new(records))),
+                None => Err("rows were left out of the cloud, and a recording counts on without them".to_owned()),
+            },
             (None, Some(found)) => Ok(Self::Folder(found)),
             (None, None) => Err(format!("there is no {NEIGHBORS} in {}", saved.path.display())),
         }
@@ -64,10 +66,9 @@ impl<'a> Found<'a> {
     /// The record number of a neighbour, −1 where there is none, and its squared distance.
     pub fn at(&self, query: usize, rank: usize) -> (i64, f32) {
         match self {
-            Self::Run(run) => {
-                let (rows, squared_distances) = run.bulk().neighbors.of(query);
-                let record = |row: u32| run.record().map_or(i64::from(row), |whole| whole.cloud.record(row as usize) as i64);
-                (if rows[rank] == NONE { -1 } else { record(rows[rank]) }, squared_distances[rank])
+            Self::Run(found, records) => {
+                let (rows, squared_distances) = found.of(query);
+                (records(rows[rank]), squared_distances[rank])
             }
             Self::Folder(found) => {
                 let at = query * found.indices.columns.len() + rank;

@@ -49,6 +49,8 @@ pub struct Recorded {
 pub struct Recording {
     /// The version of the program that wrote it.
     pub written_by: String,
+    /// Whether it holds the points of all that was searched.
+    pub points: bool,
     /// Its runs, in the order in which they were written.
     pub runs: Vec<Recorded>,
     /// What a window wrote beside them into [`SESSION`], as it stands there, or why it cannot be read.

@@ -118,6 +118,7 @@ impl<'a> Reader<'a> {
         let session = self.session()?;
         self.check_rest()?;
         let folder = self.path.parent().unwrap_or(Path::new(""));
+        let whole = manifest.clouds.iter().all(|entry| entry.points);
         let mut restored = restore::Restored::new(&manifest.clouds, clouds, folder, self.progress);
         let printable: Vec<String> =
             manifest.runs.iter().map(|entry| entry.name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()).collect();
@@ -136,7 +137,7 @@ impl<'a> Reader<'a> {
             }
             runs.push(Recorded { name, pinned: entry.pinned, run });
         }
-        Ok(Recording { written_by: manifest.warpscope_version, runs, session })
+        Ok(Recording { written_by: manifest.warpscope_version, points: whole, runs, session })
     }
 
     /// Reads what nobody asked for, such as points that stay where they are: a file that is damaged anywhere is not trusted.

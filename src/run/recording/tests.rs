@@ -270,7 +270,7 @@ fn a_byte_that_changed_anywhere_is_found_even_where_nobody_looks() {
 fn a_run_is_picked_by_name_or_number() {
     let mut runs = several();
     runs[2].name = "1".to_owned();
-    let recording = Recording { written_by: String::new(), runs, session: None };
+    let recording = Recording { written_by: String::new(), points: true, runs, session: None };
     let path = Path::new("a.warpscope");
     let number = |asked| recording.pick(asked, path).map(|run| recording.runs.iter().position(|other| std::ptr::eq(run, other)).unwrap());
     assert_eq!(number(Some("1")).unwrap(), 2, "a name goes before a number");

@@ -124,10 +124,12 @@ fn open<'a>(input: &Input<'a>) -> Result<(impl Read + use<'a>, Shape), FormatErr
     Ok((BufReader::with_capacity(1 << 16, Cursor::new(sample).chain(text)), shape))
 }
 
-/// The error of the builder, where it has one, says more than that of the parser.
+/// The error of the builder, where it has one, says more than that of the parser; and a builder that has enough makes the parser
+/// stop.
 fn done(result: serde_json::Result<()>, builder: &mut Builder<'_, '_>, input: &Input<'_>) -> Result<(), FormatError> {
     match builder.failed.take() {
         Some(why) => Err(why),
+        None if builder.picked_enough() => Ok(()),
         None => result.map_err(|why| error(why, input)),
     }
 }

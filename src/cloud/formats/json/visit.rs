@@ -26,7 +26,11 @@ impl<'de> Visitor<'de> for Points<'_, '_, '_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
-        while seq.next_element_seed(Point(self.0))?.is_some() {}
+        while seq.next_element_seed(Point(self.0))?.is_some() {
+            if self.0.picked_enough() {
+                return stop(Err(()));
+            }
+        }
         Ok(())
     }
 }

@@ -74,6 +74,9 @@ fn texts_are_there_when_they_are_asked_for() {
     assert_eq!(picked.columns, names(&["x", "name"]));
     assert_eq!(picked.rows, [[Cell::Number(3.0), Cell::Text("a".to_owned())], [Cell::Number(2.0), Cell::Missing]]);
     assert!(records(&sample.path, &[4], &Silent).unwrap_err().to_string().starts_with("record 4: there are 4 records"));
+    // What follows the last of the records is not looked at.
+    let picked = records(&Sample::new("a.json", "[[1,2],[3,4],[5,oops").path, &[1], &Silent).unwrap();
+    assert_eq!(picked.rows, [[Cell::Number(3.0), Cell::Number(4.0)]]);
     assert_eq!(sample.error_of("name"), "record 0, column `name`: `b` is not a number");
 }
 

@@ -43,6 +43,7 @@ pub fn convergence_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         context.actions.send(Action::SetConvergence(view));
     }
     let log_y = view.log_y;
+    let evenly = egui_plot::log_grid_spacer(10);
     let up = move |value: f64| if log_y { value.log10() } else { value };
     // A distance of 0 (duplicates) has no place on a log scale.
     let fits = move |value: f64| value.is_finite() && (!log_y || value > 0.0);
@@ -91,6 +92,7 @@ pub fn convergence_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         .x_axis_label("points seen")
         .x_grid_spacer(decades)
         .x_axis_formatter(power)
+        .y_grid_spacer(move |input| if log_y { decades(input) } else { evenly(input) })
         .y_axis_formatter(move |mark, range| if log_y { power(mark, range) } else { format::significant(mark.value) })
         .label_formatter(move |hover| match hover {
             egui_plot::HoverPosition::NearDataPoint { plot_name, position, .. } => {

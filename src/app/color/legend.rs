@@ -1,7 +1,9 @@
 //! The legend, between the bar and the points so that it covers none of them: what a colour means, and how many rows have
 //! none.
 
-use egui::{Align2, Button, ComboBox, DragValue, FontId, Label, Mesh, Pos2, Rect, RichText, ScrollArea, Sense, Slider, Stroke, Ui, pos2, vec2};
+use egui::{
+    Align, Align2, Button, ComboBox, DragValue, FontId, Label, Layout, Mesh, Pos2, Rect, RichText, ScrollArea, Sense, Slider, Stroke, Ui, pos2, vec2,
+};
 
 use super::channel::{Categories, Channel, Numbers};
 use super::view::{ColorBy, ColorRange, ColorView};
@@ -67,7 +69,11 @@ pub fn legend_line_ui(ui: &mut Ui, state: &State, session: &Session, palette: &P
         }
         Colored::Ready(channel) => {
             let map = channel.map(view.map);
-            ui.horizontal_top(|ui| match (map, &channel.categories, &channel.numbers) {
+            // The colours of a scale have their numbers under them, which is where the line's text is not.
+            let align = if map == ColorMap::Categories { Align::Center } else { Align::TOP };
+            let layout = Layout::left_to_right(align);
+            let size = vec2(ui.available_width(), ui.spacing().interact_size.y);
+            ui.allocate_ui_with_layout(size, layout, |ui| match (map, &channel.categories, &channel.numbers) {
                 (ColorMap::Categories, Some(categories), _) => {
                     line(ui, &channel.title, palette.text);
                     ScrollArea::horizontal().id_salt("categories").auto_shrink([false, true]).show(ui, |ui| {

@@ -4,20 +4,22 @@
 use egui::{ScrollArea, Ui, Vec2};
 
 use super::PaneContext;
-use crate::app::color;
+use crate::app::color::{self, ColorBy};
 
 /// Points of the screen that all controls take in one line.
 const LENGTH: f32 = 780.0;
-/// What a line of them takes, and what the legend takes.
+/// What a line of them takes, and what the legend takes, with and without a moment to be chosen.
 const LINE: f32 = 24.0;
 const LEGEND: f32 = 50.0;
+const MOMENT: f32 = 28.0;
 /// The largest part of the pane that controls and legend may take unasked.
 const MOST: f32 = 0.35;
 
 /// The controls, then the legend. `add` puts controls into a line that wraps: all of them, or only those that are always needed.
 pub fn bar_ui(ui: &mut Ui, context: &mut PaneContext<'_>, add: impl FnOnce(&mut Ui, &mut PaneContext<'_>, bool)) {
     let size = ui.available_size();
-    if has_room(size) {
+    let legend = LEGEND + if context.state.color.by == ColorBy::Moment { MOMENT } else { 0.0 };
+    if has_room(size, legend) {
         ui.horizontal_wrapped(|ui| add(ui, context, true));
         color::legend_ui(ui, context.state, context.session, context.palette, context.actions);
         return;
@@ -43,10 +45,10 @@ pub fn bar_ui(ui: &mut Ui, context: &mut PaneContext<'_>, add: impl FnOnce(&mut 
     }
 }
 
-/// Whether all controls leave enough of a pane.
-fn has_room(size: Vec2) -> bool {
+/// Whether all controls and a legend of this height leave enough of a pane.
+fn has_room(size: Vec2, legend: f32) -> bool {
     let lines = (LENGTH / size.x.max(1.0)).ceil();
-    lines * LINE + LEGEND <= size.y * MOST
+    lines * LINE + legend <= size.y * MOST
 }
 
 #[cfg(test)]
@@ -57,7 +59,8 @@ mod tests {
 
     #[test]
     fn a_small_pane_keeps_its_picture() {
-        assert!(has_room(vec2(417.0, 650.0)) && has_room(vec2(800.0, 300.0)));
-        assert!(!has_room(vec2(195.0, 330.0)) && !has_room(vec2(370.0, 330.0)) && !has_room(vec2(900.0, 150.0)));
+        let has_room = |width: f32, height: f32| has_room(vec2(width, height), LEGEND);
+        assert!(has_room(417.0, 650.0) && has_room(800.0, 300.0));
+        assert!(!has_room(195.0, 330.0) && !has_room(370.0, 330.0) && !has_room(900.0, 150.0));
     }
 }

@@ -9,7 +9,7 @@ use egui_plot::{FilledArea, GridInput, GridMark, Line, LineStyle, PlotPoints};
 use super::PaneContext;
 use super::empty::without_run;
 use super::merges::OTHER_QUESTION;
-use super::timings::{inline_swatch_ui, plot};
+use super::timings::{inline_line_ui, inline_swatch_ui, plot};
 use crate::app::commands::Action;
 use crate::app::derived::{Band, spread};
 use crate::app::format;
@@ -43,6 +43,7 @@ pub fn convergence_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         context.actions.send(Action::SetConvergence(view));
     }
     let log_y = view.log_y;
+    let evenly = egui_plot::log_grid_spacer(10);
     let up = move |value: f64| if log_y { value.log10() } else { value };
     // A distance of 0 (duplicates) has no place on a log scale.
     let fits = move |value: f64| value.is_finite() && (!log_y || value > 0.0);
@@ -91,6 +92,7 @@ pub fn convergence_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         .x_axis_label("points seen")
         .x_grid_spacer(decades)
         .x_axis_formatter(power)
+        .y_grid_spacer(move |input| if log_y { decades(input) } else { evenly(input) })
         .y_axis_formatter(move |mark, range| if log_y { power(mark, range) } else { format::significant(mark.value) })
         .label_formatter(move |hover| match hover {
             egui_plot::HoverPosition::NearDataPoint { plot_name, position, .. } => {
@@ -125,11 +127,11 @@ pub fn convergence_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
 fn legend_ui(ui: &mut Ui, context: &PaneContext<'_>, compared: bool, total: usize) {
     let (palette, session) = (context.palette, context.session);
     if let Some(answered) = &session.answered {
-        inline_swatch_ui(ui, palette.query, "picked query");
+        inline_line_ui(ui, palette.query, false, "picked query");
         let expected = format::if_shuffled(answered.record.spec.order);
         let of = if session.theory_lags { "a moment ago" } else { "picked query" };
         if session.theory.is_some() {
-            inline_swatch_ui(ui, palette.theory, &format!("theory{expected}, {of}"));
+            inline_line_ui(ui, palette.theory, true, &format!("theory{expected}, {of}"));
         }
     }
     if let Some(derived) = session.derived.as_ref().filter(|_| compared) {
@@ -141,7 +143,7 @@ fn legend_ui(ui: &mut Ui, context: &PaneContext<'_>, compared: bool, total: usiz
         inline_swatch_ui(ui, palette.intermediate, &format!("median of {of_queries}, 10 to 90 %"));
     }
     if compared && !session.selection.queries().is_empty() {
-        inline_swatch_ui(ui, palette.selected, "selected queries");
+        inline_line_ui(ui, palette.selected, false, "selected queries");
     }
 }
 

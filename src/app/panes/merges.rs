@@ -5,7 +5,7 @@ use egui_plot::{AxisHints, Bar, BarChart, LineStyle, PlotTransform, VLine};
 
 use super::PaneContext;
 use super::empty::without_run;
-use super::timings::{inline_swatch_ui, plot, whole_numbers};
+use super::timings::{inline_line_ui, inline_swatch_ui, plot, whole_numbers};
 use crate::app::format;
 use crate::app::selection::{How, SelectAction};
 use crate::app::widgets::empty_ui;
@@ -45,15 +45,15 @@ pub fn merges_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     ui.horizontal_wrapped(|ui| {
         ui.label("Merges per query:");
         if compared.is_some() {
-            inline_swatch_ui(ui, palette.text_weak, &format!("mean {}", format::significant(mean)));
+            inline_line_ui(ui, palette.text_weak, false, &format!("mean {}", format::significant(mean)));
         }
-        inline_swatch_ui(ui, palette.theory, &format!("theory at most {}{shuffled}", format::significant(summary.expected_merges)));
+        inline_line_ui(ui, palette.theory, true, &format!("theory at most {}{shuffled}", format::significant(summary.expected_merges)));
         if selected.is_some() {
             let queries = format::counted(session.selection.queries().len() as u64, "query", "queries");
             inline_swatch_ui(ui, palette.selected, &format!("{queries} selected"));
         }
         if let Some(counters) = picked {
-            inline_swatch_ui(ui, palette.query, &format!("picked query {}", format::count(u64::from(counters.merges))));
+            inline_line_ui(ui, palette.query, false, &format!("picked query {}", format::count(u64::from(counters.merges))));
         }
         if compared.is_none() {
             ui.label(RichText::new(OTHER_QUESTION).color(palette.text_weak).small());

@@ -100,29 +100,48 @@ pub fn whole_numbers(most: usize) -> Vec<egui_plot::GridMark> {
 /// A coloured square and a name.
 pub fn swatch_ui(ui: &mut Ui, color: Color32, name: &str) {
     ui.horizontal(|ui| {
-        square_ui(ui, color);
+        let (rect, _) = ui.allocate_exact_size(SWATCH, egui::Sense::hover());
+        ui.painter().rect_filled(rect, 2.0, color);
         // A cell is as wide as its text, and not the other way round.
         ui.add(egui::Label::new(name).extend());
     });
 }
 
-/// As [`swatch_ui`], in a line that wraps.
+/// As [`swatch_ui`], in a line that wraps: as one piece, which goes to the next line as a whole, and wraps itself only where it is
+/// wider than that.
 pub fn inline_swatch_ui(ui: &mut Ui, color: Color32, name: &str) {
-    // As one piece, which goes to the next line as a whole.
-    let text = ui.painter().layout_no_wrap(name.to_owned(), egui::TextStyle::Body.resolve(ui.style()), Color32::PLACEHOLDER);
-    let width = 11.0 + ui.spacing().item_spacing.x + text.size().x;
-    let size = vec2(width.min(ui.max_rect().width()), text.size().y);
-    ui.allocate_ui_with_layout(size, egui::Layout::left_to_right(egui::Align::Center), |ui| {
-        square_ui(ui, color);
-        // Wraps only where it is wider than the pane.
-        ui.add(egui::Label::new(name).wrap());
+    entry_ui(ui, SWATCH, name, |ui, rect| {
+        ui.painter().rect_filled(rect, 2.0, color);
     });
 }
 
-fn square_ui(ui: &mut Ui, color: Color32) {
-    let (rect, _) = ui.allocate_exact_size(vec2(10.0, 10.0), egui::Sense::hover());
-    ui.painter().rect_filled(rect, 2.0, color);
+/// As [`inline_swatch_ui`], of a line, which may be dashed: told apart without its colour too.
+pub fn inline_line_ui(ui: &mut Ui, color: Color32, dashed: bool, name: &str) {
+    entry_ui(ui, vec2(18.0, SWATCH.y), name, |ui, rect| {
+        let (ends, stroke) = ([rect.left_center(), rect.right_center()], egui::Stroke::new(2.0, color));
+        if dashed {
+            ui.painter().extend(egui::Shape::dashed_line(&ends, stroke, 4.0, 3.0));
+        } else {
+            ui.painter().line_segment(ends, stroke);
+        }
+    });
 }
+
+fn entry_ui(ui: &mut Ui, sample: egui::Vec2, name: &str, paint: impl FnOnce(&Ui, egui::Rect)) {
+    let text = ui.painter().layout_no_wrap(name.to_owned(), egui::TextStyle::Body.resolve(ui.style()), Color32::PLACEHOLDER);
+    let width = sample.x + ui.spacing().item_spacing.x + text.size().x;
+    let all = ui.max_rect().width();
+    let size = vec2(width.min(all), text.size().y.max(sample.y));
+    ui.allocate_ui_with_layout(size, egui::Layout::left_to_right(egui::Align::Center), |ui| {
+        let (rect, _) = ui.allocate_exact_size(sample, egui::Sense::hover());
+        paint(ui, rect);
+        let label = egui::Label::new(name);
+        ui.add(if width > all { label.wrap() } else { label.extend() });
+    });
+}
+
+/// The size of a coloured square.
+const SWATCH: egui::Vec2 = egui::Vec2::splat(10.0);
 
 /// Milliseconds of each repeat, all chunks together, by phase.
 fn per_repeat(record: &RunRecord) -> BTreeMap<Phase, Vec<f64>> {

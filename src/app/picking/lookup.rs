@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::app::task::Task;
-use crate::cloud::formats::{Cell, FormatError, Records, records};
+use crate::cloud::formats::{Cell, FormatError, Marks, Records, records_by_marks};
 use crate::cloud::{PointCloud, Source};
 
 /// Records that are kept; beyond, all are let go of.
@@ -22,6 +22,8 @@ pub type Found = Result<Vec<(String, Cell)>, String>;
 pub struct Lookup {
     known: HashMap<Key, Arc<Found>>,
     reading: Option<(Key, Task<Result<Records, FormatError>>)>,
+    /// Of the text that was read last.
+    marks: Arc<Marks>,
 }
 
 fn key(cloud: &PointCloud, row: usize) -> Option<Key> {
@@ -38,9 +40,9 @@ impl Lookup {
         if self.known.contains_key(&key) || self.reading.as_ref().is_some_and(|(reading, _)| *reading == key) {
             return;
         }
-        let (path, record) = key.clone();
+        let ((path, record), marks) = (key.clone(), Arc::clone(&self.marks));
         // Without a thread, what is known at once has to do.
-        self.reading = Task::start("record", wake, move |progress| records(&path, &[record], progress)).ok().map(|task| (key, task));
+        self.reading = Task::start("record", wake, move |progress| records_by_marks(&path, &[record], &marks, progress)).ok().map(|task| (key, task));
     }
 
     /// Takes in what was read.

@@ -7,6 +7,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::input::Input;
+use super::marks::Marks;
 use super::sheet::{ColumnKind, Sheet, Want};
 use super::{FormatError, cell, recognise};
 use crate::cloud::Values;
@@ -70,7 +71,15 @@ pub fn column(path: &Path, name: &str, progress: &dyn Progress) -> Result<Column
 /// # Errors
 /// [`FormatError::Malformed`] when there is no such record; and whatever keeps the file from being read.
 pub fn records(path: &Path, records: &[u64], progress: &dyn Progress) -> Result<Records, FormatError> {
-    let input = Input::new(path, progress)?;
+    records_by_marks(path, records, &Marks::default(), progress)
+}
+
+/// As [`records`], from the last of the marks on that an earlier call left in a text.
+///
+/// # Errors
+/// As [`records`].
+pub fn records_by_marks(path: &Path, records: &[u64], marks: &Marks, progress: &dyn Progress) -> Result<Records, FormatError> {
+    let input = Input::new(path, progress)?.with_marks(marks);
     let format = recognise(&input)?;
     (format.records)(&input, records)
 }

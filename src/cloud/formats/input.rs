@@ -3,8 +3,10 @@
 use std::fs::File;
 use std::io::{self, BufReader, ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use super::FormatError;
+use super::marks::Marks;
 use super::parts::split;
 use super::sheet::no_memory;
 use crate::progress::Progress;
@@ -15,6 +17,8 @@ pub(super) struct Input<'a> {
     /// Which of its clouds, from `FILE:NAME`.
     part: Option<String>,
     size: u64,
+    modified: Option<SystemTime>,
+    marks: Option<&'a Marks>,
     progress: &'a dyn Progress,
 }
 
@@ -30,7 +34,21 @@ impl<'a> Input<'a> {
         if !metadata.is_file() {
             return Err(FormatError::Unsupported { what: "not a regular file".into(), why: "write it to disk first".into(), path });
         }
-        Ok(Self { path, part, size: metadata.len(), progress })
+        Ok(Self { path, part, size: metadata.len(), modified: metadata.modified().ok(), marks: None, progress })
+    }
+
+    /// Leaves marks where records begin, and goes by those that are there.
+    pub fn with_marks(self, marks: &'a Marks) -> Self {
+        Self { marks: Some(marks), ..self }
+    }
+
+    pub fn marks(&self) -> Option<&'a Marks> {
+        self.marks
+    }
+
+    /// When the file was written, where the system tells.
+    pub fn modified(&self) -> Option<SystemTime> {
+        self.modified
     }
 
     pub fn path(&self) -> &Path {

@@ -112,6 +112,7 @@ fn convergence_ui(ui: &mut Ui, compared: &Compared, palette: &Palette) {
         .width(ui.available_width().max(240.0))
         .x_axis_label("points seen")
         .x_grid_spacer(decades)
+        .y_grid_spacer(decades)
         .x_axis_formatter(power)
         .y_axis_formatter(power)
         .label_formatter(|hover| match hover {

@@ -113,7 +113,7 @@ impl<'a, 'i> File<'a, 'i> {
             && let Some(compression) = batch.compression()
         {
             if compression.codec() == CompressionType::ZSTD {
-                let why = "it is not read; write the file with LZ4, for instance df.to_feather(\"lz4.feather\", compression=\"lz4\")";
+                let why = "it is not read; write the file with LZ4: pandas, polars and pyarrow take compression=\"lz4\"";
                 return Err(self.input.unsupported("zstd compression of all columns", why));
             }
             // Of a part that is not there, as where no value is null, not even its size is written.

@@ -62,7 +62,7 @@ impl File<'_, '_> {
             let root = if leaf < schema.num_columns() { schema.get_column_root_idx(leaf) } else { continue };
             if let Some(codec) = unread(chunk.compression()).filter(|_| columns.contains(&root)) {
                 let what = format!("{codec} compression of column `{}`", self.schema().field(root).name());
-                let why = "it is not read; write the file with Snappy, for instance df.to_parquet(\"snappy.parquet\", compression=\"snappy\")";
+                let why = "it is not read; write the file with Snappy: pandas, polars and pyarrow take compression=\"snappy\"";
                 return Err(self.input.unsupported(what, why));
             }
         }

@@ -1,6 +1,6 @@
 //! A text that was looked at: how it is delimited, what its columns are called, where its records begin.
 
-use std::io::{BufRead, Chain, Cursor, Read};
+use std::io::{BufRead, Chain, Cursor, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use super::super::cell::{self, Cell};
@@ -19,7 +19,11 @@ const MAX_COLUMNS: usize = 1 << 20;
 /// The data records of a text, one at a time.
 pub(super) struct Text<R> {
     records: Records<R>,
-    line_end: u8,
+    dialect: Dialect,
+    /// The byte of the text at which `records` begins.
+    base: u64,
+    /// The byte of the file at which the text begins; none inside gzip.
+    text_start: Option<u64>,
     /// For people: what separates, whether there is a header, and gzip.
     pub format: String,
     pub columns: Vec<SheetColumn>,
@@ -87,7 +91,18 @@ impl<'a> Text<Stream<'a>> {
         let columns = named(if header { Some(names()) } else { dialect.commented_names(width).or_else(usual) }, width);
         let header_name = if header { "header" } else { "no header" };
         let format = format!("delimited text, {}, {header_name}{}", dialect.name(), if gzip { ", gzip" } else { "" });
-        Ok(Self { records, line_end: dialect.line_end, format, columns, skipped, rows: 0, promised, pending: !header })
+        let text_start = if gzip { None } else { Some(starts_with_mark(input)?) };
+        Ok(Self { records, dialect, base: 0, text_start, format, columns, skipped, rows: 0, promised, pending: !header })
+    }
+
+    /// Goes to a record that begins at this byte, of which [`Self::start`] told.
+    pub fn go_to(&mut self, record: u64, byte: u64, input: &Input<'a>) -> Result<(), FormatError> {
+        let mut file = input.open()?;
+        file.seek(SeekFrom::Start(byte)).map_err(|why| input.io(why))?;
+        let stream: Box<dyn BufRead + 'a> = Box::new(file);
+        self.records = Records::new(Cursor::new(Vec::new()).chain(stream), &self.dialect);
+        (self.rows, self.pending, self.base) = (record, false, byte - self.text_start.unwrap_or(0));
+        Ok(())
     }
 }
 
@@ -131,10 +146,21 @@ impl<R: BufRead> Text<R> {
         self.records.field(at)
     }
 
+    /// The byte of the file at which the record at hand begins, unless that is inside gzip.
+    pub fn start(&self) -> Option<u64> {
+        Some(self.text_start? + self.base + self.records.start())
+    }
+
     /// The 1-based line of the record at hand, for which the text is read again.
     pub fn line(&self, input: &Input<'_>) -> Result<u64, FormatError> {
-        line_of(self.records.start(), self.line_end, input)
+        line_of(self.base + self.records.start(), self.dialect.line_end, input)
     }
+}
+
+/// The byte of a file at which its text begins: behind the mark of UTF-8, if there is one.
+fn starts_with_mark(input: &Input<'_>) -> Result<u64, FormatError> {
+    let mut file = input.open()?;
+    Ok(if file.fill_buf().map_err(|why| input.io(why))?.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 })
 }
 
 /// What it means that there are more rows than the first line says, or less.

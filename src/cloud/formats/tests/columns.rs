@@ -146,3 +146,42 @@ fn records_of_a_text_are_cells() {
     assert_eq!(serde_json::to_string(&found[1]).unwrap(), "[1.0,\"Ulm,\"]");
     assert_eq!(records(&sample.path, &[], &Silent).unwrap().rows.len(), 0);
 }
+
+/// Remembers which bytes of the file were read.
+#[derive(Default)]
+struct Reads(std::sync::Mutex<Vec<u64>>);
+
+impl crate::progress::Progress for Reads {
+    fn update(&self, done: u64, _: u64) {
+        self.0.lock().unwrap().push(done);
+    }
+
+    fn cancelled(&self) -> bool {
+        false
+    }
+}
+
+#[test]
+fn a_record_of_a_long_text_is_found_by_the_marks_of_the_one_before() {
+    let marks = Marks::default();
+    for (start, end, separator) in [("", "\n", ","), ("\u{feff}x,n\r\n", "\r\n", ","), ("# about\nx n\n", "\n", " ")] {
+        let record =
+            |at: usize| format!("{at}{separator}\"text {at}\"{}{end}", if at % 1000 == 7 { format!("{end}# comment") } else { String::new() });
+        let sample = Sample::new("a.csv", start.to_owned() + &(0..60_000).map(record).collect::<String>());
+        let size = std::fs::metadata(&sample.path).unwrap().len();
+        let cells = |at: u64, reads: &Reads| records_by_marks(&sample.path, &[at], &marks, reads).unwrap().rows.remove(0);
+        let want = |at: u64| [Cell::Number(at as f64), Cell::Text(format!("text {at}"))];
+        assert_eq!(cells(55_000, &Reads::default()), want(55_000));
+        let reads = Reads::default();
+        assert_eq!(cells(59_999, &reads), want(59_999));
+        // The beginning tells how the text is made; what lies between is passed over.
+        let between = reads.0.lock().unwrap().iter().filter(|&&done| (size / 2..3 * size / 4).contains(&done)).count();
+        assert_eq!(between, 0, "{:?} of {size}", reads.0.lock().unwrap());
+        for at in [0, 1, 16_383, 16_384, 16_385, 32_768, 7, 54_999] {
+            assert_eq!(cells(at, &Reads::default()), want(at), "{start:?}");
+        }
+        // What is wrong is told with its line, wherever the reading began, and another file has no marks.
+        std::fs::write(&sample.path, "x,n\n1,a\n2\n").unwrap();
+        assert!(records_by_marks(&sample.path, &[1], &marks, &Silent).unwrap_err().to_string().starts_with("line 3, record 1: "));
+    }
+}

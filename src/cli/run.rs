@@ -90,6 +90,11 @@ fn spare_inputs(args: &RunArgs, spec: &RunSpec) -> anyhow::Result<()> {
 fn write(args: &RunArgs, record: &Arc<RunRecord>, written: &mut Vec<PathBuf>) -> anyhow::Result<()> {
     if let Some(dir) = &args.out {
         written.extend(export::folder(record, dir)?);
+        let count = record.neighbors.indices.len();
+        if count > export::MOST_NEIGHBORS && args.neighbors.is_none() {
+            let count = text::thousands(count as u64);
+            output::note(&format!("{count} neighbours are too many to be kept unasked; --neighbors FILE keeps them"));
+        }
     }
     if let Some(path) = &args.neighbors {
         let neighbors = export::neighbors(record, path)?;

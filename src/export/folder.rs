@@ -54,23 +54,36 @@ pub fn check_folder(dir: &Path) -> Result<(), ExportError> {
 /// What [`folder`] writes.
 pub const FOLDER_FILES: [&str; 6] = ["timings.csv", "merges.csv", "convergence.csv", "trace.json", NEIGHBORS, "run.json"];
 
+/// The most neighbours that a folder holds without being asked for them: 200 MB.
+pub const MOST_NEIGHBORS: usize = 1 << 24;
+
 /// Writes [`FOLDER_FILES`] into a folder, which is made if it is not there, and gives the files that were written. The CSVs
-/// of counters have only their headers for engines without.
+/// of counters have only their headers for engines without; more neighbours than [`MOST_NEIGHBORS`] are left out.
 ///
 /// # Errors
 /// [`ExportError::Io`].
 pub fn folder(record: &RunRecord, dir: &Path) -> Result<Vec<PathBuf>, ExportError> {
+    folder_with(record, MOST_NEIGHBORS, dir)
+}
+
+pub(super) fn folder_with(record: &RunRecord, most_neighbors: usize, dir: &Path) -> Result<Vec<PathBuf>, ExportError> {
     std::fs::create_dir_all(dir).map_err(ExportError::io(dir))?;
     let [timings, merges, convergence, traced, found, run] = FOLDER_FILES.map(|name| dir.join(name));
     write(&timings, |out| tables::timings(record).csv(out))?;
     write(&merges, |out| tables::merges(record).csv(out))?;
     write(&convergence, |out| tables::convergence(record).csv(out))?;
     write(&traced, |out| trace(record, out))?;
-    neighbors(record, &found)?;
+    let kept = record.neighbors.indices.len() <= most_neighbors;
+    if kept {
+        neighbors(record, &found)?;
+    } else if found.exists() {
+        // Those of a run before would be taken for this one's.
+        std::fs::remove_file(&found).map_err(ExportError::io(&found))?;
+    }
     // Last: where it is, the others are.
     write(&run, |out| {
         serde_json::to_writer_pretty(&mut *out, &RunFile::from(record))?;
         writeln!(out)
     })?;
-    Ok(vec![timings, merges, convergence, traced, found, run])
+    Ok([timings, merges, convergence, traced].into_iter().chain(kept.then_some(found)).chain([run]).collect())
 }

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 
 pub use atomic::{check, write};
 pub use comparison::{comparison, runs};
-pub use folder::{FOLDER_FILES, MadeFolder, check_folder, folder};
+pub use folder::{FOLDER_FILES, MOST_NEIGHBORS, MadeFolder, check_folder, folder};
 pub use neighbors::{NeighborFormat, neighbors, neighbors_of};
 pub use recording::{recording, session};
 pub use trace::trace;

@@ -235,6 +235,17 @@ fn tables_of_engines_without_counters_are_empty() {
     assert_eq!(text(|out| tables::convergence(&record).csv(out)).lines().count(), 1);
 }
 
+#[test]
+fn a_folder_keeps_neighbors_only_up_to_a_number_and_none_of_another_run() {
+    let place = tempfile::tempdir().unwrap();
+    let found = place.path().join("neighbors.npz");
+    let count = record().neighbors.indices.len();
+    assert!(super::folder::folder_with(&record(), count, place.path()).unwrap().contains(&found));
+    assert!(found.exists());
+    assert!(!super::folder::folder_with(&record(), count - 1, place.path()).unwrap().contains(&found));
+    assert!(!found.exists(), "of the run before");
+}
+
 /// Viewers keep nanoseconds in whole numbers, cut or rounded, and drop what overlaps then.
 #[test]
 fn a_viewer_of_whole_nanoseconds_keeps_every_span() {

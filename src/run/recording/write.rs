@@ -45,7 +45,7 @@ pub fn write(runs: &[Recorded], keep: Keep<'_>, out: &mut (impl Write + Seek), p
 /// The same with what a window showed, as text for [`Recording::session`](super::Recording::session).
 ///
 /// # Errors
-/// As [`write`]'s.
+/// As [`write()`]'s.
 pub fn write_with(
     session: Option<&[u8]>,
     runs: &[Recorded],

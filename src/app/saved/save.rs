@@ -29,7 +29,7 @@ pub(super) struct Last {
 impl App {
     /// Saves into the session's file, or asks for one.
     pub(in crate::app) fn save_session_again(&mut self) {
-        match self.session.file.clone() {
+        match self.session_file().cloned() {
             None => self.apply(Action::StartExport(ExportKind::Session)),
             Some(SessionFile { path, points }) => {
                 if let Err(sentence) = self.save_session(&path, points) {
@@ -100,6 +100,14 @@ impl App {
         Ok(())
     }
 
+    /// The file of the session, also while it is being written for the first time: it is there before the window is gone.
+    fn session_file(&self) -> Option<&SessionFile> {
+        match self.handles.exporting.as_ref().map(|exporting| &exporting.what) {
+            Some(Written::Session(file)) => Some(file),
+            _ => self.session.file.as_ref(),
+        }
+    }
+
     /// What the next start goes on with, as text. While nothing was open in this start, that is what this one was to go on
     /// with: what is not there now, or was not waited for, may be there then.
     pub fn put_down(&self) -> Option<String> {
@@ -114,12 +122,7 @@ impl App {
             saved.view.selected_records = Ranges::default();
         }
         let shown = self.session.record.as_ref().and_then(|record| self.session.runs.of_record(record));
-        // Closed while it is being written, it is there before the window is gone.
-        let written = match self.handles.exporting.as_ref().map(|exporting| &exporting.what) {
-            Some(Written::Session(file)) => Some(file),
-            _ => None,
-        };
-        let file = written.or(self.session.file.as_ref()).map(|file| &file.path).or(shown.and_then(|kept| kept.from.as_ref()));
+        let file = self.session_file().map(|file| &file.path).or(shown.and_then(|kept| kept.from.as_ref()));
         serde_json::to_string(&Last { file: file.cloned(), saved }).ok()
     }
 }

@@ -427,7 +427,11 @@ fn different_jobs_are_not_called_faster_and_folders_say_whether_they_agree() {
         }
     };
     refused("k", "--k 9", "k", "The same neighbours, to the bit (50 queries, 8 ranks each).");
-    refused("q", "--queries 40", "q", "eighbours");
+    refused("q", "--queries 40", "q", "");
+    // A folder does not say which rows were asked for, a recording does.
+    assert!(place.ok("compare a q").stdout.contains("Neighbours are not compared: they were asked for different queries."));
+    let common = place.ok("compare a.warpscope q.warpscope").stdout;
+    assert!(common.contains("no query was asked in both") || common.contains("The same neighbours, to the bit"), "{common}");
     refused("n", "--generate uniform:n=1000,d=3", "cloud, n, d", "Neighbours are not compared: they searched different clouds.");
     refused("metric", "--metric angular", "metric", "Neighbours are not compared: they measured distance differently.");
     // A neighbour that is another is found.
@@ -730,7 +734,6 @@ fn wrong_usage_is_one_line_and_exits_with_2() {
         ("run --generate uniform --queries rows:9-3", "runs backwards"),
         ("run --generate uniform --queries rows:0-99999999999", "`all` takes every row"),
         ("run --generate uniform --neighbors found.txt", ".csv, .tsv, .parquet, .npz, .ivecs or .ibin"),
-        ("sweep --generate uniform --n 10 --out rows.xyz", "it is written as .csv"),
         ("gui --png window.jpg", "it is written as .png"),
         ("gui --frames 2 --png window", "it is written as .png"),
         ("lesson --lesson 1 --png moment.jpg", "it is written as .png"),

@@ -32,7 +32,7 @@ pub struct LessonArgs {
     /// What records: the kernel's twin on the CPU, or the kernel on an NVIDIA GPU, held against the twin step by step
     #[arg(long, default_value = "lockstep", value_parser = PossibleValuesParser::new(["lockstep", "cuda"]).map(|name| engine(&name)))]
     engine: EngineKind,
-    /// Seeds generated clouds and shuffled order [default: the lesson's, or 1 with a cloud]
+    /// Seeds generated clouds and shuffled order [default: the lesson's, or 0 with a cloud]
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u64>,
     /// Reads the cloud of lesson 7 from a file

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use super::bar::Bar;
 use super::input::{MethodArgs, SourceArgs, engine_parser};
 use super::output;
-use super::paths::ending_in;
 use super::queries::whole_number;
 use super::record::RecordArgs;
 use crate::cloud::Source;
@@ -43,8 +42,8 @@ pub struct SweepArgs {
     /// Timed repeats of each run
     #[arg(long, value_name = "NUMBER", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Measurement")]
     repeats: u32,
-    /// Writes the rows to a file instead of stdout, after each run: FILE.csv
-    #[arg(long, value_name = "FILE", value_parser = ending_in("csv"), help_heading = "Results")]
+    /// Writes the rows to a file instead of stdout, after each run, as CSV
+    #[arg(long, value_name = "FILE", help_heading = "Results")]
     out: Option<PathBuf>,
     #[command(flatten)]
     record: RecordArgs,

@@ -7,10 +7,9 @@ use serde::{Deserialize, Serialize};
 use crate::cloud::{ColumnChoice, Order, Source};
 use crate::knn::{EngineKind, Metric};
 
-/// What is asked for where nobody says otherwise: the same in the window and on the command line, which so name the same
-/// neighbours of a file's same rows.
+/// What is asked for where nobody says otherwise, in the window and on the command line.
 ///
-/// Two things differ with a reason. The window searches in shuffled order, which is what the theory that it shows beside the
+/// Three things differ with a reason. The window's seed is 1, that of the cloud which it shows first. The window searches in shuffled order, which is what the theory that it shows beside the
 /// counters assumes, and the command line in the file's, so that equal distances come in the order of rows. And the window
 /// makes 1 warm-up and 5 repeats, since somebody waits, where `warpscope run` makes 10 and 10.
 pub mod usual {

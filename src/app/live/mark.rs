@@ -44,9 +44,12 @@ pub fn mark_ui(ui: &Ui, context: &mut PaneContext<'_>, camera: &PlaneCamera, sce
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, NAME));
     let free = is_free(scene, axes);
     let anywhere = if free { "Drag the query anywhere" } else { "Drag the query from row to row" };
-    let response = response
-        .on_hover_cursor(if held { CursorIcon::Grabbing } else { CursorIcon::Grab })
-        .on_hover_text(format!("{anywhere}; its neighbours follow. Arrow keys move it too, with Shift less; Escape puts it back."));
+    let mut response = response.on_hover_cursor(if held { CursorIcon::Grabbing } else { CursorIcon::Grab });
+    // A point under the pointer has a tooltip of its own.
+    if session.hovered.is_none() {
+        response =
+            response.on_hover_text(format!("{anywhere}; its neighbours follow. Arrow keys move it too, with Shift less; Escape puts it back."));
+    }
     let roomy = camera.rect.width() > 240.0 && camera.rect.height() > 160.0;
     if !held && !session.live.known && session.answered.is_some() && roomy {
         let text = format!("{anywhere}: take hold of its ring.");

@@ -42,6 +42,11 @@ fn zip_error(input: &Input<'_>, why: ZipError) -> FormatError {
     }
 }
 
+/// Whether this is a zip archive with such a member.
+pub fn has(input: &Input<'_>, member: &str) -> bool {
+    open(input).is_ok_and(|archive| archive.index_for_name(member).is_some())
+}
+
 fn open<'a>(input: &Input<'a>) -> Result<ZipArchive<BufReader<Watched<'a>>>, FormatError> {
     ZipArchive::new(input.open()?).map_err(|why| zip_error(input, why))
 }

@@ -4,12 +4,10 @@ use std::io::Read;
 use std::path::Path;
 
 use super::input::Input;
-use super::{FOREIGN, Foreign, Format, FormatError, GZIP, JSON, json, known_extensions, registry, unpacked};
+use super::{FOREIGN, Foreign, Format, FormatError, GZIP, JSON, json, known_extensions, npz, registry, unpacked};
 
 /// Bytes that are looked at.
 const HEAD: u64 = 1 << 16;
-/// Where the name of the first member of a zip archive begins.
-const ZIP_NAME: usize = 30;
 /// What a name says that ends in one of these is "text": it may be of any format that is text.
 const ANY_TEXT: [&str; 4] = ["txt", "dat", "text", "xyz"];
 
@@ -47,7 +45,7 @@ fn recognise_name(input: &Input<'_>) -> Result<&'static Format, FormatError> {
         let found = if open { by_looks(&unpacked_head(input)?).filter(|format| format.gzip) } else { None };
         return Ok(found.or(by_extension).unwrap_or(&registry()[0]));
     }
-    if extension == "warpscope" || head.starts_with(b"PK") && head.get(ZIP_NAME..).is_some_and(|name| name.starts_with(b"recording.json")) {
+    if extension == "warpscope" || head.starts_with(b"PK") && npz::has(input, "recording.json") {
         return Err(input.unsupported("a recording of runs", "open it with `warpscope FILE`, or give the data that it was made of"));
     }
     let by_magic = registry().iter().find(|format| format.begins(&head));

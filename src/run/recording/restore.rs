@@ -68,8 +68,12 @@ impl<'a> Restored<'a> {
 
     fn look_for(&self, entry: &CloudEntry, load: impl Fn(&Source) -> Result<PointCloud, CloudError>) -> Found {
         let CloudFile { source, fingerprint, .. } = &entry.cloud;
+        // A fingerprint alone says nothing of the sizes that a recording claims, by which its arrays were judged.
+        let same = |cloud: &PointCloud| {
+            cloud.fingerprint() == fingerprint && cloud.len() as u64 == entry.cloud.rows && cloud.dims() == entry.cloud.axes.len()
+        };
         let load = |source: &Source| match load(source) {
-            Ok(cloud) if cloud.fingerprint() == fingerprint => Ok(Arc::new(cloud)),
+            Ok(cloud) if same(&cloud) => Ok(Arc::new(cloud)),
             Ok(_) => Err(format!("the recording is without points, and those of its source have changed: {source}")),
             Err(why) => Err(format!("the recording is without points, and its source cannot be read: {why}")),
         };

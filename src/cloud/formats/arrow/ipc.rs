@@ -81,6 +81,10 @@ impl<'a, 'i> File<'a, 'i> {
             let start = bytes(file, input, at, 8)?;
             let length = start.strip_prefix(&CONTINUED).and_then(|length| length.try_into().ok()).map(u32::from_le_bytes).ok_or_else(damaged)?;
             if length == 0 {
+                if at + 8 < input.size() {
+                    let what = format!("byte {}", at + 8);
+                    return Err(input.malformed(what, "something follows the end of the stream; write each stream into a file of its own"));
+                }
                 break;
             }
             let head = bytes(file, input, at + 8, length.into())?;

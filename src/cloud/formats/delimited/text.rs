@@ -33,6 +33,8 @@ pub(super) struct Text<R> {
     pub rows: u64,
     /// How many records the first line promises.
     promised: Option<u64>,
+    /// Whether the first line promised any: the scans of a file may each begin with a count.
+    counted: bool,
     /// Whether the record at hand is one that was not delivered yet.
     pending: bool,
 }
@@ -92,7 +94,7 @@ impl<'a> Text<Stream<'a>> {
         let header_name = if header { "header" } else { "no header" };
         let format = format!("delimited text, {}, {header_name}{}", dialect.name(), if gzip { ", gzip" } else { "" });
         let text_start = if gzip { None } else { Some(starts_with_mark(input)?) };
-        Ok(Self { records, dialect, base: 0, text_start, format, columns, skipped, rows: 0, promised, pending: !header })
+        Ok(Self { records, dialect, base: 0, text_start, format, columns, skipped, rows: 0, promised, counted: promised.is_some(), pending: !header })
     }
 
     /// Goes to a record that begins at this byte, of which [`Self::start`] told.
@@ -102,6 +104,8 @@ impl<'a> Text<Stream<'a>> {
         let stream: Box<dyn BufRead + 'a> = Box::new(file);
         self.records = Records::new(Cursor::new(Vec::new()).chain(stream), &self.dialect);
         (self.rows, self.pending, self.base) = (record, false, byte - self.text_start.unwrap_or(0));
+        // Where the scan at hand ends is not known here.
+        self.promised = None;
         Ok(())
     }
 }
@@ -135,9 +139,14 @@ impl<R: BufRead> Text<R> {
 
     /// Whether the record at hand counts the rows of one more scan, behind all of those before it.
     fn next_scan(&mut self) -> bool {
-        let Some(promised) = self.promised.filter(|&promised| promised == self.rows && self.records.len() == 1) else { return false };
+        let due = self.promised.map_or(self.counted, |promised| promised == self.rows);
+        if !due || self.records.len() != 1 || self.columns.len() == 1 {
+            return false;
+        }
         let count: Option<u64> = std::str::from_utf8(self.records.field(0)).ok().and_then(|count| count.trim().parse().ok());
-        self.promised = count.map_or(Some(promised), |count| Some(promised.saturating_add(count)));
+        if let (Some(promised), Some(count)) = (&mut self.promised, count) {
+            *promised = promised.saturating_add(count);
+        }
         count.is_some()
     }
 

@@ -185,3 +185,16 @@ fn a_record_of_a_long_text_is_found_by_the_marks_of_the_one_before() {
         assert!(records_by_marks(&sample.path, &[1], &marks, &Silent).unwrap_err().to_string().starts_with("line 3, record 1: "));
     }
 }
+
+#[test]
+fn a_record_of_several_scans_is_found_by_the_marks_too() {
+    let marks = Marks::default();
+    let scan = |from: usize| -> String { (from..from + 20_000).map(|at| format!("{at} 0.5 1 7\n")).collect() };
+    let text: String = (0..3).map(|at| format!("20000\n{}", scan(at * 20_000))).collect();
+    let sample = Sample::new("a.pts", text);
+    // The last of each leaves marks on the way; a count line lies between a mark and the next.
+    for at in [50_000, 41_000, 39_999, 40_000, 59_999, 19_999, 20_000, 0] {
+        let row = records_by_marks(&sample.path, &[at], &marks, &Silent).unwrap().rows.remove(0);
+        assert_eq!(row[0], Cell::Number(at as f64));
+    }
+}

@@ -135,7 +135,7 @@ fn names_and_contents_must_agree() {
         assert!(message.contains(part), "{name}: {message}");
     }
     // A recording under another name is one all the same.
-    let message = Sample::new("a.npz", npz::npz(&[("recording.json", b"{}".to_vec())])).error();
+    let message = Sample::new("a.npz", npz::npz(&[("cloud0/points.npy", b"1".to_vec()), ("recording.json", b"{}".to_vec())])).error();
     assert!(message.starts_with("a recording of runs: "), "{message}");
     let message = Sample::new("a.npy.gz", gzip("x")).error();
     assert!(message.contains("gzip around a NumPy array"), "{message}");

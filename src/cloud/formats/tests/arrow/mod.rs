@@ -201,6 +201,8 @@ fn what_is_not_read_says_what_to_do() {
     assert!(parquet.error().starts_with("zstd compression of column `y`: it is not read; write the file with Snappy"), "{}", parquet.error());
     // What is packed in another way beside it is read.
     assert_eq!(parquet.table("x").1, [1.5, 2.5]);
+    let two = Sample::new("a.arrows", [stream(), stream()].concat()).error();
+    assert!(two.contains("something follows the end of the stream"), "{two}");
     let version1 = Sample::new("a.feather", include_bytes!("version1.feather")).error();
     assert!(version1.starts_with("Feather version 1 files are not read: write it as version 2"), "{version1}");
 }

@@ -18,14 +18,14 @@ use warpscope::app::live::LiveAction;
 use warpscope::app::runs::RunsAction;
 use warpscope::app::saved::{Layout, SavedSession};
 use warpscope::app::selection::{How, SelectAction};
-use warpscope::app::session::Picked;
+use warpscope::app::session::{Activity, Picked};
 use warpscope::app::state::{PaneKind, PlaneView, PlaneWindow, SpaceView, single_layout};
 use warpscope::app::tokens::{Look, Palette};
 use warpscope::app::{
     App, ColorAction, ColorBy, ColorView, DataKind, Headless, Level, ProjectionKind, ProjectionView, QueryKind, check_adapter, render_headless,
 };
 use warpscope::progress::Silent;
-use warpscope::run::recording::{self, Points};
+use warpscope::run::recording::{self, Points, Shown};
 
 /// 300 rows of 4 dimensions.
 fn data(folder: &Path) -> PathBuf {
@@ -343,7 +343,9 @@ fn without_points_the_file_is_read_again_or_missed() {
         app.session().log.entries().iter().any(|entry| entry.level == Level::Error && entry.text.ends_with("points.csv"))
     });
     fresh.run_steps(3);
-    assert!(fresh.state().session().cloud.is_none() && fresh.state().session().runs.runs().len() == 2);
+    let session = fresh.state().session();
+    assert!(session.cloud.is_none() && session.runs.runs().len() == 2);
+    assert!(session.endings.load.is_some() && session.endings.run.is_none(), "nothing was run");
 }
 
 #[test]
@@ -355,7 +357,9 @@ fn a_session_that_makes_no_sense_opens_its_runs() {
     let recording = recording::read(&path, Points::Restore, &Silent).expect("a recording");
     let text = recording.session.expect("a session").expect("it can be read");
     let text = String::from_utf8(text).expect("text");
-    let write = |text: &str| warpscope::export::session(text.as_bytes(), &recording.runs, true, &path, &Silent).expect("a recording");
+    let write = |text: &str| {
+        warpscope::export::session(Shown { session: text.as_bytes(), cloud: None }, &recording.runs, true, &path, &Silent).expect("a recording")
+    };
 
     for (wrong, why) in [("{", "EOF"), ("", "EOF"), ("[1, 2]", "trailing"), (r#"{"schema_version": 99}"#, "a later version of Warpscope wrote it")] {
         write(wrong);
@@ -381,6 +385,8 @@ fn a_session_that_makes_no_sense_opens_its_runs() {
     view["draft"]["k"] = "no number".into();
     saved["selection"] = serde_json::json!({"rows": [[7, u64::MAX], [0, 1]], "queries": [[0, u64::MAX]], "by": "hand"});
     saved["rank"] = 99_999_999.into();
+    saved["saved_unix"] = u64::MAX.into();
+    saved["cloud"]["file"] = serde_json::json!({"bytes": u64::MAX, "modified": {"secs": u64::MAX, "nanos": 999_999_999}});
     for query in
         [serde_json::json!({"row": 4_000_000_000_u32}), serde_json::json!({"query": 4_000_000_000_u64}), serde_json::json!({"place": [1e308, 1.0]})]
     {
@@ -441,6 +447,162 @@ fn the_next_start_goes_on_where_the_last_ended() {
         until_idle(&mut window);
         assert_eq!(window.state().session().cloud.as_ref().map(|cloud| cloud.len()), Some(500));
     }
+}
+
+#[test]
+fn what_is_not_there_now_may_be_there_at_the_next_start() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (data, path) = (data(folder.path()), folder.path().join("work.warpscope"));
+    let mut before = worked(&data);
+    save(&mut before, &path);
+    let last = before.state().put_down().expect("a cloud is open");
+    let moved = folder.path().join("elsewhere.csv");
+    std::fs::rename(&data, &moved).expect("it is there");
+    let recording = std::fs::read(&path).expect("it is there");
+    std::fs::write(&path, b"PK\x03\x04 and no more").expect("a file");
+    let mut after = window(small);
+    after.state_mut().pick_up(&last);
+    assert_eq!(after.state().put_down().as_ref(), Some(&last), "closed before anything was there");
+    until(&mut after, "both errors", |app| {
+        let errors = || app.session().log.entries().iter().filter(|entry| entry.level == Level::Error);
+        errors().count() == 2 && errors().any(|entry| entry.text.ends_with("points.csv")) && !app.is_busy()
+    });
+    assert_eq!(after.state().put_down().as_ref(), Some(&last));
+
+    // The data alone: all but the runs comes back.
+    std::fs::rename(&moved, &data).expect("it is there");
+    let mut after = window(small);
+    after.state_mut().pick_up(&last);
+    until(&mut after, "an answer", |app| app.session().answered.is_some() && app.session().projected.is_some() && !app.is_busy());
+    let (was, session) = (before.state().session(), after.state().session());
+    assert_eq!((session.picked, session.selection.rows(), session.rank), (was.picked, was.selection.rows(), was.rank));
+    assert!(session.runs.runs().is_empty() && session.file.is_none());
+
+    std::fs::write(&path, recording).expect("a file");
+    let mut after = window(small);
+    after.state_mut().pick_up(&last);
+    until(&mut after, "the projection", |app| app.session().projected.is_some() && app.session().runs.compared.is_some());
+    until_idle(&mut after);
+    assert_same(&before, &after);
+}
+
+#[test]
+fn between_two_starts_only_so_much_is_kept() {
+    let mut window = window(small);
+    press(&mut window, "Generate");
+    until_idle(&mut window);
+    for (records, kept) in [(10_000_u64, 10_000), (30_000, 0)] {
+        let mut draft = window.state().state().draft.clone();
+        (draft.queries, draft.selected_rows) = (QueryKind::Selected, (0..records).map(|record| record * 2).collect());
+        window.state_mut().send(Action::SetDraft(Box::new(draft)));
+        window.run_steps(2);
+        let last: serde_json::Value = serde_json::from_str(&window.state().put_down().expect("a cloud is open")).expect("JSON");
+        assert_eq!(last["saved"]["view"]["selected_records"].as_array().map(Vec::len), Some(kept));
+    }
+}
+
+#[test]
+fn a_session_holds_a_cloud_that_no_run_searched() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (data, path) = (data(folder.path()), folder.path().join("work.warpscope"));
+    let mut window = window(small);
+    press(&mut window, "Run");
+    until_answered(&mut window);
+    window.state_mut().send(Action::OpenPath(data.clone()));
+    until_idle(&mut window);
+    window.state_mut().send(Action::PickRow(40));
+    window.state_mut().send(SelectAction::rows(vec![1, 2], How::Replace, "rectangle in Plane"));
+    until(&mut window, "an answer", |app| app.session().answered.is_some() && !app.is_busy());
+    save(&mut window, &path);
+    std::fs::remove_file(&data).expect("it is there");
+    let mut fresh = opened(&path);
+    until(&mut fresh, "an answer", |app| app.session().answered.is_some() && !app.is_busy());
+    until(&mut fresh, "a word about it", |app| app.session().log.entries().iter().any(|entry| entry.text.contains("their file is gone: ")));
+    assert_same(&window, &fresh);
+}
+
+#[test]
+fn a_file_put_in_place_with_an_older_time_is_another() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (data, path) = (data(folder.path()), folder.path().join("work.warpscope"));
+    let mut window = worked(&data);
+    save(&mut window, &path);
+    std::fs::write(&data, "a,b,c,d\n1,2,3,4\n5,6,7,8\n").expect("a file");
+    let long_ago = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000_000);
+    std::fs::File::options().write(true).open(&data).and_then(|file| file.set_modified(long_ago)).expect("a time");
+    let mut fresh = opened(&path);
+    until(&mut fresh, "a word about it", |app| app.session().log.entries().iter().any(|entry| entry.text.contains("their file has changed since: ")));
+}
+
+#[test]
+fn a_session_among_other_runs_asks_where_to_save() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (data, path) = (data(folder.path()), folder.path().join("work.warpscope"));
+    let mut saved = worked(&data);
+    save(&mut saved, &path);
+    let written = std::fs::read(&path).expect("it is there");
+    let mut window = window(small);
+    press(&mut window, "Run");
+    until_answered(&mut window);
+    for again in [false, true] {
+        window.state_mut().send(Action::OpenPath(path.clone()));
+        until(&mut window, "the session", |app| app.session().runs.runs().len() == 3 && !app.is_busy());
+        assert!(window.state().session().file.is_none(), "{again}");
+        window.key_press_modifiers(Modifiers::COMMAND, egui::Key::S);
+        window.run_steps(3);
+        window.get_by_label("Save the session");
+        press(&mut window, "Close");
+    }
+    assert_eq!(std::fs::read(&path).expect("it is there"), written);
+    // Without the other run, it is that session.
+    let other = window.state().session().runs.runs()[0].id;
+    window.state_mut().send(RunsAction::Delete(other));
+    window.state_mut().send(Action::OpenPath(path.clone()));
+    until(&mut window, "the session", |app| app.session().file.is_some() && !app.is_busy());
+}
+
+#[test]
+fn a_save_is_cancelled_by_nothing_but_its_own_cancel() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("work.warpscope");
+    let mut window = window(|state| {
+        small(state);
+        state.draft.generator = "uniform:n=300000,d=3".to_owned();
+        (state.draft.queries, state.draft.repeats) = (QueryKind::All, "1000".to_owned());
+    });
+    press(&mut window, "Generate");
+    until_idle(&mut window);
+    // What cannot be written is no session's file.
+    let nowhere = folder.path().join("no").join("such.warpscope");
+    window.key_press_modifiers(Modifiers::COMMAND, egui::Key::S);
+    window.run_steps(3);
+    fill(&mut window, "File", nowhere.to_str().expect("a plain path"));
+    press(&mut window, "Save");
+    until(&mut window, "an error", |app| app.session().log.last().is_some_and(|entry| entry.level == Level::Error));
+    assert!(window.state().session().file.is_none() && !window.state().state().recent.contains(&nowhere));
+    assert!(!window.state().put_down().expect("a cloud is open").contains("such.warpscope"));
+    save(&mut window, &path);
+    std::fs::remove_file(&path).expect("it is there");
+
+    press(&mut window, "Run");
+    until(&mut window, "the run", |app| matches!(app.session().activity, Activity::Running { .. }));
+    window.state_mut().send(Command::SaveSession);
+    window.step();
+    window.state_mut().send(Command::Cancel);
+    window.step();
+    until_written(&mut window, &path);
+    until(&mut window, "the end", |app| !app.is_busy());
+    let said = window.state().session().log.entries().to_vec();
+    assert!(said.iter().any(|entry| entry.text == "cancelled"), "the run was what the line named: {said:?}");
+
+    // Nor by closing the window.
+    std::fs::remove_file(&path).expect("it is there");
+    window.state_mut().send(Command::SaveSession);
+    window.step();
+    assert!(!path.exists(), "it is being written");
+    drop(window);
+    let recording = recording::read(&path, Points::Restore, &Silent).expect("a recording");
+    assert_eq!(recording.cloud.map(|cloud| cloud.len()), Some(300_000));
 }
 
 #[derive(Debug)]

@@ -17,7 +17,7 @@ use super::picking::Tool;
 use super::portrait::{Medium, Portrait};
 use super::saved::absolute;
 use super::selection::{Choice, How, SelectAction};
-use super::session::{Answered, Picked};
+use super::session::{Activity, Answered, Picked};
 use super::state::{self, PaneKind, PlaneWindow};
 use super::timeline::TimeAxis;
 use super::tokens::Look;
@@ -249,28 +249,40 @@ impl App {
         self.handles.worker.submit(Job { id, spec, cloud, query_cloud });
     }
 
+    /// Stops what the status line names, and nothing that goes on beside it: whoever cancels a run may have forgotten that
+    /// a session is still being written.
     fn cancel(&mut self) {
-        if (self.session.lesson.open || self.handles.recording.is_some()) && self.cancel_lesson() {
+        if self.session.lesson.open && self.cancel_lesson() {
             return;
         }
-        if let Some((loading, _)) = &self.handles.loading {
-            loading.task.cancel();
+        let handles = &mut self.handles;
+        match (&self.session.activity, &handles.loading, &handles.opening) {
+            (Activity::Loading { .. }, Some((loading, _)), _) => loading.task.cancel(),
+            (Activity::Loading { .. }, None, Some(opening)) => opening.task.cancel(),
+            (Activity::Loading { .. }, None, None) => {}
+            (Activity::Running { .. }, ..) => handles.worker.cancel(),
+            (Activity::Recording { .. }, ..) => {
+                self.cancel_lesson();
+            }
+            (Activity::Exporting { .. }, ..) => {
+                if let Some(exporting) = &handles.exporting {
+                    exporting.task.cancel();
+                }
+            }
+            (Activity::Preparing { .. }, ..) => {
+                // As the line names them, a projection first.
+                let _ = handles.projecting.cancel() || handles.coloring.cancel();
+            }
+            // Neither is named before it takes long.
+            (Activity::Asking | Activity::Selecting | Activity::Idle, ..) => {
+                if self.session.activity != Activity::Asking && handles.selecting.take().is_some() {
+                    self.session.log.info("cancelled");
+                }
+                if self.session.activity != Activity::Selecting {
+                    self.cancel_ask();
+                }
+            }
         }
-        self.handles.coloring.cancel();
-        self.handles.projecting.cancel();
-        if self.handles.running.is_some() {
-            self.handles.worker.cancel();
-        }
-        if let Some(opening) = &self.handles.opening {
-            opening.task.cancel();
-        }
-        if let Some(exporting) = &self.handles.exporting {
-            exporting.task.cancel();
-        }
-        if self.handles.selecting.take().is_some() {
-            self.session.log.info("cancelled");
-        }
-        self.cancel_ask();
     }
 
     /// A click on a point: it is picked, and typed where rows are typed.

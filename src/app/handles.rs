@@ -11,16 +11,16 @@ use eframe::egui_wgpu;
 use super::color::Coloring;
 use super::derived::{Derived, TheoryCurve};
 use super::gpu::Gpu;
-use super::lesson::{Exporting, Picture, Recording};
+use super::lesson::{Exporting, Picture, Recording, Written};
 use super::live::Snapping;
 use super::loader::Loading;
 use super::picking::{Lookup, Picking};
 use super::projection::Projecting;
 use super::runs::{Compared, Opening};
-use super::saved::SavedSession;
+use super::saved::{FileState, SavedSession};
 use super::selection::Selecting;
 use super::session::{Activity, Answered, EngineStatus, FileColumns};
-use crate::cloud::Source;
+use crate::cloud::{Fingerprint, Source};
 use crate::run::{Asker, JobId, RunRecord, RunSpec, Worker};
 
 /// What background threads tell the window.
@@ -41,8 +41,8 @@ pub enum Message {
     ExportPath(Option<PathBuf>),
     /// Two runs were compared.
     Compared(Arc<Compared>),
-    /// What has become of the file of a session's cloud, where that is to be known.
-    Source(Option<String>),
+    /// The file of a session's cloud, which is still what it was, or what has become of it.
+    Source(Fingerprint, Result<Option<FileState>, String>),
     /// Files were written, or why not.
     Saved(Result<Vec<PathBuf>, String>),
     /// A thread broke down.
@@ -116,7 +116,7 @@ pub struct Handles {
     pub focus_when_answered: bool,
     /// A lesson that is being recorded.
     pub recording: Option<Recording>,
-    /// A file of the lesson that is being written.
+    /// A file of the lesson, a recording or a session that is being written.
     pub exporting: Option<Exporting>,
     /// The lesson's picture.
     pub picture_of_lesson: Picture,
@@ -136,13 +136,17 @@ pub struct Handles {
 }
 
 impl Drop for Handles {
-    /// Lets files that are being written be finished; those of a lesson, which may take minutes, be removed.
+    /// Lets files that are being written be finished: tables, pictures, recordings and sessions, however large. Those of a
+    /// lesson, which can be had again, are removed.
     fn drop(&mut self) {
         if let Some(recording) = self.recording.take() {
             recording.stop();
         }
         if let Some(exporting) = self.exporting.take() {
-            exporting.task.stop();
+            match exporting.what {
+                Written::Lesson => exporting.task.stop(),
+                Written::Recording | Written::Session(_) => exporting.task.finish(),
+            }
         }
         for save in self.saves.drain(..) {
             // Nobody reads any more, and the last thing a thread does is to say that it is done.
@@ -213,7 +217,7 @@ impl Handles {
             (None, Some(running)) => Activity::Running { stage: running.stage.clone(), fraction: running.fraction },
             (None, None) => match (&self.recording, &self.exporting) {
                 (Some(recording), _) => Activity::Recording { what: recording.what(), fraction: recording.fraction() },
-                (None, Some(Exporting { path, task })) => Activity::Exporting { path: path.clone(), fraction: task.fraction() },
+                (None, Some(Exporting { path, task, .. })) => Activity::Exporting { path: path.clone(), fraction: task.fraction() },
                 (None, None) => match self.projecting.activity().or_else(|| self.coloring.activity()) {
                     Some((what, fraction)) => Activity::Preparing { what, fraction },
                     None => Activity::Idle,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::saved::FileState;
 use super::task::Task;
 use crate::cloud::{CloudError, PointCloud, Source, load, load_queries};
 
@@ -23,8 +24,8 @@ pub type Loaded = Result<Arc<PointCloud>, CloudError>;
 pub struct Loading {
     /// What was asked.
     pub job: LoadJob,
-    /// How far it is.
-    pub task: Task<Loaded>,
+    /// How far it is. It gives what the source's file was before it was read, too.
+    pub task: Task<(Loaded, Option<FileState>)>,
 }
 
 impl Loading {
@@ -35,11 +36,13 @@ impl Loading {
     pub fn start(job: LoadJob, wake: impl Fn() + Send + Sync + 'static) -> std::io::Result<Self> {
         let asked = job.clone();
         let task = Task::start("load", wake, move |progress| {
+            // Whoever changes the file meanwhile has changed what was read.
+            let file = FileState::of(&asked.source);
             let loaded = match &asked.data {
                 None => load(&asked.source, asked.drop_nonfinite, progress),
                 Some(data) => load_queries(&asked.source, data, asked.drop_nonfinite, progress),
             };
-            loaded.map(Arc::new)
+            (loaded.map(Arc::new), file)
         })?;
         Ok(Self { job, task })
     }

@@ -8,6 +8,7 @@ use super::export::ExportDialog;
 use super::format;
 use super::handles::{Message, Then};
 use super::parts::PartsDialog;
+use super::saved::FileState;
 use super::selection::Selecting;
 use super::session::{Activity, Ended, Endings, FileColumns, Picked};
 use super::timeline::TimelineView;
@@ -125,7 +126,8 @@ impl App {
     }
 
     /// A cloud that somebody opened is shown, and its file remembered.
-    fn show_loaded_cloud(&mut self, cloud: Arc<PointCloud>) {
+    fn show_loaded_cloud(&mut self, cloud: Arc<PointCloud>, file: Option<FileState>) {
+        self.session.loaded_file = file.map(|file| (cloud.fingerprint().clone(), file));
         if let Source::File { path, .. } = cloud.source() {
             self.state.remember(path);
         }
@@ -136,7 +138,11 @@ impl App {
         let Some((loading, _)) = &self.handles.loading else { return };
         let Some(result) = loading.task.try_finish() else { return };
         let Some((loading, then)) = self.handles.loading.take() else { return };
-        let runs = !matches!(then, Then::Show);
+        let runs = !matches!(then, Then::Show | Then::Resume(_));
+        let (result, file) = match result {
+            Ok((loaded, file)) => (Ok(loaded), file),
+            Err(()) => (Err(()), None),
+        };
         let ended = match (result, then) {
             (Err(()), _) => self.failed(format!("the reader stopped without an answer: {}", loading.job.source)),
             (Ok(Err(CloudError::Cancelled)), _) => self.cancelled(),
@@ -151,13 +157,13 @@ impl App {
                 }
                 return;
             }
-            (Ok(Ok(cloud)), Then::Show) => return self.show_loaded_cloud(cloud),
+            (Ok(Ok(cloud)), Then::Show) => return self.show_loaded_cloud(cloud, file),
             (Ok(Ok(cloud)), Then::Resume(saved)) => {
-                self.show_loaded_cloud(cloud);
+                self.show_loaded_cloud(cloud, file);
                 return self.resume_loaded(&saved);
             }
             (Ok(Ok(cloud)), Then::Run(spec)) => {
-                self.show_loaded_cloud(Arc::clone(&cloud));
+                self.show_loaded_cloud(Arc::clone(&cloud), file);
                 return self.run_on(&cloud, spec);
             }
         };
@@ -260,7 +266,8 @@ impl App {
                     *dialog = ExportDialog { path: path.display().to_string(), error: None, overwrite: true, ..dialog.clone() };
                 }
             }
-            Message::Source(said) => said.into_iter().for_each(|said| self.session.log.warn(said)),
+            Message::Source(fingerprint, Ok(file)) => self.session.loaded_file = file.map(|file| (fingerprint, file)),
+            Message::Source(_, Err(said)) => self.session.log.warn(said),
             Message::Saved(Ok(paths)) => {
                 let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
                 self.session.log.info(format!("written: {}", paths.join(", ")));

@@ -143,6 +143,8 @@ pub struct App {
     handles: Handles,
     actions: Actions,
     history: history::History,
+    /// What this start was to go on with.
+    last: Option<String>,
     /// Where each visible pane is, for pictures of it.
     pane_rects: HashMap<PaneKind, egui::Rect>,
 }
@@ -157,6 +159,7 @@ impl App {
         let first = saved.is_none();
         let last = cc.storage.and_then(|storage| storage.get_string(LAST_KEY)).filter(|last| !last.is_empty());
         let mut app = Self::with_state(cc, saved.unwrap_or_default())?;
+        app.last = last.clone();
         match file {
             Some(path) => app.open(&path),
             // The first start is answered already; what was open before is only shown again.
@@ -197,6 +200,7 @@ impl App {
             handles,
             actions: Actions::default(),
             history: history::History::default(),
+            last: None,
             pane_rects: HashMap::new(),
         })
     }

@@ -14,12 +14,12 @@ use super::parts::PartsDialog;
 use super::picking::Tool;
 use super::projection::Projected;
 use super::runs::RunList;
-use super::saved::SessionFile;
+use super::saved::{FileState, SessionFile};
 use super::scene::Scene;
 use super::selection::{Facts, Hovered, Selection};
 use super::timeline::TimelineView;
 use crate::cloud::formats::ColumnInfo;
-use crate::cloud::{PointCloud, Source};
+use crate::cloud::{Fingerprint, PointCloud, Source};
 use crate::knn::{Counters, DeviceInfo, EngineKind, NONE};
 use crate::run::RunRecord;
 
@@ -120,7 +120,7 @@ pub enum Activity {
 }
 
 impl Activity {
-    /// Whether something is going on, all of which Cancel stops.
+    /// Whether something is going on, which Cancel stops.
     pub fn is_busy(&self) -> bool {
         !matches!(self, Self::Idle)
     }
@@ -200,6 +200,8 @@ pub struct Session {
     pub derived: Option<Arc<Derived>>,
     /// Which part of the record's time Timeline shows.
     pub timeline: TimelineView,
+    /// What the file of a cloud was as the cloud was read from it.
+    pub loaded_file: Option<(Fingerprint, FileState)>,
     /// What was run and opened.
     pub runs: RunList,
     /// Where the session was saved, or opened from.

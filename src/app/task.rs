@@ -81,8 +81,13 @@ impl<T> Task<T> {
     }
 
     /// Asks to stop, and waits until the thread is gone: nothing is left half done.
-    pub fn stop(mut self) {
+    pub fn stop(self) {
         self.cancel();
+        self.finish();
+    }
+
+    /// Waits until the thread has done all of it.
+    pub fn finish(mut self) {
         if let Some(thread) = self.thread.take() {
             // What broke it was said where it broke.
             let _ = thread.join();

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::{ExportError, write};
 use crate::progress::Progress;
-use crate::run::recording::{self, Keep, Recorded};
+use crate::run::recording::{self, Keep, Recorded, Shown};
 
 /// Writes runs into a recording (see [`crate::run::recording`]); without `points`, what they searched is read again from
 /// where it came from when the recording is opened, whether it is moved with the file or without.
@@ -19,13 +19,13 @@ pub fn recording(runs: &[Recorded], points: bool, path: &Path, progress: &dyn Pr
 ///
 /// # Errors
 /// As [`recording()`]'s.
-pub fn session(session: &[u8], runs: &[Recorded], points: bool, path: &Path, progress: &dyn Progress) -> Result<(), ExportError> {
-    with(Some(session), runs, points, path, progress)
+pub fn session(shown: Shown<'_>, runs: &[Recorded], points: bool, path: &Path, progress: &dyn Progress) -> Result<(), ExportError> {
+    with(Some(shown), runs, points, path, progress)
 }
 
-fn with(session: Option<&[u8]>, runs: &[Recorded], points: bool, path: &Path, progress: &dyn Progress) -> Result<(), ExportError> {
+fn with(shown: Option<Shown<'_>>, runs: &[Recorded], points: bool, path: &Path, progress: &dyn Progress) -> Result<(), ExportError> {
     let folder = path.parent().unwrap_or(Path::new(""));
     let keep = if points { Keep::Points } else { Keep::Sources { folder } };
-    write(path, |out| recording::write_with(session, runs, keep, out, progress))
+    write(path, |out| recording::write_with(shown, runs, keep, out, progress))
         .map_err(|error| if progress.cancelled() { ExportError::Cancelled } else { error })
 }

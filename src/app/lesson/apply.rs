@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::export::{Exporting, Job, LessonFile, RangeDraft};
+use super::export::{Exporting, Job, LessonFile, RangeDraft, Written};
 use super::player::{Player, SPEEDS};
 use super::quiz::Quiz;
 use super::session::{Asked, FileQuery, LessonDraft, Own, Presenting, lesson_of};
@@ -363,16 +363,22 @@ impl App {
         let (wake, target) = (ctx.clone(), path.to_owned());
         let task = Task::start("export", move || wake.request_repaint(), move |progress| job.write(&target, progress));
         let task = task.map_err(|error| format!("It cannot be written: the system has no thread to give: {error}."))?;
-        self.handles.exporting = Some(Exporting { path: path.to_owned(), task });
+        self.handles.exporting = Some(Exporting { what: Written::Lesson, path: path.to_owned(), task });
         Ok(())
     }
 
     fn poll_export(&mut self) {
         let finished = self.handles.exporting.as_ref().and_then(|exporting| exporting.task.try_finish());
-        if let Some(result) = finished {
-            self.handles.exporting = None;
+        if let Some(result) = finished
+            && let Some(exporting) = self.handles.exporting.take()
+        {
             match result {
-                Ok(Ok(said)) => self.session.log.info(said),
+                Ok(Ok(said)) => {
+                    if let Written::Session(file) = exporting.what {
+                        self.session_saved(file);
+                    }
+                    self.session.log.info(said);
+                }
                 Ok(Err(error)) => self.session.log.error(error),
                 Err(()) => self.session.log.error("the export stopped without an answer"),
             }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::player::Player;
 use crate::app::draft::{Field, FieldError, number};
+use crate::app::saved::SessionFile;
 use crate::export::{ExportError, lesson as files};
 use crate::lesson::handout::Theme;
 use crate::lesson::lessons::Take;
@@ -173,8 +174,21 @@ impl Job {
     }
 }
 
+/// What is written on a thread of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Written {
+    /// A file of a lesson. It can be had again, and may take minutes.
+    Lesson,
+    /// Runs.
+    Recording,
+    /// A session, into which the next save goes once this one is there.
+    Session(SessionFile),
+}
+
 /// An export on its way.
 pub struct Exporting {
+    /// What it is.
+    pub what: Written,
     /// Which file.
     pub path: PathBuf,
     /// How far it is.

@@ -26,6 +26,6 @@ mod words;
 pub use apply::{LessonAction, QuizAction, Recording};
 pub use ask::keys as question_keys;
 pub use controls::export_ui as export_lesson_ui;
-pub use export::{Exporting, LessonFile, RangeDraft};
+pub use export::{Exporting, LessonFile, RangeDraft, Written};
 pub use picture::{Picture, target_position};
 pub use session::{LessonSession, LessonView, Presenting};

@@ -9,6 +9,7 @@ use crate::app::draft::Draft;
 use crate::app::export::{ExportKind, PaneData};
 use crate::app::format;
 use crate::app::handles::Message;
+use crate::app::lesson::Written;
 use crate::app::saved::{SavedSession, SessionFile};
 use crate::app::session::Ended;
 use crate::app::state::PaneKind;
@@ -204,7 +205,7 @@ impl App {
     /// Takes in a recording once it is read.
     pub(in crate::app) fn poll_opening(&mut self) {
         let Some(result) = self.handles.opening.as_ref().and_then(|opening| opening.task.try_finish()) else { return };
-        let Some(Opening { path, run, resume, next, .. }) = self.handles.opening.take() else { return };
+        let Some(Opening { path, run, mut resume, next, .. }) = self.handles.opening.take() else { return };
         let ended = match result {
             Err(()) => Some(self.failed(format!("the reader stopped without an answer: {}", path.display()))),
             Ok(Err(RecordingError::Cancelled)) => {
@@ -214,22 +215,21 @@ impl App {
             Ok(Err(error)) => Some(self.failed(error.to_string())),
             Ok(Ok((recording, session))) => {
                 let session = session.filter(|_| run.is_none());
-                if let Some(Ok(saved)) = &session {
-                    self.session.file = Some(SessionFile { path: path.clone(), points: saved.points });
-                    self.name_window();
-                }
-                let session = resume.map(Ok).or(session);
-                self.recording_opened(recording, session, run.as_deref(), &path);
+                self.recording_opened(recording, session, resume.take(), run.as_deref(), &path);
                 None
             }
         };
         if ended.is_some() {
             self.session.endings.load = ended;
         }
+        // Without the recording, what the session showed may still be had from where it came from.
+        if let Some(saved) = resume {
+            self.resume(&saved, &[], None);
+        }
         self.open_next(next);
     }
 
-    fn recording_opened(&mut self, recording: Recording, session: Session, asked: Option<&str>, path: &Path) {
+    fn recording_opened(&mut self, recording: Recording, session: Session, resume: Option<SavedSession>, asked: Option<&str>, path: &Path) {
         let first = recording.runs.iter().position(|recorded| recorded.run.record().is_some()).unwrap_or(0);
         let shown = match asked.map(|asked| recording.pick(Some(asked), path)) {
             None => first,
@@ -248,6 +248,9 @@ impl App {
         let mut devices: Vec<&str> = ids.iter().filter_map(|(_, id)| self.session.runs.get(*id)).map(|kept| kept.file.device.name.as_str()).collect();
         devices.dedup();
         let on = if devices.is_empty() { String::new() } else { format!(", recorded on {}", devices.join(", ")) };
+        let file =
+            session.as_ref().and_then(|session| session.as_ref().ok()).map(|saved| SessionFile { path: path.to_owned(), points: saved.points });
+        let session = resume.map(Ok).or(session);
         let session_of = if matches!(session, Some(Ok(_))) { "session of " } else { "" };
         self.session.log.info(format!(
             "{session_of}{}{on} with version {}: {}",
@@ -255,8 +258,12 @@ impl App {
             recording.written_by,
             path.display()
         ));
+        if let Some(file) = file {
+            let alone = self.session.runs.runs().iter().all(|kept| ids.iter().any(|(_, id)| *id == kept.id));
+            self.session_opened(file, alone);
+        }
         match session {
-            Some(Ok(saved)) => self.resume(&saved, &ids),
+            Some(Ok(saved)) => self.resume(&saved, &ids, recording.cloud),
             other => {
                 if let Some(Err(why)) = other {
                     let said = format!("only the runs are opened, as what the window showed cannot be read: {why}: {}", path.display());
@@ -320,7 +327,9 @@ impl App {
             return Err("There is no such run; choose others.".to_owned());
         }
         let target = path.to_owned();
-        self.write_recording(path, move |progress| export::recording(&runs, points, &target, progress).map_err(|error| error.to_string()))
+        self.write_recording(Written::Recording, path, move |progress| {
+            export::recording(&runs, points, &target, progress).map_err(|error| error.to_string())
+        })
     }
 
     /// What the pane exports: the comparison, or else the list.

@@ -17,6 +17,7 @@ mod save;
 mod view;
 
 use std::path::PathBuf;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 pub use layout::Layout;
 pub use ranges::Ranges;
@@ -26,6 +27,7 @@ pub use view::SavedView;
 
 use super::session::{Picked, Session};
 use super::state::State;
+use crate::cloud::formats::file_of;
 use crate::cloud::{Fingerprint, Source};
 
 /// The version of `session.json`. It goes up when a program that knows only the one before would misread it; what is only
@@ -71,6 +73,27 @@ pub struct SavedCloud {
     pub drop_nonfinite: bool,
     /// Its content, by name.
     pub fingerprint: Fingerprint,
+    /// What its file was as it was read, where that is known.
+    #[serde(default)]
+    pub file: Option<FileState>,
+}
+
+/// What the system says of a file: while it says the same, the file is not read again to see whether it has changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileState {
+    /// Its length.
+    pub bytes: u64,
+    /// When it was written last, since 1970 UTC.
+    pub modified: Duration,
+}
+
+impl FileState {
+    /// Of a source's file; `None` for what is no file, and where the system does not say.
+    pub fn of(source: &Source) -> Option<Self> {
+        let Source::File { path, .. } = source else { return None };
+        let meta = file_of(path).metadata().ok()?;
+        Some(Self { bytes: meta.len(), modified: meta.modified().ok()?.duration_since(UNIX_EPOCH).ok()? })
+    }
 }
 
 /// The query.
@@ -108,11 +131,12 @@ pub struct SessionFile {
 impl SavedSession {
     /// What a window shows.
     pub fn of(state: &State, session: &Session) -> Self {
-        let saved_unix = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |elapsed| elapsed.as_secs());
+        let saved_unix = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |elapsed| elapsed.as_secs());
         let cloud = session.cloud.as_ref().map(|cloud| SavedCloud {
             source: cloud.source().clone(),
             drop_nonfinite: cloud.dropped() > 0,
             fingerprint: cloud.fingerprint().clone(),
+            file: session.loaded_file.as_ref().filter(|(of, _)| of == cloud.fingerprint()).map(|(_, file)| *file),
         });
         let query = match (session.picked, session.picked_point()) {
             (Some(Picked::Row(row)), _) => Some(SavedQuery::Row(row)),

@@ -2,10 +2,9 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, UNIX_EPOCH};
 
 use super::save::Last;
-use super::{SavedCloud, SavedQuery, SavedSession};
+use super::{FileState, SavedCloud, SavedQuery, SavedSession};
 use crate::app::App;
 use crate::app::commands::Action;
 use crate::app::handles::{Message, Then};
@@ -18,15 +17,17 @@ use crate::progress::Silent;
 impl App {
     /// Goes on with what [`App::put_down`] gave. A text that it did not give only loads what the fields on the left name.
     pub fn pick_up(&mut self, text: &str) {
+        self.last = Some(text.to_owned()).filter(|text| !text.is_empty());
         match serde_json::from_str::<Last>(text) {
             Ok(Last { file: Some(file), saved }) if file.exists() => self.open_recording_for(&file, Some(saved)),
-            Ok(Last { saved, .. }) if saved.cloud.is_some() => self.resume(&saved, &[]),
+            Ok(Last { saved, .. }) if saved.cloud.is_some() => self.resume(&saved, &[], None),
             _ => self.apply(Action::Load),
         }
     }
 
-    /// Shows what a session showed. `runs` are those of its file that are in the list, by their names there.
-    pub(in crate::app) fn resume(&mut self, saved: &SavedSession, runs: &[(String, RunId)]) {
+    /// Shows what a session showed. `runs` are those of its file that are in the list, by their names there, and `held` is
+    /// the cloud that the file has of what was shown.
+    pub(in crate::app) fn resume(&mut self, saved: &SavedSession, runs: &[(String, RunId)], held: Option<Arc<PointCloud>>) {
         let id_of = |name: &Option<String>| runs.iter().find(|(known, _)| Some(known) == name.as_ref()).map(|(_, id)| *id);
         let whole = |id: &RunId| self.session.runs.get(*id).is_some_and(|kept| kept.run.record().is_some());
         let shown = id_of(&saved.shown).filter(whole);
@@ -44,10 +45,11 @@ impl App {
             }
             (None, Some(cloud)) => {
                 self.state.draft = saved.view.draft();
-                match self.known_cloud(cloud, runs) {
+                match self.known_cloud(cloud, runs, held) {
                     Some(known) => {
                         self.show_cloud(known);
                         self.settle(saved);
+                        self.compare_source(saved);
                     }
                     None => self.load_as(cloud.source.clone(), cloud.drop_nonfinite, Then::Resume(Box::new(saved.clone()))),
                 }
@@ -67,10 +69,10 @@ impl App {
         self.session.log.warn(said);
     }
 
-    /// The cloud, where a run of the session has it, or the window.
-    fn known_cloud(&self, cloud: &SavedCloud, runs: &[(String, RunId)]) -> Option<Arc<PointCloud>> {
+    /// The cloud, where a run of the session has it, the window, or the session's file.
+    fn known_cloud(&self, cloud: &SavedCloud, runs: &[(String, RunId)], held: Option<Arc<PointCloud>>) -> Option<Arc<PointCloud>> {
         let of_runs = runs.iter().filter_map(|(_, id)| Some(&self.session.runs.get(*id)?.run.record()?.cloud));
-        of_runs.chain(&self.session.cloud).find(|known| *known.fingerprint() == cloud.fingerprint).cloned()
+        of_runs.chain(&self.session.cloud).chain(&held).find(|known| *known.fingerprint() == cloud.fingerprint).cloned()
     }
 
     /// Views, query and selection as they were, of the cloud that is shown.
@@ -113,19 +115,21 @@ impl App {
         let Some(cloud) = &self.session.cloud else { return };
         let Source::File { path, .. } = cloud.source() else { return };
         let (source, fingerprint, drop_nonfinite) = (cloud.source().clone(), cloud.fingerprint().clone(), cloud.dropped() > 0);
-        let (path, saved_at) = (formats::file_of(path), UNIX_EPOCH + Duration::from_secs(saved.saved_unix));
+        let path = formats::file_of(path);
+        let before = saved.cloud.as_ref().filter(|cloud| cloud.fingerprint == fingerprint).and_then(|cloud| cloud.file);
         self.handles.spawn("source", move || {
-            let changed = match path.metadata() {
-                Err(_) => Some("is gone"),
-                // What was written before is what was read.
-                Ok(meta) if meta.modified().is_ok_and(|written| written < saved_at) => None,
-                Ok(_) => match load(&source, drop_nonfinite, &Silent) {
-                    Ok(now) if *now.fingerprint() == fingerprint => None,
-                    Ok(_) => Some("has changed since"),
-                    Err(_) => Some("cannot be read any more"),
+            let found = match FileState::of(&source) {
+                None if !path.exists() => Err("is gone"),
+                Some(now) if Some(now) == before => Ok(Some(now)),
+                // Also one that was put in its place with an older time.
+                now => match load(&source, drop_nonfinite, &Silent) {
+                    Ok(cloud) if *cloud.fingerprint() == fingerprint => Ok(now),
+                    Ok(_) => Err("has changed since"),
+                    Err(_) => Err("cannot be read any more"),
                 },
             };
-            Message::Source(changed.map(|how| format!("the points are those of the session; their file {how}: {}", path.display())))
+            let said = found.map_err(|how| format!("the points are those of the session; their file {how}: {}", path.display()));
+            Message::Source(fingerprint, said)
         });
     }
 

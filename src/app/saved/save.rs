@@ -4,17 +4,17 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::{SavedSession, SessionFile, absolute};
+use super::{Ranges, SavedSession, SessionFile, absolute};
 use crate::app::App;
 use crate::app::commands::Action;
 use crate::app::export::ExportKind;
-use crate::app::lesson::Exporting;
+use crate::app::lesson::{Exporting, Written};
 use crate::app::runs::Saved;
 use crate::app::task::Task;
 use crate::export;
-use crate::run::recording;
+use crate::run::recording::{self, Shown};
 
-/// Ranges of a selection that are kept between two starts. They are written while the window waits.
+/// Ranges of a selection, and of records that are queries, that are kept between two starts. They are written while the window waits.
 const MOST_RANGES: usize = 20_000;
 
 /// What is kept between two starts.
@@ -29,7 +29,7 @@ pub(super) struct Last {
 impl App {
     /// Saves into the session's file, or asks for one.
     pub(in crate::app) fn save_session_again(&mut self) {
-        match self.session.file.clone() {
+        match self.session_file().cloned() {
             None => self.apply(Action::StartExport(ExportKind::Session)),
             Some(SessionFile { path, points }) => {
                 if let Err(sentence) = self.save_session(&path, points) {
@@ -39,7 +39,8 @@ impl App {
         }
     }
 
-    /// Writes a session on a thread of its own, with progress and cancel; the next one goes into the same file.
+    /// Writes a session on a thread of its own, with progress and cancel; once it is there, the next one goes into the same
+    /// file.
     pub(in crate::app) fn save_session(&mut self, path: &Path, points: bool) -> Result<(), String> {
         if self.session.cloud.is_none() && self.session.runs.runs().is_empty() {
             return Err("There is nothing to save yet; load a cloud first.".to_owned());
@@ -48,20 +49,41 @@ impl App {
         let file = SessionFile { path: path.clone(), points };
         let runs = self.saved_runs(Saved::All);
         let saved = SavedSession { points, ..SavedSession::of(&self.state, &self.session) };
-        let target = path.clone();
-        self.write_recording(path, move |progress| {
+        let (target, cloud) = (path.clone(), self.session.cloud.clone());
+        self.write_recording(Written::Session(file), path, move |progress| {
             let text = saved.text()?;
-            export::session(&text, &runs, points, &target, progress).map_err(|error| error.to_string())
-        })?;
-        self.state.remember(path);
+            let shown = Shown { session: &text, cloud: cloud.as_ref() };
+            export::session(shown, &runs, points, &target, progress).map_err(|error| error.to_string())
+        })
+    }
+
+    /// A session was written.
+    pub(in crate::app) fn session_saved(&mut self, file: SessionFile) {
+        self.state.remember(&file.path);
         self.session.file = Some(file);
         self.name_window();
-        Ok(())
+    }
+
+    /// A session was opened; `alone` is whether all runs of the list are its own. Where others are there too, the next save
+    /// asks where: nobody said that they belong into this file.
+    pub(in crate::app) fn session_opened(&mut self, file: SessionFile, alone: bool) {
+        if let Some(exporting) = &mut self.handles.exporting
+            && matches!(exporting.what, Written::Session(_))
+        {
+            // The one before it is still being written.
+            exporting.what = Written::Recording;
+        }
+        self.session.file = alone.then_some(file);
+        self.name_window();
+        if !alone {
+            self.session.log.info("the list holds other runs too, so Save session asks where");
+        }
     }
 
     /// Writes a recording on a thread of its own, with progress and cancel.
     pub(in crate::app) fn write_recording(
         &mut self,
+        what: Written,
         path: &Path,
         write: impl FnOnce(&dyn crate::progress::Progress) -> Result<(), String> + Send + 'static,
     ) -> Result<(), String> {
@@ -74,19 +96,33 @@ impl App {
         let (wake, said) = (self.handles.ctx.clone(), format!("written: {}", path.display()));
         let task = Task::start("export", move || wake.request_repaint(), move |progress| write(progress).map(|()| said));
         let task = task.map_err(|error| format!("It cannot be written: the system has no thread to give: {error}."))?;
-        self.handles.exporting = Some(Exporting { path: path.to_owned(), task });
+        self.handles.exporting = Some(Exporting { what, path: path.to_owned(), task });
         Ok(())
     }
 
-    /// What the next start goes on with, as text; `None` where nothing is open.
+    /// The file of the session, also while it is being written for the first time: it is there before the window is gone.
+    fn session_file(&self) -> Option<&SessionFile> {
+        match self.handles.exporting.as_ref().map(|exporting| &exporting.what) {
+            Some(Written::Session(file)) => Some(file),
+            _ => self.session.file.as_ref(),
+        }
+    }
+
+    /// What the next start goes on with, as text. While nothing was open in this start, that is what this one was to go on
+    /// with: what is not there now, or was not waited for, may be there then.
     pub fn put_down(&self) -> Option<String> {
-        self.session.cloud.as_ref()?;
+        if self.session.cloud.is_none() {
+            return self.last.clone();
+        }
         let mut saved = SavedSession::of(&self.state, &self.session);
         if saved.selection.as_ref().is_some_and(|selection| selection.rows.count() + selection.queries.count() > MOST_RANGES) {
             saved.selection = None;
         }
+        if saved.view.selected_records.count() > MOST_RANGES {
+            saved.view.selected_records = Ranges::default();
+        }
         let shown = self.session.record.as_ref().and_then(|record| self.session.runs.of_record(record));
-        let file = self.session.file.as_ref().map(|file| &file.path).or(shown.and_then(|kept| kept.from.as_ref()));
+        let file = self.session_file().map(|file| &file.path).or(shown.and_then(|kept| kept.from.as_ref()));
         serde_json::to_string(&Last { file: file.cloned(), saved }).ok()
     }
 }

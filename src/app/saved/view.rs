@@ -104,10 +104,11 @@ impl SavedView {
 
     /// Records of the cloud that are queries of the next run.
     pub fn selected_records(&self, cloud: &PointCloud) -> Vec<u64> {
-        let last = cloud.record(cloud.len() - 1);
-        let mut records = self.selected_records.below(last + 1);
-        records.retain(|&record| cloud.row_of_record(record).is_some());
-        records
+        match cloud.records() {
+            None => self.selected_records.below(cloud.len() as u64),
+            // Records reach as far as the file, which may be far beyond its rows.
+            Some(records) => self.selected_records.among(records.map(u64::from)),
+        }
     }
 }
 
@@ -147,6 +148,17 @@ mod tests {
         assert!(space.distance > 0.0 && space.pitch.abs() < 1.6, "{space:?}");
         let whole = SavedView { plane: PlaneView { axes: [1, 0], window: window(0.1, 0.01), ..PlaneView::default() }, ..SavedView::default() };
         assert_eq!(whole.views(&cloud).0, whole.plane, "what can be shown stays");
+    }
+
+    #[test]
+    fn records_that_are_gone_are_no_queries() {
+        use crate::cloud::{Column, Source, Table};
+        let table = Table { columns: vec![Column { name: "x".to_owned() }], values: vec![1.0, f64::NAN, 2.0, 3.0] };
+        let source = Source::Generate { spec: "test".to_owned(), seed: 0 };
+        let cloud = PointCloud::from_table(table, source, None, true).expect("a cloud");
+        let view =
+            SavedView { selected_records: serde_json::from_str("[[1, 2], [3, 18446744073709551615]]").expect("ranges"), ..SavedView::default() };
+        assert_eq!(view.selected_records(&cloud), [2, 3]);
     }
 
     #[test]

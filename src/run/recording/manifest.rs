@@ -28,6 +28,9 @@ pub(super) struct Manifest {
     pub warpscope_version: String,
     pub clouds: Vec<CloudEntry>,
     pub runs: Vec<RunEntry>,
+    /// The place of the cloud that a window showed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shown: Option<usize>,
 }
 
 /// A cloud, and whether `clouds/I/points.npy`, `exact.npy` and `records.npy` are there.

@@ -16,12 +16,14 @@ mod write;
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 pub use names::free_name;
 pub use read::{Points, read};
-pub use write::{Keep, write, write_with};
+pub use write::{Keep, Shown, write, write_with};
 
 use super::SomeRun;
+use crate::cloud::PointCloud;
 
 /// What a recording's name ends in.
 pub const EXTENSION: &str = "warpscope";
@@ -55,6 +57,8 @@ pub struct Recording {
     pub runs: Vec<Recorded>,
     /// What a window wrote beside them into [`SESSION`], as it stands there, or why it cannot be read.
     pub session: Option<Result<Vec<u8>, String>>,
+    /// The cloud that the window showed, where it is there or was found again.
+    pub cloud: Option<Arc<PointCloud>>,
 }
 
 /// Why a recording is not read. The path is last.

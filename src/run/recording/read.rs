@@ -137,7 +137,11 @@ impl<'a> Reader<'a> {
             }
             runs.push(Recorded { name, pinned: entry.pinned, run });
         }
-        Ok(Recording { written_by: manifest.warpscope_version, points: whole, runs, session })
+        let cloud = manifest.shown.filter(|_| points == Points::Restore).and_then(|at| restored.shown(at));
+        if self.progress.cancelled() {
+            return Err(RecordingError::Cancelled);
+        }
+        Ok(Recording { written_by: manifest.warpscope_version, points: whole, runs, session, cloud })
     }
 
     /// Reads what nobody asked for, such as points that stay where they are: a file that is damaged anywhere is not trusted.

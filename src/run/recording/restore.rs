@@ -46,6 +46,12 @@ impl<'a> Restored<'a> {
         Ok((data, Some(queries)))
     }
 
+    /// The cloud that a window showed; none where it is not found, or not listed.
+    pub fn shown(&mut self, at: usize) -> Option<Arc<PointCloud>> {
+        let (drop_nonfinite, progress) = (self.entries.get(at)?.cloud.dropped > 0, self.progress);
+        self.cloud(at, |source| cloud::load(source, drop_nonfinite, progress)).ok()
+    }
+
     fn is_elsewhere(&self, at: usize, cloud: &PointCloud) -> bool {
         self.entries[at].cloud.source != *cloud.source()
     }

@@ -127,13 +127,22 @@ fn clouds_are_written_once_and_come_back_shared() {
 #[test]
 fn what_a_window_wrote_lies_beside_the_runs() {
     let mut out = Cursor::new(Vec::new());
-    write_with(Some(b"{\"anything\": 1}"), &several(), Keep::Points, &mut out, &Silent).unwrap();
+    write_with(Some(Shown { session: b"{\"anything\": 1}", cloud: None }), &several(), Keep::Points, &mut out, &Silent).unwrap();
     let mut written = out.into_inner();
     for points in [Points::Leave, Points::Restore] {
         let back = read_bytes(&written, points).unwrap();
         assert_eq!((back.runs.len(), back.session), (3, Some(Ok(b"{\"anything\": 1}".to_vec()))));
     }
     assert!(read_bytes(&bytes(&several(), true), Points::Leave).unwrap().session.is_none());
+    // With the cloud that it showed, which none of the runs searched.
+    let runs = several();
+    let cloud = record(&runs[2]).cloud.clone();
+    let mut with_cloud = Cursor::new(Vec::new());
+    write_with(Some(Shown { session: b"{}", cloud: Some(&cloud) }), &runs[..1], Keep::Points, &mut with_cloud, &Silent).unwrap();
+    let with_cloud = with_cloud.into_inner();
+    let back = read_bytes(&with_cloud, Points::Restore).unwrap().cloud.expect("the cloud is there");
+    assert_eq!((back.fingerprint(), back.source(), back.points()), (cloud.fingerprint(), cloud.source(), cloud.points()));
+    assert!(read_bytes(&with_cloud, Points::Leave).unwrap().cloud.is_none());
     // Damaged, it costs what it says and not the runs.
     let name = written.windows(12).position(|window| window == b"session.json").unwrap();
     written[name + 12 + 3] ^= 0x55;
@@ -270,7 +279,7 @@ fn a_byte_that_changed_anywhere_is_found_even_where_nobody_looks() {
 fn a_run_is_picked_by_name_or_number() {
     let mut runs = several();
     runs[2].name = "1".to_owned();
-    let recording = Recording { written_by: String::new(), points: true, runs, session: None };
+    let recording = Recording { written_by: String::new(), points: true, runs, session: None, cloud: None };
     let path = Path::new("a.warpscope");
     let number = |asked| recording.pick(asked, path).map(|run| recording.runs.iter().position(|other| std::ptr::eq(run, other)).unwrap());
     assert_eq!(number(Some("1")).unwrap(), 2, "a name goes before a number");

@@ -42,12 +42,21 @@ pub fn write(runs: &[Recorded], keep: Keep<'_>, out: &mut (impl Write + Seek), p
     write_with(None, runs, keep, out, progress)
 }
 
-/// The same with what a window showed, as text for [`Recording::session`](super::Recording::session).
+/// What a window puts beside the runs.
+#[derive(Clone, Copy, Debug)]
+pub struct Shown<'a> {
+    /// What it showed, as text for [`Recording::session`](super::Recording::session).
+    pub session: &'a [u8],
+    /// The cloud that it showed, which no run need have searched.
+    pub cloud: Option<&'a Arc<PointCloud>>,
+}
+
+/// The same with what a window showed.
 ///
 /// # Errors
 /// As [`write()`]'s.
 pub fn write_with(
-    session: Option<&[u8]>,
+    shown: Option<Shown<'_>>,
     runs: &[Recorded],
     keep: Keep<'_>,
     out: &mut (impl Write + Seek),
@@ -62,6 +71,7 @@ pub fn write_with(
         let queries = queries.map(|queries| clouds.place(queries, record.and_then(|record| record.query_cloud.as_ref())));
         of_runs.push((data, queries));
     }
+    let of_window = shown.and_then(|shown| shown.cloud).map(|cloud| clouds.place((&**cloud).into(), Some(cloud)));
     let total = clouds.list.iter().map(|(file, _)| file.rows * file.axes.len() as u64 * 4).sum::<u64>() + runs.iter().map(bulk_bytes).sum::<u64>();
     let mut writer = Writer { zip: ZipWriter::new(out), progress, done: 0, total };
 
@@ -71,6 +81,7 @@ pub fn write_with(
         warpscope_version: env!("CARGO_PKG_VERSION").to_owned(),
         clouds: vec![],
         runs: vec![],
+        shown: of_window,
     };
     for (at, (file, cloud)) in clouds.list.into_iter().enumerate() {
         let cloud = cloud.filter(|_| keep == Keep::Points);
@@ -95,16 +106,16 @@ pub fn write_with(
         manifest.runs.push(RunEntry { name, ..entry });
     }
     let packed = SimpleFileOptions::default().compression_method(CompressionMethod::Deflated);
-    if let Some(session) = session {
+    if let Some(shown) = shown {
         writer.zip.start_file(SESSION, packed)?;
-        writer.zip.write_all(session)?;
+        writer.zip.write_all(shown.session)?;
     }
     writer.zip.start_file(NAME, packed)?;
     serde_json::to_writer_pretty(&mut writer.zip, &manifest)?;
     writer.zip.finish()?.flush()
 }
 
-/// The clouds of all runs, each once.
+/// The clouds of all runs and of the window, each once.
 #[derive(Default)]
 struct Clouds<'a> {
     list: Vec<(CloudFile, Option<&'a Arc<PointCloud>>)>,

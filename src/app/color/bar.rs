@@ -68,7 +68,7 @@ fn column_ui(ui: &mut Ui, view: &mut ColorView, key: &str, session: &Session) {
             ui.label("The file's columns are being listed.");
             return;
         };
-        let mut keys: Vec<_> = column_keys(known.columns.iter().map(|column| column.name.as_str())).into_iter().collect();
+        let mut keys: Vec<_> = column_keys(known.columns.iter().map(|column| column.name.as_str())).collect();
         // A label is what is looked for, not one of the coordinates, of which there may be hundreds.
         keys.sort_by_key(|(name, _)| cloud.axes().iter().any(|axis| axis.name == *name));
         for (name, of) in keys {

@@ -398,6 +398,9 @@ fn runs_are_compared() {
     let search = same["phases"].as_array().unwrap().iter().find(|phase| phase["phase"] == "search").unwrap();
     assert_eq!((&search["ratio"], &search["a"]["repeats"]), (&1.0.into(), &3.into()));
     assert!(place.fails(1, "compare a none").ends_with(": none"));
+    // What fails leaves no folder behind.
+    place.fails(1, "run --input none.csv --out made/inner");
+    assert!(!place.path("made").exists());
     place.write("other.csv", "x,y\n1,2\n");
     assert!(place.fails(1, "compare a other.csv").starts_with("not what a run writes: "));
 }

@@ -241,7 +241,6 @@ impl App {
 
     /// Hands a job to the worker, which drops the one it has.
     pub(super) fn submit(&mut self, spec: RunSpec, cloud: Arc<PointCloud>, query_cloud: Option<Arc<PointCloud>>) {
-        self.run_begins();
         self.session.endings.run = None;
         self.handles.last_job += 1;
         let id = self.handles.last_job;

@@ -14,7 +14,7 @@ use super::session::{Activity, Ended, Endings, FileColumns, Picked};
 use super::timeline::TimelineView;
 use crate::cloud::formats::FormatError;
 use crate::cloud::{CloudError, PointCloud, Source};
-use crate::run::{Event, RunError, RunRecord};
+use crate::run::{Event, RunError, RunRecord, usual};
 
 impl App {
     /// Takes in what threads have to say.
@@ -113,16 +113,21 @@ impl App {
         self.session.derived = None;
         self.session.timeline = TimelineView::default();
         self.reselect();
-        // Chosen while the run went on, or a place: it stays the query.
-        let stays = self.outlasts_run();
-        match self.session.picked {
-            Some(Picked::Row(row)) if let Some(query) = self.session.query_of_row(row) => self.pick_query(query),
-            Some(Picked::Query(query)) if self.session.picked_point().is_some() => self.pick_query(query),
-            Some(Picked::Row(_) | Picked::Place) if stays => self.ask_anew(),
-            _ => self.pick_query(0),
+        let chosen = self.outlasts_run();
+        let stays = match self.session.picked {
+            Some(Picked::Row(row)) if let Some(query) = self.session.query_of_row(row) => Some(query),
+            Some(Picked::Query(query)) if self.session.picked_point().is_some() => Some(query),
+            Some(Picked::Row(_) | Picked::Place) if chosen => None,
+            _ => {
+                self.pick_query(0);
+                return self.note_chosen(false);
+            }
+        };
+        match stays {
+            Some(query) => self.pick_query(query),
+            None => self.ask_anew(),
         }
-        // None of these was chosen by hand since the next run began.
-        self.run_begins();
+        self.note_chosen(chosen);
     }
 
     /// A cloud that somebody opened is shown, and its file remembered.
@@ -189,6 +194,11 @@ impl App {
             columns.join(", "),
             cloud.source()
         ));
+        // As on the command line, where nobody said how many: all rows where there are fewer.
+        let rows = cloud.len() as u64;
+        if rows < usual::QUERIES && self.state.draft.query_count == usual::QUERIES.to_string() {
+            self.state.draft.query_count = rows.to_string();
+        }
         self.state.plane.window = None;
         self.state.plane.axes = fitting(&cloud);
         let view = super::state::SpaceView::default();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use eframe::egui_wgpu::{RenderState, Renderer, RendererOptions};
+use eframe::egui_wgpu::{RenderState, Renderer, RendererOptions, wgpu};
 use egui::mutex::RwLock;
 use egui::{Rect, Vec2};
 use egui_kittest::Harness;
@@ -85,8 +85,10 @@ impl Portrait {
 
     fn harness(&self, render_state: &RenderState, scale: f32, marks: bool) -> Harness<'static, App> {
         // A renderer of its own: fonts and uploads of the window's stay as they are.
-        let renderer = Renderer::new(&render_state.device, render_state.target_format, RendererOptions::default());
-        let render_state = RenderState { renderer: Arc::new(RwLock::new(renderer)), ..render_state.clone() };
+        // And a format of its own: pixels are read back as they lie there, and a screen's may begin with blue.
+        let target_format = wgpu::TextureFormat::Rgba8Unorm;
+        let renderer = Renderer::new(&render_state.device, target_format, RendererOptions::default());
+        let render_state = RenderState { renderer: Arc::new(RwLock::new(renderer)), target_format, ..render_state.clone() };
         let mut state = self.state.clone();
         // The scale of the UI is in the pixels a point here.
         state.scale = 1.0;

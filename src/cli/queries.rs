@@ -90,7 +90,8 @@ impl QueryChoice {
         let rows = cloud.len();
         Ok(match choice {
             None if rows as u64 <= usual::QUERIES => {
-                (QuerySpec::All, Some(format!("all {} are asked for, as --queries is not given", text::count(rows as u64, "row", "rows"))))
+                let all = if rows == 1 { "the one row is".to_owned() } else { format!("all {} are", text::count(rows as u64, "row", "rows")) };
+                (QuerySpec::All, Some(format!("{all} asked for, as --queries is not given")))
             }
             None => {
                 let (drawn, rows) = (text::thousands(usual::QUERIES), text::thousands(rows as u64));

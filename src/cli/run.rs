@@ -55,6 +55,8 @@ fn neighbors_path(text: &str) -> Result<PathBuf, export::ExportError> {
 /// Whatever keeps it from being done, in one line.
 pub fn run(args: &RunArgs) -> anyhow::Result<()> {
     // Before a long search, not after it. The folder first: the neighbours may be meant to lie in it.
+    // Where nothing comes into it, it goes again.
+    let _made = args.out.as_deref().map(export::MadeFolder::new).transpose()?;
     if let Some(dir) = &args.out {
         export::check_folder(dir)?;
     }

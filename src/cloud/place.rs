@@ -1,6 +1,7 @@
 //! A query that is no row: coordinates that were typed or pointed at.
 
 use super::{CloudError, Column, PointCloud, Source, Table};
+use crate::text::count;
 
 /// A cloud of one point, rounded about the origins of `data` as a file of queries would be.
 ///
@@ -11,10 +12,14 @@ pub fn place(at: &[f64], data: &PointCloud) -> Result<PointCloud, CloudError> {
     if at.len() != data.dims() {
         let names: Vec<&str> = data.axes().iter().map(|axis| axis.name.as_str()).take(4).collect();
         let more = if data.dims() > names.len() { ", …" } else { "" };
-        return Err(wrong(format!("it has {} coordinates, and the data has {}: {}{more}", at.len(), data.dims(), names.join(", "))));
+        let has = count(at.len() as u64, "coordinate", "coordinates");
+        return Err(wrong(format!("it has {has}, and the data has {}: {}{more}", data.dims(), names.join(", "))));
     }
     if let Some(axis) = at.iter().position(|value| !value.is_finite()) {
         return Err(wrong(format!("{} is {}, which is nowhere", data.axes()[axis].name, at[axis])));
+    }
+    if let Some(axis) = (0..at.len()).find(|&axis| !((at[axis] - data.axes()[axis].origin) as f32).is_finite()) {
+        return Err(wrong(format!("{} is {:e}, which is more than a 32-bit float holds", data.axes()[axis].name, at[axis])));
     }
     let columns = data.axes().iter().map(|axis| Column { name: axis.name.clone() }).collect();
     PointCloud::from_table(Table { columns, values: at.to_vec() }, Source::Place(text(at)), Some(data), false)
@@ -22,7 +27,12 @@ pub fn place(at: &[f64], data: &PointCloud) -> Result<PointCloud, CloudError> {
 
 /// Coordinates as they are written: `-0.1275,51.507`.
 pub fn text(at: &[f64]) -> String {
-    at.iter().map(f64::to_string).collect::<Vec<_>>().join(",")
+    // Hundreds of zeros are no way to write a number.
+    let number = |value: &f64| match value.abs() {
+        size if size != 0.0 && !(1e-7..1e16).contains(&size) && size.is_finite() => format!("{value:e}"),
+        _ => value.to_string(),
+    };
+    at.iter().map(number).collect::<Vec<_>>().join(",")
 }
 
 /// What [`text`] wrote, or somebody typed.
@@ -56,9 +66,9 @@ mod tests {
     #[test]
     fn what_is_no_place_is_refused() {
         let message = |at: &[f64]| place(at, &data()).unwrap_err().to_string();
-        assert_eq!(message(&[1.0]), "place 1: it has 1 coordinates, and the data has 2: east, north");
+        assert_eq!(message(&[1.0]), "place 1: it has 1 coordinate, and the data has 2: east, north");
         assert_eq!(message(&[1.0, f64::NAN]), "place 1,NaN: north is NaN, which is nowhere");
-        assert!(message(&[1e300, 0.0]).contains("does not fit a 32-bit float"));
+        assert_eq!(message(&[1e300, 0.0]), "place 1e300,0: east is 1e300, which is more than a 32-bit float holds");
     }
 
     #[test]

@@ -137,14 +137,14 @@ impl App {
         (self.handles.theory.wanted, self.handles.focus_when_answered) = (None, false);
     }
 
-    /// A whole run begins, which will show one of its own queries where nobody chooses another meanwhile.
-    pub(in crate::app) fn run_begins(&mut self) {
-        self.session.live.chosen = false;
+    /// Whether the query stays what it is when a run is done: somebody chose it, or it is a place.
+    pub(in crate::app) fn outlasts_run(&self) -> bool {
+        self.session.live.chosen || self.session.picked == Some(Picked::Place)
     }
 
-    /// A whole run is done; whether the query stays what it is.
-    pub(in crate::app) fn outlasts_run(&mut self) -> bool {
-        std::mem::take(&mut self.session.live.chosen) || self.session.picked == Some(Picked::Place)
+    /// Notes whether somebody chose the query, or a run did.
+    pub(in crate::app) fn note_chosen(&mut self, by_somebody: bool) {
+        self.session.live.chosen = by_somebody;
     }
 
     /// Another cloud is shown.

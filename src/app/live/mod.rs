@@ -70,7 +70,7 @@ pub struct Live {
     /// The query, as a cloud of one row, where it is a place ([`Picked::Place`]).
     place: Option<Arc<PointCloud>>,
     before: Option<Before>,
-    /// Whether the query was chosen since the last run began: then it outlasts the run.
+    /// Whether somebody chose the query, and not a run that shows one of its own: then it outlasts the next run.
     chosen: bool,
     /// How often the query was taken hold of, typed or picked.
     choices: u64,

@@ -55,7 +55,7 @@ impl SavedRun {
         let content = |why: String, path: &Path| CompareError::Content { why, path: path.to_owned() };
         let mut repeats: BTreeMap<(EngineKind, Phase), BTreeMap<u32, f64>> = BTreeMap::new();
         for row in csv::Reader::from_reader(text.as_slice()).into_deserialize::<TimingRow>() {
-            let row = row.map_err(|error| content(error.to_string(), &timings))?;
+            let row = row.map_err(|_| content("its columns are not those of a timings.csv".to_owned(), &timings))?;
             if !row.duration_ms.is_finite() || row.duration_ms < 0.0 {
                 return Err(content(format!("a duration of {} ms", row.duration_ms), &timings));
             }

@@ -224,6 +224,22 @@ fn typed_rows_stay_until_a_point_is_clicked() {
 }
 
 #[test]
+fn a_row_that_somebody_picked_outlasts_a_run() {
+    let mut window = window(small);
+    press(&mut window, "Run");
+    until_answered(&mut window);
+    let asked = window.state().session().record.as_ref().expect("a run").query_rows.clone();
+    let other = (0..).find(|row| !asked.contains(row)).expect("40 of 500 are asked for");
+    assert_eq!(window.state().session().picked, Some(Picked::Row(asked[0])), "nobody picked one");
+    window.state_mut().send(Action::PickRow(other));
+    until_answered(&mut window);
+    press(&mut window, "Run");
+    until(&mut window, "the second run", |app| app.session().runs.runs().len() == 2);
+    until_answered(&mut window);
+    assert_eq!(window.state().session().picked, Some(Picked::Row(other)));
+}
+
+#[test]
 fn a_click_during_a_run_is_answered_once() {
     let mut window = window(|state| {
         small(state);

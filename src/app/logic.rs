@@ -14,7 +14,7 @@ use super::session::{Activity, Ended, Endings, FileColumns, Picked};
 use super::timeline::TimelineView;
 use crate::cloud::formats::FormatError;
 use crate::cloud::{CloudError, PointCloud, Source};
-use crate::run::{Event, RunError, RunRecord, usual};
+use crate::run::{Event, QuerySpec, RunError, RunRecord, usual};
 
 impl App {
     /// Takes in what threads have to say.
@@ -103,6 +103,7 @@ impl App {
 
     /// Shows a run, over the cloud that is shown.
     pub(super) fn show_run(&mut self, record: Arc<RunRecord>) {
+        let listed = matches!(record.spec.queries, QuerySpec::Rows(_));
         let asked = Arc::clone(&record);
         self.handles.spawn("derive", move || {
             let derived = Derived::of(&asked);
@@ -117,7 +118,9 @@ impl App {
         let stays = match self.session.picked {
             Some(Picked::Row(row)) if let Some(query) = self.session.query_of_row(row) => Some(query),
             Some(Picked::Query(query)) if self.session.picked_point().is_some() => Some(query),
-            Some(Picked::Row(_) | Picked::Place) if chosen => None,
+            Some(Picked::Place) => None,
+            // Whoever names rows wants to see one of those.
+            Some(Picked::Row(_)) if chosen && !listed => None,
             _ => {
                 self.pick_query(0);
                 return self.note_chosen(false);

@@ -1,7 +1,6 @@
 //! A query that is no row: coordinates that were typed or pointed at.
 
 use super::{CloudError, Column, PointCloud, Source, Table};
-use crate::text::count;
 
 /// A cloud of one point, rounded about the origins of `data` as a file of queries would be.
 ///
@@ -12,8 +11,8 @@ pub fn place(at: &[f64], data: &PointCloud) -> Result<PointCloud, CloudError> {
     if at.len() != data.dims() {
         let names: Vec<&str> = data.axes().iter().map(|axis| axis.name.as_str()).take(4).collect();
         let more = if data.dims() > names.len() { ", …" } else { "" };
-        let has = count(at.len() as u64, "coordinate", "coordinates");
-        return Err(wrong(format!("it has {has}, and the data has {}: {}{more}", data.dims(), names.join(", "))));
+        let coordinates = if at.len() == 1 { "coordinate" } else { "coordinates" };
+        return Err(wrong(format!("it has {} {coordinates}, and the data has {}: {}{more}", at.len(), data.dims(), names.join(", "))));
     }
     if let Some(axis) = at.iter().position(|value| !value.is_finite()) {
         return Err(wrong(format!("{} is {}, which is nowhere", data.axes()[axis].name, at[axis])));

@@ -54,8 +54,13 @@ impl SavedRun {
         let text = read(&timings)?;
         let content = |why: String, path: &Path| CompareError::Content { why, path: path.to_owned() };
         let mut repeats: BTreeMap<(EngineKind, Phase), BTreeMap<u32, f64>> = BTreeMap::new();
-        for row in csv::Reader::from_reader(text.as_slice()).into_deserialize::<TimingRow>() {
-            let row = row.map_err(|_| content("its columns are not those of a timings.csv".to_owned(), &timings))?;
+        let mut rows = csv::Reader::from_reader(text.as_slice());
+        let has = |name: &str, columns: &csv::StringRecord| columns.iter().any(|column| column == name);
+        if !rows.headers().is_ok_and(|columns| ["engine", "phase", "repeat", "duration_ms"].iter().all(|name| has(name, columns))) {
+            return Err(content("its columns are not those of a timings.csv".to_owned(), &timings));
+        }
+        for row in rows.into_deserialize::<TimingRow>() {
+            let row = row.map_err(|error| content(error.to_string(), &timings))?;
             if !row.duration_ms.is_finite() || row.duration_ms < 0.0 {
                 return Err(content(format!("a duration of {} ms", row.duration_ms), &timings));
             }

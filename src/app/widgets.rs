@@ -90,11 +90,16 @@ pub fn menu_ui(ui: &mut Ui, text: &str, add: impl FnOnce(&mut Ui)) -> Response {
     /// The bar that menus hang from, and what is around their entries.
     const AROUND: f32 = 56.0;
     let button = ui.menu_button(text, |ui| {
-        // A bar that is always to be seen, or nothing says that there is more; over the entries' margin, whose width stays.
-        let bar = egui::style::ScrollStyle { floating_width: 4.0, dormant_handle_opacity: 0.6, ..egui::style::ScrollStyle::floating() };
-        ui.spacing_mut().scroll = bar;
+        // A bar that is always to be seen: otherwise nothing says that there is more.
+        ui.spacing_mut().scroll = egui::style::ScrollStyle::solid();
         let room = ui.ctx().content_rect().height() - AROUND;
-        ScrollArea::vertical().max_height(room).min_scrolled_height(room).show(ui, add);
+        ScrollArea::vertical().max_height(room).min_scrolled_height(room).show(ui, |ui| {
+            add(ui);
+            // The bar is beside the entries, which keep their width.
+            if ui.is_sizing_pass() && ui.min_size().y > room {
+                ui.set_min_width(ui.min_size().x + ui.spacing().scroll.allocated_width());
+            }
+        });
     });
     button.response
 }

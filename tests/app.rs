@@ -565,6 +565,7 @@ fn a_menu_that_is_taller_than_the_window_scrolls() {
     let first = window.get_by_label_contains("Fit the views").rect();
     window.event(egui::Event::PointerMoved(first.center()));
     let wheel = egui::Event::MouseWheel {
+        source: egui::MouseWheelSource::Unknown,
         unit: egui::MouseWheelUnit::Point,
         delta: egui::vec2(0.0, -2_000.0),
         phase: egui::TouchPhase::Move,

@@ -570,6 +570,32 @@ fn a_large_scale_leaves_nothing_out() {
 }
 
 #[test]
+fn a_menu_that_is_taller_than_the_window_scrolls() {
+    let mut window: Window = Harness::builder().with_size([640.0, 400.0]).build_eframe(|cc| {
+        let state = State { hints: false, ..State::default() };
+        App::with_state(cc, state).expect("a thread for the worker")
+    });
+    press(&mut window, "View");
+    let last = |window: &Window| window.get_by_role_and_label(Role::RadioButton, "300 %").rect();
+    assert!(last(&window).top() > 400.0, "{:?}", last(&window));
+    let first = window.get_by_label_contains("Fit the views").rect();
+    window.event(egui::Event::PointerMoved(first.center()));
+    let wheel = egui::Event::MouseWheel {
+        source: egui::MouseWheelSource::Unknown,
+        unit: egui::MouseWheelUnit::Point,
+        delta: egui::vec2(0.0, -2_000.0),
+        phase: egui::TouchPhase::Move,
+        modifiers: egui::Modifiers::NONE,
+    };
+    window.event(wheel);
+    window.run_steps(40);
+    assert!(last(&window).bottom() < 395.0, "{:?}", last(&window));
+    window.get_by_role_and_label(Role::RadioButton, "300 %").click();
+    window.run_steps(3);
+    assert_eq!(window.state().state().scale, 3.0);
+}
+
+#[test]
 fn a_file_with_several_clouds_asks_which() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("two.npz");

@@ -12,7 +12,7 @@ use super::panels;
 use super::panes::{PaneContext, Panes};
 use super::state::{PaneKind, SCALES};
 use super::tokens::{Look, Palette};
-use super::widgets::{keys_text, menu_item_ui};
+use super::widgets::{keys_text, menu_item_ui, menu_ui};
 use crate::lesson::lessons::LESSONS;
 
 /// Points of the screen that panes beside each other need.
@@ -37,7 +37,7 @@ impl App {
         let one = shows_one_thing(ui.ctx());
         let problem = if one { self.state.problem_alone } else { self.state.show_problem };
         let side = Frame::NONE.fill(palette.panel).inner_margin(Margin::symmetric(10, 6));
-        Panel::top("menus").frame(Frame::NONE.fill(palette.panel).inner_margin(Margin::symmetric(8, 3))).show(ui, |ui| self.menu_ui(ui));
+        Panel::top("menus").frame(Frame::NONE.fill(palette.panel).inner_margin(Margin::symmetric(8, 3))).show(ui, |ui| self.menus_ui(ui));
         Panel::bottom("status").frame(Frame::NONE.fill(palette.panel).inner_margin(Margin::symmetric(10, 4))).show(ui, |ui| {
             panels::status_ui(ui, &self.session, problem && !self.session.lesson.open, palette, &mut self.actions);
         });
@@ -95,11 +95,11 @@ impl App {
         drop_target_ui(ui, palette);
     }
 
-    fn menu_ui(&mut self, ui: &mut Ui) {
+    fn menus_ui(&mut self, ui: &mut Ui) {
         let one = shows_one_thing(ui.ctx()) && !self.session.lesson.open && !self.state.has_one_pane();
         let (state, session, history, actions) = (&self.state, &self.session, &self.history, &mut self.actions);
         egui::MenuBar::new().ui(ui, |ui| {
-            ui.menu_button("File", |ui| {
+            menu_ui(ui, "File", |ui| {
                 for command in Command::FILE {
                     menu_item_ui(ui, command, actions);
                     if command == Command::Open {
@@ -111,7 +111,7 @@ impl App {
                     export_lesson_ui(ui, player, actions);
                 }
             });
-            ui.menu_button("Edit", |ui| {
+            menu_ui(ui, "Edit", |ui| {
                 step_ui(ui, Command::Undo, history.undo_name(), actions);
                 step_ui(ui, Command::Redo, history.redo_name(), actions);
                 ui.separator();
@@ -119,12 +119,12 @@ impl App {
                     menu_item_ui(ui, command, actions);
                 }
             });
-            ui.menu_button("Query", |ui| {
+            menu_ui(ui, "Query", |ui| {
                 for command in Command::QUERY {
                     menu_item_ui(ui, command, actions);
                 }
             });
-            ui.menu_button("View", |ui| {
+            menu_ui(ui, "View", |ui| {
                 for command in Command::VIEW {
                     menu_item_ui(ui, command, actions);
                 }
@@ -150,7 +150,7 @@ impl App {
                     }
                 }
             });
-            ui.menu_button("Lesson", |ui| {
+            menu_ui(ui, "Lesson", |ui| {
                 for command in Command::LESSON {
                     menu_item_ui(ui, command, actions);
                 }
@@ -164,7 +164,7 @@ impl App {
                 }
             });
             if session.lesson.open {
-                ui.menu_button("Go", |ui| {
+                menu_ui(ui, "Go", |ui| {
                     for command in Command::GO {
                         menu_item_ui(ui, command, actions);
                     }
@@ -176,7 +176,7 @@ impl App {
                     actions.send(Command::ToggleProblem);
                 }
             }
-            ui.menu_button("Help", |ui| {
+            menu_ui(ui, "Help", |ui| {
                 for command in Command::HELP {
                     menu_item_ui(ui, command, actions);
                 }
@@ -192,7 +192,7 @@ impl App {
 /// The files that were opened lately.
 fn recent_ui(ui: &mut Ui, recent: &[PathBuf], actions: &mut Actions) {
     ui.add_enabled_ui(!recent.is_empty(), |ui| {
-        ui.menu_button("Open recent", |ui| {
+        menu_ui(ui, "Open recent", |ui| {
             for path in recent {
                 if ui.button(file_name(path)).on_hover_text(path.display().to_string()).clicked() {
                     actions.send(Action::OpenPath(path.clone()));

@@ -1,6 +1,6 @@
 //! Small parts that several panels use.
 
-use egui::{Align, Layout, Response, RichText, TextEdit, Ui};
+use egui::{Align, Layout, Response, RichText, ScrollArea, TextEdit, Ui};
 
 use super::commands::{Actions, Command};
 use super::draft::{Field, FieldError};
@@ -83,6 +83,25 @@ pub fn menu_item_ui(ui: &mut Ui, command: Command, actions: &mut Actions) {
         actions.send(command);
         ui.close();
     }
+}
+
+/// A menu, which scrolls where the window has no room for all of it.
+pub fn menu_ui(ui: &mut Ui, text: &str, add: impl FnOnce(&mut Ui)) -> Response {
+    /// The bar that menus hang from, and what is around their entries.
+    const AROUND: f32 = 56.0;
+    let button = ui.menu_button(text, |ui| {
+        // A bar that is always to be seen: otherwise nothing says that there is more.
+        ui.spacing_mut().scroll = egui::style::ScrollStyle::solid();
+        let room = ui.ctx().content_rect().height() - AROUND;
+        ScrollArea::vertical().max_height(room).min_scrolled_height(room).show(ui, |ui| {
+            add(ui);
+            // The bar is beside the entries, which keep their width.
+            if ui.is_sizing_pass() && ui.min_size().y > room {
+                ui.set_min_width(ui.min_size().x + ui.spacing().scroll.allocated_width());
+            }
+        });
+    });
+    button.response
 }
 
 /// What stands where nothing is to be seen yet: what this is, and what to do next.

@@ -1,8 +1,11 @@
 //! The legend, between the bar and the points so that it covers none of them: what a colour means, and how many rows have
 //! none.
 
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
 use egui::{
-    Align, Align2, Button, ComboBox, DragValue, FontId, Label, Layout, Mesh, Pos2, Rect, RichText, ScrollArea, Sense, Slider, Stroke, Ui, pos2, vec2,
+    Align, Button, ComboBox, DragValue, FontId, Galley, Label, Layout, Mesh, Pos2, Rect, RichText, ScrollArea, Sense, Slider, Stroke, Ui, pos2, vec2,
 };
 
 use super::channel::{Categories, Channel, Numbers};
@@ -182,30 +185,41 @@ fn ends_ui(ui: &mut Ui, view: &mut ColorView, map: ColorMap, numbers: &Numbers, 
     ui.horizontal_top(|ui| {
         let speed = ((high - low) / 300.0).max(f64::MIN_POSITIVE);
         let least = if log { f64::MIN_POSITIVE } else { f64::MIN };
-        end_ui(ui, "Low end of the colours", &mut from, least..=high, speed, numbers.integers);
+        let text = |value: f64| end(value, (low, high), numbers.integers);
+        let font = ui.style().drag_value_text_style.resolve(ui.style());
+        let of_text = |value: f64| ui.painter().layout_no_wrap(text(value), font.clone(), palette.text).size().x;
+        let field = (of_text(low).max(of_text(high)) + 2.0 * ui.spacing().button_padding.x + 2.0).max(FIELD);
+        end_ui(ui, "Low end of the colours", &mut from, least..=high, speed, text, field);
         // In a narrow pane the colours give way to the numbers.
-        let width = (ui.available_width() - FIELD - ui.spacing().item_spacing.x).clamp(24.0, 460.0);
+        let width = (ui.available_width() - field - ui.spacing().item_spacing.x).clamp(24.0, 460.0);
         gradient_ui(ui, width, (low, high), log, map, numbers.integers, palette);
-        end_ui(ui, "High end of the colours", &mut to, low..=f64::MAX, speed, numbers.integers);
+        end_ui(ui, "High end of the colours", &mut to, low..=f64::MAX, speed, text, field);
     });
     if (from, to) != (low, high) {
         view.range = ColorRange::Typed(from, to);
     }
 }
 
-/// An end of the scale in words.
-fn end(value: f64, integers: bool) -> String {
-    if integers && value.fract() == 0.0 && value.abs() < 1e15 { plain(value, 0) } else { format::digits(value, 4) }
+/// An end of the scale in words, with as many digits as tell it from the other.
+fn end(value: f64, (low, high): (f64, f64), integers: bool) -> String {
+    if integers && value.fract() == 0.0 && value.abs() < 1e15 { plain(value, 0) } else { format::digits(value, digits(value, high - low)) }
 }
 
-fn end_ui(ui: &mut Ui, name: &'static str, value: &mut f64, range: std::ops::RangeInclusive<f64>, speed: f64, integers: bool) {
+/// Significant digits that a value needs to have three of an extent's, four at least.
+fn digits(value: f64, extent: f64) -> usize {
+    let power = |value: f64| value.abs().log10().floor();
+    let needed = power(value) - power(extent) + 3.0;
+    if needed.is_finite() { needed.clamp(4.0, 15.0) as usize } else { 4 }
+}
+
+fn end_ui(ui: &mut Ui, name: &'static str, value: &mut f64, range: RangeInclusive<f64>, speed: f64, text: impl Fn(f64) -> String, width: f32) {
     let shown = *value;
     let field = DragValue::new(value)
         .range(range)
         .speed(speed)
-        .custom_formatter(move |value, _| end(value, integers))
+        .custom_formatter(|value, _| text(value))
         .custom_parser(|text| text.replace(',', "").trim().parse().ok());
-    let response = ui.add_sized([FIELD, ui.spacing().interact_size.y], field).on_hover_text(format!("{name}: drag, or click and type."));
+    let response = ui.add_sized([width, ui.spacing().interact_size.y], field).on_hover_text(format!("{name}: drag, or click and type."));
     response.widget_info(|| {
         let mut info = egui::WidgetInfo::drag_value(true, shown);
         info.label = Some(name.to_owned());
@@ -213,7 +227,7 @@ fn end_ui(ui: &mut Ui, name: &'static str, value: &mut f64, range: std::ops::Ran
     });
 }
 
-/// Width of an end's field.
+/// Width of an end's field, at least.
 const FIELD: f32 = 60.0;
 
 /// Height of the colours; the numbers stand under them.
@@ -221,27 +235,47 @@ const BAR: f32 = 12.0;
 
 fn gradient_ui(ui: &mut Ui, width: f32, (low, high): (f64, f64), log: bool, map: ColorMap, integers: bool, palette: &Palette) {
     let (rect, response) = ui.allocate_exact_size(vec2(width, BAR + 14.0), Sense::hover());
-    let name = format!("From {} to {}, {}{}", end(low, integers), end(high, integers), map.text(), if log { ", log scale" } else { "" });
+    let name = format!(
+        "From {} to {}, {}{}",
+        end(low, (low, high), integers),
+        end(high, (low, high), integers),
+        map.text(),
+        if log { ", log scale" } else { "" }
+    );
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, &name));
     let bar = Rect::from_min_size(rect.min + vec2(0.0, 2.0), vec2(width, BAR));
     let painter = ui.painter();
     painter.add(gradient(bar, map, palette));
     painter.rect_stroke(bar, 0.0, Stroke::new(1.0, palette.line), egui::StrokeKind::Outside);
-    let most = (width / 52.0) as usize;
-    let (marks, decimals) = if log { (log_ticks(low, high, most), None) } else { both(ticks(low, high, most)) };
+    let font = FontId::proportional(10.5);
     let place = |value: f64| if log { (value / low).ln() / (high / low).ln() } else { (value - low) / (high - low) };
-    for value in marks.into_iter().filter(|value| !integers || value.fract() == 0.0) {
-        let x = bar.left() + place(value) as f32 * width;
-        painter.vline(x, bar.bottom() - 3.0..=bar.bottom() + 3.0, Stroke::new(1.0, palette.text_weak));
-        let text = match decimals {
-            _ if integers => plain(value, 0),
-            Some(decimals) if decimals <= 6 && value.abs() < 1e7 => plain(value, decimals),
-            _ => format::significant(value),
+    // As many as fit beside each other.
+    let marks = |most: usize| -> Vec<(f32, f32, Arc<Galley>)> {
+        let (marks, decimals) = if log { (log_ticks(low, high, most), None) } else { both(ticks(low, high, most)) };
+        let marks = marks.into_iter().filter(|value| !integers || value.fract() == 0.0);
+        let mark = |value: f64| {
+            let text = match decimals {
+                _ if integers => plain(value, 0),
+                Some(decimals) if decimals <= 6 && value.abs() < 1e12 => plain(value, decimals),
+                Some(_) => end(value, (low, high), false),
+                None => format::significant(value),
+            };
+            let galley = painter.layout_no_wrap(text, font.clone(), palette.text_weak);
+            let at = bar.left() + place(value) as f32 * width;
+            // Numbers stay under the bar: beside it stand the fields.
+            let left = (at - galley.size().x / 2.0).min(bar.right() - galley.size().x).max(bar.left());
+            (at, left, galley)
         };
-        let half = text.len() as f32 * 3.2;
-        // Numbers stay under the bar: beside it stand the fields.
-        let x = x.clamp(bar.left() + half, (bar.right() - half).max(bar.left() + half));
-        painter.text(pos2(x, bar.bottom() + 2.0), Align2::CENTER_TOP, text, FontId::proportional(10.5), palette.text_weak);
+        marks.map(mark).collect()
+    };
+    let fits = |marks: &Vec<(f32, f32, Arc<Galley>)>| {
+        let right = |(_, left, galley): &(f32, f32, Arc<Galley>)| left + galley.size().x;
+        marks.windows(2).all(|pair| right(&pair[0]) + 6.0 <= pair[1].1) && marks.last().is_none_or(|last| right(last) <= bar.right() + 0.5)
+    };
+    let marks = (1..=(width / 52.0) as usize).rev().map(marks).find(fits).unwrap_or_default();
+    for (at, left, galley) in marks {
+        painter.vline(at, bar.bottom() - 3.0..=bar.bottom() + 3.0, Stroke::new(1.0, palette.text_weak));
+        painter.galley(pos2(left, bar.bottom() + 2.0), galley, palette.text_weak);
     }
 }
 
@@ -297,5 +331,20 @@ fn categories_ui(ui: &mut Ui, channel: &Channel, categories: &Categories, palett
         let rows: u64 = categories.list[LISTED..].iter().map(|category| category.count).sum();
         let text = format!("and {} more share colours, {}", format::count(others as u64), format::counted(rows, "row", "rows"));
         ui.label(RichText::new(text).color(palette.text_weak).small());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ends_are_told_apart() {
+        let both = |low, high| [end(low, (low, high), false), end(high, (low, high), false)];
+        assert_eq!(both(4_918_340.36, 4_918_381.12), ["4918340.4", "4918381.1"]);
+        assert_eq!(both(0.0, 12_345.6), ["0", "12,350"]);
+        assert_eq!(both(100.001, 100.002), ["100.00100", "100.00200"]);
+        assert_eq!(both(0.25, 0.25), ["0.2500", "0.2500"]);
+        assert_eq!(end(515_368.0, (515_368.0, 515_401.0), true), "515,368");
     }
 }

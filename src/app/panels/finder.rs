@@ -70,6 +70,8 @@ fn entry_ui(ui: &mut Ui, entry: &Found, current: bool) -> egui::Response {
         Found::Command(command) => command.shortcut().map(|shortcut| keys_text(ui.ctx(), &shortcut)),
         Found::Recent(_) | Found::Lesson(_) => None,
     };
-    let button = egui::Button::selectable(current, entry.text()).shortcut_text(keys.unwrap_or_default()).min_size(vec2(ui.available_width(), 24.0));
-    ui.add(button).on_hover_text(entry.about())
+    let (button, keys) = (egui::Button::selectable(current, entry.text()), keys.unwrap_or_default());
+    // Weak text is not to be read on the ground of the chosen line.
+    let button = if current { button.right_text(keys) } else { button.shortcut_text(keys) };
+    ui.add(button.min_size(vec2(ui.available_width(), 24.0))).on_hover_text(entry.about())
 }

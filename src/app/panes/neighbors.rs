@@ -1,6 +1,9 @@
 //! Neighbours: the picked query's, nearest first.
 
-use egui::{Align, Layout, RichText, ScrollArea, Sense, Ui};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::Arc;
+
+use egui::{Align, FontId, Label, Layout, RichText, ScrollArea, Sense, TextStyle, Ui};
 use egui_extras::{Column, TableBuilder};
 
 use super::PaneContext;
@@ -8,7 +11,7 @@ use super::empty::without_answer;
 use crate::app::commands::Action;
 use crate::app::format;
 use crate::app::selection::{Hovered, How, SelectAction};
-use crate::app::session::Picked;
+use crate::app::session::{Answered, Picked};
 use crate::app::state::PaneKind;
 use crate::app::widgets::number;
 use crate::knn::Metric;
@@ -47,25 +50,21 @@ pub fn neighbors_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         }
     });
     let columns: Vec<usize> = (0..cloud.dims().min(SHOWN)).collect();
+    let distance = if metric == Metric::Angular { "angle (rad)" } else { "distance" };
+    let axes = columns.iter().map(|&axis| cloud.axes()[axis].name.as_str());
+    let names: Vec<&str> = ["rank", "row", "squared distance", distance].into_iter().chain(axes).collect();
+    let letters = letters(ui, answered, &neighbors, columns.len());
+    let widths = widths(ui, &names, &letters);
     ScrollArea::horizontal().auto_shrink(false).show(ui, |ui| {
-        let table = TableBuilder::new(ui)
-            .striped(true)
-            .sense(Sense::click())
-            .cell_layout(Layout::left_to_right(Align::Center))
-            .column(Column::initial(60.0))
-            .column(Column::initial(80.0))
-            .columns(Column::initial(104.0), 2 + columns.len())
-            .auto_shrink(false);
+        let mut table =
+            TableBuilder::new(ui).striped(true).sense(Sense::click()).cell_layout(Layout::left_to_right(Align::Center)).auto_shrink(false);
+        for &width in &widths {
+            table = table.column(Column::exact(width));
+        }
         let table = table.header(20.0, |mut header| {
-            let distance = if metric == Metric::Angular { "angle (rad)" } else { "distance" };
-            for name in ["rank", "row", "squared distance", distance] {
+            for name in &names {
                 header.col(|ui| {
-                    ui.label(RichText::new(name).color(palette.text_weak));
-                });
-            }
-            for &axis in &columns {
-                header.col(|ui| {
-                    ui.label(RichText::new(&cloud.axes()[axis].name).color(palette.text_weak));
+                    ui.add(Label::new(RichText::new(*name).color(palette.text_weak)).truncate());
                 });
             }
         });
@@ -81,15 +80,12 @@ pub fn neighbors_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
                 let selected = context.session.selection.has_row(index);
                 let mut cell = |text: String| {
                     row.col(|ui| {
-                        ui.add(egui::Label::new(number(text)).selectable(false));
+                        ui.add(Label::new(number(text)).selectable(false).extend());
                     });
                 };
-                cell(format!("{} {}", if selected { "●" } else { " " }, rank + 1));
-                cell(format::count(cloud.record(index as usize)));
-                cell(format::digits(f64::from(squared), 6));
-                cell(format::digits(metric.distance(squared), 6));
-                for &axis in &columns {
-                    cell(format::coordinate(cloud.coordinate(index as usize, axis)));
+                cell(rank_text(rank, selected));
+                for text in texts(answered, (index, squared), columns.len()) {
+                    cell(text);
                 }
                 let response = row.response();
                 pointed |= response.hovered();
@@ -106,6 +102,49 @@ pub fn neighbors_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
             context.actions.send(SelectAction::Hover(None));
         }
     });
+}
+
+fn rank_text(rank: usize, selected: bool) -> String {
+    format!("{} {}", if selected { "●" } else { " " }, rank + 1)
+}
+
+/// What a row says after its rank.
+fn texts(answered: &Answered, (index, squared): (u32, f32), dims: usize) -> impl Iterator<Item = String> {
+    let (cloud, metric) = (&answered.record.cloud, answered.record.spec.metric);
+    let coordinates = (0..dims).map(move |axis| format::coordinate(cloud.coordinate(index as usize, axis)));
+    let row = format::count(cloud.record(index as usize));
+    [row, format::digits(f64::from(squared), 6), format::digits(metric.distance(squared), 6)].into_iter().chain(coordinates)
+}
+
+/// The letters of each column's longest text. All rows are asked, once for each answer, so that columns stay as they are
+/// while they scroll.
+fn letters(ui: &Ui, answered: &Answered, neighbors: &[(u32, f32)], dims: usize) -> Arc<Vec<usize>> {
+    let mut hasher = DefaultHasher::new();
+    Arc::as_ptr(&answered.record).hash(&mut hasher);
+    neighbors.iter().for_each(|&(index, squared)| (index, squared.to_bits()).hash(&mut hasher));
+    let key = hasher.finish();
+    let id = egui::Id::unique("letters of neighbours");
+    if let Some((_, known)) = ui.data(|data| data.get_temp::<(u64, Arc<Vec<usize>>)>(id)).filter(|(of, _)| *of == key) {
+        return known;
+    }
+    let mut most = vec![0; 4 + dims];
+    for (rank, &neighbor) in neighbors.iter().enumerate() {
+        for (most, text) in most.iter_mut().zip([rank_text(rank, true)].into_iter().chain(texts(answered, neighbor, dims))) {
+            *most = text.chars().count().max(*most);
+        }
+    }
+    let most = Arc::new(most);
+    ui.data_mut(|data| data.insert_temp(id, (key, Arc::clone(&most))));
+    most
+}
+
+/// Columns as wide as their numbers and names; a long name is cut instead, and says so.
+fn widths(ui: &Ui, names: &[&str], letters: &[usize]) -> Vec<f32> {
+    const NAME: f32 = 160.0;
+    let (numbers, text): (FontId, FontId) = (TextStyle::Monospace.resolve(ui.style()), TextStyle::Body.resolve(ui.style()));
+    let digit = ui.fonts_mut(|fonts| fonts.glyph_width(&numbers, '0'));
+    let of_name = |name: &str| ui.painter().layout_no_wrap(name.to_owned(), text.clone(), egui::Color32::WHITE).size().x.min(NAME);
+    names.iter().zip(letters).map(|(name, &letters)| (letters as f32 * digit).max(of_name(name)).ceil() + 4.0).collect()
 }
 
 /// A click on a row: alone it selects it, or lets go of it; with Shift all from the last one clicked to this; with Ctrl it adds

@@ -185,6 +185,8 @@ fn rename_ui(ui: &mut Ui, id: RunId, text: &str, actions: &mut Actions) {
     let mut typed = text.to_owned();
     let field = egui::Id::unique(("name of run", id));
     let first = ui.memory_mut(|memory| !memory.has_focus(field) && memory.data.get_temp::<bool>(field).is_none());
+    // The field has a ground of its own: what is to be read on a chosen row is not to be read on it.
+    ui.visuals_mut().override_text_color = None;
     let response = ui.add(TextEdit::singleline(&mut typed).id(field).desired_width(ui.available_width()));
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Name of the run"));
     if first {

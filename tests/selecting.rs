@@ -345,15 +345,16 @@ fn rows_of_neighbours_select_and_point_at_their_points() {
         let node = texts.iter().find_map(|text| window.query_by_label(text));
         node.unwrap_or_else(|| panic!("no row of rank {rank}")).rect().center()
     };
-    let pos = rank(&window, 2);
+    assert!(window.query_by_label("  0").is_some(), "ranks are from 0, as in the files");
+    let pos = rank(&window, 1);
     click(&mut window, pos, Modifiers::NONE);
     assert_eq!(selected(&window), [neighbors[1]].into());
     assert_eq!(window.state().session().rank, Some(1));
-    let pos = rank(&window, 5);
+    let pos = rank(&window, 4);
     click(&mut window, pos, Modifiers::SHIFT);
     assert_eq!(selected(&window), neighbors[1..=4].iter().copied().collect());
-    window.get_by_label("● 3");
-    let pos = rank(&window, 3);
+    window.get_by_label("● 2");
+    let pos = rank(&window, 2);
     click(&mut window, pos, CTRL);
     assert_eq!(selected(&window), [neighbors[1], neighbors[3], neighbors[4]].into());
     // The pointer is still there: its point is hovered in the views.

@@ -111,7 +111,7 @@ fn facts(session: &Session, what: Picked, cloud: &PointCloud, row: usize) -> Vec
     if let (Picked::Row(row), Some(answered)) = (what, &session.answered)
         && let Some((rank, (_, squared))) = answered.neighbors().enumerate().find(|(_, (neighbor, _))| *neighbor == row)
     {
-        facts.push(("rank".to_owned(), format::count(rank as u64 + 1)));
+        facts.push(("rank".to_owned(), format::count(rank as u64)));
         let metric = answered.record.spec.metric;
         let name = if metric == crate::knn::Metric::Angular { "angle (rad)" } else { "distance" };
         facts.push((name.to_owned(), format::digits(metric.distance(squared), 6)));

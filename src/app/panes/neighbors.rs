@@ -62,9 +62,14 @@ pub fn neighbors_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
             table = table.column(Column::exact(width));
         }
         let table = table.header(20.0, |mut header| {
-            for name in &names {
+            for (at, name) in names.iter().enumerate() {
+                // Rank and row, of which somebody may think that they begin at 1.
+                let counts = at < 2;
                 header.col(|ui| {
-                    ui.add(Label::new(RichText::new(*name).color(palette.text_weak)).truncate());
+                    let name = ui.add(Label::new(RichText::new(*name).color(palette.text_weak)).truncate());
+                    if counts {
+                        name.on_hover_text("From 0, as in the files.");
+                    }
                 });
             }
         });
@@ -105,7 +110,7 @@ pub fn neighbors_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
 }
 
 fn rank_text(rank: usize, selected: bool) -> String {
-    format!("{} {}", if selected { "●" } else { " " }, rank + 1)
+    format!("{} {}", if selected { "●" } else { " " }, format::count(rank as u64))
 }
 
 /// What a row says after its rank.

@@ -16,6 +16,7 @@ use warpscope::app::commands::{Action, Command};
 use warpscope::app::selection::{How, SelectAction};
 use warpscope::app::session::Picked;
 use warpscope::app::state::{PaneKind, State, single_layout};
+use warpscope::app::tokens::Palette;
 use warpscope::app::{App, DataKind, QueryKind, screen_position};
 use warpscope::knn::EngineKind;
 use warpscope::run::EngineChoice;
@@ -87,6 +88,10 @@ fn click(window: &mut Window, pos: Pos2, modifiers: Modifiers) {
     window.event(egui::Event::ModifiersChanged(Modifiers::NONE));
     // So long that the next one is no second of a double click.
     window.run_steps(40);
+}
+
+fn palette(window: &Window) -> &'static Palette {
+    Palette::of(window.state().state().look, &window.ctx.global_style().visuals)
 }
 
 fn double_click(window: &mut Window, pos: Pos2) {
@@ -390,6 +395,15 @@ fn rows_of_neighbours_select_and_point_at_their_points() {
     let pos = rank(&window, 2);
     click(&mut window, pos, CTRL);
     assert_eq!(selected(&window), [neighbors[1], neighbors[3], neighbors[4]].into());
+    // Neighbours keep their colour, within a ring of what is selected.
+    let ringed = |row: u32| {
+        let place = place(&window, PaneKind::Plane, row);
+        window.output().shapes.iter().any(|shape| match shape.shape {
+            egui::Shape::Circle(circle) => circle.center.distance(place) < 0.5 && circle.stroke.color == palette(&window).selected,
+            _ => false,
+        })
+    };
+    assert_eq!([1, 3, 4, 5].map(|rank| ringed(neighbors[rank])), [true, true, true, false]);
     // The pointer is still there: its point is hovered in the views.
     assert_eq!(window.state().session().hovered.map(|hovered| hovered.what), Some(Picked::Row(neighbors[2])));
 }

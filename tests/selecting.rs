@@ -16,7 +16,6 @@ use warpscope::app::commands::{Action, Command};
 use warpscope::app::selection::{How, SelectAction};
 use warpscope::app::session::Picked;
 use warpscope::app::state::{PaneKind, State, single_layout};
-use warpscope::app::tokens::Palette;
 use warpscope::app::{App, DataKind, QueryKind, screen_position};
 use warpscope::knn::EngineKind;
 use warpscope::run::EngineChoice;
@@ -88,10 +87,6 @@ fn click(window: &mut Window, pos: Pos2, modifiers: Modifiers) {
     window.event(egui::Event::ModifiersChanged(Modifiers::NONE));
     // So long that the next one is no second of a double click.
     window.run_steps(40);
-}
-
-fn palette(window: &Window) -> &'static Palette {
-    Palette::of(window.state().state().look, &window.ctx.global_style().visuals)
 }
 
 fn double_click(window: &mut Window, pos: Pos2) {
@@ -368,44 +363,6 @@ fn a_bin_of_merges_selects_its_queries_and_their_rows() {
     window.get_by_label(&format!("{queries} queries selected"));
     click(&mut window, found[0].1, CTRL);
     assert_eq!(selected(&window), of(second, second), "Ctrl takes a bin away again");
-}
-
-#[test]
-fn rows_of_neighbours_select_and_point_at_their_points() {
-    let mut window = window(1.0, |_| {});
-    press(&mut window, "Run");
-    until_answered(&mut window);
-    press(&mut window, "Neighbours");
-    window.run_steps(3);
-    let neighbors: Vec<u32> = window.state().session().answered.as_ref().expect("an answer").neighbors().map(|(row, _)| row).collect();
-    let rank = |window: &Window, rank: usize| {
-        let texts = [format!("  {rank}"), format!("● {rank}")];
-        let node = texts.iter().find_map(|text| window.query_by_label(text));
-        node.unwrap_or_else(|| panic!("no row of rank {rank}")).rect().center()
-    };
-    assert!(window.query_by_label("  0").is_some(), "ranks are from 0, as in the files");
-    let pos = rank(&window, 1);
-    click(&mut window, pos, Modifiers::NONE);
-    assert_eq!(selected(&window), [neighbors[1]].into());
-    assert_eq!(window.state().session().rank, Some(1));
-    let pos = rank(&window, 4);
-    click(&mut window, pos, Modifiers::SHIFT);
-    assert_eq!(selected(&window), neighbors[1..=4].iter().copied().collect());
-    window.get_by_label("● 2");
-    let pos = rank(&window, 2);
-    click(&mut window, pos, CTRL);
-    assert_eq!(selected(&window), [neighbors[1], neighbors[3], neighbors[4]].into());
-    // Neighbours keep their colour, within a ring of what is selected.
-    let ringed = |row: u32| {
-        let place = place(&window, PaneKind::Plane, row);
-        window.output().shapes.iter().any(|shape| match shape.shape {
-            egui::Shape::Circle(circle) => circle.center.distance(place) < 0.5 && circle.stroke.color == palette(&window).selected,
-            _ => false,
-        })
-    };
-    assert_eq!([1, 3, 4, 5].map(|rank| ringed(neighbors[rank])), [true, true, true, false]);
-    // The pointer is still there: its point is hovered in the views.
-    assert_eq!(window.state().session().hovered.map(|hovered| hovered.what), Some(Picked::Row(neighbors[2])));
 }
 
 #[test]

@@ -554,6 +554,8 @@ impl App {
         /// More rows are no matter for a clipboard, and would hold the window up.
         const MOST: usize = 200_000;
         let data = self.data_of(pane);
+        // As on the screen, with what the file has beside; files of neighbours have the columns that they always have.
+        let beside = self.session.listed_beside().filter(|_| pane == PaneKind::Neighbors).cloned();
         match data.as_ref().and_then(PaneData::table) {
             None => self.session.log.error("There is nothing to copy yet; run first, or pick a query."),
             Some(table) if table.rows() > MOST => {
@@ -561,6 +563,10 @@ impl App {
                 self.session.log.error(format!("cannot copy {rows} rows: the clipboard takes {MOST} here; export them to a file"));
             }
             Some(table) => {
+                let table = match &beside {
+                    Some(beside) => beside.with(table),
+                    None => table,
+                };
                 self.handles.ctx.copy_text(table.tsv());
                 self.session.log.info(format!("copied: {} of {}", super::format::counted(table.rows() as u64, "row", "rows"), pane.title()));
             }

@@ -29,7 +29,7 @@ impl App {
         self.poll_picking();
         self.poll_snapping();
         self.poll_selecting();
-        self.handles.lookup.poll();
+        self.poll_lookup();
         while let Some(message) = self.handles.try_recv() {
             self.message(message);
         }
@@ -220,7 +220,7 @@ impl App {
         let session = &mut self.session;
         (session.record, session.derived, session.theory) = (None, None, None);
         (session.picked, session.answered, session.rank) = (None, None, None);
-        session.projected = None;
+        (session.projected, session.beside) = (None, None);
         session.endings = Endings::default();
         session.cloud = Some(cloud);
         self.lesson_cloud_changed();

@@ -569,6 +569,19 @@ fn a_large_scale_leaves_nothing_out() {
     window.get_by_label_contains("Search, each repeat");
 }
 
+/// Turns the wheel over something until nothing moves any more.
+fn scroll_over(window: &mut Window, place: egui::Rect) {
+    window.event(egui::Event::PointerMoved(place.center()));
+    window.event(egui::Event::MouseWheel {
+        source: egui::MouseWheelSource::Unknown,
+        unit: egui::MouseWheelUnit::Point,
+        delta: egui::vec2(0.0, -3_000.0),
+        phase: egui::TouchPhase::Move,
+        modifiers: egui::Modifiers::NONE,
+    });
+    window.run_steps(60);
+}
+
 #[test]
 fn a_menu_that_is_taller_than_the_window_scrolls() {
     let mut window: Window = Harness::builder().with_size([640.0, 400.0]).build_eframe(|cc| {
@@ -579,20 +592,50 @@ fn a_menu_that_is_taller_than_the_window_scrolls() {
     let last = |window: &Window| window.get_by_role_and_label(Role::RadioButton, "300 %").rect();
     assert!(last(&window).top() > 400.0, "{:?}", last(&window));
     let first = window.get_by_label_contains("Fit the views").rect();
-    window.event(egui::Event::PointerMoved(first.center()));
-    let wheel = egui::Event::MouseWheel {
-        source: egui::MouseWheelSource::Unknown,
-        unit: egui::MouseWheelUnit::Point,
-        delta: egui::vec2(0.0, -2_000.0),
-        phase: egui::TouchPhase::Move,
-        modifiers: egui::Modifiers::NONE,
-    };
-    window.event(wheel);
-    window.run_steps(40);
+    scroll_over(&mut window, first);
     assert!(last(&window).bottom() < 395.0, "{:?}", last(&window));
     window.get_by_role_and_label(Role::RadioButton, "300 %").click();
     window.run_steps(3);
     assert_eq!(window.state().state().scale, 3.0);
+}
+
+/// 1280 × 800 pixels at 200 and at 300 %.
+#[test]
+fn menus_in_the_window_scroll_too() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("wide.csv");
+    let row = |of: &dyn Fn(usize) -> String| (0..60).map(of).collect::<Vec<_>>().join(",");
+    let rows: Vec<String> = (0..8).map(|row_at| row(&|at| (row_at * at).to_string())).collect();
+    std::fs::write(&path, format!("{}\n{}\n", row(&|at| format!("c{at}")), rows.join("\n"))).expect("a file");
+    for size in [[640.0, 400.0], [427.0, 267.0]] {
+        let mut window: Window = Harness::builder().with_size(size).build_eframe(|cc| {
+            let mut state = State { hints: false, problem_alone: true, ..State::default() };
+            small(&mut state);
+            App::with_state(cc, state).expect("a thread for the worker")
+        });
+        window.state_mut().send(Action::OpenPath(path.clone()));
+        until(&mut window, "the columns", |app| app.session().cloud.is_some() && app.session().columns.is_some());
+        press(&mut window, "Choose columns");
+        window.run_steps(3);
+        let at = |window: &Window, column: &str| window.get_by_role_and_label(Role::CheckBox, column).rect();
+        let (first, last) = (at(&window, "c0"), at(&window, "c59"));
+        assert!(first.top() >= 0.0 && first.bottom() < size[1] && last.top() > size[1], "{size:?}: {first:?}, {last:?}");
+        scroll_over(&mut window, first);
+        assert!(at(&window, "c59").bottom() < size[1], "{size:?}: {:?}", at(&window, "c59"));
+    }
+
+    // What a pane exports hangs from a button somewhere.
+    let mut window: Window = Harness::builder().with_size([427.0, 120.0]).build_eframe(|cc| {
+        let state = State { hints: false, tree: single_layout(PaneKind::Neighbors), ..State::default() };
+        App::with_state(cc, state).expect("a thread for the worker")
+    });
+    press(&mut window, "Export Neighbours");
+    window.run_steps(3);
+    let at = |window: &Window, entry: &str| window.get_by_role_and_label(Role::Button, entry).rect();
+    let first = at(&window, "Data as CSV, TSV, Parquet or npz…");
+    assert!(first.top() >= 0.0 && at(&window, "Picture as PNG or SVG…").bottom() > 120.0, "{first:?}");
+    scroll_over(&mut window, first);
+    assert!(at(&window, "Picture as PNG or SVG…").bottom() < 120.0);
 }
 
 #[test]

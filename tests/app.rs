@@ -20,7 +20,7 @@ use warpscope::app::commands::{Action, Command};
 use warpscope::app::session::{Activity, Picked};
 use warpscope::app::state::{PaneKind, State, single_layout};
 use warpscope::app::tokens::Look;
-use warpscope::app::{App, DataKind, Entry, Headless, Level, Log, QueryKind, check_adapter, render_headless};
+use warpscope::app::{About, App, DataKind, Entry, Headless, Level, Log, QueryKind, check_adapter, render_headless};
 use warpscope::cloud::{PointCloud, Source};
 use warpscope::knn::EngineKind;
 use warpscope::run::{EngineChoice, Phase, RunRecord, Sample};
@@ -312,9 +312,9 @@ fn what_is_exported_is_what_is_shown() {
 
     let missing = folder.path().join("no such folder").join("a.csv");
     let path = folder.path().join("neighbours.csv");
+    press(&mut window, "Export Neighbours");
+    press(&mut window, "Data as CSV, TSV, Parquet or npz…");
     for path in [&missing, &path] {
-        press(&mut window, "Export Neighbours");
-        press(&mut window, "Data as CSV, TSV, Parquet or npz…");
         fill(&mut window, "File", path.to_str().expect("a plain path"));
         press(&mut window, "Save");
         // Written, or why not: of this file, not of the one before.
@@ -482,7 +482,7 @@ fn each_pane_looks_as_it_did() {
             until_answered(&mut window);
             let mut log = Log::default();
             for (level, text) in [(Level::Info, "3,000 points"), (Level::Warning, "no GPU"), (Level::Error, "cannot read: it is gone: a.csv")] {
-                log.push(Entry { unix: 45_296, level, text: text.to_owned() });
+                log.say(About::Other, Entry { unix: 45_296, level, text: text.to_owned() });
             }
             window.state_mut().set_log(log);
             window.state_mut().send(Action::SelectRank(Some(3)));

@@ -240,6 +240,45 @@ fn a_row_that_somebody_picked_outlasts_a_run() {
 }
 
 #[test]
+fn a_place_that_a_run_names_is_shown_though_a_row_was_picked() {
+    let mut window = window(small);
+    press(&mut window, "Run");
+    until_answered(&mut window);
+    window.state_mut().send(Action::PickRow(3));
+    until_answered(&mut window);
+    let mut draft = window.state().state().draft.clone();
+    (draft.queries, draft.query_place) = (QueryKind::Place, "0.25,0.75".to_owned());
+    window.state_mut().send(Action::SetDraft(Box::new(draft)));
+    window.run_steps(2);
+    press(&mut window, "Run");
+    until(&mut window, "the second run", |app| app.session().runs.runs().len() == 2);
+    until_answered(&mut window);
+    assert_eq!(window.state().session().picked, Some(Picked::Query(0)));
+}
+
+#[test]
+fn where_nobody_says_how_many_a_small_cloud_is_asked_for_whole_and_a_large_one_is_not() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("small.csv");
+    std::fs::write(&path, "x,y\n1,2\n3,4\n5,7\n").expect("a file");
+    let mut window = window(|state| {
+        small(state);
+        (state.draft.query_count, state.draft.k) = ("1000".to_owned(), "2".to_owned());
+    });
+    press(&mut window, "From a file");
+    fill(&mut window, "Path", path.to_str().expect("a plain path"));
+    press(&mut window, "Run");
+    until_answered(&mut window);
+    let asked = |window: &Window| window.state().session().record.as_ref().map(|record| record.query_rows.len());
+    assert_eq!((asked(&window), window.state().state().draft.query_count.as_str()), (Some(3), "3"));
+    press(&mut window, "Generated");
+    fill(&mut window, "Spec", "uniform:n=2000,d=2");
+    press(&mut window, "Generate");
+    until(&mut window, "the cloud", |app| app.session().cloud.as_ref().is_some_and(|cloud| cloud.len() == 2000));
+    assert_eq!(window.state().state().draft.query_count, "1000");
+}
+
+#[test]
 fn a_click_during_a_run_is_answered_once() {
     let mut window = window(|state| {
         small(state);

@@ -15,7 +15,7 @@ use super::session::{Activity, Ended, Endings, FileColumns, Picked};
 use super::timeline::TimelineView;
 use crate::cloud::formats::FormatError;
 use crate::cloud::{CloudError, PointCloud, Source};
-use crate::run::{Event, QuerySpec, RunError, RunRecord, usual};
+use crate::run::{Event, QuerySpec, RunError, RunRecord, RunSpec, usual};
 
 impl App {
     /// Takes in what threads have to say.
@@ -108,7 +108,7 @@ impl App {
 
     /// Shows a run, over the cloud that is shown.
     pub(super) fn show_run(&mut self, record: Arc<RunRecord>) {
-        let listed = matches!(record.spec.queries, QuerySpec::Rows(_));
+        let named = !matches!(record.spec.queries, QuerySpec::All | QuerySpec::Count(_));
         let asked = Arc::clone(&record);
         self.handles.spawn("derive", move || {
             let derived = Derived::of(&asked);
@@ -124,8 +124,8 @@ impl App {
             Some(Picked::Row(row)) if let Some(query) = self.session.query_of_row(row) => Some(query),
             Some(Picked::Query(query)) if self.session.picked_point().is_some() => Some(query),
             Some(Picked::Place) => None,
-            // Whoever names rows wants to see one of those.
-            Some(Picked::Row(_)) if chosen && !listed => None,
+            // Whoever names rows, a place or a file wants to see one of those.
+            Some(Picked::Row(_)) if chosen && !named => None,
             _ => {
                 self.pick_query(0);
                 return self.note_chosen(false);
@@ -178,7 +178,11 @@ impl App {
             }
             (Ok(Ok(cloud)), Then::Run(spec)) => {
                 self.show_loaded_cloud(Arc::clone(&cloud), file);
-                return self.run_on(&cloud, spec);
+                let rows = cloud.len() as u64;
+                // Nobody said how many, and that there are fewer was not known.
+                let queries =
+                    if spec.queries == QuerySpec::Count(usual::QUERIES) { QuerySpec::Count(rows.min(usual::QUERIES)) } else { spec.queries };
+                return self.run_on(&cloud, RunSpec { queries, ..spec });
             }
         };
         let endings = &mut self.session.endings;
@@ -208,9 +212,10 @@ impl App {
             self.session.log.settle(of_another);
         }
         // As on the command line, where nobody said how many: all rows where there are fewer.
-        let rows = cloud.len() as u64;
-        if rows < usual::QUERIES && self.state.draft.query_count == usual::QUERIES.to_string() {
-            self.state.draft.query_count = rows.to_string();
+        let count = &mut self.state.draft.query_count;
+        let all = |cloud: &PointCloud| (cloud.len() as u64).min(usual::QUERIES).to_string();
+        if *count == usual::QUERIES.to_string() || self.session.cloud.as_ref().is_some_and(|before| *count == all(before)) {
+            *count = all(&cloud);
         }
         self.state.plane.window = None;
         self.state.plane.axes = fitting(&cloud);

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use super::request::Request;
 use super::view::{ColorBy, ColorView};
+use super::work::CANCELLED;
 use crate::app::App;
+use crate::app::log::About;
 use crate::app::selection::{Choice, How, SelectAction};
 use crate::app::session::Colored;
 
@@ -68,8 +70,11 @@ impl App {
             (Ok(Some(_)), Some(Ok(channel))) => Colored::Ready(channel),
             (Ok(Some(_)), Some(Err(why))) => Colored::Failed(why),
         };
-        if news && let Colored::Failed(why) = &colored {
-            self.session.log.error(why.clone());
+        match &colored {
+            Colored::Failed(why) if news && why == CANCELLED => self.session.log.info(why.clone()),
+            Colored::Failed(why) if news => self.session.log.error(About::Color, why.clone()),
+            Colored::Ready(_) if news => self.session.log.settle(About::Color),
+            _ => {}
         }
         self.session.colored = colored;
     }

@@ -6,6 +6,9 @@ use super::channel::Channel;
 use super::request::Request;
 use crate::app::task::Task;
 
+/// Why there are no values where somebody stopped the work.
+pub(super) const CANCELLED: &str = "cancelled";
+
 type Outcome = Result<Channel, Option<String>>;
 
 /// What came out, and of what.
@@ -35,7 +38,7 @@ impl Coloring {
             let channel = match finished {
                 Some(Ok(Ok(channel))) => Some(Ok(Arc::new(channel))),
                 Some(Ok(Err(Some(why)))) => Some(Err(why)),
-                Some(Ok(Err(None))) => Some(Err("cancelled".to_owned())),
+                Some(Ok(Err(None))) => Some(Err(CANCELLED.to_owned())),
                 Some(Err(())) => Some(Err("the values could not be worked out: their thread stopped".to_owned())),
                 None => None,
             };

@@ -157,7 +157,12 @@ fn without_points_they_are_read_again_or_missed() {
     let whole = run(&RunSpec { data: generated, ..spec() }, &data, None, EngineKind::Lockstep);
     let written = bytes(std::slice::from_ref(&whole), false);
     assert!(written.len() < bytes(std::slice::from_ref(&whole), true).len());
-    assert_same(record(&read_bytes(&written, Points::Restore).unwrap().runs[0]), record(&whole));
+    let back = read_bytes(&written, Points::Restore).unwrap();
+    assert_same(record(&back.runs[0]), record(&whole));
+    // It says which were read just now, so that nobody reads them once more to see whether they are still the same.
+    assert_eq!(back.sources, [data.fingerprint().clone()]);
+    let held = read_bytes(&bytes(std::slice::from_ref(&whole), true), Points::Restore).unwrap();
+    assert!(held.sources.is_empty());
 
     // A place is not in the file either.
     let at = run(&RunSpec { queries: QuerySpec::At(vec![0.5, 0.25]), ..record(&whole).spec.clone() }, &data, None, EngineKind::Lockstep);
@@ -279,7 +284,7 @@ fn a_byte_that_changed_anywhere_is_found_even_where_nobody_looks() {
 fn a_run_is_picked_by_name_or_number() {
     let mut runs = several();
     runs[2].name = "1".to_owned();
-    let recording = Recording { written_by: String::new(), points: true, runs, session: None, cloud: None };
+    let recording = Recording { written_by: String::new(), points: true, runs, session: None, cloud: None, sources: Vec::new() };
     let path = Path::new("a.warpscope");
     let number = |asked| recording.pick(asked, path).map(|run| recording.runs.iter().position(|other| std::ptr::eq(run, other)).unwrap());
     assert_eq!(number(Some("1")).unwrap(), 2, "a name goes before a number");

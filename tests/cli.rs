@@ -398,6 +398,20 @@ fn runs_are_compared() {
     let search = same["phases"].as_array().unwrap().iter().find(|phase| phase["phase"] == "search").unwrap();
     assert_eq!((&search["ratio"], &search["a"]["repeats"]), (&1.0.into(), &3.into()));
     assert!(place.fails(1, "compare a none").ends_with(": none"));
+    let about = place.ok("info a").stdout;
+    for part in [
+        "Warpscope run folder, by version ",
+        "uniform, 2,000 × 2,000, k = 8, lockstep",
+        "counters",
+        "2,000 points × 2 dimensions; x, y; fingerprint ",
+    ] {
+        assert!(about.contains(part), "`{part}` is missing from\n{about}");
+    }
+    let about = json(&place.ok("info a --json").stdout);
+    assert_eq!(about["runs"][0]["run"], json(&fs::read_to_string(place.path("a/run.json")).unwrap()));
+    fs::create_dir(place.path("other")).unwrap();
+    let message = place.fails(1, "info other");
+    assert_eq!(message, "cannot read: it is a folder, and no `run --out` wrote it, as there is no run.json in it; name a file: other");
     // What fails leaves no folder behind.
     place.fails(1, "run --input none.csv --out made/inner");
     assert!(!place.path("made").exists());

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::bar::Bar;
 use super::input::{Loaded, ProblemArgs, engine_parser};
-use super::output;
+use super::{output, queries};
 use crate::cloud::{Coordinates, formats, place};
 use crate::export::text;
 use crate::knn::{EngineKind, Metric};
@@ -102,6 +102,15 @@ pub fn run(args: &VerifyArgs) -> anyhow::Result<()> {
     }
     conclude(&verdicts)?;
     match &reference {
+        Some((path, verdict @ AnswersVerdict { mismatch: Some(why), .. })) if verdict.seem_to_others() => {
+            let AnswersVerdict { wrong, queries, .. } = verdict;
+            let of = format!("{} of {}", text::thousands(*wrong), text::count(*queries, "query", "queries"));
+            let asked = queries::about(&spec);
+            anyhow::bail!(
+                "wrong reference answers: {of}, so that they seem to be answers to other queries than {asked}, or of another cloud or metric; \
+                 ask as they were asked, with --queries, --seed, --input and --metric (the first: {why}): {path}"
+            )
+        }
         Some((path, AnswersVerdict { mismatch: Some(why), .. })) => anyhow::bail!("wrong reference answers: {why}: {path}"),
         _ => Ok(()),
     }

@@ -245,6 +245,10 @@ fn a_folder_keeps_neighbors_only_up_to_a_number_and_none_of_another_run() {
     assert!(found.exists());
     assert!(!super::folder::folder_with(&record(), count - 1, place.path()).unwrap().contains(&found));
     assert!(!found.exists(), "of the run before");
+    std::fs::remove_file(place.path().join("run.json")).unwrap();
+    std::fs::write(&found, "mine").unwrap();
+    super::folder::folder_with(&record(), count - 1, place.path()).unwrap();
+    assert_eq!(std::fs::read(&found).unwrap(), b"mine", "of no run");
 }
 
 /// Viewers keep nanoseconds in whole numbers, cut or rounded, and drop what overlaps then.

@@ -358,7 +358,7 @@ fn named(names: &[String], columns: &[SheetColumn]) -> Result<Vec<usize>, Unname
 fn hint(text: &str) -> &'static str {
     let number = |text: String| text.parse::<f64>().is_ok();
     if text.matches(',').count() == 1 && number(text.replace(',', ".")) {
-        " (decimals are written with a point)"
+        " (a decimal comma is read between semicolons, and where it cannot set off thousands; write a point)"
     } else if number(text.replace([',', ' ', '\'', '_'], "")) {
         " (digits are not grouped)"
     } else {

@@ -151,7 +151,10 @@ fn columns_text(FileInfo { rows, columns, default_columns, skipped, .. }: &FileI
     let default_columns: HashSet<usize> = default_columns.iter().copied().collect();
     for (at, column) in columns.iter().enumerate() {
         let what = match (column.kind, column.min, column.max) {
-            (ColumnKind::Numeric, Some(min), Some(max)) => format!("{min} … {max}"),
+            (ColumnKind::Numeric, Some(min), Some(max)) => {
+                let shown = |value: f64| column.moment.map_or_else(|| value.to_string(), |moment| moment.text(value));
+                format!("{} … {}", shown(min), shown(max))
+            }
             (ColumnKind::Numeric, ..) if *rows == 0 => "no values".to_owned(),
             (ColumnKind::Numeric, ..) => "no finite values".to_owned(),
             (ColumnKind::Text, ..) => {

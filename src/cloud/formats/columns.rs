@@ -37,7 +37,7 @@ pub enum ColumnData {
 pub enum Cell {
     /// A number, to the last bit.
     Number(f64),
-    /// Anything else that is there.
+    /// Anything else that is there, and what people read otherwise than as a number: a date.
     Text(String),
     /// Nothing, or a word that says so: NaN, NA, null.
     Missing,

@@ -1,7 +1,7 @@
 //! The command line, one file per subcommand.
 //!
 //! stdout is for results only; notes, errors (one line each) and progress go to stderr, and progress only to a
-//! terminal. Exit codes: 0 done, 1 the job failed, 2 wrong usage (see [`usage`]).
+//! terminal. Exit codes: 0 done, 1 the job failed, 2 wrong usage, which `usage` tells apart.
 
 mod bar;
 mod compare;

@@ -141,10 +141,12 @@ fn read_answers(path: &Path, metric: Metric) -> anyhow::Result<(PathBuf, Coordin
 
 fn answers_text(path: &str, verdict: &AnswersVerdict) -> String {
     let AnswersVerdict { queries, wrong, ties, .. } = verdict;
+    let none_right = wrong == queries;
     let ties = text::count(*ties, "other index", "other indices");
     let queries = text::count(*queries, "query", "queries");
     match wrong {
         0 => format!("reference answers agree with the oracle: {queries}, {ties} at a tie: {path}\n"),
+        _ if none_right => format!("reference answers WRONG: of {queries} none is right: {path}\n"),
         _ => format!("reference answers WRONG: {} of {queries}; in the others, {ties} at a tie: {path}\n", text::thousands(*wrong)),
     }
 }
@@ -211,6 +213,14 @@ mod tests {
         assert!(conclude(&[good.clone(), absent.clone()]).is_ok());
         assert_eq!(conclude(&[good, bad("first"), bad("second")]).unwrap_err().to_string(), "wrong answer: first");
         assert!(conclude(&[absent]).unwrap_err().to_string().starts_with("nothing was verified"));
+    }
+
+    #[test]
+    fn answers_are_counted_with_what_is_right_among_them() {
+        let text = |wrong| answers_text("a.csv", &AnswersVerdict { queries: 20, wrong, ties: 1, mismatch: None });
+        assert_eq!(text(0), "reference answers agree with the oracle: 20 queries, 1 other index at a tie: a.csv\n");
+        assert_eq!(text(3), "reference answers WRONG: 3 of 20 queries; in the others, 1 other index at a tie: a.csv\n");
+        assert_eq!(text(20), "reference answers WRONG: of 20 queries none is right: a.csv\n");
     }
 
     #[test]

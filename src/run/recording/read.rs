@@ -252,6 +252,7 @@ impl<'a> Reader<'a> {
             file: entry.run.clone(),
             cloud: cloud.clone(),
             query_cloud: query_cloud.cloned(),
+            places: [Some(entry.cloud), entry.query_cloud].map(|at| at.map_or_else(Vec::new, |at| clouds[at].places.clone())),
             query_rows,
             neighbors: Neighbors { k, indices, squared_distances },
             counters,

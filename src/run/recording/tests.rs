@@ -236,6 +236,36 @@ fn a_file_is_found_where_it_was_beside_the_recording_or_from_the_root() {
     }
 }
 
+#[test]
+fn where_a_missing_file_lay_is_kept_when_the_runs_are_saved_again() {
+    let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let path = here.path().join("a.csv");
+    std::fs::write(&path, "x,y\n1,2\n3,4\n5,7\n").unwrap();
+    let content = std::fs::read(&path).unwrap();
+    let source = Source::File { path: path.clone(), columns: Default::default() };
+    let data = Arc::new(crate::cloud::load(&source, false, &Silent).unwrap());
+    let whole = run(&RunSpec { data: source, k: 2, ..spec() }, &data, None, EngineKind::Lockstep);
+    let mut written = Cursor::new(Vec::new());
+    write(&[whole], Keep::Sources { folder: here.path() }, &mut written, &Silent).unwrap();
+    std::fs::remove_file(&path).unwrap();
+
+    let recording = there.path().join("a.warpscope");
+    std::fs::write(&recording, written.into_inner()).unwrap();
+    let open = || read(&recording, Points::Restore, &Silent).unwrap().runs;
+    for keep in [Keep::Sources { folder: there.path() }, Keep::Points] {
+        let runs = open();
+        assert!(runs[0].run.record().is_none());
+        assert_eq!(runs[0].run.places()[0], [Path::new("a.csv"), &path]);
+        let mut again = Cursor::new(Vec::new());
+        write(&runs, keep, &mut again, &Silent).unwrap();
+        std::fs::write(&recording, again.into_inner()).unwrap();
+        assert_eq!(open()[0].run.places(), runs[0].run.places(), "{keep:?}");
+    }
+    // Back where it was, it is found again from the second saving.
+    std::fs::write(&path, content).unwrap();
+    assert!(open()[0].run.record().is_some());
+}
+
 /// As if the source had been typed otherwise.
 fn retyped(recording: &[u8], path: &Path, typed: &Source) -> Vec<u8> {
     let Source::File { path: typed, .. } = typed else { panic!("a file") };

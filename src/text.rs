@@ -1,5 +1,7 @@
 //! Numbers as people read them: units, grouped thousands, three significant digits unless exact.
 
+use std::fmt;
+
 /// A whole number with its thousands grouped: `1,048,576`.
 pub fn thousands(number: u64) -> String {
     let digits = number.to_string();
@@ -33,6 +35,22 @@ pub fn significant(number: f64) -> String {
 fn rounded(number: f64) -> f64 {
     format!("{number:.2e}").parse().unwrap_or(number)
 }
+
+/// A float as it reads back exactly: shortest, `inf` for infinity, an exponent where digits would be many.
+pub struct Exact<T>(pub T);
+
+macro_rules! exact {
+    ($float:ty) => {
+        impl fmt::Display for Exact<$float> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                let size = self.0.abs();
+                if size == 0.0 || size.is_infinite() || (1e-5..1e16).contains(&size) { write!(f, "{}", self.0) } else { write!(f, "{:e}", self.0) }
+            }
+        }
+    };
+}
+exact!(f32);
+exact!(f64);
 
 /// A time in µs, ms or s.
 pub fn time(milliseconds: f64) -> String {

@@ -20,7 +20,7 @@ use warpscope::app::commands::{Action, Command};
 use warpscope::app::session::{Activity, Picked};
 use warpscope::app::state::{PaneKind, State, single_layout};
 use warpscope::app::tokens::Look;
-use warpscope::app::{App, DataKind, Entry, Headless, Level, Log, QueryKind, check_adapter, render_headless};
+use warpscope::app::{About, App, DataKind, Entry, Headless, Level, Log, QueryKind, check_adapter, render_headless};
 use warpscope::cloud::{PointCloud, Source};
 use warpscope::knn::EngineKind;
 use warpscope::run::{EngineChoice, Phase, RunRecord, Sample};
@@ -240,6 +240,45 @@ fn a_row_that_somebody_picked_outlasts_a_run() {
 }
 
 #[test]
+fn a_place_that_a_run_names_is_shown_though_a_row_was_picked() {
+    let mut window = window(small);
+    press(&mut window, "Run");
+    until_answered(&mut window);
+    window.state_mut().send(Action::PickRow(3));
+    until_answered(&mut window);
+    let mut draft = window.state().state().draft.clone();
+    (draft.queries, draft.query_place) = (QueryKind::Place, "0.25,0.75".to_owned());
+    window.state_mut().send(Action::SetDraft(Box::new(draft)));
+    window.run_steps(2);
+    press(&mut window, "Run");
+    until(&mut window, "the second run", |app| app.session().runs.runs().len() == 2);
+    until_answered(&mut window);
+    assert_eq!(window.state().session().picked, Some(Picked::Query(0)));
+}
+
+#[test]
+fn where_nobody_says_how_many_a_small_cloud_is_asked_for_whole_and_a_large_one_is_not() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("small.csv");
+    std::fs::write(&path, "x,y\n1,2\n3,4\n5,7\n").expect("a file");
+    let mut window = window(|state| {
+        small(state);
+        (state.draft.query_count, state.draft.k) = ("1000".to_owned(), "2".to_owned());
+    });
+    press(&mut window, "From a file");
+    fill(&mut window, "Path", path.to_str().expect("a plain path"));
+    press(&mut window, "Run");
+    until_answered(&mut window);
+    let asked = |window: &Window| window.state().session().record.as_ref().map(|record| record.query_rows.len());
+    assert_eq!((asked(&window), window.state().state().draft.query_count.as_str()), (Some(3), "3"));
+    press(&mut window, "Generated");
+    fill(&mut window, "Spec", "uniform:n=2000,d=2");
+    press(&mut window, "Generate");
+    until(&mut window, "the cloud", |app| app.session().cloud.as_ref().is_some_and(|cloud| cloud.len() == 2000));
+    assert_eq!(window.state().state().draft.query_count, "1000");
+}
+
+#[test]
 fn a_click_during_a_run_is_answered_once() {
     let mut window = window(|state| {
         small(state);
@@ -312,9 +351,9 @@ fn what_is_exported_is_what_is_shown() {
 
     let missing = folder.path().join("no such folder").join("a.csv");
     let path = folder.path().join("neighbours.csv");
+    press(&mut window, "Export Neighbours");
+    press(&mut window, "Data as CSV, TSV, Parquet or npz…");
     for path in [&missing, &path] {
-        press(&mut window, "Export Neighbours");
-        press(&mut window, "Data as CSV, TSV, Parquet or npz…");
         fill(&mut window, "File", path.to_str().expect("a plain path"));
         press(&mut window, "Save");
         // Written, or why not: of this file, not of the one before.
@@ -482,7 +521,7 @@ fn each_pane_looks_as_it_did() {
             until_answered(&mut window);
             let mut log = Log::default();
             for (level, text) in [(Level::Info, "3,000 points"), (Level::Warning, "no GPU"), (Level::Error, "cannot read: it is gone: a.csv")] {
-                log.push(Entry { unix: 45_296, level, text: text.to_owned() });
+                log.say(About::Other, Entry { unix: 45_296, level, text: text.to_owned() });
             }
             window.state_mut().set_log(log);
             window.state_mut().send(Action::SelectRank(Some(3)));
@@ -594,6 +633,19 @@ fn a_large_scale_leaves_nothing_out() {
     window.get_by_label_contains("Search, each repeat");
 }
 
+/// Turns the wheel over something until nothing moves any more.
+fn scroll_over(window: &mut Window, place: egui::Rect) {
+    window.event(egui::Event::PointerMoved(place.center()));
+    window.event(egui::Event::MouseWheel {
+        source: egui::MouseWheelSource::Unknown,
+        unit: egui::MouseWheelUnit::Point,
+        delta: egui::vec2(0.0, -3_000.0),
+        phase: egui::TouchPhase::Move,
+        modifiers: egui::Modifiers::NONE,
+    });
+    window.run_steps(60);
+}
+
 #[test]
 fn a_menu_that_is_taller_than_the_window_scrolls() {
     let mut window: Window = Harness::builder().with_size([640.0, 400.0]).build_eframe(|cc| {
@@ -604,20 +656,50 @@ fn a_menu_that_is_taller_than_the_window_scrolls() {
     let last = |window: &Window| window.get_by_role_and_label(Role::RadioButton, "300 %").rect();
     assert!(last(&window).top() > 400.0, "{:?}", last(&window));
     let first = window.get_by_label_contains("Fit the views").rect();
-    window.event(egui::Event::PointerMoved(first.center()));
-    let wheel = egui::Event::MouseWheel {
-        source: egui::MouseWheelSource::Unknown,
-        unit: egui::MouseWheelUnit::Point,
-        delta: egui::vec2(0.0, -2_000.0),
-        phase: egui::TouchPhase::Move,
-        modifiers: egui::Modifiers::NONE,
-    };
-    window.event(wheel);
-    window.run_steps(40);
+    scroll_over(&mut window, first);
     assert!(last(&window).bottom() < 395.0, "{:?}", last(&window));
     window.get_by_role_and_label(Role::RadioButton, "300 %").click();
     window.run_steps(3);
     assert_eq!(window.state().state().scale, 3.0);
+}
+
+/// 1280 × 800 pixels at 200 and at 300 %.
+#[test]
+fn menus_in_the_window_scroll_too() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("wide.csv");
+    let row = |of: &dyn Fn(usize) -> String| (0..60).map(of).collect::<Vec<_>>().join(",");
+    let rows: Vec<String> = (0..8).map(|row_at| row(&|at| (row_at * at).to_string())).collect();
+    std::fs::write(&path, format!("{}\n{}\n", row(&|at| format!("c{at}")), rows.join("\n"))).expect("a file");
+    for size in [[640.0, 400.0], [427.0, 267.0]] {
+        let mut window: Window = Harness::builder().with_size(size).build_eframe(|cc| {
+            let mut state = State { hints: false, problem_alone: true, ..State::default() };
+            small(&mut state);
+            App::with_state(cc, state).expect("a thread for the worker")
+        });
+        window.state_mut().send(Action::OpenPath(path.clone()));
+        until(&mut window, "the columns", |app| app.session().cloud.is_some() && app.session().columns.is_some());
+        press(&mut window, "Choose columns");
+        window.run_steps(3);
+        let at = |window: &Window, column: &str| window.get_by_role_and_label(Role::CheckBox, column).rect();
+        let (first, last) = (at(&window, "c0"), at(&window, "c59"));
+        assert!(first.top() >= 0.0 && first.bottom() < size[1] && last.top() > size[1], "{size:?}: {first:?}, {last:?}");
+        scroll_over(&mut window, first);
+        assert!(at(&window, "c59").bottom() < size[1], "{size:?}: {:?}", at(&window, "c59"));
+    }
+
+    // What a pane exports hangs from a button somewhere.
+    let mut window: Window = Harness::builder().with_size([427.0, 120.0]).build_eframe(|cc| {
+        let state = State { hints: false, tree: single_layout(PaneKind::Neighbors), ..State::default() };
+        App::with_state(cc, state).expect("a thread for the worker")
+    });
+    press(&mut window, "Export Neighbours");
+    window.run_steps(3);
+    let at = |window: &Window, entry: &str| window.get_by_role_and_label(Role::Button, entry).rect();
+    let first = at(&window, "Data as CSV, TSV, Parquet or npz…");
+    assert!(first.top() >= 0.0 && at(&window, "Picture as PNG or SVG…").bottom() > 120.0, "{first:?}");
+    scroll_over(&mut window, first);
+    assert!(at(&window, "Picture as PNG or SVG…").bottom() < 120.0);
 }
 
 #[test]

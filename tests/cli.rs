@@ -121,7 +121,7 @@ fn a_generated_file_is_the_generated_cloud() {
         assert_eq!(json(&place.ok(&format!("info {name} --json")).stdout)["cloud"]["points"], 500);
     }
     assert_ne!(fingerprint("--generate gaussian-mixture:n=500,d=3 --seed 5"), generated);
-    assert!(place.fails(1, "generate uniform cloud.xls").ends_with(": cloud.xls"));
+    assert!(place.fails(2, "generate uniform cloud.xls").ends_with(": cloud.xls"));
     assert!(place.fails(1, "info none.csv").ends_with(": none.csv"));
 }
 
@@ -398,6 +398,20 @@ fn runs_are_compared() {
     let search = same["phases"].as_array().unwrap().iter().find(|phase| phase["phase"] == "search").unwrap();
     assert_eq!((&search["ratio"], &search["a"]["repeats"]), (&1.0.into(), &3.into()));
     assert!(place.fails(1, "compare a none").ends_with(": none"));
+    let about = place.ok("info a").stdout;
+    for part in [
+        "Warpscope run folder, by version ",
+        "uniform, 2,000 × 2,000, k = 8, lockstep",
+        "counters",
+        "2,000 points × 2 dimensions; x, y; fingerprint ",
+    ] {
+        assert!(about.contains(part), "`{part}` is missing from\n{about}");
+    }
+    let about = json(&place.ok("info a --json").stdout);
+    assert_eq!(about["runs"][0]["run"], json(&fs::read_to_string(place.path("a/run.json")).unwrap()));
+    fs::create_dir(place.path("other")).unwrap();
+    let message = place.fails(1, "info other");
+    assert_eq!(message, "cannot read: it is a folder, and no `run --out` wrote it, as there is no run.json in it; name a file: other");
     // What fails leaves no folder behind.
     place.fails(1, "run --input none.csv --out made/inner");
     assert!(!place.path("made").exists());
@@ -520,11 +534,12 @@ fn ones_own_data_are_a_lesson() {
         ("lesson --engine cuda --width 16 --out x", "width = 16: a GPU's warp has 32 lanes (--width 32)"),
         ("lesson --lesson 2 --input cloud.csv --out x", "--input, --generate: lesson 2 has data of its own; use --lesson 7"),
         ("lesson --query 3 --out x", "--query, --metric, --order: they say how a cloud is searched; name it with --input or --generate"),
-        ("lesson --input cloud.csv --query 500 --out x", "--query 500: the cloud has no such row, or it was dropped; its rows go from 0 to 499"),
     ];
     for (args, message) in cases {
-        assert_eq!(place.fails(1, args), message);
+        assert_eq!(place.fails(2, args), message);
     }
+    let message = place.fails(1, "lesson --input cloud.csv --query 500 --out x");
+    assert_eq!(message, "--query 500: the cloud has no such row, or it was dropped; its rows go from 0 to 499");
     fs::create_dir(place.path("mine")).unwrap();
     place.write("mine/steps.jsonl", "[0,1]\n[2,3]\n[4,5]\n");
     let message = place.fails(1, "lesson --input mine/steps.jsonl --k 2 --out mine");
@@ -576,9 +591,15 @@ fn a_picture_that_makes_no_sense_is_refused_before_the_work() {
         fs::read_to_string(place.path("one/steps.jsonl")).unwrap().lines().count() - 1
     };
     let past = format!("lesson --lesson 1 --png a.png --at {}", steps + 1);
+    let past_all = format!("step {}: the search has {steps} steps", steps + 1);
+    for (args, message) in [
+        (past.as_str(), past_all.as_str()),
+        (&format!("lesson --lesson 1 --out b/c --png --at {}", steps + 1), &past_all),
+        ("lesson --lesson 1 --png no/a.png", "cannot write: No such file or directory (os error 2): no/a.png"),
+    ] {
+        assert_eq!(place.fails(1, args), message, "{args}");
+    }
     let cases = [
-        (past.as_str(), format!("step {}: the search has {steps} steps", steps + 1)),
-        (&format!("lesson --lesson 1 --out b/c --png --at {}", steps + 1), format!("step {}: the search has {steps} steps", steps + 1)),
         (
             "lesson --frames b --png b/frame-0001.png",
             "cannot write: two of the files would be one; give each a name of its own: b/frame-0001.png".to_owned(),
@@ -590,11 +611,10 @@ fn a_picture_that_makes_no_sense_is_refused_before_the_work() {
         ("lesson --lesson 1 --png a.png --scale 99", "126720 \u{d7} 71280 pixels: a picture has 1 to 16384 on each side".to_owned()),
         ("lesson --lesson 1 --png a.png --take sorted", "--take sorted: this lesson has as-drawn".to_owned()),
         ("lesson --lesson 1 --gif", "--gif: it needs a name, or --out DIR, where it is called lesson.gif".to_owned()),
-        ("lesson --lesson 1 --png no/a.png", "cannot write: No such file or directory (os error 2): no/a.png".to_owned()),
         ("lesson --lesson 1 --k 9999 --png a.png", "k = 9999: a warp of 8 lanes holds up to 256 neighbours, 32 a lane".to_owned()),
     ];
     for (args, message) in cases {
-        assert_eq!(place.fails(1, args), message, "{args}");
+        assert_eq!(place.fails(2, args), message, "{args}");
     }
     for (args, message) in [
         ("lesson --lesson 1", "--out"),
@@ -624,35 +644,29 @@ fn a_job_that_fails_says_why_on_one_line_and_exits_with_1() {
     place.write("points.csv", POINTS);
     place.write("plane.csv", "x,y\n1,2\n");
     place.write("rows.txt", "1\ntwo\n");
+    place.write("empty.txt", "# none\n");
     let generated = "run --generate uniform:n=50 --engine lockstep";
     let cases = [
-        (format!("{generated} --k 0"), "k = 0: neighbours per query go from 1 to 1024"),
-        (format!("{generated} --k 1025"), "k = 1025: neighbours per query go from 1 to 1024"),
-        (format!("{generated} --k 1024 --exclude-self"), "k = 1024: neighbours per query go from 1 to 1023 when the query's own row is left out"),
-        (format!("{generated} --queries 0"), "q = 0: there are no queries"),
         (format!("{generated} --queries 51"), "51 queries: the cloud has 50 rows to draw them from; `all` takes every row"),
         (format!("{generated} --queries rows:3,50"), "query row 50: the cloud's rows go from 0 to 49"),
         (format!("{generated} --queries rows:@rows.txt"), "line 2: `two` is not a row number: rows.txt"),
         (format!("{generated} --queries rows:@none.txt"), "cannot read: No such file or directory (os error 2): none.txt"),
         (format!("{generated} --queries none.csv"), "cannot read: No such file or directory (os error 2): none.csv"),
-        (format!("{generated} --queries plane.csv --exclude-self"), "--exclude-self: the queries come from a file, and so are no rows of the cloud"),
+        (format!("{generated} --queries rows:@empty.txt"), "not a list of rows: there is none in it: empty.txt"),
+        (format!("{generated} --queries at:1,2,3"), "place 1,2,3: it has 3 coordinates, and the data has 2: x, y"),
         (format!("{generated} --neighbors no/such/folder/n.csv"), "cannot write: No such file or directory (os error 2): no/such/folder/n.csv"),
         ("run --input none.csv".to_owned(), "cannot read: No such file or directory (os error 2): none.csv"),
         (
             "run --input points.csv --columns x,y --engine lockstep --drop-nonfinite --queries rows:2".to_owned(),
             "query row 2: it was dropped, as it has NaN or infinite values",
         ),
-        ("verify --generate uniform:n=50 --k 2000 --queries all".to_owned(), "k = 2000: neighbours per query go from 1 to 1024"),
         ("no-such-thing".to_owned(), "cannot open: there is no such file, nor such a subcommand (see --help): no-such-thing"),
     ];
     for (args, expected) in cases {
         assert_eq!(place.fails(1, &args), expected, "{args}");
     }
-    // Nothing is said of queries that nobody will ask.
-    assert_eq!(place.call("run --generate uniform:n=10 --k 0").stderr, "error: k = 0: neighbours per query go from 1 to 1024\n");
     let refused = place.fails(1, "run --input points.csv --columns x,y");
     assert!(refused.contains("row 2, column y") && refused.contains("--drop-nonfinite") && refused.ends_with("points.csv"), "{refused}");
-    assert!(place.fails(1, "run --generate nonsense").contains("nonsense"));
     assert!(!place.path("n.csv").exists());
 }
 
@@ -749,10 +763,42 @@ fn wrong_usage_is_one_line_and_exits_with_2() {
         ("compare a", "<B>"),
         ("verify --generate uniform --engine cuda,gpu", "possible values"),
         ("verify", "--input <FILE>"),
+        ("run --generate uniform --out found.csv", "it is a folder, and .csv is how a file's name ends; --neighbors writes that file"),
+        ("run --generate uniform --out run.warpscope", "--record writes that file"),
+        ("lesson --lesson 1 --out a.png", "--png writes that file"),
     ];
     for (args, expected) in cases {
         let error = place.fails(2, args);
         assert!(error.contains(expected), "{args}: {error}");
+    }
+    // What clap takes. There is no such file: that is not reached.
+    let k = "k = 0: neighbours per query go from 1 to 1024";
+    let cases = [
+        ("run --input none.csv --k 0", k),
+        ("verify --input none.csv --k 0", k),
+        ("sweep --input none.csv --k 5,0", k),
+        ("run --input none.csv --k 5000", "k = 5000: neighbours per query go from 1 to 1024"),
+        ("run --input none.csv --k 1024 --exclude-self", "k = 1024: neighbours per query go from 1 to 1023 when the query's own row is left out"),
+        ("run --input none.csv --queries 0", "q = 0: there are no queries"),
+        ("sweep --input none.csv --q 5,0", "q = 0: there are no queries"),
+        ("run --input none.csv --queries at:1,2 --exclude-self", "--exclude-self: the query is a place, and so no row of the cloud"),
+        ("verify --input none.csv --queries q.csv --exclude-self", "--exclude-self: the queries come from a file, and so are no rows of the cloud"),
+        ("run --generate uniform:d=0", "generator `uniform:d=0`: d=0 is outside 1 to 1048576"),
+        (
+            "run --generate uniform:n=1e9,d=1e6",
+            "generator `uniform:n=1e9,d=1e6`: 1000000000 points × 1000000 dimensions are more than 2147483648 coordinates",
+        ),
+        ("sweep --generate spiral --d 2,3", "generator `spiral:d=2`: spiral has no parameter `d`; it has n, turns, noise"),
+        ("generate uniform:n=x a.csv", "generator `uniform:n=x`: n=x is not a whole number"),
+        ("generate uniform a.foo", "cannot write .foo: clouds are written as .csv, .npy, .fvecs or .fbin: a.foo"),
+        ("lesson --generate uniform:n=0 --out a", "generator `uniform:n=0`: n=0 is outside 1 to 2147483648"),
+        ("gui --frames 2 --generate uniform:n=0", "generator `uniform:n=0`: n=0 is outside 1 to 2147483648"),
+        ("gui --lesson 9 --png a.png", "lesson 9: there are lessons 1 to 7"),
+    ];
+    for (args, expected) in cases {
+        // Nothing is said of queries that nobody will ask.
+        let done = place.call(args);
+        assert_eq!((done.code, done.stderr), (2, format!("error: {expected}\n")), "{args}");
     }
     assert_eq!(fs::read_dir(place.path("")).unwrap().count(), 0, "nothing was written");
 }
@@ -872,8 +918,15 @@ fn neighbours_that_were_written_are_checked_for_every_kind_of_query() {
     let few = place.fails(1, &format!("verify {problem} --queries rows:7,0,4 --reference all.csv"));
     assert_eq!(
         few,
-        "the answers are to 7 queries, which are neither as many as the 3 queries nor as many as the 8 rows that these were taken from: all.csv"
+        "the answers are to 7 queries, and so to others than the 3 queries that are asked or the 8 rows that these were taken from; ask as they were asked, with --queries and --seed: all.csv"
     );
+    // As many, and to others.
+    place.ok("run --generate uniform:n=50 --queries 20 --k 3 --engine lockstep --repeats 1 --warmup 0 --neighbors drawn.csv");
+    let others = place.call("verify --generate uniform:n=50 --queries 20 --seed 4 --k 3 --engine lockstep --reference drawn.csv");
+    assert_eq!((others.code, others.stderr.lines().count()), (1, 1));
+    assert!(others.stderr.starts_with("error: wrong reference answers: ") && others.stderr.ends_with("): drawn.csv\n"), "{}", others.stderr);
+    let why = "of 20 queries, so that they seem to be answers to other queries than rows drawn with seed 4, or of another cloud or metric; ask as";
+    assert!(others.stderr.contains(why) && !others.stderr.contains("e0"), "{}", others.stderr);
     let text = fs::read_to_string(place.path("all.csv")).unwrap();
     place.write("wrong.csv", &text.replacen("\n1,1,", "\n1,1,6", 1).replacen("\n4,0,", "\n4,0,6", 1));
     let wrong = place.call(&format!("verify {problem} --queries all --reference wrong.csv"));
@@ -908,7 +961,7 @@ fn a_damaged_recording_is_one_sentence_wherever_it_is_read() {
 fn a_place_without_a_direction_is_said_to_be_one() {
     let place = Place::new();
     for drop in ["", " --drop-nonfinite"] {
-        let error = place.fails(1, &format!("run --generate uniform:n=50,d=2 --metric angular --queries at:0,0 --engine lockstep{drop}"));
+        let error = place.fails(2, &format!("run --generate uniform:n=50,d=2 --metric angular --queries at:0,0 --engine lockstep{drop}"));
         assert_eq!(error, "place 0,0: it is the origin and has no direction; ask for another place, or use the l2 metric");
     }
 }

@@ -11,12 +11,14 @@ use driven::{Window, fill, press, small, until, until_answered, window};
 use egui::accesskit::Role;
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
+use warpscope::app::commands::{Action, Command};
 use warpscope::app::state::{PaneKind, State, single_layout};
 use warpscope::app::tokens::{Look, Palette};
-use warpscope::app::{App, check_adapter};
+use warpscope::app::{App, ExportKind, Level, check_adapter};
 use warpscope::cloud::ColumnChoice;
 use warpscope::cloud::formats::read;
 use warpscope::progress::Silent;
+use warpscope::run::EngineChoice;
 
 fn key(window: &mut Window, modifiers: egui::Modifiers, key: egui::Key) {
     window.key_press_modifiers(modifiers, key);
@@ -107,6 +109,96 @@ fn hints_are_shown_until_they_are_read() {
     window.get_by_label("Click a point");
     press(&mut window, "Got it");
     assert!(window.query_by_label("Click a point").is_none() && !window.state().state().hints);
+}
+
+#[test]
+fn what_went_wrong_stays_in_the_status_line_until_it_is_right_or_read() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let data = folder.path().join("data.csv");
+    std::fs::write(&data, "x,y\n1,2\n3,4\n5,7\n").expect("a file");
+    let mut window = answered(|_| ());
+    let shows = |window: &Window| window.query_by_label_contains("Error: ").is_some();
+    let fail = |window: &mut Window| {
+        window.state_mut().send(Action::OpenPath("/there/is/no/such.csv".into()));
+        until(window, "the error", |app| app.session().log.last().is_some_and(|entry| entry.level == Level::Error) && !app.is_busy());
+    };
+    assert!(!shows(&window) && window.query_by_label("Dismiss the message").is_none());
+
+    // What is said since stands after it, and what else succeeds leaves it there.
+    fail(&mut window);
+    assert!(shows(&window));
+    window.state_mut().send(Action::PickRow(7));
+    until_answered(&mut window);
+    window.state_mut().send(Action::CopyTable(PaneKind::Merges));
+    window.run_steps(3);
+    assert!(shows(&window));
+    window.get_by_label_contains("copied: ");
+    window.state_mut().send(Action::OpenPath(data));
+    until(&mut window, "the cloud", |app| app.session().cloud.as_ref().is_some_and(|cloud| cloud.len() == 3));
+    assert!(!shows(&window));
+
+    fail(&mut window);
+    press(&mut window, "Dismiss the message");
+    assert!(!shows(&window));
+    fail(&mut window);
+    // A dialog has Escape to itself.
+    window.state_mut().send(Command::Shortcuts);
+    window.run_steps(3);
+    key(&mut window, egui::Modifiers::NONE, egui::Key::Escape);
+    assert!(shows(&window) && !window.state().session().help);
+    key(&mut window, egui::Modifiers::NONE, egui::Key::Escape);
+    assert!(!shows(&window));
+    let errors = window.state().session().log.entries().iter().filter(|entry| entry.level == Level::Error).count();
+    assert_eq!(errors, 3, "the log keeps them");
+}
+
+#[test]
+fn a_missing_gpu_is_a_label_and_no_message() {
+    let mut window = answered(|state| state.draft.engine = EngineChoice::Auto);
+    if window.state().session().record.as_ref().expect("a run").fallback.is_none() {
+        // There is one.
+        return;
+    }
+    let log = &window.state().session().log;
+    assert!(log.entries().iter().any(|entry| entry.level == Level::Warning) && log.trouble().is_none());
+    assert!(log.note().is_some_and(|entry| entry.level == Level::Info));
+    window.get_by_label("No CUDA").hover();
+    window.run_steps(60);
+    window.get_by_label_contains("Engine auto is lockstep here");
+}
+
+/// Presses Save in the dialog that is open, for a path, and waits until the dialog says why not.
+#[track_caller]
+fn cannot_save(window: &mut Window, path: &Path) {
+    fill(window, "File", path.to_str().expect("a plain path"));
+    press(window, "Save");
+    until(window, "a sentence", |app| app.session().export.as_ref().is_some_and(|dialog| dialog.error.is_some()));
+}
+
+#[test]
+fn a_dialog_whose_file_cannot_be_written_stays_open_and_says_why() {
+    let folder = tempfile::tempdir().expect("a folder");
+    // No folder, so nothing is written into it, whoever asks.
+    let closed = folder.path().join("closed");
+    std::fs::write(&closed, "").expect("a file");
+    let mut window = answered(|_| ());
+    for (kind, name) in [(ExportKind::Data(PaneKind::Merges), "a.parquet"), (ExportKind::Session, "a.warpscope")] {
+        window.state_mut().send(Action::StartExport(kind));
+        window.run_steps(3);
+        let path = closed.join(name);
+        cannot_save(&mut window, &path);
+        window.get_by_label_contains("cannot write: ");
+        assert!(window.query_by_label_contains("Error: ").is_none(), "it is said where it was asked for");
+        let typed = window.get_by_role_and_label(Role::TextInput, "File").value();
+        assert_eq!(typed.as_deref(), path.to_str(), "it can be changed");
+        // Another place is tried, with all else that was chosen.
+        let path = folder.path().join(name);
+        fill(&mut window, "File", path.to_str().expect("a plain path"));
+        assert!(window.query_by_label_contains("cannot write: ").is_none());
+        press(&mut window, "Save");
+        until_written(&mut window, &path);
+        assert!(window.state().session().export.is_none() && path.is_file());
+    }
 }
 
 #[test]

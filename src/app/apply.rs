@@ -1,20 +1,19 @@
 //! The one place that carries out what panes and menus ask for.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::App;
 use super::camera;
 use super::commands::{Action, Command};
 use super::draft::{Draft, QueryKind};
-use super::export::{self, ExportDialog, ExportKind, PaneData};
+use super::export::ExportKind;
 use super::finder::Finder;
 use super::handles::{Message, Running, Then};
-use super::lesson::{LessonFile, RangeDraft};
 use super::loader::{LoadJob, Loading};
+use super::log::About;
 use super::panes::PANE_MARGIN;
 use super::picking::Tool;
-use super::portrait::{Medium, Portrait};
 use super::saved::absolute;
 use super::selection::{Choice, How, SelectAction};
 use super::session::{Activity, Answered, Picked};
@@ -38,7 +37,7 @@ impl App {
             Action::Load => match self.state.draft.source() {
                 Ok(Source::File { path, .. }) if recording::split_run(&path).is_some() => self.open_recording(&path),
                 Ok(source) => self.load(source, Then::Show),
-                Err(error) => self.session.log.error(error.sentence),
+                Err(error) => self.session.log.error(About::Data, error.sentence),
             },
             Action::OpenPath(path) => self.open(&path),
             Action::OpenPaths(paths) => self.open_dropped(paths),
@@ -60,15 +59,7 @@ impl App {
             Action::Runs(action) => self.runs_action(action),
             Action::Parts(action) => self.parts_action(action),
             Action::SetScale(scale) => self.set_scale(scale),
-            Action::StartExport(kind) => {
-                let path = self.default_path(kind).display().to_string();
-                let range = match (kind, &self.session.lesson.player) {
-                    (ExportKind::Lesson(file, _), Some(player)) if file.has_range() => Some(RangeDraft::new(player)),
-                    _ => None,
-                };
-                let points = self.session.file.as_ref().is_none_or(|file| file.points);
-                self.session.export = Some(ExportDialog { kind, path, error: None, overwrite: false, times: 1, points, range });
-            }
+            Action::StartExport(kind) => self.start_export(kind),
             Action::SetExport(dialog) => self.session.export = dialog,
             Action::BrowseExport => self.browse_export(),
             Action::SaveExport => self.save_export(),
@@ -76,6 +67,7 @@ impl App {
             Action::SetFinder(finder) => self.session.finder = finder,
             Action::ForgetRecent => self.state.recent.clear(),
             Action::ShowHints(shown) => self.state.hints = shown,
+            Action::DismissTrouble => self.session.log.dismiss(),
             Action::CloseShortcuts => self.session.help = false,
         }
     }
@@ -173,18 +165,6 @@ impl App {
         self.handles.spawn("dialog", move || message(rfd::FileDialog::new().set_title("Open a file of points").pick_file()));
     }
 
-    fn browse_export(&mut self) {
-        let Some(dialog) = &self.session.export else { return };
-        let name = PathBuf::from(&dialog.path);
-        self.handles.spawn("dialog", move || {
-            let mut chooser = rfd::FileDialog::new().set_title("Save as");
-            if let Some(name) = name.file_name() {
-                chooser = chooser.set_file_name(name.to_string_lossy());
-            }
-            Message::ExportPath(chooser.save_file())
-        });
-    }
-
     /// Loads a source; what was loaded before stays until it is there.
     pub(super) fn load(&mut self, source: Source, then: Then) {
         self.load_as(source, self.state.draft.drop_nonfinite, then);
@@ -208,7 +188,7 @@ impl App {
         let job = LoadJob { source, drop_nonfinite, data };
         match Loading::start(job, move || wake.request_repaint()) {
             Ok(loading) => self.handles.loading = Some((loading, then)),
-            Err(error) => self.session.endings.load = Some(self.failed(format!("cannot load: {error}"))),
+            Err(error) => self.session.endings.load = Some(self.failed(About::Data, format!("cannot load: {error}"))),
         }
     }
 
@@ -217,7 +197,7 @@ impl App {
         match self.state.draft.to_spec() {
             Err(errors) => {
                 for error in errors {
-                    self.session.log.error(error.sentence);
+                    self.session.log.error(About::Run, error.sentence);
                 }
             }
             Ok(spec) => match self.session.cloud.clone().filter(|cloud| is_of(cloud, &spec)) {
@@ -269,6 +249,11 @@ impl App {
                 // As the line names them, a projection first.
                 let _ = handles.projecting.cancel() || handles.coloring.cancel();
             }
+            (Activity::Checking { .. }, ..) => {
+                if let Some(checking) = &handles.checking {
+                    checking.cancel();
+                }
+            }
             // Neither is named before it takes long.
             (Activity::Asking | Activity::Selecting | Activity::Idle, ..) => {
                 if self.session.activity != Activity::Asking && handles.selecting.take().is_some() {
@@ -300,7 +285,7 @@ impl App {
         };
         let mut spec = match self.question(&cloud, QuerySpec::Rows(vec![cloud.record(row as usize)])) {
             Ok(spec) => spec,
-            Err(sentence) => return self.session.log.error(sentence),
+            Err(sentence) => return self.session.log.error(About::Query, sentence),
         };
         self.settle_live(true);
         if self.session.picked != Some(picked) {
@@ -409,6 +394,7 @@ impl App {
     /// Shows a query's answer, and has theory worked out beside it.
     pub(super) fn answer(&mut self, record: Arc<crate::run::RunRecord>, query: usize) {
         (self.session.theory, self.session.theory_lags) = (None, false);
+        self.session.log.settle(About::Query);
         let answered = Answered { record, query };
         self.handles.theory.wanted = (answered.record.convergence.queries() > query).then(|| answered.clone());
         self.session.answered = Some(answered);
@@ -457,136 +443,6 @@ impl App {
         spec.queries = queries;
         (spec.warmup, spec.repeats) = (0, 1);
         Ok(spec)
-    }
-
-    fn default_path(&self, kind: ExportKind) -> PathBuf {
-        let folder = directories::UserDirs::new().map(|dirs| dirs.document_dir().unwrap_or(dirs.home_dir()).to_owned());
-        let mut name = PathBuf::from(kind.default_name());
-        if kind == ExportKind::Session {
-            if let Some(file) = &self.session.file {
-                return export::free_path(&file.path);
-            }
-            // Called after its data.
-            if let Some(Source::File { path, .. }) = self.session.cloud.as_ref().map(|cloud| cloud.source()) {
-                let file = crate::cloud::formats::file_of(path);
-                name = Path::new(file.file_stem().unwrap_or(name.as_os_str())).with_added_extension(recording::EXTENSION);
-            }
-        }
-        export::free_path(&folder.unwrap_or_default().join(name))
-    }
-
-    fn save_export(&mut self) {
-        let Some(dialog) = self.session.export.clone() else { return };
-        let path = PathBuf::from(dialog.path.trim());
-        let refuse = |app: &mut Self, error: &str| {
-            app.session.export = Some(ExportDialog { error: Some(error.to_owned()), ..dialog.clone() });
-        };
-        if path.file_name().is_none() {
-            return refuse(self, "Type the path of a file.");
-        }
-        let folder = matches!(dialog.kind, ExportKind::Lesson(LessonFile::Frames, _));
-        if let Some(sentence) = dialog.kind.refuses(&path) {
-            return refuse(self, &sentence);
-        }
-        let there = if folder { path.exists() } else { dialog.kind.files(&path).iter().any(|path| path.is_file()) };
-        if there && !dialog.overwrite {
-            let sentence = if folder {
-                "This folder is there already. Save again to replace the pictures in it, or type another name."
-            } else {
-                "This file is there already. Save again to write over it, or type another name."
-            };
-            self.session.export = Some(ExportDialog { error: Some(sentence.to_owned()), overwrite: true, ..dialog });
-            return;
-        }
-        let data = match dialog.kind {
-            ExportKind::Data(pane) => Some(self.data_of(pane)),
-            ExportKind::AllNeighbors => Some(self.session.record.clone().map(PaneData::AllNeighbors)),
-            ExportKind::Selection => Some(self.selected_data()),
-            ExportKind::Trace => Some(self.session.record.clone().map(PaneData::Trace)),
-            _ => None,
-        };
-        match (dialog.kind, data) {
-            (_, Some(data)) => match data {
-                None => refuse(self, "There is nothing to export yet; run first, or pick a query."),
-                Some(data) => {
-                    self.session.export = None;
-                    self.handles.save(move || data.save(&path));
-                }
-            },
-            (ExportKind::Session, None) => match self.save_session(&path, dialog.points) {
-                Ok(()) => self.session.export = None,
-                Err(sentence) => refuse(self, &sentence),
-            },
-            (ExportKind::Recording(which), None) => match self.save_recording(which, dialog.points, &path) {
-                Ok(()) => self.session.export = None,
-                Err(sentence) => refuse(self, &sentence),
-            },
-            (ExportKind::Lesson(file, _), None) => match self.write_lesson(file, dialog.range.as_ref(), &path) {
-                Ok(()) => self.session.export = None,
-                Err(sentence) => refuse(self, &sentence),
-            },
-            (kind, None) => match self.save_portrait(kind.picture().flatten(), dialog.times, path) {
-                Ok(()) => self.session.export = None,
-                Err(sentence) => refuse(self, sentence),
-            },
-        }
-    }
-
-    /// Has a pane or the whole window drawn once more, into a file.
-    fn save_portrait(&mut self, pane: Option<PaneKind>, times: u8, path: PathBuf) -> Result<(), &'static str> {
-        let Some(render_state) = self.handles.render_state.clone() else { return Err("There is no graphics adapter to draw it with.") };
-        if pane.is_some_and(|pane| !self.pane_rects.contains_key(&pane)) {
-            return Err("The pane is not in sight; show it first.");
-        }
-        let ctx = &self.handles.ctx;
-        let medium = if export::is_svg(&path) { Medium::Svg } else { Medium::Png(ctx.pixels_per_point() * f32::from(times)) };
-        let portrait = Portrait { state: self.state.clone(), session: self.session.clone(), size: ctx.content_rect().size(), pane };
-        self.handles.save(move || portrait.save(medium, &render_state, &path).map(|path| vec![path]));
-        Ok(())
-    }
-
-    fn selected_data(&self) -> Option<PaneData> {
-        let rows = self.session.selection.rows();
-        self.session.cloud.clone().filter(|_| !rows.is_empty()).map(|cloud| PaneData::Rows(cloud, Arc::clone(rows)))
-    }
-
-    fn copy_table(&mut self, pane: PaneKind) {
-        /// More rows are no matter for a clipboard, and would hold the window up.
-        const MOST: usize = 200_000;
-        let data = self.data_of(pane);
-        // As on the screen, with what the file has beside; files of neighbours have the columns that they always have.
-        let beside = self.session.listed_beside().filter(|_| pane == PaneKind::Neighbors).cloned();
-        match data.as_ref().and_then(PaneData::table) {
-            None => self.session.log.error("There is nothing to copy yet; run first, or pick a query."),
-            Some(table) if table.rows() > MOST => {
-                let rows = super::format::count(table.rows() as u64);
-                self.session.log.error(format!("cannot copy {rows} rows: the clipboard takes {MOST} here; export them to a file"));
-            }
-            Some(table) => {
-                let table = match &beside {
-                    Some(beside) => beside.with(table),
-                    None => table,
-                };
-                self.handles.ctx.copy_text(table.tsv());
-                self.session.log.info(format!("copied: {} of {}", super::format::counted(table.rows() as u64, "row", "rows"), pane.title()));
-            }
-        }
-    }
-
-    fn data_of(&self, pane: PaneKind) -> Option<PaneData> {
-        let record = || self.session.record.clone();
-        // A picked point that the run did not ask has a record of its own.
-        let counted = || record().or_else(|| self.session.answered.as_ref().map(|answered| Arc::clone(&answered.record)));
-        match pane {
-            PaneKind::Plane | PaneKind::Space => self.session.cloud.clone().map(PaneData::Points),
-            PaneKind::Neighbors => self.session.answered.clone().map(PaneData::Neighbors),
-            PaneKind::Timings => counted().map(PaneData::Timings),
-            PaneKind::Timeline => record().map(PaneData::Timeline),
-            PaneKind::Merges => counted().filter(|record| !record.counters.is_empty()).map(PaneData::Merges),
-            PaneKind::Convergence => counted().filter(|record| record.convergence.queries() > 0).map(PaneData::Convergence),
-            PaneKind::Runs => self.runs_data(),
-            PaneKind::Log => Some(PaneData::Log(self.session.log.entries().to_vec())),
-        }
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use super::App;
 use super::finder::file_name;
+use super::log::About;
 use crate::run::recording;
 
 /// What becomes of files that were dropped together.
@@ -37,13 +38,16 @@ impl App {
     pub(super) fn open_dropped(&mut self, paths: Vec<PathBuf>) {
         let Dropped { opened, left, folders } = Dropped::of(paths);
         if !folders.is_empty() {
-            self.session.log.error(format!("a folder is not opened, only files are; drop those in it: {}", names(&folders)));
+            self.session.log.error(About::Other, format!("a folder is not opened, only files are; drop those in it: {}", names(&folders)));
         }
         if let Some(points) = opened.last().filter(|_| !left.is_empty()) {
             let (shown, left) = (file_name(points), names(&left));
-            self.session.log.warn(format!(
-                "one cloud is shown at a time: {shown} is opened, and not {left}; drop one alone, or type it on the left under Queries, A file"
-            ));
+            self.session.log.warn(
+                About::Other,
+                format!(
+                    "one cloud is shown at a time: {shown} is opened, and not {left}; drop one alone, or type it on the left under Queries, A file"
+                ),
+            );
         }
         self.open_next(opened);
     }

@@ -1,8 +1,11 @@
 //! What a pane shows, as a table, a picture or a file of neighbours: the name's ending says as which.
 
+mod apply;
+
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Instant;
 
 use super::lesson::{LessonFile, RangeDraft};
 use super::log::Entry;
@@ -82,6 +85,21 @@ impl ExportKind {
         }
     }
 
+    /// The name itself or, where a file of it is there, the next one that is free: `plane.csv`, `plane-2.csv`, ….
+    pub fn free_path(self, path: &Path) -> PathBuf {
+        let part = |part: Option<&std::ffi::OsStr>| part.map(|part| part.to_string_lossy().into_owned()).unwrap_or_default();
+        let (stem, extension) = (part(path.file_stem()), part(path.extension()));
+        let ending = if extension.is_empty() { extension } else { format!(".{extension}") };
+        let numbered = (2..10_000).map(|number| path.with_file_name(format!("{stem}-{number}{ending}")));
+        let free = |path: &PathBuf| !self.files(path).iter().any(|file| file.exists());
+        std::iter::once(path.to_owned()).chain(numbered).find(free).unwrap_or_else(|| path.to_owned())
+    }
+
+    /// Whether writing it takes long enough to be cancelled.
+    pub fn is_cancellable(self) -> bool {
+        self.is_recording() || matches!(self, Self::Lesson(..))
+    }
+
     /// Whether it is a picture of what the window shows, and of which pane; of all of it without one.
     pub fn picture(self) -> Option<Option<PaneKind>> {
         match self {
@@ -133,15 +151,6 @@ pub fn is_svg(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("svg"))
 }
 
-/// The path itself, or, where a file has that name, the next one that is free: `plane.csv`, `plane-2.csv`, ….
-pub fn free_path(path: &Path) -> PathBuf {
-    let part = |part: Option<&std::ffi::OsStr>| part.map(|part| part.to_string_lossy().into_owned()).unwrap_or_default();
-    let (stem, extension) = (part(path.file_stem()), part(path.extension()));
-    let ending = if extension.is_empty() { extension } else { format!(".{extension}") };
-    let numbered = (2..10_000).map(|number| path.with_file_name(format!("{stem}-{number}{ending}")));
-    std::iter::once(path.to_owned()).chain(numbered).find(|path| !path.exists()).unwrap_or_else(|| path.to_owned())
-}
-
 /// The dialog's fields.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExportDialog {
@@ -149,16 +158,36 @@ pub struct ExportDialog {
     pub kind: ExportKind,
     /// Where to.
     pub path: String,
+    /// The name that was to be offered, before a number made it free.
+    pub plain: PathBuf,
+    /// The name that was offered.
+    pub offered: String,
     /// Why it was not written.
     pub error: Option<String>,
     /// Whether a file that is there may be written over: somebody was asked.
     pub overwrite: bool,
+    /// Since when it is written.
+    pub writing: Option<Instant>,
     /// How many pixels a picture has, for each of the screen's along a side.
     pub times: u8,
     /// Whether a recording holds the points too.
     pub points: bool,
     /// Which steps of a lesson, where a range is shown.
     pub range: Option<RangeDraft>,
+}
+
+impl ExportDialog {
+    /// Takes another ending. What somebody typed stays otherwise; what was offered is offered anew, as another file may have
+    /// needed the number in it, and this one may need one.
+    pub fn end_in(&mut self, ending: &str) {
+        if self.path == self.offered {
+            self.plain.set_extension(ending);
+            self.path = self.kind.free_path(&self.plain).display().to_string();
+            self.offered.clone_from(&self.path);
+        } else {
+            self.path = Path::new(self.path.trim()).with_extension(ending).display().to_string();
+        }
+    }
 }
 
 /// A pane's data, detached from the window so that a thread can write it.
@@ -345,12 +374,44 @@ mod tests {
     #[test]
     fn the_name_that_is_offered_is_free() {
         let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("plane.csv");
-        assert_eq!(free_path(&path), path);
+        let (at, kind) = (|name: &str| folder.path().join(name), ExportKind::Data(PaneKind::Plane));
+        let path = at("plane.csv");
+        assert_eq!(kind.free_path(&path), path);
         std::fs::write(&path, "").expect("a file");
-        assert_eq!(free_path(&path), folder.path().join("plane-2.csv"));
-        std::fs::write(folder.path().join("plane-2.csv"), "").expect("a file");
-        assert_eq!(free_path(&path), folder.path().join("plane-3.csv"));
+        assert_eq!(kind.free_path(&path), at("plane-2.csv"));
+        std::fs::write(at("plane-2.csv"), "").expect("a file");
+        assert_eq!(kind.free_path(&path), at("plane-3.csv"));
+        // Where two files are written, neither may be there.
+        std::fs::write(at("neighbors.fvecs"), "").expect("a file");
+        assert_eq!(ExportKind::AllNeighbors.free_path(&at("neighbors.ivecs")), at("neighbors-2.ivecs"));
+    }
+
+    #[test]
+    fn another_ending_needs_no_number_of_the_one_before() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().join(name).display().to_string();
+        for taken in ["plane.csv", "plane-2.csv", "plane.npz"] {
+            std::fs::write(at(taken), "").expect("a file");
+        }
+        let mut dialog = ExportDialog {
+            kind: ExportKind::Data(PaneKind::Plane),
+            path: at("plane-3.csv"),
+            plain: at("plane.csv").into(),
+            offered: at("plane-3.csv"),
+            error: None,
+            overwrite: false,
+            writing: None,
+            times: 1,
+            points: true,
+            range: None,
+        };
+        for (ending, offered) in [("tsv", "plane.tsv"), ("npz", "plane-2.npz"), ("csv", "plane-3.csv")] {
+            dialog.end_in(ending);
+            assert_eq!(dialog.path, at(offered));
+        }
+        dialog.path = at("mine-2.csv");
+        dialog.end_in("tsv");
+        assert_eq!(dialog.path, at("mine-2.tsv"), "it is what somebody typed");
     }
 
     #[test]

@@ -10,6 +10,7 @@ use eframe::egui_wgpu;
 
 use super::color::Coloring;
 use super::derived::{Derived, TheoryCurve};
+use super::export::ExportDialog;
 use super::gpu::Gpu;
 use super::lesson::{Exporting, Picture, Recording, Written};
 use super::live::Snapping;
@@ -17,10 +18,10 @@ use super::loader::Loading;
 use super::picking::{Lookup, Picking};
 use super::projection::Projecting;
 use super::runs::{Compared, Opening};
-use super::saved::{FileState, SavedSession};
+use super::saved::{Checking, SavedSession};
 use super::selection::Selecting;
 use super::session::{Activity, Answered, EngineStatus, FileColumns};
-use crate::cloud::{Fingerprint, Source};
+use crate::cloud::Source;
 use crate::run::{Asker, JobId, RunRecord, RunSpec, Worker};
 
 /// What background threads tell the window.
@@ -41,10 +42,8 @@ pub enum Message {
     ExportPath(Option<PathBuf>),
     /// Two runs were compared.
     Compared(Arc<Compared>),
-    /// The file of a session's cloud, which is still what it was, or what has become of it.
-    Source(Fingerprint, Result<Option<FileState>, String>),
-    /// Files were written, or why not.
-    Saved(Result<Vec<PathBuf>, String>),
+    /// Files were written, or why not, as a dialog asked for.
+    Saved(Result<Vec<PathBuf>, String>, Box<ExportDialog>),
     /// A thread broke down.
     Broken {
         /// What it was to do.
@@ -102,6 +101,8 @@ pub struct Handles {
     pub loading: Option<(Loading, Then)>,
     /// A recording that is being read.
     pub opening: Option<Opening>,
+    /// A file that is read again, to see whether it has changed.
+    pub checking: Option<Checking>,
     /// A change of the selection that is being worked out.
     pub selecting: Option<Selecting>,
     /// A search for the row that a dragged query goes to.
@@ -181,6 +182,7 @@ impl Handles {
             running: None,
             loading: None,
             opening: None,
+            checking: None,
             selecting: None,
             snapping: None,
             picking: None,
@@ -223,7 +225,10 @@ impl Handles {
                 (None, Some(Exporting { path, task, .. })) => Activity::Exporting { path: path.clone(), fraction: task.fraction() },
                 (None, None) => match self.projecting.activity().or_else(|| self.coloring.activity()) {
                     Some((what, fraction)) => Activity::Preparing { what, fraction },
-                    None => Activity::Idle,
+                    None => match self.checking.as_ref().and_then(Checking::activity) {
+                        Some((what, fraction)) => Activity::Checking { what, fraction },
+                        None => Activity::Idle,
+                    },
                 },
             },
         }
@@ -238,7 +243,7 @@ impl Handles {
     pub fn forget(&mut self) {
         (self.snapping, self.picking, self.hovering, self.focus_when_answered) = (None, None, None, false);
         (self.lookup, self.beside) = (Lookup::default(), Lookup::default());
-        self.theory.wanted = None;
+        (self.theory.wanted, self.checking) = (None, None);
         self.projecting.forget();
         if let Some(gpu) = &mut self.gpu {
             gpu.forget();
@@ -252,10 +257,10 @@ impl Handles {
         let _ = self.start(task, work);
     }
 
-    /// Writes a file on a thread of its own, which is waited for when the window closes.
-    pub fn save(&mut self, work: impl FnOnce() -> Result<Vec<PathBuf>, String> + Send + 'static) {
+    /// Writes what a dialog asks for on a thread of its own, which is waited for when the window closes.
+    pub fn save(&mut self, dialog: ExportDialog, work: impl FnOnce() -> Result<Vec<PathBuf>, String> + Send + 'static) {
         self.saves.retain(|save| !save.is_finished());
-        self.saves.extend(self.start("save", move || Message::Saved(work())));
+        self.saves.extend(self.start("save", move || Message::Saved(work(), Box::new(dialog))));
     }
 
     fn start(&self, task: &'static str, work: impl FnOnce() -> Message + Send + 'static) -> Option<JoinHandle<()>> {

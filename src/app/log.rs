@@ -1,4 +1,5 @@
-//! Everything that was said, with its time.
+//! Everything that was said, with its time, and what of it stands in the status line: the newest note, and before it what
+//! went wrong, until something of its kind succeeds or somebody has read it.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -36,6 +37,12 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// Something said now.
+    fn now(level: Level, text: impl Into<String>) -> Self {
+        let unix = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |elapsed| elapsed.as_secs());
+        Self { unix, level, text: text.into() }
+    }
+
     /// `21:04:59`, UTC.
     pub fn time(&self) -> String {
         let second = self.unix % 86_400;
@@ -43,42 +50,113 @@ impl Entry {
     }
 }
 
+/// What is said of: what went wrong is settled by the next success of its kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum About {
+    /// A file or a generator, and what is shown of it.
+    Data,
+    /// A whole run.
+    Run,
+    /// The picked query and its answer.
+    Query,
+    /// The selection.
+    Selection,
+    /// By what points are coloured.
+    Color,
+    /// On what points are projected.
+    Projection,
+    /// A file or the clipboard, written to.
+    File,
+    /// The lesson.
+    Lesson,
+    /// What no later success undoes.
+    Other,
+}
+
 /// The last thousands of things said.
 #[derive(Clone, Debug, Default)]
 pub struct Log {
     entries: Vec<Entry>,
+    /// What went wrong, and is neither settled nor dismissed.
+    trouble: Option<(About, Entry)>,
+    /// What was said last, where that is not the trouble.
+    note: Option<Entry>,
 }
 
 impl Log {
     const MOST: usize = 10_000;
 
-    /// Says something now.
-    pub fn say(&mut self, level: Level, text: impl Into<String>) {
-        let unix = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |elapsed| elapsed.as_secs());
-        self.push(Entry { unix, level, text: text.into() });
-    }
-
     /// Says something that was done.
     pub fn info(&mut self, text: impl Into<String>) {
-        self.say(Level::Info, text);
+        self.say(About::Other, Entry::now(Level::Info, text));
+    }
+
+    /// Says what was done, and that what went wrong of its kind is no matter any more.
+    pub fn done(&mut self, about: About, text: impl Into<String>) {
+        self.settle(about);
+        self.info(text);
     }
 
     /// Says what should be known.
-    pub fn warn(&mut self, text: impl Into<String>) {
-        self.say(Level::Warning, text);
+    pub fn warn(&mut self, about: About, text: impl Into<String>) {
+        self.say(about, Entry::now(Level::Warning, text));
     }
 
     /// Says what went wrong.
-    pub fn error(&mut self, text: impl Into<String>) {
-        self.say(Level::Error, text);
+    pub fn error(&mut self, about: About, text: impl Into<String>) {
+        self.say(about, Entry::now(Level::Error, text));
     }
 
-    /// Adds an entry; the oldest go when there are too many.
-    pub fn push(&mut self, entry: Entry) {
+    /// Lists what has a place of its own in the window: the status line says nothing of it.
+    pub fn list(&mut self, level: Level, text: impl Into<String>) {
+        self.keep(Entry::now(level, text));
+    }
+
+    /// Says something.
+    pub fn say(&mut self, about: About, entry: Entry) {
+        self.keep(entry.clone());
+        let errs = |entry: &Entry| entry.level == Level::Error;
+        match entry.level {
+            Level::Error => (self.trouble, self.note) = (Some((about, entry)), None),
+            // It does not push out an error, which may not have been read.
+            Level::Warning if !self.trouble.as_ref().is_some_and(|(_, trouble)| errs(trouble)) => {
+                (self.trouble, self.note) = (Some((about, entry)), None);
+            }
+            Level::Warning | Level::Info => self.note = Some(entry),
+        }
+    }
+
+    /// Something succeeded: what went wrong of its kind is no matter any more.
+    pub fn settle(&mut self, about: About) {
+        self.trouble = self.trouble.take().filter(|(of, _)| *of != about);
+    }
+
+    /// Something else succeeded that began then: whoever began it went on from what had gone wrong before.
+    pub fn settle_before(&mut self, about: About, unix: u64) {
+        self.trouble = self.trouble.take().filter(|(of, entry)| *of != about || entry.unix >= unix);
+    }
+
+    /// Somebody has read what went wrong.
+    pub fn dismiss(&mut self) {
+        self.trouble = None;
+    }
+
+    /// Lists an entry; the oldest go when there are too many.
+    fn keep(&mut self, entry: Entry) {
         if self.entries.len() == Self::MOST {
             self.entries.drain(..Self::MOST / 10);
         }
         self.entries.push(entry);
+    }
+
+    /// What the status line shows first: what went wrong.
+    pub fn trouble(&self) -> Option<&Entry> {
+        self.trouble.as_ref().map(|(_, entry)| entry)
+    }
+
+    /// What the status line shows after it: what was said since.
+    pub fn note(&self) -> Option<&Entry> {
+        self.note.as_ref()
     }
 
     /// Oldest first.
@@ -86,7 +164,7 @@ impl Log {
         &self.entries
     }
 
-    /// What the status line shows.
+    /// The newest.
     pub fn last(&self) -> Option<&Entry> {
         self.entries.last()
     }
@@ -99,6 +177,32 @@ mod tests {
     #[test]
     fn times_are_of_the_day() {
         assert_eq!(Entry { unix: 86_400 + 3_661, level: Level::Info, text: String::new() }.time(), "01:01:01");
+    }
+
+    #[test]
+    fn what_went_wrong_stays_until_it_is_settled_or_dismissed() {
+        let shown = |log: &Log| [log.trouble(), log.note()].map(|entry| entry.map(|entry| entry.text.clone()).unwrap_or_default());
+        let mut log = Log::default();
+        log.info("a");
+        log.error(About::Data, "gone");
+        assert_eq!(shown(&log), ["gone", ""], "what was said before it is old");
+        log.done(About::Run, "b");
+        log.warn(About::Data, "c");
+        assert_eq!(shown(&log), ["gone", "c"], "nobody may have read it yet");
+        log.done(About::Data, "d");
+        assert_eq!(shown(&log), ["", "d"]);
+        log.say(About::Data, Entry { unix: 100, level: Level::Error, text: "gone".to_owned() });
+        log.settle_before(About::Data, 100);
+        assert_eq!(shown(&log), ["gone", ""], "what succeeded may have begun before");
+        log.settle_before(About::Data, 101);
+        assert_eq!(shown(&log), ["", ""]);
+        log.warn(About::Run, "full");
+        assert_eq!(shown(&log), ["full", ""]);
+        log.error(About::Query, "no answer");
+        log.list(Level::Warning, "no GPU");
+        assert_eq!(shown(&log), ["no answer", ""]);
+        log.dismiss();
+        assert_eq!((shown(&log), log.entries().len()), (["", ""].map(str::to_owned), 9));
     }
 
     #[test]

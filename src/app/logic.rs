@@ -8,6 +8,7 @@ use super::derived::Derived;
 use super::export::ExportDialog;
 use super::format;
 use super::handles::{Message, Then};
+use super::log::About;
 use super::parts::PartsDialog;
 use super::projection::ProjectionKind;
 use super::saved::FileState;
@@ -16,7 +17,7 @@ use super::session::{Activity, Ended, Endings, FileColumns, Picked};
 use super::timeline::TimelineView;
 use crate::cloud::formats::FormatError;
 use crate::cloud::{CloudError, PointCloud, Source};
-use crate::run::{Event, QuerySpec, RunError, RunRecord, usual};
+use crate::run::{Event, QuerySpec, RunError, RunRecord, RunSpec, usual};
 
 impl App {
     /// Takes in what threads have to say.
@@ -26,6 +27,7 @@ impl App {
         }
         self.poll_loading();
         self.poll_opening();
+        self.poll_checking();
         self.poll_picking();
         self.poll_snapping();
         self.poll_selecting();
@@ -36,6 +38,7 @@ impl App {
         self.poll_lesson();
         self.poll_projection();
         self.poll_color();
+        self.poll_writing();
         self.poll_replies();
         self.session.activity = match self.handles.activity() {
             Activity::Idle if self.session.live.is_slow() => Activity::Asking,
@@ -64,7 +67,7 @@ impl App {
                 self.handles.running = None;
                 self.session.endings.run = Some(match error {
                     RunError::Cancelled => self.cancelled(),
-                    error => self.failed(in_window(&error)),
+                    error => self.failed(About::Run, in_window(&error)),
                 });
             }
             Event::Progress { .. } | Event::Finished { .. } | Event::Failed { .. } => {}
@@ -78,17 +81,16 @@ impl App {
     }
 
     /// Says why something failed.
-    pub(super) fn failed(&mut self, why: impl Into<String>) -> Ended {
+    pub(super) fn failed(&mut self, about: About, why: impl Into<String>) -> Ended {
         let why = why.into();
-        self.session.log.error(why.clone());
+        self.session.log.error(about, why.clone());
         Ended::Failed(why)
     }
 
     /// A whole run is done.
     pub(super) fn finished(&mut self, record: Arc<RunRecord>) {
-        self.note_fallback(&record);
         let summary = &record.summary;
-        self.session.log.info(format!(
+        let said = format!(
             "{}: {} × {}, d = {}, k = {}: search {} median of {}{}",
             record.engine,
             format::counted(summary.q, "query", "queries"),
@@ -98,14 +100,17 @@ impl App {
             format::millis(summary.search_ms_median),
             record.spec.repeats,
             summary.distances_per_second.map_or_else(String::new, |rate| format!(", {}", format::distances_per_second(rate))),
-        ));
+        );
+        self.session.log.done(About::Run, said);
+        self.session.log.settle_before(About::Data, record.started_unix);
+        self.note_fallback(&record);
         self.keep_run(&record);
         self.show_run(record);
     }
 
     /// Shows a run, over the cloud that is shown.
     pub(super) fn show_run(&mut self, record: Arc<RunRecord>) {
-        let listed = matches!(record.spec.queries, QuerySpec::Rows(_));
+        let named = !matches!(record.spec.queries, QuerySpec::All | QuerySpec::Count(_));
         let asked = Arc::clone(&record);
         self.handles.spawn("derive", move || {
             let derived = Derived::of(&asked);
@@ -121,8 +126,8 @@ impl App {
             Some(Picked::Row(row)) if let Some(query) = self.session.query_of_row(row) => Some(query),
             Some(Picked::Query(query)) if self.session.picked_point().is_some() => Some(query),
             Some(Picked::Place) => None,
-            // Whoever names rows wants to see one of those.
-            Some(Picked::Row(_)) if chosen && !listed => None,
+            // Whoever names rows, a place or a file wants to see one of those.
+            Some(Picked::Row(_)) if chosen && !named => None,
             _ => {
                 self.pick_query(0);
                 return self.note_chosen(false);
@@ -149,18 +154,19 @@ impl App {
         let Some(result) = loading.task.try_finish() else { return };
         let Some((loading, then)) = self.handles.loading.take() else { return };
         let runs = !matches!(then, Then::Show | Then::Resume(_));
+        let about = if matches!(then, Then::RunQueries(_)) { About::Run } else { About::Data };
         let (result, file) = match result {
             Ok((loaded, file)) => (Ok(loaded), file),
             Err(()) => (Err(()), None),
         };
         let ended = match (result, then) {
-            (Err(()), _) => self.failed(format!("the reader stopped without an answer: {}", loading.job.source)),
+            (Err(()), _) => self.failed(about, format!("the reader stopped without an answer: {}", loading.job.source)),
             (Ok(Err(CloudError::Cancelled)), _) => self.cancelled(),
             (Ok(Err(CloudError::Format(FormatError::Parts { parts, path }))), then) => {
                 self.session.parts = PartsDialog::new(path, parts, then);
                 return;
             }
-            (Ok(Err(error)), _) => self.failed(in_window(&error)),
+            (Ok(Err(error)), _) => self.failed(about, in_window(&error)),
             (Ok(Ok(queries)), Then::RunQueries(spec)) => {
                 if let Some(data) = loading.job.data.clone() {
                     self.submit(spec, data, Some(queries));
@@ -174,7 +180,11 @@ impl App {
             }
             (Ok(Ok(cloud)), Then::Run(spec)) => {
                 self.show_loaded_cloud(Arc::clone(&cloud), file);
-                return self.run_on(&cloud, spec);
+                let rows = cloud.len() as u64;
+                // Nobody said how many, and that there are fewer was not known.
+                let queries =
+                    if spec.queries == QuerySpec::Count(usual::QUERIES) { QuerySpec::Count(rows.min(usual::QUERIES)) } else { spec.queries };
+                return self.run_on(&cloud, RunSpec { queries, ..spec });
             }
         };
         let endings = &mut self.session.endings;
@@ -192,17 +202,22 @@ impl App {
             0 => String::new(),
             rows => format!(", {} dropped", format::counted(rows, "row", "rows")),
         };
-        self.session.log.info(format!(
+        let said = format!(
             "{} of {} ({}{more}){dropped}: {}",
             format::counted(cloud.len() as u64, "point", "points"),
             format::counted(cloud.dims() as u64, "dimension", "dimensions"),
             columns.join(", "),
             cloud.source()
-        ));
+        );
+        self.session.log.done(About::Data, said);
+        for of_another in [About::Run, About::Query, About::Selection, About::Color, About::Projection] {
+            self.session.log.settle(of_another);
+        }
         // As on the command line, where nobody said how many: all rows where there are fewer.
-        let rows = cloud.len() as u64;
-        if rows < usual::QUERIES && self.state.draft.query_count == usual::QUERIES.to_string() {
-            self.state.draft.query_count = rows.to_string();
+        let count = &mut self.state.draft.query_count;
+        let all = |cloud: &PointCloud| (cloud.len() as u64).min(usual::QUERIES).to_string();
+        if *count == usual::QUERIES.to_string() || self.session.cloud.as_ref().is_some_and(|before| *count == all(before)) {
+            *count = all(&cloud);
         }
         self.state.plane.window = None;
         self.state.plane.axes = fitting(&cloud);
@@ -302,21 +317,19 @@ impl App {
             Message::ExportPath(Some(path)) => {
                 if let Some(dialog) = &mut self.session.export {
                     // Whoever chose an existing file there was asked already.
-                    *dialog = ExportDialog { path: path.display().to_string(), error: None, overwrite: true, ..dialog.clone() };
+                    *dialog = ExportDialog { path: path.display().to_string(), error: None, overwrite: true, writing: None, ..dialog.clone() };
                 }
             }
-            Message::Source(fingerprint, Ok(file)) => self.session.loaded_file = file.map(|file| (fingerprint, file)),
-            Message::Source(_, Err(said)) => self.session.log.warn(said),
-            Message::Saved(Ok(paths)) => {
+            Message::Saved(Ok(paths), _) => {
                 let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
-                self.session.log.info(format!("written: {}", paths.join(", ")));
+                self.written(format!("written: {}", paths.join(", ")));
             }
-            Message::Saved(Err(error)) => self.session.log.error(error),
+            Message::Saved(Err(error), dialog) => self.not_written(error, Some(dialog)),
             Message::Broken { task, why } => {
                 if task == "theory" {
                     self.theory_done();
                 }
-                self.session.log.error(format!("{task} stopped without an answer: {why}"));
+                self.session.log.error(About::Other, format!("{task} stopped without an answer: {why}"));
             }
         }
     }

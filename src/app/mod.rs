@@ -74,7 +74,7 @@ pub use export::{ExportKind, PaneData};
 pub use gpu::{FrameBench, FrameReport, FrameTimes, Method, measure as measure_frames};
 use handles::{Handles, Message};
 pub use headless::{Headless, check_adapter, render_headless, write_picture};
-pub use log::{Entry, Level, Log};
+pub use log::{About, Entry, Level, Log};
 pub use picking::{PickTimes, measure as measure_picking};
 pub use projection::{ProjectionKind, ProjectionView};
 use session::{EngineStatus, Session};
@@ -238,6 +238,21 @@ impl App {
         self.handles.ctx.request_repaint();
     }
 
+    /// Escape that has nothing to cancel closes the sheet of shortcuts, or else dismisses what the status line says went wrong.
+    fn close_with_escape(&mut self, ctx: &egui::Context) {
+        let session = &self.session;
+        let open = session.export.is_some() || session.finder.is_some() || egui::Popup::is_any_open(ctx);
+        let taken = open || session.live.is_held() || session.tool != picking::Tool::Move || session.runs.renaming.is_some();
+        if taken || !ctx.input(|input| input.key_pressed(egui::Key::Escape)) {
+            return;
+        }
+        if session.help {
+            self.actions.send(commands::Action::CloseShortcuts);
+        } else if session.log.trouble().is_some() {
+            self.actions.send(commands::Action::DismissTrouble);
+        }
+    }
+
     /// Shows a finished run, as if it had just been done: recordings, and pictures of panes.
     pub fn show_record(&mut self, record: Arc<RunRecord>) {
         self.show_cloud(Arc::clone(&record.cloud));
@@ -299,8 +314,9 @@ impl eframe::App for App {
         // The question about a file's clouds is answered with arrows, Enter and Escape.
         if self.session.parts.is_none() {
             // Escape closes what lies over everything first.
-            let cancels = cancels && self.session.export.is_none() && self.session.finder.is_none();
+            let cancels = cancels && self.session.export.is_none() && self.session.finder.is_none() && !self.session.help;
             commands::shortcuts(ui.ctx(), mode, cancels, &mut self.actions);
+            self.close_with_escape(ui.ctx());
         }
         let dropped: Vec<PathBuf> = ui.input(|input| input.raw.dropped_files.iter().map(|file| file.path().to_owned()).collect());
         if !dropped.is_empty() {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use super::App;
 use super::draft::DataKind;
 use super::handles::Then;
+use super::log::About;
 use crate::cloud::Source;
 use crate::cloud::formats::{Part, path_of};
 use crate::run::{QuerySpec, RunSpec};
@@ -78,7 +79,7 @@ impl App {
                 (draft.data, draft.path) = (DataKind::File, path.display().to_string());
                 match draft.source() {
                     Ok(source) => self.load(source, Then::Show),
-                    Err(error) => self.session.log.error(error.sentence),
+                    Err(error) => self.session.log.error(About::Data, error.sentence),
                 }
             }
             Then::Run(spec) => {

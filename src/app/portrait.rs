@@ -116,3 +116,39 @@ impl Portrait {
         self.pane.and_then(|pane| harness.state().pane_rects.get(&pane).copied())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use egui_kittest::wgpu::{create_render_state, default_wgpu_setup};
+
+    use super::*;
+    use crate::app::state::single_layout;
+    use crate::app::tokens::Look;
+
+    /// A screen whose pixels begin with blue, as most do.
+    fn blue_first() -> RenderState {
+        let render_state = create_render_state(default_wgpu_setup(), RendererOptions::default());
+        let target_format = wgpu::TextureFormat::Bgra8Unorm;
+        let renderer = Renderer::new(&render_state.device, target_format, RendererOptions::default());
+        RenderState { renderer: Arc::new(RwLock::new(renderer)), target_format, ..render_state }
+    }
+
+    #[test]
+    fn red_and_blue_are_told_apart_whatever_the_screen_begins_with() {
+        crate::app::check_adapter().expect("a graphics adapter");
+        let folder = tempfile::tempdir().expect("a folder");
+        let render_state = blue_first();
+        let mut session = Session::default();
+        session.log.error(crate::app::log::About::Other, "cannot read: it is gone: a.csv");
+        let state = State { look: Look::Light, hints: false, tree: single_layout(PaneKind::Log), ..State::default() };
+        let [r, g, b, _] = Palette::LIGHT.error.to_array();
+        assert_ne!(r, b, "otherwise it shows nothing");
+        for (medium, name) in [(Medium::Png(1.0), "a.png"), (Medium::Png(2.0), "b.png")] {
+            let portrait = Portrait { state: state.clone(), session: session.clone(), size: egui::vec2(900.0, 500.0), pane: None };
+            let path = portrait.save(medium, &render_state, &folder.path().join(name)).expect("a picture");
+            let picture = image::open(path).expect("a PNG").into_rgb8();
+            let of = |color: [u8; 3]| picture.pixels().filter(|pixel| pixel.0 == color).count();
+            assert!(of([r, g, b]) > 20 && of([b, g, r]) == 0, "{name}: {} as it should be, {} exchanged", of([r, g, b]), of([b, g, r]));
+        }
+    }
+}

@@ -99,6 +99,13 @@ pub enum Activity {
         /// 0 to 1, when it is known.
         fraction: Option<f32>,
     },
+    /// A file is read again, to see whether it has changed.
+    Checking {
+        /// Its name.
+        what: String,
+        /// 0 to 1, when it is known.
+        fraction: Option<f32>,
+    },
     /// A file of a lesson is written.
     Exporting {
         /// Which.

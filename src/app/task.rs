@@ -80,6 +80,11 @@ impl<T> Task<T> {
         self.watch.cancelled.store(true, Ordering::Relaxed);
     }
 
+    /// Whether it was asked to stop.
+    pub fn is_cancelled(&self) -> bool {
+        self.watch.cancelled.load(Ordering::Relaxed)
+    }
+
     /// Asks to stop, and waits until the thread is gone: nothing is left half done.
     pub fn stop(self) {
         self.cancel();

@@ -85,14 +85,18 @@ pub fn menu_item_ui(ui: &mut Ui, command: Command, actions: &mut Actions) {
     }
 }
 
-/// A menu, which scrolls where the window has no room for all of it.
+/// A menu, which scrolls where there is no room for all of it above or below its button.
 pub fn menu_ui(ui: &mut Ui, text: &str, add: impl FnOnce(&mut Ui)) -> Response {
-    /// The bar that menus hang from, and what is around their entries.
-    const AROUND: f32 = 56.0;
+    /// What is around the entries.
+    const AROUND: f32 = 28.0;
+    /// Less would not be worth a menu: then it lies over its button.
+    const LEAST: f32 = 160.0;
+    let (window, top) = (ui.ctx().content_rect(), ui.cursor().top());
+    let beside = (window.bottom() - top - ui.spacing().interact_size.y).max(top - window.top());
+    let room = beside.max(LEAST).min(window.height()) - AROUND;
     let button = ui.menu_button(text, |ui| {
         // A bar that is always to be seen: otherwise nothing says that there is more.
         ui.spacing_mut().scroll = egui::style::ScrollStyle::solid();
-        let room = ui.ctx().content_rect().height() - AROUND;
         ScrollArea::vertical().max_height(room).min_scrolled_height(room).show(ui, |ui| {
             add(ui);
             // The bar is beside the entries, which keep their width.

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use super::bar::Bar;
+use super::usage::Usage;
 use crate::cloud::Coordinates;
 use crate::cloud::generate::{self, catalogue};
 use crate::export;
@@ -35,7 +36,10 @@ pub fn run(args: &GenerateArgs) -> anyhow::Result<()> {
         "npy" => write_npy,
         "fvecs" => write_fvecs,
         "fbin" => write_fbin,
-        _ => anyhow::bail!("cannot write .{extension}: clouds are written as .csv, .npy, .fvecs or .fbin: {}", args.file.display()),
+        _ => {
+            let file = args.file.display();
+            anyhow::bail!(Usage(format!("cannot write .{extension}: clouds are written as .csv, .npy, .fvecs or .fbin: {file}")))
+        }
     };
     let table = generate::generate(&args.spec, args.seed, &Bar::new("generating"))?;
     export::write(&args.file, |out| write(&table, out))?;

@@ -16,7 +16,7 @@ use crate::run::recording;
 /// `warpscope info`
 #[derive(Debug, clap::Args)]
 pub struct InfoArgs {
-    /// The file: a cloud or a recording
+    /// What to describe: a cloud, a recording, or the folder that `run --out` wrote
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Takes these columns as coordinates, by name or 0-based number: lon,lat or 0-63
@@ -32,6 +32,9 @@ pub struct InfoArgs {
 /// # Errors
 /// When the file cannot be read or does not have the columns that were asked for.
 pub fn run(args: &InfoArgs) -> anyhow::Result<()> {
+    if args.file.is_dir() {
+        return super::recording::info_of_folder(&args.file, args.json);
+    }
     if recording::split_run(&args.file).is_some() {
         return super::recording::info(&args.file, args.json);
     }
@@ -148,7 +151,10 @@ fn columns_text(FileInfo { rows, columns, default_columns, skipped, .. }: &FileI
     let default_columns: HashSet<usize> = default_columns.iter().copied().collect();
     for (at, column) in columns.iter().enumerate() {
         let what = match (column.kind, column.min, column.max) {
-            (ColumnKind::Numeric, Some(min), Some(max)) => format!("{min} … {max}"),
+            (ColumnKind::Numeric, Some(min), Some(max)) => {
+                let shown = |value: f64| column.moment.map_or_else(|| value.to_string(), |moment| moment.text(value));
+                format!("{} … {}", shown(min), shown(max))
+            }
             (ColumnKind::Numeric, ..) if *rows == 0 => "no values".to_owned(),
             (ColumnKind::Numeric, ..) => "no finite values".to_owned(),
             (ColumnKind::Text, ..) => {

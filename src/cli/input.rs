@@ -3,14 +3,16 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use anyhow::bail;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgGroup, Args};
 
 use super::bar::Bar;
 use super::output;
 use super::queries::QueryChoice;
+use super::usage::Usage;
 use crate::cloud::{self, ColumnChoice, Order, PointCloud, Source};
-use crate::knn::{Metric, Setup};
+use crate::knn::{Metric, ProblemError, Setup};
 use crate::run::{EngineChoice, QuerySpec, RunSpec, usual};
 
 /// The cloud.
@@ -107,11 +109,27 @@ pub struct Loaded {
 }
 
 impl ProblemArgs {
+    /// Refuses what no file could make right, before any is read.
+    fn check(&self) -> anyhow::Result<()> {
+        let MethodArgs { metric, order, exclude_self } = self.method;
+        let SourceArgs { seed, drop_nonfinite, .. } = self.source;
+        Setup { k: self.k, metric, order, seed, exclude_self, drop_zero_rows: drop_nonfinite }.check()?;
+        match &self.queries {
+            Some(QueryChoice::Count(0)) => Err(ProblemError::NoQueries.into()),
+            Some(QueryChoice::At(_)) if exclude_self => bail!(Usage("--exclude-self: the query is a place, and so no row of the cloud".to_owned())),
+            Some(QueryChoice::File(_)) if exclude_self => {
+                bail!(Usage("--exclude-self: the queries come from a file, and so are no rows of the cloud".to_owned()))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Loads the cloud and the queries, for one timed repeat of `auto`.
     ///
     /// # Errors
     /// Whatever keeps them from being loaded.
     pub fn load(&self) -> anyhow::Result<Loaded> {
+        self.check()?;
         let data = self.source.source();
         let drop_nonfinite = self.source.drop_nonfinite;
         let cloud = Arc::new(cloud::load(&data, drop_nonfinite, &Bar::new("reading the cloud"))?);
@@ -123,12 +141,6 @@ impl ProblemArgs {
             }
             _ => None,
         };
-        if self.method.exclude_self && matches!(queries, QuerySpec::At(_)) {
-            anyhow::bail!("--exclude-self: the query is a place, and so no row of the cloud");
-        }
-        if query_cloud.is_some() && self.method.exclude_self {
-            anyhow::bail!("--exclude-self: the queries come from a file, and so are no rows of the cloud");
-        }
         let spec = RunSpec {
             data,
             queries,
@@ -143,7 +155,6 @@ impl ProblemArgs {
             drop_nonfinite,
             profile: false,
         };
-        Setup::from(&spec).check()?;
         if let Some(note) = note {
             output::note(&note);
         }

@@ -7,6 +7,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::bar::Bar;
 use super::pictures::{PictureArgs, Plan};
+use super::usage::Usage;
 use super::{input, output};
 use crate::cloud::{self, ColumnChoice, Order, Source};
 use crate::engines::cuda::Cuda;
@@ -87,9 +88,12 @@ pub fn run(args: &LessonArgs) -> anyhow::Result<()> {
         None => lesson.arrangements.iter().map(|arrangement| arrangement.name()).collect(),
     };
     match own {
-        Some(_) if number != OWN_DATA => anyhow::bail!("--input, --generate: lesson {number} has data of its own; use --lesson {OWN_DATA}"),
+        Some(_) if number != OWN_DATA => {
+            anyhow::bail!(Usage(format!("--input, --generate: lesson {number} has data of its own; use --lesson {OWN_DATA}")))
+        }
         None if args.asks_for_own() => {
-            anyhow::bail!("--query, --metric, --order: they say how a cloud is searched; name it with --input or --generate")
+            let why = "--query, --metric, --order: they say how a cloud is searched; name it with --input or --generate";
+            anyhow::bail!(Usage(why.to_owned()))
         }
         _ => {}
     }

@@ -1,7 +1,7 @@
 //! The command line, one file per subcommand.
 //!
 //! stdout is for results only; notes, errors (one line each) and progress go to stderr, and progress only to a
-//! terminal. Exit codes: 0 done, 1 the job failed, 2 wrong usage.
+//! terminal. Exit codes: 0 done, 1 the job failed, 2 wrong usage, which `usage` tells apart.
 
 mod bar;
 mod compare;
@@ -19,6 +19,7 @@ mod recording;
 mod run;
 mod sweep;
 mod tune;
+mod usage;
 mod verify;
 mod window;
 
@@ -66,11 +67,14 @@ enum Command {
     Devices(devices::DevicesArgs),
 }
 
+/// The exit code of [`usage::is_usage`], and of clap.
+const WRONG_USAGE: u8 = 2;
+
 /// Reads the command line and does what it says.
 pub fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => return usage(&error),
+        Err(error) => return refused(&error),
     };
     // The window keeps the usual words of a panic: it goes on after those of its threads.
     if !matches!(cli.command, None | Some(Command::Gui(_))) && std::env::var_os("RUST_BACKTRACE").is_none() {
@@ -82,7 +86,7 @@ pub fn main() -> ExitCode {
         Err(error) if error.is::<output::Closed>() => ExitCode::SUCCESS,
         Err(error) => {
             output::error(&format!("{error:#}"));
-            ExitCode::FAILURE
+            if usage::is_usage(&error) { WRONG_USAGE.into() } else { ExitCode::FAILURE }
         }
     }
 }
@@ -109,7 +113,7 @@ fn contained(job: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<()> {
 }
 
 /// Help and version go out as they are; a mistake becomes one line.
-fn usage(error: &clap::Error) -> ExitCode {
+fn refused(error: &clap::Error) -> ExitCode {
     if !error.use_stderr() {
         let _ = output::print(&error.render().to_string());
         return ExitCode::SUCCESS;
@@ -119,7 +123,7 @@ fn usage(error: &clap::Error) -> ExitCode {
     let what = what.split("\n\nFor more information").next().unwrap_or(what);
     // clap's parts stand in lines of their own; one line needs a sign between them.
     output::error(&what.trim_start_matches("error: ").replace("\n\n  tip:", "; tip:").replace("\n  [possible", " [possible"));
-    ExitCode::from(2)
+    WRONG_USAGE.into()
 }
 
 #[cfg(test)]

@@ -13,9 +13,36 @@ pub fn ending_in(ending: &'static str) -> impl Fn(&str) -> Result<PathBuf, Strin
     }
 }
 
+/// Takes the name of a folder, but not one that ends as a file that another flag writes: endings and their flags. A folder
+/// that is there may be called as it likes.
+pub fn folder(files: &'static [(&'static str, &'static str)]) -> impl Fn(&str) -> Result<PathBuf, String> + Clone + Send + Sync + 'static {
+    move |name| {
+        let path = PathBuf::from(name);
+        let ends = |ending: &str| path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(ending));
+        match files.iter().find(|(ending, _)| ends(ending)).filter(|_| !path.is_dir()) {
+            Some((ending, flag)) => Err(format!("it is a folder, and .{ending} is how a file's name ends; {flag} writes that file")),
+            None => Ok(path),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_folder_is_not_called_like_a_file_of_another_flag() {
+        let place = tempfile::tempdir().unwrap();
+        let there = place.path().join("there.csv");
+        std::fs::create_dir(&there).unwrap();
+        let out = folder(&[("csv", "--neighbors"), ("warpscope", "--record")]);
+        for name in ["out", "run.2", "a.csv/run", "csv", there.to_str().unwrap()] {
+            assert_eq!(out(name), Ok(name.into()));
+        }
+        for (name, flag) in [("a.csv", "--neighbors"), ("a.CSV", "--neighbors"), ("b/a.warpscope", "--record")] {
+            assert!(out(name).unwrap_err().ends_with(&format!("; {flag} writes that file")), "{name}");
+        }
+    }
 
     #[test]
     fn other_endings_are_refused() {

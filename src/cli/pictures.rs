@@ -7,7 +7,8 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::bar::Bar;
 use super::output;
-use super::paths::ending_in;
+use super::paths::{ending_in, folder};
+use super::usage::Usage;
 use crate::export::{self, MadeFolder, text};
 use crate::lesson::Level;
 use crate::lesson::handout::Theme;
@@ -25,7 +26,7 @@ use crate::palette::{DARK, HIGH_CONTRAST, LIGHT, Palette};
 pub struct PictureArgs {
     /// Writes the steps (steps.jsonl, all of the search) and a handout (handout.html) into a folder; files of the other
     /// flags go there, too, where they are given no name
-    #[arg(long, value_name = "DIR", help_heading = "Files")]
+    #[arg(long, value_name = "DIR", value_parser = folder(&[("png", "--png"), ("svg", "--svg"), ("gif", "--gif")]), help_heading = "Files")]
     out: Option<PathBuf>,
     /// Writes the picture of one moment
     #[arg(long, value_name = "FILE", value_parser = ending_in("png"), help_heading = "Files")]
@@ -108,17 +109,17 @@ impl PictureArgs {
     pub fn plan(&self, takes: &[&str]) -> anyhow::Result<Plan> {
         let (low, high) = export::lesson::PACES;
         if !(low..=high).contains(&self.pace) {
-            bail!("--pace {}: a picture stays {low} to {high} seconds", self.pace);
+            bail!(Usage(format!("--pace {}: a picture stays {low} to {high} seconds", self.pace)));
         }
         crate::lesson::picture::raster::pixels(self.size.unwrap_or(SIZE), self.scale)?;
         if let Some(take) = self.take.as_ref().filter(|take| !takes.contains(&take.as_str())) {
-            bail!("--take {take}: this lesson has {}", takes.join(", "));
+            bail!(Usage(format!("--take {take}: this lesson has {}", takes.join(", "))));
         }
         let name = |flag: &str, file: &Option<Option<PathBuf>>, default: &str| match (file, &self.out) {
             (None, _) => Ok(None),
             (Some(Some(path)), _) => Ok(Some(path.clone())),
             (Some(None), Some(dir)) => Ok(Some(dir.join(default))),
-            (Some(None), None) => bail!("--{flag}: it needs a name, or --out DIR, where it is called {default}"),
+            (Some(None), None) => bail!(Usage(format!("--{flag}: it needs a name, or --out DIR, where it is called {default}"))),
         };
         let mut plan = Plan {
             steps: self.out.iter().flat_map(|dir| takes.iter().map(|take| dir.join(steps_file(take, takes.len())))).collect(),
@@ -218,7 +219,7 @@ impl Plan {
             let place = resolved(file);
             let is_frame = self.frames.is_some() && place.parent() == places.first().map(PathBuf::as_path) && is_frame(&place);
             if is_frame || places.contains(&place) {
-                bail!("cannot write: two of the files would be one; give each a name of its own: {}", file.display());
+                bail!(Usage(format!("cannot write: two of the files would be one; give each a name of its own: {}", file.display())));
             }
             places.push(place);
         }

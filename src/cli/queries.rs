@@ -7,7 +7,7 @@ use anyhow::{Context, bail};
 
 use crate::cloud::{ColumnChoice, PointCloud, place};
 use crate::export::text;
-use crate::run::{QuerySpec, usual};
+use crate::run::{QuerySpec, RunSpec, usual};
 
 /// The most rows that a list may name; every one of them is kept.
 const MAX_LISTED: u64 = 100_000_000;
@@ -116,6 +116,17 @@ impl QueryChoice {
     }
 }
 
+/// Which queries a run asks, for people.
+pub fn about(spec: &RunSpec) -> String {
+    match &spec.queries {
+        QuerySpec::All => "every row".to_owned(),
+        QuerySpec::Count(_) => format!("rows drawn with seed {}", spec.seed),
+        QuerySpec::Rows(_) => "rows listed".to_owned(),
+        QuerySpec::At(at) => format!("the place {}", place::text(at)),
+        QuerySpec::File { path, .. } => format!("those of {}", path.display()),
+    }
+}
+
 /// One number a line; empty lines and what follows a # do not count.
 fn rows_in(path: &Path) -> anyhow::Result<Vec<u64>> {
     let shown = path.display();
@@ -127,6 +138,9 @@ fn rows_in(path: &Path) -> anyhow::Result<Vec<u64>> {
         if !text.is_empty() {
             rows.push(text.parse().map_err(|_| anyhow::anyhow!("line {}: `{text}` is not a row number: {shown}", line + 1))?);
         }
+    }
+    if rows.is_empty() {
+        bail!("not a list of rows: there is none in it: {shown}");
     }
     Ok(rows)
 }
@@ -181,6 +195,8 @@ mod tests {
         assert_eq!(rows_in(&path).unwrap(), [7, 12]);
         std::fs::write(&path, "7\n-1\n").unwrap();
         assert_eq!(rows_in(&path).unwrap_err().to_string(), format!("line 2: `-1` is not a row number: {}", path.display()));
+        std::fs::write(&path, "# none\n").unwrap();
+        assert_eq!(rows_in(&path).unwrap_err().to_string(), format!("not a list of rows: there is none in it: {}", path.display()));
         let message = format!("{:#}", rows_in(&folder.path().join("none")).unwrap_err());
         assert!(message.starts_with("cannot read: ") && message.ends_with("none"), "{message}");
     }

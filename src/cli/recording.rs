@@ -1,4 +1,4 @@
-//! `warpscope info FILE.warpscope`: what a recording holds.
+//! `warpscope info` of runs: what a recording holds, or the folder that `run --out` wrote.
 
 use std::path::Path;
 
@@ -7,10 +7,14 @@ use serde::Serialize;
 use super::bar::Bar;
 use super::output;
 use crate::export::text;
+use crate::run::compare::SavedRun;
 use crate::run::recording::{self, Points, Recorded};
-use crate::run::{CloudFile, RunFile};
+use crate::run::{CloudFile, Phase, RunFile};
 
-/// A recording in a few lines.
+/// What names a folder as that of a run.
+const RUN: &str = "run.json";
+
+/// Runs in a few lines.
 #[derive(Debug, Serialize)]
 struct Report {
     path: std::path::PathBuf,
@@ -59,7 +63,47 @@ pub fn info(path: &Path, json: bool) -> anyhow::Result<()> {
             report.add(at + 1, recorded);
         }
     }
-    if json { output::print_json(&report) } else { output::print(&report.text()) }
+    let from = if report.points { "" } else { ", without points: opened, they are read from where they came from" };
+    let head = format!("of {}, by version {}{from}", text::count(report.runs.len() as u64, "run", "runs"), report.warpscope_version);
+    if json { output::print_json(&report) } else { output::print(&report.text(&head)) }
+}
+
+/// Describes the folder of a run.
+///
+/// # Errors
+/// When it is not read, and when it is another folder.
+pub fn info_of_folder(dir: &Path, json: bool) -> anyhow::Result<()> {
+    if !dir.join(RUN).is_file() {
+        anyhow::bail!("cannot read: it is a folder, and no `run --out` wrote it, as there is no {RUN} in it; name a file: {}", dir.display());
+    }
+    let saved = SavedRun::read(dir)?;
+    let Some(run) = saved.file else { anyhow::bail!("cannot read: there is no {RUN} in it: {}", dir.display()) };
+    let cloud = CloudFile {
+        rows: run.summary.n,
+        dropped: run.dropped_rows,
+        source: run.spec.data.clone(),
+        fingerprint: run.fingerprint.clone(),
+        axes: run.axes.clone(),
+    };
+    let report = Report {
+        path: dir.to_owned(),
+        format: "Warpscope run folder",
+        warpscope_version: run.warpscope_version.clone(),
+        points: false,
+        clouds: vec![cloud],
+        runs: vec![RunReport {
+            number: 1,
+            name: run.title(),
+            pinned: false,
+            cloud: 0,
+            query_cloud: None,
+            counted: run.summary.mean_merges.is_some(),
+            profiled: saved.phases.keys().any(|(_, phase)| *phase == Phase::Profiled),
+            run,
+        }],
+    };
+    let head = format!("by version {}; `compare` sets it beside another run", report.warpscope_version);
+    if json { output::print_json(&report) } else { output::print(&report.text(&head)) }
 }
 
 impl Report {
@@ -80,15 +124,8 @@ impl Report {
         })
     }
 
-    fn text(&self) -> String {
-        let mut out = format!(
-            "{}\n{}, of {}, by version {}{}\n\nruns\n",
-            self.path.display(),
-            self.format,
-            text::count(self.runs.len() as u64, "run", "runs"),
-            self.warpscope_version,
-            if self.points { "" } else { ", without points: opened, they are read from where they came from" }
-        );
+    fn text(&self, head: &str) -> String {
+        let mut out = format!("{}\n{}, {head}\n\nruns\n", self.path.display(), self.format);
         let head = ["#", "name", "search, median", "least to most", "of", "rate", "device", ""];
         let mut rows = vec![head.map(str::to_owned).to_vec()];
         for report in &self.runs {

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use super::bar::Bar;
 use super::input::{Loaded, ProblemArgs, engine_parser};
-use super::output;
 use super::output::columns;
+use super::paths::folder;
 use super::record::RecordArgs;
+use super::{output, queries};
 use crate::cloud::PointCloud;
 use crate::export::{self, NeighborFormat, text};
 use crate::knn::Metric;
@@ -34,7 +35,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "FILE", value_parser = neighbors_path, help_heading = "Results")]
     neighbors: Option<PathBuf>,
     /// Writes run.json, neighbors.npz, timings.csv, merges.csv, convergence.csv and trace.json into a folder
-    #[arg(long, value_name = "DIR", help_heading = "Results")]
+    #[arg(long, value_name = "DIR", value_parser = folder(&FILES), help_heading = "Results")]
     out: Option<PathBuf>,
     #[command(flatten)]
     record: RecordArgs,
@@ -42,6 +43,17 @@ pub struct RunArgs {
     #[arg(long, help_heading = "Results")]
     json: bool,
 }
+
+/// What `--out` is easily mistaken for.
+const FILES: [(&str, &str); 7] = [
+    ("csv", "--neighbors"),
+    ("tsv", "--neighbors"),
+    ("parquet", "--neighbors"),
+    ("npz", "--neighbors"),
+    ("ivecs", "--neighbors"),
+    ("ibin", "--neighbors"),
+    ("warpscope", "--record"),
+];
 
 /// Knows the format before the search, not after it.
 fn neighbors_path(text: &str) -> Result<PathBuf, export::ExportError> {
@@ -129,11 +141,8 @@ fn summary(record: &RunRecord, written: &[PathBuf]) -> String {
     row(
         "queries",
         match (&spec.queries, &record.query_cloud) {
-            (QuerySpec::At(at), _) => format!("{asked}: the place {}", crate::cloud::place::text(at)),
-            (_, Some(cloud)) => format!("{asked}: {}", about(cloud)),
-            (QuerySpec::All, _) => format!("{asked}: every row"),
-            (QuerySpec::Count(_), _) => format!("{asked}: rows drawn with seed {}", spec.seed),
-            _ => format!("{asked}: rows listed"),
+            (QuerySpec::File { .. }, Some(cloud)) => format!("{asked}: {}", about(cloud)),
+            _ => format!("{asked}: {}", queries::about(spec)),
         },
     );
     let own = if spec.exclude_self { ", without the query's own row" } else { "" };

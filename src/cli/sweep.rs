@@ -97,6 +97,7 @@ pub fn run(args: &SweepArgs) -> anyhow::Result<()> {
         profile: false,
     };
     let sweep = Sweep { base, n: args.n.clone(), q: args.q.clone(), k: args.k.clone(), d: args.d.clone(), engines: args.engine.clone() };
+    sweep.check()?;
     if let Some(path) = &args.out {
         export::check(path)?;
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::bar::Bar;
 use super::input::{Loaded, ProblemArgs, engine_parser};
-use super::output;
+use super::{output, queries};
 use crate::cloud::{Coordinates, formats, place};
 use crate::export::text;
 use crate::knn::{EngineKind, Metric};
@@ -102,6 +102,15 @@ pub fn run(args: &VerifyArgs) -> anyhow::Result<()> {
     }
     conclude(&verdicts)?;
     match &reference {
+        Some((path, verdict @ AnswersVerdict { mismatch: Some(why), .. })) if verdict.seem_to_others() => {
+            let AnswersVerdict { wrong, queries, .. } = verdict;
+            let of = format!("{} of {}", text::thousands(*wrong), text::count(*queries, "query", "queries"));
+            let asked = queries::about(&spec);
+            anyhow::bail!(
+                "wrong reference answers: {of}, so that they seem to be answers to other queries than {asked}, or of another cloud or metric; \
+                 ask as they were asked, with --queries, --seed, --input and --metric (the first: {why}): {path}"
+            )
+        }
         Some((path, AnswersVerdict { mismatch: Some(why), .. })) => anyhow::bail!("wrong reference answers: {why}: {path}"),
         _ => Ok(()),
     }
@@ -132,10 +141,12 @@ fn read_answers(path: &Path, metric: Metric) -> anyhow::Result<(PathBuf, Coordin
 
 fn answers_text(path: &str, verdict: &AnswersVerdict) -> String {
     let AnswersVerdict { queries, wrong, ties, .. } = verdict;
+    let none_right = wrong == queries;
     let ties = text::count(*ties, "other index", "other indices");
     let queries = text::count(*queries, "query", "queries");
     match wrong {
         0 => format!("reference answers agree with the oracle: {queries}, {ties} at a tie: {path}\n"),
+        _ if none_right => format!("reference answers WRONG: of {queries} none is right: {path}\n"),
         _ => format!("reference answers WRONG: {} of {queries}; in the others, {ties} at a tie: {path}\n", text::thousands(*wrong)),
     }
 }
@@ -202,6 +213,14 @@ mod tests {
         assert!(conclude(&[good.clone(), absent.clone()]).is_ok());
         assert_eq!(conclude(&[good, bad("first"), bad("second")]).unwrap_err().to_string(), "wrong answer: first");
         assert!(conclude(&[absent]).unwrap_err().to_string().starts_with("nothing was verified"));
+    }
+
+    #[test]
+    fn answers_are_counted_with_what_is_right_among_them() {
+        let text = |wrong| answers_text("a.csv", &AnswersVerdict { queries: 20, wrong, ties: 1, mismatch: None });
+        assert_eq!(text(0), "reference answers agree with the oracle: 20 queries, 1 other index at a tie: a.csv\n");
+        assert_eq!(text(3), "reference answers WRONG: 3 of 20 queries; in the others, 1 other index at a tie: a.csv\n");
+        assert_eq!(text(20), "reference answers WRONG: of 20 queries none is right: a.csv\n");
     }
 
     #[test]

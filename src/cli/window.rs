@@ -6,6 +6,7 @@ use anyhow::bail;
 use clap::builder::PossibleValuesParser;
 
 use super::paths::ending_in;
+use crate::cloud::generate;
 use crate::lesson::lessons;
 use crate::run::recording;
 
@@ -84,6 +85,7 @@ pub fn run(args: &WindowArgs) -> anyhow::Result<()> {
     }
     if let Some(frames) = args.frames {
         check(args.file.as_deref())?;
+        args.generate.as_deref().map(generate::check).transpose()?;
         return measure(args, frames);
     }
     let Some(png) = &args.png else { return open(args.file.clone(), args.lesson) };

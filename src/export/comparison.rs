@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
-use super::table::Exact;
 use crate::run::RunFile;
 use crate::run::compare::Comparison;
+use crate::text::Exact;
 
 /// `name,pinned,started_unix,engine,device,n,q,d,k,metric,order,exclude_self,seed,warmup,repeats,search_ms_median,search_ms_min,`
 /// `search_ms_max,distances_per_second,mean_merges,mean_candidates,fingerprint`: a row for each run.

@@ -76,8 +76,8 @@ pub(super) fn folder_with(record: &RunRecord, most_neighbors: usize, dir: &Path)
     let kept = record.neighbors.indices.len() <= most_neighbors;
     if kept {
         neighbors(record, &found)?;
-    } else if found.exists() {
-        // Those of a run before would be taken for this one's.
+    } else if found.exists() && run.exists() {
+        // Those of a run before would be taken for this one's. What no run wrote is not ours to delete.
         std::fs::remove_file(&found).map_err(ExportError::io(&found))?;
     }
     // Last: where it is, the others are.

@@ -10,6 +10,7 @@ use crate::knn::{EngineKind, Metric, NONE};
 use crate::run::compare::SavedRun;
 use crate::run::testing::{cloud, plain, spec};
 use crate::run::{Phase, QuerySpec, RunFile, RunRecord, RunSpec, execute, stats};
+use crate::text::Exact;
 
 /// Records 0, 2, 3, 4 of a file whose record 1 was dropped; queries are records 4 and 0; more neighbours are asked for
 /// than there are points.
@@ -64,11 +65,11 @@ fn csv_names_records_and_reads_back_exactly() {
 #[test]
 fn small_and_large_floats_read_back_exactly() {
     for value in [0.0f32, 1.0, 0.1, 1e-45, f32::MIN_POSITIVE, 1.234_567_9e-7, 3.402_823_5e38, 16_777_217.0, f32::INFINITY] {
-        let text = table::Exact(value).to_string();
+        let text = Exact(value).to_string();
         assert_eq!(text.parse::<f32>().unwrap().to_bits(), value.to_bits(), "{text}");
         assert!(text.len() <= 17, "{text}");
     }
-    assert_eq!(table::Exact(f32::INFINITY).to_string(), "inf");
+    assert_eq!(Exact(f32::INFINITY).to_string(), "inf");
 }
 
 fn words<const N: usize>(path: &Path) -> Vec<[u8; N]> {
@@ -244,6 +245,10 @@ fn a_folder_keeps_neighbors_only_up_to_a_number_and_none_of_another_run() {
     assert!(found.exists());
     assert!(!super::folder::folder_with(&record(), count - 1, place.path()).unwrap().contains(&found));
     assert!(!found.exists(), "of the run before");
+    std::fs::remove_file(place.path().join("run.json")).unwrap();
+    std::fs::write(&found, "mine").unwrap();
+    super::folder::folder_with(&record(), count - 1, place.path()).unwrap();
+    assert_eq!(std::fs::read(&found).unwrap(), b"mine", "of no run");
 }
 
 /// Viewers keep nanoseconds in whole numbers, cut or rounded, and drop what overlaps then.

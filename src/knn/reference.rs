@@ -55,7 +55,7 @@ pub enum Mismatch {
         found_distances: usize,
     },
     /// A neighbour is at another distance than the one of its rank.
-    #[error("query {query}, rank {rank}: expected squared distance {expected:e} (position {position}), found {found:e}")]
+    #[error("query {query}, rank {rank}: expected squared distance {expected:?} (position {position}), found {found:?}")]
     Distance {
         /// Which query.
         query: usize,
@@ -70,7 +70,7 @@ pub enum Mismatch {
     },
     /// A point is named that is not at that distance.
     #[error(
-        "query {query}, rank {rank}: expected position {expected} at squared distance {expected_distance:e}, found position {found}, which is at {found_distance:e}"
+        "query {query}, rank {rank}: expected position {expected} at squared distance {expected_distance:?}, found position {found}, which is at {found_distance:?}"
     )]
     Point {
         /// Which query.
@@ -112,7 +112,7 @@ pub enum Mismatch {
     },
     /// Neighbours are not sorted by (squared distance, position).
     #[error(
-        "query {query}, rank {rank}: expected ascending (squared distance, position), found ({found_distance:e}, {found}) after ({before_distance:e}, {before})"
+        "query {query}, rank {rank}: expected ascending (squared distance, position), found ({found_distance:?}, {found}) after ({before_distance:?}, {before})"
     )]
     Order {
         /// Which query.
@@ -130,7 +130,7 @@ pub enum Mismatch {
     },
     /// There is something past the n-th rank.
     #[error(
-        "query {query}, rank {rank}: expected no neighbour at distance inf, there being {n} points, found position {found} at {found_distance:e}"
+        "query {query}, rank {rank}: expected no neighbour at distance inf, there being {n} points, found position {found} at {found_distance:?}"
     )]
     Padding {
         /// Which query.
@@ -358,18 +358,18 @@ mod tests {
 
     #[test]
     fn every_kind_of_mistake_is_found_and_named() {
-        assert_eq!(broken(|found| found.squared_distances[3] = 4.001), "query 0, rank 3: expected squared distance 4e0 (position 3), found 4.001e0");
+        assert_eq!(broken(|found| found.squared_distances[3] = 4.001), "query 0, rank 3: expected squared distance 4.0 (position 3), found 4.001");
         assert!(broken(|found| found.squared_distances[0] = f32::NAN).contains("rank 0"));
         assert_eq!(
             broken(|found| found.indices[3] = 4),
-            "query 0, rank 3: expected position 3 at squared distance 4e0, found position 4, which is at 9e0"
+            "query 0, rank 3: expected position 3 at squared distance 4.0, found position 4, which is at 9.0"
         );
         assert_eq!(broken(|found| found.indices[3] = 6), "query 0, rank 3: expected position 3, found 6, but there are 6 points");
         assert_eq!(broken(|found| found.indices[3] = NONE), "query 0, rank 3: expected position 3, found 4294967295, but there are 6 points");
         assert_eq!(broken(|found| found.indices[2] = 1), "query 0, rank 2: expected every point once, found position 1 again");
         assert_eq!(
             broken(|found| found.indices.swap(1, 2)),
-            "query 0, rank 2: expected ascending (squared distance, position), found (1e0, 1) after (1e0, 2)"
+            "query 0, rank 2: expected ascending (squared distance, position), found (1.0, 1) after (1.0, 2)"
         );
         assert!(broken(|found| found.squared_distances.swap(0, 3)).contains("rank 0"));
         assert_eq!(broken(|found| found.k = 2), "expected 1 queries with 4 neighbours each, found 4 indices and 4 distances, 2 to a query");

@@ -1,5 +1,6 @@
 //! A run without the clouds that it searched: what can be said of it where they are not there.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -44,6 +45,8 @@ pub struct Measured {
     pub cloud: CloudFile,
     /// The queries' own cloud, when they are not rows of the other.
     pub query_cloud: Option<CloudFile>,
+    /// Where their files lay, as the recording says that it was read from: nowhere, where it holds the points.
+    pub places: [Vec<PathBuf>; 2],
     /// As in [`RunRecord::query_rows`].
     pub query_rows: Vec<u32>,
     /// The neighbours of each query, as rows of the cloud.
@@ -180,6 +183,14 @@ impl SomeRun {
         match self {
             Self::Whole(record) => ((&*record.cloud).into(), record.query_cloud.as_deref().map(CloudFile::from)),
             Self::Part { run, .. } => (run.cloud.clone(), run.query_cloud.clone()),
+        }
+    }
+
+    /// Where the files of clouds that are not there lay (see [`Measured::places`]).
+    pub fn places(&self) -> [&[PathBuf]; 2] {
+        match self {
+            Self::Whole(_) => [&[], &[]],
+            Self::Part { run, .. } => [&run.places[0], &run.places[1]],
         }
     }
 }

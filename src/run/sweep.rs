@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::{EngineChoice, Engines, QuerySpec, RunError, RunRecord, RunSpec};
-use crate::cloud::{self, Axis, PointCloud, Source};
+use crate::cloud::{self, Axis, PointCloud, Source, generate};
+use crate::knn::{ProblemError, Setup};
 use crate::progress::Progress;
 
 /// What is varied. An empty list leaves what the base says.
@@ -62,6 +63,23 @@ impl Sweep {
             }
         }
         specs
+    }
+
+    /// Refuses what none of its clouds could make right: k out of range, no queries, a generator's spec that makes no sense.
+    ///
+    /// # Errors
+    /// [`RunError::Problem`] and [`RunError::Cloud`], of the first run that cannot be.
+    pub fn check(&self) -> Result<(), RunError> {
+        for spec in self.specs() {
+            Setup::from(&spec).check()?;
+            if spec.queries == QuerySpec::Count(0) {
+                return Err(ProblemError::NoQueries.into());
+            }
+            if let Source::Generate { spec, .. } = &spec.data {
+                generate::check(spec)?;
+            }
+        }
+        Ok(())
     }
 
     /// Runs all, one after the other, and hands each row over as soon as it is there. A run that fails is a row too and

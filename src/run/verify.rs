@@ -7,6 +7,7 @@ use super::{Engines, RunError};
 use crate::knn::reference::{Report, judge};
 use crate::knn::{Answer, DeviceInfo, EngineError, EngineKind, Neighbors, Problem};
 use crate::progress::Progress;
+use crate::text::Exact;
 
 /// What was found of an engine.
 #[derive(Clone, Debug, Serialize)]
@@ -138,7 +139,7 @@ fn first_difference(problem: &Problem, a: &Neighbors, b: &Neighbors) -> Option<S
         let ((positions_a, distances_a), (positions_b, distances_b)) = (a.of(query), b.of(query));
         let rank =
             (0..problem.k()).find(|&rank| positions_a[rank] != positions_b[rank] || distances_a[rank].to_bits() != distances_b[rank].to_bits())?;
-        let at = |positions: &[u32], distances: &[f32]| format!("position {} at {:e}", positions[rank], distances[rank]);
+        let at = |positions: &[u32], distances: &[f32]| format!("position {} at {}", positions[rank], Exact(distances[rank]));
         Some(format!("query {query}, rank {rank}: {}, and {}", at(positions_a, distances_a), at(positions_b, distances_b)))
     })
 }
@@ -228,7 +229,7 @@ mod tests {
         let broken = |_| Script { wrong_when_counted: true, ..Script::default() };
         let verdicts = verify(&problem(), &[EngineKind::Cuda], &mut engines(broken), &Silent).unwrap();
         let why = verdicts[0].mismatch.as_ref().unwrap();
-        assert!(why.starts_with("cuda, the timed build against the counted one: query 0, rank 0: position 0 at 0e0, and"), "{why}");
+        assert!(why.starts_with("cuda, the timed build against the counted one: query 0, rank 0: position 0 at 0, and"), "{why}");
     }
 
     #[test]

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use super::request::{Request, column_title};
 use super::view::{ColorBy, ColorView};
-use super::work::Failure;
+use super::work::{CANCELLED, Failure};
 use crate::app::App;
+use crate::app::log::About;
 use crate::app::selection::{Choice, How, SelectAction};
 use crate::app::session::Colored;
 
@@ -70,8 +71,11 @@ impl App {
             (Ok(Some(_)), Some(Err(Failure::NoColumn))) => return self.forget_color_column(),
             (Ok(Some(_)), Some(Err(Failure::Said(why)))) => Colored::Failed(why),
         };
-        if news && let Colored::Failed(why) = &colored {
-            self.session.log.error(why.clone());
+        match &colored {
+            Colored::Failed(why) if news && why == CANCELLED => self.session.log.info(why.clone()),
+            Colored::Failed(why) if news => self.session.log.error(About::Color, why.clone()),
+            Colored::Ready(_) if news => self.session.log.settle(About::Color),
+            _ => {}
         }
         self.session.colored = colored;
     }

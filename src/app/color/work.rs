@@ -15,6 +15,9 @@ pub enum Failure {
     Said(String),
 }
 
+/// Why there are no values where somebody stopped the work.
+pub(super) const CANCELLED: &str = "cancelled";
+
 type Outcome = Result<Channel, Option<Failure>>;
 
 /// What came out, and of what.
@@ -44,7 +47,7 @@ impl Coloring {
             let channel = match finished {
                 Some(Ok(Ok(channel))) => Some(Ok(Arc::new(channel))),
                 Some(Ok(Err(Some(why)))) => Some(Err(why)),
-                Some(Ok(Err(None))) => Some(Err(Failure::Said("cancelled".to_owned()))),
+                Some(Ok(Err(None))) => Some(Err(Failure::Said(CANCELLED.to_owned()))),
                 Some(Err(())) => Some(Err(Failure::Said("the values could not be worked out: their thread stopped".to_owned()))),
                 None => None,
             };

@@ -82,6 +82,8 @@ pub enum Action {
     ForgetRecent,
     /// Whether the hints of the first start are shown.
     ShowHints(bool),
+    /// Somebody has read what went wrong.
+    DismissTrouble,
     /// The sheet of shortcuts is to be closed.
     CloseShortcuts,
     /// Something of the dialog that asks which cloud of a file is meant.

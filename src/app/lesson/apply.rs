@@ -9,6 +9,7 @@ use super::quiz::Quiz;
 use super::session::{Asked, FileQuery, LessonDraft, Own, Presenting, lesson_of};
 use crate::app::App;
 use crate::app::commands::Command;
+use crate::app::log::About;
 use crate::app::session::Picked;
 use crate::app::task::Task;
 use crate::app::tokens::{Look, Palette};
@@ -222,7 +223,7 @@ impl App {
 
     /// Lesson 7 of what is picked in the explorer.
     fn lesson_of_query(&mut self) {
-        let Some(cloud) = &self.session.cloud else { return self.session.log.error("no cloud is open: open one, and click a point") };
+        let Some(cloud) = &self.session.cloud else { return self.session.log.error(About::Lesson, "no cloud is open: open one, and click a point") };
         let lesson = lesson_of(OWN_DATA);
         let mut draft = LessonDraft { width: lesson.width, ..self.session.lesson.draft(lesson) };
         let answered = self.session.answered.as_ref();
@@ -235,7 +236,7 @@ impl App {
                 let query = FileQuery { queries: Arc::clone(queries), row: answered.row(), number: answered.query };
                 question = question.map(|question| Asked { query: Some(query), ..question });
             }
-            _ => return self.session.log.error("no query is picked: click a point in Plane or Space"),
+            _ => return self.session.log.error(About::Lesson, "no query is picked: click a point in Plane or Space"),
         }
         self.session.lesson.set_draft(lesson, draft);
         self.session.lesson.asked = question;
@@ -314,7 +315,7 @@ impl App {
                 _ if recording.lesson.number != self.state.lesson.number => {}
                 Ok(Ok(Recorded { takes, instead })) if !takes.is_empty() => {
                     if let Some(why) = instead {
-                        self.session.log.say(crate::app::log::Level::Warning, why);
+                        self.session.log.warn(About::Lesson, why);
                     }
                     let mut player = Player::new(recording.lesson, takes);
                     // Who changes k goes on with the level and the take that were chosen.
@@ -325,13 +326,14 @@ impl App {
                     }
                     // Questions are about the steps that they were made from.
                     (session.player, session.quiz, session.error) = (Some(player), None, None);
+                    self.session.log.settle(About::Lesson);
                 }
                 Ok(Err(LessonError::Cloud(crate::cloud::CloudError::Cancelled))) => session.error = Some("Cancelled.".to_owned()),
                 Ok(Err(error)) => session.error = Some(format!("The lesson cannot be recorded: {error}.")),
                 Ok(Ok(_)) | Err(()) => session.error = Some("The lesson stopped without an answer; the log of the terminal says more.".to_owned()),
             }
             if let Some(error) = self.session.lesson.error.clone() {
-                self.session.log.error(error);
+                self.session.log.error(About::Lesson, error);
             }
         }
         self.poll_export();
@@ -363,7 +365,7 @@ impl App {
         let (wake, target) = (ctx.clone(), path.to_owned());
         let task = Task::start("export", move || wake.request_repaint(), move |progress| job.write(&target, progress));
         let task = task.map_err(|error| format!("It cannot be written: the system has no thread to give: {error}."))?;
-        self.handles.exporting = Some(Exporting { what: Written::Lesson, path: path.to_owned(), task });
+        self.handles.exporting = Some(Exporting { what: Written::Lesson, path: path.to_owned(), task, dialog: None });
         Ok(())
     }
 
@@ -377,10 +379,13 @@ impl App {
                     if let Written::Session(file) = exporting.what {
                         self.session_saved(file);
                     }
-                    self.session.log.info(said);
+                    self.written(said);
                 }
-                Ok(Err(error)) => self.session.log.error(error),
-                Err(()) => self.session.log.error("the export stopped without an answer"),
+                Ok(Err(_)) if exporting.task.is_cancelled() => {
+                    self.cancelled();
+                }
+                Ok(Err(error)) => self.not_written(error, exporting.dialog),
+                Err(()) => self.not_written("the export stopped without an answer".to_owned(), exporting.dialog),
             }
         }
     }

@@ -10,7 +10,7 @@ use crate::app::commands::{Action, Actions, Command};
 use crate::app::export::ExportKind;
 use crate::app::format;
 use crate::app::tokens::Palette;
-use crate::app::widgets::keys_text;
+use crate::app::widgets::{keys_text, menu_ui};
 use crate::lesson::Level;
 
 /// Whether and how it is shown.
@@ -57,8 +57,8 @@ pub fn controls_ui(ui: &mut Ui, player: &Player, controls: Controls<'_>, actions
             }
         }
         takes_ui(ui, player, controls, actions);
-        let response = ui.menu_button("Export", |ui| export_ui(ui, player, actions));
-        response.response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, "Export the lesson"));
+        let response = menu_ui(ui, "Export", |ui| export_ui(ui, player, actions));
+        response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, "Export the lesson"));
     });
 }
 

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::player::Player;
 use crate::app::draft::{Field, FieldError, number};
+use crate::app::export::ExportDialog;
 use crate::app::saved::SessionFile;
 use crate::export::{ExportError, lesson as files};
 use crate::lesson::handout::Theme;
@@ -193,6 +194,8 @@ pub struct Exporting {
     pub path: PathBuf,
     /// How far it is.
     pub task: crate::app::task::Task<Result<String, String>>,
+    /// What was asked for, where a dialog asked.
+    pub dialog: Option<Box<ExportDialog>>,
 }
 
 #[cfg(test)]

@@ -7,10 +7,11 @@ use super::{Before, Live, LiveAction, NOTICED};
 use crate::app::App;
 use crate::app::apply::same_question;
 use crate::app::draft::Draft;
-use crate::app::log::Level;
+use crate::app::log::{About, Level};
 use crate::app::logic::in_window;
 use crate::app::session::{Answered, Ended, Picked};
 use crate::cloud::{PointCloud, place};
+use crate::knn::EngineKind;
 use crate::run::{Ask, QuerySpec, Reply, RunError, RunRecord};
 
 impl App {
@@ -22,7 +23,7 @@ impl App {
             // What is no longer held, after Escape, does not follow the pointer.
             LiveAction::To(at) if held => {
                 if let Err(why) = self.move_to(&at) {
-                    self.session.log.error(why);
+                    self.session.log.error(About::Query, why);
                 }
             }
             LiveAction::Snap(target) if held => self.snap(target),
@@ -198,7 +199,7 @@ impl App {
         let mut spec = match self.question(&cloud, queries) {
             Ok(spec) => spec,
             Err(sentence) => {
-                self.session.endings.ask = Some(self.failed(sentence));
+                self.session.endings.ask = Some(self.failed(About::Query, sentence));
                 return;
             }
         };
@@ -237,7 +238,7 @@ impl App {
                     let sentence = in_window(&error);
                     (self.session.answered, self.session.theory) = (None, None);
                     if self.session.log.last().is_none_or(|last| last.text != sentence) {
-                        self.session.log.error(sentence.clone());
+                        self.session.log.error(About::Query, sentence.clone());
                     }
                     self.session.endings.ask = Some(Ended::Failed(sentence));
                 }
@@ -268,10 +269,17 @@ impl App {
 
     /// Says once why `auto` is not `cuda`.
     pub(in crate::app) fn note_fallback(&mut self, record: &RunRecord) {
-        if let Some(fallback) = &record.fallback
-            && !self.session.log.entries().iter().any(|entry| entry.text == *fallback)
-        {
-            self.session.log.say(Level::Warning, fallback.clone());
+        let Some(fallback) = &record.fallback else { return };
+        if self.session.log.entries().iter().any(|entry| entry.text == *fallback) {
+            return;
+        }
+        let named = self.session.engines.iter().any(|status| status.kind == EngineKind::Cuda && matches!(status.device, Some(Ok(_))));
+        if named {
+            // The status line names a device that did not answer.
+            self.session.log.warn(About::Run, fallback.clone());
+        } else {
+            // That nothing is there is no news for as long as the window is open: the status line has a label for it.
+            self.session.log.list(Level::Warning, fallback.clone());
         }
     }
 }

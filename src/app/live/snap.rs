@@ -5,6 +5,7 @@
 use super::LiveAction;
 use crate::app::App;
 use crate::app::camera::place;
+use crate::app::log::About;
 use crate::app::picking::{is_small, nearest_row};
 use crate::app::scene::Scene;
 use crate::app::session::Picked;
@@ -67,7 +68,7 @@ impl App {
         let work = move |progress: &dyn Progress| target.row(scene.data(), progress);
         match Task::start("snap", move || wake.request_repaint(), work) {
             Ok(task) => self.handles.snapping = Some(Snapping { task, next: None, lets_go }),
-            Err(error) => self.session.log.error(format!("cannot move the query: {error}")),
+            Err(error) => self.session.log.error(About::Query, format!("cannot move the query: {error}")),
         }
     }
 
@@ -93,7 +94,7 @@ impl App {
         let Some(Snapping { next, lets_go, .. }) = self.handles.snapping.take() else { return };
         match result {
             Ok(row) => self.snapped(row),
-            Err(()) => self.session.log.error("cannot move the query: the thread stopped without an answer"),
+            Err(()) => self.session.log.error(About::Query, "cannot move the query: the thread stopped without an answer"),
         }
         match (next, self.session.scene()) {
             (Some(target), Some(scene)) => self.search_row(scene, target, lets_go),

@@ -12,20 +12,20 @@ use crate::app::tokens::Palette;
 use crate::app::widgets::field_ui;
 
 /// The formats of a table: what the name ends in.
-fn format_ui(ui: &mut Ui, kind: ExportKind, path: &mut String) {
+fn format_ui(ui: &mut Ui, dialog: &mut ExportDialog) {
     ui.horizontal_wrapped(|ui| {
-        for &(ending, name) in kind.endings() {
-            let named = Path::new(path.trim()).extension().is_some_and(|named| named.eq_ignore_ascii_case(ending));
+        for &(ending, name) in dialog.kind.endings() {
+            let named = Path::new(dialog.path.trim()).extension().is_some_and(|named| named.eq_ignore_ascii_case(ending));
             if ui.selectable_label(named, name).clicked() && !named {
-                *path = Path::new(path.trim()).with_extension(ending).display().to_string();
+                dialog.end_in(ending);
             }
         }
     });
 }
 
 /// Pixels or shapes, and how many pixels.
-fn medium_ui(ui: &mut Ui, path: &mut String, times: &mut u8) {
-    let shapes = is_svg(Path::new(path.trim()));
+fn medium_ui(ui: &mut Ui, dialog: &mut ExportDialog) {
+    let shapes = is_svg(Path::new(dialog.path.trim()));
     ui.horizontal(|ui| {
         for (name, ending, about) in [
             ("PNG", "png", "Pixels, as the screen has them or more."),
@@ -33,13 +33,14 @@ fn medium_ui(ui: &mut Ui, path: &mut String, times: &mut u8) {
         ] {
             let chosen = shapes == (ending == "svg");
             if ui.selectable_label(chosen, name).on_hover_text(about).clicked() && !chosen {
-                *path = Path::new(path.trim()).with_extension(ending).display().to_string();
+                dialog.end_in(ending);
             }
         }
         ui.separator();
         ui.add_enabled_ui(!shapes, |ui| {
             for value in [1, 2, 4] {
-                ui.selectable_value(times, value, format!("{value}×")).on_hover_text("As many pixels along a side as the screen has, times this.");
+                ui.selectable_value(&mut dialog.times, value, format!("{value}×"))
+                    .on_hover_text("As many pixels along a side as the screen has, times this.");
             }
         });
     });
@@ -47,22 +48,22 @@ fn medium_ui(ui: &mut Ui, path: &mut String, times: &mut u8) {
 
 /// The dialog, when it is open.
 pub fn export_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut Actions) {
-    let Some(dialog) = &session.export else { return };
-    let (mut path, mut range, mut times, mut points) = (dialog.path.clone(), dialog.range.clone(), dialog.times, dialog.points);
+    let Some(shown) = &session.export else { return };
+    let mut dialog = shown.clone();
     let modal = egui::Modal::new(egui::Id::unique("export")).show(ui.ctx(), |ui| {
         ui.set_width(440.0);
         ui.heading(dialog.kind.title());
         ui.add_space(6.0);
         let label = ui.label(RichText::new("File").color(palette.text_weak));
-        let field = ui.add(TextEdit::singleline(&mut path).desired_width(f32::INFINITY)).labelled_by(label.id);
+        let field = ui.add(TextEdit::singleline(&mut dialog.path).desired_width(f32::INFINITY)).labelled_by(label.id);
         if dialog.kind.is_table() {
-            format_ui(ui, dialog.kind, &mut path);
+            format_ui(ui, &mut dialog);
         }
         if dialog.kind.picture().is_some() {
-            medium_ui(ui, &mut path, &mut times);
+            medium_ui(ui, &mut dialog);
         }
         if dialog.kind.is_recording() {
-            ui.checkbox(&mut points, "With the points").on_hover_text(
+            ui.checkbox(&mut dialog.points, "With the points").on_hover_text(
                 "So it opens without the data's files, and on any machine. Without them the file is small, and they are read again from where they came from.",
             );
         }
@@ -70,7 +71,7 @@ pub fn export_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut Ac
             let about = "All runs of the list, and what is shown: cloud, query, selection, views, fields and layout. Open… picks it up.";
             ui.label(RichText::new(about).color(palette.text_weak).small());
         }
-        if let Some(range) = &mut range {
+        if let Some(range) = &mut dialog.range {
             let errors: Vec<_> = range.read().err().into_iter().collect();
             field_ui(ui, "From step", &mut range.from, "0", Field::From, &errors, palette);
             field_ui(ui, "To step", &mut range.to, "the last", Field::To, &errors, palette);
@@ -96,9 +97,9 @@ pub fn export_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut Ac
     if close || modal.should_close() {
         return actions.send(Action::SetExport(None));
     }
-    if path != dialog.path || range != dialog.range || times != dialog.times || points != dialog.points {
-        let overwrite = dialog.overwrite && path == dialog.path;
-        actions.send(Action::SetExport(Some(ExportDialog { path, error: None, overwrite, range, times, points, ..dialog.clone() })));
+    if dialog != *shown {
+        let overwrite = dialog.overwrite && dialog.path == shown.path;
+        actions.send(Action::SetExport(Some(ExportDialog { error: None, overwrite, writing: None, ..dialog })));
     }
     if save {
         actions.send(Action::SaveExport);

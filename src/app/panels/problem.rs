@@ -8,7 +8,7 @@ use crate::app::format;
 use crate::app::session::{Activity, Session};
 use crate::app::state::State;
 use crate::app::tokens::Palette;
-use crate::app::widgets::{command_ui, error_ui, field_ui, heading_ui, keys_text, row_ui, wide_field_ui};
+use crate::app::widgets::{command_ui, error_ui, field_ui, heading_ui, keys_text, menu_ui, row_ui, wide_field_ui};
 use crate::cloud::formats::{ColumnInfo, ColumnKind};
 use crate::cloud::{Order, generate};
 use crate::knn::{EngineKind, MAX_K, Metric};
@@ -130,27 +130,25 @@ fn file_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldErr
 
 /// The file's columns, to be ticked.
 fn columns_ui(ui: &mut Ui, chosen: &mut String, columns: &[ColumnInfo], palette: &Palette) {
-    let response = ui.menu_button("Choose", |ui| {
+    let response = menu_ui(ui, "Choose", |ui| {
         ui.label(RichText::new("Coordinates; none ticked takes the usual ones").color(palette.text_weak).small());
-        ScrollArea::vertical().max_height(320.0).show(ui, |ui| {
-            let mut names: Vec<String> = chosen.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect();
-            for (at, column) in columns.iter().enumerate().filter(|(_, column)| column.kind == ColumnKind::Numeric) {
-                // A name that would read as a list or a number is given by its place.
-                let awkward = column.name.contains([',', '-']) || column.name.trim() != column.name || column.name.parse::<usize>().is_ok();
-                let key = if awkward { at.to_string() } else { column.name.clone() };
-                let mut ticked = names.contains(&key);
-                if ui.checkbox(&mut ticked, &column.name).changed() {
-                    if ticked {
-                        names.push(key)
-                    } else {
-                        names.retain(|name| *name != key)
-                    }
-                    *chosen = names.join(",");
+        let mut names: Vec<String> = chosen.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect();
+        for (at, column) in columns.iter().enumerate().filter(|(_, column)| column.kind == ColumnKind::Numeric) {
+            // A name that would read as a list or a number is given by its place.
+            let awkward = column.name.contains([',', '-']) || column.name.trim() != column.name || column.name.parse::<usize>().is_ok();
+            let key = if awkward { at.to_string() } else { column.name.clone() };
+            let mut ticked = names.contains(&key);
+            if ui.checkbox(&mut ticked, &column.name).changed() {
+                if ticked {
+                    names.push(key)
+                } else {
+                    names.retain(|name| *name != key)
                 }
+                *chosen = names.join(",");
             }
-        });
+        }
     });
-    response.response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, "Choose columns"));
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, "Choose columns"));
 }
 
 fn query_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldError], palette: &Palette, actions: &mut Actions) {

@@ -1,9 +1,9 @@
 //! Below: one line with what goes on, the last thing said, and what answers.
 
-use egui::{Align, Label, Layout, RichText, Ui};
+use egui::{Align, Button, Label, Layout, RichText, Ui, vec2};
 
-use crate::app::commands::{Actions, Command};
-use crate::app::log::Level;
+use crate::app::commands::{Action, Actions, Command};
+use crate::app::log::{Entry, Level};
 use crate::app::session::{Activity, Session};
 use crate::app::tokens::Palette;
 use crate::app::widgets::command_ui;
@@ -25,19 +25,42 @@ pub fn status_ui(ui: &mut Ui, session: &Session, problem: bool, palette: &Palett
             if let Some(text) = what_goes_on(&session.activity) {
                 ui.add(Label::new(RichText::new(text).color(palette.accent)).truncate());
             }
-            let Some(entry) = session.log.last() else {
-                ui.label(RichText::new("Ready").color(palette.text_weak));
-                return;
-            };
-            let color = match entry.level {
-                Level::Info => palette.text_weak,
-                Level::Warning => palette.warning,
-                Level::Error => palette.error,
-            };
-            let text = if entry.level == Level::Error { format!("Error: {}", entry.text) } else { entry.text.clone() };
-            ui.add(Label::new(RichText::new(text).color(color)).truncate()).on_hover_text(&entry.text);
+            message_ui(ui, session, palette, actions);
         });
     });
+}
+
+/// What went wrong, until it is settled or dismissed, and what was said last.
+fn message_ui(ui: &mut Ui, session: &Session, palette: &Palette, actions: &mut Actions) {
+    /// Of the room, what went wrong leaves so much to what was said since.
+    const REST: f32 = 0.35;
+    let log = &session.log;
+    let color = |entry: &Entry| match entry.level {
+        Level::Info => palette.text_weak,
+        Level::Warning => palette.warning,
+        Level::Error => palette.error,
+    };
+    let entry_ui = |ui: &mut Ui, entry: &Entry| {
+        let text = if entry.level == Level::Error { format!("Error: {}", entry.text) } else { entry.text.clone() };
+        ui.add(Label::new(RichText::new(text).color(color(entry))).truncate()).on_hover_text(&entry.text);
+    };
+    if let Some(trouble) = log.trouble() {
+        let dismiss = ui.add(Button::new(RichText::new("×").color(palette.text_weak)).frame(false).min_size(vec2(18.0, 18.0)));
+        dismiss.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, "Dismiss the message"));
+        if dismiss.on_hover_text("Dismiss it; Log keeps it. Escape").clicked() {
+            actions.send(Action::DismissTrouble);
+        }
+        let room = ui.available_width() * if log.note().is_some() { 1.0 - REST } else { 1.0 };
+        ui.scope(|ui| {
+            ui.set_max_width(room);
+            entry_ui(ui, trouble);
+        });
+    }
+    match log.note() {
+        Some(note) => entry_ui(ui, note),
+        None if log.trouble().is_none() => drop(ui.label(RichText::new("Ready").color(palette.text_weak))),
+        None => {}
+    }
 }
 
 fn what_goes_on(activity: &Activity) -> Option<String> {
@@ -47,6 +70,7 @@ fn what_goes_on(activity: &Activity) -> Option<String> {
         Activity::Loading { what, fraction } => format!("Loading {what}{}", percent(fraction)),
         Activity::Recording { what, fraction } => format!("Recording {what}{}", percent(fraction)),
         Activity::Preparing { what, fraction } => format!("{what}{}", percent(fraction)),
+        Activity::Checking { what, fraction } => format!("Reading {what} again, to see whether it has changed{}", percent(fraction)),
         Activity::Exporting { path, fraction } => {
             let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
             format!("Writing {name}{}", percent(fraction))
@@ -66,7 +90,9 @@ fn device_ui(ui: &mut Ui, session: &Session, palette: &Palette) {
             ui.label(RichText::new(&device.name).color(palette.text_weak));
         }
         Some(Err(why)) => {
-            ui.label(RichText::new("No CUDA").color(palette.warning)).on_hover_text(why);
+            // It lasts as long as the window, so it is no louder than a device's name.
+            let about = format!("Engine auto is lockstep here, on the processor: {why}");
+            ui.label(RichText::new("No CUDA").color(palette.text_weak)).on_hover_text(about);
         }
     }
 }

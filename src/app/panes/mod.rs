@@ -26,6 +26,7 @@ use super::handles::Handles;
 use super::session::Session;
 use super::state::{PaneKind, State};
 use super::tokens::Palette;
+use super::widgets::menu_ui;
 
 /// Room around what is in a pane, in points of the screen.
 pub const PANE_MARGIN: i8 = 6;
@@ -120,7 +121,7 @@ impl Panes<'_> {
     /// What of a pane goes into files.
     fn export_ui(&mut self, ui: &mut Ui, pane: PaneKind) {
         let actions = &mut self.context.actions;
-        let response = ui.menu_button("Export", |ui| {
+        let response = menu_ui(ui, "Export", |ui| {
             let table = ExportKind::Data(pane).is_table();
             if ui.button(if table { "Data as CSV, TSV, Parquet or npz…" } else { "Data as CSV…" }).clicked() {
                 actions.send(Action::StartExport(ExportKind::Data(pane)));
@@ -145,7 +146,7 @@ impl Panes<'_> {
             }
         });
         let name = format!("Export {}", pane.title());
-        response.response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &name));
+        response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &name));
     }
 }
 

@@ -8,6 +8,7 @@ use super::search::{Sight, Within};
 use super::tool::Tool;
 use crate::app::App;
 use crate::app::commands::Command;
+use crate::app::log::About;
 use crate::app::selection::{Choice, Hovered, How, SelectAction};
 use crate::app::session::Picked;
 use crate::app::state::PaneKind;
@@ -106,7 +107,7 @@ impl App {
                 // The newest wins, but a rest of the pointer never takes a click's place.
                 if purpose == Purpose::Hover { self.handles.hovering = picking } else { self.handles.picking = picking }
             }
-            Err(error) => self.session.log.error(format!("cannot pick: {error}")),
+            Err(error) => self.session.log.error(About::Query, format!("cannot pick: {error}")),
         }
     }
 
@@ -118,7 +119,7 @@ impl App {
             let Some(Picking { purpose, pane, .. }) = place.take() else { continue };
             match result {
                 Ok(found) => self.found(found, purpose, pane),
-                Err(()) => self.session.log.error("cannot pick: the thread stopped without an answer"),
+                Err(()) => self.session.log.error(About::Query, "cannot pick: the thread stopped without an answer"),
             }
         }
     }

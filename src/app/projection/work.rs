@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::{Projected, ProjectionKind, ProjectionView};
 use crate::app::App;
+use crate::app::log::About;
 use crate::app::state::{PlaneView, SpaceView};
 use crate::app::task::Task;
 use crate::cloud::{CloudError, PointCloud};
@@ -157,16 +158,24 @@ impl App {
                 projecting.kept.retain(|kept| kept.view != projected.view);
                 projecting.kept.insert(0, Arc::new(projected));
                 projecting.kept.truncate(KEPT);
+                self.session.log.settle(About::Projection);
             }
-            Ok(Err(CloudError::Cancelled)) => self.give_up("cancelled".to_owned()),
+            Ok(Err(CloudError::Cancelled)) => {
+                self.session.log.info("cancelled");
+                self.back_to_shown();
+            }
             Ok(Err(why)) => self.give_up(format!("cannot project: {why}")),
             Err(()) => self.give_up("cannot project: the thread stopped".to_owned()),
         }
     }
 
-    /// Back to what is shown.
     fn give_up(&mut self, why: String) {
-        self.session.log.error(why);
+        self.session.log.error(About::Projection, why);
+        self.back_to_shown();
+    }
+
+    /// Back to what is shown.
+    fn back_to_shown(&mut self) {
         self.handles.projecting.awaited = None;
         self.state.projection = self.session.projected.as_ref().map_or_else(ProjectionView::default, |shown| shown.view);
     }

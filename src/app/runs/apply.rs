@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use super::{Compared, KeptRun, RunId, RunsView};
 use crate::app::App;
@@ -10,6 +11,7 @@ use crate::app::export::{ExportKind, PaneData};
 use crate::app::format;
 use crate::app::handles::Message;
 use crate::app::lesson::Written;
+use crate::app::log::About;
 use crate::app::saved::{SavedSession, SessionFile};
 use crate::app::session::Ended;
 use crate::app::state::PaneKind;
@@ -78,6 +80,8 @@ pub struct Opening {
     pub path: PathBuf,
     /// Which of its runs is to be shown.
     run: Option<String>,
+    /// When it began to be read.
+    began: SystemTime,
     /// What to show of it; else what it says itself, or its first run.
     resume: Option<SavedSession>,
     /// How far it is.
@@ -136,7 +140,8 @@ impl App {
         let gone = self.session.runs.trim(Some(shown));
         if !gone.is_empty() {
             let oldest = format::counted(gone.len() as u64, "run", "runs");
-            self.session.log.warn(format!("the list of runs is full: {oldest} that nobody pinned went, oldest first: {}", gone.join("; ")));
+            let said = format!("the list of runs is full: {oldest} that nobody pinned went, oldest first: {}", gone.join("; "));
+            self.session.log.warn(About::Run, said);
         }
     }
 
@@ -146,9 +151,12 @@ impl App {
         let run = kept.run.clone();
         self.session.runs.cursor = Some(id);
         match run {
-            SomeRun::Part { why, .. } => self.session.log.error(format!("only timings and counters can be compared: {why}")),
-            SomeRun::Whole(record) if self.session.record.as_ref().is_some_and(|shown| Arc::ptr_eq(shown, &record)) => {}
+            SomeRun::Part { why, .. } => self.session.log.error(About::Run, format!("only timings and counters can be compared: {why}")),
+            SomeRun::Whole(record) if self.session.record.as_ref().is_some_and(|shown| Arc::ptr_eq(shown, &record)) => {
+                self.session.log.settle(About::Run);
+            }
             SomeRun::Whole(record) => {
+                self.session.log.settle(About::Run);
                 if !self.session.cloud.as_ref().is_some_and(|cloud| Arc::ptr_eq(cloud, &record.cloud)) {
                     let same = self.session.cloud.as_ref().is_some_and(|cloud| cloud.fingerprint() == record.cloud.fingerprint());
                     let cloud = Arc::clone(&record.cloud);
@@ -190,32 +198,34 @@ impl App {
         // What is opened last is what is meant.
         self.handles.loading = None;
         self.session.endings.load = None;
-        let (wake, from) = (self.handles.ctx.clone(), file.clone());
+        let (wake, from, began) = (self.handles.ctx.clone(), file.clone(), SystemTime::now());
         let read = move |progress: &dyn Progress| {
             let mut recording = recording::read(&from, Points::Restore, progress)?;
             let session = recording.session.take().map(|text| text.and_then(|text| SavedSession::read(&text)));
             Ok((recording, session))
         };
         match Task::start("open", move || wake.request_repaint(), read) {
-            Ok(task) => self.handles.opening = Some(Opening { path: file, run, resume, task, next: Vec::new() }),
-            Err(error) => self.session.log.error(format!("cannot open: {error}")),
+            Ok(task) => self.handles.opening = Some(Opening { path: file, run, began, resume, task, next: Vec::new() }),
+            Err(error) => self.session.log.error(About::Data, format!("cannot open: {error}")),
         }
     }
 
     /// Takes in a recording once it is read.
     pub(in crate::app) fn poll_opening(&mut self) {
         let Some(result) = self.handles.opening.as_ref().and_then(|opening| opening.task.try_finish()) else { return };
-        let Some(Opening { path, run, mut resume, next, .. }) = self.handles.opening.take() else { return };
+        let Some(Opening { path, run, began, mut resume, next, .. }) = self.handles.opening.take() else { return };
+        // What is opened instead, or next, does not undo it.
+        let about = if next.is_empty() && resume.is_none() { About::Data } else { About::Other };
         let ended = match result {
-            Err(()) => Some(self.failed(format!("the reader stopped without an answer: {}", path.display()))),
+            Err(()) => Some(self.failed(about, format!("the reader stopped without an answer: {}", path.display()))),
             Ok(Err(RecordingError::Cancelled)) => {
                 self.session.endings.load = Some(Ended::Cancelled);
                 return self.opening_cancelled(&next);
             }
-            Ok(Err(error)) => Some(self.failed(error.to_string())),
+            Ok(Err(error)) => Some(self.failed(about, error.to_string())),
             Ok(Ok((recording, session))) => {
                 let session = session.filter(|_| run.is_none());
-                self.recording_opened(recording, session, resume.take(), run.as_deref(), &path);
+                self.recording_opened(recording, session, resume.take(), run.as_deref(), &path, began);
                 None
             }
         };
@@ -224,17 +234,25 @@ impl App {
         }
         // Without the recording, what the session showed may still be had from where it came from.
         if let Some(saved) = resume {
-            self.resume(&saved, &[], None);
+            self.resume(&saved, &[], None, None);
         }
         self.open_next(next);
     }
 
-    fn recording_opened(&mut self, recording: Recording, session: Session, resume: Option<SavedSession>, asked: Option<&str>, path: &Path) {
+    fn recording_opened(
+        &mut self,
+        recording: Recording,
+        session: Session,
+        resume: Option<SavedSession>,
+        asked: Option<&str>,
+        path: &Path,
+        began: SystemTime,
+    ) {
         let first = recording.runs.iter().position(|recorded| recorded.run.record().is_some()).unwrap_or(0);
         let shown = match asked.map(|asked| recording.pick(Some(asked), path)) {
             None => first,
             Some(Ok(picked)) => recording.runs.iter().position(|recorded| std::ptr::eq(recorded, picked)).unwrap_or(first),
-            Some(Err(error)) => return self.session.log.error(error.to_string()),
+            Some(Err(error)) => return self.session.log.error(About::Data, error.to_string()),
         };
         self.state.remember(path);
         let mut ids = Vec::new();
@@ -252,22 +270,23 @@ impl App {
             session.as_ref().and_then(|session| session.as_ref().ok()).map(|saved| SessionFile { path: path.to_owned(), points: saved.points });
         let session = resume.map(Ok).or(session);
         let session_of = if matches!(session, Some(Ok(_))) { "session of " } else { "" };
-        self.session.log.info(format!(
-            "{session_of}{}{on} with version {}: {}",
-            format::counted(count as u64, "run", "runs"),
-            recording.written_by,
-            path.display()
-        ));
+        let said =
+            format!("{session_of}{}{on} with version {}: {}", format::counted(count as u64, "run", "runs"), recording.written_by, path.display());
+        self.session.log.done(About::Data, said);
         if let Some(file) = file {
             let alone = self.session.runs.runs().iter().all(|kept| ids.iter().any(|(_, id)| *id == kept.id));
             self.session_opened(file, alone);
         }
         match session {
-            Some(Ok(saved)) => self.resume(&saved, &ids, recording.cloud),
+            Some(Ok(saved)) => {
+                let read = saved.cloud.as_ref().is_some_and(|cloud| recording.sources.contains(&cloud.fingerprint)).then_some(began);
+                self.resume(&saved, &ids, recording.cloud, read);
+            }
             other => {
                 if let Some(Err(why)) = other {
                     let said = format!("only the runs are opened, as what the window showed cannot be read: {why}: {}", path.display());
-                    self.session.log.warn(said);
+                    // What is shown of them does not undo it.
+                    self.session.log.warn(About::Other, said);
                 }
                 let Some(&(_, id)) = ids.get(shown) else { return };
                 self.show_kept(id);

@@ -8,8 +8,10 @@
 //! | `view` | fields, axes, cameras, colours, layout, held against the cloud |
 //! | `layout` | the tiles of the centre |
 //! | `ranges` | ascending numbers |
+//! | `check` | whether a cloud's file is still what it was |
 //! | `save`, `resume` | the two places that put a session down and pick it up |
 
+mod check;
 mod layout;
 mod ranges;
 mod resume;
@@ -19,6 +21,7 @@ mod view;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+pub use check::Checking;
 pub use layout::Layout;
 pub use ranges::Ranges;
 pub use resume::absolute;
@@ -93,6 +96,12 @@ impl FileState {
         let Source::File { path, .. } = source else { return None };
         let meta = file_of(path).metadata().ok()?;
         Some(Self { bytes: meta.len(), modified: meta.modified().ok()?.duration_since(UNIX_EPOCH).ok()? })
+    }
+
+    /// Whether it was written last before then, for sure: some systems note times in steps of two seconds.
+    fn is_before(self, then: SystemTime) -> bool {
+        const STEP: Duration = Duration::from_secs(2);
+        then.duration_since(UNIX_EPOCH).is_ok_and(|then| self.modified + STEP < then)
     }
 }
 
@@ -211,6 +220,13 @@ mod tests {
         session.runs.chosen = [None, Some(id)];
         session.record = Some(record);
         SavedSession::of(&State::default(), &session)
+    }
+
+    #[test]
+    fn a_file_that_was_written_while_it_was_read_is_not_known() {
+        let at = |secs| UNIX_EPOCH + Duration::from_secs(secs);
+        let file = FileState { bytes: 1, modified: Duration::from_secs(100) };
+        assert_eq!([99, 100, 102, 103].map(|secs| file.is_before(at(secs))), [false, false, false, true]);
     }
 
     #[test]

@@ -2,17 +2,18 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use super::save::Last;
-use super::{FileState, SavedCloud, SavedQuery, SavedSession};
+use super::{SavedCloud, SavedQuery, SavedSession};
 use crate::app::App;
 use crate::app::commands::Action;
-use crate::app::handles::{Message, Then};
+use crate::app::handles::Then;
+use crate::app::log::About;
 use crate::app::runs::RunId;
 use crate::app::session::Picked;
-use crate::cloud::{PointCloud, Source, formats, load, place};
+use crate::cloud::{PointCloud, Source, place};
 use crate::knn::MAX_K;
-use crate::progress::Silent;
 
 impl App {
     /// Goes on with what [`App::put_down`] gave. A text that it did not give only loads what the fields on the left name.
@@ -20,14 +21,15 @@ impl App {
         self.last = Some(text.to_owned()).filter(|text| !text.is_empty());
         match serde_json::from_str::<Last>(text) {
             Ok(Last { file: Some(file), saved }) if file.exists() => self.open_recording_for(&file, Some(saved)),
-            Ok(Last { saved, .. }) if saved.cloud.is_some() => self.resume(&saved, &[], None),
+            Ok(Last { saved, .. }) if saved.cloud.is_some() => self.resume(&saved, &[], None, None),
             _ => self.apply(Action::Load),
         }
     }
 
-    /// Shows what a session showed. `runs` are those of its file that are in the list, by their names there, and `held` is
-    /// the cloud that the file has of what was shown.
-    pub(in crate::app) fn resume(&mut self, saved: &SavedSession, runs: &[(String, RunId)], held: Option<Arc<PointCloud>>) {
+    /// Shows what a session showed. `runs` are those of its file that are in the list, by their names there, `held` is the
+    /// cloud that the file has of what was shown, and `read` when the points began to be read, where that was just now and
+    /// from where they come from.
+    pub(in crate::app) fn resume(&mut self, saved: &SavedSession, runs: &[(String, RunId)], held: Option<Arc<PointCloud>>, read: Option<SystemTime>) {
         let id_of = |name: &Option<String>| runs.iter().find(|(known, _)| Some(known) == name.as_ref()).map(|(_, id)| *id);
         let whole = |id: &RunId| self.session.runs.get(*id).is_some_and(|kept| kept.run.record().is_some());
         let shown = id_of(&saved.shown).filter(whole);
@@ -41,7 +43,7 @@ impl App {
             (Some(id), _) => {
                 self.show_kept(id);
                 self.settle(saved);
-                self.compare_source(saved);
+                self.compare_source(saved, read);
             }
             (None, Some(cloud)) => {
                 self.state.draft = saved.view.draft();
@@ -49,7 +51,7 @@ impl App {
                     Some(known) => {
                         self.show_cloud(known);
                         self.settle(saved);
-                        self.compare_source(saved);
+                        self.compare_source(saved, read);
                     }
                     None => self.load_as(cloud.source.clone(), cloud.drop_nonfinite, Then::Resume(Box::new(saved.clone()))),
                 }
@@ -66,7 +68,7 @@ impl App {
             return self.settle(saved);
         }
         let said = format!("the data has changed since it was saved, so query, selection and views are left out: {}", cloud.source());
-        self.session.log.warn(said);
+        self.session.log.warn(About::Data, said);
     }
 
     /// The cloud, where a run of the session has it, the window, or the session's file.
@@ -96,7 +98,7 @@ impl App {
             Some(SavedQuery::Query(query)) => self.pick_query(*query),
             Some(SavedQuery::Place(at)) => match place::place(at, &cloud) {
                 Ok(place) => self.put_at(Some(Arc::new(place))),
-                Err(why) => self.session.log.error(why.to_string()),
+                Err(why) => self.session.log.error(About::Query, why.to_string()),
             },
             None => self.pick_nothing(),
         }
@@ -108,29 +110,6 @@ impl App {
         }
         // All of this was somebody's step long ago.
         self.history.clear();
-    }
-
-    /// Says where the file of a session's cloud is gone, or another by now: what is shown are the points of then.
-    fn compare_source(&self, saved: &SavedSession) {
-        let Some(cloud) = &self.session.cloud else { return };
-        let Source::File { path, .. } = cloud.source() else { return };
-        let (source, fingerprint, drop_nonfinite) = (cloud.source().clone(), cloud.fingerprint().clone(), cloud.dropped() > 0);
-        let path = formats::file_of(path);
-        let before = saved.cloud.as_ref().filter(|cloud| cloud.fingerprint == fingerprint).and_then(|cloud| cloud.file);
-        self.handles.spawn("source", move || {
-            let found = match FileState::of(&source) {
-                None if !path.exists() => Err("is gone"),
-                Some(now) if Some(now) == before => Ok(Some(now)),
-                // Also one that was put in its place with an older time.
-                now => match load(&source, drop_nonfinite, &Silent) {
-                    Ok(cloud) if *cloud.fingerprint() == fingerprint => Ok(now),
-                    Ok(_) => Err("has changed since"),
-                    Err(_) => Err("cannot be read any more"),
-                },
-            };
-            let said = found.map_err(|how| format!("the points are those of the session; their file {how}: {}", path.display()));
-            Message::Source(fingerprint, said)
-        });
     }
 
     /// Calls the window after the session's file.

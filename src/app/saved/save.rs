@@ -9,6 +9,7 @@ use crate::app::App;
 use crate::app::commands::Action;
 use crate::app::export::ExportKind;
 use crate::app::lesson::{Exporting, Written};
+use crate::app::log::About;
 use crate::app::runs::Saved;
 use crate::app::task::Task;
 use crate::export;
@@ -33,7 +34,7 @@ impl App {
             None => self.apply(Action::StartExport(ExportKind::Session)),
             Some(SessionFile { path, points }) => {
                 if let Err(sentence) = self.save_session(&path, points) {
-                    self.session.log.error(sentence);
+                    self.session.log.error(About::File, sentence);
                 }
             }
         }
@@ -96,7 +97,7 @@ impl App {
         let (wake, said) = (self.handles.ctx.clone(), format!("written: {}", path.display()));
         let task = Task::start("export", move || wake.request_repaint(), move |progress| write(progress).map(|()| said));
         let task = task.map_err(|error| format!("It cannot be written: the system has no thread to give: {error}."))?;
-        self.handles.exporting = Some(Exporting { what, path: path.to_owned(), task });
+        self.handles.exporting = Some(Exporting { what, path: path.to_owned(), task, dialog: None });
         Ok(())
     }
 

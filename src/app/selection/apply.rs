@@ -8,6 +8,7 @@ use super::change::Change;
 use super::{Choice, Facts, Hovered, How, SelectAction, Selection};
 use crate::app::draft::QueryKind;
 use crate::app::live::NOTICED;
+use crate::app::log::About;
 use crate::app::session::Picked;
 use crate::app::state::{PaneKind, PlaneWindow};
 use crate::app::task::Task;
@@ -156,7 +157,7 @@ impl App {
                 self.handles.selecting = Some(Selecting { task, quiet, waiting, since: Instant::now() });
                 self.handles.ctx.request_repaint_after(NOTICED);
             }
-            Err(error) => self.session.log.error(format!("cannot select: {error}")),
+            Err(error) => self.session.log.error(About::Selection, format!("cannot select: {error}")),
         }
     }
 
@@ -176,7 +177,7 @@ impl App {
         match result {
             Ok(Some((selection, facts))) => self.set_selection(selection, facts),
             Ok(None) => {}
-            Err(()) => self.session.log.error("cannot select: the thread stopped without an answer"),
+            Err(()) => self.session.log.error(About::Selection, "cannot select: the thread stopped without an answer"),
         }
         self.next_change(waiting);
     }
@@ -184,6 +185,7 @@ impl App {
     fn set_selection(&mut self, selection: Selection, facts: Facts) {
         self.session.selection = selection;
         self.session.selected = Arc::new(facts);
+        self.session.log.settle(About::Selection);
     }
 
     /// Another run is shown: the selected rows stay, and its queries are found for them.

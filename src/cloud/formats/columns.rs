@@ -37,7 +37,7 @@ pub enum ColumnData {
 pub enum Cell {
     /// A number, to the last bit.
     Number(f64),
-    /// Anything else that is there.
+    /// Anything else that is there, and what people read otherwise than as a number: a date.
     Text(String),
     /// Nothing, or a word that says so: NaN, NA, null.
     Missing,
@@ -126,7 +126,12 @@ pub(super) fn number_cell(value: f64) -> Cell {
 
 /// A field of a text as a cell.
 pub(super) fn cell_of(field: &[u8]) -> Cell {
-    match cell::Cell::parse(field) {
+    cell_as(cell::Cell::parse(field), field)
+}
+
+/// A field of a text as the cell that it was read as.
+pub(super) fn cell_as(read: cell::Cell, field: &[u8]) -> Cell {
+    match read {
         cell::Cell::Number(number) => Cell::Number(number),
         cell::Cell::Missing => Cell::Missing,
         cell::Cell::Text => Cell::Text(cell::text(field)),

@@ -34,6 +34,7 @@ mod words;
 use std::io;
 use std::path::{Path, PathBuf};
 
+pub use arrow::Moment;
 pub use columns::{Cell, ColumnData, MAX_CATEGORIES, Records, column, records, records_by_marks};
 pub(crate) use contain::contained;
 use input::Input;

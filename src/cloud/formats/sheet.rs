@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::FormatError;
+use super::arrow::Moment;
 use super::columns::Texts;
 use super::input::{Input, printable};
 use crate::cloud::values::Real;
@@ -60,6 +61,9 @@ pub struct ColumnInfo {
     /// The record that the example stands in.
     #[serde(default)]
     pub example_record: Option<u64>,
+    /// What the numbers count, where that is time.
+    #[serde(default)]
+    pub moment: Option<Moment>,
 }
 
 /// A column of a sheet.
@@ -79,6 +83,8 @@ pub(super) struct SheetColumn {
     pub texts: Option<Texts>,
     /// What the numbers span, where a reader looked at them without keeping them.
     pub range: Option<Range>,
+    /// What the numbers count, where that is time.
+    pub moment: Option<Moment>,
 }
 
 /// What the numbers of a column span.
@@ -121,6 +127,7 @@ impl SheetColumn {
             beside: false,
             texts: None,
             range: None,
+            moment: None,
         }
     }
 
@@ -196,6 +203,7 @@ impl Sheet {
                 infinite: 0,
                 example: column.example.as_ref().map(|(_, text)| text.clone()),
                 example_record: column.example.as_ref().map(|&(record, _)| record),
+                moment: column.moment,
             })
             .collect();
         let mut ranges: Vec<Option<Range>> = self.columns.iter().map(|column| column.range).collect();
@@ -358,7 +366,7 @@ fn named(names: &[String], columns: &[SheetColumn]) -> Result<Vec<usize>, Unname
 fn hint(text: &str) -> &'static str {
     let number = |text: String| text.parse::<f64>().is_ok();
     if text.matches(',').count() == 1 && number(text.replace(',', ".")) {
-        " (decimals are written with a point)"
+        " (a decimal comma is read between semicolons, and where it cannot set off thousands; write a point)"
     } else if number(text.replace([',', ' ', '\'', '_'], "")) {
         " (digits are not grouped)"
     } else {

@@ -11,7 +11,7 @@ mod spec;
 
 pub use spec::Spec;
 
-use super::{CloudError, Column, Coordinates};
+use super::{CloudError, Column, Coordinates, Source};
 use crate::progress::Progress;
 
 /// Changes whenever a spec and seed come to mean other points; it is part of every stream's key.
@@ -119,18 +119,27 @@ pub fn catalogue() -> &'static [Generator] {
     CATALOGUE
 }
 
+/// Reads a spec, and generates nothing.
+///
+/// # Errors
+/// [`CloudError::Generate`].
+pub fn check(spec: &str) -> Result<Spec, CloudError> {
+    spec.parse().map_err(|why| CloudError::Generate { spec: spec.to_owned(), why })
+}
+
 /// Generates a cloud from its spec: finite coordinates, each exactly an f32.
 ///
 /// # Errors
-/// [`CloudError::Generate`] when the spec makes no sense or asks for more than [`MAX_VALUES`], and
-/// [`CloudError::Cancelled`].
+/// [`CloudError::Generate`] when the spec makes no sense or asks for more than [`MAX_VALUES`], on any machine;
+/// [`CloudError::Memory`] and [`CloudError::Cancelled`].
 pub fn generate(spec: &str, seed: u64, progress: &dyn Progress) -> Result<Coordinates, CloudError> {
     let fail = |why| CloudError::Generate { spec: spec.to_owned(), why };
-    let parsed: Spec = spec.parse().map_err(fail)?;
+    let parsed = check(spec)?;
     let mut canvas = shapes::Canvas::new(progress);
     (parsed.generator().shape)(&parsed, &mut draw::Draw::new(seed), &mut canvas).map_err(|stop| match stop {
         shapes::Stop::Cancelled => CloudError::Cancelled,
         shapes::Stop::Impossible(why) => fail(why),
+        shapes::Stop::Memory(bytes) => CloudError::Memory { bytes, origin: Source::Generate { spec: spec.to_owned(), seed }.to_string() },
     })?;
     let (dims, values) = canvas.finish();
     Ok(Coordinates { columns: Column::unnamed(dims), values: values.into() })

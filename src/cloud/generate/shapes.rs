@@ -16,7 +16,10 @@ pub(super) type Shape = fn(&Spec, &mut Draw, &mut Canvas<'_>) -> Result<(), Stop
 /// Why there is no cloud.
 pub(super) enum Stop {
     Cancelled,
+    /// The spec asks for what there cannot be, on any machine.
     Impossible(String),
+    /// There is no memory here for so many bytes.
+    Memory(u64),
 }
 
 /// Collects rows of d coordinates, rounded to f32.
@@ -40,7 +43,7 @@ impl<'a> Canvas<'a> {
             return Err(Stop::Impossible(format!("{rows} points × {dims} dimensions are more than {MAX_VALUES} coordinates")));
         }
         (self.rows, self.dims) = (rows as u64, dims);
-        self.values.try_reserve_exact(total as usize).map_err(|_| Stop::Impossible(format!("there is no memory for {} bytes", total * 4)))
+        self.values.try_reserve_exact(total as usize).map_err(|_| Stop::Memory(total * 4))
     }
 
     /// Adds a row, and tells of it now and then.

@@ -14,7 +14,6 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 pub use cells::{Cell, Cells};
-pub(super) use text::Exact;
 
 use super::{ExportError, write};
 

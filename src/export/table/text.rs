@@ -4,22 +4,7 @@ use std::fmt::{Display, Write as _};
 use std::io::{self, Write};
 
 use super::{Cells, Table};
-
-/// A float as it reads back exactly: shortest, `inf` for infinity, an exponent where digits would be many.
-pub(in crate::export) struct Exact<T>(pub T);
-
-macro_rules! exact {
-    ($float:ty) => {
-        impl Display for Exact<$float> {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                let size = self.0.abs();
-                if size == 0.0 || size.is_infinite() || (1e-5..1e16).contains(&size) { write!(f, "{}", self.0) } else { write!(f, "{:e}", self.0) }
-            }
-        }
-    };
-}
-exact!(f32);
-exact!(f64);
+use crate::text::Exact;
 
 /// A header and a line for each row; what is missing is empty.
 pub(super) fn write(table: &Table<'_>, delimiter: u8, out: impl Write) -> io::Result<()> {

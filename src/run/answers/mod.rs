@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::cloud::{Coordinates, PointCloud};
 use crate::knn::{Metric, Problem, reference};
 use crate::progress::Progress;
-use crate::text::count;
+use crate::text::{Exact, count};
 
 pub use read::{of_run, read};
 
@@ -30,6 +30,13 @@ pub struct AnswersVerdict {
     pub mismatch: Option<String>,
 }
 
+impl AnswersVerdict {
+    /// Whether so many are wrong that they are hardly answers to what was asked: nine of ten, and five at least.
+    pub fn seem_to_others(&self) -> bool {
+        self.wrong >= 5 && self.wrong.saturating_mul(10) >= self.queries.saturating_mul(9)
+    }
+}
+
 fn queries(number: u64) -> String {
     count(number, "query", "queries")
 }
@@ -47,7 +54,7 @@ pub enum AnswersError {
         k: usize,
     },
     /// They are as many as neither the queries nor the rows that these were taken from.
-    #[error("the answers are to {}, which are neither as many as the {} nor as many as the {} that these were taken from", queries(*.rows as u64), queries(*.asked as u64), count(*.records, "row", "rows"))]
+    #[error("the answers are to {}, and so to others than the {} that are asked or the {} that these were taken from; ask as they were asked, with --queries and --seed", queries(*.rows as u64), queries(*.asked as u64), count(*.records, "row", "rows"))]
     Rows {
         /// As many as there are.
         rows: usize,
@@ -140,9 +147,8 @@ fn judge(problem: &Problem, metric: Metric, query: usize, named: &[f64], positio
         let found: f64 = point.iter().zip(problem.query(query)).map(|(&a, &b)| (f64::from(a) - f64::from(b)).powi(2)).sum();
         if (found - distance).abs() > relative * distance + absolute {
             let row = problem.row(expected);
-            return Err(format!(
-                "rank {rank}: row {record} is named, at squared distance {found:e}; row {row} is nearer or farther, at {distance:e}"
-            ));
+            let [found, distance] = [found, distance].map(Exact);
+            return Err(format!("rank {rank}: row {record} is named, at squared distance {found}, where the oracle has row {row}, at {distance}"));
         }
         ties += u64::from(position != expected);
     }
@@ -185,8 +191,11 @@ mod tests {
         assert_eq!(check_rows(&|_| ()), AnswersVerdict { queries: 20, wrong: 0, ties: 0, mismatch: None });
         let why = |change: &dyn Fn(&mut Vec<f64>)| check_rows(change).mismatch.unwrap();
         assert!(why(&|rows| rows[5 * 4 + 1] = 19.0).starts_with("query 4, rank 1: row 19 is named, at squared distance "));
+        assert!(why(&|rows| rows[5 * 19] = 0.0).ends_with(", where the oracle has row 19, at 0"));
         assert_eq!(why(&|rows| rows[0] = 99.0), "query 0, rank 0: row 99 is named, which is none of the cloud's points");
         assert_eq!(why(&|rows| rows[5] = -1.0), "query 1, rank 0: row -1 is named, which is none of the cloud's points");
+        assert!(!check_rows(&|rows| rows[..5 * 17].fill(99.0)).seem_to_others());
+        assert!(check_rows(&|rows| rows[..5 * 18].fill(99.0)).seem_to_others(), "nine of ten");
         let two = check_rows(&|rows| (rows[35], rows[85]) = (99.0, 99.0));
         assert_eq!((two.queries, two.wrong), (20, 2), "only what is wrong counts");
         assert!(two.mismatch.unwrap().starts_with("query 7, "), "the first is named");
@@ -221,7 +230,7 @@ mod tests {
         let why = verdict(&drawn, by_record[..4].concat()).unwrap_err().to_string();
         assert_eq!(
             why,
-            "the answers are to 4 queries, which are neither as many as the 3 queries nor as many as the 7 rows that these were taken from"
+            "the answers are to 4 queries, and so to others than the 3 queries that are asked or the 7 rows that these were taken from; ask as they were asked, with --queries and --seed"
         );
     }
 

@@ -23,7 +23,7 @@ pub use read::{Points, read};
 pub use write::{Keep, Shown, write, write_with};
 
 use super::SomeRun;
-use crate::cloud::PointCloud;
+use crate::cloud::{Fingerprint, PointCloud};
 
 /// What a recording's name ends in.
 pub const EXTENSION: &str = "warpscope";
@@ -59,6 +59,8 @@ pub struct Recording {
     pub session: Option<Result<Vec<u8>, String>>,
     /// The cloud that the window showed, where it is there or was found again.
     pub cloud: Option<Arc<PointCloud>>,
+    /// Clouds that were read from where they come from, as it does not hold their points, by their names.
+    pub sources: Vec<Fingerprint>,
 }
 
 /// Why a recording is not read. The path is last.

@@ -141,7 +141,8 @@ impl<'a> Reader<'a> {
         if self.progress.cancelled() {
             return Err(RecordingError::Cancelled);
         }
-        Ok(Recording { written_by: manifest.warpscope_version, points: whole, runs, session, cloud })
+        let sources = restored.sources();
+        Ok(Recording { written_by: manifest.warpscope_version, points: whole, runs, session, cloud, sources })
     }
 
     /// Reads what nobody asked for, such as points that stay where they are: a file that is damaged anywhere is not trusted.
@@ -251,6 +252,7 @@ impl<'a> Reader<'a> {
             file: entry.run.clone(),
             cloud: cloud.clone(),
             query_cloud: query_cloud.cloned(),
+            places: [Some(entry.cloud), entry.query_cloud].map(|at| at.map_or_else(Vec::new, |at| clouds[at].places.clone())),
             query_rows,
             neighbors: Neighbors { k, indices, squared_distances },
             counters,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::manifest::{CloudEntry, RunEntry};
 use super::whereabouts::candidates;
 use crate::cloud::formats::file_of;
-use crate::cloud::{self, CloudError, PointCloud, Source};
+use crate::cloud::{self, CloudError, Fingerprint, PointCloud, Source};
 use crate::progress::Progress;
 use crate::run::{CloudFile, QuerySpec, RunSpec};
 
@@ -50,6 +50,12 @@ impl<'a> Restored<'a> {
     pub fn shown(&mut self, at: usize) -> Option<Arc<PointCloud>> {
         let (drop_nonfinite, progress) = (self.entries.get(at)?.cloud.dropped > 0, self.progress);
         self.cloud(at, |source| cloud::load(source, drop_nonfinite, progress)).ok()
+    }
+
+    /// The clouds that were read from where they come from, by their names.
+    pub fn sources(&self) -> Vec<Fingerprint> {
+        let read = self.entries.iter().zip(&self.found).filter(|(entry, found)| !entry.points && matches!(found, Some(Ok(_))));
+        read.map(|(entry, _)| entry.cloud.fingerprint.clone()).collect()
     }
 
     fn is_elsewhere(&self, at: usize, cloud: &PointCloud) -> bool {

@@ -157,7 +157,12 @@ fn without_points_they_are_read_again_or_missed() {
     let whole = run(&RunSpec { data: generated, ..spec() }, &data, None, EngineKind::Lockstep);
     let written = bytes(std::slice::from_ref(&whole), false);
     assert!(written.len() < bytes(std::slice::from_ref(&whole), true).len());
-    assert_same(record(&read_bytes(&written, Points::Restore).unwrap().runs[0]), record(&whole));
+    let back = read_bytes(&written, Points::Restore).unwrap();
+    assert_same(record(&back.runs[0]), record(&whole));
+    // It says which were read just now, so that nobody reads them once more to see whether they are still the same.
+    assert_eq!(back.sources, [data.fingerprint().clone()]);
+    let held = read_bytes(&bytes(std::slice::from_ref(&whole), true), Points::Restore).unwrap();
+    assert!(held.sources.is_empty());
 
     // A place is not in the file either.
     let at = run(&RunSpec { queries: QuerySpec::At(vec![0.5, 0.25]), ..record(&whole).spec.clone() }, &data, None, EngineKind::Lockstep);
@@ -231,6 +236,36 @@ fn a_file_is_found_where_it_was_beside_the_recording_or_from_the_root() {
     }
 }
 
+#[test]
+fn where_a_missing_file_lay_is_kept_when_the_runs_are_saved_again() {
+    let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let path = here.path().join("a.csv");
+    std::fs::write(&path, "x,y\n1,2\n3,4\n5,7\n").unwrap();
+    let content = std::fs::read(&path).unwrap();
+    let source = Source::File { path: path.clone(), columns: Default::default() };
+    let data = Arc::new(crate::cloud::load(&source, false, &Silent).unwrap());
+    let whole = run(&RunSpec { data: source, k: 2, ..spec() }, &data, None, EngineKind::Lockstep);
+    let mut written = Cursor::new(Vec::new());
+    write(&[whole], Keep::Sources { folder: here.path() }, &mut written, &Silent).unwrap();
+    std::fs::remove_file(&path).unwrap();
+
+    let recording = there.path().join("a.warpscope");
+    std::fs::write(&recording, written.into_inner()).unwrap();
+    let open = || read(&recording, Points::Restore, &Silent).unwrap().runs;
+    for keep in [Keep::Sources { folder: there.path() }, Keep::Points] {
+        let runs = open();
+        assert!(runs[0].run.record().is_none());
+        assert_eq!(runs[0].run.places()[0], [Path::new("a.csv"), &path]);
+        let mut again = Cursor::new(Vec::new());
+        write(&runs, keep, &mut again, &Silent).unwrap();
+        std::fs::write(&recording, again.into_inner()).unwrap();
+        assert_eq!(open()[0].run.places(), runs[0].run.places(), "{keep:?}");
+    }
+    // Back where it was, it is found again from the second saving.
+    std::fs::write(&path, content).unwrap();
+    assert!(open()[0].run.record().is_some());
+}
+
 /// As if the source had been typed otherwise.
 fn retyped(recording: &[u8], path: &Path, typed: &Source) -> Vec<u8> {
     let Source::File { path: typed, .. } = typed else { panic!("a file") };
@@ -279,7 +314,7 @@ fn a_byte_that_changed_anywhere_is_found_even_where_nobody_looks() {
 fn a_run_is_picked_by_name_or_number() {
     let mut runs = several();
     runs[2].name = "1".to_owned();
-    let recording = Recording { written_by: String::new(), points: true, runs, session: None, cloud: None };
+    let recording = Recording { written_by: String::new(), points: true, runs, session: None, cloud: None, sources: Vec::new() };
     let path = Path::new("a.warpscope");
     let number = |asked| recording.pick(asked, path).map(|run| recording.runs.iter().position(|other| std::ptr::eq(run, other)).unwrap());
     assert_eq!(number(Some("1")).unwrap(), 2, "a name goes before a number");

@@ -1,7 +1,7 @@
 //! Runs into a recording.
 
 use std::io::{self, Seek, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use flate2::Compression;
@@ -67,12 +67,14 @@ pub fn write_with(
     for recorded in runs {
         let (data, queries) = recorded.run.clouds();
         let record = recorded.run.record();
-        let data = clouds.place(data, record.map(|record| &record.cloud));
-        let queries = queries.map(|queries| clouds.place(queries, record.and_then(|record| record.query_cloud.as_ref())));
+        let [places, query_places] = recorded.run.places();
+        let data = clouds.place(data, record.map(|record| &record.cloud), places);
+        let queries = queries.map(|queries| clouds.place(queries, record.and_then(|record| record.query_cloud.as_ref()), query_places));
         of_runs.push((data, queries));
     }
-    let of_window = shown.and_then(|shown| shown.cloud).map(|cloud| clouds.place((&**cloud).into(), Some(cloud)));
-    let total = clouds.list.iter().map(|(file, _)| file.rows * file.axes.len() as u64 * 4).sum::<u64>() + runs.iter().map(bulk_bytes).sum::<u64>();
+    let of_window = shown.and_then(|shown| shown.cloud).map(|cloud| clouds.place((&**cloud).into(), Some(cloud), &[]));
+    let total =
+        clouds.list.iter().map(|Listed { file, .. }| file.rows * file.axes.len() as u64 * 4).sum::<u64>() + runs.iter().map(bulk_bytes).sum::<u64>();
     let mut writer = Writer { zip: ZipWriter::new(out), progress, done: 0, total };
 
     let mut manifest = Manifest {
@@ -83,12 +85,15 @@ pub fn write_with(
         runs: vec![],
         shown: of_window,
     };
-    for (at, (file, cloud)) in clouds.list.into_iter().enumerate() {
-        let cloud = cloud.filter(|_| keep == Keep::Points);
+    for (at, Listed { file, cloud, places: known }) in clouds.list.into_iter().enumerate() {
         let places = match keep {
-            Keep::Sources { folder } => places(&file.source, folder),
+            Keep::Points if cloud.is_some() => Vec::new(),
+            // Where it was not found, nobody knows better than the recording that the run was read from.
+            _ if cloud.is_none() && !known.is_empty() => known.to_vec(),
             Keep::Points => Vec::new(),
+            Keep::Sources { folder } => places(&file.source, folder),
         };
+        let cloud = cloud.filter(|_| keep == Keep::Points);
         if let Some(cloud) = cloud {
             writer.cloud(at, cloud)?;
         }
@@ -118,19 +123,28 @@ pub fn write_with(
 /// The clouds of all runs and of the window, each once.
 #[derive(Default)]
 struct Clouds<'a> {
-    list: Vec<(CloudFile, Option<&'a Arc<PointCloud>>)>,
+    list: Vec<Listed<'a>>,
+}
+
+struct Listed<'a> {
+    file: CloudFile,
+    cloud: Option<&'a Arc<PointCloud>>,
+    /// Where its file lay once, where it is not there.
+    places: &'a [PathBuf],
 }
 
 impl<'a> Clouds<'a> {
-    fn place(&mut self, file: CloudFile, cloud: Option<&'a Arc<PointCloud>>) -> usize {
-        match self.list.iter().position(|(known, _)| *known == file) {
+    fn place(&mut self, file: CloudFile, cloud: Option<&'a Arc<PointCloud>>, places: &'a [PathBuf]) -> usize {
+        match self.list.iter().position(|known| known.file == file) {
             Some(at) => {
                 // The same cloud may be there for one run and not for another.
-                self.list[at].1 = self.list[at].1.or(cloud);
+                let known = &mut self.list[at];
+                known.cloud = known.cloud.or(cloud);
+                known.places = if known.places.is_empty() { places } else { known.places };
                 at
             }
             None => {
-                self.list.push((file, cloud));
+                self.list.push(Listed { file, cloud, places });
                 self.list.len() - 1
             }
         }

@@ -12,7 +12,7 @@ use crate::app::commands::{Action, Command};
 use crate::app::export::ExportKind;
 use crate::app::format;
 use crate::app::runs::{RunsAction, Saved};
-use crate::app::widgets::command_ui;
+use crate::app::widgets::{command_ui, menu_ui};
 
 /// The pane.
 pub fn runs_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
@@ -40,7 +40,7 @@ fn toolbar_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let shown = session.record.as_ref().and_then(|record| runs.of_record(record)).map(|kept| kept.id);
     ui.horizontal_wrapped(|ui| {
         ui.label(RichText::new(format::counted(runs.runs().len() as u64, "run", "runs")).strong());
-        ui.menu_button("Save recording", |ui| {
+        menu_ui(ui, "Save recording", |ui| {
             for which in Saved::ALL {
                 let there = match which {
                     Saved::Shown => shown.or(runs.cursor).is_some(),
@@ -54,7 +54,6 @@ fn toolbar_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
                 }
             }
         })
-        .response
         .on_hover_text("Write runs with their points into a file that opens on any machine.");
         command_ui(ui, Command::Open, actions);
         if let Some(id) = runs.cursor.filter(|&id| runs.get(id).is_some()) {

@@ -9,6 +9,7 @@ use arrow_schema::DataType;
 use super::super::FormatError;
 use super::super::input::Input;
 use super::super::sheet::{ColumnKind, SheetColumn};
+use super::moment::Moment;
 use super::{Batches, values};
 
 /// More numbers to a list than anybody searches in.
@@ -30,6 +31,8 @@ struct Place {
     narrow: bool,
     /// Not a coordinate unless chosen.
     beside: bool,
+    /// What its numbers count, where that is time.
+    moment: Option<Moment>,
 }
 
 enum What {
@@ -61,6 +64,7 @@ impl Layout {
                     what: What::Element { at, of },
                     narrow,
                     beside: place > 0,
+                    moment: None,
                 }));
                 continue;
             }
@@ -71,7 +75,7 @@ impl Layout {
             };
             // Dates, truth values, and what stands beside a list of numbers, are hardly coordinates.
             let beside = !lists.is_empty() || kind.is_temporal() || *kind == DataType::Boolean;
-            columns.push(Place { name: name.clone(), root, what, narrow, beside });
+            columns.push(Place { name: name.clone(), root, what, narrow, beside, moment: Moment::of(kind) });
         }
         let lists = lists.into_iter().map(|root| (root, schema.field(root).name().clone())).collect();
         Ok(Self { columns, lists })
@@ -79,7 +83,7 @@ impl Layout {
 
     pub fn columns(&self) -> Vec<SheetColumn> {
         let column = |place: &Place| {
-            let column = SheetColumn { beside: place.beside, ..SheetColumn::numeric(place.name.clone()) };
+            let column = SheetColumn { beside: place.beside, moment: place.moment, ..SheetColumn::numeric(place.name.clone()) };
             match &place.what {
                 What::Number | What::Element { .. } => column,
                 What::Text => SheetColumn { kind: ColumnKind::Text, ..column },

@@ -2,9 +2,11 @@
 //!
 //! Numbers are coordinates, nulls NaN. A column of lists of numbers, as embeddings come, is as many columns as its lists have
 //! numbers, and the first such column is the cloud unless others are chosen. Texts and dictionaries of texts are categories.
+//! Dates are numbers, and single ones are shown as dates.
 
 mod ipc;
 mod layout;
+mod moment;
 mod parquet;
 mod records;
 mod values;
@@ -13,6 +15,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, SchemaRef};
 pub(super) use ipc::looks_streamed;
 use layout::Layout;
+pub use moment::Moment;
 
 use super::FormatError;
 use super::columns::{Records, Texts, too_many_texts};

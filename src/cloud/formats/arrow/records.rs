@@ -9,7 +9,7 @@ use super::super::columns::{Cell, Records, no_record, number_cell};
 use super::super::input::{Input, printable};
 use super::super::sheet::{ColumnKind, SheetColumn};
 use super::layout::Layout;
-use super::{Batches, values};
+use super::{Batches, moment, values};
 
 pub(super) fn read(file: &dyn Batches, input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
     let layout = Layout::of(file, input)?;
@@ -60,6 +60,10 @@ fn cells(layout: &Layout, columns: &[SheetColumn], roots: &[usize], row: &Record
     let mut cells = vec![Cell::Missing; columns.len()];
     for (&at, number) in numeric.iter().zip(numbers) {
         cells[at] = number_cell(number);
+    }
+    for at in (0..columns.len()).filter(|&at| columns[at].moment.is_some()) {
+        let iso = array(layout.root(at)).and_then(|array| moment::text(array, 0));
+        cells[at] = iso.map_or(cells[at].clone(), Cell::Text);
     }
     for at in (0..columns.len()).filter(|&at| layout.is_text(at)) {
         let text = array(layout.root(at)).and_then(|array| values::text(array, 0));

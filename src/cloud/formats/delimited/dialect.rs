@@ -1,6 +1,7 @@
 //! Finds out how a text is delimited.
 
 use super::super::cell::{self, Cell};
+use super::decimal;
 
 /// What stands between fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +28,8 @@ pub(super) struct Dialect {
     pub line_end: u8,
     /// Whether the first record is no more than the number of the others, as in a `.pts` file.
     pub counted: bool,
+    /// Whether a comma stands before decimals.
+    pub commas: bool,
     /// The last comment before the first record, without its `#`: some writers put the names there.
     comment: Option<Vec<u8>>,
 }
@@ -68,15 +71,26 @@ impl Dialect {
                 [second, ..] => second.words > 1 && choose(rest, tabs) == Separator::Spaces,
             }
         {
-            return Self { separator: Separator::Spaces, line_end, counted: true, comment };
+            return Self { separator: Separator::Spaces, line_end, counted: true, commas: false, comment };
         }
-        Self { separator: choose(&records, tabs), line_end, counted: false, comment }
+        Self { separator: choose(&records, tabs), line_end, counted: false, commas: false, comment }
+    }
+
+    /// What a field holds.
+    pub fn cell(&self, field: &[u8]) -> Cell {
+        if self.commas { decimal::parse(field) } else { Cell::parse(field) }
+    }
+
+    /// Whether a field that is text would be a number with a decimal comma, where these are usual.
+    pub fn is_comma_number(&self, field: &[u8]) -> bool {
+        self.separator == Separator::Byte(b';') && matches!(decimal::parse(field), Cell::Number(_))
     }
 
     /// For people.
     pub fn name(&self) -> &'static str {
         match self.separator {
             Separator::Byte(b'\t') => "tabs",
+            Separator::Byte(b';') if self.commas => "semicolons, decimal commas",
             Separator::Byte(b';') => "semicolons",
             Separator::Byte(b'|') => "bars",
             Separator::Byte(_) => "commas",
@@ -91,7 +105,7 @@ impl Dialect {
             Separator::Byte(delimiter) => comment.split(|&byte| byte == delimiter).collect(),
             Separator::Spaces => comment.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty()).collect(),
         };
-        (fields.len() == width && fields.iter().all(|field| Cell::parse(field) == Cell::Text)).then(|| fields.into_iter().map(cell::text).collect())
+        (fields.len() == width && fields.iter().all(|field| self.cell(field) == Cell::Text)).then(|| fields.into_iter().map(cell::text).collect())
     }
 }
 

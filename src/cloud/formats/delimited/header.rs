@@ -14,18 +14,18 @@ pub(super) fn detect(mut records: Records<impl BufRead>, dialect: &Dialect) -> i
     if !records.advance()? || dialect.counted && !records.advance()? {
         return Ok(false);
     }
-    let first = cells(&records);
+    let first = cells(&records, dialect);
     let mut rest = Vec::new();
     while rest.len() < RECORDS && records.advance()? {
         if records.len() == first.len() {
-            rest.push(cells(&records));
+            rest.push(cells(&records, dialect));
         }
     }
     Ok(is_header(&first, &rest))
 }
 
-fn cells(records: &Records<impl BufRead>) -> Vec<Cell> {
-    (0..records.len()).map(|at| Cell::parse(records.field(at))).collect()
+fn cells(records: &Records<impl BufRead>, dialect: &Dialect) -> Vec<Cell> {
+    (0..records.len()).map(|at| dialect.cell(records.field(at))).collect()
 }
 
 /// A first record without numbers is a header, and one of numbers alone is none. Where it has both, it may be a header

@@ -1,8 +1,10 @@
 //! Delimited text: `.csv`, `.tsv`, `.txt`, columns between spaces; also inside gzip.
 //!
 //! A record is a line, or several where a quoted field holds line ends. Blank lines and lines that begin with `#` are no
-//! records. A column holds numbers when every field that is not empty (nor NA, NaN, null, none) parses as one.
+//! records. A column holds numbers when every field that is not empty (nor NA, NaN, null, none) parses as one. Between
+//! semicolons numbers may have decimal commas.
 
+mod decimal;
 mod dialect;
 mod header;
 mod records;
@@ -34,7 +36,7 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
         }
         for &at in &kept {
             let column = &mut columns[at];
-            let cell = if column.kind == ColumnKind::Text { Cell::Missing } else { Cell::parse(text.field(at)) };
+            let cell = if column.kind == ColumnKind::Text { Cell::Missing } else { text.cell(at) };
             values.push(match cell {
                 Cell::Number(number) => {
                     filled[at] = true;
@@ -44,7 +46,8 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
                 Cell::Text if matches!(want, Want::Column(_)) => return read_texts(input, at),
                 Cell::Text => {
                     column.kind = ColumnKind::Text;
-                    column.mixed = filled[at];
+                    // A comma that nobody can be sure of must not take a dimension away unsaid.
+                    column.mixed = filled[at] || text.is_comma_number(at);
                     column.example = Some((text.rows - 1, cell::text(text.field(at)).chars().take(40).collect()));
                     f64::NAN
                 }
@@ -101,7 +104,7 @@ pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, Form
             }
         }
         if text.rows == record + 1 {
-            found.insert(record, (0..width).map(|at| columns::cell_of(text.field(at))).collect());
+            found.insert(record, (0..width).map(|at| columns::cell_as(text.cell(at), text.field(at))).collect());
         }
     }
     let row = |record| match &found[record] {

@@ -7,7 +7,8 @@ use super::super::cell::{self, Cell};
 use super::super::input::Input;
 use super::super::sheet::SheetColumn;
 use super::super::{FormatError, known_extensions, unpacked};
-use super::dialect::{Dialect, Hints};
+use super::decimal;
+use super::dialect::{Dialect, Hints, Separator};
 use super::header;
 use super::records::Records;
 
@@ -58,7 +59,13 @@ impl<'a> Text<Stream<'a>> {
         let name = input.path().to_string_lossy().to_lowercase();
         let name = name.strip_suffix(".gz").unwrap_or(&name);
         let hints = Hints { tabs: name.ends_with(".tsv"), counted: name.ends_with(".pts") };
-        let dialect = Dialect::detect(&sample, (sample.len() as u64) < SAMPLE, hints);
+        let whole = (sample.len() as u64) < SAMPLE;
+        let mut dialect = Dialect::detect(&sample, whole, hints);
+        if dialect.separator == Separator::Byte(b';') {
+            // A number that is cut might tell otherwise.
+            let end = if whole { None } else { sample.iter().rposition(|&byte| byte == dialect.line_end) };
+            dialect.commas = decimal::detect(Records::new(&sample[..end.unwrap_or(sample.len())], &dialect)).map_err(io)?;
+        }
         let header = header::detect(Records::new(&sample[..], &dialect), &dialect).map_err(io)?;
         let mut records = Records::new(Cursor::new(sample).chain(stream), &dialect);
 
@@ -84,11 +91,11 @@ impl<'a> Text<Stream<'a>> {
             return Err(input.unsupported(format!("{width} columns"), format!("the most that are read are {MAX_COLUMNS}; is the table transposed?")));
         }
         let names = || (0..width).map(|at| cell::text(records.field(at))).collect();
-        if header && (0..width).any(|at| matches!(Cell::parse(records.field(at)), Cell::Number(_))) {
+        if header && (0..width).any(|at| matches!(dialect.cell(records.field(at)), Cell::Number(_))) {
             skipped.push("the first line was taken as a header, though some of its names are numbers".to_owned());
         }
         let end = Path::new(name).extension().unwrap_or_default().to_string_lossy();
-        let numbers = !header && (0..width).all(|at| Cell::parse(records.field(at)) != Cell::Text);
+        let numbers = !header && (0..width).all(|at| dialect.cell(records.field(at)) != Cell::Text);
         let usual = || if numbers { usual_names(&end, width) } else { None };
         let columns = named(if header { Some(names()) } else { dialect.commented_names(width).or_else(usual) }, width);
         let header_name = if header { "header" } else { "no header" };
@@ -153,6 +160,16 @@ impl<R: BufRead> Text<R> {
     /// A field of the record at hand.
     pub fn field(&self, at: usize) -> &[u8] {
         self.records.field(at)
+    }
+
+    /// What a field of the record at hand holds.
+    pub fn cell(&self, at: usize) -> Cell {
+        self.dialect.cell(self.field(at))
+    }
+
+    /// Whether a field that is text would be a number with a decimal comma, where these are usual.
+    pub fn is_comma_number(&self, at: usize) -> bool {
+        self.dialect.is_comma_number(self.field(at))
     }
 
     /// The byte of the file at which the record at hand begins, unless that is inside gzip.

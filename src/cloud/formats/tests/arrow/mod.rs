@@ -9,7 +9,8 @@ use ::parquet::file::properties::WriterProperties;
 use arrow_array::builder::{FixedSizeListBuilder, Float32Builder, Int32Builder, ListBuilder};
 use arrow_array::types::Int32Type;
 use arrow_array::{
-    ArrayRef, BooleanArray, Date32Array, Decimal128Array, DictionaryArray, Float64Array, Int64Array, RecordBatch, StringArray, UInt8Array,
+    ArrayRef, BooleanArray, Date32Array, Decimal128Array, DictionaryArray, Float64Array, Int64Array, RecordBatch, StringArray, Time32SecondArray,
+    TimestampMicrosecondArray, TimestampMillisecondArray, TimestampNanosecondArray, TimestampSecondArray, UInt8Array,
 };
 use arrow_ipc::CompressionType;
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
@@ -132,6 +133,37 @@ fn numbers_are_coordinates_and_texts_categories() {
 }
 
 #[test]
+fn dates_are_numbers_and_single_ones_are_shown_as_dates() {
+    let seconds = [Some(1_728_045_000), None, Some(-1)];
+    let scaled = |by: i64| seconds.map(|at| at.map(|at| at * by)).to_vec();
+    let columns: [(&str, ArrayRef); 6] = [
+        ("day", Arc::new(Date32Array::from(vec![Some(20_000), None, Some(-1)]))),
+        ("s", Arc::new(TimestampSecondArray::from(scaled(1)))),
+        ("ms", Arc::new(TimestampMillisecondArray::from(scaled(1000)).with_timezone("Europe/Berlin"))),
+        ("us", Arc::new(TimestampMicrosecondArray::from(scaled(1_000_000)).with_timezone("+00:00"))),
+        ("ns", Arc::new(TimestampNanosecondArray::from(vec![Some(1_728_045_000_000_000_001), None, Some(-1_000_000_000)]))),
+        ("noon", Arc::new(Time32SecondArray::from(vec![43_200; 3]))),
+    ];
+    let batch = RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(name, array)| (name, array, true))).unwrap();
+    for sample in [Sample::new("a.parquet", parquet_of(&batch, Compression::SNAPPY)), Sample::new("a.feather", ipc_of(&batch, None))] {
+        let text = |text: &str| Cell::Text(text.to_owned());
+        let rows = records(&sample.path, &[2, 0, 1], &Silent).unwrap().rows;
+        // Seconds become milliseconds in a Parquet file.
+        let before = ["1969-12-31", "1969-12-31T23:59:59", "1969-12-31T23:59:59Z", "1969-12-31T23:59:59Z", "1969-12-31T23:59:59"].map(text);
+        assert_eq!(rows[0][..5], before);
+        let day = ["2024-10-04", "2024-10-04T12:30:00", "2024-10-04T12:30:00Z", "2024-10-04T12:30:00Z", "2024-10-04T12:30:00.000000001"].map(text);
+        assert_eq!(rows[1][..5], day);
+        assert!(rows[2][..5].iter().all(|cell| *cell == Cell::Missing) && rows[1][5] == Cell::Number(43_200.0), "{rows:?}");
+        let ColumnData::Numbers(days) = column(&sample.path, "day", &Silent).unwrap() else { panic!("they are numbers") };
+        assert_values(&days, &[20_000.0, f64::NAN, -1.0]);
+        let info = sample.info();
+        let shown = |at: usize| info.columns[at].max.and_then(|max| Some(info.columns[at].moment?.text(max)));
+        assert_eq!([0, 2, 4].map(shown), ["2024-10-04", "2024-10-04T12:30:00Z", "2024-10-04T12:30:00"].map(|text| Some(text.to_owned())));
+        assert_eq!((info.columns[5].max, info.columns[5].moment), (Some(43_200.0), None));
+    }
+}
+
+#[test]
 fn lists_of_numbers_are_the_cloud() {
     for sample in everywhere(&lists(true, [3; 3])) {
         let (columns, values) = sample.table("");
@@ -166,7 +198,15 @@ fn a_row_is_read_from_its_own_batch() {
         let found = records(&sample.path, &[2, 0, 2], &Silent).unwrap();
         assert_eq!(found.columns, names(&["height", "count", "level", "price", "there", "day", "class"]));
         let number = Cell::Number;
-        let last = [number(f64::INFINITY), number(3.0), number(255.0), number(0.0), number(1.0), number(20_000.0), Cell::Text("oak".to_owned())];
+        let last = [
+            number(f64::INFINITY),
+            number(3.0),
+            number(255.0),
+            number(0.0),
+            number(1.0),
+            Cell::Text("2024-10-04".to_owned()),
+            Cell::Text("oak".to_owned()),
+        ];
         assert_eq!((&found.rows[0][..], &found.rows[2][..]), (&last[..], &last[..]));
         assert_eq!(found.rows[1][6], Cell::Text("oak".to_owned()));
         assert_eq!(records(&sample.path, &[1], &Silent).unwrap().rows[0][0], Cell::Missing);

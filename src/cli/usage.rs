@@ -1,0 +1,57 @@
+//! Wrong usage, told from a job that fails: the one place that knows which is which.
+//!
+//! Wrong usage is what was typed and would be refused whatever files hold and whatever machine this is. clap refuses most of it;
+//! the rest is here.
+
+use crate::cloud::CloudError;
+use crate::knn::ProblemError;
+use crate::lesson::LessonError;
+use crate::lesson::moments::MomentError;
+use crate::lesson::picture::raster::SizeError;
+use crate::run::RunError;
+
+/// Flags that make no sense, or none together, in the command line's own words.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Usage(pub String);
+
+/// Whether an error is wrong usage.
+pub fn is_usage(error: &anyhow::Error) -> bool {
+    error.is::<Usage>()
+        || error.is::<SizeError>()
+        || error.downcast_ref().is_some_and(of_problem)
+        || error.downcast_ref().is_some_and(of_cloud)
+        || error.downcast_ref().is_some_and(of_run)
+        || error.downcast_ref().is_some_and(of_lesson)
+        || error.downcast_ref().is_some_and(of_moments)
+}
+
+fn of_problem(why: &ProblemError) -> bool {
+    matches!(why, ProblemError::K { .. } | ProblemError::NoQueries | ProblemError::Origin { .. })
+}
+
+fn of_cloud(why: &CloudError) -> bool {
+    matches!(why, CloudError::Generate { .. })
+}
+
+fn of_run(why: &RunError) -> bool {
+    match why {
+        RunError::Problem(why) => of_problem(why),
+        RunError::Cloud(why) => of_cloud(why),
+        _ => false,
+    }
+}
+
+fn of_lesson(why: &LessonError) -> bool {
+    match why {
+        LessonError::Width { .. } | LessonError::K { .. } | LessonError::Number { .. } | LessonError::GpuWidth { .. } => true,
+        LessonError::Cloud(why) => of_cloud(why),
+        LessonError::Problem(why) => of_problem(why),
+        _ => false,
+    }
+}
+
+/// A step that the search does not have is no wrong usage: how many there are, the search says.
+fn of_moments(why: &MomentError) -> bool {
+    matches!(why, MomentError::Backwards { .. } | MomentError::None { .. })
+}

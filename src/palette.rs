@@ -51,7 +51,7 @@ pub struct Palette<C = Rgb> {
     pub query: C,
     /// Its neighbours.
     pub neighbor: C,
-    /// The neighbour selected in the table.
+    /// What is selected, in every pane: a shade and not a hue, as far from the query and its neighbours as light is from dark.
     pub selected: C,
     /// Candidates.
     pub candidate: C,

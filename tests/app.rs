@@ -559,6 +559,31 @@ fn the_window_is_drawn_without_a_display() {
     assert!(error.to_string().starts_with("cannot read: "), "{error:#}");
 }
 
+/// What 1280 × 800 pixels hold at 100, 125 and 150 %.
+#[test]
+fn panes_share_the_window_while_each_can_be_read() {
+    for hints in [false, true] {
+        for (size, one) in [([1280.0, 800.0], false), ([1024.0, 640.0], false), ([1280.0 / 1.5, 800.0 / 1.5], true), ([1280.0, 520.0], true)] {
+            let mut window: Window = Harness::builder().with_size(size).build_eframe(|cc| {
+                let mut state = State { hints, ..State::default() };
+                small(&mut state);
+                App::with_state(cc, state).expect("a thread for the worker")
+            });
+            window.state_mut().send(Command::Run);
+            until_answered(&mut window);
+            window.state_mut().send(Command::ShowMerges);
+            window.run_steps(3);
+            let shown = window.query_by_role_and_label(Role::ComboBox, "Pane").is_some();
+            assert_eq!(shown, one, "one pane in {size:?}, hints: {hints}");
+            let figure = window.get_by_role_and_label(Role::Canvas, "Histogram of merges").rect();
+            assert!(figure.height() > 80.0, "{figure:?} in {size:?}, hints: {hints}");
+            if !one {
+                assert!(window.get_by_role_and_label(Role::Canvas, "Plane of points").rect().width() > 150.0);
+            }
+        }
+    }
+}
+
 /// What 1280 × 800 pixels hold at 200 and at 300 %.
 #[test]
 fn a_large_scale_leaves_nothing_out() {

@@ -16,7 +16,7 @@ use warpscope::app::commands::{Action, Command};
 use warpscope::app::session::Colored;
 use warpscope::app::state::{PaneKind, State, single_layout};
 use warpscope::app::tokens::Look;
-use warpscope::app::{App, Channel, ColorBy, ColorMap, ColorView, QueryKind, check_adapter};
+use warpscope::app::{App, Channel, ColorBy, ColorMap, ColorView, Level, ProjectionKind, QueryKind, check_adapter};
 use warpscope::cloud::{ColumnChoice, Source};
 use warpscope::knn::EngineKind;
 use warpscope::run::{EngineChoice, RunRecord};
@@ -251,6 +251,41 @@ fn a_file_that_is_gone_is_said_and_tried_again() {
     std::fs::rename(&aside, &path).expect("renamed");
     press(&mut window, "Try again");
     assert_eq!(channel(&mut window).title, "kind");
+}
+
+#[test]
+fn another_cloud_is_not_coloured_or_projected_as_it_cannot_be() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut window = window(plane);
+    open(&mut window, &kinds(folder.path()), &["a", "b", "c", "d", "e"]);
+    choose(&mut window, "Colour by", "a column");
+    choose(&mut window, "Column that colours", "kind");
+    choose(&mut window, "Shown", "random directions");
+    channel(&mut window);
+    let scan = folder.path().join("scan.csv");
+    std::fs::write(&scan, "a,b,c\n1,2,3\n4,5,6\n7,8,10\n").expect("a file");
+    open(&mut window, &scan, &["a", "b", "c"]);
+    until(&mut window, "one colour", |app| app.state().color.by == ColorBy::Nothing);
+    window.run_steps(3);
+    assert!(matches!(window.state().session().colored, Colored::Nothing));
+    let log = &window.state().session().log;
+    assert!(log.entries().iter().all(|entry| entry.level != Level::Error), "nothing went wrong: {:?}", log.entries());
+    assert!(log.last().is_some_and(|last| last.text.contains("there is no column kind") && last.text.ends_with("scan.csv")));
+    assert_eq!(window.state().state().projection.kind, ProjectionKind::Axes);
+    // Somebody who wants them of three dimensions has them, also when the same is opened again.
+    choose(&mut window, "Shown", "principal components");
+    open(&mut window, &scan, &["a", "b", "c"]);
+    assert_eq!(window.state().state().projection.kind, ProjectionKind::Pca);
+    // What the next file has too stays, and so does what its dimensions need.
+    let by = |by| Action::Color(warpscope::app::ColorAction::Set(ColorView { by, ..ColorView::default() }));
+    window.state_mut().send(by(ColorBy::Column("b".to_owned())));
+    open(&mut window, &kinds(folder.path()), &["a", "b", "c", "d", "e"]);
+    assert_eq!(channel(&mut window).title, "b");
+    assert_eq!(window.state().state().projection.kind, ProjectionKind::Pca);
+    window.state_mut().send(by(ColorBy::Axis(4)));
+    until(&mut window, "a fifth axis", |app| matches!(&app.session().colored, Colored::Ready(channel) if channel.title == "e"));
+    open(&mut window, &scan, &["a", "b", "c"]);
+    assert_eq!(window.state().state().color.by, ColorBy::Nothing, "there is no fifth axis");
 }
 
 #[test]

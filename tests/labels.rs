@@ -201,6 +201,13 @@ fn labels_fit_at_twice_the_size() {
     assert!(found.is_empty(), "{}", found.into_iter().collect::<Vec<_>>().join("\n"));
 }
 
+/// Where panes are one at a time for want of height.
+#[test]
+fn labels_fit_at_half_as_much_again() {
+    let found = look_everywhere(1.0, 1.5);
+    assert!(found.is_empty(), "{}", found.into_iter().collect::<Vec<_>>().join("\n"));
+}
+
 #[test]
 fn labels_fit() {
     let found = look_everywhere(1.0, 1.0);

@@ -213,6 +213,43 @@ fn a_click_with_ctrl_toggles_a_point_and_without_picks_it() {
     }
 }
 
+/// The place in Plane that is farthest from all points, and how far that is.
+fn emptiest(window: &Window) -> (Pos2, f32) {
+    let rect = canvas(window, PaneKind::Plane);
+    let n = window.state().session().cloud.as_ref().expect("a cloud").len() as u32;
+    let places: Vec<Pos2> = (0..n).map(|row| place(window, PaneKind::Plane, row)).collect();
+    let grid = (1..40).flat_map(|x| (1..40).map(move |y| rect.min + rect.size() * vec2(x as f32, y as f32) / 40.0));
+    let far = |at: Pos2| places.iter().map(|place| place.distance(at)).fold(f32::INFINITY, f32::min);
+    grid.map(|at| (at, far(at))).max_by(|a, b| a.1.total_cmp(&b.1)).expect("places")
+}
+
+#[test]
+fn a_click_on_empty_ground_picks_nothing() {
+    for sharpness in SHARPNESSES {
+        let mut window = loaded(sharpness, |state| state.plane.window = None);
+        let pos = place(&window, PaneKind::Plane, 9);
+        click(&mut window, pos, Modifiers::NONE);
+        click(&mut window, pos, CTRL);
+        until(&mut window, "an answer", |app| app.session().answered.is_some() && !app.is_busy());
+        // Closer, so that the ground between points is wide.
+        double_click(&mut window, pos);
+        until(&mut window, "the zoom", |app| app.state().plane.window.is_some());
+        window.run_steps(60);
+        let (empty, far) = emptiest(&window);
+        assert!(far > 25.0, "{far}");
+        for modifiers in [Modifiers::NONE, CTRL] {
+            click(&mut window, empty, modifiers);
+            assert_eq!((window.state().session().picked, selected(&window)), (Some(Picked::Row(9)), [9].into()), "from {far} points away");
+        }
+        // Beside a point, its row is meant, at every sharpness.
+        let pos = place(&window, PaneKind::Plane, 9) + vec2(6.0, 5.0);
+        window.state_mut().send(Action::PickRow(3));
+        window.run_steps(2);
+        click(&mut window, pos, Modifiers::NONE);
+        until(&mut window, "the nearest", |app| app.session().picked == Some(Picked::Row(9)));
+    }
+}
+
 #[test]
 fn a_double_click_zooms_to_a_point_and_on_empty_ground_fits() {
     let mut window = loaded(2.0, |_| {});
@@ -230,11 +267,7 @@ fn a_double_click_zooms_to_a_point_and_on_empty_ground_fits() {
     let reach = answered.neighbors().map(|(row, _)| far(row)).fold(0.0, f32::max);
     assert!(reach > 0.25 * rect.size().min_elem() && reach < 0.5 * rect.size().max_elem(), "its neighbours fill the pane: {reach}");
 
-    // A place that no point is near to.
-    let n = app.session().cloud.as_ref().expect("a cloud").len() as u32;
-    let places: Vec<Pos2> = (0..n).map(|row| place(&window, PaneKind::Plane, row)).collect();
-    let grid = (1..40).flat_map(|x| (1..40).map(move |y| rect.min + rect.size() * vec2(x as f32, y as f32) / 40.0));
-    let empty = grid.max_by_key(|at| places.iter().map(|place| place.distance(*at) as u32).min()).expect("places");
+    let (empty, _) = emptiest(&window);
     window.run_steps(60);
     double_click(&mut window, empty);
     assert!(window.state().state().plane.window.is_none(), "all of it is shown");
@@ -330,34 +363,6 @@ fn a_bin_of_merges_selects_its_queries_and_their_rows() {
     window.get_by_label(&format!("{queries} queries selected"));
     click(&mut window, found[0].1, CTRL);
     assert_eq!(selected(&window), of(second, second), "Ctrl takes a bin away again");
-}
-
-#[test]
-fn rows_of_neighbours_select_and_point_at_their_points() {
-    let mut window = window(1.0, |_| {});
-    press(&mut window, "Run");
-    until_answered(&mut window);
-    press(&mut window, "Neighbours");
-    window.run_steps(3);
-    let neighbors: Vec<u32> = window.state().session().answered.as_ref().expect("an answer").neighbors().map(|(row, _)| row).collect();
-    let rank = |window: &Window, rank: usize| {
-        let texts = [format!("  {rank}"), format!("● {rank}")];
-        let node = texts.iter().find_map(|text| window.query_by_label(text));
-        node.unwrap_or_else(|| panic!("no row of rank {rank}")).rect().center()
-    };
-    let pos = rank(&window, 2);
-    click(&mut window, pos, Modifiers::NONE);
-    assert_eq!(selected(&window), [neighbors[1]].into());
-    assert_eq!(window.state().session().rank, Some(1));
-    let pos = rank(&window, 5);
-    click(&mut window, pos, Modifiers::SHIFT);
-    assert_eq!(selected(&window), neighbors[1..=4].iter().copied().collect());
-    window.get_by_label("● 3");
-    let pos = rank(&window, 3);
-    click(&mut window, pos, CTRL);
-    assert_eq!(selected(&window), [neighbors[1], neighbors[3], neighbors[4]].into());
-    // The pointer is still there: its point is hovered in the views.
-    assert_eq!(window.state().session().hovered.map(|hovered| hovered.what), Some(Picked::Row(neighbors[2])));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::App;
 use super::camera;
 use super::commands::{Action, Command};
-use super::draft::{DataKind, Draft, QueryKind};
+use super::draft::{Draft, QueryKind};
 use super::export::ExportKind;
 use super::finder::Finder;
 use super::handles::{Message, Running, Then};
@@ -156,10 +156,7 @@ impl App {
         if recording::split_run(path).is_some() {
             return self.open_recording(&absolute(path));
         }
-        let draft = &mut self.state.draft;
-        draft.data = DataKind::File;
-        draft.path = absolute(path).display().to_string();
-        draft.columns.clear();
+        self.state.draft.open(&absolute(path));
         self.apply(Action::Load);
     }
 

@@ -161,6 +161,11 @@ impl SpaceCamera {
         Self { rect, middle, unit, matrix }
     }
 
+    /// Where the data is drawn.
+    pub fn rect(&self) -> Rect {
+        self.rect
+    }
+
     /// For the GPU.
     pub fn projection(&self) -> Projection {
         let matrix =

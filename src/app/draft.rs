@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::saved::absolute;
+use crate::cloud::formats::file_of;
 use crate::cloud::{ColumnChoice, Order, Source, place};
 use crate::knn::{MAX_K, Metric};
 use crate::run::{EngineChoice, QuerySpec, RunSpec, usual};
@@ -172,6 +173,15 @@ impl Draft {
     /// Everything that is wrong, field by field; cheap enough for every frame.
     pub fn errors(&self) -> Vec<FieldError> {
         self.read().err().unwrap_or_default()
+    }
+
+    /// A file is opened, with the columns that win by default. Rows are left out of the file for which that was ticked, and of no
+    /// other: there nobody has said that they may be missing.
+    pub fn open(&mut self, path: &Path) {
+        let same = self.data == DataKind::File && file_of(Path::new(self.path.trim())) == file_of(path);
+        self.drop_nonfinite &= same;
+        (self.data, self.path) = (DataKind::File, path.display().to_string());
+        self.columns.clear();
     }
 
     /// The fields as they are for a run that is shown; what it says nothing of stays as it was typed.
@@ -409,6 +419,19 @@ mod tests {
                 assert_eq!(Draft::of(&spec, &Draft::default()).to_spec().as_ref(), Ok(&spec));
             }
         }
+    }
+
+    #[test]
+    fn rows_are_left_out_of_the_file_for_which_that_was_ticked() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (scans, other) = (folder.path().join("a.e57"), folder.path().join("b.csv"));
+        std::fs::write(&scans, "").expect("a file");
+        let path = format!("{}:north", scans.display());
+        let mut draft = Draft { data: DataKind::File, path, drop_nonfinite: true, ..Draft::default() };
+        draft.open(&scans);
+        assert!(draft.drop_nonfinite, "another scan of it, or the same again");
+        draft.open(&other);
+        assert_eq!((draft.drop_nonfinite, Path::new(&draft.path)), (false, &*other));
     }
 
     #[test]

@@ -25,12 +25,17 @@ pub fn digits(value: f64, digits: usize) -> String {
     if !(-4..9).contains(&exponent) {
         return format!("{value:.*e}", digits - 1);
     }
-    let decimals = (digits as i32 - 1 - exponent).max(0) as usize;
-    if decimals > 0 {
-        return format!("{rounded:.decimals$}");
-    }
-    let whole = count(rounded.abs() as u64);
-    if rounded < 0.0 { format!("-{whole}") } else { whole }
+    fixed(rounded, (digits as i32 - 1 - exponent).max(0) as usize)
+}
+
+/// With so many decimals, and thousands grouped whether there are any or not: `12,345`, `-12,345.6`.
+pub fn fixed(value: f64, decimals: usize) -> String {
+    let text = format!("{:.decimals$}", value.abs());
+    let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
+    // What is beyond whole numbers of the machine stays as it is.
+    let whole = whole.parse().map_or_else(|_| whole.to_owned(), count);
+    let sign = if value < 0.0 && text.contains(|c| ('1'..='9').contains(&c)) { "-" } else { "" };
+    format!("{sign}{whole}{rest}")
 }
 
 /// A coordinate in the file's own value: all the digits that it has while they are few, else six decimals or six
@@ -81,6 +86,14 @@ mod tests {
         assert_eq!(significant(-12_345.0), "-12,300");
         assert_eq!(significant(1.234e-7), "1.23e-7");
         assert_eq!(significant(f64::INFINITY), "∞");
+    }
+
+    #[test]
+    fn thousands_are_grouped_beside_decimals_too() {
+        assert_eq!([fixed(12_345.0, 0), fixed(12_345.6, 1), fixed(-1_234_567.25, 2)], ["12,345", "12,345.6", "-1,234,567.25"]);
+        assert_eq!([fixed(999.96, 1), fixed(-0.04, 1), fixed(-0.4, 0), fixed(0.25, 4)], ["1,000.0", "0.0", "0", "0.2500"]);
+        assert_eq!([digits(12_345.6, 6), digits(-12_345.6, 7), digits(12_345.6, 4)], ["12,345.6", "-12,345.60", "12,350"]);
+        assert_eq!(fixed(1e20, 0), "100000000000000000000");
     }
 
     #[test]

@@ -113,6 +113,8 @@ pub struct Handles {
     pub hovering: Option<Picking>,
     /// Other columns of points that the pointer rests on.
     pub lookup: Lookup,
+    /// Those of the neighbours that are listed.
+    pub beside: Lookup,
     /// Whether the picked point is shown large once it is answered.
     pub focus_when_answered: bool,
     /// A lesson that is being recorded.
@@ -186,6 +188,7 @@ impl Handles {
             picking: None,
             hovering: None,
             lookup: Lookup::default(),
+            beside: Lookup::default(),
             focus_when_answered: false,
             recording: None,
             exporting: None,
@@ -239,7 +242,7 @@ impl Handles {
     /// Lets go of what belongs to the cloud that was shown.
     pub fn forget(&mut self) {
         (self.snapping, self.picking, self.hovering, self.focus_when_answered) = (None, None, None, false);
-        self.lookup = Lookup::default();
+        (self.lookup, self.beside) = (Lookup::default(), Lookup::default());
         (self.theory.wanted, self.checking) = (None, None);
         self.projecting.forget();
         if let Some(gpu) = &mut self.gpu {

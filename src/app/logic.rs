@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use super::App;
+use super::color::ColorBy;
 use super::derived::Derived;
 use super::export::ExportDialog;
 use super::format;
 use super::handles::{Message, Then};
 use super::log::About;
 use super::parts::PartsDialog;
+use super::projection::ProjectionKind;
 use super::saved::FileState;
 use super::selection::Selecting;
 use super::session::{Activity, Ended, Endings, FileColumns, Picked};
@@ -29,7 +31,7 @@ impl App {
         self.poll_picking();
         self.poll_snapping();
         self.poll_selecting();
-        self.handles.lookup.poll();
+        self.poll_lookup();
         while let Some(message) = self.handles.try_recv() {
             self.message(message);
         }
@@ -223,6 +225,7 @@ impl App {
         (self.state.space.target, self.state.space.distance) = (view.target, view.distance);
         self.state.space.axes = fitting(&cloud);
         self.describe(&cloud);
+        self.fit_looks_to(&cloud);
         if self.handles.running.take().is_some() {
             self.handles.worker.cancel();
         }
@@ -232,10 +235,38 @@ impl App {
         let session = &mut self.session;
         (session.record, session.derived, session.theory) = (None, None, None);
         (session.picked, session.answered, session.rank) = (None, None, None);
-        session.projected = None;
+        (session.projected, session.beside) = (None, None);
         session.endings = Endings::default();
         session.cloud = Some(cloud);
         self.lesson_cloud_changed();
+    }
+
+    /// What the cloud before was coloured by or projected on, and this one has not or needs not: colours that it cannot have,
+    /// and a projection of a cloud that its own axes show whole.
+    fn fit_looks_to(&mut self, cloud: &PointCloud) {
+        let has = match (&self.state.color.by, cloud.source()) {
+            (ColorBy::Axis(axis), _) => *axis < cloud.dims(),
+            (ColorBy::Column(_), Source::Generate { .. } | Source::Place(_)) => false,
+            // Of a file's columns it is said once they are known.
+            _ => true,
+        };
+        if !has {
+            self.state.color.choose(ColorBy::Nothing);
+        }
+        let again = self.session.cloud.as_ref().is_some_and(|before| before.fingerprint() == cloud.fingerprint());
+        if cloud.dims() <= 3 && !again {
+            self.state.projection.kind = ProjectionKind::Axes;
+        }
+    }
+
+    /// The columns of the cloud's file are known, and so whether the one that colours is among them.
+    fn take_columns(&mut self, columns: FileColumns) {
+        if !self.session.cloud.as_ref().is_some_and(|cloud| columns.is_of(cloud.source())) {
+            // Of a file that was shown before, they say nothing.
+            return;
+        }
+        self.session.columns = Some(columns);
+        self.check_color_column();
     }
 
     /// Has all columns of the cloud's file listed, for the chooser.
@@ -275,12 +306,7 @@ impl App {
                 }
             }
             Message::Compared(compared) => self.take_comparison(compared),
-            // Of a file that was shown before, they say nothing.
-            Message::Columns(columns) => {
-                if self.session.cloud.as_ref().is_some_and(|cloud| columns.is_of(cloud.source())) {
-                    self.session.columns = Some(columns);
-                }
-            }
+            Message::Columns(columns) => self.take_columns(columns),
             Message::DataPath(Some(path)) => self.open(&path),
             Message::DataPath(None) => {
                 // Also what a desktop without a file dialog answers, at once: the typed path always works.

@@ -11,7 +11,7 @@ use super::lesson::LessonSession;
 use super::live::Live;
 use super::log::Log;
 use super::parts::PartsDialog;
-use super::picking::Tool;
+use super::picking::{Beside, Tool};
 use super::projection::Projected;
 use super::runs::RunList;
 use super::saved::{FileState, SessionFile};
@@ -239,6 +239,8 @@ pub struct Session {
     pub hovered_query: Option<usize>,
     /// What a drag in Plane and Space does.
     pub tool: Tool,
+    /// What the file has of the neighbours that are listed beside their coordinates; or of those that were listed before.
+    pub beside: Option<Beside>,
     /// The rank that is selected in the table.
     pub rank: Option<usize>,
     /// What the background does.
@@ -270,6 +272,12 @@ impl Session {
     /// The same without the query, its neighbours, and what the pointer rests on.
     pub fn portrait_without_marks(&self) -> Self {
         Self { picked: None, answered: None, rank: None, hovered: None, ..self.portrait() }
+    }
+
+    /// What the file has of the picked query's neighbours beside their coordinates, once it was read.
+    pub fn listed_beside(&self) -> Option<&Beside> {
+        let (beside, answered) = (self.beside.as_ref()?, self.answered.as_ref()?);
+        beside.is_of(&answered.record.cloud, answered.neighbors().map(|(row, _)| row)).then_some(beside)
     }
 
     /// What Plane and Space draw; `None` without a cloud.

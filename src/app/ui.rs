@@ -9,14 +9,14 @@ use super::commands::{Action, Actions, Command};
 use super::finder::file_name;
 use super::lesson::{LessonAction, Presenting, export_lesson_ui};
 use super::panels;
-use super::panes::{PaneContext, Panes};
+use super::panes::{PaneContext, Panes, least_room};
 use super::state::{PaneKind, SCALES};
 use super::tokens::{Look, Palette};
 use super::widgets::{keys_text, menu_item_ui, menu_ui};
 use crate::lesson::lessons::LESSONS;
 
-/// Points of the screen that panes beside each other need.
-const TWO_PANES: f32 = 480.0;
+/// Points of the screen that the titles of tabs need, to be read without scrolling through them.
+const TABS: f32 = 480.0;
 
 /// Points of the screen that the problem and a pane beside it need.
 const TWO_THINGS: f32 = 560.0;
@@ -75,8 +75,9 @@ impl App {
                 context: PaneContext { state: &self.state, session: &self.session, handles: &mut self.handles, palette, actions: &mut self.actions },
                 rects: &mut self.pane_rects,
             };
-            // Where two panes beside each other would be too narrow to be read, there is one, and the others are chosen.
-            if ui.available_width() < TWO_PANES && !one_pane {
+            // Where panes beside or above each other would be too small to be read, there is one, and the others are chosen.
+            let (room, least) = (ui.available_size(), least_room(&tree));
+            if (room.x < least.x.max(TABS) || room.y < least.y) && !one_pane {
                 panes.one_ui(ui);
             } else {
                 tree.ui(&mut panes, ui);

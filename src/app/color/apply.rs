@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::request::Request;
+use super::request::{Request, column_title};
 use super::view::{ColorBy, ColorView};
-use super::work::CANCELLED;
+use super::work::{CANCELLED, Failure};
 use crate::app::App;
 use crate::app::log::About;
 use crate::app::selection::{Choice, How, SelectAction};
@@ -68,7 +68,8 @@ impl App {
             (Err(first), _) => Colored::Missing(first.clone()),
             (Ok(Some(_)), None) => Colored::Working,
             (Ok(Some(_)), Some(Ok(channel))) => Colored::Ready(channel),
-            (Ok(Some(_)), Some(Err(why))) => Colored::Failed(why),
+            (Ok(Some(_)), Some(Err(Failure::NoColumn))) => return self.forget_color_column(),
+            (Ok(Some(_)), Some(Err(Failure::Said(why)))) => Colored::Failed(why),
         };
         match &colored {
             Colored::Failed(why) if news && why == CANCELLED => self.session.log.info(why.clone()),
@@ -77,6 +78,27 @@ impl App {
             _ => {}
         }
         self.session.colored = colored;
+    }
+
+    /// Another file's column colours nothing here.
+    pub(in crate::app) fn check_color_column(&mut self) {
+        if let ColorBy::Column(key) = &self.state.color.by
+            && !key.is_empty()
+            && column_title(&self.session, key).is_none()
+        {
+            self.forget_color_column();
+        }
+    }
+
+    /// Points have one colour: the file that is shown has no such column as the one before.
+    fn forget_color_column(&mut self) {
+        if let (ColorBy::Column(key), Some(cloud)) = (&self.state.color.by, &self.session.cloud) {
+            self.session.log.info(format!("points have one colour, as there is no column {key}: {}", cloud.source()));
+        }
+        self.state.color.choose(ColorBy::Nothing);
+        self.session.colored = Colored::Nothing;
+        // Nobody's step, which nobody wants back.
+        self.history.skip();
     }
 
     fn play_on(&mut self) {

@@ -202,7 +202,7 @@ fn ends_ui(ui: &mut Ui, view: &mut ColorView, map: ColorMap, numbers: &Numbers, 
 
 /// An end of the scale in words, with as many digits as tell it from the other.
 fn end(value: f64, (low, high): (f64, f64), integers: bool) -> String {
-    if integers && value.fract() == 0.0 && value.abs() < 1e15 { plain(value, 0) } else { format::digits(value, digits(value, high - low)) }
+    if integers && value.fract() == 0.0 && value.abs() < 1e15 { format::fixed(value, 0) } else { format::digits(value, digits(value, high - low)) }
 }
 
 /// Significant digits that a value needs to have three of an extent's, four at least.
@@ -255,8 +255,8 @@ fn gradient_ui(ui: &mut Ui, width: f32, (low, high): (f64, f64), log: bool, map:
         let marks = marks.into_iter().filter(|value| !integers || value.fract() == 0.0);
         let mark = |value: f64| {
             let text = match decimals {
-                _ if integers => plain(value, 0),
-                Some(decimals) if decimals <= 6 && value.abs() < 1e12 => plain(value, decimals),
+                _ if integers => format::fixed(value, 0),
+                Some(decimals) if decimals <= 6 && value.abs() < 1e12 => format::fixed(value, decimals),
                 Some(_) => end(value, (low, high), false),
                 None => format::significant(value),
             };
@@ -281,15 +281,6 @@ fn gradient_ui(ui: &mut Ui, width: f32, (low, high): (f64, f64), log: bool, map:
 
 fn both((values, decimals): (Vec<f64>, usize)) -> (Vec<f64>, Option<usize>) {
     (values, Some(decimals))
-}
-
-/// With so many decimals, and thousands grouped.
-fn plain(value: f64, decimals: usize) -> String {
-    if decimals > 0 {
-        return format!("{value:.decimals$}");
-    }
-    let whole = format::count(value.abs().round() as u64);
-    if value < 0.0 { format!("-{whole}") } else { whole }
 }
 
 fn gradient(rect: Rect, map: ColorMap, palette: &Palette) -> Mesh {
@@ -341,7 +332,7 @@ mod tests {
     #[test]
     fn ends_are_told_apart() {
         let both = |low, high| [end(low, (low, high), false), end(high, (low, high), false)];
-        assert_eq!(both(4_918_340.36, 4_918_381.12), ["4918340.4", "4918381.1"]);
+        assert_eq!(both(4_918_340.36, 4_918_381.12), ["4,918,340.4", "4,918,381.1"]);
         assert_eq!(both(0.0, 12_345.6), ["0", "12,350"]);
         assert_eq!(both(100.001, 100.003), ["100.00100", "100.00300"]);
         assert_eq!(both(0.25, 0.25), ["0.2500", "0.2500"]);

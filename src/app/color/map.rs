@@ -124,6 +124,18 @@ mod tests {
     }
 
     #[test]
+    fn what_is_selected_differs_from_query_and_neighbours_without_its_hue() {
+        for palette in PALETTES {
+            assert!(contrast(palette.selected, palette.canvas) >= 7.0);
+            for other in [palette.neighbor, palette.query, palette.point] {
+                let least = VISIONS.iter().map(|&vision| apart(palette.selected, other, vision)).fold(f64::INFINITY, f64::min);
+                assert!(least > 0.13, "{other:?}: {least:.3}");
+                assert!(contrast(palette.selected, other) >= 2.0, "{other:?}: {:.2}", contrast(palette.selected, other));
+            }
+        }
+    }
+
+    #[test]
     fn ramps_stand_out_from_the_canvas_and_what_has_no_value_stays_behind() {
         for palette in PALETTES {
             for map in [ColorMap::Viridis, ColorMap::Cividis] {

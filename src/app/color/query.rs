@@ -72,11 +72,11 @@ pub fn distance_channel(cloud: &PointCloud, place: &[f64], metric: Metric, middl
     }
 }
 
-/// The ranks of a query's neighbours, 1 the nearest.
+/// The ranks of a query's neighbours, from 0 as in files.
 pub fn rank_channel(answered: &Answered) -> Channel {
     let mut values = vec![f32::NAN; answered.record.cloud.len()];
     for (rank, (row, _)) in answered.neighbors().enumerate() {
-        values[row as usize] = (rank + 1) as f32;
+        values[row as usize] = rank as f32;
     }
     let missing = missing(&values);
     let mut few: Vec<u32> = answered.neighbors().map(|(row, _)| row).collect();
@@ -84,7 +84,7 @@ pub fn rank_channel(answered: &Answered) -> Channel {
     Channel {
         whose: Whose::Data,
         title: "rank among the neighbours".to_owned(),
-        unit: "1 is the nearest",
+        unit: "0 is the nearest",
         numbers: Numbers::new(values, 0.0, true),
         categories: None,
         prefers_categories: false,
@@ -144,7 +144,7 @@ mod tests {
         let channel = rank_channel(&Answered { record: record(), query: 1 });
         let numbers = channel.numbers.expect("four neighbours");
         let ranked: Vec<(usize, f32)> = numbers.values.values.iter().copied().enumerate().filter(|(_, rank)| !rank.is_nan()).collect();
-        assert_eq!(ranked, [(5, 1.0), (6, 2.0), (7, 3.0), (9, 4.0)]);
-        assert_eq!((channel.missing, numbers.whole), (46, (1.0, 4.0)));
+        assert_eq!(ranked, [(5, 0.0), (6, 1.0), (7, 2.0), (9, 3.0)]);
+        assert_eq!((channel.missing, numbers.whole), (46, (0.0, 3.0)));
     }
 }

@@ -6,8 +6,10 @@ use std::sync::Arc;
 
 use super::channel::Channel;
 use super::view::{ColorBy, ColorRange, ColorView};
+use super::work::Failure;
 use super::{column, counters, query};
 use crate::app::session::{Answered, Session};
+use crate::cloud::formats::FormatError;
 use crate::cloud::{PointCloud, Source};
 use crate::knn::Metric;
 use crate::progress::Progress;
@@ -138,14 +140,15 @@ impl Request {
     /// Works it out.
     ///
     /// # Errors
-    /// A sentence; [`None`] when it was cancelled.
-    pub fn work(&self, progress: &dyn Progress) -> Result<Channel, Option<String>> {
+    /// Why not; [`None`] when it was cancelled.
+    pub fn work(&self, progress: &dyn Progress) -> Result<Channel, Option<Failure>> {
         Ok(match self {
             Self::Axis(cloud, axis) => column::axis_channel(cloud, *axis).ok_or(None)?,
             Self::Column { cloud, path, key, title } => match column::read(cloud, path, key, progress) {
                 Ok(values) => column::channel(title, &values),
-                Err(crate::cloud::formats::FormatError::Cancelled) => return Err(None),
-                Err(why) => return Err(Some(why.to_string())),
+                Err(FormatError::Cancelled) => return Err(None),
+                Err(FormatError::NoColumn { .. }) => return Err(Some(Failure::NoColumn)),
+                Err(why) => return Err(Some(Failure::Said(why.to_string()))),
             },
             Self::Distance { cloud, place, metric, middle } => query::distance_channel(cloud, place, *metric, *middle),
             Self::Rank(answered) => query::rank_channel(answered),

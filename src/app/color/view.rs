@@ -70,7 +70,7 @@ impl ColorBy {
             Self::Axis(_) => "A dimension of the cloud.",
             Self::Column(_) => "Any column of the file: numbers, or texts as categories.",
             Self::Distance => "How far each point is from the picked query.",
-            Self::Rank => "The picked query's neighbours by rank, 1 the nearest.",
+            Self::Rank => "The picked query's neighbours by rank, from 0, as in the files.",
             Self::KthDistance => "How far each query's k-th neighbour is: small where points are dense.",
             Self::Merges => "How often each query's buffer was merged.",
             Self::Candidates => "How many points each query's buffer took in.",

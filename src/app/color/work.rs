@@ -6,17 +6,26 @@ use super::channel::Channel;
 use super::request::Request;
 use crate::app::task::Task;
 
+/// Why there are no values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// The file has no such column: it was chosen for another one.
+    NoColumn,
+    /// Anything else, as a sentence.
+    Said(String),
+}
+
 /// Why there are no values where somebody stopped the work.
 pub(super) const CANCELLED: &str = "cancelled";
 
-type Outcome = Result<Channel, Option<String>>;
+type Outcome = Result<Channel, Option<Failure>>;
 
 /// What came out, and of what.
 #[derive(Clone, Debug)]
 struct Done {
     request: Request,
     /// Or why not.
-    channel: Result<Arc<Channel>, String>,
+    channel: Result<Arc<Channel>, Failure>,
 }
 
 /// See the module.
@@ -38,8 +47,8 @@ impl Coloring {
             let channel = match finished {
                 Some(Ok(Ok(channel))) => Some(Ok(Arc::new(channel))),
                 Some(Ok(Err(Some(why)))) => Some(Err(why)),
-                Some(Ok(Err(None))) => Some(Err(CANCELLED.to_owned())),
-                Some(Err(())) => Some(Err("the values could not be worked out: their thread stopped".to_owned())),
+                Some(Ok(Err(None))) => Some(Err(Failure::Said(CANCELLED.to_owned()))),
+                Some(Err(())) => Some(Err(Failure::Said("the values could not be worked out: their thread stopped".to_owned()))),
                 None => None,
             };
             if stale {
@@ -62,7 +71,7 @@ impl Coloring {
             match Task::start("color", wake, move |progress| request.work(progress)) {
                 Ok(task) => self.busy = Some((wanted.clone(), task)),
                 Err(why) => {
-                    let channel = Err(format!("cannot colour: {why}"));
+                    let channel = Err(Failure::Said(format!("cannot colour: {why}")));
                     self.done = Some(Done { request: wanted.clone(), channel });
                     news = true;
                 }
@@ -72,7 +81,7 @@ impl Coloring {
     }
 
     /// The newest values, or why there are none; `None` while they are worked out.
-    pub fn channel(&self) -> Option<Result<Arc<Channel>, String>> {
+    pub fn channel(&self) -> Option<Result<Arc<Channel>, Failure>> {
         self.done.as_ref().map(|done| done.channel.clone())
     }
 

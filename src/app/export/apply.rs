@@ -167,6 +167,8 @@ impl App {
         /// More rows are no matter for a clipboard, and would hold the window up.
         const MOST: usize = 200_000;
         let data = self.data_of(pane);
+        // As on the screen, with what the file has beside; files of neighbours have the columns that they always have.
+        let beside = self.session.listed_beside().filter(|_| pane == PaneKind::Neighbors).cloned();
         match data.as_ref().and_then(PaneData::table) {
             None => self.session.log.error(About::File, "There is nothing to copy yet; run first, or pick a query."),
             Some(table) if table.rows() > MOST => {
@@ -175,6 +177,10 @@ impl App {
                 self.session.log.error(About::File, why);
             }
             Some(table) => {
+                let table = match &beside {
+                    Some(beside) => beside.with(table),
+                    None => table,
+                };
                 self.handles.ctx.copy_text(table.tsv());
                 let said = format!("copied: {} of {}", format::counted(table.rows() as u64, "row", "rows"), pane.title());
                 self.session.log.done(About::File, said);

@@ -121,7 +121,7 @@ fn file_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldErr
         let more = if cloud.dims() > 8 { format!(", … ({})", cloud.dims()) } else { String::new() };
         ui.label(RichText::new(format!("Read: {}{more}", names.join(", "))).color(palette.text_weak).small());
     }
-    ui.checkbox(&mut draft.drop_nonfinite, "Leave out rows with NaN or ∞");
+    ui.checkbox(&mut draft.drop_nonfinite, "Leave out rows with NaN or ∞").on_hover_text("Of this file; the next one that is opened begins without.");
     let entered = (path.lost_focus() || columns.lost_focus()) && ui.input(|input| input.key_pressed(egui::Key::Enter));
     let ready = draft.source().is_ok();
     ui.add_enabled(ready, egui::Button::new("Load")).on_hover_text("Read the file and show it; Run does so by itself.").clicked()

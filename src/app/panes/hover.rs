@@ -8,7 +8,7 @@ use crate::app::format;
 use crate::app::session::{Colored, Picked, Session};
 use crate::app::state::PaneKind;
 use crate::app::widgets::number;
-use crate::cloud::formats::Cell;
+use crate::cloud::formats::{Cell, Records};
 use crate::cloud::{PointCloud, Source};
 
 /// Coordinates, and other columns, that are listed.
@@ -46,13 +46,14 @@ pub fn hover_ui(
                 ui.label(number(value));
                 ui.end_row();
             }
-            let other = |cells: &[(String, Cell)]| -> Vec<(String, String)> {
+            let other = |records: &Records| -> Vec<(String, String)> {
                 let own = |name: &str| cloud.axes().iter().any(|axis| axis.name == name) || coloring.as_ref().is_some_and(|(title, _)| title == name);
-                cells.iter().filter(|(name, _)| !own(name)).map(|(name, cell)| (name.clone(), text(cell))).collect()
+                let cells = records.columns.iter().zip(records.rows.iter().flatten());
+                cells.filter(|(name, _)| !own(name)).map(|(name, cell)| (name.clone(), cell_text(cell))).collect()
             };
-            match lookup.known(cloud, row) {
-                Some(Ok(cells)) => {
-                    let cells = other(cells);
+            match lookup.known(cloud, &[row as u32]).map(|found| &**found) {
+                Some(Ok(records)) => {
+                    let cells = other(records);
                     for (name, value) in cells.iter().take(LISTED) {
                         ui.label(RichText::new(name).color(context.palette.text_weak));
                         ui.label(value);
@@ -67,7 +68,7 @@ pub fn hover_ui(
                     ui.label(RichText::new(why).color(context.palette.warning).small());
                     ui.end_row();
                 }
-                None if lookup.is_reading(cloud, row) => {
+                None if lookup.is_reading(cloud, &[row as u32]) => {
                     ui.label(RichText::new("reading its file…").color(context.palette.text_weak).small());
                     ui.end_row();
                 }
@@ -111,7 +112,7 @@ fn facts(session: &Session, what: Picked, cloud: &PointCloud, row: usize) -> Vec
     if let (Picked::Row(row), Some(answered)) = (what, &session.answered)
         && let Some((rank, (_, squared))) = answered.neighbors().enumerate().find(|(_, (neighbor, _))| *neighbor == row)
     {
-        facts.push(("rank".to_owned(), format::count(rank as u64 + 1)));
+        facts.push(("rank".to_owned(), format::count(rank as u64)));
         let metric = answered.record.spec.metric;
         let name = if metric == crate::knn::Metric::Angular { "angle (rad)" } else { "distance" };
         facts.push((name.to_owned(), format::digits(metric.distance(squared), 6)));
@@ -124,7 +125,8 @@ fn facts(session: &Session, what: Picked, cloud: &PointCloud, row: usize) -> Vec
     facts
 }
 
-fn text(cell: &Cell) -> String {
+/// A cell of a file's record in words; a long text is cut.
+pub(super) fn cell_text(cell: &Cell) -> String {
     match cell {
         Cell::Number(value) => format::coordinate(*value),
         Cell::Text(text) if text.chars().count() > 60 => format!("{}…", text.chars().take(60).collect::<String>()),

@@ -17,8 +17,8 @@ mod timings;
 
 use std::collections::HashMap;
 
-use egui::{Align, ComboBox, Frame, Layout, Margin, Rect, Ui};
-use egui_tiles::{SimplificationOptions, TabState, Tile, TileId, Tiles, UiResponse};
+use egui::{Align, ComboBox, Frame, Layout, Margin, Rect, Ui, Vec2, vec2};
+use egui_tiles::{Container, LinearDir, SimplificationOptions, TabState, Tile, TileId, Tiles, Tree, UiResponse};
 
 use super::commands::{Action, Actions, Command};
 use super::export::ExportKind;
@@ -30,6 +30,30 @@ use super::widgets::menu_ui;
 
 /// Room around what is in a pane, in points of the screen.
 pub const PANE_MARGIN: i8 = 6;
+
+/// What a pane needs to be read, its tab included: its controls or its key, and a figure under them.
+const LEAST: Vec2 = vec2(240.0, 240.0);
+
+/// What all tiles beside and above each other need, in points of the screen; those behind others as tabs need no more.
+pub fn least_room(tree: &Tree<PaneKind>) -> Vec2 {
+    fn of(tree: &Tree<PaneKind>, tile: TileId) -> Vec2 {
+        let Some(Tile::Container(container)) = tree.tiles.get(tile) else { return LEAST };
+        let shown = || container.children().filter(|&&child| tree.is_visible(child)).map(|&child| of(tree, child));
+        let most = shown().fold(LEAST, Vec2::max);
+        let sum = shown().fold(Vec2::ZERO, |sum, one| sum + one);
+        match container {
+            Container::Tabs(_) => most,
+            Container::Linear(linear) if linear.dir == LinearDir::Horizontal => vec2(sum.x, most.y),
+            Container::Linear(_) => vec2(most.x, sum.y),
+            Container::Grid(_) => {
+                let tiles = shown().count();
+                let columns = (tiles as f32).sqrt().ceil().max(1.0);
+                most * vec2(columns, (tiles as f32 / columns).ceil())
+            }
+        }
+    }
+    tree.root().map_or(Vec2::ZERO, |root| of(tree, root))
+}
 
 /// What a pane reads, and where it asks for changes.
 pub struct PaneContext<'a> {
@@ -160,5 +184,26 @@ impl egui_tiles::Behavior<PaneKind> for Panes<'_> {
 
     fn gap_width(&self, _style: &egui::Style) -> f32 {
         2.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::state::{default_layout, single_layout};
+
+    #[test]
+    fn tiles_beside_and_above_each_other_need_room() {
+        assert_eq!(least_room(&single_layout(PaneKind::Plane)), LEAST);
+        assert_eq!(least_room(&default_layout()), LEAST * 2.0);
+        let mut tiles = Tiles::default();
+        let panes: Vec<TileId> = PaneKind::ALL.iter().take(5).map(|&pane| tiles.insert_pane(pane)).collect();
+        let rows = tiles.insert_vertical_tile(panes[..3].to_vec());
+        let grid = tiles.insert_grid_tile(panes[3..].to_vec());
+        let root = tiles.insert_horizontal_tile(vec![rows, grid]);
+        let mut tree = Tree::new(egui::Id::unique("tiles"), root, tiles);
+        assert_eq!(least_room(&tree), LEAST * vec2(3.0, 3.0));
+        tree.set_visible(panes[0], false);
+        assert_eq!(least_room(&tree), LEAST * vec2(3.0, 2.0));
     }
 }

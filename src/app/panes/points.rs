@@ -12,6 +12,7 @@ use crate::app::color::{self, Paint, Paints};
 use crate::app::format;
 use crate::app::gpu::{Drawing, Ink, Layer, Points, PointsCallback, Progress};
 use crate::app::scene::Scene;
+use crate::app::session::Picked;
 use crate::cloud::PointCloud;
 
 /// How long after the last movement everything is drawn again.
@@ -93,12 +94,13 @@ pub fn points_ui<const N: usize>(ui: &Ui, context: &mut PaneContext<'_>, scene: 
         gpu.clear(of_selection);
     } else {
         let points = gpu.points(of_selection, cloud, &sight.axes, Some(selected));
-        let ink = match &sight.paints.data {
-            Paint::Flat(_) => Ink::Flat(palette.accent),
-            paint => gpu.ink(of_selection, cloud, Some(selected), paint),
+        // Where colours mean something, points keep theirs within a ring; else they are solid, so that many of them stand out too.
+        let (ring, ink) = match &sight.paints.data {
+            Paint::Flat(_) => (palette.canvas, Ink::Flat(palette.selected)),
+            paint => (palette.selected, gpu.ink(of_selection, cloud, Some(selected), paint)),
         };
         let outline = diameter + 3.0 * pixels_per_point.max(1.0);
-        layers.push(layer(Arc::clone(&points), Ink::Flat(palette.selected), outline, 1.0));
+        layers.push(layer(Arc::clone(&points), Ink::Flat(ring), outline, 1.0));
         layers.push(layer(points, ink, diameter + pixels_per_point.max(1.0), 1.0));
     }
     let note = note(gpu.pace().progress(sight.view));
@@ -182,17 +184,32 @@ pub fn marks_ui(ui: &Ui, rect: Rect, context: &PaneContext<'_>, point_size: f32,
         let rows: Vec<usize> = answered.neighbors().map(|(row, _)| row as usize).collect();
         for (rank, place) in &places {
             // Where colours mean something, neighbours keep theirs within a ring.
-            match color::color_of(context.state, session, palette, rows[*rank]) {
-                None => painter.circle(*place, radius, palette.neighbor, Stroke::new(1.0, palette.canvas)),
-                Some(own) => painter.circle(*place, radius + 1.4, own, Stroke::new(1.5, palette.neighbor)),
+            let edge = match color::color_of(context.state, session, palette, rows[*rank]) {
+                None => {
+                    painter.circle(*place, radius, palette.neighbor, Stroke::new(1.0, palette.canvas));
+                    radius
+                }
+                Some(own) => {
+                    painter.circle(*place, radius + 1.4, own, Stroke::new(1.5, palette.neighbor));
+                    radius + 2.1
+                }
             };
+            // Over what is selected, which it covers.
+            if session.selection.has_row(rows[*rank] as u32) {
+                painter.circle_stroke(*place, edge + 0.75, Stroke::new(1.5, palette.selected));
+            }
         }
         if let Some((_, place)) = places.iter().find(|(rank, _)| Some(*rank) == session.rank) {
             painter.circle(*place, radius + 2.5, palette.neighbor, Stroke::new(2.0, palette.selected));
         }
     }
     if let Some(query) = query {
-        painter.circle(query, radius + 1.5, palette.query, Stroke::new(1.5, palette.canvas));
+        let selected = match session.picked {
+            Some(Picked::Row(row)) => session.selection.has_row(row),
+            Some(Picked::Query(query)) => session.selection.queries().binary_search(&(query as u32)).is_ok(),
+            Some(Picked::Place) | None => false,
+        };
+        painter.circle(query, radius + 1.5, palette.query, Stroke::new(1.5, if selected { palette.selected } else { palette.canvas }));
         painter.circle_stroke(query, radius + 6.0, Stroke::new(1.5, palette.query));
     }
 }

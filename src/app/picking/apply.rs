@@ -15,7 +15,8 @@ use crate::app::state::PaneKind;
 use crate::app::task::Task;
 use crate::progress::Silent;
 
-/// Points of the screen within which a point is meant, where that is not all of the pane.
+/// Points of the screen within which a click means a point. Beyond is empty ground, in Plane too: whoever clicks there does not mean
+/// a point at the other end of the pane, and still less one that is out of sight.
 const REACH: f64 = 24.0;
 /// The same for a pointer that only rests, and for a double click that may also mean empty ground.
 const TOUCH: f64 = 9.0;
@@ -89,11 +90,9 @@ impl App {
 
     fn search(&mut self, eye: Eye, pointer: Pos2, purpose: Purpose) {
         let Some(sight) = self.sight(eye) else { return };
-        let reach = match (purpose, eye) {
-            // In Plane every place has a nearest point.
-            (Purpose::Query, Eye::Plane(..)) => f64::INFINITY,
-            (Purpose::Query | Purpose::Select(_), _) => REACH,
-            (Purpose::Focus | Purpose::Hover, _) => TOUCH,
+        let reach = match purpose {
+            Purpose::Query | Purpose::Select(_) => REACH,
+            Purpose::Focus | Purpose::Hover => TOUCH,
         };
         let pane = eye.pane();
         if sight.is_small() {

@@ -35,26 +35,34 @@ impl Eye {
         }
     }
 
-    /// How far rows of a cloud are from the pointer; `None` behind the eye, or beyond `reach`.
+    /// How far rows of a cloud are from the pointer; `None` behind the eye, outside the pane, or beyond `reach`.
     pub fn far<'a>(&'a self, cloud: &'a PointCloud, pointer: Pos2, reach: f64) -> Box<dyn Fn(usize) -> Option<Far> + Sync + 'a> {
         /// Points of the screen around the pointer in which the row nearest to the eye is meant.
         const NEAR: f64 = 4.0;
+        /// Points of the screen beyond the pane's edges at which a row's dot may still be seen within.
+        const EDGE: f32 = 4.0;
         match self {
             Self::Plane(camera, axes) => {
                 // In local coordinates, which keep their digits in a deep zoom.
                 let (at, unit) = (camera.place(pointer), camera.window.units_per_point);
                 let most = (reach * unit).powi(2);
+                let [right, up] = [camera.rect.width(), camera.rect.height()].map(|side| f64::from(side / 2.0 + EDGE) * unit);
+                let center = camera.window.center;
                 Box::new(move |row| {
                     let [x, y] = place(cloud, row, *axes);
                     let squared = (x - at[0]).powi(2) + (y - at[1]).powi(2);
-                    (squared <= most).then(|| (squared.sqrt() / unit, 0.0))
+                    let there = squared <= most && (x - center[0]).abs() <= right && (y - center[1]).abs() <= up;
+                    there.then(|| (squared.sqrt() / unit, 0.0))
                 })
             }
-            Self::Space(camera, axes) => Box::new(move |row| {
-                let (screen, depth) = camera.screen(place(cloud, row, *axes))?;
-                let far = f64::from(screen.distance(pointer));
-                (far <= reach).then_some((if far <= NEAR { 0.0 } else { far }, depth))
-            }),
+            Self::Space(camera, axes) => {
+                let seen = camera.rect().expand(EDGE);
+                Box::new(move |row| {
+                    let (screen, depth) = camera.screen(place(cloud, row, *axes))?;
+                    let far = f64::from(screen.distance(pointer));
+                    (far <= reach && seen.contains(screen)).then_some((if far <= NEAR { 0.0 } else { far }, depth))
+                })
+            }
         }
     }
 }

@@ -7,7 +7,7 @@
 //! | [`Eye`] | where rows are on the screen |
 //! | `search` | the nearest row, and all rows in a region, in parallel |
 //! | `tool` | clicks, drags and rests of the pointer as actions |
-//! | `lookup` | the other columns of a point's record |
+//! | `lookup` | the other columns of points' records |
 //! | `apply` | searches on threads, the newest wins |
 //! | `measure` | how long these take |
 
@@ -21,7 +21,7 @@ mod tool;
 
 pub use apply::{PickAction, Picking};
 pub use eye::Eye;
-pub use lookup::Lookup;
+pub use lookup::{Beside, Lookup};
 pub use measure::{PickTimes, measure};
 pub use search::{Within, is_small, nearest_row};
 pub use tool::{Tool, follow_ui, gesture_ui, hint_ui, pointing_ui, tools_ui};

@@ -131,7 +131,7 @@ mod tests {
     use super::*;
     use crate::app::camera::{PlaneCamera, SpaceCamera};
     use crate::app::session::Session;
-    use crate::app::state::SpaceView;
+    use crate::app::state::{PlaneWindow, SpaceView};
     use crate::app::testing::cloud;
     use crate::progress::Silent;
 
@@ -194,5 +194,23 @@ mod tests {
         assert_eq!(sight.nearest(pos2(100.0, 50.0), least - 0.1, &Silent), None);
         assert!(sight.nearest(pos2(100.0, 50.0), least + 0.1, &Silent).is_some());
         assert!(sight.nearest(pos2(100.0, 50.0), f64::INFINITY, &Silent).is_some());
+    }
+
+    #[test]
+    fn what_is_out_of_sight_is_not_picked() {
+        let cloud = cloud(400, 3, 9);
+        let whole = PlaneCamera::new(rect(), None, &cloud, [0, 1]);
+        let window = PlaneWindow { units_per_point: whole.window.units_per_point / 4.0, ..whole.window };
+        let close = SpaceView { distance: 0.7, ..SpaceView::default() };
+        let eyes = [Eye::Plane(PlaneCamera { window, ..whole }, [0, 1]), Eye::Space(SpaceCamera::new(rect(), &close, &cloud), [0, 1, 2])];
+        for eye in eyes {
+            let sight = Sight { eye, ..sight(Arc::clone(&cloud), false) };
+            // From the corners, most of what is near is outside.
+            for pointer in [rect().left_top(), rect().right_top(), rect().right_bottom(), rect().left_bottom()] {
+                let Some(Picked::Row(row)) = sight.nearest(pointer, f64::INFINITY, &Silent) else { panic!("a row") };
+                let place = eye.screen(&cloud, row as usize).expect("before the eye");
+                assert!(rect().expand(4.5).contains(place), "{place:?} from {pointer:?} in {}", eye.pane().title());
+            }
+        }
     }
 }

@@ -57,7 +57,7 @@ impl App {
         };
         if let Some((cloud, row)) = hovered.and_then(|hovered| session.point(hovered.what)) {
             let wake = self.handles.ctx.clone();
-            self.handles.lookup.ask(cloud, row, move || wake.request_repaint());
+            self.handles.lookup.ask(cloud, &[row as u32], move || wake.request_repaint());
         }
     }
 

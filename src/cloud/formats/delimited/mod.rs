@@ -87,21 +87,24 @@ fn read_texts(input: &Input<'_>, at: usize) -> Result<Sheet, FormatError> {
 pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
     let mut text = Text::open(input)?;
     let mut marks = input.marks().map(|marks| marks.of(input));
-    let first = wanted.iter().copied().min().unwrap_or(0);
-    if let Some((record, byte)) = marks.as_ref().and_then(|marks| marks.before(first)) {
-        text.go_to(record, byte, input)?;
-    }
     let width = text.columns.len();
     let mut found: HashMap<u64, Vec<columns::Cell>> = wanted.iter().map(|&record| (record, Vec::new())).collect();
-    let end = wanted.iter().max().map_or(0, |last| last.saturating_add(1));
-    while text.rows < end && text.advance(input)? {
-        if let (Some(marks), Some(byte)) = (&mut marks, text.start())
-            && marks.wants(text.rows - 1)
-        {
-            marks.add(text.rows - 1, byte);
+    let mut ascending: Vec<u64> = found.keys().copied().collect();
+    ascending.sort_unstable();
+    for record in ascending {
+        // Over what lies between, as far as it was read before.
+        if let Some((mark, byte)) = marks.as_ref().and_then(|marks| marks.before(record)).filter(|&(mark, _)| mark > text.rows) {
+            text.go_to(mark, byte, input)?;
         }
-        if let Some(cells) = found.get_mut(&(text.rows - 1)) {
-            *cells = (0..width).map(|at| columns::cell_as(text.cell(at), text.field(at))).collect();
+        while text.rows <= record && text.advance(input)? {
+            if let (Some(marks), Some(byte)) = (&mut marks, text.start())
+                && marks.wants(text.rows - 1)
+            {
+                marks.add(text.rows - 1, byte);
+            }
+        }
+        if text.rows == record + 1 {
+            found.insert(record, (0..width).map(|at| columns::cell_as(text.cell(at), text.field(at))).collect());
         }
     }
     let row = |record| match &found[record] {

@@ -177,9 +177,16 @@ fn a_record_of_a_long_text_is_found_by_the_marks_of_the_one_before() {
         // The beginning tells how the text is made; what lies between is passed over.
         let between = reads.0.lock().unwrap().iter().filter(|&&done| (size / 2..3 * size / 4).contains(&done)).count();
         assert_eq!(between, 0, "{:?} of {size}", reads.0.lock().unwrap());
-        for at in [0, 1, 16_383, 16_384, 16_385, 32_768, 7, 54_999] {
+        let scattered = [0, 1, 16_383, 16_384, 16_385, 32_768, 7, 54_999];
+        for at in scattered {
             assert_eq!(cells(at, &Reads::default()), want(at), "{start:?}");
         }
+        // Likewise between records that are asked for together.
+        assert_eq!(records_by_marks(&sample.path, &scattered, &marks, &Silent).unwrap().rows, scattered.map(want));
+        let reads = Reads::default();
+        assert_eq!(records_by_marks(&sample.path, &[59_999, 3, 59_999], &marks, &reads).unwrap().rows, [59_999, 3, 59_999].map(want));
+        let between = reads.0.lock().unwrap().iter().filter(|&&done| (size / 2..3 * size / 4).contains(&done)).count();
+        assert_eq!(between, 0, "{:?} of {size}", reads.0.lock().unwrap());
         // What is wrong is told with its line, wherever the reading began, and another file has no marks.
         std::fs::write(&sample.path, "x,n\n1,a\n2\n").unwrap();
         assert!(records_by_marks(&sample.path, &[1], &marks, &Silent).unwrap_err().to_string().starts_with("line 3, record 1: "));

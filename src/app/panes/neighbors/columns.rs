@@ -1,0 +1,151 @@
+//! What the columns are, how wide they are, and which of them are in sight: whole ones only, since a number that is cut reads
+//! as another one.
+
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::Arc;
+
+use egui::{FontId, Rangef, TextStyle, Ui};
+
+use crate::app::format;
+use crate::app::panes::hover::cell_text;
+use crate::app::picking::Beside;
+use crate::app::session::{Answered, Session};
+use crate::cloud::formats::Cell;
+use crate::knn::Metric;
+
+/// Coordinates that are shown, and as many of the file's other columns; the export has all coordinates.
+pub const SHOWN: usize = 12;
+
+/// Letters of a text of the file that its column has room for.
+const TEXT: usize = 24;
+
+/// What the table has.
+pub struct Columns<'a> {
+    answered: &'a Answered,
+    /// With their squared distances, nearest first.
+    pub neighbors: Vec<(u32, f32)>,
+    /// What the file has beside: of these neighbours, or while these are read still of others, whose columns are the same.
+    beside: Option<&'a Beside>,
+    is_read: bool,
+    others: Vec<(usize, &'a str)>,
+}
+
+/// A cell of the table.
+pub struct Shown {
+    /// What it says.
+    pub text: String,
+    /// Whether it may be cut, and is said in full under the pointer.
+    pub long: bool,
+}
+
+impl<'a> Columns<'a> {
+    /// Those of the picked query's neighbours.
+    pub fn new(session: &'a Session, answered: &'a Answered) -> Self {
+        let neighbors: Vec<(u32, f32)> = answered.neighbors().collect();
+        let cloud = &answered.record.cloud;
+        let beside = session.beside.as_ref().filter(|beside| Arc::ptr_eq(&beside.cloud, cloud));
+        let is_read = session.listed_beside().is_some();
+        let others = beside.map(Beside::columns).unwrap_or_default();
+        Self { answered, neighbors, beside, is_read, others }
+    }
+
+    fn dims(&self) -> usize {
+        self.answered.record.cloud.dims().min(SHOWN)
+    }
+
+    /// Their names.
+    pub fn names(&self) -> Vec<&'a str> {
+        let distance = if self.answered.record.spec.metric == Metric::Angular { "angle (rad)" } else { "distance" };
+        let axes = self.answered.record.cloud.axes().iter().take(SHOWN).map(|axis| axis.name.as_str());
+        let others = self.others.iter().take(SHOWN).map(|&(_, name)| name);
+        ["rank", "row", "squared distance", distance].into_iter().chain(axes).chain(others).collect()
+    }
+
+    /// What is left out, and why.
+    pub fn note(&self) -> Option<String> {
+        let dims = self.answered.record.cloud.dims();
+        let coordinates = (dims > SHOWN).then(|| format!("the first {SHOWN} of {dims} coordinates are shown; the export has all"));
+        let others = (self.others.len() > SHOWN).then(|| format!("the first {SHOWN} of {} other columns are shown", self.others.len()));
+        let failed = self.beside.filter(|_| self.is_read).and_then(|beside| beside.found.as_ref().as_ref().err().cloned());
+        let said: Vec<String> = [coordinates, others, failed].into_iter().flatten().collect();
+        (!said.is_empty()).then(|| said.join("; "))
+    }
+
+    /// What a row of the table says, from its rank on.
+    pub fn texts(&self, rank: usize, selected: bool) -> impl Iterator<Item = Shown> {
+        let (cloud, metric) = (&self.answered.record.cloud, self.answered.record.spec.metric);
+        let (index, squared) = self.neighbors[rank];
+        let numbers = [
+            format!("{} {}", if selected { "●" } else { " " }, format::count(rank as u64)),
+            format::count(cloud.record(index as usize)),
+            format::digits(f64::from(squared), 6),
+            format::digits(metric.distance(squared), 6),
+        ];
+        let coordinates = (0..self.dims()).map(move |axis| format::coordinate(cloud.coordinate(index as usize, axis)));
+        let others = self.others.iter().take(SHOWN).map(move |&(column, _)| {
+            let cell = self.beside.filter(|_| self.is_read).and_then(|beside| beside.cell(rank, column));
+            Shown { text: cell.map(cell_text).unwrap_or_default(), long: matches!(cell, Some(Cell::Text(_))) }
+        });
+        numbers.into_iter().chain(coordinates).map(|text| Shown { text, long: false }).chain(others)
+    }
+
+    /// Columns as wide as their numbers and names; a long name or text is cut instead, and says so.
+    pub fn widths(&self, ui: &Ui) -> Vec<f32> {
+        const NAME: f32 = 160.0;
+        let (numbers, text): (FontId, FontId) = (TextStyle::Monospace.resolve(ui.style()), TextStyle::Body.resolve(ui.style()));
+        let digit = ui.fonts_mut(|fonts| fonts.glyph_width(&numbers, '0'));
+        let of_name = |name: &str| ui.painter().layout_no_wrap(name.to_owned(), text.clone(), egui::Color32::WHITE).size().x.min(NAME);
+        let letters = self.letters(ui);
+        self.names().iter().zip(letters.iter()).map(|(name, &letters)| (letters as f32 * digit).max(of_name(name)).ceil() + 4.0).collect()
+    }
+
+    /// The letters of each column's longest text. All rows are asked, once for each answer, so that columns stay as they are
+    /// while they scroll; and the file's own columns stay while the next answer's are read.
+    fn letters(&self, ui: &Ui) -> Arc<Vec<usize>> {
+        let mut hasher = DefaultHasher::new();
+        Arc::as_ptr(&self.answered.record).hash(&mut hasher);
+        self.is_read.hash(&mut hasher);
+        self.neighbors.iter().for_each(|&(index, squared)| (index, squared.to_bits()).hash(&mut hasher));
+        let key = hasher.finish();
+        let id = egui::Id::unique("letters of neighbours");
+        let known = ui.data(|data| data.get_temp::<(u64, Arc<Vec<usize>>)>(id));
+        if let Some((_, known)) = known.as_ref().filter(|(of, _)| *of == key) {
+            return Arc::clone(known);
+        }
+        let numbers = 4 + self.dims();
+        let mut most = vec![0; numbers + self.others.len().min(SHOWN)];
+        if let Some((_, before)) = known.filter(|(_, before)| !self.is_read && before.len() == most.len()) {
+            most[numbers..].copy_from_slice(&before[numbers..]);
+        }
+        for rank in 0..self.neighbors.len() {
+            for (most, Shown { text, long }) in most.iter_mut().zip(self.texts(rank, true)) {
+                let letters = text.chars().count();
+                *most = (if long { letters.min(TEXT) } else { letters }).max(*most);
+            }
+        }
+        let most = Arc::new(most);
+        ui.data_mut(|data| data.insert_temp(id, (key, Arc::clone(&most))));
+        most
+    }
+}
+
+/// Whether a cell is wholly in sight, or cannot be.
+pub fn is_whole(cell: Rangef, sight: Rangef) -> bool {
+    let inside = cell.min >= sight.min - 0.5 && cell.max <= sight.max + 0.5;
+    inside || (cell.span() > sight.span() && cell.min < sight.max && cell.max > sight.min)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_column_is_shown_whole_or_not_at_all() {
+        let sight = Rangef::new(100.0, 300.0);
+        let whole = |min: f32, max: f32| is_whole(Rangef::new(min, max), sight);
+        assert_eq!([whole(100.0, 160.0), whole(240.0, 300.0), whole(99.7, 160.0)], [true; 3]);
+        assert_eq!([whole(280.0, 340.0), whole(60.0, 120.0), whole(310.0, 380.0)], [false; 3]);
+        assert!(whole(90.0, 310.0), "wider than the pane");
+        assert!(!whole(310.0, 600.0));
+    }
+}

@@ -1,0 +1,129 @@
+//! Neighbours: the picked query's, nearest first.
+
+mod columns;
+
+use egui::style::ScrollStyle;
+use egui::{Align, Label, Layout, RichText, ScrollArea, Sense, Ui};
+use egui_extras::{Column, TableBuilder};
+
+use self::columns::{Columns, is_whole};
+use super::PaneContext;
+use super::empty::without_answer;
+use crate::app::commands::Action;
+use crate::app::format;
+use crate::app::selection::{Hovered, How, SelectAction};
+use crate::app::session::{Answered, Picked};
+use crate::app::state::PaneKind;
+use crate::app::widgets::number;
+use crate::run::QuerySpec;
+
+/// The pane.
+pub fn neighbors_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
+    let palette = context.palette;
+    let session = context.session;
+    let Some(answered) = &session.answered else {
+        return without_answer(session).ui(ui, palette);
+    };
+    let columns = Columns::new(session, answered);
+    ui.horizontal(|ui| {
+        ui.label(title(answered, columns.neighbors.len() as u64));
+        if let Some(note) = columns.note() {
+            ui.add(Label::new(RichText::new(note).color(palette.text_weak).small()).truncate());
+        }
+    });
+    // Always to be seen: it tells that there are more columns.
+    ui.spacing_mut().scroll = ScrollStyle::thin();
+    ScrollArea::horizontal().auto_shrink(false).show(ui, |ui| table_ui(ui, context, &columns));
+}
+
+/// How many they are, and whose.
+fn title(answered: &Answered, found: u64) -> String {
+    let k = answered.record.spec.k as u64;
+    let of = match &answered.record.spec.queries {
+        QuerySpec::At(at) if at.len() <= 3 => {
+            format!("of the place {}", at.iter().map(|&value| format::coordinate(value)).collect::<Vec<_>>().join(", "))
+        }
+        QuerySpec::At(_) => "of a place".to_owned(),
+        _ => format!("of query row {}", format::count(answered.query_cloud().record(answered.row() as usize))),
+    };
+    let title = format!("{} {of}", format::counted(found, "neighbour", "neighbours"));
+    if found < k { format!("{title}; k = {} is more than there are points", format::count(k)) } else { title }
+}
+
+fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, columns: &Columns<'_>) {
+    let palette = context.palette;
+    let sight = ui.clip_rect().x_range();
+    let widths = columns.widths(ui);
+    let mut table = TableBuilder::new(ui).striped(true).sense(Sense::click()).cell_layout(Layout::left_to_right(Align::Center)).auto_shrink(false);
+    for width in widths {
+        table = table.column(Column::exact(width));
+    }
+    let table = table.header(20.0, |mut header| {
+        for (at, name) in columns.names().into_iter().enumerate() {
+            // Rank and row, of which somebody may think that they begin at 1.
+            let counts = at < 2;
+            header.col(|ui| {
+                if !is_whole(ui.max_rect().x_range(), sight) {
+                    return;
+                }
+                let name = ui.add(Label::new(RichText::new(name).color(palette.text_weak)).truncate());
+                if counts {
+                    name.on_hover_text("From 0, as in the files.");
+                }
+            });
+        }
+    });
+    let mut pointed = false;
+    let neighbors = &columns.neighbors;
+    table.body(|body| {
+        body.rows(20.0, neighbors.len(), |mut row| {
+            let rank = row.index();
+            let (index, _) = neighbors[rank];
+            row.set_selected(context.session.rank == Some(rank));
+            let here = Hovered { what: Picked::Row(index), pane: PaneKind::Neighbors };
+            // Also the one whose point the pointer rests on.
+            row.set_hovered(context.session.hovered.is_some_and(|hovered| hovered.what == here.what));
+            for shown in columns.texts(rank, context.session.selection.has_row(index)) {
+                row.col(|ui| {
+                    if is_whole(ui.max_rect().x_range(), sight) {
+                        let label = Label::new(number(shown.text)).selectable(false);
+                        ui.add(if shown.long { label.truncate() } else { label.extend() });
+                    }
+                });
+            }
+            let response = row.response();
+            pointed |= response.hovered();
+            if response.hovered() && context.session.hovered != Some(here) {
+                context.actions.send(SelectAction::Hover(Some(here)));
+            }
+            if response.clicked() {
+                let how = How::of_click(response.ctx.input(|input| input.modifiers));
+                choose(rank, how, neighbors, context);
+            }
+        });
+    });
+    if !pointed && context.session.hovered.is_some_and(|hovered| hovered.pane == PaneKind::Neighbors) {
+        context.actions.send(SelectAction::Hover(None));
+    }
+}
+
+/// A click on a row: alone it selects it, or lets go of it; with Shift all from the last one clicked to this; with Ctrl it adds
+/// or removes this one.
+fn choose(rank: usize, how: How, neighbors: &[(u32, f32)], context: &mut PaneContext<'_>) {
+    let by = "rows of Neighbours";
+    let row = neighbors[rank].0;
+    match (how, context.session.rank) {
+        (How::Replace, Some(at)) if at == rank => {
+            context.actions.send(Action::SelectRank(None));
+            context.actions.send(SelectAction::rows(vec![row], How::Remove, by));
+        }
+        (How::Add, Some(from)) => {
+            let between = &neighbors[from.min(rank)..=from.max(rank).min(neighbors.len() - 1)];
+            context.actions.send(SelectAction::rows(between.iter().map(|&(row, _)| row).collect(), How::Add, by));
+        }
+        _ => {
+            context.actions.send(Action::SelectRank(Some(rank)));
+            context.actions.send(SelectAction::rows(vec![row], how, by));
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! The table of neighbours: what it shows of them and of their file, how it scrolls, what a click does, what is copied.
+
+#![cfg(feature = "gui")]
+
+#[path = "common/window.rs"]
+mod driven;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use driven::{Window, press, small, until, until_answered, window};
+use egui::{Modifiers, Pos2};
+use egui_kittest::kittest::Queryable as _;
+use warpscope::app::commands::Action;
+use warpscope::app::session::Picked;
+use warpscope::app::state::PaneKind;
+use warpscope::app::tokens::Palette;
+use warpscope::app::{DataKind, screen_position};
+
+const CTRL: Modifiers = Modifiers::COMMAND;
+
+fn place(window: &Window, row: u32) -> Pos2 {
+    let rect = window.get_by_role_and_label(egui::accesskit::Role::Canvas, "Plane of points").rect();
+    screen_position(window.state(), PaneKind::Plane, rect, row as usize).expect("in sight")
+}
+
+fn selected(window: &Window) -> BTreeSet<u32> {
+    window.state().session().selection.rows().iter().copied().collect()
+}
+
+fn click(window: &mut Window, pos: Pos2, modifiers: Modifiers) {
+    window.event(egui::Event::ModifiersChanged(modifiers));
+    window.hover_at(pos);
+    window.run_steps(1);
+    for pressed in [true, false] {
+        window.event(egui::Event::PointerButton { pos, button: egui::PointerButton::Primary, pressed, modifiers });
+        window.run_steps(1);
+    }
+    window.event(egui::Event::ModifiersChanged(Modifiers::NONE));
+    // So long that the next one is no second of a double click.
+    window.run_steps(40);
+}
+
+fn palette(window: &Window) -> &'static Palette {
+    Palette::of(window.state().state().look, &window.ctx.global_style().visuals)
+}
+
+#[test]
+fn rows_of_neighbours_select_and_point_at_their_points() {
+    let mut window = window(small);
+    press(&mut window, "Run");
+    until_answered(&mut window);
+    press(&mut window, "Neighbours");
+    window.run_steps(3);
+    let neighbors: Vec<u32> = window.state().session().answered.as_ref().expect("an answer").neighbors().map(|(row, _)| row).collect();
+    let rank = |window: &Window, rank: usize| {
+        let texts = [format!("  {rank}"), format!("● {rank}")];
+        let node = texts.iter().find_map(|text| window.query_by_label(text));
+        node.unwrap_or_else(|| panic!("no row of rank {rank}")).rect().center()
+    };
+    assert!(window.query_by_label("  0").is_some(), "ranks are from 0, as in the files");
+    let pos = rank(&window, 1);
+    click(&mut window, pos, Modifiers::NONE);
+    assert_eq!(selected(&window), [neighbors[1]].into());
+    assert_eq!(window.state().session().rank, Some(1));
+    let pos = rank(&window, 4);
+    click(&mut window, pos, Modifiers::SHIFT);
+    assert_eq!(selected(&window), neighbors[1..=4].iter().copied().collect());
+    window.get_by_label("● 2");
+    let pos = rank(&window, 2);
+    click(&mut window, pos, CTRL);
+    assert_eq!(selected(&window), [neighbors[1], neighbors[3], neighbors[4]].into());
+    // Neighbours keep their colour, within a ring of what is selected.
+    let ringed = |row: u32| {
+        let place = place(&window, row);
+        window.output().shapes.iter().any(|shape| match shape.shape {
+            egui::Shape::Circle(circle) => circle.center.distance(place) < 0.5 && circle.stroke.color == palette(&window).selected,
+            _ => false,
+        })
+    };
+    assert_eq!([1, 3, 4, 5].map(|rank| ringed(neighbors[rank])), [true, true, true, false]);
+    // The pointer is still there: its point is hovered in the views.
+    assert_eq!(window.state().session().hovered.map(|hovered| hovered.what), Some(Picked::Row(neighbors[2])));
+}
+
+/// 60 towns on a grid that is no multiple of itself, with names and numbers of people.
+fn towns(folder: &Path) -> String {
+    let path = folder.join("towns.csv");
+    let rows: Vec<String> = (0..60).map(|i| format!("town {i},{},{},{}", (i * 37) % 101, (i * 61) % 97, i * 1000 + 500)).collect();
+    std::fs::write(&path, format!("name,x,y,people\n{}\n", rows.join("\n"))).expect("a file");
+    path.display().to_string()
+}
+
+/// What was put on the clipboard by then.
+fn copied(window: &mut Window) -> String {
+    for _ in 0..20 {
+        window.step();
+        for command in &window.output().platform_output.commands {
+            if let egui::OutputCommand::CopyText(text) = command {
+                return text.clone();
+            }
+        }
+    }
+    panic!("nothing was copied");
+}
+
+#[test]
+fn the_files_other_columns_stand_beside_the_numbers() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = towns(folder.path());
+    let mut window = window(move |state| {
+        small(state);
+        (state.draft.data, state.draft.path, state.draft.columns) = (DataKind::File, path, "x,y".to_owned());
+        state.show_selection = false;
+        state.tree = warpscope::app::state::single_layout(PaneKind::Neighbors);
+    });
+    press(&mut window, "Run");
+    until_answered(&mut window);
+    for query in [0, 7] {
+        window.state_mut().send(Action::PickQuery(query));
+        until(&mut window, "the columns", |app| app.session().listed_beside().is_some() && !app.is_busy());
+        let answered = window.state().session().answered.clone().expect("an answer");
+        let rows: Vec<u32> = answered.neighbors().map(|(row, _)| row).collect();
+        window.get_by_label("people");
+        // In one line with its row.
+        let mut lines = Vec::new();
+        for row in &rows {
+            let name = window.get_by_label(&format!("town {row}")).rect();
+            assert!(window.query_by_label(&format!("{}", row * 1000 + 500)).is_some(), "row {row}");
+            lines.push(name.center().y);
+        }
+        assert!(lines.is_sorted(), "nearest first");
+
+        window.state_mut().send(Action::CopyTable(PaneKind::Neighbors));
+        let text = copied(&mut window);
+        let copied: Vec<Vec<&str>> = text.lines().map(|line| line.split('\t').collect()).collect();
+        assert_eq!(copied[0], ["rank", "index", "squared_distance", "distance", "x", "y", "name", "people"]);
+        for (rank, row) in rows.iter().enumerate() {
+            let line = &copied[rank + 1];
+            assert_eq!((line[0], line[1]), (&*rank.to_string(), &*row.to_string()));
+            assert_eq!((line[6], line[7]), (&*format!("town {row}"), &*(row * 1000 + 500).to_string()));
+        }
+    }
+}
+
+#[test]
+fn a_column_that_does_not_fit_is_not_cut() {
+    let mut window = window(|state| {
+        small(state);
+        state.draft.generator = "uniform:n=500,d=3".to_owned();
+    });
+    press(&mut window, "Run");
+    until_answered(&mut window);
+    press(&mut window, "Neighbours");
+    window.run_steps(5);
+    let neighbors: Vec<u32> = window.state().session().answered.as_ref().expect("an answer").neighbors().map(|(row, _)| row).collect();
+    let cloud = window.state().session().cloud.clone().expect("a cloud");
+    // The last digits of each coordinate, in the order of the columns.
+    let seen = |window: &Window| {
+        (0..3).map(|axis| window.query_by_label(&format!("{:.6}", cloud.coordinate(neighbors[3] as usize, axis))).is_some()).collect::<Vec<_>>()
+    };
+    let cut = |window: &Window| {
+        let pane = window.get_by_label_contains("neighbours of query row").rect().left() - 1.0;
+        let cut = |shape: &&egui::epaint::ClippedShape| match &shape.shape {
+            egui::Shape::Text(text) => {
+                let rect = text.visual_bounding_rect();
+                let seen = rect.left() > pane && shape.clip_rect.intersects(rect) && rect.top() > 60.0 && rect.bottom() < 390.0;
+                seen && (rect.right() > shape.clip_rect.right() + 1.5 || rect.left() < shape.clip_rect.left() - 1.5)
+            }
+            _ => false,
+        };
+        window.output().shapes.iter().filter(cut).count()
+    };
+    assert_eq!((seen(&window), cut(&window)), (vec![false; 3], 0));
+    let mut shown = BTreeSet::new();
+    let over = window.get_by_label("squared distance").rect().center() + egui::vec2(0.0, 60.0);
+    window.hover_at(over);
+    for _ in 0..30 {
+        window.event(egui::Event::MouseWheel {
+            source: egui::MouseWheelSource::Unknown,
+            unit: egui::MouseWheelUnit::Point,
+            delta: egui::vec2(-9.0, 0.0),
+            phase: egui::TouchPhase::Move,
+            modifiers: Modifiers::NONE,
+        });
+        window.run_steps(8);
+        assert_eq!(cut(&window), 0);
+        shown.insert(seen(&window));
+    }
+    assert!(shown.contains(&vec![true; 3]), "all come in sight: {shown:?}");
+}

@@ -70,6 +70,7 @@ fn rows_of_neighbours_select_and_point_at_their_points() {
     let pos = rank(&window, 2);
     click(&mut window, pos, CTRL);
     assert_eq!(selected(&window), [neighbors[1], neighbors[3], neighbors[4]].into());
+    assert_eq!(window.state().session().rank, None, "what was taken away is not the chosen one");
     // Neighbours keep their colour, within a ring of what is selected.
     let ringed = |row: u32| {
         let place = place(&window, row);

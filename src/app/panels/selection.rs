@@ -120,7 +120,7 @@ fn stepper_ui(ui: &mut Ui, session: &Session, record: &RunRecord, palette: &Pale
     });
     ui.horizontal(|ui| {
         let place = current.map_or("The query is not of this run".to_owned(), |at| {
-            format!("Query {} of {}", format::count(at as u64 + 1), format::count(count as u64))
+            format!("Query {}, of 0 to {}", format::count(at as u64), format::count(count as u64 - 1))
         });
         ui.label(RichText::new(place).color(palette.text_weak));
     });

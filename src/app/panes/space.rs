@@ -40,12 +40,13 @@ pub fn space_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
                 axis_ui(ui, label, cloud, &mut view.axes[at], context.palette);
             }
             ui.checkbox(&mut view.lines, "Lines").on_hover_text("Join the query and its neighbours.");
-            // What is chosen for both views comes first.
-            let by_height = egui::Checkbox::new(&mut view.color_by_height, "Colour by height");
-            let none = context.state.color.by == ColorBy::Nothing;
-            ui.add_enabled(none, by_height).on_disabled_hover_text("Points are coloured by what is chosen under Colour by.");
             projection::bar_ui(ui, &view.axes, context.state, context.session, context.palette, context.actions);
             color::bar_ui(ui, context.state, context.session, context.actions);
+            // What is chosen for both views comes first; without it, height is a help to see depth.
+            if context.state.color.by == ColorBy::Nothing {
+                ui.checkbox(&mut view.color_by_height, "Shade by height")
+                    .on_hover_text("Colour points along the axis z, which helps to see their depth.");
+            }
         }
         tools_ui(ui, context.session, context.palette, context.actions);
         dimensions_ui(ui, 3, &scene, context.palette);

@@ -122,7 +122,8 @@ fn choose(rank: usize, how: How, neighbors: &[(u32, f32)], context: &mut PaneCon
             context.actions.send(SelectAction::rows(between.iter().map(|&(row, _)| row).collect(), How::Add, by));
         }
         _ => {
-            context.actions.send(Action::SelectRank(Some(rank)));
+            let goes = how == How::Toggle && context.session.selection.has_row(row);
+            context.actions.send(Action::SelectRank(Some(rank).filter(|_| !goes)));
             context.actions.send(SelectAction::rows(vec![row], how, by));
         }
     }

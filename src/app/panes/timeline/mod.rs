@@ -118,7 +118,7 @@ fn ruler_ui(ui: &Ui, pane: Rect, axis: &TimeAxis, palette: &Palette) {
         let x = axis.x(value * us);
         painter.vline(x, pane.y_range(), Stroke::new(1.0, palette.grid));
         // The first may have no room beside the name, and the last none in the pane.
-        let number = painter.layout_no_wrap(format!("{value:.decimals$}"), font.clone(), palette.text_weak);
+        let number = painter.layout_no_wrap(format::fixed(value, decimals), font.clone(), palette.text_weak);
         let at = pos2(x - number.size().x / 2.0, pane.top() + 4.0);
         if at.x > name.right() + 2.0 && at.x + number.size().x <= pane.right() {
             painter.galley(at, number, palette.text_weak);

@@ -271,6 +271,17 @@ fn where_nobody_says_how_many_a_small_cloud_is_asked_for_whole_and_a_large_one_i
     until_answered(&mut window);
     let asked = |window: &Window| window.state().session().record.as_ref().map(|record| record.query_rows.len());
     assert_eq!((asked(&window), window.state().state().draft.query_count.as_str()), (Some(3), "3"));
+    // Nor does a run that loads another cloud first ask for as many as the one before had.
+    for (name, rows, count) in [("smaller.csv", 2, 2), ("larger.csv", 2000, 1000)] {
+        let other = folder.path().join(name);
+        let lines: String = (0..rows).map(|row| format!("{row},{}\n", row * row % 101)).collect();
+        std::fs::write(&other, format!("x,y\n{lines}")).expect("a file");
+        fill(&mut window, "Path", other.to_str().expect("a plain path"));
+        press(&mut window, "Run");
+        until(&mut window, "the run", |app| app.session().record.as_ref().is_some_and(|record| record.cloud.len() == rows));
+        until_answered(&mut window);
+        assert_eq!((asked(&window), window.state().state().draft.query_count.clone()), (Some(count), count.to_string()));
+    }
     press(&mut window, "Generated");
     fill(&mut window, "Spec", "uniform:n=2000,d=2");
     press(&mut window, "Generate");

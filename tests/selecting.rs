@@ -129,8 +129,12 @@ fn a_rectangle_selects_what_is_in_it() {
         button(&mut window, second.min, true, Modifiers::SHIFT);
         window.hover_at(second.max);
         window.run_steps(1);
+        let said = |window: &Window| window.state().session().log.trouble().is_some();
+        window.state_mut().send(Action::OpenPath("/there/is/no/such.csv".into()));
+        until(&mut window, "the error", |app| app.session().log.trouble().is_some() && !app.is_busy());
         window.key_press_modifiers(Modifiers::SHIFT, egui::Key::Escape);
         window.run_steps(2);
+        assert!(said(&window), "it gives up the drag, and nothing else");
         button(&mut window, second.max, false, Modifiers::SHIFT);
         window.event(egui::Event::ModifiersChanged(Modifiers::NONE));
         window.run_steps(2);

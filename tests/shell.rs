@@ -146,6 +146,10 @@ fn what_went_wrong_stays_in_the_status_line_until_it_is_right_or_read() {
     window.run_steps(3);
     key(&mut window, egui::Modifiers::NONE, egui::Key::Escape);
     assert!(shows(&window) && !window.state().session().help);
+    // And so has a field.
+    fill(&mut window, "k", "3");
+    key(&mut window, egui::Modifiers::NONE, egui::Key::Escape);
+    assert!(shows(&window));
     key(&mut window, egui::Modifiers::NONE, egui::Key::Escape);
     assert!(!shows(&window));
     let errors = window.state().session().log.entries().iter().filter(|entry| entry.level == Level::Error).count();

@@ -107,6 +107,13 @@ impl Log {
         self.say(about, Entry::now(Level::Error, text));
     }
 
+    /// Says what went wrong, unless it still stands there: a drag through places that cannot be asked says it once.
+    pub fn error_once(&mut self, about: About, text: &str) {
+        if self.trouble().is_none_or(|trouble| trouble.text != text) {
+            self.error(about, text);
+        }
+    }
+
     /// Lists what has a place of its own in the window: the status line says nothing of it.
     pub fn list(&mut self, level: Level, text: impl Into<String>) {
         self.keep(Entry::now(level, text));
@@ -203,6 +210,13 @@ mod tests {
         assert_eq!(shown(&log), ["no answer", ""]);
         log.dismiss();
         assert_eq!((shown(&log), log.entries().len()), (["", ""].map(str::to_owned), 9));
+        for (entries, told) in [(10, "at first"), (10, "while it stands there"), (11, "once it was settled")] {
+            if entries == 11 {
+                log.settle(About::Query);
+            }
+            log.error_once(About::Query, "no answer");
+            assert_eq!((log.trouble().is_some(), log.entries().len()), (true, entries), "{told}");
+        }
     }
 
     #[test]

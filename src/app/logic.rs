@@ -179,11 +179,10 @@ impl App {
                 return self.resume_loaded(&saved);
             }
             (Ok(Ok(cloud)), Then::Run(spec)) => {
+                let nobody_said = matches!(spec.queries, QuerySpec::Count(count) if self.is_usual(count));
                 self.show_loaded_cloud(Arc::clone(&cloud), file);
-                let rows = cloud.len() as u64;
-                // Nobody said how many, and that there are fewer was not known.
-                let queries =
-                    if spec.queries == QuerySpec::Count(usual::QUERIES) { QuerySpec::Count(rows.min(usual::QUERIES)) } else { spec.queries };
+                // How many rows there are was not known.
+                let queries = if nobody_said { QuerySpec::Count(usual_queries(&cloud)) } else { spec.queries };
                 return self.run_on(&cloud, RunSpec { queries, ..spec });
             }
         };
@@ -192,6 +191,11 @@ impl App {
             endings.run = Some(ended.clone());
         }
         endings.load = Some(ended);
+    }
+
+    /// Whether nobody said that so many queries are to be drawn: it is what stands there by itself, of the cloud that is shown.
+    fn is_usual(&self, count: u64) -> bool {
+        count == usual::QUERIES || self.session.cloud.as_ref().is_some_and(|cloud| count == usual_queries(cloud))
     }
 
     /// A cloud is there: what belonged to the one before it goes.
@@ -213,11 +217,8 @@ impl App {
         for of_another in [About::Run, About::Query, About::Selection, About::Color, About::Projection] {
             self.session.log.settle(of_another);
         }
-        // As on the command line, where nobody said how many: all rows where there are fewer.
-        let count = &mut self.state.draft.query_count;
-        let all = |cloud: &PointCloud| (cloud.len() as u64).min(usual::QUERIES).to_string();
-        if *count == usual::QUERIES.to_string() || self.session.cloud.as_ref().is_some_and(|before| *count == all(before)) {
-            *count = all(&cloud);
+        if self.state.draft.query_count.parse().is_ok_and(|count| self.is_usual(count)) {
+            self.state.draft.query_count = usual_queries(&cloud).to_string();
         }
         self.state.plane.window = None;
         self.state.plane.axes = fitting(&cloud);
@@ -345,6 +346,11 @@ pub(super) fn in_window(error: &dyn std::error::Error) -> String {
         .replace("choose columns with --columns", "type the data's columns on the left")
         .replace("--columns chooses others", "type others under Columns on the left")
         .replace("--engine lockstep", "the engine lockstep on the left")
+}
+
+/// As many queries as are drawn where nobody says how many, as on the command line: all rows where there are fewer.
+fn usual_queries(cloud: &PointCloud) -> u64 {
+    (cloud.len() as u64).min(usual::QUERIES)
 }
 
 /// The axes that are shown first: the first ones, and of many those along which the points differ most.

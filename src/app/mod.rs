@@ -147,6 +147,8 @@ pub struct App {
     last: Option<String>,
     /// Where each visible pane is, for pictures of it.
     pane_rects: HashMap<PaneKind, egui::Rect>,
+    /// Whether the next Escape leaves a field or gives up a drag, which egui does before anybody else sees the key.
+    gives_up: bool,
 }
 
 impl App {
@@ -202,6 +204,7 @@ impl App {
             history: history::History::default(),
             last: None,
             pane_rects: HashMap::new(),
+            gives_up: false,
         })
     }
 
@@ -242,7 +245,7 @@ impl App {
     fn close_with_escape(&mut self, ctx: &egui::Context) {
         let session = &self.session;
         let open = session.export.is_some() || session.finder.is_some() || egui::Popup::is_any_open(ctx);
-        let taken = open || session.live.is_held() || session.tool != picking::Tool::Move || session.runs.renaming.is_some();
+        let taken = self.gives_up || open || session.live.is_held() || session.tool != picking::Tool::Move || session.runs.renaming.is_some();
         if taken || !ctx.input(|input| input.key_pressed(egui::Key::Escape)) {
             return;
         }
@@ -329,6 +332,7 @@ impl eframe::App for App {
             ui.ctx().request_repaint();
         }
         self.watch_history();
+        self.gives_up = ui.ctx().text_edit_focused() || ui.ctx().dragged_id().is_some();
     }
 
     fn save(&mut self, storage: &mut dyn eframe::Storage) {

@@ -141,7 +141,9 @@ impl LessonArgs {
     fn spare_input(&self, plan: &Plan) -> anyhow::Result<()> {
         let input = self.input.as_ref().and_then(|path| path.canonicalize().ok());
         match plan.files().find(|path| input.is_some() && path.canonicalize().ok() == input) {
-            Some(path) => anyhow::bail!("cannot write: the cloud that is searched would be lost; choose another name: {}", path.display()),
+            Some(path) => {
+                anyhow::bail!(Usage(format!("cannot write: the cloud that is searched would be lost; choose another name: {}", path.display())))
+            }
             None => Ok(()),
         }
     }

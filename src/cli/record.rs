@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::bar::Bar;
 use super::output;
+use super::usage::Usage;
 use crate::cloud::{Source, formats};
 use crate::export;
 use crate::run::recording::{self, Recorded};
@@ -79,7 +80,9 @@ pub fn spare(spec: &RunSpec, outputs: impl IntoIterator<Item = PathBuf>) -> anyh
     let inputs: Vec<PathBuf> = data.into_iter().chain(queries).filter_map(|path| formats::file_of(path).canonicalize().ok()).collect();
     let is_input = |path: &Path| path.canonicalize().is_ok_and(|path| inputs.contains(&path));
     match outputs.into_iter().find(|path| is_input(path)) {
-        Some(path) => anyhow::bail!("cannot write: the cloud that is searched would be lost; choose another name: {}", path.display()),
+        Some(path) => {
+            anyhow::bail!(Usage(format!("cannot write: the cloud that is searched would be lost; choose another name: {}", path.display())))
+        }
         None => Ok(()),
     }
 }

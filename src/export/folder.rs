@@ -45,14 +45,24 @@ impl Drop for MadeFolder {
 /// Makes the folder and tries whether [`folder`] could write into it: before a long search, not after it.
 ///
 /// # Errors
-/// [`ExportError::Io`].
+/// [`ExportError::Io`]; [`ExportError::NoRun`] for a folder with files of these names that no run wrote.
 pub fn check_folder(dir: &Path) -> Result<(), ExportError> {
     std::fs::create_dir_all(dir).map_err(ExportError::io(dir))?;
-    super::check(&dir.join("run.json"))
+    let run = dir.join(RUN);
+    // It is written last, and so is there where the others are a run's.
+    if !run.exists()
+        && let Some(file) = FOLDER_FILES.into_iter().find(|file| dir.join(file).exists())
+    {
+        return Err(ExportError::NoRun { file, path: dir.to_owned() });
+    }
+    super::check(&run)
 }
 
+/// What says that a folder is a run's.
+const RUN: &str = "run.json";
+
 /// What [`folder`] writes.
-pub const FOLDER_FILES: [&str; 6] = ["timings.csv", "merges.csv", "convergence.csv", "trace.json", NEIGHBORS, "run.json"];
+pub const FOLDER_FILES: [&str; 6] = ["timings.csv", "merges.csv", "convergence.csv", "trace.json", NEIGHBORS, RUN];
 
 /// The most neighbours that a folder holds without being asked for them: 200 MB.
 pub const MOST_NEIGHBORS: usize = 1 << 24;

@@ -64,6 +64,14 @@ pub enum ExportError {
     /// No picture has this size.
     #[error(transparent)]
     Picture(#[from] crate::lesson::picture::raster::SizeError),
+    /// Somebody's files would be lost.
+    #[error("cannot write: the folder has {file} but no run.json, so that no run wrote it; move it away or choose another folder: {}", path.display())]
+    NoRun {
+        /// One of them.
+        file: &'static str,
+        /// The folder.
+        path: PathBuf,
+    },
     /// Two films in one folder would look like one.
     #[error("cannot write: the folder holds later frames of another film; empty it or choose another: {}", path.display())]
     OtherFrames {

@@ -247,6 +247,12 @@ fn a_folder_keeps_neighbors_only_up_to_a_number_and_none_of_another_run() {
     assert!(!found.exists(), "of the run before");
     std::fs::remove_file(place.path().join("run.json")).unwrap();
     std::fs::write(&found, "mine").unwrap();
+    assert!(matches!(super::check_folder(place.path()), Err(super::ExportError::NoRun { file: "timings.csv", .. })));
+    for file in ["timings.csv", "merges.csv", "convergence.csv", "trace.json"] {
+        std::fs::remove_file(place.path().join(file)).unwrap();
+    }
+    let refused = super::check_folder(place.path()).unwrap_err().to_string();
+    assert!(refused.starts_with("cannot write: the folder has neighbors.npz but no run.json, so that no run wrote it; "), "{refused}");
     super::folder::folder_with(&record(), count - 1, place.path()).unwrap();
     assert_eq!(std::fs::read(&found).unwrap(), b"mine", "of no run");
 }

@@ -75,6 +75,7 @@ impl Sweep {
             if spec.queries == QuerySpec::Count(0) {
                 return Err(ProblemError::NoQueries.into());
             }
+            // How large a cloud may be is left to its run: the last of growing sizes may be too much, and that is a row.
             if let Source::Generate { spec, .. } = &spec.data {
                 generate::check(spec)?;
             }

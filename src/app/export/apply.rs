@@ -115,13 +115,15 @@ impl App {
             exporting.dialog = Some(Box::new(dialog.clone()));
         }
         self.session.export = Some(ExportDialog { error: None, writing: Some(Instant::now()), ..dialog });
-        self.handles.ctx.request_repaint_after(WAIT);
     }
 
     /// What takes long to be written is not waited for.
     pub(in crate::app) fn poll_writing(&mut self) {
-        if self.session.export.as_ref().and_then(|dialog| dialog.writing).is_some_and(|since| since.elapsed() >= WAIT) {
-            self.session.export = None;
+        let Some(since) = self.session.export.as_ref().and_then(|dialog| dialog.writing) else { return };
+        match WAIT.checked_sub(since.elapsed()).filter(|left| !left.is_zero()) {
+            // Anew in each frame: a window keeps only the nearest time that it was asked for, and forgets the rest.
+            Some(left) => self.handles.ctx.request_repaint_after(left),
+            None => self.session.export = None,
         }
     }
 

@@ -23,7 +23,7 @@ impl App {
             // What is no longer held, after Escape, does not follow the pointer.
             LiveAction::To(at) if held => {
                 if let Err(why) = self.move_to(&at) {
-                    self.session.log.error(About::Query, why);
+                    self.session.log.error_once(About::Query, &why);
                 }
             }
             LiveAction::Snap(target) if held => self.snap(target),
@@ -234,12 +234,10 @@ impl App {
                 }
                 Err(RunError::Cancelled) => {}
                 Err(error) => {
-                    // Nothing wrong is left in sight; a drag through such places says it once.
+                    // Nothing wrong is left in sight.
                     let sentence = in_window(&error);
                     (self.session.answered, self.session.theory) = (None, None);
-                    if self.session.log.last().is_none_or(|last| last.text != sentence) {
-                        self.session.log.error(About::Query, sentence.clone());
-                    }
+                    self.session.log.error_once(About::Query, &sentence);
                     self.session.endings.ask = Some(Ended::Failed(sentence));
                 }
             }

@@ -70,7 +70,6 @@ impl App {
         match task {
             Ok(task) => {
                 self.handles.checking = Some(Checking { path, fingerprint, task, since: Instant::now() });
-                self.handles.ctx.request_repaint_after(NOTICED);
             }
             Err(why) => self.session.log.error(About::Data, format!("cannot see whether the file has changed: {why}: {}", path.display())),
         }
@@ -78,7 +77,14 @@ impl App {
 
     /// Takes in what was found.
     pub(in crate::app) fn poll_checking(&mut self) {
-        let Some(found) = self.handles.checking.as_ref().and_then(|checking| checking.task.try_finish()) else { return };
+        let Some(checking) = &self.handles.checking else { return };
+        let Some(found) = checking.task.try_finish() else {
+            // Anew in each frame: a window keeps only the nearest time that it was asked for, and forgets the rest.
+            if let Some(left) = NOTICED.checked_sub(checking.since.elapsed()).filter(|left| !left.is_zero()) {
+                self.handles.ctx.request_repaint_after(left);
+            }
+            return;
+        };
         let Some(Checking { path, fingerprint, .. }) = self.handles.checking.take() else { return };
         let unknown = |why: &str| format!("{why} whether the points are still those of their file: {}", path.display());
         match found {
@@ -95,6 +101,8 @@ impl App {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use egui_kittest::Harness;
     use egui_kittest::kittest::Queryable as _;
 
@@ -119,11 +127,13 @@ mod tests {
             },
         );
         let (path, fingerprint) = (PathBuf::from("far/large.csv"), cloud(3, 2, 1).fingerprint().clone());
-        let checking = Checking { path, fingerprint, task: task.expect("a thread"), since: Instant::now() };
+        // As if it had not begun yet, however slow this machine is.
+        let since = Instant::now() + Duration::from_secs(3_600);
+        let checking = Checking { path, fingerprint, task: task.expect("a thread"), since };
         window.state_mut().handles.checking = Some(checking);
         window.step();
         assert!(window.query_by_label_contains("Reading large.csv again").is_none(), "what takes a moment is not worth a word");
-        std::thread::sleep(NOTICED);
+        window.state_mut().handles.checking.as_mut().expect("it goes on").since = Instant::now() - NOTICED;
         window.run_steps(2);
         window.get_by_label_contains("Reading large.csv again, to see whether it has changed 25 %");
         window.get_by_label("Cancel").click();

@@ -80,7 +80,7 @@ fn nothing_is_written_over_what_is_searched_or_read_only() {
     let place = Place::new();
     let rows = "x,y\n1,2\n3,4\n5,7\n";
     place.write("own.csv", rows);
-    let error = place.fails(1, "run --engine lockstep --input own.csv --k 1 --queries all --neighbors own.csv");
+    let error = place.fails(2, "run --engine lockstep --input own.csv --k 1 --queries all --neighbors own.csv");
     assert_eq!(error, "cannot write: the cloud that is searched would be lost; choose another name: own.csv");
     place.write("kept.csv", "mine");
     fs::set_permissions(place.path("kept.csv"), std::os::unix::fs::PermissionsExt::from_mode(0o444)).unwrap();
@@ -542,7 +542,7 @@ fn ones_own_data_are_a_lesson() {
     assert_eq!(message, "--query 500: the cloud has no such row, or it was dropped; its rows go from 0 to 499");
     fs::create_dir(place.path("mine")).unwrap();
     place.write("mine/steps.jsonl", "[0,1]\n[2,3]\n[4,5]\n");
-    let message = place.fails(1, "lesson --input mine/steps.jsonl --k 2 --out mine");
+    let message = place.fails(2, "lesson --input mine/steps.jsonl --k 2 --out mine");
     assert!(message.starts_with("cannot write: the cloud that is searched would be lost"), "{message}");
 }
 
@@ -884,7 +884,7 @@ fn a_benchmark_in_hdf5_is_searched_and_its_answers_checked() {
     place.ok("run --input b.hdf5 --queries b.hdf5:test --k 3 --engine lockstep --repeats 1 --neighbors found.parquet");
     let found = place.ok("info found.parquet --json").stdout;
     assert_eq!((&json(&found)["rows"], &json(&found)["columns"][2]["name"]), (&6.into(), &"index".into()));
-    let over = place.fails(1, "run --input found.parquet --repeats 1 --engine lockstep --neighbors found.parquet");
+    let over = place.fails(2, "run --input found.parquet --repeats 1 --engine lockstep --neighbors found.parquet");
     assert!(over.contains("would be lost"), "{over}");
 }
 

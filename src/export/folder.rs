@@ -51,7 +51,7 @@ pub fn check_folder(dir: &Path) -> Result<(), ExportError> {
     let run = dir.join(RUN);
     // It is written last, and so is there where the others are a run's.
     if !run.exists()
-        && let Some(file) = FOLDER_FILES.into_iter().find(|file| dir.join(file).exists())
+        && let Some(file) = FOLDER_FILES.into_iter().find(|file| dir.join(file).is_file())
     {
         return Err(ExportError::NoRun { file, path: dir.to_owned() });
     }

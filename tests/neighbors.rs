@@ -145,6 +145,50 @@ fn the_files_other_columns_stand_beside_the_numbers() {
 }
 
 #[test]
+fn what_is_not_copied_or_not_the_points_is_said() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = towns(folder.path());
+    let file = path.clone();
+    let mut window = window(move |state| {
+        small(state);
+        (state.draft.data, state.draft.path, state.draft.columns) = (DataKind::File, file, "x,y".to_owned());
+        state.show_selection = false;
+        state.tree = warpscope::app::state::single_layout(PaneKind::Neighbors);
+    });
+    press(&mut window, "Run");
+    until_answered(&mut window);
+    until(&mut window, "the columns", |app| app.session().listed_beside().is_some());
+    let said = |window: &mut Window| {
+        window.state_mut().send(Action::CopyTable(PaneKind::Neighbors));
+        let header = copied(window).lines().next().map(str::to_owned).expect("a header");
+        (header.ends_with("\tname\tpeople"), window.state().session().log.entries().last().expect("an entry").text.clone())
+    };
+    assert_eq!(said(&mut window), (true, "copied: 8 rows of Neighbours".to_owned()));
+
+    // In the frame after the answer its columns cannot be there.
+    window.state_mut().send(Action::PickQuery(7));
+    while window.state().session().answered.as_ref().is_none_or(|answered| answered.query != 7) {
+        window.step();
+    }
+    let rows = "copied: 8 rows of Neighbours, without the file's other columns";
+    assert_eq!(said(&mut window), (false, format!("{rows}, which are still being read")));
+
+    // The same towns in another order, as a spreadsheet would sort them.
+    let text = std::fs::read_to_string(&path).expect("a text");
+    let mut lines: Vec<&str> = text.lines().collect();
+    lines[1..].reverse();
+    std::fs::write(&path, lines.join("\n")).expect("a file");
+    until(&mut window, "the columns", |app| app.session().listed_beside().is_some());
+    window.state_mut().send(Action::PickQuery(11));
+    let answered = |app: &warpscope::app::App| app.session().answered.as_ref().is_some_and(|answered| answered.query == 11);
+    until(&mut window, "the columns", |app| answered(app) && app.session().listed_beside().is_some());
+    let changed = format!("the file has changed since its points were read; load it again: {path}");
+    window.get_by_label(&changed);
+    assert!(window.query_by_label_contains("town ").is_none(), "no name stands beside another's numbers");
+    assert_eq!(said(&mut window), (false, format!("{rows}: {changed}")));
+}
+
+#[test]
 fn a_column_that_does_not_fit_is_not_cut() {
     let mut window = window(|state| {
         small(state);

@@ -283,8 +283,10 @@ fn the_pointer_at_rest_is_told_all_columns_of_the_row() {
     let path = folder.path().join("towns.csv");
     let rows: Vec<String> = (0..60).map(|i| format!("town {i},{},{},{}", (i * 37) % 101, (i * 61) % 97, i * 1000)).collect();
     // The second record has no place, and so no row.
-    std::fs::write(&path, format!("name,x,y,people\n{}\nnowhere,,,\n{}\n", rows[0], rows[1..].join("\n"))).expect("a file");
+    let text = format!("name,x,y,people\n{}\nnowhere,,,\n{}\n", rows[0], rows[1..].join("\n"));
     for sharpness in SHARPNESSES {
+        std::fs::write(&path, &text).expect("a file");
+        let file = path.clone();
         let path = path.display().to_string();
         let mut window = window(sharpness, move |state| {
             state.draft.data = DataKind::File;
@@ -315,14 +317,25 @@ fn the_pointer_at_rest_is_told_all_columns_of_the_row() {
         let merges = window.state().session().record.as_ref().expect("a run").counters[10].merges;
         assert!(window.get_all_by_label(&merges.to_string()).next().is_some());
         // It is beside the point, and within the window.
-        let text = window.get_by_label("town 10").rect();
-        assert!(!text.expand(2.0).contains(pos) && Rect::from_min_size(Pos2::ZERO, Vec2::new(1280.0, 800.0)).contains_rect(text));
+        let told = window.get_by_label("town 10").rect();
+        assert!(!told.expand(2.0).contains(pos) && Rect::from_min_size(Pos2::ZERO, Vec2::new(1280.0, 800.0)).contains_rect(told));
         // It goes when the pointer does.
         let rect = canvas(&window, PaneKind::Plane);
         window.hover_at(rect.left_top() - vec2(30.0, 60.0));
         window.run_steps(3);
         assert!(window.query_by_label("Row 11").is_none());
         assert!(window.state().session().hovered.is_none());
+        // Of a file that was sorted anew, the record of that number is another town.
+        let mut lines: Vec<&str> = text.lines().collect();
+        lines[1..].reverse();
+        std::fs::write(&file, lines.join("\n")).expect("a file");
+        window.hover_at(place(&window, PaneKind::Plane, 20) + vec2(1.0, 1.0));
+        let started = std::time::Instant::now();
+        while window.query_by_label_contains("the file has changed since its points were read; load it again: ").is_none() {
+            window.run_steps(1);
+            assert!(window.query_by_label_contains("town ").is_none() && started.elapsed().as_secs() < 60, "the file is not the points'");
+        }
+        window.get_by_label("Row 21");
     }
 }
 

@@ -10,6 +10,7 @@ use crate::app::format;
 use crate::app::handles::Message;
 use crate::app::lesson::{LessonFile, RangeDraft};
 use crate::app::log::{About, Level};
+use crate::app::picking::Beside;
 use crate::app::portrait::{Medium, Portrait};
 use crate::app::state::PaneKind;
 use crate::cloud::Source;
@@ -184,9 +185,28 @@ impl App {
                     None => table,
                 };
                 self.handles.ctx.copy_text(table.tsv());
-                let said = format!("copied: {} of {}", format::counted(table.rows() as u64, "row", "rows"), pane.title());
+                let without = if pane == PaneKind::Neighbors { self.not_copied() } else { String::new() };
+                let said = format!("copied: {} of {}{without}", format::counted(table.rows() as u64, "row", "rows"), pane.title());
                 self.session.log.done(About::File, said);
             }
+        }
+    }
+
+    /// What the file has, or may have, of the neighbours and a copy of their table has not.
+    fn not_copied(&self) -> String {
+        let Some(answered) = &self.session.answered else { return String::new() };
+        let cloud = &answered.record.cloud;
+        // As was seen with other rows of it.
+        let has_none = self.session.beside.as_ref().filter(|beside| Arc::ptr_eq(&beside.cloud, cloud));
+        let has_none = has_none.and_then(Beside::others).is_some_and(|others| others.total == 0);
+        let without = ", without the file's other columns";
+        match self.session.listed_beside().map(|beside| &*beside.found) {
+            Some(Ok(others)) if others.columns.len() < others.total => {
+                format!(", with the first {} of the file's {} other columns", others.columns.len(), others.total)
+            }
+            Some(Err(why)) => format!("{without}: {why}"),
+            None if matches!(cloud.source(), Source::File { .. }) && !has_none => format!("{without}, which are still being read"),
+            Some(Ok(_)) | None => String::new(),
         }
     }
 

@@ -8,14 +8,14 @@ mod driven;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use driven::{Window, press, small, until, until_answered, window};
+use driven::{Window, fill, press, small, until, until_answered, window};
 use egui::{Modifiers, Pos2};
 use egui_kittest::kittest::Queryable as _;
 use warpscope::app::commands::Action;
 use warpscope::app::session::Picked;
 use warpscope::app::state::PaneKind;
 use warpscope::app::tokens::Palette;
-use warpscope::app::{DataKind, screen_position};
+use warpscope::app::{DataKind, ExportKind, screen_position};
 
 const CTRL: Modifiers = Modifiers::COMMAND;
 
@@ -141,6 +141,14 @@ fn the_files_other_columns_stand_beside_the_numbers() {
             assert_eq!((line[0], line[1]), (&*rank.to_string(), &*row.to_string()));
             assert_eq!((line[6], line[7]), (&*format!("town {row}"), &*(row * 1000 + 500).to_string()));
         }
+        // The pane's export is what is on the screen.
+        let saved = folder.path().join(format!("found-{query}.tsv"));
+        window.state_mut().send(Action::StartExport(ExportKind::Data(PaneKind::Neighbors)));
+        window.run_steps(3);
+        fill(&mut window, "File", saved.to_str().expect("a plain path"));
+        press(&mut window, "Save");
+        until(&mut window, "the file", |app| app.session().export.is_none() && saved.exists());
+        assert_eq!(std::fs::read_to_string(&saved).expect("a text"), text);
     }
 }
 

@@ -255,6 +255,28 @@ fn a_click_on_empty_ground_picks_nothing() {
 }
 
 #[test]
+fn a_query_with_all_its_neighbours_on_it_is_zoomed_to() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("twins.csv");
+    let far: String = (0..20).map(|row| format!("{row},{}\n", row * row)).collect();
+    std::fs::write(&path, format!("x,y\n{}{far}", "7,7\n".repeat(12))).expect("a file");
+    let mut window = loaded(1.0, |state| state.draft.k = "8".to_owned());
+    window.state_mut().send(Action::OpenPath(path));
+    until(&mut window, "the cloud", |app| app.session().cloud.as_ref().is_some_and(|cloud| cloud.len() == 32));
+    window.state_mut().send(Action::PickRow(3));
+    until(&mut window, "an answer", |app| app.session().answered.as_ref().is_some_and(|answered| answered.row() == 3) && !app.is_busy());
+    window.state_mut().send(Command::FocusQuery);
+    window.run_steps(3);
+    let shown = window.state().state().plane.window.expect("zoomed");
+    let scene = window.state().session().scene().expect("points");
+    let local = |value: f64, axis: usize| value - scene.data().axes()[axis].origin;
+    assert_eq!(shown.center, [local(7.0, 0), local(7.0, 1)]);
+    let pane = canvas(&window, PaneKind::Plane).size().min_elem();
+    let across = shown.units_per_point * f64::from(pane);
+    assert!(across > 5.0 && across < 40.0, "a part of 361: {across}");
+}
+
+#[test]
 fn a_double_click_zooms_to_a_point_and_on_empty_ground_fits() {
     let mut window = loaded(2.0, |_| {});
     // The click on Generate is no first one of these.

@@ -40,15 +40,23 @@ impl Beside {
         self.found.as_ref().as_ref().ok()
     }
 
-    /// A table of these rows, with these columns too.
+    /// A table of these rows, with these columns too: of numbers, where these rows have nothing else.
     pub fn with<'a>(&'a self, table: Table<'a>) -> Table<'a> {
+        let number = |cell: &Cell| if let Cell::Number(value) = cell { Some(*value) } else { None };
         let text = |cell: &Cell| match cell {
             Cell::Number(value) => Some(value.to_string()),
             Cell::Text(text) => Some(text.clone()),
             Cell::Missing => None,
         };
         let columns = self.others().map_or(&[][..], |others| &others.columns).iter().enumerate();
-        columns.fold(table, |table, (column, name)| table.with(name, move |place| self.cell(place, column).and_then(text)))
+        columns.fold(table, |table, (column, name)| {
+            let cells = (0..self.rows.len()).filter_map(|place| self.cell(place, column));
+            if cells.clone().all(|cell| !matches!(cell, Cell::Text(_))) {
+                table.with(name, move |place| self.cell(place, column).and_then(number))
+            } else {
+                table.with(name, move |place| self.cell(place, column).and_then(text))
+            }
+        })
     }
 
     /// What one of these columns has for one of the rows.

@@ -8,14 +8,14 @@ mod driven;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use driven::{Window, press, small, until, until_answered, window};
+use driven::{Window, fill, press, small, until, until_answered, window};
 use egui::{Modifiers, Pos2};
 use egui_kittest::kittest::Queryable as _;
 use warpscope::app::commands::Action;
 use warpscope::app::session::Picked;
 use warpscope::app::state::PaneKind;
 use warpscope::app::tokens::Palette;
-use warpscope::app::{DataKind, screen_position};
+use warpscope::app::{DataKind, ExportKind, screen_position};
 
 const CTRL: Modifiers = Modifiers::COMMAND;
 
@@ -141,7 +141,59 @@ fn the_files_other_columns_stand_beside_the_numbers() {
             assert_eq!((line[0], line[1]), (&*rank.to_string(), &*row.to_string()));
             assert_eq!((line[6], line[7]), (&*format!("town {row}"), &*(row * 1000 + 500).to_string()));
         }
+        // The pane's export is what is on the screen.
+        let saved = folder.path().join(format!("found-{query}.tsv"));
+        window.state_mut().send(Action::StartExport(ExportKind::Data(PaneKind::Neighbors)));
+        window.run_steps(3);
+        fill(&mut window, "File", saved.to_str().expect("a plain path"));
+        press(&mut window, "Save");
+        until(&mut window, "the file", |app| app.session().export.is_none() && saved.exists());
+        assert_eq!(std::fs::read_to_string(&saved).expect("a text"), text);
     }
+}
+
+#[test]
+fn what_is_not_copied_or_not_the_points_is_said() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = towns(folder.path());
+    let file = path.clone();
+    let mut window = window(move |state| {
+        small(state);
+        (state.draft.data, state.draft.path, state.draft.columns) = (DataKind::File, file, "x,y".to_owned());
+        state.show_selection = false;
+        state.tree = warpscope::app::state::single_layout(PaneKind::Neighbors);
+    });
+    press(&mut window, "Run");
+    until_answered(&mut window);
+    until(&mut window, "the columns", |app| app.session().listed_beside().is_some());
+    let said = |window: &mut Window| {
+        window.state_mut().send(Action::CopyTable(PaneKind::Neighbors));
+        let header = copied(window).lines().next().map(str::to_owned).expect("a header");
+        (header.ends_with("\tname\tpeople"), window.state().session().log.entries().last().expect("an entry").text.clone())
+    };
+    assert_eq!(said(&mut window), (true, "copied: 8 rows of Neighbours".to_owned()));
+
+    // In the frame after the answer its columns cannot be there.
+    window.state_mut().send(Action::PickQuery(7));
+    while window.state().session().answered.as_ref().is_none_or(|answered| answered.query != 7) {
+        window.step();
+    }
+    let rows = "copied: 8 rows of Neighbours, without the file's other columns";
+    assert_eq!(said(&mut window), (false, format!("{rows}, which are still being read")));
+
+    // The same towns in another order, as a spreadsheet would sort them.
+    let text = std::fs::read_to_string(&path).expect("a text");
+    let mut lines: Vec<&str> = text.lines().collect();
+    lines[1..].reverse();
+    std::fs::write(&path, lines.join("\n")).expect("a file");
+    until(&mut window, "the columns", |app| app.session().listed_beside().is_some());
+    window.state_mut().send(Action::PickQuery(11));
+    let answered = |app: &warpscope::app::App| app.session().answered.as_ref().is_some_and(|answered| answered.query == 11);
+    until(&mut window, "the columns", |app| answered(app) && app.session().listed_beside().is_some());
+    let changed = format!("the file has changed since its points were read; load it again: {path}");
+    window.get_by_label(&changed);
+    assert!(window.query_by_label_contains("town ").is_none(), "no name stands beside another's numbers");
+    assert_eq!(said(&mut window), (false, format!("{rows}: {changed}")));
 }
 
 #[test]

@@ -255,6 +255,28 @@ fn a_click_on_empty_ground_picks_nothing() {
 }
 
 #[test]
+fn a_query_with_all_its_neighbours_on_it_is_zoomed_to() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("twins.csv");
+    let far: String = (0..20).map(|row| format!("{row},{}\n", row * row)).collect();
+    std::fs::write(&path, format!("x,y\n{}{far}", "7,7\n".repeat(12))).expect("a file");
+    let mut window = loaded(1.0, |state| state.draft.k = "8".to_owned());
+    window.state_mut().send(Action::OpenPath(path));
+    until(&mut window, "the cloud", |app| app.session().cloud.as_ref().is_some_and(|cloud| cloud.len() == 32));
+    window.state_mut().send(Action::PickRow(3));
+    until(&mut window, "an answer", |app| app.session().answered.as_ref().is_some_and(|answered| answered.row() == 3) && !app.is_busy());
+    window.state_mut().send(Command::FocusQuery);
+    window.run_steps(3);
+    let shown = window.state().state().plane.window.expect("zoomed");
+    let scene = window.state().session().scene().expect("points");
+    let local = |value: f64, axis: usize| value - scene.data().axes()[axis].origin;
+    assert_eq!(shown.center, [local(7.0, 0), local(7.0, 1)]);
+    let pane = canvas(&window, PaneKind::Plane).size().min_elem();
+    let across = shown.units_per_point * f64::from(pane);
+    assert!(across > 5.0 && across < 40.0, "a part of 361: {across}");
+}
+
+#[test]
 fn a_double_click_zooms_to_a_point_and_on_empty_ground_fits() {
     let mut window = loaded(2.0, |_| {});
     // The click on Generate is no first one of these.
@@ -283,8 +305,10 @@ fn the_pointer_at_rest_is_told_all_columns_of_the_row() {
     let path = folder.path().join("towns.csv");
     let rows: Vec<String> = (0..60).map(|i| format!("town {i},{},{},{}", (i * 37) % 101, (i * 61) % 97, i * 1000)).collect();
     // The second record has no place, and so no row.
-    std::fs::write(&path, format!("name,x,y,people\n{}\nnowhere,,,\n{}\n", rows[0], rows[1..].join("\n"))).expect("a file");
+    let text = format!("name,x,y,people\n{}\nnowhere,,,\n{}\n", rows[0], rows[1..].join("\n"));
     for sharpness in SHARPNESSES {
+        std::fs::write(&path, &text).expect("a file");
+        let file = path.clone();
         let path = path.display().to_string();
         let mut window = window(sharpness, move |state| {
             state.draft.data = DataKind::File;
@@ -315,14 +339,25 @@ fn the_pointer_at_rest_is_told_all_columns_of_the_row() {
         let merges = window.state().session().record.as_ref().expect("a run").counters[10].merges;
         assert!(window.get_all_by_label(&merges.to_string()).next().is_some());
         // It is beside the point, and within the window.
-        let text = window.get_by_label("town 10").rect();
-        assert!(!text.expand(2.0).contains(pos) && Rect::from_min_size(Pos2::ZERO, Vec2::new(1280.0, 800.0)).contains_rect(text));
+        let told = window.get_by_label("town 10").rect();
+        assert!(!told.expand(2.0).contains(pos) && Rect::from_min_size(Pos2::ZERO, Vec2::new(1280.0, 800.0)).contains_rect(told));
         // It goes when the pointer does.
         let rect = canvas(&window, PaneKind::Plane);
         window.hover_at(rect.left_top() - vec2(30.0, 60.0));
         window.run_steps(3);
         assert!(window.query_by_label("Row 11").is_none());
         assert!(window.state().session().hovered.is_none());
+        // Of a file that was sorted anew, the record of that number is another town.
+        let mut lines: Vec<&str> = text.lines().collect();
+        lines[1..].reverse();
+        std::fs::write(&file, lines.join("\n")).expect("a file");
+        window.hover_at(place(&window, PaneKind::Plane, 20) + vec2(1.0, 1.0));
+        let started = std::time::Instant::now();
+        while window.query_by_label_contains("the file has changed since its points were read; load it again: ").is_none() {
+            window.run_steps(1);
+            assert!(window.query_by_label_contains("town ").is_none() && started.elapsed().as_secs() < 60, "the file is not the points'");
+        }
+        window.get_by_label("Row 21");
     }
 }
 

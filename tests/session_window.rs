@@ -207,6 +207,44 @@ fn a_session_is_drawn_without_a_display() {
     assert!(picture.pixels().filter(|pixel| pixel.0 == [r, g, b]).count() > 300, "all points are selected");
 }
 
+#[test]
+fn a_picture_of_neighbours_waits_for_the_files_other_columns() {
+    if let Err(error) = check_adapter() {
+        panic!("{error:#}");
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let (data, path) = (folder.path().join("texts.csv"), folder.path().join("work.warpscope"));
+    // So long that their reading takes longer than all else that the picture waits for.
+    let text = "many words ".repeat(1000);
+    let row = |row: usize| format!("{},{},town {row},{text}\n", (row * 37) % 101, (row * 61) % 97);
+    let write = |header: &str, row: &dyn Fn(usize) -> String| {
+        std::fs::write(&data, (0..6000).fold(header.to_owned(), |text, at| text + &row(at))).expect("a file");
+    };
+    write("x,y,name,text\n", &row);
+    let mut window = window(|state| {
+        small(state);
+        state.tree = single_layout(PaneKind::Neighbors);
+        (state.show_problem, state.show_selection) = (false, false);
+    });
+    window.state_mut().send(Action::OpenPath(data.clone()));
+    until_idle(&mut window);
+    window.state_mut().send(Command::Run);
+    until_answered(&mut window);
+    save(&mut window, &path);
+    let show = Headless { file: Some(path), size: [1200, 300], look: Look::Light, scale: 1.0, ..Headless::default() };
+    let picture = |name: &str| {
+        let png = render_headless(&show, &folder.path().join(name)).unwrap_or_else(|error| panic!("{error:#}"));
+        image::open(png).expect("a PNG").into_rgb8()
+    };
+    let with = picture("with.png");
+    let plain = |at: usize| format!("{},{}\n", (at * 37) % 101, (at * 61) % 97);
+    write("x,y\n", &plain);
+    let without = picture("without.png");
+    // Names and texts, on eight rows.
+    let different = with.pixels().zip(without.pixels()).filter(|(with, without)| with != without).count();
+    assert!(different > 1000, "{different} pixels differ");
+}
+
 /// Opens what is typed on the left.
 fn type_and_load(window: &mut Window, path: &Path) {
     press(window, "From a file");

@@ -318,13 +318,16 @@ impl App {
 
     /// Fills Plane and Space with the picked query and its neighbours.
     pub(super) fn focus_query(&mut self) {
+        /// Of the cloud's extent, where all neighbours lie on the query.
+        const NEARBY: f64 = 0.02;
         let Some((cloud, row)) = self.session.picked_point() else { return };
         let Some(scene) = self.session.scene() else { return };
         let (data, cloud) = (scene.data(), scene.drawn(cloud));
         let Some(answered) = &self.session.answered else { return };
         let reach = |from: &[f64], axes: &[usize]| {
             let far = |row: u32| axes.iter().zip(from).map(|(&axis, from)| (camera::along(data, row as usize, axis) - from).powi(2)).sum::<f64>();
-            answered.neighbors().map(|(row, _)| far(row)).fold(0.0, f64::max).sqrt()
+            let radius = answered.neighbors().map(|(row, _)| far(row)).fold(0.0, f64::max).sqrt();
+            if radius > 0.0 { radius } else { camera::extent(data, axes) * NEARBY }
         };
         let axes = self.state.plane.axes;
         let center = camera::place(cloud, row, axes);

@@ -19,6 +19,11 @@ fn span(cloud: &PointCloud, axis: usize) -> (f64, f64) {
     cloud.axes().get(axis).map_or((0.0, 0.0), |axis| ((axis.min + axis.max) / 2.0 - axis.origin, (axis.max - axis.min) / 2.0))
 }
 
+/// Half the longest extent of a cloud along some axes, in local units.
+pub fn extent(cloud: &PointCloud, axes: &[usize]) -> f64 {
+    axes.iter().map(|&axis| span(cloud, axis).1).fold(0.0, f64::max)
+}
+
 /// A row's local coordinate along an axis; an axis that is not there is 0.
 pub fn along(cloud: &PointCloud, row: usize, axis: usize) -> f64 {
     component(cloud.point(row), axis)

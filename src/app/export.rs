@@ -9,6 +9,7 @@ use std::time::Instant;
 
 use super::lesson::{LessonFile, RangeDraft};
 use super::log::Entry;
+use super::picking::Beside;
 use super::runs::{Compared, Saved};
 use super::session::Answered;
 use super::state::PaneKind;
@@ -196,8 +197,8 @@ pub enum PaneData {
     Points(Arc<PointCloud>),
     /// Some rows: record and coordinates.
     Rows(Arc<PointCloud>, Arc<[u32]>),
-    /// The picked query's neighbours.
-    Neighbors(Answered),
+    /// The picked query's neighbours, and what the file has of them beside.
+    Neighbors(Answered, Option<Beside>),
     /// The neighbours of all queries.
     AllNeighbors(Arc<RunRecord>),
     /// Raw timings.
@@ -235,7 +236,7 @@ impl PaneData {
             // Written above, as tables.
             Self::Points(_)
             | Self::Rows(..)
-            | Self::Neighbors(_)
+            | Self::Neighbors(..)
             | Self::AllNeighbors(_)
             | Self::Timings(_)
             | Self::Timeline(_)
@@ -249,7 +250,10 @@ impl PaneData {
         match self {
             Self::Points(cloud) => Some(tables::points(cloud, None)),
             Self::Rows(cloud, rows) => Some(tables::points(cloud, Some(rows))),
-            Self::Neighbors(answered) => Some(tables::neighbors_of_query(&answered.record, answered.query)),
+            Self::Neighbors(answered, beside) => {
+                let table = tables::neighbors_of_query(&answered.record, answered.query);
+                Some(beside.iter().fold(table, |table, beside| beside.with(table)))
+            }
             Self::AllNeighbors(record) => Some(tables::neighbors(record, 0..record.neighbors.queries())),
             Self::Timings(record) => Some(tables::timings(record)),
             Self::Timeline(record) => Some(tables::timeline(record)),
@@ -267,7 +271,7 @@ impl PaneData {
         let vectors = NeighborFormat::of(path).is_ok_and(|format| format.beside().is_some());
         let saved = match (self, self.table()) {
             (Self::AllNeighbors(record), _) => crate::export::neighbors(record, path),
-            (Self::Neighbors(of), _) if vectors => crate::export::neighbors_of(&of.record, of.query..of.query + 1, path),
+            (Self::Neighbors(of, _), _) if vectors => crate::export::neighbors_of(&of.record, of.query..of.query + 1, path),
             (_, Some(table)) => table.write(path).map(|()| vec![path.to_owned()]),
             (_, None) => write(path, |to| self.write(to)).map(|()| vec![path.to_owned()]),
         };
@@ -327,7 +331,7 @@ mod tests {
     fn neighbours_read_back_as_they_were() {
         let record = record();
         let answered = Answered { record: Arc::clone(&record), query: 1 };
-        let text = text(PaneData::Neighbors(answered.clone()));
+        let text = text(PaneData::Neighbors(answered.clone(), None));
         let mut reader = csv::Reader::from_reader(text.as_bytes());
         assert_eq!(reader.headers().expect("a header"), &["rank", "index", "squared_distance", "distance", "x", "y"][..]);
         let rows: Vec<csv::StringRecord> = reader.records().collect::<Result<_, _>>().expect("rows");

@@ -145,6 +145,15 @@ pub fn render_headless(show: &Headless, png: &Path) -> anyhow::Result<PathBuf> {
     }
     harness.run_steps(4);
     let started = Instant::now();
+    // Neighbours, which is in sight only now, shows what the file has beside coordinates.
+    while harness.state().is_reading_beside() {
+        if started.elapsed() > PATIENCE {
+            bail!("the file's other columns are not read within {} s", PATIENCE.as_secs());
+        }
+        std::thread::sleep(Duration::from_millis(10));
+        harness.step();
+    }
+    let started = Instant::now();
     let picture = loop {
         let picture = harness.render().map_err(|error| anyhow!("cannot draw the window: {error}"))?;
         harness.step();

@@ -312,19 +312,19 @@ impl Session {
 
     /// Local coordinates of what is picked, and the cloud that has them.
     pub fn picked_point(&self) -> Option<(&PointCloud, usize)> {
-        self.point(self.picked?)
+        self.point(self.picked?).map(|(cloud, row)| (&**cloud, row))
     }
 
     /// The cloud that has a point, and its row there.
-    pub fn point(&self, what: Picked) -> Option<(&PointCloud, usize)> {
+    pub fn point(&self, what: Picked) -> Option<(&Arc<PointCloud>, usize)> {
         match what {
-            Picked::Row(row) => self.cloud.as_ref().filter(|cloud| (row as usize) < cloud.len()).map(|cloud| (&**cloud, row as usize)),
+            Picked::Row(row) => self.cloud.as_ref().filter(|cloud| (row as usize) < cloud.len()).map(|cloud| (cloud, row as usize)),
             Picked::Query(query) => {
                 let record = self.record.as_ref()?;
                 let cloud = record.query_cloud.as_ref()?;
-                record.query_rows.get(query).map(|&row| (&**cloud, row as usize))
+                record.query_rows.get(query).map(|&row| (cloud, row as usize))
             }
-            Picked::Place => self.live.place().map(|place| (&**place, 0)),
+            Picked::Place => self.live.place().map(|place| (place, 0)),
         }
     }
 

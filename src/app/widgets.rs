@@ -97,7 +97,10 @@ pub fn menu_ui(ui: &mut Ui, text: &str, add: impl FnOnce(&mut Ui)) -> Response {
     let button = ui.menu_button(text, |ui| {
         // A bar that is always to be seen: otherwise nothing says that there is more.
         ui.spacing_mut().scroll = egui::style::ScrollStyle::solid();
-        ScrollArea::vertical().max_height(room).min_scrolled_height(room).show(ui, |ui| {
+        let area = ScrollArea::vertical().max_height(room).min_scrolled_height(room);
+        // It opens with its first entry.
+        let area = if ui.is_sizing_pass() { area.vertical_scroll_offset(0.0) } else { area };
+        area.show(ui, |ui| {
             add(ui);
             // The bar is beside the entries, which keep their width.
             if ui.is_sizing_pass() && ui.min_size().y > room {
@@ -122,11 +125,23 @@ pub fn number(text: impl Into<String>) -> RichText {
     RichText::new(text).monospace()
 }
 
-/// A name and its value, for lists of facts: the name left, the value right-hand of a fixed column.
+/// A name and its value, for lists of facts: the name left, the value right-hand of a fixed column, or below it where a number
+/// would be broken there.
 pub fn fact_ui(ui: &mut Ui, name: &str, value: impl Into<String>, palette: &Palette) {
+    const NAMES: f32 = 96.0;
+    let value = value.into();
+    let font = egui::TextStyle::Monospace.resolve(ui.style());
+    let digit = ui.fonts_mut(|fonts| fonts.glyph_width(&font, '0'));
+    let longest = value.split(' ').map(|word| word.chars().count()).max().unwrap_or(0);
+    let room = ui.available_width() - NAMES - ui.spacing().item_spacing.x;
+    if longest as f32 * digit > room {
+        ui.label(RichText::new(name).color(palette.text_weak));
+        ui.add(egui::Label::new(number(value)).wrap());
+        return;
+    }
     ui.horizontal_top(|ui| {
-        ui.allocate_ui_with_layout(egui::vec2(96.0, 16.0), Layout::left_to_right(Align::Min), |ui| {
-            ui.set_min_width(96.0);
+        ui.allocate_ui_with_layout(egui::vec2(NAMES, 16.0), Layout::left_to_right(Align::Min), |ui| {
+            ui.set_min_width(NAMES);
             ui.label(RichText::new(name).color(palette.text_weak));
         });
         ui.add(egui::Label::new(number(value)).wrap());

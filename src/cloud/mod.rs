@@ -4,6 +4,7 @@
 //! last bit, and [`PointCloud::from_table`] rounds them to f32 (see [`origin`]). That takes three times the memory of the
 //! f32 at most, and what is kept to give the file's values back (see [`exact`]) as much again.
 
+mod agree;
 mod exact;
 pub mod formats;
 pub mod generate;

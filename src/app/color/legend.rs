@@ -9,6 +9,7 @@ use egui::{
 };
 
 use super::channel::{Categories, Channel, Numbers};
+use super::request::moment_of;
 use super::view::{ColorBy, ColorRange, ColorView};
 use super::{ColorAction, ColorMap};
 use crate::app::commands::Actions;
@@ -18,6 +19,7 @@ use crate::app::session::{Colored, Session};
 use crate::app::state::State;
 use crate::app::ticks::{log_ticks, ticks};
 use crate::app::tokens::Palette;
+use crate::cloud::formats::Moment;
 use crate::palette::CATEGORIES;
 
 /// Categories that are listed at most.
@@ -45,7 +47,7 @@ pub fn legend_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palett
                 }
             });
         }
-        Colored::Ready(channel) => channel_ui(ui, &mut view, channel, palette, actions),
+        Colored::Ready(channel) => channel_ui(ui, &mut view, channel, moment_of(session, &state.color.by), palette, actions),
     }
     if view != state.color {
         actions.send(ColorAction::Set(view));
@@ -122,13 +124,18 @@ fn moment_ui(ui: &mut Ui, view: &mut ColorView, session: &Session, palette: &Pal
     });
 }
 
-fn channel_ui(ui: &mut Ui, view: &mut ColorView, channel: &Channel, palette: &Palette, actions: &mut Actions) {
+fn channel_ui(ui: &mut Ui, view: &mut ColorView, channel: &Channel, moment: Option<Moment>, palette: &Palette, actions: &mut Actions) {
     let map = channel.map(view.map);
     let numbers = channel.numbers.as_ref().filter(|_| map != ColorMap::Categories);
     ui.horizontal_wrapped(|ui| {
         ui.label(RichText::new(&channel.title).strong());
         if !channel.unit.is_empty() {
             ui.label(RichText::new(channel.unit).color(palette.text_weak));
+        }
+        if let (Some(moment), Some(numbers)) = (moment, numbers) {
+            // The ends below are the file's numbers, to be typed.
+            let (low, high, _) = numbers.ends(view);
+            ui.label(RichText::new(moments(moment, low, high)).color(palette.text_weak));
         }
         map_ui(ui, view, map, channel);
         match (map, &channel.categories, numbers) {
@@ -147,6 +154,11 @@ fn channel_ui(ui: &mut Ui, view: &mut ColorView, channel: &Channel, palette: &Pa
     if let Some(numbers) = numbers {
         ends_ui(ui, view, map, numbers, palette);
     }
+}
+
+/// Ends of a scale of dates, to the unit in which the file counts.
+fn moments(moment: Moment, low: f64, high: f64) -> String {
+    format!("{} to {}", moment.text(low.round()), moment.text(high.round()))
 }
 
 /// Which colours, where there is a choice.
@@ -328,6 +340,12 @@ fn categories_ui(ui: &mut Ui, channel: &Channel, categories: &Categories, palett
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ends_that_are_dates_are_said_as_dates() {
+        let days: Moment = serde_json::from_str(r#"{"unit":"days","utc":false}"#).expect("days");
+        assert_eq!(moments(days, 19_723.4, 20_089.0), "2024-01-01 to 2025-01-01");
+    }
 
     #[test]
     fn ends_are_told_apart() {

@@ -9,7 +9,7 @@ use super::view::{ColorBy, ColorRange, ColorView};
 use super::work::Failure;
 use super::{column, counters, query};
 use crate::app::session::{Answered, Session};
-use crate::cloud::formats::FormatError;
+use crate::cloud::formats::{FormatError, Moment};
 use crate::cloud::{PointCloud, Source};
 use crate::knn::Metric;
 use crate::progress::Progress;
@@ -168,6 +168,15 @@ pub fn column_title(session: &Session, key: &str) -> Option<String> {
         return Some(key.to_owned());
     };
     column_keys(known.columns.iter().map(|column| column.name.as_str())).find(|(_, of)| of == key).map(|(name, _)| name.to_owned())
+}
+
+/// What the numbers of the column that colours count, where that is time.
+pub fn moment_of(session: &Session, by: &ColorBy) -> Option<Moment> {
+    let ColorBy::Column(key) = by else { return None };
+    let source = session.cloud.as_ref()?.source();
+    let known = session.columns.as_ref().filter(|known| known.is_of(source) && known.columns.iter().any(|column| column.moment.is_some()))?;
+    let keys = column_keys(known.columns.iter().map(|column| column.name.as_str()));
+    known.columns.iter().zip(keys).find(|(_, (_, of))| of == key)?.0.moment
 }
 
 /// Names of columns and the keys that stand for them: the name itself, or the number where a name is not its own or would

@@ -10,6 +10,7 @@ use crate::app::format;
 use crate::app::handles::Message;
 use crate::app::lesson::{LessonFile, RangeDraft};
 use crate::app::log::{About, Level};
+use crate::app::picking::Beside;
 use crate::app::portrait::{Medium, Portrait};
 use crate::app::state::PaneKind;
 use crate::cloud::Source;
@@ -97,6 +98,12 @@ impl App {
             ExportKind::Trace => Some(self.session.record.clone().map(PaneData::Trace)),
             _ => None,
         };
+        if dialog.kind == ExportKind::Data(PaneKind::Neighbors)
+            && let left_out = self.left_out()
+            && !left_out.is_empty()
+        {
+            self.session.log.list(Level::Info, format!("the neighbours are written{left_out}"));
+        }
         let begun = match (dialog.kind, data) {
             (_, Some(None)) => Err("There is nothing to export yet; run first, or pick a query.".to_owned()),
             (_, Some(Some(data))) => {
@@ -169,8 +176,6 @@ impl App {
         /// More rows are no matter for a clipboard, and would hold the window up.
         const MOST: usize = 200_000;
         let data = self.data_of(pane);
-        // As on the screen, with what the file has beside; files of neighbours have the columns that they always have.
-        let beside = self.session.listed_beside().filter(|_| pane == PaneKind::Neighbors).cloned();
         match data.as_ref().and_then(PaneData::table) {
             None => self.session.log.error(About::File, "There is nothing to copy yet; run first, or pick a query."),
             Some(table) if table.rows() > MOST => {
@@ -179,14 +184,29 @@ impl App {
                 self.session.log.error(About::File, why);
             }
             Some(table) => {
-                let table = match &beside {
-                    Some(beside) => beside.with(table),
-                    None => table,
-                };
                 self.handles.ctx.copy_text(table.tsv());
-                let said = format!("copied: {} of {}", format::counted(table.rows() as u64, "row", "rows"), pane.title());
+                let without = if pane == PaneKind::Neighbors { self.left_out() } else { String::new() };
+                let said = format!("copied: {} of {}{without}", format::counted(table.rows() as u64, "row", "rows"), pane.title());
                 self.session.log.done(About::File, said);
             }
+        }
+    }
+
+    /// What the file has, or may have, of the neighbours and their table has not.
+    fn left_out(&self) -> String {
+        let Some(answered) = &self.session.answered else { return String::new() };
+        let cloud = &answered.record.cloud;
+        // As was seen with other rows of it.
+        let has_none = self.session.beside.as_ref().filter(|beside| Arc::ptr_eq(&beside.cloud, cloud));
+        let has_none = has_none.and_then(Beside::others).is_some_and(|others| others.total == 0);
+        let without = ", without the file's other columns";
+        match self.session.listed_beside().map(|beside| &*beside.found) {
+            Some(Ok(others)) if others.columns.len() < others.total => {
+                format!(", with the first {} of the file's {} other columns", others.columns.len(), others.total)
+            }
+            Some(Err(why)) => format!("{without}: {why}"),
+            None if matches!(cloud.source(), Source::File { .. }) && !has_none => format!("{without}, which are still being read"),
+            Some(Ok(_)) | None => String::new(),
         }
     }
 
@@ -196,7 +216,10 @@ impl App {
         let counted = || record().or_else(|| self.session.answered.as_ref().map(|answered| Arc::clone(&answered.record)));
         match pane {
             PaneKind::Plane | PaneKind::Space => self.session.cloud.clone().map(PaneData::Points),
-            PaneKind::Neighbors => self.session.answered.clone().map(PaneData::Neighbors),
+            PaneKind::Neighbors => {
+                let beside = self.session.listed_beside().cloned();
+                self.session.answered.clone().map(|answered| PaneData::Neighbors(answered, beside))
+            }
             PaneKind::Timings => counted().map(PaneData::Timings),
             PaneKind::Timeline => record().map(PaneData::Timeline),
             PaneKind::Merges => counted().filter(|record| !record.counters.is_empty()).map(PaneData::Merges),

@@ -187,21 +187,18 @@ fn run_ui(ui: &mut Ui, record: &RunRecord, palette: &Palette) {
     };
     fact_ui(ui, "Metric, order", format!("{}, {order}", spec.metric), palette);
     let shuffled = format::if_shuffled(spec.order);
+    // One query's mean is a count, which stands above to its last digit.
+    let mean = |mean: f64| if summary.q == 1 { format::count(mean as u64) } else { format::significant(mean) };
     fact_ui(ui, "Search", format::millis(summary.search_ms_median), palette);
     if let Some(rate) = summary.distances_per_second {
         fact_ui(ui, "Rate", format::distances_per_second(rate), palette);
     }
     if let Some(merges) = summary.mean_merges {
-        fact_ui(
-            ui,
-            "Mean merges",
-            format!("{} (≤ {}{shuffled})", format::significant(merges), format::significant(summary.expected_merges)),
-            palette,
-        );
+        fact_ui(ui, "Mean merges", format!("{} (≤\u{a0}{}{shuffled})", mean(merges), format::significant(summary.expected_merges)), palette);
     }
     if let Some(candidates) = summary.mean_candidates {
         let bound = format::significant(summary.expected_candidates);
-        fact_ui(ui, "Candidates", format!("{} (≤ {bound}{shuffled})", format::significant(candidates)), palette);
+        fact_ui(ui, "Candidates", format!("{} (≤\u{a0}{bound}{shuffled})", mean(candidates)), palette);
     }
     fact_ui(ui, "Seed", spec.seed.to_string(), palette);
     heading_ui(ui, "Device");

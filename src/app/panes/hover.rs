@@ -8,7 +8,7 @@ use crate::app::format;
 use crate::app::session::{Colored, Picked, Session};
 use crate::app::state::PaneKind;
 use crate::app::widgets::number;
-use crate::cloud::formats::{Cell, Records};
+use crate::cloud::formats::Cell;
 use crate::cloud::{PointCloud, Source};
 
 /// Coordinates, and other columns, that are listed.
@@ -46,21 +46,19 @@ pub fn hover_ui(
                 ui.label(number(value));
                 ui.end_row();
             }
-            let other = |records: &Records| -> Vec<(String, String)> {
-                let own = |name: &str| cloud.axes().iter().any(|axis| axis.name == name) || coloring.as_ref().is_some_and(|(title, _)| title == name);
-                let cells = records.columns.iter().zip(records.rows.iter().flatten());
-                cells.filter(|(name, _)| !own(name)).map(|(name, cell)| (name.clone(), cell_text(cell))).collect()
-            };
             match lookup.known(cloud, &[row as u32]).map(|found| &**found) {
-                Some(Ok(records)) => {
-                    let cells = other(records);
-                    for (name, value) in cells.iter().take(LISTED) {
+                Some(Ok(others)) => {
+                    // What the colour is by was told already.
+                    let told = |name: &str| coloring.as_ref().is_some_and(|(title, _)| title == name);
+                    let cells = others.columns.iter().zip(others.rows.iter().flatten());
+                    for (name, cell) in cells.filter(|(name, _)| !told(name)).take(LISTED) {
                         ui.label(RichText::new(name).color(context.palette.text_weak));
-                        ui.label(value);
+                        ui.label(cell_text(cell));
                         ui.end_row();
                     }
-                    if cells.len() > LISTED {
-                        ui.label(RichText::new(format!("and {} more columns", cells.len() - LISTED)).color(context.palette.text_weak).small());
+                    let left = others.total - others.columns.iter().filter(|name| told(name)).count();
+                    if left > LISTED {
+                        ui.label(RichText::new(format!("and {} more columns", left - LISTED)).color(context.palette.text_weak).small());
                         ui.end_row();
                     }
                 }

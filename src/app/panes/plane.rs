@@ -189,7 +189,11 @@ fn lens_ui(ui: &Ui, context: &mut PaneContext<'_>, camera: &PlaneCamera, lens: &
     ui.painter().rect_stroke(lens.rect, 0.0, stroke, egui::StrokeKind::Outside);
     let times = camera.window.units_per_point / lens.window.units_per_point;
     let text = format!("× {}", crate::app::format::digits(times, 2));
-    ui.painter().text(lens.rect.left_top() + vec2(5.0, 3.0), Align2::LEFT_TOP, text, FontId::proportional(11.0), palette.text_weak);
+    let galley = ui.painter().layout_no_wrap(text, FontId::proportional(11.0), palette.text_weak);
+    let at = lens.rect.left_top() + vec2(5.0, 3.0);
+    // A ground of its own, as points lie under it.
+    ui.painter().rect_filled(Rect::from_min_size(at, galley.size()).expand2(vec2(2.0, 0.0)), 2.0, palette.canvas);
+    ui.painter().galley(at, galley, palette.text_weak);
 }
 
 /// The circle of radius √max_distance: all neighbours are within it, and every point outside is farther. At a moment of the

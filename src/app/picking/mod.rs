@@ -7,7 +7,8 @@
 //! | [`Eye`] | where rows are on the screen |
 //! | `search` | the nearest row, and all rows in a region, in parallel |
 //! | `tool` | clicks, drags and rests of the pointer as actions |
-//! | `lookup` | the other columns of points' records |
+//! | `lookup` | the other columns of points' records, read on a thread |
+//! | `others` | what of records is kept, once they are known to be the points' own |
 //! | `apply` | searches on threads, the newest wins |
 //! | `measure` | how long these take |
 
@@ -15,6 +16,7 @@ mod apply;
 mod eye;
 mod lookup;
 mod measure;
+mod others;
 mod region;
 mod search;
 mod tool;

@@ -27,7 +27,8 @@ pub struct Columns<'a> {
     /// What the file has beside: of these neighbours, or while these are read still of others, whose columns are the same.
     beside: Option<&'a Beside>,
     is_read: bool,
-    others: Vec<(usize, &'a str)>,
+    /// The names of those that are shown.
+    others: &'a [String],
 }
 
 /// A cell of the table.
@@ -45,7 +46,7 @@ impl<'a> Columns<'a> {
         let cloud = &answered.record.cloud;
         let beside = session.beside.as_ref().filter(|beside| Arc::ptr_eq(&beside.cloud, cloud));
         let is_read = session.listed_beside().is_some();
-        let others = beside.map(Beside::columns).unwrap_or_default();
+        let others = beside.and_then(Beside::others).map_or(&[][..], |others| &others.columns[..others.columns.len().min(SHOWN)]);
         Self { answered, neighbors, beside, is_read, others }
     }
 
@@ -57,7 +58,7 @@ impl<'a> Columns<'a> {
     pub fn names(&self) -> Vec<&'a str> {
         let distance = if self.answered.record.spec.metric == Metric::Angular { "angle (rad)" } else { "distance" };
         let axes = self.answered.record.cloud.axes().iter().take(SHOWN).map(|axis| axis.name.as_str());
-        let others = self.others.iter().take(SHOWN).map(|&(_, name)| name);
+        let others = self.others.iter().map(String::as_str);
         ["rank", "row", "squared distance", distance].into_iter().chain(axes).chain(others).collect()
     }
 
@@ -65,7 +66,8 @@ impl<'a> Columns<'a> {
     pub fn note(&self) -> Option<String> {
         let dims = self.answered.record.cloud.dims();
         let coordinates = (dims > SHOWN).then(|| format!("the first {SHOWN} of {dims} coordinates are shown; the export has all"));
-        let others = (self.others.len() > SHOWN).then(|| format!("the first {SHOWN} of {} other columns are shown", self.others.len()));
+        let total = self.beside.and_then(Beside::others).map_or(0, |others| others.total);
+        let others = (total > SHOWN).then(|| format!("the first {SHOWN} of {total} other columns are shown"));
         let failed = self.beside.filter(|_| self.is_read).and_then(|beside| beside.found.as_ref().as_ref().err().cloned());
         let said: Vec<String> = [coordinates, others, failed].into_iter().flatten().collect();
         (!said.is_empty()).then(|| said.join("; "))
@@ -82,7 +84,7 @@ impl<'a> Columns<'a> {
             format::digits(metric.distance(squared), 6),
         ];
         let coordinates = (0..self.dims()).map(move |axis| format::coordinate(cloud.coordinate(index as usize, axis)));
-        let others = self.others.iter().take(SHOWN).map(move |&(column, _)| {
+        let others = (0..self.others.len()).map(move |column| {
             let cell = self.beside.filter(|_| self.is_read).and_then(|beside| beside.cell(rank, column));
             Shown { text: cell.map(cell_text).unwrap_or_default(), long: matches!(cell, Some(Cell::Text(_))) }
         });
@@ -113,7 +115,7 @@ impl<'a> Columns<'a> {
             return Arc::clone(known);
         }
         let numbers = 4 + self.dims();
-        let mut most = vec![0; numbers + self.others.len().min(SHOWN)];
+        let mut most = vec![0; numbers + self.others.len()];
         if let Some((_, before)) = known.filter(|(_, before)| !self.is_read && before.len() == most.len()) {
             most[numbers..].copy_from_slice(&before[numbers..]);
         }

@@ -33,7 +33,9 @@ pub fn neighbors_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     });
     // Always to be seen: it tells that there are more columns.
     ui.spacing_mut().scroll = ScrollStyle::thin();
-    ScrollArea::horizontal().auto_shrink(false).show(ui, |ui| table_ui(ui, context, &columns));
+    // Another cloud's table begins with its first column.
+    let cloud = std::sync::Arc::as_ptr(&answered.record.cloud);
+    ScrollArea::horizontal().id_salt(cloud).auto_shrink(false).show(ui, |ui| table_ui(ui, context, &columns));
 }
 
 /// How many they are, and whose.

@@ -68,6 +68,7 @@ fn records_of(sample: &Sample, wanted: &[u64]) -> Vec<Vec<Cell>> {
         let whole: Vec<Vec<Cell>> = wanted.iter().map(|&record| (0..width).map(|at| cell(record as usize * width + at)).collect()).collect();
         assert_eq!(found.rows, whole);
     }
+    assert_records_agree(&sample.path, "");
     let rows = sheet.rows;
     let error = records(&sample.path, &[0, rows], &Silent).unwrap_err().to_string();
     assert!(error.starts_with(&format!("record {rows}: there are {rows} records: ")), "{error}");

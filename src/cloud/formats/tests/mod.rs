@@ -26,6 +26,7 @@ use flate2::write::GzEncoder;
 use tempfile::TempDir;
 
 use super::*;
+use crate::cloud::{CloudError, Source, load};
 use crate::progress::Silent;
 
 /// A file of this name and content, in a folder of its own.
@@ -59,12 +60,16 @@ impl Sample {
     }
 
     /// The values of one of its clouds.
+    #[track_caller]
     fn part(&self, name: &str) -> Vec<f64> {
+        assert_records_agree(&path_of(&self.path, name), "");
         self.read_part(name).unwrap().values.iter().collect()
     }
 
     /// Names and values of the chosen columns.
+    #[track_caller]
     fn table(&self, columns: &str) -> (Vec<String>, Vec<f64>) {
+        assert_records_agree(&self.path, columns);
         let table = self.read(columns).unwrap();
         (table.columns.into_iter().map(|column| column.name).collect(), table.values.iter().collect())
     }
@@ -95,6 +100,24 @@ fn gzip(content: impl AsRef<[u8]>) -> Vec<u8> {
 
 fn names(names: &[&str]) -> Vec<String> {
     names.iter().map(|&name| name.to_owned()).collect()
+}
+
+/// Some rows of a cloud are the records that they were read from, whichever way these are read.
+#[track_caller]
+fn assert_records_agree(path: &Path, columns: &str) {
+    let source = Source::File { path: path.to_owned(), columns: columns.parse().unwrap() };
+    let cloud = match load(&source, true, &Silent) {
+        Err(CloudError::Empty { .. } | CloudError::TooLarge { .. }) => return,
+        cloud => cloud.unwrap(),
+    };
+    let last = cloud.len() as u32 - 1;
+    let rows = [last, 0, last / 2];
+    let records = match records(path, &rows.map(|row| cloud.record(row as usize)), &Silent) {
+        // A column that nobody chose is packed in a way that is not read.
+        Err(FormatError::Unsupported { .. }) => return,
+        records => records.unwrap(),
+    };
+    assert!(cloud.was_read_from(&rows, &records), "{:?}: {records:?}", rows.map(|row| cloud.coordinate(row as usize, 0)));
 }
 
 /// Equal, with NaN equal to NaN.

@@ -161,7 +161,7 @@ fn the_default_queries_are_said() {
     let drawn = place.ok("run --generate uniform:n=1500 --engine lockstep --warmup 0 --repeats 1 --json");
     assert_eq!(drawn.stderr, "note: 1,000 of 1,500 rows, drawn with seed 0, are asked for, as --queries is not given\n");
     assert_eq!(json(&drawn.stdout)["summary"]["q"], 1000);
-    let all = place.ok("run --generate uniform:n=15 --engine lockstep --json");
+    let all = place.ok("run --generate uniform:n=15 --k 5 --engine lockstep --json");
     assert_eq!(all.stderr, "note: all 15 rows are asked for, as --queries is not given\n");
     assert_eq!(json(&all.stdout)["summary"]["q"], 15);
 }
@@ -213,7 +213,11 @@ fn a_runs_folder_is_complete_and_json_is_run_json() {
 #[test]
 fn more_neighbours_than_points_are_none_at_infinity() {
     let place = Place::new();
-    place.ok("run --generate uniform:n=2 --k 4 --engine kdtree --neighbors found.csv --out out");
+    let done = place.ok("run --generate uniform:n=2 --queries all --k 4 --engine kdtree --neighbors found.csv --out out");
+    assert_eq!(done.stderr, "note: k = 4 is more than the 2 points: ranks from 2 on are empty\n");
+    let own = place.ok("run --generate uniform:n=2 --k 2 --engine kdtree --queries all --exclude-self");
+    assert_eq!(own.stderr, "note: k = 2 is more than the 1 other point: ranks from 1 on are empty\n");
+    assert_eq!(place.ok("run --generate uniform:n=2 --k 2 --engine kdtree --queries all").stderr, "");
     let (_, rows) = table(&place.path("found.csv"));
     assert_eq!(rows.len(), 2 * 4);
     assert_eq!(rows[3][2..], ["-1", "inf"]);
@@ -238,7 +242,7 @@ fn the_search_is_told_even_if_its_files_cannot_be_written() {
     let place = Place::new();
     // A folder where a file is to be, which only writing meets.
     fs::create_dir_all(place.path("out/timings.csv")).unwrap();
-    let done = place.call("run --generate uniform:n=20 --queries all --engine kdtree --out out");
+    let done = place.call("run --generate uniform:n=20 --queries all --k 5 --engine kdtree --out out");
     assert_eq!((done.code, done.stderr.as_str()), (1, "error: cannot write: it is a folder: out/timings.csv\n"));
     assert!(done.stdout.contains("kdtree on ") && !done.stdout.contains("wrote"), "{}", done.stdout);
 }
@@ -272,7 +276,7 @@ fn the_index_is_a_phase_of_its_own() {
 #[test]
 fn what_an_engine_does_not_have_is_said() {
     let place = Place::new();
-    let done = place.ok("run --generate uniform:n=20 --queries all --engine kdtree --repeats 1 --warmup 0 --profile");
+    let done = place.ok("run --generate uniform:n=20 --queries all --k 5 --engine kdtree --repeats 1 --warmup 0 --profile");
     assert_eq!(done.stderr, "note: the kdtree engine has no profile to give\n");
     for engine in ["kdtree", "lockstep"] {
         place.ok(&format!("run --generate uniform:n=20 --queries all --engine {engine} --repeats 1 --warmup 0 --profile --out {engine}"));

@@ -174,6 +174,20 @@ fn a_place_is_typed() {
 }
 
 #[test]
+fn a_query_is_zoomed_to_before_there_is_a_run() {
+    let mut window = window(small);
+    press(&mut window, "Generate");
+    until(&mut window, "a cloud", |app| app.session().cloud.is_some() && !app.is_busy());
+    assert!(window.query_by_label("Zoom to the query").is_none(), "there is none");
+    window.state_mut().send(Action::PickRow(40));
+    until(&mut window, "an answer", |app| app.session().answered.is_some() && !app.is_busy());
+    assert!(window.state().session().record.is_none() && window.state().state().plane.window.is_none());
+    press(&mut window, "Zoom to the query");
+    window.run_steps(2);
+    assert!(window.state().state().plane.window.is_some());
+}
+
+#[test]
 fn k_and_metric_act_at_once() {
     let mut window = answered(|_| ());
     for k in ["5", "17"] {

@@ -24,6 +24,7 @@ use warpscope::app::tokens::{Look, Palette};
 use warpscope::app::{
     App, ColorAction, ColorBy, ColorView, DataKind, Headless, Level, ProjectionKind, ProjectionView, QueryKind, check_adapter, render_headless,
 };
+use warpscope::cloud::Source;
 use warpscope::progress::Silent;
 use warpscope::run::recording::{self, Points, Shown};
 
@@ -485,6 +486,66 @@ fn the_next_start_goes_on_where_the_last_ended() {
         until_idle(&mut window);
         assert_eq!(window.state().session().cloud.as_ref().map(|cloud| cloud.len()), Some(500));
     }
+}
+
+/// The same points came from a file that is gone by now, before they came from the one that is shown.
+#[test]
+fn of_equal_points_from_two_files_those_of_the_shown_one_come_back() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (data, path) = (data(folder.path()), folder.path().join("work.warpscope"));
+    let copy = folder.path().join("copy.csv");
+    std::fs::copy(&data, &copy).expect("a file");
+    let mut window = window(small);
+    for (runs, file) in [(1, &copy), (2, &data)] {
+        window.state_mut().send(Action::OpenPath(file.clone()));
+        until_idle(&mut window);
+        press(&mut window, "Run");
+        until(&mut window, "the run", move |app| app.session().runs.runs().len() == runs && app.session().answered.is_some() && !app.is_busy());
+        if runs == 1 {
+            std::fs::remove_file(&copy).expect("it is there");
+        }
+    }
+    save(&mut window, &path);
+    // Each run keeps its own.
+    let recording = recording::read(&path, Points::Restore, &Silent).expect("a recording");
+    let sources = |recording: &recording::Recording| {
+        let of = |source: &Source| if let Source::File { path, .. } = source { path.clone() } else { PathBuf::new() };
+        recording.runs.iter().filter_map(|run| run.run.record().map(|record| of(record.cloud.source()))).collect::<Vec<_>>()
+    };
+    assert_eq!(sources(&recording), [copy.clone(), data.clone()]);
+
+    // The run that is shown at the end is not in the file, nor is a cloud that was only opened.
+    let mut before = opened(&path);
+    until_idle(&mut before);
+    before.state_mut().send(Action::PickRow(40));
+    before.run_steps(2);
+    press(&mut before, "Run");
+    until(&mut before, "the third run", |app| app.session().runs.runs().len() == 3 && app.session().answered.is_some() && !app.is_busy());
+    let third = folder.path().join("third.csv");
+    std::fs::copy(&data, &third).expect("a file");
+    for shown in [&data, &third] {
+        if shown == &third {
+            before.state_mut().send(Action::OpenPath(third.clone()));
+            until_idle(&mut before);
+        }
+        let last = before.state().put_down().expect("a cloud is open");
+        let mut after = self::window(small);
+        after.state_mut().pick_up(&last);
+        until_idle(&mut after);
+        assert_eq!(after.state().state().draft.path, shown.display().to_string());
+        let source = after.state().session().cloud.as_ref().map(|cloud| cloud.source().clone());
+        assert!(matches!(&source, Some(Source::File { path, .. }) if path == shown), "{source:?}");
+        let said = after.state().session().log.entries().to_vec();
+        assert!(said.iter().all(|entry| entry.level == Level::Info), "nothing is gone of what was shown: {said:?}");
+    }
+
+    // Once it is gone too, the points are had from where they still are.
+    let last = before.state().put_down().expect("a cloud is open");
+    std::fs::remove_file(&third).expect("it is there");
+    let mut after = self::window(small);
+    after.state_mut().pick_up(&last);
+    until_idle(&mut after);
+    assert_eq!(after.state().session().cloud.as_ref().map(|cloud| cloud.len()), Some(300));
 }
 
 #[test]

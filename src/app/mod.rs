@@ -71,7 +71,7 @@ pub use color::{Channel, ColorAction, ColorBy, ColorMap, ColorView};
 use commands::Actions;
 pub use draft::{DataKind, Draft, QueryKind};
 pub use export::{ExportKind, PaneData};
-pub use gpu::{FrameBench, FrameReport, FrameTimes, Method, measure as measure_frames};
+pub use gpu::{FrameBench, FrameReport, FrameTimes, Heard, Method, measure as measure_frames};
 use handles::{Handles, Message};
 pub use headless::{Headless, check_adapter, render_headless, write_picture};
 pub use log::{About, Entry, Level, Log};

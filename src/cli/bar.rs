@@ -18,6 +18,12 @@ impl Bar {
         Self(bar)
     }
 
+    /// Puts a line above the bar, to stay there.
+    #[cfg(feature = "gui")]
+    pub fn line(&self, text: &str) {
+        self.0.println(text);
+    }
+
     /// Shows another stage, at a fraction of the whole; for runs. Never asks to stop: Ctrl-C ends the program, and files
     /// are whole or not there.
     pub fn stage(&self) -> impl FnMut(&str, f32) -> bool + '_ {

@@ -83,6 +83,9 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
     if let Some(why) = &record.fallback {
         output::note(&format!("{why}; {} runs instead", record.engine));
     }
+    if let Some(note) = empty_ranks(&spec, record.summary.n) {
+        output::note(&note);
+    }
     if args.profile && record.profile.is_none() {
         output::note(&format!("the {} engine has no profile to give", record.engine));
     }
@@ -90,6 +93,15 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
     let result = write(args, &record, &mut written);
     // Whatever became of the files, the search was done.
     if args.json { output::print_json(&RunFile::from(&*record)) } else { output::print(&summary(&record, &written)) }.and(result)
+}
+
+/// What it means that more neighbours were asked for than there are points.
+fn empty_ranks(spec: &RunSpec, n: u64) -> Option<String> {
+    // The queries are rows of the cloud then.
+    let (found, points) = if spec.exclude_self { (n.saturating_sub(1), "other point") } else { (n, "point") };
+    let k = text::thousands(spec.k as u64);
+    let points = text::count(found, points, &format!("{points}s"));
+    (spec.k as u64 > found).then(|| format!("k = {k} is more than the {points}: ranks from {} on are empty", text::thousands(found)))
 }
 
 /// Refuses to write over the files that are searched.

@@ -110,7 +110,7 @@ fn measure(args: &WindowArgs, frames: u32) -> anyhow::Result<()> {
 
     use super::bar::Bar;
     use super::output;
-    use crate::app::{FrameBench, Method, measure_frames};
+    use crate::app::{FrameBench, FrameTimes, Heard, Method, measure_frames};
     use crate::cloud::{self, Source};
     use crate::run::usual;
     use crate::text;
@@ -127,7 +127,14 @@ fn measure(args: &WindowArgs, frames: u32) -> anyhow::Result<()> {
     let needed = if args.plane { 2 } else { 3 };
     anyhow::ensure!(cloud.dims() >= needed, "the cloud has {} dimensions, and {needed} are drawn", cloud.dims());
     let bench = FrameBench { frames, size: args.size, point_size: args.point_size, plane: args.plane, software: args.software };
-    let report = measure_frames(&cloud, &bench)?;
+    let report = {
+        let bar = Bar::new("");
+        let mut stage = bar.stage();
+        measure_frames(&cloud, &bench, &mut |heard| match heard {
+            Heard::Stage(what, fraction) => _ = stage(what, fraction),
+            Heard::Row(row) => bar.line(&format!("{}: {} a frame", row.name(), text::time(row.quantile(0.5)))),
+        })?
+    };
     let [width, height] = args.size;
     let mut said = format!(
         "{}\n{} of {source} in {}, {width} × {height} pixels, points of {} pixels, {frames} frames each\n",
@@ -142,12 +149,8 @@ fn measure(args: &WindowArgs, frames: u32) -> anyhow::Result<()> {
         // As many points, or times say nothing of each other.
         let quads = report.rows.iter().find(|other| other.method == Method::Quads && !other.level_of_detail && !row.level_of_detail);
         let median = row.quantile(0.5);
-        let how = match row.method {
-            Method::Splat => "compute shaders",
-            Method::Quads => "quads",
-        };
         vec![
-            format!("{how}, {}", if row.level_of_detail { "level of detail" } else { "all points" }),
+            row.name(),
             text::thousands(u64::from(row.points)),
             text::time(median),
             text::time(row.quantile(0.95)),
@@ -157,6 +160,11 @@ fn measure(args: &WindowArgs, frames: u32) -> anyhow::Result<()> {
     });
     let table: Vec<Vec<String>> = std::iter::once(heads).chain(rows).collect();
     said += &text::table(&table, &[1, 2, 3, 4, 5]);
+    let measured = |row: &FrameTimes| row.milliseconds.len();
+    for row in report.rows.iter().filter(|row| measured(row) < frames as usize) {
+        let time = text::time(row.quantile(0.5));
+        said += &format!("{}: {} of {frames} frames, as one takes {time}\n", row.name(), measured(row));
+    }
     output::print(&said)?;
     if let Some(png) = &args.png {
         let written = crate::app::write_picture(png, &report.picture)?;

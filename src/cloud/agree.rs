@@ -32,10 +32,9 @@ impl PointCloud {
 /// Whether a cell is what a coordinate was read from.
 fn is_of(cell: &Cell, coordinate: f64) -> bool {
     match cell {
-        Cell::Number(number) => *number == coordinate,
         // Its number counts days or parts of seconds; which, the cell does not say.
-        Cell::Text(text) => is_moment(text),
-        Cell::Missing => false,
+        Cell::Text(text) if is_moment(text) => true,
+        Cell::Number(_) | Cell::Text(_) | Cell::Missing => cell.number() == Some(coordinate),
     }
 }
 
@@ -83,6 +82,14 @@ mod tests {
         let Cell::Number(number) = &mut records.rows[1][0] else { panic!("a number") };
         *number = number.next_up();
         assert!(!cloud.was_read_from(&[2, 0, 1], &records), "the last bit counts");
+    }
+
+    #[test]
+    fn digits_behind_a_zero_are_numbers_here() {
+        let table = Table { columns: vec![crate::cloud::Column { name: "zip".to_owned() }], values: vec![6484.0] };
+        let cloud = PointCloud::from_table(table, Source::Place("6484".to_owned()), None, false).expect("a cloud");
+        let is_of = |zip: &str| cloud.was_read_from(&[0], &Records { columns: vec!["zip".to_owned()], rows: vec![vec![Cell::Text(zip.to_owned())]] });
+        assert_eq!(["06484", "006484", "06485", "none"].map(is_of), [true, true, false, false]);
     }
 
     #[test]

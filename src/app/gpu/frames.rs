@@ -21,7 +21,7 @@ use crate::cloud::PointCloud;
 /// What is measured.
 #[derive(Clone, Debug)]
 pub struct FrameBench {
-    /// Frames of each row.
+    /// Frames of each row; of the rasteriser, where that is only compared with, as few as take about ten seconds.
     pub frames: u32,
     /// Width and height in pixels.
     pub size: [u32; 2],
@@ -32,6 +32,21 @@ pub struct FrameBench {
     /// An adapter that a processor plays, also where there is a better one.
     pub software: bool,
 }
+
+/// What is heard while it is measured.
+pub enum Heard<'a> {
+    /// What is being done, and how far that is, 0 to 1.
+    Stage(&'a str, f32),
+    /// A way to draw was measured.
+    Row(&'a FrameTimes),
+}
+
+/// The longest that the comparison takes about, and the fewest frames of it.
+const COMPARED_MS: f64 = 10_000.0;
+const COMPARED_FRAMES: u32 = 3;
+
+/// After so long nothing is left that only the first frames wait for.
+const WARM_MS: f64 = 2_000.0;
 
 /// Frame times of one way to draw.
 #[derive(Clone, Debug)]
@@ -47,11 +62,30 @@ pub struct FrameTimes {
 }
 
 impl FrameTimes {
+    /// The way to draw, as people read it.
+    pub fn name(&self) -> String {
+        way(self.method, self.level_of_detail)
+    }
+
     /// The time that a part of the frames keep to, 0 to 1.
     pub fn quantile(&self, part: f64) -> f64 {
         let last = self.milliseconds.len().saturating_sub(1);
         self.milliseconds.get((last as f64 * part).round() as usize).copied().unwrap_or(f64::NAN)
     }
+}
+
+fn way(method: Method, level_of_detail: bool) -> String {
+    let how = match method {
+        Method::Splat => "compute shaders",
+        Method::Quads => "quads",
+    };
+    format!("{how}, {}", if level_of_detail { "level of detail" } else { "all points" })
+}
+
+/// How many of `asked` frames are measured of what is only compared with, when one takes so long.
+fn compared_frames(asked: u32, frame_ms: f64) -> u32 {
+    // A float beyond u32 is its largest.
+    asked.min(((COMPARED_MS / frame_ms) as u32).max(COMPARED_FRAMES))
 }
 
 /// What was measured.
@@ -72,7 +106,7 @@ pub struct FrameReport {
 ///
 /// # Errors
 /// When there is no graphics adapter, it holds too few points, or it stops.
-pub fn measure(cloud: &Arc<PointCloud>, bench: &FrameBench) -> anyhow::Result<FrameReport> {
+pub fn measure(cloud: &Arc<PointCloud>, bench: &FrameBench, heard: &mut dyn FnMut(Heard<'_>)) -> anyhow::Result<FrameReport> {
     let offscreen = Offscreen::open(bench.software)?;
     let info = offscreen.adapter.get_info();
     let adapter = format!("{}, {:?}, {} {}", info.name, info.backend, info.driver, info.driver_info);
@@ -84,6 +118,7 @@ pub fn measure(cloud: &Arc<PointCloud>, bench: &FrameBench) -> anyhow::Result<Fr
     let (points, values) = upload(&store, cloud, stage.axes());
     let mut renderer = stage.renderer(best, Pace::fixed(u32::MAX));
     let mut longest_ms: f64 = 0.0;
+    heard(Heard::Stage("opening the cloud", 0.0));
     loop {
         // The first frame makes the pipelines ready.
         let complete = points.stored().is_complete() && values.is_complete();
@@ -102,18 +137,33 @@ pub fn measure(cloud: &Arc<PointCloud>, bench: &FrameBench) -> anyhow::Result<Fr
         for level_of_detail in [false, true] {
             let first = if info.device_type == wgpu::DeviceType::Cpu { FIRST_BUDGET_SOFTWARE } else { FIRST_BUDGET };
             let mut renderer = stage.renderer(method, if level_of_detail { Pace::new(first, || {}) } else { Pace::fixed(u32::MAX) });
+            let name = way(method, level_of_detail);
             // The level of detail learns first; pipelines are compiled.
             let warm_up = if level_of_detail { 40 } else { 3 };
-            let (mut drawn, mut milliseconds) = (0, Vec::new());
-            for frame in 0..warm_up + bench.frames {
+            let (mut fastest, mut warmed) = (f64::INFINITY, 0.0);
+            for frame in 0..warm_up {
+                heard(Heard::Stage(&name, 0.0));
                 let turn = f64::from(frame) / f64::from(bench.frames);
-                let (points, ms) = stage.frame(&mut renderer, &points, &values, turn, level_of_detail)?;
-                if frame >= warm_up {
-                    (drawn, _) = (points, milliseconds.push(ms));
+                let (_, ms) = stage.frame(&mut renderer, &points, &values, turn, level_of_detail)?;
+                (fastest, warmed) = (f64::min(fastest, ms), warmed + ms);
+                if !level_of_detail && warmed > WARM_MS {
+                    break;
                 }
             }
+            let compared = method != best && !level_of_detail;
+            let frames = if compared { compared_frames(bench.frames, fastest) } else { bench.frames };
+            let (mut drawn, mut milliseconds) = (0, Vec::new());
+            for frame in 0..frames {
+                heard(Heard::Stage(&name, frame as f32 / frames as f32));
+                // Once around, however many they are.
+                let turn = f64::from(warm_up + frame) / f64::from(frames);
+                let (points, ms) = stage.frame(&mut renderer, &points, &values, turn, level_of_detail)?;
+                (drawn, _) = (points, milliseconds.push(ms));
+            }
             milliseconds.sort_by(f64::total_cmp);
-            rows.push(FrameTimes { method, level_of_detail, points: drawn, milliseconds });
+            let row = FrameTimes { method, level_of_detail, points: drawn, milliseconds };
+            heard(Heard::Row(&row));
+            rows.push(row);
         }
     }
     let mut renderer = stage.renderer(best, Pace::fixed(u32::MAX));
@@ -198,5 +248,29 @@ impl<'a> Stage<'a> {
         let pixels = self.offscreen.pixels(self.output.texture())?;
         let bytes: &[u8] = bytemuck::cast_slice(&pixels);
         Ok(egui::ColorImage::from_rgba_premultiplied([self.bench.size[0] as usize, self.bench.size[1] as usize], bytes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::testing::cloud;
+
+    #[test]
+    fn a_slow_comparison_is_cut_short_and_each_row_is_heard() {
+        assert_eq!([0.0, 1.0, 100.0, 2_000.0, 9_800.0].map(|ms| compared_frames(120, ms)), [120, 120, 100, 5, 3]);
+        assert_eq!(compared_frames(2, 9_800.0), 2, "nobody asked for more");
+
+        let bench = FrameBench { frames: 2, size: [64, 64], point_size: 2.0, plane: true, software: true };
+        let (mut stages, mut names) = (Vec::new(), Vec::new());
+        let report = measure(&cloud(50, 2, 1), &bench, &mut |heard| match heard {
+            Heard::Stage(what, fraction) => stages.push((what.to_owned(), fraction)),
+            Heard::Row(row) => names.push(row.name()),
+        });
+        let rows = report.expect("an adapter").rows;
+        assert_eq!(names, rows.iter().map(FrameTimes::name).collect::<Vec<_>>());
+        assert!(names.contains(&"quads, all points".to_owned()) && rows.iter().all(|row| row.milliseconds.len() == 2), "{names:?}");
+        assert_eq!(stages[0], ("opening the cloud".to_owned(), 0.0));
+        assert!(names.iter().all(|name| stages.contains(&(name.clone(), 0.5))), "{stages:?}");
     }
 }

@@ -37,7 +37,7 @@ pub use cache::Gpu;
 pub use callback::PointsCallback;
 pub use drawing::{Drawing, Ink, Layer};
 use eframe::egui_wgpu::{self, wgpu};
-pub use frames::{FrameBench, FrameReport, FrameTimes, measure};
+pub use frames::{FrameBench, FrameReport, FrameTimes, Heard, measure};
 use meter::Meter;
 pub use pace::{Pace, Progress};
 use pipelines::Entry;

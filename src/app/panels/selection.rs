@@ -65,6 +65,8 @@ pub fn selection_ui(ui: &mut Ui, _state: &State, session: &Session, palette: &Pa
         }
         if let Some(record) = session.record.as_ref().filter(|record| !record.query_rows.is_empty()) {
             stepper_ui(ui, session, record, palette, actions);
+        } else if session.picked_point().is_some() {
+            command_ui(ui, Command::FocusQuery, actions);
         }
         if session.picked_point().is_some() {
             command_ui(ui, Command::LessonOfQuery, actions);

@@ -12,6 +12,7 @@ use crate::app::handles::Then;
 use crate::app::log::About;
 use crate::app::runs::RunId;
 use crate::app::session::Picked;
+use crate::cloud::formats::file_of;
 use crate::cloud::{PointCloud, Source, place};
 use crate::knn::MAX_K;
 
@@ -71,10 +72,15 @@ impl App {
         self.session.log.warn(About::Data, said);
     }
 
-    /// The cloud, where a run of the session has it, the window, or the session's file.
+    /// The cloud, where the session's file has it, a run of the session, or the window. The same points may have come from
+    /// several files: those of the one that was shown are meant, or of one of its name, which was moved with the session.
+    /// Others stand in for it only where it is gone; where it is there, it is read.
     fn known_cloud(&self, cloud: &SavedCloud, runs: &[(String, RunId)], held: Option<Arc<PointCloud>>) -> Option<Arc<PointCloud>> {
         let of_runs = runs.iter().filter_map(|(_, id)| Some(&self.session.runs.get(*id)?.run.record()?.cloud));
-        of_runs.chain(&self.session.cloud).chain(&held).find(|known| *known.fingerprint() == cloud.fingerprint).cloned()
+        let known = held.iter().chain(of_runs).chain(&self.session.cloud).filter(|known| *known.fingerprint() == cloud.fingerprint);
+        let (far, nearest) = known.map(|known| (unlike(known.source(), &cloud.source), known)).min_by_key(|&(far, _)| far)?;
+        let gone = || matches!(&cloud.source, Source::File { path, .. } if !file_of(path).exists());
+        (far < OTHER || gone()).then(|| Arc::clone(nearest))
     }
 
     /// Views, query and selection as they were, of the cloud that is shown.
@@ -117,6 +123,18 @@ impl App {
         let name = self.session.file.as_ref().and_then(|file| file.path.file_stem());
         let title = name.map_or_else(|| "Warpscope".to_owned(), |name| format!("{} – Warpscope", name.to_string_lossy()));
         self.handles.ctx.send_viewport_cmd(egui::ViewportCommand::Title(title));
+    }
+}
+
+/// What [`unlike`] gives of sources that have nothing to do with each other.
+const OTHER: u8 = 2;
+
+/// 0 for the same source, 1 for a file of the same name elsewhere, else [`OTHER`].
+fn unlike(a: &Source, b: &Source) -> u8 {
+    match (a, b) {
+        _ if a == b => 0,
+        (Source::File { path: a, columns: of_a }, Source::File { path: b, columns: of_b }) if a.file_name() == b.file_name() && of_a == of_b => 1,
+        _ => OTHER,
     }
 }
 

@@ -30,6 +30,14 @@ impl Cell {
     }
 }
 
+/// Whether a field of digits, after a sign or none, begins with a 0 that counts nothing, as zip codes and numbers of parts
+/// do: for people these are names.
+pub(super) fn is_code(field: &[u8]) -> bool {
+    let field = field.trim_ascii();
+    let digits = field.strip_prefix(b"-").or(field.strip_prefix(b"+")).unwrap_or(field);
+    digits.len() > 1 && digits[0] == b'0' && digits.iter().all(u8::is_ascii_digit)
+}
+
 /// A field as text of one line: UTF-8, or what is not that as Latin-1, in which every byte is a character.
 pub(super) fn text(field: &[u8]) -> String {
     let field = field.trim_ascii();
@@ -65,6 +73,12 @@ mod tests {
             assert_eq!(Cell::parse(field.as_bytes()), cell, "{field:?}");
         }
         assert_eq!(Cell::parse(b"\xd5akman"), Cell::Text);
+    }
+
+    #[test]
+    fn digits_after_a_zero_are_a_code() {
+        assert!(["007", "06484", " 00 ", "-01", "+09"].iter().all(|field| is_code(field.as_bytes())));
+        assert!(["0", "-0", "0.5", "-0.25", "0e3", "00.5", "0x10", "10", "", "-", "01a", "0 1"].iter().all(|field| !is_code(field.as_bytes())));
     }
 
     #[test]

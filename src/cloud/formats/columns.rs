@@ -37,10 +37,21 @@ pub enum ColumnData {
 pub enum Cell {
     /// A number, to the last bit.
     Number(f64),
-    /// Anything else that is there, and what people read otherwise than as a number: a date.
+    /// Anything else that is there, and what people read otherwise than as a number: a date, or `06484`.
     Text(String),
     /// Nothing, or a word that says so: NaN, NA, null.
     Missing,
+}
+
+impl Cell {
+    /// The number that stands there, also as digits after a 0, which are shown as the file has them.
+    pub fn number(&self) -> Option<f64> {
+        match self {
+            Self::Number(number) => Some(*number),
+            Self::Text(text) if cell::is_code(text.as_bytes()) => text.parse().ok(),
+            Self::Text(_) | Self::Missing => None,
+        }
+    }
 }
 
 /// All columns of a few records.
@@ -132,9 +143,9 @@ pub(super) fn cell_of(field: &[u8]) -> Cell {
 /// A field of a text as the cell that it was read as.
 pub(super) fn cell_as(read: cell::Cell, field: &[u8]) -> Cell {
     match read {
-        cell::Cell::Number(number) => Cell::Number(number),
+        cell::Cell::Number(number) if !cell::is_code(field) => Cell::Number(number),
         cell::Cell::Missing => Cell::Missing,
-        cell::Cell::Text => Cell::Text(cell::text(field)),
+        cell::Cell::Number(_) | cell::Cell::Text => Cell::Text(cell::text(field)),
     }
 }
 

@@ -31,9 +31,11 @@ pub struct AnswersVerdict {
 }
 
 impl AnswersVerdict {
-    /// Whether so many are wrong that they are hardly answers to what was asked: nine of ten, and five at least.
+    /// Whether so many are wrong that they are hardly answers to what was asked: nine of ten, and five at least, or all of
+    /// two or more.
     pub fn seem_to_others(&self) -> bool {
-        self.wrong >= 5 && self.wrong.saturating_mul(10) >= self.queries.saturating_mul(9)
+        let all = self.wrong >= 2 && self.wrong == self.queries;
+        all || self.wrong >= 5 && self.wrong.saturating_mul(10) >= self.queries.saturating_mul(9)
     }
 }
 
@@ -196,6 +198,8 @@ mod tests {
         assert_eq!(why(&|rows| rows[5] = -1.0), "query 1, rank 0: row -1 is named, which is none of the cloud's points");
         assert!(!check_rows(&|rows| rows[..5 * 17].fill(99.0)).seem_to_others());
         assert!(check_rows(&|rows| rows[..5 * 18].fill(99.0)).seem_to_others(), "nine of ten");
+        let few = |wrong, queries| AnswersVerdict { queries, wrong, ties: 0, mismatch: None }.seem_to_others();
+        assert_eq!([(1, 1), (2, 2), (4, 4), (3, 4), (0, 0)].map(|(wrong, queries)| few(wrong, queries)), [false, true, true, false, false]);
         let two = check_rows(&|rows| (rows[35], rows[85]) = (99.0, 99.0));
         assert_eq!((two.queries, two.wrong), (20, 2), "only what is wrong counts");
         assert!(two.mismatch.unwrap().starts_with("query 7, "), "the first is named");

@@ -9,19 +9,23 @@ use super::records::Records;
 /// Records that the first one is compared with.
 const RECORDS: usize = 64;
 
+/// Columns from which on 0, 1, 2, … are names: of fewer, they are as soon the corner of a grid.
+const NUMBERED: usize = 4;
+
 /// Whether the first record holds names.
 pub(super) fn detect(mut records: Records<impl BufRead>, dialect: &Dialect) -> io::Result<bool> {
     if !records.advance()? || dialect.counted && !records.advance()? {
         return Ok(false);
     }
     let first = cells(&records, dialect);
+    let numbered = (0..first.len()).all(|at| records.field(at).trim_ascii() == at.to_string().as_bytes());
     let mut rest = Vec::new();
     while rest.len() < RECORDS && records.advance()? {
         if records.len() == first.len() {
             rest.push(cells(&records, dialect));
         }
     }
-    Ok(is_header(&first, &rest))
+    Ok(is_header(&first, &rest) || numbered && is_numbering(first.len(), &rest))
 }
 
 fn cells(records: &Records<impl BufRead>, dialect: &Dialect) -> Vec<Cell> {
@@ -54,6 +58,19 @@ fn is_header(first: &[Cell], rest: &[Vec<Cell>]) -> bool {
     counted(&numbers) && !counted(&below)
 }
 
+/// Whether 0, 1, 2, … number the columns, as pandas writes them for an array without names, and do not belong to what comes
+/// next: to running numbers, combinations or permutations.
+fn is_numbering(width: usize, rest: &[Vec<Cell>]) -> bool {
+    let goes_on = |record: &Vec<Cell>| {
+        let whole = |cell: &Cell| if let Cell::Number(number) = cell { Some(*number).filter(|number| number.fract() == 0.0) } else { None };
+        let Some(mut numbers) = record.iter().map(whole).collect::<Option<Vec<f64>>>() else { return false };
+        let ascends = numbers.windows(2).all(|pair| pair[0] < pair[1]);
+        numbers.sort_by(f64::total_cmp);
+        ascends || numbers.iter().enumerate().all(|(at, &number)| number == at as f64)
+    };
+    width >= NUMBERED && !rest.is_empty() && !rest.iter().all(goes_on)
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::dialect::Hints;
@@ -79,6 +96,21 @@ mod tests {
             ("country,2000,2001,2002\nFrance,5,7,9\n", true),
             (",0,1,2\n0,5,6,7\n", true),
             ("2\n1 2 A\n3 4 B\n", false),
+            // An array as pandas writes it, of integers or not.
+            ("0,1,2,3\n0.5,1.5,2.5,3.5\n", true),
+            ("0,1,2,3\n0,0,5,13\n0,0,0,12\n", true),
+            ("0,1,2,3\n0,1,2,3\n7,,2,1\n", true),
+            ("0\t1\t2\t3\t4\n5\t3\tA\t1\t2\n", true),
+            // A point of a grid, and what only begins in this way.
+            ("0,1\n0,2\n", false),
+            ("0,1,2\n0.5,1.5,2.5\n", false),
+            ("0,1,2,3\n", false),
+            ("0,1,2,4\n0.5,1,2,3\n", false),
+            ("1,2,3,4\n0.5,1,2,3\n", false),
+            ("0.0,1.0,2.0,3.0\n0.5,1,2,3\n", false),
+            ("0,1,2,3\n4,5,6,7\n8,9,10,11\n", false),
+            ("0,1,2,3\n0,1,2,4\n0,1,2,5\n", false),
+            ("0,1,2,3\n0,1,3,2\n3,2,1,0\n", false),
         ] {
             let dialect = Dialect::detect(text.as_bytes(), true, Hints::default());
             assert_eq!(detect(Records::new(text.as_bytes(), &dialect), &dialect).unwrap(), header, "{text:?}");

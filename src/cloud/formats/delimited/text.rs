@@ -91,8 +91,16 @@ impl<'a> Text<Stream<'a>> {
             return Err(input.unsupported(format!("{width} columns"), format!("the most that are read are {MAX_COLUMNS}; is the table transposed?")));
         }
         let names = || (0..width).map(|at| cell::text(records.field(at))).collect();
-        if header && (0..width).any(|at| matches!(dialect.cell(records.field(at)), Cell::Number(_))) {
-            skipped.push("the first line was taken as a header, though some of its names are numbers".to_owned());
+        if header {
+            let numbers = (0..width).filter(|&at| matches!(dialect.cell(records.field(at)), Cell::Number(_))).count();
+            if numbers > 0 {
+                let which = if numbers == width { "its names are" } else { "some of its names are" };
+                skipped.push(format!("the first line was taken as a header, though {which} numbers"));
+            }
+            if width > 1 && records.field(0).trim_ascii().is_empty() {
+                skipped
+                    .push("the first column has no name and is called d0; if it only numbers the rows, choose the others with --columns".to_owned());
+            }
         }
         let end = Path::new(name).extension().unwrap_or_default().to_string_lossy();
         let numbers = !header && (0..width).all(|at| dialect.cell(records.field(at)) != Cell::Text);

@@ -148,6 +148,25 @@ fn records_of_a_text_are_cells() {
     assert_eq!(records(&sample.path, &[], &Silent).unwrap().rows.len(), 0);
 }
 
+#[test]
+fn digits_behind_a_zero_are_shown_as_they_stand_and_stay_numbers() {
+    for (name, text) in [
+        ("a.csv", "x,zip\n1.5, 06484\n007,10115\n"),
+        ("a.csv", "x;zip\n1,5;06484\n007;10115\n"),
+        ("a.json", r#"[{"x":1.5,"zip":"06484"},{"x":"007","zip":10115}]"#),
+    ] {
+        let sample = Sample::new(name, text);
+        let found = records(&sample.path, &[0, 1], &Silent).unwrap().rows;
+        let code = |text: &str| Cell::Text(text.to_owned());
+        assert_eq!(found, [[Cell::Number(1.5), code("06484")], [code("007"), Cell::Number(10_115.0)]], "{text}");
+        let numbers: Vec<Option<f64>> = found.iter().flatten().map(Cell::number).collect();
+        assert_eq!(numbers, [1.5, 6484.0, 7.0, 10_115.0].map(Some));
+        assert_eq!(column(&sample.path, "zip", &Silent).unwrap(), ColumnData::Numbers(vec![6484.0, 10_115.0]));
+        assert_eq!(sample.table("").1, [1.5, 6484.0, 7.0, 10_115.0]);
+    }
+    assert_eq!([Cell::Text("2024-10-04".to_owned()), Cell::Text("12".to_owned()), Cell::Missing].map(|cell| cell.number()), [None; 3]);
+}
+
 /// Remembers which bytes of the file were read.
 #[derive(Default)]
 struct Reads(std::sync::Mutex<Vec<u64>>);

@@ -137,6 +137,12 @@ fn labelled_points_need_no_header() {
     assert_eq!(years.table(""), (names(&["2000", "2001"]), vec![1.0, 5.0]));
     assert_eq!(years.info().format, "delimited text, commas, header");
     assert_eq!(years.info().skipped, ["the first line was taken as a header, though some of its names are numbers"]);
+    let array = Sample::new("a.csv", "0,1,2,3\n0.5,1,2,3\n4,0,6,5\n");
+    assert_eq!(array.info().skipped, ["the first line was taken as a header, though its names are numbers"]);
+    assert_eq!(array.table(""), (names(&["0", "1", "2", "3"]), vec![0.5, 1.0, 2.0, 3.0, 4.0, 0.0, 6.0, 5.0]));
+    let indexed = Sample::new("a.csv", ",0,1\n0,0.5,1.5\n1,3,4\n");
+    assert_eq!((indexed.table("").0, indexed.table("0-1").1), (names(&["d0", "0", "1"]), vec![0.5, 1.5, 3.0, 4.0]));
+    assert!(indexed.info().skipped[1].starts_with("the first column has no name and is called d0; "), "{:?}", indexed.info().skipped);
 }
 
 #[test]

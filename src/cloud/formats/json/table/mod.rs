@@ -246,12 +246,7 @@ impl<'i, 'p> Builder<'i, 'p> {
         self.present += 1;
         let (row, first_row) = (self.rows, self.rows == 0);
         if let Some(picked) = self.picked.get_mut(&row) {
-            let shown = match value {
-                Cell::Number(number) => columns::Cell::Number(number),
-                Cell::Missing => columns::Cell::Missing,
-                Cell::Text => columns::Cell::Text(cell::text(text.as_bytes())),
-            };
-            picked.push((at, shown));
+            picked.push((at, columns::cell_as(value, text.as_bytes())));
         }
         let column = &mut self.columns[at];
         let number = match value {

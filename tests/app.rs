@@ -121,6 +121,17 @@ fn what_is_said_of_a_file_is_said_of_no_other_that_is_typed_over_it() {
 }
 
 #[test]
+fn a_number_that_is_too_large_is_at_the_sliders_right_end() {
+    let mut window = window(small);
+    let at = |window: &Window| window.get_by_label("k, slider").accesskit_node().numeric_value();
+    for (typed, value) in [("99999", 1024.0), ("12", 12.0), ("0", 1.0)] {
+        fill(&mut window, "k", typed);
+        assert_eq!(at(&window), Some(value), "{typed}");
+        assert_eq!(window.state().state().draft.k, typed, "what is typed stays");
+    }
+}
+
+#[test]
 fn a_generated_cloud_is_shown_and_run() {
     let mut window = window(small);
     fill(&mut window, "Spec", "sphere:n=300");

@@ -222,7 +222,8 @@ fn k_ui(ui: &mut Ui, draft: &mut Draft, errors: &[FieldError], palette: &Palette
     row_ui(ui, "k", palette, |ui, label| {
         ui.add(TextEdit::singleline(&mut draft.k).id_salt("k").hint_text("1 to 1,024").desired_width(56.0)).labelled_by(label);
         let most = MAX_K - usize::from(draft.exclude_self);
-        let mut k = number(Field::K, &draft.k, 1, most as u64).map_or(1, |k| k as usize);
+        // What is outside stands at the nearest end.
+        let mut k = number(Field::K, &draft.k, 0, u64::MAX).map_or(1, |k| k.clamp(1, most as u64) as usize);
         ui.spacing_mut().slider_width = (ui.available_width() - 4.0).max(40.0);
         let slider = ui.add(egui::Slider::new(&mut k, 1..=most).logarithmic(true).show_value(false));
         slider.widget_info(|| egui::WidgetInfo::slider(true, k as f64, "k, slider"));

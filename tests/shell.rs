@@ -66,6 +66,29 @@ fn the_finder_finds_a_command_by_its_words_and_does_it() {
 }
 
 #[test]
+fn the_finder_has_every_look() {
+    let mut window = window(small);
+    for (words, look) in [("dark", Look::Dark), ("high contrast", Look::HighContrast), ("light look", Look::Light), ("system look", Look::System)] {
+        key(&mut window, egui::Modifiers::COMMAND, egui::Key::P);
+        window.get_by_role_and_label(Role::TextInput, "Find a command").type_text(words);
+        window.run_steps(3);
+        key(&mut window, egui::Modifiers::NONE, egui::Key::Enter);
+        assert_eq!(window.state().state().look, look, "{words}");
+    }
+}
+
+#[test]
+fn keys_are_called_by_their_signs() {
+    let mut window = window(small);
+    window.state_mut().send(Command::Shortcuts);
+    window.run_steps(3);
+    window.get_by_role_and_label(Role::Label, "?");
+    for name in ["Equals", "Minus", "Questionmark"] {
+        assert!(window.query_by_label_contains(name).is_none(), "{name}");
+    }
+}
+
+#[test]
 fn files_that_were_opened_are_remembered_and_opened_again() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = |name: &str| folder.path().join(name);

@@ -88,6 +88,52 @@ fn keys_are_called_by_their_signs() {
     }
 }
 
+/// 1280 × 800 pixels at 150 and at 300 %.
+#[test]
+fn a_panel_that_is_asked_for_is_shown_in_place_of_the_other() {
+    let mut window: Window = Harness::builder().with_size([853.0, 533.0]).build_eframe(|cc| {
+        let mut state = State { hints: false, ..State::default() };
+        small(&mut state);
+        App::with_state(cc, state).expect("a thread for the worker")
+    });
+    press(&mut window, "Run");
+    until_answered(&mut window);
+    // Of the problem and of the selection.
+    let shown = |window: &Window| [window.query_by_role_and_label(Role::Button, "Run").is_some(), window.query_by_label("Selection").is_some()];
+    assert_eq!(shown(&window), [true, false]);
+    for (pressed, expected) in [
+        (egui::Key::I, [false, true]),
+        (egui::Key::I, [true, false]),
+        (egui::Key::I, [false, true]),
+        (egui::Key::B, [true, false]),
+        (egui::Key::B, [false, true]),
+        (egui::Key::I, [false, false]),
+        (egui::Key::I, [false, true]),
+        (egui::Key::B, [true, false]),
+        (egui::Key::I, [false, true]),
+    ] {
+        key(&mut window, egui::Modifiers::COMMAND, pressed);
+        assert_eq!(shown(&window), expected, "{pressed:?}");
+    }
+    // What makes queries of the selection shows where they are asked.
+    window.state_mut().send(Command::SelectAll);
+    until(&mut window, "rows", |app| app.session().selection.rows().len() == 500);
+    window.state_mut().send(Command::UseAsQueries);
+    window.run_steps(3);
+    assert_eq!(shown(&window), [true, false]);
+    key(&mut window, egui::Modifiers::COMMAND, egui::Key::I);
+
+    window.set_size(egui::vec2(1280.0, 800.0));
+    window.run_steps(3);
+    assert_eq!(shown(&window), [true, true]);
+    key(&mut window, egui::Modifiers::COMMAND, egui::Key::I);
+    assert_eq!(shown(&window), [true, false]);
+    window.set_size(egui::vec2(427.0, 267.0));
+    window.run_steps(3);
+    key(&mut window, egui::Modifiers::COMMAND, egui::Key::I);
+    assert!(window.state().session().log.note().is_some_and(|note| note.text.starts_with("no room for the selection")));
+}
+
 #[test]
 fn files_that_were_opened_are_remembered_and_opened_again() {
     let folder = tempfile::tempdir().expect("a folder");

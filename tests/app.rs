@@ -87,6 +87,51 @@ fn a_typed_path_opens() {
 }
 
 #[test]
+fn what_is_said_of_a_file_is_said_of_no_other_that_is_typed_over_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (path, other) = (path("one.csv"), path("other.csv"));
+    std::fs::write(&path, "x,y,z\n1,2,3\n4,nan,6\n7,8,10\n").expect("a file");
+    std::fs::write(&other, "x,y,z\n1,2,3\n4,5,6\n").expect("a file");
+    let said = |window: &Window| {
+        let draft = &window.state().state().draft;
+        (draft.columns.clone(), draft.drop_nonfinite)
+    };
+    let tick = |window: &mut Window| {
+        fill(window, "Columns", "0-1");
+        window.get_by_role_and_label(Role::CheckBox, "Leave out rows with NaN or ∞").click();
+        window.run_steps(3);
+    };
+    let mut window = window(small);
+    press(&mut window, "From a file");
+    // Said before it is loaded, it may be said of whatever is typed in the end.
+    fill(&mut window, "Path", &other);
+    tick(&mut window);
+    fill(&mut window, "Path", &path);
+    assert_eq!(said(&window), ("0-1".to_owned(), true));
+    press(&mut window, "Load");
+    until(&mut window, "the file", |app| app.session().cloud.as_ref().is_some_and(|cloud| (cloud.len(), cloud.dims()) == (2, 2)));
+    assert_eq!(said(&window), ("0-1".to_owned(), true));
+
+    fill(&mut window, "Path", &other[..other.len() - 1]);
+    assert_eq!(said(&window), (String::new(), false));
+    tick(&mut window);
+    fill(&mut window, "Path", &other);
+    assert_eq!(said(&window), ("0-1".to_owned(), true), "once");
+}
+
+#[test]
+fn a_number_that_is_too_large_is_at_the_sliders_right_end() {
+    let mut window = window(small);
+    let at = |window: &Window| window.get_by_label("k, slider").accesskit_node().numeric_value();
+    for (typed, value) in [("99999", 1024.0), ("12", 12.0), ("0", 1.0)] {
+        fill(&mut window, "k", typed);
+        assert_eq!(at(&window), Some(value), "{typed}");
+        assert_eq!(window.state().state().draft.k, typed, "what is typed stays");
+    }
+}
+
+#[test]
 fn a_generated_cloud_is_shown_and_run() {
     let mut window = window(small);
     fill(&mut window, "Spec", "sphere:n=300");

@@ -265,12 +265,14 @@ fn another_cloud_is_not_coloured_or_projected_as_it_cannot_be() {
     let scan = folder.path().join("scan.csv");
     std::fs::write(&scan, "a,b,c\n1,2,3\n4,5,6\n7,8,10\n").expect("a file");
     open(&mut window, &scan, &["a", "b", "c"]);
-    until(&mut window, "one colour", |app| app.state().color.by == ColorBy::Nothing);
+    until(&mut window, "no column", |app| app.state().color.by == ColorBy::Nothing);
     window.run_steps(3);
     assert!(matches!(window.state().session().colored, Colored::Nothing));
     let log = &window.state().session().log;
     assert!(log.entries().iter().all(|entry| entry.level != Level::Error), "nothing went wrong: {:?}", log.entries());
     assert!(log.last().is_some_and(|last| last.text.contains("there is no column kind") && last.text.ends_with("scan.csv")));
+    // What is said of the file stays in sight.
+    window.get_by_label_contains("3 points of 3 dimensions");
     assert_eq!(window.state().state().projection.kind, ProjectionKind::Axes);
     // Somebody who wants them of three dimensions has them, also when the same is opened again.
     choose(&mut window, "Shown", "principal components");

@@ -11,7 +11,7 @@ use driven::{Window, fill, press, small, until, until_answered, window};
 use egui::accesskit::Role;
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
-use warpscope::app::commands::{Action, Command};
+use warpscope::app::commands::{Action, Command, Mode};
 use warpscope::app::state::{PaneKind, State, single_layout};
 use warpscope::app::tokens::{Look, Palette};
 use warpscope::app::{App, ExportKind, Level, check_adapter};
@@ -63,6 +63,75 @@ fn the_finder_finds_a_command_by_its_words_and_does_it() {
     window.get_by_role_and_label(Role::TextInput, "Find a command").type_text("no such thing");
     window.run_steps(2);
     window.get_by_label("Nothing is called that.");
+}
+
+#[test]
+fn the_finder_has_every_look() {
+    let mut window = window(small);
+    for (words, look) in [("dark", Look::Dark), ("high contrast", Look::HighContrast), ("light look", Look::Light), ("system look", Look::System)] {
+        key(&mut window, egui::Modifiers::COMMAND, egui::Key::P);
+        window.get_by_role_and_label(Role::TextInput, "Find a command").type_text(words);
+        window.run_steps(3);
+        key(&mut window, egui::Modifiers::NONE, egui::Key::Enter);
+        assert_eq!(window.state().state().look, look, "{words}");
+    }
+}
+
+#[test]
+fn keys_are_called_by_their_signs() {
+    let mut window = window(small);
+    window.state_mut().send(Command::Shortcuts);
+    window.run_steps(3);
+    window.get_by_role_and_label(Role::Label, "?");
+    for name in ["Equals", "Minus", "Questionmark"] {
+        assert!(window.query_by_label_contains(name).is_none(), "{name}");
+    }
+}
+
+/// 1280 × 800 pixels at 150 and at 300 %.
+#[test]
+fn a_panel_that_is_asked_for_is_shown_in_place_of_the_other() {
+    let mut window: Window = Harness::builder().with_size([853.0, 533.0]).build_eframe(|cc| {
+        let mut state = State { hints: false, ..State::default() };
+        small(&mut state);
+        App::with_state(cc, state).expect("a thread for the worker")
+    });
+    press(&mut window, "Run");
+    until_answered(&mut window);
+    // Of the problem and of the selection.
+    let shown = |window: &Window| [window.query_by_role_and_label(Role::Button, "Run").is_some(), window.query_by_label("Selection").is_some()];
+    assert_eq!(shown(&window), [true, false]);
+    for (pressed, expected) in [
+        (egui::Key::I, [false, true]),
+        (egui::Key::I, [true, false]),
+        (egui::Key::I, [false, true]),
+        (egui::Key::B, [true, false]),
+        (egui::Key::B, [false, true]),
+        (egui::Key::I, [false, false]),
+        (egui::Key::I, [false, true]),
+        (egui::Key::B, [true, false]),
+        (egui::Key::I, [false, true]),
+    ] {
+        key(&mut window, egui::Modifiers::COMMAND, pressed);
+        assert_eq!(shown(&window), expected, "{pressed:?}");
+    }
+    // What makes queries of the selection shows where they are asked.
+    window.state_mut().send(Command::SelectAll);
+    until(&mut window, "rows", |app| app.session().selection.rows().len() == 500);
+    window.state_mut().send(Command::UseAsQueries);
+    window.run_steps(3);
+    assert_eq!(shown(&window), [true, false]);
+    key(&mut window, egui::Modifiers::COMMAND, egui::Key::I);
+
+    window.set_size(egui::vec2(1280.0, 800.0));
+    window.run_steps(3);
+    assert_eq!(shown(&window), [true, true]);
+    key(&mut window, egui::Modifiers::COMMAND, egui::Key::I);
+    assert_eq!(shown(&window), [true, false]);
+    window.set_size(egui::vec2(427.0, 267.0));
+    window.run_steps(3);
+    key(&mut window, egui::Modifiers::COMMAND, egui::Key::I);
+    assert!(window.state().session().log.note().is_some_and(|note| note.text.starts_with("no room for the selection")));
 }
 
 #[test]
@@ -203,6 +272,104 @@ fn a_dialog_whose_file_cannot_be_written_stays_open_and_says_why() {
         until_written(&mut window, &path);
         assert!(window.state().session().export.is_none() && path.is_file());
     }
+}
+
+/// Presses the keys of all commands of the explorer but those that the dialogs have a use for, and says what came of it.
+fn press_all_shortcuts(window: &mut Window) -> bool {
+    let all = |window: &Window| {
+        let session = window.state().session();
+        let (kept, tool) = (serde_json::to_string(window.state().state()).expect("text"), format!("{:?}", session.tool));
+        (kept, tool, session.selection.rows().len(), session.picked)
+    };
+    let before = all(window);
+    for command in Command::ALL.iter().filter(|command| command.mode().is_in(Mode::Explorer)) {
+        // A file dialog of the desktop, and the window's end, are not for tests.
+        let others = matches!(command, Command::Open | Command::Quit | Command::Run | Command::Cancel | Command::Find);
+        if let Some(shortcut) = command.shortcut().filter(|_| !others) {
+            key(window, shortcut.modifiers, shortcut.logical_key);
+        }
+    }
+    !window.state().is_busy() && !window.state().session().help && all(window) == before
+}
+
+#[test]
+fn a_dialog_has_the_keys_to_itself() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("two.npz");
+    let mut file = zip::ZipWriter::new(std::fs::File::create(&path).expect("a file"));
+    for name in ["first.npy", "second.npy"] {
+        let head = format!("{:<117}\n", "{'descr': '|u1', 'fortran_order': False, 'shape': (1, 2), }");
+        file.start_file(name, zip::write::SimpleFileOptions::default()).expect("a member");
+        std::io::Write::write_all(&mut file, &[b"\x93NUMPY\x01\x00v\x00", head.as_bytes(), &[1, 2]].concat()).expect("an array");
+    }
+    file.finish().expect("an archive");
+    let mut window = answered(|_| ());
+    let dialogs = [Action::StartExport(ExportKind::Data(PaneKind::Plane)), Action::OpenPath(path), Action::Command(Command::Find)];
+    let tool = |window: &Window| format!("{:?}", window.state().session().tool);
+    window.state_mut().send(Command::LassoTool);
+    for dialog in dialogs {
+        window.state_mut().send(dialog.clone());
+        until(&mut window, "the dialog", |app| app.session().has_dialog());
+        if window.state().session().export.is_some() {
+            // No field has the focus.
+            window.get_by_role_and_label(Role::Button, "TSV").focus();
+        }
+        window.run_steps(3);
+        assert!(press_all_shortcuts(&mut window), "behind {dialog:?}");
+        assert!(window.state().session().has_dialog());
+        // Nor does its own Escape do something else.
+        key(&mut window, egui::Modifiers::NONE, egui::Key::Escape);
+        assert!(!window.state().session().has_dialog() && tool(&window) == "Lasso", "{dialog:?}");
+    }
+    key(&mut window, egui::Modifiers::NONE, egui::Key::R);
+    assert_eq!(tool(&window), "Rectangle", "without a dialog they work");
+}
+
+#[test]
+fn who_exports_types_the_name_and_presses_enter() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut window = answered(|state| state.tree = single_layout(PaneKind::Neighbors));
+    let has_keys = |window: &Window| window.get_by_role_and_label(Role::TextInput, "File").is_focused();
+    // What was focused before has the keys no longer.
+    window.get_by_role_and_label(Role::TextInput, "k").focus();
+    window.run_steps(2);
+    window.state_mut().send(Action::StartExport(ExportKind::Data(PaneKind::Neighbors)));
+    window.run_steps(3);
+    assert!(has_keys(&window));
+    let wrong = folder.path().join("neighbours.doc");
+    window.event(egui::Event::Text(wrong.display().to_string()));
+    window.run_steps(2);
+    assert_eq!(window.get_by_role_and_label(Role::TextInput, "File").value().as_deref(), wrong.to_str(), "instead of what was offered");
+    key(&mut window, egui::Modifiers::NONE, egui::Key::Enter);
+    window.get_by_label_contains("It is not written as .doc");
+    assert!(has_keys(&window));
+
+    // A file that is there is asked for once, however long Enter is held.
+    let path = folder.path().join("neighbours.csv");
+    std::fs::write(&path, "mine").expect("a file");
+    fill(&mut window, "File", path.to_str().expect("a plain path"));
+    let enter = |pressed, repeat| egui::Event::Key { key: egui::Key::Enter, physical_key: None, pressed, repeat, modifiers: egui::Modifiers::NONE };
+    for _ in 0..5 {
+        window.event(enter(true, false));
+        window.step();
+    }
+    window.event(enter(false, false));
+    window.run_steps(3);
+    window.get_by_label_contains("This file is there already.");
+    assert!(has_keys(&window) && std::fs::read_to_string(&path).is_ok_and(|text| text == "mine"));
+    key(&mut window, egui::Modifiers::NONE, egui::Key::Enter);
+    until_written(&mut window, &path);
+    assert!(window.state().session().export.is_none());
+
+    // Tab goes through the dialog and comes back; a button keeps Enter for itself; Escape leaves.
+    window.state_mut().send(Command::SaveSessionAs);
+    window.run_steps(3);
+    window.get_by_role_and_label(Role::Button, "Close").focus();
+    window.run_steps(2);
+    key(&mut window, egui::Modifiers::NONE, egui::Key::Tab);
+    assert!(has_keys(&window));
+    key(&mut window, egui::Modifiers::NONE, egui::Key::Escape);
+    assert!(window.state().session().export.is_none());
 }
 
 #[test]

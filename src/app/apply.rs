@@ -17,7 +17,7 @@ use super::picking::Tool;
 use super::saved::absolute;
 use super::selection::{Choice, How, SelectAction};
 use super::session::{Activity, Answered, Picked};
-use super::state::{self, PaneKind, PlaneWindow};
+use super::state::{self, PaneKind, PlaneWindow, Room};
 use super::timeline::TimeAxis;
 use super::tokens::Look;
 use super::ui;
@@ -106,9 +106,11 @@ impl App {
                 let at = Look::ALL.iter().position(|&look| look == self.look()).unwrap_or(0);
                 self.set_look(Look::ALL[(at + 1) % Look::ALL.len()]);
             }
-            Command::ToggleProblem if ui::shows_one_thing(&self.handles.ctx) => self.state.problem_alone ^= true,
-            Command::ToggleProblem => self.state.show_problem ^= true,
-            Command::ToggleSelection => self.state.show_selection ^= true,
+            Command::ToggleProblem => self.state.toggle_problem(ui::room(&self.handles.ctx)),
+            Command::ToggleSelection => match ui::room(&self.handles.ctx) {
+                Room::One => self.session.log.info("no room for the selection: a wider window has it, or smaller text and controls"),
+                room => self.state.toggle_selection(room),
+            },
             Command::ScaleUp => self.set_scale(self.state.scale + 0.25),
             Command::ScaleDown => self.set_scale(self.state.scale - 0.25),
             Command::ScaleReset => self.set_scale(1.0),

@@ -184,6 +184,17 @@ impl Draft {
         self.columns.clear();
     }
 
+    /// The path was typed over, which was `before`: what was said of the file that is loaded is said of no other.
+    pub fn leave(&mut self, before: &str, loaded: &Path) {
+        let loaded = absolute(loaded);
+        let [was, is] = [before, &self.path].map(|text| path(Field::Path, text, "").ok());
+        if was.as_ref() == Some(&loaded) && is != was {
+            self.columns.clear();
+        }
+        let [was, is] = [was, is].map(|path| path.as_deref().map(file_of));
+        self.drop_nonfinite &= was != Some(file_of(&loaded)) || is == was;
+    }
+
     /// The fields as they are for a run that is shown; what it says nothing of stays as it was typed.
     pub fn of(spec: &RunSpec, typed: &Self) -> Self {
         let mut draft = Self {

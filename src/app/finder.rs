@@ -1,10 +1,11 @@
-//! Finding what can be done by a few words: commands, files that were opened lately, lessons.
+//! Finding what can be done by a few words: commands, looks, files that were opened lately, lessons.
 
 use std::path::{Path, PathBuf};
 
 use super::commands::{Action, Command, Mode};
 use super::lesson::LessonAction;
 use super::state::State;
+use super::tokens::Look;
 use crate::lesson::lessons::LESSONS;
 
 /// What is typed, and which entry the arrows are at.
@@ -21,6 +22,8 @@ pub struct Finder {
 pub enum Found {
     /// A command.
     Command(Command),
+    /// A look of the window.
+    Look(Look),
     /// A file that was opened lately.
     Recent(PathBuf),
     /// A lesson, by its number.
@@ -32,6 +35,7 @@ impl Found {
     pub fn text(&self) -> String {
         match self {
             Self::Command(command) => command.text().to_owned(),
+            Self::Look(look) => format!("Look: {}", look.text().to_lowercase()),
             Self::Recent(path) => format!("Open {}", file_name(path)),
             Self::Lesson(number) => {
                 let title = LESSONS.iter().find(|lesson| lesson.number == *number).map_or("", |lesson| lesson.title);
@@ -44,6 +48,7 @@ impl Found {
     pub fn about(&self) -> String {
         match self {
             Self::Command(command) => command.tooltip().to_owned(),
+            Self::Look(_) => "The colours of the window.".to_owned(),
             Self::Recent(path) => path.display().to_string(),
             Self::Lesson(_) => "Watch it step by step.".to_owned(),
         }
@@ -53,6 +58,7 @@ impl Found {
     pub fn action(self) -> Action {
         match self {
             Self::Command(command) => Action::Command(command),
+            Self::Look(look) => Action::SetLook(look),
             Self::Recent(path) => Action::OpenPath(path),
             Self::Lesson(number) => Action::Lesson(LessonAction::Open(number)),
         }
@@ -69,10 +75,12 @@ pub fn file_name(path: &Path) -> String {
 pub fn find(words: &str, mode: Mode, state: &State) -> Vec<Found> {
     // The finder itself is open already.
     let commands = Command::ALL.iter().copied().filter(|command| command.mode().is_in(mode) && *command != Command::Find).map(Found::Command);
+    let looks = Look::ALL.into_iter().map(Found::Look);
     let recent = state.recent.iter().cloned().map(Found::Recent);
     let lessons = LESSONS.iter().map(|lesson| Found::Lesson(lesson.number));
     let words: Vec<String> = words.split_whitespace().map(str::to_lowercase).collect();
-    let mut found: Vec<(usize, Found)> = commands.chain(recent).chain(lessons).filter_map(|entry| Some((worth(&entry, &words)?, entry))).collect();
+    let all = commands.chain(looks).chain(recent).chain(lessons);
+    let mut found: Vec<(usize, Found)> = all.filter_map(|entry| Some((worth(&entry, &words)?, entry))).collect();
     found.sort_by_key(|(worth, _)| *worth);
     found.into_iter().map(|(_, entry)| entry).collect()
 }
@@ -120,7 +128,11 @@ mod tests {
         let all = |mode| texts("", mode).len();
         let of_mode = |mode: Mode| Command::ALL.iter().filter(|command| command.mode().is_in(mode)).count();
         for mode in [Mode::Explorer, Mode::Lesson] {
-            assert_eq!(all(mode), of_mode(mode) - 1 + 1 + LESSONS.len(), "all but the finder itself, the file, the lessons");
+            assert_eq!(
+                all(mode),
+                of_mode(mode) - 1 + Look::ALL.len() + 1 + LESSONS.len(),
+                "all but the finder itself, the looks, the file, the lessons"
+            );
         }
         assert!(!texts("faster", Mode::Explorer).contains(&"Faster".to_owned()));
     }

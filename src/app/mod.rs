@@ -244,7 +244,7 @@ impl App {
     /// Escape that has nothing to cancel closes the sheet of shortcuts, or else dismisses what the status line says went wrong.
     fn close_with_escape(&mut self, ctx: &egui::Context) {
         let session = &self.session;
-        let open = session.export.is_some() || session.finder.is_some() || egui::Popup::is_any_open(ctx);
+        let open = session.has_dialog() || egui::Popup::is_any_open(ctx);
         let taken = self.gives_up || open || session.live.is_held() || session.tool != picking::Tool::Move || session.runs.renaming.is_some();
         if taken || !ctx.input(|input| input.key_pressed(egui::Key::Escape)) {
             return;
@@ -307,20 +307,23 @@ impl eframe::App for App {
         }
         let lesson = &self.session.lesson;
         let mode = if lesson.open { commands::Mode::Lesson } else { commands::Mode::Explorer };
-        // A dialog has the keys to itself.
-        if let Some(quiz) = lesson.quiz.as_ref().filter(|_| lesson.open && self.session.export.is_none()) {
+        // A dialog has the keys to itself, and the finder's own close it.
+        let (dialog, finder) = (self.session.has_dialog(), self.session.finder.is_some());
+        if let Some(quiz) = lesson.quiz.as_ref().filter(|_| lesson.open && !dialog) {
             lesson::question_keys(ui.ctx(), quiz, &mut self.actions);
         }
         // While the query is held, Escape puts it back.
         let busy = self.session.activity.is_busy() && !self.session.live.is_held();
         let cancels = busy || (lesson.open && lesson.presenting != lesson::Presenting::No);
-        // The question about a file's clouds is answered with arrows, Enter and Escape.
-        if self.session.parts.is_none() {
-            // Escape closes what lies over everything first.
-            let cancels = cancels && self.session.export.is_none() && self.session.finder.is_none() && !self.session.help;
-            commands::shortcuts(ui.ctx(), mode, cancels, &mut self.actions);
-            self.close_with_escape(ui.ctx());
-        }
+        // Escape closes the sheet of shortcuts first.
+        let cancels = cancels && !self.session.help;
+        let allows = |command| match command {
+            commands::Command::Find => finder || !dialog,
+            commands::Command::Cancel => cancels && !dialog,
+            _ => !dialog,
+        };
+        commands::shortcuts(ui.ctx(), mode, allows, &mut self.actions);
+        self.close_with_escape(ui.ctx());
         let dropped: Vec<PathBuf> = ui.input(|input| input.raw.dropped_files.iter().map(|file| file.path().to_owned()).collect());
         if !dropped.is_empty() {
             self.actions.send(commands::Action::OpenPaths(dropped));

@@ -264,6 +264,11 @@ pub struct Session {
 }
 
 impl Session {
+    /// Whether a dialog is open, which has all keys to itself. The sheet of shortcuts is none: its keys are tried out beside it.
+    pub fn has_dialog(&self) -> bool {
+        self.export.is_some() || self.finder.is_some() || self.parts.is_some()
+    }
+
     /// What a picture of the window shows: everything but what lies over it.
     pub fn portrait(&self) -> Self {
         Self { help: false, finder: None, export: None, activity: Activity::Idle, ..self.clone() }

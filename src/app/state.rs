@@ -198,6 +198,8 @@ pub struct State {
     pub problem_alone: bool,
     /// Whether the right panel is shown.
     pub show_selection: bool,
+    /// Whether a window with room for one panel beside panes shows the right one, where both are to be shown.
+    pub selection_first: bool,
 }
 
 impl Default for State {
@@ -221,8 +223,20 @@ impl Default for State {
             show_problem: true,
             problem_alone: false,
             show_selection: true,
+            selection_first: false,
         }
     }
+}
+
+/// How much a window has room for, of the problem, the selection and panes between them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Room {
+    /// The problem, or a pane.
+    One,
+    /// A panel, and panes beside it.
+    Two,
+    /// All.
+    Three,
 }
 
 /// What the projector's scale changes.
@@ -243,6 +257,35 @@ impl State {
     /// Whether the centre is one pane in any case, as for a picture of it.
     pub fn has_one_pane(&self) -> bool {
         self.tree.tiles.len() <= 2
+    }
+
+    /// Whether the problem and the selection are in sight, where there is room for so much.
+    pub fn panels(&self, room: Room) -> [bool; 2] {
+        match room {
+            Room::One => [self.problem_alone, false],
+            Room::Two if self.show_problem && self.show_selection => [!self.selection_first, self.selection_first],
+            Room::Two | Room::Three => [self.show_problem, self.show_selection],
+        }
+    }
+
+    /// Shows the problem, if need be in place of the selection, or hides it.
+    pub fn toggle_problem(&mut self, room: Room) {
+        let [shown, _] = self.panels(room);
+        if room == Room::One {
+            self.problem_alone = !shown;
+        } else {
+            (self.show_problem, self.selection_first) = (!shown, false);
+        }
+    }
+
+    /// Shows the selection, if need be in place of the problem, or hides it: then the problem comes back.
+    pub fn toggle_selection(&mut self, room: Room) {
+        let [_, shown] = self.panels(room);
+        let in_its_place = room == Room::Two && shown && self.show_problem;
+        if !in_its_place {
+            self.show_selection = !shown;
+        }
+        self.selection_first = !shown;
     }
 
     /// Puts a file at the head of those that were opened.

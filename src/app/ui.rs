@@ -10,7 +10,7 @@ use super::finder::file_name;
 use super::lesson::{LessonAction, Presenting, export_lesson_ui};
 use super::panels;
 use super::panes::{PaneContext, Panes, least_room};
-use super::state::{PaneKind, SCALES};
+use super::state::{PaneKind, Room, SCALES};
 use super::tokens::{Look, Palette};
 use super::widgets::{keys_text, menu_item_ui, menu_ui};
 use crate::lesson::lessons::LESSONS;
@@ -18,12 +18,19 @@ use crate::lesson::lessons::LESSONS;
 /// Points of the screen that the titles of tabs need, to be read without scrolling through them.
 const TABS: f32 = 480.0;
 
-/// Points of the screen that the problem and a pane beside it need.
+/// Points of the screen that a panel and a pane beside it need.
 const TWO_THINGS: f32 = 560.0;
 
-/// Whether the window has room for the problem or for a pane, not for both.
-pub fn shows_one_thing(ctx: &egui::Context) -> bool {
-    ctx.content_rect().width() < TWO_THINGS
+/// Points of the screen that the problem, the selection and panes between them need.
+const THREE_THINGS: f32 = 860.0;
+
+/// How much the window has room for.
+pub fn room(ctx: &egui::Context) -> Room {
+    match ctx.content_rect().width() {
+        width if width < TWO_THINGS => Room::One,
+        width if width < THREE_THINGS => Room::Two,
+        _ => Room::Three,
+    }
 }
 
 impl App {
@@ -34,8 +41,8 @@ impl App {
             self.lesson_ui(ui, palette);
             return self.dialogs_ui(ui, palette);
         }
-        let one = shows_one_thing(ui.ctx());
-        let problem = if one { self.state.problem_alone } else { self.state.show_problem };
+        let room = room(ui.ctx());
+        let [problem, selection] = self.state.panels(room);
         let side = Frame::NONE.fill(palette.panel).inner_margin(Margin::symmetric(10, 6));
         Panel::top("menus").frame(Frame::NONE.fill(palette.panel).inner_margin(Margin::symmetric(8, 3))).show(ui, |ui| self.menus_ui(ui));
         Panel::bottom("status").frame(Frame::NONE.fill(palette.panel).inner_margin(Margin::symmetric(10, 4))).show(ui, |ui| {
@@ -45,7 +52,7 @@ impl App {
             self.lesson_ui(ui, palette);
             return self.dialogs_ui(ui, palette);
         }
-        if one && problem {
+        if room == Room::One && problem {
             CentralPanel::default().frame(side).show(ui, |ui| panels::problem_ui(ui, &self.state, &self.session, palette, &mut self.actions));
             self.pane_rects.clear();
             return self.dialogs_ui(ui, palette);
@@ -55,9 +62,7 @@ impl App {
                 panels::problem_ui(ui, &self.state, &self.session, palette, &mut self.actions);
             });
         }
-        // Where there is no room for both, the problem comes first.
-        let room = ui.ctx().content_rect().width() >= if problem { 860.0 } else { TWO_THINGS };
-        if self.state.show_selection && room {
+        if selection {
             Panel::right("selection").resizable(true).default_size(228.0).size_range(200.0..=460.0).frame(side).show(ui, |ui| {
                 panels::selection_ui(ui, &self.state, &self.session, palette, &mut self.actions);
             });
@@ -97,7 +102,7 @@ impl App {
     }
 
     fn menus_ui(&mut self, ui: &mut Ui) {
-        let one = shows_one_thing(ui.ctx()) && !self.session.lesson.open && !self.state.has_one_pane();
+        let one = room(ui.ctx()) == Room::One && !self.session.lesson.open && !self.state.has_one_pane();
         let (state, session, history, actions) = (&self.state, &self.session, &self.history, &mut self.actions);
         egui::MenuBar::new().ui(ui, |ui| {
             menu_ui(ui, "File", |ui| {

@@ -1,6 +1,6 @@
 //! Small parts that several panels use.
 
-use egui::{Align, Layout, Response, RichText, ScrollArea, TextEdit, Ui};
+use egui::{Align, Key, Layout, Response, RichText, ScrollArea, TextEdit, Ui};
 
 use super::commands::{Actions, Command};
 use super::draft::{Field, FieldError};
@@ -55,9 +55,19 @@ pub fn error_ui(ui: &mut Ui, field: Field, errors: &[FieldError], palette: &Pale
     }
 }
 
-/// Keys as they are written. The window's fonts have no other arrows.
+/// Keys as they are written: signs as they stand on the keyboard, not by their names. The window's fonts have no other arrows.
 pub fn keys_text(ctx: &egui::Context, shortcut: &egui::KeyboardShortcut) -> String {
-    ctx.format_shortcut(shortcut).replace('⏴', "←").replace('⏵', "→").replace('⏶', "↑").replace('⏷', "↓")
+    let (text, key) = (ctx.format_shortcut(shortcut), shortcut.logical_key);
+    let sign = match key {
+        Key::Equals => Some("="),
+        Key::Minus => Some("-"),
+        Key::Questionmark => Some("?"),
+        _ => None,
+    };
+    if let Some((modifiers, sign)) = text.strip_suffix(key.name()).zip(sign) {
+        return format!("{modifiers}{sign}");
+    }
+    text.replace('⏴', "←").replace('⏵', "→").replace('⏶', "↑").replace('⏷', "↓")
 }
 
 /// A command as a button.

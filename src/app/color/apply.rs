@@ -6,7 +6,7 @@ use super::request::{Request, column_title};
 use super::view::{ColorBy, ColorView};
 use super::work::{CANCELLED, Failure};
 use crate::app::App;
-use crate::app::log::About;
+use crate::app::log::{About, Level};
 use crate::app::selection::{Choice, How, SelectAction};
 use crate::app::session::Colored;
 
@@ -90,10 +90,12 @@ impl App {
         }
     }
 
-    /// Points have one colour: the file that is shown has no such column as the one before.
+    /// No column colours points: the file that is shown has none as the one before. The chooser shows it, and the status line keeps
+    /// what it says of the file, which may be that rows were dropped.
     fn forget_color_column(&mut self) {
         if let (ColorBy::Column(key), Some(cloud)) = (&self.state.color.by, &self.session.cloud) {
-            self.session.log.info(format!("points have one colour, as there is no column {key}: {}", cloud.source()));
+            let said = format!("no column colours the points, as there is no column {key}: {}", cloud.source());
+            self.session.log.list(Level::Info, said);
         }
         self.state.color.choose(ColorBy::Nothing);
         self.session.colored = Colored::Nothing;

@@ -158,9 +158,9 @@ impl Actions {
     }
 }
 
-/// Sends the commands of a mode whose keys were pressed. Once per frame, outside all menus. `cancels` says whether there is
-/// something that Escape ends; else it closes menus and dialogs.
-pub fn shortcuts(ctx: &egui::Context, mode: Mode, cancels: bool, actions: &mut Actions) {
+/// Sends the commands of a mode whose keys were pressed. Once per frame, outside all menus. The keys of those that `allows`
+/// refuses are left to whoever else wants them: where nothing is to be cancelled, Escape closes menus and dialogs.
+pub fn shortcuts(ctx: &egui::Context, mode: Mode, allows: impl Fn(Command) -> bool, actions: &mut Actions) {
     // In the explorer a mark or a row that has the focus leaves letters to the commands; the lesson's questions take them.
     let typing = if mode == Mode::Lesson { ctx.egui_wants_keyboard_input() } else { ctx.text_edit_focused() };
     // To egui, keys without Shift are pressed with Shift too: those that ask for it are asked first.
@@ -168,7 +168,7 @@ pub fn shortcuts(ctx: &egui::Context, mode: Mode, cancels: bool, actions: &mut A
     let others = Command::ALL.iter().copied().filter(|command| command.shortcut().is_some_and(|shortcut| !shortcut.modifiers.shift));
     for command in shifted.chain(others) {
         let Some(shortcut) = command.shortcut().filter(|_| command.mode().is_in(mode)) else { continue };
-        if (typing && command.is_typed()) || (command == Command::Cancel && !cancels) {
+        if (typing && command.is_typed()) || !allows(command) {
             continue;
         }
         if ctx.input_mut(|input| input.consume_shortcut(&shortcut) || also(command, input)) {

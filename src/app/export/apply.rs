@@ -10,6 +10,7 @@ use crate::app::format;
 use crate::app::handles::Message;
 use crate::app::lesson::{LessonFile, RangeDraft};
 use crate::app::log::{About, Level};
+use crate::app::panels;
 use crate::app::picking::Beside;
 use crate::app::portrait::{Medium, Portrait};
 use crate::app::state::PaneKind;
@@ -32,6 +33,7 @@ impl App {
         };
         let points = self.session.file.as_ref().is_none_or(|file| file.points);
         let offered = path.clone();
+        panels::offer_name(&self.handles.ctx, &path);
         self.session.export =
             Some(ExportDialog { kind, path, plain, offered, error: None, overwrite: false, writing: None, times: 1, points, range });
     }

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use egui::{RichText, TextEdit, Ui};
+use egui::text::{CCursor, CCursorRange};
+use egui::text_edit::TextEditState;
+use egui::{Event, Key, RichText, TextEdit, Ui};
 
 use crate::app::commands::{Action, Actions};
 use crate::app::draft::Field;
@@ -10,6 +12,31 @@ use crate::app::export::{ExportDialog, ExportKind, is_svg};
 use crate::app::session::Session;
 use crate::app::tokens::Palette;
 use crate::app::widgets::field_ui;
+
+/// The field of the file's name.
+const FILE: &str = "file of the export";
+
+/// Has the next keys go to the name that is offered: what is typed or pasted replaces it.
+pub fn offer_name(ctx: &egui::Context, name: &str) {
+    let (field, mut state) = (egui::Id::unique(FILE), TextEditState::default());
+    state.cursor.set_char_range(Some(CCursorRange::two(CCursor::new(0), CCursor::new(name.chars().count()))));
+    state.store(ctx, field);
+    ctx.memory_mut(|memory| memory.request_focus(field));
+}
+
+/// Whether Enter was pressed anew. Held, it would also answer what its first press was asked: whether to write over a file.
+fn enters(ui: &Ui) -> bool {
+    let pressed = |event: &Event| matches!(event, Event::Key { key: Key::Enter, pressed: true, repeat: false, .. });
+    ui.input(|input| input.events.iter().any(pressed))
+}
+
+/// Whether the keys go to something else than what `ui` is part of, or nowhere.
+fn is_elsewhere(ui: &Ui) -> bool {
+    // On its way to the next field, the focus is nowhere for a moment.
+    let moves = ui.input(|input| input.key_pressed(Key::Tab));
+    let focused = ui.memory(|memory| memory.focused()).and_then(|id| ui.ctx().read_response(id));
+    !moves && focused.is_none_or(|focused| focused.layer_id != ui.layer_id())
+}
 
 /// The formats of a table: what the name ends in.
 fn format_ui(ui: &mut Ui, dialog: &mut ExportDialog) {
@@ -55,7 +82,9 @@ pub fn export_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut Ac
         ui.heading(dialog.kind.title());
         ui.add_space(6.0);
         let label = ui.label(RichText::new("File").color(palette.text_weak));
-        let field = ui.add(TextEdit::singleline(&mut dialog.path).desired_width(f32::INFINITY)).labelled_by(label.id);
+        let edit = TextEdit::singleline(&mut dialog.path).id(egui::Id::unique(FILE)).desired_width(f32::INFINITY);
+        let field = ui.add(edit).labelled_by(label.id);
+        let mut left = field.lost_focus();
         if dialog.kind.is_table() {
             format_ui(ui, &mut dialog);
         }
@@ -73,8 +102,8 @@ pub fn export_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut Ac
         }
         if let Some(range) = &mut dialog.range {
             let errors: Vec<_> = range.read().err().into_iter().collect();
-            field_ui(ui, "From step", &mut range.from, "0", Field::From, &errors, palette);
-            field_ui(ui, "To step", &mut range.to, "the last", Field::To, &errors, palette);
+            left |= field_ui(ui, "From step", &mut range.from, "0", Field::From, &errors, palette).lost_focus();
+            left |= field_ui(ui, "To step", &mut range.to, "the last", Field::To, &errors, palette).lost_focus();
             let about = format!("A picture for each step of the level {}, as the player counts them.", range.level.name());
             ui.label(RichText::new(about).color(palette.text_weak).small());
         }
@@ -82,7 +111,8 @@ pub fn export_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut Ac
             ui.label(RichText::new(error).color(palette.error));
         }
         ui.add_space(6.0);
-        let mut save = field.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter));
+        // Enter in a field saves; on a button it presses that.
+        let mut save = left && enters(ui);
         let mut close = false;
         ui.horizontal(|ui| {
             save |= ui.button("Save").clicked();
@@ -91,6 +121,10 @@ pub fn export_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut Ac
             }
             close = ui.button("Close").clicked();
         });
+        // Also after a refusal: the name is what is changed then.
+        if is_elsewhere(ui) {
+            field.request_focus();
+        }
         (save, close)
     });
     let (save, close) = modal.inner;

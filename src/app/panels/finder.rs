@@ -68,7 +68,7 @@ pub fn finder_ui(ui: &Ui, state: &State, session: &Session, palette: &Palette, a
 fn entry_ui(ui: &mut Ui, entry: &Found, current: bool) -> egui::Response {
     let keys = match entry {
         Found::Command(command) => command.shortcut().map(|shortcut| keys_text(ui.ctx(), &shortcut)),
-        Found::Recent(_) | Found::Lesson(_) => None,
+        Found::Look(_) | Found::Recent(_) | Found::Lesson(_) => None,
     };
     let (button, keys) = (egui::Button::selectable(current, entry.text()), keys.unwrap_or_default());
     // Weak text is not to be read on the ground of the chosen line.

@@ -9,7 +9,7 @@ mod selection;
 mod shortcuts;
 mod status;
 
-pub use export::export_ui;
+pub use export::{export_ui, offer_name};
 pub use finder::finder_ui;
 pub use hints::hints_ui;
 pub use parts::parts_ui;

@@ -10,7 +10,7 @@ use crate::app::state::State;
 use crate::app::tokens::Palette;
 use crate::app::widgets::{command_ui, error_ui, field_ui, heading_ui, keys_text, menu_ui, row_ui, wide_field_ui};
 use crate::cloud::formats::{ColumnInfo, ColumnKind};
-use crate::cloud::{Order, generate};
+use crate::cloud::{Order, Source, generate};
 use crate::knn::{EngineKind, MAX_K, Metric};
 use crate::run::EngineChoice;
 
@@ -105,7 +105,13 @@ fn suggestion(generator: &generate::Generator) -> String {
 
 /// Whether the file is to be read.
 fn file_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldError], palette: &Palette) -> bool {
+    let before = draft.path.clone();
     let path = wide_field_ui(ui, "Path", &mut draft.path, "type or paste a path", Field::Path, errors, palette);
+    if path.changed()
+        && let Some(Source::File { path: loaded, .. }) = session.cloud.as_ref().map(|cloud| cloud.source())
+    {
+        draft.leave(&before, loaded);
+    }
     let columns = row_ui(ui, "Columns", palette, |ui, label| {
         let known = session.columns.as_ref().filter(|known| draft.source().is_ok_and(|source| known.is_of(&source)));
         if let Some(known) = known {
@@ -216,7 +222,8 @@ fn k_ui(ui: &mut Ui, draft: &mut Draft, errors: &[FieldError], palette: &Palette
     row_ui(ui, "k", palette, |ui, label| {
         ui.add(TextEdit::singleline(&mut draft.k).id_salt("k").hint_text("1 to 1,024").desired_width(56.0)).labelled_by(label);
         let most = MAX_K - usize::from(draft.exclude_self);
-        let mut k = number(Field::K, &draft.k, 1, most as u64).map_or(1, |k| k as usize);
+        // What is outside stands at the nearest end.
+        let mut k = number(Field::K, &draft.k, 0, u64::MAX).map_or(1, |k| k.clamp(1, most as u64) as usize);
         ui.spacing_mut().slider_width = (ui.available_width() - 4.0).max(40.0);
         let slider = ui.add(egui::Slider::new(&mut k, 1..=most).logarithmic(true).show_value(false));
         slider.widget_info(|| egui::WidgetInfo::slider(true, k as f64, "k, slider"));

@@ -150,7 +150,7 @@ pub fn pointing_ui(ui: &Ui, response: &Response, eyes: &[(Rect, Eye)], session: 
             actions.send(PickAction::At { eye, pointer, purpose });
         }
     }
-    let free = session.export.is_none() && !session.activity.is_busy();
+    let free = !session.has_dialog() && !session.activity.is_busy();
     if session.tool != Tool::Move && free && !response.dragged() && ui.input(|input| input.key_pressed(egui::Key::Escape)) {
         actions.send(PickAction::Tool(Tool::Move));
     }

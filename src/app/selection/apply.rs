@@ -106,7 +106,7 @@ impl App {
             Some(typed) => (draft.queries, draft.query_rows) = (QueryKind::Rows, typed),
             None => (draft.queries, draft.selected_rows) = (QueryKind::Selected, records.collect()),
         }
-        self.state.show_problem = true;
+        (self.state.show_problem, self.state.selection_first) = (true, false);
         let queries = format::counted(rows.len() as u64, "selected row is a query", "selected rows are queries");
         self.session.log.info(format!("{queries} of the next run; press Run"));
     }

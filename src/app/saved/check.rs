@@ -133,7 +133,11 @@ mod tests {
         window.state_mut().handles.checking = Some(checking);
         window.step();
         assert!(window.query_by_label_contains("Reading large.csv again").is_none(), "what takes a moment is not worth a word");
-        window.state_mut().handles.checking.as_mut().expect("it goes on").since = Instant::now() - NOTICED;
+        let checking = window.state_mut().handles.checking.as_mut().expect("it goes on");
+        while checking.task.fraction() != Some(0.25) {
+            std::thread::yield_now();
+        }
+        checking.since = Instant::now() - NOTICED;
         window.run_steps(2);
         window.get_by_label_contains("Reading large.csv again, to see whether it has changed 25 %");
         window.get_by_label("Cancel").click();

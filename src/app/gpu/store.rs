@@ -2,8 +2,9 @@
 //! once where there are few, straight into buffers of the GPU: the host keeps nothing. What is there already is a random
 //! sample of all, so a picture shows at once and fills up.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::thread::JoinHandle;
 
 use eframe::egui_wgpu::wgpu;
 use rayon::iter::{IndexedParallelIterator as _, ParallelIterator as _};
@@ -126,14 +127,44 @@ impl Points {
 }
 
 /// Makes them.
-#[derive(Clone)]
 pub struct Store {
     /// Rows in one buffer, at most.
     segment: u32,
     device: wgpu::Device,
+    upload: Upload,
+    last: AtomicU64,
+    threads: Arc<Threads>,
+}
+
+/// What a thread needs that fills buffers.
+#[derive(Clone)]
+struct Upload {
     queue: wgpu::Queue,
-    last: Arc<AtomicU64>,
     wake: Arc<dyn Fn() + Send + Sync>,
+    /// Those of the store, while it is there.
+    threads: Weak<Threads>,
+}
+
+/// The threads that fill buffers. They stop with the store and are waited for: the driver tidies up when the program ends, and must
+/// not be in use then.
+#[derive(Default)]
+struct Threads(Mutex<Vec<JoinHandle<()>>>);
+
+impl Threads {
+    fn add(&self, thread: JoinHandle<()>) {
+        let mut threads = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        threads.retain(|thread| !thread.is_finished());
+        threads.push(thread);
+    }
+}
+
+impl Drop for Threads {
+    fn drop(&mut self) {
+        for thread in self.0.get_mut().unwrap_or_else(PoisonError::into_inner).drain(..) {
+            // One that panicked has said so.
+            let _ = thread.join();
+        }
+    }
 }
 
 /// Which rows, in drawing order.
@@ -157,13 +188,15 @@ impl Rows {
 impl Store {
     /// `wake` is called when more has arrived.
     pub fn new(device: wgpu::Device, queue: wgpu::Queue, wake: impl Fn() + Send + Sync + 'static) -> Self {
-        Self { segment: SEGMENT, device, queue, last: Arc::default(), wake: Arc::new(wake) }
+        let threads = Arc::default();
+        let upload = Upload { queue, wake: Arc::new(wake), threads: Arc::downgrade(&threads) };
+        Self { segment: SEGMENT, device, upload, last: AtomicU64::default(), threads }
     }
 
     /// Smaller buffers, as if the adapter bound no larger ones.
     #[cfg(test)]
-    pub fn in_segments_of(self, segment: u32) -> Self {
-        Self { segment, ..self }
+    pub fn in_segments_of(&mut self, segment: u32) {
+        self.segment = segment;
     }
 
     /// Places of rows of a cloud of `dims` dimensions: all of them where they are three at most, else those that `place`
@@ -184,8 +217,8 @@ impl Store {
         let id = self.last.fetch_add(1, Ordering::Relaxed) + 1;
         let stored = Arc::new(Stored { id, rows: n, held, ready: AtomicU32::new(0), segments });
         let fill = {
-            let (store, stored, rows) = (self.clone(), Arc::clone(&stored), rows.clone());
-            move || store.fill(&stored, &rows, &number)
+            let (upload, stored, rows) = (self.upload.clone(), Arc::clone(&stored), rows.clone());
+            move || upload.fill(&stored, &rows, &number)
         };
         if held <= AT_ONCE {
             fill();
@@ -193,8 +226,9 @@ impl Store {
             let fill = Arc::new(fill);
             let theirs = Arc::clone(&fill);
             // Where the system has no thread to give, the window waits for it this once.
-            if std::thread::Builder::new().name("warpscope-upload".to_owned()).spawn(move || theirs()).is_err() {
-                fill();
+            match std::thread::Builder::new().name("warpscope-upload".to_owned()).spawn(move || theirs()) {
+                Ok(thread) => self.threads.add(thread),
+                Err(_) => fill(),
             }
         }
         stored
@@ -225,7 +259,9 @@ impl Store {
     fn storage(&self) -> wgpu::BufferUsages {
         if self.device.limits().max_storage_buffers_per_shader_stage > 0 { wgpu::BufferUsages::STORAGE } else { wgpu::BufferUsages::empty() }
     }
+}
 
+impl Upload {
     fn fill<const W: usize>(&self, stored: &Arc<Stored>, rows: &Rows, number: &(impl Fn(u32) -> [f32; W] + Sync)) {
         let n = rows.len();
         let order = Permutation::new(n, SEED);
@@ -233,7 +269,7 @@ impl Store {
         for segment in &stored.segments {
             for begin in (0..segment.count).step_by(PIECE as usize) {
                 // Nobody wants it any more.
-                if Arc::strong_count(stored) == 1 {
+                if Arc::strong_count(stored) == 1 || self.threads.strong_count() == 0 {
                     return;
                 }
                 let count = PIECE.min(segment.count - begin) as usize;

@@ -310,7 +310,7 @@ fn buffers_of_any_size_make_one_picture() {
         let mut studio = studio(method);
         let (drawing, ..) = orbit(&studio, 30_000, [0, 1, 2]);
         let whole = studio.whole(&drawing);
-        studio.store = studio.store.clone().in_segments_of(7_001);
+        studio.store.in_segments_of(7_001);
         let (mut parts, ..) = orbit(&studio, 30_000, [0, 1, 2]);
         assert_eq!(parts.layers[0].points.stored().segments().len(), 5);
         parts.view = 9;
@@ -395,6 +395,9 @@ fn a_full_buffer_is_bound_and_dispatched() {
         assert!(segment.count.div_ceil(super::splat::GROUP) <= limits.max_compute_workgroups_per_dimension);
         assert!(u64::from(segment.count) * 12 <= limits.max_storage_buffer_binding_size);
     }
+    // A program that ended under the thread that fills them would take the driver away from it.
+    drop(studio);
+    assert_eq!(Arc::strong_count(&stored), 1, "nobody fills them any more");
 }
 
 #[test]

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::bar::Bar;
-use super::input::{Loaded, ProblemArgs, engine_parser};
+use super::input::{DeviceArgs, EnginesParser, Loaded, ProblemArgs};
 use super::{output, queries};
 use crate::cloud::{Coordinates, formats, place};
 use crate::export::text;
-use crate::knn::{EngineKind, Metric};
+use crate::knn::{Method, Metric};
 use crate::run::answers::{self, AnswersVerdict};
 use crate::run::compare::NEIGHBORS;
 use crate::run::recording::{self, Points};
@@ -21,8 +21,10 @@ pub struct VerifyArgs {
     #[command(flatten)]
     problem: ProblemArgs,
     /// Which engines, such as cuda,lockstep [default: auto, all that can run]
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = engine_parser(), help_heading = "Search")]
-    engine: Vec<EngineChoice>,
+    #[arg(long, value_name = "LIST", value_parser = EnginesParser, help_heading = "Search")]
+    engine: Vec<Vec<EngineChoice>>,
+    #[command(flatten)]
+    device: DeviceArgs,
     /// Also checks the neighbours in a file: one that `run` wrote (neighbours, a folder, a recording), or .ivecs or .hdf5 of a benchmark
     ///
     /// It holds rows of row numbers, nearest first, or a line for each neighbour with its `query`, `rank` and `index`. They are
@@ -37,10 +39,10 @@ pub struct VerifyArgs {
 
 impl VerifyArgs {
     /// The engines that were asked for by name; none is all that can run, and so is `auto` among them.
-    fn named(&self) -> Vec<EngineKind> {
-        let named = self.engine.iter().map(|choice| match choice {
+    fn named(&self) -> Vec<Method> {
+        let named = self.engine.concat().into_iter().map(|choice| match choice {
             EngineChoice::Auto => None,
-            EngineChoice::Named(kind) => Some(*kind),
+            EngineChoice::Named(method) => Some(method),
         });
         named.collect::<Option<_>>().unwrap_or_default()
     }
@@ -63,10 +65,10 @@ struct Report<'a> {
 /// # Errors
 /// When an engine is wrong, naming the first mismatch, and when nothing could be verified.
 pub fn run(args: &VerifyArgs) -> anyhow::Result<()> {
-    let Loaded { spec, cloud, query_cloud } = args.problem.load()?;
+    let Loaded { spec, cloud, query_cloud } = args.problem.load(&args.engine.concat())?;
     let problem = pose(&spec, &cloud, query_cloud.as_ref())?;
     let answers = args.reference.as_deref().map(|path| read_answers(path, spec.metric)).transpose()?;
-    let verdicts = verify(&problem, &args.named(), &mut Engines::default(), &Bar::new("verifying"))?;
+    let verdicts = verify(&problem, &args.named(), args.device.device, &mut Engines::default(), &Bar::new("verifying"))?;
     let place = match &spec.queries {
         QuerySpec::At(at) => Some(Arc::new(place::place(at, &cloud)?)),
         _ => None,
@@ -163,7 +165,7 @@ fn conclude(verdicts: &[EngineVerdict]) -> anyhow::Result<()> {
 fn table(verdicts: &[EngineVerdict]) -> String {
     let mut rows = vec![["engine", "oracle", "largest error", "other index at a tie", "bit for bit"].map(str::to_owned).to_vec()];
     for verdict in verdicts {
-        let mut row = vec![verdict.engine.to_string()];
+        let mut row = vec![verdict.method.as_ref().map_or_else(|| verdict.engine.to_string(), ToString::to_string)];
         match (&verdict.not_run, &verdict.mismatch) {
             (Some(why), _) => row.push(format!("cannot run: {why}")),
             (None, Some(_)) => row.push("WRONG".to_owned()),

@@ -61,8 +61,8 @@ pub fn check_folder(dir: &Path) -> Result<(), ExportError> {
 /// What says that a folder is a run's.
 const RUN: &str = "run.json";
 
-/// What [`folder`] writes.
-pub const FOLDER_FILES: [&str; 6] = ["timings.csv", "merges.csv", "convergence.csv", "trace.json", NEIGHBORS, RUN];
+/// What [`folder`] may write; of the two with counters, one.
+pub const FOLDER_FILES: [&str; 7] = ["timings.csv", tables::MERGES, tables::COUNTERS, "convergence.csv", "trace.json", NEIGHBORS, RUN];
 
 /// The most neighbours that a folder holds without being asked for them: 200 MB.
 pub const MOST_NEIGHBORS: usize = 1 << 24;
@@ -78,16 +78,21 @@ pub fn folder(record: &RunRecord, dir: &Path) -> Result<Vec<PathBuf>, ExportErro
 
 pub(super) fn folder_with(record: &RunRecord, most_neighbors: usize, dir: &Path) -> Result<Vec<PathBuf>, ExportError> {
     std::fs::create_dir_all(dir).map_err(ExportError::io(dir))?;
-    let [timings, merges, convergence, traced, found, run] = FOLDER_FILES.map(|name| dir.join(name));
+    let [timings, merges, counters, convergence, traced, found, run] = FOLDER_FILES.map(|name| dir.join(name));
+    let (counters, other) = if tables::counters_file(record) == tables::MERGES { (merges, counters) } else { (counters, merges) };
     write(&timings, |out| tables::timings(record).csv(out))?;
-    write(&merges, |out| tables::merges(record).csv(out))?;
+    write(&counters, |out| tables::counters(record).csv(out))?;
     write(&convergence, |out| tables::convergence(record).csv(out))?;
     write(&traced, |out| trace(record, out))?;
+    if other.exists() && run.exists() {
+        // That of a run before would be taken for this one's. What no run wrote is not ours to delete.
+        std::fs::remove_file(&other).map_err(ExportError::io(&other))?;
+    }
     let kept = record.neighbors.indices.len() <= most_neighbors;
     if kept {
         neighbors(record, &found)?;
     } else if found.exists() && run.exists() {
-        // Those of a run before would be taken for this one's. What no run wrote is not ours to delete.
+        // Likewise.
         std::fs::remove_file(&found).map_err(ExportError::io(&found))?;
     }
     // Last: where it is, the others are.
@@ -95,5 +100,5 @@ pub(super) fn folder_with(record: &RunRecord, most_neighbors: usize, dir: &Path)
         serde_json::to_writer_pretty(&mut *out, &RunFile::from(record))?;
         writeln!(out)
     })?;
-    Ok([timings, merges, convergence, traced].into_iter().chain(kept.then_some(found)).chain([run]).collect())
+    Ok([timings, counters, convergence, traced].into_iter().chain(kept.then_some(found)).chain([run]).collect())
 }

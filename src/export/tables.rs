@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::table::Table;
 use crate::cloud::PointCloud;
-use crate::knn::{Convergence, Metric, NONE};
+use crate::knn::{Convergence, Metric, NONE, warp};
 use crate::run::{QuerySpec, RunRecord, Timeline};
 
 /// A neighbour's record number; −1 where there is none.
@@ -62,7 +62,7 @@ pub fn neighbors_of_query(record: &RunRecord, query: usize) -> Table<'_> {
 pub fn timings(record: &RunRecord) -> Table<'_> {
     let samples = &record.samples;
     Table::new(samples.len())
-        .with("engine", |_| record.engine.name())
+        .with("engine", |_| record.engine.to_string())
         .with("phase", |row| samples[row].phase.name())
         .with("repeat", |row| samples[row].repeat)
         .with("chunk", |row| samples[row].chunk)
@@ -120,28 +120,41 @@ pub fn timeline<'a>(record: &RunRecord) -> Table<'a> {
         .with("row", move |at| row[at].warp.and_then(|(.., row)| row))
 }
 
-/// `query,row,merges,candidates,groups_hit`, of each query; `row` is its number in its file. Without rows for engines
-/// without counters.
-pub fn merges(record: &RunRecord) -> Table<'_> {
-    let counters = &record.counters;
-    Table::new(counters.len())
-        .with("query", |query| query as u32)
-        .with("row", |query| query_record(record, query))
-        .with("merges", |query| counters[query].merges)
-        .with("candidates", |query| counters[query].candidates)
-        .with("groups_hit", |query| counters[query].groups_hit)
+/// `query,row` and a column for each measure, of each query; `row` is its number in its file. For engines that count nothing
+/// it has no rows, and the columns of those that do.
+pub fn counters(record: &RunRecord) -> Table<'_> {
+    let counted = &record.measured;
+    let table = Table::new(counted.queries()).with("query", |query| query as u32).with("row", |query| query_record(record, query));
+    if counted.is_empty() {
+        return warp::MEASURES.iter().fold(table, |table, measure| table.with(measure.name, |_| 0u32));
+    }
+    counted.columns().fold(table, |table, (name, values)| table.with(name, |query| values[query]))
 }
+
+/// The file of [`counters`] in a run's folder: `merges.csv` where its columns are those of the warp-per-query search, by which
+/// scripts know it.
+pub fn counters_file(record: &RunRecord) -> &'static str {
+    let names = record.measured.columns().map(|(name, _)| name);
+    let of_warp = record.measured.is_empty() || names.eq(warp::MEASURES.iter().map(|measure| measure.name));
+    if of_warp { MERGES } else { COUNTERS }
+}
+
+/// See [`counters_file`].
+pub const MERGES: &str = "merges.csv";
+/// See [`counters_file`].
+pub const COUNTERS: &str = "counters.csv";
 
 /// `query,merge,points_seen,max_squared_distance`: after each merge that was kept, of every query. A merge's number
 /// counts from 0; where there were more than are kept, the last entry's is that of the last merge.
 pub fn convergence(record: &RunRecord) -> Table<'_> {
-    let Convergence { starts, points_seen, max_squared_distance } = &record.convergence;
+    let Convergence { starts, points_seen, max_squared_distance, counted_by } = &record.convergence;
+    let merges = record.measured.column(counted_by).unwrap_or_default();
     // Queries whose entries begin at or before this one; the last of them has it.
     let query_of = move |entry: usize| starts.partition_point(|&start| start <= entry as u64) - 1;
     let merge = move |row: usize| {
         let query = query_of(row);
         let (start, stop) = (starts[query] as usize, starts[query + 1] as usize);
-        Convergence::merge_of_entry(row - start, stop - start, record.counters[query].merges)
+        Convergence::merge_of_entry(row - start, stop - start, merges[query])
     };
     Table::new(points_seen.len())
         .with("query", move |row| query_of(row) as u32)

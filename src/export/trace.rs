@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde_json::{Value, json};
 
 use super::tables::query_record;
-use crate::knn::{Profile, WarpPhase};
+use crate::knn::Profile;
 use crate::run::{RunRecord, Timeline, WarpTime};
 
 /// The process of what the host timed.
@@ -63,15 +63,14 @@ fn about(record: &RunRecord, profile: &Profile, warp: &WarpTime) -> Value {
     let queries: Vec<usize> = warp.queries.clone().map(|query| query as usize).collect();
     let rows: Vec<Option<u64>> = queries.iter().map(|&query| query_record(record, query)).collect();
     let mut about = json!({"queries": queries, "rows": rows, "warp": warp.warp});
-    if profile.cycles.len() == profile.spans.len() {
-        let sum = |phase: usize| queries.iter().map(|&query| profile.cycles[query][phase]).sum::<u64>();
-        let cycles: serde_json::Map<String, Value> =
-            WarpPhase::ALL.iter().enumerate().map(|(i, phase)| (phase.name().to_owned(), sum(i).into())).collect();
+    let rows: Option<Vec<&[u64]>> = queries.iter().map(|&query| profile.cycles_of(query)).collect();
+    if let Some(rows) = rows {
+        let sum = |phase: usize| rows.iter().map(|cycles| cycles[phase]).sum::<u64>();
+        let cycles: serde_json::Map<String, Value> = profile.phases.iter().enumerate().map(|(i, phase)| (phase.clone(), sum(i).into())).collect();
         about["cycles"] = cycles.into();
     }
-    let merges: Option<Vec<u32>> = queries.iter().map(|&query| record.counters.get(query).map(|counters| counters.merges)).collect();
-    if let Some(merges) = merges {
-        about["merges"] = merges.into();
+    for (name, values) in record.measured.columns() {
+        about[name] = queries.iter().map(|&query| values[query]).collect::<Vec<_>>().into();
     }
     about
 }

@@ -10,8 +10,9 @@ use super::cursor::Level;
 use super::overview::Overview;
 use super::state::{Shape, State, work};
 use super::step::Step;
+use crate::engines::lockstep::LOCKSTEP;
 use crate::engines::lockstep::{self, distance_of};
-use crate::knn::{EngineKind, Problem};
+use crate::knn::Problem;
 
 /// Keys that may move between two keyframes: a fifth of a millisecond's work, of the sixteen that a frame has.
 const KEYFRAME_WORK: u64 = 1 << 18;
@@ -128,14 +129,14 @@ impl Parameters {
             query: problem.query(query).to_vec(),
             query_row: problem.query_row(query),
             data: data.to_owned(),
-            recorded_on: EngineKind::Lockstep.name().to_owned(),
+            recorded_on: LOCKSTEP.id.to_string(),
         }
     }
 
     /// What ran, in words; of a GPU, that its steps were looked at.
     pub fn what_ran(&self) -> String {
         let what = &self.recorded_on;
-        if what == EngineKind::Lockstep.name() { "the lockstep twin".to_owned() } else { format!("{what}, every step as its twin's") }
+        if what == LOCKSTEP.id.as_str() { "the lockstep twin".to_owned() } else { format!("{what}, every step as its twin's") }
     }
 }
 

@@ -17,7 +17,7 @@ use super::plan::Plan;
 use crate::engines::cuda::Cuda;
 use crate::engines::cuda::memory::Memory;
 use crate::engines::cuda::points::{self, Form};
-use crate::knn::{Answer, Build, EngineError, EngineKind, Neighbors, Problem, Search};
+use crate::knn::{Answer, Build, EngineError, Neighbors, Problem, Search, SetupPhase};
 
 /// Threads of a block of bound and select: `SELECT_THREADS` of `cuda/radix_select.cuh`.
 const SELECT_THREADS: u32 = 1024;
@@ -181,7 +181,7 @@ impl Stages {
         let rows_of = if plan.dims == 0 && q == 1 { "_one" } else { "" };
         let mut stage = |name: &str| {
             let name = format!("split_{name}_d{}", plan.dims);
-            cuda.kernels.function(super::unit(plan.dims), &name).map_err(|why| EngineError::Unavailable { engine: EngineKind::CudaSplit, why })
+            cuda.kernels.function(super::unit(plan.dims), &name).map_err(|why| EngineError::Unavailable { engine: super::SPLIT.id, why })
         };
         let (sample, bound) = (stage(&format!("sample{rows_of}"))?, stage("bound")?);
         let (collect, select) = (stage(&format!("collect{rows_of}"))?, stage("select")?);
@@ -258,8 +258,8 @@ unsafe fn launch(
 }
 
 impl Search for SplitSearch<'_> {
-    fn setup_ms(&self) -> Vec<(&'static str, f64)> {
-        vec![("upload", self.memory.upload_ms)]
+    fn setup_ms(&self) -> Vec<(SetupPhase, f64)> {
+        vec![(SetupPhase::Upload, self.memory.upload_ms)]
     }
 
     fn resident(&self) -> bool {

@@ -1,4 +1,4 @@
-//! Which columns a schema makes: a list of numbers is as many as it has numbers.
+//! Maps a schema to columns: a list of numbers becomes one column per element.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -12,10 +12,10 @@ use super::super::sheet::{ColumnKind, SheetColumn};
 use super::moment::Moment;
 use super::{Batches, values};
 
-/// More numbers to a list than anybody searches in.
+/// An implausible number of list elements, above which a column is refused.
 const MAX_DIMS: usize = 1 << 20;
 
-/// Where the columns of a sheet come from.
+/// The origin of each column of a sheet.
 pub(super) struct Layout {
     columns: Vec<Place>,
     /// The names of the columns of lists.
@@ -24,26 +24,26 @@ pub(super) struct Layout {
 
 struct Place {
     name: String,
-    /// The index in the schema.
+    /// Index of the field in the schema.
     root: usize,
     what: What,
-    /// Whether f32 holds its numbers exactly.
+    /// Whether f32 represents its numbers exactly.
     narrow: bool,
     /// Not a coordinate unless chosen.
     beside: bool,
-    /// What its numbers count, where that is time.
+    /// Unit and time zone, if the numbers are timestamps.
     moment: Option<Moment>,
 }
 
 enum What {
     Number,
-    /// The number at a place of a list, of so many.
+    /// One element of a fixed-size list, with the list's length.
     Element {
         at: usize,
         of: usize,
     },
     Text,
-    /// Nothing that is read.
+    /// A type that is not read.
     Other(String),
 }
 
@@ -73,7 +73,7 @@ impl Layout {
                 kind if values::is_text(kind) => What::Text,
                 kind => What::Other(kind.to_string()),
             };
-            // Dates, truth values, and what stands beside a list of numbers, are hardly coordinates.
+            // Dates, booleans and columns beside a list of numbers are unlikely to be coordinates.
             let beside = !lists.is_empty() || kind.is_temporal() || *kind == DataType::Boolean;
             columns.push(Place { name: name.clone(), root, what, narrow, beside, moment: Moment::of(kind) });
         }
@@ -93,12 +93,12 @@ impl Layout {
         self.columns.iter().map(column).collect()
     }
 
-    /// The index in the schema.
+    /// Index of a column's field in the schema.
     pub fn root(&self, column: usize) -> usize {
         self.columns[column].root
     }
 
-    /// Whether f32 holds its numbers exactly.
+    /// Whether f32 represents its numbers exactly.
     pub fn fits_f32(&self, column: usize) -> bool {
         self.columns[column].narrow
     }
@@ -107,13 +107,13 @@ impl Layout {
         matches!(self.columns[column].what, What::Text)
     }
 
-    /// Whether there are values of it to be read: numbers or text.
+    /// Whether the column has a supported type: numbers or text.
     pub fn is_read(&self, column: usize) -> bool {
         !matches!(self.columns[column].what, What::Other(_))
     }
 
-    /// The numbers of some columns, which ascend, row by row; NaN for null. `array` gives the array of an index in the schema.
-    /// The error is a row and why.
+    /// Reads the numbers of some columns, given in ascending order, row by row; null becomes NaN. `array` returns the array
+    /// at an index in the schema. The error is a row and the reason.
     pub fn fill<'b>(&self, array: impl Fn(usize) -> Option<&'b ArrayRef>, kept: &[usize], rows: &mut [f64]) -> Result<(), (usize, String)> {
         rows.fill(f64::NAN);
         let mut start = 0;
@@ -127,8 +127,8 @@ impl Layout {
         Ok(())
     }
 
-    /// Puts the numbers of some columns that come from one array into rows of the kept ones; what is null is left as it is.
-    /// `places` are those of the columns in `kept`. The error is a row of the array and why.
+    /// Writes the numbers of those columns that come from one array into `rows`; nulls leave the value unchanged. `places`
+    /// is their range in `kept`. The error is a row of the array and the reason.
     fn numbers(&self, array: &ArrayRef, kept: &[usize], places: Range<usize>, rows: &mut [f64]) -> Result<(), (usize, String)> {
         let of = |place: usize| &self.columns[kept[place]];
         match of(places.start).what {
@@ -145,7 +145,7 @@ impl Layout {
             }
             What::Number => {
                 values::numbers(array, rows.iter_mut().skip(places.start).step_by(kept.len())).map_err(|why| (0, why))?;
-                // The same column again, as whoever chose it twice wants it.
+                // The same column again, if it was selected twice.
                 for row in rows.chunks_exact_mut(kept.len()) {
                     let value = row[places.start];
                     row[places.clone()].fill(value);
@@ -157,7 +157,7 @@ impl Layout {
     }
 }
 
-/// The length of the lists of some columns: of the first list that is there.
+/// The length of the lists of some columns, taken from the first list that is not null.
 fn widths(file: &dyn Batches, lists: &[usize], input: &Input<'_>) -> Result<Vec<usize>, FormatError> {
     let schema = file.schema();
     let mut widths: Vec<Option<usize>> = lists

@@ -1,8 +1,8 @@
-//! Tables of typed columns: Parquet and Arrow IPC (Feather 2), a batch of rows at a time.
+//! Typed tables: Parquet and Arrow IPC (Feather 2), read one batch of rows at a time.
 //!
-//! Numbers are coordinates, nulls NaN. A column of lists of numbers, as embeddings come, is as many columns as its lists have
-//! numbers, and the first such column is the cloud unless others are chosen. Texts and dictionaries of texts are categories.
-//! Dates are numbers, and single ones are shown as dates.
+//! Numbers are coordinates, nulls NaN. A column of lists of numbers (an embedding) becomes one column per list element; the
+//! first such column is the cloud unless others are selected. Strings and dictionaries of strings are categories. Dates are
+//! numbers, and single ones are shown as dates.
 
 mod ipc;
 mod layout;
@@ -25,19 +25,19 @@ use super::sheet::{ColumnKind, Sheet, Want};
 use crate::cloud::Values;
 use crate::cloud::values::{Real, with_values};
 
-/// Rows that are decoded together.
+/// Rows decoded at a time.
 const BATCH: usize = 8192;
 
-/// What is done with a batch of rows, of which the first has this number; false when that is enough.
+/// Handles a batch, given the number of its first row; returns false to stop.
 type Each<'e> = dyn FnMut(u64, &RecordBatch) -> Result<bool, FormatError> + 'e;
 
-/// A file that gives its columns in batches.
+/// A file that delivers its columns in batches.
 trait Batches {
-    /// All columns.
+    /// The schema of all columns.
     fn schema(&self) -> SchemaRef;
-    /// What is known of the rows before they are read: their number, and the format for people.
+    /// The number of rows, and the format's name for display; known before reading.
     fn about(&self) -> (u64, String);
-    /// Reads the columns with these ascending indices, in batches of rows, beginning with the one that has the row `from`.
+    /// Reads the columns with these ascending indices in batches, starting with the batch that contains row `from`.
     fn read(&self, columns: &[usize], from: u64, each: &mut Each<'_>) -> Result<(), FormatError>;
 }
 
@@ -49,29 +49,29 @@ pub(super) fn read_ipc(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, Form
     inside("Arrow", input, || read(&ipc::File::open(input)?, input, want))
 }
 
-/// All columns of some rows of a Parquet file.
+/// Reads all columns of some rows of a Parquet file.
 pub(super) fn parquet_records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
     inside("Parquet", input, || records::read(&parquet::File::open(input)?, input, wanted))
 }
 
-/// All columns of some rows of an Arrow file or stream.
+/// Reads all columns of some rows of an Arrow file or stream.
 pub(super) fn ipc_records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
     inside("Arrow", input, || records::read(&ipc::File::open(input)?, input, wanted))
 }
 
-/// Runs what uses the decoders, which may panic on what they do not expect.
+/// Runs code that uses the decoders, which may panic on malformed input.
 fn inside<T: Send>(what: &str, input: &Input<'_>, work: impl FnOnce() -> Result<T, FormatError> + Send) -> Result<T, FormatError> {
     contained(work).map_err(|_| input.malformed(what, "damaged, and cannot be decoded"))?
 }
 
-/// Numbers behind others, in their type.
+/// Appends numbers in their narrower type.
 fn append<T: Real>(values: &mut Vec<T>, numbers: &[f64], input: &Input<'_>) -> Result<(), FormatError> {
     input.reserve(values, numbers.len())?;
     values.extend(numbers.iter().map(|&number| T::of(number)));
     Ok(())
 }
 
-/// What an error of the decoders means: what they say of it is for those who write decoders.
+/// Maps a decoder error to ours; its own wording is for developers of decoders.
 fn error(input: &Input<'_>, what: &str, why: ArrowError) -> FormatError {
     if let ArrowError::IoError(_, why) = why {
         return input.io(why);
@@ -88,7 +88,7 @@ fn read(file: &dyn Batches, input: &Input<'_>, want: &Want<'_>) -> Result<Sheet,
     let mut columns = layout.columns();
     let kept: Vec<usize> = want.resolve(&columns, input)?;
     let kept: Vec<usize> = kept.into_iter().filter(|&at| columns[at].kind == ColumnKind::Numeric).collect();
-    // Of texts only the one that was asked for is read whole; an example of each is enough else.
+    // Only the requested text column is read completely; the others need one example each.
     let texts = match want {
         Want::Column(_) => want.resolve(&columns, input)?.into_iter().find(|&at| layout.is_text(at)),
         _ => None,

@@ -1,4 +1,4 @@
-//! An object that is one table, as pandas writes its frames: a member for each column, or for each row.
+//! An object that is one table, as written by pandas: one member per column, or per row.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use super::object::Table;
 use super::table::{Builder, POINT};
 use super::visit::{Place, Point, stop};
 
-/// The object. Members that are no part of the table, single values, are passed over.
+/// The whole object. Scalar members are not part of the table and are skipped.
 pub(super) struct Frame<'b, 'i, 'p> {
     pub builder: &'b mut Builder<'i, 'p>,
     pub table: Table,
@@ -49,7 +49,7 @@ impl<'de> Visitor<'de> for Frame<'_, '_, '_> {
     }
 }
 
-/// A column, if it is a list or an object.
+/// A column, if the member is a list or an object.
 struct Column<'b, 'i, 'p> {
     builder: &'b mut Builder<'i, 'p>,
     name: String,

@@ -1,5 +1,5 @@
-//! GeoJSON: points and their properties. `x`, `y` and `z` are what stands in `coordinates`, which is longitude, latitude and
-//! height by the book; a feature of several points is as many rows with the same properties, and one without a place is NaN.
+//! GeoJSON points and their properties. `x`, `y` and `z` come from `coordinates`: longitude, latitude and height by the
+//! standard. A feature with several points becomes one row per point with the same properties; one without geometry is NaN.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use super::super::cell::Cell;
 use super::table::{Builder, Kind};
 use super::visit::{Place, stop};
 
-/// What a text of GeoJSON is.
+/// The type of a GeoJSON document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Geo {
     Collection,
@@ -20,7 +20,7 @@ pub(super) enum Geo {
 }
 
 impl Geo {
-    /// By what its `type` says.
+    /// The document type of a `type` member.
     pub fn of(kind: &str) -> Option<Self> {
         match kind {
             "FeatureCollection" => Some(Self::Collection),
@@ -31,7 +31,7 @@ impl Geo {
     }
 }
 
-/// The whole text.
+/// Deserialises the whole document.
 pub(super) struct Features<'b, 'i, 'p> {
     pub builder: &'b mut Builder<'i, 'p>,
     pub geo: Geo,
@@ -41,7 +41,7 @@ impl<'de> DeserializeSeed<'de> for Features<'_, '_, '_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        // Columns of coordinates come first, whatever is a property of the same name.
+        // Coordinate columns come first, even if a property has the same name.
         let axes = ["x", "y", "z"].map(|name| self.builder.place(name));
         let mut rows = Rows { builder: self.builder, axes, features: 0 };
         match self.geo {
@@ -52,10 +52,10 @@ impl<'de> DeserializeSeed<'de> for Features<'_, '_, '_> {
     }
 }
 
-/// Puts features into the builder.
+/// Feeds features to the builder.
 struct Rows<'b, 'i, 'p> {
     builder: &'b mut Builder<'i, 'p>,
-    /// Where x, y and z are put.
+    /// The nodes of x, y and z in the builder.
     axes: [usize; 3],
     features: u64,
 }
@@ -83,7 +83,7 @@ impl Rows<'_, '_, '_> {
         for place in places {
             for (node, value) in self.axes.into_iter().zip(place) {
                 let absent = value.is_nan();
-                // No column z where no point has one.
+                // There is no column z if no point has one.
                 if !absent || node != self.axes[2] {
                     let cell = if absent { Cell::Missing } else { Cell::Number(value) };
                     stop(self.builder.set(node, cell, "", false))?;
@@ -91,7 +91,7 @@ impl Rows<'_, '_, '_> {
             }
             for (name, value) in properties.iter().flat_map(|properties| &properties.0) {
                 let node = self.builder.member(super::table::POINT, name);
-                // What is wrong the builder knows, and the value has no line.
+                // The builder holds the actual error; the value has no line number.
                 Place { builder: self.builder, node, item: false }.deserialize(value).map_err(|_| E::custom("stopped"))?;
             }
             stop(self.builder.end_point(Kind::Feature, 0))?;
@@ -119,7 +119,7 @@ impl<'de> Visitor<'de> for Rows<'_, '_, '_> {
     }
 }
 
-/// The features of a collection.
+/// Deserialises the features of a collection.
 struct List<'r, 'b, 'i, 'p>(&'r mut Rows<'b, 'i, 'p>);
 
 impl<'de> DeserializeSeed<'de> for List<'_, '_, '_, '_> {
@@ -163,7 +163,7 @@ struct Geometry {
     coordinates: Found,
 }
 
-/// Names and values, in the order of the file.
+/// Names and values, in file order.
 struct Properties(Vec<(String, Value)>);
 
 impl<'de> Deserialize<'de> for Properties {
@@ -188,12 +188,12 @@ impl<'de> Deserialize<'de> for Properties {
     }
 }
 
-/// What stands in `coordinates`, by how deep its numbers are.
+/// The content of `coordinates`, by nesting depth.
 enum Coordinates {
     Number(f64),
     Place([f64; 3]),
     Places(Vec<[f64; 3]>),
-    /// Of lines and areas, or nothing of the kind.
+    /// A line, a polygon or something else.
     Other,
 }
 
@@ -241,7 +241,7 @@ impl<'de> Visitor<'de> for Numbers {
         while let Some(Found(element)) = seq.next_element()? {
             match element {
                 Coordinates::Number(value) => {
-                    // What a fourth number means is not settled.
+                    // A fourth coordinate has no standard meaning.
                     if let Some(axis) = place.get_mut(numbers) {
                         *axis = value;
                     }

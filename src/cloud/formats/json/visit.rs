@@ -1,4 +1,4 @@
-//! Drives a [`Builder`] with what serde meets in a text. Nothing of the text is held but the value at hand.
+//! Feeds a [`Builder`] from serde's visitor calls. Only the current value is held in memory.
 
 use std::fmt;
 
@@ -35,7 +35,7 @@ impl<'de> Visitor<'de> for Points<'_, '_, '_> {
     }
 }
 
-/// One point.
+/// Deserialises one point.
 pub(super) struct Point<'b, 'i, 'p>(pub &'b mut Builder<'i, 'p>);
 
 impl<'de> DeserializeSeed<'de> for Point<'_, '_, '_> {
@@ -47,15 +47,15 @@ impl<'de> DeserializeSeed<'de> for Point<'_, '_, '_> {
     }
 }
 
-/// The error that makes serde stop; the builder knows why.
+/// The error that stops serde; the builder holds the reason.
 pub(super) fn stop<E: Error>(result: Result<(), ()>) -> Result<(), E> {
     result.map_err(|()| E::custom("stopped"))
 }
 
-/// A value somewhere in a point. Its value is what it was, with its length.
+/// A nested value in a point. Deserialises to the value's kind and length.
 pub(super) struct Place<'b, 'i, 'p> {
     pub builder: &'b mut Builder<'i, 'p>,
-    /// Of the builder.
+    /// The value's node in the builder.
     pub node: usize,
     /// Whether it is an element of an array.
     pub item: bool,

@@ -1,4 +1,4 @@
-//! The elements, one after the other.
+//! Reads the elements sequentially.
 
 use std::io::{self, BufRead, Read, Seek};
 
@@ -8,13 +8,13 @@ use super::super::number::{Endian, Number};
 use super::header::{Element, Header, Property};
 use crate::cloud::values::Real;
 
-/// Bytes that are decoded at a time, or one vertex where that is larger.
+/// Bytes decoded at a time, or one vertex if that is larger.
 const CHUNK: usize = 1 << 18;
 
-/// Takes the number of a row and its values; false when that is enough.
+/// Handles a row, given its number and values; returns false to stop.
 pub(super) type Take<'a> = dyn FnMut(u64, &[f64]) -> Result<bool, FormatError> + 'a;
 
-/// Elements as words; line ends are like blanks.
+/// Elements in ASCII, as words; line ends are white space.
 pub(super) struct Ascii<'i, 'p, R> {
     reader: R,
     input: &'i Input<'p>,
@@ -25,17 +25,17 @@ pub(super) struct Ascii<'i, 'p, R> {
 }
 
 impl<'i, 'p, R: BufRead> Ascii<'i, 'p, R> {
-    /// Reads what follows the header.
+    /// Starts after the header.
     pub fn new(reader: R, header: &Header, input: &'i Input<'p>) -> Self {
         Self { reader, input, line: Vec::new(), at: 0, number: header.lines, line_end: header.line_end }
     }
 
-    /// Passes over all of an element.
+    /// Skips all rows of an element.
     pub fn skip(&mut self, element: &Element) -> Result<(), FormatError> {
         self.read(element, &[], &mut Vec::<f64>::new())
     }
 
-    /// Reads some properties of all of an element, row by row.
+    /// Reads some properties of all rows of an element.
     pub fn read<T: Real>(&mut self, element: &Element, properties: &[usize], values: &mut Vec<T>) -> Result<(), FormatError> {
         let input = self.input;
         self.each(element, &mut |_, row| {
@@ -45,10 +45,10 @@ impl<'i, 'p, R: BufRead> Ascii<'i, 'p, R> {
         })
     }
 
-    /// Reads an element row by row, a list as its length.
+    /// Passes each row of an element to `take`; a list is represented by its length.
     pub fn each(&mut self, element: &Element, take: &mut Take<'_>) -> Result<(), FormatError> {
         let mut row = vec![0.0; element.properties.len()];
-        // What takes no words may be there any number of times.
+        // Rows without words could be declared in any number.
         let count = if element.properties.is_empty() { 0 } else { element.count };
         for index in 0..count {
             let place = || format!("element `{}` {index}", element.name);
@@ -92,7 +92,7 @@ impl<'i, 'p, R: BufRead> Ascii<'i, 'p, R> {
     }
 }
 
-/// Elements as bytes.
+/// Elements in binary, of either byte order.
 pub(super) struct Binary<'i, 'p, R> {
     reader: R,
     endian: Endian,
@@ -100,19 +100,19 @@ pub(super) struct Binary<'i, 'p, R> {
 }
 
 impl<R: Seek> Binary<'_, '_, R> {
-    /// The byte of the file that comes next.
+    /// Current byte offset in the file.
     pub fn position(&mut self) -> Result<u64, FormatError> {
         self.reader.stream_position().map_err(|why| self.input.io(why))
     }
 }
 
 impl<'i, 'p, R: BufRead> Binary<'i, 'p, R> {
-    /// Reads what follows the header.
+    /// Starts after the header.
     pub fn new(reader: R, endian: Endian, input: &'i Input<'p>) -> Self {
         Self { reader, endian, input }
     }
 
-    /// Passes over all of an element.
+    /// Skips all rows of an element.
     pub fn skip(&mut self, element: &Element) -> Result<(), FormatError> {
         match stride(element) {
             Some(stride) => self.skip_bytes(element, stride.saturating_mul(element.count)),
@@ -120,7 +120,7 @@ impl<'i, 'p, R: BufRead> Binary<'i, 'p, R> {
         }
     }
 
-    /// Reads some properties of all of an element, row by row.
+    /// Reads some properties of all rows of an element.
     pub fn read<T: Real>(&mut self, element: &Element, properties: &[usize], values: &mut Vec<T>) -> Result<(), FormatError> {
         let (Some(stride), Some(offsets)) = (stride(element), offsets(element)) else {
             let input = self.input;
@@ -152,7 +152,7 @@ impl<'i, 'p, R: BufRead> Binary<'i, 'p, R> {
         Ok(())
     }
 
-    /// Reads an element row by row, a list as its length.
+    /// Passes each row of an element to `take`; a list is represented by its length.
     pub fn each(&mut self, element: &Element, take: &mut Take<'_>) -> Result<(), FormatError> {
         let mut row = Vec::with_capacity(element.properties.len());
         for index in 0..element.count {
@@ -165,7 +165,7 @@ impl<'i, 'p, R: BufRead> Binary<'i, 'p, R> {
         Ok(())
     }
 
-    /// Reads one of an element that has lists, each of which leaves its length.
+    /// Reads one row of an element with lists, each represented by its length.
     fn row(&mut self, element: &Element, row: &mut Vec<f64>) -> Result<(), FormatError> {
         for property in &element.properties {
             match property {
@@ -204,7 +204,7 @@ impl<'i, 'p, R: BufRead> Binary<'i, 'p, R> {
     }
 }
 
-/// The first byte and the type of each property of an element; `None` when lists make them differ.
+/// Byte offset and type of each property; `None` if lists make rows differ in size.
 pub(super) fn offsets(element: &Element) -> Option<Vec<(usize, Number)>> {
     let mut end = 0;
     let place = |property: &Property| match property {
@@ -217,7 +217,7 @@ pub(super) fn offsets(element: &Element) -> Option<Vec<(usize, Number)>> {
     element.properties.iter().map(place).collect()
 }
 
-/// Bytes of one of an element; `None` when lists make that differ.
+/// Bytes per row; `None` if lists make rows differ in size.
 fn stride(element: &Element) -> Option<u64> {
     element.properties.iter().map(|property| if let Property::Scalar { number, .. } = property { Some(number.size() as u64) } else { None }).sum()
 }

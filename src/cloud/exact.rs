@@ -2,8 +2,8 @@
 //!
 //! The bit patterns of doubles of one sign are ordered like their values, so two doubles differ by a whole number of units
 //! in the last place (ulp). A value and its f32 relative to an origin differ by less than 2³¹ ulp, unless the value is far
-//! closer to 0 than to the origin. So 4 bytes per value and a list of the rare exceptions lose nothing, where a copy would
-//! take 8.
+//! closer to 0 than to the origin. So 4 bytes per value and a list of the rare exceptions lose nothing, where a
+//! copy would take 8.
 
 use rayon::iter::{IndexedParallelIterator as _, ParallelIterator as _};
 use rayon::slice::ParallelSliceMut as _;

@@ -86,7 +86,7 @@ struct Header {
     number: Number,
     sizes: Vec<u64>,
     rows: u64,
-    /// Values per row.
+    /// Number of values per row.
     width: u64,
 }
 

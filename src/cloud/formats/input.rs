@@ -113,8 +113,8 @@ impl<'a> Input<'a> {
         FormatError::Unsupported { what: printable(&what.into()), why: printable(&why.into()), path: self.path.clone() }
     }
 
-    /// Reserves capacity for `more` values when the total is unknown, growing by at least an eighth to limit both copying
-    /// and unused capacity.
+    /// Reserves capacity for `more` values when the total is unknown, growing by at least an eighth to limit both
+    /// copying and unused capacity.
     pub fn reserve<T>(&self, values: &mut Vec<T>, more: usize) -> Result<(), FormatError> {
         if values.capacity() - values.len() >= more {
             return Ok(());

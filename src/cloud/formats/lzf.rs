@@ -15,7 +15,7 @@ enum Run {
     Repeat(usize, usize),
 }
 
-/// Decompresses `inner`.
+/// Decompresses a stream of blocks.
 pub(super) struct Lzf<R> {
     inner: R,
     /// Ring buffer of the latest output.

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use super::input::Input;
 
-/// Records between marks.
+/// Number of records between marks.
 const EVERY: u64 = 1 << 14;
 
 /// Identity of a file: path, size and modification time.

@@ -54,7 +54,7 @@ pub enum FormatError {
     /// An error of the operating system.
     #[error("cannot read: {why}: {}", path.display())]
     Io {
-        /// The system's error.
+        /// The error as reported by the system.
         why: io::Error,
         /// Path of the file.
         path: PathBuf,
@@ -90,9 +90,9 @@ pub enum FormatError {
     /// No column has a requested name.
     #[error("{what}: {why}: {}", path.display())]
     NoColumn {
-        /// The requested column.
+        /// The column that was requested.
         what: String,
-        /// The existing columns.
+        /// The columns that do exist.
         why: String,
         /// Path of the file.
         path: PathBuf,
@@ -100,7 +100,7 @@ pub enum FormatError {
     /// A requested column is ambiguous, or is not entirely numeric.
     #[error("{what}: {why}: {}", path.display())]
     Column {
-        /// The requested column.
+        /// The column that was requested.
         what: String,
         /// What is wrong with it.
         why: String,

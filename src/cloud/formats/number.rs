@@ -21,7 +21,7 @@ pub(super) enum Number {
     F64,
 }
 
-/// Byte order.
+/// Byte order of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Endian {
     Little,
@@ -59,7 +59,7 @@ macro_rules! with_type {
 }
 
 impl Number {
-    /// Size in bytes.
+    /// Size of a number in bytes.
     pub fn size(self) -> usize {
         match self {
             Self::Bool | Self::I8 | Self::U8 => 1,

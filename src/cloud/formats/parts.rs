@@ -20,7 +20,7 @@ pub struct Part {
     pub name: String,
     /// Number of data records.
     pub rows: u64,
-    /// Values per record.
+    /// Number of values per record.
     pub columns: u64,
     /// Whether it is a table rather than a one-dimensional list, which is rarely the cloud if there are tables.
     pub table: bool,

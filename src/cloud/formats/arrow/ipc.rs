@@ -1,5 +1,5 @@
-//! Arrow IPC: files (Feather version 2), whose record batches are listed in a footer, and streams, which are the same
-//! batches in sequence.
+//! Arrow IPC: files (Feather version 2), whose record batches are listed in a footer, and streams, which are the
+//! same batches in sequence.
 
 use std::fs;
 use std::io::{Read, Seek, SeekFrom};

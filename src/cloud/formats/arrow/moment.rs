@@ -49,8 +49,8 @@ impl Moment {
         }
     }
 
-    /// Formats a number of the column: `2024-10-04`, `2024-10-04T12:30:00.25Z`; as a plain number beyond the calendar's
-    /// range.
+    /// Formats a number of the column: `2024-10-04`, `2024-10-04T12:30:00.25Z`; as a plain number
+    /// beyond the calendar's range.
     ///
     /// An f64 resolves present-day timestamps to 256 ns, so nanoseconds are rounded to microseconds.
     pub fn text(self, value: f64) -> String {

@@ -59,8 +59,8 @@ fn primitive<'v, T: ArrowPrimitiveType>(
     Ok(())
 }
 
-/// Copies the numbers of an array; nulls leave `out` unchanged. Dates and times are in their own units since 1970 or
-/// midnight.
+/// Copies the numbers of an array; nulls leave `out` unchanged. Dates and times are in their own units
+/// since 1970 or midnight.
 pub(super) fn numbers<'v>(array: &ArrayRef, out: impl Iterator<Item = &'v mut f64>) -> Result<(), String> {
     use arrow_array::types as t;
     let ten = |scale: i8| 10f64.powi(scale.into());

@@ -3,7 +3,7 @@
 use super::super::cell::{self, Cell};
 use super::decimal;
 
-/// The field delimiter.
+/// The delimiter between two fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Separator {
     Byte(u8),
@@ -76,7 +76,7 @@ impl Dialect {
         Self { separator: choose(&records, tabs), line_end, counted: false, commas: false, comment }
     }
 
-    /// Parses a field.
+    /// Parses a field, with a decimal comma if the text has them.
     pub fn cell(&self, field: &[u8]) -> Cell {
         if self.commas { decimal::parse(field) } else { Cell::parse(field) }
     }

@@ -1,5 +1,5 @@
-//! JSON: an array of points; an object that contains one or is a table; or one point per line (JSON Lines); and GeoJSON
-//! points.
+//! JSON: an array of points; an object that contains one or is a table; or one point per line (JSON
+//! Lines); and GeoJSON points.
 //!
 //! A point is an array of numbers, an object of numbers and strings, or a number. Nested arrays and objects become columns
 //! of their own: `embedding_0`, `embedding_1`, …, `position.x`. Numeric strings count as numbers; true is 1 and false is 0;

@@ -93,7 +93,7 @@ fn is_number(key: &str) -> bool {
     !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// A member's content.
+/// A member's content, by JSON type.
 #[derive(Debug, Default)]
 struct Found {
     text: Option<String>,

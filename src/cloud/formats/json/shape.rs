@@ -12,8 +12,8 @@ pub(super) enum Shape {
 }
 
 impl Shape {
-    /// Detects the structure from the beginning of a text, or all of it if `whole`. `lines`: the extension implies JSON
-    /// Lines.
+    /// Detects the structure from the beginning of a text, or all of it if `whole`. `lines`: the
+    /// extension implies JSON Lines.
     pub fn of(head: &[u8], whole: bool, lines: bool) -> Self {
         let head = head.trim_ascii_start();
         let array = head.first() == Some(&b'[');

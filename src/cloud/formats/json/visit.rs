@@ -35,7 +35,7 @@ impl<'de> Visitor<'de> for Points<'_, '_, '_> {
     }
 }
 
-/// Deserialises one point.
+/// Deserialises one point into the builder.
 pub(super) struct Point<'b, 'i, 'p>(pub &'b mut Builder<'i, 'p>);
 
 impl<'de> DeserializeSeed<'de> for Point<'_, '_, '_> {

@@ -99,7 +99,7 @@ struct Layout {
     /// Byte offset of the first point.
     start: u64,
     points: u64,
-    /// Bytes per point.
+    /// Bytes of a point's record.
     record: usize,
     /// The fields of a record, x, y and z first.
     fields: Vec<Field>,

@@ -255,8 +255,8 @@ fn values(cells: &[&Cell], places: &[usize], point: &[u8]) -> impl Iterator<Item
     cells.iter().zip(places).map(|(cell, &at)| cell.decode(&point[at..at + cell.number.size()]))
 }
 
-/// Decodes the cells of all points, or of the ascending `wanted` ones; everything is decompressed, but nothing else is
-/// stored.
+/// Decodes the cells of all points, or of the ascending `wanted` ones; everything is decompressed, but
+/// nothing else is stored.
 fn compressed(
     mut file: impl BufRead,
     header: &Header,

@@ -5,7 +5,7 @@ use crate::cloud::formats::columns::{self, Records, no_record, too_many_texts};
 use crate::cloud::formats::sheet::{ColumnKind, Sheet, SheetColumn};
 
 impl Builder<'_, '_> {
-    /// The requested records.
+    /// The requested records, in the order of the request.
     pub fn into_records(self, records: &[u64]) -> Result<Records, FormatError> {
         let columns: Vec<String> = self.names();
         let row = |&record: &u64| {

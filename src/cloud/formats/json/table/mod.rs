@@ -156,7 +156,6 @@ impl<'i, 'p> Builder<'i, 'p> {
         Err(())
     }
 
-    /// The input file.
     pub fn input(&self) -> &'i Input<'p> {
         self.input
     }

@@ -126,7 +126,6 @@ pub struct Line {
 
 /// Colours by meaning; the palette maps them to RGB.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[allow(missing_docs, reason = "the fields of Palette say it")]
 pub enum Ink {
     Panel,
     Canvas,

@@ -20,7 +20,6 @@ pub struct Moment {
 /// A unit of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[allow(missing_docs, reason = "each is the unit of that name")]
 pub enum Unit {
     Days,
     Seconds,

@@ -23,7 +23,7 @@ pub(super) enum Exact {
 }
 
 /// Number of values that a thread packs at a time.
-const PART: usize = 1 << 16;
+const CHUNK: usize = 1 << 16;
 
 /// Marks a value that is stored in the list of exceptions.
 const FAR: i32 = i32::MIN;
@@ -42,23 +42,23 @@ impl Exact {
         }
         let words: &mut [i32] = bytemuck::cast_slice_mut(&mut values);
         // All chunks in parallel, each into its own first half.
-        let pack = |(part, words): (usize, &mut [i32])| {
+        let pack = |(chunk, words): (usize, &mut [i32])| {
             let mut far = Vec::new();
             for at in 0..words.len() / 2 {
                 // A step takes half the bytes of a value, so the next value is still intact when it is read.
                 let value: f64 = bytemuck::cast([words[2 * at], words[2 * at + 1]]);
-                let place = part * PART + at;
-                words[at] = step(value, stands_for(place)).unwrap_or_else(|| {
-                    far.push((place as u64, value));
+                let index = chunk * CHUNK + at;
+                words[at] = step(value, stands_for(index)).unwrap_or_else(|| {
+                    far.push((index as u64, value));
                     FAR
                 });
             }
             far
         };
-        let far = words.par_chunks_mut(2 * PART).enumerate().map(pack).collect::<Vec<_>>().concat();
+        let far = words.par_chunks_mut(2 * CHUNK).enumerate().map(pack).collect::<Vec<_>>().concat();
         // Then the halves are moved together: none is overwritten before it has been moved.
-        for start in (PART..count).step_by(PART) {
-            words.copy_within(2 * start..2 * start + PART.min(count - start), start);
+        for start in (CHUNK..count).step_by(CHUNK) {
+            words.copy_within(2 * start..2 * start + CHUNK.min(count - start), start);
         }
         values.truncate(count.div_ceil(2));
         values.shrink_to_fit();
@@ -70,7 +70,7 @@ impl Exact {
         match self {
             Self::Whole(values) => values[at],
             Self::Steps { steps, far } => match bytemuck::cast_slice::<f64, i32>(steps)[at] {
-                FAR => far.binary_search_by_key(&(at as u64), |&(place, _)| place).map_or(f64::NAN, |found| far[found].1),
+                FAR => far.binary_search_by_key(&(at as u64), |&(index, _)| index).map_or(f64::NAN, |found| far[found].1),
                 step => f64::from_bits(ordered(ordered(stands_for.to_bits() as i64) + i64::from(step)) as u64),
             },
         }
@@ -115,8 +115,8 @@ mod tests {
 
     #[test]
     fn parts_are_packed_in_their_order() {
-        // Some parts, the last of them short, with far values in each.
-        let values: Vec<f64> = (0..3 * PART + 1001).map(|at| if at % 50_000 == 7 { 1e-9 } else { 5e6 + at as f64 * 0.000_25 }).collect();
+        // Some chunks, the last of them short, with far values in each.
+        let values: Vec<f64> = (0..3 * CHUNK + 1001).map(|at| if at % 50_000 == 7 { 1e-9 } else { 5e6 + at as f64 * 0.000_25 }).collect();
         check(&values, 5e6);
     }
 

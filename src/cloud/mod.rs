@@ -81,7 +81,7 @@ pub enum CloudError {
     },
     /// The coordinates are not a point in the data's space.
     #[error("place {at}: {why}")]
-    Place {
+    Coordinates {
         /// The coordinates, as written.
         at: String,
         /// What is wrong with it.
@@ -241,7 +241,7 @@ fn table_of(source: &Source, progress: &dyn Progress) -> Result<Coordinates, Clo
 }
 
 fn coordinates(at: &str) -> Result<Vec<f64>, CloudError> {
-    place::parse(at).map_err(|part| CloudError::Place { at: at.to_owned(), why: format!("`{part}` is no number") })
+    place::parse(at).map_err(|part| CloudError::Coordinates { at: at.to_owned(), why: format!("`{part}` is no number") })
 }
 
 #[cfg(test)]

@@ -20,15 +20,15 @@ pub struct Span {
 }
 
 /// Number of values that a thread processes at a time: whole rows of `dims`, enough to amortise the overhead.
-pub fn part(dims: usize) -> usize {
+pub fn chunk_len(dims: usize) -> usize {
     dims * (1 << 16 >> dims.ilog2().min(16))
 }
 
 /// The span of each of `dims` axes of row-major finite values.
 pub fn spans<T: Real>(values: &[T], dims: usize) -> Vec<Span> {
     let none = || vec![Span { min: f64::INFINITY, max: f64::NEG_INFINITY, moved: 0.0 }; dims];
-    let of_part = |mut spans: Vec<Span>, part: &[T]| {
-        for row in part.chunks_exact(dims) {
+    let of_chunk = |mut spans: Vec<Span>, chunk: &[T]| {
+        for row in chunk.chunks_exact(dims) {
             for (span, value) in spans.iter_mut().zip(row.iter().map(|value| value.get())) {
                 span.take_in(Span { min: value, max: value, moved: (f64::from(value as f32) - value).abs() });
             }
@@ -39,7 +39,7 @@ pub fn spans<T: Real>(values: &[T], dims: usize) -> Vec<Span> {
         spans.iter_mut().zip(more).for_each(|(span, more)| span.take_in(more));
         spans
     };
-    values.par_chunks(part(dims)).fold(none, of_part).reduce(none, both)
+    values.par_chunks(chunk_len(dims)).fold(none, of_chunk).reduce(none, both)
 }
 
 impl Span {

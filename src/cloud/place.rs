@@ -5,9 +5,9 @@ use super::{CloudError, Column, PointCloud, Source, Table};
 /// Builds a cloud of one point, rounded relative to the origins of `data` like a query file.
 ///
 /// # Errors
-/// [`CloudError::Place`] unless there is one finite coordinate per axis of the data; [`CloudError::TooLarge`].
+/// [`CloudError::Coordinates`] unless there is one finite coordinate per axis of the data; [`CloudError::TooLarge`].
 pub fn place(at: &[f64], data: &PointCloud) -> Result<PointCloud, CloudError> {
-    let wrong = |why: String| CloudError::Place { at: text(at), why };
+    let wrong = |why: String| CloudError::Coordinates { at: text(at), why };
     if at.len() != data.dims() {
         let names: Vec<&str> = data.axes().iter().map(|axis| axis.name.as_str()).take(4).collect();
         let more = if data.dims() > names.len() { ", …" } else { "" };

@@ -8,7 +8,7 @@ use rayon::slice::{ParallelSlice as _, ParallelSliceMut as _};
 use serde::{Deserialize, Serialize};
 
 use super::exact::{self, Exact};
-use super::records::Kept;
+use super::records::RecordMap;
 use super::values::{Real, with_values};
 use super::{CloudError, Coordinates, MAX_ROWS, Source, Values, origin};
 
@@ -47,7 +47,7 @@ pub struct PointCloud {
     exact: Option<Exact>,
     axes: Vec<Axis>,
     /// The record of each row, if rows were dropped.
-    records: Option<Kept>,
+    records: Option<RecordMap>,
     dropped: u64,
     source: Source,
     fingerprint: Fingerprint,
@@ -156,16 +156,17 @@ impl PointCloud {
     ///
     /// # Panics
     /// If the number of coordinates differs from the number of rows.
-    pub fn picture<const N: usize>(&self, names: [String; N], places: Vec<[f32; N]>) -> Self {
-        assert_eq!(places.len(), self.len(), "a place for every row");
+    pub fn picture<const N: usize>(&self, names: [String; N], coordinates: Vec<[f32; N]>) -> Self {
+        assert_eq!(coordinates.len(), self.len(), "coordinates for every row");
         let nothing = [(f32::INFINITY, f32::NEG_INFINITY); N];
         let join = |a: [(f32, f32); N], b: [(f32, f32); N]| std::array::from_fn(|at| (a[at].0.min(b[at].0), a[at].1.max(b[at].1)));
-        let spans = places.par_chunks(1 << 14).map(|part| part.iter().fold(nothing, |all, place| join(all, place.map(|value| (value, value)))));
+        let spans =
+            coordinates.par_chunks(1 << 14).map(|chunk| chunk.iter().fold(nothing, |all, point| join(all, point.map(|value| (value, value)))));
         let spans = spans.reduce(|| nothing, join);
         let axis = |(name, (min, max)): (String, (f32, f32))| Axis { name, origin: 0.0, min: f64::from(min), max: f64::from(max) };
         let axes = names.into_iter().zip(spans).map(axis).collect();
         Self {
-            points: places.into_flattened(),
+            points: coordinates.into_flattened(),
             exact: None,
             axes,
             records: self.records.clone(),
@@ -180,10 +181,10 @@ impl PointCloud {
         let dims = self.dims();
         // -0.0 was normalised to 0.0 and nothing is NaN, so equal bits mean equal coordinates.
         let bits: &[u32] = bytemuck::cast_slice(&self.points);
-        let place = |row: u32| &bits[row as usize * dims..][..dims];
+        let bits_of = |row: u32| &bits[row as usize * dims..][..dims];
         let mut rows: Vec<u32> = (0..self.len() as u32).collect();
-        rows.par_sort_unstable_by(|&a, &b| place(a).cmp(place(b)));
-        rows.windows(2).filter(|pair| place(pair[0]) == place(pair[1])).count() as u64
+        rows.par_sort_unstable_by(|&a, &b| bits_of(a).cmp(bits_of(b)));
+        rows.windows(2).filter(|pair| bits_of(pair[0]) == bits_of(pair[1])).count() as u64
     }
 
     /// Number of rows dropped for NaN or ±∞.
@@ -203,17 +204,17 @@ impl PointCloud {
 }
 
 /// Refuses or drops rows with NaN or ±∞; returns the remaining records if any were dropped.
-fn finite<T: Real>(values: &mut Vec<T>, names: &[String], drop: bool, source: &Source) -> Result<Option<Kept>, CloudError> {
+fn finite<T: Real>(values: &mut Vec<T>, names: &[String], drop: bool, source: &Source) -> Result<Option<RecordMap>, CloudError> {
     let dims = names.len();
-    let bad = values.par_chunks(origin::part(dims.max(1))).position_first(|part| part.iter().any(|value| !value.get().is_finite()));
-    let Some(part) = bad else { return Ok(None) };
+    let bad = values.par_chunks(origin::chunk_len(dims.max(1))).position_first(|chunk| chunk.iter().any(|value| !value.get().is_finite()));
+    let Some(chunk) = bad else { return Ok(None) };
     if !drop {
-        let from = part * origin::part(dims);
+        let from = chunk * origin::chunk_len(dims);
         let at = from + values[from..].iter().position(|value| !value.get().is_finite()).unwrap_or(0);
         let (row, column, value) = ((at / dims) as u64, names[at % dims].clone(), values[at].get());
         return Err(CloudError::NonFinite { row, line: None, column, value, origin: source.to_string() });
     }
-    let mut kept = Kept::default();
+    let mut kept = RecordMap::default();
     for from in 0..values.len() / dims {
         if values[from * dims..][..dims].iter().all(|value| value.get().is_finite()) {
             values.copy_within(from * dims..(from + 1) * dims, kept.rows() * dims);
@@ -225,12 +226,12 @@ fn finite<T: Real>(values: &mut Vec<T>, names: &[String], drop: bool, source: &S
 }
 
 /// Local coordinates, and data to restore the originals if needed.
-fn rounded(values: Vec<f64>, axes: &[Axis], records: Option<&Kept>, source: &Source) -> Result<(Vec<f32>, Option<Exact>), CloudError> {
+fn rounded(values: Vec<f64>, axes: &[Axis], records: Option<&RecordMap>, source: &Source) -> Result<(Vec<f32>, Option<Exact>), CloudError> {
     let dims = axes.len();
     let mut points = room(values.len(), source)?;
     points.resize(values.len(), 0.0f32);
-    let part = origin::part(dims);
-    let parts = points.par_chunks_mut(part).zip(values.par_chunks(part)).map(|(points, values)| {
+    let chunk = origin::chunk_len(dims);
+    let chunks = points.par_chunks_mut(chunk).zip(values.par_chunks(chunk)).map(|(points, values)| {
         let (mut faithful, mut finite, mut far) = (true, true, 0);
         for (point, row) in points.chunks_exact_mut(dims).zip(values.chunks_exact(dims)) {
             for ((local, &value), axis) in point.iter_mut().zip(row).zip(axes) {
@@ -243,7 +244,7 @@ fn rounded(values: Vec<f64>, axes: &[Axis], records: Option<&Kept>, source: &Sou
         }
         (faithful, finite, far)
     });
-    let (faithful, finite, far) = parts.reduce(|| (true, true, 0), |one, other| (one.0 & other.0, one.1 & other.1, one.2 + other.2));
+    let (faithful, finite, far) = chunks.reduce(|| (true, true, 0), |one, other| (one.0 & other.0, one.1 & other.1, one.2 + other.2));
     if !finite && let Some(at) = points.iter().position(|local| !local.is_finite()) {
         let row = records.map_or((at / dims) as u64, |kept| kept.record(at / dims));
         let (column, value) = (axes[at % dims].name.clone(), values[at]);

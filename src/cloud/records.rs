@@ -2,12 +2,12 @@
 
 /// Runs of consecutive records: the first row of each run and its record, both ascending.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Kept {
+pub(super) struct RecordMap {
     runs: Vec<(u32, u32)>,
     rows: u32,
 }
 
-impl Kept {
+impl RecordMap {
     /// Appends a record, which must be larger than all previous ones.
     pub fn push(&mut self, record: u32) {
         if self.runs.last().is_none_or(|&(row, first)| record - first != self.rows - row) {
@@ -45,14 +45,14 @@ mod tests {
     #[test]
     fn rows_and_records_find_each_other() {
         let records = [2, 3, 4, 7, 9, 10, 4_000_000_000];
-        let mut kept = Kept::default();
-        records.iter().for_each(|&record| kept.push(record));
-        assert_eq!((kept.rows(), kept.runs.len()), (7, 4));
+        let mut map = RecordMap::default();
+        records.iter().for_each(|&record| map.push(record));
+        assert_eq!((map.rows(), map.runs.len()), (7, 4));
         for (row, &record) in records.iter().enumerate() {
-            assert_eq!((kept.record(row), kept.row(record.into())), (record.into(), Some(row)));
+            assert_eq!((map.record(row), map.row(record.into())), (record.into(), Some(row)));
         }
         for record in [0, 1, 5, 6, 8, 11, 3_999_999_999, 4_000_000_001, u64::MAX] {
-            assert_eq!(kept.row(record), None, "{record}");
+            assert_eq!(map.row(record), None, "{record}");
         }
     }
 }

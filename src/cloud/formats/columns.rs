@@ -185,7 +185,7 @@ impl Texts {
 impl Sheet {
     /// Extracts the single column that the reader was asked for.
     fn into_column(mut self, name: &str) -> Result<ColumnData, FormatError> {
-        let at = self.place(name)?;
+        let at = self.column_index(name)?;
         if let Some(Texts { names, codes, .. }) = self.columns[at].texts.take() {
             return Ok(ColumnData::Categories { names, codes });
         }
@@ -193,13 +193,13 @@ impl Sheet {
             let why = "it holds text, which is not read from this format".to_owned();
             return Err(FormatError::Column { what: format!("column `{}`", self.columns[at].name), why, path: self.path });
         }
-        let Some(place) = self.kept.iter().position(|&kept| kept == at) else {
+        let Some(position) = self.selected.iter().position(|&selected| selected == at) else {
             return Ok(ColumnData::Numbers(vec![f64::NAN; self.rows as usize]));
         };
-        let width = self.kept.len();
+        let width = self.selected.len();
         Ok(ColumnData::Numbers(match self.values {
             Values::F64(values) if width == 1 => values,
-            values => (place..values.len()).step_by(width).map(|at| values.get(at)).collect(),
+            values => (position..values.len()).step_by(width).map(|at| values.get(at)).collect(),
         }))
     }
 }

@@ -30,25 +30,25 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
         let (scan, name) = choose(&scans, input)?;
         let cells = Cell::of(scan, input)?;
         let columns: Vec<SheetColumn> = cells.iter().map(|cell| SheetColumn::numeric(cell.name.clone())).collect();
-        let kept = want.resolve(&columns, input)?;
+        let selected = want.resolve(&columns, input)?;
         let mut values = Vec::new();
         let mut row = vec![0.0; cells.len()];
         for (at, point) in file.pointcloud_raw(scan).map_err(|why| error(why, input))?.enumerate() {
             let point = point.map_err(|why| error(why, input))?;
-            let place = Place::of(scan, &point);
+            let position = Position::of(scan, &point);
             for (value, cell) in row.iter_mut().zip(&cells) {
-                *value = cell.value(scan, &point, &place);
+                *value = cell.value(scan, &point, &position);
             }
-            input.reserve(&mut values, kept.len())?;
-            values.extend(kept.iter().map(|&at| row[at]));
+            input.reserve(&mut values, selected.len())?;
+            values.extend(selected.iter().map(|&at| row[at]));
             if at % 4096 == 0 {
                 input.check()?;
             }
         }
         let kind = if scan.has_cartesian() { "" } else { ", spherical" };
-        let posed = if scan.transform.is_some() { ", placed by its pose" } else { "" };
-        let format = format!("E57, scan `{}`{kind}{posed}", printable(&name));
-        Ok(Sheet::new(input, format, columns, kept, scan.records, values))
+        let transformed = if scan.transform.is_some() { ", placed by its pose" } else { "" };
+        let format = format!("E57, scan `{}`{kind}{transformed}", printable(&name));
+        Ok(Sheet::new(input, format, columns, selected, scan.records, values))
     })
 }
 
@@ -67,8 +67,8 @@ pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, Form
         for (at, point) in (0..end).zip(file.pointcloud_raw(scan).map_err(|why| error(why, input))?) {
             let point = point.map_err(|why| error(why, input))?;
             if let Some(found) = found.get_mut(&at) {
-                let place = Place::of(scan, &point);
-                *found = cells.iter().map(|cell| number_cell(cell.value(scan, &point, &place))).collect();
+                let position = Position::of(scan, &point);
+                *found = cells.iter().map(|cell| number_cell(cell.value(scan, &point, &position))).collect();
             }
             if at % 4096 == 0 {
                 input.check()?;
@@ -212,9 +212,9 @@ impl Cell {
         })
     }
 
-    fn value(&self, scan: &PointCloud, point: &[RecordValue], place: &Place) -> f64 {
+    fn value(&self, scan: &PointCloud, point: &[RecordValue], position: &Position) -> f64 {
         match self.from {
-            Origin::Axis(axis) => place.0[axis],
+            Origin::Axis(axis) => position.0[axis],
             Origin::Attribute { invalid: Some(flag), .. } if number(scan, point, flag) != 0.0 => f64::NAN,
             Origin::Attribute { at, .. } => number(scan, point, at),
         }
@@ -230,9 +230,9 @@ fn number(scan: &PointCloud, point: &[RecordValue], at: usize) -> f64 {
 }
 
 /// A point's coordinates in the frame of the file; NaN if unknown.
-struct Place([f64; 3]);
+struct Position([f64; 3]);
 
-impl Place {
+impl Position {
     fn of(scan: &PointCloud, point: &[RecordValue]) -> Self {
         let value = |name: &RecordName| index(scan, name).map(|at| number(scan, point, at));
         let (names, state) = if scan.has_cartesian() {
@@ -245,12 +245,12 @@ impl Place {
         }
         let [a, b, c] = names.map(|name| value(&name).unwrap_or(f64::NAN));
         let local = if scan.has_cartesian() { [a, b, c] } else { [a * c.cos() * b.cos(), a * c.cos() * b.sin(), a * c.sin()] };
-        Self(scan.transform.as_ref().map_or(local, |pose| posed(pose, local)))
+        Self(scan.transform.as_ref().map_or(local, |pose| transformed(pose, local)))
     }
 }
 
 /// Rotates a point by the quaternion (w, v), p + 2v × (v × p + w·p), and translates it.
-fn posed(Transform { rotation, translation }: &Transform, point: [f64; 3]) -> [f64; 3] {
+fn transformed(Transform { rotation, translation }: &Transform, point: [f64; 3]) -> [f64; 3] {
     let axis = [rotation.x, rotation.y, rotation.z];
     let cross = |a: [f64; 3], b: [f64; 3]| [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
     let inner = cross(axis, point);

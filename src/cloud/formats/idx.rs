@@ -35,7 +35,7 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
     if labels.is_some() {
         columns.push(SheetColumn::beside("label"));
     }
-    let kept = want.resolve(&columns, input)?;
+    let selected = want.resolve(&columns, input)?;
     let record = width * number.size();
     let mut bytes = vec![0; (CHUNK / record).max(1) * record];
     let (mut values, mut point) = (Vec::new(), Vec::new());
@@ -44,12 +44,12 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
         let count = (rows - row).min((bytes.len() / record) as u64) as usize;
         let bytes = &mut bytes[..count * record];
         file.read_exact(bytes).map_err(|why| input.io(why))?;
-        input.reserve(&mut values, count * kept.len())?;
+        input.reserve(&mut values, count * selected.len())?;
         for raw in bytes.chunks_exact(record) {
             point.clear();
             number.decode(Endian::Big, raw, &mut point);
             point.extend(labels.as_ref().map(|labels| labels.0[row as usize]));
-            values.extend(kept.iter().map(|&at| point[at]));
+            values.extend(selected.iter().map(|&at| point[at]));
             row += 1;
         }
     }
@@ -58,7 +58,7 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
     }
     let sizes: Vec<String> = header.sizes.iter().map(u64::to_string).collect();
     let format = format!("IDX, {} {}{}", sizes.join(" × "), number.name(), if gzip { ", gzip" } else { "" });
-    Ok(Sheet { skipped, ..Sheet::new(input, format, columns, kept, rows, values) })
+    Ok(Sheet { skipped, ..Sheet::new(input, format, columns, selected, rows, values) })
 }
 
 /// Reads all columns of some records: by seeking or, inside gzip, sequentially.
@@ -149,8 +149,8 @@ impl Header {
         match self.sizes[..] {
             [_] if file_name(input).contains("label") => vec![SheetColumn::numeric("label".to_owned())],
             [_, height, width] => {
-                let place = |at| SheetColumn::numeric(format!("r{}c{}", at / width, at % width));
-                (0..height * width).map(place).collect()
+                let column = |at| SheetColumn::numeric(format!("r{}c{}", at / width, at % width));
+                (0..height * width).map(column).collect()
             }
             _ => SheetColumn::unnamed(self.width as usize),
         }

@@ -82,9 +82,9 @@ impl<R: BufRead> Read for Lzf<R> {
                 }
                 Run::Repeat(left, distance) => {
                     let count = left.min(space);
-                    for place in &mut buffer[filled..filled + count] {
-                        *place = self.window[(self.done - distance) % WINDOW];
-                        self.keep(*place);
+                    for byte in &mut buffer[filled..filled + count] {
+                        *byte = self.window[(self.done - distance) % WINDOW];
+                        self.keep(*byte);
                     }
                     filled += count;
                     self.run = Run::Repeat(left - count, distance);

@@ -58,16 +58,16 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
     let width = frames[chosen].columns as usize;
     let mut columns: Vec<SheetColumn> = names(width).into_iter().map(SheetColumn::numeric).collect();
     columns[0].kind = ColumnKind::Text;
-    let mut kept = want.resolve(&columns, input)?;
-    let mut texts = (matches!(want, Want::Column(_)) && kept == [0]).then(Texts::default);
-    kept.retain(|&at| at > 0);
+    let mut selected = want.resolve(&columns, input)?;
+    let mut texts = (matches!(want, Want::Column(_)) && selected == [0]).then(Texts::default);
+    selected.retain(|&at| at > 0);
     let mut values = Vec::new();
     for at in 0..atoms {
         let line = text.atom(at, atoms)?.to_vec();
         let found: Vec<&[u8]> = fields(&line).collect();
-        let place = || format!("line {}, atom {at}", text.number);
+        let context = || format!("line {}, atom {at}", text.number);
         if found.len() != width {
-            return Err(input.malformed(place(), format!("fields: {} where there should be {width}", found.len())));
+            return Err(input.malformed(context(), format!("fields: {} where there should be {width}", found.len())));
         }
         if at == 0 {
             columns[0].example = Some((0, cell::text(found[0]).chars().take(40).collect()));
@@ -75,21 +75,21 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
         if texts.as_mut().is_some_and(|texts| !texts.push(&cell::text(found[0]))) {
             return Err(too_many_texts("element", input.path()));
         }
-        input.reserve(&mut values, kept.len())?;
-        for &column in &kept {
+        input.reserve(&mut values, selected.len())?;
+        for &column in &selected {
             values.push(match Cell::parse(found[column]) {
                 Cell::Number(number) => number,
                 Cell::Missing => f64::NAN,
                 Cell::Text => {
                     let text: String = cell::text(found[column]).chars().take(40).collect();
-                    return Err(input.malformed(place(), format!("`{text}` is not a number")));
+                    return Err(input.malformed(context(), format!("`{text}` is not a number")));
                 }
             });
         }
     }
     columns[0].texts = texts;
     let frame = if frames.len() > 1 { format!(", frame {chosen} of {}", frames.len()) } else { String::new() };
-    Ok(Sheet::new(input, format!("XYZ, atoms{frame}"), columns, kept, atoms, values))
+    Ok(Sheet::new(input, format!("XYZ, atoms{frame}"), columns, selected, atoms, values))
 }
 
 /// Reads all columns of some atoms.

@@ -64,12 +64,12 @@ pub(super) fn records_in(reader: &mut impl Read, header: &Header, input: &Input<
     }
     let mut cells = vec![vec![Cell::Missing; width]; wanted.len()];
     // The index of each requested number in the array, ascending.
-    let place = |row: u64, column: usize| if fortran { column as u64 * rows as u64 + row } else { row * width as u64 + column as u64 };
-    let mut places: Vec<(u64, usize, usize)> =
-        wanted.iter().enumerate().flat_map(|(at, &row)| (0..width).map(move |column| (place(row, column), at, column))).collect();
-    places.sort_unstable();
+    let index = |row: u64, column: usize| if fortran { column as u64 * rows as u64 + row } else { row * width as u64 + column as u64 };
+    let mut indices: Vec<(u64, usize, usize)> =
+        wanted.iter().enumerate().flat_map(|(at, &row)| (0..width).map(move |column| (index(row, column), at, column))).collect();
+    indices.sort_unstable();
     let (size, mut at, mut raw) = (number.size() as u64, 0, vec![0; number.size()]);
-    for chunk in places.chunk_by(|a, b| a.0 == b.0) {
+    for chunk in indices.chunk_by(|a, b| a.0 == b.0) {
         io::copy(&mut reader.by_ref().take((chunk[0].0 - at) * size), &mut io::sink()).map_err(|why| input.io(why))?;
         reader.read_exact(&mut raw).map_err(|why| input.io(why))?;
         let cell = number_cell(number.one(endian, &raw));
@@ -153,36 +153,42 @@ impl Header {
 pub(super) fn read_array(reader: &mut impl Read, header: &Header, input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
     let Header { number, rows, columns: width, .. } = *header;
     let columns = SheetColumn::unnamed(header.checked_width(input)?);
-    let kept = want.resolve(&columns, input)?;
+    let selected = want.resolve(&columns, input)?;
     let mut values = Values::new(number.fits_f32());
     with_values!(&mut values, values => {
-        if header.fortran { read_by_column(reader, header, &kept, values, input) } else { read_by_row(reader, header, &kept, values, input) }
+        if header.fortran { read_by_column(reader, header, &selected, values, input) } else { read_by_row(reader, header, &selected, values, input) }
     })?;
     let order = if header.fortran { ", Fortran order" } else { "" };
     let format = format!("NumPy array, {rows} × {width} {}{order}", number.name());
-    Ok(Sheet { path: input.path().to_owned(), format, columns, kept, rows: rows as u64, values, skipped: Vec::new() })
+    Ok(Sheet { path: input.path().to_owned(), format, columns, selected, rows: rows as u64, values, skipped: Vec::new() })
 }
 
 /// Reads C order, row by row.
-fn read_by_row<T: Real>(reader: &mut impl Read, header: &Header, kept: &[usize], values: &mut Vec<T>, input: &Input<'_>) -> Result<(), FormatError> {
+fn read_by_row<T: Real>(
+    reader: &mut impl Read,
+    header: &Header,
+    selected: &[usize],
+    values: &mut Vec<T>,
+    input: &Input<'_>,
+) -> Result<(), FormatError> {
     let Header { number, endian, columns: width, .. } = *header;
-    let all = kept.iter().copied().eq(0..width);
+    let all = selected.iter().copied().eq(0..width);
     let row_bytes = width * number.size();
     if header.bytes <= input.size() {
-        input.reserve_all(values, header.rows as u64, kept.len())?;
+        input.reserve_all(values, header.rows as u64, selected.len())?;
     }
     let mut rows: Vec<T> = Vec::new();
     let mut left = header.bytes;
     while left > 0 {
         let bytes = read_bytes(reader, left.min((CHUNK / row_bytes).max(1) as u64 * row_bytes as u64)).map_err(|why| input.io(why))?;
         left -= bytes.len() as u64;
-        input.reserve(values, bytes.len() / row_bytes * kept.len())?;
+        input.reserve(values, bytes.len() / row_bytes * selected.len())?;
         if all {
             number.decode(endian, &bytes, values);
         } else {
             rows.clear();
             number.decode(endian, &bytes, &mut rows);
-            values.extend(rows.chunks_exact(width).flat_map(|row| kept.iter().map(|&at| row[at])));
+            values.extend(rows.chunks_exact(width).flat_map(|row| selected.iter().map(|&at| row[at])));
         }
     }
     Ok(())
@@ -192,36 +198,36 @@ fn read_by_row<T: Real>(reader: &mut impl Read, header: &Header, kept: &[usize],
 fn read_by_column<T: Real>(
     reader: &mut impl Read,
     header: &Header,
-    kept: &[usize],
+    selected: &[usize],
     values: &mut Vec<T>,
     input: &Input<'_>,
 ) -> Result<(), FormatError> {
     let Header { number, endian, rows, columns: width, .. } = *header;
-    let mut place_of = vec![None; width];
+    let mut position_of = vec![None; width];
     // A column that was selected twice is copied at the end.
-    kept.iter().enumerate().for_each(|(place, &at)| place_of[at] = place_of[at].or(Some(place)));
+    selected.iter().enumerate().for_each(|(position, &at)| position_of[at] = position_of[at].or(Some(position)));
     let mut decoded: Vec<T> = Vec::new();
-    for (at, place) in place_of.iter().enumerate() {
+    for (at, position) in position_of.iter().enumerate() {
         let mut row = 0;
         while row < rows {
             let count = (rows - row).min(CHUNK / number.size());
             let bytes = read_bytes(reader, (count * number.size()) as u64).map_err(|why| input.io(why))?;
             // Only once data has arrived.
             if at == 0 && row == 0 {
-                input.reserve(values, rows * kept.len())?;
-                values.resize(rows * kept.len(), T::default());
+                input.reserve(values, rows * selected.len())?;
+                values.resize(rows * selected.len(), T::default());
             }
-            if let Some(place) = place {
+            if let Some(position) = position {
                 decoded.clear();
                 number.decode(endian, &bytes, &mut decoded);
-                decoded.iter().enumerate().for_each(|(at, &value)| values[(row + at) * kept.len() + place] = value);
+                decoded.iter().enumerate().for_each(|(at, &value)| values[(row + at) * selected.len() + position] = value);
             }
             row += count;
         }
     }
-    for (place, &at) in kept.iter().enumerate() {
-        if let Some(first) = place_of[at].filter(|&first| first != place) {
-            values.chunks_exact_mut(kept.len()).for_each(|row| row[place] = row[first]);
+    for (position, &at) in selected.iter().enumerate() {
+        if let Some(first) = position_of[at].filter(|&first| first != position) {
+            values.chunks_exact_mut(selected.len()).for_each(|row| row[position] = row[first]);
         }
     }
     Ok(())

@@ -154,9 +154,9 @@ pub struct Sheet {
     pub(super) format: String,
     pub(super) columns: Vec<SheetColumn>,
     /// The column index of each value in a row of `values`, ascending or in the order of the selection.
-    pub(super) kept: Vec<usize>,
+    pub(super) selected: Vec<usize>,
     pub(super) rows: u64,
-    /// rows × kept values, row-major.
+    /// rows × selected values, row-major.
     pub(super) values: Values,
     pub(super) skipped: Vec<String>,
 }
@@ -184,9 +184,16 @@ impl Want<'_> {
 }
 
 impl Sheet {
-    /// The result of a reader: `values` has one value per row for each of `kept`.
-    pub(super) fn new(input: &Input<'_>, format: String, columns: Vec<SheetColumn>, kept: Vec<usize>, rows: u64, values: impl Into<Values>) -> Self {
-        Self { path: input.path().to_owned(), format, columns, kept, rows, values: values.into(), skipped: Vec::new() }
+    /// The result of a reader: `values` has one value per row for each of `selected`.
+    pub(super) fn new(
+        input: &Input<'_>,
+        format: String,
+        columns: Vec<SheetColumn>,
+        selected: Vec<usize>,
+        rows: u64,
+        values: impl Into<Values>,
+    ) -> Self {
+        Self { path: input.path().to_owned(), format, columns, selected, rows, values: values.into(), skipped: Vec::new() }
     }
 
     /// The types and ranges of all columns.
@@ -207,8 +214,8 @@ impl Sheet {
             })
             .collect();
         let mut ranges: Vec<Option<Range>> = self.columns.iter().map(|column| column.range).collect();
-        let width = self.kept.len();
-        for (at, &column) in self.kept.iter().enumerate() {
+        let width = self.selected.len();
+        for (at, &column) in self.selected.iter().enumerate() {
             let range = ranges[column].insert(Range::default());
             (at..self.values.len()).step_by(width).for_each(|at| range.take_in(self.values.get(at)));
         }
@@ -228,7 +235,7 @@ impl Sheet {
     }
 
     /// The index of the column with this name.
-    pub(super) fn place(&self, name: &str) -> Result<usize, FormatError> {
+    pub(super) fn column_index(&self, name: &str) -> Result<usize, FormatError> {
         let found = named(&[name.to_owned()], &self.columns).map_err(|why| why.into_error(self.path.clone()))?;
         Ok(found[0])
     }
@@ -258,11 +265,11 @@ impl Sheet {
             return Err(fail("no coordinates".into(), format!("no column holds only numbers{example}")));
         }
         let way_out = if *choice == ColumnChoice::Default { "; --columns chooses others" } else { "" };
-        let mut place_of = vec![None; self.columns.len()];
-        for (place, &at) in self.kept.iter().enumerate() {
-            place_of[at].get_or_insert(place);
+        let mut position_of = vec![None; self.columns.len()];
+        for (position, &at) in self.selected.iter().enumerate() {
+            position_of[at].get_or_insert(position);
         }
-        let mut places = Vec::with_capacity(chosen.len());
+        let mut positions = Vec::with_capacity(chosen.len());
         for &at in &chosen {
             let column = &self.columns[at];
             if let Some((record, text)) = &column.example {
@@ -273,38 +280,38 @@ impl Sheet {
             if *choice == ColumnChoice::Default && column.kind == ColumnKind::Empty {
                 return Err(fail(format!("column `{}`", column.name), format!("it is empty{way_out}")));
             }
-            places.push(place_of[at].ok_or_else(|| fail(format!("column `{}`", column.name), "it holds no numbers".into()))?);
+            positions.push(position_of[at].ok_or_else(|| fail(format!("column `{}`", column.name), "it holds no numbers".into()))?);
         }
         let columns = chosen.iter().map(|&at| Column { name: self.columns[at].name.clone() }).collect();
-        let width = self.kept.len();
+        let width = self.selected.len();
         let values = match self.values {
-            Values::F32(values) => gather(values, width, &places).map(Values::F32),
-            Values::F64(values) => gather(values, width, &places).map(Values::F64),
+            Values::F32(values) => gather(values, width, &positions).map(Values::F32),
+            Values::F64(values) => gather(values, width, &positions).map(Values::F64),
         };
         Ok(Coordinates { columns, values: values.map_err(|count| no_memory(count, size_of::<f64>(), self.path))? })
     }
 }
 
-/// Reduces rows of `width` values to those at `places`, in place if possible. The error is the number of values that
+/// Reduces rows of `width` values to those at `positions`, in position if possible. The error is the number of values that
 /// could not be allocated.
-pub(super) fn gather<T: Real>(mut values: Vec<T>, width: usize, places: &[usize]) -> Result<Vec<T>, u64> {
-    if places.iter().copied().eq(0..width) {
+pub(super) fn gather<T: Real>(mut values: Vec<T>, width: usize, positions: &[usize]) -> Result<Vec<T>, u64> {
+    if positions.iter().copied().eq(0..width) {
         return Ok(values);
     }
-    if !places.is_sorted() || places.len() > width {
-        let count = (values.len() / width.max(1)).saturating_mul(places.len());
+    if !positions.is_sorted() || positions.len() > width {
+        let count = (values.len() / width.max(1)).saturating_mul(positions.len());
         let mut gathered = Vec::new();
         gathered.try_reserve_exact(count).map_err(|_| count as u64)?;
-        gathered.extend(values.chunks_exact(width).flat_map(|row| places.iter().map(|&place| row[place])));
+        gathered.extend(values.chunks_exact(width).flat_map(|row| positions.iter().map(|&position| row[position])));
         return Ok(gathered);
     }
     let rows = values.len() / width;
     for row in 0..rows {
-        for (to, &from) in places.iter().enumerate() {
-            values[row * places.len() + to] = values[row * width + from];
+        for (to, &from) in positions.iter().enumerate() {
+            values[row * positions.len() + to] = values[row * width + from];
         }
     }
-    values.truncate(rows * places.len());
+    values.truncate(rows * positions.len());
     Ok(values)
 }
 
@@ -349,8 +356,8 @@ fn named(names: &[String], columns: &[SheetColumn]) -> Result<Vec<usize>, Unname
         let (none, why) = match found.map(Vec::as_slice) {
             Some(&[at]) => return Ok(at),
             Some(several) => {
-                let places = cut(several.len(), |at| several[at].to_string());
-                (false, format!("there are {}; choose by index: {places}", several.len()))
+                let positions = cut(several.len(), |at| several[at].to_string());
+                (false, format!("there are {}; choose by index: {positions}", several.len()))
             }
             None => match name.parse() {
                 Ok(at) if at < columns.len() => return Ok(at),

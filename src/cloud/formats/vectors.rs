@@ -110,18 +110,18 @@ impl Layout {
 
     fn read(&self, mut reader: impl Read, input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
         let columns = SheetColumn::unnamed(self.dims);
-        let kept = want.resolve(&columns, input)?;
+        let selected = want.resolve(&columns, input)?;
         let mut values = Values::new(self.number.fits_f32());
-        with_values!(&mut values, values => self.read_values(&mut reader, &kept, values, input)?);
+        with_values!(&mut values, values => self.read_values(&mut reader, &selected, values, input)?);
         let format = format!("{}, {} × {} {}", self.name, self.rows, self.dims, self.number.name());
-        Ok(Sheet { path: input.path().to_owned(), format, columns, kept, rows: self.rows, values, skipped: Vec::new() })
+        Ok(Sheet { path: input.path().to_owned(), format, columns, selected, rows: self.rows, values, skipped: Vec::new() })
     }
 
-    fn read_values<T: Real>(&self, reader: &mut impl Read, kept: &[usize], values: &mut Vec<T>, input: &Input<'_>) -> Result<(), FormatError> {
-        let all = kept.iter().copied().eq(0..self.dims);
+    fn read_values<T: Real>(&self, reader: &mut impl Read, selected: &[usize], values: &mut Vec<T>, input: &Input<'_>) -> Result<(), FormatError> {
+        let all = selected.iter().copied().eq(0..self.dims);
         let record = self.prefix + self.dims * self.number.size();
         let mut bytes = vec![0; (CHUNK / record).max(1) * record];
-        input.reserve_all(values, self.rows, kept.len())?;
+        input.reserve_all(values, self.rows, selected.len())?;
         let mut vector: Vec<T> = Vec::new();
         let mut row = 0;
         while row < self.rows {
@@ -139,7 +139,7 @@ impl Layout {
                 } else {
                     vector.clear();
                     self.number.decode(Endian::Little, raw, &mut vector);
-                    values.extend(kept.iter().map(|&at| vector[at]));
+                    values.extend(selected.iter().map(|&at| vector[at]));
                 }
                 row += 1;
             }

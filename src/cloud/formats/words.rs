@@ -43,9 +43,9 @@ pub(super) fn looks(head: &[u8]) -> bool {
 pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
     let mut vectors = Vectors::open(input)?;
     let mut columns = vectors.columns();
-    let mut kept = want.resolve(&columns, input)?;
-    let mut texts = (matches!(want, Want::Column(_)) && kept == [0]).then(Texts::default);
-    kept.retain(|&at| at > 0);
+    let mut selected = want.resolve(&columns, input)?;
+    let mut texts = (matches!(want, Want::Column(_)) && selected == [0]).then(Texts::default);
+    selected.retain(|&at| at > 0);
     let mut values = Vec::new();
     while vectors.advance()? {
         if columns[0].example.is_none() {
@@ -54,14 +54,14 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
         if texts.as_mut().is_some_and(|texts| !texts.push(&vectors.word())) {
             return Err(too_many_texts(&columns[0].name, input.path()));
         }
-        input.reserve(&mut values, kept.len())?;
-        values.extend(kept.iter().map(|&at| vectors.numbers[at - 1]));
+        input.reserve(&mut values, selected.len())?;
+        values.extend(selected.iter().map(|&at| vectors.numbers[at - 1]));
     }
     columns[0].texts = texts;
     let Vectors { promised, dims, gzip, rows, .. } = vectors;
     let sizes = if promised.is_some() { ", with a first line of sizes" } else { "" };
     let format = format!("word vectors, {dims} dimensions{sizes}{}", if gzip { ", gzip" } else { "" });
-    Ok(Sheet::new(input, format, columns, kept, rows, values))
+    Ok(Sheet::new(input, format, columns, selected, rows, values))
 }
 
 /// Reads all columns of some records.
@@ -139,10 +139,10 @@ impl<'i, 'p> Vectors<'i, 'p> {
             if line.is_empty() || self.number == 1 && self.promised.is_some() {
                 continue;
             }
-            let place = || format!("line {}, record {}", self.number, self.rows);
+            let context = || format!("line {}, record {}", self.number, self.rows);
             let Some((_, numbers)) = split(line, self.dims) else {
                 let found = fields(line).count().saturating_sub(1);
-                return Err(self.input.malformed(place(), format!("{found} numbers after the word where there should be {}", self.dims)));
+                return Err(self.input.malformed(context(), format!("{found} numbers after the word where there should be {}", self.dims)));
             };
             self.numbers.clear();
             for field in fields(numbers) {
@@ -153,7 +153,7 @@ impl<'i, 'p> Vectors<'i, 'p> {
                         let text: String = cell::text(field).chars().take(40).collect();
                         return Err(self
                             .input
-                            .malformed(place(), format!("`{text}` is not a number, and {} should stand after the word", self.dims)));
+                            .malformed(context(), format!("`{text}` is not a number, and {} should stand after the word", self.dims)));
                     }
                 });
             }

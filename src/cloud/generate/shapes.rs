@@ -140,10 +140,10 @@ pub(super) fn grid(spec: &Spec, _draw: &mut Draw, canvas: &mut Canvas<'_>) -> Re
     }
     let rows = power(side) as usize;
     canvas.open(rows, d)?;
-    let mut place = vec![0u64; d];
+    let mut position = vec![0u64; d];
     for _ in 0..rows {
-        canvas.row(place.iter().map(|&x| x as f64))?;
-        for x in place.iter_mut().rev() {
+        canvas.row(position.iter().map(|&x| x as f64))?;
+        for x in position.iter_mut().rev() {
             *x += 1;
             if *x < side {
                 break;
@@ -159,17 +159,17 @@ pub(super) fn duplicates(spec: &Spec, draw: &mut Draw, canvas: &mut Canvas<'_>) 
     let (n, d) = (spec.whole("n"), spec.whole("d"));
     let distinct = spec.whole("distinct").min(n);
     canvas.open(n, d)?;
-    let mut places = Vec::with_capacity(distinct * d);
+    let mut positions = Vec::with_capacity(distinct * d);
     let mut taken: HashSet<Vec<u32>> = HashSet::with_capacity(distinct);
     while taken.len() < distinct {
-        let place: Vec<f64> = (0..d).map(|_| draw.unit()).collect();
-        if taken.insert(place.iter().map(|x| (x * 2f64.powi(24)) as u32).collect()) {
-            places.extend(place);
+        let position: Vec<f64> = (0..d).map(|_| draw.unit()).collect();
+        if taken.insert(position.iter().map(|x| (x * 2f64.powi(24)) as u32).collect()) {
+            positions.extend(position);
         }
     }
     let mut order: Vec<u32> = (0..n).map(|i| (i % distinct) as u32).collect();
     draw.shuffle(&mut order);
-    order.into_iter().try_for_each(|place| canvas.row(places[place as usize * d..][..d].iter().copied()))
+    order.into_iter().try_for_each(|at| canvas.row(positions[at as usize * d..][..d].iter().copied()))
 }
 
 /// Points in random directions from the last row, 0, at decreasing distances.

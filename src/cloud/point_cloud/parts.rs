@@ -2,7 +2,7 @@
 
 use super::{Axis, Fingerprint, PointCloud, fingerprint};
 use crate::cloud::exact::{self, Exact};
-use crate::cloud::records::Kept;
+use crate::cloud::records::RecordMap;
 use crate::cloud::{MAX_ROWS, Source};
 
 /// The components of a cloud.
@@ -66,7 +66,7 @@ impl PointCloud {
             Exact::new(values, far, stands_for)
         });
         let records = records.map(|records| {
-            let mut kept = Kept::default();
+            let mut kept = RecordMap::default();
             records.into_iter().for_each(|record| kept.push(record));
             kept
         });

@@ -89,12 +89,12 @@ impl Projection {
         assert_eq!(cloud.dims(), dims, "a projection is for clouds of as many dimensions");
         let watch = Watch::new(cloud, 1, progress);
         let directions = self.directions();
-        let mut places = vec![[0.0; DIRECTIONS]; cloud.len()];
-        places.par_chunks_mut(BATCH).zip(cloud.points().par_chunks(BATCH * dims)).try_for_each(|(places, points)| {
-            places.iter_mut().zip(points.chunks_exact(dims)).for_each(|(place, point)| *place = self.along(&directions, point));
-            watch.done(places.len())
+        let mut projected = vec![[0.0; DIRECTIONS]; cloud.len()];
+        projected.par_chunks_mut(BATCH).zip(cloud.points().par_chunks(BATCH * dims)).try_for_each(|(projected, points)| {
+            projected.iter_mut().zip(points.chunks_exact(dims)).for_each(|(to, point)| *to = self.along(&directions, point));
+            watch.done(projected.len())
         })?;
-        Ok(places)
+        Ok(projected)
     }
 
     /// The projected coordinates of one point, given as d local coordinates; bit-identical to [`Projection::project`].
@@ -102,7 +102,7 @@ impl Projection {
     /// # Panics
     /// If the number of coordinates is not d.
     pub fn place(&self, point: &[f32]) -> [f32; DIRECTIONS] {
-        assert_eq!(point.len(), self.mean.len(), "a place has the dimensions of the projection");
+        assert_eq!(point.len(), self.mean.len(), "a point has the dimensions of the projection");
         self.along(&self.directions(), point)
     }
 

@@ -50,11 +50,11 @@ fn sum(cloud: &PointCloud, count: usize, watch: &Watch<'_>, add: impl Fn(&mut [f
         }
         Ok(sums)
     };
-    let parts: Vec<Vec<f64>> = (0..strips).into_par_iter().map(of_strip).collect::<Result<_, CloudError>>()?;
-    let mut parts = parts.into_iter();
-    let mut total = parts.next().unwrap_or_else(|| vec![0.0; count]);
-    for part in parts {
-        total.iter_mut().zip(part).for_each(|(total, part)| *total += part);
+    let partial: Vec<Vec<f64>> = (0..strips).into_par_iter().map(of_strip).collect::<Result<_, CloudError>>()?;
+    let mut partial = partial.into_iter();
+    let mut total = partial.next().unwrap_or_else(|| vec![0.0; count]);
+    for sums in partial {
+        total.iter_mut().zip(sums).for_each(|(total, sum)| *total += sum);
     }
     Ok(total)
 }

@@ -17,12 +17,12 @@ const MAX_DIMS: usize = 1 << 20;
 
 /// The origin of each column of a sheet.
 pub(super) struct Layout {
-    columns: Vec<Place>,
+    columns: Vec<Origin>,
     /// The names of the columns of lists.
     lists: HashMap<usize, String>,
 }
 
-struct Place {
+struct Origin {
     name: String,
     /// Index of the field in the schema.
     root: usize,
@@ -56,14 +56,14 @@ impl Layout {
         for (root, field) in schema.fields().iter().enumerate() {
             let (name, kind) = (field.name(), field.data_type());
             let narrow = values::fits_f32(kind);
-            if let Some(place) = lists.iter().position(|&list| list == root) {
-                let of = widths[place];
-                columns.extend((0..of).map(|at| Place {
+            if let Some(position) = lists.iter().position(|&list| list == root) {
+                let of = widths[position];
+                columns.extend((0..of).map(|at| Origin {
                     name: format!("{name}{at}"),
                     root,
                     what: What::Element { at, of },
                     narrow,
-                    beside: place > 0,
+                    beside: position > 0,
                     moment: None,
                 }));
                 continue;
@@ -75,16 +75,16 @@ impl Layout {
             };
             // Dates, booleans and columns beside a list of numbers are unlikely to be coordinates.
             let beside = !lists.is_empty() || kind.is_temporal() || *kind == DataType::Boolean;
-            columns.push(Place { name: name.clone(), root, what, narrow, beside, moment: Moment::of(kind) });
+            columns.push(Origin { name: name.clone(), root, what, narrow, beside, moment: Moment::of(kind) });
         }
         let lists = lists.into_iter().map(|root| (root, schema.field(root).name().clone())).collect();
         Ok(Self { columns, lists })
     }
 
     pub fn columns(&self) -> Vec<SheetColumn> {
-        let column = |place: &Place| {
-            let column = SheetColumn { beside: place.beside, moment: place.moment, ..SheetColumn::numeric(place.name.clone()) };
-            match &place.what {
+        let column = |position: &Origin| {
+            let column = SheetColumn { beside: position.beside, moment: position.moment, ..SheetColumn::numeric(position.name.clone()) };
+            match &position.what {
                 What::Number | What::Element { .. } => column,
                 What::Text => SheetColumn { kind: ColumnKind::Text, ..column },
                 What::Other(kind) => SheetColumn { kind: ColumnKind::Text, example: Some((0, kind.clone())), ..column },
@@ -114,41 +114,41 @@ impl Layout {
 
     /// Reads the numbers of some columns, given in ascending order, row by row; null becomes NaN. `array` returns the array
     /// at an index in the schema. The error is a row and the reason.
-    pub fn fill<'b>(&self, array: impl Fn(usize) -> Option<&'b ArrayRef>, kept: &[usize], rows: &mut [f64]) -> Result<(), (usize, String)> {
+    pub fn fill<'b>(&self, array: impl Fn(usize) -> Option<&'b ArrayRef>, selected: &[usize], rows: &mut [f64]) -> Result<(), (usize, String)> {
         rows.fill(f64::NAN);
         let mut start = 0;
-        for same in kept.chunk_by(|&a, &b| self.root(a) == self.root(b)) {
-            let places = start..start + same.len();
-            start = places.end;
+        for same in selected.chunk_by(|&a, &b| self.root(a) == self.root(b)) {
+            let positions = start..start + same.len();
+            start = positions.end;
             if let Some(array) = array(self.root(same[0])) {
-                self.numbers(array, kept, places, rows)?;
+                self.numbers(array, selected, positions, rows)?;
             }
         }
         Ok(())
     }
 
-    /// Writes the numbers of those columns that come from one array into `rows`; nulls leave the value unchanged. `places`
-    /// is their range in `kept`. The error is a row of the array and the reason.
-    fn numbers(&self, array: &ArrayRef, kept: &[usize], places: Range<usize>, rows: &mut [f64]) -> Result<(), (usize, String)> {
-        let of = |place: usize| &self.columns[kept[place]];
-        match of(places.start).what {
+    /// Writes the numbers of those columns that come from one array into `rows`; nulls leave the value unchanged. `positions`
+    /// is their range in `selected`. The error is a row of the array and the reason.
+    fn numbers(&self, array: &ArrayRef, selected: &[usize], positions: Range<usize>, rows: &mut [f64]) -> Result<(), (usize, String)> {
+        let of = |position: usize| &self.columns[selected[position]];
+        match of(positions.start).what {
             What::Element { of: length, .. } => {
-                let named = |why: String| format!("the list in column `{}` {why}", self.lists[&of(places.start).root]);
+                let named = |why: String| format!("the list in column `{}` {why}", self.lists[&of(positions.start).root]);
                 let each = |row: usize, list: &[f64]| {
-                    for place in places.clone() {
-                        if let What::Element { at, .. } = of(place).what {
-                            rows[row * kept.len() + place] = list[at];
+                    for position in positions.clone() {
+                        if let What::Element { at, .. } = of(position).what {
+                            rows[row * selected.len() + position] = list[at];
                         }
                     }
                 };
                 values::lists(array, length, each).map_err(|(row, why)| (row, named(why)))
             }
             What::Number => {
-                values::numbers(array, rows.iter_mut().skip(places.start).step_by(kept.len())).map_err(|why| (0, why))?;
+                values::numbers(array, rows.iter_mut().skip(positions.start).step_by(selected.len())).map_err(|why| (0, why))?;
                 // The same column again, if it was selected twice.
-                for row in rows.chunks_exact_mut(kept.len()) {
-                    let value = row[places.start];
-                    row[places.clone()].fill(value);
+                for row in rows.chunks_exact_mut(selected.len()) {
+                    let value = row[positions.start];
+                    row[positions.clone()].fill(value);
                 }
                 Ok(())
             }
@@ -170,8 +170,8 @@ fn widths(file: &dyn Batches, lists: &[usize], input: &Input<'_>) -> Result<Vec<
     if widths.iter().any(Option::is_none) {
         file.read(lists, 0, &mut |_, batch| {
             input.check()?;
-            for (place, width) in widths.iter_mut().enumerate().filter(|(_, width)| width.is_none()) {
-                let array = batch.column(place);
+            for (position, width) in widths.iter_mut().enumerate().filter(|(_, width)| width.is_none()) {
+                let array = batch.column(position);
                 *width = (0..array.len()).find_map(|row| values::length(array, row));
             }
             Ok(widths.iter().any(Option::is_none))

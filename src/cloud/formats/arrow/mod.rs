@@ -86,14 +86,14 @@ fn error(input: &Input<'_>, what: &str, why: ArrowError) -> FormatError {
 fn read(file: &dyn Batches, input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
     let layout = Layout::of(file, input)?;
     let mut columns = layout.columns();
-    let kept: Vec<usize> = want.resolve(&columns, input)?;
-    let kept: Vec<usize> = kept.into_iter().filter(|&at| columns[at].kind == ColumnKind::Numeric).collect();
+    let selected: Vec<usize> = want.resolve(&columns, input)?;
+    let selected: Vec<usize> = selected.into_iter().filter(|&at| columns[at].kind == ColumnKind::Numeric).collect();
     // Only the requested text column is read completely; the others need one example each.
     let texts = match want {
         Want::Column(_) => want.resolve(&columns, input)?.into_iter().find(|&at| layout.is_text(at)),
         _ => None,
     };
-    let mut roots: Vec<usize> = kept.iter().copied().chain(texts).map(|at| layout.root(at)).collect();
+    let mut roots: Vec<usize> = selected.iter().copied().chain(texts).map(|at| layout.root(at)).collect();
     if matches!(want, Want::Everything) {
         roots.extend((0..columns.len()).filter(|&at| layout.is_text(at)).map(|at| layout.root(at)));
     }
@@ -101,17 +101,17 @@ fn read(file: &dyn Batches, input: &Input<'_>, want: &Want<'_>) -> Result<Sheet,
     roots.dedup();
 
     let (rows, format) = file.about();
-    let mut values = Values::new(kept.iter().all(|&at| layout.fits_f32(at)));
+    let mut values = Values::new(selected.iter().all(|&at| layout.fits_f32(at)));
     let (mut numbers, mut read, mut found) = (Vec::new(), 0u64, Texts::default());
     let mut each = |start: u64, batch: &RecordBatch| {
         input.check()?;
-        let count = batch.num_rows() * kept.len();
+        let count = batch.num_rows() * selected.len();
         numbers.clear();
         input.reserve(&mut numbers, count)?;
         numbers.resize(count, 0.0);
-        let array = |root: usize| roots.binary_search(&root).ok().map(|place| batch.column(place));
+        let array = |root: usize| roots.binary_search(&root).ok().map(|at| batch.column(at));
         let failed = |(row, why)| input.malformed(format!("record {}", start + row as u64), why);
-        layout.fill(array, &kept, &mut numbers).map_err(failed)?;
+        layout.fill(array, &selected, &mut numbers).map_err(failed)?;
         with_values!(&mut values, values => append(values, &numbers, input)?);
         for (at, column) in columns.iter_mut().enumerate().filter(|(at, _)| layout.is_text(*at)) {
             let Some(array) = array(layout.root(at)) else { continue };
@@ -138,5 +138,5 @@ fn read(file: &dyn Batches, input: &Input<'_>, want: &Want<'_>) -> Result<Sheet,
     for column in columns.iter_mut().filter(|column| column.kind == ColumnKind::Text && column.example.is_none()) {
         column.example = Some((0, "text".to_owned()));
     }
-    Ok(Sheet { path: input.path().to_owned(), format, columns, kept, rows: read, values, skipped: Vec::new() })
+    Ok(Sheet { path: input.path().to_owned(), format, columns, selected, rows: read, values, skipped: Vec::new() })
 }

@@ -53,7 +53,7 @@ pub(super) fn read(file: &dyn Batches, input: &Input<'_>, wanted: &[u64]) -> Res
 
 /// The cells of a one-row batch whose arrays are those of `roots`.
 fn cells(layout: &Layout, columns: &[SheetColumn], roots: &[usize], row: &RecordBatch) -> Result<Vec<Cell>, String> {
-    let array = |root: usize| roots.binary_search(&root).ok().map(|place| row.column(place));
+    let array = |root: usize| roots.binary_search(&root).ok().map(|at| row.column(at));
     let numeric: Vec<usize> = (0..columns.len()).filter(|&at| columns[at].kind == ColumnKind::Numeric).collect();
     let mut numbers = vec![f64::NAN; numeric.len()];
     layout.fill(array, &numeric, &mut numbers).map_err(|(_, why)| why)?;

@@ -26,15 +26,15 @@ const SETTLED: u64 = 1024;
 pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
     let mut text = Text::open(input)?;
     let mut columns = std::mem::take(&mut text.columns);
-    let mut kept = want.resolve(&columns, input)?;
+    let mut selected = want.resolve(&columns, input)?;
     text.columns = columns.clone();
     let mut filled = vec![false; columns.len()];
     let mut values: Vec<f64> = Vec::new();
     while text.advance(input)? {
-        if values.capacity() - values.len() < kept.len() {
-            input.reserve(&mut values, kept.len())?;
+        if values.capacity() - values.len() < selected.len() {
+            input.reserve(&mut values, selected.len())?;
         }
-        for &at in &kept {
+        for &at in &selected {
             let column = &mut columns[at];
             let cell = if column.kind == ColumnKind::Text { Cell::Missing } else { text.cell(at) };
             values.push(match cell {
@@ -54,18 +54,18 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
             });
         }
         if text.rows == SETTLED {
-            values = drop_text(values, &mut kept, &columns).map_err(|count| no_memory(count, size_of::<f64>(), input.path().to_owned()))?;
+            values = drop_text(values, &mut selected, &columns).map_err(|count| no_memory(count, size_of::<f64>(), input.path().to_owned()))?;
         }
     }
-    values = drop_text(values, &mut kept, &columns).map_err(|count| no_memory(count, size_of::<f64>(), input.path().to_owned()))?;
-    for &at in &kept {
+    values = drop_text(values, &mut selected, &columns).map_err(|count| no_memory(count, size_of::<f64>(), input.path().to_owned()))?;
+    for &at in &selected {
         // A table without records still has columns.
         if text.rows > 0 && !filled[at] {
             columns[at].kind = ColumnKind::Empty;
         }
     }
     let Text { format, rows, skipped, .. } = text;
-    Ok(Sheet { path: input.path().to_owned(), format, columns, kept, rows, values: values.into(), skipped })
+    Ok(Sheet { path: input.path().to_owned(), format, columns, selected, rows, values: values.into(), skipped })
 }
 
 /// Reads one column as text, including any numbers before its first text.
@@ -80,7 +80,7 @@ fn read_texts(input: &Input<'_>, at: usize) -> Result<Sheet, FormatError> {
     let Text { format, mut columns, rows, skipped, .. } = text;
     columns[at].kind = ColumnKind::Text;
     columns[at].texts = Some(texts);
-    Ok(Sheet { path: input.path().to_owned(), format, columns, kept: Vec::new(), rows, values: Vec::<f64>::new().into(), skipped })
+    Ok(Sheet { path: input.path().to_owned(), format, columns, selected: Vec::new(), rows, values: Vec::<f64>::new().into(), skipped })
 }
 
 /// Reads all columns of some records.
@@ -122,9 +122,9 @@ pub(super) fn line_of_record(input: &Input<'_>, record: u64) -> Result<u64, Form
     text.line(input)
 }
 
-fn drop_text(values: Vec<f64>, kept: &mut Vec<usize>, columns: &[SheetColumn]) -> Result<Vec<f64>, u64> {
-    let places: Vec<usize> = (0..kept.len()).filter(|&place| columns[kept[place]].kind != ColumnKind::Text).collect();
-    let values = gather(values, kept.len(), &places)?;
-    *kept = places.into_iter().map(|place| kept[place]).collect();
+fn drop_text(values: Vec<f64>, selected: &mut Vec<usize>, columns: &[SheetColumn]) -> Result<Vec<f64>, u64> {
+    let numeric: Vec<usize> = (0..selected.len()).filter(|&at| columns[selected[at]].kind != ColumnKind::Text).collect();
+    let values = gather(values, selected.len(), &numeric)?;
+    *selected = numeric.into_iter().map(|at| selected[at]).collect();
     Ok(values)
 }

@@ -211,15 +211,15 @@ fn read_part(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
     let Chosen { part, set, number, what } = choose(input)?;
     let (rows, width) = (part.rows, part.columns);
     let columns = SheetColumn::unnamed(width as usize);
-    let kept = want.resolve(&columns, input)?;
+    let selected = want.resolve(&columns, input)?;
     let mut values = Values::new(number.fits_f32());
-    let read = with_values!(&mut values, values => read_rows(&set, &part, number, &kept, values, input));
+    let read = with_values!(&mut values, values => read_rows(&set, &part, number, &selected, values, input));
     read.map_err(|why| match why {
         Failed::Here(why) => why,
         Failed::There(why) => error(input, &what, why),
     })?;
     let format = format!("HDF5, {what}: {rows} × {width} {}", number.name());
-    Ok(Sheet { path: input.path().to_owned(), format, columns, kept, rows, values, skipped: Vec::new() })
+    Ok(Sheet { path: input.path().to_owned(), format, columns, selected, rows, values, skipped: Vec::new() })
 }
 
 /// The selection of some complete rows.
@@ -235,9 +235,9 @@ enum Failed {
 }
 
 /// Reads the selected columns in complete rows of chunks, so that each chunk is decompressed once.
-fn read_rows<T: Real>(set: &Dataset, part: &Part, number: Number, kept: &[usize], values: &mut Vec<T>, input: &Input<'_>) -> Result<(), Failed> {
+fn read_rows<T: Real>(set: &Dataset, part: &Part, number: Number, selected: &[usize], values: &mut Vec<T>, input: &Input<'_>) -> Result<(), Failed> {
     let (rows, width) = (part.rows, part.columns);
-    let all = kept.iter().copied().eq(0..width as usize);
+    let all = selected.iter().copied().eq(0..width as usize);
     let row_bytes = width * number.size() as u64;
     let chunk_rows = set.chunks().and_then(|chunks| chunks.first().copied()).map_or(1, u64::from).max(1);
     let step = (CHUNK / row_bytes / chunk_rows).max(1).saturating_mul(chunk_rows);
@@ -246,13 +246,13 @@ fn read_rows<T: Real>(set: &Dataset, part: &Part, number: Number, kept: &[usize]
         input.check().map_err(Failed::Here)?;
         let end = row.saturating_add(step).min(rows);
         let slice = set.read_slice::<Value>(&rows_of(part, row, end)).map_err(Failed::There)?;
-        input.reserve(values, (end - row) as usize * kept.len()).map_err(Failed::Here)?;
+        input.reserve(values, (end - row) as usize * selected.len()).map_err(Failed::Here)?;
         let read = slice.iter().map(|value| T::of(value.0));
         if all {
             values.extend(read);
         } else {
             let read: Vec<T> = read.collect();
-            values.extend(read.chunks_exact(width as usize).flat_map(|row| kept.iter().map(|&at| row[at])));
+            values.extend(read.chunks_exact(width as usize).flat_map(|row| selected.iter().map(|&at| row[at])));
         }
         row = end;
         input.tell(row, rows);

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::super::cell::Cell;
 use super::table::{Builder, Kind};
-use super::visit::{Place, stop};
+use super::visit::{NodeSeed, stop};
 
 /// The type of a GeoJSON document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +42,7 @@ impl<'de> DeserializeSeed<'de> for Features<'_, '_, '_> {
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
         // Coordinate columns come first, even if a property has the same name.
-        let axes = ["x", "y", "z"].map(|name| self.builder.place(name));
+        let axes = ["x", "y", "z"].map(|name| self.builder.top_level(name));
         let mut rows = Rows { builder: self.builder, axes, features: 0 };
         match self.geo {
             Geo::Collection => deserializer.deserialize_map(rows),
@@ -62,26 +62,26 @@ struct Rows<'b, 'i, 'p> {
 
 impl Rows<'_, '_, '_> {
     fn add<E: Error>(&mut self, Feature { geometry, properties }: Feature) -> Result<(), E> {
-        let place = format!("feature {}", self.features);
+        let feature = format!("feature {}", self.features);
         self.features += 1;
-        let places = match geometry {
+        let positions = match geometry {
             None => vec![[f64::NAN; 3]],
             Some(Geometry { kind, coordinates }) => match (kind.as_str(), coordinates.0) {
-                ("Point", Coordinates::Place(place)) => vec![place],
-                ("MultiPoint", Coordinates::Places(places)) => places,
+                ("Point", Coordinates::Position(position)) => vec![position],
+                ("MultiPoint", Coordinates::Positions(positions)) => positions,
                 ("Point" | "MultiPoint", _) => {
-                    let why = self.builder.input().malformed(place, format!("its coordinates are not those of a {kind}: x, y and maybe z"));
+                    let why = self.builder.input().malformed(feature, format!("its coordinates are not those of a {kind}: x, y and maybe z"));
                     return stop(self.builder.fail(why));
                 }
                 _ => {
                     let why = "points are read only; make its vertices or centres points first, for instance in QGIS";
-                    let why = self.builder.input().unsupported(format!("{place}, a {kind}"), why);
+                    let why = self.builder.input().unsupported(format!("{feature}, a {kind}"), why);
                     return stop(self.builder.fail(why));
                 }
             },
         };
-        for place in places {
-            for (node, value) in self.axes.into_iter().zip(place) {
+        for position in positions {
+            for (node, value) in self.axes.into_iter().zip(position) {
                 let absent = value.is_nan();
                 // There is no column z if no point has one.
                 if !absent || node != self.axes[2] {
@@ -92,7 +92,7 @@ impl Rows<'_, '_, '_> {
             for (name, value) in properties.iter().flat_map(|properties| &properties.0) {
                 let node = self.builder.member(super::table::POINT, name);
                 // The builder holds the actual error; the value has no line number.
-                Place { builder: self.builder, node, item: false }.deserialize(value).map_err(|_| E::custom("stopped"))?;
+                NodeSeed { builder: self.builder, node, item: false }.deserialize(value).map_err(|_| E::custom("stopped"))?;
             }
             stop(self.builder.end_point(Kind::Feature, 0))?;
         }
@@ -191,8 +191,8 @@ impl<'de> Deserialize<'de> for Properties {
 /// The content of `coordinates`, by nesting depth.
 enum Coordinates {
     Number(f64),
-    Place([f64; 3]),
-    Places(Vec<[f64; 3]>),
+    Position([f64; 3]),
+    Positions(Vec<[f64; 3]>),
     /// A line, a polygon or something else.
     Other,
 }
@@ -237,23 +237,23 @@ impl<'de> Visitor<'de> for Numbers {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Coordinates, A::Error> {
-        let (mut place, mut numbers, mut places, mut other) = ([f64::NAN; 3], 0, Vec::new(), false);
+        let (mut position, mut numbers, mut positions, mut other) = ([f64::NAN; 3], 0, Vec::new(), false);
         while let Some(Found(element)) = seq.next_element()? {
             match element {
                 Coordinates::Number(value) => {
                     // A fourth coordinate has no standard meaning.
-                    if let Some(axis) = place.get_mut(numbers) {
+                    if let Some(axis) = position.get_mut(numbers) {
                         *axis = value;
                     }
                     numbers += 1;
                 }
-                Coordinates::Place(place) => places.push(place),
-                Coordinates::Places(_) | Coordinates::Other => other = true,
+                Coordinates::Position(position) => positions.push(position),
+                Coordinates::Positions(_) | Coordinates::Other => other = true,
             }
         }
         Ok(match (numbers, other) {
-            (0, false) => Coordinates::Places(places),
-            (2.., false) if places.is_empty() => Coordinates::Place(place),
+            (0, false) => Coordinates::Positions(positions),
+            (2.., false) if positions.is_empty() => Coordinates::Position(position),
             _ => Coordinates::Other,
         })
     }

@@ -58,8 +58,8 @@ impl<'l> Chunks<'l> {
     }
 
     /// Passes raw records with the number of the first to `take`, starting with the chunk that contains record `from`.
-    /// `places`: only x, y and z are needed.
-    pub fn visit(&self, mut file: impl Read + Seek, places: bool, from: u64, input: &Input<'_>, take: &mut Take<'_>) -> Result<(), FormatError> {
+    /// `xyz_only`: only x, y and z are needed.
+    pub fn visit(&self, mut file: impl Read + Seek, xyz_only: bool, from: u64, input: &Input<'_>, take: &mut Take<'_>) -> Result<(), FormatError> {
         let (mut first, mut skipped) = (0, 0);
         while let Some(chunk) = self.chunks.get(skipped).filter(|chunk| first + chunk.points <= from) {
             first += chunk.points;
@@ -73,7 +73,7 @@ impl<'l> Chunks<'l> {
                 file.seek(SeekFrom::Start(chunk.start)).and_then(|_| file.read_exact(&mut bytes)).map_err(|why| input.io(why))?;
                 packed.push(bytes);
             }
-            let unpack = |(chunk, packed): (&Chunk, &Vec<u8>)| contained(|| self.unpack(packed, chunk.points, places));
+            let unpack = |(chunk, packed): (&Chunk, &Vec<u8>)| contained(|| self.unpack(packed, chunk.points, xyz_only));
             let unpacked: Vec<_> = group.par_iter().zip(&packed).map(unpack).collect();
             for (chunk, records) in group.iter().zip(unpacked) {
                 let damaged = || input.malformed("compressed points", "damaged, and cannot be decoded");
@@ -91,7 +91,7 @@ impl<'l> Chunks<'l> {
         Ok(())
     }
 
-    fn unpack(&self, packed: &[u8], points: u64, places: bool) -> Result<Vec<u8>, LasZipError> {
+    fn unpack(&self, packed: &[u8], points: u64, xyz_only: bool) -> Result<Vec<u8>, LasZipError> {
         let records = vec![0; points as usize * self.layout.record];
         if records.is_empty() {
             return Ok(records);
@@ -101,13 +101,13 @@ impl<'l> Chunks<'l> {
             return decode(SequentialPointRecordDecompressor::new(source), self.vlr, DecompressionSelection::all(), records);
         };
         check_layers(&mut source, self.layout.record as u64, layers, packed.len() as u64)?;
-        decode(LayeredPointRecordDecompressor::new(source), self.vlr, selection(places), records)
+        decode(LayeredPointRecordDecompressor::new(source), self.vlr, selection(xyz_only), records)
     }
 }
 
-/// The layers to decode: with `places`, z and the mandatory x and y only.
-pub(super) fn selection(places: bool) -> DecompressionSelection {
-    DecompressionSelection(if places { DecompressionSelection::Z } else { DecompressionSelection::ALL })
+/// The layers to decode: with `xyz_only`, z and the mandatory x and y only.
+pub(super) fn selection(xyz_only: bool) -> DecompressionSelection {
+    DecompressionSelection(if xyz_only { DecompressionSelection::Z } else { DecompressionSelection::ALL })
 }
 
 fn decode<R>(

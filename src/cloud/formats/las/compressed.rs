@@ -14,7 +14,7 @@ use super::super::input::Input;
 use super::chunks::{Chunks, selection};
 use super::{BATCH, Layout, Take};
 
-pub(super) fn visit(layout: &Layout, places: bool, from: u64, input: &Input<'_>, take: &mut Take<'_>) -> Result<(), FormatError> {
+pub(super) fn visit(layout: &Layout, xyz_only: bool, from: u64, input: &Input<'_>, take: &mut Take<'_>) -> Result<(), FormatError> {
     let bad = |why: &str| input.malformed("compressed points", why);
     let decode = |why: LasZipError| match why {
         LasZipError::IoError(why) => input.io(why),
@@ -38,7 +38,7 @@ pub(super) fn visit(layout: &Layout, places: bool, from: u64, input: &Input<'_>,
     }
     let layers = if layered { Some(layers(&vlr).ok_or_else(|| bad("layers of a kind that is not known"))?) } else { None };
     if let Some(chunks) = Chunks::of(&mut file, &vlr, layers, layout, input) {
-        return chunks.visit(file, places, from, input, take);
+        return chunks.visit(file, xyz_only, from, input, take);
     }
     // Without a usable chunk table, points are decoded sequentially.
     file.seek(SeekFrom::Start(layout.start)).map_err(io)?;
@@ -75,7 +75,7 @@ pub(super) fn visit(layout: &Layout, places: bool, from: u64, input: &Input<'_>,
         check_layers(decoder.get_mut(), layout.record as u64, layers, input.size()).map_err(io)?;
         decoder.reset();
         decoder.set_fields_from(vlr.items()).map_err(decode)?;
-        decoder.set_selection(selection(places));
+        decoder.set_selection(selection(xyz_only));
         let mut left_in_chunk = points.min(left);
         while left_in_chunk > 0 {
             let count = left_in_chunk.min(BATCH as u64);

@@ -30,7 +30,7 @@ impl Field {
     }
 
     /// Fast path of [`Field::value`] for x, y and z, which are most of what is read.
-    pub fn place(&self, record: &[u8]) -> f64 {
+    pub fn coordinate(&self, record: &[u8]) -> f64 {
         let (scale, offset) = self.transform.unwrap_or((1.0, 0.0));
         Number::I32.one(Endian::Little, &record[self.at..self.at + 4]) * scale + offset
     }

@@ -24,7 +24,7 @@ use super::sheet::{Range, Sheet, SheetColumn, Want};
 /// Points read at a time.
 const BATCH: usize = 1 << 16;
 /// Points that a thread decodes at a time.
-const PART: usize = 1 << 12;
+const CHUNK: usize = 1 << 12;
 /// Bytes of a variable length record's header.
 const VLR_HEADER: u64 = 54;
 /// Maximum points per byte of compressed data. A point that differs from the previous one takes bits, and real scans have
@@ -39,11 +39,11 @@ type Take<'a> = dyn FnMut(u64, &[u8]) -> Result<bool, FormatError> + Send + 'a;
 pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
     let layout = Layout::read(input)?;
     let mut columns: Vec<SheetColumn> = layout.fields.iter().map(|field| SheetColumn::numeric(field.name.clone())).collect();
-    let mut kept = want.resolve(&columns, input)?;
+    let mut selected = want.resolve(&columns, input)?;
     let mut values: Vec<f64> = Vec::new();
     if matches!(want, Want::Everything) {
         // All fields are many times the size of the coordinates: only their ranges are recorded.
-        kept.clear();
+        selected.clear();
         let mut ranges = vec![Range::default(); columns.len()];
         layout.visit(input, false, 0, &mut |_, records| {
             layout.fields.par_iter().zip(&mut ranges).for_each(|(field, range)| {
@@ -54,17 +54,17 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
         columns.iter_mut().zip(ranges).for_each(|(column, range)| column.range = Some(range));
     } else {
         if !layout.compressed {
-            input.reserve_all(&mut values, layout.points, kept.len())?;
+            input.reserve_all(&mut values, layout.points, selected.len())?;
         }
-        layout.visit(input, kept.iter().all(|&at| at < 3), 0, &mut |_, records| {
-            input.reserve(&mut values, records.len() / layout.record * kept.len())?;
-            layout.decode(records, &kept, &mut values);
+        layout.visit(input, selected.iter().all(|&at| at < 3), 0, &mut |_, records| {
+            input.reserve(&mut values, records.len() / layout.record * selected.len())?;
+            layout.decode(records, &selected, &mut values);
             Ok(true)
         })?;
     }
     let format = format!("{} {}, point format {}", if layout.compressed { "LAZ" } else { "LAS" }, layout.version, layout.point_format);
     let skipped = if [4, 5, 9, 10].contains(&layout.point_format) { vec!["wave packets were not read".to_owned()] } else { Vec::new() };
-    Ok(Sheet { path: input.path().to_owned(), format, columns, kept, rows: layout.points, values: values.into(), skipped })
+    Ok(Sheet { path: input.path().to_owned(), format, columns, selected, rows: layout.points, values: values.into(), skipped })
 }
 
 /// Reads all fields of some records.
@@ -164,29 +164,29 @@ impl Layout {
     }
 
     /// Appends the selected fields of raw records to `values`, whose capacity suffices.
-    fn decode(&self, records: &[u8], kept: &[usize], values: &mut Vec<f64>) {
-        let width = kept.len();
+    fn decode(&self, records: &[u8], selected: &[usize], values: &mut Vec<f64>) {
+        let width = selected.len();
         if width == 0 {
             return;
         }
         let start = values.len();
         values.resize(start + records.len() / self.record * width, 0.0);
-        let fields: Vec<&Field> = kept.iter().map(|&at| &self.fields[at]).collect();
-        let parts = values[start..].par_chunks_mut(PART * width).zip(records.par_chunks(PART * self.record));
-        parts.for_each(|(values, records)| {
+        let fields: Vec<&Field> = selected.iter().map(|&at| &self.fields[at]).collect();
+        let chunks = values[start..].par_chunks_mut(CHUNK * width).zip(records.par_chunks(CHUNK * self.record));
+        chunks.for_each(|(values, records)| {
             let rows = values.chunks_exact_mut(width).zip(records.chunks_exact(self.record));
-            if let [0, 1, 2] = kept {
-                rows.for_each(|(row, record)| row.iter_mut().zip(&fields).for_each(|(value, field)| *value = field.place(record)));
+            if let [0, 1, 2] = selected {
+                rows.for_each(|(row, record)| row.iter_mut().zip(&fields).for_each(|(value, field)| *value = field.coordinate(record)));
             } else {
                 rows.for_each(|(row, record)| row.iter_mut().zip(&fields).for_each(|(value, field)| *value = field.value(record)));
             }
         });
     }
 
-    /// Passes raw records to `take` in batches. `places`: only x, y and z are needed. Records before `from` may be skipped.
-    fn visit(&self, input: &Input<'_>, places: bool, from: u64, take: &mut Take<'_>) -> Result<(), FormatError> {
+    /// Passes raw records to `take` in batches. `xyz_only`: only x, y and z are needed. Records before `from` may be skipped.
+    fn visit(&self, input: &Input<'_>, xyz_only: bool, from: u64, take: &mut Take<'_>) -> Result<(), FormatError> {
         if self.compressed {
-            return contained(|| compressed::visit(self, places, from, input, take))
+            return contained(|| compressed::visit(self, xyz_only, from, input, take))
                 .map_err(|_| input.malformed("compressed points", "damaged, and cannot be decoded"))?;
         }
         let mut file = input.open()?;

@@ -33,8 +33,8 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
     let header = Header::read(&mut file, input)?;
     let cells = Cell::of(&header, input)?;
     let columns: Vec<SheetColumn> = cells.iter().map(|cell| SheetColumn::numeric(cell.name.clone())).collect();
-    let kept = want.resolve(&columns, input)?;
-    let cells: Vec<&Cell> = kept.iter().map(|&at| &cells[at]).collect();
+    let selected = want.resolve(&columns, input)?;
+    let cells: Vec<&Cell> = selected.iter().map(|&at| &cells[at]).collect();
     let values = match header.encoding {
         Encoding::Ascii => {
             let mut values = Vec::new();
@@ -51,7 +51,7 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
     };
     let grid = if header.height > 1 { format!(", {} × {}", header.width, header.height) } else { String::new() };
     let format = format!("PCD, {}{grid}", header.encoding.name());
-    Ok(Sheet::new(input, format, columns, kept, header.points, values))
+    Ok(Sheet::new(input, format, columns, selected, header.points, values))
 }
 
 /// Reads all columns of some records: by seeking, or sequentially where that is impossible.
@@ -67,9 +67,9 @@ pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, Form
     let mut found: BTreeMap<u64, Vec<f64>> = wanted.iter().map(|&record| (record, Vec::new())).collect();
     match header.encoding {
         Encoding::Binary => {
-            let places = places(&header, &cells);
+            let offsets = offsets(&header, &cells);
             let even = Even { start: header.length, record: header.stride(), rows: header.points };
-            let rows = even.records(input, wanted, |point| values(&cells, &places, point).map(number_cell).collect())?;
+            let rows = even.records(input, wanted, |point| values(&cells, &offsets, point).map(number_cell).collect())?;
             return Ok(Records { columns, rows });
         }
         Encoding::Ascii => {
@@ -222,7 +222,7 @@ fn binary(mut file: impl Read, header: &Header, cells: &[&Cell], input: &Input<'
     if header.points == 0 {
         return Ok(Vec::new());
     }
-    let places = places(header, cells);
+    let offsets = offsets(header, cells);
     let mut bytes = vec![0; (CHUNK / stride).max(1) * stride];
     let mut found = Vec::new();
     let mut left = header.points;
@@ -232,7 +232,7 @@ fn binary(mut file: impl Read, header: &Header, cells: &[&Cell], input: &Input<'
         file.read_exact(bytes).map_err(|why| input.io(why))?;
         input.reserve(&mut found, count as usize * cells.len())?;
         for point in bytes.chunks_exact(stride) {
-            found.extend(values(cells, &places, point));
+            found.extend(values(cells, &offsets, point));
         }
         left -= count;
     }
@@ -240,7 +240,7 @@ fn binary(mut file: impl Read, header: &Header, cells: &[&Cell], input: &Input<'
 }
 
 /// Byte offset of each cell in a point.
-fn places(header: &Header, cells: &[&Cell]) -> Vec<usize> {
+fn offsets(header: &Header, cells: &[&Cell]) -> Vec<usize> {
     let mut end = 0;
     let begin = |field: &header::Field| {
         end += field.size();
@@ -251,8 +251,8 @@ fn places(header: &Header, cells: &[&Cell]) -> Vec<usize> {
 }
 
 /// Decodes cells at these byte offsets of a point.
-fn values(cells: &[&Cell], places: &[usize], point: &[u8]) -> impl Iterator<Item = f64> {
-    cells.iter().zip(places).map(|(cell, &at)| cell.decode(&point[at..at + cell.number.size()]))
+fn values(cells: &[&Cell], offsets: &[usize], point: &[u8]) -> impl Iterator<Item = f64> {
+    cells.iter().zip(offsets).map(|(cell, &at)| cell.decode(&point[at..at + cell.number.size()]))
 }
 
 /// Decodes the cells of all points, or of the ascending `wanted` ones; everything is decompressed, but
@@ -284,10 +284,10 @@ fn compressed(
     };
     // The declared sizes were checked against the size of the file above.
     let (rows, width) = (header.points as usize, cells.len());
-    let kept = wanted.map_or(rows, <[usize]>::len);
+    let selected = wanted.map_or(rows, <[usize]>::len);
     let mut values = Vec::new();
-    input.reserve(&mut values, kept * width)?;
-    values.resize(kept * width, f64::NAN);
+    input.reserve(&mut values, selected * width)?;
+    values.resize(selected * width, f64::NAN);
     let mut points = Lzf::new(file.take(packed));
     for (at, field) in header.fields.iter().enumerate() {
         let cells: Vec<(usize, &Cell)> = cells.iter().copied().enumerate().filter(|(_, cell)| cell.field == at).collect();
@@ -299,9 +299,9 @@ fn compressed(
             let bytes = &mut bytes[..count * size];
             points.read_exact(bytes).map_err(fail)?;
             let mut put = |to: usize, raw: &[u8]| {
-                for &(place, cell) in &cells {
+                for &(column, cell) in &cells {
                     let at = cell.item * cell.number.size();
-                    values[to * width + place] = cell.decode(&raw[at..at + cell.number.size()]);
+                    values[to * width + column] = cell.decode(&raw[at..at + cell.number.size()]);
                 }
             };
             match wanted {

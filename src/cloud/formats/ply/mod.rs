@@ -26,8 +26,8 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
     let vertex = &header.elements[at];
     let scalars: Vec<usize> = (0..vertex.properties.len()).filter(|&at| matches!(vertex.properties[at], Property::Scalar { .. })).collect();
     let columns: Vec<SheetColumn> = scalars.iter().map(|&at| SheetColumn::numeric(vertex.properties[at].name().to_owned())).collect();
-    let kept = want.resolve(&columns, input)?;
-    let properties: Vec<usize> = kept.iter().map(|&at| scalars[at]).collect();
+    let selected = want.resolve(&columns, input)?;
+    let properties: Vec<usize> = selected.iter().map(|&at| scalars[at]).collect();
 
     let fits = |at: &usize| matches!(&vertex.properties[*at], Property::Scalar { number, .. } if number.fits_f32());
     let mut values = Values::new(header.encoding != Encoding::Ascii && properties.iter().all(fits));
@@ -46,7 +46,7 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
     let mut skipped: Vec<String> = vertex.properties.iter().filter(|property| matches!(property, Property::List { .. })).map(list_note).collect();
     skipped.extend(header.elements.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, element)| element_note(element)));
     let format = format!("PLY, {}", header.encoding.name());
-    Ok(Sheet { path: input.path().to_owned(), format, columns, kept, rows: vertex.count, values, skipped })
+    Ok(Sheet { path: input.path().to_owned(), format, columns, selected, rows: vertex.count, values, skipped })
 }
 
 /// Reads all properties of some vertices: by seeking in a binary file whose vertices have no lists, otherwise sequentially.

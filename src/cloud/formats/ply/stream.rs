@@ -51,16 +51,16 @@ impl<'i, 'p, R: BufRead> Ascii<'i, 'p, R> {
         // Rows without words could be declared in any number.
         let count = if element.properties.is_empty() { 0 } else { element.count };
         for index in 0..count {
-            let place = || format!("element `{}` {index}", element.name);
+            let context = || format!("element `{}` {index}", element.name);
             for (property, value) in element.properties.iter().zip(&mut row) {
-                *value = self.value(&place, property.name())?;
+                *value = self.value(&context, property.name())?;
                 if let Property::List { .. } = property {
                     if *value < 0.0 || value.fract() != 0.0 {
-                        let what = format!("line {}, {}", self.number, place());
+                        let what = format!("line {}, {}", self.number, context());
                         return Err(self.input.malformed(what, format!("list `{}` has {value} members", property.name())));
                     }
                     for _ in 0..*value as u64 {
-                        self.value(&place, property.name())?;
+                        self.value(&context, property.name())?;
                     }
                 }
             }
@@ -71,13 +71,13 @@ impl<'i, 'p, R: BufRead> Ascii<'i, 'p, R> {
         Ok(())
     }
 
-    fn value(&mut self, place: &dyn Fn() -> String, property: &str) -> Result<f64, FormatError> {
+    fn value(&mut self, context: &dyn Fn() -> String, property: &str) -> Result<f64, FormatError> {
         while self.line[self.at..].iter().all(u8::is_ascii_whitespace) {
             self.line.clear();
             self.at = 0;
             self.number += 1;
             if self.reader.read_until(self.line_end, &mut self.line).map_err(|why| self.input.io(why))? == 0 {
-                return Err(self.input.malformed("cut short", format!("the file ends before {}", place())));
+                return Err(self.input.malformed("cut short", format!("the file ends before {}", context())));
             }
         }
         let start = self.at + self.line[self.at..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
@@ -87,7 +87,7 @@ impl<'i, 'p, R: BufRead> Ascii<'i, 'p, R> {
         let number = std::str::from_utf8(word).ok().and_then(|word| word.parse().ok());
         number.ok_or_else(|| {
             let word: String = String::from_utf8_lossy(word).chars().take(40).collect();
-            self.input.malformed(format!("line {}, {}", self.number, place()), format!("property `{property}` is `{word}`, which is not a number"))
+            self.input.malformed(format!("line {}, {}", self.number, context()), format!("property `{property}` is `{word}`, which is not a number"))
         })
     }
 }
@@ -207,14 +207,14 @@ impl<'i, 'p, R: BufRead> Binary<'i, 'p, R> {
 /// Byte offset and type of each property; `None` if lists make rows differ in size.
 pub(super) fn offsets(element: &Element) -> Option<Vec<(usize, Number)>> {
     let mut end = 0;
-    let place = |property: &Property| match property {
+    let offset = |property: &Property| match property {
         Property::Scalar { number, .. } => {
             end += number.size();
             Some((end - number.size(), *number))
         }
         Property::List { .. } => None,
     };
-    element.properties.iter().map(place).collect()
+    element.properties.iter().map(offset).collect()
 }
 
 /// Bytes per row; `None` if lists make rows differ in size.

@@ -36,7 +36,7 @@ impl Builder<'_, '_> {
             return Err(self.input.malformed("no coordinates", "the points are empty"));
         }
         let rows = self.rows;
-        let width = self.columns.iter().filter(|column| column.kept && column.info.kind != ColumnKind::Text).count();
+        let width = self.columns.iter().filter(|column| column.selected && column.info.kind != ColumnKind::Text).count();
         if (width as u64).saturating_mul(rows) > (1 << 20) + MOST_PADDED * self.present {
             let _ = self.too_sparse();
             return Err(self.failed.unwrap_or(FormatError::Cancelled));
@@ -59,35 +59,35 @@ impl Builder<'_, '_> {
                 column.info.kind = ColumnKind::Empty;
             }
         }
-        let kept: Vec<usize> =
-            (0..self.columns.len()).filter(|&at| self.columns[at].kept && self.columns[at].info.kind != ColumnKind::Text).collect();
-        let values = if let [only] = kept[..] {
+        let selected: Vec<usize> =
+            (0..self.columns.len()).filter(|&at| self.columns[at].selected && self.columns[at].info.kind != ColumnKind::Text).collect();
+        let values = if let [only] = selected[..] {
             let Values { first, values, .. } = &mut self.columns[only];
             if *first == 0 {
                 values.resize(rows as usize, f64::NAN);
                 std::mem::take(values)
             } else {
-                self.gather(&kept)?
+                self.gather(&selected)?
             }
         } else {
-            self.gather(&kept)?
+            self.gather(&selected)?
         };
         let what = kind.plural();
         let names = if self.header { ", header" } else { "" };
         let columns = self.columns.into_iter().map(|column| column.info).collect();
-        Ok(Sheet::new(self.input, format!("{format} of {what}{names}"), columns, kept, rows, values))
+        Ok(Sheet::new(self.input, format!("{format} of {what}{names}"), columns, selected, rows, values))
     }
 
     /// Interleaves columns into rows, freeing each column afterwards.
-    fn gather(&mut self, kept: &[usize]) -> Result<Vec<f64>, FormatError> {
-        let (rows, width) = (self.rows as usize, kept.len());
+    fn gather(&mut self, selected: &[usize]) -> Result<Vec<f64>, FormatError> {
+        let (rows, width) = (self.rows as usize, selected.len());
         let mut gathered = Vec::new();
         self.input.reserve(&mut gathered, rows * width)?;
         gathered.resize(rows * width, f64::NAN);
-        for (place, &at) in kept.iter().enumerate() {
+        for (position, &at) in selected.iter().enumerate() {
             let first = self.columns[at].first as usize;
             for (row, value) in std::mem::take(&mut self.columns[at].values).into_iter().enumerate() {
-                gathered[(first + row) * width + place] = value;
+                gathered[(first + row) * width + position] = value;
             }
             self.input.check()?;
         }

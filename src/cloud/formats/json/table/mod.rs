@@ -34,7 +34,7 @@ struct Node {
 struct Values {
     info: SheetColumn,
     /// Whether the column may be needed.
-    kept: bool,
+    selected: bool,
     /// Whether it is an element of a numeric array.
     item: bool,
     /// The point of the first value.
@@ -171,7 +171,7 @@ impl<'i, 'p> Builder<'i, 'p> {
     }
 
     /// A top-level node that is not a member of the point.
-    pub fn place(&mut self, name: &str) -> usize {
+    pub fn top_level(&mut self, name: &str) -> usize {
         self.add(name.to_owned())
     }
 
@@ -267,7 +267,7 @@ impl<'i, 'p> Builder<'i, 'p> {
                 f64::NAN
             }
         };
-        if self.texts && column.kept && column.texted <= row {
+        if self.texts && column.selected && column.texted <= row {
             let texts = column.texts.get_or_insert_default();
             let shown = match value {
                 Cell::Number(number) if text.is_empty() => number.to_string(),
@@ -281,10 +281,10 @@ impl<'i, 'p> Builder<'i, 'p> {
                 return self.fail(why);
             }
         }
-        if column.kept && column.info.kind != ColumnKind::Text {
-            let place = (row - column.first) as usize;
+        if column.selected && column.info.kind != ColumnKind::Text {
+            let index = (row - column.first) as usize;
             // Pads points without a value; a repeated name overwrites its earlier value.
-            let missing = (place + 1).saturating_sub(column.values.len());
+            let missing = (index + 1).saturating_sub(column.values.len());
             self.held += missing as u64;
             if self.held > (1 << 20) + MOST_PADDED * self.present {
                 return self.too_sparse();
@@ -293,7 +293,7 @@ impl<'i, 'p> Builder<'i, 'p> {
                 return self.fail(why);
             }
             column.values.resize(column.values.len() + missing, f64::NAN);
-            column.values[place] = number;
+            column.values[index] = number;
         }
         Ok(())
     }
@@ -307,12 +307,12 @@ impl<'i, 'p> Builder<'i, 'p> {
         }
         let Node { name, made_up, .. } = &self.nodes[node];
         let info = SheetColumn { made_up: *made_up, ..SheetColumn::numeric(name.clone()) };
-        let kept = self.wanted.as_ref().is_none_or(|wanted| {
+        let selected = self.wanted.as_ref().is_none_or(|wanted| {
             // The first columns may yet be named x, y and z, or by a header in the first array.
             let unsure = info.made_up && (at < 3 || self.rows == 0) && !wanted.is_empty();
             unsure || wanted.contains(&info.name.to_ascii_lowercase()) || wanted.contains(&at.to_string())
         });
-        self.columns.push(Values { info, kept, item, first: self.rows, values: Vec::new(), filled: false, texts: None, texted: 0 });
+        self.columns.push(Values { info, selected, item, first: self.rows, values: Vec::new(), filled: false, texts: None, texted: 0 });
         self.nodes[node].column = Some(at);
         Ok(at)
     }

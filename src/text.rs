@@ -1,8 +1,8 @@
-//! Numbers as people read them: units, grouped thousands, three significant digits unless exact.
+//! Formats numbers for display: units, grouped thousands, three significant digits unless exact.
 
 use std::fmt;
 
-/// A whole number with its thousands grouped: `1,048,576`.
+/// A whole number with grouped thousands: `1,048,576`.
 pub fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut grouped = String::with_capacity(digits.len() * 4 / 3);
@@ -31,12 +31,12 @@ pub fn significant(number: f64) -> String {
     format!("{sign}{}", thousands(rounded(number).abs().round() as u64))
 }
 
-/// To three significant digits.
+/// Rounds to three significant digits.
 fn rounded(number: f64) -> f64 {
     format!("{number:.2e}").parse().unwrap_or(number)
 }
 
-/// A float as it reads back exactly: shortest, `inf` for infinity, an exponent where digits would be many.
+/// The shortest text that parses to the same float: `inf` for infinity, an exponent for very large and small values.
 pub struct Exact<T>(pub T);
 
 macro_rules! exact {
@@ -52,7 +52,7 @@ macro_rules! exact {
 exact!(f32);
 exact!(f64);
 
-/// A time in µs, ms or s.
+/// A time in milliseconds, displayed in µs, ms or s.
 pub fn time(milliseconds: f64) -> String {
     let (value, unit) = match rounded(milliseconds).abs() {
         ms if ms < 1.0 => (milliseconds * 1e3, "µs"),
@@ -62,13 +62,13 @@ pub fn time(milliseconds: f64) -> String {
     format!("{} {unit}", significant(value))
 }
 
-/// A difference of times, with its sign: `+1.20 ms`, `−340 µs`.
+/// A difference of times in milliseconds, with its sign: `+1.20 ms`, `−340 µs`.
 pub fn difference(milliseconds: f64) -> String {
     let sign = if milliseconds < 0.0 { "−" } else { "+" };
     format!("{sign}{}", time(milliseconds.abs()))
 }
 
-/// Distances a second: `2.92 Tdist/s`.
+/// A rate in distances per second: `2.92 Tdist/s`.
 pub fn rate(distances_per_second: f64) -> String {
     let units = [("P", 1e15), ("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)];
     let (unit, scale) = units.into_iter().find(|(_, scale)| rounded(distances_per_second) >= *scale).unwrap_or(("", 1.0));
@@ -80,7 +80,7 @@ pub fn count(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", thousands(number), if number == 1 { one } else { many })
 }
 
-/// Rows in aligned columns, two spaces apart; those of `right` are aligned to the right.
+/// Formats rows in aligned columns, two spaces apart; the columns in `right` are right-aligned.
 pub fn table(rows: &[Vec<String>], right: &[usize]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0);

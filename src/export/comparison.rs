@@ -1,4 +1,4 @@
-//! Runs, and two of them side by side, as CSV.
+//! The list of runs, and the comparison of two, as CSV.
 
 use std::io::{self, Write};
 
@@ -11,7 +11,7 @@ use crate::text::Exact;
 /// counted.
 ///
 /// # Errors
-/// The writer's.
+/// I/O errors of the writer.
 pub fn runs<'a>(runs: impl IntoIterator<Item = (&'a str, bool, &'a RunFile)>, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     let runs: Vec<_> = runs.into_iter().collect();
     let mut measures: Vec<&str> = Vec::new();
@@ -74,12 +74,12 @@ pub fn runs<'a>(runs: impl IntoIterator<Item = (&'a str, bool, &'a RunFile)>, ou
     table.flush()
 }
 
-/// `what,name,a,b,difference,ratio,a_lower_quartile,a_upper_quartile,b_lower_quartile,b_upper_quartile,a_repeats,b_repeats,verdict`: a row for
-/// each phase (`phase_ms`: medians and quartiles in milliseconds), each parameter and, where both runs asked the same, what became of
-/// the answers (`queries` of both, and those with `other_rows` and `other_distances`).
+/// `what,name,a,b,difference,ratio,a_lower_quartile,a_upper_quartile,b_lower_quartile,b_upper_quartile,a_repeats,b_repeats,verdict`:
+/// one row per phase (`phase_ms`: medians and quartiles in milliseconds), per parameter and, if both runs had the same
+/// queries, for the answers (`queries` of both, and those with `other_rows` and `other_distances`).
 ///
 /// # Errors
-/// The writer's.
+/// I/O errors of the writer.
 pub fn comparison(comparison: &Comparison, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     const COLUMNS: usize = 13;
     let mut table = csv::Writer::from_writer(out);

@@ -1,4 +1,4 @@
-//! The tables, one definition each, for every format: the app's panes use them too.
+//! The definitions of all tables, for every format and for the app's panes.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -8,12 +8,12 @@ use crate::cloud::PointCloud;
 use crate::knn::{Convergence, Metric, NONE, warp};
 use crate::run::{QuerySpec, RunRecord, Timeline};
 
-/// A neighbour's record number; −1 where there is none.
+/// A neighbour's record number; −1 for none.
 pub(super) fn index(record: &RunRecord, row: u32) -> i64 {
     if row == NONE { -1 } else { record.cloud.record(row as usize) as i64 }
 }
 
-/// A query's record number in its own file; a place that was pointed at has none.
+/// A query's record number in its own file; `None` for a query given by coordinates.
 pub fn query_record(record: &RunRecord, query: usize) -> Option<u64> {
     let row = record.query_rows[query] as usize;
     (!matches!(record.spec.queries, QuerySpec::At(_))).then(|| query_cloud(record).record(row))
@@ -23,7 +23,7 @@ fn query_cloud(record: &RunRecord) -> &PointCloud {
     record.query_cloud.as_ref().unwrap_or(&record.cloud)
 }
 
-/// `row` and the cloud's axes: its points, or some of them, by their record numbers, with the coordinates of its file.
+/// `row` and the cloud's axes: all points or some of them, by record number, with the coordinates of the file.
 pub fn points<'a>(cloud: &'a PointCloud, rows: Option<&'a [u32]>) -> Table<'a> {
     let of = move |at: usize| rows.map_or(at, |rows| rows[at] as usize);
     let table = Table::new(rows.map_or(cloud.len(), <[u32]>::len)).with("row", move |at| cloud.record(of(at)));
@@ -31,7 +31,7 @@ pub fn points<'a>(cloud: &'a PointCloud, rows: Option<&'a [u32]>) -> Table<'a> {
     axes.fold(table, |table, (axis, named)| table.with(named.name.as_str(), move |at| cloud.coordinate(of(at), axis)))
 }
 
-/// `query,rank,index,squared_distance`: the neighbours of some queries, which are named by their number in the run.
+/// `query,rank,index,squared_distance`: the neighbours of a range of queries, which are numbered as in the run.
 pub fn neighbors(record: &RunRecord, queries: Range<usize>) -> Table<'_> {
     let found = &record.neighbors;
     let first = queries.start * found.k;
@@ -42,8 +42,8 @@ pub fn neighbors(record: &RunRecord, queries: Range<usize>) -> Table<'_> {
         .with("squared_distance", move |row| found.squared_distances[first + row])
 }
 
-/// `rank,index,squared_distance,distance` (or `angle`, in radians) and the file's coordinates: the neighbours of one
-/// query. Where there is no neighbour, coordinates are missing.
+/// `rank,index,squared_distance,distance` (or `angle`, in radians) and the file's coordinates: the neighbours of one query.
+/// Coordinates of missing neighbours are missing.
 pub fn neighbors_of_query(record: &RunRecord, query: usize) -> Table<'_> {
     let measure = if record.spec.metric == Metric::Angular { "angle" } else { "distance" };
     let (rows, squared_distances) = record.neighbors.of(query);
@@ -58,7 +58,7 @@ pub fn neighbors_of_query(record: &RunRecord, query: usize) -> Table<'_> {
     })
 }
 
-/// `engine,phase,repeat,chunk,start_ms,duration_ms`: every sample, raw.
+/// `engine,phase,repeat,chunk,start_ms,duration_ms`: every raw sample.
 pub fn timings(record: &RunRecord) -> Table<'_> {
     let samples = &record.samples;
     Table::new(samples.len())
@@ -70,18 +70,18 @@ pub fn timings(record: &RunRecord) -> Table<'_> {
         .with("duration_ms", |row| samples[row].duration_ms)
 }
 
-/// A line of the timeline: what the host timed, or a query's warp.
+/// A row of the timeline: a sample of the host, or a query's warp.
 struct Span {
     track: &'static str,
     start_us: f64,
     duration_us: f64,
     repeat_and_chunk: Option<(u32, u32)>,
-    /// The multiprocessor, the warp, the query and its row.
+    /// Multiprocessor, warp, query, and the query's row.
     warp: Option<(u32, u32, u32, Option<u64>)>,
 }
 
-/// `track,start_us,duration_us,repeat,chunk,sm,warp,query,row`: all that the host timed, and every query's warp where the
-/// run was profiled, in microseconds since the run began. What a line has not is missing.
+/// `track,start_us,duration_us,repeat,chunk,sm,warp,query,row`: every sample of the host and, for profiled runs, every
+/// query's warp, in microseconds since the start of the run. Values that do not apply are missing.
 pub fn timeline<'a>(record: &RunRecord) -> Table<'a> {
     let timeline = Timeline::of(record);
     let mut spans = Vec::new();

@@ -1,4 +1,4 @@
-//! Chrome Trace Event Format: for ui.perfetto.dev and chrome://tracing.
+//! Chrome Trace Event Format, for ui.perfetto.dev and chrome://tracing.
 
 use std::io::{self, Write};
 
@@ -8,20 +8,20 @@ use super::tables::query_record;
 use crate::knn::Profile;
 use crate::run::{RunRecord, Timeline, WarpTime};
 
-/// The process of what the host timed.
+/// Process id of the host's samples.
 const HOST: u32 = 1;
 
-/// The process of the device's multiprocessors.
+/// Process id of the device's multiprocessors.
 const DEVICE: u32 = 2;
 
-/// Threads of one multiprocessor; no hardware has as many warps on one.
+/// Thread ids per multiprocessor; no hardware has as many warps on one.
 const TRACKS: u32 = 1024;
 
-/// Writes a run's [`Timeline`]: one thread per host phase and, when the run was profiled, the warps' spans, multiprocessor
-/// by multiprocessor. Times are microseconds since the run began.
+/// Writes a run's [`Timeline`]: one thread per host phase and, for profiled runs, the warps' spans, grouped by
+/// multiprocessor. Times are in microseconds since the start of the run.
 ///
 /// # Errors
-/// The writer's.
+/// I/O errors of the writer.
 pub fn trace(record: &RunRecord, out: &mut impl Write) -> io::Result<()> {
     let timeline = Timeline::of(record);
     let mut events = Events { out, first: true };
@@ -90,7 +90,7 @@ impl<W: Write> Events<'_, W> {
         self.event(&json!({"ph": "M", "name": what, "pid": pid, "tid": tid, "args": {"name": name}}))
     }
 
-    /// `times`: start and stop, in microseconds.
+    /// Writes a span; `times` are start and stop, in microseconds.
     fn span(&mut self, name: &str, pid: u32, tid: u32, times: [f64; 2], args: Value) -> io::Result<()> {
         let [start, stop] = times.map(|us| (us * 1e3).round());
         let (ts, dur) = (microseconds(start), microseconds(stop - start));
@@ -98,8 +98,8 @@ impl<W: Write> Events<'_, W> {
     }
 }
 
-/// Whole nanoseconds as what viewers make the same nanoseconds of, whether they round or cut: they keep a start and a length
-/// as whole numbers, and drop a span that then ends after the next one of its thread began.
+/// Rounds nanoseconds so that viewers, whether they round or truncate, get the same whole numbers: they store start and
+/// length as integers, and drop a span that would then overlap the next one of its thread.
 fn microseconds(ns: f64) -> f64 {
     let us = ns / 1e3;
     if us * 1e3 < ns { us.next_up() } else { us }

@@ -1,12 +1,12 @@
-//! One sentence a step: what just happened, with its numbers.
+//! One sentence per step: what just happened, with its numbers.
 
 use super::state::State;
 use super::step::{Part, Step};
 use crate::engines::lockstep::{PADDING, distance_of, lanes_below};
 use crate::text::{count, significant, thousands};
 
-/// What a step did, in words. `step` has all its values (as [`super::Recording::step`] gives it), and `after` is the state
-/// after it.
+/// Describes a step in words. `step` has all its values (as from [`super::Recording::step`]), and `after` is
+/// the state after it.
 pub fn describe(step: &Step, after: &State) -> String {
     let shape = after.shape;
     let (capacity, width) = (shape.capacity(), shape.width);
@@ -98,7 +98,7 @@ fn group(base: u32, distances: &[f32], after: &State) -> String {
     let nearest = distances.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1));
     let nearest = nearest.map_or_else(String::new, |(lane, &distance)| format!("; the smallest is {}, in lane {lane}", significant(distance.into())));
     let points = range("point", base, end - 1);
-    // The last group may be short.
+    // The last group may have fewer points.
     match end - base {
         there if there == width => format!("Every lane computes the squared distance of one point, {points}{nearest}."),
         1 => format!("Lane 0 computes the squared distance of the last point, {points}{nearest}; no other lane has a point."),
@@ -106,7 +106,7 @@ fn group(base: u32, distances: &[f32], after: &State) -> String {
     }
 }
 
-/// Of all lanes, the last that has a slot is spelled out: it has most lanes below it.
+/// Spells out the last lane with a slot, which has the most lanes below it.
 fn positions(slots: Vec<(u32, u32)>, after: &State) -> String {
     let capacity = after.shape.capacity();
     let fitting: Vec<_> = slots.iter().filter(|(_, slot)| *slot < capacity).collect();
@@ -177,7 +177,7 @@ fn bound(max_distance: f32) -> String {
     }
 }
 
-/// A ballot as it is written in code: one hexadecimal digit for four lanes.
+/// A ballot in hexadecimal notation, one digit per four lanes.
 pub fn hex(mask: u32, width: u32) -> String {
     format!("0x{mask:0digits$x}", digits = width as usize / 4)
 }
@@ -223,7 +223,7 @@ fn range(what: &str, first: u32, last: u32) -> String {
     }
 }
 
-/// A key as a cell shows it: its squared distance, or that nothing is there.
+/// A key as a cell shows it: its squared distance, or that it is padding.
 pub fn key(key: u64) -> String {
     if key == PADDING { "\u{221e}".to_owned() } else { significant(distance_of(key).into()) }
 }

@@ -1,7 +1,7 @@
-//! The wires and comparators of a sort or merge.
+//! The panel of the wires and comparators of a sort or merge.
 //!
-//! A wire is an element; time goes to the right. What has run is in the colours of the keys that went along, what is to
-//! come is faint. Above 64 wires only the running layer is drawn, and of it only so many comparators as can be told apart.
+//! A wire is an element; time runs to the right. Completed layers have the colours of the keys on the wires, the rest is
+//! faint. Above 64 wires only the current layer is drawn, with only as many comparators as can be distinguished.
 
 use super::View;
 use super::moment::{Running, layers, running};
@@ -13,13 +13,13 @@ use crate::lesson::state::Shape;
 use crate::lesson::step::{Elements, Part};
 use crate::text::{count, thousands};
 
-/// The most wires of a whole network.
+/// Maximum number of wires of a network that is drawn completely.
 const WIRES: u32 = 64;
 
-/// The most comparators of a layer that is drawn alone.
+/// Maximum number of comparators in a layer that is drawn alone.
 const PAIRS: u32 = 16;
 
-/// Draws the part.
+/// Draws the panel in a size given in points.
 pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let mut scene = Scene::new(wide, high);
     let (shape, text) = (view.cursor.state().shape, view.text);
@@ -46,7 +46,7 @@ struct Picture<'a> {
     scale: Scale,
 }
 
-/// Where a layer stands.
+/// The progress of a layer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum When {
     Past,
@@ -96,14 +96,14 @@ impl Picture<'_> {
         }
     }
 
-    /// The whole network.
+    /// Draws the complete network.
     fn whole(&self, scene: &mut Scene, mut room: Area) -> Option<String> {
         let (keys, text) = (self.shape.capacity(), self.view.text);
         let sizes = room.take_top(text * 1.15);
         let strides = room.take_top(text * 1.15);
         room.take_top(text * 0.3);
         let row = room.height / keys as f32;
-        // Numbers on the wires, where they can be read.
+        // Numbers on the wires, if they are readable.
         let small = (row / 1.12).min(text * 0.95);
         let numbers = (small >= text * 0.6).then_some(small);
         let labels = width(Font::Mono, Self::name_size(row, text), "00") + text * 0.5;
@@ -116,14 +116,13 @@ impl Picture<'_> {
         if let Some([left, right]) = self.run.and_then(|run| run.done().checked_sub(1)).map(|at| columns.places[at]) {
             scene.fill(area(left, strides.y, right - left, room.bottom() - strides.y), faint(Ink::Accent, 0.13));
         }
-        // The wires.
         let done = self.run.map_or(0, Running::done);
         for element in 0..keys {
             let at = y(element);
             let frontier = if self.run.is_none() { room.x } else { columns.frontier(done) };
             scene.path(vec![[frontier, at], [room.right(), at]], line(faint(Ink::TextWeak, 0.45), 0.8));
             let Some(run) = self.run else { continue };
-            // Wires keep their key until the middle of the layer that exchanges it.
+            // A wire keeps its key until the middle of the layer that exchanges it.
             let mut from = room.x;
             let mut key = run.keys[0][element as usize];
             for after in 1..=done + 1 {
@@ -139,7 +138,6 @@ impl Picture<'_> {
                 }
             }
         }
-        // The comparators.
         for (at, layer) in self.layers.iter().enumerate() {
             let when = self.when(at);
             let swapped = self.run.and_then(|run| run.swapped.get(at));
@@ -169,7 +167,7 @@ impl Picture<'_> {
         None
     }
 
-    /// Whether the pointer is on it, here or in another part.
+    /// Whether the comparator is under the pointer, in this or another panel.
     fn asked_for(&self, comparator: Comparator) -> bool {
         match self.view.hover {
             Some(Target::Comparator(low)) => low == comparator.low,
@@ -214,14 +212,14 @@ impl Picture<'_> {
         let stroke = if in_lane { dashed(paint, stroke, 2.5) } else { line(paint, stroke) };
         scene.path(vec![[x, top], [x, bottom]], stroke);
         let dot = (row * 0.16).clamp(0.8, 3.2) * if when == When::Running { 1.25 } else { 0.8 };
-        // A dot where the smaller key goes, a head where the larger goes.
+        // A dot where the smaller key goes, an arrowhead where the larger goes.
         let (small, large, direction) = if comparator.ascending { (top, bottom, 1.0) } else { (bottom, top, -1.0) };
         scene.dots(vec![[x, small]], dot, Some(paint), None);
         let head = (row * 0.6).clamp(2.0, 10.0) * if when == When::Running { 1.0 } else { 0.7 };
         scene.head([x, large + direction * dot * 0.5], [0.0, direction], head, paint);
     }
 
-    /// Every second lane's wires on a ground of their own.
+    /// Shades the wires of every second lane.
     fn lane_bands(&self, scene: &mut Scene, room: Area, names: Area, row: f32) {
         if self.shape.registers == 1 {
             return;
@@ -235,7 +233,7 @@ impl Picture<'_> {
         }
     }
 
-    /// Where rows are lower, only every second wire or so is named.
+    /// Font size of wire names; if rows are low, only every second wire or so is named.
     fn name_size(row: f32, text: f32) -> f32 {
         (row * 0.95).clamp(text * 0.6, text * 0.8)
     }
@@ -249,7 +247,7 @@ impl Picture<'_> {
         }
     }
 
-    /// The keys before and after the running layer.
+    /// Draws the keys before and after the current layer.
     fn values(&self, scene: &mut Scene, columns: &Columns, run: &Running, size: f32, y: impl Fn(u32) -> f32) {
         let done = run.done();
         let last = done.saturating_sub(1);
@@ -302,7 +300,7 @@ impl Picture<'_> {
         }
     }
 
-    /// A click on a layer goes to the moment after it.
+    /// A click on a layer moves to the position after it.
     fn layer_spots(&self, scene: &mut Scene, columns: &Columns, room: Area) {
         let Some(run) = self.run else { return };
         for (at, [left, right]) in columns.places.iter().enumerate() {
@@ -310,7 +308,7 @@ impl Picture<'_> {
         }
     }
 
-    /// Where each layer is: its comparators beside each other, as many as overlap; the running one between its values.
+    /// The columns of the layers: overlapping comparators are side by side, the current layer is between its keys.
     fn columns(&self, room: Area, numbers: Option<f32>) -> Columns {
         const GAP: f32 = 1.6;
         let done = self.run.map_or(0, Running::done);
@@ -326,7 +324,7 @@ impl Picture<'_> {
         let width_of = |layer: &Layer, step: f32| step * (layer.stride as f32 + GAP);
         let units: f32 = self.layers.iter().map(|layer| width_of(layer, 1.0)).sum();
         let room_for_all = (room.width - extra).max(1.0);
-        // The running layer may take more room than its share, so that its comparators can be told apart.
+        // The current layer may take more than its share, so that its comparators can be distinguished.
         let lit = done.checked_sub(1).map(|at| &self.layers[at]);
         let (step, lit_step) = match lit {
             Some(layer) => {
@@ -350,7 +348,7 @@ impl Picture<'_> {
         Columns { places, firsts, strides: self.layers.iter().map(|layer| layer.stride).collect(), steps, number, padding, digits }
     }
 
-    /// All layers as a strip, and some comparators of the running one.
+    /// Draws all layers as a strip, and some comparators of the current one.
     fn compact(&self, scene: &mut Scene, mut room: Area) -> Option<String> {
         let (keys, text) = (self.shape.capacity(), self.view.text);
         let done = self.run.map_or(0, Running::done);
@@ -361,7 +359,7 @@ impl Picture<'_> {
             return Some(format!("{} wires are too many to draw: each square is a layer; ^ 4 is a shuffle with lane ^ 4.", thousands(keys.into())));
         };
         let (layer, swapped) = (run.layers[done - 1], &run.swapped[done - 1]);
-        // As many pairs as can be told apart; those around what is pointed at.
+        // As many pairs as can be distinguished, around the one under the pointer.
         let pairs = ((room.height / (text * 1.1) / 2.0) as u32).clamp(2, PAIRS).min(keys / 2);
         let all: Vec<Comparator> = layer.comparators(keys).collect();
         let asked = match self.view.hover {
@@ -372,7 +370,7 @@ impl Picture<'_> {
         let at = asked.and_then(|low| all.iter().position(|comparator| comparator.low == low)).unwrap_or(0);
         let first = (at - at % pairs as usize).min(all.len() - pairs as usize);
         let shown = &all[first..first + pairs as usize];
-        // One row an element: the lower ones, then their partners, unless they lie among each other.
+        // One row per element: the lower ones, then their partners, unless they interleave.
         let mut elements: Vec<u32> = shown.iter().flat_map(|pair| [pair.low, pair.high]).collect();
         elements.sort_unstable();
         let row = room.height / elements.len() as f32;
@@ -383,7 +381,7 @@ impl Picture<'_> {
         let wires = area(room.x + name + number, room.y, (room.width - 2.0 * (name + number)).max(text), room.height);
         for (at, element) in elements.iter().enumerate() {
             let y = place(*element);
-            // Where elements are left out between two rows.
+            // A gap where elements are left out between two rows.
             if at > 0 && elements[at - 1] + 1 != *element {
                 scene.path(vec![[room.x, y - row / 2.0], [room.right(), y - row / 2.0]], dashed(faint(Ink::TextWeak, 0.8), 0.8, 4.0));
             }
@@ -419,7 +417,7 @@ impl Picture<'_> {
         ))
     }
 
-    /// Comparators that overlap stand beside each other.
+    /// The horizontal position of a comparator; overlapping ones are side by side.
     fn compact_x(wires: Area, index: usize, shown: &[Comparator], layer: Layer) -> f32 {
         let beside = (layer.stride as usize).min(shown.len());
         wires.x + wires.width * (0.12 + 0.76 * ((index % beside) as f32 + 0.5) / beside as f32)
@@ -437,7 +435,7 @@ impl Picture<'_> {
         scene.label(room.inner(0.8), 0.5, style, &digits(distance_of(key), 3));
     }
 
-    /// One square a layer: a column a size, strides falling downwards.
+    /// Draws one square per layer: a column per size, strides decreasing downwards.
     fn schedule(&self, scene: &mut Scene, mut room: Area) {
         let text = self.view.text;
         let head = room.take_top(text * 1.1);
@@ -487,21 +485,21 @@ impl Picture<'_> {
 struct Columns {
     /// Left and right edge of each layer.
     places: Vec<[f32; 2]>,
-    /// Where the first comparator of each layer is.
+    /// Position of the first comparator in each layer.
     firsts: Vec<f32>,
     strides: Vec<u32>,
-    /// In each layer, from a comparator to the next one beside it.
+    /// Distance between adjacent comparators in each layer.
     steps: Vec<f32>,
-    /// How wide a value is; 0 without.
+    /// Width of a key; 0 if keys are not shown.
     number: f32,
-    /// What a value takes, with the gap beside it.
+    /// Width of a key including the gap beside it.
     padding: f32,
-    /// Digits of a value.
+    /// Number of digits of a key.
     digits: usize,
 }
 
 impl Columns {
-    /// The comparators of a block of 2 × stride overlap, and stand beside each other.
+    /// Horizontal position: the comparators of a block of 2 × stride overlap, and are side by side.
     fn x_of(&self, at: usize, layer: Layer, low: u32) -> f32 {
         self.firsts[at] + (low % layer.stride) as f32 * self.steps[at]
     }
@@ -510,17 +508,17 @@ impl Columns {
         self.firsts[at] + (element % self.strides[at]) as f32 * self.steps[at]
     }
 
-    /// Where the values before a layer stand.
+    /// Position of the keys before a layer.
     fn before(&self, at: usize) -> f32 {
         self.places[at][0]
     }
 
-    /// Where the values after a layer stand.
+    /// Position of the keys after a layer.
     fn after(&self, at: usize) -> f32 {
         self.places[at][1] - self.number
     }
 
-    /// Up to where keys have come.
+    /// How far the keys have advanced.
     fn frontier(&self, done: usize) -> f32 {
         match done {
             0 => self.places[0][0] + self.padding,

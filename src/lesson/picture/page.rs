@@ -1,4 +1,4 @@
-//! All parts of a moment on one page.
+//! All panels of a moment on one page.
 
 use super::pen::{ROW, area, faint, line, sans, width};
 use super::scene::{Area, Font, Ink, Scene};
@@ -10,13 +10,13 @@ use crate::lesson::state::Stage;
 use crate::lesson::step::Step;
 use crate::text::{count, thousands};
 
-/// Text sizes that the title is high, with what stands below it.
+/// Height of the title block relative to the text size.
 const HEADER: f32 = 3.2;
 
-/// Text sizes that the sentence is high: two lines and some air.
+/// Height of the sentence relative to the text size: two lines and padding.
 const SENTENCE: f32 = 4.2;
 
-/// The page of a lesson: its number and title, the parts that it needs, and the sentence; 960 × 540 or more.
+/// The page of a lesson: number and title, the panels it needs, and the sentence; at least 960 × 540.
 pub fn page(lesson: &Lesson, take: &Take, view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let mut page = Page::new(wide, high, view.text);
     let mut room = page.room();
@@ -31,14 +31,13 @@ pub fn page(lesson: &Lesson, take: &Take, view: &View<'_>, [wide, high]: [f32; 2
     page.scene
 }
 
-/// A page that is fewer text sizes wide has large type: for a class, and its last row.
+/// Page width, relative to the text size, below which type counts as large: readable from a classroom's last row.
 const LARGE: f32 = 80.0;
 
-/// Which parts a lesson needs, and where they are. In large type few lines of code are enough, and what has many lanes gets
-/// the width.
+/// The panels of a lesson and their areas. With large type, few lines of code are shown, and wide warps get the width.
 fn parts(shows: Shows, view: &View<'_>, room: Area, gap: f32) -> Vec<(Part, Area)> {
     let columns = |shares: &[f32]| split(room, shares, gap, false);
-    // One of the two runs.
+    // Merge and filter alternate.
     let running = if merge_runs(view) { Part::Network } else { Part::Ballot };
     let large = room.width < LARGE * view.text;
     match shows {
@@ -70,13 +69,13 @@ fn parts(shows: Shows, view: &View<'_>, room: Area, gap: f32) -> Vec<(Part, Area
     }
 }
 
-/// Whether a merge is under way, or was just done.
+/// Whether a merge is in progress or has just completed.
 fn merge_runs(view: &View<'_>) -> bool {
     matches!(view.cursor.state().stage, Stage::Sort | Stage::Merge) || matches!(view.cursor.step().as_deref(), Some(Step::MaxDistance { .. }))
 }
 
 /// Several recordings of a lesson side by side, each at its own moment (see [`position_at`]). A [`super::Target::Position`]
-/// is one of the take in whose column (see [`columns`]) it lies.
+/// refers to the take in whose column (see [`columns`]) it lies.
 pub fn comparison(lesson: &Lesson, takes: &[(&Take, View<'_>)], [wide, high]: [f32; 2]) -> Scene {
     let Some((first, view)) = takes.first() else { return Scene::new(wide, high) };
     let text = view.text;
@@ -92,7 +91,7 @@ pub fn comparison(lesson: &Lesson, takes: &[(&Take, View<'_>)], [wide, high]: [f
     let header = page.room().take_top(text * HEADER);
     let place = format!("{} of {} points seen", thousands(seen.into()), thousands(shape.n.into()));
     page.header(header, &title(lesson), &place, &about(&first.recording), if view.asking { "" } else { &theory });
-    // Curves can be compared where their axes are the same.
+    // Shared axes make the curves comparable.
     let bounds = super::account::bounds(takes.iter().flat_map(|(take, _)| take.recording.convergence().map(|(_, bound)| bound)));
     for ((take, view), column) in takes.iter().zip(columns(takes.len(), text, [wide, high])) {
         let mut room = column;
@@ -114,7 +113,7 @@ pub fn comparison(lesson: &Lesson, takes: &[(&Take, View<'_>)], [wide, high]: [f
     page.scene
 }
 
-/// Where the columns of a [`comparison`] of so many takes lie.
+/// The columns of a [`comparison`] of a number of takes.
 pub fn columns(takes: usize, text: f32, [wide, high]: [f32; 2]) -> Vec<Area> {
     let page = Page::new(wide, high, text);
     let mut room = page.room();
@@ -122,7 +121,7 @@ pub fn columns(takes: usize, text: f32, [wide, high]: [f32; 2]) -> Vec<Area> {
     split(room, &vec![1.0 / takes.max(1) as f32; takes], page.gap, false)
 }
 
-/// The last position at which no more than so many points were seen: that at which takes are compared.
+/// The last position with at most `points_seen` points seen, at which takes are compared.
 pub fn position_at(recording: &Recording, points_seen: u32) -> usize {
     let shape = recording.shape();
     let later = |step: &Step| matches!(step, Step::Group { base, .. } if base.saturating_add(shape.width).min(shape.n) > points_seen);
@@ -133,7 +132,7 @@ fn title(lesson: &Lesson) -> String {
     format!("Lesson {}: {}", lesson.number, lesson.title)
 }
 
-/// How far the recording is.
+/// The position in the recording, in words.
 fn place(view: &View<'_>) -> String {
     let (recording, state) = (view.cursor.recording(), view.cursor.state());
     let (done, all) = (state.counts.merges, recording.merges() as u64);
@@ -148,7 +147,7 @@ fn place(view: &View<'_>) -> String {
     format!("step {} of {} \u{b7} {merge} of {}", thousands(view.cursor.position() as u64), thousands(recording.len() as u64), thousands(all))
 }
 
-/// What is searched, and what searched it.
+/// The problem and the device, in words.
 fn about(recording: &Recording) -> String {
     let parameters = &recording.parameters;
     let shape = parameters.shape;
@@ -162,7 +161,7 @@ fn about(recording: &Recording) -> String {
     )
 }
 
-/// A page as it is filled.
+/// A page under construction.
 struct Page {
     scene: Scene,
     text: f32,
@@ -178,7 +177,7 @@ impl Page {
         area(0.0, 0.0, self.scene.size[0], self.scene.size[1]).inner(self.gap)
     }
 
-    /// A large line and a small one, both with something on the right.
+    /// Draws a large line and a small one, each with text on the right.
     fn header(&mut self, mut room: Area, title: &str, place: &str, about: &str, more: &str) {
         let text = self.text;
         let sides = [(title, place, text * 1.4, text * 1.05, Ink::Text), (about, more, text * 0.85, text * 0.85, Ink::TextWeak)];
@@ -192,7 +191,7 @@ impl Page {
         }
     }
 
-    /// A part on a ground of its own.
+    /// Draws a panel on its own background.
     fn part(&mut self, part: Part, view: &View<'_>, place: Area) {
         self.ground(place, |size| draw(part, view, size));
     }
@@ -206,7 +205,7 @@ impl Page {
     }
 }
 
-/// Parts of an area beside each other, or below each other.
+/// Splits an area into columns or, if `down`, into rows.
 fn split(room: Area, shares: &[f32], gap: f32, down: bool) -> Vec<Area> {
     let whole = if down { room.height } else { room.width } - gap * shares.len().saturating_sub(1) as f32;
     let mut rest = room;

@@ -37,11 +37,11 @@ fn main() {
         println!("cargo::rerun-if-env-changed={name}");
     }
     println!("cargo::rerun-if-changed=cuda/units.txt");
-    for file in fs::read_dir("cuda").expect("cuda/ is there").flatten().map(|entry| entry.path()) {
-        // Not the register budget beside them.
-        if file.extension().is_some_and(|extension| extension == "cu" || extension == "cuh") {
-            println!("cargo::rerun-if-changed={}", file.display());
-        }
+    // Not the register budget beside them.
+    for file in
+        files_below(Path::new("cuda")).into_iter().filter(|file| file.extension().is_some_and(|extension| extension == "cu" || extension == "cuh"))
+    {
+        println!("cargo::rerun-if-changed={}", file.display());
     }
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
 
@@ -49,8 +49,7 @@ fn main() {
     let mut sources: Vec<&str> = units.iter().map(|unit| unit.source.as_str()).collect();
     sources.dedup();
     for source in &sources {
-        let file = format!("{source}.cu");
-        fs::write(out.join(&file), single_source(&Path::new("cuda").join(&file))).expect("OUT_DIR is writable");
+        fs::write(out.join(flat(source) + ".cu"), single_source(&format!("{source}.cu"))).expect("OUT_DIR is writable");
     }
 
     let wanted =
@@ -59,7 +58,7 @@ fn main() {
 
     let mut table = String::from("/// (source, its text with includes resolved).\npub static SOURCES: &[(&str, &str)] = &[\n");
     for source in &sources {
-        table += &format!("    ({source:?}, include_str!(concat!(env!(\"OUT_DIR\"), \"/{source}.cu\"))),\n");
+        table += &format!("    ({source:?}, include_str!(concat!(env!(\"OUT_DIR\"), \"/{}.cu\"))),\n", flat(source));
     }
     table += "];\n\n/// (source, capacity, dimensions, fat binary).\npub static EMBEDDED: &[(&str, u32, u32, &[u8])] = &[\n";
     for unit in embedded.iter().flat_map(|(_, units)| units) {
@@ -75,7 +74,7 @@ fn main() {
 
 impl Unit {
     fn file_name(&self) -> String {
-        format!("{}_k{}_d{}.fatbin", self.source, self.k, self.d)
+        format!("{}_k{}_d{}.fatbin", flat(&self.source), self.k, self.d)
     }
 }
 
@@ -95,19 +94,31 @@ fn units(list: &str) -> Vec<Unit> {
     units
 }
 
-/// An entry file as one text: NVRTC has no folder to look for includes in.
-fn single_source(entry: &Path) -> String {
-    fn add(path: &Path, seen: &mut Vec<PathBuf>, text: &mut String) {
-        if seen.iter().any(|other| other == path) {
+/// A source's name as that of a file.
+fn flat(source: &str) -> String {
+    source.replace('/', "_")
+}
+
+/// All files of a folder and of those in it.
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    entries.flatten().map(|entry| entry.path()).flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()
+}
+
+/// An entry file as one text: NVRTC has no folder to look for includes in. Files are named from `cuda/` on, as their
+/// includes name them.
+fn single_source(entry: &str) -> String {
+    fn add(name: &str, seen: &mut Vec<String>, text: &mut String) {
+        if seen.iter().any(|other| other == name) {
             return;
         }
-        seen.push(path.to_owned());
-        let name = path.file_name().expect("a file").to_string_lossy().into_owned();
-        let source = fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        seen.push(name.to_owned());
+        let path = Path::new("cuda").join(name);
+        let source = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         *text += &format!("#line 1 \"{name}\"\n");
         for (number, line) in source.lines().enumerate() {
             if let Some(include) = line.strip_prefix("#include \"").and_then(|rest| rest.strip_suffix('"')) {
-                add(&path.with_file_name(include), seen, text);
+                add(include, seen, text);
                 *text += &format!("#line {} \"{name}\"\n", number + 2);
             } else if line != "#pragma once" {
                 *text += line;
@@ -160,7 +171,7 @@ fn compile(out: &Path, wanted: &str, mut units: Vec<Unit>) -> Result<(String, Ve
             scope.spawn(|| {
                 while let Some(unit) = { jobs.lock().unwrap().pop() } {
                     let mut command = Command::new(&nvcc);
-                    command.args(["-std=c++17", "-O3", "-fatbin", "--compress-mode=size"]).args(options(&unit));
+                    command.args(["-std=c++17", "-O3", "-fatbin", "--compress-mode=size", "-Icuda"]).args(options(&unit));
                     command.args([format!("-DWARPSCOPE_K={}", unit.k), format!("-DWARPSCOPE_D={}", unit.d), "-DWARPSCOPE_BUILDS=7".to_owned()]);
                     command.arg("-o").arg(out.join(unit.file_name())).arg(format!("cuda/{}.cu", unit.source));
                     if let Err(why) = output(&mut command) {

@@ -3,7 +3,10 @@
 // Every number is of the whole warp, so each lane keeps a copy and lane 0 writes it.
 #pragma once
 
-#include "warp.cuh"
+#include "warp/lanes.cuh"
+#include "warp/reduce.cuh"
+
+namespace warpscope {
 
 constexpr unsigned CONVERGENCE_ENTRIES = 64;  // the first 63 merges and the latest
 constexpr unsigned WARP_PHASES = 6;
@@ -81,30 +84,30 @@ struct Counted {
 
     __device__ __forceinline__ void start(TallyNotes* notes_of_query, const TallyOut* out, unsigned query, WarpClock* clock) {
         notes = notes_of_query;
-        if (lane_id() == 0) {
+        if (warp::lane_id() == 0) {
             *notes = {out, {0, 0, 0}, query, clock};
         }
     }
     // Takes up what an earlier launch wrote of this query.
     __device__ __forceinline__ void resume() {
-        if (lane_id() == 0) {
+        if (warp::lane_id() == 0) {
             notes->counters = notes->out->counters[notes->query];
         }
     }
     // Bit g of a lane's `groups`: group g has a candidate in this lane.
     __device__ __forceinline__ void groups_hit(unsigned groups) {
-        unsigned all = any_lane(groups);
-        if (lane_id() == 0) {
+        unsigned all = warp::reduce_or(groups);
+        if (warp::lane_id() == 0) {
             notes->counters.groups_hit += __popc(all);
         }
     }
     __device__ __forceinline__ void appended(unsigned count) {
-        if (lane_id() == 0) {
+        if (warp::lane_id() == 0) {
             notes->counters.candidates += count;
         }
     }
     __device__ __forceinline__ void merged(unsigned points_seen, float max_distance) {
-        if (lane_id() == 0) {
+        if (warp::lane_id() == 0) {
             unsigned entry = min(notes->counters.merges, CONVERGENCE_ENTRIES - 1);
             notes->counters.merges += 1;
             notes->out->convergence[static_cast<size_t>(notes->query) * CONVERGENCE_ENTRIES + entry] = {points_seen, max_distance};
@@ -112,7 +115,7 @@ struct Counted {
     }
     __device__ __forceinline__ void enter(WarpPhase) {}
     __device__ __forceinline__ void write(unsigned) {
-        if (lane_id() == 0) {
+        if (warp::lane_id() == 0) {
             notes->out->counters[notes->query] = notes->counters;
         }
     }
@@ -124,13 +127,13 @@ struct Profiled : Counted {
 
     __device__ __forceinline__ void start(TallyNotes* notes_of_query, const TallyOut* out, unsigned query, WarpClock* clock) {
         Counted::start(notes_of_query, out, query, clock);
-        if (lane_id() == 0) {
+        if (warp::lane_id() == 0) {
             *clock = {{}, global_nanoseconds(), clock64(), LOAD_BATCH};
         }
     }
     __device__ __forceinline__ void resume() {
         Counted::resume();
-        if (lane_id() == 0) {
+        if (warp::lane_id() == 0) {
             for (unsigned i = 0; i < WARP_PHASES; ++i) {
                 notes->clock->cycles[i] = notes->out->cycles[static_cast<size_t>(notes->query) * WARP_PHASES + i];
             }
@@ -138,7 +141,7 @@ struct Profiled : Counted {
         }
     }
     __device__ __forceinline__ void enter(WarpPhase next) {
-        if (lane_id() == 0) {
+        if (warp::lane_id() == 0) {
             WarpClock* clock = notes->clock;
             long long now = clock64();
             clock->cycles[clock->phase] += now - clock->since;
@@ -150,7 +153,7 @@ struct Profiled : Counted {
     __device__ __forceinline__ void write(unsigned queries) {
         Counted::write(queries);
         enter(WRITE_OUT);
-        if (lane_id() == 0) {
+        if (warp::lane_id() == 0) {
             unsigned sm, warp;
             asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
             asm volatile("mov.u32 %0, %%warpid;" : "=r"(warp));
@@ -161,3 +164,5 @@ struct Profiled : Counted {
         }
     }
 };
+
+}  // namespace warpscope

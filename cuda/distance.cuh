@@ -7,7 +7,9 @@
 // filter nor the window needs to know where the points end.
 #pragma once
 
-#include "warp.cuh"
+#include "key.cuh"
+
+namespace warpscope {
 
 __device__ __forceinline__ float squared_difference(float p, float q) {
     float t = __fsub_rn(p, q);
@@ -73,3 +75,5 @@ __device__ __forceinline__ void group_rows(const float* rows, float* windows, un
         windows[start + i] = there && j < d ? rows[static_cast<size_t>(row) * d + j] : nobody;
     }
 }
+
+}  // namespace warpscope

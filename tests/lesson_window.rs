@@ -456,15 +456,15 @@ fn the_source_of_the_running_line_is_shown_and_a_click_chooses_another() {
     key(&mut window, Key::Num4);
     key(&mut window, Key::B);
     key(&mut window, Key::K);
-    window.get_by_label_contains("cuda/candidate_buffer.cuh");
+    window.get_by_label_contains("cuda/warp/candidate_buffer.cuh");
     window.get_by_label_contains("unsigned candidates = __ballot_sync(ALL_LANES, distance < max_distance);");
     window.state_mut().send(LessonAction::Source(Some(Some(3))));
     window.run_steps(3);
-    window.get_by_label_contains("cuda/warp_knn.cuh");
+    window.get_by_label_contains("cuda/direct/warp_knn.cuh");
     press(&mut window, "Follow the steps");
-    window.get_by_label_contains("cuda/candidate_buffer.cuh");
+    window.get_by_label_contains("cuda/warp/candidate_buffer.cuh");
     key(&mut window, Key::K);
-    assert!(window.query_by_label_contains("cuda/candidate_buffer.cuh").is_none());
+    assert!(window.query_by_label_contains("cuda/warp/candidate_buffer.cuh").is_none());
 }
 
 #[test]

@@ -9,7 +9,7 @@ pub struct Line {
     pub depth: usize,
     /// The text without indentation.
     pub text: &'static str,
-    /// A file of `cuda/` and a text that occurs exactly once in it, on the matching line.
+    /// A file by its path below `cuda/`, and a text that occurs exactly once in it, on the matching line.
     pub source: Option<(&'static str, &'static str)>,
 }
 
@@ -21,9 +21,9 @@ const fn plain(depth: usize, text: &'static str) -> Line {
     Line { depth, text, source: None }
 }
 
-const SEARCH: &str = "warp_knn.cuh";
-const BUFFER: &str = "candidate_buffer.cuh";
-const NETWORK: &str = "bitonic.cuh";
+const SEARCH: &str = "direct/warp_knn.cuh";
+const BUFFER: &str = "warp/candidate_buffer.cuh";
+const NETWORK: &str = "warp/bitonic.cuh";
 
 /// All lines: the search, then the merge.
 pub const LINES: [Line; 25] = [

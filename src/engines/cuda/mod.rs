@@ -1,31 +1,24 @@
 //! The warp-per-query kernel on an NVIDIA GPU.
 //!
+//! One folder a kernel, named as in `cuda/`, and what they share:
+//!
 //! | file | holds |
 //! |---|---|
-//! | `driver.rs` | whether a driver and a device are there, and what they are |
+//! | `device/` | driver, memory, modules and NVRTC: what every kernel needs |
+//! | `direct/` | the kernel that computes every distance: its policy, its order of the points |
 //! | `filtered/` | the search behind the tensor-core filter, for more dimensions |
-//! | `kernels.rs` | the device code: embedded, or compiled by NVRTC |
-//! | `nvrtc.rs` | run-time compilation and its disk cache |
-//! | `points.rs` | the points on the device, in the order that the kernel streams them |
-//! | `policy.rs` | which kernel answers a problem, and how it was cut to size |
-//! | `memory.rs` | a problem in device memory, its answer, event timing |
-//! | `search.rs` | launches, and what they count |
 //! | `split/` | the engine `cuda-split`: few queries, the points split over the whole chip |
+//! | `search.rs` | the engine `cuda`: launches, and what they count |
 //! | `trace/` | one query's search, written down by the GPU event by event |
 //! | `tune.rs` | finds the policy that is fastest on a device |
 //!
 //! Everything unsafe is here: the driver's functions are reached through `cudarc`, whose safe layer covers memory,
 //! streams and events; launches and NVRTC are not safe by nature.
 
-mod driver;
+mod device;
+mod direct;
 mod filtered;
-mod kernels;
-mod memory;
-mod nvrtc;
-mod points;
-mod policy;
 mod search;
-mod source;
 mod split;
 pub mod trace;
 mod tune;
@@ -34,10 +27,11 @@ use std::sync::Arc;
 
 use cudarc::driver::{CudaContext, CudaStream};
 
+pub use device::source_of;
+use device::{driver, kernels};
+pub use direct::Policy;
+use direct::Variant;
 use kernels::Unit;
-pub use policy::Policy;
-use policy::Variant;
-pub use source::source_of;
 pub use split::{CudaSplit, SPLIT};
 pub use tune::{Row, Trial, Tuned, table, tune, updated_table};
 

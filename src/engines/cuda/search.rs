@@ -7,11 +7,11 @@ use cudarc::driver::sys::CUdeviceptr;
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DeviceRepr, DriverError, LaunchConfig, PushKernelArg, ValidAsZeroBits};
 
 use super::Cuda;
+use super::device::kernels::Unit;
+use super::device::memory::Memory;
+use super::device::points::Form;
+use super::direct::{GROUP_ROWS, Layout, Policy, Variant};
 use super::filtered::{self, FilterKernels, Filtered};
-use super::kernels::Unit;
-use super::memory::Memory;
-use super::points::{Form, GROUP_ROWS, Layout};
-use super::policy::{Policy, Variant};
 use crate::knn::{
     Answer, Build, CONVERGENCE_ENTRIES, Counters, EngineError, MAX_COUNTED_CHUNK, Neighbors, Parameters, Problem, Profile, Search, SetupPhase,
     WarpSpan, warp as rules,
@@ -63,7 +63,7 @@ impl TallyOut {
     }
 }
 
-/// `Search` of `cuda/warp_knn.cuh`.
+/// `Search` of `cuda/direct/warp_knn.cuh`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Arguments {
@@ -79,7 +79,7 @@ pub struct Arguments {
     tally: TallyOut,
 }
 
-// `cuda/warp_knn.cuh` asserts the same of its own.
+// `cuda/direct/warp_knn.cuh` asserts the same of its own.
 const _: () = assert!(size_of::<Arguments>() == 88 && std::mem::offset_of!(Arguments, indices) == 40 && std::mem::offset_of!(Arguments, tally) == 56);
 const _: () = assert!(size_of::<Counters>() == 12 && size_of::<ConvergenceEntry>() == 8 && size_of::<WarpSpan>() == 24);
 

@@ -9,13 +9,14 @@ use std::fmt::Write as _;
 use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES;
 
 use super::Cuda;
-use super::kernels::Unit;
-use super::policy::{Policy, Variant};
+use super::device::driver::say;
+use super::device::kernels::Unit;
+use super::direct::{Policy, Variant};
 use super::search::CudaSearch;
 use crate::knn::{Build, EngineError, Neighbors, Problem, Search};
 
-/// `cuda/policy_table.cuh`.
-const TABLE: &str = include_str!("../../../cuda/policy_table.cuh");
+/// `cuda/direct/policy_table.cuh`.
+const TABLE: &str = include_str!("../../../cuda/direct/policy_table.cuh");
 
 /// Rounds over all traits; the second rarely finds anything.
 const ROUNDS: usize = 2;
@@ -43,7 +44,7 @@ impl Trial {
     }
 }
 
-/// A row of `cuda/policy_table.cuh`.
+/// A row of `cuda/direct/policy_table.cuh`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
     /// Compute capability, times ten; 0 for all that have no row of their own.
@@ -149,7 +150,7 @@ const TRAITS: [fn(Policy, Variant) -> Vec<Policy>; 5] = [
 fn trial(cuda: &mut Cuda, problems: &[Problem], unit: Unit, repeats: usize, expected: &mut Vec<Neighbors>) -> Result<Vec<f64>, String> {
     for build in BUILDS {
         let kernel = cuda.kernels.search(unit, build)?;
-        let local = kernel.function.get_attribute(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES).map_err(super::driver::say)?;
+        let local = kernel.function.get_attribute(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES).map_err(say)?;
         if local > 0 {
             return Err(format!("{local} bytes a thread spill"));
         }

@@ -1,11 +1,12 @@
 //! The bitonic network over a warp's registers.
 //!
-//! Twin of `cuda/bitonic.cuh`. K = W·R keys; lane L holds elements L·R … L·R+R−1, one a register. Strides below R
+//! Twin of `cuda/warp/bitonic.cuh`. K = W·R keys; lane L holds elements L·R … L·R+R−1, one a register. Strides below R
 //! exchange two registers of the same lane; strides from R on exchange the same register of two lanes, by shuffle.
 //! The network is Batcher's: for each size 2, 4, … K, merge runs of that size, ascending where `i & size == 0`.
 
+use super::key::Key;
+use super::lanes::{Lanes, shuffle_xor};
 use super::observer::Observer;
-use super::warp::{Key, Lanes, shuffle_xor};
 
 /// The registers of a warp: R keys for each of W lanes.
 pub type Registers<const W: usize, const R: usize> = [Lanes<Key, W>; R];

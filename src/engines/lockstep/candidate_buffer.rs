@@ -1,13 +1,14 @@
 //! A query's warp: the sorted intermediate result in registers, the candidate buffer, and how one becomes the other.
 //!
-//! Twin of `cuda/candidate_buffer.cuh`.
+//! Twin of `cuda/warp/candidate_buffer.cuh`.
 
 use multiversion::multiversion;
 
 use super::bitonic::{self, Registers};
 use super::counters::Tally;
+use super::key::{Key, PADDING, distance_of, index_of, key_of};
+use super::lanes::{Lanes, ballot, lanes_below};
 use super::observer::Observer;
-use super::warp::{Key, Lanes, PADDING, ballot, distance_of, index_of, key_of, lanes_below};
 
 /// The state of the warp that owns a query. K = W·R.
 #[derive(Clone, Debug)]

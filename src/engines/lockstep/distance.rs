@@ -3,7 +3,7 @@
 //! Twin of `cuda/distance.cuh`. The rule, on every device: `acc = 0; for j in 0..d { t = p[j] - q[j]; acc = fma(t, t, acc) }`
 //! in f32.
 
-use super::warp::Lanes;
+use super::lanes::Lanes;
 
 /// One coordinate of a group's points. It begins a cache line, so that no load of a vector register takes two.
 #[derive(Clone, Copy, Debug)]

@@ -2,13 +2,14 @@
 //!
 //! | here | there |
 //! |---|---|
-//! | `warp.rs` | `cuda/warp.cuh` |
-//! | `bitonic.rs` | `cuda/bitonic.cuh` |
-//! | `candidate_buffer.rs` | `cuda/candidate_buffer.cuh` |
+//! | `lanes.rs` | `cuda/warp/lanes.cuh` |
+//! | `key.rs` | `cuda/key.cuh` |
+//! | `bitonic.rs` | `cuda/warp/bitonic.cuh` |
+//! | `candidate_buffer.rs` | `cuda/warp/candidate_buffer.cuh` |
 //! | `distance.rs` | `cuda/distance.cuh` |
 //! | `counters.rs` | `cuda/counters.cuh` |
-//! | `observer.rs` | `cuda/trace.cuh` |
-//! | `warp_knn.rs` | `cuda/warp_knn.cuh` |
+//! | `observer.rs` | `cuda/observer.cuh` |
+//! | `warp_knn.rs` | `cuda/direct/warp_knn.cuh` |
 //!
 //! An [`Observer`] is told what a warp does; [`watch`] is a search that has one.
 //!
@@ -18,8 +19,9 @@ mod bitonic;
 mod candidate_buffer;
 mod counters;
 mod distance;
+mod key;
+mod lanes;
 mod observer;
-mod warp;
 mod warp_knn;
 
 use std::ops::Range;
@@ -28,9 +30,10 @@ use std::time::Instant;
 
 use candidate_buffer::Warp;
 use distance::GroupedPoints;
+pub use key::{Key, PADDING, distance_of, index_of, key_of};
+pub use lanes::{Lanes, lanes_below};
 pub use observer::Observer;
 use rayon::prelude::*;
-pub use warp::{Key, Lanes, PADDING, distance_of, index_of, key_of, lanes_below};
 pub use warp_knn::groups_in_batch;
 
 use crate::knn::{
@@ -267,8 +270,8 @@ mod tests {
 
     #[test]
     fn padding_is_nobody() {
-        assert_eq!(warp::index_of(warp::PADDING), NONE);
-        assert_eq!(warp::distance_of(warp::PADDING), f32::INFINITY);
+        assert_eq!(index_of(PADDING), NONE);
+        assert_eq!(distance_of(PADDING), f32::INFINITY);
         assert_eq!([1, 32, 33, 64, 65, 1000, 1024].map(|k| registers_for(k, 32)), [1, 1, 2, 2, 4, 32, 32]);
     }
 }

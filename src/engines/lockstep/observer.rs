@@ -1,9 +1,10 @@
-//! What watches a warp at work: a lesson records what it is told. Twin of `cuda/trace.cuh`.
+//! What watches a warp at work: a lesson records what it is told. Twin of `cuda/observer.cuh`.
 //!
 //! Every method is empty unless an observer says otherwise, and of `()`, which watches every run, all are: what remains
 //! is the search itself.
 
-use super::warp::{Key, Lanes};
+use super::key::Key;
+use super::lanes::Lanes;
 
 /// Is told what a warp does, in order, as it does it.
 ///

@@ -1,14 +1,14 @@
 //! The search: batches of points, each scanned by every warp of a block in turn.
 //!
-//! Twin of `cuda/warp_knn.cuh`. A block's batch lies in the core's cache as the kernel's lies in shared memory.
+//! Twin of `cuda/direct/warp_knn.cuh`. A block's batch lies in the core's cache as the kernel's lies in shared memory.
 
 use multiversion::multiversion;
 use multiversion::target::target_cfg_f;
 
 use super::candidate_buffer::Warp;
 use super::distance::{Coordinates, GroupedPoints, squared_distances};
+use super::lanes::Lanes;
 use super::observer::Observer;
-use super::warp::Lanes;
 
 /// Groups that a warp scans before it looks whether any of them has a candidate: most have none, and one look is
 /// cheaper than eight.

@@ -7,7 +7,7 @@ use crate::engines::cuda::trace::{Trace, TraceError, kind};
 use crate::engines::lockstep::{self, Key, Lanes, Observer, PADDING, distance_of, index_of};
 use crate::lesson::from_gpu::{batch_of, compare};
 
-/// Writes what `cuda/trace.cuh` writes.
+/// Writes what `cuda/observer.cuh` writes.
 struct Writer {
     words: Vec<u32>,
     end: u32,

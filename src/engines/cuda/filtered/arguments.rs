@@ -5,7 +5,7 @@ use cudarc::driver::sys::CUdeviceptr;
 
 use super::super::search::TallyOut;
 
-/// `Rounding` of `cuda/mma_filter.cuh`.
+/// `Rounding` of `cuda/filtered/filter.cuh`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rounding {
@@ -24,7 +24,7 @@ pub(super) struct Rounding {
     pub largest_errors: CUdeviceptr,
 }
 
-/// `Filter` of `cuda/mma_filter.cuh`.
+/// `Filter` of `cuda/filtered/filter.cuh`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FilterArguments {
@@ -42,7 +42,7 @@ pub(super) struct FilterArguments {
     pub query_rows: u32,
 }
 
-/// `Select` of `cuda/select.cuh`.
+/// `SurvivorSearch` of `cuda/filtered/survivors.cuh`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SelectArguments {

@@ -1,6 +1,6 @@
 //! How the filter's kernels are cut to size.
 
-/// How the filter's kernels are cut to size for a number of dimensions: `FilterCut` of `cuda/filter.cu`.
+/// How the filter's kernels are cut to size for a number of dimensions: `FilterCut` of `cuda/filtered/filter.cu`.
 pub(super) struct Cut {
     pub name: &'static str,
     pub tile: usize,

@@ -1,4 +1,4 @@
-//! The search behind the tensor-core filter: `cuda/mma_filter.cuh` and `cuda/select.cuh`, in turn, over chunks of the
+//! The search behind the tensor-core filter: `cuda/filtered/filter.cuh` and `cuda/filtered/survivors.cuh`, in turn, over chunks of the
 //! points.
 //!
 //! The filter takes every query's `max_distance` as it was when the chunk began, so chunks begin small and double: the
@@ -23,10 +23,10 @@ use chunks::{CHUNK, chunks, too_many};
 use cut::Cut;
 use frame::frame;
 
-use super::driver::say;
-use super::kernels::{Kernels, Unit, build_name};
-use super::memory::Memory;
-use super::policy::Variant;
+use super::device::driver::say;
+use super::device::kernels::{Kernels, Unit, build_name};
+use super::device::memory::Memory;
+use super::direct::Variant;
 use super::search::TallyOut;
 use crate::knn::{Build, DeviceId, Problem};
 
@@ -104,7 +104,7 @@ impl FilterKernels {
     /// One sentence, where they cannot be had.
     pub fn load(kernels: &mut Kernels, problem: &Problem, profile: bool) -> Result<Self, String> {
         let capacity = Variant::new(problem.k(), problem.dims()).capacity;
-        let (filters, selects) = (Unit::new("filter", 0, 0), Unit::new("select", capacity, 0));
+        let (filters, selects) = (Unit::new("filtered/filter", 0, 0), Unit::new("filtered/survivors", capacity, 0));
         let cut = Cut::new(&kernels.numbers(filters, "filter_cut")?, problem.dims()).ok_or("the filter's module does not say how it is cut")?;
         let filter = kernels.function(filters, cut.name)?;
         filter.set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, cut.shared_bytes as i32).map_err(say)?;

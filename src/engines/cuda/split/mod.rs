@@ -2,7 +2,7 @@
 //!
 //! The points are split over the whole chip, so that one query keeps it as busy as thousands do. A sample of the points
 //! bounds each query's k-th distance; what lies within the bound is collected, and the k nearest of it are selected
-//! (`cuda/split.cuh` says how). The neighbours are those of every other engine, to the bit; there is no warp that owns
+//! (`cuda/split/split.cuh` says how). The neighbours are those of every other engine, to the bit; there is no warp that owns
 //! a query and merges, so there is nothing to count.
 //!
 //! | file | holds |
@@ -14,7 +14,7 @@ mod plan;
 mod search;
 
 use super::Cuda;
-use super::kernels::Unit;
+use super::device::kernels::Unit;
 use crate::knn::{
     Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Limits, Metric, Parameters, Problem, Search, warp as rules,
 };
@@ -24,7 +24,7 @@ pub static SPLIT: Descriptor = Descriptor {
     id: EngineId::new("cuda-split"),
     group: Group::Exhaustive,
     about: "An NVIDIA GPU for few queries: the points are split over the whole chip; counts no merges.",
-    source: "cuda/split.cuh",
+    source: "cuda/split/",
     runs_on: &[DeviceKind::Gpu],
     limits: Limits { k: rules::MAX_K, d: usize::MAX, n: u32::MAX as usize, metrics: &[Metric::L2, Metric::Angular] },
     measures: &[],
@@ -62,7 +62,7 @@ impl CudaSplit {
 
 /// The kernels for 2, 3 or, as 0, any other number of dimensions.
 fn unit(dims: u32) -> Unit {
-    Unit::new("split_knn", 0, dims)
+    Unit::new("split/split", 0, dims)
 }
 
 impl Engine for CudaSplit {

@@ -1,14 +1,14 @@
-//! How a problem is cut to pieces: the numbers of `Split` in `cuda/split.cuh`.
+//! How a problem is cut to pieces: the numbers of `Split` in `cuda/split/split.cuh`.
 
-/// Warps in a block of sample and collect, in d = 2 and 3 and in any other d; as in `cuda/split.cuh`.
+/// Warps in a block of sample and collect, in d = 2 and 3 and in any other d; as in `cuda/split/split.cuh`.
 const WARPS: u32 = 8;
 const ROW_WARPS: u32 = 4;
-/// Points that a warp holds at a time, likewise; as in `cuda/split_window.cuh`.
+/// Points that a warp holds at a time, likewise; as in `cuda/split/window.cuh`.
 const WINDOW_POINTS: u32 = 32 * 8;
 const ROW_WINDOW_POINTS: u32 = 32 * 4;
 /// Points that lie together in the sample; as there.
 const CLUSTER: u32 = 4;
-/// The most queries of a block, likewise; as in `cuda/split_stages.cuh` and `cuda/split_knn.cu`.
+/// The most queries of a block, likewise; as in `cuda/split/stages.cuh` and `cuda/split/split.cu`.
 const BLOCK_QUERIES: u32 = 128;
 const ROW_BLOCK_QUERIES: u32 = 8;
 /// Blocks along a grid's second axis, at most.
@@ -157,14 +157,14 @@ mod tests {
 
     #[test]
     fn constants_agree_with_the_device_code() {
-        let split = include_str!("../../../../cuda/split.cuh");
+        let split = include_str!("../../../../cuda/split/split.cuh");
         assert!(split.contains(&format!("SPLIT_WARPS = {WARPS};")) && split.contains(&format!("SPLIT_ROW_WARPS = {ROW_WARPS};")));
-        let window = include_str!("../../../../cuda/split_window.cuh");
+        let window = include_str!("../../../../cuda/split/window.cuh");
         let (rows, others) = (ROW_WINDOW_POINTS / 32, WINDOW_POINTS / 32);
         assert!(window.contains(&format!("LANE_POINTS = D == 0 ? {rows} : {others};")) && window.contains(&format!("CLUSTER = {CLUSTER};")));
-        let stages = include_str!("../../../../cuda/split_stages.cuh");
+        let stages = include_str!("../../../../cuda/split/stages.cuh");
         assert!(stages.contains(&format!("MAX_BLOCK_QUERIES = {BLOCK_QUERIES};")));
-        let entries = include_str!("../../../../cuda/split_knn.cu");
+        let entries = include_str!("../../../../cuda/split/split.cu");
         assert!(entries.contains(&format!("collect_rows<{ROW_BLOCK_QUERIES}>")) && entries.contains(&format!("sample_rows<{ROW_BLOCK_QUERIES}>")));
     }
 

@@ -15,17 +15,17 @@ use cudarc::driver::{CudaFunction, CudaGraph, CudaSlice, CudaStream, DevicePtr, 
 
 use super::plan::Plan;
 use crate::engines::cuda::Cuda;
-use crate::engines::cuda::memory::Memory;
-use crate::engines::cuda::points::{self, Form};
+use crate::engines::cuda::device::memory::Memory;
+use crate::engines::cuda::device::points::{self, Form};
 use crate::knn::{Answer, Build, EngineError, Neighbors, Problem, Search, SetupPhase};
 
-/// Threads of a block of bound and select: `SELECT_THREADS` of `cuda/radix_select.cuh`.
+/// Threads of a block of bound and select: `SELECT_THREADS` of `cuda/block/radix_select.cuh`.
 const SELECT_THREADS: u32 = 1024;
 
 /// The multiprocessors of a device that does not say: a small one.
 const FEW_MULTIPROCESSORS: u32 = 16;
 
-/// `Split` of `cuda/split.cuh`.
+/// `Split` of `cuda/split/split.cuh`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 struct Arguments {
@@ -49,7 +49,7 @@ struct Arguments {
     squared_distances: CUdeviceptr,
 }
 
-// `cuda/split.cuh` asserts the same of its own.
+// `cuda/split/split.cuh` asserts the same of its own.
 const _: () = assert!(size_of::<Arguments>() == 112 && offset_of!(Arguments, minima) == 64);
 
 /// What the stages leave to each other, for the queries of one launch.

@@ -1,4 +1,4 @@
-//! What the traced kernel writes, read. `cuda/trace.cuh` is the other side.
+//! What the traced kernel writes, read. `cuda/observer.cuh` is the other side.
 
 /// Kinds of events, as `TraceEvent` numbers them.
 pub mod kind {
@@ -281,7 +281,7 @@ mod tests {
     /// The device's header numbers the kinds as this file does.
     #[test]
     fn kinds_are_the_devices() {
-        let header = include_str!("../../../../cuda/trace.cuh");
+        let header = include_str!("../../../../cuda/observer.cuh");
         let names = header.split("enum TraceEvent : unsigned {").nth(1).unwrap().split('}').next().unwrap();
         let names: Vec<&str> = names.split(',').map(str::trim).collect();
         let here = ["BATCH = 1", "GROUP", "APPENDED", "FILTERED_AGAIN", "FULL", "PADDED", "SWAPPED", "LAYER", "MINIMUM", "MERGED", "FINISHED"];

@@ -1,6 +1,6 @@
 //! One query's search by the traced build of the kernel, which writes down what it does, event by event.
 //!
-//! It is the kernel that runs use, from the same source, with a recorder in it (`cuda/trace.cuh`). It is cut to size in another
+//! It is the kernel that runs use, from the same source, with a recorder in it (`cuda/observer.cuh`). It is cut to size in another
 //! way, so that there is one warp, which owns one query, and it is shown its points group by group, where runs vote for
 //! several groups at once and look closer only where a vote says so.
 //!
@@ -13,10 +13,9 @@ use cudarc::driver::sys::CUdeviceptr;
 use cudarc::driver::{CudaSlice, DevicePtrMut, DeviceRepr, DriverError, LaunchConfig, PushKernelArg};
 pub use events::{Event, Events, TraceError, elements, kind, lanes};
 
-use super::kernels::{Builds, Kernel, Unit};
-use super::memory::Memory;
-use super::points::{GROUP_ROWS, Layout};
-use super::policy::{Policy, Variant};
+use super::device::kernels::{Builds, Kernel, Unit};
+use super::device::memory::Memory;
+use super::direct::{GROUP_ROWS, Layout, Policy, Variant};
 use super::search::{Arguments, TallyOut};
 use super::{Cuda, DIRECT};
 use crate::engines::{host_memory, lockstep};
@@ -35,7 +34,7 @@ const ROOM: usize = 1 << 18;
 /// Words of a group without a candidate.
 const GROUP_WORDS: usize = 3;
 
-/// `Trace` of `cuda/trace.cuh`.
+/// `Trace` of `cuda/observer.cuh`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 struct Out {
@@ -45,7 +44,7 @@ struct Out {
     keys: CUdeviceptr,
 }
 
-// `cuda/trace.cuh` asserts the same of its own.
+// `cuda/observer.cuh` asserts the same of its own.
 const _: () = assert!(size_of::<Out>() == 32);
 
 // SAFETY: the device's struct, member for member.

@@ -1,0 +1,318 @@
+// The search: a warp owns a few queries and scans batches of points that its block stages in shared memory.
+// Twin of src/engines/lockstep/warp_knn.rs.
+#pragma once
+
+#include "block/batches.cuh"
+#include "counters.cuh"
+#include "direct/policy.cuh"
+#include "distance.cuh"
+#include "key.cuh"
+#include "observer.cuh"
+#include "warp/candidate_buffer.cuh"
+#include "warp/lanes.cuh"
+
+namespace warpscope::direct {
+
+struct Search {
+    const float* points;   // in processing order. d = 2 and 3: n x d, row-major, filled up to a whole batch with infinity;
+                           // any other d: as group_rows leaves them
+    const float* queries;  // q x d, row-major
+    unsigned n;
+    unsigned d;
+    unsigned k;  // at most 32 R
+    unsigned first_query;  // this launch answers queries first_query ... last_query - 1
+    unsigned last_query;
+    unsigned* indices;         // q x k
+    float* squared_distances;  // q x k
+    TallyOut tally;            // entries are of this launch only: 0 is first_query
+};
+
+// src/engines/cuda/search.rs asserts the same of its own.
+static_assert(sizeof(Search) == 88, "the host's struct");
+#ifndef __CUDACC_RTC__  // NVRTC has no offsetof
+static_assert(__builtin_offsetof(Search, indices) == 40 && __builtin_offsetof(Search, tally) == 56, "the host's struct");
+#endif
+static_assert(sizeof(Counters) == 12 && sizeof(ConvergenceEntry) == 8 && sizeof(WarpSpan) == 24, "the host's structs");
+
+// What a block keeps in shared memory, in this order.
+template <int R, int D, const Policy& P>
+struct SharedMemory {
+    static constexpr unsigned RING = WARPSCOPE_BULK_COPIES ? P.slots : 1;
+    static constexpr unsigned QUERY_TILES = D == 0 ? P.warps * P.queries * P.tile : 0;
+    static constexpr unsigned FLOATS = RING * (D == 0 ? P.window * WARP * P.tile : P.batch * D) + QUERY_TILES;
+    static constexpr unsigned BUFFERS = P.warps * P.queries * R * WARP * 8;
+    static constexpr unsigned BATCHES = (FLOATS * 4 + 15) / 16 * 16;
+    static constexpr unsigned BYTES = BATCHES + BUFFERS + P.slots * sizeof(block::Slot);
+    static_assert(D == 0 || P.batch % (P.window * WARP) == 0, "a batch is whole windows");
+    static_assert(P.window <= 32, "a window's candidates are bits of a word");
+};
+
+// The queries of a warp. Past the last of the launch it is the last again.
+struct Numbers {
+    unsigned first;
+    unsigned end;
+
+    __device__ __forceinline__ unsigned operator()(unsigned i) const { return min(first + i, end - 1); }
+};
+
+// Copies the state of query `i` out of the registers, which only constants can index, or back.
+template <int QUERIES, class W>
+__device__ __forceinline__ void take(W& one, const W (&all)[QUERIES], int i) {
+#pragma unroll
+    for (int j = 0; j < QUERIES; ++j) {
+        if (j == i) {
+            one = all[j];
+        }
+    }
+}
+
+template <int QUERIES, class W>
+__device__ __forceinline__ void put(W (&all)[QUERIES], const W& one, int i) {
+#pragma unroll
+    for (int j = 0; j < QUERIES; ++j) {
+        if (j == i) {
+            all[j] = one;
+        }
+    }
+}
+
+// Filters a window of one query, whose distances are in registers: group g of lane L is point base + 32 g + L. False, with
+// nothing done, where the candidates would fill the buffer. again(g) is distances[g] once more: computing it costs less
+// than choosing a register by number.
+template <int WINDOW, class W, class Again>
+__device__ __forceinline__ bool filter_window(W& warp, const float (&distances)[WINDOW], unsigned base, Again again) {
+    // Whoever watches is shown group by group. The choice by number costs what only that build pays.
+    if constexpr (W::WATCHED) {
+#pragma unroll 1
+        for (int group = 0; group < WINDOW; ++group) {
+            float distance = distances[0];
+#pragma unroll
+            for (int g = 1; g < WINDOW; ++g) {
+                distance = g == group ? distances[g] : distance;
+            }
+            warp.filter(distance, base + group * WARP);
+        }
+        return true;
+    }
+    // Distances are not negative, so their bits order as they do; and integers have a minimum of three.
+    int nearest = __float_as_int(distances[0]);
+#pragma unroll
+    for (int g = 1; g < WINDOW; ++g) {
+        nearest = min(nearest, __float_as_int(distances[g]));
+    }
+    if (!__any_sync(ALL_LANES, __int_as_float(nearest) < warp.max_distance)) {
+        return true;
+    }
+    warp.tally.enter(INSERT);
+    unsigned candidates = 0;
+#pragma unroll
+    for (int g = 0; g < WINDOW; ++g) {
+        candidates |= distances[g] < warp.max_distance ? 1u << g : 0;
+    }
+    bool appended = warp.append_window(candidates, base, again);
+    warp.tally.enter(FILTER);
+    return appended;
+}
+
+// Filters the groups of a window one by one, for the queries whose bit is set in `late`: the way on which a buffer is
+// merged. Rolled over queries and groups, so that the merge is there once. again(i, g): the distance to query i.
+template <int QUERIES, int WINDOW, class W, class Again>
+__device__ __forceinline__ void filter_groups(W (&warps)[QUERIES], unsigned late, unsigned base, Again again) {
+    if (late == 0) {
+        return;
+    }
+    if constexpr (QUERIES == 1) {
+#pragma unroll 1
+        for (int group = 0; group < WINDOW; ++group) {
+            warps[0].filter(again(0, group), base + group * WARP);
+        }
+    } else {
+#pragma unroll 1
+        for (int i = 0; i < QUERIES; ++i) {
+            if (late >> i & 1) {
+                W warp;
+                take(warp, warps, i);
+#pragma unroll 1
+                for (int group = 0; group < WINDOW; ++group) {
+                    warp.filter(again(i, group), base + group * WARP);
+                }
+                put(warps, warp, i);
+            }
+        }
+    }
+}
+
+// d = 2 or 3: whole rows in shared memory, the queries in registers.
+template <int D, int QUERIES, int WINDOW, unsigned BATCH, unsigned SLOTS, unsigned WARPS, class W>
+__device__ __forceinline__ void scan_rows(W (&warps)[QUERIES], const Search& search, Numbers numbers, float* ring, block::Slot* slots) {
+    float queries[QUERIES][D];
+#pragma unroll
+    for (int i = 0; i < QUERIES; ++i) {
+#pragma unroll
+        for (int j = 0; j < D; ++j) {
+            queries[i][j] = search.queries[static_cast<size_t>(numbers(i)) * D + j];
+        }
+    }
+    unsigned lane = warp::lane_id();
+    unsigned count = (search.n + BATCH - 1) / BATCH;
+    block::Batches<BATCH * D, SLOTS, WARPS> batches(search.points, count, ring, slots);
+    for (unsigned batch = 0; batch < count; ++batch) {
+        unsigned first = batch * BATCH;
+        warps[0].tally.enter(LOAD_BATCH);
+        const float* rows = batches.enter(batch) + lane * D;
+        warps[0].tally.enter(FILTER);
+        unsigned end = min(search.n - first, BATCH);
+        warps[0].observer().batch(first, first + end);
+#pragma unroll 1
+        for (unsigned offset = 0; offset < end; offset += WINDOW * WARP) {
+            float points[WINDOW][D];
+#pragma unroll
+            for (int g = 0; g < WINDOW; ++g) {
+                load_row<D>(points[g], rows + (offset + g * WARP) * D);
+            }
+            unsigned late = 0;
+#pragma unroll
+            for (int i = 0; i < QUERIES; ++i) {
+                float distances[WINDOW];
+#pragma unroll
+                for (int g = 0; g < WINDOW; ++g) {
+                    distances[g] = squared_distance<D>(points[g], queries[i]);
+                }
+                auto again = [&](unsigned g) {
+                    float point[D];
+                    load_row<D>(point, rows + (offset + g * WARP) * D);
+                    return squared_distance<D>(point, queries[i]);
+                };
+                late |= filter_window(warps[i], distances, first + offset, again) ? 0 : 1u << i;
+            }
+            filter_groups<QUERIES, WINDOW>(warps, late, first + offset, [&](int i, unsigned g) {
+                float point[D], query[D];
+                load_row<D>(point, rows + (offset + g * WARP) * D);
+#pragma unroll
+                for (int k = 0; k < QUERIES; ++k) {
+#pragma unroll
+                    for (int j = 0; j < D; ++j) {
+                        query[j] = k == 0 || k == i ? queries[k][j] : query[j];
+                    }
+                }
+                return squared_distance<D>(point, query);
+            });
+        }
+        batches.leave(batch);
+    }
+}
+
+// Any other d: a batch is a tile of one window, whose distances grow in registers while its dimensions pass.
+template <int QUERIES, int WINDOW, int TILE, unsigned SLOTS, unsigned WARPS, class W>
+__device__ __forceinline__ void scan_tiles(W (&warps)[QUERIES], const Search& search, Numbers numbers, float* ring, block::Slot* slots) {
+    constexpr unsigned POINTS = WINDOW * WARP;
+    constexpr unsigned RING = WARPSCOPE_BULK_COPIES ? SLOTS : 1;
+    const unsigned d = EXACT_D != 0 ? EXACT_D : search.d;
+    const unsigned tiles = (d + TILE - 1) / TILE;
+    const unsigned lane = warp::lane_id();
+    // The warp's queries, the tile's dimensions of them.
+    float* query_tile = ring + RING * TILE * POINTS + threadIdx.x / WARP * QUERIES * TILE;
+    unsigned windows = (search.n + POINTS - 1) / POINTS;
+    block::Batches<TILE * POINTS, SLOTS, WARPS> batches(search.points, windows * tiles, ring, slots);
+    for (unsigned window = 0; window < windows; ++window) {
+        float distances[QUERIES][WINDOW] = {};
+        for (unsigned t = 0; t < tiles; ++t) {
+            warps[0].tally.enter(LOAD_BATCH);
+            // What a warp's lanes read, other lanes wrote: before the first read, and after the last.
+            __syncwarp();
+#pragma unroll
+            for (unsigned first = 0; first < QUERIES * TILE; first += WARP) {
+                unsigned slot = first + lane, j = t * TILE + slot % TILE;
+                if (slot < QUERIES * TILE) {
+                    query_tile[slot] = j < d ? search.queries[static_cast<size_t>(numbers(slot / TILE)) * d + j] : 0.0f;
+                }
+            }
+            __syncwarp();
+            const float* tile = batches.enter(window * tiles + t) + lane;
+            warps[0].tally.enter(FILTER);
+#pragma unroll
+            for (int j = 0; j < TILE; ++j) {
+                float points[WINDOW];
+#pragma unroll
+                for (int g = 0; g < WINDOW; ++g) {
+                    points[g] = tile[j * POINTS + g * WARP];
+                }
+#pragma unroll
+                for (int i = 0; i < QUERIES; ++i) {
+                    float q = query_tile[i * TILE + j];
+#pragma unroll
+                    for (int g = 0; g < WINDOW; ++g) {
+                        distances[i][g] = add_squared_difference(points[g], q, distances[i][g]);
+                    }
+                }
+            }
+            batches.leave(window * tiles + t);
+        }
+        unsigned base = window * POINTS;
+        warps[0].observer().batch(base, min(search.n, base + POINTS));
+        // Again from global memory: it happens to few points, and rarely to a whole window.
+        const float* columns = search.points + static_cast<size_t>(window) * tiles * TILE * POINTS + lane;
+        auto again = [&](unsigned number, unsigned g) {
+            return squared_distance_of_column(columns + g * WARP, POINTS, search.queries + static_cast<size_t>(number) * d, d);
+        };
+        unsigned late = 0;
+#pragma unroll
+        for (int i = 0; i < QUERIES; ++i) {
+            late |= filter_window(warps[i], distances[i], base, [&](unsigned g) { return again(numbers(i), g); }) ? 0 : 1u << i;
+        }
+        filter_groups<QUERIES, WINDOW>(warps, late, base, [&](int i, unsigned g) { return again(numbers(i), g); });
+    }
+}
+
+// `observer` is told what the warps do, where it watches: one query alone.
+template <int R, int D, const Policy& P, class Tally, class Observer = Unwatched>
+__device__ __forceinline__ void warp_knn(const Search& search, const Observer& observer = {}) {
+    using Memory = SharedMemory<R, D, P>;
+    constexpr int QUERIES = P.queries;
+    static_assert(!Observer::WATCHES || P.queries_per_block() == 1, "who watches one query has one block of one warp");
+    extern __shared__ __align__(128) unsigned char shared[];
+    float* batches = reinterpret_cast<float*>(shared);
+    Key* buffers = reinterpret_cast<Key*>(shared + Memory::BATCHES);
+    block::Slot* slots = reinterpret_cast<block::Slot*>(shared + Memory::BATCHES + Memory::BUFFERS);
+    __shared__ TallyNotes notes[Tally::COUNTED ? P.warps * QUERIES : 1];
+    __shared__ WarpClock clocks[Tally::PROFILED ? P.warps : 1];
+
+    unsigned warp_of_block = threadIdx.x / WARP;
+    unsigned first = search.first_query + (blockIdx.x * P.warps + warp_of_block) * QUERIES;
+    Numbers numbers = {first, search.last_query};
+    warp::Warp<R, Tally, Observer> warps[QUERIES];
+#pragma unroll
+    for (int i = 0; i < QUERIES; ++i) {
+        unsigned slot = warp_of_block * QUERIES + i;
+        warps[i].start(buffers + slot * R * WARP, search.k, observer);
+        warps[i].tally.start(&notes[Tally::COUNTED ? slot : 0], &search.tally, numbers(i) - search.first_query, &clocks[Tally::PROFILED ? warp_of_block : 0]);
+        // A query past the last is scanned with the others, as the barriers need its warp, but takes no candidate.
+        if (first + i >= search.last_query) {
+            warps[i].max_distance = -infinite_distance();
+        }
+    }
+    if constexpr (D == 0) {
+        scan_tiles<QUERIES, P.window, P.tile, P.slots, P.warps>(warps, search, numbers, batches, slots);
+    } else {
+        scan_rows<D, QUERIES, P.window, P.batch, P.slots, P.warps>(warps, search, numbers, batches, slots);
+    }
+#pragma unroll 1
+    for (int i = 0; i < QUERIES && first + i < search.last_query; ++i) {
+        warp::Warp<R, Tally, Observer> warp;
+        take(warp, warps, i);
+        warp.finish(search.n);
+        warp.tally.enter(WRITE_OUT);
+        size_t row = static_cast<size_t>(first + i) * search.k;
+        warp.write(search.indices + row, search.squared_distances + row);
+    }
+    // Last, so that every query's share of the warp's clock is of all its work.
+    unsigned owned = first < search.last_query ? min(search.last_query - first, static_cast<unsigned>(QUERIES)) : 0;
+#pragma unroll
+    for (int i = 0; i < QUERIES; ++i) {
+        if (i < owned) {
+            warps[i].tally.write(owned);
+        }
+    }
+}
+
+}  // namespace warpscope::direct

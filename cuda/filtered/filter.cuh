@@ -1,0 +1,340 @@
+// The tensor-core filter: which points of a chunk may be candidates, for every query, one bit a pair. What it excludes is
+// proven to be no candidate (docs/filter.md); what it lets through, the survivors, survivors.cuh computes by the rule.
+//
+// Rows are rounded to BF16 once, relative to a common centre c and scaled by a power of two s: x~ = bf16(s (p - c)), and
+// how far each moved is kept: e = |s (p - c) - x~|. By the triangle inequality a pair whose distance is below r has
+//     |x~ - q~|^2 <= (r + e_q + e_x)^2,   that is   2 x~ q~ + (r + e_q + e_x)^2 - |q~|^2 - |x~|^2 >= 0,
+// and of that sum only the sign is kept. The accumulators start with all but the product, which the tensor cores add.
+#pragma once
+
+#include "block/async_copy.cuh"
+#include "block/shared_address.cuh"
+#include "filtered/mma.cuh"
+#include "warp/lanes.cuh"
+
+namespace warpscope::filtered {
+
+// Queries and points of a block's tile. A warp takes 64 queries and 32 points of it: one group.
+constexpr unsigned FILTER_TILE = 128;
+constexpr unsigned FILTER_THREADS = 256;
+// Slabs on their way. Three of the largest want more shared memory than some GPUs have, and PTX for 8.0, which all of them
+// can run, must not ask for more than they have.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 900 && __CUDA_ARCH__ != 1000
+constexpr unsigned FILTER_STAGES = 2;
+#else
+constexpr unsigned FILTER_STAGES = 3;
+#endif
+// Tiles whose bits lie together for a query: 32 bytes, one sector.
+constexpr unsigned FILTER_TILES_TOGETHER = 2;
+
+// Sums that decide regardless of the product: a row past the end excludes, one that BF16 cannot hold lets through.
+constexpr float EXCLUDES = -0x1p126f;
+constexpr float LETS_THROUGH = 0x1p125f;
+// The radius of a query that has no max_distance yet: its square outweighs every norm below.
+constexpr float UNBOUNDED_RADIUS = 0x1p60f;
+struct Rounding {
+    const float* rows;    // count x d
+    const float* centre;  // d
+    double scale;         // s, a power of two
+    double epsilon;       // the relative margin of sums in FP32
+    double largest_norm;  // the largest |x~|^2 of a row that is filtered, at most 2^80: longer ones are let through
+    float factor;         // 1 for points, 2 for queries: a power of two that the stored row is multiplied with
+    unsigned count;
+    unsigned d;
+    unsigned padded_d;          // a multiple of the filter's slab
+    unsigned short* rounded;    // tiles x FILTER_TILE x padded_d, BF16
+    float* bounds;              // tiles x FILTER_TILE: -(1 - epsilon) |x~|^2, or one of the sums above
+    float* errors;              // tiles x FILTER_TILE: e, at least; null if not asked for
+    float* largest_errors;      // tiles: (1 + epsilon) times the largest e of the tile; null if not asked for
+};
+
+// A warp rounds a row; a block a tile.
+__device__ __forceinline__ void round_tile(const Rounding& rounding) {
+    __shared__ float errors[FILTER_THREADS / WARP];
+    unsigned lane = warp::lane_id(), warp = threadIdx.x / WARP;
+    float largest = 0.0f;
+    for (unsigned r = warp; r < FILTER_TILE; r += FILTER_THREADS / WARP) {
+        size_t row = static_cast<size_t>(blockIdx.x) * FILTER_TILE + r;
+        bool there = row < rounding.count;
+        const float* source = rounding.rows + row * rounding.d;
+        unsigned short* target = rounding.rounded + row * rounding.padded_d;
+        double norm = 0.0, moved = 0.0;
+        for (unsigned j = lane; j < rounding.padded_d; j += WARP) {
+            double exact = there && j < rounding.d ? (static_cast<double>(source[j]) - rounding.centre[j]) * rounding.scale : 0.0;
+            // Nothing that is subnormal goes to the tensor cores.
+            unsigned short bits = fabs(exact) < 0x1p-100 ? 0 : bf16_of(static_cast<float>(exact));
+            double rounded = float_of_bf16(bits);
+            target[j] = bf16_of(rounding.factor * static_cast<float>(rounded));
+            norm += rounded * rounded;
+            moved += (exact - rounded) * (exact - rounded);
+        }
+#pragma unroll
+        for (unsigned stride = WARP / 2; stride > 0; stride /= 2) {
+            norm += __shfl_xor_sync(ALL_LANES, norm, stride);
+            moved += __shfl_xor_sync(ALL_LANES, moved, stride);
+        }
+        float bound = EXCLUDES, error = 0.0f;
+        if (there && norm <= rounding.largest_norm) {
+            bound = __double2float_ru(-(1.0 - rounding.epsilon) * norm);
+            // The double sums above are themselves a little off.
+            error = __double2float_ru(sqrt(moved) * (1.0 + 0x1p-20) + sqrt(norm) * 0x1p-40);
+        } else if (there) {
+            bound = LETS_THROUGH;
+            for (unsigned j = lane; j < rounding.padded_d; j += WARP) {
+                target[j] = 0;
+            }
+        }
+        if (lane == 0) {
+            rounding.bounds[row] = bound;
+            if (rounding.errors != nullptr) {
+                rounding.errors[row] = error;
+            }
+        }
+        largest = fmaxf(largest, error);
+    }
+    if (rounding.largest_errors != nullptr) {
+        if (lane == 0) {
+            errors[warp] = largest;
+        }
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            for (unsigned w = 1; w < FILTER_THREADS / WARP; ++w) {
+                largest = fmaxf(largest, errors[w]);
+            }
+            rounding.largest_errors[blockIdx.x] = __double2float_ru(largest * (1.0 + rounding.epsilon));
+        }
+    }
+}
+
+struct Filter {
+    const unsigned short* points;       // tiles x FILTER_TILE x padded_d, BF16
+    const float* point_bounds;          // tiles x FILTER_TILE
+    const float* largest_errors;        // tiles
+    const unsigned short* queries;      // from the first query of the launch on, like points but twice as large
+    const float* query_bounds;          // likewise
+    const float* radii;                 // likewise: (1 + epsilon) (r + e_q)
+    unsigned padded_d;
+    unsigned first_tile;  // of the chunk
+    unsigned tiles;       // in the chunk
+    unsigned tiles_a_block;
+    // Bits of the chunk. Of query i (of the launch) and group g (of the chunk):
+    // word (g / 8 x query_rows + i) x 8 + g % 8.
+    unsigned* survivors;
+    unsigned query_rows;  // a multiple of FILTER_TILE
+};
+
+// src/engines/cuda/filtered/ asserts the same of its own.
+static_assert(sizeof(Rounding) == 88 && sizeof(Filter) == 80, "the host's structs");
+#ifndef __CUDACC_RTC__  // NVRTC has no offsetof
+static_assert(__builtin_offsetof(Rounding, rounded) == 56 && __builtin_offsetof(Filter, survivors) == 64, "the host's structs");
+#endif
+
+// A tile's rows in shared memory, SLAB dimensions of each: 16-byte pieces, which are permuted within 128 bytes so that the
+// eight rows of a matrix lie in different banks.
+template <int SLAB>
+struct Slab {
+    static constexpr unsigned PIECES = SLAB / 8;
+    static constexpr unsigned BYTES = FILTER_TILE * SLAB * 2;
+
+    __device__ static __forceinline__ unsigned offset(unsigned row, unsigned piece) {
+        return (row * PIECES + (piece ^ (row / (8 / PIECES) % PIECES))) * 16;
+    }
+};
+
+// What a block of the filter keeps in shared memory.
+template <int SLAB, bool RESIDENT>
+struct FilterShared {
+    // The query tile is resident where it is small enough, and streams beside the points otherwise.
+    static constexpr unsigned STAGE_BYTES = Slab<SLAB>::BYTES * (RESIDENT ? 1 : 2);
+    static constexpr unsigned BOUNDS_BYTES = FILTER_TILE * 4 + 16;  // the points' bounds and their tile's largest error
+    static constexpr unsigned BITS_BYTES = FILTER_TILE * 16;
+
+    static constexpr unsigned ROWS_BYTES = FILTER_TILE * 8;
+    // Where each begins.
+    static constexpr unsigned BOUNDS = FILTER_STAGES * STAGE_BYTES;
+    static constexpr unsigned ROWS = BOUNDS + FILTER_STAGES * BOUNDS_BYTES;
+    static constexpr unsigned BITS = ROWS + ROWS_BYTES;
+    static constexpr unsigned QUERIES = BITS + 2 * BITS_BYTES;  // and as many slabs as there are
+};
+
+// A thread's part in copying slabs of a tile: one piece of every so many rows. Rows of points are permuted within their
+// group so that a lane's accumulators are neighbours: column 2 t + i of the warp's j-th matrix is point 8 t + 2 j + i.
+template <int SLAB, bool POINTS>
+struct SlabCopy {
+    using S = Slab<SLAB>;
+    static constexpr unsigned ROWS = FILTER_THREADS / S::PIECES;  // copied at a time
+    static_assert(ROWS % 32 == 0, "permuting rows must not depend on which are copied");
+
+    const unsigned short* from;
+    size_t stride;
+    unsigned to;
+
+    __device__ __forceinline__ SlabCopy(const unsigned short* tile, unsigned padded_d) : stride(static_cast<size_t>(ROWS) * padded_d) {
+        unsigned row = threadIdx.x / S::PIECES, piece = threadIdx.x % S::PIECES;
+        unsigned place = POINTS ? row / 32 * 32 + row / 2 % 4 * 8 + row / 8 % 4 * 2 + row % 2 : row;
+        from = tile + static_cast<size_t>(row) * padded_d + piece * 8;
+        to = S::offset(place, piece);
+    }
+
+    // Copies to the slab at an address in shared memory.
+    __device__ __forceinline__ void copy(unsigned shared) const {
+#pragma unroll
+        for (unsigned i = 0; i < FILTER_TILE / ROWS; ++i) {
+            block::copy_16_async(shared + to + i * ROWS * SLAB * 2, from + i * stride, true);
+        }
+    }
+};
+
+template <int SLAB, bool RESIDENT>
+__device__ __forceinline__ void mma_filter(const Filter& filter) {
+    using S = Slab<SLAB>;
+    using Shared = FilterShared<SLAB, RESIDENT>;
+    extern __shared__ __align__(128) char filter_shared[];
+    const unsigned base = block::shared_address(filter_shared);
+
+    unsigned lane = warp::lane_id(), warp = threadIdx.x / WARP;
+    unsigned first_row = warp % 2 * 64, first_column = warp / 2 * 32;
+    size_t query_tile = blockIdx.x;
+    unsigned begin = blockIdx.y * filter.tiles_a_block;
+    unsigned end = min(begin + filter.tiles_a_block, filter.tiles);
+    unsigned slabs = filter.padded_d / SLAB;
+    unsigned steps = (end - begin) * slabs;
+    size_t tile_size = static_cast<size_t>(FILTER_TILE) * filter.padded_d;
+    SlabCopy<SLAB, true> next_points(filter.points + (filter.first_tile + begin) * tile_size, filter.padded_d);
+    SlabCopy<SLAB, false> next_queries(filter.queries + query_tile * tile_size, filter.padded_d);
+
+    // What comes next into the pipeline.
+    unsigned next_tile = begin, next_slab = 0, next_stage = 0;
+    auto fetch = [&] {
+        if (next_tile < end) {
+            unsigned stage = base + next_stage * Shared::STAGE_BYTES;
+            next_points.copy(stage);
+            next_points.from += SLAB;
+            if constexpr (!RESIDENT) {
+                next_queries.copy(stage + S::BYTES);
+                next_queries.from += SLAB;
+            }
+            if (next_slab == 0) {
+                size_t tile = filter.first_tile + next_tile;
+                unsigned bounds = base + Shared::BOUNDS + next_stage * Shared::BOUNDS_BYTES;
+                if (threadIdx.x < FILTER_TILE / 4) {
+                    block::copy_16_async(bounds + threadIdx.x * 16, filter.point_bounds + tile * FILTER_TILE + threadIdx.x * 4, true);
+                } else if (threadIdx.x == FILTER_TILE / 4) {
+                    block::copy_4_async(bounds + FILTER_TILE * 4, filter.largest_errors + tile, true);
+                }
+            }
+            if (++next_slab == slabs) {
+                next_slab = 0;
+                ++next_tile;
+                next_points.from += tile_size - filter.padded_d;
+                next_queries.from -= RESIDENT ? 0 : filter.padded_d;
+            }
+            next_stage = (next_stage + 1) % FILTER_STAGES;
+        }
+        block::close_copies();
+    };
+
+    if constexpr (RESIDENT) {
+        for (unsigned slab = 0; slab < slabs; ++slab) {
+            next_queries.copy(base + Shared::QUERIES + slab * S::BYTES);
+            next_queries.from += SLAB;
+        }
+    }
+    for (unsigned i = 0; i < FILTER_STAGES - 1; ++i) {
+        fetch();
+    }
+
+    // Radius and bound of each query: read again for every tile, as registers are scarcer than time.
+    float2* rows_of_tile = reinterpret_cast<float2*>(filter_shared + Shared::ROWS);
+    if (threadIdx.x < FILTER_TILE) {
+        size_t row = query_tile * FILTER_TILE + threadIdx.x;
+        rows_of_tile[threadIdx.x] = make_float2(filter.radii[row], filter.query_bounds[row]);
+    }
+
+    // The bits of a finished tile go out, 16 bytes a query.
+    auto write_bits = [&](unsigned tile) {
+        if (threadIdx.x < FILTER_TILE) {
+            uint4 bits = *reinterpret_cast<const uint4*>(filter_shared + Shared::BITS + tile % 2 * Shared::BITS_BYTES + threadIdx.x * 16);
+            size_t row = static_cast<size_t>(tile / FILTER_TILES_TOGETHER) * filter.query_rows + query_tile * FILTER_TILE + threadIdx.x;
+            reinterpret_cast<uint4*>(filter.survivors)[row * FILTER_TILES_TOGETHER + tile % FILTER_TILES_TOGETHER] = bits;
+        }
+    };
+
+    // Where this lane's rows of the matrices lie in a slab. The permutation of pieces is the same for all rows of a lane,
+    // and makes the pieces of the k-th 16 dimensions differ from the first by an exclusive or.
+    unsigned row_offset = S::offset(first_row + lane % 16, lane / 16);
+    unsigned column_offset = S::offset(first_column + lane / 16 * 8 + lane % 8, lane / 8 % 2);
+
+    float sums[4][4][4];  // [rows 16 i ...][points][fragment]
+    unsigned tile = begin, slab = 0, stage = 0;
+    for (unsigned step = 0; step < steps; ++step) {
+        block::await_copies<FILTER_STAGES - 2>();
+        __syncthreads();  // this step's slab is there, and everyone is through with the step before
+        if (slab == 0 && tile > begin) {
+            write_bits(tile - 1);
+        }
+        fetch();
+
+        if (slab == 0) {
+            const float* point_bounds = reinterpret_cast<const float*>(filter_shared + Shared::BOUNDS + stage * Shared::BOUNDS_BYTES);
+            const float4* columns = reinterpret_cast<const float4*>(point_bounds + first_column + lane % 4 * 8);
+            float4 low = columns[0], high = columns[1];
+            float column_bounds[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
+            float largest_error = point_bounds[FILTER_TILE];
+#pragma unroll
+            for (unsigned i = 0; i < 8; ++i) {
+                // Lane L has of its warp's rows 8 i + L / 4.
+                float2 query = rows_of_tile[first_row + i * 8 + lane / 4];
+                float reach = __fadd_ru(query.x, largest_error);
+                float row = __fmaf_ru(reach, reach, query.y);
+#pragma unroll
+                for (unsigned j = 0; j < 8; ++j) {
+                    sums[i / 2][j / 2][i % 2 * 2 + j % 2] = __fadd_ru(row, column_bounds[j]);
+                }
+            }
+        }
+
+        unsigned points = base + stage * Shared::STAGE_BYTES;
+        unsigned rows = RESIDENT ? base + Shared::QUERIES + slab * S::BYTES : points + S::BYTES;
+#pragma unroll
+        for (unsigned k = 0; k < SLAB / 16; ++k) {
+            unsigned a[4][4], b[2][4];
+#pragma unroll
+            for (unsigned j = 0; j < 2; ++j) {
+                load_matrices(b[j], points + (column_offset ^ k * 32) + j * 16 * SLAB * 2);
+            }
+#pragma unroll
+            for (unsigned i = 0; i < 4; ++i) {
+                load_matrices(a[i], rows + (row_offset ^ k * 32) + i * 16 * SLAB * 2);
+            }
+#pragma unroll
+            for (unsigned i = 0; i < 4; ++i) {
+#pragma unroll
+                for (unsigned j = 0; j < 4; ++j) {
+                    multiply_add(sums[i][j], a[i], b[j / 2][j % 2 * 2], b[j / 2][j % 2 * 2 + 1]);
+                }
+            }
+        }
+
+        stage = (stage + 1) % FILTER_STAGES;
+        if (++slab == slabs) {
+            // A negative sum excludes. The signs of eight neighbouring points make a byte.
+            char* bits = filter_shared + Shared::BITS + tile % 2 * Shared::BITS_BYTES + first_column / 8 + lane % 4;
+#pragma unroll
+            for (unsigned i = 0; i < 8; ++i) {
+                unsigned signs = 0;
+#pragma unroll
+                for (int j = 7; j >= 0; --j) {
+                    signs = __funnelshift_l(__float_as_uint(sums[i / 2][j / 2][i % 2 * 2 + j % 2]), signs, 1);
+                }
+                bits[(first_row + i * 8 + lane / 4) * 16] = static_cast<char>(~signs);
+            }
+            slab = 0;
+            ++tile;
+        }
+    }
+    __syncthreads();
+    write_bits(end - 1);
+}
+
+}  // namespace warpscope::filtered

@@ -1,0 +1,310 @@
+// What the tensor-core filter let through, point by point in processing order: exact distances by the rule, the candidate
+// buffer, the merges. A warp owns a query and takes up where the chunk before left it.
+//
+// Survivors are a superset of the candidates in the same order, and whether a point is a candidate depends only on the
+// candidates before it: so candidates, merges and all that is counted of them are those of direct/warp_knn.cuh.
+#pragma once
+
+#include "block/async_copy.cuh"
+#include "block/shared_address.cuh"
+#include "counters.cuh"
+#include "distance.cuh"
+#include "key.cuh"
+#include "warp/candidate_buffer.cuh"
+#include "warp/lanes.cuh"
+
+namespace warpscope::filtered {
+
+// What a query's warp leaves behind for the next chunk, an entry a query of this launch.
+struct SurvivorState {
+    Key* keys;     // q x K
+    Key* buffers;  // q x K
+    uint2* warps;  // (slots taken in the buffer, bits of max_distance)
+};
+
+struct SurvivorSearch {
+    const float* points;   // n x d, row-major, in processing order
+    const float* queries;  // q x d, row-major
+    unsigned n;
+    unsigned d;
+    unsigned k;
+    unsigned first_query;  // this launch answers queries first_query ... last_query - 1
+    unsigned last_query;
+    unsigned first_point;  // of this chunk; the first chunk begins at 0, and the last ends with n
+    unsigned last_point;
+    // Which points of the chunk survived (filter.cuh), or null: all of them.
+    const unsigned* survivors;
+    unsigned query_rows;
+    SurvivorState state;
+    // For the filter of the next chunk: (1 + epsilon) (scale x radius + error), an entry a query of this launch.
+    float* radii;
+    const float* errors;  // q
+    double scale;
+    double epsilon;
+    unsigned long long* computed;  // distances of survivors computed so far, all queries together
+    unsigned* indices;             // q x k
+    float* squared_distances;      // q x k
+    TallyOut tally;
+};
+
+// src/engines/cuda/filtered/ asserts the same of its own.
+static_assert(sizeof(SurvivorSearch) == 176, "the host's struct");
+#ifndef __CUDACC_RTC__  // NVRTC has no offsetof
+static_assert(__builtin_offsetof(SurvivorSearch, survivors) == 48 && __builtin_offsetof(SurvivorSearch, tally) == 144, "the host's struct");
+#endif
+
+// How the kernel is cut to size.
+template <int R>
+struct SurvivorPolicy {
+    static constexpr unsigned WARPS = 2;
+    // Tiles of a pack's dimensions on their way.
+    static constexpr unsigned STAGES = 3;
+};
+
+// Up to 32 survivors, one a lane, whose rows pass through shared memory: read along the row, used down the column.
+template <unsigned STAGES>
+struct Pack {
+    static constexpr unsigned TILE = 32;  // dimensions
+    // A row is eight 16-byte pieces, permuted so that eight lanes which read the same piece of their rows hit all banks.
+    float4 rows[STAGES][WARP][TILE / 4];
+    float4 query[STAGES][TILE / 4];
+    unsigned waiting[2 * WARP];  // survivors that do not fill a pack yet
+
+    // The distances of the first `count` lanes' points to the query; infinity in the others.
+    __device__ __forceinline__ float distances(const SurvivorSearch& search, const float* query_row, unsigned index, unsigned count, unsigned lane) {
+        unsigned tiles = (search.d + TILE - 1) / TILE;
+        // Rows begin at 16 bytes where four floats divide them.
+        bool aligned = search.d % 4 == 0;
+        unsigned next = 0;
+        auto fetch = [&] {
+            if (next < tiles) {
+                unsigned stage = next % STAGES, j0 = next * TILE;
+                unsigned to = block::shared_address(rows[stage]);
+                if (aligned) {
+                    unsigned piece = lane % 8;
+                    bool there = j0 + piece * 4 < search.d;
+#pragma unroll
+                    for (unsigned i = 0; i < 8; ++i) {
+                        unsigned row = i * 4 + lane / 8;
+                        size_t point = __shfl_sync(ALL_LANES, index, row);
+                        if (row < count) {
+                            const float* from = search.points + point * search.d;
+                            block::copy_16_async(to + (row * 8 + (piece ^ row % 8)) * 16, there ? from + j0 + piece * 4 : from, there);
+                        }
+                    }
+                } else {
+                    bool there = j0 + lane < search.d;
+#pragma unroll 8
+                    for (unsigned row = 0; row < WARP; ++row) {
+                        size_t point = __shfl_sync(ALL_LANES, index, row);
+                        if (row < count) {
+                            const float* from = search.points + point * search.d;
+                            block::copy_4_async(to + (row * 8 + (lane / 4 ^ row % 8)) * 16 + lane % 4 * 4, there ? from + j0 + lane : from, there);
+                        }
+                    }
+                }
+                bool there = j0 + lane < search.d;
+                block::copy_4_async(block::shared_address(query[stage]) + lane * 4, there ? query_row + j0 + lane : query_row, there);
+                ++next;
+            }
+            block::close_copies();
+        };
+        for (unsigned i = 0; i < STAGES - 1; ++i) {
+            fetch();
+        }
+        float acc = 0.0f;
+        for (unsigned tile = 0; tile < tiles; ++tile) {
+            block::await_copies<STAGES - 2>();
+            __syncwarp();  // the tile is there, and every lane is through with the tile before
+            fetch();
+            unsigned stage = tile % STAGES;
+            // Past d both are 0, and adding the square of 0 changes nothing.
+#pragma unroll
+            for (unsigned piece = 0; piece < TILE / 4; ++piece) {
+                float4 p = rows[stage][lane][piece ^ lane % 8];
+                float4 q = query[stage][piece];
+                acc = add_squared_difference(p.x, q.x, acc);
+                acc = add_squared_difference(p.y, q.y, acc);
+                acc = add_squared_difference(p.z, q.z, acc);
+                acc = add_squared_difference(p.w, q.w, acc);
+            }
+        }
+        __syncwarp();  // the next pack may overwrite what was read
+        return lane < count ? acc : infinite_distance();
+    }
+};
+
+// Appends the candidates of a pack in lane order, which is processing order; as soon as the buffer is full it is merged,
+// and the rest filtered again: Warp::filter, for points that need not be neighbours. `last_group` is the last group with a
+// candidate.
+template <class W>
+__device__ __forceinline__ void append(W& warp, float distance, unsigned index, unsigned& last_group) {
+    unsigned candidates = __ballot_sync(ALL_LANES, distance < warp.max_distance);
+    if (candidates == 0) {
+        return;
+    }
+    warp.tally.enter(INSERT);
+    do {
+        unsigned slot = warp.buffered + __popc(candidates & warp::lanes_below(warp.lane));
+        bool candidate = candidates >> warp.lane & 1;
+        bool appends = candidate && slot < W::CAPACITY;
+        if (appends) {
+            warp.buffer[slot] = key_of(distance, index);
+        }
+        unsigned appended = __ballot_sync(ALL_LANES, appends);
+        if constexpr (decltype(warp.tally)::COUNTED) {
+            unsigned group = index / WARP, before = appended & warp::lanes_below(warp.lane);
+            unsigned previous = __shfl_sync(ALL_LANES, group, before != 0 ? WARP - 1 - __clz(before) : 0);
+            bool first = appends && group != (before != 0 ? previous : last_group);
+            warp.tally.groups_hit(first ? 1u << warp.lane : 0);
+            last_group = __shfl_sync(ALL_LANES, group, WARP - 1 - __clz(appended));
+        }
+        warp.tally.appended(__popc(appended));
+        warp.buffered += __popc(appended);
+        if (warp.buffered == W::CAPACITY) {
+            warp.merge_buffer(__shfl_sync(ALL_LANES, index, WARP - 1 - __clz(appended)) + 1);
+        }
+        candidates = __ballot_sync(ALL_LANES, candidate && !appends && distance < warp.max_distance);
+    } while (candidates != 0);
+    warp.tally.enter(FILTER);
+}
+
+// The radius that the filter takes for a query: no point whose distance by the rule is below max_distance lies beyond it.
+__device__ __forceinline__ float filter_radius(float max_distance, unsigned d, float error, double scale, double epsilon) {
+    if (max_distance == infinite_distance()) {
+        return 0x1p60f;
+    }
+    // The rule rounds each square d + 2 times at most, and loses 2^-150 to underflow in each step.
+    double exact = sqrt((max_distance + d * 0x1p-149) / (1.0 - (d + 4) * 0x1p-24)) * scale;
+    return fminf(__double2float_ru((exact + error) * (1.0 + epsilon) + 0x1p-50), 0x1p60f);
+}
+
+template <int R, class Tally>
+__device__ __forceinline__ void search_survivors(const SurvivorSearch& search) {
+    using P = SurvivorPolicy<R>;
+    __shared__ Key buffers[P::WARPS][WARP * R];
+    __shared__ Pack<P::STAGES> packs[P::WARPS];
+    __shared__ TallyNotes notes[Tally::COUNTED ? P::WARPS : 1];
+    __shared__ WarpClock clocks[Tally::PROFILED ? P::WARPS : 1];
+
+    unsigned slot = threadIdx.x / WARP, lane = warp::lane_id();
+    unsigned row = blockIdx.x * P::WARPS + slot;  // in this launch
+    unsigned query = search.first_query + row;
+    if (query >= search.last_query) {
+        return;  // no barrier but the warp's own is ahead
+    }
+    Pack<P::STAGES>& pack = packs[slot];
+    const float* query_row = search.queries + static_cast<size_t>(query) * search.d;
+    constexpr unsigned K = WARP * R;
+
+    warp::Warp<R, Tally> warp;
+    warp.start(buffers[slot], search.k);
+    warp.tally.start(&notes[Tally::COUNTED ? slot : 0], &search.tally, row, &clocks[Tally::PROFILED ? slot : 0]);
+    if (search.first_point > 0) {
+        warp.tally.resume();
+        uint2 saved = search.state.warps[row];
+        warp.buffered = saved.x;
+        warp.max_distance = __uint_as_float(saved.y);
+#pragma unroll
+        for (int r = 0; r < R; ++r) {
+            warp.keys[r] = search.state.keys[static_cast<size_t>(row) * K + r * WARP + lane];
+        }
+        for (unsigned i = lane; i < warp.buffered; i += WARP) {
+            warp.buffer[i] = search.state.buffers[static_cast<size_t>(row) * K + i];
+        }
+        __syncwarp();
+    }
+
+    unsigned last_group = ~0u;
+    unsigned waiting = 0;
+    unsigned computed = 0;
+    auto work_off = [&](unsigned count) {
+        __syncwarp();
+        unsigned index = pack.waiting[lane];
+        unsigned left = pack.waiting[WARP + lane];
+        __syncwarp();
+        pack.waiting[lane] = left;
+        computed += count;
+        warp.tally.enter(LOAD_BATCH);
+        float distance = pack.distances(search, query_row, index, count, lane);
+        warp.tally.enter(FILTER);
+        append(warp, distance, index, last_group);
+    };
+
+    // 16 bytes a lane: the bits of four groups.
+    unsigned groups = (search.last_point - search.first_point + WARP - 1) / WARP;
+    const uint4* survivors = reinterpret_cast<const uint4*>(search.survivors);
+    auto read = [&](unsigned first) {
+        unsigned word = first + lane * 4;
+        if (word >= groups || warp.max_distance == 0.0f) {
+            return make_uint4(0, 0, 0, 0);
+        }
+        if (survivors == nullptr) {
+            auto all = [&](unsigned group) {
+                unsigned start = search.first_point + (word + group) * WARP;
+                unsigned left = search.last_point > start ? search.last_point - start : 0;
+                return left < WARP ? warp::lanes_below(left) : ALL_LANES;
+            };
+            return make_uint4(all(0), all(1), all(2), all(3));
+        }
+        return __ldcs(survivors + (static_cast<size_t>(word / 8) * search.query_rows + row) * 2 + word / 4 % 2);
+    };
+    warp.tally.enter(FILTER);
+    uint4 next = read(0);
+#pragma unroll 1
+    for (unsigned first = 0; first < groups; first += 4 * WARP) {
+        uint4 words = next;
+        next = first + 4 * WARP < groups ? read(first + 4 * WARP) : make_uint4(0, 0, 0, 0);
+        unsigned hits = __ballot_sync(ALL_LANES, (words.x | words.y | words.z | words.w) != 0);
+#pragma unroll 1
+        while (hits != 0) {
+            unsigned source = __ffs(hits) - 1;
+            hits &= hits - 1;
+#pragma unroll 1
+            for (unsigned i = 0; i < 4; ++i) {
+                unsigned word = i == 0 ? words.x : i == 1 ? words.y : i == 2 ? words.z : words.w;
+                word = __shfl_sync(ALL_LANES, word, source);
+                if (word == 0) {
+                    continue;
+                }
+                if (word >> lane & 1) {
+                    pack.waiting[waiting + __popc(word & warp::lanes_below(lane))] = search.first_point + (first + source * 4 + i) * WARP + lane;
+                }
+                waiting += __popc(word);
+                if (waiting >= WARP) {
+                    work_off(WARP);
+                    waiting -= WARP;
+                }
+            }
+        }
+    }
+    if (waiting > 0) {
+        work_off(waiting);
+    }
+
+    if (search.last_point == search.n) {
+        warp.finish(search.n);
+        warp.tally.enter(WRITE_OUT);
+        size_t first = static_cast<size_t>(query) * search.k;
+        warp.write(search.indices + first, search.squared_distances + first);
+    } else {
+#pragma unroll
+        for (int r = 0; r < R; ++r) {
+            search.state.keys[static_cast<size_t>(row) * K + r * WARP + lane] = warp.keys[r];
+        }
+        __syncwarp();
+        for (unsigned i = lane; i < warp.buffered; i += WARP) {
+            search.state.buffers[static_cast<size_t>(row) * K + i] = warp.buffer[i];
+        }
+        if (lane == 0) {
+            search.state.warps[row] = make_uint2(warp.buffered, __float_as_uint(warp.max_distance));
+            search.radii[row] = filter_radius(warp.max_distance, search.d, search.errors[query], search.scale, search.epsilon);
+        }
+    }
+    if (lane == 0) {
+        atomicAdd(search.computed, static_cast<unsigned long long>(computed));
+    }
+    warp.tally.write(1);
+}
+
+}  // namespace warpscope::filtered

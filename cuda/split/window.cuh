@@ -1,0 +1,189 @@
+// A window: the points that a warp holds in registers while queries pass by.
+#pragma once
+
+#include "distance.cuh"
+#include "key.cuh"
+#include "warp/lanes.cuh"
+
+namespace warpscope::split {
+
+// Points that lie together, whatever the sample: as many as fill a memory sector.
+constexpr unsigned CLUSTER = 4;
+
+// Points of a lane in a window; D = 2, 3, or 0 for any other d. src/engines/cuda/split/plan.rs knows them.
+template <int D>
+constexpr unsigned LANE_POINTS = D == 0 ? 4 : 8;
+template <int D>
+constexpr unsigned WINDOW_POINTS = WARP * LANE_POINTS<D>;
+
+// Where the clusters of a window lie: one after the other,
+struct Consecutive {
+    static constexpr bool WHOLE = false;
+    unsigned base;  // the window's first point
+    unsigned end;   // points from there on
+    __device__ __forceinline__ unsigned cluster(unsigned number) const { return number * CLUSTER; }
+};
+
+// or all over the cloud, neighbouring clusters in different windows: where the order of the points says where they lie, a
+// query's neighbourhood is then spread over many groups.
+struct Sampled {
+    static constexpr bool WHOLE = true;
+    static constexpr unsigned base = 0;
+    static constexpr unsigned end = 0xffffffffu;  // all are there
+    unsigned window;
+    unsigned windows;
+    unsigned long long spacing;
+    __device__ __forceinline__ unsigned cluster(unsigned number) const {
+        return static_cast<unsigned>((number * windows + window) * spacing >> 32) * CLUSTER;
+    }
+};
+
+// The place of a window's i-th row, from its first, and of a lane's p-th point.
+template <class Places>
+__device__ __forceinline__ unsigned row(const Places& places, unsigned i) {
+    return places.cluster(i / CLUSTER) + i % CLUSTER;
+}
+
+template <int D, class Places>
+__device__ __forceinline__ unsigned place(const Places& places, unsigned lane, unsigned p) {
+    if constexpr (D == 2) {  // two lanes read a cluster
+        return places.cluster(p / 2 * (WARP / 2) + lane / 2) + lane % 2 * 2 + p % 2;
+    } else if constexpr (D == 3) {  // a lane reads a cluster
+        return places.cluster(p / CLUSTER * WARP + lane) + p % CLUSTER;
+    } else {
+        return row(places, p * WARP + lane);
+    }
+}
+
+// d = 2 or 3: the rows themselves, read as 128-bit words.
+template <int D>
+struct Window {
+    static constexpr unsigned P = LANE_POINTS<D>;
+    static constexpr unsigned VECTOR_POINTS = D == 2 ? 2 : 4;  // of neighbouring rows, 1 or 3 vectors
+    static constexpr unsigned VECTORS = VECTOR_POINTS * D / 4;
+
+    alignas(16) float rows[P][D];
+
+    template <class Places>
+    __device__ __forceinline__ void load(const float* points, const Places& places, unsigned lane) {
+        const float* first = points + static_cast<size_t>(places.base) * D;
+        if (Places::WHOLE || places.end >= WINDOW_POINTS<D>) {
+#pragma unroll
+            for (unsigned p = 0; p < P; p += VECTOR_POINTS) {
+                const float4* from = reinterpret_cast<const float4*>(first + static_cast<size_t>(place<D>(places, lane, p)) * D);
+#pragma unroll
+                for (unsigned v = 0; v < VECTORS; ++v) {
+                    float4 word = __ldg(from + v);
+                    float* to = &rows[p][0] + v * 4;
+                    to[0] = word.x;
+                    to[1] = word.y;
+                    to[2] = word.z;
+                    to[3] = word.w;
+                }
+            }
+        } else if constexpr (!Places::WHOLE) {
+            // The last window of the cloud: places past the end are infinitely far away.
+#pragma unroll
+            for (unsigned p = 0; p < P; ++p) {
+                unsigned offset = place<D>(places, lane, p);
+#pragma unroll
+                for (int j = 0; j < D; ++j) {
+                    rows[p][j] = offset < places.end ? __ldg(first + static_cast<size_t>(offset) * D + j) : infinite_distance();
+                }
+            }
+        }
+    }
+
+    __device__ __forceinline__ void measure(const float4& query, float (&distances)[P]) const {
+#pragma unroll
+        for (unsigned p = 0; p < P; ++p) {
+            float acc = add_squared_difference(rows[p][1], query.y, add_squared_difference(rows[p][0], query.x, 0.0f));
+            if constexpr (D == 3) {
+                acc = add_squared_difference(rows[p][2], query.z, acc);
+            }
+            distances[p] = acc;
+        }
+    }
+};
+
+// Any other d: the window's rows pass through shared memory, TILE dimensions at a time, while the distances to Q queries
+// grow in registers. A row of the tile is a dimension. It is two floats longer than it must be: lanes that write four
+// dimensions of eight points, or one dimension of each of sixteen rows, hit different banks.
+constexpr unsigned TILE = 16;
+
+template <int Q>
+struct Tile {
+    float points[TILE][WINDOW_POINTS<0> + 2];
+    float queries[TILE][Q];
+};
+
+// Distances to `count` queries, the first at `queries`; of those past `count` they mean nothing.
+template <int Q, class Places>
+__device__ __forceinline__ void measure_rows(Tile<Q>& tile, const float* points, const float* queries, unsigned d, unsigned count,
+                                             const Places& places, unsigned lane, float (&distances)[Q][LANE_POINTS<0>]) {
+    constexpr unsigned ROWS = WINDOW_POINTS<0>;
+    const float* first = points + static_cast<size_t>(places.base) * d;
+#pragma unroll
+    for (int q = 0; q < Q; ++q) {
+#pragma unroll
+        for (unsigned p = 0; p < LANE_POINTS<0>; ++p) {
+            distances[q][p] = 0.0f;
+        }
+    }
+    for (unsigned j0 = 0; j0 < d; j0 += TILE) {
+        __syncwarp();  // every lane is through with the tile before
+        // Past d the difference must be 0; past the last point the distance must be infinite, which one dimension sees to.
+        if (d % 4 == 0) {
+            constexpr unsigned WORDS = TILE / 4;
+            // With one query there are registers for more words in flight.
+            constexpr unsigned IN_FLIGHT = Q == 1 ? 16 : 4;
+#pragma unroll IN_FLIGHT
+            for (unsigned i = 0; i < ROWS * WORDS / WARP; ++i) {
+                unsigned at = i * WARP + lane, j = at % WORDS * 4, number = at / WORDS, offset = row(places, number);
+                float nobody = j0 + j < d ? infinite_distance() : 0.0f;
+                float4 word = make_float4(nobody, nobody, nobody, nobody);
+                if (offset < places.end && j0 + j < d) {
+                    word = __ldg(reinterpret_cast<const float4*>(first + static_cast<size_t>(offset) * d + j0 + j));
+                }
+                tile.points[j][number] = word.x;
+                tile.points[j + 1][number] = word.y;
+                tile.points[j + 2][number] = word.z;
+                tile.points[j + 3][number] = word.w;
+            }
+        } else {
+#pragma unroll 8
+            for (unsigned i = 0; i < ROWS * TILE / WARP; ++i) {
+                unsigned at = i * WARP + lane, j = at % TILE, number = at / TILE, offset = row(places, number);
+                float value = j0 + j < d ? infinite_distance() : 0.0f;
+                if (offset < places.end && j0 + j < d) {
+                    value = __ldg(first + static_cast<size_t>(offset) * d + j0 + j);
+                }
+                tile.points[j][number] = value;
+            }
+        }
+        for (unsigned at = lane; at < Q * TILE; at += WARP) {
+            unsigned j = at % TILE, q = at / TILE;
+            tile.queries[j][q] = q < count && j0 + j < d ? __ldg(queries + static_cast<size_t>(q) * d + j0 + j) : 0.0f;
+        }
+        __syncwarp();
+        unsigned filled = min(TILE, d - j0);
+#pragma unroll 4
+        for (unsigned j = 0; j < filled; ++j) {
+            float x[LANE_POINTS<0>];
+#pragma unroll
+            for (unsigned p = 0; p < LANE_POINTS<0>; ++p) {
+                x[p] = tile.points[j][p * WARP + lane];
+            }
+#pragma unroll
+            for (int q = 0; q < Q; ++q) {
+                float query = tile.queries[j][q];
+#pragma unroll
+                for (unsigned p = 0; p < LANE_POINTS<0>; ++p) {
+                    distances[q][p] = add_squared_difference(x[p], query, distances[q][p]);
+                }
+            }
+        }
+    }
+}
+
+}  // namespace warpscope::split

@@ -1,0 +1,82 @@
+// The bitonic network over a warp's registers. Twin of src/engines/lockstep/bitonic.rs.
+//
+// K = 32 R keys; lane L holds elements L R ... L R + R - 1, one a register. Strides below R exchange two registers of
+// the same lane, plainly; strides from R on exchange the same register of two lanes, by shuffle.
+//
+// Registers are indexed by constants only, so the loops over registers are unrolled. The loops over lanes are not: their
+// bodies are long, and unrolled the network of K = 1,024 would be twenty thousand instructions.
+#pragma once
+
+#include "key.cuh"
+#include "warp/lanes.cuh"
+
+namespace warpscope::warp {
+
+// One comparator between two registers of this lane.
+__device__ __forceinline__ void exchange_in_lane(Key& low, Key& high, bool ascending) {
+    bool swap = (low > high) == ascending;
+    Key to_low = choose(swap, high, low);
+    high = choose(swap, low, high);
+    low = to_low;
+}
+
+// A layer of comparators between lanes: each keeps the smaller or the larger of its own key and its partner's.
+template <int R>
+__device__ __forceinline__ void exchange_between_lanes(Key (&keys)[R], unsigned lane, unsigned size, unsigned stride) {
+    bool keeps_smaller = ((lane & stride) == 0) == ((lane & size) == 0);
+#pragma unroll
+    for (int r = 0; r < R; ++r) {
+        Key other = __shfl_xor_sync(ALL_LANES, keys[r], stride);
+        keys[r] = choose((other < keys[r]) == keeps_smaller, other, keys[r]);
+    }
+}
+
+// The layers of strides STRIDE, STRIDE / 2, ... 1 inside each lane, ascending where `ascending(low)` for the comparator's
+// lower register. Strides and sizes below R are template arguments: the compiler must see every register's number before
+// it places the array, and loops whose ends depend on an outer loop it unrolls too late. `size` is the network's.
+template <int STRIDE, int R, class Ascending, class Observer>
+__device__ __forceinline__ void exchange_in_lane_from(Key (&keys)[R], unsigned size, Ascending ascending, Observer& observer) {
+    if constexpr (STRIDE > 0) {
+#pragma unroll
+        for (int low = 0; low < R; ++low) {
+            if ((low & STRIDE) == 0) {
+                exchange_in_lane(keys[low], keys[low + STRIDE], ascending(low));
+            }
+        }
+        observer.layer(size, STRIDE, keys);
+        exchange_in_lane_from<STRIDE / 2>(keys, size, ascending, observer);
+    }
+}
+
+// The sizes up to R: each lane sorts its own registers, even lanes ascending and odd ones descending.
+template <int SIZE, int R, class Observer>
+__device__ __forceinline__ void sort_in_lane(Key (&keys)[R], unsigned lane, Observer& observer) {
+    if constexpr (SIZE <= R) {
+        // At size R the network's `i & size` is the lane's lowest bit.
+        exchange_in_lane_from<SIZE / 2>(keys, SIZE, [lane](int low) { return SIZE < R ? (low & SIZE) == 0 : (lane & 1) == 0; }, observer);
+        sort_in_lane<SIZE * 2>(keys, lane, observer);
+    }
+}
+
+// Sorts each run of `size` lanes, which must be bitonic, ascending where `lane & size` is 0. size = WARP sorts all.
+template <int R, class Observer>
+__device__ __forceinline__ void merge(Key (&keys)[R], unsigned lane, unsigned size, Observer& observer) {
+#pragma unroll 1
+    for (unsigned stride = size / 2; stride > 0; stride /= 2) {
+        exchange_between_lanes(keys, lane, size, stride);
+        observer.layer(size * R, stride * R, keys);
+    }
+    exchange_in_lane_from<R / 2>(keys, size * R, [lane, size](int) { return (lane & size) == 0; }, observer);
+}
+
+// Sorts the warp's keys in ascending order.
+template <int R, class Observer>
+__device__ __forceinline__ void sort(Key (&keys)[R], unsigned lane, Observer& observer) {
+    sort_in_lane<2>(keys, lane, observer);
+#pragma unroll 1
+    for (unsigned size = 2; size <= WARP; size *= 2) {  // in lanes: the network's size / R
+        merge(keys, lane, size, observer);
+    }
+}
+
+}  // namespace warpscope::warp

@@ -1,0 +1,137 @@
+//! A problem in device memory, and its answer.
+//!
+//! All work goes to one stream, so that its order needs no events; events are there to be timed.
+
+use std::sync::Arc;
+
+use cudarc::driver::sys::CUevent_flags;
+use cudarc::driver::{CudaEvent, CudaSlice, CudaStream, DriverError};
+
+use super::points::{DevicePoints, Form};
+use crate::engines::cuda::Cuda;
+use crate::knn::{EngineError, Neighbors, Problem};
+
+/// Left to the driver: kernels, and what each launch takes for itself, in bytes.
+const RESERVE: u64 = 64 << 20;
+
+/// What every search keeps on the device.
+pub struct Memory {
+    /// Data points.
+    pub n: usize,
+    /// Dimensions.
+    pub d: usize,
+    /// Neighbours asked for.
+    pub k: usize,
+    /// Queries.
+    pub q: usize,
+    /// As the search reads them, shared with the searches that find them here.
+    pub points: Arc<DevicePoints>,
+    /// Whether the points were here.
+    pub resident: bool,
+    /// q × d, row-major.
+    pub queries: CudaSlice<f32>,
+    /// q × k.
+    pub indices: CudaSlice<u32>,
+    /// q × k.
+    pub squared_distances: CudaSlice<f32>,
+    /// How long the upload took, of what was not here.
+    pub upload_ms: f64,
+    before: CudaEvent,
+    after: CudaEvent,
+}
+
+impl Memory {
+    /// Reserves memory for a problem and its answer, `floats` of it for the points unless they are here in this form.
+    /// `extra` is how many bytes the search will reserve besides.
+    ///
+    /// # Errors
+    /// [`EngineError::Memory`] before anything is reserved, [`EngineError::Device`].
+    pub fn reserve(cuda: &Cuda, problem: &Problem, form: Form, floats: usize, extra: u64) -> Result<Self, EngineError> {
+        let (n, d, k, q) = (problem.n(), problem.dims(), problem.k(), problem.q());
+        let there = problem.cache().get(cuda.device_id, |points: &DevicePoints| points.serve(form, floats));
+        if there.is_none() {
+            // Their room may be needed.
+            problem.cache().remove::<DevicePoints>(cuda.device_id);
+        }
+        let needed = RESERVE + 4 * (if there.is_some() { 0 } else { floats } + q * d) as u64 + 8 * (q * k) as u64 + extra;
+        // Memory of the search before is given back in the stream's order.
+        cuda.stream.synchronize().map_err(|error| cuda.failed(error))?;
+        let (free, _) = cuda.context.mem_get_info().map_err(|error| cuda.failed(error))?;
+        if needed > free as u64 {
+            return Err(EngineError::Memory { needed: needed.div_ceil(1 << 20), free: free as u64 >> 20, device: cuda.device.name.clone() });
+        }
+        let stream = &cuda.stream;
+        // Blocking events let the thread sleep instead of spinning while the GPU works.
+        let event = || cuda.context.new_event(Some(CUevent_flags::CU_EVENT_BLOCKING_SYNC));
+        let reserve = || -> Result<Self, DriverError> {
+            let resident = there.is_some();
+            let points = match there {
+                Some(points) => points,
+                None => Arc::new(DevicePoints { form, floats: stream.alloc_zeros(floats)? }),
+            };
+            Ok(Self {
+                n,
+                d,
+                k,
+                q,
+                points,
+                resident,
+                queries: stream.alloc_zeros(q * d)?,
+                indices: stream.alloc_zeros(q * k)?,
+                squared_distances: stream.alloc_zeros(q * k)?,
+                upload_ms: 0.0,
+                before: event()?,
+                after: event()?,
+            })
+        };
+        reserve().map_err(|error| cuda.failed(error))
+    }
+
+    /// Uploads the problem; `points` brings its points to where they belong, if they are not there.
+    pub fn upload(
+        &mut self,
+        cuda: &mut Cuda,
+        problem: &Problem,
+        points: impl FnOnce(&mut Cuda, &mut CudaSlice<f32>) -> Result<(), DriverError>,
+    ) -> Result<(), DriverError> {
+        let stream = cuda.stream.clone();
+        self.start(&stream)?;
+        if let (false, Some(fresh)) = (self.resident, Arc::get_mut(&mut self.points)) {
+            points(cuda, &mut fresh.floats)?;
+        }
+        stream.memcpy_htod(problem.queries(), &mut self.queries)?;
+        self.upload_ms = self.stop(&stream)?;
+        if !self.resident {
+            problem.cache().insert(cuda.device_id, Arc::clone(&self.points));
+        }
+        Ok(())
+    }
+
+    /// From now on this search reads its points in another form; others find them as they were.
+    pub fn rearrange(&mut self, form: Form, floats: CudaSlice<f32>) {
+        self.points = Arc::new(DevicePoints { form, floats });
+    }
+
+    /// Begins to time what goes to the stream.
+    pub fn start(&self, stream: &CudaStream) -> Result<(), DriverError> {
+        self.before.record(stream)
+    }
+
+    /// Waits until the stream is through, and returns the milliseconds since [`Memory::start`].
+    pub fn stop(&self, stream: &CudaStream) -> Result<f64, DriverError> {
+        self.after.record(stream)?;
+        stream.synchronize()?;
+        Ok(f64::from(self.before.elapsed_ms(&self.after)?))
+    }
+
+    /// Writes the neighbours of all queries, and returns the milliseconds that took.
+    pub fn download(&self, stream: &Arc<CudaStream>, neighbors: &mut Neighbors) -> Result<f64, DriverError> {
+        neighbors.k = self.k;
+        neighbors.indices.resize(self.q * self.k, 0);
+        neighbors.squared_distances.resize(self.q * self.k, 0.0);
+        self.start(stream)?;
+        stream.memcpy_dtoh(&self.indices, &mut neighbors.indices)?;
+        stream.memcpy_dtoh(&self.squared_distances, &mut neighbors.squared_distances)?;
+        self.stop(stream)
+    }
+}

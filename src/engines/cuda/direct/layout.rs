@@ -1,0 +1,125 @@
+//! The order in which the direct kernel streams its points, and how they are brought into it.
+
+use std::sync::Arc;
+
+use cudarc::driver::{CudaSlice, CudaStream, DriverError, LaunchConfig, PushKernelArg};
+
+use super::policy::Policy;
+use crate::engines::cuda::Cuda;
+use crate::engines::cuda::device::kernels::{Kernels, Unit};
+use crate::engines::cuda::device::points::{Form, row_floats, upload_rows};
+use crate::knn::Build;
+
+/// The kernel that brings rows into order.
+pub const GROUP_ROWS: &str = "warp_knn_group_rows";
+
+/// What is uploaded at a time, in bytes, where the device brings rows into another order.
+const UPLOAD: usize = 64 << 20;
+
+/// How a kernel wants its points.
+#[derive(Clone, Copy, Debug)]
+pub struct Layout {
+    n: usize,
+    d: usize,
+    unit: Unit,
+    policy: Policy,
+}
+
+impl Layout {
+    /// For `n` points of `d` dimensions.
+    pub fn new(n: usize, d: usize, unit: Unit, policy: Policy) -> Self {
+        Self { n, d, unit, policy }
+    }
+
+    /// In what order.
+    pub fn form(self) -> Form {
+        if self.unit.dims == 0 { Form::Windows { window: self.policy.window, tile: self.policy.tile } } else { Form::Rows }
+    }
+
+    /// Points in a window.
+    fn window(self) -> usize {
+        self.policy.window as usize * 32
+    }
+
+    /// Dimensions of a window.
+    fn padded_dims(self) -> usize {
+        self.d.next_multiple_of(self.policy.tile as usize)
+    }
+
+    /// What the points take, in floats, with the infinity that fills the last batch.
+    pub fn floats(self) -> usize {
+        if self.unit.dims == 0 {
+            self.n.next_multiple_of(self.window()) * self.padded_dims()
+        } else {
+            row_floats(self.n, self.d, self.policy.batch as usize)
+        }
+    }
+
+    /// What the upload takes beside them, in floats.
+    pub fn scratch_floats(self) -> usize {
+        if self.unit.dims == 0 { self.chunk().min(self.n) * self.d } else { 0 }
+    }
+
+    /// Rows that are uploaded at a time: whole windows.
+    fn chunk(self) -> usize {
+        (UPLOAD / (self.d * 4)).max(1).next_multiple_of(self.window())
+    }
+
+    /// Uploads the points, row-major, n × d, and brings them into order, all on the engine's stream. `scratch` has
+    /// [`Self::scratch_floats`].
+    pub fn upload(self, cuda: &mut Cuda, rows: &[f32], points: &mut CudaSlice<f32>, scratch: &mut CudaSlice<f32>) -> Result<(), DriverError> {
+        let Self { d, unit, .. } = self;
+        let stream = cuda.stream.clone();
+        if unit.dims != 0 {
+            return upload_rows(&stream, rows, points);
+        }
+        for (chunk, rows) in rows.chunks(self.chunk() * d).enumerate() {
+            stream.memcpy_htod(rows, &mut scratch.slice_mut(..rows.len()))?;
+            self.group(&mut cuda.kernels, &stream, scratch, chunk * self.chunk(), rows.len() / d, points)?;
+        }
+        Ok(())
+    }
+
+    /// The points in order, from rows that are on the device; for any d but 2 and 3.
+    pub fn arrange(self, kernels: &mut Kernels, stream: &Arc<CudaStream>, rows: &CudaSlice<f32>) -> Result<CudaSlice<f32>, DriverError> {
+        assert!(self.unit.dims == 0);
+        let mut points = stream.alloc_zeros(self.floats())?;
+        self.group(kernels, stream, rows, 0, self.n, &mut points)?;
+        Ok(points)
+    }
+
+    /// Brings `count` rows, point `first` and its followers, into order.
+    fn group(
+        self,
+        kernels: &mut Kernels,
+        stream: &Arc<CudaStream>,
+        rows: &CudaSlice<f32>,
+        first: usize,
+        count: usize,
+        points: &mut CudaSlice<f32>,
+    ) -> Result<(), DriverError> {
+        let group = kernels.function(self.unit.of_build(Build::Timed), GROUP_ROWS).expect("the search's module was loaded, and holds it");
+        let (first, count, n, d, padded) = (first as u32, count as u32, self.n as u32, self.d as u32, self.padded_dims() as u32);
+        let config = LaunchConfig { grid_dim: (4096, 1, 1), block_dim: (256, 1, 1), shared_mem_bytes: 0 };
+        let mut launch = stream.launch_builder(&group);
+        launch.arg(rows).arg(points).arg(&first).arg(&count).arg(&n).arg(&d).arg(&padded);
+        // SAFETY: the kernel's parameters, one by one; the memory is as large as `Self` says.
+        unsafe { launch.launch(config) }?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn room_is_for_whole_batches() {
+        let policy = Policy { warps: 8, queries: 4, window: 8, batch: 1024, slots: 4, tile: 16, min_blocks: 0 };
+        let rows = Layout::new(1025, 3, Unit::new("direct/warp_knn", 32, 3), policy);
+        assert_eq!((rows.floats(), rows.scratch_floats()), (4096 * 3, 0));
+        let windows = Layout::new(257, 17, Unit::new("direct/warp_knn", 32, 0), policy);
+        assert_eq!((windows.floats(), windows.scratch_floats()), (512 * 32, 257 * 17));
+        assert_eq!(windows.chunk() % 256, 0);
+    }
+}

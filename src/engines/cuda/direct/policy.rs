@@ -1,0 +1,123 @@
+//! Which kernel answers a problem, and how it was cut to size: `Policy` of `cuda/direct/policy.cuh`.
+//!
+//! The table of policies is the device code's (`cuda/direct/policy_table.cuh`, which the tuner writes). Nothing of it is
+//! repeated here: a loaded module says how it was compiled.
+
+use std::fmt;
+
+/// Which kernel answers a problem.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Variant {
+    /// K: 32, 64, … 1,024.
+    pub capacity: u32,
+    /// 2, 3, or 0 for any other number of dimensions.
+    pub dims: u32,
+}
+
+impl Variant {
+    /// The smallest that holds `k` neighbours of `dims` dimensions.
+    pub fn new(k: usize, dims: usize) -> Self {
+        Self { capacity: k.next_power_of_two().max(32) as u32, dims: if dims == 2 || dims == 3 { dims as u32 } else { 0 } }
+    }
+}
+
+/// How a kernel is cut to size. The fields are in the device's order.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Policy {
+    /// Warps in a block.
+    pub warps: u32,
+    /// Queries that a warp owns: they share the points that it has loaded.
+    pub queries: u32,
+    /// Groups that are scanned for one vote.
+    pub window: u32,
+    /// Points that are staged together; d = 2 and 3.
+    pub batch: u32,
+    /// Batches in shared memory, from compute capability 9.0 on.
+    pub slots: u32,
+    /// Dimensions that are staged together; other d.
+    pub tile: u32,
+    /// Blocks that a multiprocessor should hold at least, which caps the registers; 0 leaves that to the compiler.
+    pub min_blocks: u32,
+}
+
+impl Policy {
+    /// The numbers, in the order of the struct.
+    pub fn numbers(self) -> [u32; 7] {
+        [self.warps, self.queries, self.window, self.batch, self.slots, self.tile, self.min_blocks]
+    }
+
+    /// The policy of seven numbers.
+    pub fn from_numbers([warps, queries, window, batch, slots, tile, min_blocks]: [u32; 7]) -> Self {
+        Self { warps, queries, window, batch, slots, tile, min_blocks }
+    }
+
+    /// Refuses numbers that do not fit each other or the kernel.
+    ///
+    /// # Errors
+    /// A sentence with the numbers.
+    pub fn check(self, variant: Variant) -> Result<(), String> {
+        let Self { queries, window, batch, .. } = self;
+        let points = window * 32;
+        if variant.dims == 0 && batch != points {
+            return Err(format!("batch = {batch}: it is one window of {points} points in other dimensions than 2 and 3"));
+        }
+        if batch % points != 0 {
+            return Err(format!("batch = {batch}: it must be a multiple of the {points} points of a window"));
+        }
+        if queries * variant.capacity > 1024 {
+            return Err(format!("queries = {queries}: with K = {}, a warp's registers hold {} at most", variant.capacity, 1024 / variant.capacity));
+        }
+        Ok(())
+    }
+
+    /// Threads in a block.
+    pub fn threads(self) -> u32 {
+        self.warps * 32
+    }
+
+    /// Queries that a block answers.
+    pub fn queries_per_block(self) -> u32 {
+        self.warps * self.queries
+    }
+}
+
+impl fmt::Display for Policy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { warps, queries, window, batch, slots, tile, min_blocks } = self;
+        write!(f, "{warps} warps × {queries} queries, window {window}, batch {batch} × {slots}, tile {tile}, at least {min_blocks} blocks")
+    }
+}
+
+/// `Cut` of `cuda/direct/warp_knn.cu`, as it lies in a module: the policy and the shared memory of a block, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cut {
+    pub policy: Policy,
+    pub shared_bytes: u32,
+}
+
+impl Cut {
+    /// Of the numbers of `warp_knn_cut`.
+    pub fn from_numbers(numbers: &[u32; 8]) -> Self {
+        let [policy @ .., shared_bytes] = *numbers;
+        Self { policy: Policy::from_numbers(policy), shared_bytes }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn capacity_is_the_next_power_of_two() {
+        let capacities = [1, 31, 32, 33, 1000, 1024].map(|k| Variant::new(k, 2).capacity);
+        assert_eq!(capacities, [32, 32, 32, 64, 1024, 1024]);
+    }
+
+    #[test]
+    fn a_cut_reads_as_the_device_wrote_it() {
+        let cut = Cut::from_numbers(&[8, 4, 16, 1024, 2, 12, 3, 41_024]);
+        assert_eq!((cut.policy.numbers(), cut.shared_bytes), ([8, 4, 16, 1024, 2, 12, 3], 41_024));
+        assert_eq!((cut.policy.threads(), cut.policy.queries_per_block()), (256, 32));
+    }
+}

@@ -1,0 +1,24 @@
+//! A warp on a CPU: what 32 threads hold is an array of 32, and what they exchange is a permutation of it.
+//!
+//! Twin of `cuda/warp/lanes.cuh`. W is 32 in a run; lessons use smaller warps.
+
+/// One value per lane.
+pub type Lanes<T, const W: usize> = [T; W];
+
+/// `__shfl_xor_sync`: each lane reads the value of the lane whose number differs in the bits of `mask`.
+#[inline(always)]
+pub fn shuffle_xor<T: Copy, const W: usize>(values: &Lanes<T, W>, mask: usize) -> Lanes<T, W> {
+    std::array::from_fn(|lane| values[lane ^ mask])
+}
+
+/// `__ballot_sync`: bit L is what lane L votes.
+#[inline(always)]
+pub fn ballot<const W: usize>(vote: impl Fn(usize) -> bool) -> u32 {
+    (0..W).fold(0, |mask, lane| mask | (u32::from(vote(lane)) << lane))
+}
+
+/// The lanes below `lane`, as a mask.
+#[inline(always)]
+pub fn lanes_below(lane: u32) -> u32 {
+    (1 << lane) - 1
+}

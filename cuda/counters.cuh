@@ -3,41 +3,11 @@
 // Every number is of the whole warp, so each lane keeps a copy and lane 0 writes it.
 #pragma once
 
+#include "common_interface.cuh"
 #include "warp/lanes.cuh"
 #include "warp/reduce.cuh"
 
 namespace warpscope {
-
-constexpr unsigned CONVERGENCE_ENTRIES = 64;  // the first 63 merges and the latest
-constexpr unsigned WARP_PHASES = 6;
-
-enum WarpPhase : unsigned { LOAD_BATCH, FILTER, INSERT, SORT, MERGE, WRITE_OUT };
-
-// In global memory, an entry a query of this launch. The layouts are knn::Counters and knn::WarpSpan.
-struct Counters {
-    unsigned merges;
-    unsigned candidates;
-    unsigned groups_hit;
-};
-
-struct ConvergenceEntry {
-    unsigned points_seen;
-    float max_distance;
-};
-
-struct WarpSpan {
-    unsigned long long start_ns;
-    unsigned long long stop_ns;
-    unsigned sm;
-    unsigned warp;
-};
-
-struct TallyOut {
-    Counters* counters;             // q
-    ConvergenceEntry* convergence;  // q x CONVERGENCE_ENTRIES
-    unsigned long long* cycles;     // q x WARP_PHASES
-    WarpSpan* spans;                // q
-};
 
 // The clock of a warp, in shared memory: its queries share it, and registers are for keys.
 struct WarpClock {

@@ -5,6 +5,7 @@
 // means R words; bit L of word r is element L R + r.
 #pragma once
 
+#include "common_interface.cuh"
 #include "key.cuh"
 #include "warp/lanes.cuh"
 
@@ -29,18 +30,6 @@ struct Unwatched {
     __device__ __forceinline__ void merged(unsigned, float) {}
     __device__ __forceinline__ void finished() {}
 };
-
-enum TraceEvent : unsigned { BATCH = 1, GROUP, APPENDED, FILTERED_AGAIN, FULL, PADDED, SWAPPED, LAYER, MINIMUM, MERGED, FINISHED };
-
-// Where a trace goes, in global memory.
-struct Trace {
-    unsigned* words;
-    unsigned long long capacity;  // of `words`
-    unsigned long long* needed;   // becomes the words of the whole trace, whether they had room or not
-    Key* keys;                    // 2 K, for the recorder itself: the warp's keys before a step and after it
-};
-
-static_assert(sizeof(Trace) == 32, "the host's struct");
 
 // Listens to one warp of one query. An event that has no room is counted, and so is every later one: the host makes room
 // for all of them and searches again.

@@ -5,22 +5,9 @@
 // replaces the table: that is how the tuner compiles what it tries. WARPSCOPE_EXACT_D compiles for that d alone.
 #pragma once
 
-#include "warp/lanes.cuh"
+#include "direct/interface.cuh"
 
 namespace warpscope::direct {
-
-struct Policy {
-    unsigned warps;       // in a block
-    unsigned queries;     // a warp: they share the points that it has loaded
-    unsigned window;      // groups that are scanned for one vote: most have no candidate, and one vote is cheaper than eight
-    unsigned batch;       // points that are staged together; d = 2 and 3
-    unsigned slots;       // batches in shared memory: so many a warp may be ahead of the slowest of its block
-    unsigned tile;        // other d: dimensions of one window of points, which are a batch there
-    unsigned min_blocks;  // that a multiprocessor should hold, which caps the registers; 0 leaves that to the compiler
-
-    __host__ __device__ constexpr unsigned threads() const { return warps * WARP; }
-    __host__ __device__ constexpr unsigned queries_per_block() const { return warps * queries; }
-};
 
 struct PolicyRow {
     unsigned arch;      // compute capability, times ten; 0 for all that have no row of their own

@@ -8,19 +8,13 @@ namespace warpscope::direct {
 constexpr Policy POLICY = choose_policy(ARCHITECTURE, WARPSCOPE_K, WARPSCOPE_D);
 using Memory = SharedMemory<WARPSCOPE_K / 32, WARPSCOPE_D, POLICY>;
 
-// What the host must know for a launch: src/engines/cuda/direct/policy.rs reads it from the module.
-struct Cut {
-    Policy policy;
-    unsigned shared_bytes;
-};
-extern "C" __constant__ __attribute__((used)) const Cut warp_knn_cut = {POLICY, Memory::BYTES};
+extern "C" __constant__ __attribute__((used)) const Cut WARPSCOPE_WARP_KNN_CUT = {POLICY, Memory::BYTES};
 
-#define WARPSCOPE_NAME(K, D, BUILD) warp_knn_k##K##_d##D##_##BUILD
 // The profiled build needs more registers, and its speed matters to nobody.
-#define WARPSCOPE_ENTRY(K, D, BUILD, TALLY)                                                                          \
-    extern "C" __global__ void __launch_bounds__(POLICY.threads(), TALLY::PROFILED ? 1 : POLICY.min_blocks) \
-        WARPSCOPE_NAME(K, D, BUILD)(const __grid_constant__ Search search) {                                         \
-        warp_knn<K / 32, D, POLICY, TALLY>(search);                                                                  \
+#define WARPSCOPE_ENTRY(K, D, BUILD, TALLY)                                                                  \
+    extern "C" __global__ void __launch_bounds__(POLICY.threads(), TALLY::PROFILED ? 1 : POLICY.min_blocks)  \
+        WARPSCOPE_WARP_KNN_ENTRY(K, D, BUILD)(const __grid_constant__ Search search) {                       \
+        warp_knn<K / 32, D, POLICY, TALLY>(search);                                                          \
     }
 // Expands its arguments before they are pasted.
 #define WARPSCOPE_KERNEL(K, D, BUILD, TALLY) WARPSCOPE_ENTRY(K, D, BUILD, TALLY)
@@ -36,7 +30,7 @@ WARPSCOPE_KERNEL(WARPSCOPE_K, WARPSCOPE_D, profiled, Profiled)
 #endif
 
 #if WARPSCOPE_BUILDS & 8
-#define WARPSCOPE_TRACED(K, D) WARPSCOPE_NAME(K, D, traced)
+#define WARPSCOPE_TRACED(K, D) WARPSCOPE_WARP_KNN_ENTRY(K, D, traced)
 extern "C" __global__ void __launch_bounds__(POLICY.threads(), 1)
     WARPSCOPE_TRACED(WARPSCOPE_K, WARPSCOPE_D)(const __grid_constant__ Search search, Trace trace) {
     warp_knn<WARPSCOPE_K / 32, WARPSCOPE_D, POLICY, Timed>(search, Recorder{trace});
@@ -45,7 +39,8 @@ extern "C" __global__ void __launch_bounds__(POLICY.threads(), 1)
 
 #if WARPSCOPE_D == 0
 // Brings rows into the order that the search wants. The grid may have any size.
-extern "C" __global__ void warp_knn_group_rows(const float* rows, float* windows, unsigned first_row, unsigned count, unsigned n, unsigned d, unsigned padded) {
+extern "C" __global__ void WARPSCOPE_GROUP_ROWS_ENTRY(const float* rows, float* windows, unsigned first_row, unsigned count, unsigned n,
+                                                      unsigned d, unsigned padded) {
     group_rows<POLICY.window * WARP>(rows, windows, first_row, count, n, d, padded);
 }
 #endif

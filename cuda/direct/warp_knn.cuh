@@ -1,9 +1,36 @@
-// The search: a warp owns a few queries and scans batches of points that its block stages in shared memory.
-// Twin of src/engines/lockstep/warp_knn.rs.
+// The direct kernel: exact neighbours of a range of queries, every distance computed. Twin of
+// src/engines/lockstep/warp_knn.rs.
+//
+// Scope: a grid of one-dimensional blocks; block b answers the queries from first_query + b * P.queries_per_block() on.
+//
+//   warp_knn<R, D, P, Tally, Observer>(search, observer)
+//     R         registers of keys a lane: the kernel holds K = 32 R neighbours, R = 1, 2, 4, ... 32
+//     D         dimensions: 2, 3, or 0 for any other number, which `search.d` then says
+//     P         how it is cut to size (direct/interface.cuh); choose_policy() has it from the table
+//     Tally     Timed, Counted or Profiled (counters.cuh): what is counted beside the answer
+//     Observer  Unwatched, or a Recorder (observer.cuh), which needs P.warps == P.queries == 1
+//
+// Shared memory: SharedMemory<R, D, P>::BYTES, dynamic; counted and profiled builds have static notes besides.
+//
+// The caller
+// - launches blocks of exactly P.threads() threads, all of which call, and enough of them for all queries of the range;
+// - has `search.k` <= 32 R, and at least one point;
+// - holds the points as Search::points says: with D = 2 or 3 rows, filled up with infinity to a whole batch of P.batch; with
+//   D = 0 brought into windows by group_rows<P.window * 32>, `padded` a multiple of P.tile;
+// - reads of rows past the k-th nothing: where there are fewer points than k, the last are PADDING's.
+//
+//   constexpr Policy POLICY = choose_policy(ARCHITECTURE, 64, 2);
+//   extern "C" __global__ void __launch_bounds__(POLICY.threads(), POLICY.min_blocks) kernel(const __grid_constant__ Search search) {
+//       warp_knn<64 / 32, 2, POLICY, Timed>(search);
+//   }
+//
+// Why it is as it is: a warp owns a few queries and scans batches of points that its block stages in shared memory, so that a
+// point which is loaded once is compared with all of them. docs/kernel.md has the reasons one by one, with what each brought.
 #pragma once
 
 #include "block/batches.cuh"
 #include "counters.cuh"
+#include "direct/interface.cuh"
 #include "direct/policy.cuh"
 #include "distance.cuh"
 #include "key.cuh"
@@ -12,27 +39,6 @@
 #include "warp/lanes.cuh"
 
 namespace warpscope::direct {
-
-struct Search {
-    const float* points;   // in processing order. d = 2 and 3: n x d, row-major, filled up to a whole batch with infinity;
-                           // any other d: as group_rows leaves them
-    const float* queries;  // q x d, row-major
-    unsigned n;
-    unsigned d;
-    unsigned k;  // at most 32 R
-    unsigned first_query;  // this launch answers queries first_query ... last_query - 1
-    unsigned last_query;
-    unsigned* indices;         // q x k
-    float* squared_distances;  // q x k
-    TallyOut tally;            // entries are of this launch only: 0 is first_query
-};
-
-// src/engines/cuda/search.rs asserts the same of its own.
-static_assert(sizeof(Search) == 88, "the host's struct");
-#ifndef __CUDACC_RTC__  // NVRTC has no offsetof
-static_assert(__builtin_offsetof(Search, indices) == 40 && __builtin_offsetof(Search, tally) == 56, "the host's struct");
-#endif
-static_assert(sizeof(Counters) == 12 && sizeof(ConvergenceEntry) == 8 && sizeof(WarpSpan) == 24, "the host's structs");
 
 // What a block keeps in shared memory, in this order.
 template <int R, int D, const Policy& P>

@@ -1,6 +1,28 @@
 // The tensor-core filter: which points of a chunk may be candidates, for every query, one bit a pair. What it excludes is
 // proven to be no candidate (docs/filter.md); what it lets through, the survivors, survivors.cuh computes by the rule.
 //
+// Scope: a grid of blocks of FILTER_THREADS threads, all of which call.
+//
+//   round_tile(rounding)               block x rounds tile x: FILTER_TILE rows
+//   mma_filter<SLAB, RESIDENT>(filter) block (x, y) holds tile x of the queries against tiles_a_block tiles of points
+//     SLAB      dimensions that pass through shared memory together: 16, 32 or 64
+//     RESIDENT  whether the tile of queries stays there, or streams beside the points
+//
+// Shared memory: round_tile's is static. mma_filter's is dynamic, FilterShared<SLAB, RESIDENT>::QUERIES bytes, and with
+// RESIDENT Slab<SLAB>::BYTES more for each slab of padded_d. Compute capability 8.0 or newer.
+//
+// The caller
+// - rounds points (factor 1) and queries (factor 2) about one centre and scale, with one epsilon, padded_d a multiple of SLAB;
+// - has memory for whole tiles behind the last row: rounding marks what is no row, so that it is let through to nobody;
+// - has written a radius for every query of the tiles (filter_radius in survivors.cuh);
+// - reads a set bit as "may be", a clear one as "is not": never the other way round.
+//
+//   extern "C" __global__ void __launch_bounds__(FILTER_THREADS, 2) kernel(const __grid_constant__ Filter filter) {
+//       mma_filter<64, true>(filter);
+//   }
+//
+// How it decides, and why it is safe:
+//
 // Rows are rounded to BF16 once, relative to a common centre c and scaled by a power of two s: x~ = bf16(s (p - c)), and
 // how far each moved is kept: e = |s (p - c) - x~|. By the triangle inequality a pair whose distance is below r has
 //     |x~ - q~|^2 <= (r + e_q + e_x)^2,   that is   2 x~ q~ + (r + e_q + e_x)^2 - |q~|^2 - |x~|^2 >= 0,
@@ -9,14 +31,12 @@
 
 #include "block/async_copy.cuh"
 #include "block/shared_address.cuh"
+#include "filtered/interface.cuh"
 #include "filtered/mma.cuh"
 #include "warp/lanes.cuh"
 
 namespace warpscope::filtered {
 
-// Queries and points of a block's tile. A warp takes 64 queries and 32 points of it: one group.
-constexpr unsigned FILTER_TILE = 128;
-constexpr unsigned FILTER_THREADS = 256;
 // Slabs on their way. Three of the largest want more shared memory than some GPUs have, and PTX for 8.0, which all of them
 // can run, must not ask for more than they have.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 900 && __CUDA_ARCH__ != 1000
@@ -32,22 +52,6 @@ constexpr float EXCLUDES = -0x1p126f;
 constexpr float LETS_THROUGH = 0x1p125f;
 // The radius of a query that has no max_distance yet: its square outweighs every norm below.
 constexpr float UNBOUNDED_RADIUS = 0x1p60f;
-struct Rounding {
-    const float* rows;    // count x d
-    const float* centre;  // d
-    double scale;         // s, a power of two
-    double epsilon;       // the relative margin of sums in FP32
-    double largest_norm;  // the largest |x~|^2 of a row that is filtered, at most 2^80: longer ones are let through
-    float factor;         // 1 for points, 2 for queries: a power of two that the stored row is multiplied with
-    unsigned count;
-    unsigned d;
-    unsigned padded_d;          // a multiple of the filter's slab
-    unsigned short* rounded;    // tiles x FILTER_TILE x padded_d, BF16
-    float* bounds;              // tiles x FILTER_TILE: -(1 - epsilon) |x~|^2, or one of the sums above
-    float* errors;              // tiles x FILTER_TILE: e, at least; null if not asked for
-    float* largest_errors;      // tiles: (1 + epsilon) times the largest e of the tile; null if not asked for
-};
-
 // A warp rounds a row; a block a tile.
 __device__ __forceinline__ void round_tile(const Rounding& rounding) {
     __shared__ float errors[FILTER_THREADS / WARP];
@@ -105,29 +109,6 @@ __device__ __forceinline__ void round_tile(const Rounding& rounding) {
         }
     }
 }
-
-struct Filter {
-    const unsigned short* points;       // tiles x FILTER_TILE x padded_d, BF16
-    const float* point_bounds;          // tiles x FILTER_TILE
-    const float* largest_errors;        // tiles
-    const unsigned short* queries;      // from the first query of the launch on, like points but twice as large
-    const float* query_bounds;          // likewise
-    const float* radii;                 // likewise: (1 + epsilon) (r + e_q)
-    unsigned padded_d;
-    unsigned first_tile;  // of the chunk
-    unsigned tiles;       // in the chunk
-    unsigned tiles_a_block;
-    // Bits of the chunk. Of query i (of the launch) and group g (of the chunk):
-    // word (g / 8 x query_rows + i) x 8 + g % 8.
-    unsigned* survivors;
-    unsigned query_rows;  // a multiple of FILTER_TILE
-};
-
-// src/engines/cuda/filtered/ asserts the same of its own.
-static_assert(sizeof(Rounding) == 88 && sizeof(Filter) == 80, "the host's structs");
-#ifndef __CUDACC_RTC__  // NVRTC has no offsetof
-static_assert(__builtin_offsetof(Rounding, rounded) == 56 && __builtin_offsetof(Filter, survivors) == 64, "the host's structs");
-#endif
 
 // A tile's rows in shared memory, SLAB dimensions of each: 16-byte pieces, which are permuted within 128 bytes so that the
 // eight rows of a matrix lie in different banks.

@@ -1,6 +1,26 @@
 // What the tensor-core filter let through, point by point in processing order: exact distances by the rule, the candidate
 // buffer, the merges. A warp owns a query and takes up where the chunk before left it.
 //
+// Scope: a grid of one-dimensional blocks; block b answers the queries from first_query + b * SURVIVOR_WARPS on.
+//
+//   search_survivors<R, Tally>(search)
+//     R      registers of keys a lane: the kernel holds K = 32 R neighbours, R = 1, 2, 4, ... 32
+//     Tally  Timed, Counted or Profiled (counters.cuh): what is counted beside the answer
+//
+// Shared memory: static, some 25 KiB and R / 2 KiB more. Compute capability 8.0 or newer.
+//
+// The caller
+// - launches blocks of exactly SURVIVOR_WARPS * 32 threads;
+// - goes through the points chunk by chunk, in order, from 0 to n, each chunk from a multiple of 256 on, with one `state`
+//   between them, which the first chunk does not read; the answer is written with the last;
+// - gives `survivors` as mma_filter left it for this chunk, or null for all points: so for the first, as no query has a
+//   radius before it;
+// - filters the next chunk with the `radii` that this one wrote.
+//
+//   extern "C" __global__ void __launch_bounds__(SURVIVOR_WARPS * WARP) kernel(const __grid_constant__ SurvivorSearch search) {
+//       search_survivors<64 / 32, Timed>(search);
+//   }
+//
 // Survivors are a superset of the candidates in the same order, and whether a point is a candidate depends only on the
 // candidates before it: so candidates, merges and all that is counted of them are those of direct/warp_knn.cuh.
 #pragma once
@@ -9,57 +29,15 @@
 #include "block/shared_address.cuh"
 #include "counters.cuh"
 #include "distance.cuh"
+#include "filtered/interface.cuh"
 #include "key.cuh"
 #include "warp/candidate_buffer.cuh"
 #include "warp/lanes.cuh"
 
 namespace warpscope::filtered {
 
-// What a query's warp leaves behind for the next chunk, an entry a query of this launch.
-struct SurvivorState {
-    Key* keys;     // q x K
-    Key* buffers;  // q x K
-    uint2* warps;  // (slots taken in the buffer, bits of max_distance)
-};
-
-struct SurvivorSearch {
-    const float* points;   // n x d, row-major, in processing order
-    const float* queries;  // q x d, row-major
-    unsigned n;
-    unsigned d;
-    unsigned k;
-    unsigned first_query;  // this launch answers queries first_query ... last_query - 1
-    unsigned last_query;
-    unsigned first_point;  // of this chunk; the first chunk begins at 0, and the last ends with n
-    unsigned last_point;
-    // Which points of the chunk survived (filter.cuh), or null: all of them.
-    const unsigned* survivors;
-    unsigned query_rows;
-    SurvivorState state;
-    // For the filter of the next chunk: (1 + epsilon) (scale x radius + error), an entry a query of this launch.
-    float* radii;
-    const float* errors;  // q
-    double scale;
-    double epsilon;
-    unsigned long long* computed;  // distances of survivors computed so far, all queries together
-    unsigned* indices;             // q x k
-    float* squared_distances;      // q x k
-    TallyOut tally;
-};
-
-// src/engines/cuda/filtered/ asserts the same of its own.
-static_assert(sizeof(SurvivorSearch) == 176, "the host's struct");
-#ifndef __CUDACC_RTC__  // NVRTC has no offsetof
-static_assert(__builtin_offsetof(SurvivorSearch, survivors) == 48 && __builtin_offsetof(SurvivorSearch, tally) == 144, "the host's struct");
-#endif
-
-// How the kernel is cut to size.
-template <int R>
-struct SurvivorPolicy {
-    static constexpr unsigned WARPS = 2;
-    // Tiles of a pack's dimensions on their way.
-    static constexpr unsigned STAGES = 3;
-};
+// Tiles of a pack's dimensions on their way.
+constexpr unsigned SURVIVOR_STAGES = 3;
 
 // Up to 32 survivors, one a lane, whose rows pass through shared memory: read along the row, used down the column.
 template <unsigned STAGES>
@@ -181,19 +159,18 @@ __device__ __forceinline__ float filter_radius(float max_distance, unsigned d, f
 
 template <int R, class Tally>
 __device__ __forceinline__ void search_survivors(const SurvivorSearch& search) {
-    using P = SurvivorPolicy<R>;
-    __shared__ Key buffers[P::WARPS][WARP * R];
-    __shared__ Pack<P::STAGES> packs[P::WARPS];
-    __shared__ TallyNotes notes[Tally::COUNTED ? P::WARPS : 1];
-    __shared__ WarpClock clocks[Tally::PROFILED ? P::WARPS : 1];
+    __shared__ Key buffers[SURVIVOR_WARPS][WARP * R];
+    __shared__ Pack<SURVIVOR_STAGES> packs[SURVIVOR_WARPS];
+    __shared__ TallyNotes notes[Tally::COUNTED ? SURVIVOR_WARPS : 1];
+    __shared__ WarpClock clocks[Tally::PROFILED ? SURVIVOR_WARPS : 1];
 
     unsigned slot = threadIdx.x / WARP, lane = warp::lane_id();
-    unsigned row = blockIdx.x * P::WARPS + slot;  // in this launch
+    unsigned row = blockIdx.x * SURVIVOR_WARPS + slot;  // in this launch
     unsigned query = search.first_query + row;
     if (query >= search.last_query) {
         return;  // no barrier but the warp's own is ahead
     }
-    Pack<P::STAGES>& pack = packs[slot];
+    Pack<SURVIVOR_STAGES>& pack = packs[slot];
     const float* query_row = search.queries + static_cast<size_t>(query) * search.d;
     constexpr unsigned K = WARP * R;
 

@@ -1,15 +1,15 @@
-// Entry points of split.cuh: split_<stage>_d<D>, D = 0 for any d, of which a block answers eight queries, or one.
+// Entry points of split.cuh: split_<stage>_d<D>, D = 0 for any d, of which a block answers SPLIT_ROW_QUERIES queries, or one.
 // WARPSCOPE_D chooses what is compiled.
-#include "split/stages.cuh"
+#include "block/dependent_launch.cuh"
+#include "split/split.cuh"
 
 namespace warpscope::split {
 
-#define WARPSCOPE_NAME(STAGE, D) split_##STAGE##_d##D
-#define WARPSCOPE_ENTRY(STAGE, D, THREADS, MIN_BLOCKS, CALL)                                      \
-    extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) WARPSCOPE_NAME(STAGE, D)(   \
-        const __grid_constant__ Split split) {                                                    \
-        follow();                                                                                 \
-        CALL(split);                                                                              \
+#define WARPSCOPE_ENTRY(STAGE, D, THREADS, MIN_BLOCKS, CALL)                                            \
+    extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) WARPSCOPE_SPLIT_ENTRY(STAGE, D)(  \
+        const __grid_constant__ Split split) {                                                          \
+        block::follow();                                                                                \
+        CALL(split);                                                                                    \
     }
 // Expands its arguments before they are pasted.
 #define WARPSCOPE_STAGE(STAGE, D, THREADS, MIN_BLOCKS, CALL) WARPSCOPE_ENTRY(STAGE, D, THREADS, MIN_BLOCKS, CALL)
@@ -23,14 +23,14 @@ namespace warpscope::split {
 #endif
 #if WARPSCOPE_D == 0
 WARPSCOPE_STAGE(sample_one, WARPSCOPE_D, SPLIT_ROW_WARPS * WARP, WARPSCOPE_SPLIT_BLOCKS, sample_rows<1>)
-WARPSCOPE_STAGE(sample, WARPSCOPE_D, SPLIT_ROW_WARPS * WARP, WARPSCOPE_SPLIT_BLOCKS, sample_rows<8>)
+WARPSCOPE_STAGE(sample, WARPSCOPE_D, SPLIT_ROW_WARPS * WARP, WARPSCOPE_SPLIT_BLOCKS, sample_rows<SPLIT_ROW_QUERIES>)
 WARPSCOPE_STAGE(collect_one, WARPSCOPE_D, SPLIT_ROW_WARPS * WARP, WARPSCOPE_SPLIT_BLOCKS, collect_rows<1>)
-WARPSCOPE_STAGE(collect, WARPSCOPE_D, SPLIT_ROW_WARPS * WARP, WARPSCOPE_SPLIT_BLOCKS, collect_rows<8>)
+WARPSCOPE_STAGE(collect, WARPSCOPE_D, SPLIT_ROW_WARPS * WARP, WARPSCOPE_SPLIT_BLOCKS, collect_rows<SPLIT_ROW_QUERIES>)
 #else
 WARPSCOPE_STAGE(sample, WARPSCOPE_D, SPLIT_WARPS * WARP, WARPSCOPE_SPLIT_BLOCKS, sample<WARPSCOPE_D>)
 WARPSCOPE_STAGE(collect, WARPSCOPE_D, SPLIT_WARPS * WARP, WARPSCOPE_SPLIT_BLOCKS, collect<WARPSCOPE_D>)
 #endif
-WARPSCOPE_STAGE(bound, WARPSCOPE_D, block::SELECT_THREADS, 1, bound)
-WARPSCOPE_STAGE(select, WARPSCOPE_D, block::SELECT_THREADS, 1, select<WARPSCOPE_D>)
+WARPSCOPE_STAGE(bound, WARPSCOPE_D, SPLIT_SELECT_THREADS, 1, bound)
+WARPSCOPE_STAGE(select, WARPSCOPE_D, SPLIT_SELECT_THREADS, 1, select<WARPSCOPE_D>)
 
 }  // namespace warpscope::split

@@ -3,18 +3,16 @@
 
 #include "distance.cuh"
 #include "key.cuh"
+#include "split/interface.cuh"
 #include "warp/lanes.cuh"
 
 namespace warpscope::split {
 
-// Points that lie together, whatever the sample: as many as fill a memory sector.
-constexpr unsigned CLUSTER = 4;
-
-// Points of a lane in a window; D = 2, 3, or 0 for any other d. src/engines/cuda/split/plan.rs knows them.
+// Points of a window, and of a lane in it; D = 2, 3, or 0 for any other d.
 template <int D>
-constexpr unsigned LANE_POINTS = D == 0 ? 4 : 8;
+constexpr unsigned WINDOW_POINTS = D == 0 ? SPLIT_ROW_WINDOW : SPLIT_WINDOW;
 template <int D>
-constexpr unsigned WINDOW_POINTS = WARP * LANE_POINTS<D>;
+constexpr unsigned LANE_POINTS = WINDOW_POINTS<D> / WARP;
 
 // Where the clusters of a window lie: one after the other,
 struct Consecutive {

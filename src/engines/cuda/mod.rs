@@ -8,6 +8,7 @@
 //! | `direct/` | the kernel that computes every distance: its policy, its order of the points |
 //! | `filtered/` | the search behind the tensor-core filter, for more dimensions |
 //! | `split/` | the engine `cuda-split`: few queries, the points split over the whole chip |
+//! | `interface.rs` | tallies and traces, as kernels write them |
 //! | `search.rs` | the engine `cuda`: launches, and what they count |
 //! | `trace/` | one query's search, written down by the GPU event by event |
 //! | `tune.rs` | finds the policy that is fastest on a device |
@@ -18,6 +19,7 @@
 mod device;
 mod direct;
 mod filtered;
+mod interface;
 mod search;
 mod split;
 pub mod trace;
@@ -98,6 +100,8 @@ pub struct Cuda {
     stream: Arc<CudaStream>,
     kernels: kernels::Kernels,
     device: DeviceInfo,
+    /// What the tensor cores lose over what the filter grants them, once it was measured.
+    tensor_core_loss: Option<Result<f64, String>>,
 }
 
 impl Cuda {
@@ -114,7 +118,7 @@ impl Cuda {
     /// # Errors
     /// As [`Self::open`]'s.
     pub fn open_on(device: DeviceId) -> Result<Self, EngineError> {
-        Self::open_with(DIRECT.id, device, policy::Variant { capacity: 32, dims: 2 }.unit())
+        Self::open_with(DIRECT.id, device, Variant { capacity: 32, dims: 2 }.unit())
     }
 
     /// The same for the engine `id`, whose smallest kernel is in `unit`.
@@ -125,7 +129,7 @@ impl Cuda {
         let mut kernels = kernels::Kernels::new(Arc::clone(&context), Arc::clone(&stream));
         let origin = kernels.probe(unit).map_err(unavailable)?;
         let device = driver::describe(device_id, &context, &origin);
-        Ok(Self { device_id, context, stream, kernels, device })
+        Ok(Self { device_id, context, stream, kernels, device, tensor_core_loss: None })
     }
 
     /// As [`Engine::load`] does, with a direct kernel that NVRTC compiles: cut to size by `policy` instead of the table, or
@@ -137,6 +141,16 @@ impl Cuda {
         let exact_dims = if exact_dims { problem.dims() as u32 } else { 0 };
         let unit = Unit { policy, exact_dims, ..Variant::new(problem.k(), problem.dims()).unit() };
         Ok(Box::new(search::CudaSearch::with_unit(self, problem, false, unit)?))
+    }
+
+    /// The most that the tensor cores were seen to lose of a sum, over what `docs/filter.md` grants them: above 1 the filter
+    /// is not used. Measured when it is first asked for, in well under a millisecond of the GPU's time.
+    ///
+    /// # Errors
+    /// One sentence, where the kernel cannot be had or fails.
+    pub fn tensor_core_loss(&mut self) -> Result<f64, String> {
+        let (kernels, stream) = (&mut self.kernels, &self.stream);
+        self.tensor_core_loss.get_or_insert_with(|| filtered::worst_loss(kernels, stream)).clone()
     }
 
     /// The device's name and what the driver says, for an error.

@@ -3,15 +3,15 @@
 use std::ops::Range;
 
 use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT;
-use cudarc::driver::sys::CUdeviceptr;
-use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DeviceRepr, DriverError, LaunchConfig, PushKernelArg, ValidAsZeroBits};
+use cudarc::driver::{CudaSlice, DevicePtrMut, DriverError, LaunchConfig, PushKernelArg};
 
 use super::Cuda;
 use super::device::kernels::Unit;
 use super::device::memory::Memory;
 use super::device::points::Form;
-use super::direct::{GROUP_ROWS, Layout, Policy, Variant};
+use super::direct::{self, Layout, Policy, Variant};
 use super::filtered::{self, FilterKernels, Filtered};
+use super::interface::{ConvergenceEntry, TallyOut};
 use crate::knn::{
     Answer, Build, CONVERGENCE_ENTRIES, Counters, EngineError, MAX_COUNTED_CHUNK, Neighbors, Parameters, Problem, Profile, Search, SetupPhase,
     WarpSpan, warp as rules,
@@ -23,86 +23,6 @@ const TALLY_BYTES: u64 =
 
 /// The parameters that are numbers of the policy, in its order.
 const POLICY: [&str; 7] = ["warps", "queries", "window", "batch", "slots", "tile", "blocks"];
-
-/// `cuda/counters.cuh`.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-struct ConvergenceEntry {
-    points_seen: u32,
-    max_distance: f32,
-}
-
-// SAFETY: plain numbers in the device's layout, for which all bits zero are a value.
-unsafe impl DeviceRepr for ConvergenceEntry {}
-unsafe impl ValidAsZeroBits for ConvergenceEntry {}
-unsafe impl DeviceRepr for Counters {}
-unsafe impl ValidAsZeroBits for Counters {}
-unsafe impl DeviceRepr for WarpSpan {}
-unsafe impl ValidAsZeroBits for WarpSpan {}
-
-/// `TallyOut` of `cuda/counters.cuh`.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub struct TallyOut {
-    counters: CUdeviceptr,
-    convergence: CUdeviceptr,
-    cycles: CUdeviceptr,
-    spans: CUdeviceptr,
-}
-
-impl TallyOut {
-    /// The entries from one query on.
-    pub fn from(self, query: usize) -> Self {
-        let after = |pointer: CUdeviceptr, bytes: usize| if pointer == 0 { 0 } else { pointer + (query * bytes) as u64 };
-        Self {
-            counters: after(self.counters, size_of::<Counters>()),
-            convergence: after(self.convergence, CONVERGENCE_ENTRIES * size_of::<ConvergenceEntry>()),
-            cycles: after(self.cycles, rules::PHASES.len() * size_of::<u64>()),
-            spans: after(self.spans, size_of::<WarpSpan>()),
-        }
-    }
-}
-
-/// `Search` of `cuda/direct/warp_knn.cuh`.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct Arguments {
-    points: CUdeviceptr,
-    queries: CUdeviceptr,
-    n: u32,
-    d: u32,
-    k: u32,
-    first_query: u32,
-    last_query: u32,
-    indices: CUdeviceptr,
-    squared_distances: CUdeviceptr,
-    tally: TallyOut,
-}
-
-// `cuda/direct/warp_knn.cuh` asserts the same of its own.
-const _: () = assert!(size_of::<Arguments>() == 88 && std::mem::offset_of!(Arguments, indices) == 40 && std::mem::offset_of!(Arguments, tally) == 56);
-const _: () = assert!(size_of::<Counters>() == 12 && size_of::<ConvergenceEntry>() == 8 && size_of::<WarpSpan>() == 24);
-
-// SAFETY: the device's struct, member for member.
-unsafe impl DeviceRepr for Arguments {}
-
-impl Arguments {
-    /// For a launch over a range of queries.
-    pub fn new(memory: &mut Memory, stream: &CudaStream, queries: &Range<usize>, tally: TallyOut) -> Self {
-        Self {
-            points: memory.points.floats.device_ptr(stream).0,
-            queries: memory.queries.device_ptr(stream).0,
-            n: memory.n as u32,
-            d: memory.d as u32,
-            k: memory.k as u32,
-            first_query: queries.start as u32,
-            last_query: queries.end as u32,
-            indices: memory.indices.device_ptr_mut(stream).0,
-            squared_distances: memory.squared_distances.device_ptr_mut(stream).0,
-            tally,
-        }
-    }
-}
 
 /// What counted and profiled launches write: entries of one launch's queries.
 struct Tally {
@@ -203,7 +123,7 @@ impl<'a> CudaSearch<'a> {
             cuda.kernels.search(unit, build).map_err(unavailable)?;
         }
         if unit.dims == 0 {
-            cuda.kernels.function(unit.of_build(Build::Timed), GROUP_ROWS).map_err(unavailable)?;
+            cuda.kernels.function(unit.of_build(Build::Timed), direct::GROUP_ROWS_ENTRY).map_err(unavailable)?;
         }
         let policy = cuda.kernels.search(unit, Build::Timed).map_err(unavailable)?.cut.policy;
         let layout = Layout::new(problem.n(), problem.dims(), unit, policy);
@@ -243,6 +163,7 @@ impl<'a> CudaSearch<'a> {
         let (stream, device) = (cuda.stream.clone(), cuda.device_id);
         // Loaded, and perhaps compiled, before the clock starts.
         let kernels = FilterKernels::load(&mut cuda.kernels, problem, profile);
+        let kernels = kernels.and_then(|kernels| filtered::safe(cuda.tensor_core_loss()?).map(|()| kernels));
         let load = || -> Result<_, DriverError> {
             memory.upload(cuda, problem, |cuda, points| cuda.stream.memcpy_htod(problem.points(), points))?;
             memory.start(&stream)?;
@@ -303,13 +224,13 @@ impl<'a> CudaSearch<'a> {
             self.filtered = None;
             self.note = Some("the filter let too much through".to_owned());
         }
-        let arguments = Arguments::new(memory, stream, queries, tally);
+        let arguments = direct::arguments(memory, stream, queries, tally);
         let config = LaunchConfig {
             grid_dim: ((queries.len() as u32).div_ceil(self.policy.queries_per_block()), 1, 1),
             block_dim: (self.policy.threads(), 1, 1),
             shared_mem_bytes: kernel.cut.shared_bytes,
         };
-        // SAFETY: `Arguments` is the kernel's parameter; its pointers are to memory of this search, as long as it says.
+        // SAFETY: `arguments` are the kernel's parameter; its pointers are to memory of this search, as long as it says.
         unsafe { stream.launch_builder(&kernel.function).arg(&arguments).launch(config) }?;
         memory.stop(stream)
     }

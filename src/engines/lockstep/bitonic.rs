@@ -14,7 +14,7 @@ pub type Registers<const W: usize, const R: usize> = [Lanes<Key, W>; R];
 /// Sorts the warp's keys in ascending order.
 #[inline(always)]
 pub fn sort<const W: usize, const R: usize>(keys: &mut Registers<W, R>, observer: &mut impl Observer<W>) {
-    sort_in_lanes(keys, observer);
+    sort_in_lane(keys, observer);
     let mut size = 2; // in lanes: the network's size / R
     while size <= W {
         merge(keys, size, observer);
@@ -34,7 +34,7 @@ pub fn merge<const W: usize, const R: usize>(keys: &mut Registers<W, R>, size: u
     let mut stride = R / 2;
     while stride > 0 {
         for low in (0..R).filter(|register| register & stride == 0) {
-            exchange_in_lanes(keys, low, low + stride, |lane| lane & size == 0);
+            exchange_in_lane(keys, low, low + stride, |lane| lane & size == 0);
         }
         observer.layer(size * R, stride, keys);
         stride /= 2;
@@ -43,14 +43,14 @@ pub fn merge<const W: usize, const R: usize>(keys: &mut Registers<W, R>, size: u
 
 /// The sizes up to R: each lane sorts its own registers, even lanes ascending and odd ones descending.
 #[inline(always)]
-fn sort_in_lanes<const W: usize, const R: usize>(keys: &mut Registers<W, R>, observer: &mut impl Observer<W>) {
+fn sort_in_lane<const W: usize, const R: usize>(keys: &mut Registers<W, R>, observer: &mut impl Observer<W>) {
     let mut size = 2;
     while size <= R {
         let mut stride = size / 2;
         while stride > 0 {
             for low in (0..R).filter(|register| register & stride == 0) {
                 // At size R the network's `i & size` is the lane's lowest bit.
-                exchange_in_lanes(keys, low, low + stride, |lane| if size < R { low & size == 0 } else { lane & 1 == 0 });
+                exchange_in_lane(keys, low, low + stride, |lane| if size < R { low & size == 0 } else { lane & 1 == 0 });
             }
             observer.layer(size, stride, keys);
             stride /= 2;
@@ -62,7 +62,7 @@ fn sort_in_lanes<const W: usize, const R: usize>(keys: &mut Registers<W, R>, obs
 /// One comparator in every lane, between two of its registers.
 #[expect(clippy::needless_range_loop, reason = "the lane indexes two registers at once")]
 #[inline(always)]
-fn exchange_in_lanes<const W: usize, const R: usize>(keys: &mut Registers<W, R>, low: usize, high: usize, ascending: impl Fn(usize) -> bool) {
+fn exchange_in_lane<const W: usize, const R: usize>(keys: &mut Registers<W, R>, low: usize, high: usize, ascending: impl Fn(usize) -> bool) {
     for lane in 0..W {
         let (a, b) = (keys[low][lane], keys[high][lane]);
         let swap = (a > b) == ascending(lane);

@@ -41,6 +41,7 @@ impl<const W: usize, O: Observer<W>> Warp<W, O> {
         }
     }
 
+    /// K. No namesake: a constant there.
     fn capacity(&self) -> u32 {
         (W * self.registers.len()) as u32
     }
@@ -53,7 +54,7 @@ impl<const W: usize, O: Observer<W>> Warp<W, O> {
         if candidates == 0 {
             return;
         }
-        self.tally.group_hit();
+        self.tally.groups_hit(1);
         while candidates != 0 {
             let (mut rest, mut last) = (0u32, 0);
             let mut unplaced = candidates;
@@ -77,7 +78,7 @@ impl<const W: usize, O: Observer<W>> Warp<W, O> {
             self.buffered += appended;
             if self.buffered == self.capacity() {
                 self.observer.full();
-                self.merge(base + last + 1);
+                self.merge_buffer(base + last + 1);
             }
             candidates = rest & ballot::<W>(|lane| distances[lane] < self.max_distance);
             if rest != 0 {
@@ -93,13 +94,13 @@ impl<const W: usize, O: Observer<W>> Warp<W, O> {
                 self.buffer[slot / W][slot % W] = PADDING;
             }
             self.observer.padded(self.buffered);
-            self.merge(n);
+            self.merge_buffer(n);
         }
         self.observer.finished();
     }
 
     /// Merges a full buffer into the intermediate result. The last appended point was the `points_seen`-th.
-    fn merge(&mut self, points_seen: u32) {
+    fn merge_buffer(&mut self, points_seen: u32) {
         // 1. Swap: the buffer goes to the registers.
         std::mem::swap(&mut self.registers, &mut self.buffer);
         self.observer.swapped(&self.registers);
@@ -117,13 +118,14 @@ impl<const W: usize, O: Observer<W>> Warp<W, O> {
         self.registers[i % per_lane][i / per_lane]
     }
 
-    /// The first k elements of the intermediate result: index and squared distance, nearest first.
+    /// The first k elements of the intermediate result: index and squared distance, nearest first. No namesake: the
+    /// kernel writes them to memory.
     pub fn neighbours(&self) -> impl Iterator<Item = (u32, f32)> + '_ {
         (0..self.k).map(|i| self.element(i)).map(|key| (index_of(key), distance_of(key)))
     }
 }
 
-/// Steps 2 to 4 of a merge, for the processor that runs it.
+/// Steps 2 to 4 of a merge, for the processor that runs it. No namesake: the kernel is compiled for one processor at a time.
 #[multiversion(targets(
     "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
     "x86_64+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
@@ -141,6 +143,7 @@ fn sort_and_merge<const W: usize, O: Observer<W>>(registers: &mut [Lanes<Key, W>
     }
 }
 
+/// The same with a constant number of registers. No namesake: R is always a constant there.
 #[inline(always)]
 fn sort_and_merge_registers<const W: usize, const R: usize>(
     registers: &mut [Lanes<Key, W>],

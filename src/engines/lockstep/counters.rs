@@ -16,9 +16,9 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// A group had a candidate in its first ballot.
-    pub fn group_hit(&mut self) {
-        self.counters.groups_hit += 1;
+    /// So many groups had a candidate in their first ballot.
+    pub fn groups_hit(&mut self, count: u32) {
+        self.counters.groups_hit += count;
     }
 
     /// Candidates went into the buffer.

@@ -34,17 +34,17 @@ impl<const W: usize> GroupedPoints<W> {
         Self { coordinates, dims, n }
     }
 
-    /// The number of points.
+    /// The number of points. No namesake: the kernel is told.
     pub fn n(&self) -> usize {
         self.n
     }
 
-    /// The number of groups.
+    /// The number of groups, the last of which may not be full. No namesake: the kernel counts batches.
     pub fn groups(&self) -> usize {
         self.coordinates.len() / self.dims
     }
 
-    /// The coordinates of a range of groups.
+    /// The coordinates of a range of groups, one after the other. No namesake: the kernel stages them in shared memory.
     #[inline(always)]
     pub fn range(&self, groups: std::ops::Range<usize>) -> &[Coordinates<W>] {
         &self.coordinates[groups.start * self.dims..groups.end * self.dims]
@@ -52,7 +52,7 @@ impl<const W: usize> GroupedPoints<W> {
 }
 
 /// Squared L2 from each lane's point of a group to each of Q queries, which share what is loaded of the points. `group`
-/// has one row of lanes a dimension.
+/// has one row of lanes a dimension. No namesake: `squared_distance` is of one lane's point.
 #[inline(always)]
 pub fn squared_distances<const W: usize, const Q: usize>(group: &[Coordinates<W>], queries: [&[f32]; Q]) -> [Lanes<f32, W>; Q] {
     let queries = queries.map(|query| &query[..group.len()]);

@@ -5,13 +5,14 @@
 /// One value per lane.
 pub type Lanes<T, const W: usize> = [T; W];
 
-/// `__shfl_xor_sync`: each lane reads the value of the lane whose number differs in the bits of `mask`.
+/// `__shfl_xor_sync`: each lane reads the value of the lane whose number differs in the bits of `mask`. No namesake: it
+/// is an instruction.
 #[inline(always)]
 pub fn shuffle_xor<T: Copy, const W: usize>(values: &Lanes<T, W>, mask: usize) -> Lanes<T, W> {
     std::array::from_fn(|lane| values[lane ^ mask])
 }
 
-/// `__ballot_sync`: bit L is what lane L votes.
+/// `__ballot_sync`: bit L is what lane L votes. No namesake: it is an instruction.
 #[inline(always)]
 pub fn ballot<const W: usize>(vote: impl Fn(usize) -> bool) -> u32 {
     (0..W).fold(0, |mask, lane| mask | (u32::from(vote(lane)) << lane))

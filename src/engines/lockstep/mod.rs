@@ -13,6 +13,9 @@
 //!
 //! An [`Observer`] is told what a warp does; [`watch`] is a search that has one.
 //!
+//! A function has the name of what it is twin of, or its documentation says "No namesake" and why: `tests/device_code.rs`
+//! compares the files of this table.
+//!
 //! Neighbours, distances, counters and convergence are equal to the kernel's, bit for bit.
 
 mod bitonic;
@@ -186,7 +189,7 @@ impl Search for LockstepSearch<'_> {
         let (indices, distances) = (&mut self.neighbors.indices[range.clone()], &mut self.neighbors.squared_distances[range]);
         let search = |((queries, indices), distances): ((&[f32], &mut [u32]), &mut [f32])| {
             let mut warps = vec![Warp::<WARP>::new(k, registers_for(k, WARP), ()); queries.len() / dims];
-            warp_knn::search_block(points, queries, dims, warp_knn::groups_in_batch(WARP, dims), &mut warps);
+            warp_knn::warp_knn(points, queries, dims, warp_knn::groups_in_batch(WARP, dims), &mut warps);
             for ((warp, indices), distances) in warps.iter().zip(indices.chunks_exact_mut(k)).zip(distances.chunks_exact_mut(k)) {
                 for ((neighbour, index), distance) in warp.neighbours().zip(indices).zip(distances) {
                     (*index, *distance) = neighbour;
@@ -250,7 +253,7 @@ pub fn watch<const W: usize, O: Observer<W>>(problem: &Problem, query: usize, ba
     let mut warp = Warp::new(problem.k(), registers_for(problem.k(), W), observer);
     warp.tally.whole = true;
     let batch = batch.unwrap_or_else(|| warp_knn::groups_in_batch(W, problem.dims()));
-    warp_knn::search_block(&points, problem.query(query), problem.dims(), batch, std::slice::from_mut(&mut warp));
+    warp_knn::warp_knn(&points, problem.query(query), problem.dims(), batch, std::slice::from_mut(&mut warp));
     let neighbours = warp.neighbours().collect();
     Watched { neighbours, counters: warp.tally.counters, history: warp.tally.history, observer: warp.observer }
 }

@@ -24,6 +24,7 @@ pub trait Observer<const W: usize> {
     fn group(&mut self, _base: u32, _distances: &Lanes<f32, W>, _candidates: u32) {}
 
     /// A lane that votes found its slot, and wrote its key there; without a key, the slot is past the buffer's end.
+    /// No namesake: there all lanes have theirs at once, in `appended`.
     #[inline(always)]
     fn slot(&mut self, _lane: u32, _slot: u32, _key: Option<Key>) {}
 

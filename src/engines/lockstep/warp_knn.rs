@@ -21,13 +21,13 @@ const BATCH_COORDINATES: usize = 8192;
 /// once for all of them and no sum waits for itself.
 const TILE: usize = 4;
 
-/// The groups that make a batch.
+/// The groups that make a batch. No namesake: a policy says it there.
 pub fn groups_in_batch(width: usize, dims: usize) -> usize {
     (BATCH_COORDINATES / (width * dims)).max(1)
 }
 
 /// Searches all points for a block of queries, one warp each, in batches of `batch` groups. `queries` is row-major.
-pub fn search_block<const W: usize, O: Observer<W>>(points: &GroupedPoints<W>, queries: &[f32], dims: usize, batch: usize, warps: &mut [Warp<W, O>]) {
+pub fn warp_knn<const W: usize, O: Observer<W>>(points: &GroupedPoints<W>, queries: &[f32], dims: usize, batch: usize, warps: &mut [Warp<W, O>]) {
     // The last tile is filled up with queries that nobody asked.
     let mut rows = queries.to_vec();
     rows.resize(warps.len().next_multiple_of(TILE) * dims, 0.0);
@@ -39,7 +39,7 @@ pub fn search_block<const W: usize, O: Observer<W>>(points: &GroupedPoints<W>, q
             warp.observer.batch(base, (last * W).min(points.n()) as u32);
         }
         match dims {
-            2 | 3 => scan(warps, groups, queries, dims, base),
+            2 | 3 => scan_rows(warps, groups, queries, dims, base),
             _ => scan_tiles(warps, groups, &rows, dims, base),
         }
     }
@@ -54,7 +54,7 @@ pub fn search_block<const W: usize, O: Observer<W>>(points: &GroupedPoints<W>, q
     "x86_64+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
     "aarch64+neon"
 ))]
-fn scan<const W: usize, O: Observer<W>>(warps: &mut [Warp<W, O>], batch: &[Coordinates<W>], queries: &[f32], dims: usize, base: u32) {
+fn scan_rows<const W: usize, O: Observer<W>>(warps: &mut [Warp<W, O>], batch: &[Coordinates<W>], queries: &[f32], dims: usize, base: u32) {
     // Known lengths let the compiler unroll the loop over dimensions.
     for (warp, query) in warps.iter_mut().zip(queries.chunks_exact(dims)) {
         match *query {
@@ -65,6 +65,7 @@ fn scan<const W: usize, O: Observer<W>>(warps: &mut [Warp<W, O>], batch: &[Coord
     }
 }
 
+/// One warp filters a batch window by window. No namesake: `scan_rows` does that itself, for one warp is all that it is of.
 #[inline(always)]
 fn scan_windows<const W: usize, const D: usize, O: Observer<W>>(warp: &mut Warp<W, O>, batch: &[Coordinates<W>], query: &[f32; D], base: u32) {
     for (window, groups) in batch.chunks(WINDOW * D).enumerate() {
@@ -92,6 +93,7 @@ fn scan_tiles<const W: usize, O: Observer<W>>(warps: &mut [Warp<W, O>], batch: &
 }
 
 /// The distances of a window's groups to a tile's queries. A function of its own, so that its sums stay in registers.
+/// No namesake: `scan_tiles` does that itself there.
 #[multiversion(targets(
     "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
     "x86_64+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
@@ -111,7 +113,7 @@ fn tile_distances<const W: usize>(groups: &[Coordinates<W>], queries: &[f32], di
     }
 }
 
-/// The warps of a tile filter a window.
+/// The warps of a tile filter a window. No namesake: a warp's queries are its tile there.
 #[multiversion(targets(
     "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
     "x86_64+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
@@ -134,6 +136,7 @@ fn filter_window<const W: usize, O: Observer<W>>(warp: &mut Warp<W, O>, distance
     }
 }
 
+/// Lane by lane. No namesake: an instruction there.
 #[inline(always)]
 fn min<const W: usize>(mut least: Lanes<f32, W>, distances: &Lanes<f32, W>) -> Lanes<f32, W> {
     for lane in 0..W {

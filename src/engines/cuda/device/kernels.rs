@@ -4,13 +4,14 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
+use bytemuck::Pod;
 use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
 use cudarc::driver::{CudaContext, CudaFunction, CudaModule, CudaStream};
 use cudarc::nvrtc::Ptx;
 
 use super::driver::{self, say};
 use super::nvrtc;
-use crate::engines::cuda::direct::{Cut, Policy, Variant};
+use crate::engines::cuda::direct::{Cut, Policy, Variant, WARP_KNN_CUT, warp_knn_entry};
 use crate::knn::{Build, Problem};
 
 /// Coordinates to be compared from which on a kernel is compiled for their d alone: some milliseconds' work, which is met
@@ -68,7 +69,16 @@ impl Unit {
 
     /// The source's text, includes resolved.
     pub fn text(self) -> &'static str {
-        embedded::SOURCES.iter().find(|(source, _)| *source == self.source).expect("the unit is in cuda/units.txt").1
+        self.row().2
+    }
+
+    /// Whether programs carry it compiled, if they are built with an nvcc.
+    fn is_to_be_embedded(self) -> bool {
+        self.row().1
+    }
+
+    fn row(self) -> &'static (&'static str, bool, &'static str) {
+        embedded::SOURCES.iter().find(|(source, ..)| *source == self.source).expect("the unit is in cuda/units.txt")
     }
 
     /// Its fat binary, where this program has it.
@@ -148,19 +158,18 @@ impl Kernels {
     }
 
     fn kernel(&mut self, unit: Unit, build: &str) -> Result<Kernel, String> {
-        let function = self.function(unit, &format!("warp_knn_k{}_d{}_{build}", unit.capacity, unit.dims))?;
-        let numbers = self.numbers(unit, "warp_knn_cut")?;
-        let cut = Cut::from_numbers(numbers.as_slice().try_into().map_err(|_| format!("the kernels' policy has {} numbers", numbers.len()))?);
+        let function = self.function(unit, &warp_knn_entry(unit.capacity, unit.dims, build))?;
+        let cut: Cut = self.constant(unit, WARP_KNN_CUT)?;
         // More than 48 KiB must be asked for.
         function.set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, cut.shared_bytes as i32).map_err(say)?;
         Ok(Kernel { function, cut })
     }
 
-    /// The numbers of a constant that a unit's module carries, by its name.
-    pub fn numbers(&mut self, unit: Unit, name: &str) -> Result<Vec<u32>, String> {
+    /// A constant that a unit's module carries, by its name.
+    pub fn constant<T: Pod>(&mut self, unit: Unit, name: &str) -> Result<T, String> {
         let module = self.module(unit)?;
-        let bytes = module.get_global(name, &self.stream).and_then(|numbers| self.stream.clone_dtoh(&numbers)).map_err(say)?;
-        Ok(bytes.as_chunks::<4>().0.iter().map(|&number| u32::from_le_bytes(number)).collect())
+        let bytes = module.get_global(name, &self.stream).and_then(|bytes| self.stream.clone_dtoh(&bytes)).map_err(say)?;
+        bytemuck::try_pod_read_unaligned(&bytes).map_err(|_| format!("the module's {name} has {} bytes, not {}", bytes.len(), size_of::<T>()))
     }
 
     /// A unit's kernel by its name.
@@ -234,7 +243,7 @@ impl Kernels {
 fn without_embedded(unit: Unit, why: &str) -> String {
     if unit.builds == Builds::Traced {
         format!("the traced kernel is compiled when it is asked for, and {why}")
-    } else if unit.exact_dims != 0 || unit.policy.is_some() {
+    } else if unit.exact_dims != 0 || unit.policy.is_some() || !unit.is_to_be_embedded() {
         format!("this kernel is compiled when it is asked for, and {why}")
     } else {
         format!("this program embeds no kernels ({}), and {why}", embedded::EMBEDDED_ABOUT)

@@ -4,14 +4,11 @@ use std::sync::Arc;
 
 use cudarc::driver::{CudaSlice, CudaStream, DriverError, LaunchConfig, PushKernelArg};
 
-use super::policy::Policy;
+use super::{GROUP_ROWS_ENTRY, Policy};
 use crate::engines::cuda::Cuda;
 use crate::engines::cuda::device::kernels::{Kernels, Unit};
 use crate::engines::cuda::device::points::{Form, row_floats, upload_rows};
 use crate::knn::Build;
-
-/// The kernel that brings rows into order.
-pub const GROUP_ROWS: &str = "warp_knn_group_rows";
 
 /// What is uploaded at a time, in bytes, where the device brings rows into another order.
 const UPLOAD: usize = 64 << 20;
@@ -98,7 +95,7 @@ impl Layout {
         count: usize,
         points: &mut CudaSlice<f32>,
     ) -> Result<(), DriverError> {
-        let group = kernels.function(self.unit.of_build(Build::Timed), GROUP_ROWS).expect("the search's module was loaded, and holds it");
+        let group = kernels.function(self.unit.of_build(Build::Timed), GROUP_ROWS_ENTRY).expect("the search's module was loaded, and holds it");
         let (first, count, n, d, padded) = (first as u32, count as u32, self.n as u32, self.d as u32, self.padded_dims() as u32);
         let config = LaunchConfig { grid_dim: (4096, 1, 1), block_dim: (256, 1, 1), shared_mem_bytes: 0 };
         let mut launch = stream.launch_builder(&group);

@@ -1,9 +1,11 @@
-//! Which kernel answers a problem, and how it was cut to size: `Policy` of `cuda/direct/policy.cuh`.
+//! Which kernel answers a problem, and how it was cut to size: `Policy` of `cuda/direct/interface.cuh`.
 //!
 //! The table of policies is the device code's (`cuda/direct/policy_table.cuh`, which the tuner writes). Nothing of it is
 //! repeated here: a loaded module says how it was compiled.
 
 use std::fmt;
+
+use super::Policy;
 
 /// Which kernel answers a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -19,26 +21,6 @@ impl Variant {
     pub fn new(k: usize, dims: usize) -> Self {
         Self { capacity: k.next_power_of_two().max(32) as u32, dims: if dims == 2 || dims == 3 { dims as u32 } else { 0 } }
     }
-}
-
-/// How a kernel is cut to size. The fields are in the device's order.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Policy {
-    /// Warps in a block.
-    pub warps: u32,
-    /// Queries that a warp owns: they share the points that it has loaded.
-    pub queries: u32,
-    /// Groups that are scanned for one vote.
-    pub window: u32,
-    /// Points that are staged together; d = 2 and 3.
-    pub batch: u32,
-    /// Batches in shared memory, from compute capability 9.0 on.
-    pub slots: u32,
-    /// Dimensions that are staged together; other d.
-    pub tile: u32,
-    /// Blocks that a multiprocessor should hold at least, which caps the registers; 0 leaves that to the compiler.
-    pub min_blocks: u32,
 }
 
 impl Policy {
@@ -89,23 +71,9 @@ impl fmt::Display for Policy {
     }
 }
 
-/// `Cut` of `cuda/direct/warp_knn.cu`, as it lies in a module: the policy and the shared memory of a block, in bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cut {
-    pub policy: Policy,
-    pub shared_bytes: u32,
-}
-
-impl Cut {
-    /// Of the numbers of `warp_knn_cut`.
-    pub fn from_numbers(numbers: &[u32; 8]) -> Self {
-        let [policy @ .., shared_bytes] = *numbers;
-        Self { policy: Policy::from_numbers(policy), shared_bytes }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::Cut;
     use super::*;
 
     #[test]
@@ -116,7 +84,7 @@ mod tests {
 
     #[test]
     fn a_cut_reads_as_the_device_wrote_it() {
-        let cut = Cut::from_numbers(&[8, 4, 16, 1024, 2, 12, 3, 41_024]);
+        let cut: Cut = bytemuck::cast([8, 4, 16, 1024, 2, 12, 3, 41_024]);
         assert_eq!((cut.policy.numbers(), cut.shared_bytes), ([8, 4, 16, 1024, 2, 12, 3], 41_024));
         assert_eq!((cut.policy.threads(), cut.policy.queries_per_block()), (256, 32));
     }

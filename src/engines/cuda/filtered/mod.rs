@@ -4,10 +4,11 @@
 //! The filter takes every query's `max_distance` as it was when the chunk began, so chunks begin small and double: the
 //! bound is then never much too loose. What it computes, and why it never loses a neighbour, is in `docs/filter.md`.
 
-mod arguments;
 mod chunks;
 mod cut;
 mod frame;
+mod interface;
+mod probe;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -18,24 +19,29 @@ use cudarc::driver::{
     CudaEvent, CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DriverError, LaunchConfig, PinnedHostSlice, PushKernelArg,
 };
 
-use arguments::{FilterArguments, Rounding, SelectArguments};
 use chunks::{CHUNK, chunks, too_many};
 use cut::Cut;
 use frame::frame;
+use interface::{
+    FILTER_CUT, FILTER_THREADS, FILTER_TILE, Filter, ROUND_ENTRY, Rounding, SURVIVOR_WARPS, SurvivorSearch, SurvivorState, survivors_entry,
+};
+pub use probe::worst_loss;
 
 use super::device::driver::say;
 use super::device::kernels::{Kernels, Unit, build_name};
 use super::device::memory::Memory;
 use super::direct::Variant;
-use super::search::TallyOut;
+use super::interface::TallyOut;
 use crate::knn::{Build, DeviceId, Problem};
 
+/// Queries and points of the filter's tile.
+const TILE: usize = FILTER_TILE as usize;
 /// Queries that pass over the points together, at most: a multiple of the filter's tile.
 const MOST_ROWS: usize = 1 << 14;
 /// Queries that fill the device, as the points are many.
 pub const FIRST_QUERIES: usize = 2048;
 /// Queries that take no longer than one: a tile.
-pub const QUERY_UNIT: usize = 128;
+pub const QUERY_UNIT: usize = TILE;
 /// Most bytes of the bits of a chunk.
 const SURVIVOR_BYTES: usize = 512 << 20;
 /// The first chunk, which is not filtered, in capacities.
@@ -87,6 +93,14 @@ struct Scratch {
     copied: CudaEvent,
 }
 
+/// Whether the filter is safe on this device, of which the loss was measured: one sentence, where it is not.
+pub fn safe(loss: f64) -> Result<(), String> {
+    if loss <= 1.0 {
+        return Ok(());
+    }
+    Err(format!("this GPU's tensor cores lose {loss:.1} times what the filter grants them"))
+}
+
 /// The kernels of a problem. Nothing is launched later that was not loaded here.
 pub struct FilterKernels {
     cut: Cut,
@@ -94,7 +108,6 @@ pub struct FilterKernels {
     filter: CudaFunction,
     /// A build of the selection each.
     selects: Vec<(Build, CudaFunction)>,
-    select_warps: u32,
 }
 
 impl FilterKernels {
@@ -105,17 +118,15 @@ impl FilterKernels {
     pub fn load(kernels: &mut Kernels, problem: &Problem, profile: bool) -> Result<Self, String> {
         let capacity = Variant::new(problem.k(), problem.dims()).capacity;
         let (filters, selects) = (Unit::new("filtered/filter", 0, 0), Unit::new("filtered/survivors", capacity, 0));
-        let cut = Cut::new(&kernels.numbers(filters, "filter_cut")?, problem.dims()).ok_or("the filter's module does not say how it is cut")?;
-        let filter = kernels.function(filters, cut.name)?;
+        let cut = Cut::new(&kernels.constant(filters, FILTER_CUT)?, problem.dims());
+        let filter = kernels.function(filters, &cut.name)?;
         filter.set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, cut.shared_bytes as i32).map_err(say)?;
-        let round = kernels.function(filters, "filter_round")?;
+        let round = kernels.function(filters, ROUND_ENTRY)?;
         let builds = if profile { &[Build::Timed, Build::Counted, Build::Profiled][..] } else { &[Build::Timed, Build::Counted] };
         kernels.compile_ahead(&[selects], builds);
-        let select_warps =
-            *kernels.numbers(selects.of_build(Build::Timed), "select_warps")?.first().ok_or("the selection's module does not say how it is cut")?;
-        let select = |&build| Ok((build, kernels.function(selects.of_build(build), &format!("select_k{capacity}_{}", build_name(build)))?));
+        let select = |&build| Ok((build, kernels.function(selects.of_build(build), &survivors_entry(capacity, build_name(build)))?));
         let selects = builds.iter().map(select).collect::<Result<_, String>>()?;
-        Ok(Self { cut, round, filter, selects, select_warps })
+        Ok(Self { cut, round, filter, selects })
     }
 }
 
@@ -165,7 +176,7 @@ impl Filtered {
         let capacity = capacity as usize;
         let prepare = || -> Result<_, DriverError> {
             let context = stream.context();
-            let tiles = |rows: usize| rows.div_ceil(CHUNK) * (CHUNK / cut.tile);
+            let tiles = |rows: usize| rows.div_ceil(CHUNK) * (CHUNK / TILE);
             // A launch may begin at any query, and reads whole tiles.
             let (point_tiles, query_tiles) = (tiles(n), tiles(q) + 1);
             let rounded = |source: &CudaSlice<f32>,
@@ -175,7 +186,7 @@ impl Filtered {
                            centre: &CudaSlice<f32>,
                            scale: f64|
              -> Result<Rounded, DriverError> {
-                let rows = tiles * cut.tile;
+                let rows = tiles * TILE;
                 let mut rounded = Rounded {
                     rows: stream.alloc_zeros(rows * cut.padded_d)?,
                     bounds: stream.alloc_zeros(rows)?,
@@ -198,7 +209,7 @@ impl Filtered {
                     errors: if queries { errors } else { 0 },
                     largest_errors: if queries { 0 } else { errors },
                 };
-                let config = LaunchConfig { grid_dim: (tiles as u32, 1, 1), block_dim: (cut.threads, 1, 1), shared_mem_bytes: 0 };
+                let config = LaunchConfig { grid_dim: (tiles as u32, 1, 1), block_dim: (FILTER_THREADS, 1, 1), shared_mem_bytes: 0 };
                 // SAFETY: `Rounding` is the kernel's parameter; its pointers are to as many rows as it says.
                 unsafe { stream.launch_builder(round).arg(&arguments).launch(config) }?;
                 Ok(rounded)
@@ -217,7 +228,7 @@ impl Filtered {
                 }
             };
             let queries = rounded(&memory.queries, q, query_tiles, true, &points.centre, points.scale)?;
-            let rows = q.min(MOST_ROWS).next_multiple_of(cut.tile);
+            let rows = q.min(MOST_ROWS).next_multiple_of(TILE);
             let scratch = Scratch {
                 survivors: stream.alloc_zeros((rows * n.next_multiple_of(CHUNK) / 8).min(SURVIVOR_BYTES) / 4)?,
                 keys: stream.alloc_zeros(rows * capacity)?,
@@ -251,7 +262,7 @@ impl Filtered {
 
     /// One pass over the points.
     fn pass(&mut self, memory: &mut Memory, queries: &Range<usize>, build: Build, tally: TallyOut) -> Result<bool, DriverError> {
-        let rows = queries.len().next_multiple_of(self.kernels.cut.tile);
+        let rows = queries.len().next_multiple_of(TILE);
         let most = (self.scratch.survivors.len() * 32 / rows / CHUNK).max(1) * CHUNK;
         self.stream.memset_zeros(&mut self.scratch.computed)?;
         let (mut computed, mut from) = (0, 0);
@@ -281,13 +292,12 @@ impl Filtered {
 
     fn launch_filter(&mut self, queries: &Range<usize>, chunk: &Range<usize>) -> Result<(), DriverError> {
         let stream = &self.stream;
-        let tile = self.kernels.cut.tile;
-        let (query_tiles, tiles) = (queries.len().div_ceil(tile), chunk.len().div_ceil(tile));
+        let (query_tiles, tiles) = (queries.len().div_ceil(TILE), chunk.len().div_ceil(TILE));
         // A block keeps its queries for several tiles of points, as long as there are blocks enough: two a
         // multiprocessor run at a time.
         let tiles_a_block = (query_tiles * tiles).div_ceil(8 * self.multiprocessors as usize).clamp(1, 64);
         let first = queries.start as u64;
-        let arguments = FilterArguments {
+        let arguments = Filter {
             points: self.points.rounded.rows.device_ptr(stream).0,
             point_bounds: self.points.rounded.bounds.device_ptr(stream).0,
             largest_errors: self.points.rounded.errors.device_ptr(stream).0,
@@ -295,18 +305,18 @@ impl Filtered {
             query_bounds: self.queries.bounds.device_ptr(stream).0 + first * 4,
             radii: self.scratch.radii.device_ptr(stream).0,
             padded_d: self.kernels.cut.padded_d as u32,
-            first_tile: (chunk.start / tile) as u32,
+            first_tile: (chunk.start / TILE) as u32,
             tiles: tiles as u32,
             tiles_a_block: tiles_a_block as u32,
             survivors: self.scratch.survivors.device_ptr_mut(stream).0,
-            query_rows: (query_tiles * tile) as u32,
+            query_rows: (query_tiles * TILE) as u32,
         };
         let config = LaunchConfig {
             grid_dim: (query_tiles as u32, tiles.div_ceil(tiles_a_block) as u32, 1),
-            block_dim: (self.kernels.cut.threads, 1, 1),
+            block_dim: (FILTER_THREADS, 1, 1),
             shared_mem_bytes: self.kernels.cut.shared_bytes,
         };
-        // SAFETY: `FilterArguments` is the kernel's parameter; its pointers are to memory of this search, as long as it says.
+        // SAFETY: `Filter` is the kernel's parameter; its pointers are to memory of this search, as long as it says.
         unsafe { stream.launch_builder(&self.kernels.filter).arg(&arguments).launch(config) }?;
         Ok(())
     }
@@ -320,7 +330,7 @@ impl Filtered {
         tally: TallyOut,
     ) -> Result<(), DriverError> {
         let (stream, scratch) = (&self.stream, &mut self.scratch);
-        let arguments = SelectArguments {
+        let arguments = SurvivorSearch {
             points: memory.points.floats.device_ptr(stream).0,
             queries: memory.queries.device_ptr(stream).0,
             n: self.n as u32,
@@ -331,10 +341,12 @@ impl Filtered {
             first_point: chunk.start as u32,
             last_point: chunk.end as u32,
             survivors: if chunk.start > 0 { scratch.survivors.device_ptr(stream).0 } else { 0 },
-            query_rows: queries.len().next_multiple_of(self.kernels.cut.tile) as u32,
-            keys: scratch.keys.device_ptr_mut(stream).0,
-            buffers: scratch.buffers.device_ptr_mut(stream).0,
-            warps: scratch.warps.device_ptr_mut(stream).0,
+            query_rows: queries.len().next_multiple_of(TILE) as u32,
+            state: SurvivorState {
+                keys: scratch.keys.device_ptr_mut(stream).0,
+                buffers: scratch.buffers.device_ptr_mut(stream).0,
+                warps: scratch.warps.device_ptr_mut(stream).0,
+            },
             radii: scratch.radii.device_ptr_mut(stream).0,
             errors: self.queries.errors.device_ptr(stream).0,
             scale: self.points.scale,
@@ -346,8 +358,8 @@ impl Filtered {
         };
         let (_, select) = self.kernels.selects.iter().find(|(of, _)| *of == build).expect("a build that the search was loaded for");
         let config = LaunchConfig {
-            grid_dim: ((queries.len() as u32).div_ceil(self.kernels.select_warps), 1, 1),
-            block_dim: (self.kernels.select_warps * 32, 1, 1),
+            grid_dim: ((queries.len() as u32).div_ceil(SURVIVOR_WARPS), 1, 1),
+            block_dim: (SURVIVOR_WARPS * 32, 1, 1),
             shared_mem_bytes: 0,
         };
         // SAFETY: as above.

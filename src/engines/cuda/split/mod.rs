@@ -7,9 +7,11 @@
 //!
 //! | file | holds |
 //! |---|---|
+//! | `interface.rs` | what the host and the kernels agree on |
 //! | `plan.rs` | how a problem is cut to pieces |
 //! | `search.rs` | device memory, launches |
 
+mod interface;
 mod plan;
 mod search;
 

@@ -1,16 +1,7 @@
-//! How a problem is cut to pieces: the numbers of `Split` in `cuda/split/split.cuh`.
+//! How a problem is cut to pieces: the numbers of `Split`.
 
-/// Warps in a block of sample and collect, in d = 2 and 3 and in any other d; as in `cuda/split/split.cuh`.
-const WARPS: u32 = 8;
-const ROW_WARPS: u32 = 4;
-/// Points that a warp holds at a time, likewise; as in `cuda/split/window.cuh`.
-const WINDOW_POINTS: u32 = 32 * 8;
-const ROW_WINDOW_POINTS: u32 = 32 * 4;
-/// Points that lie together in the sample; as there.
-const CLUSTER: u32 = 4;
-/// The most queries of a block, likewise; as in `cuda/split/stages.cuh` and `cuda/split/split.cu`.
-const BLOCK_QUERIES: u32 = 128;
-const ROW_BLOCK_QUERIES: u32 = 8;
+use super::interface::{CLUSTER, SPLIT_QUERIES, SPLIT_ROW_QUERIES, SPLIT_ROW_WARPS, SPLIT_ROW_WINDOW, SPLIT_WARPS, SPLIT_WINDOW};
+
 /// Blocks along a grid's second axis, at most.
 const MOST_BLOCKS: u32 = 65_535;
 
@@ -72,7 +63,7 @@ impl Plan {
         let estimate = (LIST_MARGIN * expected) as u64 + 1024;
         let roomy = (ROOMY_LISTS / q as u64).min(ROOMY_LIST);
         plan.capacity = estimate.max(roomy).min(n as u64) as u32;
-        let most = u64::from(MOST_BLOCKS) * u64::from(if dims == 0 { ROW_BLOCK_QUERIES } else { BLOCK_QUERIES });
+        let most = u64::from(MOST_BLOCKS) * u64::from(if dims == 0 { SPLIT_ROW_QUERIES } else { SPLIT_QUERIES });
         plan.chunk = (SCRATCH / plan.query_bytes()).min(most).clamp(1, q as u64) as u32;
         plan
     }
@@ -121,11 +112,11 @@ impl Plan {
     }
 
     fn window_points(&self) -> u32 {
-        if self.dims == 0 { ROW_WINDOW_POINTS } else { WINDOW_POINTS }
+        if self.dims == 0 { SPLIT_ROW_WINDOW } else { SPLIT_WINDOW }
     }
 
     fn warps(&self) -> u32 {
-        if self.dims == 0 { ROW_WARPS } else { WARPS }
+        if self.dims == 0 { SPLIT_ROW_WARPS } else { SPLIT_WARPS }
     }
 
     /// How the sample of `queries` is launched on a device with so many multiprocessors.
@@ -141,9 +132,9 @@ impl Plan {
     fn shape(&self, windows: u32, queries: u32, multiprocessors: u32) -> Shape {
         let along_points = windows.div_ceil(self.warps()).max(1);
         let block_queries = match self.dims {
-            0 => ROW_BLOCK_QUERIES.min(queries),
+            0 => SPLIT_ROW_QUERIES.min(queries),
             // A block reads its points once for all its queries; but if few blocks share the points, more share the queries.
-            _ => BLOCK_QUERIES.min(queries.div_ceil((multiprocessors * RESIDENT_BLOCKS).div_ceil(along_points))).max(1),
+            _ => SPLIT_QUERIES.min(queries.div_ceil((multiprocessors * RESIDENT_BLOCKS).div_ceil(along_points))).max(1),
         };
         let along_queries = queries.div_ceil(block_queries);
         let most = (u64::from(multiprocessors) * BLOCKS).div_ceil(u64::from(along_queries)) as u32;
@@ -154,19 +145,6 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn constants_agree_with_the_device_code() {
-        let split = include_str!("../../../../cuda/split/split.cuh");
-        assert!(split.contains(&format!("SPLIT_WARPS = {WARPS};")) && split.contains(&format!("SPLIT_ROW_WARPS = {ROW_WARPS};")));
-        let window = include_str!("../../../../cuda/split/window.cuh");
-        let (rows, others) = (ROW_WINDOW_POINTS / 32, WINDOW_POINTS / 32);
-        assert!(window.contains(&format!("LANE_POINTS = D == 0 ? {rows} : {others};")) && window.contains(&format!("CLUSTER = {CLUSTER};")));
-        let stages = include_str!("../../../../cuda/split/stages.cuh");
-        assert!(stages.contains(&format!("MAX_BLOCK_QUERIES = {BLOCK_QUERIES};")));
-        let entries = include_str!("../../../../cuda/split/split.cu");
-        assert!(entries.contains(&format!("collect_rows<{ROW_BLOCK_QUERIES}>")) && entries.contains(&format!("sample_rows<{ROW_BLOCK_QUERIES}>")));
-    }
 
     /// Every sampled point is one of the cloud's, and none is sampled twice.
     #[test]

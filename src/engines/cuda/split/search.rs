@@ -4,53 +4,24 @@
 //! recorded as a graph: for one query the launches would take as long as the kernels.
 
 use std::ffi::{c_uint, c_void};
-use std::mem::{offset_of, zeroed};
+use std::mem::zeroed;
 use std::ops::Range;
 use std::sync::Arc;
 
 use cudarc::driver::sys::CUdevice_attribute::{CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT};
 use cudarc::driver::sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
-use cudarc::driver::sys::{self, CUdeviceptr, CUgraphInstantiate_flags, CUlaunchAttribute, CUlaunchConfig, CUstreamCaptureMode};
+use cudarc::driver::sys::{self, CUgraphInstantiate_flags, CUlaunchAttribute, CUlaunchConfig, CUstreamCaptureMode};
 use cudarc::driver::{CudaFunction, CudaGraph, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DriverError};
 
+use super::interface::{SPLIT_SELECT_THREADS, Split, split_entry};
 use super::plan::Plan;
 use crate::engines::cuda::Cuda;
 use crate::engines::cuda::device::memory::Memory;
 use crate::engines::cuda::device::points::{self, Form};
 use crate::knn::{Answer, Build, EngineError, Neighbors, Problem, Search, SetupPhase};
 
-/// Threads of a block of bound and select: `SELECT_THREADS` of `cuda/block/radix_select.cuh`.
-const SELECT_THREADS: u32 = 1024;
-
 /// The multiprocessors of a device that does not say: a small one.
 const FEW_MULTIPROCESSORS: u32 = 16;
-
-/// `Split` of `cuda/split/split.cuh`.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-struct Arguments {
-    points: CUdeviceptr,
-    queries: CUdeviceptr,
-    n: u32,
-    d: u32,
-    k: u32,
-    first_query: u32,
-    query_count: u32,
-    block_queries: u32,
-    windows: u32,
-    window_groups: u32,
-    capacity: u32,
-    spacing: u64,
-    minima: CUdeviceptr,
-    bounds: CUdeviceptr,
-    counts: CUdeviceptr,
-    lists: CUdeviceptr,
-    indices: CUdeviceptr,
-    squared_distances: CUdeviceptr,
-}
-
-// `cuda/split/split.cuh` asserts the same of its own.
-const _: () = assert!(size_of::<Arguments>() == 112 && offset_of!(Arguments, minima) == 64);
 
 /// What the stages leave to each other, for the queries of one launch.
 struct Scratch {
@@ -94,7 +65,7 @@ pub struct SplitSearch<'a> {
     /// Kept for the arguments that point into it.
     _scratch: Scratch,
     /// All but the queries of a launch.
-    arguments: Arguments,
+    arguments: Split,
     stages: Stages,
     /// The queries that were last searched, and the search as a graph once it was repeated.
     last: (Range<usize>, Option<CudaGraph>),
@@ -114,7 +85,7 @@ impl<'a> SplitSearch<'a> {
         memory.upload(cuda, problem, rows).map_err(|error| cuda.failed(error))?;
         let mut scratch = Scratch::reserve(&cuda.stream, &plan).map_err(|error| cuda.failed(error))?;
         let stream = &cuda.stream;
-        let arguments = Arguments {
+        let arguments = Split {
             points: memory.points.floats.device_ptr(stream).0,
             queries: memory.queries.device_ptr(stream).0,
             n: memory.n as u32,
@@ -142,7 +113,7 @@ impl<'a> SplitSearch<'a> {
         let chunk = self.plan.chunk as usize;
         for first in queries.clone().step_by(chunk) {
             let query_count = (queries.end - first).min(chunk) as u32;
-            let arguments = Arguments { first_query: first as u32, query_count, ..self.arguments };
+            let arguments = Split { first_query: first as u32, query_count, ..self.arguments };
             // SAFETY: the pointers are to memory of this search, as long as the arguments say.
             unsafe { self.stages.launch(&self.cuda.stream, &self.plan, arguments) }?;
         }
@@ -180,7 +151,7 @@ impl Stages {
         // One query by itself has a kernel of its own where many have registers for more.
         let rows_of = if plan.dims == 0 && q == 1 { "_one" } else { "" };
         let mut stage = |name: &str| {
-            let name = format!("split_{name}_d{}", plan.dims);
+            let name = split_entry(name, plan.dims);
             cuda.kernels.function(super::unit(plan.dims), &name).map_err(|why| EngineError::Unavailable { engine: super::SPLIT.id, why })
         };
         let (sample, bound) = (stage(&format!("sample{rows_of}"))?, stage("bound")?);
@@ -203,7 +174,7 @@ impl Stages {
     ///
     /// # Safety
     /// The arguments' pointers are to memory as long as they say.
-    unsafe fn launch(&self, stream: &CudaStream, plan: &Plan, arguments: Arguments) -> Result<(), DriverError> {
+    unsafe fn launch(&self, stream: &CudaStream, plan: &Plan, arguments: Split) -> Result<(), DriverError> {
         let queries = arguments.query_count;
         let sample = plan.sample_shape(queries, self.multiprocessors);
         let collect = plan.collect_shape(queries, self.multiprocessors);
@@ -212,14 +183,14 @@ impl Stages {
         let mut launch = |function, grid, threads, block_queries| {
             let before = std::mem::replace(&mut overlap, self.overlap);
             // SAFETY: the caller's.
-            unsafe { launch(stream, function, grid, threads, before, Arguments { block_queries, ..arguments }) }
+            unsafe { launch(stream, function, grid, threads, before, Split { block_queries, ..arguments }) }
         };
         if plan.windows > 0 {
             launch(&self.sample, sample.grid, sample.threads, sample.block_queries)?;
         }
-        launch(&self.bound, (queries, 1), SELECT_THREADS, 1)?;
+        launch(&self.bound, (queries, 1), SPLIT_SELECT_THREADS, 1)?;
         launch(&self.collect, collect.grid, collect.threads, collect.block_queries)?;
-        launch(&self.select, (queries, 1), SELECT_THREADS, 1)
+        launch(&self.select, (queries, 1), SPLIT_SELECT_THREADS, 1)
     }
 }
 
@@ -233,7 +204,7 @@ unsafe fn launch(
     grid: (u32, u32),
     threads: u32,
     overlap: bool,
-    mut arguments: Arguments,
+    mut arguments: Split,
 ) -> Result<(), DriverError> {
     // SAFETY: plain numbers, for which all bits zero are a value.
     let mut attribute: CUlaunchAttribute = unsafe { zeroed() };

@@ -1,20 +1,7 @@
 //! What the traced kernel writes, read. `cuda/observer.cuh` is the other side.
 
-/// Kinds of events, as `TraceEvent` numbers them.
-pub mod kind {
-    #![allow(missing_docs, reason = "named as the events are")]
-    pub const BATCH: u32 = 1;
-    pub const GROUP: u32 = 2;
-    pub const APPENDED: u32 = 3;
-    pub const FILTERED_AGAIN: u32 = 4;
-    pub const FULL: u32 = 5;
-    pub const PADDED: u32 = 6;
-    pub const SWAPPED: u32 = 7;
-    pub const LAYER: u32 = 8;
-    pub const MINIMUM: u32 = 9;
-    pub const MERGED: u32 = 10;
-    pub const FINISHED: u32 = 11;
-}
+/// Kinds of events, as the device numbers them.
+pub use crate::engines::cuda::interface::trace_event as kind;
 
 /// Why words are not a trace.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -276,17 +263,5 @@ mod tests {
     fn masks_and_sets_name_lanes_and_elements() {
         assert_eq!(lanes(0x8000_0005).collect::<Vec<_>>(), [0, 2, 31]);
         assert_eq!(elements(&[1 << 3, 1 | 1 << 31]).collect::<Vec<_>>(), [1, 6, 63]);
-    }
-
-    /// The device's header numbers the kinds as this file does.
-    #[test]
-    fn kinds_are_the_devices() {
-        let header = include_str!("../../../../cuda/observer.cuh");
-        let names = header.split("enum TraceEvent : unsigned {").nth(1).unwrap().split('}').next().unwrap();
-        let names: Vec<&str> = names.split(',').map(str::trim).collect();
-        let here = ["BATCH = 1", "GROUP", "APPENDED", "FILTERED_AGAIN", "FULL", "PADDED", "SWAPPED", "LAYER", "MINIMUM", "MERGED", "FINISHED"];
-        assert_eq!(names, here);
-        let numbers = [BATCH, GROUP, APPENDED, FILTERED_AGAIN, FULL, PADDED, SWAPPED, LAYER, MINIMUM, MERGED, FINISHED];
-        assert!(numbers.into_iter().eq(1..=11));
     }
 }

@@ -9,14 +9,13 @@
 
 mod events;
 
-use cudarc::driver::sys::CUdeviceptr;
-use cudarc::driver::{CudaSlice, DevicePtrMut, DeviceRepr, DriverError, LaunchConfig, PushKernelArg};
+use cudarc::driver::{CudaSlice, DevicePtrMut, DriverError, LaunchConfig, PushKernelArg};
 pub use events::{Event, Events, TraceError, elements, kind, lanes};
 
 use super::device::kernels::{Builds, Kernel, Unit};
 use super::device::memory::Memory;
-use super::direct::{GROUP_ROWS, Layout, Policy, Variant};
-use super::search::{Arguments, TallyOut};
+use super::direct::{self, GROUP_ROWS_ENTRY, Layout, Policy, Variant};
+use super::interface::{self, TallyOut};
 use super::{Cuda, DIRECT};
 use crate::engines::{host_memory, lockstep};
 use crate::knn::{EngineError, Neighbors, Parameters, Problem};
@@ -33,22 +32,6 @@ const ROOM: usize = 1 << 18;
 
 /// Words of a group without a candidate.
 const GROUP_WORDS: usize = 3;
-
-/// `Trace` of `cuda/observer.cuh`.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-struct Out {
-    words: CUdeviceptr,
-    capacity: u64,
-    needed: CUdeviceptr,
-    keys: CUdeviceptr,
-}
-
-// `cuda/observer.cuh` asserts the same of its own.
-const _: () = assert!(size_of::<Out>() == 32);
-
-// SAFETY: the device's struct, member for member.
-unsafe impl DeviceRepr for Out {}
 
 /// What the GPU wrote down, and what it answered.
 #[derive(Clone, Debug)]
@@ -135,7 +118,7 @@ impl Cuda {
     fn traced(&mut self, unit: Unit) -> Result<Kernel, EngineError> {
         let kernel = self.kernels.traced(unit).and_then(|kernel| {
             // Loaded now: the upload has nobody to tell.
-            if unit.dims == 0 { self.kernels.function(unit, GROUP_ROWS).map(|_| kernel) } else { Ok(kernel) }
+            if unit.dims == 0 { self.kernels.function(unit, GROUP_ROWS_ENTRY).map(|_| kernel) } else { Ok(kernel) }
         });
         kernel.map_err(|why| EngineError::Unavailable { engine: DIRECT.id, why: format!("{why}; or record on --engine lockstep") })
     }
@@ -171,8 +154,8 @@ impl Cuda {
         let stream = &self.stream;
         let mut needed = stream.alloc_zeros::<u64>(1)?;
         let mut keys = stream.alloc_zeros::<u64>(2 * memory.k.next_power_of_two().max(GROUP))?;
-        let arguments = Arguments::new(memory, stream, &(query..query + 1), TallyOut::default());
-        let trace = Out {
+        let arguments = direct::arguments(memory, stream, &(query..query + 1), TallyOut::default());
+        let trace = interface::Trace {
             capacity: words.len() as u64,
             words: words.device_ptr_mut(stream).0,
             needed: needed.device_ptr_mut(stream).0,

@@ -1,14 +1,17 @@
 //! Embeds the device code.
 //!
 //! With an `nvcc` (`WARPSCOPE_NVCC`, `CUDA_HOME`, `PATH`, `/usr/local/cuda`, the folder that `scripts/get-nvcc` fills)
-//! each unit of `cuda/units.txt` becomes one fat binary, so that a search loads only its own. Without one the
-//! sources alone are embedded, for NVRTC at run time. `WARPSCOPE_CUDA_ARCHS` says what the fat binaries hold:
+//! each unit of `cuda/units.txt` that is to be embedded becomes one fat binary, so that a search loads only its own. Of the
+//! others, and without an nvcc, the sources alone are embedded, for NVRTC at run time. `WARPSCOPE_CUDA_ARCHS` says what the fat binaries hold:
 //!
 //! - unset, in a release build: machine code for every architecture below, and PTX for those to come. Some hundred kernels
 //!   take about a minute of one core an architecture; compiled by the driver instead, the largest would keep its first user
 //!   waiting for seconds.
 //! - unset, in a debug build: PTX alone, which the driver compiles at first use.
 //! - a list such as `90` or `80,90`: machine code for these; `ptx`: PTX alone; `none`: nothing embedded.
+
+mod interface;
+mod units;
 
 use std::env;
 use std::fs;
@@ -17,15 +20,7 @@ use std::process::Command;
 use std::sync::Mutex;
 use std::thread;
 
-/// What is compiled on its own: a source of `cuda/`, for a capacity and a number of dimensions; 0 stands for any.
-#[derive(Clone)]
-struct Unit {
-    source: String,
-    k: u32,
-    d: u32,
-    /// The oldest architecture that has its instructions, whose PTX every later one can be compiled from.
-    oldest: u32,
-}
+use units::{Unit, flat};
 
 /// Turing to Blackwell: what CUDA 13 knows, one for each kind of multiprocessor.
 const ARCHITECTURES: [u32; 7] = [75, 80, 86, 89, 90, 100, 120];
@@ -37,28 +32,38 @@ fn main() {
         println!("cargo::rerun-if-env-changed={name}");
     }
     println!("cargo::rerun-if-changed=cuda/units.txt");
-    // Not the register budget beside them.
-    for file in
-        files_below(Path::new("cuda")).into_iter().filter(|file| file.extension().is_some_and(|extension| extension == "cu" || extension == "cuh"))
-    {
-        println!("cargo::rerun-if-changed={}", file.display());
-    }
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    for file in files_below(Path::new("cuda")) {
+        // Not the register budget beside them.
+        if file.extension().is_none_or(|extension| extension != "cu" && extension != "cuh") {
+            continue;
+        }
+        println!("cargo::rerun-if-changed={}", file.display());
+        if file.to_string_lossy().ends_with("interface.cuh") {
+            agree(&file, &out);
+        }
+    }
 
-    let units = units(&fs::read_to_string("cuda/units.txt").expect("cuda/units.txt is there"));
-    let mut sources: Vec<&str> = units.iter().map(|unit| unit.source.as_str()).collect();
+    let units = units::parse(&fs::read_to_string("cuda/units.txt").expect("cuda/units.txt is there")).unwrap_or_else(|why| panic!("{why}"));
+    let mut sources: Vec<(&str, bool)> = units.iter().map(|unit| (unit.source.as_str(), unit.embedded)).collect();
     sources.dedup();
-    for source in &sources {
+    for (source, _) in &sources {
         fs::write(out.join(flat(source) + ".cu"), single_source(&format!("{source}.cu"))).expect("OUT_DIR is writable");
     }
 
     let wanted =
         env::var("WARPSCOPE_CUDA_ARCHS").unwrap_or_else(|_| if env::var("PROFILE").as_deref() == Ok("release") { "all" } else { "ptx" }.to_owned());
-    let embedded = if wanted == "none" { Err("WARPSCOPE_CUDA_ARCHS=none".to_owned()) } else { compile(&out, &wanted, units.clone()) };
+    let embedded = if wanted == "none" {
+        Err("WARPSCOPE_CUDA_ARCHS=none".to_owned())
+    } else {
+        compile(&out, &wanted, units.iter().filter(|unit| unit.embedded).cloned().collect())
+    };
 
-    let mut table = String::from("/// (source, its text with includes resolved).\npub static SOURCES: &[(&str, &str)] = &[\n");
-    for source in &sources {
-        table += &format!("    ({source:?}, include_str!(concat!(env!(\"OUT_DIR\"), \"/{}.cu\"))),\n", flat(source));
+    let mut table = String::from(
+        "/// (source, whether it is embedded where there is an nvcc, its text with includes resolved).\npub static SOURCES: &[(&str, bool, &str)] = &[\n",
+    );
+    for (source, embedded) in &sources {
+        table += &format!("    ({source:?}, {embedded}, include_str!(concat!(env!(\"OUT_DIR\"), \"/{}.cu\"))),\n", flat(source));
     }
     table += "];\n\n/// (source, capacity, dimensions, fat binary).\npub static EMBEDDED: &[(&str, u32, u32, &[u8])] = &[\n";
     for unit in embedded.iter().flat_map(|(_, units)| units) {
@@ -72,31 +77,14 @@ fn main() {
     fs::write(out.join("kernels.rs"), table).expect("OUT_DIR is writable");
 }
 
-impl Unit {
-    fn file_name(&self) -> String {
-        format!("{}_k{}_d{}.fatbin", flat(&self.source), self.k, self.d)
-    }
-}
-
-/// The combinations of `cuda/units.txt`, in its order.
-fn units(list: &str) -> Vec<Unit> {
-    let mut units = Vec::new();
-    for line in list.lines().filter(|line| !line.starts_with('#')) {
-        let [source, capacities, dims, oldest] = line.split(' ').collect::<Vec<_>>()[..] else {
-            panic!("cuda/units.txt: {line:?} is not: source capacities dimensions oldest")
-        };
-        let numbers = |list: &str| list.split(',').map(|number| number.parse().expect("cuda/units.txt: a number")).collect::<Vec<u32>>();
-        let [oldest] = numbers(oldest)[..] else { panic!("cuda/units.txt: {line:?} has not one oldest architecture") };
-        for k in numbers(capacities) {
-            units.extend(numbers(dims).into_iter().map(|d| Unit { source: source.to_owned(), k, d, oldest }));
-        }
-    }
-    units
-}
-
-/// A source's name as that of a file.
-fn flat(source: &str) -> String {
-    source.replace('/', "_")
+/// Writes what host and device must agree on, such as `cuda/split/interface.cuh`, as Rust: `split_interface.rs`.
+fn agree(header: &Path, out: &Path) {
+    let name = header.display().to_string();
+    let text = fs::read_to_string(header).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let rust = interface::rust_of(&text, &name).unwrap_or_else(|why| panic!("{why}"));
+    let source = header.with_extension("rs");
+    let source = source.strip_prefix("cuda").expect("listed below cuda/").to_string_lossy();
+    fs::write(out.join(flat(&source)), rust).expect("OUT_DIR is writable");
 }
 
 /// All files of a folder and of those in it.

@@ -1,0 +1,77 @@
+//! What is compiled on its own: the table `cuda/units.txt`.
+
+/// A source of `cuda/`, for a capacity and a number of dimensions; 0 stands for any.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unit {
+    /// Its entry file below `cuda/`, without the extension.
+    pub source: String,
+    pub k: u32,
+    pub d: u32,
+    /// The oldest architecture that has its instructions, whose PTX every later one can be compiled from.
+    pub oldest: u32,
+    /// Whether a program carries it compiled. Of the others it carries the text, and NVRTC compiles it when it is asked for.
+    pub embedded: bool,
+}
+
+impl Unit {
+    /// Its fat binary in `OUT_DIR`.
+    pub fn file_name(&self) -> String {
+        format!("{}_k{}_d{}.fatbin", flat(&self.source), self.k, self.d)
+    }
+}
+
+/// A source's name as that of a file in one folder.
+pub fn flat(source: &str) -> String {
+    source.replace('/', "_")
+}
+
+/// The combinations of the table, in its order.
+///
+/// # Errors
+/// The first line that is not `source capacities dimensions oldest when`.
+pub fn parse(table: &str) -> Result<Vec<Unit>, String> {
+    let mut units = Vec::new();
+    for line in table.lines().filter(|line| !line.starts_with('#')) {
+        let wrong = |what: &str| format!("cuda/units.txt: {line:?}: {what}");
+        let [source, capacities, dims, oldest, when] = line.split(' ').collect::<Vec<_>>()[..] else {
+            return Err(wrong("write: source capacities dimensions oldest when"));
+        };
+        let numbers = |list: &str| list.split(',').map(str::parse).collect::<Result<Vec<u32>, _>>().map_err(|_| wrong("a number is none"));
+        let oldest = oldest.parse().map_err(|_| wrong("the oldest architecture is a number such as 75"))?;
+        let embedded = match when {
+            "embedded" => true,
+            "on-demand" => false,
+            _ => return Err(wrong("it is either embedded or on-demand")),
+        };
+        if units.iter().any(|unit: &Unit| unit.source == source) {
+            return Err(wrong("this source has a line already"));
+        }
+        let dims = numbers(dims)?;
+        for k in numbers(capacities)? {
+            units.extend(dims.iter().map(|&d| Unit { source: source.to_owned(), k, d, oldest, embedded }));
+        }
+    }
+    Ok(units)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_every_combination_of_its_lists() {
+        let units = parse("# a comment\nfolder/a 32,64 2,0 75 embedded\nb 0 0 80 on-demand\n").unwrap();
+        let found: Vec<_> = units.iter().map(|unit| (unit.source.as_str(), unit.k, unit.d, unit.oldest, unit.embedded)).collect();
+        let a = |k, d| ("folder/a", k, d, 75, true);
+        assert_eq!(found, [a(32, 2), a(32, 0), a(64, 2), a(64, 0), ("b", 0, 0, 80, false)]);
+        assert_eq!(units[0].file_name(), "folder_a_k32_d2.fatbin");
+    }
+
+    #[test]
+    fn what_is_no_unit_is_refused() {
+        for line in ["a 32 2 75", "a 32 2 75 sometimes", "a x 2 75 embedded", "a 32 2 new embedded", "", "b 64 2 75 on-demand"] {
+            let why = parse(&format!("b 32 2 75 embedded\n{line}\n")).unwrap_err();
+            assert!(why.starts_with(&format!("cuda/units.txt: {line:?}: ")), "{why}");
+        }
+    }
+}

@@ -1,0 +1,50 @@
+// What the host and the kernels of `cuda-split` agree on. build/interface.rs makes Rust of this file.
+#pragma once
+
+#include "key.cuh"
+
+// STAGE is sample, bound, collect or select; with D = 0 also sample_one and collect_one, for one query.
+#define WARPSCOPE_SPLIT_ENTRY(STAGE, D) split_##STAGE##_d##D
+
+namespace warpscope::split {
+
+// Warps in a block of sample and collect: d = 2 and 3.
+constexpr unsigned SPLIT_WARPS = 8;
+// Likewise in any other d, where rows pass through shared memory: as many as have room there.
+constexpr unsigned SPLIT_ROW_WARPS = 4;
+// Points that a warp holds at a time: d = 2 and 3.
+constexpr unsigned SPLIT_WINDOW = 256;
+// Likewise in any other d.
+constexpr unsigned SPLIT_ROW_WINDOW = 128;
+// The most queries that a block of sample or collect answers: d = 2 and 3.
+constexpr unsigned SPLIT_QUERIES = 128;
+// Likewise in any other d.
+constexpr unsigned SPLIT_ROW_QUERIES = 8;
+// Points that lie together, whatever the sample: as many as fill a memory sector.
+constexpr unsigned CLUSTER = 4;
+// Threads in a block of bound and select.
+constexpr unsigned SPLIT_SELECT_THREADS = 1024;
+
+// The parameter of all stages. src/engines/cuda/split/plan.rs chooses the numbers.
+struct Split {
+    const float* points;   // n x d, row-major, in processing order
+    const float* queries;  // q x d, row-major
+    unsigned n;
+    unsigned d;
+    unsigned k;              // at most 1,024
+    unsigned first_query;    // this launch answers first_query ... first_query + query_count - 1
+    unsigned query_count;
+    unsigned block_queries;  // queries that a block of sample or collect answers
+    unsigned windows;        // of the sample; 0: no sample, every point is collected
+    unsigned window_groups;  // groups in a window of the sample: a power of two up to 32
+    unsigned capacity;       // keys that a list holds
+    unsigned long long spacing;  // from one sampled cluster to the next: clusters, of which the lower half is a fraction
+    unsigned* minima;            // query_count x windows x window_groups: bits of squared distances
+    float* bounds;               // query_count
+    unsigned* counts;            // query_count: points within the bound, also when the list holds fewer
+    Key* lists;                  // query_count x capacity
+    unsigned* indices;           // q x k
+    float* squared_distances;    // q x k
+};
+
+}  // namespace warpscope::split

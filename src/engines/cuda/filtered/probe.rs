@@ -1,0 +1,181 @@
+//! Whether the device's tensor cores add as `docs/filter.md` grants them to: measured, as it is not documented.
+//!
+//! The filter is safe where each instruction loses at most 20 · 2⁻²² of what bounds its terms and partial sums. Sums are
+//! chosen that lose as much as an adder can make them: small terms that hang over just below what is kept beside a large
+//! one, all on one side, for every place where the line may be; the large one in the accumulator, in each place of the
+//! product, or cancelled. The device adds them, and every sum is compared with the exact one.
+
+use std::sync::Arc;
+
+use cudarc::driver::{CudaStream, DevicePtr, DevicePtrMut, DriverError, LaunchConfig, PushKernelArg};
+
+use super::super::device::driver::say;
+use super::super::device::kernels::{Kernels, Unit};
+use super::interface::{PROBE_COLUMNS, PROBE_DEPTH, PROBE_ENTRY, PROBE_ROWS, Probe};
+
+const ROWS: usize = PROBE_ROWS as usize;
+const COLUMNS: usize = PROBE_COLUMNS as usize;
+const DEPTH: usize = PROBE_DEPTH as usize;
+/// Instructions a sum: 64 dimensions.
+const STEPS: usize = 4;
+/// Four for each place of a product.
+const TILES: usize = 4 * DEPTH;
+
+/// Sums to be computed, in the device's order.
+struct Cases {
+    rows: Vec<u16>,
+    columns: Vec<u16>,
+    starts: Vec<f32>,
+}
+
+/// What the tensor cores lose at worst, over what the filter grants them: above 1 it must not be used.
+///
+/// # Errors
+/// One sentence, where the kernel cannot be had or fails.
+pub fn worst_loss(kernels: &mut Kernels, stream: &Arc<CudaStream>) -> Result<f64, String> {
+    let function = kernels.function(Unit::new("filtered/filter", 0, 0), PROBE_ENTRY)?;
+    let cases = Cases::new();
+    let launch = || -> Result<Vec<f32>, DriverError> {
+        let (rows, columns, starts) = (stream.clone_htod(&cases.rows)?, stream.clone_htod(&cases.columns)?, stream.clone_htod(&cases.starts)?);
+        let mut sums = stream.alloc_zeros::<f32>(cases.starts.len())?;
+        let arguments = Probe {
+            rows: rows.device_ptr(stream).0,
+            columns: columns.device_ptr(stream).0,
+            starts: starts.device_ptr(stream).0,
+            sums: sums.device_ptr_mut(stream).0,
+            steps: STEPS as u32,
+        };
+        let config = LaunchConfig { grid_dim: (TILES as u32, 1, 1), block_dim: (32, 1, 1), shared_mem_bytes: 0 };
+        // SAFETY: `Probe` is the kernel's parameter; its pointers are to as many numbers as there are cases.
+        unsafe { stream.launch_builder(&function).arg(&arguments).launch(config) }?;
+        let sums = stream.clone_dtoh(&sums)?;
+        stream.synchronize()?;
+        Ok(sums)
+    };
+    Ok(cases.worst(&launch().map_err(say)?))
+}
+
+impl Cases {
+    fn new() -> Self {
+        let mut cases = Self {
+            rows: vec![0; TILES * STEPS * ROWS * DEPTH],
+            columns: vec![0; TILES * STEPS * COLUMNS * DEPTH],
+            starts: vec![0.0; TILES * ROWS * COLUMNS],
+        };
+        for tile in 0..TILES {
+            // The large term's place in the first step, and whether it is the accumulator, that product, or both, which cancel;
+            // or all terms are large.
+            let (place, kind) = (tile / 4, tile % 4);
+            let large = |step: usize, k: usize| kind == 3 || kind != 0 && step == 0 && k == place;
+            for step in 0..STEPS {
+                for k in 0..DEPTH {
+                    for row in 0..ROWS {
+                        // 255/128, all bits of a BF16 set; the line lies below one of these.
+                        let small = 255.0 / 128.0 * 2f32.powi(-14 - row as i32);
+                        cases.rows[((tile * STEPS + step) * ROWS + row) * DEPTH + k] = bf16(if large(step, k) { 1.0 } else { small });
+                    }
+                    for column in 0..COLUMNS {
+                        let size = if large(step, k) || column & 2 == 0 { 1.0 } else { 255.0 / 128.0 };
+                        let negative = match (large(step, k), kind) {
+                            // Against the accumulator.
+                            (true, 2) => true,
+                            (true, 3) => (k + step) % 2 == 1 || column & 1 == 1 && k % 3 == 0,
+                            (true, _) => column & 4 != 0,
+                            // All on one side, or from both.
+                            (false, _) => column & 1 != 0 && (column & 4 == 0 || k % 2 == 0),
+                        };
+                        cases.columns[((tile * STEPS + step) * COLUMNS + column) * DEPTH + k] = bf16(if negative { -size } else { size });
+                    }
+                }
+            }
+            for row in 0..ROWS {
+                for column in 0..COLUMNS {
+                    let start = if kind == 1 { 0.0 } else { 1.0 };
+                    cases.starts[(tile * ROWS + row) * COLUMNS + column] = if kind == 0 && column & 4 != 0 { -start } else { start };
+                }
+            }
+        }
+        cases
+    }
+
+    /// A sum's start and its terms, step by step.
+    fn terms(&self, sum: usize) -> (f32, Vec<f32>) {
+        let (tile, row, column) = (sum / (ROWS * COLUMNS), sum / COLUMNS % ROWS, sum % COLUMNS);
+        let row = |step| &self.rows[((tile * STEPS + step) * ROWS + row) * DEPTH..][..DEPTH];
+        let column = |step| &self.columns[((tile * STEPS + step) * COLUMNS + column) * DEPTH..][..DEPTH];
+        let products = |step| row(step).iter().zip(column(step)).map(|(&a, &b)| float(a) * float(b));
+        (self.starts[sum], (0..STEPS).flat_map(products).collect())
+    }
+
+    /// The largest loss of any of the sums, as a share of what docs/filter.md grants.
+    fn worst(&self, sums: &[f32]) -> f64 {
+        let loss = |(sum, &found): (usize, &f32)| {
+            let (start, terms) = self.terms(sum);
+            let all = || std::iter::once(start).chain(terms.iter().copied()).map(f64::from);
+            // Double holds these sums exactly, or nearly so.
+            let (exact, most) = (all().sum::<f64>(), all().map(f64::abs).sum::<f64>());
+            let granted = 1.25 * (STEPS * DEPTH) as f64 * 2f64.powi(-22) * most;
+            let loss = (f64::from(found) - exact).abs() / granted;
+            // What is no number is no sum either.
+            if loss.is_nan() { f64::INFINITY } else { loss }
+        };
+        sums.iter().enumerate().map(loss).fold(0.0, f64::max)
+    }
+}
+
+/// The bits of a number that BF16 holds.
+fn bf16(value: f32) -> u16 {
+    debug_assert!(value.to_bits() & 0xffff == 0, "{value} is no BF16");
+    (value.to_bits() >> 16) as u16
+}
+
+fn float(bits: u16) -> f32 {
+    f32::from_bits(u32::from(bits) << 16)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An adder that aligns the terms of a block and the accumulator to the largest of them and cuts off all but so many bits.
+    fn adder(bits: i32, block: usize) -> impl Fn(f32, &[f32]) -> f32 {
+        let cut = move |value: f64, largest: f64| {
+            let unit = 2f64.powi(largest.log2().floor() as i32 + 1 - bits);
+            (value / unit).trunc() * unit
+        };
+        move |start, terms| {
+            terms.chunks(block).fold(start, |acc, terms| {
+                let all = || std::iter::once(acc).chain(terms.iter().copied()).map(f64::from);
+                let largest = all().map(f64::abs).fold(f64::MIN_POSITIVE, f64::max);
+                let sum = all().map(|term| cut(term, largest)).sum::<f64>();
+                // The result is cut to as many bits, and what f32 has.
+                cut(sum, sum.abs().max(f64::MIN_POSITIVE)) as f32
+            })
+        }
+    }
+
+    fn worst_of(add: impl Fn(f32, &[f32]) -> f32) -> f64 {
+        let cases = Cases::new();
+        let sums: Vec<f32> = (0..cases.starts.len()).map(|sum| cases.terms(sum)).map(|(start, terms)| add(start, &terms)).collect();
+        cases.worst(&sums)
+    }
+
+    #[test]
+    fn adders_as_they_are_known_pass() {
+        for (bits, block) in [(24, 4), (24, 8), (24, 16), (25, 8), (26, 16)] {
+            let worst = worst_of(adder(bits, block));
+            assert!(worst > 0.02 && worst < 0.6, "{bits} bits, blocks of {block}: {worst}");
+        }
+    }
+
+    #[test]
+    fn an_adder_that_is_too_coarse_is_found() {
+        for (bits, block) in [(22, 8), (22, 16), (21, 4), (16, 16), (11, 8)] {
+            let worst = worst_of(adder(bits, block));
+            assert!(worst > 1.0, "{bits} bits, blocks of {block}: {worst}");
+        }
+        assert_eq!(worst_of(|_, _| f32::NAN), f64::INFINITY);
+        // One that forgets the last step.
+        assert!(worst_of(|start, terms| terms[..48].iter().fold(start, |acc, term| acc + term)) > 1.0);
+    }
+}

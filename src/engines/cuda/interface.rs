@@ -1,0 +1,47 @@
+//! What kernels write for the host besides their answer: `cuda/common_interface.cuh`, as `build/interface.rs` reads it.
+
+use cudarc::driver::sys::CUdeviceptr;
+use cudarc::driver::{DeviceRepr, ValidAsZeroBits};
+
+use crate::knn;
+
+include!(concat!(env!("OUT_DIR"), "/common_interface.rs"));
+
+// SAFETY: plain numbers in the device's layout, for which all bits zero are a value.
+unsafe impl ValidAsZeroBits for ConvergenceEntry {}
+// SAFETY: as above; the layout is compared below.
+unsafe impl DeviceRepr for knn::Counters {}
+unsafe impl ValidAsZeroBits for knn::Counters {}
+unsafe impl DeviceRepr for knn::WarpSpan {}
+unsafe impl ValidAsZeroBits for knn::WarpSpan {}
+
+// What the device writes is read as the types of `knn`, which know no device.
+const _: () = {
+    use std::mem::offset_of;
+    assert!(size_of::<Counters>() == size_of::<knn::Counters>());
+    assert!(offset_of!(Counters, merges) == offset_of!(knn::Counters, merges));
+    assert!(offset_of!(Counters, candidates) == offset_of!(knn::Counters, candidates));
+    assert!(offset_of!(Counters, groups_hit) == offset_of!(knn::Counters, groups_hit));
+    assert!(size_of::<WarpSpan>() == size_of::<knn::WarpSpan>());
+    assert!(
+        offset_of!(WarpSpan, start_ns) == offset_of!(knn::WarpSpan, start_ns) && offset_of!(WarpSpan, stop_ns) == offset_of!(knn::WarpSpan, stop_ns)
+    );
+    assert!(offset_of!(WarpSpan, sm) == offset_of!(knn::WarpSpan, sm) && offset_of!(WarpSpan, warp) == offset_of!(knn::WarpSpan, warp));
+    assert!(CONVERGENCE_ENTRIES as usize == knn::CONVERGENCE_ENTRIES && WARP_PHASES as usize == knn::WarpPhase::ALL.len());
+    assert!(warp_phase::LOAD_BATCH == knn::WarpPhase::LoadBatch as u32 && warp_phase::FILTER == knn::WarpPhase::Filter as u32);
+    assert!(warp_phase::INSERT == knn::WarpPhase::Insert as u32 && warp_phase::SORT == knn::WarpPhase::Sort as u32);
+    assert!(warp_phase::MERGE == knn::WarpPhase::Merge as u32 && warp_phase::WRITE_OUT == knn::WarpPhase::WriteOut as u32);
+};
+
+impl TallyOut {
+    /// The entries from one query on.
+    pub fn from(self, query: usize) -> Self {
+        let after = |pointer: CUdeviceptr, bytes: usize| if pointer == 0 { 0 } else { pointer + (query * bytes) as u64 };
+        Self {
+            counters: after(self.counters, size_of::<Counters>()),
+            convergence: after(self.convergence, CONVERGENCE_ENTRIES as usize * size_of::<ConvergenceEntry>()),
+            cycles: after(self.cycles, WARP_PHASES as usize * size_of::<u64>()),
+            spans: after(self.spans, size_of::<WarpSpan>()),
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! The device code as text: the twins' names, and how the build reads `cuda/`.
+
+#[allow(dead_code, reason = "the build script uses all of it")]
+#[path = "../build/interface.rs"]
+mod interface;
+#[allow(dead_code, reason = "as above")]
+#[path = "../build/units.rs"]
+mod units;
+
+use std::fs;
+use std::path::Path;
+
+fn read(path: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The functions of a Rust source outside its tests, each with the documentation before it.
+fn rust_functions(source: &str) -> Vec<(String, String)> {
+    let (mut found, mut doc) = (Vec::new(), String::new());
+    for line in source.split("#[cfg(test)]").next().expect("a split has a first part").lines().map(str::trim) {
+        if let Some(text) = line.strip_prefix("///") {
+            doc += text;
+        } else if line.starts_with("#[") || line.starts_with('"') || line == "))]" {
+            // Attributes stand between a function and its documentation.
+        } else {
+            let name = line.strip_prefix("pub ").unwrap_or(line);
+            if let Some(name) = name.strip_prefix("const ").unwrap_or(name).strip_prefix("fn ") {
+                found.push((name.split(['(', '<']).next().expect("as above").to_owned(), doc.clone()));
+            }
+            doc.clear();
+        }
+    }
+    found
+}
+
+/// The functions of a device source.
+fn device_functions(source: &str) -> Vec<&str> {
+    let lines = source.lines().filter(|line| line.contains("__device__")).filter_map(|line| line.split_once("__device__").map(|(_, rest)| rest));
+    lines.filter_map(|line| line.split('(').next()?.split_whitespace().last()).map(|name| name.trim_start_matches(['*', '&'])).collect()
+}
+
+#[test]
+fn the_twins_functions_have_namesakes_on_the_device() {
+    let table = read("src/engines/lockstep/mod.rs");
+    let rows: Vec<(&str, &str)> = table.lines().filter_map(|line| line.strip_prefix("//! | `")?.strip_suffix("` |")?.split_once("` | `")).collect();
+    let files = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/engines/lockstep")).unwrap().count();
+    assert_eq!(rows.len(), files - 1, "every file but mod.rs has a row");
+    let mut alone = Vec::new();
+    let mut compared = 0;
+    for (twin, device) in rows {
+        let name = |path: &str| Path::new(path).file_stem().map(|name| name.to_owned());
+        assert_eq!(name(twin), name(device), "twins are in files of one name");
+        let source = read(device);
+        let there = device_functions(&source);
+        // A constructor's name there is its type's.
+        for (function, doc) in rust_functions(&read(&format!("src/engines/lockstep/{twin}"))).into_iter().filter(|(function, _)| function != "new") {
+            compared += 1;
+            let namesake = there.contains(&function.as_str());
+            if namesake == doc.contains("No namesake: ") {
+                alone.push(format!("{twin}: {function} has {} namesake in {device}", if namesake { "a" } else { "no" }));
+            }
+        }
+    }
+    assert!(alone.is_empty(), "say `No namesake: why` in the documentation of those that have none, and of no other:\n{}", alone.join("\n"));
+    assert!(compared > 30, "only {compared} functions were found");
+}
+
+#[test]
+fn functions_are_found_wherever_they_stand() {
+    let rust = "/// A.\n/// B: c.\n#[inline(always)]\npub const fn first<T>(a: T) {\n    let x = 1;\n}\nfn second() {}\n#[cfg(test)]\nmod tests {\n    fn third() {}\n}\n";
+    let found = rust_functions(rust);
+    assert_eq!(found, [("first".to_owned(), " A. B: c.".to_owned()), ("second".to_owned(), String::new())]);
+    let device = "__device__ __forceinline__ Key* first(int a) { return other(a); }\n    static __device__ __noinline__ void second(\nint third();\n";
+    assert_eq!(device_functions(device), ["first", "second"]);
+}
+
+/// The table that the build reads, and the files that it names.
+#[test]
+fn every_unit_has_a_source() {
+    for unit in units::parse(&read("cuda/units.txt")).unwrap() {
+        assert!(read(&format!("cuda/{}.cu", unit.source)).contains("extern \"C\" __global__"), "{} has an entry point", unit.source);
+    }
+}
+
+/// The build stops at a header that it cannot read, but only where it is built: here it is told by the test's name.
+#[test]
+fn what_host_and_device_agree_on_becomes_rust() {
+    for header in ["common_interface", "direct/interface", "filtered/interface", "split/interface"] {
+        let header = format!("cuda/{header}.cuh");
+        let rust = interface::rust_of(&read(&header), &header).unwrap();
+        assert!(rust.contains("#[repr(C)]"), "{header}");
+    }
+}

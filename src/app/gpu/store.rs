@@ -12,7 +12,7 @@ use rayon::slice::ParallelSliceMut as _;
 
 use super::permutation::Permutation;
 use super::splat::GROUP;
-use crate::app::camera::Projection;
+use crate::app::model::camera::Projection;
 
 /// Rows in one buffer: what one dispatch of the compute shaders reaches. With three f32 each, 96 MiB, which every adapter
 /// binds.

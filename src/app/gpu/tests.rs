@@ -8,11 +8,11 @@ use egui::{Color32, Pos2, Rect, pos2, vec2};
 use super::offscreen::Offscreen;
 use super::store::{Points, Rows, Store};
 use super::{Drawing, Ink, Layer, Method, Pace, Renderer};
-use crate::app::camera::{PlaneCamera, Projection, SpaceCamera, place};
-use crate::app::color::{ColorMap, Scale};
-use crate::app::state::SpaceView;
+use crate::app::look::tokens::Palette;
+use crate::app::model::camera::{PlaneCamera, Projection, SpaceCamera, place};
+use crate::app::model::color::{ColorMap, Scale};
+use crate::app::model::views::SpaceView;
 use crate::app::testing::cloud;
-use crate::app::tokens::Palette;
 
 const SIZE: [u32; 2] = [64, 48];
 const BOTH: [Method; 2] = [Method::Splat, Method::Quads];

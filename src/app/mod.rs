@@ -26,15 +26,16 @@ pub use features::picking::measure::{PickTimes, measure as measure_picking};
 pub use gpu::{FrameBench, FrameReport, FrameTimes, Heard, Method, measure as measure_frames};
 pub use look::tokens;
 pub use model::color::ColorMap;
-pub use model::color::action::ColorAction;
 pub use model::color::channel::Channel;
 pub use model::color::view::{ColorBy, ColorView};
+pub use model::commands::color::ColorAction;
 pub use model::draft::{DataKind, Draft, QueryKind};
 pub use model::export::ExportKind;
 pub use model::log::{About, Entry, Level, Log};
 pub use model::projection::{ProjectionKind, ProjectionView};
+pub use shell::adapter::check_adapter;
 pub use shell::app::{App, plane_position, screen_position};
-pub use shell::headless::{Headless, check_adapter, render_headless, write_picture};
+pub use shell::headless::{Headless, render_headless, write_picture};
 pub use shell::window::run;
 
 pub mod commands {
@@ -45,7 +46,8 @@ pub mod commands {
 
 pub mod lesson {
     //! The lesson: where one is in it, what is typed, what is asked.
-    pub use super::model::lesson::action::{LessonAction, QuizAction};
+    pub use super::model::commands::lesson::LessonAction;
+    pub use super::model::commands::lesson::QuizAction;
     pub use super::model::lesson::session::Presenting;
     pub use super::model::lesson::{player, quiz, session};
     pub use super::shell::app::target_position;
@@ -53,13 +55,14 @@ pub mod lesson {
 
 pub mod live {
     //! The live query.
-    pub use super::model::live::LiveAction;
+    pub use super::model::commands::live::LiveAction;
 }
 
 pub mod runs {
     //! What was run and opened.
-    pub use super::model::runs::action::{RunsAction, Saved};
+    pub use super::model::commands::runs::RunsAction;
     pub use super::model::runs::list::{KeptRun, RunId, RunList};
+    pub use super::model::runs::which::Saved;
 }
 
 pub mod saved {
@@ -70,8 +73,9 @@ pub mod saved {
 
 pub mod selection {
     //! What is selected.
+    pub use super::model::commands::selection::SelectAction;
     pub use super::model::selection::Selection;
-    pub use super::model::selection::action::{How, SelectAction};
+    pub use super::model::selection::how::How;
 }
 
 pub mod session {

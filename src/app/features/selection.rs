@@ -5,8 +5,9 @@ use std::sync::Arc;
 use rayon::iter::{IndexedParallelIterator as _, IntoParallelRefIterator as _, ParallelIterator as _};
 
 use crate::app::model::answer::Answered;
-use crate::app::model::selection::action::{Choice, How};
+use crate::app::model::commands::selection::Choice;
 use crate::app::model::selection::facts::Facts;
+use crate::app::model::selection::how::How;
 use crate::app::model::selection::{Selection, sets};
 use crate::cloud::PointCloud;
 use crate::knn::NONE;
@@ -134,7 +135,7 @@ impl Change {
 mod tests {
     use super::*;
     use crate::app::model::color::PointValues;
-    use crate::app::model::selection::action::SelectAction;
+    use crate::app::model::commands::selection::SelectAction;
     use crate::app::testing::record;
     use crate::progress::Silent;
 

@@ -392,7 +392,7 @@ fn a_full_buffer_is_bound_and_dispatched() {
     let limits = wgpu::Limits::default();
     assert_eq!(stored.segments().iter().map(|segment| segment.count).sum::<u32>(), 20_000_000);
     for segment in stored.segments() {
-        assert!(segment.count.div_ceil(super::splat::GROUP) <= limits.max_compute_workgroups_per_dimension);
+        assert!(segment.count.div_ceil(super::store::GROUP) <= limits.max_compute_workgroups_per_dimension);
         assert!(u64::from(segment.count) * 12 <= limits.max_storage_buffer_binding_size);
     }
     // A program that ended under the thread that fills them would take the driver away from it.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use crate::app::model::lesson::files::{LessonFile, RangeDraft};
-use crate::app::model::runs::action::Saved;
+use crate::app::model::runs::which::Saved;
 use crate::app::model::views::PaneKind;
 use crate::export::NeighborFormat;
 

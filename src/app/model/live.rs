@@ -26,25 +26,6 @@ const SURELY_SHORT: usize = 20_000_000;
 /// After so long an ask, or a selection, is worth a word in the status line.
 pub const NOTICED: Duration = Duration::from_millis(300);
 
-/// What panes ask of the live query.
-#[derive(Clone, Debug)]
-pub enum LiveAction {
-    /// It is taken hold of.
-    Grab,
-    /// It is moved to a place, in the file's own units.
-    To(Vec<f64>),
-    /// It is moved to a row of the cloud.
-    Snap(Target),
-    /// It stays where it is.
-    Release,
-    /// It goes back to where it was taken up.
-    Back,
-    /// The fields of its coordinates, as they are typed.
-    Type(Vec<String>),
-    /// It is moved to the place that is typed.
-    Apply,
-}
-
 /// The query before it was taken up.
 #[derive(Clone, Debug)]
 pub struct Before {

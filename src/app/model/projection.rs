@@ -129,10 +129,8 @@ fn pictured(kind: ProjectionKind, directions: &Projection, cloud: Arc<PointCloud
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::model::session::Session;
-    use crate::app::testing::{cloud, record, stretched};
+    use crate::app::testing::stretched;
     use crate::progress::Silent;
-    use crate::run::RunRecord;
 
     fn pca(cloud: &Arc<PointCloud>, queries: Option<Arc<PointCloud>>) -> Projected {
         let view = ProjectionView { kind: ProjectionKind::Pca, seed: 0 };
@@ -159,36 +157,5 @@ mod tests {
         assert!(axis.name == "PC1" && axis.min < -4.0 && axis.max > 4.0);
         let said = projected.explained(0).expect("they differ");
         assert!(said.starts_with("PC1 9") && said.ends_with(" %"), "{said}");
-    }
-
-    fn cloud_of_one(of: &PointCloud) -> Arc<PointCloud> {
-        let names = of.axes().iter().map(|axis| crate::cloud::Column { name: axis.name.clone() }).collect();
-        let table = crate::cloud::Table { columns: names, values: vec![0.25; of.dims()] };
-        Arc::new(PointCloud::from_table(table, of.source().clone(), Some(of), false).expect("a cloud"))
-    }
-
-    #[test]
-    fn a_scene_is_projected_when_all_of_it_is() {
-        let (cloud, queries) = (cloud(50, 3, 7), cloud(9, 3, 2));
-        let mut run = RunRecord::clone(&record());
-        (run.cloud, run.query_cloud) = (Arc::clone(&cloud), Some(Arc::clone(&queries)));
-        let mut session = Session { cloud: Some(Arc::clone(&cloud)), record: Some(Arc::new(run)), ..Session::default() };
-        session.projected = Some(Arc::new(pca(&cloud, None)));
-        assert!(!session.scene().expect("a cloud").is_projected(), "where queries lie is not known yet");
-        session.projected = Some(Arc::new(pca(&cloud, Some(Arc::clone(&queries)))));
-        let scene = session.scene().expect("a cloud");
-        assert!(scene.is_projected() && scene.dims() == 3);
-        assert_eq!(scene.drawn(&cloud).axes()[0].name, "PC1");
-        assert_eq!((scene.drawn(&queries).len(), scene.queries().map(|queries| queries.len())), (9, Some(9)));
-        // A query at a place of its own.
-        let place = cloud_of_one(&cloud);
-        let mut asked = RunRecord::clone(session.record.as_ref().expect("a run"));
-        (asked.query_cloud, asked.query_rows) = (Some(Arc::clone(&place)), vec![0]);
-        session.answered = Some(crate::app::model::answer::Answered { record: Arc::new(asked), query: 0 });
-        let projected = session.projected.clone().expect("a projection");
-        let drawn = session.scene().expect("a cloud").drawn(&place).point(0).to_vec();
-        assert_eq!(drawn, projected.directions.place(place.point(0)));
-        session.cloud = Some(Arc::clone(&queries));
-        assert!(!session.scene().expect("a cloud").is_projected(), "a projection of another cloud is none of this one");
     }
 }

@@ -5,8 +5,7 @@
 
 use std::sync::Arc;
 
-use crate::app::model::projection::Pictured;
-use crate::app::model::session::Session;
+use crate::app::model::projection::{Pictured, Projected};
 use crate::cloud::PointCloud;
 
 /// A cloud, and the one that is drawn for it: itself, or its projection.
@@ -35,11 +34,15 @@ fn address(cloud: &PointCloud) -> usize {
 }
 
 impl Scene {
-    /// What a session shows; `None` without a cloud. A projection is shown when all of it is there.
-    pub fn of(session: &Session) -> Option<Self> {
-        let cloud = session.cloud.clone()?;
-        let queries = session.record.as_ref().and_then(|record| record.query_cloud.clone());
-        if let Some(projected) = &session.projected
+    /// What is drawn for a cloud, a file of queries, and the clouds of queries at places of their own. A projection is shown
+    /// when all of it is there.
+    pub fn of<'a>(
+        cloud: Arc<PointCloud>,
+        queries: Option<Arc<PointCloud>>,
+        projected: Option<&Projected>,
+        others: impl Iterator<Item = &'a PointCloud>,
+    ) -> Self {
+        if let Some(projected) = projected
             && let Some(data) = picture(&cloud, &projected.data)
             && let Some(queries) = match (&queries, &projected.queries) {
                 (None, _) => Some(None),
@@ -48,16 +51,15 @@ impl Scene {
             }
         {
             let mut scene = Self { data, queries, others: Vec::new() };
-            let answered = session.answered.as_ref().map(|answered| answered.query_cloud());
-            for cloud in session.picked_point().map(|(cloud, _)| cloud).into_iter().chain(answered) {
+            for cloud in others {
                 if !scene.has(cloud) {
                     scene.others.push((address(cloud), projected.picture_of(cloud)));
                 }
             }
-            return Some(scene);
+            return scene;
         }
         let itself = |cloud: Arc<PointCloud>| Drawn { drawn: Arc::clone(&cloud), cloud };
-        Some(Self { data: itself(cloud), queries: queries.map(itself), others: Vec::new() })
+        Self { data: itself(cloud), queries: queries.map(itself), others: Vec::new() }
     }
 
     /// The points to draw, by row of the cloud; its axes are those that can be shown.

@@ -145,7 +145,10 @@ impl Session {
 
     /// What Plane and Space draw; `None` without a cloud.
     pub fn scene(&self) -> Option<Scene> {
-        Scene::of(self)
+        let queries = self.record.as_ref().and_then(|record| record.query_cloud.clone());
+        let answered = self.answered.as_ref().map(|answered| answered.query_cloud());
+        let others = self.picked_point().map(|(cloud, _)| cloud).into_iter().chain(answered);
+        Some(Scene::of(self.cloud.clone()?, queries, self.projected.as_deref(), others))
     }
 
     /// Whether a GPU is there to record a lesson with so many lanes: its warps have 32.
@@ -194,5 +197,49 @@ impl Session {
     /// Local coordinates of the query that is answered, which lags behind a dragged one, and the cloud that has them.
     pub fn answered_point(&self) -> Option<(&PointCloud, usize)> {
         self.answered.as_ref().map(|answered| (answered.query_cloud(), answered.row() as usize))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::model::projection::{ProjectionKind, ProjectionView};
+    use crate::app::testing::{cloud, record};
+    use crate::progress::Silent;
+
+    fn pca(cloud: &Arc<PointCloud>, queries: Option<Arc<PointCloud>>) -> Projected {
+        let view = ProjectionView { kind: ProjectionKind::Pca, seed: 0 };
+        Projected::new(view, Arc::clone(cloud), queries, &Silent).expect("nobody cancels")
+    }
+
+    fn cloud_of_one(of: &PointCloud) -> Arc<PointCloud> {
+        let names = of.axes().iter().map(|axis| crate::cloud::Column { name: axis.name.clone() }).collect();
+        let table = crate::cloud::Table { columns: names, values: vec![0.25; of.dims()] };
+        Arc::new(PointCloud::from_table(table, of.source().clone(), Some(of), false).expect("a cloud"))
+    }
+
+    #[test]
+    fn a_scene_is_projected_when_all_of_it_is() {
+        let (cloud, queries) = (cloud(50, 3, 7), cloud(9, 3, 2));
+        let mut run = RunRecord::clone(&record());
+        (run.cloud, run.query_cloud) = (Arc::clone(&cloud), Some(Arc::clone(&queries)));
+        let mut session = Session { cloud: Some(Arc::clone(&cloud)), record: Some(Arc::new(run)), ..Session::default() };
+        session.projected = Some(Arc::new(pca(&cloud, None)));
+        assert!(!session.scene().expect("a cloud").is_projected(), "where queries lie is not known yet");
+        session.projected = Some(Arc::new(pca(&cloud, Some(Arc::clone(&queries)))));
+        let scene = session.scene().expect("a cloud");
+        assert!(scene.is_projected() && scene.dims() == 3);
+        assert_eq!(scene.drawn(&cloud).axes()[0].name, "PC1");
+        assert_eq!((scene.drawn(&queries).len(), scene.queries().map(|queries| queries.len())), (9, Some(9)));
+        // A query at a place of its own.
+        let place = cloud_of_one(&cloud);
+        let mut asked = RunRecord::clone(session.record.as_ref().expect("a run"));
+        (asked.query_cloud, asked.query_rows) = (Some(Arc::clone(&place)), vec![0]);
+        session.answered = Some(Answered { record: Arc::new(asked), query: 0 });
+        let projected = session.projected.clone().expect("a projection");
+        let drawn = session.scene().expect("a cloud").drawn(&place).point(0).to_vec();
+        assert_eq!(drawn, projected.directions.place(place.point(0)));
+        session.cloud = Some(Arc::clone(&queries));
+        assert!(!session.scene().expect("a cloud").is_projected(), "a projection of another cloud is none of this one");
     }
 }

@@ -83,6 +83,12 @@ impl Default for State {
     }
 }
 
+/// Points of the screen that a panel and a pane beside it need.
+const TWO_THINGS: f32 = 560.0;
+
+/// Points of the screen that the problem, the selection and panes between them need.
+const THREE_THINGS: f32 = 860.0;
+
 /// How much a window has room for, of the problem, the selection and panes between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Room {
@@ -92,6 +98,17 @@ pub enum Room {
     Two,
     /// All.
     Three,
+}
+
+impl Room {
+    /// In a window of this width, in points of the screen.
+    pub fn of(width: f32) -> Self {
+        match width {
+            width if width < TWO_THINGS => Self::One,
+            width if width < THREE_THINGS => Self::Two,
+            _ => Self::Three,
+        }
+    }
 }
 
 /// What the projector's scale changes.

@@ -40,7 +40,7 @@ pub fn hover_ui(
                 ui.label(number(value));
                 ui.end_row();
             }
-            let lookup = &context.handles.lookup;
+            let lookup = context.lookup;
             let coloring = coloring(session, hovered.what, row).filter(|(title, _)| cloud.axes().iter().all(|axis| axis.name != *title));
             if let Some((title, value)) = &coloring {
                 ui.label(RichText::new(title).color(context.palette.text_weak));

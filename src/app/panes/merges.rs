@@ -5,7 +5,8 @@ use egui_plot::{AxisHints, Bar, BarChart, LineStyle, PlotTransform, VLine};
 
 use crate::app::look::widgets::empty_ui;
 use crate::app::look::words::if_shuffled;
-use crate::app::model::selection::action::{How, SelectAction};
+use crate::app::model::commands::selection::SelectAction;
+use crate::app::model::selection::how::How;
 use crate::app::panes::PaneContext;
 use crate::app::panes::empty::without_run;
 use crate::app::panes::timings::{inline_line_ui, inline_swatch_ui, plot, whole_numbers};

@@ -20,6 +20,8 @@ use std::collections::HashMap;
 use egui::{Align, ComboBox, Frame, Layout, Margin, Rect, Ui, Vec2, vec2};
 use egui_tiles::{Container, LinearDir, SimplificationOptions, TabState, Tile, TileId, Tiles, Tree, UiResponse};
 
+use crate::app::features::picking::lookup::Lookup;
+use crate::app::gpu::Gpu;
 use crate::app::look::tokens::Palette;
 use crate::app::look::widgets::menu_ui;
 use crate::app::model::commands::command::Command;
@@ -28,7 +30,6 @@ use crate::app::model::export::ExportKind;
 use crate::app::model::session::Session;
 use crate::app::model::state::State;
 use crate::app::model::views::PaneKind;
-use crate::app::shell::handles::Handles;
 
 /// Room around what is in a pane, in points of the screen.
 pub const PANE_MARGIN: i8 = 6;
@@ -63,8 +64,10 @@ pub struct PaneContext<'a> {
     pub state: &'a State,
     /// Cloud, record, selection.
     pub session: &'a Session,
-    /// The points on the GPU.
-    pub handles: &'a mut Handles,
+    /// The points on the GPU; `None` where nothing is drawn.
+    pub gpu: Option<&'a mut Gpu>,
+    /// What files have of points beside their coordinates.
+    pub lookup: &'a Lookup,
     /// Colours.
     pub palette: &'static Palette,
     /// Where to ask.

@@ -83,7 +83,9 @@ pub fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     }
 
     // Over the canvas, so that it takes what begins on it; a click on it is one on what lies under it.
-    let mark = (context.session.tool == Tool::Move).then(|| mark_ui(ui, context, &camera, &scene, view.axes)).flatten();
+    let mark = (context.session.tool == Tool::Move)
+        .then(|| mark_ui(ui, context.session, context.palette, context.actions, &camera, &scene, view.axes))
+        .flatten();
     hint_ui(ui, rect, context.session, false, context.palette);
 
     let eyes = lens.iter().chain([&camera]).map(|camera| (camera.rect, Eye::Plane(*camera, view.axes))).collect::<Vec<_>>();

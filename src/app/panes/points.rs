@@ -49,7 +49,7 @@ pub struct Sight<'a, const N: usize> {
 pub fn points_ui<const N: usize>(ui: &Ui, context: &mut PaneContext<'_>, scene: &Scene, sight: &Sight<'_, N>) -> Option<String> {
     let cloud = scene.data();
     let (palette, session) = (context.palette, context.session);
-    let gpu = context.handles.gpu.as_mut()?;
+    let gpu = context.gpu.as_mut()?;
     let before = moving(ui, sight.view, false);
     let moving = moving(ui, sight.view, sight.moved);
     // The first frame of a movement comes after a pause, whose length says nothing of how fast frames are.

@@ -66,7 +66,7 @@ pub fn space_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let mut paints = crate::app::features::color::bar::paints(context.state, context.session, context.palette);
     let by_height = view.color_by_height && context.state.color.by == ColorBy::Nothing;
     let dark = context.palette.dark;
-    let height = by_height.then(|| context.handles.gpu.as_mut()?.height(cloud, view.axes[2], dark)).flatten();
+    let height = by_height.then(|| context.gpu.as_mut()?.height(cloud, view.axes[2], dark)).flatten();
     if let Some(height) = height {
         paints.data = height;
     }

@@ -23,12 +23,12 @@ use crate::app::model::files::SessionFile;
 use crate::app::model::parts::Then;
 use crate::app::model::runs::compared::Compared;
 use crate::app::model::session::{EngineStatus, FileColumns};
-use crate::app::shell::apply::check::Checking;
-use crate::app::shell::apply::picking::Picking;
-use crate::app::shell::apply::projection::Projecting;
-use crate::app::shell::apply::runs::Opening;
-use crate::app::shell::apply::selection::Selecting;
-use crate::app::shell::apply::snap::Snapping;
+use crate::app::shell::underway::Checking;
+use crate::app::shell::underway::Opening;
+use crate::app::shell::underway::Picking;
+use crate::app::shell::underway::Projecting;
+use crate::app::shell::underway::Selecting;
+use crate::app::shell::underway::Snapping;
 use crate::cloud::Source;
 use crate::run::{Asker, JobId, RunRecord, Worker};
 

@@ -4,34 +4,19 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, anyhow, bail};
-use eframe::egui_wgpu::wgpu;
 use egui_kittest::Harness;
 
 use crate::app::model::activity::Activity;
-use crate::app::model::lesson::action::LessonAction;
+use crate::app::model::commands::lesson::LessonAction;
 use crate::app::model::look::Look;
 use crate::app::model::state::{SCALES, State};
+use crate::app::shell::adapter::check_adapter;
 use crate::app::shell::app::App;
 use crate::cloud::formats::FormatError;
 use crate::lesson::moments;
 
 /// How long the first answer may take.
 const PATIENCE: Duration = Duration::from_secs(300);
-
-/// Whether there is a graphics adapter, a software one included.
-///
-/// # Errors
-/// One sentence that says what to install.
-pub fn check_adapter() -> anyhow::Result<()> {
-    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
-    let adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::VULKAN | wgpu::Backends::GL));
-    if adapters.is_empty() {
-        bail!(
-            "no graphics adapter: nothing can be drawn without a Vulkan or OpenGL driver; install one, for example mesa-vulkan-drivers, which needs no GPU"
-        );
-    }
-    Ok(())
-}
 
 /// What the window is to show.
 #[derive(Clone, Debug, Default)]

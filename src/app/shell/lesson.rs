@@ -10,7 +10,7 @@ use crate::app::features::lesson::source::source_ui;
 use crate::app::look::tokens::Palette;
 use crate::app::look::widgets::command_ui;
 use crate::app::model::commands::command::Command;
-use crate::app::model::lesson::action::LessonAction;
+use crate::app::model::commands::lesson::LessonAction;
 use crate::app::model::lesson::session::{Presenting, lesson_of};
 use crate::app::shell::app::App;
 

@@ -1,5 +1,6 @@
 //! The window: menus, panels, status line, and the one place that carries out what is asked.
 
+pub mod adapter;
 pub mod app;
 pub mod apply;
 pub mod finder;
@@ -7,8 +8,8 @@ pub mod handles;
 pub mod headless;
 pub mod keys;
 pub mod lesson;
-pub mod logic;
 pub mod panels;
 pub mod portrait;
 pub mod ui;
+pub mod underway;
 pub mod window;

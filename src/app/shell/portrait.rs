@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn red_and_blue_are_told_apart_whatever_the_screen_begins_with() {
-        crate::app::shell::headless::check_adapter().expect("a graphics adapter");
+        crate::app::shell::adapter::check_adapter().expect("a graphics adapter");
         let folder = tempfile::tempdir().expect("a folder");
         let render_state = blue_first();
         let mut session = Session::default();

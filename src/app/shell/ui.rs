@@ -8,9 +8,9 @@ use crate::app::features::lesson::controls;
 use crate::app::look::tokens::Palette;
 use crate::app::look::widgets::{keys_text, menu_item_ui, menu_ui};
 use crate::app::model::commands::command::Command;
+use crate::app::model::commands::lesson::LessonAction;
 use crate::app::model::commands::{Action, Actions};
 use crate::app::model::files::file_name;
-use crate::app::model::lesson::action::LessonAction;
 use crate::app::model::lesson::session::Presenting;
 use crate::app::model::look::Look;
 use crate::app::model::state::{Room, SCALES};
@@ -22,21 +22,6 @@ use crate::lesson::lessons::LESSONS;
 /// Points of the screen that the titles of tabs need, to be read without scrolling through them.
 const TABS: f32 = 480.0;
 
-/// Points of the screen that a panel and a pane beside it need.
-const TWO_THINGS: f32 = 560.0;
-
-/// Points of the screen that the problem, the selection and panes between them need.
-const THREE_THINGS: f32 = 860.0;
-
-/// How much the window has room for.
-pub fn room(ctx: &egui::Context) -> Room {
-    match ctx.content_rect().width() {
-        width if width < TWO_THINGS => Room::One,
-        width if width < THREE_THINGS => Room::Two,
-        _ => Room::Three,
-    }
-}
-
 impl App {
     pub(in crate::app::shell) fn window_ui(&mut self, ui: &mut Ui) {
         let palette = Palette::of(self.look(), ui.visuals());
@@ -45,7 +30,7 @@ impl App {
             self.lesson_ui(ui, palette);
             return self.dialogs_ui(ui, palette);
         }
-        let room = room(ui.ctx());
+        let room = Room::of(ui.ctx().content_rect().width());
         let [problem, selection] = self.state.panels(room);
         let side = Frame::NONE.fill(palette.panel).inner_margin(Margin::symmetric(10, 6));
         Panel::top("menus").frame(Frame::NONE.fill(palette.panel).inner_margin(Margin::symmetric(8, 3))).show(ui, |ui| self.menus_ui(ui));
@@ -83,7 +68,14 @@ impl App {
             let mut tree = std::mem::replace(&mut self.state.tree, egui_tiles::Tree::empty(egui::Id::unique("panes")));
             self.pane_rects.clear();
             let mut panes = Panes {
-                context: PaneContext { state: &self.state, session: &self.session, handles: &mut self.handles, palette, actions: &mut self.actions },
+                context: PaneContext {
+                    state: &self.state,
+                    session: &self.session,
+                    gpu: self.handles.gpu.as_mut(),
+                    lookup: &self.handles.lookup,
+                    palette,
+                    actions: &mut self.actions,
+                },
                 rects: &mut self.pane_rects,
             };
             // Where panes beside or above each other would be too small to be read, there is one, and the others are chosen.
@@ -108,7 +100,7 @@ impl App {
     }
 
     fn menus_ui(&mut self, ui: &mut Ui) {
-        let one = room(ui.ctx()) == Room::One && !self.session.lesson.open && !self.state.has_one_pane();
+        let one = Room::of(ui.ctx().content_rect().width()) == Room::One && !self.session.lesson.open && !self.state.has_one_pane();
         let (state, session, history, actions) = (&self.state, &self.session, &self.history, &mut self.actions);
         egui::MenuBar::new().ui(ui, |ui| {
             menu_ui(ui, "File", |ui| {

@@ -37,7 +37,7 @@ pub fn run(file: Option<PathBuf>, lesson: Option<u32>) -> anyhow::Result<()> {
         Box::new(move |cc| {
             let mut app = App::new(cc, file)?;
             if let Some(number) = lesson {
-                app.send(crate::app::model::lesson::action::LessonAction::Open(number));
+                app.send(crate::app::model::commands::lesson::LessonAction::Open(number));
             }
             Ok(Box::new(app))
         }),

@@ -5,7 +5,7 @@ use egui::{Key, Modifiers, RichText, Ui};
 use crate::app::look::tokens::Palette;
 use crate::app::model::commands::Actions;
 use crate::app::model::commands::command::Command;
-use crate::app::model::lesson::action::{LessonAction, QuizAction};
+use crate::app::model::commands::lesson::{LessonAction, QuizAction};
 use crate::app::model::lesson::player::Player;
 use crate::app::model::lesson::quiz::{Entry, Phase, Quiz, Score};
 use crate::lesson::account::account;

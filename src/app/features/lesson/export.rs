@@ -87,7 +87,7 @@ impl Job {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::model::draft::{Field, number};
+    use crate::app::model::draft::Field;
     use crate::app::model::lesson::player::tests::player;
     use crate::lesson::Level;
     use crate::lesson::picture::svg::svg;

@@ -8,7 +8,7 @@ use crate::app::features::lesson::paint::{Place, Prepared, fit};
 use crate::app::features::lesson::words;
 use crate::app::look::tokens;
 use crate::app::model::commands::Actions;
-use crate::app::model::lesson::action::{LessonAction, QuizAction};
+use crate::app::model::commands::lesson::{LessonAction, QuizAction};
 use crate::app::model::lesson::player::Player;
 use crate::app::model::lesson::quiz::{Entry, Phase, Quiz};
 use crate::app::model::lesson::session::LessonSession;

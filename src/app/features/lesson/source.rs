@@ -4,7 +4,7 @@ use egui::{RichText, ScrollArea, Ui};
 
 use crate::app::look::tokens::Palette;
 use crate::app::model::commands::Actions;
-use crate::app::model::lesson::action::LessonAction;
+use crate::app::model::commands::lesson::LessonAction;
 use crate::app::model::lesson::player::Player;
 use crate::engines::cuda::source_of;
 use crate::lesson::pseudocode::{LINES, line_of};

@@ -2,10 +2,13 @@
 
 use egui::{CursorIcon, Event, EventFilter, Key, Pos2, Rect, Response, Sense, Ui, Vec2, pos2, vec2};
 
+use crate::app::look::tokens::Palette;
 use crate::app::model::camera::{PlaneCamera, place};
-use crate::app::model::live::{LiveAction, Target};
+use crate::app::model::commands::Actions;
+use crate::app::model::commands::live::LiveAction;
+use crate::app::model::live::Target;
 use crate::app::model::scene::Scene;
-use crate::app::panes::PaneContext;
+use crate::app::model::session::Session;
 use crate::cloud::PointCloud;
 
 /// Points of the screen around the mark that take hold of it.
@@ -30,8 +33,15 @@ pub const NAME: &str = "Query, to be dragged";
 
 /// Lets the query be dragged and moved by keys; its response, where it is in sight. It lies over the canvas and takes its
 /// clicks.
-pub fn mark_ui(ui: &Ui, context: &mut PaneContext<'_>, camera: &PlaneCamera, scene: &Scene, axes: [usize; 2]) -> Option<Response> {
-    let session = context.session;
+pub fn mark_ui(
+    ui: &Ui,
+    session: &Session,
+    palette: &Palette,
+    actions: &mut Actions,
+    camera: &PlaneCamera,
+    scene: &Scene,
+    axes: [usize; 2],
+) -> Option<Response> {
     let (of, row) = session.picked_point()?;
     let at = place(scene.drawn(of), row, axes);
     let mark = camera.screen(at);
@@ -55,8 +65,8 @@ pub fn mark_ui(ui: &Ui, context: &mut PaneContext<'_>, camera: &PlaneCamera, sce
     if !held && !session.live.known && session.answered.is_some() && roomy {
         let text = format!("{anywhere}: take hold of its ring.");
         let font = egui::FontId::proportional(12.0);
-        let galley = ui.painter().layout(text, font, context.palette.text_weak, (camera.rect.width() - 16.0).max(40.0));
-        ui.painter().galley(hint_at(camera.rect, mark, galley.size().y), galley, context.palette.text_weak);
+        let galley = ui.painter().layout(text, font, palette.text_weak, (camera.rect.width() - 16.0).max(40.0));
+        ui.painter().galley(hint_at(camera.rect, mark, galley.size().y), galley, palette.text_weak);
     }
 
     let cloud = session.cloud.clone()?;
@@ -68,21 +78,21 @@ pub fn mark_ui(ui: &Ui, context: &mut PaneContext<'_>, camera: &PlaneCamera, sce
     };
     if response.drag_started() {
         response.request_focus();
-        context.actions.send(LiveAction::Grab);
+        actions.send(LiveAction::Grab);
     }
     if response.dragged()
         && (response.drag_started() || response.drag_delta() != Vec2::ZERO)
         && let Some(action) = response.interact_pointer_pos().map(moved)
     {
-        context.actions.send(action);
+        actions.send(action);
     }
     // To egui, Escape ends a drag too: that is no letting go.
     let taken = response.has_focus() || response.dragged();
     let back = taken && ui.input_mut(|input| input.consume_key(egui::Modifiers::NONE, Key::Escape));
     if back {
-        context.actions.send(LiveAction::Back);
+        actions.send(LiveAction::Back);
     } else if response.drag_stopped() {
-        context.actions.send(LiveAction::Release);
+        actions.send(LiveAction::Release);
     }
     if response.has_focus() || response.dragged() {
         let filter = EventFilter { horizontal_arrows: true, vertical_arrows: true, escape: true, ..EventFilter::default() };
@@ -92,13 +102,13 @@ pub fn mark_ui(ui: &Ui, context: &mut PaneContext<'_>, camera: &PlaneCamera, sce
             let way = Some([f64::from(by.x), -f64::from(by.y)]);
             let action = if free { moved(to) } else { LiveAction::Snap(Target { axes, at, way }) };
             if !held {
-                context.actions.send(LiveAction::Grab);
+                actions.send(LiveAction::Grab);
             }
-            context.actions.send(action);
+            actions.send(action);
         }
     } else if held {
         // Let go of by a click elsewhere, or because the pane was hidden meanwhile.
-        context.actions.send(LiveAction::Release);
+        actions.send(LiveAction::Release);
     }
     Some(response)
 }

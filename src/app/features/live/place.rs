@@ -5,7 +5,7 @@ use egui::{Key, RichText, TextEdit, Ui};
 use crate::app::look::tokens::Palette;
 use crate::app::look::widgets::row_ui;
 use crate::app::model::commands::Actions;
-use crate::app::model::live::LiveAction;
+use crate::app::model::commands::live::LiveAction;
 use crate::app::model::session::Session;
 use crate::cloud::PointCloud;
 

@@ -7,14 +7,14 @@ use egui::{Pos2, Rect, pos2, vec2};
 
 use crate::app::features::selection::Change;
 use crate::app::model::camera::{PlaneCamera, SpaceCamera};
+use crate::app::model::commands::selection::Choice;
 use crate::app::model::live::Target;
 use crate::app::model::picking::eye::Eye;
 use crate::app::model::picking::region::{Lasso, Region};
 use crate::app::model::picking::sight::{Sight, Within};
 use crate::app::model::scene::Scene;
 use crate::app::model::selection::Selection;
-use crate::app::model::selection::action::{Choice, How};
-use crate::app::model::session::Session;
+use crate::app::model::selection::how::How;
 use crate::app::model::views::SpaceView;
 use crate::cloud::PointCloud;
 use crate::progress::Silent;
@@ -38,8 +38,7 @@ const CORNERS: usize = 200;
 /// Selections are timed with what the window says of them, their ranges.
 pub fn measure(cloud: &Arc<PointCloud>, times: usize) -> Vec<PickTimes> {
     let rect = Rect::from_min_size(Pos2::ZERO, vec2(1280.0, 800.0));
-    let session = Session { cloud: Some(Arc::clone(cloud)), ..Session::default() };
-    let Some(scene) = Scene::of(&session) else { return Vec::new() };
+    let scene = Scene::of(Arc::clone(cloud), None, None, std::iter::empty());
     let sight = |eye: Eye| Sight { eye, scene: scene.clone(), record: None };
     let camera = PlaneCamera::new(rect, None, cloud, [0, 1]);
     let plane = sight(Eye::Plane(camera, [0, 1]));

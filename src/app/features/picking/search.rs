@@ -111,7 +111,6 @@ mod tests {
     use crate::app::model::picking::eye::Eye;
     use crate::app::model::picking::region::Region;
     use crate::app::model::scene::Scene;
-    use crate::app::model::session::Session;
     use crate::app::model::views::{PlaneWindow, SpaceView};
     use crate::app::testing::cloud;
     use crate::progress::Silent;
@@ -126,8 +125,7 @@ mod tests {
         } else {
             Eye::Plane(PlaneCamera::new(rect(), None, &cloud, [0, 1]), [0, 1])
         };
-        let session = Session { cloud: Some(cloud), ..Session::default() };
-        Sight { eye, scene: Scene::of(&session).expect("a cloud"), record: None }
+        Sight { eye, scene: Scene::of(cloud, None, None, std::iter::empty()), record: None }
     }
 
     #[test]

@@ -6,12 +6,23 @@ use egui::{Align, Align2, FontId, Layout, Modifiers, PointerButton, Pos2, Rect, 
 use crate::app::look::tokens::Palette;
 use crate::app::look::widgets::keys_text;
 use crate::app::model::commands::Actions;
-use crate::app::model::picking::action::{PickAction, Purpose};
+use crate::app::model::commands::command::Command;
+use crate::app::model::commands::picking::{PickAction, Purpose};
+use crate::app::model::commands::selection::SelectAction;
 use crate::app::model::picking::eye::Eye;
 use crate::app::model::picking::region::{Lasso, Region};
 use crate::app::model::picking::tool::Tool;
-use crate::app::model::selection::action::{How, SelectAction};
+use crate::app::model::selection::how::How;
 use crate::app::model::session::Session;
+
+/// The command that takes a tool up.
+fn command_of(tool: Tool) -> Command {
+    match tool {
+        Tool::Move => Command::MoveTool,
+        Tool::Rectangle => Command::RectangleTool,
+        Tool::Lasso => Command::LassoTool,
+    }
+}
 
 /// How long the pointer rests before it is told what is there.
 const REST_SECS: f32 = 0.08;
@@ -166,7 +177,7 @@ pub fn tools_ui(ui: &mut Ui, session: &Session, palette: &Palette, actions: &mut
     ui.allocate_ui_with_layout(vec2(width, ui.spacing().interact_size.y), Layout::left_to_right(Align::Center), |ui| {
         ui.spacing_mut().item_spacing.x = 2.0;
         for tool in Tool::ALL {
-            let command = tool.command();
+            let command = command_of(tool);
             let (rect, response) = ui.allocate_exact_size(vec2(26.0, ui.spacing().interact_size.y), Sense::click());
             let chosen = session.tool == tool;
             response.widget_info(|| egui::WidgetInfo::selected(egui::Role::Button, true, chosen, command.text()));

@@ -11,7 +11,6 @@
 //! | `bar`, `legend` | the chooser and the legend over Plane and Space |
 //! | `apply` | carries out what they ask for |
 
-pub mod action;
 pub mod channel;
 pub mod view;
 

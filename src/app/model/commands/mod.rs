@@ -1,23 +1,29 @@
 //! What can be done. Menus, shortcuts and the sheet of shortcuts are all made from [`Command`]; panes send [`Action`]s,
 //! and [`super::apply`] is the one place that carries them out.
 
+pub mod color;
 pub mod command;
+pub mod lesson;
+pub mod live;
+pub mod picking;
+pub mod runs;
+pub mod selection;
 
 use std::path::PathBuf;
 
-use crate::app::model::color::action::ColorAction;
+use crate::app::model::commands::color::ColorAction;
 use crate::app::model::commands::command::Command;
+use crate::app::model::commands::lesson::LessonAction;
+use crate::app::model::commands::live::LiveAction;
+use crate::app::model::commands::picking::PickAction;
+use crate::app::model::commands::runs::RunsAction;
+use crate::app::model::commands::selection::SelectAction;
 use crate::app::model::draft::Draft;
 use crate::app::model::export::{ExportDialog, ExportKind};
 use crate::app::model::finder::Finder;
-use crate::app::model::lesson::action::LessonAction;
-use crate::app::model::live::LiveAction;
 use crate::app::model::look::Look;
 use crate::app::model::parts::PartsAction;
-use crate::app::model::picking::action::PickAction;
 use crate::app::model::projection::ProjectionView;
-use crate::app::model::runs::action::RunsAction;
-use crate::app::model::selection::action::SelectAction;
 use crate::app::model::timeline::TimelineView;
 use crate::app::model::views::{ConvergenceView, PaneKind, PlaneView, SpaceView};
 

@@ -1,6 +1,5 @@
 //! The lesson: where one is in it, what is asked, what is typed.
 
-pub mod action;
 pub mod files;
 pub mod player;
 pub mod quiz;

@@ -1,6 +1,5 @@
 //! What is under the pointer or in a region: places on the screen, regions, and what is asked of them.
 
-pub mod action;
 pub mod beside;
 pub mod eye;
 pub mod others;

@@ -1,7 +1,5 @@
 //! What a drag in Plane and Space does.
 
-use crate::app::model::commands::command::Command;
-
 /// What a drag with the first button does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tool {
@@ -17,13 +15,4 @@ pub enum Tool {
 impl Tool {
     /// All, as the buttons show them.
     pub const ALL: [Self; 3] = [Self::Move, Self::Rectangle, Self::Lasso];
-
-    /// The command that takes it up.
-    pub fn command(self) -> Command {
-        match self {
-            Self::Move => Command::MoveTool,
-            Self::Rectangle => Command::RectangleTool,
-            Self::Lasso => Command::LassoTool,
-        }
-    }
 }

@@ -8,9 +8,9 @@
 //!
 //! `panes::runs` draws.
 
-pub mod action;
 pub mod compared;
 pub mod list;
+pub mod which;
 
 use serde::{Deserialize, Serialize};
 

@@ -9,14 +9,14 @@
 //! | `sets` | ascending numbers as sets |
 //! | `apply` | the one place that changes the window's selection |
 
-pub mod action;
 pub mod facts;
+pub mod how;
 pub mod sets;
 
 use std::sync::Arc;
 
 use crate::app::model::answer::Picked;
-use crate::app::model::selection::action::How;
+use crate::app::model::selection::how::How;
 use crate::app::model::views::PaneKind;
 use crate::run::RunRecord;
 

@@ -4,8 +4,8 @@ use egui::{Color32, Grid, RichText, Ui};
 
 use crate::app::look::tokens::Palette;
 use crate::app::look::widgets::{heading_ui, number};
+use crate::app::model::commands::runs::RunsAction;
 use crate::app::model::runs::RunsView;
-use crate::app::model::runs::action::RunsAction;
 use crate::app::model::runs::compared::Compared;
 use crate::app::model::runs::list::KeptRun;
 use crate::app::panes::PaneContext;

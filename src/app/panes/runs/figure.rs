@@ -5,7 +5,7 @@ use egui_plot::{AxisHints, Bar, BarChart, Corner, FilledArea, HoverPosition, Leg
 
 use crate::app::look::tokens::Palette;
 use crate::app::look::widgets::heading_ui;
-use crate::app::model::runs::action::RunsAction;
+use crate::app::model::commands::runs::RunsAction;
 use crate::app::model::runs::compared::Compared;
 use crate::app::model::runs::{Figure, RunsView};
 use crate::app::panes::PaneContext;

@@ -6,7 +6,7 @@ use egui_extras::{Column, TableBuilder, TableRow};
 use crate::app::look::tokens::Palette;
 use crate::app::look::widgets::number;
 use crate::app::model::commands::Actions;
-use crate::app::model::runs::action::RunsAction;
+use crate::app::model::commands::runs::RunsAction;
 use crate::app::model::runs::list::{KeptRun, RunId, RunList};
 use crate::app::panes::PaneContext;
 use crate::text;

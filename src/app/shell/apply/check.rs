@@ -1,7 +1,6 @@
 //! Whether the file of a session's cloud is still what it was. It is read again only where the system says that it may be
 //! another, on a thread, with progress and cancel: a file may be as large as it likes.
 
-use std::path::PathBuf;
 use std::time::{Instant, SystemTime};
 
 use crate::app::jobs::task::Task;
@@ -10,38 +9,8 @@ use crate::app::model::live::NOTICED;
 use crate::app::model::log::About;
 use crate::app::model::saved::SavedSession;
 use crate::app::shell::app::App;
-use crate::cloud::{CloudError, Fingerprint, Source, formats, load};
-
-/// What has become of a file.
-enum Found {
-    /// It is what it was, and the system says this of it.
-    Same(Option<FileState>),
-    /// It is not, as the rest of a sentence.
-    Other(&'static str),
-    /// Nobody wanted to know.
-    Cancelled,
-}
-
-/// A file that is looked at.
-pub struct Checking {
-    path: PathBuf,
-    fingerprint: Fingerprint,
-    task: Task<Found>,
-    since: Instant,
-}
-
-impl Checking {
-    /// Which file is read, and how far, once that takes long.
-    pub fn activity(&self) -> Option<(String, Option<f32>)> {
-        let name = self.path.file_name().unwrap_or(self.path.as_os_str()).to_string_lossy().into_owned();
-        (self.since.elapsed() >= NOTICED).then(|| (name, self.task.fraction()))
-    }
-
-    /// Asks it to stop.
-    pub fn cancel(&self) {
-        self.task.cancel();
-    }
-}
+use crate::app::shell::underway::{Checking, Found};
+use crate::cloud::{CloudError, Source, formats, load};
 
 impl App {
     /// Says where the file of a session's cloud is gone, or another by now: what is shown are the points of then. `read` is

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use crate::app::features::color::request::{Request, column_title};
 use crate::app::features::color::work::{CANCELLED, Failure};
-use crate::app::model::color::action::ColorAction;
 use crate::app::model::color::channel::Colored;
 use crate::app::model::color::view::ColorBy;
+use crate::app::model::commands::color::ColorAction;
+use crate::app::model::commands::selection::{Choice, SelectAction};
 use crate::app::model::log::{About, Level};
-use crate::app::model::selection::action::{Choice, SelectAction};
 use crate::app::shell::app::App;
 
 /// How long a play takes from its first point to the last, in seconds.

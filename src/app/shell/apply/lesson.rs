@@ -9,7 +9,7 @@ use crate::app::jobs::task::Task;
 use crate::app::look::tokens::Palette;
 use crate::app::model::answer::Picked;
 use crate::app::model::commands::command::Command;
-use crate::app::model::lesson::action::{LessonAction, QuizAction};
+use crate::app::model::commands::lesson::{LessonAction, QuizAction};
 use crate::app::model::lesson::files::{LessonFile, RangeDraft};
 use crate::app::model::lesson::player::{Player, SPEEDS};
 use crate::app::model::lesson::quiz::Quiz;

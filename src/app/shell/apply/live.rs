@@ -5,12 +5,13 @@ use std::time::Instant;
 
 use crate::app::model::activity::Ended;
 use crate::app::model::answer::{Answered, Picked};
+use crate::app::model::commands::live::LiveAction;
 use crate::app::model::draft::Draft;
-use crate::app::model::live::{Before, Live, LiveAction, NOTICED};
+use crate::app::model::live::{Before, Live, NOTICED};
 use crate::app::model::log::{About, Level};
 use crate::app::shell::app::App;
+use crate::app::shell::apply::poll::in_window;
 use crate::app::shell::apply::same_question;
-use crate::app::shell::logic::in_window;
 use crate::cloud::{PointCloud, place};
 use crate::knn::EngineKind;
 use crate::run::{Ask, QuerySpec, Reply, RunError, RunRecord};

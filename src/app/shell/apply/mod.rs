@@ -10,6 +10,7 @@ pub mod live;
 pub mod lookup;
 pub mod parts;
 pub mod picking;
+pub mod poll;
 pub mod projection;
 pub mod resume;
 pub mod runs;
@@ -25,6 +26,7 @@ use crate::app::model::activity::Activity;
 use crate::app::model::answer::{Answered, Picked};
 use crate::app::model::commands::Action;
 use crate::app::model::commands::command::Command;
+use crate::app::model::commands::selection::{Choice, SelectAction};
 use crate::app::model::draft::{Draft, QueryKind};
 use crate::app::model::export::ExportKind;
 use crate::app::model::files::absolute;
@@ -33,7 +35,7 @@ use crate::app::model::log::About;
 use crate::app::model::look::Look;
 use crate::app::model::parts::Then;
 use crate::app::model::picking::tool::Tool;
-use crate::app::model::selection::action::{Choice, How, SelectAction};
+use crate::app::model::selection::how::How;
 use crate::app::model::state::Room;
 use crate::app::model::timeline::TimeAxis;
 use crate::app::model::views::{PaneKind, PlaneWindow};
@@ -41,7 +43,6 @@ use crate::app::model::{camera, state};
 use crate::app::panes::PANE_MARGIN;
 use crate::app::shell::app::App;
 use crate::app::shell::handles::{Message, Running};
-use crate::app::shell::ui;
 use crate::cloud::{PointCloud, Source};
 use crate::run::{Job, QuerySpec, RunSpec, recording};
 
@@ -126,8 +127,8 @@ impl App {
                 let at = Look::ALL.iter().position(|&look| look == self.look()).unwrap_or(0);
                 self.set_look(Look::ALL[(at + 1) % Look::ALL.len()]);
             }
-            Command::ToggleProblem => self.state.toggle_problem(ui::room(&self.handles.ctx)),
-            Command::ToggleSelection => match ui::room(&self.handles.ctx) {
+            Command::ToggleProblem => self.state.toggle_problem(Room::of(self.handles.ctx.content_rect().width())),
+            Command::ToggleSelection => match Room::of(self.handles.ctx.content_rect().width()) {
                 Room::One => self.session.log.info("no room for the selection: a wider window has it, or smaller text and controls"),
                 room => self.state.toggle_selection(room),
             },

@@ -5,15 +5,16 @@ use egui::Pos2;
 use crate::app::jobs::task::Task;
 use crate::app::model::answer::Picked;
 use crate::app::model::commands::command::Command;
+use crate::app::model::commands::picking::{PickAction, Purpose};
+use crate::app::model::commands::selection::{Choice, SelectAction};
 use crate::app::model::log::About;
-use crate::app::model::picking::action::{PickAction, Purpose};
 use crate::app::model::picking::eye::Eye;
 use crate::app::model::picking::region::Region;
 use crate::app::model::picking::sight::{Sight, Within};
 use crate::app::model::selection::Hovered;
-use crate::app::model::selection::action::{Choice, SelectAction};
 use crate::app::model::views::PaneKind;
 use crate::app::shell::app::App;
+use crate::app::shell::underway::Picking;
 use crate::progress::Silent;
 
 /// Points of the screen within which a click means a point. Beyond is empty ground, in Plane too: whoever clicks there does not mean
@@ -22,13 +23,6 @@ const REACH: f64 = 24.0;
 
 /// The same for a pointer that only rests, and for a double click that may also mean empty ground.
 const TOUCH: f64 = 9.0;
-
-/// A search for what the pointer means.
-pub struct Picking {
-    task: Task<Option<Picked>>,
-    purpose: Purpose,
-    pane: PaneKind,
-}
 
 impl App {
     /// Carries out what panes ask for.

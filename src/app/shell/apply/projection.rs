@@ -7,52 +7,11 @@ use crate::app::model::log::About;
 use crate::app::model::projection::{Projected, ProjectionKind, ProjectionView};
 use crate::app::model::views::{PlaneView, SpaceView};
 use crate::app::shell::app::App;
+use crate::app::shell::underway::Work;
 use crate::cloud::{CloudError, PointCloud};
 
 /// Projections that are kept at most: each is 12 bytes a point.
 const KEPT: usize = 2;
-
-struct Work {
-    view: ProjectionView,
-    queries: Option<Arc<PointCloud>>,
-    task: Task<Result<Projected, CloudError>>,
-}
-
-/// See the module.
-#[derive(Default)]
-pub struct Projecting {
-    work: Option<Work>,
-    kept: Vec<Arc<Projected>>,
-    /// The axes that were shown before a projection was: of Plane, of Space.
-    axes: Option<([usize; 2], [usize; 3])>,
-    /// Where Plane and Space are to look once what is chosen is shown, where that is known.
-    awaited: Option<(PlaneView, SpaceView)>,
-}
-
-impl Projecting {
-    /// What goes on, and how far it is.
-    pub fn activity(&self) -> Option<(String, Option<f32>)> {
-        let work = self.work.as_ref()?;
-        let what = match work.view.kind {
-            ProjectionKind::Random => "Projecting on random directions",
-            ProjectionKind::Axes | ProjectionKind::Pca => "Finding principal components",
-        };
-        Some((what.to_owned(), work.task.fraction()))
-    }
-
-    /// Asks what goes on to stop; true when there is something.
-    pub fn cancel(&self) -> bool {
-        if let Some(work) = &self.work {
-            work.task.cancel();
-        }
-        self.work.is_some()
-    }
-
-    /// Lets go of what belongs to the cloud that was shown.
-    pub fn forget(&mut self) {
-        *self = Self::default();
-    }
-}
 
 fn is_of(projected: &Projected, view: ProjectionView, queries: Option<&Arc<PointCloud>>) -> bool {
     let same = |a: Option<&Arc<PointCloud>>, b: Option<&Arc<PointCloud>>| match (a, b) {

@@ -1,46 +1,28 @@
 //! The one place that carries out what is asked of runs and recordings.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
 use crate::app::features::export::PaneData;
 use crate::app::jobs::task::Task;
 use crate::app::model::activity::Ended;
+use crate::app::model::commands::runs::RunsAction;
 use crate::app::model::draft::Draft;
 use crate::app::model::files::SessionFile;
 use crate::app::model::log::About;
-use crate::app::model::runs::action::{RunsAction, Saved};
 use crate::app::model::runs::compared::Compared;
 use crate::app::model::runs::list::{KeptRun, RunId};
+use crate::app::model::runs::which::Saved;
 use crate::app::model::saved::SavedSession;
 use crate::app::model::views::PaneKind;
 use crate::app::shell::app::App;
 use crate::app::shell::handles::{Message, Written};
-use crate::export;
+use crate::app::shell::underway::{Kept, Opening};
 use crate::progress::Progress;
 use crate::run::recording::{Points, Recorded, Recording, RecordingError};
 use crate::run::{EngineChoice, RunFile, RunRecord, RunSpec, SomeRun, recording};
-use crate::text;
-
-/// A recording that is being read.
-pub struct Opening {
-    /// Which.
-    pub path: PathBuf,
-    /// Which of its runs is to be shown.
-    run: Option<String>,
-    /// When it began to be read.
-    began: SystemTime,
-    /// What to show of it; else what it says itself, or its first run.
-    resume: Option<SavedSession>,
-    /// How far it is.
-    pub task: Task<Result<(Recording, Session), RecordingError>>,
-    /// What is to be opened after it.
-    pub next: Vec<PathBuf>,
-}
-
-/// What a window wrote beside the runs, or why it cannot be picked up.
-type Session = Option<Result<SavedSession, String>>;
+use crate::{export, text};
 
 impl App {
     /// Carries out what the pane asks for.
@@ -191,7 +173,7 @@ impl App {
     fn recording_opened(
         &mut self,
         recording: Recording,
-        session: Session,
+        session: Kept,
         resume: Option<SavedSession>,
         asked: Option<&str>,
         path: &Path,

@@ -9,7 +9,7 @@ use crate::app::model::commands::Action;
 use crate::app::model::export::ExportKind;
 use crate::app::model::files::{SessionFile, absolute};
 use crate::app::model::log::About;
-use crate::app::model::runs::action::Saved;
+use crate::app::model::runs::which::Saved;
 use crate::app::model::saved::SavedSession;
 use crate::app::model::saved::ranges::Ranges;
 use crate::app::shell::app::App;

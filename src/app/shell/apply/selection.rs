@@ -8,31 +8,17 @@ use crate::app::features::selection::Change;
 use crate::app::jobs::task::Task;
 use crate::app::model::answer::Picked;
 use crate::app::model::camera;
+use crate::app::model::commands::selection::{Choice, SelectAction};
 use crate::app::model::draft::QueryKind;
 use crate::app::model::live::NOTICED;
 use crate::app::model::log::About;
-use crate::app::model::selection::action::{Choice, How, SelectAction};
 use crate::app::model::selection::facts::Facts;
+use crate::app::model::selection::how::How;
 use crate::app::model::selection::{Hovered, Selection};
 use crate::app::model::views::{PaneKind, PlaneWindow};
 use crate::app::shell::app::App;
+use crate::app::shell::underway::Selecting;
 use crate::text;
-
-/// A change that is worked out on a thread, and those that build on it.
-pub struct Selecting {
-    task: Task<Option<(Selection, Facts)>>,
-    /// Whether it only finds again what was selected: no step to undo.
-    quiet: bool,
-    waiting: VecDeque<Change>,
-    since: Instant,
-}
-
-impl Selecting {
-    /// Whether it has gone on for so long that it should be said.
-    pub fn is_slow(&self) -> bool {
-        self.since.elapsed() >= NOTICED
-    }
-}
 
 impl App {
     /// Carries out what panes ask of the selection.

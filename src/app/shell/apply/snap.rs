@@ -5,20 +5,13 @@
 use crate::app::features::picking::search::is_small;
 use crate::app::jobs::task::Task;
 use crate::app::model::answer::Picked;
-use crate::app::model::live::{LiveAction, Target};
+use crate::app::model::commands::live::LiveAction;
+use crate::app::model::live::Target;
 use crate::app::model::log::About;
 use crate::app::model::scene::Scene;
 use crate::app::shell::app::App;
+use crate::app::shell::underway::Snapping;
 use crate::progress::{Progress, Silent};
-
-/// A search for the row that the query goes to.
-pub struct Snapping {
-    task: Task<Option<u32>>,
-    /// What is looked for after it.
-    next: Option<Target>,
-    /// Whether the query is let go once it is there.
-    lets_go: bool,
-}
 
 impl App {
     /// The held query goes to a row.

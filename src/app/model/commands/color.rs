@@ -1,7 +1,7 @@
 //! What the chooser and the legend ask for.
 
 use crate::app::model::color::view::ColorView;
-use crate::app::model::selection::action::How;
+use crate::app::model::selection::how::How;
 
 /// What the chooser and the legend ask for.
 #[derive(Clone, Debug)]

@@ -5,7 +5,7 @@ use egui::Pos2;
 use crate::app::model::picking::eye::Eye;
 use crate::app::model::picking::region::Region;
 use crate::app::model::picking::tool::Tool;
-use crate::app::model::selection::action::How;
+use crate::app::model::selection::how::How;
 
 /// Why a point is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

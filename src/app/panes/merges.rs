@@ -3,12 +3,14 @@
 use egui::{Pos2, Response, RichText, Ui};
 use egui_plot::{AxisHints, Bar, BarChart, LineStyle, PlotTransform, VLine};
 
-use super::PaneContext;
-use super::empty::without_run;
-use super::timings::{inline_line_ui, inline_swatch_ui, plot, whole_numbers};
-use crate::app::format;
-use crate::app::selection::{How, SelectAction};
-use crate::app::widgets::empty_ui;
+use crate::app::look::widgets::empty_ui;
+use crate::app::look::words::if_shuffled;
+use crate::app::model::commands::selection::SelectAction;
+use crate::app::model::selection::how::How;
+use crate::app::panes::PaneContext;
+use crate::app::panes::empty::without_run;
+use crate::app::panes::timings::{inline_line_ui, inline_swatch_ui, plot, whole_numbers};
+use crate::text;
 
 /// Why the run is not drawn beside the picked query.
 pub const OTHER_QUESTION: &str = "the run asked another question (k, metric, order, engine): only the picked query is drawn";
@@ -35,7 +37,7 @@ pub fn merges_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let mean = summary.mean_merges.unwrap_or_default();
     let bars: Vec<Bar> = merges.iter().map(|&(merges, queries)| Bar::new(f64::from(merges), queries as f64).width(0.8)).collect();
     let picked = session.answered.as_ref().and_then(|answered| answered.counters());
-    let shuffled = format::if_shuffled(record.spec.order);
+    let shuffled = if_shuffled(record.spec.order);
     let selected = session.selected.merges.as_ref().filter(|_| compared.is_some());
     let chosen: &[(u32, u64)] = selected.map_or(&[], |selected| &selected.histogram);
     let filled: Vec<Bar> = chosen
@@ -45,15 +47,15 @@ pub fn merges_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     ui.horizontal_wrapped(|ui| {
         ui.label("Merges per query:");
         if compared.is_some() {
-            inline_line_ui(ui, palette.text_weak, false, &format!("mean {}", format::significant(mean)));
+            inline_line_ui(ui, palette.text_weak, false, &format!("mean {}", text::digits(mean, 3)));
         }
-        inline_line_ui(ui, palette.theory, true, &format!("theory at most {}{shuffled}", format::significant(summary.expected_merges)));
+        inline_line_ui(ui, palette.theory, true, &format!("theory at most {}{shuffled}", text::digits(summary.expected_merges, 3)));
         if selected.is_some() {
-            let queries = format::counted(session.selection.queries().len() as u64, "query", "queries");
+            let queries = text::count(session.selection.queries().len() as u64, "query", "queries");
             inline_swatch_ui(ui, palette.selected, &format!("{queries} selected"));
         }
         if let Some(counters) = picked {
-            inline_line_ui(ui, palette.query, false, &format!("picked query {}", format::count(u64::from(counters.merges))));
+            inline_line_ui(ui, palette.query, false, &format!("picked query {}", text::thousands(u64::from(counters.merges))));
         }
         if compared.is_none() {
             ui.label(RichText::new(OTHER_QUESTION).color(palette.text_weak).small());
@@ -70,14 +72,14 @@ pub fn merges_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
             AxisHints::new_x()
                 .label("merges of a query")
                 .label_spacing(18.0..=24.0)
-                .formatter(|mark, _| if mark.value.fract() == 0.0 && mark.value >= 0.0 { format::count(mark.value as u64) } else { String::new() }),
+                .formatter(|mark, _| if mark.value.fract() == 0.0 && mark.value >= 0.0 { text::thousands(mark.value as u64) } else { String::new() }),
         ])
         .x_grid_spacer(move |input| whole_numbers(input.bounds.1.clamp(1.0, 1e9) as usize))
         .y_axis_label("queries")
-        .y_axis_formatter(|mark, _| if mark.value.fract() == 0.0 && mark.value >= 0.0 { format::count(mark.value as u64) } else { String::new() })
+        .y_axis_formatter(|mark, _| if mark.value.fract() == 0.0 && mark.value >= 0.0 { text::thousands(mark.value as u64) } else { String::new() })
         .label_formatter(|at| match at {
             egui_plot::HoverPosition::NearDataPoint { position, .. } => {
-                Some(format!("{:.0} merges\n{} queries", position.x, format::count(position.y as u64)))
+                Some(format!("{:.0} merges\n{} queries", position.x, text::thousands(position.y as u64)))
             }
             egui_plot::HoverPosition::Elsewhere { .. } => None,
         })

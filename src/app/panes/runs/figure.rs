@@ -3,14 +3,16 @@
 use egui::{RichText, Stroke, Ui};
 use egui_plot::{AxisHints, Bar, BarChart, Corner, FilledArea, HoverPosition, Legend, Line, PlotPoints};
 
-use crate::app::format;
+use crate::app::look::tokens::Palette;
+use crate::app::look::widgets::heading_ui;
+use crate::app::model::commands::runs::RunsAction;
+use crate::app::model::runs::compared::Compared;
+use crate::app::model::runs::{Figure, RunsView};
 use crate::app::panes::PaneContext;
 use crate::app::panes::convergence::{decades, power};
 use crate::app::panes::timings::plot;
-use crate::app::runs::{Compared, Figure, RunsAction, RunsView};
-use crate::app::tokens::Palette;
-use crate::app::widgets::heading_ui;
 use crate::run::compare::{Histogram, Quantity};
+use crate::text;
 
 /// How high a figure is.
 const HEIGHT: f32 = 200.0;
@@ -50,9 +52,9 @@ fn histogram_ui(ui: &mut Ui, quantity: Quantity, histogram: &Histogram, palette:
     let written = move |at: f64| {
         let value = if log { 10f64.powf(at) } else { at };
         match quantity {
-            Quantity::Repeats | Quantity::Chunks => format::millis(value),
-            Quantity::Merges => format::count(value.max(0.0).round() as u64),
-            Quantity::LastDistance => format::significant(value),
+            Quantity::Repeats | Quantity::Chunks => text::time(value),
+            Quantity::Merges => text::thousands(value.max(0.0).round() as u64),
+            Quantity::LastDistance => text::digits(value, 3),
         }
     };
     let label = match quantity {
@@ -84,8 +86,8 @@ fn histogram_ui(ui: &mut Ui, quantity: Quantity, histogram: &Histogram, palette:
                 let all: u64 = counts[side].iter().sum();
                 Some(format!(
                     "{plot_name}: {} of {}\n{} to {}",
-                    format::count(counts[side][bin]),
-                    format::count(all),
+                    text::thousands(counts[side][bin]),
+                    text::thousands(all),
                     written(place(edges[bin])),
                     written(place(edges[bin + 1]))
                 ))
@@ -116,11 +118,9 @@ fn convergence_ui(ui: &mut Ui, compared: &Compared, palette: &Palette) {
         .x_axis_formatter(power)
         .y_axis_formatter(power)
         .label_formatter(|hover| match hover {
-            HoverPosition::NearDataPoint { plot_name, position, .. } => Some(format!(
-                "{plot_name}\n{} points seen\n{}",
-                format::significant(10f64.powf(position.x)),
-                format::significant(10f64.powf(position.y))
-            )),
+            HoverPosition::NearDataPoint { plot_name, position, .. } => {
+                Some(format!("{plot_name}\n{} points seen\n{}", text::digits(10f64.powf(position.x), 3), text::digits(10f64.powf(position.y), 3)))
+            }
             HoverPosition::Elsewhere { .. } => None,
         })
         .legend(Legend::default().position(Corner::LeftBottom).follow_insertion_order(true).background_alpha(0.8))

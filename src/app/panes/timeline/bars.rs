@@ -2,13 +2,13 @@
 
 use egui::{Align2, Color32, FontId, Painter, Rangef, Rect, Stroke, Ui, pos2};
 
-use super::Tracks;
-use super::rows::Row;
-use crate::app::format;
-use crate::app::timeline::NAMES;
-use crate::app::tokens::Palette;
+use crate::app::look::tokens::Palette;
+use crate::app::model::timeline::NAMES;
+use crate::app::panes::timeline::Tracks;
+use crate::app::panes::timeline::rows::Row;
 use crate::knn::WarpPhase;
 use crate::run::{Multiprocessor, WarpTime};
+use crate::text;
 
 /// A phase's colour: that of what it deals with.
 pub fn color(phase: WarpPhase, palette: &Palette) -> Color32 {
@@ -36,7 +36,7 @@ impl Tracks<'_> {
                 self.phase_ui(&plot, at, y.shrink(2.0));
             }
             Row::Warps => {
-                let about = format!("Warps, of at most {} at a time", format::count(self.timeline.most_warps() as u64));
+                let about = format!("Warps, of at most {} at a time", text::thousands(self.timeline.most_warps() as u64));
                 let painter = ui.painter_at(Rect::from_x_y_ranges(canvas.x_range(), y));
                 painter.text(pos2(canvas.left() + 4.0, y.max - 3.0), Align2::LEFT_BOTTOM, about, FontId::proportional(12.0), self.palette.text_weak);
             }
@@ -66,7 +66,7 @@ impl Tracks<'_> {
             painter.rect_filled(rect, 2.0, fill);
             drawn = right;
             if rect.width() > 60.0 {
-                let text = format::millis((span.stop_us - span.start_us) / 1e3);
+                let text = text::time((span.stop_us - span.start_us) / 1e3);
                 let place = pos2(rect.left().max(self.axis.range().min) + 5.0, rect.center().y);
                 painter.with_clip_rect(rect).text(place, Align2::LEFT_CENTER, text, FontId::proportional(11.0), on(fill));
             }

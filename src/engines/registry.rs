@@ -32,6 +32,17 @@ pub fn measure(engine: EngineId, name: &str) -> Option<&'static Measure> {
     find(engine)?.measure(name)
 }
 
+/// The engines that count a measure, by name.
+pub fn counting(name: &str) -> Vec<&'static str> {
+    ENGINES.iter().filter(|engine| engine.measure(name).is_some()).map(|engine| engine.id.as_str()).collect()
+}
+
+/// The measures of all engines, each name once.
+pub fn measures() -> impl Iterator<Item = &'static Measure> {
+    let all = || ENGINES.iter().flat_map(|engine| engine.measures);
+    all().enumerate().filter(move |(at, measure)| !all().take(*at).any(|known| known.name == measure.name)).map(|(_, measure)| measure)
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
@@ -48,7 +59,11 @@ mod tests {
             assert!(engine.limits.k > 0 && engine.limits.d > 0 && engine.limits.n > 0 && !engine.limits.metrics.is_empty(), "{}", engine.id);
             let columns: HashSet<_> = engine.measures.iter().map(|measure| measure.name).collect();
             assert_eq!(columns.len(), engine.measures.len(), "{}: two measures of a name", engine.id);
-            assert!(engine.measures.iter().all(|measure| measure.help.ends_with('.') && !measure.unit.is_empty()), "{}", engine.id);
+            assert!(
+                engine.measures.iter().all(|measure| measure.help.ends_with('.') && measure.unit.iter().all(|unit| !unit.is_empty())),
+                "{}",
+                engine.id
+            );
             assert!(engine.convergence.is_none_or(|name| engine.measure(name).is_some()), "{}: nothing counts its history", engine.id);
             assert!(engine.phases.is_empty() || engine.counts(), "{}: a profile is of the counted build", engine.id);
         }

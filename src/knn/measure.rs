@@ -7,14 +7,21 @@ use super::Shape;
 pub struct Measure {
     /// The column's name in files.
     pub name: &'static str,
-    /// What is counted, in the plural: `merges`, `points`.
-    pub unit: &'static str,
+    /// What is counted, one of it and many: `merge`, `merges`.
+    pub unit: [&'static str; 2],
     /// A sentence for tooltips and help.
     pub help: &'static str,
     /// What the mean over all queries should be.
     pub theory: Option<Theory>,
     /// The most that any query can count.
     pub worst_case: Option<fn(&Shape) -> f64>,
+}
+
+impl Measure {
+    /// A column's name in words: `groups hit` for `groups_hit`.
+    pub fn words(name: &str) -> String {
+        name.replace('_', " ")
+    }
 }
 
 /// A bound on the mean of a measure.
@@ -95,7 +102,7 @@ mod tests {
     use super::*;
 
     const fn measure(name: &'static str) -> Measure {
-        Measure { name, unit: "things", help: "", theory: None, worst_case: None }
+        Measure { name, unit: ["thing", "things"], help: "", theory: None, worst_case: None }
     }
 
     #[test]

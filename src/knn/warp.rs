@@ -11,7 +11,7 @@ const SOURCE: &str = "Hanák 2023, §4.1.6";
 pub const MEASURES: [Measure; 3] = [
     Measure {
         name: "merges",
-        unit: "merges",
+        unit: ["merge", "merges"],
         help: "Merges of the candidate buffer into the intermediate result.",
         theory: Some(Theory {
             mean: |shape| theory::expected_merges(shape.n, shape.k, theory::capacity(shape.k)),
@@ -22,7 +22,7 @@ pub const MEASURES: [Measure; 3] = [
     },
     Measure {
         name: "candidates",
-        unit: "candidates",
+        unit: ["candidate", "candidates"],
         help: "Points closer than max_distance, appended to the candidate buffer.",
         theory: Some(Theory {
             mean: |shape| theory::expected_candidates(shape.n, shape.k, theory::capacity(shape.k)),
@@ -33,7 +33,7 @@ pub const MEASURES: [Measure; 3] = [
     },
     Measure {
         name: "groups_hit",
-        unit: "groups",
+        unit: ["group hit", "groups hit"],
         help: "Groups of 32 points with at least one candidate in their first ballot.",
         theory: None,
         worst_case: Some(|shape: &Shape| shape.n.div_ceil(32) as f64),

@@ -5,8 +5,6 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use image::ImageEncoder as _;
-
 use crate::app::model::answer::Answered;
 use crate::app::model::log::Entry;
 use crate::app::model::picking::beside::Beside;
@@ -82,7 +80,7 @@ impl PaneData {
             Self::AllNeighbors(record) => Some(tables::neighbors(record, 0..record.neighbors.queries())),
             Self::Timings(record) => Some(tables::timings(record)),
             Self::Timeline(record) => Some(tables::timeline(record)),
-            Self::Merges(record) => Some(tables::merges(record)),
+            Self::Merges(record) => Some(tables::counters(record)),
             Self::Convergence(record) => Some(tables::convergence(record)),
             Self::Trace(_) | Self::Comparison(_) | Self::Runs(_) | Self::Log(_) => None,
         }
@@ -132,7 +130,6 @@ pub fn write_png(path: &Path, picture: &egui::ColorImage, crop: Option<[usize; 4
         }
     }
     write(path, |to| {
-        use image::ImageEncoder as _;
         image::codecs::png::PngEncoder::new(to)
             .write_image(&pixels, wide as u32, high as u32, image::ExtendedColorType::Rgb8)
             .map_err(io::Error::other)

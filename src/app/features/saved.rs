@@ -61,7 +61,7 @@ impl SavedView {
             color: state.color.clone(),
             projection: state.projection,
             convergence: state.convergence,
-            runs: state.runs,
+            runs: state.runs.clone(),
             timeline: session.timeline.clone(),
             layout: Layout::of(&state.tree),
             pane: Some(state.pane),
@@ -71,7 +71,7 @@ impl SavedView {
 
     /// What does not depend on a cloud.
     pub fn restore(&self, state: &mut State) {
-        (state.convergence, state.runs) = (self.convergence, self.runs);
+        (state.convergence, state.runs) = (self.convergence, self.runs.clone());
         if let Some(layout) = &self.layout {
             state.tree = layout.tree();
         }

@@ -41,7 +41,7 @@ impl Change {
             Choice::Rows(rows) => (rows.len(), rows.len().min(queries)),
             Choice::Queries(queries) => (queries.len(), queries.len()),
             Choice::These { rows, queries: chosen } => (rows.len(), rows.len().min(queries) + chosen.len()),
-            Choice::Merges(_) => (queries, queries),
+            Choice::Measure(..) => (queries, queries),
             // As much as may come of it.
             Choice::Within(_) | Choice::Valued(..) => (self.cloud.len(), queries),
             Choice::All | Choice::Rest => (self.cloud.len(), queries),
@@ -89,10 +89,10 @@ impl Change {
                 let queries = sets::union(of_rows.queries(), &chosen).into();
                 Selection { queries, ..of_rows }
             }
-            Choice::Merges(merges) => {
+            Choice::Measure(name, within) => {
+                let Some(values) = record.and_then(|record| record.measured.column(&name)) else { return Selection::default() };
                 let Some(record) = record else { return Selection::default() };
-                let within = |counters: &crate::knn::Counters| merges.contains(&counters.merges);
-                let chosen = record.counters.par_iter().enumerate().filter(|(_, counters)| within(counters)).map(|(query, _)| query as u32);
+                let chosen = values.par_iter().enumerate().filter(|(_, value)| within.contains(value)).map(|(query, _)| query as u32);
                 Selection::of_queries(chosen.collect(), record, "")
             }
             Choice::Valued(values, value) => {
@@ -168,11 +168,11 @@ mod tests {
     #[test]
     fn a_number_of_merges_chooses_its_queries() {
         let mut record = RunRecord::clone(&record());
-        record.counters[1].merges = 7;
+        record.measured = measured([3, 7, 3]);
         let record = Arc::new(record);
-        let of = |merges| after(&Selection::default(), Choice::Merges(merges), How::Replace, &record).queries().to_vec();
+        let of = |merges| after(&Selection::default(), Choice::Measure("merges".to_owned(), merges), How::Replace, &record).queries().to_vec();
         assert_eq!((of(3..=3), of(7..=9), of(0..=99), of(4..=6)), (vec![0, 2], vec![1], vec![0, 1, 2], vec![]));
-        let SelectAction::Choose { by, .. } = SelectAction::merges(12..=16, How::Add) else { panic!("a choice") };
+        let SelectAction::Choose { by, .. } = SelectAction::measure("merges", ["merge", "merges"], 12..=16, How::Add) else { panic!("a choice") };
         assert_eq!(by, "12 to 16 merges");
     }
 

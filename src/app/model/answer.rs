@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::cloud::PointCloud;
-use crate::knn::{Counters, NONE};
+use crate::knn::NONE;
 use crate::run::RunRecord;
 
 /// One query of a record.
@@ -38,9 +38,9 @@ impl Answered {
         self.record.neighbors.of(self.query).1.last().copied().unwrap_or(f32::INFINITY)
     }
 
-    /// What the search did, for engines that count.
-    pub fn counters(&self) -> Option<Counters> {
-        self.record.counters.get(self.query).copied()
+    /// What the search counted, by the name of the measure, for engines that count.
+    pub fn counted(&self, measure: &str) -> Option<u32> {
+        self.record.measured.column(measure)?.get(self.query).copied()
     }
 }
 

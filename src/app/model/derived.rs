@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::engines::lockstep;
 use crate::knn::theory::expected_max_distance;
-use crate::knn::{Convergence, Counters, Metric};
-use crate::run::{QuerySpec, RunRecord, RunSpec, Timeline, pose};
+use crate::knn::{Convergence, Metric, Setup};
+use crate::run::{QuerySpec, RunRecord, Timeline, pose};
 
 /// How many points of the convergence's band are worked out.
 const BAND_STEPS: usize = 96;
@@ -27,16 +27,11 @@ pub struct Band {
     pub high: f64,
 }
 
-/// Neighbours that are searched for: one more than reported where a query's own row is left out of them.
-pub fn searched_k(spec: &RunSpec) -> usize {
-    spec.k + usize::from(spec.exclude_self)
-}
-
 /// See the module.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Derived {
-    /// Queries per number of merges: (merges, queries), ascending, only those that occur.
-    pub merges: Vec<(u32, u64)>,
+    /// Of each measure, by its column: queries per value, (value, queries), ascending, only those that occur.
+    pub histograms: Vec<(String, Vec<(u32, u64)>)>,
     /// From the first number of points where a tenth of the queries have k to n.
     pub band: Vec<Band>,
     /// How many queries the band looks at.
@@ -48,11 +43,17 @@ pub struct Derived {
 }
 
 impl Derived {
+    /// A measure's histogram; empty for one that was not counted.
+    pub fn histogram(&self, measure: &str) -> &[(u32, u64)] {
+        self.histograms.iter().find(|(name, _)| name == measure).map_or(&[], |(_, histogram)| histogram)
+    }
+
     /// Works it out.
     pub fn of(record: &RunRecord) -> Self {
         let queries: Vec<usize> = spread(record.convergence.queries(), BAND_QUERIES).collect();
-        let (merges, band) = (histogram(&record.counters), band(record, &queries));
-        Self { merges, band, band_queries: queries.len(), timeline: Timeline::of(record), asked: asked(record) }
+        let histograms = record.measured.columns().map(|(name, values)| (name.to_owned(), histogram(values.iter().copied()))).collect();
+        let band = band(record, &queries);
+        Self { histograms, band, band_queries: queries.len(), timeline: Timeline::of(record), asked: asked(record) }
     }
 }
 
@@ -72,18 +73,18 @@ pub fn spread(count: usize, most: usize) -> impl Iterator<Item = usize> {
     (0..shown).map(move |at| at * count / shown)
 }
 
-/// How many queries needed how many merges, ascending, only those that occur.
-pub fn histogram<'a>(counters: impl IntoIterator<Item = &'a Counters>) -> Vec<(u32, u64)> {
+/// How many of the values are how large, ascending, only those that occur.
+pub fn histogram(values: impl IntoIterator<Item = u32>) -> Vec<(u32, u64)> {
     let mut counts = std::collections::BTreeMap::new();
-    for counters in counters {
-        *counts.entry(counters.merges).or_insert(0) += 1;
+    for value in values {
+        *counts.entry(value).or_insert(0) += 1;
     }
     counts.into_iter().collect()
 }
 
 /// The convergence of some queries.
 pub fn band(record: &RunRecord, queries: &[usize]) -> Vec<Band> {
-    band_of(&record.convergence, record.cloud.len() as u64, searched_k(&record.spec), queries)
+    band_of(&record.convergence, record.cloud.len() as u64, Setup::from(&record.spec).found_k(), queries)
 }
 
 /// As [`band`], of a run whose cloud may not be there: n points, and k neighbours that were searched for.
@@ -132,7 +133,7 @@ impl TheoryCurve {
     pub fn of(record: &RunRecord, query: usize) -> Self {
         let mut distances = all_distances(record, query);
         distances.sort_unstable_by(f32::total_cmp);
-        let (n, k) = (distances.len(), searched_k(&record.spec));
+        let (n, k) = (distances.len(), Setup::from(&record.spec).found_k());
         if n < k || k == 0 {
             return Self { points: Vec::new(), replayed: replayed(record, query) };
         }
@@ -150,8 +151,8 @@ impl TheoryCurve {
 
 /// All merges of a query of which the run kept only some: it is searched again, by the kernel's twin.
 fn replayed(record: &RunRecord, query: usize) -> Option<(Vec<u32>, Vec<f32>)> {
-    let counters = *record.counters.get(query)?;
-    if counters.merges as usize <= record.convergence.of(query).0.len() {
+    let merges = *record.measured.column(&record.convergence.counted_by)?.get(query)?;
+    if merges as usize <= record.convergence.of(query).0.len() {
         return None;
     }
     let mut spec = record.spec.clone();
@@ -163,7 +164,7 @@ fn replayed(record: &RunRecord, query: usize) -> Option<(Vec<u32>, Vec<f32>)> {
     let problem = pose(&spec, &record.cloud, record.query_cloud.as_ref()).ok()?;
     let (again, history) = lockstep::replay(&problem, at);
     // What did not go the same way says nothing of the run.
-    (again == counters).then(|| history.into_iter().unzip())
+    record.measured.of(query).map(|(_, value)| value).eq(again.row()).then(|| history.into_iter().unzip())
 }
 
 /// Squared distances of a query to all points, as the record's metric has them.
@@ -212,7 +213,7 @@ mod tests {
 
     #[test]
     fn the_histogram_counts_every_query() {
-        assert_eq!(Derived::of(&record()).merges, [(3, 3)]);
+        assert_eq!(Derived::of(&record()).histogram("merges"), [(3, 3)]);
     }
 
     #[test]
@@ -221,7 +222,7 @@ mod tests {
         use crate::cloud::PointCloud;
         use crate::cloud::Source;
         use crate::cloud::Table;
-        use crate::knn::Convergence;
+        use crate::knn::{Measured, warp};
         // Every point is nearer to the last one than all before it.
         let n = 3200;
         let table = Table { columns: vec![Column { name: "x".to_owned() }], values: (0..n).map(|at| f64::from(n - at)).collect() };
@@ -233,14 +234,20 @@ mod tests {
         let problem = pose(&record.spec, &record.cloud, None).expect("a problem");
         let (counters, history) = lockstep::replay(&problem, 0);
         assert!(counters.merges > 64);
-        record.counters = vec![counters];
-        record.convergence = Convergence::default();
+        let counted = |row: [u32; 3]| {
+            let mut measured = Measured::default();
+            measured.extend(&warp::MEASURES, [row]);
+            measured
+        };
+        record.measured = counted(counters.row());
+        record.convergence = Convergence { counted_by: warp::CONVERGENCE.to_owned(), ..Convergence::default() };
         record.convergence.push(history.iter().take(64).copied());
 
         let (seen, distances) = TheoryCurve::of(&record, 0).replayed.expect("most merges are not kept");
         assert_eq!(seen.len(), counters.merges as usize);
         assert_eq!((seen.last(), distances.last()), (Some(&(n as u32)), Some(&9.0)), "k = 4, at distances 0 to 3");
-        record.counters[0].candidates += 1;
+        let [merges, candidates, groups_hit] = counters.row();
+        record.measured = counted([merges, candidates + 1, groups_hit]);
         assert_eq!(TheoryCurve::of(&record, 0).replayed, None, "it went another way");
     }
 

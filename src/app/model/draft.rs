@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::app::model::files::absolute;
 use crate::cloud::formats::file_of;
 use crate::cloud::{ColumnChoice, Order, Source, place};
-use crate::knn::{MAX_K, Metric};
+use crate::knn::{Metric, Setup};
 use crate::run::{EngineChoice, QuerySpec, RunSpec, usual};
 use crate::text;
 
@@ -204,7 +204,7 @@ impl Draft {
             metric: spec.metric,
             order: spec.order,
             exclude_self: spec.exclude_self,
-            engine: spec.engine,
+            engine: spec.engine.clone(),
             warmup: spec.warmup.to_string(),
             repeats: spec.repeats.to_string(),
             drop_nonfinite: spec.drop_nonfinite,
@@ -251,7 +251,7 @@ impl Draft {
         };
         let data = self.source().map_err(&mut keep).ok();
         let queries = self.queries().map_err(&mut keep).ok();
-        let max_k = MAX_K - usize::from(self.exclude_self);
+        let max_k = Setup::reported_k(self.engine.k_limit(), self.exclude_self);
         let k = number(Field::K, &self.k, 1, max_k as u64).map_err(&mut keep).ok();
         let seed = self.seed().map_err(&mut keep).ok();
         let warmup = number(Field::Warmup, &self.warmup, 0, 10_000).map_err(&mut keep).ok();
@@ -262,7 +262,8 @@ impl Draft {
                 queries,
                 k: k as usize,
                 metric: self.metric,
-                engine: self.engine,
+                engine: self.engine.clone(),
+                device: None,
                 order: self.order,
                 exclude_self: self.exclude_self,
                 seed,
@@ -421,7 +422,7 @@ mod tests {
                     metric: Metric::Angular,
                     order: Order::File,
                     exclude_self: true,
-                    engine: EngineChoice::Named(crate::knn::EngineKind::KdTree),
+                    engine: EngineChoice::named(crate::knn::EngineId::new("kdtree")),
                     seed: 7,
                     warmup: 3,
                     repeats: 4,

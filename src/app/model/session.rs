@@ -24,16 +24,38 @@ use crate::app::model::selection::{Hovered, Selection};
 use crate::app::model::timeline::TimelineView;
 use crate::cloud::formats::ColumnInfo;
 use crate::cloud::{Fingerprint, PointCloud, Source};
-use crate::knn::{DeviceInfo, EngineKind};
+use crate::engines::registry;
+use crate::knn::{Descriptor, DeviceInfo, DeviceKind, EngineId};
 use crate::run::RunRecord;
 
 /// Whether an engine can run on this machine.
 #[derive(Clone, Debug)]
 pub struct EngineStatus {
     /// Which.
-    pub kind: EngineKind,
+    pub id: EngineId,
     /// On what, or why not; `None` while it is being found out.
     pub device: Option<Result<DeviceInfo, String>>,
+}
+
+impl EngineStatus {
+    /// The registry's row.
+    pub fn descriptor(&self) -> Option<&'static Descriptor> {
+        registry::find(self.id)
+    }
+
+    /// Whether it is known to run here.
+    pub fn is_there(&self) -> bool {
+        matches!(self.device, Some(Ok(_)))
+    }
+
+    /// Whether it is known not to.
+    pub fn is_missing(&self) -> bool {
+        matches!(self.device, Some(Err(_)))
+    }
+}
+
+fn on_gpu(engine: &'static Descriptor) -> bool {
+    engine.runs_on.contains(&DeviceKind::Gpu)
 }
 
 /// What columns a file has.
@@ -153,12 +175,18 @@ impl Session {
 
     /// Whether a GPU is there to record a lesson with so many lanes: its warps have 32.
     pub fn can_record_on_gpu(&self, width: u32) -> bool {
-        width == 32 && self.engines.iter().any(|engine| engine.kind == EngineKind::Cuda && matches!(engine.device, Some(Ok(_))))
+        width == 32
+            && self.engines.iter().any(|status| status.is_there() && status.descriptor().is_some_and(|engine| engine.traces && on_gpu(engine)))
     }
 
-    /// Queries of the run per number of merges, ascending, once they are counted.
-    pub fn merges_histogram(&self) -> Option<&[(u32, u64)]> {
-        self.derived.as_ref().map(|derived| &derived.merges[..])
+    /// What is known of the best engine that runs on a GPU.
+    pub fn gpu(&self) -> Option<&EngineStatus> {
+        self.engines.iter().find(|status| status.descriptor().is_some_and(on_gpu))
+    }
+
+    /// Queries of the run per value of a measure, ascending, once they are counted.
+    pub fn histogram(&self, measure: &str) -> Option<&[(u32, u64)]> {
+        self.derived.as_ref().map(|derived| derived.histogram(measure))
     }
 
     /// The query of the record that asks for a row of the cloud.

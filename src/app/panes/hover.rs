@@ -10,6 +10,7 @@ use crate::app::model::views::PaneKind;
 use crate::app::panes::PaneContext;
 use crate::cloud::formats::Cell;
 use crate::cloud::{PointCloud, Source};
+use crate::knn::Measure;
 use crate::text;
 
 /// Coordinates, and other columns, that are listed.
@@ -102,6 +103,9 @@ fn coloring(session: &Session, what: Picked, row: usize) -> Option<(String, Stri
 }
 
 /// What is known at once.
+/// Measures that are listed.
+const COUNTED: usize = 2;
+
 fn facts(session: &Session, what: Picked, cloud: &PointCloud, row: usize) -> Vec<(String, String)> {
     let mut facts: Vec<(String, String)> =
         cloud.axes().iter().enumerate().take(LISTED).map(|(axis, of)| (of.name.clone(), text::coordinate(cloud.coordinate(row, axis)))).collect();
@@ -116,10 +120,8 @@ fn facts(session: &Session, what: Picked, cloud: &PointCloud, row: usize) -> Vec
         let name = if metric == crate::knn::Metric::Angular { "angle (rad)" } else { "distance" };
         facts.push((name.to_owned(), text::digits(metric.distance(squared), 6)));
     }
-    let counters = session.record.as_ref().zip(session.hovered_query).and_then(|(record, query)| record.counters.get(query));
-    if let Some(counters) = counters {
-        facts.push(("merges".to_owned(), text::thousands(u64::from(counters.merges))));
-        facts.push(("candidates".to_owned(), text::thousands(u64::from(counters.candidates))));
+    if let Some((record, query)) = session.record.as_ref().zip(session.hovered_query).filter(|(record, query)| *query < record.measured.queries()) {
+        facts.extend(record.measured.of(query).take(COUNTED).map(|(name, value)| (Measure::words(name), text::thousands(value.into()))));
     }
     facts
 }

@@ -15,7 +15,7 @@ use crate::app::model::views::PaneKind;
 use crate::app::model::{camera, commands, history};
 use crate::app::shell::handles::{Handles, Message};
 use crate::cloud::PointCloud;
-use crate::knn::EngineKind;
+use crate::engines::registry;
 use crate::lesson::picture::Target;
 use crate::run::RunRecord;
 
@@ -65,13 +65,13 @@ impl App {
     /// When the system has no thread to give.
     pub fn with_state(cc: &eframe::CreationContext<'_>, state: State) -> std::io::Result<Self> {
         let mut app = Self::bare(cc, state)?;
-        for kind in EngineKind::ALL {
+        for engine in registry::ENGINES {
             app.handles.spawn("probe", move || {
-                let device = crate::engines::open(kind).map(|engine| engine.device()).map_err(|error| error.to_string());
-                Message::Engine(EngineStatus { kind, device: Some(device) })
+                let device = engine.open_on(None).map(|engine| engine.device()).map_err(|error| error.to_string());
+                Message::Engine(EngineStatus { id: engine.id, device: Some(device) })
             });
         }
-        app.session.engines = EngineKind::ALL.map(|kind| EngineStatus { kind, device: None }).to_vec();
+        app.session.engines = registry::ENGINES.iter().map(|engine| EngineStatus { id: engine.id, device: None }).collect();
         Ok(app)
     }
 

@@ -43,6 +43,18 @@ impl From<SavedQuantity> for Quantity {
 }
 
 impl Quantity {
+    /// What can be counted of two runs, in the order in which it is offered.
+    pub fn of_runs(runs: [RunBulk<'_>; 2]) -> Vec<Self> {
+        let mut measures: Vec<Self> = Vec::new();
+        for name in runs.iter().flat_map(|run| run.measured.columns()).map(|(name, _)| name) {
+            let measure = Self::Measure(name.to_owned());
+            if !measures.contains(&measure) {
+                measures.push(measure);
+            }
+        }
+        [Self::Repeats, Self::Chunks].into_iter().chain(measures).chain([Self::LastDistance]).collect()
+    }
+
     /// The values of a run; none where it has none.
     pub fn values(&self, run: RunBulk<'_>, metric: Metric) -> Vec<f64> {
         match self {

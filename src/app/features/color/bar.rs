@@ -30,7 +30,7 @@ pub fn bar_ui(ui: &mut Ui, state: &State, session: &Session, actions: &mut Actio
             }
         }
     });
-    let shown = view.by.text().to_owned();
+    let shown = view.by.text();
     response.response.widget_info(|| {
         let mut info = egui::WidgetInfo::labeled(egui::Role::ComboBox, true, "Colour by");
         info.current_text_value = Some(shown.clone());

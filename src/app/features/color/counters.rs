@@ -3,7 +3,7 @@
 use crate::app::features::color::query::{missing, unit};
 use crate::app::model::color::channel::{Channel, Numbers, Whose};
 use crate::app::model::color::view::ColorBy;
-use crate::knn::Metric;
+use crate::knn::{Measure, Metric};
 use crate::run::RunRecord;
 use crate::text;
 
@@ -39,11 +39,11 @@ fn channel(record: &RunRecord, title: String, unit: &'static str, value: impl Fn
 
 /// What a run counted, or the distance of the k-th neighbour, at each row that was asked for.
 pub fn counted(record: &RunRecord, by: &ColorBy) -> Channel {
-    let counters = |query: usize| record.counters.get(query).copied().unwrap_or_default();
     match by {
-        ColorBy::Merges => channel(record, "merges".to_owned(), "per query", |query| counters(query).merges as f32),
-        ColorBy::Candidates => channel(record, "candidates".to_owned(), "per query", |query| counters(query).candidates as f32),
-        ColorBy::GroupsHit => channel(record, "groups hit".to_owned(), "per query", |query| counters(query).groups_hit as f32),
+        ColorBy::Measure(name) => {
+            let values = record.measured.column(name).unwrap_or_default();
+            channel(record, Measure::words(name), "per query", |query| values.get(query).map_or(f32::NAN, |&value| value as f32))
+        }
         _ => {
             let metric = record.spec.metric;
             let title = match metric {
@@ -121,10 +121,11 @@ pub fn moment(record: &RunRecord, points_seen: u32) -> Channel {
 
 /// Queries of which bounds at this moment are not kept: between the last but one entry and the last.
 fn kept_partly(record: &RunRecord, points_seen: u32) -> u64 {
-    let queries = record.counters.iter().enumerate().filter(|&(query, counters)| {
+    let merges = record.measured.column(&record.convergence.counted_by).unwrap_or_default();
+    let queries = merges.iter().enumerate().filter(|&(query, &merges)| {
         let seen = record.convergence.of(query).0;
         let entries = seen.len();
-        counters.merges as usize > entries && entries >= 2 && (seen[entries - 2]..seen[entries - 1]).contains(&points_seen)
+        merges as usize > entries && entries >= 2 && (seen[entries - 2]..seen[entries - 1]).contains(&points_seen)
     });
     queries.count() as u64
 }
@@ -144,11 +145,11 @@ mod tests {
     #[test]
     fn counters_stand_at_the_rows_that_were_asked_for() {
         let record = record();
-        let candidates = counted(&record, &ColorBy::Candidates);
+        let candidates = counted(&record, &ColorBy::measure("candidates"));
         assert_eq!(there(&candidates), [(3, 20.0), (5, 21.0), (8, 22.0)]);
         assert_eq!((candidates.missing, candidates.whose), (47, Whose::Data));
-        assert_eq!(there(&counted(&record, &ColorBy::Merges)), [(3, 3.0), (5, 3.0), (8, 3.0)]);
-        assert_eq!(there(&counted(&record, &ColorBy::GroupsHit)), [(3, 2.0), (5, 2.0), (8, 2.0)]);
+        assert_eq!(there(&counted(&record, &ColorBy::measure("merges"))), [(3, 3.0), (5, 3.0), (8, 3.0)]);
+        assert_eq!(there(&counted(&record, &ColorBy::measure("groups_hit"))), [(3, 2.0), (5, 2.0), (8, 2.0)]);
         let kth = counted(&record, &ColorBy::KthDistance);
         assert_eq!(there(&kth), [(3, 0.05f32), (5, 0.1), (8, 0.15)].map(|(row, squared)| (row, f64::from(squared).sqrt() as f32)));
         assert_eq!(kth.title, "distance of the 4th neighbour");
@@ -158,7 +159,7 @@ mod tests {
     fn queries_of_a_file_of_their_own_are_points_of_their_own() {
         let mut record = RunRecord::clone(&record());
         record.query_cloud = Some(Arc::clone(&record.cloud));
-        assert_eq!(counted(&record, &ColorBy::Merges).whose, Whose::Queries);
+        assert_eq!(counted(&record, &ColorBy::measure("merges")).whose, Whose::Queries);
     }
 
     #[test]

@@ -12,7 +12,8 @@ use crate::app::model::color::view::{ColorBy, ColorRange, ColorView};
 use crate::app::model::session::Session;
 use crate::cloud::formats::{FormatError, Moment};
 use crate::cloud::{PointCloud, Source};
-use crate::knn::Metric;
+use crate::engines::registry;
+use crate::knn::{Measure, Metric};
 use crate::progress::Progress;
 use crate::run::RunRecord;
 
@@ -102,10 +103,12 @@ impl Request {
             }
             ColorBy::Rank => Self::Rank(session.answered.clone().ok_or("Click a point: ranks are those of its neighbours.")?),
             ColorBy::KthDistance => Self::Counted(record()?, ColorBy::KthDistance),
-            ColorBy::Merges | ColorBy::Candidates | ColorBy::GroupsHit => {
+            ColorBy::Measure(name) => {
                 let record = record()?;
-                if record.counters.is_empty() {
-                    return Err(format!("{} counts nothing; run lockstep or cuda.", record.engine));
+                if record.measured.column(name).is_none() {
+                    let who = registry::counting(name).join(" or ");
+                    let what = if record.measured.is_empty() { "nothing".to_owned() } else { format!("no {}", Measure::words(name)) };
+                    return Err(format!("{} counts {what}; run {who}.", record.engine));
                 }
                 Self::Counted(record, view.by.clone())
             }
@@ -210,10 +213,10 @@ mod tests {
     #[test]
     fn another_record_is_another_request() {
         let mut session = session();
-        let before = Request::of(&by(ColorBy::Merges), &session).expect("a run").expect("a choice");
-        assert_eq!(Request::of(&by(ColorBy::Merges), &session), Ok(Some(before.clone())));
+        let before = Request::of(&by(ColorBy::measure("merges")), &session).expect("a run").expect("a choice");
+        assert_eq!(Request::of(&by(ColorBy::measure("merges")), &session), Ok(Some(before.clone())));
         session.record = Some(Arc::new(RunRecord::clone(session.record.as_ref().expect("a run"))));
-        let after = Request::of(&by(ColorBy::Merges), &session).expect("a run").expect("a choice");
+        let after = Request::of(&by(ColorBy::measure("merges")), &session).expect("a run").expect("a choice");
         assert!(before != after && !after.continues(&before), "colours of the old run are not shown for the new one");
         let moment = |moment| Request::of(&ColorView { moment, ..by(ColorBy::Moment) }, &session).expect("a run").expect("a choice");
         assert!(moment(10) != moment(11) && moment(11).continues(&moment(10)));
@@ -231,8 +234,8 @@ mod tests {
         let mut uncounted = RunRecord::clone(session.record.as_ref().expect("a run"));
         (uncounted.counters, uncounted.convergence) = (Vec::new(), crate::knn::Convergence::default());
         session.record = Some(Arc::new(uncounted));
-        assert!(why(&by(ColorBy::Merges), &session).contains("run lockstep or cuda"));
-        assert!(why(&by(ColorBy::Moment), &session).contains("run lockstep or cuda"));
+        assert!(why(&by(ColorBy::measure("merges")), &session).contains("run cuda or lockstep"));
+        assert!(why(&by(ColorBy::Moment), &session).contains("run cuda or lockstep"));
         session.record = None;
         assert!(why(&by(ColorBy::KthDistance), &session).contains("Press Run"));
         session.cloud = Some(cloud(5, 2, 1));

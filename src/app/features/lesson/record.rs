@@ -81,12 +81,12 @@ pub fn on_gpu(lesson: &Lesson, takes: &[Take]) -> Result<Vec<Take>, LessonError>
 mod tests {
     use super::*;
     use crate::app::model::lesson::player::tests::player;
-    use crate::knn::{EngineError, EngineKind};
+    use crate::knn::{EngineError, EngineId};
 
     #[test]
     fn a_gpu_that_cannot_record_leaves_what_its_twin_recorded() {
         let takes = player(1).takes;
-        let why = EngineError::Unavailable { engine: EngineKind::Cuda, why: "NVRTC is missing".to_owned() };
+        let why = EngineError::Unavailable { engine: EngineId::new("cuda"), why: "NVRTC is missing".to_owned() };
         let recorded = or_twin(Err(why.into()), takes.clone()).expect("the twin's takes");
         assert!(Arc::ptr_eq(&recorded.takes[0].recording, &takes[0].recording));
         assert!(recorded.instead.is_some_and(|why| why.ends_with("NVRTC is missing")));

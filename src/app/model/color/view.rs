@@ -3,9 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 use crate::app::model::color::ColorMap;
+use crate::engines::registry;
+use crate::knn::Measure;
 
 /// By what points are coloured.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "SavedColorBy")]
 pub enum ColorBy {
     /// All alike.
     #[default]
@@ -20,35 +23,61 @@ pub enum ColorBy {
     Rank,
     /// How far the k-th neighbour of each query is.
     KthDistance,
-    /// What the search of each query did.
-    Merges,
-    /// Likewise.
-    Candidates,
-    /// Likewise.
-    GroupsHit,
+    /// What the search of each query counted, by the measure's column.
+    Measure(String),
     /// The bound of each query at a moment of the search.
     Moment,
 }
 
+/// As it is saved: states of the first version name three measures.
+#[derive(Deserialize)]
+enum SavedColorBy {
+    Nothing,
+    Axis(usize),
+    Column(String),
+    Distance,
+    Rank,
+    KthDistance,
+    Merges,
+    Candidates,
+    GroupsHit,
+    Measure(String),
+    Moment,
+}
+
+impl From<SavedColorBy> for ColorBy {
+    fn from(saved: SavedColorBy) -> Self {
+        match saved {
+            SavedColorBy::Nothing => Self::Nothing,
+            SavedColorBy::Axis(axis) => Self::Axis(axis),
+            SavedColorBy::Column(column) => Self::Column(column),
+            SavedColorBy::Distance => Self::Distance,
+            SavedColorBy::Rank => Self::Rank,
+            SavedColorBy::KthDistance => Self::KthDistance,
+            SavedColorBy::Merges => Self::measure("merges"),
+            SavedColorBy::Candidates => Self::measure("candidates"),
+            SavedColorBy::GroupsHit => Self::measure("groups_hit"),
+            SavedColorBy::Measure(name) => Self::Measure(name),
+            SavedColorBy::Moment => Self::Moment,
+        }
+    }
+}
+
 impl ColorBy {
-    /// What can be chosen, as the chooser lists it; of axes and columns the first.
-    pub fn all() -> [Self; 10] {
-        [
-            Self::Nothing,
-            Self::Axis(0),
-            Self::Column(String::new()),
-            Self::Distance,
-            Self::Rank,
-            Self::KthDistance,
-            Self::Merges,
-            Self::Candidates,
-            Self::GroupsHit,
-            Self::Moment,
-        ]
+    /// By a measure, of its column's name.
+    pub fn measure(name: &str) -> Self {
+        Self::Measure(name.to_owned())
+    }
+
+    /// What can be chosen, as the chooser lists it; of axes and columns the first, and every measure that an engine declares.
+    pub fn all() -> Vec<Self> {
+        let before = [Self::Nothing, Self::Axis(0), Self::Column(String::new()), Self::Distance, Self::Rank, Self::KthDistance];
+        let measures = registry::measures().map(|measure| Self::measure(measure.name));
+        before.into_iter().chain(measures).chain([Self::Moment]).collect()
     }
 
     /// As the chooser says it.
-    pub fn text(&self) -> &'static str {
+    pub fn text(&self) -> String {
         match self {
             Self::Nothing => "nothing",
             Self::Axis(_) => "an axis",
@@ -56,11 +85,10 @@ impl ColorBy {
             Self::Distance => "distance to the query",
             Self::Rank => "rank",
             Self::KthDistance => "k-th distance",
-            Self::Merges => "merges",
-            Self::Candidates => "candidates",
-            Self::GroupsHit => "groups hit",
+            Self::Measure(name) => return Measure::words(name),
             Self::Moment => "max_distance at a moment",
         }
+        .to_owned()
     }
 
     /// What it means, for who hovers over it.
@@ -72,21 +100,22 @@ impl ColorBy {
             Self::Distance => "How far each point is from the picked query.",
             Self::Rank => "The picked query's neighbours by rank, from 0, as in the files.",
             Self::KthDistance => "How far each query's k-th neighbour is: small where points are dense.",
-            Self::Merges => "How often each query's buffer was merged.",
-            Self::Candidates => "How many points each query's buffer took in.",
-            Self::GroupsHit => "In how many groups of 32 each query met a candidate.",
+            Self::Measure(name) => registry::measures().find(|measure| measure.name == name).map_or("", |measure| measure.help),
             Self::Moment => "Each query's bound after so many points were seen: watch it shrink.",
         }
     }
 
     /// Whether two choose the same, which axis or column aside.
     pub fn is_like(&self, other: &Self) -> bool {
-        std::mem::discriminant(self) == std::mem::discriminant(other)
+        match (self, other) {
+            (Self::Measure(a), Self::Measure(b)) => a == b,
+            _ => std::mem::discriminant(self) == std::mem::discriminant(other),
+        }
     }
 
     /// Whether it is of queries that a run answered, not of points.
     pub fn is_of_queries(&self) -> bool {
-        matches!(self, Self::KthDistance | Self::Merges | Self::Candidates | Self::GroupsHit | Self::Moment)
+        matches!(self, Self::KthDistance | Self::Measure(_) | Self::Moment)
     }
 }
 
@@ -141,9 +170,14 @@ mod tests {
 
     #[test]
     fn another_choice_has_a_range_of_its_own() {
-        let mut view =
-            ColorView { by: ColorBy::Merges, map: Some(ColorMap::Cividis), range: ColorRange::Typed(1.0, 2.0), log: true, ..ColorView::default() };
-        view.choose(ColorBy::Merges);
+        let mut view = ColorView {
+            by: ColorBy::measure("merges"),
+            map: Some(ColorMap::Cividis),
+            range: ColorRange::Typed(1.0, 2.0),
+            log: true,
+            ..ColorView::default()
+        };
+        view.choose(ColorBy::measure("merges"));
         assert!(view.log, "the same choice changes nothing");
         view.choose(ColorBy::Axis(1));
         assert_eq!((view.range, view.log, view.map), (ColorRange::Whole, false, Some(ColorMap::Cividis)));
@@ -154,7 +188,7 @@ mod tests {
 
     #[test]
     fn every_choice_has_a_name_of_its_own() {
-        let mut names: Vec<&str> = ColorBy::all().iter().map(ColorBy::text).collect();
+        let mut names: Vec<String> = ColorBy::all().iter().map(ColorBy::text).collect();
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), ColorBy::all().len());

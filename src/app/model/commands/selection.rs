@@ -23,7 +23,7 @@ pub enum Choice {
         queries: Vec<u32>,
     },
     /// Queries of the run that needed so many merges.
-    Merges(RangeInclusive<u32>),
+    Measure(String, RangeInclusive<u32>),
     /// Rows that have this value, of one by row.
     Valued(Arc<PointValues>, f32),
     /// Everything in a region of the screen.
@@ -69,13 +69,13 @@ impl SelectAction {
         Self::Choose { what: Choice::Queries(queries), how, by: by.into() }
     }
 
-    /// Chooses the queries that needed so many merges.
-    pub fn merges(merges: RangeInclusive<u32>, how: How) -> Self {
-        let by = match (merges.start(), merges.end()) {
-            (1, 1) => "1 merge".to_owned(),
-            (from, to) if from == to => format!("{from} merges"),
-            (from, to) => format!("{from} to {to} merges"),
+    /// Chooses the queries that counted so many of a measure, which is named by its column and its unit, one and many.
+    pub fn measure(name: &str, [one, many]: [&str; 2], values: RangeInclusive<u32>, how: How) -> Self {
+        let by = match (values.start(), values.end()) {
+            (1, 1) => format!("1 {one}"),
+            (from, to) if from == to => format!("{from} {many}"),
+            (from, to) => format!("{from} to {to} {many}"),
         };
-        Self::Choose { what: Choice::Merges(merges), how, by }
+        Self::Choose { what: Choice::Measure(name.to_owned(), values), how, by }
     }
 }

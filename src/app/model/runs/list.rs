@@ -42,9 +42,14 @@ impl KeptRun {
     /// Bytes of its arrays, but for its clouds, which runs share.
     fn bytes(&self) -> usize {
         let bulk = self.run.bulk();
-        let profile = bulk.profile.map_or(0, |profile| 72 * profile.cycles.len());
+        let profile = bulk.profile.map_or(0, |profile| 8 * profile.cycles.len() + 24 * profile.spans.len());
         let convergence = 8 * (bulk.convergence.points_seen.len() + bulk.convergence.starts.len());
-        8 * bulk.neighbors.indices.len() + 4 * bulk.query_rows.len() + 12 * bulk.counters.len() + convergence + 32 * bulk.samples.len() + profile
+        8 * bulk.neighbors.indices.len()
+            + 4 * bulk.query_rows.len()
+            + 4 * bulk.measured.columns().len() * bulk.measured.queries()
+            + convergence
+            + 32 * bulk.samples.len()
+            + profile
     }
 
     fn clouds(&self) -> impl Iterator<Item = &Arc<PointCloud>> {

@@ -14,10 +14,12 @@ pub mod which;
 
 use serde::{Deserialize, Serialize};
 
+use crate::knn::Measure;
 use crate::run::compare::Quantity;
+use crate::text::sentence_case;
 
 /// What the comparison draws.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Figure {
     /// A histogram.
     Histogram(Quantity),
@@ -26,29 +28,20 @@ pub enum Figure {
 }
 
 impl Figure {
-    /// All, in the order in which they are offered.
-    pub const ALL: [Self; 5] = [
-        Self::Histogram(Quantity::Repeats),
-        Self::Histogram(Quantity::Chunks),
-        Self::Histogram(Quantity::Merges),
-        Self::Histogram(Quantity::LastDistance),
-        Self::Convergence,
-    ];
-
     /// As it is offered.
-    pub fn text(self) -> &'static str {
+    pub fn text(&self) -> String {
         match self {
-            Self::Histogram(Quantity::Repeats) => "Search, each repeat",
-            Self::Histogram(Quantity::Chunks) => "Search, each chunk",
-            Self::Histogram(Quantity::Merges) => "Merges per query",
-            Self::Histogram(Quantity::LastDistance) => "k-th distances",
-            Self::Convergence => "Convergence",
+            Self::Histogram(Quantity::Repeats) => "Search, each repeat".to_owned(),
+            Self::Histogram(Quantity::Chunks) => "Search, each chunk".to_owned(),
+            Self::Histogram(Quantity::Measure(name)) => format!("{} per query", sentence_case(&Measure::words(name))),
+            Self::Histogram(Quantity::LastDistance) => "k-th distances".to_owned(),
+            Self::Convergence => "Convergence".to_owned(),
         }
     }
 }
 
 /// What Runs shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RunsView {
     /// Below the timings of a comparison.

@@ -12,21 +12,23 @@ use crate::run::RunRecord;
 pub struct Facts {
     /// For each axis of the cloud, the selected rows with the least and the largest coordinate; empty without rows.
     pub extremes: Vec<(u32, u32)>,
-    /// Of the selected queries, where the run counted.
-    pub merges: Option<MergeFacts>,
+    /// Of the selected queries, each measure that the run counted.
+    pub measures: Vec<MeasureFacts>,
 }
 
-/// Merges of selected queries.
+/// A measure of selected queries.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct MergeFacts {
-    /// (merges, queries), ascending, only those that occur.
+pub struct MeasureFacts {
+    /// Its column.
+    pub name: String,
+    /// (value, queries), ascending, only those that occur.
     pub histogram: Vec<(u32, u64)>,
     /// On average.
     pub mean: f64,
 }
 
-impl MergeFacts {
-    /// The fewest and the most merges.
+impl MeasureFacts {
+    /// The least and the largest value.
     pub fn range(&self) -> (u32, u32) {
         let at = |bin: Option<&(u32, u64)>| bin.map_or(0, |bin| bin.0);
         (at(self.histogram.first()), at(self.histogram.last()))
@@ -39,12 +41,17 @@ impl Facts {
         let extremes = extremes(selection.rows(), cloud);
         let Some(record) = record.filter(|_| !selection.queries().is_empty()) else { return Self { extremes, ..Self::default() } };
         let queries = selection.queries();
-        let merges = (!record.counters.is_empty()).then(|| {
-            let histogram = derived::histogram(queries.iter().map(|&query| &record.counters[query as usize]));
-            let sum: f64 = histogram.iter().map(|&(merges, queries)| f64::from(merges) * queries as f64).sum();
-            MergeFacts { histogram, mean: sum / queries.len() as f64 }
-        });
-        Self { extremes, merges }
+        let of_measure = |(name, values): (&str, &[u32])| {
+            let histogram = derived::histogram(queries.iter().map(|&query| values[query as usize]));
+            let sum: f64 = histogram.iter().map(|&(value, queries)| f64::from(value) * queries as f64).sum();
+            MeasureFacts { name: name.to_owned(), histogram, mean: sum / queries.len() as f64 }
+        };
+        Self { extremes, measures: record.measured.columns().map(of_measure).collect() }
+    }
+
+    /// A measure of the selected queries, by its column.
+    pub fn measure(&self, name: &str) -> Option<&MeasureFacts> {
+        self.measures.iter().find(|measure| measure.name == name)
     }
 
     /// Least and largest file coordinate of the selected rows along an axis.
@@ -101,9 +108,10 @@ mod tests {
     #[test]
     fn merges_are_those_of_the_selected_queries() {
         let mut record = RunRecord::clone(&record());
-        record.counters[2].merges = 6;
+        record.measured = measured([3, 3, 6]);
         let of = |queries: Vec<u32>| Facts::of(&Selection::of_queries(queries, &record, ""), &record.cloud, Some(&record));
-        let merges = of(vec![0, 1, 2]).merges.expect("counted");
+        let facts = of(vec![0, 1, 2]);
+        let merges = facts.measure("merges").expect("counted");
         assert_eq!((merges.histogram.clone(), merges.mean, merges.range()), (vec![(3, 2), (6, 1)], 4.0, (3, 6)));
     }
 }

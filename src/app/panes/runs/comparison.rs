@@ -137,7 +137,7 @@ fn verdict_color(verdict: Verdict, palette: &Palette) -> Color32 {
 
 fn parameters_ui(ui: &mut Ui, compared: &Compared, context: &mut PaneContext<'_>) {
     let palette = context.palette;
-    let view = context.state.runs;
+    let view = context.state.runs.clone();
     let parameters = &compared.comparison.parameters;
     let differing = parameters.iter().filter(|parameter| parameter.differs()).count();
     heading_ui(ui, "Parameters and conditions");

@@ -11,6 +11,7 @@ use crate::app::model::runs::{Figure, RunsView};
 use crate::app::panes::PaneContext;
 use crate::app::panes::convergence::{decades, power};
 use crate::app::panes::timings::plot;
+use crate::knn::Measure;
 use crate::run::compare::{Histogram, Quantity};
 use crate::text;
 
@@ -19,23 +20,25 @@ const HEIGHT: f32 = 200.0;
 
 /// The chooser and the chosen figure.
 pub fn figure_ui(ui: &mut Ui, compared: &Compared, context: &mut PaneContext<'_>) {
-    let view = context.state.runs;
+    let view = context.state.runs.clone();
     heading_ui(ui, "Distributions");
-    let mut figure = view.figure;
+    let mut figure = view.figure.clone();
     ui.horizontal_wrapped(|ui| {
-        for offered in Figure::ALL {
-            ui.selectable_value(&mut figure, offered, offered.text());
+        let histograms = compared.quantities.iter().cloned().map(Figure::Histogram);
+        for offered in histograms.chain([Figure::Convergence]) {
+            let text = offered.text();
+            ui.selectable_value(&mut figure, offered, text);
         }
     });
     if figure != view.figure {
-        context.actions.send(RunsAction::SetView(RunsView { figure, ..view }));
+        context.actions.send(RunsAction::SetView(RunsView { figure, ..view.clone() }));
     }
     let weak = |ui: &mut Ui, text: &str| ui.label(RichText::new(text).color(context.palette.text_weak));
-    match view.figure {
+    match &view.figure {
         Figure::Histogram(quantity) => match compared.histogram(quantity) {
             Some(histogram) => histogram_ui(ui, quantity, histogram, context.palette),
             None => {
-                weak(ui, "Neither run has any: kdtree and cuda-split count no merges.");
+                weak(ui, "Neither run has any: their engines do not count this.");
             }
         },
         Figure::Convergence if compared.bands.iter().all(Vec::is_empty) => {
@@ -45,23 +48,27 @@ pub fn figure_ui(ui: &mut Ui, compared: &Compared, context: &mut PaneContext<'_>
     }
 }
 
-fn histogram_ui(ui: &mut Ui, quantity: Quantity, histogram: &Histogram, palette: &Palette) {
+fn histogram_ui(ui: &mut Ui, quantity: &Quantity, histogram: &Histogram, palette: &Palette) {
     let log = histogram.log;
     let place = move |value: f64| if log { value.log10() } else { value };
     let is_time = matches!(quantity, Quantity::Repeats | Quantity::Chunks);
+    let (whole, measure) = match quantity {
+        Quantity::Measure(name) => (true, Measure::words(name)),
+        _ => (false, String::new()),
+    };
     let written = move |at: f64| {
         let value = if log { 10f64.powf(at) } else { at };
-        match quantity {
-            Quantity::Repeats | Quantity::Chunks => text::time(value),
-            Quantity::Merges => text::thousands(value.max(0.0).round() as u64),
-            Quantity::LastDistance => text::digits(value, 3),
+        match (is_time, whole) {
+            (true, _) => text::time(value),
+            (_, true) => text::thousands(value.max(0.0).round() as u64),
+            _ => text::digits(value, 3),
         }
     };
     let label = match quantity {
-        Quantity::Repeats => "search time of a repeat",
-        Quantity::Chunks => "search time of a chunk of queries",
-        Quantity::Merges => "merges of a query",
-        Quantity::LastDistance => "distance of a query's last neighbour",
+        Quantity::Repeats => "search time of a repeat".to_owned(),
+        Quantity::Chunks => "search time of a chunk of queries".to_owned(),
+        Quantity::Measure(_) => format!("{measure} of a query"),
+        Quantity::LastDistance => "distance of a query's last neighbour".to_owned(),
     };
     let (a, b) = histogram.shares();
     let counts = [histogram.a.clone(), histogram.b.clone()];
@@ -74,8 +81,7 @@ fn histogram_ui(ui: &mut Ui, quantity: Quantity, histogram: &Histogram, palette:
         .include_y(0.0)
         .custom_x_axes(vec![AxisHints::new_x().label(label).label_spacing(if is_time { 50.0..=80.0 } else { 30.0..=60.0 }).formatter(
             move |mark, _| {
-                let whole = quantity != Quantity::Merges || mark.value.fract() == 0.0;
-                if whole { written(mark.value) } else { String::new() }
+                if !whole || mark.value.fract() == 0.0 { written(mark.value) } else { String::new() }
             },
         )])
         .y_axis_label("share, %")

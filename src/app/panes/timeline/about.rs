@@ -9,7 +9,7 @@ use crate::app::model::selection::how::How;
 use crate::app::panes::timeline::Tracks;
 use crate::app::panes::timeline::rows::Row;
 use crate::export::tables::query_record;
-use crate::knn::WarpPhase;
+use crate::knn::Measure;
 use crate::run::{PhaseSpan, WarpTime};
 use crate::text;
 
@@ -92,16 +92,17 @@ impl Tracks<'_> {
                 ui.strong(format!("SM {sm}, warp slot {}", warp.warp));
                 fact_ui(ui, "took", took(warp.start_us, warp.stop_us), palette);
                 for query in warp.queries.clone().take(4) {
-                    let merges = self.record.counters.get(query as usize).map(|counters| counters.merges);
-                    let merges = merges.map_or_else(String::new, |merges| format!(", {} merges", text::thousands(u64::from(merges))));
+                    let counted = self.record.measured.columns().next().and_then(|(name, values)| Some((name, *values.get(query as usize)?)));
+                    let counted =
+                        counted.map_or_else(String::new, |(name, value)| format!(", {} {}", text::thousands(value.into()), Measure::words(name)));
                     let asked = query_record(self.record, query as usize).map_or("a place".to_owned(), |row| format!("row {}", text::thousands(row)));
-                    fact_ui(ui, &format!("query {}", text::thousands(u64::from(query) + 1)), format!("{asked}{merges}"), palette);
+                    fact_ui(ui, &format!("query {}", text::thousands(u64::from(query) + 1)), format!("{asked}{counted}"), palette);
                 }
-                if let Some(cycles) = self.cycles(warp) {
+                if let (Some(cycles), Some(profile)) = (self.cycles(warp), &self.record.profile) {
                     let total = cycles.iter().sum::<u64>() as f64;
-                    for (phase, cycles) in WarpPhase::ALL.into_iter().zip(cycles) {
+                    for (phase, cycles) in profile.phases.iter().zip(cycles) {
                         let share = format!("{} cycles, {:.0} %", text::thousands(cycles), cycles as f64 / total * 100.0);
-                        fact_ui(ui, phase.name(), share, palette);
+                        fact_ui(ui, phase, share, palette);
                     }
                 }
                 ui.label(egui::RichText::new("Click to select its queries; with Shift or Ctrl, more.").color(palette.text_weak).small());

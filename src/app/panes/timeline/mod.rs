@@ -17,7 +17,6 @@ use crate::app::panes::PaneContext;
 use crate::app::panes::empty::without_run;
 use crate::app::panes::timeline::rows::Row;
 use crate::app::panes::timings::inline_swatch_ui;
-use crate::knn::WarpPhase;
 use crate::run::{RunRecord, Timeline};
 use crate::text;
 
@@ -98,8 +97,9 @@ fn head_ui(ui: &mut Ui, record: &RunRecord, timeline: &Timeline, view: &Timeline
             };
             ui.label(RichText::new(why).color(palette.text_weak).small());
         } else if !view.open.is_empty() {
-            for phase in WarpPhase::ALL {
-                inline_swatch_ui(ui, bars::color(phase, palette), phase.name());
+            let phases = record.profile.iter().flat_map(|profile| &profile.phases);
+            for (at, phase) in phases.enumerate() {
+                inline_swatch_ui(ui, bars::color(at, palette), phase);
             }
             ui.label(RichText::new("share of a warp's cycles, not their order").color(palette.text_weak).small());
         }

@@ -224,7 +224,7 @@ impl App {
             }
             PaneKind::Timings => counted().map(PaneData::Timings),
             PaneKind::Timeline => record().map(PaneData::Timeline),
-            PaneKind::Merges => counted().filter(|record| !record.counters.is_empty()).map(PaneData::Merges),
+            PaneKind::Merges => counted().filter(|record| !record.measured.is_empty()).map(PaneData::Merges),
             PaneKind::Convergence => counted().filter(|record| record.convergence.queries() > 0).map(PaneData::Convergence),
             PaneKind::Runs => self.runs_data(),
             PaneKind::Log => Some(PaneData::Log(self.session.log.entries().to_vec())),

@@ -9,11 +9,11 @@ use crate::app::model::commands::live::LiveAction;
 use crate::app::model::draft::Draft;
 use crate::app::model::live::{Before, Live, NOTICED};
 use crate::app::model::log::{About, Level};
+use crate::app::model::session::EngineStatus;
 use crate::app::shell::app::App;
 use crate::app::shell::apply::poll::in_window;
 use crate::app::shell::apply::same_question;
 use crate::cloud::{PointCloud, place};
-use crate::knn::EngineKind;
 use crate::run::{Ask, QuerySpec, Reply, RunError, RunRecord};
 
 impl App {
@@ -273,7 +273,7 @@ impl App {
         if self.session.log.entries().iter().any(|entry| entry.text == *fallback) {
             return;
         }
-        let named = self.session.engines.iter().any(|status| status.kind == EngineKind::Cuda && matches!(status.device, Some(Ok(_))));
+        let named = self.session.gpu().is_some_and(EngineStatus::is_there);
         if named {
             // The status line names a device that did not answer.
             self.session.log.warn(About::Run, fallback.clone());

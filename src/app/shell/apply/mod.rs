@@ -319,7 +319,7 @@ impl App {
         if self.shows_recording()
             && let Some(record) = &self.session.record
         {
-            spec.engine = record.spec.engine;
+            spec.engine = record.spec.engine.clone();
         }
         let known = self.session.record.as_ref().filter(|record| same_question(&record.spec, &spec)).cloned();
         match (known, self.session.query_of_row(row)) {
@@ -488,7 +488,7 @@ fn is_of(cloud: &PointCloud, spec: &RunSpec) -> bool {
 /// Whether two specs differ at most in whom they ask and how often.
 pub(in crate::app::shell) fn same_question(a: &RunSpec, b: &RunSpec) -> bool {
     let question =
-        |spec: &RunSpec| (spec.data.clone(), spec.k, spec.metric, spec.engine, spec.order, spec.exclude_self, spec.seed, spec.drop_nonfinite);
+        |spec: &RunSpec| (spec.data.clone(), spec.k, spec.metric, spec.engine.clone(), spec.order, spec.exclude_self, spec.seed, spec.drop_nonfinite);
     question(a) == question(b)
 }
 

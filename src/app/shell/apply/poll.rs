@@ -289,9 +289,9 @@ impl App {
     fn message(&mut self, message: Message) {
         match message {
             Message::Engine(status) => {
-                self.session.engines.retain(|known| known.kind != status.kind);
-                self.session.engines.push(status);
-                self.session.engines.sort_by_key(|status| status.kind);
+                if let Some(known) = self.session.engines.iter_mut().find(|known| known.id == status.id) {
+                    *known = status;
+                }
             }
             Message::Derived(record, derived) => {
                 if self.session.record.as_ref().is_some_and(|shown| Arc::ptr_eq(shown, &record)) {

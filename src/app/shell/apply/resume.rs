@@ -13,7 +13,7 @@ use crate::app::shell::app::App;
 use crate::app::shell::apply::save::Last;
 use crate::cloud::formats::file_of;
 use crate::cloud::{PointCloud, Source, place};
-use crate::knn::MAX_K;
+use crate::run::EngineChoice;
 
 impl App {
     /// Goes on with what [`App::put_down`] gave. A text that it did not give only loads what the fields on the left name.
@@ -113,7 +113,7 @@ impl App {
             },
             None => self.pick_nothing(),
         }
-        self.session.rank = saved.rank.filter(|&rank| rank < MAX_K);
+        self.session.rank = saved.rank.filter(|&rank| rank < EngineChoice::Auto.k_limit());
         if let Some(selection) = &saved.selection {
             let numbers = |ranges: &crate::app::model::saved::ranges::Ranges, end: usize| {
                 ranges.below(end as u64).into_iter().map(|number| number as u32).collect()

@@ -241,15 +241,15 @@ impl App {
         if !self.shows_recording() {
             return;
         }
-        let missing = |kind| self.session.engines.iter().any(|status| status.kind == kind && matches!(status.device, Some(Err(_))));
-        let recorded = spec.engine;
-        if let EngineChoice::Named(kind) = recorded
-            && missing(kind)
+        let missing = |id| self.session.engines.iter().all(|status| status.id != id || status.is_missing());
+        let recorded = spec.engine.clone();
+        if let EngineChoice::Named(method) = &recorded
+            && missing(method.engine)
         {
             spec.engine = EngineChoice::Auto;
         }
-        let gone = if spec.engine == recorded { String::new() } else { format!(", as {} cannot run here", recorded.name()) };
-        let said = format!("the recording did not ask for this point: it is searched on this machine, engine {}{gone}", spec.engine.name());
+        let gone = if spec.engine == recorded { String::new() } else { format!(", as {recorded} cannot run here") };
+        let said = format!("the recording did not ask for this point: it is searched on this machine, engine {}{gone}", spec.engine);
         if self.session.log.last().is_none_or(|entry| entry.text != said) {
             self.session.log.info(said);
         }

@@ -210,7 +210,7 @@ impl App {
         // Its rows stay in sight while queries are found for them.
         let rows = Selection { rows: Arc::clone(selection.rows()), queries: Arc::default(), by: selection.by().to_owned() };
         let rows = if rows.is_empty() { Selection::default() } else { rows };
-        self.set_selection(rows, Facts { extremes: facts.extremes.clone(), merges: None });
+        self.set_selection(rows, Facts { extremes: facts.extremes.clone(), measures: Vec::new() });
         let Some(cloud) = self.session.cloud.clone().filter(|_| !selection.rows().is_empty()) else { return };
         let (what, by) = (Choice::Rows(selection.rows().to_vec()), selection.by().to_owned());
         let change = Change { what, how: How::Replace, by, cloud, record: self.session.record.clone(), answered: None };

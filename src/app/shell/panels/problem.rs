@@ -12,7 +12,8 @@ use crate::app::model::session::Session;
 use crate::app::model::state::State;
 use crate::cloud::formats::{ColumnInfo, ColumnKind};
 use crate::cloud::{Order, Source, generate};
-use crate::knn::{EngineKind, MAX_K, Metric};
+use crate::engines::registry;
+use crate::knn::{EngineId, Metric, Setup};
 use crate::run::EngineChoice;
 use crate::text;
 
@@ -223,7 +224,7 @@ fn question_ui(ui: &mut Ui, draft: &mut Draft, errors: &[FieldError], palette: &
 fn k_ui(ui: &mut Ui, draft: &mut Draft, errors: &[FieldError], palette: &Palette) {
     row_ui(ui, "k", palette, |ui, label| {
         ui.add(TextEdit::singleline(&mut draft.k).id_salt("k").hint_text("1 to 1,024").desired_width(56.0)).labelled_by(label);
-        let most = MAX_K - usize::from(draft.exclude_self);
+        let most = Setup::reported_k(draft.engine.k_limit(), draft.exclude_self);
         // What is outside stands at the nearest end.
         let mut k = number(Field::K, &draft.k, 0, u64::MAX).map_or(1, |k| k.clamp(1, most as u64) as usize);
         ui.spacing_mut().slider_width = (ui.available_width() - 4.0).max(40.0);
@@ -238,25 +239,29 @@ fn k_ui(ui: &mut Ui, draft: &mut Draft, errors: &[FieldError], palette: &Palette
 
 fn engine_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldError], palette: &Palette) {
     heading_ui(ui, "Engine");
-    let why_not = |kind: EngineKind| {
-        let status = session.engines.iter().find(|status| status.kind == kind)?;
+    let why_not = |id: EngineId| {
+        let status = session.engines.iter().find(|status| status.id == id)?;
         status.device.as_ref()?.as_ref().err().cloned()
     };
     ui.horizontal_wrapped(|ui| {
         ui.selectable_value(&mut draft.engine, EngineChoice::Auto, "Auto").on_hover_text("cuda where it can run, else lockstep.");
-        for kind in EngineKind::ALL {
-            let reason = why_not(kind);
-            let mut label = RichText::new(kind.name());
+        for engine in registry::ENGINES {
+            let reason = why_not(engine.id);
+            let mut label = RichText::new(engine.id.as_str());
+            let chosen = matches!(&draft.engine, EngineChoice::Named(method) if method.engine == engine.id);
             // Where it is chosen all the same, the sentence below says why it cannot run.
-            if reason.is_some() && draft.engine != EngineChoice::Named(kind) {
+            if reason.is_some() && !chosen {
                 label = label.color(palette.text_weak).strikethrough();
             }
-            let response = ui.selectable_value(&mut draft.engine, EngineChoice::Named(kind), label);
-            response.on_hover_text(reason.unwrap_or_else(|| about(kind).to_owned()));
+            let response = ui.selectable_label(chosen, label);
+            if response.clicked() && !chosen {
+                draft.engine = EngineChoice::named(engine.id);
+            }
+            response.on_hover_text(reason.unwrap_or_else(|| engine.about.to_owned()));
         }
     });
-    if let EngineChoice::Named(kind) = draft.engine
-        && let Some(reason) = why_not(kind)
+    if let EngineChoice::Named(method) = &draft.engine
+        && let Some(reason) = why_not(method.engine)
     {
         ui.label(RichText::new(reason).color(palette.error).small());
     }
@@ -273,15 +278,6 @@ fn engine_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldE
 
 fn percent(fraction: Option<f32>) -> String {
     fraction.map(|fraction| format!(", {:.0} %", fraction * 100.0)).unwrap_or_default()
-}
-
-fn about(kind: EngineKind) -> &'static str {
-    match kind {
-        EngineKind::Cuda => "The warp-per-query kernel on an NVIDIA GPU.",
-        EngineKind::CudaSplit => "An NVIDIA GPU for few queries: the points are split over the whole chip; counts no merges.",
-        EngineKind::Lockstep => "The kernel's twin on the processor: the same steps, the same counters.",
-        EngineKind::KdTree => "A k-d tree on the processor: fast in few dimensions; counts no merges.",
-    }
 }
 
 fn run_ui(ui: &mut Ui, session: &Session, errors: &[FieldError], palette: &Palette, actions: &mut Actions) {

@@ -13,7 +13,7 @@ use crate::app::model::commands::{Action, Actions};
 use crate::app::model::session::Session;
 use crate::app::model::state::State;
 use crate::cloud::Source;
-use crate::knn::Metric;
+use crate::knn::{Measure, Metric, Setup};
 use crate::run::RunRecord;
 use crate::text;
 
@@ -99,13 +99,13 @@ fn answer_ui(ui: &mut Ui, answered: &Answered, palette: &Palette) {
     }
     let spec = &answered.record.spec;
     fact_ui(ui, "Asked", format!("k = {}, {}, {}", spec.k, spec.metric, answered.record.engine), palette);
-    match answered.counters() {
-        Some(counters) => {
-            fact_ui(ui, "Merges", text::thousands(u64::from(counters.merges)), palette);
-            fact_ui(ui, "Candidates", text::thousands(u64::from(counters.candidates)), palette);
-            fact_ui(ui, "Groups hit", text::thousands(u64::from(counters.groups_hit)), palette);
+    match answered.record.measured.queries() > answered.query {
+        true => {
+            for (name, value) in answered.record.measured.of(answered.query) {
+                fact_ui(ui, &text::sentence_case(&Measure::words(name)), text::thousands(value.into()), palette);
+            }
         }
-        None => {
+        false => {
             ui.label(RichText::new(format!("{} counts no merges.", answered.record.engine)).color(palette.text_weak).small());
         }
     }
@@ -149,10 +149,10 @@ fn chosen_ui(ui: &mut Ui, session: &Session, palette: &Palette, actions: &mut Ac
         fact_ui(ui, "Queries", text::thousands(selection.queries().len() as u64), palette);
     }
     fact_ui(ui, "By", selection.by(), palette);
-    if let Some(merges) = &facts.merges {
+    if let Some(merges) = facts.measures.first() {
         let (fewest, most) = merges.range();
         let range = if fewest == most { String::new() } else { format!(", {} to {}", text::thousands(fewest.into()), text::thousands(most.into())) };
-        fact_ui(ui, "Merges", format!("mean {}{range}", text::digits(merges.mean, 3)), palette);
+        fact_ui(ui, &text::sentence_case(&Measure::words(&merges.name)), format!("mean {}{range}", text::digits(merges.mean, 3)), palette);
     }
     for (axis, column) in cloud.axes().iter().enumerate().take(RANGES) {
         let Some((low, high)) = facts.range(cloud, axis) else { continue };
@@ -184,7 +184,7 @@ fn run_ui(ui: &mut Ui, record: &RunRecord, palette: &Palette) {
     fact_ui(ui, "Points", text::thousands(summary.n), palette);
     fact_ui(ui, "Queries", text::thousands(summary.q), palette);
     fact_ui(ui, "Dimensions", text::thousands(summary.d), palette);
-    fact_ui(ui, "k", format!("{} (K = {})", spec.k, crate::knn::theory::capacity(crate::app::model::derived::searched_k(spec))), palette);
+    fact_ui(ui, "k", format!("{} (K = {})", spec.k, crate::knn::theory::capacity(Setup::from(spec).found_k())), palette);
     let order = match spec.order {
         crate::cloud::Order::File => "file",
         crate::cloud::Order::Shuffled => "shuffled",
@@ -197,18 +197,18 @@ fn run_ui(ui: &mut Ui, record: &RunRecord, palette: &Palette) {
     if let Some(rate) = summary.distances_per_second {
         fact_ui(ui, "Rate", text::rate(rate), palette);
     }
-    if let Some(merges) = summary.mean_merges {
-        fact_ui(ui, "Mean merges", format!("{} (≤\u{a0}{}{shuffled})", mean(merges), text::digits(summary.expected_merges, 3)), palette);
-    }
-    if let Some(candidates) = summary.mean_candidates {
-        let bound = text::digits(summary.expected_candidates, 3);
-        fact_ui(ui, "Candidates", format!("{} (≤\u{a0}{bound}{shuffled})", mean(candidates)), palette);
+    for measure in &summary.measures {
+        let bound = measure.expected.map_or_else(String::new, |bound| format!(" (≤\u{a0}{}{shuffled})", text::digits(bound, 3)));
+        fact_ui(ui, &format!("Mean {}", Measure::words(&measure.name)), format!("{}{bound}", mean(measure.mean)), palette);
     }
     fact_ui(ui, "Seed", spec.seed.to_string(), palette);
     heading_ui(ui, "Device");
-    fact_ui(ui, "Engine", record.engine.name(), palette);
+    fact_ui(ui, "Engine", record.engine.to_string(), palette);
     if let Some(method) = &record.method {
         ui.add(egui::Label::new(method).wrap());
+    }
+    if let Some(note) = &record.note {
+        ui.label(RichText::new(note).color(palette.text_weak).small());
     }
     ui.add(egui::Label::new(&record.device.name).wrap());
     for (name, value) in &record.device.details {

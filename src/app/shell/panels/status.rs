@@ -9,7 +9,6 @@ use crate::app::model::commands::command::Command;
 use crate::app::model::commands::{Action, Actions};
 use crate::app::model::log::{Entry, Level};
 use crate::app::model::session::Session;
-use crate::knn::EngineKind;
 
 /// The line; `problem` says whether the panel of the problem is in sight.
 pub fn status_ui(ui: &mut Ui, session: &Session, problem: bool, palette: &Palette, actions: &mut Actions) {
@@ -85,7 +84,7 @@ fn what_goes_on(activity: &Activity) -> Option<String> {
 
 /// What answers here, and why it is not a GPU.
 fn device_ui(ui: &mut Ui, session: &Session, palette: &Palette) {
-    let cuda = session.engines.iter().find(|status| status.kind == EngineKind::Cuda).and_then(|status| status.device.as_ref());
+    let cuda = session.gpu().and_then(|status| status.device.as_ref());
     match cuda {
         None => {}
         Some(Ok(device)) => {

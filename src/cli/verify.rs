@@ -192,16 +192,18 @@ fn table(verdicts: &[EngineVerdict]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::knn::EngineId;
 
-    fn verdict(engine: EngineKind, mismatch: Option<&str>, not_run: Option<&str>) -> EngineVerdict {
+    fn verdict(engine: &str, mismatch: Option<&str>, not_run: Option<&str>) -> EngineVerdict {
         EngineVerdict {
-            engine,
+            engine: EngineId::new(engine),
+            method: None,
             device: None,
             not_run: not_run.map(str::to_owned),
             queries: 5,
             largest_relative_error: 1.23e-7,
             ties: 1234,
-            equal_to: (engine == EngineKind::KdTree).then_some(EngineKind::Cuda),
+            equal_to: (engine == "kdtree").then_some(EngineId::new("cuda")),
             counted: false,
             mismatch: mismatch.map(str::to_owned),
         }
@@ -209,9 +211,9 @@ mod tests {
 
     #[test]
     fn the_first_mismatch_fails_the_job() {
-        let good = verdict(EngineKind::Cuda, None, None);
-        let bad = |why| verdict(EngineKind::Lockstep, Some(why), None);
-        let absent = verdict(EngineKind::Cuda, None, Some("no driver"));
+        let good = verdict("cuda", None, None);
+        let bad = |why| verdict("lockstep", Some(why), None);
+        let absent = verdict("cuda", None, Some("no driver"));
         assert!(conclude(&[good.clone(), absent.clone()]).is_ok());
         assert_eq!(conclude(&[good, bad("first"), bad("second")]).unwrap_err().to_string(), "wrong answer: first");
         assert!(conclude(&[absent]).unwrap_err().to_string().starts_with("nothing was verified"));
@@ -228,10 +230,10 @@ mod tests {
     #[test]
     fn the_table_shows_who_is_wrong_and_who_did_not_run() {
         let table = table(&[
-            verdict(EngineKind::Cuda, None, None),
-            verdict(EngineKind::Lockstep, Some("query 3"), None),
-            verdict(EngineKind::KdTree, None, None),
-            verdict(EngineKind::Cuda, None, Some("no driver")),
+            verdict("cuda", None, None),
+            verdict("lockstep", Some("query 3"), None),
+            verdict("kdtree", None, None),
+            verdict("cuda", None, Some("no driver")),
         ]);
         let lines: Vec<Vec<&str>> = table.lines().map(|line| line.split_whitespace().collect()).collect();
         assert_eq!(lines[1], ["cuda", "agrees", "1.2e-7", "1,234", "–"]);

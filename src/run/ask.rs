@@ -207,8 +207,8 @@ mod tests {
     use crate::knn::{EngineError, Metric};
 
     fn engines(script: Script) -> Engines {
-        Engines::with(Box::new(move |kind| match kind {
-            EngineId::Cuda => Err(EngineError::Unavailable { engine: kind, why: "there is no driver".to_owned() }),
+        Engines::with(Box::new(move |kind, _| match kind.as_str() {
+            "cuda" => Err(EngineError::Unavailable { engine: kind, why: "there is no driver".to_owned() }),
             _ => Ok(Box::new(Plain { kind, script: script.clone() })),
         }))
     }
@@ -236,7 +236,7 @@ mod tests {
             let run = engines.execute(&spec, &cloud, None, &mut |_, _| true).unwrap();
             let asked = engines.ask(&spec, &cloud).unwrap();
             assert_eq!((&asked.neighbors, &asked.query_rows), (&run.neighbors, &run.query_rows));
-            assert_eq!((&asked.counters, asked.convergence.of(0)), (&run.counters, run.convergence.of(0)));
+            assert_eq!((&asked.measured, asked.convergence.of(0)), (&run.measured, run.convergence.of(0)));
             assert_eq!(asked.fallback, run.fallback);
             assert!(asked.resident, "the run brought the points");
             assert_eq!(asked.samples.iter().map(|sample| sample.phase).collect::<Vec<_>>(), [Phase::Counted, Phase::Download]);

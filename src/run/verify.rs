@@ -203,8 +203,12 @@ mod tests {
     use super::*;
     use crate::progress::Silent;
 
+    const CUDA: EngineId = EngineId::new("cuda");
+    const LOCKSTEP: EngineId = EngineId::new("lockstep");
+    const KDTREE: EngineId = EngineId::new("kdtree");
+
     fn engines(broken: impl Fn(EngineId) -> Script + Send + 'static) -> Engines {
-        Engines::with(Box::new(move |kind| Ok(Box::new(Plain { kind, script: broken(kind) }))))
+        Engines::with(Box::new(move |kind, _| Ok(Box::new(Plain { kind, script: broken(kind) }))))
     }
 
     fn problem() -> Problem {
@@ -213,18 +217,18 @@ mod tests {
 
     #[test]
     fn equal_answers_pass() {
-        let verdicts = verify(&problem(), &[], &mut engines(|_| Script::default()), &Silent).unwrap();
+        let verdicts = verify(&problem(), &[], None, &mut engines(|_| Script::default()), &Silent).unwrap();
         assert_eq!(verdicts.len(), registry::ENGINES.len());
         for (verdict, equal_to) in verdicts.iter().zip(std::iter::once(None).chain(std::iter::repeat(Some(CUDA)))) {
             assert_eq!((verdict.mismatch.as_ref(), verdict.queries, verdict.equal_to), (None, 40, equal_to));
-            assert_eq!(verdict.counted, verdict.engine.has_counters());
+            assert_eq!(verdict.counted, registry::find(verdict.engine).unwrap().counts());
         }
     }
 
     #[test]
     fn only_the_named_are_asked() {
-        let named = [KDTREE, CUDA, KDTREE];
-        let verdicts = verify(&problem(), &named, &mut engines(|_| Script::default()), &Silent).unwrap();
+        let named = [KDTREE, CUDA, KDTREE].map(Method::new);
+        let verdicts = verify(&problem(), &named, None, &mut engines(|_| Script::default()), &Silent).unwrap();
         let ran: Vec<_> = verdicts.iter().map(|verdict| (verdict.engine, verdict.equal_to)).collect();
         assert_eq!(ran, [(CUDA, None), (KDTREE, Some(CUDA))]);
     }
@@ -236,15 +240,15 @@ mod tests {
             let first = opened.fetch_add(1, std::sync::atomic::Ordering::Relaxed) == 0;
             Script { device_fails: first, ..Script::default() }
         });
-        let error = verify(&problem(), &[CUDA], &mut engines, &Silent).unwrap_err();
+        let error = verify(&problem(), &[CUDA.into()], None, &mut engines, &Silent).unwrap_err();
         assert_eq!(error.to_string(), "a test: an illegal memory access");
-        assert!(verify(&problem(), &[CUDA], &mut engines, &Silent).unwrap()[0].mismatch.is_none());
+        assert!(verify(&problem(), &[CUDA.into()], None, &mut engines, &Silent).unwrap()[0].mismatch.is_none());
     }
 
     #[test]
     fn the_one_that_is_wrong_is_named() {
         let broken = |kind| Script { wrong_query: (kind == LOCKSTEP).then_some(7), ..Script::default() };
-        let verdicts = verify(&problem(), &[], &mut engines(broken), &Silent).unwrap();
+        let verdicts = verify(&problem(), &[], None, &mut engines(broken), &Silent).unwrap();
         let wrong: Vec<_> = verdicts.iter().filter_map(|verdict| verdict.mismatch.as_ref().map(|why| (verdict.engine, why))).collect();
         // The k-d tree is right, and not blamed for differing from the twin, with which it cannot agree.
         assert_eq!(wrong[0].0, LOCKSTEP);
@@ -255,16 +259,16 @@ mod tests {
     #[test]
     fn counters_are_compared() {
         let broken = |kind| Script { extra_merges: u32::from(kind == LOCKSTEP), ..Script::default() };
-        let verdicts = verify(&problem(), &[], &mut engines(broken), &Silent).unwrap();
+        let verdicts = verify(&problem(), &[], None, &mut engines(broken), &Silent).unwrap();
         let twin = verdicts.iter().find(|verdict| verdict.engine == LOCKSTEP).unwrap();
         let why = twin.mismatch.as_ref().unwrap();
-        assert!(why.starts_with("cuda against lockstep: query 0: Counters { merges: 2,"), "{why}");
+        assert!(why.starts_with("cuda against lockstep: query 0: merges 2, candidates 0, groups_hit 1, and merges 3,"), "{why}");
     }
 
     #[test]
     fn builds_are_compared() {
         let broken = |_| Script { wrong_when_counted: true, ..Script::default() };
-        let verdicts = verify(&problem(), &[CUDA], &mut engines(broken), &Silent).unwrap();
+        let verdicts = verify(&problem(), &[CUDA.into()], None, &mut engines(broken), &Silent).unwrap();
         let why = verdicts[0].mismatch.as_ref().unwrap();
         assert!(why.starts_with("cuda, the timed build against the counted one: query 0, rank 0: position 0 at 0, and"), "{why}");
     }
@@ -272,10 +276,10 @@ mod tests {
     #[test]
     fn what_cannot_run_is_told_and_no_mismatch() {
         let broken = |kind| Script { unavailable: kind == CUDA, ..Script::default() };
-        let verdicts = verify(&problem(), &[], &mut engines(broken), &Silent).unwrap();
+        let verdicts = verify(&problem(), &[], None, &mut engines(broken), &Silent).unwrap();
         assert_eq!(verdicts[0].not_run.as_deref(), Some("the test says so"));
         assert!(verdicts.iter().all(|verdict| verdict.mismatch.is_none()));
         assert_eq!(verdicts[1].equal_to, None);
-        assert!(verify(&problem(), &[CUDA], &mut engines(broken), &Silent).is_err());
+        assert!(verify(&problem(), &[CUDA.into()], None, &mut engines(broken), &Silent).is_err());
     }
 }

@@ -5,6 +5,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use image::ImageEncoder as _;
+
 use crate::app::model::answer::Answered;
 use crate::app::model::log::Entry;
 use crate::app::model::picking::beside::Beside;
@@ -174,7 +176,7 @@ mod tests {
         assert_eq!(lines(PaneData::Points(Arc::clone(&record.cloud))), record.cloud.len() + 1);
         assert_eq!(lines(PaneData::Rows(Arc::clone(&record.cloud), vec![3, 8].into())), 3);
         assert_eq!(lines(PaneData::Timings(Arc::clone(&record))), record.samples.len() + 1);
-        assert_eq!(lines(PaneData::Merges(Arc::clone(&record))), record.counters.len() + 1);
+        assert_eq!(lines(PaneData::Merges(Arc::clone(&record))), record.measured.queries() + 1);
         assert_eq!(lines(PaneData::Convergence(Arc::clone(&record))), record.convergence.points_seen.len() + 1);
     }
 

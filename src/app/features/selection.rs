@@ -136,7 +136,7 @@ mod tests {
     use super::*;
     use crate::app::model::color::PointValues;
     use crate::app::model::commands::selection::SelectAction;
-    use crate::app::testing::record;
+    use crate::app::testing::{measured, record};
     use crate::progress::Silent;
 
     fn after(base: &Selection, what: Choice, how: How, record: &Arc<RunRecord>) -> Selection {

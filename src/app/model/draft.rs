@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::app::model::files::absolute;
 use crate::cloud::formats::file_of;
 use crate::cloud::{ColumnChoice, Order, Source, place};
-use crate::knn::{Metric, Setup};
+use crate::knn::{DeviceId, Metric, Setup};
 use crate::run::{EngineChoice, QuerySpec, RunSpec, usual};
 use crate::text;
 
@@ -67,6 +67,8 @@ pub struct Draft {
     pub exclude_self: bool,
     pub profile: bool,
     pub engine: EngineChoice,
+    /// Where it runs; where nobody says, on the first device of the engine's kind.
+    pub device: Option<DeviceId>,
     pub warmup: String,
     pub repeats: String,
 }
@@ -94,6 +96,7 @@ impl Default for Draft {
             exclude_self: false,
             profile: false,
             engine: EngineChoice::Auto,
+            device: None,
             warmup: "1".to_owned(),
             repeats: "5".to_owned(),
         }
@@ -205,6 +208,7 @@ impl Draft {
             order: spec.order,
             exclude_self: spec.exclude_self,
             engine: spec.engine.clone(),
+            device: spec.device,
             warmup: spec.warmup.to_string(),
             repeats: spec.repeats.to_string(),
             drop_nonfinite: spec.drop_nonfinite,
@@ -263,7 +267,7 @@ impl Draft {
                 k: k as usize,
                 metric: self.metric,
                 engine: self.engine.clone(),
-                device: None,
+                device: self.device,
                 order: self.order,
                 exclude_self: self.exclude_self,
                 seed,
@@ -423,6 +427,7 @@ mod tests {
                     order: Order::File,
                     exclude_self: true,
                     engine: EngineChoice::named(crate::knn::EngineId::new("kdtree")),
+                    device: Some(DeviceId::Cpu),
                     seed: 7,
                     warmup: 3,
                     repeats: 4,

@@ -135,7 +135,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::app::testing::record;
+    use crate::app::testing::{measured, record};
 
     fn there(channel: &Channel) -> Vec<(usize, f32)> {
         let values = &channel.numbers.as_ref().expect("values").values.values;
@@ -196,7 +196,7 @@ mod tests {
     #[test]
     fn what_was_not_kept_is_said() {
         let mut record = RunRecord::clone(&record());
-        record.counters[1].merges = 90;
+        record.measured = measured([3, 90, 3]);
         assert_eq!(kept_partly(&record, 29), 0);
         assert_eq!((kept_partly(&record, 30), kept_partly(&record, 49), kept_partly(&record, 50)), (1, 1, 0));
     }

@@ -232,10 +232,10 @@ mod tests {
         assert!(why(&by(ColorBy::Axis(2)), &session).contains("axis"));
         assert!(why(&by(ColorBy::Column("a".to_owned())), &session).contains("generated"));
         let mut uncounted = RunRecord::clone(session.record.as_ref().expect("a run"));
-        (uncounted.counters, uncounted.convergence) = (Vec::new(), crate::knn::Convergence::default());
+        (uncounted.measured, uncounted.convergence) = Default::default();
         session.record = Some(Arc::new(uncounted));
         assert!(why(&by(ColorBy::measure("merges")), &session).contains("run cuda or lockstep"));
-        assert!(why(&by(ColorBy::Moment), &session).contains("run cuda or lockstep"));
+        assert!(why(&by(ColorBy::Moment), &session).contains("run lockstep or cuda"));
         session.record = None;
         assert!(why(&by(ColorBy::KthDistance), &session).contains("Press Run"));
         session.cloud = Some(cloud(5, 2, 1));

@@ -89,7 +89,7 @@ pub fn extremes(rows: &[u32], cloud: &PointCloud) -> Vec<(u32, u32)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::testing::{cloud, record};
+    use crate::app::testing::{cloud, measured, record};
 
     #[test]
     fn ranges_are_those_of_the_selected_rows() {

@@ -71,6 +71,7 @@ impl App {
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
     use std::time::Duration;
 
     use egui_kittest::Harness;

@@ -1,7 +1,7 @@
 //! One sentence per step: what just happened, with its numbers.
 
 use super::state::State;
-use super::step::{Part, Step};
+use super::step::{Pass, Step};
 use crate::engines::lockstep::{PADDING, distance_of, lanes_below};
 use crate::text::{count, significant, thousands};
 
@@ -50,7 +50,7 @@ pub fn describe(step: &Step, after: &State) -> String {
                 "Buffer and registers change places: the {all} keys of the buffer are now in registers, and the intermediate result waits in the buffer."
             )
         }
-        Step::Layer { part, layer, shuffle, swapped } => {
+        Step::Layer { pass, layer, shuffle, swapped } => {
             let how = match shuffle {
                 Some(lanes) => format!("each lane compares with lane ^ {lanes} by shuffle"),
                 None => "each lane compares keys of its own, without a shuffle".to_owned(),
@@ -60,9 +60,9 @@ pub fn describe(step: &Step, after: &State) -> String {
                 swaps => format!("{} of {} pairs swap", thousands(swaps.into()), thousands((capacity / 2).into())),
             };
             let done = layer.size == capacity && layer.stride == 1;
-            let (what, end) = match part {
-                Part::Sort => ("Sort", " What came from the buffer is sorted."),
-                Part::Resort => ("Re-sort", " The intermediate result is sorted again."),
+            let (what, end) = match pass {
+                Pass::Sort => ("Sort", " What came from the buffer is sorted."),
+                Pass::Resort => ("Re-sort", " The intermediate result is sorted again."),
             };
             format!(
                 "{what}, size {}, stride {}: {how}; {pairs}.{}",

@@ -3,7 +3,7 @@
 use super::recorder::record;
 use super::recording::{LessonError, Parameters, Recording};
 use super::state::{Shape, State};
-use super::step::{Elements, Part, Placed, Slot, Step};
+use super::step::{Elements, Pass, Placed, Slot, Step};
 use crate::engines::cuda::Cuda;
 use crate::engines::cuda::trace::{Event, Trace, elements, groups_in_batch, lanes};
 use crate::engines::lockstep::{distance_of, index_of, key_of};
@@ -77,7 +77,7 @@ pub(super) fn compare(trace: &Trace, twin: &Recording) -> Result<Vec<Step>, Less
 
 /// Decodes steps for as long as they equal the twin's.
 fn read(trace: &Trace, twin: &Recording) -> Result<Vec<Step>, LessonError> {
-    let mut reader = Reader { registers: twin.shape().registers, part: Part::Sort, max_distance: f32::INFINITY, steps: Vec::new() };
+    let mut reader = Reader { registers: twin.shape().registers, pass: Pass::Sort, max_distance: f32::INFINITY, steps: Vec::new() };
     let mut compared = 0;
     for event in trace.events() {
         reader.take(event?)?;
@@ -109,7 +109,7 @@ fn same(a: &Step, b: &Step) -> bool {
 struct Reader {
     registers: u32,
     /// The sort that layers belong to: the first after a swap, the second after a minimum.
-    part: Part,
+    pass: Pass,
     /// The `max_distance` before the current merge.
     max_distance: f32,
     steps: Vec<Step>,
@@ -134,16 +134,16 @@ impl Reader {
             Event::Full => self.steps.push(Step::BufferFull),
             Event::Padded { first } => self.steps.push(Step::Padded { first }),
             Event::Swapped => {
-                self.part = Part::Sort;
+                self.pass = Pass::Sort;
                 self.steps.push(Step::Swap);
             }
             Event::Layer { size, stride, changed } => {
                 let layer = Layer { size, stride };
                 let swapped = self.swapped(layer, changed)?;
-                self.steps.push(Step::Layer { part: self.part, layer, shuffle: layer.lane_stride(self.registers), swapped });
+                self.steps.push(Step::Layer { pass: self.pass, layer, shuffle: layer.lane_stride(self.registers), swapped });
             }
             Event::Minimum { changed } => {
-                self.part = Part::Resort;
+                self.pass = Pass::Resort;
                 self.steps.push(Step::Minimum { taken: elements(changed).collect() });
             }
             Event::Merged { points_seen, max_distance } => {

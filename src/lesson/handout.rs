@@ -144,13 +144,13 @@ fn about(film: &Film, take: &Take, out: &mut (impl Write + ?Sized)) -> io::Resul
 
 /// Writes every sentence of the level, with pictures in between. With several takes, only the pictures' own sentences.
 fn steps(film: &Film, moments: &Moments, progress: &dyn Progress, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
-    let said: Vec<usize> = if film.takes.len() == 1 { moments.all.clone() } else { moments.positions.clone() };
+    let steps: Vec<usize> = if film.takes.len() == 1 { moments.all.clone() } else { moments.positions.clone() };
     // Every picture has a sentence.
-    let kept: Vec<usize> =
-        said.iter().enumerate().filter(|(number, at)| *number < MOST_SENTENCES || moments.positions.contains(at)).map(|(_, &at)| at).collect();
-    let left_out = said.len() - kept.len();
+    let listed_steps: Vec<usize> =
+        steps.iter().enumerate().filter(|(number, at)| *number < MOST_SENTENCES || moments.positions.contains(at)).map(|(_, &at)| at).collect();
+    let left_out = steps.len() - listed_steps.len();
     let mut listed = false;
-    for &at in &kept {
+    for &at in &listed_steps {
         if progress.cancelled() {
             return Err(io::ErrorKind::Interrupted.into());
         }

@@ -9,7 +9,7 @@ use super::questions::{Ask, Question, questions};
 use super::recorder::record;
 use super::recording::{LessonError, Recording};
 use super::state::Shape;
-use super::step::{Part, Step};
+use super::step::{Pass, Step};
 use crate::cloud::{self, Order, PointCloud, Source};
 use crate::engines::cuda::Cuda;
 use crate::engines::lockstep;
@@ -34,7 +34,7 @@ pub struct Lesson {
     /// The generator of the points, without n.
     pub generator: &'static str,
     /// Points per element of the intermediate result: n = this × K.
-    pub points_per_place: u32,
+    pub points_per_element: u32,
     /// Seed of the generator.
     pub seed: u64,
     /// Number of neighbours, k.
@@ -132,7 +132,7 @@ pub const LESSONS: [Lesson; 7] = [
             other the larger. Which one is decided by the lane's number alone, never by the data. First pairs are sorted, then fours, then all, \
             neighbouring runs always in opposite directions, so that the next size finds them going up and then down, which is called bitonic.",
         generator: "uniform:d=2",
-        points_per_place: 1,
+        points_per_element: 1,
         seed: 3,
         k: 8,
         width: 8,
@@ -150,7 +150,7 @@ pub const LESSONS: [Lesson; 7] = [
             exchanges with lane ^ (stride / R), the same register of both. Small strides are the most frequent ones: of the 15 layers of 32 keys, \
             9 need no shuffle with R = 4.",
         generator: "uniform:d=2",
-        points_per_place: 1,
+        points_per_element: 1,
         seed: 5,
         k: 32,
         width: 8,
@@ -167,7 +167,7 @@ pub const LESSONS: [Lesson; 7] = [
             smaller stays. One list goes up and the other, read backwards, goes down, so that what is left is bitonic: it rises to where they cross \
             and falls from there, or the other way round. A bitonic list needs no whole sort: the layers of size K alone, strides K/2 to 1, sort it.",
         generator: "uniform:d=2",
-        points_per_place: 8,
+        points_per_element: 8,
         seed: 7,
         k: 16,
         width: 8,
@@ -185,7 +185,7 @@ pub const LESSONS: [Lesson; 7] = [
             the voting lanes below its own, adds the slots that are taken, and knows its slot without asking anybody. When the buffer is full it is \
             merged, max_distance falls, and candidates that found no slot must vote again: some of them are no longer close enough.",
         generator: "uniform:d=2",
-        points_per_place: 32,
+        points_per_element: 32,
         seed: 11,
         k: 32,
         width: 32,
@@ -202,7 +202,7 @@ pub const LESSONS: [Lesson; 7] = [
             The first points all go into the buffer, as max_distance is still infinite. Then it falls with every merge, fewer and fewer points pass, \
             and soon most groups are done with one ballot. The data are never sorted: only the few that might matter are.",
         generator: "uniform:d=2",
-        points_per_place: 64,
+        points_per_element: 64,
         seed: 13,
         k: 32,
         width: 32,
@@ -220,7 +220,7 @@ pub const LESSONS: [Lesson; 7] = [
             average. Nearest first, the first merge finds all neighbours and nothing else passes. Farthest first, every point is closer than all before \
             it: each one goes into the buffer, and there are n / K merges.",
         generator: "uniform:d=2",
-        points_per_place: 64,
+        points_per_element: 64,
         seed: 17,
         k: 32,
         width: 32,
@@ -237,7 +237,7 @@ pub const LESSONS: [Lesson; 7] = [
             ballot, and whether the order of the file helps or hurts: where rows lie in the file as they lie in space, there may be far more merges, or \
             far fewer, than in random order.",
         generator: "gaussian-mixture:d=2,clusters=12",
-        points_per_place: 160,
+        points_per_element: 160,
         seed: 19,
         k: 32,
         width: 32,
@@ -266,7 +266,7 @@ impl Lesson {
         let (k, width) = (choice.k.unwrap_or(self.k), choice.width.unwrap_or(self.width));
         Shape::check(width, k)?;
         let capacity = width as usize * lockstep::registers_for(k, width as usize);
-        let n = self.points_per_place as usize * capacity;
+        let n = self.points_per_element as usize * capacity;
         let seed = choice.seed.unwrap_or(self.seed);
         let source = Source::Generate { spec: format!("{},n={n}", self.generator), seed };
         let cloud = Arc::new(cloud::load(&source, false, progress)?);
@@ -342,10 +342,10 @@ fn by_distance<K: Ord>(problem: &Problem, query: usize, by: impl Fn(u32) -> K) -
 impl Shows {
     /// The positions of this range in a recording; the whole recording if it has no such range.
     pub fn range(self, recording: &Recording) -> Range<usize> {
-        self.part(recording).unwrap_or(0..recording.len())
+        self.find(recording).unwrap_or(0..recording.len())
     }
 
-    fn part(self, recording: &Recording) -> Option<Range<usize>> {
+    fn find(self, recording: &Recording) -> Option<Range<usize>> {
         let steps = recording.steps();
         match self {
             Self::Whole => None,
@@ -353,7 +353,7 @@ impl Shows {
                 let merge = recording.range_of_merge(0)?;
                 // From after the swap to before the minimum.
                 let swap = merge.clone().find(|&at| steps[at] == Step::Swap)?;
-                let last = merge.rev().find(|&at| matches!(steps[at], Step::Layer { part: Part::Sort, .. }))?;
+                let last = merge.rev().find(|&at| matches!(steps[at], Step::Layer { pass: Pass::Sort, .. }))?;
                 Some(swap + 1..last + 1)
             }
             Self::SecondMinimum => {

@@ -43,7 +43,7 @@ pub use from_gpu::record_on_gpu;
 pub use recorder::record;
 pub use recording::{LessonError, Parameters, Recording};
 pub use state::{Shape, State};
-pub use step::{Elements, Part, Placed, Slot, Step};
+pub use step::{Elements, Pass, Placed, Slot, Step};
 
 #[cfg(test)]
 mod tests;

@@ -31,12 +31,12 @@ impl Overview {
                 high[axis] = high[axis].max(point[axis]);
             }
         }
-        Self { low, high, points: part(problem.n()) }
+        Self { low, high, points: sample(problem.n()) }
     }
 }
 
 /// All points, or a random sample of [`MOST`].
-fn part(n: usize) -> Vec<u32> {
+fn sample(n: usize) -> Vec<u32> {
     if n <= MOST {
         return (0..n as u32).collect();
     }

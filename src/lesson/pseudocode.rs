@@ -1,6 +1,6 @@
 //! The kernel as pseudocode, and the matching lines of `cuda/`.
 
-use super::step::{Part, Step};
+use super::step::{Pass, Step};
 
 /// A line of pseudocode with its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,11 +102,11 @@ pub fn line_of(step: &Step) -> usize {
         Step::Padded { .. } => 11,
         Step::Finished => 12,
         Step::Swap => 15,
-        Step::Layer { part: Part::Sort, shuffle: Some(_), .. } => 17,
-        Step::Layer { part: Part::Sort, shuffle: None, .. } => 18,
+        Step::Layer { pass: Pass::Sort, shuffle: Some(_), .. } => 17,
+        Step::Layer { pass: Pass::Sort, shuffle: None, .. } => 18,
         Step::Minimum { .. } => 19,
-        Step::Layer { part: Part::Resort, shuffle: Some(_), .. } => 21,
-        Step::Layer { part: Part::Resort, shuffle: None, .. } => 22,
+        Step::Layer { pass: Pass::Resort, shuffle: Some(_), .. } => 21,
+        Step::Layer { pass: Pass::Resort, shuffle: None, .. } => 22,
         Step::MaxDistance { .. } => 24,
     }
 }

@@ -112,9 +112,9 @@ pub fn questions(recording: &Recording, range: Range<usize>, asks: &[Ask], each:
     let mut asked = Vec::new();
     for (at, ask) in found {
         let number = asked.iter().filter(|question: &&Question| question.ask == ask).count();
-        let (keyframe, kept) = recording.keyframe(at);
+        let (keyframe, saved) = recording.keyframe(at);
         if keyframe > position {
-            state = kept.clone();
+            state = saved.clone();
             position = keyframe;
         }
         for step in &recording.steps()[position..at] {
@@ -193,8 +193,9 @@ fn question(recording: &Recording, ask: Ask, at: usize, before: &State, number: 
             let pairs: Vec<Comparator> = layer.comparators(capacity).filter(differs).collect();
             let wanted: Vec<&Comparator> = pairs.iter().filter(|pair| swapped.contains(pair.low) == number.is_multiple_of(2)).collect();
             let pair = *if wanted.is_empty() { pairs.get(number % pairs.len().max(1))? } else { wanted[number % wanted.len()] };
-            let place = |element| format!("element {element} (lane {}, {})", shape.place_of(element).0, key(before.registers[element as usize]));
-            let text = format!("Size {}, stride {}: do {} and {} swap?", layer.size, layer.stride, place(pair.low), place(pair.high));
+            let name =
+                |element| format!("element {element} (lane {}, {})", shape.lane_and_register(element).0, key(before.registers[element as usize]));
+            let text = format!("Size {}, stride {}: do {} and {} swap?", layer.size, layer.stride, name(pair.low), name(pair.high));
             (pair.low, text, Answer::YesNo(swapped.contains(pair.low)))
         }
         (Ask::Taken, Step::Minimum { taken }) => {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::recording::{LessonError, Parameters, Recording};
 use super::state::Shape;
-use super::step::{Elements, Part, Placed, Slot, Step};
+use super::step::{Elements, Pass, Placed, Slot, Step};
 use crate::engines::lockstep::{self, Key, Lanes, Observer, PADDING, Watched};
 use crate::knn::Problem;
 use crate::knn::network::Layer;
@@ -41,7 +41,7 @@ struct Recorder<const W: usize> {
     keys: Vec<Key>,
     /// The registers just observed, by element.
     now: Vec<Key>,
-    part: Part,
+    pass: Pass,
     max_distance: f32,
     slots: Vec<Slot>,
     placed: Vec<Placed>,
@@ -51,11 +51,11 @@ impl<const W: usize> Recorder<W> {
     fn new(registers: usize) -> Self {
         let keys = vec![PADDING; W * registers];
         let now = keys.clone();
-        Self { steps: Vec::new(), end: 0, registers, keys, now, part: Part::Sort, max_distance: f32::INFINITY, slots: Vec::new(), placed: Vec::new() }
+        Self { steps: Vec::new(), end: 0, registers, keys, now, pass: Pass::Sort, max_distance: f32::INFINITY, slots: Vec::new(), placed: Vec::new() }
     }
 
     /// Stores the observed registers by element.
-    fn hear(&mut self, registers: &[Lanes<Key, W>]) {
+    fn observe(&mut self, registers: &[Lanes<Key, W>]) {
         for (register, keys) in registers.iter().enumerate() {
             for (lane, &key) in keys.iter().enumerate() {
                 self.now[lane * self.registers + register] = key;
@@ -116,23 +116,23 @@ impl<const W: usize> Observer<W> for Recorder<W> {
     }
 
     fn swapped(&mut self, registers: &[Lanes<Key, W>]) {
-        self.hear(registers);
-        self.part = Part::Sort;
+        self.observe(registers);
+        self.pass = Pass::Sort;
         self.step(Step::Swap);
     }
 
     fn layer(&mut self, size: usize, stride: usize, keys: &[Lanes<Key, W>]) {
-        self.hear(keys);
+        self.observe(keys);
         let layer = Layer { size: size as u32, stride: stride as u32 };
         let swapped = self.changed(|element| element & layer.stride == 0);
         let shuffle = layer.lane_stride(self.registers as u32);
-        self.step(Step::Layer { part: self.part, layer, shuffle, swapped });
+        self.step(Step::Layer { pass: self.pass, layer, shuffle, swapped });
     }
 
     fn minimum(&mut self, keys: &[Lanes<Key, W>]) {
-        self.hear(keys);
+        self.observe(keys);
         let taken = self.changed(|_| true);
-        self.part = Part::Resort;
+        self.pass = Pass::Resort;
         self.step(Step::Minimum { taken });
     }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::step::{Part, Step};
+use super::step::{Pass, Step};
 use crate::engines::lockstep::{Key, PADDING, distance_of};
 
 /// The sizes of a recorded search.
@@ -25,13 +25,13 @@ impl Shape {
     }
 
     /// The lane and register that hold an element.
-    pub fn place_of(self, element: u32) -> (u32, u32) {
+    pub fn lane_and_register(self, element: u32) -> (u32, u32) {
         (element / self.registers, element % self.registers)
     }
 
     /// The slot that an element is exchanged with by a swap.
     pub fn slot_of(self, element: u32) -> u32 {
-        let (lane, register) = self.place_of(element);
+        let (lane, register) = self.lane_and_register(element);
         register * self.width + lane
     }
 
@@ -177,13 +177,13 @@ impl State {
                 }
                 self.stage = Stage::Sort;
             }
-            Step::Layer { part, layer, shuffle, swapped } => {
+            Step::Layer { pass, layer, shuffle, swapped } => {
                 for low in swapped.iter() {
                     self.registers.swap(low as usize, (low ^ layer.stride) as usize);
                 }
                 self.counts.compare_exchanges += u64::from(self.shape.capacity() / 2);
                 self.counts.shuffles += if shuffle.is_some() { u64::from(self.shape.registers) } else { 0 };
-                self.stage = if *part == Part::Sort { Stage::Sort } else { Stage::Merge };
+                self.stage = if *pass == Pass::Sort { Stage::Sort } else { Stage::Merge };
             }
             Step::Minimum { taken } => {
                 for element in taken.iter() {

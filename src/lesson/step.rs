@@ -57,7 +57,8 @@ pub enum Step {
     /// A layer of compare-exchanges was completed.
     Layer {
         /// Whether it belongs to the sort of the buffer or to the re-sort.
-        part: Part,
+        #[serde(rename = "part")]
+        pass: Pass,
         /// Size and stride of the comparators.
         #[serde(flatten)]
         layer: Layer,
@@ -96,7 +97,7 @@ pub enum Step {
 /// The sort that a layer belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Part {
+pub enum Pass {
     /// The sort of the buffer: all sizes.
     Sort,
     /// The re-sort of the minimum's bitonic result: size K only.

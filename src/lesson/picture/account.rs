@@ -2,7 +2,7 @@
 
 use super::View;
 use super::pen::{ROW, area, dashed, digits, faint, line, plain, round_in, sans, steps_in, width};
-use super::scene::{Area, Font, Ink, Place, Scene, Target};
+use super::scene::{Area, Font, Ink, Point, Scene, Target};
 use crate::lesson::account::account;
 use crate::text::thousands;
 
@@ -44,24 +44,24 @@ fn table(scene: &mut Scene, mut room: Area, view: &View<'_>, row: f32) {
     let size = row / ROW;
     let shares = [0.33, 0.19, 0.25, 0.23];
     // A gap between long words and long numbers.
-    let apart = |place: Area, by: f32| area(place.x + size * by, place.y, place.width - size * by, place.height);
-    let columns = |mut place: Area| {
-        let wide = place.width;
-        shares.map(|share| place.take_left(wide * share))
+    let apart = |rect: Area, by: f32| area(rect.x + size * by, rect.y, rect.width - size * by, rect.height);
+    let columns = |mut rect: Area| {
+        let wide = rect.width;
+        shares.map(|share| rect.take_left(wide * share))
     };
     let heads = columns(room.take_top(row));
     scene.label(heads[0], 0.0, sans(size, Ink::Text), "Account");
     let words = ["counted".to_owned(), "theory so far \u{2264}".to_owned(), in_the_end("in the end \u{2264}".to_owned())];
-    for (place, words) in heads[1..].iter().zip(words) {
-        scene.label(apart(*place, 0.6), 1.0, sans(size * 0.85, Ink::TextWeak), &words);
+    for (rect, words) in heads[1..].iter().zip(words) {
+        scene.label(apart(*rect, 0.6), 1.0, sans(size * 0.85, Ink::TextWeak), &words);
     }
     scene.path(vec![[room.x, room.y + 1.0], [room.right(), room.y + 1.0]], line(Ink::Line, 1.0));
     room.take_top(row * 0.15);
     for (name, counted, expected, finally) in rows {
-        let places = columns(room.take_top(row));
-        scene.label(places[0], 0.0, sans(size * 0.95, Ink::Text), name);
-        for (place, words, ink) in [(places[1], counted, Ink::Text), (places[2], expected, Ink::TextWeak), (places[3], finally, Ink::TextWeak)] {
-            scene.label(apart(place, 0.3), 1.0, sans(size, ink), &words);
+        let rects = columns(room.take_top(row));
+        scene.label(rects[0], 0.0, sans(size * 0.95, Ink::Text), name);
+        for (rect, words, ink) in [(rects[1], counted, Ink::Text), (rects[2], expected, Ink::TextWeak), (rects[3], finally, Ink::TextWeak)] {
+            scene.label(apart(rect, 0.3), 1.0, sans(size, ink), &words);
         }
     }
 }
@@ -131,7 +131,7 @@ fn curve(scene: &mut Scene, mut room: Area, view: &View<'_>, shared: Option<[f32
     }
     let plot = room;
     scene.rect(plot, 0.0, Some(Ink::Canvas.into()), Some(line(Ink::Line, 1.0)));
-    let at = |seen: f32, bound: f32| -> Place {
+    let at = |seen: f32, bound: f32| -> Point {
         let y = if bound.is_infinite() { 1.0 } else { y_axis.share(bound) };
         [plot.x + plot.width * x_axis.share(seen), plot.bottom() - plot.height * y]
     };
@@ -162,23 +162,23 @@ fn curve(scene: &mut Scene, mut room: Area, view: &View<'_>, shared: Option<[f32
     // A step function: the bound is constant between merges.
     let done = view.cursor.state().counts.merges as usize;
     let now = view.cursor.state().counts.points_seen as f32;
-    let corners = |curve: &[(u32, f32)], from: Option<(f32, f32)>, until: f32| -> Vec<Place> {
-        let mut places = Vec::new();
+    let corners = |curve: &[(u32, f32)], from: Option<(f32, f32)>, until: f32| -> Vec<Point> {
+        let mut points = Vec::new();
         let mut last = from;
         for &(seen, bound) in curve.iter().filter(|(_, bound)| bound.is_finite()) {
             if let Some((_, before)) = last {
-                places.push(at(seen as f32, before));
+                points.push(at(seen as f32, before));
             }
-            places.push(at(seen as f32, bound));
+            points.push(at(seen as f32, bound));
             last = Some((seen as f32, bound));
         }
         if let Some((_, bound)) = last {
-            places.push(at(until, bound));
+            points.push(at(until, bound));
         }
-        if let (Some((seen, bound)), false) = (from, places.is_empty()) {
-            places.insert(0, at(seen, bound));
+        if let (Some((seen, bound)), false) = (from, points.is_empty()) {
+            points.insert(0, at(seen, bound));
         }
-        places
+        points
     };
     let (past, to_come) = curve.split_at(done.min(curve.len()));
     let here = past.last().filter(|(_, bound)| bound.is_finite()).map(|&(seen, bound)| ((seen as f32).max(now), bound));
@@ -200,10 +200,10 @@ fn curve(scene: &mut Scene, mut room: Area, view: &View<'_>, shared: Option<[f32
     }
     let radius = (text * 0.22).min(plot.width / curve.len().max(1) as f32 * 0.6).max(1.0);
     for (merge, &(seen, bound)) in curve.iter().enumerate() {
-        let place = at(seen as f32, bound);
+        let point = at(seen as f32, bound);
         let (fill, stroke) =
             if merge < done { (Some(Ink::Buffer.into()), None) } else { (Some(Ink::Canvas.into()), Some(line(faint(Ink::Buffer, 0.7), 1.0))) };
-        scene.dots(vec![place], radius, fill, stroke);
+        scene.dots(vec![point], radius, fill, stroke);
     }
     // Hit areas span the whole height, because curves are hard to hit.
     for (merge, &(seen, bound)) in curve.iter().enumerate() {

@@ -334,8 +334,8 @@ fn buffer(scene: &mut Scene, view: &View<'_>, grid: &Grid, names: Area) {
         }
         Some(Step::Positions { slots }) => {
             for slot in slots.iter().map(|slot| slot.slot).filter(|&slot| slot < shape.capacity()) {
-                let place = grid.full(slot % shape.width, slot / shape.width).inner(1.0);
-                scene.rect(place, 2.0, None, Some(dashed(Ink::Candidate, 1.6, 3.0)));
+                let rect = grid.full(slot % shape.width, slot / shape.width).inner(1.0);
+                scene.rect(rect, 2.0, None, Some(dashed(Ink::Candidate, 1.6, 3.0)));
             }
         }
         _ => {}
@@ -348,8 +348,8 @@ fn buffer(scene: &mut Scene, view: &View<'_>, grid: &Grid, names: Area) {
     let size = (text * 0.8).min(grid.high() * 1.1);
     let every = [1, 2, 4, 8, 16, 32].into_iter().find(|&every| grid.high() * every as f32 >= text * 0.8).unwrap_or(32);
     for row in (0..shape.registers).step_by(every as usize) {
-        let place = area(names.x, grid.cell(0, row).y, names.width, grid.high().max(size * ROW).min(names.bottom() - grid.cell(0, row).y));
+        let rect = area(names.x, grid.cell(0, row).y, names.width, grid.high().max(size * ROW).min(names.bottom() - grid.cell(0, row).y));
         let slots = if shape.registers == 1 { "slot".to_owned() } else { format!("{} on", row * shape.width) };
-        scene.label(place, 1.0, sans(size, Ink::TextWeak), &slots);
+        scene.label(rect, 1.0, sans(size, Ink::TextWeak), &slots);
     }
 }

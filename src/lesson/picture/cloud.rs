@@ -3,7 +3,7 @@
 use super::View;
 use super::moment::{Vote, nearest, vote};
 use super::pen::{ROW, area, faint, line, sans, width};
-use super::scene::{Area, Font, Ink, Place, Scene, Target};
+use super::scene::{Area, Font, Ink, Point, Scene, Target};
 use crate::engines::lockstep::{Key, index_of};
 use crate::knn::Problem;
 use crate::lesson::overview::Overview;
@@ -38,8 +38,8 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let large = (radius * 1.8).max(text * 0.2);
     let seen = state.counts.points_seen;
     let (met, to_come): (Vec<u32>, Vec<u32>) = shown.iter().partition(|&&point| point < seen);
-    scene.dots(to_come.iter().map(|&point| plane.place(problem, point)).collect(), radius, Some(faint(Ink::Point, 0.45)), None);
-    scene.dots(met.iter().map(|&point| plane.place(problem, point)).collect(), radius, Some(faint(Ink::Point, 1.0)), None);
+    scene.dots(to_come.iter().map(|&point| plane.position(problem, point)).collect(), radius, Some(faint(Ink::Point, 0.45)), None);
+    scene.dots(met.iter().map(|&point| plane.position(problem, point)).collect(), radius, Some(faint(Ink::Point, 1.0)), None);
     for &point in shown {
         plane.spot(&mut scene, problem, point, radius.max(3.0));
     }
@@ -49,8 +49,8 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     const SHADES: usize = 6;
     for (shade, points) in earlier.chunks(EARLIER / SHADES + 1).enumerate().rev() {
         let opacity = 0.65 * (1.0 - shade as f32 / SHADES as f32);
-        let places = points.iter().map(|&point| plane.place(problem, point)).collect();
-        scene.dots(places, (radius * 1.4).max(text * 0.1), Some(faint(Ink::Candidate, opacity)), None);
+        let centers = points.iter().map(|&point| plane.position(problem, point)).collect();
+        scene.dots(centers, (radius * 1.4).max(text * 0.1), Some(faint(Ink::Candidate, opacity)), None);
     }
     // The candidates in the buffer, and the intermediate result.
     let waiting: Vec<u32> =
@@ -77,7 +77,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
                 Some(_) => {}
             }
         }
-        let ring = |points: &[u32]| -> Vec<Place> { points.iter().map(|&point| plane.place(problem, point)).collect() };
+        let ring = |points: &[u32]| -> Vec<Point> { points.iter().map(|&point| plane.position(problem, point)).collect() };
         scene.dots(ring(&undecided), large * 1.2, None, Some(line(Ink::Text, text * 0.1)));
         scene.dots(ring(&rejected), large * 1.2, Some(Ink::Canvas.into()), Some(line(Ink::Rejected, text * 0.13)));
         scene.dots(ring(&accepted), large * 1.3, Some(Ink::Candidate.into()), Some(line(Ink::Canvas, 1.0)));
@@ -89,7 +89,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     plane.bound(&mut scene, problem, &parameters.query, state.max_distance, text);
     plane.query(&mut scene, &parameters.query, text);
     if let Some(point) = pointed_at(view).filter(|&point| (point as usize) < problem.n()) {
-        scene.dots(vec![plane.place(problem, point)], large * 1.9, None, Some(line(Ink::Text, 2.0)));
+        scene.dots(vec![plane.position(problem, point)], large * 1.9, None, Some(line(Ink::Text, 2.0)));
     }
     scene.shapes.push(super::scene::Shape::Clip(None));
 
@@ -172,16 +172,16 @@ struct Plane {
 impl Plane {
     fn new(&Overview { low, high, .. }: &Overview, dims: usize, room: Area) -> Self {
         let extent = [f64::from(high[0]) - f64::from(low[0]), f64::from(high[1]) - f64::from(low[1])];
-        let place = room.inner((room.width.min(room.height) * 0.02).min(6.0));
+        let rect = room.inner((room.width.min(room.height) * 0.02).min(6.0));
         // The same scale for both axes, so that a circle stays a circle.
         let fits = |size: f32, extent: f64| if extent > 0.0 { f64::from(size) * 0.96 / extent } else { f64::INFINITY };
-        let mut scale = fits(place.width, extent[0]).min(fits(place.height, extent[1]));
+        let mut scale = fits(rect.width, extent[0]).min(fits(rect.height, extent[1]));
         if !scale.is_finite() {
             scale = 1.0;
         }
         let middle = [f64::from(low[0]) + extent[0] / 2.0, f64::from(low[1]) + extent[1] / 2.0];
-        let low = [middle[0] - f64::from(place.width) / scale / 2.0, middle[1] + f64::from(place.height) / scale / 2.0];
-        Self { area: place, low: low.map(|value| value as f32), scale: scale as f32, extent: extent.map(|size| (size * scale) as f32), dims }
+        let low = [middle[0] - f64::from(rect.width) / scale / 2.0, middle[1] + f64::from(rect.height) / scale / 2.0];
+        Self { area: rect, low: low.map(|value| value as f32), scale: scale as f32, extent: extent.map(|size| (size * scale) as f32), dims }
     }
 
     /// The distance between neighbours if the points were on a regular lattice.
@@ -191,24 +191,24 @@ impl Plane {
     }
 
     /// Maps coordinates to the picture; y points up in the data.
-    fn at(&self, coordinates: &[f32]) -> Place {
+    fn at(&self, coordinates: &[f32]) -> Point {
         let y = if self.dims == 1 { 0.0 } else { coordinates[1] };
         [self.area.x + (coordinates[0] - self.low[0]) * self.scale, self.area.y + (self.low[1] - y) * self.scale]
     }
 
-    fn place(&self, problem: &Problem, point: u32) -> Place {
+    fn position(&self, problem: &Problem, point: u32) -> Point {
         let first = point as usize * self.dims;
         self.at(&problem.points()[first..first + self.dims])
     }
 
     fn spot(&self, scene: &mut Scene, problem: &Problem, point: u32, radius: f32) {
-        let [x, y] = self.place(problem, point);
+        let [x, y] = self.position(problem, point);
         scene.spot(area(x - radius, y - radius, 2.0 * radius, 2.0 * radius), Target::Point(point));
     }
 
     fn marked(&self, scene: &mut Scene, problem: &Problem, points: &[u32], radius: f32, ink: Ink) {
-        let places = points.iter().map(|&point| self.place(problem, point)).collect();
-        scene.dots(places, radius, Some(ink.into()), Some(line(faint(Ink::Canvas, 0.9), 0.8)));
+        let centers = points.iter().map(|&point| self.position(problem, point)).collect();
+        scene.dots(centers, radius, Some(ink.into()), Some(line(faint(Ink::Canvas, 0.9), 0.8)));
         for &point in points {
             self.spot(scene, problem, point, radius.max(3.0));
         }
@@ -288,16 +288,16 @@ fn entry(words: &str, size: f32) -> f32 {
 /// Row and horizontal offset of each legend entry.
 fn entries(kinds: &[Kind], text: f32, room: f32) -> Vec<(usize, f32)> {
     let (mut row, mut x) = (0, 0.0);
-    let place = |(_, words, _): &Kind| {
+    let offset = |(_, words, _): &Kind| {
         let wide = entry(words, text * LEGEND);
         if x > 0.0 && x + wide > room {
             (row, x) = (row + 1, 0.0);
         }
-        let place = (row, x);
+        let at = (row, x);
         x += wide;
-        place
+        at
     };
-    kinds.iter().map(place).collect()
+    kinds.iter().map(offset).collect()
 }
 
 fn legend_rows(kinds: &[Kind], text: f32, room: f32) -> usize {
@@ -308,14 +308,14 @@ fn legend_rows(kinds: &[Kind], text: f32, room: f32) -> usize {
 fn draw_legend(scene: &mut Scene, room: Area, kinds: &[Kind], text: f32) {
     let (size, row) = (text * LEGEND, text * ROW * 0.9);
     for ((ink, words, filled), (at, x)) in kinds.iter().zip(entries(kinds, text, room.width)) {
-        let mut place = area(room.x + x, room.y + at as f32 * row, (room.width - x).min(entry(words, size)), row);
-        if place.bottom() > room.bottom() + 0.5 {
+        let mut rect = area(room.x + x, room.y + at as f32 * row, (room.width - x).min(entry(words, size)), row);
+        if rect.bottom() > room.bottom() + 0.5 {
             return;
         }
-        let dot = place.take_left(size);
+        let dot = rect.take_left(size);
         let (fill, stroke) = if *filled { (Some((*ink).into()), None) } else { (None, Some(line(*ink, size * 0.15))) };
         scene.dots(vec![dot.center()], size * 0.36, fill, stroke);
-        place.take_left(size * 0.2);
-        scene.label(place, 0.0, sans(size, Ink::TextWeak), words);
+        rect.take_left(size * 0.2);
+        scene.label(rect, 0.0, sans(size, Ink::TextWeak), words);
     }
 }

@@ -80,18 +80,18 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let first = lit.saturating_sub(fit / 2).min(layout.rows.len().saturating_sub(fit));
     let shown = &layout.rows[first..(first + fit).min(layout.rows.len())];
     for (at, (number, indent, words)) in shown.iter().enumerate() {
-        let place = area(room.x, room.y + at as f32 * row, room.width, row);
+        let rect = area(room.x, room.y + at as f32 * row, room.width, row);
         let runs = Some(*number) == running;
         if runs {
-            scene.fill(place, faint(Ink::Accent, 0.2));
-            scene.fill(area(place.x, place.y, margin * 0.5, place.height), Ink::Accent);
+            scene.fill(rect, faint(Ink::Accent, 0.2));
+            scene.fill(area(rect.x, rect.y, margin * 0.5, rect.height), Ink::Accent);
         }
         if view.hover == Some(Target::CodeLine(*number)) {
-            scene.rect(place.inner(0.5), 2.0, None, Some(line(faint(Ink::Text, 0.6), 1.0)));
+            scene.rect(rect.inner(0.5), 2.0, None, Some(line(faint(Ink::Text, 0.6), 1.0)));
         }
-        scene.label(area(margin + indent, place.y, (inside - indent).max(0.0), place.height), 0.0, mono(layout.size, Ink::Text), words);
+        scene.label(area(margin + indent, rect.y, (inside - indent).max(0.0), rect.height), 0.0, mono(layout.size, Ink::Text), words);
         if !words.is_empty() {
-            scene.spot(place, Target::CodeLine(*number));
+            scene.spot(rect, Target::CodeLine(*number));
         }
     }
     let asked = match view.hover {

@@ -35,7 +35,7 @@ use super::cursor::Cursor;
 
 /// A panel of the picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Part {
+pub enum Panel {
     /// The points, the query and the circle of `max_distance`.
     Cloud,
     /// The W lanes with R registers each, and the buffer.
@@ -52,7 +52,7 @@ pub enum Part {
     Sentence,
 }
 
-impl Part {
+impl Panel {
     /// All panels, in reading order.
     pub const ALL: [Self; 7] = [Self::Cloud, Self::Warp, Self::Network, Self::Ballot, Self::Code, Self::Account, Self::Sentence];
 }
@@ -71,15 +71,15 @@ pub struct View<'a> {
 }
 
 /// Draws a panel in a given width and height.
-pub fn draw(part: Part, view: &View<'_>, size: [f32; 2]) -> Scene {
-    match part {
-        Part::Cloud => cloud::draw(view, size),
-        Part::Warp => warp::draw(view, size),
-        Part::Network => network::draw(view, size),
-        Part::Ballot => ballot::draw(view, size),
-        Part::Code => code::draw(view, size),
-        Part::Account => account::draw(view, size),
-        Part::Sentence => sentence::draw(view, size),
+pub fn draw(panel: Panel, view: &View<'_>, size: [f32; 2]) -> Scene {
+    match panel {
+        Panel::Cloud => cloud::draw(view, size),
+        Panel::Warp => warp::draw(view, size),
+        Panel::Network => network::draw(view, size),
+        Panel::Ballot => ballot::draw(view, size),
+        Panel::Code => code::draw(view, size),
+        Panel::Account => account::draw(view, size),
+        Panel::Sentence => sentence::draw(view, size),
     }
 }
 

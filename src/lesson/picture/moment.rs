@@ -4,7 +4,7 @@ use crate::engines::lockstep::{Key, PADDING, lanes_below};
 use crate::knn::network::{self, Layer};
 use crate::lesson::cursor::Cursor;
 use crate::lesson::state::Stage;
-use crate::lesson::step::{Elements, Part, Step};
+use crate::lesson::step::{Elements, Pass, Step};
 
 /// The last ballot and its consequences.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,7 +64,7 @@ pub fn vote(cursor: &Cursor) -> Option<Vote> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Running {
     /// The sort of the buffer, or the re-sort.
-    pub part: Part,
+    pub pass: Pass,
     /// All layers of the sort, including those to come.
     pub layers: Vec<Layer>,
     /// The position before its first layer.
@@ -91,16 +91,16 @@ pub fn running(cursor: &Cursor) -> Option<Running> {
     if matches!(steps[..at].last(), Some(Step::MaxDistance { .. })) {
         at -= 1;
     }
-    let part = match steps[..at].last()? {
-        Step::Swap => Part::Sort,
-        Step::Minimum { .. } => Part::Resort,
-        Step::Layer { part, .. } => *part,
+    let pass = match steps[..at].last()? {
+        Step::Swap => Pass::Sort,
+        Step::Minimum { .. } => Pass::Resort,
+        Step::Layer { pass, .. } => *pass,
         _ => return None,
     };
     let mut keys = vec![state.registers.clone()];
     let mut exchanged = Vec::new();
-    while let Some(Step::Layer { part: its, layer, swapped, .. }) = at.checked_sub(1).map(|before| &steps[before])
-        && *its == part
+    while let Some(Step::Layer { pass: its, layer, swapped, .. }) = at.checked_sub(1).map(|before| &steps[before])
+        && *its == pass
     {
         let mut before = keys[keys.len() - 1].clone();
         for low in swapped.iter() {
@@ -112,14 +112,14 @@ pub fn running(cursor: &Cursor) -> Option<Running> {
     }
     keys.reverse();
     exchanged.reverse();
-    Some(Running { part, layers: layers(part, state.shape.capacity()), start: at, keys, swapped: exchanged })
+    Some(Running { pass, layers: layers(pass, state.shape.capacity()), start: at, keys, swapped: exchanged })
 }
 
 /// All layers of a sort of K keys.
-pub fn layers(part: Part, keys: u32) -> Vec<Layer> {
-    match part {
-        Part::Sort => network::sort(keys).collect(),
-        Part::Resort => network::merge(keys).collect(),
+pub fn layers(pass: Pass, keys: u32) -> Vec<Layer> {
+    match pass {
+        Pass::Sort => network::sort(keys).collect(),
+        Pass::Resort => network::merge(keys).collect(),
     }
 }
 

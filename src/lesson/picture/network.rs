@@ -10,7 +10,7 @@ use super::scene::{Area, Font, Ink, Scene, Target};
 use crate::engines::lockstep::{Key, PADDING, distance_of};
 use crate::knn::network::{Comparator, Layer};
 use crate::lesson::state::Shape;
-use crate::lesson::step::{Elements, Part};
+use crate::lesson::step::{Elements, Pass};
 use crate::text::{count, thousands};
 
 /// Maximum number of wires of a network that is drawn completely.
@@ -24,14 +24,14 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let mut scene = Scene::new(wide, high);
     let (shape, text) = (view.cursor.state().shape, view.text);
     let run = running(view.cursor);
-    let (part, layers) = match &run {
-        Some(run) => (run.part, run.layers.clone()),
-        None => (Part::Sort, layers(Part::Sort, shape.capacity())),
+    let (pass, layers) = match &run {
+        Some(run) => (run.pass, run.layers.clone()),
+        None => (Pass::Sort, layers(Pass::Sort, shape.capacity())),
     };
     let mut room = area(0.0, 0.0, wide, high);
     let picture = Picture { view, shape, layers: &layers, run: run.as_ref(), scale: Scale::of(view.cursor.recording()) };
     let heading = room.take_top(text * 1.6);
-    scene.label(heading, 0.0, sans(text, Ink::Text), &picture.title(part));
+    scene.label(heading, 0.0, sans(text, Ink::Text), &picture.title(pass));
     let notes = room.take_bottom(text * ROW);
     let left_out = if shape.capacity() <= WIRES { picture.whole(&mut scene, room) } else { picture.compact(&mut scene, room) };
     scene.label(notes, 0.0, sans(text * 0.85, Ink::TextWeak), &picture.note(left_out));
@@ -55,11 +55,11 @@ enum When {
 }
 
 impl Picture<'_> {
-    fn title(&self, part: Part) -> String {
+    fn title(&self, pass: Pass) -> String {
         let (k, all) = (thousands(self.shape.capacity().into()), self.layers.len());
-        let what = match part {
-            Part::Sort => format!("Bitonic sort of {k} keys"),
-            Part::Resort => format!("Bitonic re-sort of {k} keys"),
+        let what = match pass {
+            Pass::Sort => format!("Bitonic sort of {k} keys"),
+            Pass::Resort => format!("Bitonic re-sort of {k} keys"),
         };
         let each = format!("{} layers of {} comparators", all, thousands(u64::from(self.shape.capacity() / 2)));
         match self.run.map(Running::done) {
@@ -113,7 +113,7 @@ impl Picture<'_> {
         self.lane_bands(scene, room, names, row);
 
         let columns = self.columns(room, numbers);
-        if let Some([left, right]) = self.run.and_then(|run| run.done().checked_sub(1)).map(|at| columns.places[at]) {
+        if let Some([left, right]) = self.run.and_then(|run| run.done().checked_sub(1)).map(|at| columns.edges[at]) {
             scene.fill(area(left, strides.y, right - left, room.bottom() - strides.y), faint(Ink::Accent, 0.13));
         }
         let done = self.run.map_or(0, Running::done);
@@ -276,26 +276,26 @@ impl Picture<'_> {
         while at < self.layers.len() {
             let size = self.layers[at].size;
             let last = self.layers.iter().rposition(|layer| layer.size == size).unwrap_or(at);
-            let (left, right) = (columns.places[at][0], columns.places[last][1]);
+            let (left, right) = (columns.edges[at][0], columns.edges[last][1]);
             let lit = (at..=last).any(|at| self.when(at) == When::Running);
-            let place = area(left, sizes.y, right - left, sizes.height);
+            let rect = area(left, sizes.y, right - left, sizes.height);
             let style = sans(text * 0.8, if lit { Ink::Accent } else { Ink::TextWeak });
             let long = format!("size {size}");
-            let words = if width(style.font, style.size, &long) <= place.width { long } else { size.to_string() };
-            if width(style.font, style.size * 0.75, &words) <= place.width {
-                scene.label(place, 0.5, style, &words);
+            let words = if width(style.font, style.size, &long) <= rect.width { long } else { size.to_string() };
+            if width(style.font, style.size * 0.75, &words) <= rect.width {
+                scene.label(rect, 0.5, style, &words);
             }
             scene.path(vec![[left + 1.0, sizes.bottom()], [right - 1.0, sizes.bottom()]], line(style.paint, if lit { 2.0 } else { 0.8 }));
             at = last + 1;
         }
         for (at, layer) in self.layers.iter().enumerate() {
-            let [left, right] = columns.places[at];
+            let [left, right] = columns.edges[at];
             let lit = self.when(at) == When::Running;
-            let place = area(left, strides.y, right - left, strides.height);
-            let words = if lit && place.width > text * 4.5 { format!("stride {}", layer.stride) } else { layer.stride.to_string() };
+            let rect = area(left, strides.y, right - left, strides.height);
+            let words = if lit && rect.width > text * 4.5 { format!("stride {}", layer.stride) } else { layer.stride.to_string() };
             let style = sans(text * 0.75, if lit { Ink::Accent } else { Ink::TextWeak });
-            if width(style.font, style.size * 0.75, &words) <= place.width {
-                scene.label(place, 0.5, style, &words);
+            if width(style.font, style.size * 0.75, &words) <= rect.width {
+                scene.label(rect, 0.5, style, &words);
             }
         }
     }
@@ -303,7 +303,7 @@ impl Picture<'_> {
     /// A click on a layer moves to the position after it.
     fn layer_spots(&self, scene: &mut Scene, columns: &Columns, room: Area) {
         let Some(run) = self.run else { return };
-        for (at, [left, right]) in columns.places.iter().enumerate() {
+        for (at, [left, right]) in columns.edges.iter().enumerate() {
             scene.spot(area(*left, room.y, right - left, room.height), Target::Position(run.start + at + 1));
         }
     }
@@ -334,7 +334,7 @@ impl Picture<'_> {
             }
             None => (room_for_all / units, room_for_all / units),
         };
-        let (mut x, mut places, mut firsts, mut steps) = (room.x, Vec::new(), Vec::new(), Vec::new());
+        let (mut x, mut edges, mut firsts, mut steps) = (room.x, Vec::new(), Vec::new(), Vec::new());
         for (at, layer) in self.layers.iter().enumerate() {
             let left = x;
             let lit = done == at + 1;
@@ -343,9 +343,9 @@ impl Picture<'_> {
             firsts.push(x + before + step * (GAP + 1.0) / 2.0);
             steps.push(step);
             x += before + width_of(layer, step) + if lit { padding } else { 0.0 };
-            places.push([left, x]);
+            edges.push([left, x]);
         }
-        Columns { places, firsts, strides: self.layers.iter().map(|layer| layer.stride).collect(), steps, number, padding, digits }
+        Columns { edges, firsts, strides: self.layers.iter().map(|layer| layer.stride).collect(), steps, number, padding, digits }
     }
 
     /// Draws all layers as a strip, and some comparators of the current one.
@@ -374,13 +374,13 @@ impl Picture<'_> {
         let mut elements: Vec<u32> = shown.iter().flat_map(|pair| [pair.low, pair.high]).collect();
         elements.sort_unstable();
         let row = room.height / elements.len() as f32;
-        let place = |element: u32| elements.binary_search(&element).map_or(0.0, |at| room.y + (at as f32 + 0.5) * row);
+        let y_of = |element: u32| elements.binary_search(&element).map_or(0.0, |at| room.y + (at as f32 + 0.5) * row);
         let size = (row / 1.15).min(text * 0.9);
         let name = width(Font::Mono, size, &keys.to_string()) + text * 0.6;
         let number = width(Font::Mono, size, "0.00000") + text * 0.4;
         let wires = area(room.x + name + number, room.y, (room.width - 2.0 * (name + number)).max(text), room.height);
         for (at, element) in elements.iter().enumerate() {
-            let y = place(*element);
+            let y = y_of(*element);
             // A gap where elements are left out between two rows.
             if at > 0 && elements[at - 1] + 1 != *element {
                 scene.path(vec![[room.x, y - row / 2.0], [room.right(), y - row / 2.0]], dashed(faint(Ink::TextWeak, 0.8), 0.8, 4.0));
@@ -400,7 +400,7 @@ impl Picture<'_> {
         }
         for (index, comparator) in shown.iter().enumerate() {
             let x = Self::compact_x(wires, index, shown, layer);
-            let ends = [place(comparator.low), place(comparator.high)];
+            let ends = [y_of(comparator.low), y_of(comparator.high)];
             self.comparator(scene, x, ends, *comparator, layer, When::Running, Some(swapped), row);
             let spot = area(x - text * 0.5, ends[0] - row / 2.0, text, ends[1] - ends[0] + row);
             scene.spot(spot, Target::Comparator(comparator.low));
@@ -447,15 +447,15 @@ impl Picture<'_> {
         let left = room.take_left(names.min(room.width * 0.3));
         let (wide, high) = ((room.width / sizes.len() as f32).min(text * 5.0), room.height / rows as f32);
         for (column, size) in sizes.iter().enumerate() {
-            let place = area(room.x + column as f32 * wide, head.y, wide, head.height);
+            let rect = area(room.x + column as f32 * wide, head.y, wide, head.height);
             let long = format!("size {}", thousands((*size).into()));
             let words = if width(Font::Sans, text * 0.75, &long) <= wide { long } else { size.to_string() };
-            scene.label(place.inner(1.0), 0.5, sans(text * 0.75, Ink::TextWeak), &words);
+            scene.label(rect.inner(1.0), 0.5, sans(text * 0.75, Ink::TextWeak), &words);
         }
         for row in 0..rows {
-            let place = area(left.x, room.y + row as f32 * high, left.width - text * 0.4, high);
+            let rect = area(left.x, room.y + row as f32 * high, left.width - text * 0.4, high);
             let stride = 1u32 << (rows - 1 - row);
-            scene.label(place, 1.0, sans(text * 0.7, Ink::TextWeak), &format!("stride {stride}"));
+            scene.label(rect, 1.0, sans(text * 0.7, Ink::TextWeak), &format!("stride {stride}"));
         }
         for (at, layer) in self.layers.iter().enumerate() {
             let column = sizes.iter().position(|size| *size == layer.size).unwrap_or(0);
@@ -484,7 +484,7 @@ impl Picture<'_> {
 
 struct Columns {
     /// Left and right edge of each layer.
-    places: Vec<[f32; 2]>,
+    edges: Vec<[f32; 2]>,
     /// Position of the first comparator in each layer.
     firsts: Vec<f32>,
     strides: Vec<u32>,
@@ -510,19 +510,19 @@ impl Columns {
 
     /// Position of the keys before a layer.
     fn before(&self, at: usize) -> f32 {
-        self.places[at][0]
+        self.edges[at][0]
     }
 
     /// Position of the keys after a layer.
     fn after(&self, at: usize) -> f32 {
-        self.places[at][1] - self.number
+        self.edges[at][1] - self.number
     }
 
     /// How far the keys have advanced.
     fn frontier(&self, done: usize) -> f32 {
         match done {
-            0 => self.places[0][0] + self.padding,
-            done => self.places[done - 1][1],
+            0 => self.edges[0][0] + self.padding,
+            done => self.edges[done - 1][1],
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::pen::{ROW, area, faint, line, sans, width};
 use super::scene::{Area, Font, Ink, Scene};
-use super::{Part, View, draw};
+use super::{Panel, View, draw};
 use crate::lesson::account::account;
 use crate::lesson::lessons::{Lesson, Shows, Take};
 use crate::lesson::recording::Recording;
@@ -21,12 +21,12 @@ pub fn page(lesson: &Lesson, take: &Take, view: &View<'_>, [wide, high]: [f32; 2
     let mut page = Page::new(wide, high, view.text);
     let mut room = page.room();
     let recording = &take.recording;
-    page.header(room.take_top(view.text * HEADER), &title(lesson), &place(view), &about(recording), "");
+    page.header(room.take_top(view.text * HEADER), &title(lesson), &progress(view), &about(recording), "");
     let sentence = room.take_bottom(view.text * SENTENCE);
-    page.part(Part::Sentence, view, sentence);
+    page.panel(Panel::Sentence, view, sentence);
     room.take_bottom(page.gap);
-    for (part, place) in parts(lesson.shows, view, room, page.gap) {
-        page.part(part, view, place);
+    for (panel, rect) in panels(lesson.shows, view, room, page.gap) {
+        page.panel(panel, view, rect);
     }
     page.scene
 }
@@ -35,36 +35,36 @@ pub fn page(lesson: &Lesson, take: &Take, view: &View<'_>, [wide, high]: [f32; 2
 const LARGE: f32 = 80.0;
 
 /// The panels of a lesson and their areas. With large type, few lines of code are shown, and wide warps get the width.
-fn parts(shows: Shows, view: &View<'_>, room: Area, gap: f32) -> Vec<(Part, Area)> {
+fn panels(shows: Shows, view: &View<'_>, room: Area, gap: f32) -> Vec<(Panel, Area)> {
     let columns = |shares: &[f32]| split(room, shares, gap, false);
     // Merge and filter alternate.
-    let running = if merge_runs(view) { Part::Network } else { Part::Ballot };
+    let running = if merge_runs(view) { Panel::Network } else { Panel::Ballot };
     let large = room.width < LARGE * view.text;
     match shows {
         Shows::Overflow if large => {
             let [top, bottom] = split(room, &[0.54, 0.46], gap, true)[..] else { return Vec::new() };
             let bottom = split(bottom, &[0.4, 0.25, 0.35], gap, false);
-            vec![(Part::Ballot, top), (Part::Warp, bottom[0]), (Part::Cloud, bottom[1]), (Part::Code, bottom[2])]
+            vec![(Panel::Ballot, top), (Panel::Warp, bottom[0]), (Panel::Cloud, bottom[1]), (Panel::Code, bottom[2])]
         }
         Shows::Whole if large => {
             let [left, right] = columns(&[0.32, 0.68])[..] else { return Vec::new() };
             let (left, right) = (split(left, &[0.45, 0.55], gap, true), split(right, &[0.38, 0.45, 0.17], gap, true));
-            vec![(Part::Cloud, left[0]), (Part::Account, left[1]), (Part::Warp, right[0]), (running, right[1]), (Part::Code, right[2])]
+            vec![(Panel::Cloud, left[0]), (Panel::Account, left[1]), (Panel::Warp, right[0]), (running, right[1]), (Panel::Code, right[2])]
         }
         Shows::FirstSort | Shows::SecondMinimum => {
             let [network, right] = columns(&[0.5, 0.5])[..] else { return Vec::new() };
             let rows = split(right, if large { &[0.7, 0.3] } else { &[0.6, 0.4] }, gap, true);
-            vec![(Part::Network, network), (Part::Warp, rows[0]), (Part::Code, rows[1])]
+            vec![(Panel::Network, network), (Panel::Warp, rows[0]), (Panel::Code, rows[1])]
         }
         Shows::Overflow => {
             let [left, right] = columns(&[0.62, 0.38])[..] else { return Vec::new() };
             let (left, right) = (split(left, &[0.52, 0.48], gap, true), split(right, &[0.5, 0.5], gap, true));
-            vec![(Part::Ballot, left[0]), (Part::Warp, left[1]), (Part::Cloud, right[0]), (Part::Code, right[1])]
+            vec![(Panel::Ballot, left[0]), (Panel::Warp, left[1]), (Panel::Cloud, right[0]), (Panel::Code, right[1])]
         }
         Shows::Whole => {
             let [left, middle, right] = columns(&[0.28, 0.45, 0.27])[..] else { return Vec::new() };
             let (left, middle) = (split(left, &[0.52, 0.48], gap, true), split(middle, &[0.5, 0.5], gap, true));
-            vec![(Part::Cloud, left[0]), (Part::Account, left[1]), (Part::Warp, middle[0]), (running, middle[1]), (Part::Code, right)]
+            vec![(Panel::Cloud, left[0]), (Panel::Account, left[1]), (Panel::Warp, middle[0]), (running, middle[1]), (Panel::Code, right)]
         }
     }
 }
@@ -106,9 +106,9 @@ pub fn comparison(lesson: &Lesson, takes: &[(&Take, View<'_>)], [wide, high]: [f
         let sentence = room.take_bottom(text * (SENTENCE + 1.6));
         room.take_bottom(page.gap);
         let rows = split(room, &[0.5, 0.5], page.gap, true);
-        page.part(Part::Cloud, view, rows[0]);
+        page.panel(Panel::Cloud, view, rows[0]);
         page.ground(rows[1], |size| super::account::draw_on(view, size, Some(bounds)));
-        page.part(Part::Sentence, view, sentence);
+        page.panel(Panel::Sentence, view, sentence);
     }
     page.scene
 }
@@ -133,7 +133,7 @@ fn title(lesson: &Lesson) -> String {
 }
 
 /// The position in the recording, in words.
-fn place(view: &View<'_>) -> String {
+fn progress(view: &View<'_>) -> String {
     let (recording, state) = (view.cursor.recording(), view.cursor.state());
     let (done, all) = (state.counts.merges, recording.merges() as u64);
     if view.asking {
@@ -192,13 +192,13 @@ impl Page {
     }
 
     /// Draws a panel on its own background.
-    fn part(&mut self, part: Part, view: &View<'_>, place: Area) {
-        self.ground(place, |size| draw(part, view, size));
+    fn panel(&mut self, panel: Panel, view: &View<'_>, rect: Area) {
+        self.ground(rect, |size| draw(panel, view, size));
     }
 
-    fn ground(&mut self, place: Area, draw: impl FnOnce([f32; 2]) -> Scene) {
-        self.scene.rect(place.inner(0.5), self.text * 0.4, Some(Ink::Panel.into()), Some(line(faint(Ink::Line, 0.6), 1.0)));
-        let inside = place.inner(self.text * 0.55);
+    fn ground(&mut self, rect: Area, draw: impl FnOnce([f32; 2]) -> Scene) {
+        self.scene.rect(rect.inner(0.5), self.text * 0.4, Some(Ink::Panel.into()), Some(line(faint(Ink::Line, 0.6), 1.0)));
+        let inside = rect.inner(self.text * 0.55);
         if inside.width > 1.0 && inside.height > 1.0 {
             self.scene.put(draw([inside.width, inside.height]), [inside.x, inside.y]);
         }
@@ -211,13 +211,13 @@ fn split(room: Area, shares: &[f32], gap: f32, down: bool) -> Vec<Area> {
     let mut rest = room;
     let cut = |share: &f32| {
         let size = whole.max(0.0) * share;
-        let part = if down { rest.take_top(size) } else { rest.take_left(size) };
+        let strip = if down { rest.take_top(size) } else { rest.take_left(size) };
         if down {
             rest.take_top(gap)
         } else {
             rest.take_left(gap)
         };
-        part
+        strip
     };
     shares.iter().map(cut).collect()
 }

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use super::fonts;
-use super::scene::{Area, Font, Ink, Line, Paint, Place, Scene, Shape, Spot, Target};
+use super::scene::{Area, Font, Ink, Line, Paint, Point, Scene, Shape, Spot, Target};
 use crate::lesson::recording::Recording;
 use crate::text::significant;
 
@@ -182,7 +182,7 @@ impl<'a> Words<'a> {
 /// Drawing primitives shared by the panels.
 impl Scene {
     /// Adds a text unless it is empty.
-    pub(super) fn text(&mut self, at: Place, anchor: [f32; 2], style: Style, text: impl Into<String>) {
+    pub(super) fn text(&mut self, at: Point, anchor: [f32; 2], style: Style, text: impl Into<String>) {
         let text = text.into();
         if !text.is_empty() {
             self.shapes.push(Shape::Text { at, anchor, size: style.size, font: style.font, paint: style.paint, text });
@@ -207,18 +207,18 @@ impl Scene {
         self.rect(area, 0.0, Some(paint.into()), None);
     }
 
-    pub(super) fn path(&mut self, places: Vec<Place>, line: Line) {
-        self.shapes.push(Shape::Path { places, line });
+    pub(super) fn path(&mut self, points: Vec<Point>, line: Line) {
+        self.shapes.push(Shape::Path { points, line });
     }
 
-    pub(super) fn dots(&mut self, centers: Vec<Place>, radius: f32, fill: Option<Paint>, line: Option<Line>) {
+    pub(super) fn dots(&mut self, centers: Vec<Point>, radius: f32, fill: Option<Paint>, line: Option<Line>) {
         if !centers.is_empty() {
             self.shapes.push(Shape::Dots { centers, radius, fill, line });
         }
     }
 
     /// Adds an arrowhead with its tip at a point, in a direction.
-    pub(super) fn head(&mut self, tip: Place, direction: Place, size: f32, paint: impl Into<Paint>) {
+    pub(super) fn head(&mut self, tip: Point, direction: Point, size: f32, paint: impl Into<Paint>) {
         let length = direction[0].hypot(direction[1]).max(1e-6);
         let [dx, dy] = [direction[0] / length * size, direction[1] / length * size];
         let back = [tip[0] - dx, tip[1] - dy];
@@ -227,14 +227,14 @@ impl Scene {
     }
 
     /// Adds a tick or a cross, in a square.
-    pub(super) fn verdict(&mut self, at: Place, size: f32, holds: bool) {
-        let place = |x: f32, y: f32| [at[0] + x * size, at[1] + y * size];
+    pub(super) fn verdict(&mut self, at: Point, size: f32, holds: bool) {
+        let point = |x: f32, y: f32| [at[0] + x * size, at[1] + y * size];
         let width = (size * 0.16).max(1.2);
         if holds {
-            self.path(vec![place(0.1, 0.55), place(0.4, 0.85), place(0.9, 0.2)], line(Ink::Intermediate, width));
+            self.path(vec![point(0.1, 0.55), point(0.4, 0.85), point(0.9, 0.2)], line(Ink::Intermediate, width));
         } else {
-            self.path(vec![place(0.15, 0.15), place(0.85, 0.85)], line(Ink::Error, width));
-            self.path(vec![place(0.85, 0.15), place(0.15, 0.85)], line(Ink::Error, width));
+            self.path(vec![point(0.15, 0.15), point(0.85, 0.85)], line(Ink::Error, width));
+            self.path(vec![point(0.85, 0.15), point(0.15, 0.85)], line(Ink::Error, width));
         }
     }
 
@@ -244,14 +244,14 @@ impl Scene {
 }
 
 /// Points on a parabola over a span, from left to right.
-pub fn arc(from: Place, to: Place, rise: f32) -> Vec<Place> {
+pub fn arc(from: Point, to: Point, rise: f32) -> Vec<Point> {
     const PIECES: usize = 16;
-    let place = |at: usize| {
+    let point = |at: usize| {
         let t = at as f32 / PIECES as f32;
         let lift = 4.0 * t * (1.0 - t) * rise;
         [from[0] + (to[0] - from[0]) * t, from[1] + (to[1] - from[1]) * t - lift]
     };
-    (0..=PIECES).map(place).collect()
+    (0..=PIECES).map(point).collect()
 }
 
 /// Maps squared distances to magnitudes, over the range of all candidates of a recording.
@@ -295,8 +295,8 @@ impl Scale {
         let style = sans(text * 0.8, Ink::TextWeak);
         let wide = width(style.font, style.size, label);
         if wide + text * 8.0 < room.width {
-            let place = room.take_left(wide + text * 0.6);
-            scene.label(place, 0.0, style, label);
+            let rect = room.take_left(wide + text * 0.6);
+            scene.label(rect, 0.0, style, label);
         }
         let bar = area(room.x + text, room.y + room.height * 0.08, room.width - 2.0 * text, room.height * 0.38);
         for piece in 0..PIECES {

@@ -6,7 +6,7 @@ use image::RgbaImage;
 use tiny_skia::{Color, FillRule, LineJoin, Mask, Paint as Brush, Path, PathBuilder, Pixmap, Rect, Stroke, StrokeDash, Transform};
 
 use super::fonts;
-use super::scene::{Area, Line, Paint, Place, Scene, Shape};
+use super::scene::{Area, Line, Paint, Point, Scene, Shape};
 use crate::palette::{Palette, Rgb};
 
 /// Maximum number of pixels per side.
@@ -98,7 +98,7 @@ impl Painter<'_> {
                     self.path(PathBuilder::from_circle(x, y, *radius), *fill, *line);
                 }
             }
-            Shape::Path { places, line } => self.path(through(places, false), None, Some(*line)),
+            Shape::Path { points, line } => self.path(through(points, false), None, Some(*line)),
             Shape::Polygon { corners, fill } => self.path(through(corners, true), Some(*fill), None),
             Shape::Text { at, anchor, size, font, paint, text } => {
                 let (glyphs, width) = fonts::shape(text, *font);
@@ -112,8 +112,8 @@ impl Painter<'_> {
                 for glyph in glyphs {
                     if let Some(outline) = glyph.outline() {
                         let [x, y] = [left * self.scale + glyph.at[0] * large, feet - glyph.at[1] * large];
-                        let place = Transform::from_row(large, 0.0, 0.0, -large, x, y);
-                        self.fill(outline, &brush, place);
+                        let transform = Transform::from_row(large, 0.0, 0.0, -large, x, y);
+                        self.fill(outline, &brush, transform);
                     }
                 }
             }
@@ -127,9 +127,9 @@ impl Painter<'_> {
         }
     }
 
-    fn fill(&mut self, path: &Path, brush: &Brush<'_>, place: Transform) {
-        let mask = self.clip.as_ref().and_then(|clip| clip.mask(path.bounds().transform(place), &self.pixmap));
-        self.pixmap.fill_path(path, brush, FillRule::Winding, place, mask);
+    fn fill(&mut self, path: &Path, brush: &Brush<'_>, transform: Transform) {
+        let mask = self.clip.as_ref().and_then(|clip| clip.mask(path.bounds().transform(transform), &self.pixmap));
+        self.pixmap.fill_path(path, brush, FillRule::Winding, transform, mask);
     }
 
     fn transform(&self) -> Transform {
@@ -187,8 +187,8 @@ fn rect(area: Area, round: f32) -> Option<Path> {
     path.finish()
 }
 
-fn through(places: &[Place], closed: bool) -> Option<Path> {
-    let (&[x, y], rest) = places.split_first()?;
+fn through(points: &[Point], closed: bool) -> Option<Path> {
+    let (&[x, y], rest) = points.split_first()?;
     let mut path = PathBuilder::new();
     path.move_to(x, y);
     for &[x, y] in rest {
@@ -217,7 +217,7 @@ pub(super) mod tests {
             Shape::Rect { area: area(60.0, 10.0, 20.0, 30.0), round: 0.0, fill: Some(Paint { ink: Ink::Query, opacity: 0.5 }), line: None },
             Shape::Dots { centers: vec![[100.0, 20.0], [120.0, 20.0]], radius: 6.0, fill: Some(Ink::Candidate.into()), line: None },
             Shape::Dots { centers: vec![[140.0, 20.0]], radius: 6.0, fill: Some(Ink::Scale(0.5).into()), line: Some(line(Ink::Text, None)) },
-            Shape::Path { places: vec![[10.0, 60.0], [60.0, 60.0], [80.0, 50.0]], line: line(Ink::Accent, Some(4.0)) },
+            Shape::Path { points: vec![[10.0, 60.0], [60.0, 60.0], [80.0, 50.0]], line: line(Ink::Accent, Some(4.0)) },
             Shape::Polygon { corners: vec![[100.0, 50.0], [120.0, 55.0], [100.0, 60.0]], fill: Ink::Neighbor.into() },
             text([10.0, 70.0], [0.0, 0.0], Font::Sans, Ink::Text, "k \u{2264} 8 & a < b"),
             text([190.0, 70.0], [1.0, 0.0], Font::Mono, Ink::TextWeak, "lane ^ 4"),

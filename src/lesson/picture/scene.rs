@@ -5,7 +5,7 @@
 use crate::palette::{Palette, Rgb, VIRIDIS, on_ramp};
 
 /// A point of the picture: x to the right, y downwards.
-pub type Place = [f32; 2];
+pub type Point = [f32; 2];
 
 /// An axis-aligned rectangle, in points.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -48,7 +48,7 @@ pub enum Shape {
     /// Circles of equal size and colour.
     Dots {
         /// Centres of the circles.
-        centers: Vec<Place>,
+        centers: Vec<Point>,
         /// Radius of each, in points.
         radius: f32,
         /// Fill, if they are not outlines.
@@ -59,21 +59,21 @@ pub enum Shape {
     /// A polyline, drawn as a stroke.
     Path {
         /// Vertices in drawing order.
-        places: Vec<Place>,
+        points: Vec<Point>,
         /// Stroke of the line.
         line: Line,
     },
     /// A filled convex polygon, such as an arrowhead.
     Polygon {
         /// Vertices in order around it.
-        corners: Vec<Place>,
+        corners: Vec<Point>,
         /// Fill of the polygon.
         fill: Paint,
     },
     /// A line of text.
     Text {
         /// Position of the anchor in the picture.
-        at: Place,
+        at: Point,
         /// The anchor relative to the text: 0, 0 is left and top, 1, 1 right and bottom.
         anchor: [f32; 2],
         /// Font size in points.
@@ -222,30 +222,30 @@ impl Scene {
     }
 
     /// The topmost target at a point.
-    pub fn target_at(&self, place: Place) -> Option<Target> {
-        self.spots.iter().rev().find(|spot| spot.area.contains(place)).map(|spot| spot.target)
+    pub fn target_at(&self, point: Point) -> Option<Target> {
+        self.spots.iter().rev().find(|spot| spot.area.contains(point)).map(|spot| spot.target)
     }
 
     /// Draws another scene on top, with its top left corner at `at`.
-    pub fn put(&mut self, mut part: Self, at: Place) {
-        let clip = Area { x: 0.0, y: 0.0, width: part.size[0], height: part.size[1] };
-        part.shapes.insert(0, Shape::Clip(Some(clip)));
-        part.shapes.push(Shape::Clip(None));
-        for shape in &mut part.shapes {
+    pub fn put(&mut self, mut scene: Self, at: Point) {
+        let clip = Area { x: 0.0, y: 0.0, width: scene.size[0], height: scene.size[1] };
+        scene.shapes.insert(0, Shape::Clip(Some(clip)));
+        scene.shapes.push(Shape::Clip(None));
+        for shape in &mut scene.shapes {
             shape.shift(at);
         }
-        self.shapes.append(&mut part.shapes);
-        self.spots.extend(part.spots.into_iter().map(|spot| Spot { area: spot.area.shifted(at), ..spot }));
+        self.shapes.append(&mut scene.shapes);
+        self.spots.extend(scene.spots.into_iter().map(|spot| Spot { area: spot.area.shifted(at), ..spot }));
     }
 }
 
 impl Shape {
-    fn shift(&mut self, [x, y]: Place) {
-        let shift = |place: &mut Place| *place = [place[0] + x, place[1] + y];
+    fn shift(&mut self, [x, y]: Point) {
+        let shift = |point: &mut Point| *point = [point[0] + x, point[1] + y];
         match self {
             Self::Rect { area, .. } => *area = area.shifted([x, y]),
-            Self::Dots { centers: places, .. } | Self::Path { places, .. } | Self::Polygon { corners: places, .. } => {
-                places.iter_mut().for_each(shift);
+            Self::Dots { centers: points, .. } | Self::Path { points, .. } | Self::Polygon { corners: points, .. } => {
+                points.iter_mut().for_each(shift);
             }
             Self::Text { at, .. } => shift(at),
             Self::Clip(area) => *area = area.map(|area| area.shifted([x, y])),
@@ -255,17 +255,17 @@ impl Shape {
 
 impl Area {
     /// Whether a point lies within it.
-    pub fn contains(self, [x, y]: Place) -> bool {
+    pub fn contains(self, [x, y]: Point) -> bool {
         (self.x..self.x + self.width).contains(&x) && (self.y..self.y + self.height).contains(&y)
     }
 
     /// The rectangle moved by an offset.
-    pub fn shifted(self, [x, y]: Place) -> Self {
+    pub fn shifted(self, [x, y]: Point) -> Self {
         Self { x: self.x + x, y: self.y + y, ..self }
     }
 
     /// The point in its middle.
-    pub fn center(self) -> Place {
+    pub fn center(self) -> Point {
         [self.x + self.width / 2.0, self.y + self.height / 2.0]
     }
 }
@@ -276,13 +276,13 @@ mod tests {
 
     #[test]
     fn a_part_keeps_its_shapes_and_spots_where_it_is_put() {
-        let mut part = Scene::new(10.0, 5.0);
+        let mut scene = Scene::new(10.0, 5.0);
         let area = Area { x: 1.0, y: 2.0, width: 3.0, height: 1.0 };
-        part.shapes.push(Shape::Rect { area, round: 0.0, fill: Some(Ink::Text.into()), line: None });
-        part.spots.push(Spot { area, target: Target::Lane(3) });
+        scene.shapes.push(Shape::Rect { area, round: 0.0, fill: Some(Ink::Text.into()), line: None });
+        scene.spots.push(Spot { area, target: Target::Lane(3) });
         let mut page = Scene::new(100.0, 100.0);
         page.spots.push(Spot { area: Area { x: 0.0, y: 0.0, width: 100.0, height: 100.0 }, target: Target::Point(9) });
-        page.put(part, [20.0, 30.0]);
+        page.put(scene, [20.0, 30.0]);
         let moved = Area { x: 21.0, y: 32.0, width: 3.0, height: 1.0 };
         assert_eq!(page.shapes[0], Shape::Clip(Some(Area { x: 20.0, y: 30.0, width: 10.0, height: 5.0 })));
         assert!(matches!(page.shapes[1], Shape::Rect { area, .. } if area == moved));

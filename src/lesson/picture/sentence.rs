@@ -44,8 +44,8 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let mut room = area(0.0, 0.0, wide, high);
     room.take_top(((high - lines.len() as f32 * size * ROW) / 2.0).max(0.0));
     for line in lines {
-        let place = room.take_top(size * ROW);
-        scene.label(place, 0.0, style, &line);
+        let rect = room.take_top(size * ROW);
+        scene.label(rect, 0.0, style, &line);
     }
     scene
 }

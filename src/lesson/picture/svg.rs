@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::fonts;
-use super::scene::{Area, Font, Ink, Line, Paint, Place, Scene, Shape};
+use super::scene::{Area, Font, Ink, Line, Paint, Point, Scene, Shape};
 use crate::palette::{Palette, Rgb};
 
 /// A complete SVG file in the colours of a palette, on its canvas.
@@ -84,8 +84,8 @@ impl Writer<'_> {
                 }
                 self.out += "</g>\n";
             }
-            Shape::Path { places, line } => {
-                let _ = writeln!(self.out, "<polyline points=\"{}\" style=\"{}\"/>", list(places), self.style(None, Some(*line)));
+            Shape::Path { points, line } => {
+                let _ = writeln!(self.out, "<polyline points=\"{}\" style=\"{}\"/>", list(points), self.style(None, Some(*line)));
             }
             Shape::Polygon { corners, fill } => {
                 let _ = writeln!(self.out, "<polygon points=\"{}\" style=\"{}\"/>", list(corners), self.style(Some(*fill), None));
@@ -109,7 +109,7 @@ impl Writer<'_> {
         }
     }
 
-    fn text(&mut self, at: Place, anchor: [f32; 2], size: f32, font: Font, paint: Paint, text: &str) {
+    fn text(&mut self, at: Point, anchor: [f32; 2], size: f32, font: Font, paint: Paint, text: &str) {
         let width = fonts::width(text, font, size);
         if width <= 0.0 {
             return;
@@ -154,8 +154,8 @@ fn corners(area: Area) -> String {
     format!(" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\"")
 }
 
-fn list(places: &[Place]) -> String {
-    places.iter().map(|&[x, y]| format!("{},{}", short(x), short(y))).collect::<Vec<_>>().join(" ")
+fn list(points: &[Point]) -> String {
+    points.iter().map(|&[x, y]| format!("{},{}", short(x), short(y))).collect::<Vec<_>>().join(" ")
 }
 
 /// A length rounded to a hundredth of a point.

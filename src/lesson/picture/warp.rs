@@ -11,7 +11,7 @@ use super::scene::{Area, Ink, Scene, Target};
 use crate::engines::lockstep::{Key, PADDING, distance_of, index_of};
 use crate::knn::network::Layer;
 use crate::lesson::state::{Shape, Stage, State};
-use crate::lesson::step::{Elements, Part, Step};
+use crate::lesson::step::{Elements, Pass, Step};
 use crate::text::{count, thousands};
 
 /// A property that a list of keys should have at a step.
@@ -38,7 +38,7 @@ pub fn invariant(state: &State, step: Option<&Step>) -> Invariant {
             let says = if holds { "bitonic: one rise and one fall, going round" } else { "not bitonic" };
             Invariant { says: says.to_owned(), holds, breaks_at: None }
         }
-        Some(Step::Layer { part: Part::Sort, layer: Layer { size, stride: 1 }, .. }) => {
+        Some(Step::Layer { pass: Pass::Sort, layer: Layer { size, stride: 1 }, .. }) => {
             let holds = are_runs_sorted(keys, *size as usize);
             let says = format!("runs of {size}: {}", if holds { "sorted, up and down by turns" } else { "not sorted" });
             Invariant { says, holds, breaks_at: None }
@@ -93,7 +93,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let (concept, says) = registers_hold(state);
     headline(&mut scene, registers_heading, concept, &says, Some(&held), text);
     for (element, &key) in (0u32..).zip(&state.registers) {
-        let (lane, register) = shape.place_of(element);
+        let (lane, register) = shape.lane_and_register(element);
         registers.draw(&mut scene, lane, register, Cell::Taken(key), look, &scale);
         scene.spot(registers.cell(lane, register), Target::Element(element));
     }
@@ -123,7 +123,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
             }
         }
         Some(Step::MaxDistance { max_distance, .. }) if max_distance.is_finite() => {
-            let (lane, register) = shape.place_of(shape.k - 1);
+            let (lane, register) = shape.lane_and_register(shape.k - 1);
             registers.mark(&mut scene, lane, register, Ink::Accent);
         }
         _ => {}
@@ -163,17 +163,17 @@ fn lane_numbers(scene: &mut Scene, room: Area, grid: &Grid, view: &View<'_>, ste
         _ => 0,
     };
     for lane in 0..grid.columns {
-        let mut place = grid.cell(lane, 0);
-        (place.y, place.height) = (room.y, room.height);
+        let mut rect = grid.cell(lane, 0);
+        (rect.y, rect.height) = (room.y, room.height);
         let hovered = view.hover == Some(Target::Lane(lane));
         if hovered {
-            scene.rect(place.inner(0.5), 2.0, Some(faint(Ink::Accent, 0.3)), None);
+            scene.rect(rect.inner(0.5), 2.0, Some(faint(Ink::Accent, 0.3)), None);
         }
         if lane % every == 0 {
             let ink = if votes >> lane & 1 == 1 { Ink::Candidate } else { Ink::TextWeak };
-            scene.text(place.center(), [0.5, 0.5], sans(size, ink), lane.to_string());
+            scene.text(rect.center(), [0.5, 0.5], sans(size, ink), lane.to_string());
         }
-        scene.spot(place, Target::Lane(lane));
+        scene.spot(rect, Target::Lane(lane));
     }
     let mut left = room;
     left.x = 0.0;
@@ -240,12 +240,12 @@ fn row_labels(scene: &mut Scene, grid: &Grid, prefix: &str, name: impl Fn(u32) -
         return;
     }
     for row in (0..grid.rows).step_by(every as usize) {
-        let mut place = grid.cell(0, row);
-        let middle = place.center()[1];
-        place.height = size * ROW;
-        place.y = (middle - place.height / 2.0).clamp(0.0, (scene.size[1] - place.height).max(0.0));
-        (place.x, place.width) = (0.0, grid.area.x - 3.0);
-        scene.label(place, 1.0, sans(size, Ink::TextWeak), &format!("{prefix}{}", name(row)));
+        let mut rect = grid.cell(0, row);
+        let middle = rect.center()[1];
+        rect.height = size * ROW;
+        rect.y = (middle - rect.height / 2.0).clamp(0.0, (scene.size[1] - rect.height).max(0.0));
+        (rect.x, rect.width) = (0.0, grid.area.x - 3.0);
+        scene.label(rect, 1.0, sans(size, Ink::TextWeak), &format!("{prefix}{}", name(row)));
     }
 }
 
@@ -261,7 +261,7 @@ fn exchanges(scene: &mut Scene, strip: Area, grid: &Grid, shape: Shape, layer: L
             let bottom = strip.bottom() - 1.0;
             let mut pairs: Vec<(u32, u32)> = (0..shape.width).filter(|lane| lane & stride == 0).map(|lane| (lane, 0)).collect();
             for low in swapped.iter() {
-                let lane = shape.place_of(low).0;
+                let lane = shape.lane_and_register(low).0;
                 if let Some(pair) = pairs.iter_mut().find(|pair| pair.0 == lane) {
                     pair.1 += 1;
                 }
@@ -290,7 +290,7 @@ fn exchanges(scene: &mut Scene, strip: Area, grid: &Grid, shape: Shape, layer: L
         None => {
             for comparator in layer.comparators(shape.capacity()) {
                 let swaps = swapped.contains(comparator.low);
-                let ((lane, low), (_, high)) = (shape.place_of(comparator.low), shape.place_of(comparator.high));
+                let ((lane, low), (_, high)) = (shape.lane_and_register(comparator.low), shape.lane_and_register(comparator.high));
                 let (from, to) = (grid.full(lane, low), grid.full(lane, high));
                 // Side by side, so that they do not hide each other.
                 let beside = ((low % layer.stride) as f32 + 0.5) / layer.stride as f32;
@@ -312,7 +312,7 @@ fn exchanges(scene: &mut Scene, strip: Area, grid: &Grid, shape: Shape, layer: L
     }
     for low in swapped.iter() {
         for element in [low, low ^ layer.stride] {
-            let (lane, register) = shape.place_of(element);
+            let (lane, register) = shape.lane_and_register(element);
             grid.mark(scene, lane, register, Ink::Accent);
         }
     }
@@ -320,7 +320,7 @@ fn exchanges(scene: &mut Scene, strip: Area, grid: &Grid, shape: Shape, layer: L
 
 /// Draws arrows from the buffer to the registers: lane L's keys come from the mirrored column.
 fn minimum(scene: &mut Scene, registers: &Grid, buffer: &Grid, shape: Shape, taken: &Elements) {
-    let lanes: std::collections::BTreeSet<u32> = taken.iter().map(|element| shape.place_of(element).0).collect();
+    let lanes: std::collections::BTreeSet<u32> = taken.iter().map(|element| shape.lane_and_register(element).0).collect();
     for lane in lanes {
         let start = [buffer.full(shape.width - 1 - lane, 0).center()[0], buffer.area.y - 1.0];
         let end = [registers.full(lane, 0).center()[0], registers.area.bottom() + 1.0];
@@ -329,7 +329,7 @@ fn minimum(scene: &mut Scene, registers: &Grid, buffer: &Grid, shape: Shape, tak
         scene.head(end, [end[0] - start[0], end[1] - start[1]], head, Ink::Intermediate);
     }
     for element in taken.iter() {
-        let (lane, register) = shape.place_of(element);
+        let (lane, register) = shape.lane_and_register(element);
         let slot = shape.mirror_of(element);
         registers.mark(scene, lane, register, Ink::Intermediate);
         buffer.mark(scene, slot % shape.width, slot / shape.width, Ink::Intermediate);
@@ -352,16 +352,16 @@ fn swap(scene: &mut Scene, registers: &Grid, buffer: &Grid, text: f32) {
 
 /// Marks the first element that is out of order.
 fn break_mark(scene: &mut Scene, grid: &Grid, shape: Shape, element: u32) {
-    let ((lane, register), (next, _)) = (shape.place_of(element), shape.place_of(element + 1));
+    let ((lane, register), (next, _)) = (shape.lane_and_register(element), shape.lane_and_register(element + 1));
     let cell = grid.cell(lane, register);
     let width = (grid.high() * 0.12).clamp(1.5, 3.0);
-    let places =
+    let points =
         if lane == next { [[cell.x, cell.bottom()], [cell.right(), cell.bottom()]] } else { [[cell.right(), cell.y], [cell.right(), cell.bottom()]] };
-    scene.path(places.to_vec(), line(Ink::Error, width));
+    scene.path(points.to_vec(), line(Ink::Error, width));
 }
 
 fn hovered(scene: &mut Scene, hover: Target, step: Option<&Step>, registers: &Grid, buffer: &Grid, shape: Shape) {
-    let frame = |scene: &mut Scene, place: Area| scene.rect(place.inner(0.5), 2.0, None, Some(line(Ink::Text, 1.8)));
+    let frame = |scene: &mut Scene, rect: Area| scene.rect(rect.inner(0.5), 2.0, None, Some(line(Ink::Text, 1.8)));
     match hover {
         Target::Lane(lane) if lane < shape.width => {
             for grid in [registers, buffer] {
@@ -371,14 +371,14 @@ fn hovered(scene: &mut Scene, hover: Target, step: Option<&Step>, registers: &Gr
             }
         }
         Target::Element(element) if element < shape.capacity() => {
-            let (lane, register) = shape.place_of(element);
+            let (lane, register) = shape.lane_and_register(element);
             frame(scene, registers.cell(lane, register));
         }
         // Both elements of a comparator.
         Target::Comparator(low) if low < shape.capacity() => {
             if let Some(Step::Layer { layer, .. }) = step {
                 let pair = layer.comparator_of(low);
-                for (lane, register) in [pair.low, pair.high].map(|element| shape.place_of(element)) {
+                for (lane, register) in [pair.low, pair.high].map(|element| shape.lane_and_register(element)) {
                     frame(scene, registers.cell(lane, register));
                 }
             }
@@ -400,7 +400,7 @@ fn about(state: &State, hover: Target) -> Option<String> {
     };
     match hover {
         Target::Element(element) if element < shape.capacity() => {
-            let (lane, register) = shape.place_of(element);
+            let (lane, register) = shape.lane_and_register(element);
             Some(format!("Element {element} = lane {lane}, register {register}: {}", key(state.registers[element as usize])))
         }
         Target::Slot(slot) if slot < shape.capacity() => {

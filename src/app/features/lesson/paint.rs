@@ -21,7 +21,7 @@ pub struct Place {
 
 impl Place {
     /// On the screen.
-    pub fn pos(self, [x, y]: scene::Place) -> Pos2 {
+    pub fn pos(self, [x, y]: scene::Point) -> Pos2 {
         self.origin + vec2(x, y) * self.scale
     }
 
@@ -31,7 +31,7 @@ impl Place {
     }
 
     /// In the scene.
-    pub fn place(self, at: Pos2) -> scene::Place {
+    pub fn place(self, at: Pos2) -> scene::Point {
         let at = (at - self.origin) / self.scale;
         [at.x, at.y]
     }
@@ -110,8 +110,8 @@ impl Look<'_> {
                 }
             }
             scene::Shape::Dots { centers, radius, fill, line } => self.dots(centers, radius * scale, *fill, line.as_ref(), items),
-            scene::Shape::Path { places, line } => {
-                let points: Vec<Pos2> = places.iter().map(|&place| self.place.pos(place)).collect();
+            scene::Shape::Path { points, line } => {
+                let points: Vec<Pos2> = points.iter().map(|&point| self.place.pos(point)).collect();
                 self.path(&points, line, items);
             }
             scene::Shape::Polygon { corners, fill } => {
@@ -130,7 +130,7 @@ impl Look<'_> {
         }
     }
 
-    fn dots(&self, centers: &[scene::Place], radius: f32, fill: Option<Paint>, line: Option<&Line>, items: &mut Vec<Item>) {
+    fn dots(&self, centers: &[scene::Point], radius: f32, fill: Option<Paint>, line: Option<&Line>, items: &mut Vec<Item>) {
         let fill = fill.map_or(Color32::TRANSPARENT, |fill| self.color(fill));
         let stroke = line.map_or(Stroke::NONE, |line| self.stroke(line));
         if centers.len() > MANY && line.is_none() {
@@ -144,7 +144,7 @@ impl Look<'_> {
             }
             return items.push(Item::Shape(Shape::mesh(mesh)));
         }
-        let circle = |&center: &scene::Place| Shape::Circle(egui::epaint::CircleShape { center: self.place.pos(center), radius, fill, stroke });
+        let circle = |&center: &scene::Point| Shape::Circle(egui::epaint::CircleShape { center: self.place.pos(center), radius, fill, stroke });
         match centers {
             [one] => items.push(Item::Shape(circle(one))),
             many => items.push(Item::Shape(Shape::Vec(many.iter().map(circle).collect()))),

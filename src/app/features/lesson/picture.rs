@@ -168,7 +168,7 @@ fn click(target: Target, column: Option<usize>, asking: bool, player: &Player, a
     if asking {
         match target {
             Target::Lane(lane) => actions.send(quiz(QuizAction::ChooseLane(lane))),
-            Target::Element(element) => actions.send(quiz(QuizAction::ChooseLane(player.cursor().state().shape.place_of(element).0))),
+            Target::Element(element) => actions.send(quiz(QuizAction::ChooseLane(player.cursor().state().shape.lane_and_register(element).0))),
             Target::Slot(slot) => actions.send(quiz(QuizAction::ChooseSlot(slot))),
             Target::CodeLine(line) => actions.send(LessonAction::Source(Some(Some(line)))),
             Target::Comparator(_) | Target::Point(_) | Target::Position(_) => {}

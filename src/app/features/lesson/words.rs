@@ -15,7 +15,7 @@ pub fn about(target: Target, cursor: &Cursor) -> Option<String> {
         Target::Lane(lane) if lane < shape.width => lane_words(lane, recording, state),
         Target::Slot(slot) if slot < shape.capacity() => slot_words(slot, recording, state),
         Target::Element(element) if element < shape.capacity() => {
-            let (lane, register) = shape.place_of(element);
+            let (lane, register) = shape.lane_and_register(element);
             format!("Element {element}: lane {lane}, register {register}\n{}", key_words(state.registers[element as usize], recording))
         }
         Target::Comparator(low) => comparator_words(low, cursor)?,
@@ -70,8 +70,8 @@ fn comparator_words(low: u32, cursor: &Cursor) -> Option<String> {
     }
     let value = |element: u32| describe::key(cursor.state().registers[element as usize]);
     let how = match shuffle {
-        Some(lanes) => format!("lanes {} and {}, by shuffle with lane ^ {lanes}", shape.place_of(low).0, shape.place_of(high).0),
-        None => format!("both in lane {}", shape.place_of(low).0),
+        Some(lanes) => format!("lanes {} and {}, by shuffle with lane ^ {lanes}", shape.lane_and_register(low).0, shape.lane_and_register(high).0),
+        None => format!("both in lane {}", shape.lane_and_register(low).0),
     };
     let done = if swapped.contains(low) { "swapped" } else { "stayed" };
     Some(format!("Elements {low} and {high}: {how}\n{done}; now {} and {}", value(low), value(high)))

@@ -11,7 +11,7 @@ use crate::app::model::lesson::session::LessonView;
 use crate::app::model::look::Look;
 use crate::app::model::projection::ProjectionView;
 use crate::app::model::runs::RunsView;
-use crate::app::model::views::{ConvergenceView, PaneKind, PlaneView, SpaceView, default_layout};
+use crate::app::model::views::{ConvergenceView, CountsView, PaneKind, PlaneView, SpaceView, default_layout};
 
 /// All of it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -29,6 +29,8 @@ pub struct State {
     pub projection: ProjectionView,
     /// Convergence's view.
     pub convergence: ConvergenceView,
+    /// What Counts shows.
+    pub counts: CountsView,
     /// What Runs shows.
     pub runs: RunsView,
     /// The centre's tiles.
@@ -66,6 +68,7 @@ impl Default for State {
             color: ColorView::default(),
             projection: ProjectionView::default(),
             convergence: ConvergenceView::default(),
+            counts: CountsView::default(),
             runs: RunsView::default(),
             tree: default_layout(),
             pane: PaneKind::Plane,

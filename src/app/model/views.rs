@@ -17,7 +17,7 @@ pub enum PaneKind {
     Timings,
     /// Phases and warps in time.
     Timeline,
-    /// Merges per query.
+    /// What an engine counted per query; kept in files by its old name.
     Merges,
     /// `max_distance` over points seen.
     Convergence,
@@ -39,7 +39,7 @@ impl PaneKind {
             Self::Neighbors => "Neighbours",
             Self::Timings => "Timings",
             Self::Timeline => "Timeline",
-            Self::Merges => "Merges",
+            Self::Merges => "Counts",
             Self::Convergence => "Convergence",
             Self::Runs => "Runs",
             Self::Log => "Log",
@@ -54,7 +54,7 @@ impl PaneKind {
             Self::Neighbors => "neighbors",
             Self::Timings => "timings",
             Self::Timeline => "timeline",
-            Self::Merges => "merges",
+            Self::Merges => "counts",
             Self::Convergence => "convergence",
             Self::Runs => "runs",
             Self::Log => "log",
@@ -147,6 +147,14 @@ impl Default for ConvergenceView {
     fn default() -> Self {
         Self { log_y: true }
     }
+}
+
+/// What Counts shows.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CountsView {
+    /// The measure by its column's name; the run's first one where nobody says, or the run does not have it.
+    pub measure: Option<String>,
 }
 
 /// Plane large on the left, Convergence over Timings beside it, everything else as tabs behind them.

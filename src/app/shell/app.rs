@@ -16,6 +16,7 @@ use crate::app::model::{camera, commands, history};
 use crate::app::shell::handles::{Handles, Message};
 use crate::cloud::PointCloud;
 use crate::engines::registry;
+use crate::knn::Descriptor;
 use crate::lesson::picture::Target;
 use crate::run::RunRecord;
 
@@ -67,11 +68,15 @@ impl App {
         let mut app = Self::bare(cc, state)?;
         for engine in registry::ENGINES {
             app.handles.spawn("probe", move || {
-                let device = engine.open_on(None).map(|engine| engine.device()).map_err(|error| error.to_string());
-                Message::Engine(EngineStatus { id: engine.id, device: Some(device) })
+                let on = |device_id| {
+                    let device = engine.open_on(Some(device_id)).map(|engine| engine.device()).map_err(|error| error.to_string());
+                    EngineStatus { id: engine.id, device_id, device: Some(device) }
+                };
+                Message::Engine(registry::devices(engine).into_iter().map(on).collect())
             });
         }
-        app.session.engines = registry::ENGINES.iter().map(|engine| EngineStatus { id: engine.id, device: None }).collect();
+        let unknown = |engine: &&'static Descriptor| EngineStatus { id: engine.id, device_id: engine.default_device(), device: None };
+        app.session.engines = registry::ENGINES.iter().map(unknown).collect();
         Ok(app)
     }
 

@@ -35,7 +35,7 @@ use crate::run::{Asker, JobId, RunRecord, Worker};
 /// What background threads tell the window.
 pub enum Message {
     /// Whether an engine can run.
-    Engine(EngineStatus),
+    Engine(Vec<EngineStatus>),
     /// A record's histogram and bands.
     Derived(Arc<RunRecord>, Derived),
     /// What theory expects of a query of a record.

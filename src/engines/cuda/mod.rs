@@ -29,6 +29,7 @@ use std::sync::Arc;
 
 use cudarc::driver::{CudaContext, CudaStream};
 
+pub use device::driver::count as gpus;
 pub use device::source_of;
 use device::{driver, kernels};
 pub use direct::Policy;

@@ -25,7 +25,7 @@ use crate::app::model::look::Look;
 use crate::app::model::parts::PartsAction;
 use crate::app::model::projection::ProjectionView;
 use crate::app::model::timeline::TimelineView;
-use crate::app::model::views::{ConvergenceView, PaneKind, PlaneView, SpaceView};
+use crate::app::model::views::{ConvergenceView, CountsView, PaneKind, PlaneView, SpaceView};
 
 /// What panes ask for.
 #[derive(Clone, Debug)]
@@ -48,6 +48,7 @@ pub enum Action {
     SetSpace(SpaceView),
     /// Convergence's switches.
     SetConvergence(ConvergenceView),
+    SetCounts(CountsView),
     /// Timeline moved, or a multiprocessor was opened.
     SetTimeline(TimelineView),
     /// Something of the live query.

@@ -288,11 +288,7 @@ impl App {
 
     fn message(&mut self, message: Message) {
         match message {
-            Message::Engine(status) => {
-                if let Some(known) = self.session.engines.iter_mut().find(|known| known.id == status.id) {
-                    *known = status;
-                }
-            }
+            Message::Engine(found) => found.into_iter().for_each(|status| self.session.note_engine(status)),
             Message::Derived(record, derived) => {
                 if self.session.record.as_ref().is_some_and(|shown| Arc::ptr_eq(shown, &record)) {
                     self.session.derived = Some(Arc::new(derived));
@@ -347,7 +343,7 @@ pub(in crate::app::shell) fn in_window(error: &dyn std::error::Error) -> String 
         .replace("--drop-nonfinite to leave such rows out", BOX)
         .replace("choose columns with --columns", "type the data's columns on the left")
         .replace("--columns chooses others", "type others under Columns on the left")
-        .replace("--engine lockstep", "the engine lockstep on the left")
+        .replace("--engine ", "the engine ")
 }
 
 /// As many queries as are drawn where nobody says how many, as on the command line: all rows where there are fewer.

@@ -106,7 +106,7 @@ fn answer_ui(ui: &mut Ui, answered: &Answered, palette: &Palette) {
             }
         }
         false => {
-            ui.label(RichText::new(format!("{} counts no merges.", answered.record.engine)).color(palette.text_weak).small());
+            ui.label(RichText::new(format!("{} counts nothing.", answered.record.engine)).color(palette.text_weak).small());
         }
     }
 }

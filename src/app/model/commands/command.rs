@@ -266,7 +266,7 @@ impl Command {
             Self::ShowNeighbors => entry(Explorer, Some((COMMAND, Key::Num3)), "Show Neighbours", "The table of the picked query's neighbours."),
             Self::ShowTimings => entry(Explorer, Some((COMMAND, Key::Num4)), "Show Timings", "Time per phase and repeat."),
             Self::ShowMerges => {
-                entry(Explorer, Some((COMMAND, Key::Num5)), "Show Counts", "What the engine counted, query by query: merges, candidates, …")
+                entry(Explorer, Some((COMMAND, Key::Num5)), "Show Counts", "What the engine counted, as a histogram of all queries.")
             }
             Self::ShowConvergence => entry(Explorer, Some((COMMAND, Key::Num6)), "Show Convergence", "How max_distance shrinks as points are seen."),
             Self::ShowTimeline => {

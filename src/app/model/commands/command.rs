@@ -265,9 +265,7 @@ impl Command {
             Self::ShowSpace => entry(Explorer, Some((COMMAND, Key::Num2)), "Show Space", "Three axes of the cloud."),
             Self::ShowNeighbors => entry(Explorer, Some((COMMAND, Key::Num3)), "Show Neighbours", "The table of the picked query's neighbours."),
             Self::ShowTimings => entry(Explorer, Some((COMMAND, Key::Num4)), "Show Timings", "Time per phase and repeat."),
-            Self::ShowMerges => {
-                entry(Explorer, Some((COMMAND, Key::Num5)), "Show Counts", "What the engine counted, as a histogram of all queries.")
-            }
+            Self::ShowMerges => entry(Explorer, Some((COMMAND, Key::Num5)), "Show Counts", "What the engine counted, as a histogram of all queries."),
             Self::ShowConvergence => entry(Explorer, Some((COMMAND, Key::Num6)), "Show Convergence", "How max_distance shrinks as points are seen."),
             Self::ShowTimeline => {
                 entry(Explorer, Some((COMMAND, Key::Num8)), "Show Timeline", "Phases of the run, and warps on their multiprocessors, in time.")

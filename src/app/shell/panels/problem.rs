@@ -313,7 +313,7 @@ fn engine_row_ui(ui: &mut Ui, engine: &Descriptor, chosen: bool, reason: Option<
         ui.label(engine.about);
         ui.label(RichText::new(format!("After: {}", engine.source)).color(palette.text_weak).small());
         if let Some(reason) = reason {
-            ui.label(RichText::new(format!("It cannot run here: {reason}")).color(palette.error).small());
+            ui.label(RichText::new(text::sentence_case(reason)).color(palette.error).small());
         }
     });
 }

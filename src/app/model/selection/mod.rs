@@ -5,7 +5,7 @@
 //! |---|---|
 //! | [`Selection`] | rows and queries, ascending, and how they were chosen |
 //! | `change` | what is asked for ([`SelectAction`]), and what comes of it, on any thread |
-//! | `facts` | what panes show of a selection: merges, ranges, band |
+//! | `facts` | what panes show of a selection: measures, ranges, band |
 //! | `sets` | ascending numbers as sets |
 //! | `apply` | the one place that changes the window's selection |
 

@@ -544,7 +544,7 @@ mod tests {
     #[test]
     fn nothing_is_clamped() {
         assert!(matches!(run(&RunSpec { repeats: 0, ..spec() }, &squares(5)), Err(RunError::NoRepeats)));
-        assert!(matches!(run(&RunSpec { k: 0, ..spec() }, &squares(5)), Err(RunError::Problem(ProblemError::K { k: 0, .. }))));
+        assert!(matches!(run(&RunSpec { k: 0, ..spec() }, &squares(5)), Err(RunError::Problem(ProblemError::NoNeighbours))));
         let record = run(&RunSpec { k: 8, ..spec() }, &squares(5)).unwrap();
         let (rows, squared_distances) = record.neighbors.of(0);
         assert_eq!(rows[4..], [4, crate::knn::NONE, crate::knn::NONE, crate::knn::NONE]);

@@ -16,7 +16,7 @@ mod plan;
 mod search;
 
 use super::Cuda;
-use super::device::kernels::Unit;
+use super::device::units::Unit;
 use crate::knn::{DeviceInfo, Engine, EngineError, EngineKind, MAX_K, Problem, Search};
 
 /// The engine.

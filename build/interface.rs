@@ -87,7 +87,7 @@ impl Struct {
             Some((name, length)) => (name, format!("[{rust}; {}]", length.parse::<usize>().ok()?)),
             None => (name, rust.to_owned()),
         };
-        _ = write!(self.members, "{doc}pub {name}: {rust},\n");
+        _ = writeln!(self.members, "{doc}pub {name}: {rust},");
         Some(())
     }
 

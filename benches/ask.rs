@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use warpscope::cloud::{self, Order, PointCloud, Source};
-use warpscope::knn::{EngineKind, Metric};
+use warpscope::knn::{EngineId, Metric};
 use warpscope::progress::Silent;
 use warpscope::run::{EngineChoice, Engines, QuerySpec, RunSpec, stats};
 use warpscope::text;
@@ -20,7 +20,7 @@ const RUNS: usize = 3;
 struct Options {
     n: Vec<u64>,
     d: Vec<usize>,
-    engines: Vec<EngineKind>,
+    engines: Vec<EngineId>,
     asks: usize,
     k: usize,
     out: Option<String>,
@@ -31,9 +31,15 @@ fn list<T>(text: &str, one: impl Fn(&str) -> Option<T>) -> Vec<T> {
 }
 
 fn options() -> Options {
-    let engine = |name: &str| EngineKind::ALL.into_iter().find(|kind| kind.name() == name);
-    let mut options =
-        Options { n: vec![100_000, 1_000_000, 10_000_000], d: vec![2, 3], engines: EngineKind::ALL.to_vec(), asks: 300, k: 32, out: None };
+    let engine = |name: &str| registry::ENGINES.iter().map(|engine| engine.id).find(|id| id.as_str() == name);
+    let mut options = Options {
+        n: vec![100_000, 1_000_000, 10_000_000],
+        d: vec![2, 3],
+        engines: registry::ENGINES.iter().map(|engine| engine.id).collect(),
+        asks: 300,
+        k: 32,
+        out: None,
+    };
     // Cargo adds --bench.
     let mut words = std::env::args().skip(1).filter(|word| word != "--bench");
     while let Some(word) = words.next() {
@@ -70,11 +76,11 @@ fn main() {
     }
 }
 
-fn row(options: &Options, cloud: &Arc<PointCloud>, kind: EngineKind, samples: &mut String) {
+fn row(options: &Options, cloud: &Arc<PointCloud>, kind: EngineId, samples: &mut String) {
     let (n, d, k) = (cloud.len(), cloud.dims(), options.k);
     let mut engines = Engines::default();
-    if let Err(error) = engines.named(kind) {
-        println!("{:>12} {d:>3} {:<10} {error}", text::thousands(n as u64), kind.name());
+    if let Err(error) = engines.named(kind, None) {
+        println!("{:>12} {d:>3} {:<10} {error}", text::thousands(n as u64), kind);
         return;
     }
     let mut state = 1u64;
@@ -87,7 +93,8 @@ fn row(options: &Options, cloud: &Arc<PointCloud>, kind: EngineKind, samples: &m
         queries: QuerySpec::At((0..d).map(|_| unit()).collect()),
         k,
         metric: Metric::L2,
-        engine: EngineChoice::Named(kind),
+        engine: EngineChoice::named(kind),
+        device: None,
         order: Order::Shuffled,
         exclude_self: false,
         seed: 0,
@@ -101,7 +108,7 @@ fn row(options: &Options, cloud: &Arc<PointCloud>, kind: EngineKind, samples: &m
 
     let began = Instant::now();
     if let Err(error) = engines.ask(&spec(), cloud) {
-        println!("{:>12} {d:>3} {:<10} {error}", text::thousands(n as u64), kind.name());
+        println!("{:>12} {d:>3} {:<10} {error}", text::thousands(n as u64), kind);
         return;
     }
     let first = since(began);
@@ -123,7 +130,7 @@ fn row(options: &Options, cloud: &Arc<PointCloud>, kind: EngineKind, samples: &m
             let began = Instant::now();
             let run = engines.execute(&spec, cloud, None, &mut |_, _| true).unwrap_or_else(|error| panic!("{kind}: {error}"));
             let took = since(began);
-            assert_eq!((&run.neighbors, &run.counters), (&asked.neighbors, &asked.counters), "{kind}: an ask is a run");
+            assert_eq!((&run.neighbors, &run.measured), (&asked.neighbors, &asked.measured), "{kind}: an ask is a run");
             took
         })
         .collect();
@@ -133,7 +140,7 @@ fn row(options: &Options, cloud: &Arc<PointCloud>, kind: EngineKind, samples: &m
     println!(
         "{:>12} {d:>3} {:<10} {:>10} {:>10} {:>10} {:>10} {:>8.0}×",
         text::thousands(n as u64),
-        kind.name(),
+        kind,
         text::time(first),
         text::time(median),
         text::time(stats::quantile(&asks, 0.95)),

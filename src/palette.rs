@@ -1,59 +1,59 @@
-//! The one place where colours are written down.
+//! All colours of the program.
 //!
-//! One colour per concept, everywhere the same: categories are from Okabe and Ito's set, which colour-blind readers can
-//! tell apart, magnitudes are viridis or cividis. Each theme has its own shades so that every colour stands out from its ground.
+//! Each concept has one colour everywhere: categories are from Okabe and Ito's set, which colour-blind readers can
+//! distinguish, magnitudes are viridis or cividis. Each theme has its own shades, with sufficient contrast to its background.
 
 /// A colour in sRGB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rgb(pub u8, pub u8, pub u8);
 
-/// Colours of categories in each theme; more categories than these share them.
+/// Number of category colours in each theme; with more categories, colours repeat.
 pub const CATEGORIES: usize = 10;
 
-/// Colours by what they mean, as [`Rgb`] or as whoever draws has them.
+/// Colours by meaning, as [`Rgb`] or in the renderer's own type.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Palette<C = Rgb> {
-    /// Whether text is light.
+    /// Whether text is light on a dark background.
     pub dark: bool,
-    /// Behind panels.
+    /// Background of panels and menus.
     pub panel: C,
-    /// Behind the data.
+    /// Background of plots and views.
     pub canvas: C,
-    /// Behind fields and buttons.
+    /// Background of fields and buttons.
     pub field: C,
     /// A field or button under the pointer.
     pub field_hover: C,
-    /// What is read first.
+    /// Primary text, such as values.
     pub text: C,
-    /// Labels, units, ticks.
+    /// Secondary text: labels, units, ticks.
     pub text_weak: C,
-    /// Lines between parts.
+    /// Separators and frames in the interface.
     pub line: C,
     /// Grid lines behind data.
     pub grid: C,
-    /// What can be pressed and what is selected.
+    /// Interactive elements and the current choice.
     pub accent: C,
-    /// Text on [`Self::accent`].
+    /// Text on a background of [`Self::accent`].
     pub on_accent: C,
-    /// What went wrong.
+    /// Errors in text and icons.
     pub error: C,
-    /// What should be known.
+    /// Warnings in text and icons.
     pub warning: C,
     /// Data points that are neither query nor neighbour.
     pub point: C,
-    /// Data points that have no value where others are coloured by theirs.
+    /// Data points without a value, when points are coloured by value.
     pub muted: C,
-    /// Categories: apart from one another for every kind of colour vision, and from the canvas.
+    /// Categories, distinguishable with every kind of colour vision, and visible on the canvas.
     pub categories: [C; CATEGORIES],
-    /// The part of a ramp, of 0 to 1, that stands out from the canvas.
+    /// The range of a ramp, within 0 to 1, that is visible on the canvas.
     pub ramp: [f32; 2],
-    /// The query.
+    /// The query point in every view.
     pub query: C,
-    /// Its neighbours.
+    /// The neighbours of the query.
     pub neighbor: C,
-    /// What is selected, in every pane: a shade and not a hue, as far from the query and its neighbours as light is from dark.
+    /// The selection, in every pane: black or white, to contrast with the hues of the query and its neighbours.
     pub selected: C,
-    /// Candidates.
+    /// Candidates of the lesson's search.
     pub candidate: C,
     /// Points that the filter rejected.
     pub rejected: C,
@@ -61,7 +61,7 @@ pub struct Palette<C = Rgb> {
     pub intermediate: C,
     /// The candidate buffer and its merges.
     pub buffer: C,
-    /// What theory expects.
+    /// Theoretical bounds beside measured values.
     pub theory: C,
     /// Upload or index, search, counted, profiled, download.
     pub phases: [C; 5],
@@ -82,7 +82,7 @@ const BLUE: Rgb = rgb(0x0072B2);
 const VERMILLION: Rgb = rgb(0xD55E00);
 const PURPLE: Rgb = rgb(0xCC79A7);
 
-/// Dark on light.
+/// Dark text on light backgrounds.
 pub const LIGHT: Palette = Palette {
     dark: false,
     panel: rgb(0xF6F7F9),
@@ -99,7 +99,7 @@ pub const LIGHT: Palette = Palette {
     warning: rgb(0x8A5A00),
     point: rgb(0x8C97A5),
     muted: rgb(0xD6DBE1),
-    // Yellow is too light here: browns and violets instead.
+    // Yellow has too little contrast here: browns and violets instead.
     categories: [BLUE, ORANGE, GREEN, VERMILLION, PURPLE, SKY, rgb(0x5B2B00), rgb(0x1B1E9E), rgb(0xA54BFF), rgb(0x873C4B)],
     ramp: [0.0, 0.9],
     query: VERMILLION,
@@ -114,7 +114,7 @@ pub const LIGHT: Palette = Palette {
     runs: [BLUE, VERMILLION],
 };
 
-/// Light on dark.
+/// Light text on dark backgrounds.
 pub const DARK: Palette = Palette {
     dark: true,
     panel: rgb(0x1B1E23),
@@ -145,7 +145,7 @@ pub const DARK: Palette = Palette {
     runs: [SKY, ORANGE],
 };
 
-/// White on black.
+/// White text on black, with stronger lines and labels.
 pub const HIGH_CONTRAST: Palette = Palette {
     panel: rgb(0x000000),
     canvas: rgb(0x000000),
@@ -162,7 +162,7 @@ pub const HIGH_CONTRAST: Palette = Palette {
     ..DARK
 };
 
-/// Steps of a ramp, even from its first colour to its last.
+/// Number of evenly spaced colours in a ramp.
 pub const RAMP: usize = 33;
 
 const fn ramp_of(hex: [u32; RAMP]) -> [Rgb; RAMP] {
@@ -175,26 +175,26 @@ const fn ramp_of(hex: [u32; RAMP]) -> [Rgb; RAMP] {
     colors
 }
 
-/// Viridis, of Smith and van der Walt: equal steps look equal, in grey too.
+/// Viridis, by Smith and van der Walt: perceptually uniform, also in greyscale.
 pub const VIRIDIS: [Rgb; RAMP] = ramp_of([
     0x440154, 0x470D60, 0x48186A, 0x482374, 0x472D7B, 0x453681, 0x424086, 0x3F4989, 0x3B528B, 0x375A8D, 0x33638D, 0x2F6A8E, 0x2C728E, 0x297A8E,
     0x26818E, 0x23898E, 0x21908C, 0x1F988B, 0x1F9F88, 0x21A685, 0x28AE80, 0x31B57B, 0x3EBC74, 0x4CC26C, 0x5DC963, 0x6ECE58, 0x82D34C, 0x96D83F,
     0xABDC32, 0xC0DF24, 0xD5E21A, 0xEAE51A, 0xFDE725,
 ]);
 
-/// Cividis, of Nuñez, Anderton and Renslow: likewise, and the same to those who do not tell red from green.
+/// Cividis, by Nuñez, Anderton and Renslow: perceptually uniform, and alike for readers with red-green colour blindness.
 pub const CIVIDIS: [Rgb; RAMP] = ramp_of([
     0x00224E, 0x00285B, 0x002E6A, 0x043371, 0x1A386F, 0x273E6E, 0x32436D, 0x3B496C, 0x434E6C, 0x4B546C, 0x52596D, 0x5A5F6E, 0x61656F, 0x686A71,
     0x6F7073, 0x757676, 0x7C7B78, 0x848179, 0x8B8778, 0x938D78, 0x9B9376, 0xA39A75, 0xABA072, 0xB3A670, 0xBBAD6C, 0xC3B469, 0xCCBA64, 0xD4C15F,
     0xDDC958, 0xE6D051, 0xEFD748, 0xF8DF3C, 0xFEE838,
 ]);
 
-/// The colour at 0 to 1 of a ramp, between its steps a mixture; what is outside has the colour of the end.
+/// The colour at position `at` of a ramp, 0 to 1, interpolated between its steps and clamped at its ends.
 pub fn on_ramp(ramp: &[Rgb; RAMP], at: f32) -> Rgb {
-    let place = at.clamp(0.0, 1.0) * (RAMP - 1) as f32;
-    let step = (place as usize).min(RAMP - 2);
-    let part = place - step as f32;
+    let position = at.clamp(0.0, 1.0) * (RAMP - 1) as f32;
+    let step = (position as usize).min(RAMP - 2);
+    let fraction = position - step as f32;
     let (Rgb(r0, g0, b0), Rgb(r1, g1, b1)) = (ramp[step], ramp[step + 1]);
-    let mix = |a: u8, b: u8| (f32::from(a) + (f32::from(b) - f32::from(a)) * part).round() as u8;
+    let mix = |a: u8, b: u8| (f32::from(a) + (f32::from(b) - f32::from(a)) * fraction).round() as u8;
     Rgb(mix(r0, r1), mix(g0, g1), mix(b0, b1))
 }

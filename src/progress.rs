@@ -1,19 +1,19 @@
-//! How long work tells of itself and is asked to stop.
+//! Progress reports and cancellation of long-running work.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Watches a long piece of work.
+/// Receives progress reports and requests cancellation.
 ///
 /// Implementations are cheap: workers call them every few milliseconds.
 pub trait Progress: Sync {
-    /// `done` of `total` units (bytes, rows, queries) are through; `total` is 0 where it is not known.
+    /// Reports that `done` of `total` units (bytes, rows, queries) are complete; `total` is 0 if unknown.
     fn update(&self, done: u64, total: u64);
 
     /// Whether the work should stop at the next safe point.
     fn cancelled(&self) -> bool;
 }
 
-/// Nobody watches.
+/// Ignores reports and never cancels.
 pub struct Silent;
 
 impl Progress for Silent {
@@ -24,7 +24,7 @@ impl Progress for Silent {
     }
 }
 
-/// Only listens to a cancel flag.
+/// A cancel flag; reports are ignored.
 impl Progress for AtomicBool {
     fn update(&self, _done: u64, _total: u64) {}
 

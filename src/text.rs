@@ -1,8 +1,8 @@
-//! Numbers as people read them: units, grouped thousands, three significant digits unless exact.
+//! Formats numbers for display: units, grouped thousands, three significant digits unless exact.
 
 use std::fmt;
 
-/// A whole number with its thousands grouped: `1,048,576`.
+/// A whole number with grouped thousands: `1,048,576`.
 pub fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut grouped = String::with_capacity(digits.len() * 4 / 3);
@@ -31,12 +31,12 @@ pub fn significant(number: f64) -> String {
     format!("{sign}{}", thousands(rounded(number).abs().round() as u64))
 }
 
-/// To three significant digits.
+/// Rounds to three significant digits.
 fn rounded(number: f64) -> f64 {
     format!("{number:.2e}").parse().unwrap_or(number)
 }
 
-/// A float as it reads back exactly: shortest, `inf` for infinity, an exponent where digits would be many.
+/// The shortest text that parses to the same float: `inf` for infinity, an exponent for very large and small values.
 pub struct Exact<T>(pub T);
 
 macro_rules! exact {
@@ -52,7 +52,7 @@ macro_rules! exact {
 exact!(f32);
 exact!(f64);
 
-/// A time in µs, ms or s.
+/// A time in milliseconds, displayed in µs, ms or s.
 pub fn time(milliseconds: f64) -> String {
     let (value, unit) = match rounded(milliseconds).abs() {
         ms if ms < 1.0 => (milliseconds * 1e3, "µs"),
@@ -62,13 +62,13 @@ pub fn time(milliseconds: f64) -> String {
     format!("{} {unit}", significant(value))
 }
 
-/// A difference of times, with its sign: `+1.20 ms`, `−340 µs`.
+/// A difference of times in milliseconds, with its sign: `+1.20 ms`, `−340 µs`.
 pub fn difference(milliseconds: f64) -> String {
     let sign = if milliseconds < 0.0 { "−" } else { "+" };
     format!("{sign}{}", time(milliseconds.abs()))
 }
 
-/// Distances a second: `2.92 Tdist/s`.
+/// A rate in distances per second: `2.92 Tdist/s`.
 pub fn rate(distances_per_second: f64) -> String {
     let units = [("P", 1e15), ("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)];
     let (unit, scale) = units.into_iter().find(|(_, scale)| rounded(distances_per_second) >= *scale).unwrap_or(("", 1.0));
@@ -80,7 +80,7 @@ pub fn count(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", thousands(number), if number == 1 { one } else { many })
 }
 
-/// Rows in aligned columns, two spaces apart; those of `right` are aligned to the right.
+/// Formats rows in aligned columns, two spaces apart; the columns in `right` are right-aligned.
 pub fn table(rows: &[Vec<String>], right: &[usize]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0);
@@ -97,6 +97,70 @@ pub fn table(rows: &[Vec<String>], right: &[usize]) -> String {
         text.push('\n');
     }
     text
+}
+
+/// A number of significant digits, trailing zeros kept, so that columns line up, in the plain notation where that is short:
+/// of three, `0.00123`, `45.6`, `12,300`, `1.23e-7`.
+pub fn digits(value: f64, digits: usize) -> String {
+    if value.is_nan() {
+        return "NaN".to_owned();
+    }
+    if value.is_infinite() {
+        return if value > 0.0 { "∞".to_owned() } else { "-∞".to_owned() };
+    }
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    // Rounding first: 999.6 has four digits before the point once it has three in all.
+    let rounded: f64 = format!("{value:.*e}", digits - 1).parse().unwrap_or(value);
+    let exponent = rounded.abs().log10().floor() as i32;
+    if !(-4..9).contains(&exponent) {
+        return format!("{value:.*e}", digits - 1);
+    }
+    fixed(rounded, (digits as i32 - 1 - exponent).max(0) as usize)
+}
+
+/// With so many decimals, and thousands grouped whether there are any or not: `12,345`, `-12,345.6`.
+pub fn fixed(value: f64, decimals: usize) -> String {
+    let text = format!("{:.decimals$}", value.abs());
+    let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
+    // What is beyond whole numbers of the machine stays as it is.
+    let whole = whole.parse().map_or_else(|_| whole.to_owned(), thousands);
+    let sign = if value < 0.0 && text.contains(|c| ('1'..='9').contains(&c)) { "-" } else { "" };
+    format!("{sign}{whole}{rest}")
+}
+
+/// A coordinate in the file's own value: all the digits that it has while they are few, else six decimals or six
+/// significant digits, whichever are more; thousands not grouped so that it can be copied.
+pub fn coordinate(value: f64) -> String {
+    let plain = format!("{value}");
+    if plain.len() <= 14 {
+        return plain;
+    }
+    match value.abs().log10().floor() as i32 {
+        0..=11 => format!("{value:.6}"),
+        exponent @ -4..=-1 => format!("{value:.*}", (5 - exponent) as usize),
+        _ => format!("{value:.5e}"),
+    }
+}
+
+/// A moment in UTC, from seconds since 1970: `2026-11-21 05:44`.
+pub fn moment(unix: u64) -> String {
+    // Days in a calendar that begins on 1 March of year 0, whose leap days come last.
+    let days = unix / 86_400 + 719_468;
+    let (era, day_of_era) = (days / 146_097, days % 146_097);
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month = (5 * day_of_year + 2) / 153;
+    let (day, month) = (day_of_year - (153 * month + 2) / 5 + 1, if month < 10 { month + 3 } else { month - 9 });
+    let year = era * 400 + year_of_era + u64::from(month <= 2);
+    format!("{year}-{month:02}-{day:02} {:02}:{:02}", unix % 86_400 / 3_600, unix % 3_600 / 60)
+}
+
+/// A text that begins with a capital.
+pub fn sentence_case(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 #[cfg(test)]
@@ -142,5 +206,41 @@ mod tests {
         let rows = [["µs", "1"], ["long", "1,000"]].map(|row| row.map(str::to_owned).to_vec());
         assert_eq!(table(&rows, &[1]), "µs        1\nlong  1,000\n");
         assert_eq!(table(&rows, &[]), "µs    1\nlong  1,000\n");
+    }
+
+    #[test]
+    fn digits_are_in_plain_notation_where_that_is_short() {
+        assert_eq!(digits(0.0, 3), "0");
+        assert_eq!(digits(0.001_234, 3), "0.00123");
+        assert_eq!(digits(45.64, 3), "45.6");
+        assert_eq!(digits(999.6, 3), "1,000");
+        assert_eq!(digits(-12_345.0, 3), "-12,300");
+        assert_eq!(digits(1.234e-7, 3), "1.23e-7");
+        assert_eq!(digits(f64::INFINITY, 3), "∞");
+    }
+
+    #[test]
+    fn thousands_are_grouped_beside_decimals_too() {
+        assert_eq!([fixed(12_345.0, 0), fixed(12_345.6, 1), fixed(-1_234_567.25, 2)], ["12,345", "12,345.6", "-1,234,567.25"]);
+        assert_eq!([fixed(999.96, 1), fixed(-0.04, 1), fixed(-0.4, 0), fixed(0.25, 4)], ["1,000.0", "0.0", "0", "0.2500"]);
+        assert_eq!([digits(12_345.6, 6), digits(-12_345.6, 7), digits(12_345.6, 4)], ["12,345.6", "-12,345.60", "12,350"]);
+        assert_eq!(fixed(1e20, 0), "100000000000000000000");
+    }
+
+    #[test]
+    fn moments_have_their_date() {
+        assert_eq!(moment(0), "1970-01-01 00:00");
+        assert_eq!(moment(951_782_400 + 86_399), "2000-02-29 23:59");
+        assert_eq!(moment(1_795_239_853), "2026-11-21 05:44");
+    }
+
+    #[test]
+    fn coordinates_keep_their_digits() {
+        assert_eq!(coordinate(-64.740737), "-64.740737");
+        assert_eq!(coordinate(515_368.602_25), "515368.60225");
+        assert_eq!(coordinate(1.0 / 3.0), "0.333333");
+        assert_eq!(coordinate(-1.0 / 300.0), "-0.00333333");
+        assert_eq!(coordinate(1.0 / 3e8), "3.33333e-9");
+        assert_eq!(coordinate(1e20 / 3.0), "3.33333e19");
     }
 }

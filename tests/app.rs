@@ -22,7 +22,7 @@ use warpscope::app::state::{PaneKind, State, single_layout};
 use warpscope::app::tokens::Look;
 use warpscope::app::{About, App, DataKind, Entry, Headless, Level, Log, QueryKind, check_adapter, render_headless};
 use warpscope::cloud::{PointCloud, Source};
-use warpscope::knn::EngineKind;
+use warpscope::knn::EngineId;
 use warpscope::run::{EngineChoice, Phase, RunRecord, Sample};
 
 /// Rows and squared distances of the k nearest, by looking at all.
@@ -472,7 +472,7 @@ fn a_wrong_field_says_why_and_holds_the_run() {
 fn an_engine_without_counters_has_its_own_empty_panes() {
     let mut window = window(|state| {
         small(state);
-        state.draft.engine = EngineChoice::Named(EngineKind::KdTree);
+        state.draft.engine = EngineChoice::named(EngineId::new("kdtree"));
     });
     press(&mut window, "Run");
     until(&mut window, "an answer", |app| app.session().derived.is_some() && !app.is_busy());
@@ -546,7 +546,7 @@ fn record() -> Arc<RunRecord> {
     let mut window = window(|state| {
         state.draft.generator = "gaussian-mixture:n=3000,d=3,clusters=6".to_owned();
         state.draft.query_count = "300".to_owned();
-        state.draft.engine = EngineChoice::Named(EngineKind::Lockstep);
+        state.draft.engine = EngineChoice::named(EngineId::new("lockstep"));
         state.draft.repeats = "1".to_owned();
     });
     press(&mut window, "Run");

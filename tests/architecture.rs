@@ -1,6 +1,6 @@
 //! Which way imports go, and which crates belong where: ARCHITECTURE.md as a test.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// What each folder of `src` may use of the others. `app` and `cli` may use all.
@@ -28,6 +28,22 @@ const HOMES: [(&[&str], &[&str]); 9] = [
     (&["eframe", "egui", "egui_extras", "egui_kittest", "egui_plot", "egui_tiles", "rfd", "wgpu"], &["app", "main.rs"]),
     (&["anyhow", "clap", "indicatif"], &["app", "cli", "main.rs"]),
 ];
+
+/// The floors of `src/app`, and what each may use of the others. Nothing else of the app is used from inside it.
+const FLOORS: [(&str, &[&str]); 8] = [
+    ("testing", &[]),
+    ("model", &[]),
+    ("jobs", &["model"]),
+    ("look", &["model"]),
+    ("gpu", &["model", "look"]),
+    ("features", &["model", "jobs", "look", "gpu"]),
+    ("panes", &["model", "jobs", "look", "gpu", "features"]),
+    ("shell", &["model", "jobs", "look", "gpu", "features", "panes"]),
+];
+
+/// What must not be named on a floor: what is known has no threads, no GPU objects and no painting, and work has no painting.
+const NOT_HERE: [(&str, &[&str]); 2] =
+    [("model", &["thread", "Task", "wgpu", "egui_wgpu", "Ui", "Painter", "Shape"]), ("jobs", &["wgpu", "egui_wgpu", "Ui", "Painter", "Shape"])];
 
 /// Every source file, as its path below `src` and its text without comments.
 fn sources() -> Vec<(PathBuf, String)> {
@@ -126,6 +142,206 @@ fn crates_stay_at_home() {
         }
     }
     assert!(wrong.is_empty(), "crates away from home:\n{}", wrong.join("\n"));
+}
+
+/// A file or folder of a floor: `model/session` or `features/color`. What a floor's own `mod.rs` holds belongs to no part.
+type Part = (String, String);
+
+/// Paths into the app from one of its files, with their line, as segments below `crate::app`: of `crate::app::…`, and of
+/// `super::…` from the module that it stands in. `module` is the file's own path there.
+fn app_paths(module: &[String], code: &str) -> Vec<(usize, Vec<String>)> {
+    let blocks = modules_in(code);
+    let mut found = Vec::new();
+    for start in ["crate::app::", "super::"].into_iter().flat_map(|start| code.match_indices(start)).map(|(at, _)| at) {
+        let before = code[..start].chars().next_back();
+        if before.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == ':') || code[..start].trim_end().ends_with("pub(in") {
+            continue;
+        }
+        let mut here = module.to_vec();
+        here.extend(blocks.iter().filter(|(_, block)| block.contains(&start)).map(|(name, _)| name.clone()));
+        for leaf in leaves(&code[start..]) {
+            let mut path = here.clone();
+            let mut segments = leaf.as_slice();
+            if let ["crate", "app", rest @ ..] = segments {
+                (path, segments) = (Vec::new(), rest);
+            }
+            while let ["super", rest @ ..] = segments {
+                path.pop();
+                segments = rest;
+            }
+            path.extend(segments.iter().map(|segment| (*segment).to_owned()));
+            found.push((line_of(code, start), path));
+        }
+    }
+    found
+}
+
+/// The modules that are written out in a file, with where they stand.
+fn modules_in(code: &str) -> Vec<(String, std::ops::Range<usize>)> {
+    let mut blocks = Vec::new();
+    for (at, prefix) in code.match_indices("mod ") {
+        let name = identifier_at(code, at + prefix.len());
+        let open = at + prefix.len() + name.len();
+        if code[open..].trim_start().starts_with('{') && !code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_') {
+            let mut depth = 0_usize;
+            let end = code[open..].char_indices().find_map(|(offset, c)| {
+                depth = depth + usize::from(c == '{') - usize::from(c == '}' && depth > 0);
+                (c == '}' && depth == 0).then_some(open + offset)
+            });
+            blocks.push((name.to_owned(), open..end.unwrap_or(code.len())));
+        }
+    }
+    blocks
+}
+
+/// All paths that begin at the start of a text: one, or each of a braced list.
+fn leaves(text: &str) -> Vec<Vec<&str>> {
+    let (mut stack, mut path, mut all) = (Vec::new(), Vec::new(), Vec::new());
+    // Whether a name came since the last brace or comma: what a closed list gave is given.
+    let (mut at, mut named) = (0, false);
+    while at < text.len() {
+        let rest = &text[at..];
+        let name = identifier_at(text, at);
+        if !name.is_empty() {
+            path.push(name);
+            (at, named) = (at + name.len(), true);
+            if name == "as" {
+                path.pop();
+                let alias = at + text[at..].len() - text[at..].trim_start().len();
+                at = alias + identifier_at(text, alias).len();
+            }
+        } else if rest.starts_with("::") {
+            at += 2;
+        } else if rest.starts_with('{') {
+            stack.push(path.len());
+            (at, named) = (at + 1, false);
+        } else if let (Some(&depth), Some(c @ (',' | '}'))) = (stack.last(), rest.chars().next()) {
+            if named {
+                all.push(path.clone());
+            }
+            (at, named) = (at + 1, false);
+            path.truncate(depth);
+            if c == '}' {
+                stack.pop();
+                path.truncate(stack.last().copied().unwrap_or(0));
+            }
+            if stack.is_empty() {
+                return all;
+            }
+        } else if !stack.is_empty() && (rest.starts_with(char::is_whitespace) || rest.starts_with('*')) {
+            at += 1;
+        } else {
+            break;
+        }
+    }
+    all.push(path);
+    all
+}
+
+/// The files of the app: their module below `crate::app`, their path below `src`, their code.
+fn app_sources() -> Vec<(Vec<String>, PathBuf, String)> {
+    let in_app = sources().into_iter().filter_map(|(path, code)| {
+        let below = path.strip_prefix("app").ok()?.with_extension("");
+        let module = below.iter().map(|part| part.to_string_lossy().into_owned()).filter(|part| part != "mod").collect();
+        Some((module, path, code))
+    });
+    in_app.collect()
+}
+
+#[test]
+fn imports_in_the_app_go_down() {
+    let files = app_sources();
+    let parts: BTreeSet<Part> = files.iter().filter_map(|(module, ..)| Some((module.first()?.clone(), module.get(1)?.clone()))).collect();
+    let (mut upward, mut between) = (Vec::new(), 0);
+    let mut uses: BTreeMap<&Part, BTreeSet<&Part>> = BTreeMap::new();
+    for (module, path, code) in &files {
+        // The face of the app, for whoever is outside it.
+        let Some(floor) = module.first() else { continue };
+        let allowed = FLOORS.iter().find(|(name, _)| name == floor).unwrap_or_else(|| panic!("{}: FLOORS has no {floor}", path.display())).1;
+        let own = module.get(1).and_then(|child| parts.get(&(floor.clone(), child.clone())));
+        for (line, to) in app_paths(module, code) {
+            let Some(target) = to.first().filter(|target| *target != floor) else {
+                let part = to.get(1).and_then(|child| parts.get(&(floor.clone(), child.clone())));
+                if let (Some(own), Some(part)) = (own, part.filter(|part| own != Some(*part))) {
+                    between += 1;
+                    uses.entry(own).or_default().insert(part);
+                }
+                continue;
+            };
+            between += 1;
+            if target != "testing" && !allowed.contains(&target.as_str()) {
+                upward.push(format!("src/{}:{line}: {floor} must not use {}", path.display(), to.join("::")));
+            }
+        }
+    }
+    let circles = circles(&uses);
+    println!("{} files, {between} imports between parts, {} upwards, {} circles", files.len(), upward.len(), circles.len());
+    assert!(between > 500, "only {between} imports were found");
+    assert!(upward.is_empty(), "imports that go up:\n{}", upward.join("\n"));
+    assert!(circles.is_empty(), "parts that use each other in a circle:\n{}", circles.join("\n"));
+}
+
+/// Parts from which one comes back to where one began, a line for each circle.
+fn circles(uses: &BTreeMap<&Part, BTreeSet<&Part>>) -> Vec<String> {
+    let reach = |from: &Part| {
+        let (mut seen, mut todo) = (BTreeSet::new(), vec![from.clone()]);
+        while let Some(part) = todo.pop() {
+            for &next in uses.get(&part).into_iter().flatten() {
+                if seen.insert(next.clone()) {
+                    todo.push(next.clone());
+                }
+            }
+        }
+        seen
+    };
+    let reached: BTreeMap<Part, BTreeSet<Part>> = uses.keys().map(|&part| (part.clone(), reach(part))).collect();
+    let circle = |part: &Part| -> BTreeSet<Part> {
+        let both = |other: &&Part| reached.get(*other).is_some_and(|back| back.contains(part));
+        reached[part].iter().filter(both).cloned().collect()
+    };
+    let all: BTreeSet<BTreeSet<Part>> = reached.keys().map(circle).filter(|circle| !circle.is_empty()).collect();
+    all.iter().map(|circle| circle.iter().map(|(floor, part)| format!("{floor}/{part}")).collect::<Vec<_>>().join(", ")).collect()
+}
+
+#[test]
+fn floors_hold_what_they_say() {
+    let mut wrong = Vec::new();
+    for (module, path, code) in app_sources() {
+        let words = NOT_HERE.iter().filter(|(floor, _)| module.first().is_some_and(|own| own == floor)).flat_map(|(_, words)| *words);
+        for word in words {
+            let whole = |at: usize| !code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_') && identifier_at(&code, at) == *word;
+            wrong.extend(
+                code.match_indices(word)
+                    .filter(|(at, _)| whole(*at))
+                    .map(|(at, _)| format!("src/{}:{}: {word} does not belong in {}", path.display(), line_of(&code, at), module[0])),
+            );
+        }
+    }
+    assert!(wrong.is_empty(), "what floors must not hold:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn paths_of_the_app_are_found_wherever_they_lead() {
+    let module = |path: &str| path.split('/').map(str::to_owned).collect::<Vec<_>>();
+    let found =
+        |at: &str, code: &str| app_paths(&module(at), code).into_iter().map(|(line, path)| format!("{line} {}", path.join("::"))).collect::<Vec<_>>();
+    assert_eq!(
+        found("panes/plane", "use crate::app::model::{answer::Picked, color::{self, ColorMap as Map}};"),
+        ["1 model::answer::Picked", "1 model::color::self", "1 model::color::ColorMap"]
+    );
+    assert_eq!(
+        found("panes/runs/table", "\nuse super::super::empty::without_run;\nlet x = super::figure::y();"),
+        ["2 panes::empty::without_run", "3 panes::runs::figure::y"]
+    );
+    assert_eq!(
+        found("jobs/task", "mod tests {\n    use super::*;\n    use super::super::loader;\n}\nuse super::loader;"),
+        ["2 jobs::task", "3 jobs::loader", "5 jobs::loader"]
+    );
+    assert!(found("shell/ui", "pub(super) fn f() {} pub(in crate::app::shell) fn g() {}").is_empty());
+    let part = |name: &str| ("model".to_owned(), name.to_owned());
+    let (a, b, c) = (part("a"), part("b"), part("c"));
+    let circle = circles(&BTreeMap::from([(&a, BTreeSet::from([&b])), (&b, BTreeSet::from([&a])), (&c, BTreeSet::from([&a]))]));
+    assert_eq!(circle, ["model/a, model/b"]);
 }
 
 #[test]

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use warpscope::cloud::{self, Order, PointCloud, Source};
 use warpscope::engines;
-use warpscope::knn::{Build, Engine, EngineKind, Metric, Neighbors, Points, Problem, Queries, Setup};
+use warpscope::knn::{Build, Engine, EngineId, Metric, Neighbors, Points, Problem, Queries, Setup};
 use warpscope::progress::Silent;
 use warpscope::run::{EngineChoice, Engines, Phase, QuerySpec, RunRecord, RunSpec};
 
 /// What runs on every machine, and with a GPU what runs there.
-const EVERYWHERE: [EngineKind; 2] = [EngineKind::Lockstep, EngineKind::KdTree];
-const ON_A_GPU: [EngineKind; 2] = [EngineKind::Cuda, EngineKind::CudaSplit];
+const EVERYWHERE: [EngineId; 2] = [EngineId::new("lockstep"), EngineId::new("kdtree")];
+const ON_A_GPU: [EngineId; 2] = [EngineId::new("cuda"), EngineId::new("cuda-split")];
 
 fn generated(spec: &str, seed: u64) -> Arc<PointCloud> {
     let source = Source::Generate { spec: spec.to_owned(), seed };
@@ -25,6 +25,7 @@ fn spec(cloud: &PointCloud, queries: QuerySpec, k: usize) -> RunSpec {
         k,
         metric: Metric::L2,
         engine: EngineChoice::Auto,
+        device: None,
         order: Order::Shuffled,
         exclude_self: false,
         seed: 7,
@@ -40,7 +41,7 @@ fn assert_same(asked: &RunRecord, run: &RunRecord) {
     assert_eq!(asked.neighbors.indices, run.neighbors.indices, "{}", run.engine);
     let bits = |record: &RunRecord| record.neighbors.squared_distances.iter().map(|distance| distance.to_bits()).collect::<Vec<_>>();
     assert_eq!(bits(asked), bits(run), "{}", run.engine);
-    assert_eq!(asked.counters, run.counters, "{}", run.engine);
+    assert_eq!(asked.measured, run.measured, "{}", run.engine);
     assert_eq!(asked.convergence.queries(), run.convergence.queries());
     if run.convergence.queries() > 0 {
         assert_eq!(asked.convergence.of(0), run.convergence.of(0));
@@ -50,7 +51,7 @@ fn assert_same(asked: &RunRecord, run: &RunRecord) {
 }
 
 /// A random cloud, its setup, and a few queries: rows and places, in its middle and far outside.
-fn check(generator: &str, seed: u64, k: usize, flags: (bool, bool, bool), kinds: &[EngineKind]) {
+fn check(generator: &str, seed: u64, k: usize, flags: (bool, bool, bool), kinds: &[EngineId]) {
     let cloud = generated(generator, seed);
     let (angular, shuffled, exclude_self) = flags;
     let middle: Vec<f64> = cloud.axes().iter().map(|axis| axis.min / 2.0 + axis.max / 2.0).collect();
@@ -64,7 +65,8 @@ fn check(generator: &str, seed: u64, k: usize, flags: (bool, bool, bool), kinds:
                 metric: if angular { Metric::Angular } else { Metric::L2 },
                 order: if shuffled { Order::Shuffled } else { Order::File },
                 exclude_self,
-                engine: EngineChoice::Named(kind),
+                engine: EngineChoice::named(kind),
+                device: None,
                 seed,
                 ..spec(&cloud, queries.clone(), k)
             };
@@ -103,28 +105,28 @@ proptest! {
 
 /// An engine's answer, and whether it found the points.
 fn answer(engine: &mut dyn Engine, problem: &Problem) -> (Neighbors, bool, bool) {
-    let mut search = engine.load(problem, false).unwrap_or_else(|error| panic!("{error}"));
+    let mut search = engine.load(problem, &Parameters::NONE, false).unwrap_or_else(|error| panic!("{error}"));
     search.search(0..problem.q(), Build::Timed).unwrap_or_else(|error| panic!("{error}"));
     let mut found = Neighbors::default();
     search.download(&mut found).unwrap_or_else(|error| panic!("{error}"));
     // Queries are uploaded each time, points only once.
-    let indexed = search.setup_ms().iter().any(|(phase, _)| *phase == Phase::BuildIndex.name());
+    let indexed = search.setup_ms().iter().any(|(phase, _)| *phase == SetupPhase::BuildIndex);
     (found, search.resident(), indexed)
 }
 
 /// Engines take points in once, for every problem over them, until they are released.
-fn check_residency(kinds: &[EngineKind], dims: usize, n: usize) {
+fn check_residency(kinds: &[EngineId], dims: usize, n: usize) {
     let cloud = generated(&format!("uniform:n={n},d={dims}"), 3);
     for &kind in kinds {
         let setup = Setup { k: 5, metric: Metric::L2, order: Order::Shuffled, seed: 1, exclude_self: false, drop_zero_rows: false };
         let points = Arc::new(Points::new(&cloud, setup.arrangement()).expect("a cloud"));
-        let mut engine = engines::open(kind).unwrap_or_else(|error| panic!("{error}"));
+        let mut engine = engines::registry::open(kind, None).unwrap_or_else(|error| panic!("{error}"));
         let mut ask = |points: &Arc<Points>, row: u32, k: usize| {
             let queries = Queries::Rows(vec![row]);
             let setup = Setup { k, ..setup };
             let (found, resident, indexed) = answer(engine.as_mut(), &Problem::over(points, &queries, setup).expect("a problem"));
             let fresh = Problem::new(&cloud, &queries, setup).expect("a problem");
-            let expected = answer(engines::open(EngineKind::Lockstep).expect("it runs everywhere").as_mut(), &fresh).0;
+            let expected = answer(engines::registry::open(EngineId::new("lockstep"), None).expect("it runs everywhere").as_mut(), &fresh).0;
             assert_eq!(found, expected, "{kind}, d = {dims}, k = {k}");
             assert!(!(resident && indexed && dims < 4), "{kind}: an index that was there is not built");
             resident
@@ -132,7 +134,7 @@ fn check_residency(kinds: &[EngineKind], dims: usize, n: usize) {
         assert!(!ask(&points, 0, 5), "{kind}");
         assert!(ask(&points, 1, 5), "{kind}");
         assert!(ask(&points, 2, 5) && ask(&points, 2, 7), "{kind}");
-        points.kept().release();
+        points.cache().clear();
         assert!(!ask(&points, 2, 5), "{kind}: released points are taken in again");
         let others = Arc::new(Points::new(&cloud, setup.arrangement()).expect("a cloud"));
         assert!(!ask(&others, 2, 5) && ask(&points, 3, 5), "{kind}: each points have their own");
@@ -151,7 +153,7 @@ fn two_engines_share_points() {
     let cloud = generated("uniform:n=2000,d=3", 5);
     let mut one = Engines::default();
     let mut other = Engines::default().sharing(one.resident().clone());
-    let spec = RunSpec { engine: EngineChoice::Named(EngineKind::Lockstep), ..spec(&cloud, QuerySpec::Rows(vec![3]), 9) };
+    let spec = RunSpec { engine: EngineChoice::named(EngineId::new("lockstep")), ..spec(&cloud, QuerySpec::Rows(vec![3]), 9) };
     assert!(!one.ask(&spec, &cloud).expect("an answer").resident);
     assert!(other.ask(&spec, &cloud).expect("an answer").resident);
 }
@@ -189,13 +191,13 @@ fn engines_of_a_gpu_share_rows() {
     let cloud = generated("uniform:n=70001,d=2", 5);
     let mut engines = Engines::default();
     let mut resident = |kind, k| {
-        let spec = RunSpec { engine: EngineChoice::Named(kind), ..spec(&cloud, QuerySpec::At(vec![0.4, 0.6]), k) };
+        let spec = RunSpec { engine: EngineChoice::named(kind), ..spec(&cloud, QuerySpec::At(vec![0.4, 0.6]), k) };
         engines.ask(&spec, &cloud).expect("an answer").resident
     };
-    assert!(!resident(EngineKind::CudaSplit, 32));
+    assert!(!resident(EngineId::new("cuda-split"), 32));
     for k in [1, 33, 100, 200, 500, 1024] {
-        assert!(resident(EngineKind::Cuda, k), "k = {k}");
-        assert!(resident(EngineKind::CudaSplit, k), "k = {k}");
+        assert!(resident(EngineId::new("cuda"), k), "k = {k}");
+        assert!(resident(EngineId::new("cuda-split"), k), "k = {k}");
     }
 }
 
@@ -209,17 +211,17 @@ fn threads_ask_of_the_same_points_on_a_gpu() {
     drop(first);
     let expected: Vec<RunRecord> = {
         let mut twin = Engines::default();
-        let at = |row| RunSpec { engine: EngineChoice::Named(EngineKind::Lockstep), ..spec(&cloud, QuerySpec::Rows(vec![row]), 40) };
+        let at = |row| RunSpec { engine: EngineChoice::named(EngineId::new("lockstep")), ..spec(&cloud, QuerySpec::Rows(vec![row]), 40) };
         (0..20).map(|row| twin.ask(&at(row), &cloud).expect("an answer")).collect()
     };
     std::thread::scope(|scope| {
-        for kind in [EngineKind::Cuda, EngineKind::Cuda, EngineKind::CudaSplit] {
+        for kind in [EngineId::new("cuda"), EngineId::new("cuda"), EngineId::new("cuda-split")] {
             let (resident, cloud, expected) = (resident.clone(), &cloud, &expected);
             scope.spawn(move || {
                 let mut engines = Engines::default().sharing(resident.clone());
                 for round in 0..200 {
                     let row = round % 20;
-                    let spec = RunSpec { engine: EngineChoice::Named(kind), ..spec(cloud, QuerySpec::Rows(vec![row]), 40) };
+                    let spec = RunSpec { engine: EngineChoice::named(kind), ..spec(cloud, QuerySpec::Rows(vec![row]), 40) };
                     let found = engines.ask(&spec, cloud).unwrap_or_else(|error| panic!("{error}"));
                     assert_eq!(found.neighbors, expected[row as usize].neighbors, "{kind}, round {round}");
                     if round % 37 == 0 {

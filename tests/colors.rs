@@ -18,7 +18,7 @@ use warpscope::app::state::{PaneKind, State, single_layout};
 use warpscope::app::tokens::Look;
 use warpscope::app::{App, Channel, ColorBy, ColorMap, ColorView, Level, ProjectionKind, QueryKind, check_adapter};
 use warpscope::cloud::{ColumnChoice, Source};
-use warpscope::knn::EngineKind;
+use warpscope::knn::EngineId;
 use warpscope::run::{EngineChoice, RunRecord};
 
 /// Plane alone, so that each part of it is there once.
@@ -109,7 +109,7 @@ fn what_queries_counted_stands_at_their_rows_and_a_new_run_replaces_it() {
         let record = window.state().session().record.clone().expect("a run");
         let values = values(channel);
         for (query, &row) in record.query_rows.iter().enumerate() {
-            assert_eq!(values[row as usize], record.counters[query].candidates as f32);
+            assert_eq!(values[row as usize], record.measured[query].candidates as f32);
         }
         assert_eq!(values.iter().filter(|value| value.is_nan()).count(), 460);
     };
@@ -225,7 +225,7 @@ fn the_scrubber_shows_bounds_as_they_were() {
 fn an_engine_that_counts_nothing_says_so() {
     let mut window = window(|state| {
         plane(state);
-        state.draft.engine = EngineChoice::Named(EngineKind::KdTree);
+        state.draft.engine = EngineChoice::named(EngineId::new("kdtree"));
         state.color.by = ColorBy::Merges;
     });
     window.run_steps(2);
@@ -347,7 +347,7 @@ fn record() -> Arc<RunRecord> {
         state.draft.generator = "gaussian-mixture:n=3000,d=2,clusters=5".to_owned();
         state.draft.queries = QueryKind::Count;
         state.draft.query_count = "2000".to_owned();
-        state.draft.engine = EngineChoice::Named(EngineKind::Lockstep);
+        state.draft.engine = EngineChoice::named(EngineId::new("lockstep"));
         state.draft.repeats = "1".to_owned();
     });
     press(&mut window, "Run");

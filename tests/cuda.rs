@@ -18,10 +18,10 @@ fn cuda() -> Cuda {
 
 fn same(found: &Answer, expected: &Answer, what: &str) {
     same_neighbours(&found.neighbors, &expected.neighbors, what);
-    for (query, (found, expected)) in found.counters.iter().zip(&expected.counters).enumerate() {
+    for (query, (found, expected)) in found.measured.iter().zip(&expected.measured).enumerate() {
         assert_eq!(found, expected, "{what}: counters of query {query}");
     }
-    assert_eq!(found.counters.len(), expected.counters.len(), "{what}");
+    assert_eq!(found.measured.len(), expected.measured.len(), "{what}");
     for query in 0..expected.convergence.queries() {
         let bits = |answer: &Answer| {
             let (seen, max) = answer.convergence.of(query);
@@ -175,7 +175,7 @@ fn the_builds_agree_and_the_profile_makes_sense() {
         let case = Case { n: 20_000, dims, k, query_rows: Some((0..300).collect()), ..Case::default() };
         let problem = pose(&case).unwrap();
         let counted = answer(&mut cuda, &problem);
-        let mut search = cuda.load(&problem, true).unwrap();
+        let mut search = cuda.load(&problem, &Parameters::NONE, true).unwrap();
         for build in [Build::Timed, Build::Profiled] {
             let mut found = Answer::default();
             search.search(0..problem.q(), build).unwrap();
@@ -183,7 +183,7 @@ fn the_builds_agree_and_the_profile_makes_sense() {
             search.collect(&mut found).unwrap();
             same_neighbours(&found.neighbors, &counted.neighbors, &format!("{build:?}"));
             if build == Build::Timed {
-                assert!(found.counters.is_empty() && found.profile.is_none());
+                assert!(found.measured.is_empty() && found.profile.is_none());
                 continue;
             }
             same(&found, &counted, "profiled");
@@ -204,7 +204,7 @@ fn refuses_what_does_not_fit_before_it_starts() {
     let mut cuda = cuda();
     let case = Case { n: 2, k: 1024, query_rows: Some(vec![0; 40_000_000]), ..Case::default() };
     let problem: Problem = pose(&case).unwrap();
-    match cuda.load(&problem, false) {
+    match cuda.load(&problem, &Parameters::NONE, false) {
         Err(error @ EngineError::Memory { needed, free, .. }) => {
             assert!(needed > free && needed >= (40_000_000 * 1024 * 8) >> 20, "{error}");
             assert!(error.to_string().contains("--engine lockstep"), "{error}");

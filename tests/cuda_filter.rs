@@ -58,7 +58,7 @@ fn tensor_cores_lose_less_than_the_filter_grants() {
 fn check(cuda: &mut Cuda, what: &str, problem: &Problem, path: Path) -> bool {
     let expected = answer(&mut Lockstep::new(), problem);
     let mut found = Answer::default();
-    let mut search = cuda.load(problem, false).unwrap_or_else(|error| panic!("{what}: {error}"));
+    let mut search = cuda.load(problem, &Parameters::NONE, false).unwrap_or_else(|error| panic!("{what}: {error}"));
     let third = problem.q() / 3;
     for range in [0..third, third..problem.q()] {
         search.search(range, Build::Counted).unwrap_or_else(|error| panic!("{what}: {error}"));
@@ -76,14 +76,14 @@ fn check(cuda: &mut Cuda, what: &str, problem: &Problem, path: Path) -> bool {
         let bits = |answer: &Answer| answer.neighbors.of(query).1.iter().map(|distance| distance.to_bits()).collect::<Vec<_>>();
         assert_eq!(found.neighbors.of(query).0, expected.neighbors.of(query).0, "{what}: positions of query {query}");
         assert_eq!(bits(&found), bits(&expected), "{what}: distances of query {query}");
-        assert_eq!(found.counters[query], expected.counters[query], "{what}: counters of query {query}");
+        assert_eq!(found.measured[query], expected.measured[query], "{what}: counters of query {query}");
         let convergence = |answer: &Answer| {
             let (seen, max) = answer.convergence.of(query);
             (seen.to_vec(), max.iter().map(|max| max.to_bits()).collect::<Vec<_>>())
         };
         assert_eq!(convergence(&found), convergence(&expected), "{what}: convergence of query {query}");
     }
-    assert_eq!(found.counters.len(), problem.q(), "{what}");
+    assert_eq!(found.measured.len(), problem.q(), "{what}");
     as_it_must
 }
 
@@ -181,7 +181,7 @@ fn the_builds_agree_behind_the_filter() {
     let mut cuda = Cuda::open().unwrap();
     let problem = problem(&random(30_000, 40, 21), &random(300, 40, 22), 40, 64);
     let expected = answer(&mut Lockstep::new(), &problem);
-    let mut search = cuda.load(&problem, true).unwrap();
+    let mut search = cuda.load(&problem, &Parameters::NONE, true).unwrap();
     assert!(search.setup_ms().iter().any(|(phase, ms)| *phase == "build index" && *ms > 0.0));
     for build in [Build::Timed, Build::Counted, Build::Profiled, Build::Timed] {
         let mut found = Answer::default();
@@ -193,7 +193,7 @@ fn the_builds_agree_behind_the_filter() {
             assert_eq!(found.neighbors.of(query), expected.neighbors.of(query), "{build:?}");
         }
         if build != Build::Timed {
-            assert_eq!(found.counters, expected.counters, "{build:?}");
+            assert_eq!(found.measured, expected.measured, "{build:?}");
         }
         if build == Build::Profiled {
             let profile = found.profile.expect("the profiled build profiles");

@@ -19,7 +19,7 @@ fn split() -> CudaSplit {
 
 /// Answers all queries at once, three times over: the first launches, the second records, the third replays.
 fn answer(engine: &mut dyn Engine, problem: &Problem) -> Neighbors {
-    let mut search = engine.load(problem, false).unwrap_or_else(|error| panic!("{error}"));
+    let mut search = engine.load(problem, &Parameters::NONE, false).unwrap_or_else(|error| panic!("{error}"));
     let mut answers = [0; 3].map(|_| {
         let mut neighbors = Neighbors::default();
         assert!(search.search(0..problem.q(), Build::Timed).unwrap_or_else(|error| panic!("{error}")) > 0.0);
@@ -33,7 +33,7 @@ fn answer(engine: &mut dyn Engine, problem: &Problem) -> Neighbors {
 
 fn twin(problem: &Problem) -> Neighbors {
     let mut engine = Lockstep::new();
-    let mut search = engine.load(problem, false).unwrap();
+    let mut search = engine.load(problem, &Parameters::NONE, false).unwrap();
     let mut neighbors = Neighbors::default();
     search.search(0..problem.q(), Build::Timed).unwrap();
     search.download(&mut neighbors).unwrap();
@@ -183,7 +183,7 @@ fn ranges_answer_their_own_queries() {
         let case = Case { n: 30_011, dims, k, query_rows: Some((0..301).map(|i| i * 71).collect()), ..Case::default() };
         let problem = pose(&case).unwrap();
         let expected = twin(&problem);
-        let mut search = engine.load(&problem, false).unwrap();
+        let mut search = engine.load(&problem, &Parameters::NONE, false).unwrap();
         let mut found = Answer::default();
         for range in [200..301, 0..1, 1..130, 1..130, 130..200, 0..1, 130..200] {
             search.search(range, Build::Counted).unwrap();
@@ -191,7 +191,7 @@ fn ranges_answer_their_own_queries() {
         }
         search.download(&mut found.neighbors).unwrap();
         same(&found.neighbors, &expected, &format!("{case:?}"));
-        assert!(found.counters.is_empty() && found.profile.is_none() && found.convergence.queries() == 0, "it counts nothing");
+        assert!(found.measured.is_empty() && found.profile.is_none() && found.convergence.queries() == 0, "it counts nothing");
     }
 }
 
@@ -201,7 +201,7 @@ fn refuses_what_does_not_fit_before_it_starts() {
     let mut engine = split();
     let case = Case { n: 2, k: 1024, query_rows: Some(vec![0; 40_000_000]), ..Case::default() };
     let problem = pose(&case).unwrap();
-    match engine.load(&problem, false) {
+    match engine.load(&problem, &Parameters::NONE, false) {
         Err(error @ EngineError::Memory { needed, free, .. }) => {
             assert!(needed > free && needed >= (40_000_000 * 1024 * 8) >> 20, "{error}");
         }

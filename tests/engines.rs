@@ -7,28 +7,28 @@ use proptest::prelude::*;
 use warpscope::cloud::Order;
 use warpscope::engines::{self, kdtree::KdTree, lockstep};
 use warpscope::knn::{
-    Answer, CONVERGENCE_ENTRIES, Counters, Engine, EngineError, EngineKind, Metric, NONE, Neighbors, Problem,
+    Answer, CONVERGENCE_ENTRIES, Counters, Engine, EngineError, EngineId, Metric, NONE, Neighbors, Problem,
     reference::{Report, judge},
     theory,
 };
 use warpscope::progress::Silent;
 
 /// What runs on every machine.
-const EVERYWHERE: [EngineKind; 2] = [EngineKind::Lockstep, EngineKind::KdTree];
+const EVERYWHERE: [EngineId; 2] = [EngineId::new("lockstep"), EngineId::new("kdtree")];
 
 /// Answers a problem with each engine and holds the answers against the oracle, each other and the restated rules.
-fn check(problem: &Problem, kinds: &[EngineKind]) -> Report {
+fn check(problem: &Problem, kinds: &[EngineId]) -> Report {
     let mut report = Report::default();
     let mut first: Option<Answer> = None;
     for &kind in kinds {
-        let mut engine = engines::open(kind).unwrap_or_else(|error| panic!("{error}"));
+        let mut engine = engines::registry::open(kind, None).unwrap_or_else(|error| panic!("{error}"));
         let found = answer(engine.as_mut(), problem);
         report = judge(problem, &found.neighbors, &Silent).unwrap_or_else(|mismatch| panic!("{kind}: {mismatch}"));
         assert_eq!(report.queries, problem.q());
-        if kind.has_counters() {
+        if engines::registry::find(kind).unwrap().counts() {
             check_counters(problem, &found, kind);
         } else {
-            assert!(found.counters.is_empty() && found.convergence.queries() == 0, "{kind} counts nothing");
+            assert!(found.measured.is_empty() && found.convergence.queries() == 0, "{kind} counts nothing");
         }
         match &first {
             None => first = Some(found),
@@ -38,7 +38,7 @@ fn check(problem: &Problem, kinds: &[EngineKind]) -> Report {
     report
 }
 
-fn same_bits(a: &Neighbors, b: &Neighbors, kind_a: EngineKind, kind_b: EngineKind) {
+fn same_bits(a: &Neighbors, b: &Neighbors, kind_a: EngineId, kind_b: EngineId) {
     for query in 0..a.queries() {
         assert_eq!(a.of(query).0, b.of(query).0, "query {query}: positions of {kind_a} and {kind_b}");
         let bits = |neighbors: &Neighbors| neighbors.of(query).1.iter().map(|distance| distance.to_bits()).collect::<Vec<_>>();
@@ -46,13 +46,13 @@ fn same_bits(a: &Neighbors, b: &Neighbors, kind_a: EngineKind, kind_b: EngineKin
     }
 }
 
-fn check_counters(problem: &Problem, found: &Answer, kind: EngineKind) {
-    assert_eq!(found.counters.len(), problem.q(), "{kind}: counters");
+fn check_counters(problem: &Problem, found: &Answer, kind: EngineId) {
+    assert_eq!(found.measured.len(), problem.q(), "{kind}: counters");
     assert_eq!(found.convergence.queries(), problem.q(), "{kind}: histories");
     for query in 0..problem.q() {
         let expected = Simulation::of(problem, query);
         let at = format!("{kind}, query {query}, n = {}, k = {}", problem.n(), problem.k());
-        assert_eq!(found.counters[query], expected.counters, "{at}");
+        assert_eq!(found.measured[query], expected.counters, "{at}");
         assert!(u64::from(expected.counters.merges) <= theory::worst_case_merges(problem.n(), theory::capacity(problem.k())), "{at}");
 
         let (points_seen, max_distances) = found.convergence.of(query);
@@ -157,7 +157,7 @@ proptest! {
     fn the_twin_is_right_in_many_dimensions(case in Case::any(), dims in 4usize..=300, n in 1usize..400, queries in 1usize..12) {
         let query_rows = Some((0..queries).map(|query| (query * 7919 % n) as u32).collect());
         if let Ok(problem) = pose(&Case { dims, n, query_rows, foreign: false, ..case }) {
-            check(&problem, &[EngineKind::Lockstep]);
+            check(&problem, &[EngineId::new("lockstep")]);
         }
     }
 }
@@ -168,7 +168,7 @@ fn many_queries_of_many_dimensions_are_right() {
     for (queries, dims) in [(1, 16), (97, 4), (500, 16), (1001, 5)] {
         let rows = Some((0..queries).map(|query| query * 13 % 300).collect());
         let problem = pose(&Case { query_rows: rows, ..case(Shape::Grid { side: 4 }, 300, dims, 20) }).expect("the case is sound");
-        check(&problem, &[EngineKind::Lockstep]);
+        check(&problem, &[EngineId::new("lockstep")]);
     }
 }
 
@@ -176,10 +176,10 @@ fn many_queries_of_many_dimensions_are_right() {
 #[test]
 fn replays_agree_in_many_dimensions() {
     let problem = pose(&case(Shape::Uniform { exponent: 0 }, 5_000, 70, 32)).expect("the case is sound");
-    let found = answer(engines::open(EngineKind::Lockstep).expect("the twin runs everywhere").as_mut(), &problem);
+    let found = answer(engines::registry::open(EngineId::new("lockstep"), None).expect("the twin runs everywhere").as_mut(), &problem);
     for query in 0..problem.q() {
         let (counters, history) = lockstep::replay(&problem, query);
-        assert_eq!(counters, found.counters[query]);
+        assert_eq!(counters, found.measured[query]);
         let (points_seen, max_distances) = found.convergence.of(query);
         assert!(history.len() < CONVERGENCE_ENTRIES, "the whole history was kept");
         assert!(history.iter().map(|entry| entry.0).eq(points_seen.iter().copied()));
@@ -227,7 +227,7 @@ fn corners() -> Vec<Case> {
 fn many_dimensions_are_right() {
     for dims in [255, 256, 257, 300, 1000] {
         let problem = pose(&case(Shape::Uniform { exponent: 0 }, 300, dims, 10)).unwrap();
-        check(&problem, &[EngineKind::Lockstep]);
+        check(&problem, &[EngineId::new("lockstep")]);
     }
 }
 
@@ -242,14 +242,14 @@ fn corners_are_right_and_agree() {
 #[test]
 fn descending_distances_are_the_worst_case() {
     let problem = pose(&Case { query_rows: Some(vec![9_999]), ..case(Shape::Descending, 10_000, 2, 32) }).expect("the case is sound");
-    let found = answer(engines::open(EngineKind::Lockstep).expect("the twin runs everywhere").as_mut(), &problem);
-    assert_eq!(u64::from(found.counters[0].merges), theory::worst_case_merges(10_000, 32));
-    assert_eq!(found.counters[0].candidates, 10_000);
+    let found = answer(engines::registry::open(EngineId::new("lockstep"), None).expect("the twin runs everywhere").as_mut(), &problem);
+    assert_eq!(u64::from(found.measured[0].merges), theory::worst_case_merges(10_000, 32));
+    assert_eq!(found.measured[0].candidates, 10_000);
     assert_eq!(found.convergence.of(0).0.len(), CONVERGENCE_ENTRIES);
     assert_eq!(found.convergence.of(0).0.last(), Some(&10_000));
 
     let (counters, history) = lockstep::replay(&problem, 0);
-    assert_eq!(counters, found.counters[0]);
+    assert_eq!(counters, found.measured[0]);
     let whole = Simulation::of(&problem, 0).history;
     assert_eq!(history.iter().map(|&(seen, max)| (seen, max.to_bits())).collect::<Vec<_>>(), whole);
 }
@@ -260,8 +260,8 @@ fn random_order_stays_under_the_theory() {
     let rows = (0..100).collect();
     let problem =
         pose(&Case { order: Order::Shuffled, query_rows: Some(rows), ..case(Shape::Uniform { exponent: 0 }, n, 2, k) }).expect("the case is sound");
-    let found = answer(engines::open(EngineKind::Lockstep).expect("the twin runs everywhere").as_mut(), &problem);
-    let mean = |count: fn(&Counters) -> u32| found.counters.iter().map(|counters| f64::from(count(counters))).sum::<f64>() / problem.q() as f64;
+    let found = answer(engines::registry::open(EngineId::new("lockstep"), None).expect("the twin runs everywhere").as_mut(), &problem);
+    let mean = |count: fn(&Counters) -> u32| found.measured.iter().map(|counters| f64::from(count(counters))).sum::<f64>() / problem.q() as f64;
     let slots = theory::capacity(k);
     assert!(mean(|counters| counters.merges) <= theory::expected_merges(n, k, slots));
     assert!(mean(|counters| counters.candidates) <= theory::expected_candidates(n, k, slots));
@@ -279,8 +279,8 @@ fn ties_are_counted_where_rounding_makes_them() {
 #[test]
 fn more_dimensions_than_the_tree_takes_are_refused_by_number() {
     let problem = pose(&case(Shape::Uniform { exponent: 0 }, 10, 129, 3)).expect("the case is sound");
-    let Err(error) = KdTree::new().load(&problem, false).map(|_| ()) else { panic!("129 dimensions are too many") };
+    let Err(error) = KdTree::new().load(&problem, &Parameters::NONE, false).map(|_| ()) else { panic!("129 dimensions are too many") };
     assert!(matches!(error, EngineError::Limit { what: "d", limit: 128, value: 129, .. }));
     assert_eq!(error.to_string(), "the kdtree engine takes d up to 128, not 129");
-    check(&problem, &[EngineKind::Lockstep]);
+    check(&problem, &[EngineId::new("lockstep")]);
 }

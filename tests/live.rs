@@ -16,7 +16,7 @@ use warpscope::app::session::{Activity, Picked};
 use warpscope::app::state::{PaneKind, State, single_layout};
 use warpscope::app::{App, screen_position};
 use warpscope::cloud::PointCloud;
-use warpscope::knn::EngineKind;
+use warpscope::knn::EngineId;
 use warpscope::run::{EngineChoice, QuerySpec};
 
 const MARK: &str = "Query, to be dragged";
@@ -308,7 +308,7 @@ fn undone_to_nothing_it_waits_for_nothing() {
 fn among_many_rows_the_window_does_not_search_itself() {
     let mut window = answered(|state| {
         state.draft.generator = "uniform:n=150000,d=3".to_owned();
-        state.draft.engine = EngineChoice::Named(EngineKind::KdTree);
+        state.draft.engine = EngineChoice::named(EngineId::new("kdtree"));
     });
     let from = mark(&window);
     let canvas = window.get_by_role_and_label(Role::Canvas, "Plane of points").rect();

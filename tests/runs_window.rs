@@ -15,7 +15,7 @@ use warpscope::app::commands::{Action, Command};
 use warpscope::app::runs::RunsAction;
 use warpscope::app::state::{PaneKind, State, single_layout};
 use warpscope::app::{App, Level, QueryKind};
-use warpscope::knn::EngineKind;
+use warpscope::knn::EngineId;
 use warpscope::run::{EngineChoice, QuerySpec, RunRecord};
 
 const FIRST: &str = "uniform, 40 × 500, k = 8, lockstep";
@@ -41,7 +41,7 @@ fn two_runs() -> Window {
     window.state_mut().send(Command::Run);
     until_answered(&mut window);
     let mut draft = window.state().state().draft.clone();
-    draft.engine = EngineChoice::Named(EngineKind::KdTree);
+    draft.engine = EngineChoice::named(EngineId::new("kdtree"));
     window.state_mut().send(Action::SetDraft(Box::new(draft)));
     window.state_mut().send(Command::Run);
     until(&mut window, "the second run", |app| app.session().runs.runs().len() == 2 && !app.is_busy());
@@ -67,17 +67,17 @@ fn key(window: &mut Window, key: egui::Key) {
 fn runs_are_listed_shown_renamed_pinned_and_deleted() {
     let mut window = two_runs();
     assert_eq!(names(&window), [FIRST, SECOND]);
-    assert_eq!(shown(&window).engine, EngineKind::KdTree);
+    assert_eq!(shown(&window).engine, EngineId::new("kdtree"));
     press(&mut window, FIRST);
-    assert_eq!(shown(&window).engine, EngineKind::Lockstep);
-    assert_eq!(window.state().state().draft.engine, EngineChoice::Named(EngineKind::Lockstep), "the fields ask what is shown");
+    assert_eq!(shown(&window).engine, EngineId::new("lockstep"));
+    assert_eq!(window.state().state().draft.engine, EngineChoice::named(EngineId::new("lockstep")), "the fields ask what is shown");
 
     // The newest is above.
     focus_run(&mut window, FIRST);
     key(&mut window, egui::Key::ArrowUp);
-    assert_eq!(shown(&window).engine, EngineKind::KdTree);
+    assert_eq!(shown(&window).engine, EngineId::new("kdtree"));
     key(&mut window, egui::Key::ArrowDown);
-    assert_eq!(shown(&window).engine, EngineKind::Lockstep);
+    assert_eq!(shown(&window).engine, EngineId::new("lockstep"));
 
     key(&mut window, egui::Key::F2);
     fill(&mut window, "Name of the run", "baseline");
@@ -228,11 +228,11 @@ fn a_recording_opens_elsewhere_as_it_was() {
     for (run, kept) in session.runs.runs().iter().zip(&kept) {
         let record = run.run.record().expect("all of it");
         assert_eq!((&record.neighbors, &record.samples, &record.summary), (&kept.neighbors, &kept.samples, &kept.summary));
-        assert_eq!((&record.counters, &record.convergence, &record.device), (&kept.counters, &kept.convergence, &kept.device));
+        assert_eq!((&record.measured, &record.convergence, &record.device), (&kept.measured, &kept.convergence, &kept.device));
         assert_eq!((record.cloud.points(), record.cloud.fingerprint()), (kept.cloud.points(), kept.cloud.fingerprint()));
     }
     assert!(Arc::ptr_eq(&session.runs.runs()[0].run.record().unwrap().cloud, &session.runs.runs()[1].run.record().unwrap().cloud));
-    assert_eq!(shown(&fresh).engine, EngineKind::Lockstep, "the first is shown");
+    assert_eq!(shown(&fresh).engine, EngineId::new("lockstep"), "the first is shown");
     assert!(session.log.entries().iter().any(|entry| entry.text.starts_with("2 runs, recorded on ") && entry.text.ends_with("runs.warpscope")));
 
     // What the recording asked for is answered from it; another point is searched here, and that is said.
@@ -260,7 +260,7 @@ fn a_recording_of_an_engine_that_is_not_here_answers_and_searches_on() {
     let mut window = two_runs();
     // As if it came from a machine with a GPU.
     let mut record = RunRecord::clone(window.state().session().runs.runs()[0].run.record().expect("all of it"));
-    (record.engine, record.spec.engine) = (EngineKind::Cuda, EngineChoice::Named(EngineKind::Cuda));
+    (record.engine, record.spec.engine) = (EngineId::new("cuda"), EngineChoice::named(EngineId::new("cuda")));
     record.device.name = "NVIDIA H200".to_owned();
     let recorded = warpscope::run::recording::Recorded {
         name: "on the server".to_owned(),
@@ -269,13 +269,13 @@ fn a_recording_of_an_engine_that_is_not_here_answers_and_searches_on() {
     };
     warpscope::export::recording(&[recorded], true, &path, &warpscope::progress::Silent).expect("a recording");
     until(&mut window, "the engines", |app| app.session().engines.iter().all(|status| status.device.is_some()));
-    if window.state().session().engines.iter().any(|status| status.kind == EngineKind::Cuda && matches!(status.device, Some(Ok(_)))) {
+    if window.state().session().engines.iter().any(|status| status.kind == EngineId::new("cuda") && matches!(status.device, Some(Ok(_)))) {
         return;
     }
     window.state_mut().send(Action::OpenPath(path));
     until(&mut window, "the recording", |app| !app.is_busy() && app.session().runs.runs().len() == 3);
     let record = shown(&window);
-    assert_eq!((record.engine, record.device.name.as_str()), (EngineKind::Cuda, "NVIDIA H200"));
+    assert_eq!((record.engine, record.device.name.as_str()), (EngineId::new("cuda"), "NVIDIA H200"));
     window.state_mut().send(Action::PickRow(record.query_rows[3]));
     window.run_steps(3);
     assert!(window.state().session().answered.as_ref().is_some_and(|answered| Arc::ptr_eq(&answered.record, &record)), "no engine is needed");
@@ -283,7 +283,7 @@ fn a_recording_of_an_engine_that_is_not_here_answers_and_searches_on() {
     window.state_mut().send(Action::PickRow(other));
     until(&mut window, "an answer", |app| app.session().answered.as_ref().is_some_and(|answered| answered.row() == other) && !app.is_busy());
     let answered = window.state().session().answered.clone().expect("an answer");
-    assert_eq!(answered.record.engine, EngineKind::Lockstep);
+    assert_eq!(answered.record.engine, EngineId::new("lockstep"));
     let said = "the recording did not ask for this point: it is searched on this machine, engine auto, as cuda cannot run here";
     assert!(window.state().session().log.entries().iter().any(|entry| entry.text == said));
 }

@@ -17,7 +17,7 @@ use warpscope::app::selection::{How, SelectAction};
 use warpscope::app::session::Picked;
 use warpscope::app::state::{PaneKind, State, single_layout};
 use warpscope::app::{App, DataKind, QueryKind, screen_position};
-use warpscope::knn::EngineKind;
+use warpscope::knn::EngineId;
 use warpscope::run::EngineChoice;
 
 const SHARPNESSES: [f32; 2] = [1.0, 2.0];
@@ -372,7 +372,7 @@ fn a_bin_of_merges_selects_its_queries_and_their_rows() {
     let histogram = window.state().session().merges_histogram().expect("it is made").to_vec();
     assert!(histogram.len() >= 3);
     let of = |low: u32, high: u32| -> BTreeSet<u32> {
-        let asked = record.counters.iter().zip(&record.query_rows).filter(|(counters, _)| (low..=high).contains(&counters.merges));
+        let asked = record.measured.iter().zip(&record.query_rows).filter(|(counters, _)| (low..=high).contains(&counters.merges));
         asked.map(|(_, &row)| row).collect()
     };
     // The plot starts a bin before the first; its bars are found by trying.
@@ -468,7 +468,7 @@ fn what_was_selected_picked_and_looked_at_is_undone_and_redone() {
 fn a_hundred_thousand_selected_rows_become_queries() {
     let mut window = loaded(1.0, |state| {
         state.draft.generator = "uniform:n=200000,d=2".to_owned();
-        state.draft.engine = EngineChoice::Named(EngineKind::KdTree);
+        state.draft.engine = EngineChoice::named(EngineId::new("kdtree"));
         state.draft.k = "1".to_owned();
         state.draft.repeats = "1".to_owned();
         state.draft.warmup = "0".to_owned();

@@ -27,7 +27,7 @@ fn profiled(window: &Window) -> Arc<RunRecord> {
         } else {
             let (sm, warp) = ((query / 2) % 2, (query / 4) % 3);
             let start_ns = free[sm][warp];
-            let stop_ns = start_ns + 20_000 + 700 * u64::from(record.counters[query].candidates);
+            let stop_ns = start_ns + 20_000 + 700 * u64::from(record.measured[query].candidates);
             free[sm][warp] = stop_ns + 1_000;
             profile.spans.push(WarpSpan { start_ns, stop_ns, sm: sm as u32, warp: warp as u32 });
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::cloud::{Column, Order, PointCloud, Source, Table};
-use crate::knn::{Convergence, Counters, DeviceInfo, EngineKind, Metric, Neighbors, Profile, WarpSpan};
+use crate::knn::{Convergence, DeviceInfo, EngineId, Measured, Metric, Neighbors, Profile, WarpSpan, warp};
 use crate::run::{EngineChoice, Phase, QuerySpec, RunRecord, RunSpec, Sample, Summary};
 
 /// n points in the unit cube about 0, from a linear congruence.
@@ -29,10 +29,17 @@ fn scaled(n: usize, seed: u64, scales: &[f64]) -> Arc<PointCloud> {
     Arc::new(PointCloud::from_table(table, source, None, false).expect("a cloud"))
 }
 
+/// What three queries counted, with these merges.
+pub fn measured(merges: [u32; 3]) -> Measured {
+    let mut measured = Measured::default();
+    measured.extend(&warp::MEASURES, (0..3).map(|query| [merges[query], 20 + query as u32, 2]));
+    measured
+}
+
 /// Three queries with k = 4, made by hand over 50 points.
 pub fn record() -> Arc<RunRecord> {
     let cloud = cloud(50, 2, 7);
-    let mut convergence = Convergence::default();
+    let mut convergence = Convergence { counted_by: warp::CONVERGENCE.to_owned(), ..Convergence::default() };
     for scale in [1.0f32, 2.0, 3.0] {
         convergence.push([(10, 0.5 * scale), (30, 0.1 * scale), (50, 0.05 * scale)]);
     }
@@ -44,6 +51,7 @@ pub fn record() -> Arc<RunRecord> {
             k: 4,
             metric: Metric::L2,
             engine: EngineChoice::Auto,
+            device: None,
             order: Order::File,
             exclude_self: false,
             seed: 0,
@@ -52,9 +60,10 @@ pub fn record() -> Arc<RunRecord> {
             drop_nonfinite: false,
             profile: false,
         },
-        engine: EngineKind::Lockstep,
+        engine: EngineId::new("lockstep"),
         fallback: None,
         method: None,
+        note: None,
         resident: false,
         device: DeviceInfo::default(),
         version: "0".to_owned(),
@@ -68,7 +77,7 @@ pub fn record() -> Arc<RunRecord> {
             indices: vec![3, 1, 2, 4, 5, 6, 7, 9, 8, 10, 11, 12],
             squared_distances: vec![0.0, 0.01, 0.02, 0.05, 0.0, 0.02, 0.04, 0.1, 0.0, 0.03, 0.06, 0.15],
         },
-        counters: (0..3).map(|query| Counters { merges: 3, candidates: 20 + query, groups_hit: 2 }).collect(),
+        measured: measured([3; 3]),
         convergence,
         profile: None,
         samples: vec![sample(Phase::Upload, 0, 0.2), sample(Phase::Search, 0, 1.0), sample(Phase::Search, 1, 1.2), sample(Phase::Download, 0, 0.1)],
@@ -83,6 +92,6 @@ pub fn profiled_record() -> Arc<RunRecord> {
     let span = |start_ns, stop_ns, sm, warp| WarpSpan { start_ns, stop_ns, sm, warp };
     record.samples.push(Sample { phase: Phase::Profiled, repeat: 0, chunk: 0, start_ms: 4.0, duration_ms: 1.0 });
     let spans = vec![span(1000, 401_000, 0, 0), span(1000, 501_000, 0, 0), span(21_000, 901_000, 1, 4)];
-    record.profile = Some(Profile { cycles: vec![[100, 500, 20, 200, 50, 10]; 3], spans });
+    record.profile = Some(Profile { cycles: [100, 500, 20, 200, 50, 10].repeat(3), spans, ..Profile::new(&warp::PHASES) });
     Arc::new(record)
 }

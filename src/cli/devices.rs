@@ -3,8 +3,9 @@
 use serde::Serialize;
 
 use super::output;
+use crate::engines::registry;
 use crate::export::text;
-use crate::knn::{DeviceInfo, EngineError, EngineKind};
+use crate::knn::{DeviceInfo, EngineError, EngineId};
 use crate::run::Engines;
 
 /// `warpscope devices`
@@ -17,7 +18,7 @@ pub struct DevicesArgs {
 
 #[derive(Serialize)]
 struct Line {
-    engine: EngineKind,
+    engine: EngineId,
     can_run: bool,
     /// On what, where it can.
     device: Option<DeviceInfo>,
@@ -31,11 +32,12 @@ struct Line {
 /// When nothing can be printed.
 pub fn run(args: &DevicesArgs) -> anyhow::Result<()> {
     let mut engines = Engines::default();
-    let lines = EngineKind::ALL.map(|kind| match engines.named(kind) {
+    let lines = registry::ENGINES.iter().map(|engine| engine.id).map(|kind| match engines.named(kind, None) {
         Ok(engine) => Line { engine: kind, can_run: true, device: Some(engine.device()), why: None },
         Err(EngineError::Unavailable { why, .. }) => Line { engine: kind, can_run: false, device: None, why: Some(why) },
         Err(error) => Line { engine: kind, can_run: false, device: None, why: Some(error.to_string()) },
     });
+    let lines: Vec<Line> = lines.collect();
     if args.json {
         return output::print_json(&lines);
     }

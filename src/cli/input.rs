@@ -1,18 +1,21 @@
 //! The flags that say what is searched, for whom and how: shared by `run`, `verify` and `sweep`.
 
+use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::bail;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{ArgGroup, Args};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::error::ErrorKind;
+use clap::{Arg, ArgGroup, Args, Command};
 
 use super::bar::Bar;
 use super::output;
 use super::queries::QueryChoice;
 use super::usage::Usage;
 use crate::cloud::{self, ColumnChoice, Order, PointCloud, Source};
-use crate::knn::{Metric, ProblemError, Setup};
+use crate::engines::registry;
+use crate::knn::{DeviceId, Metric, ProblemError, Setup, alternatives, split_methods};
 use crate::run::{EngineChoice, QuerySpec, RunSpec, usual};
 
 /// The cloud.
@@ -75,10 +78,65 @@ pub fn order(name: &str) -> Order {
     if name == Order::Shuffled.name() { Order::Shuffled } else { Order::File }
 }
 
-/// Takes an engine's name.
-pub fn engine_parser() -> impl TypedValueParser<Value = EngineChoice> {
-    let names = PossibleValuesParser::new(EngineChoice::all().map(EngineChoice::name));
-    names.map(|name| EngineChoice::all().find(|choice| choice.name() == name).unwrap_or_default())
+/// Takes an engine with its parameters, and lists the engines in the help.
+#[derive(Clone, Debug)]
+pub struct EngineParser;
+
+impl TypedValueParser for EngineParser {
+    type Value = EngineChoice;
+
+    fn parse_ref(&self, command: &Command, argument: Option<&Arg>, value: &OsStr) -> Result<EngineChoice, clap::Error> {
+        text_of(value).and_then(str::parse).map_err(|why| invalid(command, argument, value, &why))
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(engines_in_help()))
+    }
+}
+
+/// Takes a list of engines with their parameters, of which each may have alternatives: `cuda:window=8|16,kdtree` are three.
+#[derive(Clone, Debug)]
+pub struct EnginesParser;
+
+impl TypedValueParser for EnginesParser {
+    type Value = Vec<EngineChoice>;
+
+    fn parse_ref(&self, command: &Command, argument: Option<&Arg>, value: &OsStr) -> Result<Vec<EngineChoice>, clap::Error> {
+        let parse = |text: &str| split_methods(text).iter().flat_map(|method| alternatives(method)).map(|method| method.parse()).collect();
+        text_of(value).and_then(parse).map_err(|why| invalid(command, argument, value, &why))
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(engines_in_help()))
+    }
+}
+
+fn engines_in_help() -> impl Iterator<Item = PossibleValue> {
+    let auto = PossibleValue::new("auto").help("The engine that is predicted to be fastest of those that can run");
+    let engines = registry::ENGINES.iter().map(|engine| {
+        let parameters: Vec<&str> = engine.parameters.iter().map(|parameter| parameter.name).collect();
+        let also = if parameters.is_empty() { String::new() } else { format!(" Parameters: {}", parameters.join(", ")) };
+        PossibleValue::new(engine.id.as_str()).help(format!("{}{also}", engine.about))
+    });
+    std::iter::once(auto).chain(engines)
+}
+
+fn text_of(value: &OsStr) -> Result<&str, String> {
+    value.to_str().ok_or_else(|| "it is no text".to_owned())
+}
+
+fn invalid(command: &Command, argument: Option<&Arg>, value: &OsStr, why: &str) -> clap::Error {
+    let name = argument.map_or_else(String::new, ToString::to_string);
+    let what = format!("invalid value '{}' for '{name}': {why}", value.to_string_lossy());
+    clap::Error::raw(ErrorKind::ValueValidation, format!("{what}\n")).with_cmd(command)
+}
+
+/// Where it is searched.
+#[derive(Debug, Args)]
+pub struct DeviceArgs {
+    /// Where the engine runs: cpu, or a GPU by its number, 0, 1, … [default: the first that the engine runs on]
+    #[arg(long, value_name = "DEVICE", help_heading = "Search")]
+    pub device: Option<DeviceId>,
 }
 
 /// A whole problem.
@@ -110,10 +168,12 @@ pub struct Loaded {
 
 impl ProblemArgs {
     /// Refuses what no file could make right, before any is read.
-    fn check(&self) -> anyhow::Result<()> {
+    fn check(&self, engines: &[EngineChoice]) -> anyhow::Result<()> {
         let MethodArgs { metric, order, exclude_self } = self.method;
         let SourceArgs { seed, drop_nonfinite, .. } = self.source;
-        Setup { k: self.k, metric, order, seed, exclude_self, drop_zero_rows: drop_nonfinite }.check()?;
+        let setup = Setup { k: self.k, metric, order, seed, exclude_self, drop_zero_rows: drop_nonfinite };
+        let limit = engines.iter().map(EngineChoice::k_limit).max().unwrap_or_else(|| EngineChoice::Auto.k_limit());
+        setup.check_within(limit)?;
         match &self.queries {
             Some(QueryChoice::Count(0)) => Err(ProblemError::NoQueries.into()),
             Some(QueryChoice::At(_)) if exclude_self => bail!(Usage("--exclude-self: the query is a place, and so no row of the cloud".to_owned())),
@@ -124,12 +184,12 @@ impl ProblemArgs {
         }
     }
 
-    /// Loads the cloud and the queries, for one timed repeat of `auto`.
+    /// Loads the cloud and the queries, for one timed repeat of `auto`. `engines` are those that are to answer; none is any.
     ///
     /// # Errors
     /// Whatever keeps them from being loaded.
-    pub fn load(&self) -> anyhow::Result<Loaded> {
-        self.check()?;
+    pub fn load(&self, engines: &[EngineChoice]) -> anyhow::Result<Loaded> {
+        self.check(engines)?;
         let data = self.source.source();
         let drop_nonfinite = self.source.drop_nonfinite;
         let cloud = Arc::new(cloud::load(&data, drop_nonfinite, &Bar::new("reading the cloud"))?);
@@ -147,6 +207,7 @@ impl ProblemArgs {
             k: self.k,
             metric: self.method.metric,
             engine: EngineChoice::Auto,
+            device: None,
             order: self.method.order,
             exclude_self: self.method.exclude_self,
             seed: self.source.seed,

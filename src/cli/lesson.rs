@@ -11,8 +11,9 @@ use super::usage::Usage;
 use super::{input, output};
 use crate::cloud::{self, ColumnChoice, Order, Source};
 use crate::engines::cuda::Cuda;
+use crate::engines::registry;
 use crate::export::text;
-use crate::knn::{EngineKind, Metric, Setup};
+use crate::knn::{DeviceKind, EngineId, Metric, Setup};
 use crate::lesson::Shape;
 use crate::lesson::lessons::{self, Arrangement, Choice, LESSONS, Lesson, OWN_DATA, Take};
 use crate::run::usual;
@@ -31,8 +32,8 @@ pub struct LessonArgs {
     #[arg(long, value_name = "NUMBER")]
     width: Option<u32>,
     /// What records: the kernel's twin on the CPU, or the kernel on an NVIDIA GPU, held against the twin step by step
-    #[arg(long, default_value = "lockstep", value_parser = PossibleValuesParser::new(["lockstep", "cuda"]).map(|name| engine(&name)))]
-    engine: EngineKind,
+    #[arg(long, default_value = "lockstep", value_parser = PossibleValuesParser::new(recorders()).map(|name| EngineId::new(&name)))]
+    engine: EngineId,
     /// Seeds generated clouds and shuffled order [default: the lesson's, or 0 with a cloud]
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u64>,
@@ -61,9 +62,9 @@ pub struct LessonArgs {
     pictures: PictureArgs,
 }
 
-/// Of those that can record.
-fn engine(name: &str) -> EngineKind {
-    if name == EngineKind::Cuda.name() { EngineKind::Cuda } else { EngineKind::Lockstep }
+/// The engines that write down a search step by step.
+fn recorders() -> Vec<&'static str> {
+    registry::ENGINES.iter().filter(|engine| engine.traces).map(|engine| engine.id.as_str()).collect()
 }
 
 /// The lessons, for `--help`.
@@ -122,7 +123,7 @@ impl LessonArgs {
 
     /// The GPU to record on, where one is asked for: before any work is done.
     fn gpu(&self, lesson: &Lesson) -> anyhow::Result<Option<Cuda>> {
-        if self.engine != EngineKind::Cuda {
+        if registry::find(self.engine).is_none_or(|engine| !engine.runs_on.contains(&DeviceKind::Gpu)) {
             return Ok(None);
         }
         Shape::check_gpu(self.width.unwrap_or(lesson.width))?;

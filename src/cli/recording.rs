@@ -97,7 +97,7 @@ pub fn info_of_folder(dir: &Path, json: bool) -> anyhow::Result<()> {
             pinned: false,
             cloud: 0,
             query_cloud: None,
-            counted: run.summary.mean_merges.is_some(),
+            counted: !run.summary.measures.is_empty(),
             profiled: saved.phases.keys().any(|(_, phase)| *phase == Phase::Profiled),
             run,
         }],
@@ -112,7 +112,7 @@ impl Report {
         let cloud = self.place(cloud);
         let query_cloud = queries.map(|queries| self.place(queries));
         let bulk = recorded.run.bulk();
-        let (counted, profiled) = (!bulk.counters.is_empty(), bulk.profile.is_some());
+        let (counted, profiled) = (!bulk.measured.is_empty(), bulk.profile.is_some());
         let (name, pinned, run) = (recorded.name.clone(), recorded.pinned, recorded.run.file());
         self.runs.push(RunReport { number, name, pinned, cloud, query_cloud, counted, profiled, run });
     }

@@ -4,24 +4,27 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::bar::Bar;
-use super::input::{Loaded, ProblemArgs, engine_parser};
+use super::input::{DeviceArgs, EngineParser, Loaded, ProblemArgs};
 use super::output::columns;
 use super::paths::folder;
 use super::record::RecordArgs;
 use super::{output, queries};
 use crate::cloud::PointCloud;
+use crate::engines::registry;
 use crate::export::{self, NeighborFormat, text};
 use crate::knn::Metric;
-use crate::run::{EngineChoice, Engines, QuerySpec, RunFile, RunRecord, RunSpec};
+use crate::run::{EngineChoice, Engines, MeasureMean, QuerySpec, RunFile, RunRecord, RunSpec};
 
 /// `warpscope run`
 #[derive(Debug, clap::Args)]
 pub struct RunArgs {
     #[command(flatten)]
     problem: ProblemArgs,
-    /// What answers: auto is cuda where it can run, else lockstep
-    #[arg(long, default_value = "auto", value_parser = engine_parser(), help_heading = "Search")]
+    /// What answers, and how: an engine, or ENGINE:key=value,… with its parameters
+    #[arg(long, value_name = "ENGINE", default_value = "auto", value_parser = EngineParser, help_heading = "Search")]
     engine: EngineChoice,
+    #[command(flatten)]
+    device: DeviceArgs,
     /// Untimed repeats first
     #[arg(long, value_name = "NUMBER", default_value_t = 10, help_heading = "Measurement")]
     warmup: u32,
@@ -34,7 +37,7 @@ pub struct RunArgs {
     /// Writes the neighbours: .csv, .tsv, .parquet, .npz, .ivecs (with .fvecs) or .ibin (with .fbin)
     #[arg(long, value_name = "FILE", value_parser = neighbors_path, help_heading = "Results")]
     neighbors: Option<PathBuf>,
-    /// Writes run.json, neighbors.npz, timings.csv, merges.csv, convergence.csv and trace.json into a folder
+    /// Writes run.json, neighbors.npz, timings.csv, merges.csv (counters.csv, for engines with other measures), convergence.csv and trace.json into a folder
     #[arg(long, value_name = "DIR", value_parser = folder(&FILES), help_heading = "Results")]
     out: Option<PathBuf>,
     #[command(flatten)]
@@ -76,9 +79,16 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
         export::check(path)?;
     }
     args.record.check()?;
-    let Loaded { spec, cloud, query_cloud } = args.problem.load()?;
+    let Loaded { spec, cloud, query_cloud } = args.problem.load(std::slice::from_ref(&args.engine))?;
     spare_inputs(args, &spec)?;
-    let spec = RunSpec { engine: args.engine, warmup: args.warmup, repeats: args.repeats, profile: args.profile, ..spec };
+    let spec = RunSpec {
+        engine: args.engine.clone(),
+        device: args.device.device,
+        warmup: args.warmup,
+        repeats: args.repeats,
+        profile: args.profile,
+        ..spec
+    };
     let record = Arc::new(Engines::default().execute(&spec, &cloud, query_cloud.as_ref(), &mut Bar::new("").stage())?);
     if let Some(why) = &record.fallback {
         output::note(&format!("{why}; {} runs instead", record.engine));
@@ -166,6 +176,9 @@ fn summary(record: &RunRecord, written: &[PathBuf]) -> String {
     if let Some(method) = &record.method {
         row("method", method.clone());
     }
+    if let Some(note) = &record.note {
+        row("note", note.clone());
+    }
 
     let (median, min, max) = (text::time(numbers.search_ms_median), text::time(numbers.search_ms_min), text::time(numbers.search_ms_max));
     let after = if spec.warmup == 0 { String::new() } else { format!(" after {}", text::count(spec.warmup.into(), "warm-up", "warm-ups")) };
@@ -179,12 +192,10 @@ fn summary(record: &RunRecord, written: &[PathBuf]) -> String {
     if let Some(rate) = numbers.distances_per_second {
         row("rate", text::rate(rate));
     }
-    let theory = |bound: f64| format!("theory: {} or fewer in random order", text::significant(bound));
-    if let Some(mean) = numbers.mean_merges {
-        row("merges", format!("{} a query, mean ({})", text::significant(mean), theory(numbers.expected_merges)));
-    }
-    if let Some(mean) = numbers.mean_candidates {
-        row("candidates", format!("{} a query, mean ({})", text::significant(mean), theory(numbers.expected_candidates)));
+    for MeasureMean { name, mean, expected } in &numbers.measures {
+        let theory = registry::measure(record.engine, name).and_then(|measure| measure.theory);
+        let bound = theory.zip(*expected).map(|(theory, bound)| format!(" (theory: {} or fewer {})", text::significant(bound), theory.condition));
+        row(name, format!("{} a query, mean{}", text::significant(*mean), bound.unwrap_or_default()));
     }
     for files in written.chunk_by(|a, b| a.parent() == b.parent()) {
         let names: Vec<_> = files.iter().filter_map(|path| path.file_name()).map(|name| name.to_string_lossy()).collect();

@@ -5,12 +5,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::bar::Bar;
-use super::input::{MethodArgs, SourceArgs, engine_parser};
+use super::input::{DeviceArgs, EnginesParser, MethodArgs, SourceArgs};
 use super::output;
 use super::queries::whole_number;
 use super::record::RecordArgs;
 use crate::cloud::Source;
 use crate::export;
+use crate::knn::Measure;
 use crate::run::sweep::{Sweep, SweepRow};
 use crate::run::{EngineChoice, Engines, QuerySpec, RunSpec, usual};
 
@@ -33,9 +34,11 @@ pub struct SweepArgs {
     /// Dimensions, of a generated cloud
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = number, conflicts_with = "input", help_heading = "Lists")]
     d: Vec<u64>,
-    /// Engines
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = engine_parser(), default_value = "auto", help_heading = "Lists")]
-    engine: Vec<EngineChoice>,
+    /// Engines with their parameters, whose values may have alternatives: cuda:window=8|16,kdtree is three runs
+    #[arg(long, value_name = "LIST", value_parser = EnginesParser, default_value = "auto", help_heading = "Lists")]
+    engine: Vec<Vec<EngineChoice>>,
+    #[command(flatten)]
+    device: DeviceArgs,
     /// Untimed repeats first, in each run
     #[arg(long, value_name = "NUMBER", default_value_t = 3, help_heading = "Measurement")]
     warmup: u32,
@@ -53,7 +56,8 @@ fn number(text: &str) -> Result<u64, String> {
     whole_number(text).ok_or_else(|| "a whole number is needed, such as 1000 or 1e6".to_owned())
 }
 
-const HEADER: [&str; 21] = [
+/// The columns before those of the measures.
+const HEADER: [&str; 16] = [
     "data",
     "engine",
     "n",
@@ -70,12 +74,18 @@ const HEADER: [&str; 21] = [
     "search_ms_min",
     "search_ms_max",
     "distances_per_second",
-    "mean_merges",
-    "expected_merges",
-    "mean_candidates",
-    "expected_candidates",
-    "error",
 ];
+
+/// The measures of all engines that may run, each once.
+fn measures(engines: &[EngineChoice]) -> Vec<&'static Measure> {
+    let mut all: Vec<&Measure> = Vec::new();
+    for measure in engines.iter().flat_map(EngineChoice::engines).flat_map(|engine| engine.measures) {
+        if !all.iter().any(|known| known.name == measure.name) {
+            all.push(measure);
+        }
+    }
+    all
+}
 
 /// Runs it.
 ///
@@ -88,6 +98,7 @@ pub fn run(args: &SweepArgs) -> anyhow::Result<()> {
         k: 0,
         metric: args.method.metric,
         engine: EngineChoice::Auto,
+        device: args.device.device,
         order: args.method.order,
         exclude_self: args.method.exclude_self,
         seed: args.source.seed,
@@ -96,7 +107,8 @@ pub fn run(args: &SweepArgs) -> anyhow::Result<()> {
         drop_nonfinite: args.source.drop_nonfinite,
         profile: false,
     };
-    let sweep = Sweep { base, n: args.n.clone(), q: args.q.clone(), k: args.k.clone(), d: args.d.clone(), engines: args.engine.clone() };
+    let sweep = Sweep { base, n: args.n.clone(), q: args.q.clone(), k: args.k.clone(), d: args.d.clone(), engines: args.engine.concat() };
+    let measures = measures(&sweep.engines);
     sweep.check()?;
     if let Some(path) = &args.out {
         export::check(path)?;
@@ -119,7 +131,11 @@ pub fn run(args: &SweepArgs) -> anyhow::Result<()> {
             }
         }
     };
-    emit(&HEADER.map(str::to_owned))?;
+    let of_measures = measures.iter().flat_map(|measure| {
+        let expected = measure.theory.map(|_| format!("expected_{}", measure.name));
+        std::iter::once(format!("mean_{}", measure.name)).chain(expected)
+    });
+    emit(&HEADER.map(str::to_owned).into_iter().chain(of_measures).chain(["error".to_owned()]).collect::<Vec<_>>())?;
     sweep.run(&mut Engines::default(), &Bar::new("sweeping"), |row| {
         // A sweep over a file has one cloud, whose columns were perhaps not chosen by anybody.
         if runs == 0 && matches!(row.spec.data, Source::File { .. }) && !row.axes.is_empty() {
@@ -130,7 +146,7 @@ pub fn run(args: &SweepArgs) -> anyhow::Result<()> {
             failed += 1;
             first.get_or_insert_with(|| format!("{error}"));
         }
-        emit(&fields(&row))?;
+        emit(&fields(&row, &measures))?;
         records.extend(row.result.ok().filter(|_| args.record.is_asked()).map(Arc::new));
         Ok::<_, anyhow::Error>(())
     })?;
@@ -141,7 +157,7 @@ pub fn run(args: &SweepArgs) -> anyhow::Result<()> {
     }
 }
 
-fn fields(row: &SweepRow) -> Vec<String> {
+fn fields(row: &SweepRow, measures: &[&Measure]) -> Vec<String> {
     let spec = &row.spec;
     let result = row.result.as_ref().ok();
     let of = |pick: fn(&crate::run::Summary) -> Option<f64>| {
@@ -152,13 +168,16 @@ fn fields(row: &SweepRow) -> Vec<String> {
         QuerySpec::Count(count) => count.to_string(),
         _ => size(|summary| summary.q),
     };
-    vec![
+    let mut fields = vec![
         match &spec.data {
             Source::File { path, .. } => path.display().to_string(),
             Source::Generate { spec, .. } => spec.clone(),
             Source::Place(at) => at.clone(),
         },
-        result.map_or(spec.engine.name(), |record| record.engine.name()).to_owned(),
+        match (&spec.engine, result) {
+            (EngineChoice::Auto, Some(record)) => record.engine.to_string(),
+            (choice, _) => choice.to_string(),
+        },
         size(|summary| summary.n),
         asked,
         spec.k.to_string(),
@@ -173,10 +192,15 @@ fn fields(row: &SweepRow) -> Vec<String> {
         of(|summary| Some(summary.search_ms_min)),
         of(|summary| Some(summary.search_ms_max)),
         of(|summary| summary.distances_per_second),
-        of(|summary| summary.mean_merges),
-        of(|summary| Some(summary.expected_merges)),
-        of(|summary| summary.mean_candidates),
-        of(|summary| Some(summary.expected_candidates)),
-        row.result.as_ref().err().map_or_else(String::new, ToString::to_string),
-    ]
+    ];
+    for measure in measures {
+        let counted = result.and_then(|record| record.summary.measure(measure.name));
+        let text = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
+        fields.push(text(counted.map(|counted| counted.mean)));
+        if measure.theory.is_some() {
+            fields.push(text(counted.and_then(|counted| counted.expected)));
+        }
+    }
+    fields.push(row.result.as_ref().err().map_or_else(String::new, ToString::to_string));
+    fields
 }

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::bar::Bar;
-use super::input::{Loaded, ProblemArgs, engine_parser};
+use super::input::{DeviceArgs, EnginesParser, Loaded, ProblemArgs};
 use super::{output, queries};
 use crate::cloud::{Coordinates, formats, place};
 use crate::export::text;
-use crate::knn::{EngineKind, Metric};
+use crate::knn::{Method, Metric};
 use crate::run::answers::{self, AnswersVerdict};
 use crate::run::compare::NEIGHBORS;
 use crate::run::recording::{self, Points};
@@ -21,8 +21,10 @@ pub struct VerifyArgs {
     #[command(flatten)]
     problem: ProblemArgs,
     /// Which engines, such as cuda,lockstep [default: auto, all that can run]
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = engine_parser(), help_heading = "Search")]
-    engine: Vec<EngineChoice>,
+    #[arg(long, value_name = "LIST", value_parser = EnginesParser, help_heading = "Search")]
+    engine: Vec<Vec<EngineChoice>>,
+    #[command(flatten)]
+    device: DeviceArgs,
     /// Also checks the neighbours in a file: one that `run` wrote (neighbours, a folder, a recording), or .ivecs or .hdf5 of a benchmark
     ///
     /// It holds rows of row numbers, nearest first, or a line for each neighbour with its `query`, `rank` and `index`. They are
@@ -37,10 +39,10 @@ pub struct VerifyArgs {
 
 impl VerifyArgs {
     /// The engines that were asked for by name; none is all that can run, and so is `auto` among them.
-    fn named(&self) -> Vec<EngineKind> {
-        let named = self.engine.iter().map(|choice| match choice {
+    fn named(&self) -> Vec<Method> {
+        let named = self.engine.concat().into_iter().map(|choice| match choice {
             EngineChoice::Auto => None,
-            EngineChoice::Named(kind) => Some(*kind),
+            EngineChoice::Named(method) => Some(method),
         });
         named.collect::<Option<_>>().unwrap_or_default()
     }
@@ -63,10 +65,10 @@ struct Report<'a> {
 /// # Errors
 /// When an engine is wrong, naming the first mismatch, and when nothing could be verified.
 pub fn run(args: &VerifyArgs) -> anyhow::Result<()> {
-    let Loaded { spec, cloud, query_cloud } = args.problem.load()?;
+    let Loaded { spec, cloud, query_cloud } = args.problem.load(&args.engine.concat())?;
     let problem = pose(&spec, &cloud, query_cloud.as_ref())?;
     let answers = args.reference.as_deref().map(|path| read_answers(path, spec.metric)).transpose()?;
-    let verdicts = verify(&problem, &args.named(), &mut Engines::default(), &Bar::new("verifying"))?;
+    let verdicts = verify(&problem, &args.named(), args.device.device, &mut Engines::default(), &Bar::new("verifying"))?;
     let place = match &spec.queries {
         QuerySpec::At(at) => Some(Arc::new(place::place(at, &cloud)?)),
         _ => None,
@@ -163,7 +165,7 @@ fn conclude(verdicts: &[EngineVerdict]) -> anyhow::Result<()> {
 fn table(verdicts: &[EngineVerdict]) -> String {
     let mut rows = vec![["engine", "oracle", "largest error", "other index at a tie", "bit for bit"].map(str::to_owned).to_vec()];
     for verdict in verdicts {
-        let mut row = vec![verdict.engine.to_string()];
+        let mut row = vec![verdict.method.as_ref().map_or_else(|| verdict.engine.to_string(), ToString::to_string)];
         match (&verdict.not_run, &verdict.mismatch) {
             (Some(why), _) => row.push(format!("cannot run: {why}")),
             (None, Some(_)) => row.push("WRONG".to_owned()),
@@ -190,16 +192,18 @@ fn table(verdicts: &[EngineVerdict]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::knn::EngineId;
 
-    fn verdict(engine: EngineKind, mismatch: Option<&str>, not_run: Option<&str>) -> EngineVerdict {
+    fn verdict(engine: &str, mismatch: Option<&str>, not_run: Option<&str>) -> EngineVerdict {
         EngineVerdict {
-            engine,
+            engine: EngineId::new(engine),
+            method: None,
             device: None,
             not_run: not_run.map(str::to_owned),
             queries: 5,
             largest_relative_error: 1.23e-7,
             ties: 1234,
-            equal_to: (engine == EngineKind::KdTree).then_some(EngineKind::Cuda),
+            equal_to: (engine == "kdtree").then_some(EngineId::new("cuda")),
             counted: false,
             mismatch: mismatch.map(str::to_owned),
         }
@@ -207,9 +211,9 @@ mod tests {
 
     #[test]
     fn the_first_mismatch_fails_the_job() {
-        let good = verdict(EngineKind::Cuda, None, None);
-        let bad = |why| verdict(EngineKind::Lockstep, Some(why), None);
-        let absent = verdict(EngineKind::Cuda, None, Some("no driver"));
+        let good = verdict("cuda", None, None);
+        let bad = |why| verdict("lockstep", Some(why), None);
+        let absent = verdict("cuda", None, Some("no driver"));
         assert!(conclude(&[good.clone(), absent.clone()]).is_ok());
         assert_eq!(conclude(&[good, bad("first"), bad("second")]).unwrap_err().to_string(), "wrong answer: first");
         assert!(conclude(&[absent]).unwrap_err().to_string().starts_with("nothing was verified"));
@@ -226,10 +230,10 @@ mod tests {
     #[test]
     fn the_table_shows_who_is_wrong_and_who_did_not_run() {
         let table = table(&[
-            verdict(EngineKind::Cuda, None, None),
-            verdict(EngineKind::Lockstep, Some("query 3"), None),
-            verdict(EngineKind::KdTree, None, None),
-            verdict(EngineKind::Cuda, None, Some("no driver")),
+            verdict("cuda", None, None),
+            verdict("lockstep", Some("query 3"), None),
+            verdict("kdtree", None, None),
+            verdict("cuda", None, Some("no driver")),
         ]);
         let lines: Vec<Vec<&str>> = table.lines().map(|line| line.split_whitespace().collect()).collect();
         assert_eq!(lines[1], ["cuda", "agrees", "1.2e-7", "1,234", "–"]);

@@ -1,4 +1,4 @@
-//! Whether a file is still the one that a cloud was read from, as far as some of its records tell.
+//! Checks whether a file still has the content that a cloud was read from, based on some of its records.
 
 use std::collections::HashMap;
 
@@ -6,9 +6,10 @@ use super::PointCloud;
 use super::formats::{Cell, Records};
 
 impl PointCloud {
-    /// Whether records are those that these rows were read from: each axis is in one of the columns of its name, in all rows.
+    /// Whether these records have the values that these rows were read from: each axis must equal one of the columns of its
+    /// name, in all rows.
     ///
-    /// A cloud gives its file's numbers back to the last bit, so that nothing has to be near enough.
+    /// A cloud reproduces its file's numbers to the last bit, so the comparison needs no tolerance.
     pub fn was_read_from(&self, rows: &[u32], records: &Records) -> bool {
         let mut named: HashMap<&str, Vec<usize>> = self.axes().iter().map(|axis| (axis.name.as_str(), Vec::new())).collect();
         for (at, name) in records.columns.iter().enumerate() {
@@ -19,7 +20,7 @@ impl PointCloud {
         let mut before: HashMap<&str, usize> = HashMap::new();
         self.axes().iter().enumerate().all(|(axis, of)| {
             let columns = &named[of.name.as_str()];
-            // Axes of one name mostly are its columns in their order, but may have been chosen by number.
+            // Axes that share a name usually correspond to its columns in order, but may have been selected by number.
             let first = before.entry(&of.name).or_default();
             let mut columns = columns.iter().cycle().skip(*first).take(columns.len());
             *first += 1;
@@ -29,16 +30,16 @@ impl PointCloud {
     }
 }
 
-/// Whether a cell is what a coordinate was read from.
+/// Whether a coordinate may have been read from this cell.
 fn is_of(cell: &Cell, coordinate: f64) -> bool {
     match cell {
-        // Its number counts days or parts of seconds; which, the cell does not say.
+        // The coordinate counts days or fractions of seconds; the cell does not say which.
         Cell::Text(text) if is_moment(text) => true,
         Cell::Number(_) | Cell::Text(_) | Cell::Missing => cell.number() == Some(coordinate),
     }
 }
 
-/// Whether a text begins as ISO 8601 writes a date.
+/// Whether a text begins with an ISO 8601 date.
 fn is_moment(text: &str) -> bool {
     let mut parts = text.trim_start_matches(['+', '-']).splitn(3, '-');
     let mut digits =

@@ -1,88 +1,89 @@
-//! Gives a file's f64 values back, from their rounded ones and what the rounding took.
+//! Restores a file's f64 values from their f32 roundings and the rounding errors.
 //!
-//! Doubles of one sign lie in the order of their bits, so that the distance of two is a whole number of units in the last
-//! place. A value and its f32 about an origin are less than 2³¹ of those apart, unless the value is far nearer to 0 than to the
-//! origin: with 4 bytes a value, and a list of the rare others, nothing is lost, where a copy would take 8.
+//! The bit patterns of doubles of one sign are ordered like their values, so two doubles differ by a whole number of units
+//! in the last place (ulp). A value and its f32 relative to an origin differ by less than 2³¹ ulp, unless the value is far
+//! closer to 0 than to the origin. So 4 bytes per value and a list of the rare exceptions lose nothing, where a
+//! copy would take 8.
 
 use rayon::iter::{IndexedParallelIterator as _, ParallelIterator as _};
 use rayon::slice::ParallelSliceMut as _;
 
-/// What the rounding took from each value.
+/// The rounding error of each value.
 #[derive(Clone, Debug)]
 pub(super) enum Exact {
-    /// Units in the last place between what the rounded value stands for and the value.
+    /// Ulps from the rounded value (origin + local) to the original.
     Steps {
-        /// An i32 for each value, in the memory where the values were: its type is theirs, and means nothing.
+        /// One i32 per value, stored in the allocation of the original values: the f64 element type has no meaning.
         steps: Vec<f64>,
-        /// The values that lie further apart, ascending by place.
+        /// Index and value of those whose difference does not fit an i32, ascending.
         far: Vec<(u64, f64)>,
     },
-    /// The values themselves, where many lie far apart.
+    /// The original values, if too many do not fit.
     Whole(Vec<f64>),
 }
 
-/// Values that a thread packs in one go.
-const PART: usize = 1 << 16;
+/// Number of values that a thread packs at a time.
+const CHUNK: usize = 1 << 16;
 
-/// Stands for a value that is in the list.
+/// Marks a value that is stored in the list of exceptions.
 const FAR: i32 = i32::MIN;
 
-/// Whether so many values are a short list.
+/// Whether the list of exceptions is short enough to be worth it.
 pub(super) fn few(far: usize, values: usize) -> bool {
     far < values / 64 + 16
 }
 
 impl Exact {
-    /// Keeps values, of which `far` are [far](step) from what the rounded value at the same place `stands_for`.
+    /// Takes the original values, `far` of which have no [step] from `stands_for`, the rounded value at the same index.
     pub fn new(mut values: Vec<f64>, far: usize, stands_for: impl Fn(usize) -> f64 + Sync) -> Self {
         let count = values.len();
         if !few(far, count) {
             return Self::Whole(values);
         }
         let words: &mut [i32] = bytemuck::cast_slice_mut(&mut values);
-        // All parts at once, each into its own first half.
-        let pack = |(part, words): (usize, &mut [i32])| {
+        // All chunks in parallel, each into its own first half.
+        let pack = |(chunk, words): (usize, &mut [i32])| {
             let mut far = Vec::new();
             for at in 0..words.len() / 2 {
-                // A step takes half the bytes of a value, so that the next value is still there when it is read.
+                // A step takes half the bytes of a value, so the next value is still intact when it is read.
                 let value: f64 = bytemuck::cast([words[2 * at], words[2 * at + 1]]);
-                let place = part * PART + at;
-                words[at] = step(value, stands_for(place)).unwrap_or_else(|| {
-                    far.push((place as u64, value));
+                let index = chunk * CHUNK + at;
+                words[at] = step(value, stands_for(index)).unwrap_or_else(|| {
+                    far.push((index as u64, value));
                     FAR
                 });
             }
             far
         };
-        let far = words.par_chunks_mut(2 * PART).enumerate().map(pack).collect::<Vec<_>>().concat();
-        // Then the halves one behind the other: none is written over before it was moved.
-        for start in (PART..count).step_by(PART) {
-            words.copy_within(2 * start..2 * start + PART.min(count - start), start);
+        let far = words.par_chunks_mut(2 * CHUNK).enumerate().map(pack).collect::<Vec<_>>().concat();
+        // Then the halves are moved together: none is overwritten before it has been moved.
+        for start in (CHUNK..count).step_by(CHUNK) {
+            words.copy_within(2 * start..2 * start + CHUNK.min(count - start), start);
         }
         values.truncate(count.div_ceil(2));
         values.shrink_to_fit();
         Self::Steps { steps: values, far }
     }
 
-    /// The value at a place, from what the rounded one stands for.
+    /// The original value at an index, given the rounded one.
     pub fn value(&self, at: usize, stands_for: f64) -> f64 {
         match self {
             Self::Whole(values) => values[at],
             Self::Steps { steps, far } => match bytemuck::cast_slice::<f64, i32>(steps)[at] {
-                FAR => far.binary_search_by_key(&(at as u64), |&(place, _)| place).map_or(f64::NAN, |found| far[found].1),
+                FAR => far.binary_search_by_key(&(at as u64), |&(index, _)| index).map_or(f64::NAN, |found| far[found].1),
                 step => f64::from_bits(ordered(ordered(stands_for.to_bits() as i64) + i64::from(step)) as u64),
             },
         }
     }
 }
 
-/// Units in the last place from what a rounded value stands for to the value; `None` when they are too many.
+/// Ulps from the rounded value to the original; `None` if they do not fit an i32.
 pub(super) fn step(value: f64, stands_for: f64) -> Option<i32> {
     let [value, stands_for] = [value, stands_for].map(|value| ordered(value.to_bits() as i64));
     value.checked_sub(stands_for).and_then(|step| i32::try_from(step).ok()).filter(|&step| step != FAR)
 }
 
-/// The bits of a double as a number that grows with it, and back.
+/// Maps the bits of a double to an integer of the same order; its own inverse.
 fn ordered(bits: i64) -> i64 {
     if bits < 0 { bits ^ i64::MAX } else { bits }
 }
@@ -114,8 +115,8 @@ mod tests {
 
     #[test]
     fn parts_are_packed_in_their_order() {
-        // Some parts, the last of them short, with far values in each.
-        let values: Vec<f64> = (0..3 * PART + 1001).map(|at| if at % 50_000 == 7 { 1e-9 } else { 5e6 + at as f64 * 0.000_25 }).collect();
+        // Some chunks, the last of them short, with far values in each.
+        let values: Vec<f64> = (0..3 * CHUNK + 1001).map(|at| if at % 50_000 == 7 { 1e-9 } else { 5e6 + at as f64 * 0.000_25 }).collect();
         check(&values, 5e6);
     }
 

@@ -1,8 +1,8 @@
-//! Point clouds: what is searched, and where it came from.
+//! Point clouds, their sources and their coordinates.
 //!
-//! [`load`] is the one way in: a file through [`formats`] or a generator through [`generate`] gives [`Coordinates`], to the
-//! last bit, and [`PointCloud::from_table`] rounds them to f32 (see [`origin`]). That takes three times the memory of the
-//! f32 at most, and what is kept to give the file's values back (see [`exact`]) as much again.
+//! [`load`] is the entry point: a file through [`formats`] or a generator through [`generate`] gives exact [`Coordinates`],
+//! and [`PointCloud::from_table`] rounds them to f32 (see [`origin`]). Peak memory is three times that of the f32
+//! coordinates; a cloud with data to restore the file's values (see [`exact`]) holds up to twice.
 
 mod agree;
 mod exact;
@@ -29,13 +29,13 @@ pub use values::Values;
 use crate::progress::Progress;
 use formats::FormatError;
 
-/// Where a cloud comes from: all that is needed to have it again.
+/// Where a cloud comes from: everything needed to load it again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
     /// A file in one of the [`formats`].
     File {
-        /// Where it lies.
+        /// Path of the file, or `FILE:NAME` for one of several clouds.
         path: PathBuf,
         /// Which of its columns are coordinates.
         #[serde(default)]
@@ -43,12 +43,12 @@ pub enum Source {
     },
     /// A generator's spec, `name:key=value,…` (see [`generate`]).
     Generate {
-        /// The spec as it was written.
+        /// The spec as written.
         spec: String,
-        /// Seeds the generator.
+        /// Seed of the generator.
         seed: u64,
     },
-    /// A single point that was typed or pointed at, as [`place::text`] writes it.
+    /// A single point given by its coordinates, in the format of [`place::text`].
     Place(String),
 }
 
@@ -62,63 +62,63 @@ impl std::fmt::Display for Source {
     }
 }
 
-/// What a cloud could not be made of.
+/// Why a cloud could not be loaded.
 ///
-/// Messages follow `what: why`, with the path last where there is one.
+/// Messages follow `what: why`, with the path last if there is one.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CloudError {
-    /// The file could not be read, or is not what its name says.
+    /// The file could not be read, or is not of its named format.
     #[error(transparent)]
     Format(formats::FormatError),
-    /// The generator's spec makes no sense.
+    /// The generator's spec is invalid.
     #[error("generator `{spec}`: {why}")]
     Generate {
-        /// The spec as it was written.
+        /// The spec as written.
         spec: String,
         /// What is wrong with it.
         why: String,
     },
-    /// Coordinates are no place in the data's space.
+    /// The coordinates are not a point in the data's space.
     #[error("place {at}: {why}")]
-    Place {
+    Coordinates {
         /// The coordinates, as written.
         at: String,
-        /// What is wrong with them.
+        /// What is wrong with it.
         why: String,
     },
-    /// A coordinate is NaN or infinite, and dropping was not asked for.
+    /// A coordinate is NaN or infinite, and dropping such rows was not requested.
     #[error("{}row {row}, column {column}: the value is {value}; --drop-nonfinite leaves such rows out: {origin}", at_line(*.line))]
     NonFinite {
-        /// 0-based data record.
+        /// 0-based number of the data record in the file.
         row: u64,
-        /// 1-based line, where the file has lines.
+        /// 1-based line, in text files.
         line: Option<u64>,
-        /// The column's name.
+        /// Name of the column with the bad value.
         column: String,
         /// NaN, inf or -inf.
         value: f64,
         /// The file or generator.
         origin: String,
     },
-    /// A value is finite in f64 and has no f32, even after the axis's origin was subtracted.
+    /// A finite f64 value overflows f32, even after subtracting the axis's origin.
     #[error("{}row {row}, column {column}: {value:e} does not fit a 32-bit float; rescale the column: {origin}", at_line(*.line))]
     TooLarge {
-        /// 0-based data record.
+        /// 0-based number of the data record in the file.
         row: u64,
-        /// 1-based line, where the file has lines.
+        /// 1-based line, in text files.
         line: Option<u64>,
-        /// The column's name.
+        /// Name of the column with the bad value.
         column: String,
         /// The value in the file.
         value: f64,
         /// The file or generator.
         origin: String,
     },
-    /// No rows are left.
+    /// The source has no rows, or none with finite values.
     #[error("the cloud has no points{dropped}: {origin}", dropped = if *.dropped == 0 { String::new() } else { format!(" ({dropped} rows with NaN or infinite values were dropped)") })]
     Empty {
-        /// Rows that were there and had NaN or ±∞.
+        /// Rows dropped for NaN or ±∞.
         dropped: u64,
         /// The file or generator.
         origin: String,
@@ -134,28 +134,28 @@ pub enum CloudError {
     /// The cloud does not fit this machine's memory.
     #[error("too large: there is no memory for {bytes} bytes of coordinates: {origin}")]
     Memory {
-        /// What was asked for.
+        /// The size of the failed allocation.
         bytes: u64,
         /// The file or generator.
         origin: String,
     },
-    /// The query file's columns do not fit the data's.
+    /// The number of dimensions of the queries differs from the data's.
     #[error("queries have {queries} dimensions and the data {data}: choose columns with --columns: {origin}")]
     Dimensions {
         /// d of the queries.
         queries: usize,
         /// d of the data.
         data: usize,
-        /// The query file.
+        /// Path of the query file.
         origin: String,
     },
-    /// Somebody asked to stop.
+    /// The work was cancelled.
     #[error("cancelled")]
     Cancelled,
 }
 
-/// The most rows of a cloud: positions are 32-bit numbers, of which the last is padding, and the loops of the kernels
-/// step beyond the last point by up to a batch without wrapping around.
+/// Maximum number of rows: positions are 32-bit, the last one marks padding, and the kernels' loops run past the last point
+/// by up to a batch without wrapping around.
 pub const MAX_ROWS: u32 = u32::MAX - 4096;
 
 fn at_line(line: Option<u64>) -> String {
@@ -173,23 +173,24 @@ impl From<formats::FormatError> for CloudError {
 
 /// Reads or generates a cloud.
 ///
-/// Rows with NaN or ±∞ are an error unless `drop_nonfinite`, which leaves them out and counts them.
+/// Rows with NaN or ±∞ are an error unless `drop_nonfinite` is set; then they are dropped and counted.
 ///
 /// # Errors
-/// Whatever keeps the source from being a cloud; see [`CloudError`].
+/// Any [`CloudError`] except [`CloudError::Dimensions`].
 pub fn load(source: &Source, drop_nonfinite: bool, progress: &dyn Progress) -> Result<PointCloud, CloudError> {
     let table = table_of(source, progress)?;
     PointCloud::from_table(table, source.clone(), None, drop_nonfinite).map_err(|why| with_line(why, source, progress))
 }
 
-/// Reads a separate query file, in the frame of `data`: the same origin, and the columns of the same names where no other
-/// choice was made.
+/// Reads a separate query file relative to the origins of `data`. Without an explicit selection, it takes the columns
+/// with the data's names.
 ///
-/// A file without such names is read by its own default only where nobody chose the data's columns either; where
-/// somebody did, their order is known for the data alone. [`PointCloud::axes`] of the answer says what was taken.
+/// A file without those names falls back to its own default selection only if the data's columns were not selected
+/// explicitly either; otherwise the order of columns is known only for the data. [`PointCloud::axes`] of the
+/// result shows the selection.
 ///
 /// # Errors
-/// As [`load`], and [`CloudError::Dimensions`].
+/// As for [`load`], and [`CloudError::Dimensions`].
 pub fn load_queries(source: &Source, data: &PointCloud, drop_nonfinite: bool, progress: &dyn Progress) -> Result<PointCloud, CloudError> {
     let table = match source {
         Source::File { path, columns: ColumnChoice::Default } => {
@@ -198,7 +199,7 @@ pub fn load_queries(source: &Source, data: &PointCloud, drop_nonfinite: bool, pr
             let distinct = names.iter().collect::<HashSet<_>>().len() == names.len();
             match formats::read(path, &ColumnChoice::Named(names), progress) {
                 Err(FormatError::NoColumn { .. }) if !chosen => table_of(source, progress)?,
-                // Names that several columns of the data share say nothing.
+                // Duplicate column names in the data cannot identify columns.
                 Err(FormatError::Column { .. }) if !chosen && !distinct => table_of(source, progress)?,
                 Err(FormatError::NoColumn { what, why, path }) => {
                     let why = format!("{why}; name the columns like the data's, or choose them by number in both files");
@@ -217,7 +218,7 @@ pub fn load_queries(source: &Source, data: &PointCloud, drop_nonfinite: bool, pr
     PointCloud::from_table(table, source.clone(), Some(data), drop_nonfinite).map_err(|why| with_line(why, source, progress))
 }
 
-/// Names the line of a bad value, for which a file of text is read again.
+/// Adds the line of a bad value, by reading a text file again.
 fn with_line(mut why: CloudError, source: &Source, progress: &dyn Progress) -> CloudError {
     if let CloudError::NonFinite { row, line, .. } | CloudError::TooLarge { row, line, .. } = &mut why
         && let Source::File { path, .. } = source
@@ -240,7 +241,7 @@ fn table_of(source: &Source, progress: &dyn Progress) -> Result<Coordinates, Clo
 }
 
 fn coordinates(at: &str) -> Result<Vec<f64>, CloudError> {
-    place::parse(at).map_err(|part| CloudError::Place { at: at.to_owned(), why: format!("`{part}` is no number") })
+    place::parse(at).map_err(|part| CloudError::Coordinates { at: at.to_owned(), why: format!("`{part}` is no number") })
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
-//! The order in which a search meets the points.
+//! The order in which a search processes the points.
 
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
 use serde::{Deserialize, Serialize};
 
-/// The processing order. It decides merges and candidates (a descending file is the worst case), and which of two
-/// exactly equal neighbours comes first, nothing else.
+/// The processing order. It affects merges and candidates (descending distances are the worst case) and the order of
+/// neighbours at exactly equal distance, nothing else.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Order {
@@ -17,7 +17,7 @@ pub enum Order {
 }
 
 impl Order {
-    /// As it is spelled on the command line and in files.
+    /// The name on the command line and in files.
     pub fn name(self) -> &'static str {
         match self {
             Self::File => "file",
@@ -39,8 +39,8 @@ impl Order {
     }
 }
 
-/// Fisher–Yates with Lemire's multiply-shift, fixed here so that a seed gives the same order with every version of
-/// every crate.
+/// Fisher–Yates with Lemire's multiply-shift, implemented here so that a seed gives the same order with every version
+/// of the `rand` crates.
 pub(crate) fn shuffle(rows: &mut [u32], rng: &mut ChaCha8Rng) {
     for i in (1..rows.len()).rev() {
         let j = ((u64::from(rng.next_u32()) * (i as u64 + 1)) >> 32) as usize;
@@ -48,7 +48,7 @@ pub(crate) fn shuffle(rows: &mut [u32], rng: &mut ChaCha8Rng) {
     }
 }
 
-/// `count` distinct numbers below `n`, ascending, drawn from `seed`.
+/// Draws `count` distinct numbers below `n` from `seed`, ascending.
 pub fn sample(n: usize, count: usize, seed: u64) -> Vec<u32> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed ^ 0x7175_6572_6965_0001);
     let mut rows: Vec<u32> = (0..n as u32).collect();

@@ -1,34 +1,34 @@
-//! Rounding f64 columns to f32 without losing what the file says.
+//! Rounds f64 columns to f32 without losing the file's precision.
 //!
-//! UTM coordinates have 7 digits before the point; as f32 they keep a quarter of a metre. Subtracting the axis's
-//! midpoint first keeps the scan's grid. Data that is already exact enough in f32 is left alone, so that a float file
-//! is searched as it is.
+//! UTM coordinates have 7 digits before the point; as f32 they have a resolution of a quarter of a metre. Subtracting the
+//! axis's midpoint first preserves the scan's grid. Data that is already precise enough in f32 is left unchanged, so that a
+//! float file is searched as it is.
 
 use rayon::iter::ParallelIterator as _;
 use rayon::slice::ParallelSlice as _;
 
 use super::values::Real;
 
-/// What the values of an axis span, and how far rounding them to f32 as they stand would move one.
+/// The range of an axis, and the largest error of rounding its values to f32 without an origin.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Span {
-    /// The smallest; infinity where there is none.
+    /// The smallest value; ∞ if there are none.
     pub min: f64,
-    /// The largest; −infinity where there is none.
+    /// The largest value; −∞ if there are none.
     pub max: f64,
     moved: f64,
 }
 
-/// Values that a thread takes in one go: whole rows of `dims`, and enough of them to be worth it.
-pub fn part(dims: usize) -> usize {
+/// Number of values that a thread processes at a time: whole rows of `dims`, enough to amortise the overhead.
+pub fn chunk_len(dims: usize) -> usize {
     dims * (1 << 16 >> dims.ilog2().min(16))
 }
 
 /// The span of each of `dims` axes of row-major finite values.
 pub fn spans<T: Real>(values: &[T], dims: usize) -> Vec<Span> {
     let none = || vec![Span { min: f64::INFINITY, max: f64::NEG_INFINITY, moved: 0.0 }; dims];
-    let of_part = |mut spans: Vec<Span>, part: &[T]| {
-        for row in part.chunks_exact(dims) {
+    let of_chunk = |mut spans: Vec<Span>, chunk: &[T]| {
+        for row in chunk.chunks_exact(dims) {
             for (span, value) in spans.iter_mut().zip(row.iter().map(|value| value.get())) {
                 span.take_in(Span { min: value, max: value, moved: (f64::from(value as f32) - value).abs() });
             }
@@ -39,7 +39,7 @@ pub fn spans<T: Real>(values: &[T], dims: usize) -> Vec<Span> {
         spans.iter_mut().zip(more).for_each(|(span, more)| span.take_in(more));
         spans
     };
-    values.par_chunks(part(dims)).fold(none, of_part).reduce(none, both)
+    values.par_chunks(chunk_len(dims)).fold(none, of_chunk).reduce(none, both)
 }
 
 impl Span {
@@ -49,14 +49,14 @@ impl Span {
         self.moved = self.moved.max(other.moved);
     }
 
-    /// The origin to subtract from the axis before rounding: its f64 midpoint when rounding as it stands would move a
-    /// value by more than 2⁻²⁴ of the axis's extent, else 0. No values give 0.
+    /// The origin to subtract before rounding: the f64 midpoint of the axis if rounding without it would move a value by
+    /// more than 2⁻²⁴ of the axis's extent, else 0. An empty axis gives 0.
     pub fn origin(self) -> f64 {
         let Self { min, max, moved } = self;
         if min > max || moved <= (max - min) * 2f64.powi(-24) {
             return 0.0;
         }
-        // Halves first: the sum of two large values may overflow.
+        // Halved first: the sum of two large values may overflow.
         min / 2.0 + max / 2.0
     }
 }

@@ -1,13 +1,13 @@
-//! A query that is no row: coordinates that were typed or pointed at.
+//! A query given by coordinates, typed or picked with the pointer, rather than by row.
 
 use super::{CloudError, Column, PointCloud, Source, Table};
 
-/// A cloud of one point, rounded about the origins of `data` as a file of queries would be.
+/// Builds a cloud of one point, rounded relative to the origins of `data` like a query file.
 ///
 /// # Errors
-/// [`CloudError::Place`] unless there is a finite coordinate for each axis of the data; [`CloudError::TooLarge`].
+/// [`CloudError::Coordinates`] unless there is one finite coordinate per axis of the data; [`CloudError::TooLarge`].
 pub fn place(at: &[f64], data: &PointCloud) -> Result<PointCloud, CloudError> {
-    let wrong = |why: String| CloudError::Place { at: text(at), why };
+    let wrong = |why: String| CloudError::Coordinates { at: text(at), why };
     if at.len() != data.dims() {
         let names: Vec<&str> = data.axes().iter().map(|axis| axis.name.as_str()).take(4).collect();
         let more = if data.dims() > names.len() { ", …" } else { "" };
@@ -24,9 +24,9 @@ pub fn place(at: &[f64], data: &PointCloud) -> Result<PointCloud, CloudError> {
     PointCloud::from_table(Table { columns, values: at.to_vec() }, Source::Place(text(at)), Some(data), false)
 }
 
-/// Coordinates as they are written: `-0.1275,51.507`.
+/// Formats coordinates as in `-0.1275,51.507`.
 pub fn text(at: &[f64]) -> String {
-    // Hundreds of zeros are no way to write a number.
+    // In scientific notation where plain notation would have hundreds of zeros.
     let number = |value: &f64| match value.abs() {
         size if size != 0.0 && !(1e-7..1e16).contains(&size) && size.is_finite() => format!("{value:e}"),
         _ => value.to_string(),
@@ -34,10 +34,10 @@ pub fn text(at: &[f64]) -> String {
     at.iter().map(number).collect::<Vec<_>>().join(",")
 }
 
-/// What [`text`] wrote, or somebody typed.
+/// Parses the format of [`text`].
 ///
 /// # Errors
-/// The part that is no number.
+/// The item that is not a number.
 pub fn parse(text: &str) -> Result<Vec<f64>, String> {
     text.split(',').map(str::trim).map(|part| part.parse().map_err(|_| part.to_owned())).collect()
 }

@@ -1,4 +1,4 @@
-//! The cloud itself.
+//! The point cloud: f32 coordinates with axes, record numbers and a fingerprint.
 
 mod parts;
 
@@ -8,16 +8,16 @@ use rayon::slice::{ParallelSlice as _, ParallelSliceMut as _};
 use serde::{Deserialize, Serialize};
 
 use super::exact::{self, Exact};
-use super::records::Kept;
+use super::records::RecordMap;
 use super::values::{Real, with_values};
 use super::{CloudError, Coordinates, MAX_ROWS, Source, Values, origin};
 
 /// One dimension of a cloud, in the file's own coordinates.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Axis {
-    /// The column's name.
+    /// Name of the column.
     pub name: String,
-    /// What was subtracted before rounding to f32: `file value = origin + local value`. 0 for most data.
+    /// The value subtracted before rounding to f32: `file value = origin + local value`. 0 for most data.
     pub origin: f64,
     /// The smallest value of the column.
     pub min: f64,
@@ -25,7 +25,7 @@ pub struct Axis {
     pub max: f64,
 }
 
-/// Names a cloud by its content: 128 bits of BLAKE3 over the dimensions, origins and local coordinates.
+/// Identifies a cloud by its content: 128 bits of BLAKE3 over the dimensions, origins and local coordinates.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Fingerprint(pub String);
 
@@ -35,34 +35,34 @@ impl std::fmt::Display for Fingerprint {
     }
 }
 
-/// n points of d dimensions, finite, as f32 about an origin per axis.
+/// n finite points of d dimensions, as f32 relative to an origin per axis.
 ///
-/// A *row* of the cloud is an index `0..n`; its *record* is the 0-based number it has in the file, which differs when
-/// rows before it were dropped.
+/// A *row* of the cloud is an index `0..n`; its *record* is its 0-based number in the file, which differs if
+/// earlier rows were dropped.
 #[derive(Clone, Debug)]
 pub struct PointCloud {
     /// n × d local coordinates, row-major.
     points: Vec<f32>,
-    /// What gives the file's coordinates back, where `origin + local` would not.
+    /// Data to restore the file's coordinates, if `origin + local` does not.
     exact: Option<Exact>,
     axes: Vec<Axis>,
-    /// The record of each row, when rows were dropped.
-    records: Option<Kept>,
+    /// The record of each row, if rows were dropped.
+    records: Option<RecordMap>,
     dropped: u64,
     source: Source,
     fingerprint: Fingerprint,
 }
 
 impl PointCloud {
-    /// Rounds coordinates to f32, about their own origins or those of `frame`. What is f32 already stays where it is; else
-    /// twelve bytes a coordinate are taken for a while, and four or eight are kept.
+    /// Rounds coordinates to f32, relative to their own origins or those of `frame`. f32 values without an origin are moved,
+    /// not copied; otherwise the peak is twelve bytes per coordinate, of which four or eight remain.
     ///
     /// # Errors
-    /// [`CloudError::Empty`], [`CloudError::TooMany`], [`CloudError::TooLarge`], [`CloudError::Memory`], and [`CloudError::NonFinite`] unless
-    /// `drop_nonfinite`.
+    /// [`CloudError::Empty`], [`CloudError::TooMany`], [`CloudError::TooLarge`], [`CloudError::Memory`],
+    /// and [`CloudError::NonFinite`] unless `drop_nonfinite`.
     ///
     /// # Panics
-    /// If `frame` has other dimensions than the coordinates.
+    /// If the number of dimensions of `frame` differs.
     pub fn from_table(coordinates: impl Into<Coordinates>, source: Source, frame: Option<&Self>, drop_nonfinite: bool) -> Result<Self, CloudError> {
         let Coordinates { columns, mut values } = coordinates.into();
         let names: Vec<String> = columns.into_iter().map(|column| column.name).collect();
@@ -90,7 +90,7 @@ impl PointCloud {
             })
             .collect();
         let (points, exact) = match values {
-            // Nothing is lost without an origin, and nothing moves.
+            // Without an origin nothing is lost, and no copy is needed.
             Values::F32(mut points) if axes.iter().all(|axis| axis.origin == 0.0) => {
                 points.par_iter_mut().for_each(|local| *local = unsigned_zero(*local));
                 (points, None)
@@ -107,7 +107,7 @@ impl PointCloud {
         self.points.len() / self.dims()
     }
 
-    /// Never: a cloud has at least one point.
+    /// Always false: a cloud has at least one point.
     pub fn is_empty(&self) -> bool {
         self.points.is_empty()
     }
@@ -117,7 +117,7 @@ impl PointCloud {
         self.axes.len()
     }
 
-    /// n × d local coordinates, row-major: the file's less [`Axis::origin`].
+    /// n × d local coordinates, row-major: the file's minus [`Axis::origin`].
     pub fn points(&self) -> &[f32] {
         &self.points
     }
@@ -127,7 +127,7 @@ impl PointCloud {
         &self.points[row * self.dims()..][..self.dims()]
     }
 
-    /// The file's own value.
+    /// The file's own value of a row on an axis.
     pub fn coordinate(&self, row: usize, axis: usize) -> f64 {
         let at = row * self.dims() + axis;
         let stands_for = self.axes[axis].origin + f64::from(self.points[at]);
@@ -139,12 +139,12 @@ impl PointCloud {
         &self.axes
     }
 
-    /// The 0-based number of a row in its file.
+    /// The 0-based record number of a row in its file.
     pub fn record(&self, row: usize) -> u64 {
         self.records.as_ref().map_or(row as u64, |records| records.record(row))
     }
 
-    /// The row with this record number, if it is there and was not dropped.
+    /// The row with this record number; `None` if it was dropped or does not exist.
     pub fn row_of_record(&self, record: u64) -> Option<usize> {
         match &self.records {
             None => usize::try_from(record).ok().filter(|&row| row < self.len()),
@@ -152,20 +152,21 @@ impl PointCloud {
         }
     }
 
-    /// A picture of the cloud: the same rows at other places, along axes of these names. It is drawn, not searched.
+    /// A copy of the cloud for display: the same rows at other coordinates, with axes of these names. It is not searched.
     ///
     /// # Panics
-    /// If there is not a place for every row.
-    pub fn picture<const N: usize>(&self, names: [String; N], places: Vec<[f32; N]>) -> Self {
-        assert_eq!(places.len(), self.len(), "a place for every row");
+    /// If the number of coordinates differs from the number of rows.
+    pub fn picture<const N: usize>(&self, names: [String; N], coordinates: Vec<[f32; N]>) -> Self {
+        assert_eq!(coordinates.len(), self.len(), "coordinates for every row");
         let nothing = [(f32::INFINITY, f32::NEG_INFINITY); N];
         let join = |a: [(f32, f32); N], b: [(f32, f32); N]| std::array::from_fn(|at| (a[at].0.min(b[at].0), a[at].1.max(b[at].1)));
-        let spans = places.par_chunks(1 << 14).map(|part| part.iter().fold(nothing, |all, place| join(all, place.map(|value| (value, value)))));
+        let spans =
+            coordinates.par_chunks(1 << 14).map(|chunk| chunk.iter().fold(nothing, |all, point| join(all, point.map(|value| (value, value)))));
         let spans = spans.reduce(|| nothing, join);
         let axis = |(name, (min, max)): (String, (f32, f32))| Axis { name, origin: 0.0, min: f64::from(min), max: f64::from(max) };
         let axes = names.into_iter().zip(spans).map(axis).collect();
         Self {
-            points: places.into_flattened(),
+            points: coordinates.into_flattened(),
             exact: None,
             axes,
             records: self.records.clone(),
@@ -175,18 +176,18 @@ impl PointCloud {
         }
     }
 
-    /// Points less distinct points: how many could go without a place losing its last one.
+    /// Number of points minus number of distinct points.
     pub fn duplicates(&self) -> u64 {
         let dims = self.dims();
-        // -0.0 was made 0.0 and nothing is NaN, so that equal bits are equal places.
+        // -0.0 was normalised to 0.0 and nothing is NaN, so equal bits mean equal coordinates.
         let bits: &[u32] = bytemuck::cast_slice(&self.points);
-        let place = |row: u32| &bits[row as usize * dims..][..dims];
+        let bits_of = |row: u32| &bits[row as usize * dims..][..dims];
         let mut rows: Vec<u32> = (0..self.len() as u32).collect();
-        rows.par_sort_unstable_by(|&a, &b| place(a).cmp(place(b)));
-        rows.windows(2).filter(|pair| place(pair[0]) == place(pair[1])).count() as u64
+        rows.par_sort_unstable_by(|&a, &b| bits_of(a).cmp(bits_of(b)));
+        rows.windows(2).filter(|pair| bits_of(pair[0]) == bits_of(pair[1])).count() as u64
     }
 
-    /// How many rows of the source were left out for NaN or ±∞.
+    /// Number of rows dropped for NaN or ±∞.
     pub fn dropped(&self) -> u64 {
         self.dropped
     }
@@ -196,24 +197,24 @@ impl PointCloud {
         &self.source
     }
 
-    /// The content's name.
+    /// The hash of the content.
     pub fn fingerprint(&self) -> &Fingerprint {
         &self.fingerprint
     }
 }
 
-/// Refuses rows with NaN or ±∞, or leaves them out; the answer says which records are left when some are not.
-fn finite<T: Real>(values: &mut Vec<T>, names: &[String], drop: bool, source: &Source) -> Result<Option<Kept>, CloudError> {
+/// Refuses or drops rows with NaN or ±∞; returns the remaining records if any were dropped.
+fn finite<T: Real>(values: &mut Vec<T>, names: &[String], drop: bool, source: &Source) -> Result<Option<RecordMap>, CloudError> {
     let dims = names.len();
-    let bad = values.par_chunks(origin::part(dims.max(1))).position_first(|part| part.iter().any(|value| !value.get().is_finite()));
-    let Some(part) = bad else { return Ok(None) };
+    let bad = values.par_chunks(origin::chunk_len(dims.max(1))).position_first(|chunk| chunk.iter().any(|value| !value.get().is_finite()));
+    let Some(chunk) = bad else { return Ok(None) };
     if !drop {
-        let from = part * origin::part(dims);
+        let from = chunk * origin::chunk_len(dims);
         let at = from + values[from..].iter().position(|value| !value.get().is_finite()).unwrap_or(0);
         let (row, column, value) = ((at / dims) as u64, names[at % dims].clone(), values[at].get());
         return Err(CloudError::NonFinite { row, line: None, column, value, origin: source.to_string() });
     }
-    let mut kept = Kept::default();
+    let mut kept = RecordMap::default();
     for from in 0..values.len() / dims {
         if values[from * dims..][..dims].iter().all(|value| value.get().is_finite()) {
             values.copy_within(from * dims..(from + 1) * dims, kept.rows() * dims);
@@ -224,13 +225,13 @@ fn finite<T: Real>(values: &mut Vec<T>, names: &[String], drop: bool, source: &S
     Ok(Some(kept))
 }
 
-/// Local coordinates, and what gives the values back where those do not.
-fn rounded(values: Vec<f64>, axes: &[Axis], records: Option<&Kept>, source: &Source) -> Result<(Vec<f32>, Option<Exact>), CloudError> {
+/// Local coordinates, and data to restore the originals if needed.
+fn rounded(values: Vec<f64>, axes: &[Axis], records: Option<&RecordMap>, source: &Source) -> Result<(Vec<f32>, Option<Exact>), CloudError> {
     let dims = axes.len();
     let mut points = room(values.len(), source)?;
     points.resize(values.len(), 0.0f32);
-    let part = origin::part(dims);
-    let parts = points.par_chunks_mut(part).zip(values.par_chunks(part)).map(|(points, values)| {
+    let chunk = origin::chunk_len(dims);
+    let chunks = points.par_chunks_mut(chunk).zip(values.par_chunks(chunk)).map(|(points, values)| {
         let (mut faithful, mut finite, mut far) = (true, true, 0);
         for (point, row) in points.chunks_exact_mut(dims).zip(values.chunks_exact(dims)) {
             for ((local, &value), axis) in point.iter_mut().zip(row).zip(axes) {
@@ -243,7 +244,7 @@ fn rounded(values: Vec<f64>, axes: &[Axis], records: Option<&Kept>, source: &Sou
         }
         (faithful, finite, far)
     });
-    let (faithful, finite, far) = parts.reduce(|| (true, true, 0), |one, other| (one.0 & other.0, one.1 & other.1, one.2 + other.2));
+    let (faithful, finite, far) = chunks.reduce(|| (true, true, 0), |one, other| (one.0 & other.0, one.1 & other.1, one.2 + other.2));
     if !finite && let Some(at) = points.iter().position(|local| !local.is_finite()) {
         let row = records.map_or((at / dims) as u64, |kept| kept.record(at / dims));
         let (column, value) = (axes[at % dims].name.clone(), values[at]);
@@ -253,7 +254,7 @@ fn rounded(values: Vec<f64>, axes: &[Axis], records: Option<&Kept>, source: &Sou
     Ok((points, exact))
 }
 
-/// -0.0 and 0.0 are one place and should be one fingerprint.
+/// Normalises -0.0 to 0.0, which is the same point and must give the same fingerprint.
 fn unsigned_zero(local: f32) -> f32 {
     local + 0.0
 }
@@ -262,7 +263,7 @@ fn check_rows(rows: u64, source: &Source) -> Result<(), CloudError> {
     if rows > u64::from(MAX_ROWS) { Err(CloudError::TooMany { rows, origin: source.to_string() }) } else { Ok(()) }
 }
 
-/// An empty vector with room for so many coordinates.
+/// An empty vector with capacity for a number of coordinates.
 fn room(count: usize, source: &Source) -> Result<Vec<f32>, CloudError> {
     let mut points = Vec::new();
     let bytes = (count as u64).saturating_mul(size_of::<f32>() as u64);
@@ -276,7 +277,7 @@ fn fingerprint(dims: usize, axes: &[Axis], points: &[f32]) -> Fingerprint {
     for axis in axes {
         hash.update(&axis.origin.to_le_bytes());
     }
-    // Little-endian whatever the machine, so that a fingerprint travels.
+    // Little-endian on every machine, so that fingerprints are portable.
     if cfg!(target_endian = "little") {
         hash.update_rayon(bytemuck::cast_slice(points));
     } else {

@@ -1,14 +1,14 @@
-//! Which record of a file each row of a cloud is.
+//! Maps the rows of a cloud to records of its file.
 
-/// The kept records as runs without a gap: the first row of each run and its record, both ascending.
+/// Runs of consecutive records: the first row of each run and its record, both ascending.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Kept {
+pub(super) struct RecordMap {
     runs: Vec<(u32, u32)>,
     rows: u32,
 }
 
-impl Kept {
-    /// Keeps a record behind those that were kept before, all of which it is larger than.
+impl RecordMap {
+    /// Appends a record, which must be larger than all previous ones.
     pub fn push(&mut self, record: u32) {
         if self.runs.last().is_none_or(|&(row, first)| record - first != self.rows - row) {
             self.runs.push((self.rows, record));
@@ -21,14 +21,14 @@ impl Kept {
         self.rows as usize
     }
 
-    /// The record of a row, which is there.
+    /// The record of an existing row.
     pub fn record(&self, row: usize) -> u64 {
         let run = self.runs.partition_point(|&(first, _)| first as usize <= row) - 1;
         let (first, record) = self.runs[run];
         u64::from(record) + (row as u64 - u64::from(first))
     }
 
-    /// The row of a record, if it was kept.
+    /// The row of a record; `None` if it was dropped.
     pub fn row(&self, record: u64) -> Option<usize> {
         let run = self.runs.partition_point(|&(_, first)| u64::from(first) <= record).checked_sub(1)?;
         let (row, first) = self.runs[run];
@@ -45,14 +45,14 @@ mod tests {
     #[test]
     fn rows_and_records_find_each_other() {
         let records = [2, 3, 4, 7, 9, 10, 4_000_000_000];
-        let mut kept = Kept::default();
-        records.iter().for_each(|&record| kept.push(record));
-        assert_eq!((kept.rows(), kept.runs.len()), (7, 4));
+        let mut map = RecordMap::default();
+        records.iter().for_each(|&record| map.push(record));
+        assert_eq!((map.rows(), map.runs.len()), (7, 4));
         for (row, &record) in records.iter().enumerate() {
-            assert_eq!((kept.record(row), kept.row(record.into())), (record.into(), Some(row)));
+            assert_eq!((map.record(row), map.row(record.into())), (record.into(), Some(row)));
         }
         for record in [0, 1, 5, 6, 8, 11, 3_999_999_999, 4_000_000_001, u64::MAX] {
-            assert_eq!(kept.row(record), None, "{record}");
+            assert_eq!(map.row(record), None, "{record}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What a reader delivers: chosen columns, as f64.
+//! The output of a reader: selected columns and their values.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,34 +7,33 @@ use super::Values;
 /// A column of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column {
-    /// From the file's header, or made up: `x`, `y`, `z` for up to three unnamed columns, `d0`, `d1`, … for more.
+    /// From the file's header, or generated: `x`, `y`, `z` for up to three unnamed columns, `d0`, `d1`, … for more.
     pub name: String,
 }
 
 impl Column {
-    /// Made-up names for `count` columns: `x`, `y`, `z` for up to three, else `d0`, `d1`, ….
+    /// Generated names for `count` columns: `x`, `y`, `z` for up to three, else `d0`, `d1`, ….
     pub fn unnamed(count: usize) -> Vec<Self> {
         let name = |i: usize| if count <= 3 { ["x", "y", "z"][i].to_owned() } else { format!("d{i}") };
         (0..count).map(|i| Self { name: name(i) }).collect()
     }
 }
 
-/// The coordinates of a cloud before they are rounded: row-major f64, one row a data record.
+/// The coordinates of a cloud before rounding: row-major f64, one row per data record.
 ///
-/// Values that the file leaves empty are NaN; rows are neither dropped nor reordered, so that the index of a row is
-/// its record number.
+/// Missing values are NaN; rows are neither dropped nor reordered, so that the index of a row is its record number.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
-    /// The chosen columns, in the order of a row's values.
+    /// The selected columns, in the order of a row's values.
     pub columns: Vec<Column>,
     /// rows × columns values.
     pub values: Vec<f64>,
 }
 
-/// A [`Table`] whose values take no more memory than what they are.
+/// A [`Table`] whose values are stored as f32 if that is exact.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Coordinates {
-    /// The chosen columns, in the order of a row's values.
+    /// The selected columns, in the order of a row's values.
     pub columns: Vec<Column>,
     /// rows × columns values.
     pub values: Values,
@@ -53,11 +52,11 @@ impl From<Table> for Coordinates {
     }
 }
 
-/// Which columns of a file are coordinates.
+/// The selection of a file's columns as coordinates.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ColumnChoice {
-    /// x,y,z or lon,lat by name where they are there, else all numeric columns.
+    /// x,y,z or lon,lat by name if they exist, else all numeric columns.
     #[default]
     Default,
     /// Names or 0-based indices, in this order.
@@ -67,7 +66,7 @@ pub enum ColumnChoice {
 impl std::str::FromStr for ColumnChoice {
     type Err = std::convert::Infallible;
 
-    /// `lon,lat` or `0,1`; a range `0-63` (ends included) stands for its indices.
+    /// Parses `lon,lat` or `0,1`; a range `0-63` (ends included) stands for its indices.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let mut names = Vec::new();
         for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {

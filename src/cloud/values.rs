@@ -1,10 +1,10 @@
-//! Numbers as a reader delivers them: f32 where the file has no more than that, f64 else.
+//! Values as read: f32 if the file has no more precision, otherwise f64.
 
-/// A number that values are kept as.
+/// The element type of stored values.
 pub(super) trait Real: Copy + Send + Sync + Default + 'static {
-    /// From an f64 that it holds exactly.
+    /// Converts from an f64 that the type represents exactly.
     fn of(value: f64) -> Self;
-    /// Exactly.
+    /// Converts to f64, without rounding.
     fn get(self) -> f64;
 }
 
@@ -37,7 +37,7 @@ pub enum Values {
     F64(Vec<f64>),
 }
 
-/// Uses the vector within values, whatever its type.
+/// Runs an expression on the inner vector of a [`Values`], for either type.
 macro_rules! with_values {
     ($values:expr, $vector:ident => $use:expr) => {
         match $values {
@@ -49,12 +49,12 @@ macro_rules! with_values {
 pub(super) use with_values;
 
 impl Values {
-    /// No values yet, of the smaller type that holds them.
+    /// An empty vector of the smallest type that is exact.
     pub(super) fn new(exact_in_f32: bool) -> Self {
         if exact_in_f32 { Self::F32(Vec::new()) } else { Self::F64(Vec::new()) }
     }
 
-    /// How many.
+    /// Number of values in all rows together.
     pub fn len(&self) -> usize {
         with_values!(self, values => values.len())
     }
@@ -64,15 +64,15 @@ impl Values {
         self.len() == 0
     }
 
-    /// One of them.
+    /// The value at an index, widened to f64.
     ///
     /// # Panics
-    /// If there are not so many.
+    /// If the index is out of bounds.
     pub fn get(&self, at: usize) -> f64 {
         with_values!(self, values => values[at].get())
     }
 
-    /// All of them.
+    /// All values in order, widened to f64.
     pub fn iter(&self) -> impl Iterator<Item = f64> + '_ {
         (0..self.len()).map(|at| self.get(at))
     }

@@ -1,4 +1,4 @@
-//! All of a file or nothing.
+//! Atomic file writes: a file is written completely or not at all.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -8,24 +8,24 @@ use tempfile::NamedTempFile;
 
 use super::ExportError;
 
-/// Writes a file under a temporary name in the same folder and renames it. A link is followed; what is no regular file
-/// (a pipe, `/dev/stdout`) is written as it stands, and so may hold a part when writing fails.
+/// Writes a file under a temporary name in the same folder and renames it. Symbolic links are followed; a special file (a
+/// pipe, `/dev/stdout`) is written directly, and may be left incomplete if writing fails.
 ///
 /// # Errors
-/// [`ExportError::Io`], with the path that was asked for.
+/// [`ExportError::Io`] with the requested path.
 pub fn write(path: &Path, content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> Result<(), ExportError> {
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let result = if special(&target) { in_place(&target, content) } else { renamed(&target, content) };
     result.map_err(ExportError::io(path))
 }
 
-/// Tries whether [`write()`] could begin to write a file, and leaves nothing behind: before a long search, not after it.
+/// Checks that [`write()`] could start writing a file, without leaving anything behind: before a long search, not after it.
 ///
 /// # Errors
-/// [`ExportError::Io`], with the path that was asked for.
+/// [`ExportError::Io`] with the requested path.
 pub fn check(path: &Path) -> Result<(), ExportError> {
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    // What is special is opened once only: a pipe has one reader.
+    // A special file may only be opened once: a pipe has one reader.
     let result = if special(&target) { Ok(()) } else { temporary(&target).map(drop) };
     result.map_err(ExportError::io(path))
 }
@@ -49,17 +49,18 @@ fn renamed(path: &Path, content: impl FnOnce(&mut BufWriter<File>) -> io::Result
     file.persist(path).map(drop).map_err(|error| error.error)
 }
 
-/// A file beside the one that is to be there, gone when it is dropped.
+/// A temporary file in the same folder, deleted when dropped.
 fn temporary(path: &Path) -> io::Result<NamedTempFile<File>> {
     if path.is_dir() {
         return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder"));
     }
-    // A rename asks for the folder's permission only, and root for nobody's: who made the file read-only meant it.
+    // A rename needs only the folder's permission, and root needs none; a read-only file was made so on purpose.
     if fs::metadata(path).is_ok_and(|meta| meta.permissions().readonly()) {
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, "the file that is there is read-only"));
     }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    // Created as any file is: tempfile's own way makes it its owner's alone, and puts the temporary name into errors.
+    // With the default permissions: tempfile's own constructor restricts them to the owner, and puts the temporary name into
+    // errors.
     tempfile::Builder::new().prefix(".warpscope-").suffix(".tmp").make_in(folder, |path| File::create_new(path))
 }
 

@@ -1,4 +1,4 @@
-//! Runs, and two of them side by side, as CSV.
+//! The list of runs, and the comparison of two, as CSV.
 
 use std::io::{self, Write};
 
@@ -7,13 +7,21 @@ use crate::run::compare::Comparison;
 use crate::text::Exact;
 
 /// `name,pinned,started_unix,engine,device,n,q,d,k,metric,order,exclude_self,seed,warmup,repeats,search_ms_median,search_ms_min,`
-/// `search_ms_max,distances_per_second,mean_merges,mean_candidates,fingerprint`: a row for each run.
+/// `search_ms_max,distances_per_second,mean_NAME…,fingerprint`: a row for each run, with the mean of each measure that any of them
+/// counted.
 ///
 /// # Errors
-/// The writer's.
+/// I/O errors of the writer.
 pub fn runs<'a>(runs: impl IntoIterator<Item = (&'a str, bool, &'a RunFile)>, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+    let runs: Vec<_> = runs.into_iter().collect();
+    let mut measures: Vec<&str> = Vec::new();
+    for measure in runs.iter().flat_map(|(.., run)| &run.summary.measures) {
+        if !measures.contains(&measure.name.as_str()) {
+            measures.push(&measure.name);
+        }
+    }
     let mut table = csv::Writer::from_writer(out);
-    table.write_record([
+    const BEFORE: [&str; 19] = [
         "name",
         "pinned",
         "started_unix",
@@ -33,14 +41,13 @@ pub fn runs<'a>(runs: impl IntoIterator<Item = (&'a str, bool, &'a RunFile)>, ou
         "search_ms_min",
         "search_ms_max",
         "distances_per_second",
-        "mean_merges",
-        "mean_candidates",
-        "fingerprint",
-    ])?;
+    ];
+    let means = measures.iter().map(|name| format!("mean_{name}"));
+    table.write_record(BEFORE.map(str::to_owned).into_iter().chain(means).chain(["fingerprint".to_owned()]))?;
     for (name, pinned, run) in runs {
         let (spec, summary) = (&run.spec, &run.summary);
         let number = |value: Option<f64>| value.map_or_else(String::new, |value| Exact(value).to_string());
-        table.write_record([
+        let before = [
             name.to_owned(),
             pinned.to_string(),
             run.started_unix.to_string(),
@@ -60,20 +67,19 @@ pub fn runs<'a>(runs: impl IntoIterator<Item = (&'a str, bool, &'a RunFile)>, ou
             number(Some(summary.search_ms_min)),
             number(Some(summary.search_ms_max)),
             number(summary.distances_per_second),
-            number(summary.mean_merges),
-            number(summary.mean_candidates),
-            run.fingerprint.to_string(),
-        ])?;
+        ];
+        let means = measures.iter().map(|name| number(summary.measure(name).map(|measure| measure.mean)));
+        table.write_record(before.into_iter().chain(means).chain([run.fingerprint.to_string()]))?;
     }
     table.flush()
 }
 
-/// `what,name,a,b,difference,ratio,a_lower_quartile,a_upper_quartile,b_lower_quartile,b_upper_quartile,a_repeats,b_repeats,verdict`: a row for
-/// each phase (`phase_ms`: medians and quartiles in milliseconds), each parameter and, where both runs asked the same, what became of
-/// the answers (`queries` of both, and those with `other_rows` and `other_distances`).
+/// `what,name,a,b,difference,ratio,a_lower_quartile,a_upper_quartile,b_lower_quartile,b_upper_quartile,a_repeats,b_repeats,verdict`:
+/// one row per phase (`phase_ms`: medians and quartiles in milliseconds), per parameter and, if both runs had the same
+/// queries, for the answers (`queries` of both, and those with `other_rows` and `other_distances`).
 ///
 /// # Errors
-/// The writer's.
+/// I/O errors of the writer.
 pub fn comparison(comparison: &Comparison, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     const COLUMNS: usize = 13;
     let mut table = csv::Writer::from_writer(out);

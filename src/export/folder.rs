@@ -1,4 +1,4 @@
-//! The folder of a run.
+//! The folder of a run: its tables, trace, neighbours and `run.json`.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -7,27 +7,27 @@ use super::{ExportError, neighbors, tables, trace, write};
 use crate::run::compare::NEIGHBORS;
 use crate::run::{RunFile, RunRecord};
 
-/// A folder that was made for what comes, with those above it, and goes again if nothing came.
+/// A folder created for output, with its missing parents; removed again if nothing is written to it.
 #[derive(Debug)]
 pub struct MadeFolder {
-    /// Those that were not there, the innermost first.
+    /// The folders that were created, innermost first.
     made: Vec<PathBuf>,
 }
 
 impl MadeFolder {
-    /// Makes a folder, where it is not there.
+    /// Creates a folder and its parents where missing.
     ///
     /// # Errors
-    /// [`ExportError::Io`].
+    /// [`ExportError::Io`] with the folder's path.
     pub fn new(dir: &Path) -> Result<Self, ExportError> {
         let made = dir.ancestors().take_while(|folder| !folder.as_os_str().is_empty() && !folder.exists()).map(Path::to_owned).collect();
-        // Some may be made before one cannot be.
+        // Some may have been created before one fails.
         let folder = Self { made };
         std::fs::create_dir_all(dir).map_err(ExportError::io(dir))?;
         Ok(folder)
     }
 
-    /// Something came.
+    /// Keeps the folder, because output has been written.
     pub fn keep(mut self) {
         self.made.clear();
     }
@@ -36,20 +36,20 @@ impl MadeFolder {
 impl Drop for MadeFolder {
     fn drop(&mut self) {
         for folder in &self.made {
-            // Only where it is empty.
+            // Fails, as intended, if the folder is not empty.
             let _ = std::fs::remove_dir(folder);
         }
     }
 }
 
-/// Makes the folder and tries whether [`folder`] could write into it: before a long search, not after it.
+/// Creates the folder and checks that [`folder`] could write to it: before a long search, not after it.
 ///
 /// # Errors
 /// [`ExportError::Io`]; [`ExportError::NoRun`] for a folder with files of these names that no run wrote.
 pub fn check_folder(dir: &Path) -> Result<(), ExportError> {
     std::fs::create_dir_all(dir).map_err(ExportError::io(dir))?;
     let run = dir.join(RUN);
-    // It is written last, and so is there where the others are a run's.
+    // `run.json` is written last, so if it exists the other files are a run's.
     if !run.exists()
         && let Some(file) = FOLDER_FILES.into_iter().find(|file| dir.join(file).is_file())
     {
@@ -58,42 +58,47 @@ pub fn check_folder(dir: &Path) -> Result<(), ExportError> {
     super::check(&run)
 }
 
-/// What says that a folder is a run's.
+/// The file that identifies a folder as a run's.
 const RUN: &str = "run.json";
 
-/// What [`folder`] writes.
-pub const FOLDER_FILES: [&str; 6] = ["timings.csv", "merges.csv", "convergence.csv", "trace.json", NEIGHBORS, RUN];
+/// What [`folder`] may write; of the two with counters, one.
+pub const FOLDER_FILES: [&str; 7] = ["timings.csv", tables::MERGES, tables::COUNTERS, "convergence.csv", "trace.json", NEIGHBORS, RUN];
 
-/// The most neighbours that a folder holds without being asked for them: 200 MB.
+/// Maximum number of neighbours written to a folder without being requested: 200 MB.
 pub const MOST_NEIGHBORS: usize = 1 << 24;
 
-/// Writes [`FOLDER_FILES`] into a folder, which is made if it is not there, and gives the files that were written. The CSVs
-/// of counters have only their headers for engines without; more neighbours than [`MOST_NEIGHBORS`] are left out.
+/// Writes [`FOLDER_FILES`] to a folder, creating it if necessary, and returns the paths of the files written. The CSVs of
+/// counters have only headers for engines without counters; more neighbours than [`MOST_NEIGHBORS`] are left out.
 ///
 /// # Errors
-/// [`ExportError::Io`].
+/// [`ExportError::Io`] with the path of the file that failed.
 pub fn folder(record: &RunRecord, dir: &Path) -> Result<Vec<PathBuf>, ExportError> {
     folder_with(record, MOST_NEIGHBORS, dir)
 }
 
 pub(super) fn folder_with(record: &RunRecord, most_neighbors: usize, dir: &Path) -> Result<Vec<PathBuf>, ExportError> {
     std::fs::create_dir_all(dir).map_err(ExportError::io(dir))?;
-    let [timings, merges, convergence, traced, found, run] = FOLDER_FILES.map(|name| dir.join(name));
+    let [timings, merges, counters, convergence, traced, found, run] = FOLDER_FILES.map(|name| dir.join(name));
+    let (counters, other) = if tables::counters_file(record) == tables::MERGES { (merges, counters) } else { (counters, merges) };
     write(&timings, |out| tables::timings(record).csv(out))?;
-    write(&merges, |out| tables::merges(record).csv(out))?;
+    write(&counters, |out| tables::counters(record).csv(out))?;
     write(&convergence, |out| tables::convergence(record).csv(out))?;
     write(&traced, |out| trace(record, out))?;
+    if other.exists() && run.exists() {
+        // That of a run before would be taken for this one's. What no run wrote is not ours to delete.
+        std::fs::remove_file(&other).map_err(ExportError::io(&other))?;
+    }
     let kept = record.neighbors.indices.len() <= most_neighbors;
     if kept {
         neighbors(record, &found)?;
     } else if found.exists() && run.exists() {
-        // Those of a run before would be taken for this one's. What no run wrote is not ours to delete.
+        // Likewise.
         std::fs::remove_file(&found).map_err(ExportError::io(&found))?;
     }
-    // Last: where it is, the others are.
+    // Written last: if it exists, so do the others.
     write(&run, |out| {
         serde_json::to_writer_pretty(&mut *out, &RunFile::from(record))?;
         writeln!(out)
     })?;
-    Ok([timings, merges, convergence, traced].into_iter().chain(kept.then_some(found)).chain([run]).collect())
+    Ok([timings, counters, convergence, traced].into_iter().chain(kept.then_some(found)).chain([run]).collect())
 }

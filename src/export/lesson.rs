@@ -1,4 +1,4 @@
-//! What of a lesson becomes files: its steps, pictures of its moments, films of a range, a handout.
+//! Writes a lesson's files: its steps, pictures of its moments, films of a range, a handout.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,19 +17,19 @@ use crate::lesson::picture::svg::svg;
 use crate::lesson::{Recording, jsonl};
 use crate::progress::Progress;
 
-/// Pictures that a GIF's colours are chosen from.
+/// Number of pictures that a GIF's palette is derived from.
 const SAMPLES: usize = 8;
 
-/// The last picture of a GIF stays so many times as long.
+/// Factor by which the last frame of a GIF is shown longer.
 const LAST_STAYS: u16 = 3;
 
-/// How long a picture of a GIF stays, in seconds, from and to: browsers show what is shorter much longer.
+/// Minimum and maximum duration of a GIF frame, in seconds: browsers show shorter ones much longer.
 pub const PACES: (f32, f32) = (0.02, 100.0);
 
 /// Writes all steps of a recording as JSON Lines.
 ///
 /// # Errors
-/// [`ExportError::Io`].
+/// [`ExportError::Io`] if the file cannot be written.
 pub fn steps(recording: &Recording, path: &Path) -> Result<(), ExportError> {
     write(path, |out| jsonl::write(recording, 0..recording.len(), out))
 }
@@ -37,7 +37,7 @@ pub fn steps(recording: &Recording, path: &Path) -> Result<(), ExportError> {
 /// Writes the picture of a position as PNG.
 ///
 /// # Errors
-/// [`ExportError::Io`], [`ExportError::Picture`].
+/// [`ExportError::Picture`] for an invalid size, [`ExportError::Io`] if the file cannot be written.
 pub fn picture(film: &Film, position: usize, path: &Path) -> Result<(), ExportError> {
     png(film.image(position)?, path)
 }
@@ -45,18 +45,17 @@ pub fn picture(film: &Film, position: usize, path: &Path) -> Result<(), ExportEr
 /// Writes the picture of a position as SVG.
 ///
 /// # Errors
-/// [`ExportError::Io`].
+/// [`ExportError::Io`] if the file cannot be written.
 pub fn drawing(film: &Film, position: usize, path: &Path) -> Result<(), ExportError> {
     write(path, |out| io::Write::write_all(out, svg(&film.scene(position), &film.palette).as_bytes()))
 }
 
-/// Writes a picture of each moment as PNG into a folder, which is made if it is not there: `frame-0001.png`, …. Gives
-/// the files. They are drawn beside those that are there and take their places in the end: when it fails or is cancelled,
-/// the folder is as it was.
+/// Writes a picture of each moment as PNG to a folder, creating it if necessary: `frame-0001.png`, …. Returns the paths.
+/// Frames are drawn in a temporary folder and moved at the end: on failure or cancellation, the folder is unchanged.
 ///
 /// # Errors
-/// [`ExportError::Io`], [`ExportError::Picture`], [`ExportError::Cancelled`]; [`ExportError::OtherFrames`] where the
-/// folder has frames that would end up behind these.
+/// [`ExportError::Io`], [`ExportError::Picture`], [`ExportError::Cancelled`]; [`ExportError::OtherFrames`] if the folder has
+/// frames with higher numbers than these.
 pub fn frames(film: &Film, moments: &Moments, dir: &Path, progress: &dyn Progress) -> Result<Vec<PathBuf>, ExportError> {
     let count = moments.positions.len();
     let made = MadeFolder::new(dir)?;
@@ -68,7 +67,7 @@ pub fn frames(film: &Film, moments: &Moments, dir: &Path, progress: &dyn Progres
     for file in files.iter().filter(|file| file.exists()) {
         super::check(file)?;
     }
-    // Inside, and not beside: a rename stays on one disk.
+    // Inside the folder, not beside it: a rename must stay on one file system.
     let aside = tempfile::Builder::new().prefix(".warpscope-").suffix(".tmp").tempdir_in(dir).map_err(ExportError::io(dir))?;
     images(film, &moments.positions, &mut |number, image| {
         png(image, &aside.path().join(name(number))).map_err(|error| error.at(&files[number]))?;
@@ -82,10 +81,10 @@ pub fn frames(film: &Film, moments: &Moments, dir: &Path, progress: &dyn Progres
     Ok(files)
 }
 
-/// Writes the moments as a GIF, each for `pace` seconds, within [`PACES`].
+/// Writes the moments as a GIF, each shown for `pace` seconds, clamped to [`PACES`].
 ///
 /// # Errors
-/// [`ExportError::Io`], [`ExportError::Picture`], [`ExportError::Cancelled`].
+/// [`ExportError::Picture`] for an invalid size, [`ExportError::Io`], and [`ExportError::Cancelled`].
 pub fn gif(film: &Film, moments: &Moments, pace: f32, path: &Path, progress: &dyn Progress) -> Result<(), ExportError> {
     let positions = &moments.positions;
     let hundredths = (pace.clamp(PACES.0, PACES.1) * 100.0).round() as u16;
@@ -99,7 +98,7 @@ pub fn gif(film: &Film, moments: &Moments, pace: f32, path: &Path, progress: &dy
         if progress.cancelled() { Err(ExportError::Cancelled) } else { Ok(()) }
     })?;
     let colors = Colors::of(&samples, &film.palette);
-    // The reason outlives the writer, which knows only errors of its own kind.
+    // Stored outside the writer, which can only return I/O errors.
     let mut failed = None;
     let result = write(path, |out| {
         let mut animation = Animation::new(out, [width, height], colors)?;
@@ -124,7 +123,7 @@ pub fn gif(film: &Film, moments: &Moments, pace: f32, path: &Path, progress: &dy
 /// Writes the handout, with pictures of the moments.
 ///
 /// # Errors
-/// [`ExportError::Io`], [`ExportError::Cancelled`].
+/// [`ExportError::Io`] if the file cannot be written, and [`ExportError::Cancelled`].
 pub fn handout(film: &Film, moments: &Moments, theme: Theme, path: &Path, progress: &dyn Progress) -> Result<(), ExportError> {
     write(path, |out| handout::write(film, moments, theme, progress, out)).map_err(|error| match error {
         ExportError::Io { why, .. } if why.kind() == io::ErrorKind::Interrupted => ExportError::Cancelled,
@@ -132,7 +131,7 @@ pub fn handout(film: &Film, moments: &Moments, theme: Theme, path: &Path, progre
     })
 }
 
-/// Draws pictures on all cores, a few at a time, and hands them on in their order.
+/// Draws pictures on all cores, a few at a time, and passes them on in order.
 fn images(film: &Film, positions: &[usize], take: &mut dyn FnMut(usize, RgbaImage) -> Result<(), ExportError>) -> Result<(), ExportError> {
     let at_a_time = rayon::current_num_threads().max(1);
     for (chunk, positions) in positions.chunks(at_a_time).enumerate() {
@@ -146,7 +145,7 @@ fn images(film: &Film, positions: &[usize], take: &mut dyn FnMut(usize, RgbaImag
 
 fn png(image: RgbaImage, path: &Path) -> Result<(), ExportError> {
     let (width, height) = image.dimensions();
-    // No pixel is transparent.
+    // All pixels are opaque, so no information is lost.
     let pixels = DynamicImage::ImageRgba8(image).into_rgb8();
     write(path, |out| PngEncoder::new(out).write_image(&pixels, width, height, ExtendedColorType::Rgb8).map_err(io::Error::other))
 }

@@ -1,9 +1,9 @@
-//! What leaves the program: neighbours, the folder of a run, recordings, the data of a pane, lessons.
+//! Files written by the program: neighbours, run folders, recordings, the data of panes, lessons.
 //!
-//! Every file is written under a temporary name in its folder and renamed, so that nobody ever sees half of one.
-//! Indices and rows in files are record numbers: 0-based, as in the cloud's own file, dropped rows keeping theirs.
-//! Infinity is spelled `inf`. Squared distances are as engines give them: under the angular metric, the squared chord
-//! between unit vectors.
+//! Every file is written under a temporary name in its folder and renamed, so that no reader sees a partial file. Indices
+//! and rows in files are record numbers: 0-based positions in the cloud's own file, unchanged by dropped rows. Infinity is
+//! spelled `inf`. Squared distances are as returned by the engines: under the angular metric, the squared
+//! chord between unit vectors.
 
 mod atomic;
 mod comparison;
@@ -27,58 +27,58 @@ pub use trace::trace;
 
 pub use crate::text;
 
-/// Why something was not written. The path is last.
+/// Why a file could not be written. The path is last.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExportError {
-    /// The operating system's word.
+    /// An error of the operating system.
     #[error("cannot write: {why}: {}", path.display())]
     Io {
-        /// What the system says.
+        /// The error as reported by the system.
         why: std::io::Error,
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
     },
-    /// The name does not say which format is meant.
+    /// The extension is not that of a format for neighbours.
     #[error("neighbours are written as .csv, .tsv, .parquet, .npz, .ivecs or .ibin: the name must end in one of these: {}", path.display())]
     Extension {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
     },
-    /// The name does not say in which format a table is meant.
+    /// The extension is not that of a table format.
     #[error("tables are written as .csv, .tsv, .parquet or .npz: the name must end in one of these: {}", path.display())]
     TableExtension {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
     },
-    /// The format's numbers are too small.
+    /// A number exceeds the range of the format.
     #[error("{what} does not fit the 32-bit numbers of .{extension}; use .csv, .parquet or .npz: {}", path.display())]
     Width {
-        /// Which number.
+        /// Description of the number.
         what: String,
-        /// The format.
+        /// Extension of the format.
         extension: &'static str,
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
     },
-    /// No picture has this size.
+    /// A picture's size is invalid.
     #[error(transparent)]
     Picture(#[from] crate::lesson::picture::raster::SizeError),
-    /// Somebody's files would be lost.
+    /// The folder contains files that writing would overwrite and no run wrote.
     #[error("cannot write: the folder has {file} but no run.json, so that no run wrote it; move it away or choose another folder: {}", path.display())]
     NoRun {
-        /// One of them.
+        /// Name of such a file.
         file: &'static str,
-        /// The folder.
+        /// Path of the folder.
         path: PathBuf,
     },
-    /// Two films in one folder would look like one.
+    /// The folder contains frames of another film that would appear to belong to this one.
     #[error("cannot write: the folder holds later frames of another film; empty it or choose another: {}", path.display())]
     OtherFrames {
-        /// The folder.
+        /// Path of the folder.
         path: PathBuf,
     },
-    /// Somebody asked to stop. Nothing is left behind.
+    /// The work was cancelled. Nothing is left behind.
     #[error("cancelled")]
     Cancelled,
 }
@@ -88,7 +88,7 @@ impl ExportError {
         |why| Self::Io { why, path: path.to_owned() }
     }
 
-    /// With the path that was asked for, where another is written for a while.
+    /// Replaces the path of a temporary file with the requested one.
     fn at(self, path: &Path) -> Self {
         match self {
             Self::Io { why, .. } => Self::io(path)(why),

@@ -1,4 +1,4 @@
-//! Neighbours in the formats that others read.
+//! Neighbours in common file formats.
 
 use std::io::{self, Write};
 use std::ops::Range;
@@ -9,25 +9,25 @@ use super::table::TableFormat;
 use super::{ExportError, tables, write};
 use crate::run::RunRecord;
 
-/// A format, chosen by the extension of a name.
+/// A format for neighbours, selected by extension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NeighborFormat {
-    /// `query,rank,index,squared_distance`.
+    /// The columns `query,rank,index,squared_distance`, comma-separated.
     Csv,
-    /// The same with tabs.
+    /// The same columns, tab-separated.
     Tsv,
-    /// The same columns, as u32, u32, i64 and f32.
+    /// The same columns, typed as u32, u32, i64 and f32.
     Parquet,
-    /// `indices` (i64) and `squared_distances` (f32), a row for each query.
+    /// `indices` (i64) and `squared_distances` (f32), one row per query.
     Npz,
-    /// Record numbers as i32, each row led by its length; squared distances in a `.fvecs` of the same name.
+    /// Record numbers as i32, each row preceded by its length; squared distances in a `.fvecs` of the same name.
     Vecs,
     /// Rows and columns as u32, then record numbers as i32 (big-ann-benchmarks); squared distances in a `.fbin`.
     Bin,
 }
 
 impl NeighborFormat {
-    /// All of them, in the order in which they are offered.
+    /// All formats, in display order.
     pub const ALL: [Self; 6] = [Self::Csv, Self::Tsv, Self::Parquet, Self::Npz, Self::Vecs, Self::Bin];
 
     /// The extension, without the dot.
@@ -42,7 +42,7 @@ impl NeighborFormat {
         }
     }
 
-    /// The extension of the file beside it that holds the squared distances, where a file holds one kind of number only.
+    /// The extension of the companion file with the squared distances, for formats with one type of number per file.
     pub fn beside(self) -> Option<&'static str> {
         match self {
             Self::Vecs => Some("fvecs"),
@@ -51,38 +51,38 @@ impl NeighborFormat {
         }
     }
 
-    /// The format that a name asks for.
+    /// The format for a path's extension.
     ///
     /// # Errors
-    /// [`ExportError::Extension`].
+    /// [`ExportError::Extension`] if no format has that extension.
     pub fn of(path: &Path) -> Result<Self, ExportError> {
         let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
         let found = Self::ALL.into_iter().find(|format| format.extension().eq_ignore_ascii_case(extension));
         found.ok_or_else(|| ExportError::Extension { path: path.to_owned() })
     }
 
-    /// The files that are written for a name: itself and, where there is one, the file beside it.
+    /// The files written for a path: itself and its companion, if any.
     pub fn files(self, path: &Path) -> Vec<PathBuf> {
         std::iter::once(path.to_owned()).chain(self.beside().map(|beside| path.with_extension(beside))).collect()
     }
 }
 
-/// Writes all neighbours, in the format that the extension names, and gives the files that were written. Where there is no
-/// neighbour, the index is −1 and the distance infinite.
+/// Writes all neighbours in the format of the extension, and returns the paths of the files written. Missing neighbours have
+/// index −1 and distance infinity.
 ///
 /// # Errors
-/// [`ExportError`].
+/// [`ExportError`] if the extension is unknown, a number exceeds the format, or writing fails.
 pub fn neighbors(record: &RunRecord, path: &Path) -> Result<Vec<PathBuf>, ExportError> {
     neighbors_of(record, 0..record.neighbors.queries(), path)
 }
 
-/// As [`neighbors`], of some of the run's queries: in tables, queries keep their numbers in the run.
+/// As [`neighbors`], for a range of the run's queries; in tables, queries keep their numbers in the run.
 ///
 /// # Errors
-/// [`ExportError`].
+/// The same as those of [`neighbors`].
 ///
 /// # Panics
-/// If the run has not so many queries.
+/// If the range exceeds the run's queries.
 pub fn neighbors_of(record: &RunRecord, queries: Range<usize>, path: &Path) -> Result<Vec<PathBuf>, ExportError> {
     let format = NeighborFormat::of(path)?;
     let (q, k) = (queries.len(), record.neighbors.k);
@@ -105,7 +105,7 @@ pub fn neighbors_of(record: &RunRecord, queries: Range<usize>, path: &Path) -> R
             }
             let beside = path.with_extension(format.beside().unwrap_or_default());
             let indices = || indices().map(|index| (index as i32).to_le_bytes());
-            // The distances first: whoever waits for the named file then finds both.
+            // Distances first, so that whoever waits for the named file finds both.
             if format == NeighborFormat::Vecs {
                 write(&beside, |out| vecs(out, k, distances()))?;
                 write(path, |out| vecs(out, k, indices()))?;
@@ -133,7 +133,7 @@ fn vecs(out: &mut impl Write, k: usize, values: impl Iterator<Item = [u8; 4]>) -
 }
 
 fn bin(out: &mut impl Write, q: usize, k: usize, mut values: impl Iterator<Item = [u8; 4]>) -> io::Result<()> {
-    // q is below 2³²: queries are rows of a cloud, and clouds end there.
+    // q is less than 2³², because queries are rows of a cloud.
     out.write_all(&(q as u32).to_le_bytes())?;
     out.write_all(&(k as u32).to_le_bytes())?;
     values.try_for_each(|value| out.write_all(&value))

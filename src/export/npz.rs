@@ -1,4 +1,4 @@
-//! NumPy arrays in a zip.
+//! Writes NumPy arrays to a zip archive.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, Write};
@@ -6,16 +6,16 @@ use std::io::{self, BufWriter, Seek, Write};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-/// A .npz being written.
+/// Writer of a `.npz` archive.
 pub struct Npz<W: Write + Seek>(ZipWriter<W>);
 
 impl<'a> Npz<&'a mut BufWriter<File>> {
-    /// Begins one.
+    /// Starts an archive without arrays.
     pub fn new(out: &'a mut BufWriter<File>) -> Self {
         Self(ZipWriter::new(out))
     }
 
-    /// Adds a matrix of little-endian values; `dtype` is NumPy's word for them and `width` their size in bytes.
+    /// Adds a matrix of little-endian values; `dtype` is NumPy's type string and `width` their size in bytes.
     pub fn matrix<const WIDTH: usize>(
         &mut self,
         name: &str,
@@ -26,7 +26,7 @@ impl<'a> Npz<&'a mut BufWriter<File>> {
         self.array(name, dtype, &format!("({rows}, {columns})"), rows as u64 * columns as u64, values)
     }
 
-    /// Adds a list of little-endian values; an element of `dtype` may take several of them, as text does.
+    /// Adds a column of little-endian values; an element of `dtype` may consist of several, as text does.
     pub fn column<const WIDTH: usize>(&mut self, name: &str, dtype: &str, rows: usize, values: impl Iterator<Item = [u8; WIDTH]>) -> io::Result<()> {
         let letters: u64 = dtype.strip_prefix("<U").and_then(|count| count.parse().ok()).unwrap_or(1);
         self.array(name, dtype, &format!("({rows},)"), rows as u64 * letters, values)
@@ -40,7 +40,7 @@ impl<'a> Npz<&'a mut BufWriter<File>> {
         count: u64,
         values: impl Iterator<Item = [u8; WIDTH]>,
     ) -> io::Result<()> {
-        // Stored, as `numpy.savez` does, so that readers can map it; without zip64 an entry ends at 4 GiB.
+        // Uncompressed, as by `numpy.savez`, so that readers can memory-map it; without zip64 an entry is limited to 4 GiB.
         let large = count * WIDTH as u64 > u64::from(u32::MAX) - 4096;
         let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored).large_file(large);
         self.0.start_file(format!("{name}.npy"), options)?;
@@ -56,14 +56,14 @@ impl<'a> Npz<&'a mut BufWriter<File>> {
         self.0.write_all(&bytes)
     }
 
-    /// Ends it.
+    /// Writes the central directory of the archive.
     pub fn finish(self) -> io::Result<()> {
         self.0.finish()?;
         Ok(())
     }
 }
 
-/// The head of a .npy, version 1.0, padded so that the values begin at a multiple of 64 bytes.
+/// The header of a `.npy`, version 1.0, padded so that the values begin at a multiple of 64 bytes.
 fn header(dtype: &str, shape: &str) -> Vec<u8> {
     let mut text = format!("{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}");
     let length = (10 + text.len() + 1).next_multiple_of(64) - 10;

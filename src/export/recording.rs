@@ -1,4 +1,4 @@
-//! Runs into a file that opens elsewhere.
+//! Writes runs to a recording file.
 
 use std::path::Path;
 
@@ -6,8 +6,8 @@ use super::{ExportError, write};
 use crate::progress::Progress;
 use crate::run::recording::{self, Keep, Recorded, Shown};
 
-/// Writes runs into a recording (see [`crate::run::recording`]); without `points`, what they searched is read again from
-/// where it came from when the recording is opened, whether it is moved with the file or without.
+/// Writes runs to a recording (see [`crate::run::recording`]). Without `points`, clouds are read again from their source
+/// when the recording is opened, whether or not the source moved with it.
 ///
 /// # Errors
 /// [`ExportError::Io`], and [`ExportError::Cancelled`], which leaves nothing behind.
@@ -15,10 +15,10 @@ pub fn recording(runs: &[Recorded], points: bool, path: &Path, progress: &dyn Pr
     with(None, runs, points, path, progress)
 }
 
-/// The same with what a window showed, which opens with it (see [`recording::write_with`]).
+/// Writes runs with the state of the window, which is restored on opening (see [`recording::write_with`]).
 ///
 /// # Errors
-/// As [`recording()`]'s.
+/// The same as those of [`recording()`].
 pub fn session(shown: Shown<'_>, runs: &[Recorded], points: bool, path: &Path, progress: &dyn Progress) -> Result<(), ExportError> {
     with(Some(shown), runs, points, path, progress)
 }

@@ -1,19 +1,19 @@
-//! The tables, one definition each, for every format: the app's panes use them too.
+//! The definitions of all tables, for every format and for the app's panes.
 
 use std::ops::Range;
 use std::rc::Rc;
 
 use super::table::Table;
 use crate::cloud::PointCloud;
-use crate::knn::{Convergence, Metric, NONE};
+use crate::knn::{Convergence, Metric, NONE, warp};
 use crate::run::{QuerySpec, RunRecord, Timeline};
 
-/// A neighbour's record number; −1 where there is none.
+/// A neighbour's record number; −1 for none.
 pub(super) fn index(record: &RunRecord, row: u32) -> i64 {
     if row == NONE { -1 } else { record.cloud.record(row as usize) as i64 }
 }
 
-/// A query's record number in its own file; a place that was pointed at has none.
+/// A query's record number in its own file; `None` for a query given by coordinates.
 pub fn query_record(record: &RunRecord, query: usize) -> Option<u64> {
     let row = record.query_rows[query] as usize;
     (!matches!(record.spec.queries, QuerySpec::At(_))).then(|| query_cloud(record).record(row))
@@ -23,7 +23,7 @@ fn query_cloud(record: &RunRecord) -> &PointCloud {
     record.query_cloud.as_ref().unwrap_or(&record.cloud)
 }
 
-/// `row` and the cloud's axes: its points, or some of them, by their record numbers, with the coordinates of its file.
+/// `row` and the cloud's axes: all points or some of them, by record number, with the coordinates of the file.
 pub fn points<'a>(cloud: &'a PointCloud, rows: Option<&'a [u32]>) -> Table<'a> {
     let of = move |at: usize| rows.map_or(at, |rows| rows[at] as usize);
     let table = Table::new(rows.map_or(cloud.len(), <[u32]>::len)).with("row", move |at| cloud.record(of(at)));
@@ -31,7 +31,7 @@ pub fn points<'a>(cloud: &'a PointCloud, rows: Option<&'a [u32]>) -> Table<'a> {
     axes.fold(table, |table, (axis, named)| table.with(named.name.as_str(), move |at| cloud.coordinate(of(at), axis)))
 }
 
-/// `query,rank,index,squared_distance`: the neighbours of some queries, which are named by their number in the run.
+/// `query,rank,index,squared_distance`: the neighbours of a range of queries, which are numbered as in the run.
 pub fn neighbors(record: &RunRecord, queries: Range<usize>) -> Table<'_> {
     let found = &record.neighbors;
     let first = queries.start * found.k;
@@ -42,8 +42,8 @@ pub fn neighbors(record: &RunRecord, queries: Range<usize>) -> Table<'_> {
         .with("squared_distance", move |row| found.squared_distances[first + row])
 }
 
-/// `rank,index,squared_distance,distance` (or `angle`, in radians) and the file's coordinates: the neighbours of one
-/// query. Where there is no neighbour, coordinates are missing.
+/// `rank,index,squared_distance,distance` (or `angle`, in radians) and the file's coordinates: the neighbours of one query.
+/// Coordinates of missing neighbours are missing.
 pub fn neighbors_of_query(record: &RunRecord, query: usize) -> Table<'_> {
     let measure = if record.spec.metric == Metric::Angular { "angle" } else { "distance" };
     let (rows, squared_distances) = record.neighbors.of(query);
@@ -58,11 +58,11 @@ pub fn neighbors_of_query(record: &RunRecord, query: usize) -> Table<'_> {
     })
 }
 
-/// `engine,phase,repeat,chunk,start_ms,duration_ms`: every sample, raw.
+/// `engine,phase,repeat,chunk,start_ms,duration_ms`: every raw sample.
 pub fn timings(record: &RunRecord) -> Table<'_> {
     let samples = &record.samples;
     Table::new(samples.len())
-        .with("engine", |_| record.engine.name())
+        .with("engine", |_| record.engine.to_string())
         .with("phase", |row| samples[row].phase.name())
         .with("repeat", |row| samples[row].repeat)
         .with("chunk", |row| samples[row].chunk)
@@ -70,18 +70,18 @@ pub fn timings(record: &RunRecord) -> Table<'_> {
         .with("duration_ms", |row| samples[row].duration_ms)
 }
 
-/// A line of the timeline: what the host timed, or a query's warp.
+/// A row of the timeline: a sample of the host, or a query's warp.
 struct Span {
     track: &'static str,
     start_us: f64,
     duration_us: f64,
     repeat_and_chunk: Option<(u32, u32)>,
-    /// The multiprocessor, the warp, the query and its row.
+    /// Multiprocessor, warp, query, and the query's row.
     warp: Option<(u32, u32, u32, Option<u64>)>,
 }
 
-/// `track,start_us,duration_us,repeat,chunk,sm,warp,query,row`: all that the host timed, and every query's warp where the
-/// run was profiled, in microseconds since the run began. What a line has not is missing.
+/// `track,start_us,duration_us,repeat,chunk,sm,warp,query,row`: every sample of the host and, for profiled runs, every
+/// query's warp, in microseconds since the start of the run. Values that do not apply are missing.
 pub fn timeline<'a>(record: &RunRecord) -> Table<'a> {
     let timeline = Timeline::of(record);
     let mut spans = Vec::new();
@@ -120,28 +120,41 @@ pub fn timeline<'a>(record: &RunRecord) -> Table<'a> {
         .with("row", move |at| row[at].warp.and_then(|(.., row)| row))
 }
 
-/// `query,row,merges,candidates,groups_hit`, of each query; `row` is its number in its file. Without rows for engines
-/// without counters.
-pub fn merges(record: &RunRecord) -> Table<'_> {
-    let counters = &record.counters;
-    Table::new(counters.len())
-        .with("query", |query| query as u32)
-        .with("row", |query| query_record(record, query))
-        .with("merges", |query| counters[query].merges)
-        .with("candidates", |query| counters[query].candidates)
-        .with("groups_hit", |query| counters[query].groups_hit)
+/// `query,row` and a column for each measure, of each query; `row` is its number in its file. For engines that count nothing
+/// it has no rows, and the columns of those that do.
+pub fn counters(record: &RunRecord) -> Table<'_> {
+    let counted = &record.measured;
+    let table = Table::new(counted.queries()).with("query", |query| query as u32).with("row", |query| query_record(record, query));
+    if counted.is_empty() {
+        return warp::MEASURES.iter().fold(table, |table, measure| table.with(measure.name, |_| 0u32));
+    }
+    counted.columns().fold(table, |table, (name, values)| table.with(name, |query| values[query]))
 }
+
+/// The file of [`counters`] in a run's folder: `merges.csv` where its columns are those of the warp-per-query search, by which
+/// scripts know it.
+pub fn counters_file(record: &RunRecord) -> &'static str {
+    let names = record.measured.columns().map(|(name, _)| name);
+    let of_warp = record.measured.is_empty() || names.eq(warp::MEASURES.iter().map(|measure| measure.name));
+    if of_warp { MERGES } else { COUNTERS }
+}
+
+/// See [`counters_file`].
+pub const MERGES: &str = "merges.csv";
+/// See [`counters_file`].
+pub const COUNTERS: &str = "counters.csv";
 
 /// `query,merge,points_seen,max_squared_distance`: after each merge that was kept, of every query. A merge's number
 /// counts from 0; where there were more than are kept, the last entry's is that of the last merge.
 pub fn convergence(record: &RunRecord) -> Table<'_> {
-    let Convergence { starts, points_seen, max_squared_distance } = &record.convergence;
+    let Convergence { starts, points_seen, max_squared_distance, counted_by } = &record.convergence;
+    let merges = record.measured.column(counted_by).unwrap_or_default();
     // Queries whose entries begin at or before this one; the last of them has it.
     let query_of = move |entry: usize| starts.partition_point(|&start| start <= entry as u64) - 1;
     let merge = move |row: usize| {
         let query = query_of(row);
         let (start, stop) = (starts[query] as usize, starts[query + 1] as usize);
-        Convergence::merge_of_entry(row - start, stop - start, record.counters[query].merges)
+        Convergence::merge_of_entry(row - start, stop - start, merges[query])
     };
     Table::new(points_seen.len())
         .with("query", move |row| query_of(row) as u32)

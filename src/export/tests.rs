@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::*;
-use crate::knn::{EngineKind, Metric, NONE};
+use crate::knn::{EngineId, Measured, Metric, NONE};
 use crate::run::compare::SavedRun;
 use crate::run::testing::{cloud, plain, spec};
 use crate::run::{Phase, QuerySpec, RunFile, RunRecord, RunSpec, execute, stats};
@@ -205,7 +205,7 @@ fn a_runs_folder_reads_back() {
     assert_eq!(timings.lines().next(), Some("engine,phase,repeat,chunk,start_ms,duration_ms"));
     assert_eq!(timings.lines().count(), 1 + record.samples.len());
     let saved = SavedRun::read(&dir).unwrap();
-    assert_eq!(saved.phases[&(EngineKind::Lockstep, Phase::Search)], stats::search_ms(&record.samples));
+    assert_eq!(saved.phases[&(EngineId::new("lockstep"), Phase::Search)], stats::search_ms(&record.samples));
     assert_eq!(saved.file, Some(file));
 
     assert_eq!(std::fs::read_to_string(dir.join("merges.csv")).unwrap(), "query,row,merges,candidates,groups_hit\n0,4,2,0,1\n1,0,2,1,1\n");
@@ -218,7 +218,7 @@ fn a_runs_folder_reads_back() {
 #[test]
 fn panes_export_what_they_show() {
     let mut record = record();
-    record.counters[1].merges = 5;
+    record.measured = Measured::new([("merges".to_owned(), vec![2, 5])]);
     assert_eq!(text(|out| tables::convergence(&record).csv(out)).lines().last(), Some("1,4,4,1"), "the last of more merges than are kept");
 
     let neighbors = rows(&text(|out| tables::neighbors_of_query(&record, 1).csv(out)));
@@ -231,9 +231,21 @@ fn panes_export_what_they_show() {
 
 #[test]
 fn tables_of_engines_without_counters_are_empty() {
-    let record = RunRecord { counters: Vec::new(), convergence: Default::default(), ..record() };
-    assert_eq!(text(|out| tables::merges(&record).csv(out)).lines().count(), 1);
+    let record = RunRecord { measured: Measured::default(), convergence: Default::default(), ..record() };
+    assert_eq!(text(|out| tables::counters(&record).csv(out)).lines().count(), 1);
     assert_eq!(text(|out| tables::convergence(&record).csv(out)).lines().count(), 1);
+}
+
+#[test]
+fn measures_of_other_engines_have_a_file_of_their_own() {
+    let place = tempfile::tempdir().unwrap();
+    let other = RunRecord { measured: Measured::new([("visited".to_owned(), vec![7, 8]), ("accessed".to_owned(), vec![70, 80])]), ..record() };
+    let names = |record: &RunRecord| super::folder(record, place.path()).unwrap()[1].file_name().unwrap().to_owned();
+    assert_eq!(names(&other), "counters.csv");
+    assert_eq!(std::fs::read_to_string(place.path().join("counters.csv")).unwrap(), "query,row,visited,accessed\n0,4,7,70\n1,0,8,80\n");
+    // The next run's file is not beside that of the run before.
+    assert_eq!(names(&record()), "merges.csv");
+    assert!(place.path().join("merges.csv").exists() && !place.path().join("counters.csv").exists());
 }
 
 #[test]

@@ -1,27 +1,27 @@
-//! Chrome Trace Event Format: for ui.perfetto.dev and chrome://tracing.
+//! Chrome Trace Event Format, for ui.perfetto.dev and chrome://tracing.
 
 use std::io::{self, Write};
 
 use serde_json::{Value, json};
 
 use super::tables::query_record;
-use crate::knn::{Profile, WarpPhase};
+use crate::knn::Profile;
 use crate::run::{RunRecord, Timeline, WarpTime};
 
-/// The process of what the host timed.
+/// Process id of the host's samples.
 const HOST: u32 = 1;
 
-/// The process of the device's multiprocessors.
+/// Process id of the device's multiprocessors.
 const DEVICE: u32 = 2;
 
-/// Threads of one multiprocessor; no hardware has as many warps on one.
+/// Thread ids per multiprocessor; no hardware has as many warps on one.
 const TRACKS: u32 = 1024;
 
-/// Writes a run's [`Timeline`]: one thread per host phase and, when the run was profiled, the warps' spans, multiprocessor
-/// by multiprocessor. Times are microseconds since the run began.
+/// Writes a run's [`Timeline`]: one thread per host phase and, for profiled runs, the warps' spans, grouped by
+/// multiprocessor. Times are in microseconds since the start of the run.
 ///
 /// # Errors
-/// The writer's.
+/// I/O errors of the writer.
 pub fn trace(record: &RunRecord, out: &mut impl Write) -> io::Result<()> {
     let timeline = Timeline::of(record);
     let mut events = Events { out, first: true };
@@ -63,15 +63,14 @@ fn about(record: &RunRecord, profile: &Profile, warp: &WarpTime) -> Value {
     let queries: Vec<usize> = warp.queries.clone().map(|query| query as usize).collect();
     let rows: Vec<Option<u64>> = queries.iter().map(|&query| query_record(record, query)).collect();
     let mut about = json!({"queries": queries, "rows": rows, "warp": warp.warp});
-    if profile.cycles.len() == profile.spans.len() {
-        let sum = |phase: usize| queries.iter().map(|&query| profile.cycles[query][phase]).sum::<u64>();
-        let cycles: serde_json::Map<String, Value> =
-            WarpPhase::ALL.iter().enumerate().map(|(i, phase)| (phase.name().to_owned(), sum(i).into())).collect();
+    let rows: Option<Vec<&[u64]>> = queries.iter().map(|&query| profile.cycles_of(query)).collect();
+    if let Some(rows) = rows {
+        let sum = |phase: usize| rows.iter().map(|cycles| cycles[phase]).sum::<u64>();
+        let cycles: serde_json::Map<String, Value> = profile.phases.iter().enumerate().map(|(i, phase)| (phase.clone(), sum(i).into())).collect();
         about["cycles"] = cycles.into();
     }
-    let merges: Option<Vec<u32>> = queries.iter().map(|&query| record.counters.get(query).map(|counters| counters.merges)).collect();
-    if let Some(merges) = merges {
-        about["merges"] = merges.into();
+    for (name, values) in record.measured.columns() {
+        about[name] = queries.iter().map(|&query| values[query]).collect::<Vec<_>>().into();
     }
     about
 }
@@ -91,7 +90,7 @@ impl<W: Write> Events<'_, W> {
         self.event(&json!({"ph": "M", "name": what, "pid": pid, "tid": tid, "args": {"name": name}}))
     }
 
-    /// `times`: start and stop, in microseconds.
+    /// Writes a span; `times` are start and stop, in microseconds.
     fn span(&mut self, name: &str, pid: u32, tid: u32, times: [f64; 2], args: Value) -> io::Result<()> {
         let [start, stop] = times.map(|us| (us * 1e3).round());
         let (ts, dur) = (microseconds(start), microseconds(stop - start));
@@ -99,8 +98,8 @@ impl<W: Write> Events<'_, W> {
     }
 }
 
-/// Whole nanoseconds as what viewers make the same nanoseconds of, whether they round or cut: they keep a start and a length
-/// as whole numbers, and drop a span that then ends after the next one of its thread began.
+/// Rounds nanoseconds so that viewers, whether they round or truncate, get the same whole numbers: they store start and
+/// length as integers, and drop a span that would then overlap the next one of its thread.
 fn microseconds(ns: f64) -> f64 {
     let us = ns / 1e3;
     if us * 1e3 < ns { us.next_up() } else { us }

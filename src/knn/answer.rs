@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::{Measured, ProfilePhase};
+
 /// The index of a neighbour that is not there (k > n). Exported as −1.
 pub const NONE: u32 = u32::MAX;
 
@@ -37,7 +39,7 @@ impl Neighbors {
     }
 }
 
-/// What one query's search did. Equal, not similar, in every variant of `cuda` and in `lockstep`.
+/// What one query's search by rules 6 and 7 did, in the layout of `cuda` and `lockstep`: equal, not similar, in both.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, bytemuck::Pod, bytemuck::Zeroable)]
 pub struct Counters {
@@ -51,9 +53,12 @@ pub struct Counters {
 
 /// `max_distance` after each merge, per query.
 ///
-/// A query keeps its first 63 merges and its latest; [`Counters::merges`] says how many there were.
+/// A query keeps its first 63 merges and its latest; a measure of the engine says how many there were
+/// ([`Descriptor::convergence`](super::Descriptor::convergence)).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Convergence {
+    /// The measure that counts its merges, by its column's name; empty without queries.
+    pub counted_by: String,
     /// Where each query's entries start; q + 1 long.
     pub starts: Vec<u64>,
     /// Points seen at the merge: the position of the last appended point + 1, and n at the final merge.
@@ -64,7 +69,7 @@ pub struct Convergence {
 
 impl Default for Convergence {
     fn default() -> Self {
-        Self { starts: vec![0], points_seen: Vec::new(), max_squared_distance: Vec::new() }
+        Self { counted_by: String::new(), starts: vec![0], points_seen: Vec::new(), max_squared_distance: Vec::new() }
     }
 }
 
@@ -95,41 +100,6 @@ impl Convergence {
     }
 }
 
-/// A phase of a warp's search, timed with the multiprocessor's clock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum WarpPhase {
-    /// Staging a batch in shared memory, waiting at its barriers included.
-    LoadBatch,
-    /// Distances and ballots.
-    Filter,
-    /// Appending candidates.
-    Insert,
-    /// Sorting a full buffer.
-    Sort,
-    /// Merging it with the intermediate result.
-    Merge,
-    /// Writing neighbours and counters.
-    WriteOut,
-}
-
-impl WarpPhase {
-    /// All, in the order of the device's table.
-    pub const ALL: [Self; 6] = [Self::LoadBatch, Self::Filter, Self::Insert, Self::Sort, Self::Merge, Self::WriteOut];
-
-    /// As it is spelled in files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::LoadBatch => "load batch",
-            Self::Filter => "filter",
-            Self::Insert => "insert",
-            Self::Sort => "sort",
-            Self::Merge => "merge",
-            Self::WriteOut => "write-out",
-        }
-    }
-}
-
 /// Where and when a query's warp ran.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, bytemuck::Pod, bytemuck::Zeroable)]
@@ -147,10 +117,25 @@ pub struct WarpSpan {
 /// What the profiled build adds, per query.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Profile {
-    /// Clock cycles per phase, in the order of [`WarpPhase::ALL`]: elapsed, waiting included, not additive across warps.
-    pub cycles: Vec<[u64; 6]>,
-    /// Where and when.
+    /// The phases that were timed, by name ([`Descriptor::phases`](super::Descriptor::phases)).
+    pub phases: Vec<String>,
+    /// q × phases, row-major: clock cycles of each query in each phase: elapsed, waiting included, not additive across warps.
+    pub cycles: Vec<u64>,
+    /// Where and when each query's warp ran.
     pub spans: Vec<WarpSpan>,
+}
+
+impl Profile {
+    /// Without a query yet.
+    pub fn new(phases: &[ProfilePhase]) -> Self {
+        Self { phases: phases.iter().map(|phase| phase.name.to_owned()).collect(), ..Self::default() }
+    }
+
+    /// A query's cycles in each phase; nothing where cycles were not timed.
+    pub fn cycles_of(&self, query: usize) -> Option<&[u64]> {
+        let width = self.phases.len();
+        self.cycles.get(query * width..(query + 1) * width).filter(|cycles| !cycles.is_empty())
+    }
 }
 
 /// Everything an engine gives for a problem.
@@ -158,9 +143,9 @@ pub struct Profile {
 pub struct Answer {
     /// The neighbours, by position in processing order.
     pub neighbors: Neighbors,
-    /// From the counted build; empty for engines without counters.
-    pub counters: Vec<Counters>,
-    /// From the counted build; of no query for engines without counters.
+    /// From the counted build; empty for engines that count nothing.
+    pub measured: Measured,
+    /// From the counted build; of no query for engines without a history.
     pub convergence: Convergence,
     /// From the profiled build.
     pub profile: Option<Profile>,

@@ -4,57 +4,14 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Answer, Neighbors, Problem};
-
-/// The engines by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum EngineKind {
-    /// The warp-per-query kernel on an NVIDIA GPU.
-    Cuda,
-    /// The points split over an NVIDIA GPU, for few queries.
-    #[serde(rename = "cuda-split")]
-    CudaSplit,
-    /// Its CPU twin.
-    Lockstep,
-    /// A k-d tree on the CPU.
-    KdTree,
-}
-
-impl EngineKind {
-    /// All, best first.
-    pub const ALL: [Self; 4] = [Self::Cuda, Self::CudaSplit, Self::Lockstep, Self::KdTree];
-
-    /// As it is spelled on the command line and in files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Cuda => "cuda",
-            Self::CudaSplit => "cuda-split",
-            Self::Lockstep => "lockstep",
-            Self::KdTree => "kdtree",
-        }
-    }
-
-    /// Whether it counts merges and candidates and keeps the convergence history.
-    pub fn has_counters(self) -> bool {
-        matches!(self, Self::Cuda | Self::Lockstep)
-    }
-
-    /// Whether it computes the distance of every point to every query, so that distances a second mean something.
-    pub fn is_exhaustive(self) -> bool {
-        self != Self::KdTree
-    }
-}
-
-impl std::fmt::Display for EngineKind {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.name())
-    }
-}
+use super::{Answer, Descriptor, DeviceId, EngineId, Metric, Neighbors, Parameters, Problem};
 
 /// What an engine runs on.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DeviceInfo {
+    /// Which device; absent in records that were written before devices had ids.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<DeviceId>,
     /// The GPU's or processor's name.
     pub name: String,
     /// What else identifies it, as (name, value): compute capability, driver, memory, threads, instruction set, … In files
@@ -97,6 +54,15 @@ mod details {
     }
 }
 
+/// A part of taking a problem in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SetupPhase {
+    /// Points and queries to the device, or into the twin's layout.
+    Upload,
+    /// Points into an index, such as a tree.
+    BuildIndex,
+}
+
 /// How the kernel is built: a compile-time policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -121,7 +87,7 @@ pub enum EngineError {
     #[error("the {engine} engine cannot run here: {why}")]
     Unavailable {
         /// Which engine.
-        engine: EngineKind,
+        engine: EngineId,
         /// What is missing and how to get it.
         why: String,
     },
@@ -129,13 +95,29 @@ pub enum EngineError {
     #[error("the {engine} engine takes {what} up to {limit}, not {value}")]
     Limit {
         /// Which engine.
-        engine: EngineKind,
+        engine: EngineId,
         /// `k`, `d`, …
         what: &'static str,
         /// The largest it takes.
         limit: u64,
         /// What was asked.
         value: u64,
+    },
+    /// The engine knows no such metric.
+    #[error("the {engine} engine does not measure distance by {metric}")]
+    Metric {
+        /// Which engine.
+        engine: EngineId,
+        /// What was asked.
+        metric: Metric,
+    },
+    /// The engine has no such parameter, or not with this value.
+    #[error("the {engine} engine: {why}")]
+    Parameter {
+        /// Which engine.
+        engine: EngineId,
+        /// Which parameter, and what there is instead.
+        why: String,
     },
     /// Too large for the device's own memory.
     #[error("the job needs {needed} MiB on {device}, where {free} MiB are free: use fewer queries or points, or --engine lockstep")]
@@ -165,36 +147,65 @@ pub enum EngineError {
     },
 }
 
+impl EngineError {
+    /// Whether the engine does not take the problem, here or at all, and another one may.
+    pub fn is_refusal(&self) -> bool {
+        !matches!(self, Self::Device { .. } | Self::Parameter { .. })
+    }
+}
+
 /// Answers problems. One engine may answer many, one after the other.
 ///
 /// All engines give the same bits: distances by the rule of [`Problem`], neighbours sorted by (distance, position).
 pub trait Engine: Send {
-    /// Its name.
-    fn kind(&self) -> EngineKind;
+    /// What it says of itself.
+    fn descriptor(&self) -> &'static Descriptor;
 
-    /// What it runs on.
+    /// On which device it was opened.
+    fn device_id(&self) -> DeviceId;
+
+    /// What it runs on, with what changes from run to run: clocks, power, temperature.
     fn device(&self) -> DeviceInfo;
 
-    /// Takes a problem in: checks its limits, reserves memory, uploads it or builds an index over it. What is made of the
-    /// points is kept with them ([`Problem::kept`]) and found there in the next problem over the same ones.
+    /// Its name.
+    fn id(&self) -> EngineId {
+        self.descriptor().id
+    }
+
+    /// Takes in a problem that is within its limits, with parameters that are its own: reserves memory, uploads the problem or
+    /// builds an index over it. What is made of the points is cached with them ([`Problem::cache`]) and found there in the next
+    /// problem over the same ones. Called by [`Engine::load`] only.
     ///
     /// # Errors
     /// [`EngineError`], before anything runs when the problem does not fit.
-    fn load<'a>(&'a mut self, problem: &'a Problem, profile: bool) -> Result<Box<dyn Search + 'a>, EngineError>;
+    fn prepare<'a>(&'a mut self, problem: &'a Problem, parameters: &Parameters, profile: bool) -> Result<Box<dyn Search + 'a>, EngineError>;
+
+    /// Takes a problem in, once it is certain that it is within the engine's limits.
+    ///
+    /// # Errors
+    /// As [`Descriptor::check`]'s and [`Engine::prepare`]'s.
+    fn load<'a>(&'a mut self, problem: &'a Problem, parameters: &Parameters, profile: bool) -> Result<Box<dyn Search + 'a>, EngineError> {
+        self.descriptor().check(problem, parameters)?;
+        self.prepare(problem, parameters, profile)
+    }
 }
 
 /// A problem loaded into an engine, ready to be searched chunk by chunk.
 pub trait Search {
-    /// How long taking the problem in took, as (phase, milliseconds): `upload` or `build index`. What was found made is
-    /// not in it.
-    fn setup_ms(&self) -> Vec<(&'static str, f64)>;
+    /// How long taking the problem in took, in milliseconds, phase by phase. What was found in the cache is not in it.
+    fn setup_ms(&self) -> Vec<(SetupPhase, f64)>;
 
     /// Whether all that is made of the points was found: they were taken in for a problem before this one.
     fn resident(&self) -> bool;
 
-    /// How the problem is searched, in a few words, where the engine has a choice: it may differ before and after a
-    /// search, in which the engine has seen what its choice comes to. The answers are the same bits.
-    fn method(&self) -> Option<String> {
+    /// The parameters as they were resolved: given again, they launch the same. They may differ before and after a search, in
+    /// which the engine has seen what its choice comes to. None where the engine has no choice. The answers are the same bits.
+    fn parameters(&self) -> Parameters {
+        Parameters::default()
+    }
+
+    /// Why the parameters were resolved to something else than the engine would have liked best.
+    fn note(&self) -> Option<String> {
         None
     }
 
@@ -228,7 +239,7 @@ pub trait Search {
     /// [`EngineError::Device`].
     fn download(&mut self, neighbors: &mut Neighbors) -> Result<f64, EngineError>;
 
-    /// Appends what the last [`Search::search`] counted to `answer`: counters and convergence after a counted one, the
+    /// Appends what the last [`Search::search`] counted to `answer`: measures and convergence after a counted one, the
     /// profile too after a profiled one. Ranges therefore come in order. Nothing for engines without counters.
     ///
     /// # Errors
@@ -243,7 +254,7 @@ mod tests {
     #[test]
     fn details_are_saved_as_a_map_in_their_order() {
         let details = [("threads", "8"), ("driver", "580"), ("a", "b")].map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
-        let device = DeviceInfo { name: "a device".to_owned(), details };
+        let device = DeviceInfo { id: None, name: "a device".to_owned(), details };
         let json = serde_json::to_string(&device).unwrap();
         assert_eq!(json, r#"{"name":"a device","details":{"threads":"8","driver":"580","a":"b"}}"#);
         assert_eq!(serde_json::from_str::<DeviceInfo>(&json).unwrap(), device);

@@ -1,16 +1,25 @@
 //! The problem of k nearest neighbours, free of any device.
 
 mod answer;
+mod cache;
+mod descriptor;
 mod engine;
-mod kept;
+mod id;
+mod measure;
+mod method;
 pub mod network;
 mod points;
 mod problem;
 pub mod reference;
 pub mod theory;
+pub mod warp;
 
-pub use answer::{Answer, CONVERGENCE_ENTRIES, Convergence, Counters, NONE, Neighbors, Profile, WarpPhase, WarpSpan};
-pub use engine::{Build, DeviceInfo, Engine, EngineError, EngineKind, MAX_COUNTED_CHUNK, Search};
-pub use kept::Kept;
+pub use answer::{Answer, CONVERGENCE_ENTRIES, Convergence, Counters, NONE, Neighbors, Profile, WarpSpan};
+pub use cache::Cache;
+pub use descriptor::{Descriptor, Group, Limits, ProfilePhase, Shape};
+pub use engine::{Build, DeviceInfo, Engine, EngineError, MAX_COUNTED_CHUNK, Search, SetupPhase};
+pub use id::{DeviceId, DeviceKind, EngineId};
+pub use measure::{Measure, Measured, Theory};
+pub use method::{Method, Parameter, Parameters, Values, alternatives, split_methods};
 pub use points::{Arrangement, Points};
-pub use problem::{MAX_K, Metric, Problem, ProblemError, Queries, Setup};
+pub use problem::{Metric, Problem, ProblemError, Queries, Setup};

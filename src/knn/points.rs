@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::{Kept, Metric, ProblemError};
+use super::{Cache, Metric, ProblemError};
 use crate::cloud::{Order, PointCloud};
 
 /// The squared extent below which squared distances lose their digits to f32's smallest numbers.
@@ -26,6 +26,11 @@ impl Arrangement {
     /// `seed` matters to a shuffled order, and `drop_zero_rows` to the angular metric.
     pub fn new(metric: Metric, order: Order, seed: u64, drop_zero_rows: bool) -> Self {
         Self { metric, order, seed: if order == Order::Shuffled { seed } else { 0 }, drop_zero_rows: drop_zero_rows && metric == Metric::Angular }
+    }
+
+    /// How distance is measured.
+    pub fn metric(&self) -> Metric {
+        self.metric
     }
 }
 
@@ -132,7 +137,7 @@ pub struct Points {
     /// The cloud row at each position; `None` is the identity.
     rows: Option<Vec<u32>>,
     extents: Extents,
-    kept: Kept,
+    cache: Cache,
 }
 
 impl Points {
@@ -154,7 +159,7 @@ impl Points {
 
     fn of(cloud: Arc<PointCloud>, arrangement: Arrangement, coordinates: Rows, rows: Option<Vec<u32>>) -> Self {
         let extents = extents(coordinates.as_slice(), cloud.dims());
-        Self { cloud, arrangement, coordinates, rows, extents, kept: Kept::default() }
+        Self { cloud, arrangement, coordinates, rows, extents, cache: Cache::default() }
     }
 
     /// The same points in another order: `positions` names those of this order, each once.
@@ -210,8 +215,8 @@ impl Points {
     }
 
     /// What engines made of them.
-    pub fn kept(&self) -> &Kept {
-        &self.kept
+    pub fn cache(&self) -> &Cache {
+        &self.cache
     }
 
     /// Refuses extents, of these points and of queries together, whose squares f32 cannot hold, naming the widest column.

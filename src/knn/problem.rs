@@ -14,11 +14,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::points::Rows;
-use super::{Arrangement, Kept, NONE, Neighbors, Points};
+use super::{Arrangement, Cache, NONE, Neighbors, Points, Shape};
 use crate::cloud::{Order, PointCloud, Source};
-
-/// The largest k that engines take (with `exclude_self`, one less).
-pub const MAX_K: usize = 1024;
 
 /// How far apart two rows are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -82,7 +79,7 @@ impl Queries {
 /// How the problem is posed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Setup {
-    /// Neighbours per query, 1 to [`MAX_K`].
+    /// Neighbours per query, from 1 to what the engine takes.
     pub k: usize,
     /// How distance is measured.
     pub metric: Metric,
@@ -97,13 +94,33 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// Refuses what no cloud can be asked for.
+    /// Refuses what no engine can be asked for. What an engine takes is checked where the problem meets it
+    /// ([`super::Limits::check`]).
     ///
     /// # Errors
     /// [`ProblemError::K`].
     pub fn check(&self) -> Result<(), ProblemError> {
-        let max = MAX_K - usize::from(self.exclude_self);
-        if (1..=max).contains(&self.k) { Ok(()) } else { Err(ProblemError::K { k: self.k, max }) }
+        self.check_within(u32::MAX as usize)
+    }
+
+    /// The same for engines that find `limit` neighbours at most, where that can be said before any cloud is read.
+    ///
+    /// # Errors
+    /// [`ProblemError::K`].
+    pub fn check_within(&self, limit: usize) -> Result<(), ProblemError> {
+        let max = Self::reported_k(limit, self.exclude_self);
+        if (1..=max).contains(&self.k) { Ok(()) } else { Err(ProblemError::K { k: self.k, max, exclude_self: self.exclude_self }) }
+    }
+
+    /// The neighbours that an engine has to find for k to be reported: one more where the query's own row, which is among
+    /// them, is left out.
+    pub fn found_k(&self) -> usize {
+        self.k + usize::from(self.exclude_self)
+    }
+
+    /// The neighbours that are reported of `found` ones.
+    pub fn reported_k(found: usize, exclude_self: bool) -> usize {
+        found - usize::from(exclude_self)
     }
 
     /// What of it the points depend on.
@@ -117,12 +134,14 @@ impl Setup {
 #[non_exhaustive]
 pub enum ProblemError {
     /// k is out of range.
-    #[error("k = {k}: neighbours per query go from 1 to {max}{note}", note = if *.max == MAX_K { "" } else { " when the query's own row is left out" })]
+    #[error("k = {k}: neighbours per query go from 1 to {max}{note}", note = if *.exclude_self { " when the query's own row is left out" } else { "" })]
     K {
         /// As asked.
         k: usize,
         /// The largest.
         max: usize,
+        /// Whether the query's own row is left out, which takes one of them.
+        exclude_self: bool,
     },
     /// There is nobody to ask for.
     #[error("q = 0: there are no queries")]
@@ -252,7 +271,7 @@ impl Problem {
         }
         points.check_extents(coordinates.as_slice())?;
         Ok(Self {
-            k: setup.k + usize::from(setup.exclude_self),
+            k: setup.found_k(),
             exclude_self: setup.exclude_self,
             points: Arc::clone(points),
             queries: coordinates,
@@ -281,7 +300,7 @@ impl Problem {
 
     /// Neighbours per query that are reported.
     pub fn reported_k(&self) -> usize {
-        self.k - usize::from(self.exclude_self)
+        Setup::reported_k(self.k, self.exclude_self)
     }
 
     /// The number of points, n.
@@ -299,9 +318,19 @@ impl Problem {
         self.points.coordinates()
     }
 
+    /// Its sizes, as engines see them.
+    pub fn shape(&self) -> Shape {
+        Shape { n: self.n(), q: self.q(), d: self.dims(), k: self.k }
+    }
+
+    /// How the distance was measured that squared L2 stands for by now.
+    pub fn metric(&self) -> Metric {
+        self.points.arrangement().metric()
+    }
+
     /// What engines made of the points, which they find again in the next problem over the same ones.
-    pub fn kept(&self) -> &Kept {
-        self.points.kept()
+    pub fn cache(&self) -> &Cache {
+        self.points.cache()
     }
 
     /// q × d coordinates, row-major.

@@ -1,36 +1,36 @@
-//! What was done so far, beside what the theory expects.
+//! Counts of work so far, beside the theoretical bounds.
 
 use super::state::{Counts, Shape, State};
 use crate::knn::network::Cost;
 use crate::knn::theory;
 
-/// Counted and expected, at one place of a recording.
+/// Counters and their bounds at one position of a recording.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Account {
-    /// What was done.
+    /// Work done up to the position.
     pub counts: Counts,
-    /// What the theory bounds on the mean, when as many randomly ordered points were all there are.
+    /// Bounds on the means if the points seen so far, in random order, were the whole cloud.
     pub expected: Expected,
-    /// Likewise for all n points.
+    /// The same bounds for all n points.
     pub expected_in_the_end: Expected,
     /// Merges if every point were a candidate: ⌈n / K⌉.
     pub worst_merges: u64,
 }
 
-/// Bounds on means (see [`theory`]), and what the network makes of them.
+/// Bounds on means (see [`theory`]), and the resulting work of the network.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Expected {
-    /// Candidates appended.
+    /// Candidates appended to the buffer.
     pub candidates: f64,
-    /// Merges.
+    /// Merges, the final one included.
     pub merges: f64,
-    /// Comparators of all layers.
+    /// Comparators in all layers of all merges.
     pub compare_exchanges: f64,
-    /// Shuffles of a key by the whole warp.
+    /// Warp-wide shuffles of one key per lane.
     pub shuffles: f64,
 }
 
-/// The account of a state.
+/// Counts and bounds for a state.
 pub fn account(state: &State) -> Account {
     let shape = state.shape;
     Account {
@@ -41,7 +41,7 @@ pub fn account(state: &State) -> Account {
     }
 }
 
-/// What the theory expects of so many points in random order.
+/// The bounds for a number of points in random order.
 pub fn expected(shape: Shape, points: u32) -> Expected {
     if points == 0 {
         return Expected::default();

@@ -1,4 +1,4 @@
-//! A place in a recording.
+//! A position in a recording, and the state of the warp there.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -9,27 +9,27 @@ use super::recording::Recording;
 use super::state::{State, work};
 use super::step::Step;
 
-/// What one step of the player is: it stops after the steps of this level and of those before it.
+/// The level of detail of the player: it stops after steps of this level and of all coarser ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Level {
-    /// Batches, and the end.
+    /// Batches of points, and the end of the search.
     Search,
-    /// Each merge as a whole.
+    /// Each complete merge, but none of its stages.
     Merge,
     /// Candidates appended, buffer full, swap, sort, minimum, re-sort.
     Stage,
     /// Each ballot, and each layer of compare-exchanges.
     Layer,
-    /// Everything: also distances, and every lane's slot.
+    /// Everything, including distances and every lane's slot.
     Lane,
 }
 
 impl Level {
-    /// All, coarsest first.
+    /// All levels, coarsest first.
     pub const ALL: [Self; 5] = [Self::Search, Self::Merge, Self::Stage, Self::Layer, Self::Lane];
 
-    /// As it is called.
+    /// The level's name in files and on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Search => "search",
@@ -41,20 +41,20 @@ impl Level {
     }
 }
 
-/// What one can jump to.
+/// A kind of event to jump to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
-    /// A ballot with candidates.
+    /// A ballot with at least one candidate.
     BallotHit,
-    /// The end of a merge.
+    /// The completion of a merge.
     Merge,
-    /// The end of a stage, or anything coarser.
+    /// The completion of a stage, or of anything coarser.
     Stage,
     /// A merge that changed `max_distance`.
     MaxDistance,
 }
 
-/// A prefix of a recording's steps, and the state after them.
+/// A prefix of a recording's steps, and the state after it.
 #[derive(Clone, Debug)]
 pub struct Cursor {
     recording: Arc<Recording>,
@@ -64,38 +64,38 @@ pub struct Cursor {
 }
 
 impl Cursor {
-    /// Before the first step.
+    /// Starts before the first step.
     pub fn new(recording: Arc<Recording>) -> Self {
         let state = State::new(recording.shape());
         Self { recording, position: 0, state, replayed: 0 }
     }
 
-    /// What it is a place in.
+    /// The recording that it moves in.
     pub fn recording(&self) -> &Arc<Recording> {
         &self.recording
     }
 
-    /// Steps done.
+    /// The number of completed steps.
     pub fn position(&self) -> usize {
         self.position
     }
 
-    /// The warp after them.
+    /// The state after those steps.
     pub fn state(&self) -> &State {
         &self.state
     }
 
-    /// The last step that was done, with all its values.
+    /// The last completed step with all its values; `None` at position 0.
     pub fn step(&self) -> Option<Cow<'_, Step>> {
         self.position.checked_sub(1).map(|at| self.recording.step(at))
     }
 
-    /// Keys that the last [`Cursor::seek`] may have moved.
+    /// Number of keys that the last [`Cursor::seek`] may have moved.
     pub fn replayed(&self) -> u64 {
         self.replayed
     }
 
-    /// Goes to a position, past the end to the last: onwards from here or from a keyframe, whichever is nearer.
+    /// Moves to a position, clamped to the end: forwards from here or from a keyframe, whichever is nearer.
     pub fn seek(&mut self, position: usize) {
         let position = position.min(self.recording.len());
         let (keyframe, state) = self.recording.keyframe(position);
@@ -117,7 +117,7 @@ impl Cursor {
         (self.position..recording.len()).find(|&at| recording.level(at) <= level).map_or(recording.len(), |at| at + 1)
     }
 
-    /// The position after the step of a level before the last, or the start.
+    /// The position after the previous step of a level, or the start.
     pub fn previous(&self, level: Level) -> usize {
         let recording = &self.recording;
         (0..self.position.saturating_sub(1)).rev().find(|&at| recording.level(at) <= level).map_or(0, |at| at + 1)
@@ -131,7 +131,7 @@ impl Cursor {
         marks.get(marks.partition_point(|&at| (at as usize) < self.position)).map(|&at| at as usize + 1)
     }
 
-    /// The position after the mark of a kind before this one.
+    /// The position after the previous mark of a kind.
     pub fn previous_mark(&self, mark: Mark) -> Option<usize> {
         let Some(marks) = self.marks(mark) else {
             return (0..self.position.saturating_sub(1)).rev().find(|&at| self.recording.level(at) <= Level::Stage).map(|at| at + 1);

@@ -1,12 +1,12 @@
-//! One sentence a step: what just happened, with its numbers.
+//! One sentence per step: what just happened, with its numbers.
 
 use super::state::State;
-use super::step::{Part, Step};
+use super::step::{Pass, Step};
 use crate::engines::lockstep::{PADDING, distance_of, lanes_below};
 use crate::text::{count, significant, thousands};
 
-/// What a step did, in words. `step` has all its values (as [`super::Recording::step`] gives it), and `after` is the state
-/// after it.
+/// Describes a step in words. `step` has all its values (as from [`super::Recording::step`]), and `after` is
+/// the state after it.
 pub fn describe(step: &Step, after: &State) -> String {
     let shape = after.shape;
     let (capacity, width) = (shape.capacity(), shape.width);
@@ -50,7 +50,7 @@ pub fn describe(step: &Step, after: &State) -> String {
                 "Buffer and registers change places: the {all} keys of the buffer are now in registers, and the intermediate result waits in the buffer."
             )
         }
-        Step::Layer { part, layer, shuffle, swapped } => {
+        Step::Layer { pass, layer, shuffle, swapped } => {
             let how = match shuffle {
                 Some(lanes) => format!("each lane compares with lane ^ {lanes} by shuffle"),
                 None => "each lane compares keys of its own, without a shuffle".to_owned(),
@@ -60,9 +60,9 @@ pub fn describe(step: &Step, after: &State) -> String {
                 swaps => format!("{} of {} pairs swap", thousands(swaps.into()), thousands((capacity / 2).into())),
             };
             let done = layer.size == capacity && layer.stride == 1;
-            let (what, end) = match part {
-                Part::Sort => ("Sort", " What came from the buffer is sorted."),
-                Part::Resort => ("Re-sort", " The intermediate result is sorted again."),
+            let (what, end) = match pass {
+                Pass::Sort => ("Sort", " What came from the buffer is sorted."),
+                Pass::Resort => ("Re-sort", " The intermediate result is sorted again."),
             };
             format!(
                 "{what}, size {}, stride {}: {how}; {pairs}.{}",
@@ -98,7 +98,7 @@ fn group(base: u32, distances: &[f32], after: &State) -> String {
     let nearest = distances.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1));
     let nearest = nearest.map_or_else(String::new, |(lane, &distance)| format!("; the smallest is {}, in lane {lane}", significant(distance.into())));
     let points = range("point", base, end - 1);
-    // The last group may be short.
+    // The last group may have fewer points.
     match end - base {
         there if there == width => format!("Every lane computes the squared distance of one point, {points}{nearest}."),
         1 => format!("Lane 0 computes the squared distance of the last point, {points}{nearest}; no other lane has a point."),
@@ -106,7 +106,7 @@ fn group(base: u32, distances: &[f32], after: &State) -> String {
     }
 }
 
-/// Of all lanes, the last that has a slot is spelled out: it has most lanes below it.
+/// Spells out the last lane with a slot, which has the most lanes below it.
 fn positions(slots: Vec<(u32, u32)>, after: &State) -> String {
     let capacity = after.shape.capacity();
     let fitting: Vec<_> = slots.iter().filter(|(_, slot)| *slot < capacity).collect();
@@ -177,7 +177,7 @@ fn bound(max_distance: f32) -> String {
     }
 }
 
-/// A ballot as it is written in code: one hexadecimal digit for four lanes.
+/// A ballot in hexadecimal notation, one digit per four lanes.
 pub fn hex(mask: u32, width: u32) -> String {
     format!("0x{mask:0digits$x}", digits = width as usize / 4)
 }
@@ -223,7 +223,7 @@ fn range(what: &str, first: u32, last: u32) -> String {
     }
 }
 
-/// A key as a cell shows it: its squared distance, or that nothing is there.
+/// A key as a cell shows it: its squared distance, or that it is padding.
 pub fn key(key: u64) -> String {
     if key == PADDING { "\u{221e}".to_owned() } else { significant(distance_of(key).into()) }
 }

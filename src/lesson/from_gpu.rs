@@ -1,35 +1,35 @@
-//! The same search on a GPU: what its traced kernel wrote down becomes steps, and each is held against the twin's.
+//! The same search on a GPU: the trace of its kernel is decoded into steps, and each is compared with the twin's.
 
 use super::recorder::record;
 use super::recording::{LessonError, Parameters, Recording};
 use super::state::{Shape, State};
-use super::step::{Elements, Part, Placed, Slot, Step};
+use super::step::{Elements, Pass, Placed, Slot, Step};
 use crate::engines::cuda::Cuda;
 use crate::engines::cuda::trace::{Event, Trace, elements, groups_in_batch, lanes};
 use crate::engines::lockstep::{distance_of, index_of, key_of};
 use crate::knn::network::Layer;
 
-/// Lanes of a GPU's warp.
+/// Number of lanes of a GPU's warp.
 const WARP: u32 = 32;
 
-/// Characters of a step that are shown about where it differs.
+/// Characters of a step shown around the first difference.
 const SHOWN: usize = 60;
 
 impl Shape {
-    /// Refuses what no GPU can record.
+    /// Refuses parameters that no GPU can record.
     ///
     /// # Errors
-    /// [`LessonError::GpuWidth`].
+    /// [`LessonError::GpuWidth`] unless the width is 32.
     pub fn check_gpu(width: u32) -> Result<(), LessonError> {
         if width == WARP { Ok(()) } else { Err(LessonError::GpuWidth { width }) }
     }
 }
 
-/// Lets a GPU do what the twin was recorded at, and gives the recording of that: the GPU's steps, which are the twin's to the
-/// bit, under the GPU's name. Where the GPU cannot stage as many points together as the twin did, the batches are smaller.
+/// Repeats a recorded search on a GPU and returns the GPU's recording, whose steps equal the twin's to the bit. If the GPU
+/// cannot stage as many points at a time as the twin, its batches are smaller.
 ///
 /// # Errors
-/// [`LessonError::GpuWidth`], [`LessonError::Engine`]; and where the GPU did something else, [`LessonError::Trace`],
+/// [`LessonError::GpuWidth`], [`LessonError::Engine`]; and if the GPU behaved differently, [`LessonError::Trace`],
 /// [`LessonError::Torn`], [`LessonError::Differs`] or [`LessonError::Answers`].
 pub fn record_on_gpu(twin: &Recording, cuda: &mut Cuda) -> Result<Recording, LessonError> {
     Shape::check_gpu(twin.shape().width)?;
@@ -47,20 +47,20 @@ pub fn record_on_gpu(twin: &Recording, cuda: &mut Cuda) -> Result<Recording, Les
     Ok(Recording::new(parameters, problem.clone(), query, steps))
 }
 
-/// The points of the first batch.
+/// Number of points in the first batch.
 fn first_batch(recording: &Recording) -> usize {
     let end = recording.steps().iter().find_map(|step| if let Step::Batch { end, .. } = step { Some(*end as usize) } else { None });
     end.unwrap_or(recording.problem().n())
 }
 
-/// The groups that were loaded together; `None` where one batch holds all points: it could be any that is large enough, and
-/// the usual one is compiled already.
+/// Number of groups per batch; `None` if one batch holds all points, since any size that is large enough will do and the
+/// default is already compiled.
 pub(super) fn batch_of(recording: &Recording) -> Option<usize> {
     let points = first_batch(recording);
     (points < recording.problem().n()).then(|| points / recording.shape().width as usize)
 }
 
-/// The GPU's steps, all of which are the twin's, and its answer, which is what they lead to.
+/// Decodes the GPU's steps and checks them against the twin's, and its answer against its own steps.
 pub(super) fn compare(trace: &Trace, twin: &Recording) -> Result<Vec<Step>, LessonError> {
     let steps = read(trace, twin)?;
     let mut end = State::new(twin.shape());
@@ -75,9 +75,9 @@ pub(super) fn compare(trace: &Trace, twin: &Recording) -> Result<Vec<Step>, Less
     Err(LessonError::Answers { rank: expected.zip(found).take_while(|(expected, found)| expected == found).count() })
 }
 
-/// Reads steps as long as they are the twin's.
+/// Decodes steps for as long as they equal the twin's.
 fn read(trace: &Trace, twin: &Recording) -> Result<Vec<Step>, LessonError> {
-    let mut reader = Reader { registers: twin.shape().registers, part: Part::Sort, max_distance: f32::INFINITY, steps: Vec::new() };
+    let mut reader = Reader { registers: twin.shape().registers, pass: Pass::Sort, max_distance: f32::INFINITY, steps: Vec::new() };
     let mut compared = 0;
     for event in trace.events() {
         reader.take(event?)?;
@@ -95,22 +95,22 @@ fn read(trace: &Trace, twin: &Recording) -> Result<Vec<Step>, LessonError> {
     }
 }
 
-/// Whether steps are equal to the bit.
+/// Whether two steps are equal to the bit.
 fn same(a: &Step, b: &Step) -> bool {
     let bits = |distances: &[f32]| distances.iter().map(|distance| distance.to_bits()).collect::<Vec<_>>();
     match (a, b) {
         (Step::Group { base: a, distances: of_a }, Step::Group { base: b, distances: of_b }) => a == b && bits(of_a) == bits(of_b),
-        // The distances of other steps are in keys, which are compared as numbers, or come from there.
+        // In other steps distances are part of keys, which compare as integers, or derive from keys.
         _ => a == b,
     }
 }
 
-/// Makes steps of events.
+/// Decodes trace events into steps.
 struct Reader {
     registers: u32,
-    /// What a layer belongs to: what follows a swap, or a minimum.
-    part: Part,
-    /// The bound before.
+    /// The sort that layers belong to: the first after a swap, the second after a minimum.
+    pass: Pass,
+    /// The `max_distance` before the current merge.
     max_distance: f32,
     steps: Vec<Step>,
 }
@@ -134,16 +134,16 @@ impl Reader {
             Event::Full => self.steps.push(Step::BufferFull),
             Event::Padded { first } => self.steps.push(Step::Padded { first }),
             Event::Swapped => {
-                self.part = Part::Sort;
+                self.pass = Pass::Sort;
                 self.steps.push(Step::Swap);
             }
             Event::Layer { size, stride, changed } => {
                 let layer = Layer { size, stride };
                 let swapped = self.swapped(layer, changed)?;
-                self.steps.push(Step::Layer { part: self.part, layer, shuffle: layer.lane_stride(self.registers), swapped });
+                self.steps.push(Step::Layer { pass: self.pass, layer, shuffle: layer.lane_stride(self.registers), swapped });
             }
             Event::Minimum { changed } => {
-                self.part = Part::Resort;
+                self.pass = Pass::Resort;
                 self.steps.push(Step::Minimum { taken: elements(changed).collect() });
             }
             Event::Merged { points_seen, max_distance } => {
@@ -155,7 +155,8 @@ impl Reader {
         Ok(())
     }
 
-    /// The comparators that exchanged their elements, by the lower one. Of two elements both changed, or neither.
+    /// The comparators that exchanged their elements, as their lower elements. Either both elements of a
+    /// pair changed, or neither.
     fn swapped(&self, layer: Layer, changed: &[u32]) -> Result<Elements, LessonError> {
         let all: Elements = elements(changed).collect();
         match all.iter().find(|element| !all.contains(element ^ layer.stride)) {
@@ -165,7 +166,7 @@ impl Reader {
     }
 }
 
-/// What a step has on either side, about where the two begin to differ.
+/// The error for differing steps, with an excerpt of both around the first difference.
 fn differs(number: usize, gpu: Option<&Step>, twin: Option<&Step>) -> LessonError {
     let text = |step: Option<&Step>| match step {
         Some(step) => serde_json::to_string(step).unwrap_or_else(|why| why.to_string()),
@@ -177,7 +178,7 @@ fn differs(number: usize, gpu: Option<&Step>, twin: Option<&Step>) -> LessonErro
         if text.len() <= 2 * SHOWN {
             return text.to_owned();
         }
-        // Steps are spelled in ASCII.
+        // Steps are formatted in ASCII.
         let from = same.saturating_sub(SHOWN).min(text.len() - SHOWN);
         let to = (from + 2 * SHOWN).min(text.len());
         format!("{}{}{}", if from > 0 { "\u{2026}" } else { "" }, &text[from..to], if to < text.len() { "\u{2026}" } else { "" })

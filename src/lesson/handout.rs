@@ -1,4 +1,4 @@
-//! A lesson on paper: one HTML file that needs nothing else, no script either, and prints on A4.
+//! A lesson for print: one self-contained HTML file without scripts, laid out for A4.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -17,19 +17,19 @@ use crate::palette::{DARK, LIGHT, Palette};
 use crate::progress::Progress;
 use crate::text::{count, significant, thousands};
 
-/// Sentences, at most: all of them are in the file of steps.
+/// Maximum number of sentences; the file of steps has all of them.
 const MOST_SENTENCES: usize = 400;
 
-/// In which colours a handout is read.
+/// The colour scheme of a handout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Theme {
-    /// Light or dark as the reader has it; printed, always light.
+    /// Follows the reader's light or dark setting; light in print.
     Readers,
-    /// Those of the film.
+    /// The palette of the film.
     Film,
 }
 
-/// Inks that a palette decides, and what a style sheet calls them.
+/// Inks whose colours depend on the palette, and their CSS variables.
 const INKS: [(Ink, &str); 18] = [
     (Ink::Panel, "panel"),
     (Ink::Canvas, "canvas"),
@@ -66,11 +66,11 @@ ol.asked li{margin:.7rem 0;break-inside:avoid}summary{color:var(--accent);cursor
 .paper{display:block;break-before:page}h2{break-after:avoid}tr{break-inside:avoid}\
 *{-webkit-print-color-adjust:exact;print-color-adjust:exact}}";
 
-/// Writes a lesson: its paragraph, pictures of the moments with the sentences of all steps between them, the account
-/// beside the theory, the kernel, and questions whose answers open one by one, or stand on the last page of paper.
+/// Writes a lesson: its introduction, pictures of the moments with the sentences of all steps between them, the counters
+/// beside the theory, the kernel, and questions whose answers unfold on screen and are on the last page in print.
 ///
 /// # Errors
-/// The writer's, and [`io::ErrorKind::Interrupted`] when `progress` is cancelled.
+/// I/O errors of the writer, and [`io::ErrorKind::Interrupted`] if `progress` is cancelled.
 pub fn write(film: &Film, moments: &Moments, theme: Theme, progress: &dyn Progress, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     let lesson = &film.lesson;
     let title = escaped(&format!("Lesson {}: {}", lesson.number, lesson.title));
@@ -114,7 +114,7 @@ fn colors(film: &Film, theme: Theme) -> String {
     }
 }
 
-/// How a picture names its colours: as variables, but magnitudes, which are the same in all palettes.
+/// The CSS colour of an ink: a variable, except for magnitudes, which are the same in all palettes.
 fn variable(ink: Ink) -> String {
     INKS.iter().find(|(named, _)| *named == ink).map_or_else(|| hex(ink.color(&LIGHT)), |(_, name)| format!("var(--{name})"))
 }
@@ -142,15 +142,15 @@ fn about(film: &Film, take: &Take, out: &mut (impl Write + ?Sized)) -> io::Resul
     writeln!(out, "</table>")
 }
 
-/// Every sentence of the level, and a picture where there is to be one. Of several takes, the pictures' own sentences.
+/// Writes every sentence of the level, with pictures in between. With several takes, only the pictures' own sentences.
 fn steps(film: &Film, moments: &Moments, progress: &dyn Progress, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
-    let said: Vec<usize> = if film.takes.len() == 1 { moments.all.clone() } else { moments.positions.clone() };
-    // Wherever there is a picture, there is its sentence.
-    let kept: Vec<usize> =
-        said.iter().enumerate().filter(|(number, at)| *number < MOST_SENTENCES || moments.positions.contains(at)).map(|(_, &at)| at).collect();
-    let left_out = said.len() - kept.len();
+    let steps: Vec<usize> = if film.takes.len() == 1 { moments.all.clone() } else { moments.positions.clone() };
+    // Every picture has a sentence.
+    let listed_steps: Vec<usize> =
+        steps.iter().enumerate().filter(|(number, at)| *number < MOST_SENTENCES || moments.positions.contains(at)).map(|(_, &at)| at).collect();
+    let left_out = steps.len() - listed_steps.len();
     let mut listed = false;
-    for &at in &kept {
+    for &at in &listed_steps {
         if progress.cancelled() {
             return Err(io::ErrorKind::Interrupted.into());
         }
@@ -228,7 +228,7 @@ fn asked(film: &Film, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     writeln!(out, "</ol>\n</section>")
 }
 
-/// What stands on a screen and not on paper: the distances that lanes vote about.
+/// Data that is visible on screen but not in print: the distances that lanes vote on.
 fn given(take: &Take, question: &Question) -> String {
     match (question.ask, question.at.checked_sub(1).map(|at| take.recording.step(at)).as_deref()) {
         (Ask::Votes, Some(Step::Group { distances, .. })) => {

@@ -1,4 +1,4 @@
-//! A recording as JSON Lines: parameters on the first line, then one step a line. `docs/lesson-steps.md` is the schema.
+//! A recording as JSON Lines: parameters on the first line, then one step per line. `docs/lesson-steps.md` is the schema.
 
 use std::io::{self, BufRead, Write};
 use std::ops::Range;
@@ -10,7 +10,7 @@ use super::recording::{LessonError, Parameters, Recording};
 use super::state::State;
 use super::step::Step;
 
-/// The version of the schema.
+/// Version of the schema; see `docs/lesson-steps.md`.
 pub const SCHEMA: u32 = 1;
 
 #[derive(Serialize, Deserialize)]
@@ -22,7 +22,7 @@ struct Head {
 
 #[derive(Serialize)]
 struct Line<'a> {
-    /// Steps of the whole search that are done after it: 1 for the first.
+    /// Number of completed steps of the whole search, including this one.
     position: usize,
     level: &'a str,
     #[serde(flatten)]
@@ -37,10 +37,10 @@ struct ReadLine {
     step: Step,
 }
 
-/// Writes the steps of a range, with all their values and a sentence each.
+/// Writes a range of steps, each with all its values and a sentence.
 ///
 /// # Errors
-/// The writer's.
+/// I/O errors of the writer.
 pub fn write(recording: &Recording, range: Range<usize>, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     serde_json::to_writer(&mut *out, &Head { schema: SCHEMA, parameters: recording.parameters.clone() })?;
     writeln!(out)?;
@@ -57,11 +57,10 @@ pub fn write(recording: &Recording, range: Range<usize>, out: &mut (impl Write +
     Ok(())
 }
 
-/// Reads what [`write()`] wrote: the parameters, and the steps with their positions, 1 for
-/// the first of the search.
+/// Reads the output of [`write()`]: the parameters, and the steps with their positions, counted from 1.
 ///
 /// # Errors
-/// [`LessonError::Line`].
+/// [`LessonError::Line`] with the number of the malformed line.
 pub fn read(input: impl BufRead) -> Result<(Parameters, Vec<(usize, Step)>), LessonError> {
     let fail = |line: usize, why: String| LessonError::Line { line: line + 1, why };
     let mut lines = input.lines().enumerate().map(|(number, line)| line.map(|line| (number, line)).map_err(|error| fail(number, error.to_string())));

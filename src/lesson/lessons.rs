@@ -1,4 +1,4 @@
-//! The seven lessons: what is searched, what of it is shown, and what is asked.
+//! The seven lessons: the data, the range of the search that is shown, and the questions.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -9,56 +9,56 @@ use super::questions::{Ask, Question, questions};
 use super::recorder::record;
 use super::recording::{LessonError, Recording};
 use super::state::Shape;
-use super::step::{Part, Step};
+use super::step::{Pass, Step};
 use crate::cloud::{self, Order, PointCloud, Source};
 use crate::engines::cuda::Cuda;
 use crate::engines::lockstep;
 use crate::knn::{Metric, Problem, Queries, Setup};
 use crate::progress::Progress;
 
-/// Questions of one kind in a lesson.
+/// Maximum number of questions of one kind in a lesson.
 const QUESTIONS_EACH: usize = 3;
 
-/// The number of the lesson that takes anybody's data.
+/// Number of the lesson that uses the user's own data.
 pub const OWN_DATA: u32 = 7;
 
-/// A lesson.
+/// A lesson's data, range and questions.
 #[derive(Clone, Copy, Debug)]
 pub struct Lesson {
-    /// 1 to 7.
+    /// From 1 to 7.
     pub number: u32,
-    /// A few words.
+    /// The title, a few words long.
     pub title: &'static str,
-    /// What to see.
+    /// The introduction shown beside the pictures.
     pub paragraph: &'static str,
-    /// The generator of its points, without n.
+    /// The generator of the points, without n.
     pub generator: &'static str,
-    /// Points for each place of the intermediate result: n = this × K.
-    pub points_per_place: u32,
-    /// Seeds the generator.
+    /// Points per element of the intermediate result: n = this × K.
+    pub points_per_element: u32,
+    /// Seed of the generator.
     pub seed: u64,
-    /// Neighbours.
+    /// Number of neighbours, k.
     pub k: usize,
-    /// Lanes.
+    /// Number of lanes, W.
     pub width: u32,
-    /// Groups that the block stages together; `None` is as in a run.
+    /// Number of groups per batch; `None` for the default of a run.
     pub batch: Option<usize>,
-    /// In what orders the points are met: a recording each.
+    /// The processing orders, one recording each.
     pub arrangements: &'static [Arrangement],
-    /// Which part of the search it is about.
+    /// The range of the search that is shown.
     pub shows: Shows,
-    /// The level of detail to begin with.
+    /// The initial level of detail.
     pub level: Level,
-    /// What is asked.
+    /// The kinds of questions, in order.
     pub asks: &'static [Ask],
 }
 
-/// In what order points are met.
+/// The processing order of the points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrangement {
-    /// As they were drawn, or stand in their file.
+    /// In the order of the generator or file.
     AsDrawn,
-    /// In random order.
+    /// In random order, as the theory assumes.
     Shuffled,
     /// By distance to the query, ascending: the best case.
     NearestFirst,
@@ -67,7 +67,7 @@ pub enum Arrangement {
 }
 
 impl Arrangement {
-    /// As it is called in titles and names of files.
+    /// The name in titles and file names.
     pub fn name(self) -> &'static str {
         match self {
             Self::AsDrawn => "as-drawn",
@@ -78,39 +78,39 @@ impl Arrangement {
     }
 }
 
-/// A part of a search.
+/// A range of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shows {
-    /// Everything.
+    /// The whole search, from start to end.
     Whole,
     /// The sort of the first buffer.
     FirstSort,
-    /// The second merge, the first that has an intermediate result to merge with, from its minimum on.
+    /// The second merge from its minimum on; the first one that has an intermediate result to merge with.
     SecondMinimum,
-    /// How the last buffer that was too small for a group's candidates filled: from the merge before it to the ballot of
-    /// those that had to wait.
+    /// How the last buffer that overflowed within a group was filled: from the preceding merge to the ballot
+    /// of the waiting candidates.
     Overflow,
 }
 
-/// What may be chosen otherwise than a lesson has it.
+/// Overrides of a lesson's parameters.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Choice {
-    /// Neighbours.
+    /// Number of neighbours, k.
     pub k: Option<usize>,
-    /// Lanes.
+    /// Number of lanes, W.
     pub width: Option<u32>,
-    /// Seeds the generator.
+    /// Seed of the generator.
     pub seed: Option<u64>,
 }
 
-/// One of a lesson's recordings, and the positions that the lesson is about.
+/// One of a lesson's recordings, with the range that the lesson shows.
 #[derive(Clone, Debug)]
 pub struct Take {
-    /// In what order the points were met.
+    /// The processing order of this recording.
     pub arrangement: Arrangement,
-    /// The whole search.
+    /// The recording of the whole search.
     pub recording: Arc<Recording>,
-    /// From this position to that.
+    /// The first and last position shown.
     pub range: Range<usize>,
 }
 
@@ -120,7 +120,7 @@ impl Take {
     }
 }
 
-/// All of them.
+/// All lessons, in order of their numbers.
 pub const LESSONS: [Lesson; 7] = [
     Lesson {
         number: 1,
@@ -132,7 +132,7 @@ pub const LESSONS: [Lesson; 7] = [
             other the larger. Which one is decided by the lane's number alone, never by the data. First pairs are sorted, then fours, then all, \
             neighbouring runs always in opposite directions, so that the next size finds them going up and then down, which is called bitonic.",
         generator: "uniform:d=2",
-        points_per_place: 1,
+        points_per_element: 1,
         seed: 3,
         k: 8,
         width: 8,
@@ -150,7 +150,7 @@ pub const LESSONS: [Lesson; 7] = [
             exchanges with lane ^ (stride / R), the same register of both. Small strides are the most frequent ones: of the 15 layers of 32 keys, \
             9 need no shuffle with R = 4.",
         generator: "uniform:d=2",
-        points_per_place: 1,
+        points_per_element: 1,
         seed: 5,
         k: 32,
         width: 8,
@@ -167,7 +167,7 @@ pub const LESSONS: [Lesson; 7] = [
             smaller stays. One list goes up and the other, read backwards, goes down, so that what is left is bitonic: it rises to where they cross \
             and falls from there, or the other way round. A bitonic list needs no whole sort: the layers of size K alone, strides K/2 to 1, sort it.",
         generator: "uniform:d=2",
-        points_per_place: 8,
+        points_per_element: 8,
         seed: 7,
         k: 16,
         width: 8,
@@ -185,7 +185,7 @@ pub const LESSONS: [Lesson; 7] = [
             the voting lanes below its own, adds the slots that are taken, and knows its slot without asking anybody. When the buffer is full it is \
             merged, max_distance falls, and candidates that found no slot must vote again: some of them are no longer close enough.",
         generator: "uniform:d=2",
-        points_per_place: 32,
+        points_per_element: 32,
         seed: 11,
         k: 32,
         width: 32,
@@ -202,7 +202,7 @@ pub const LESSONS: [Lesson; 7] = [
             The first points all go into the buffer, as max_distance is still infinite. Then it falls with every merge, fewer and fewer points pass, \
             and soon most groups are done with one ballot. The data are never sorted: only the few that might matter are.",
         generator: "uniform:d=2",
-        points_per_place: 64,
+        points_per_element: 64,
         seed: 13,
         k: 32,
         width: 32,
@@ -220,7 +220,7 @@ pub const LESSONS: [Lesson; 7] = [
             average. Nearest first, the first merge finds all neighbours and nothing else passes. Farthest first, every point is closer than all before \
             it: each one goes into the buffer, and there are n / K merges.",
         generator: "uniform:d=2",
-        points_per_place: 64,
+        points_per_element: 64,
         seed: 17,
         k: 32,
         width: 32,
@@ -237,7 +237,7 @@ pub const LESSONS: [Lesson; 7] = [
             ballot, and whether the order of the file helps or hurts: where rows lie in the file as they lie in space, there may be far more merges, or \
             far fewer, than in random order.",
         generator: "gaussian-mixture:d=2,clusters=12",
-        points_per_place: 160,
+        points_per_element: 160,
         seed: 19,
         k: 32,
         width: 32,
@@ -249,24 +249,24 @@ pub const LESSONS: [Lesson; 7] = [
     },
 ];
 
-/// A lesson by its number.
+/// Looks up a lesson by its number.
 ///
 /// # Errors
-/// [`LessonError::Number`].
+/// [`LessonError::Number`] for numbers other than 1 to 7.
 pub fn lesson(number: u32) -> Result<&'static Lesson, LessonError> {
     LESSONS.iter().find(|lesson| lesson.number == number).ok_or(LessonError::Number { number, last: LESSONS.len() as u32 })
 }
 
 impl Lesson {
-    /// Records its own data: one take for each of its arrangements. The query is the row in the middle.
+    /// Records the lesson's own data: one take per arrangement. The query is the middle row.
     ///
     /// # Errors
-    /// [`LessonError`], where what was chosen makes no sense.
+    /// [`LessonError`] if the overrides are invalid.
     pub fn record(&self, choice: Choice, progress: &dyn Progress) -> Result<Vec<Take>, LessonError> {
         let (k, width) = (choice.k.unwrap_or(self.k), choice.width.unwrap_or(self.width));
         Shape::check(width, k)?;
         let capacity = width as usize * lockstep::registers_for(k, width as usize);
-        let n = self.points_per_place as usize * capacity;
+        let n = self.points_per_element as usize * capacity;
         let seed = choice.seed.unwrap_or(self.seed);
         let source = Source::Generate { spec: format!("{},n={n}", self.generator), seed };
         let cloud = Arc::new(cloud::load(&source, false, progress)?);
@@ -277,18 +277,18 @@ impl Lesson {
     /// Records the search for a row of a cloud.
     ///
     /// # Errors
-    /// [`LessonError`], where k, the width or the row make no sense, or the cloud has no such problem.
+    /// [`LessonError`] if k, the width or the row is invalid, or the setup does not apply to the cloud.
     pub fn record_cloud(&self, cloud: &Arc<PointCloud>, row: usize, setup: Setup, width: u32, arrangement: Arrangement) -> Result<Take, LessonError> {
         self.record_query(cloud, &Queries::Rows(vec![row as u32]), 0, setup, width, arrangement)
     }
 
-    /// Records the search for one of some queries.
+    /// Records the search for one of several queries.
     ///
     /// # Errors
-    /// As [`Lesson::record_cloud`].
+    /// The same as those of [`Lesson::record_cloud`].
     ///
     /// # Panics
-    /// If there are not so many queries.
+    /// If the query number is out of range.
     pub fn record_query(
         &self,
         cloud: &Arc<PointCloud>,
@@ -311,15 +311,15 @@ impl Lesson {
         Ok(Take::new(arrangement, recording, self.shows))
     }
 
-    /// A take with the recording that a GPU makes of the same search ([`record_on_gpu`]).
+    /// Repeats a take on a GPU ([`record_on_gpu`]).
     ///
     /// # Errors
-    /// Those of [`record_on_gpu`].
+    /// The same as those of [`record_on_gpu`].
     pub fn on_gpu(&self, take: &Take, cuda: &mut Cuda) -> Result<Take, LessonError> {
         Ok(Take::new(take.arrangement, record_on_gpu(&take.recording, cuda)?, self.shows))
     }
 
-    /// What to ask about a take, in the order in which it comes up.
+    /// The questions about a take, in order of their positions.
     pub fn questions(&self, take: &Take) -> Vec<Question> {
         let mut questions = questions(&take.recording, take.range.clone(), self.asks, QUESTIONS_EACH);
         if self.arrangements.len() > 1 {
@@ -330,22 +330,22 @@ impl Lesson {
     }
 }
 
-/// The problem with its points met by their distance to a query, as `by` sorts them.
+/// The problem with its points sorted by distance to a query, with `by` as the key.
 fn by_distance<K: Ord>(problem: &Problem, query: usize, by: impl Fn(u32) -> K) -> Problem {
     let distances = lockstep::distances_to(problem, query, 0..problem.n());
     let mut positions: Vec<u32> = (0..problem.n() as u32).collect();
-    // Distances are not negative: their bits order as they do.
+    // Distances are not negative, so their bits have the same order.
     positions.sort_by_key(|&position| by(distances[position as usize].to_bits()));
     problem.rearranged(&positions)
 }
 
 impl Shows {
-    /// Its positions in a recording; everything, where there is no such part.
+    /// The positions of this range in a recording; the whole recording if it has no such range.
     pub fn range(self, recording: &Recording) -> Range<usize> {
-        self.part(recording).unwrap_or(0..recording.len())
+        self.find(recording).unwrap_or(0..recording.len())
     }
 
-    fn part(self, recording: &Recording) -> Option<Range<usize>> {
+    fn find(self, recording: &Recording) -> Option<Range<usize>> {
         let steps = recording.steps();
         match self {
             Self::Whole => None,
@@ -353,7 +353,7 @@ impl Shows {
                 let merge = recording.range_of_merge(0)?;
                 // From after the swap to before the minimum.
                 let swap = merge.clone().find(|&at| steps[at] == Step::Swap)?;
-                let last = merge.rev().find(|&at| matches!(steps[at], Step::Layer { part: Part::Sort, .. }))?;
+                let last = merge.rev().find(|&at| matches!(steps[at], Step::Layer { pass: Pass::Sort, .. }))?;
                 Some(swap + 1..last + 1)
             }
             Self::SecondMinimum => {

@@ -1,25 +1,25 @@
 //! The lesson: one query's search, step by step, forwards and backwards.
 //!
-//! [`record()`] lets the lockstep twin search and writes down what it does: a list of [`Step`]s. A [`Cursor`] selects a
-//! prefix of that list and shows the [`State`] after it; nothing is drawn here, and nothing is made up: every value comes
-//! from the search that ran.
+//! [`record()`] runs the lockstep twin and records what it does as a list of [`Step`]s. A [`Cursor`] selects a prefix of
+//! that list and shows the [`State`] after it. Nothing is drawn or invented here: every value comes
+//! from the recorded search.
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`step`] | what a step is |
-//! | [`state`] | registers, buffer and counters after some steps, and what a step does to them |
+//! | [`step`] | the kinds of steps |
+//! | [`state`] | registers, buffer and counters after a number of steps, and how a step changes them |
 //! | [`recording`] | the list, with keyframes; [`record()`] makes it |
-//! | `from_gpu` | the same recording made by a GPU, and held against the twin's: [`record_on_gpu`] |
-//! | [`overview`] | where the points lie, and which of very many are drawn |
-//! | [`cursor`] | a place in the list; levels of detail |
-//! | [`describe`] | one sentence a step |
-//! | [`account`] | what was done so far, beside the theory |
-//! | [`pseudocode`] | the kernel in a few lines, and where they stand in `cuda/` |
+//! | `from_gpu` | the same recording made by a GPU and compared with the twin's: [`record_on_gpu`] |
+//! | [`overview`] | the extent of the points, and which of very many are drawn |
+//! | [`cursor`] | a position in the list; levels of detail |
+//! | [`describe`] | one sentence per step |
+//! | [`account`] | the work so far, beside the theory |
+//! | [`pseudocode`] | the kernel in a few lines, and the matching lines of `cuda/` |
 //! | [`lessons`] | the seven lessons |
-//! | [`moments`] | which moments a film or a handout shows |
-//! | [`questions`] | what to ask in them, and the right answers |
-//! | [`picture`] | what is shown of a moment, as shapes; the window paints them, or they become SVG, pixels, a GIF |
-//! | [`jsonl`], [`handout`] | a recording as a file of steps, a lesson as one of HTML; [`crate::export::lesson`] writes them |
+//! | [`moments`] | selects the moments shown in a film or handout |
+//! | [`questions`] | questions about moments, and the correct answers |
+//! | [`picture`] | a moment as shapes; the window paints them, or they become SVG, pixels, a GIF |
+//! | [`jsonl`], [`handout`] | a recording as a file of steps, a lesson as an HTML file; written by [`crate::export::lesson`] |
 
 pub mod account;
 pub mod cursor;
@@ -43,7 +43,7 @@ pub use from_gpu::record_on_gpu;
 pub use recorder::record;
 pub use recording::{LessonError, Parameters, Recording};
 pub use state::{Shape, State};
-pub use step::{Elements, Part, Placed, Slot, Step};
+pub use step::{Elements, Pass, Placed, Slot, Step};
 
 #[cfg(test)]
 mod tests;

@@ -1,87 +1,87 @@
-//! Which moments of a lesson are shown in a film or on paper.
+//! Selects the moments of a lesson that are shown in a film or handout.
 
 use super::cursor::Level;
 use super::lessons::{Lesson, Take};
 use super::recording::Recording;
 
-/// Pictures of a film, unless more are asked for.
+/// Default maximum number of pictures in a film.
 pub const MOST_FRAMES: usize = 120;
 
-/// Pictures of a handout, likewise.
+/// Default maximum number of pictures in a handout.
 pub const MOST_ON_PAPER: usize = 16;
 
-/// Which moments: what is not said is as the lesson has it.
+/// A selection of moments; `None` takes the lesson's default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Selection {
-    /// The first position.
+    /// The first position of the range.
     pub from: Option<usize>,
-    /// The last position.
+    /// The last position of the range.
     pub to: Option<usize>,
-    /// Steps of this level and coarser ones.
+    /// Stops at steps of this level and coarser ones.
     pub level: Option<Level>,
-    /// One of so many.
+    /// Takes every n-th position.
     pub every: usize,
-    /// So many in the end: where there are more, they are spread evenly, with the first and the last.
+    /// Maximum number of positions; if there are more, they are spread evenly, including the first and last.
     pub most: usize,
 }
 
-/// Positions in a recording, ascending.
+/// Selected positions in a recording, ascending.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Moments {
-    /// Steps done at each.
+    /// The selected positions; a position is the number of completed steps.
     pub positions: Vec<usize>,
-    /// What they were chosen from: every position of the level between the selection's first and last.
+    /// The candidates of the selection: every position of the level within the range.
     pub all: Vec<usize>,
-    /// That level.
+    /// The level that positions stop at.
     pub level: Level,
 }
 
-/// A selection that makes no sense.
+/// Why a selection is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MomentError {
-    /// Past the end.
+    /// A position is past the end.
     #[error("step {position}: the search has {steps} steps")]
     Past {
-        /// As asked.
+        /// The position that was requested.
         position: usize,
-        /// The recording's.
+        /// Number of steps in the recording.
         steps: usize,
     },
-    /// Backwards.
+    /// The range runs backwards.
     #[error("from step {from} to step {to}: the first comes after the last")]
     Backwards {
-        /// As asked.
+        /// The first position requested.
         from: usize,
-        /// As asked.
+        /// The last position requested.
         to: usize,
     },
-    /// Nothing to show.
+    /// A count of 0 selects nothing.
     #[error("{what} = 0: at least 1 picture is needed")]
     None {
-        /// Which number.
+        /// Name of the count.
         what: &'static str,
     },
 }
 
-/// Whether a position is one of a recording's.
+/// Checks that a position is within a recording.
 ///
 /// # Errors
-/// [`MomentError::Past`].
+/// [`MomentError::Past`] if it is not.
 pub fn check(recording: &Recording, position: usize) -> Result<usize, MomentError> {
     let steps = recording.len();
     if position <= steps { Ok(position) } else { Err(MomentError::Past { position, steps }) }
 }
 
 impl Selection {
-    /// The lesson's own part, at its own level of detail, in at most so many pictures.
+    /// The lesson's own range at its own level of detail, in at most `most` pictures.
     pub fn of_lesson(most: usize) -> Self {
         Self { from: None, to: None, level: None, every: 1, most }
     }
 
-    /// The moments of a take: the state before the first step, and that after each step of the level.
+    /// Resolves the selection for a take: the position before the first step, and those after each step of the level.
     ///
     /// # Errors
-    /// [`MomentError`].
+    /// [`MomentError`] if the selection is invalid for this recording.
     pub fn moments(&self, lesson: &Lesson, take: &Take) -> Result<Moments, MomentError> {
         let recording = &take.recording;
         for (what, number) in [("every", self.every), ("most", self.most)] {
@@ -90,7 +90,7 @@ impl Selection {
             }
         }
         let (from, to) = (check(recording, self.from.unwrap_or(take.range.start))?, check(recording, self.to.unwrap_or(take.range.end))?);
-        // One end alone may lie beyond the lesson's other.
+        // With one end given, it may lie beyond the lesson's other end.
         let (from, to) = match (self.from, self.to) {
             (Some(_), None) if from > to => (from, recording.len()),
             (None, Some(_)) if from > to => (0, to),
@@ -105,7 +105,7 @@ impl Selection {
     }
 }
 
-/// At most so many of the numbers, evenly, from the first to the last; of one, the last.
+/// At most `most` of the numbers, evenly spaced, including the first and last; if only one, the last.
 pub(super) fn spread(numbers: &[usize], most: usize) -> Vec<usize> {
     if numbers.len() <= most {
         return numbers.to_vec();

@@ -1,15 +1,15 @@
-//! The kernel in a few lines of our own, and where each of them stands in `cuda/`.
+//! The kernel as pseudocode, and the matching lines of `cuda/`.
 
-use super::step::{Part, Step};
+use super::step::{Pass, Step};
 
-/// A line of the pseudocode.
+/// A line of pseudocode with its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// How deep it is indented.
+    /// Indentation level, from 0.
     pub depth: usize,
-    /// What it says.
+    /// The text without indentation.
     pub text: &'static str,
-    /// The file, by its path below `cuda/`, and a text that stands in the matching line, once.
+    /// A file by its path below `cuda/`, and a text that occurs exactly once in it, on the matching line.
     pub source: Option<(&'static str, &'static str)>,
 }
 
@@ -89,7 +89,7 @@ pub const LINES: [Line; 25] = [
     line(1, "max_distance \u{2190} distance of element k\u{2212}1", BUFFER, "max_distance = distance_of(element(k - 1));"),
 ];
 
-/// The line that a step runs.
+/// Index of the line that a step executes.
 pub fn line_of(step: &Step) -> usize {
     match step {
         Step::Batch { .. } => 1,
@@ -102,11 +102,11 @@ pub fn line_of(step: &Step) -> usize {
         Step::Padded { .. } => 11,
         Step::Finished => 12,
         Step::Swap => 15,
-        Step::Layer { part: Part::Sort, shuffle: Some(_), .. } => 17,
-        Step::Layer { part: Part::Sort, shuffle: None, .. } => 18,
+        Step::Layer { pass: Pass::Sort, shuffle: Some(_), .. } => 17,
+        Step::Layer { pass: Pass::Sort, shuffle: None, .. } => 18,
         Step::Minimum { .. } => 19,
-        Step::Layer { part: Part::Resort, shuffle: Some(_), .. } => 21,
-        Step::Layer { part: Part::Resort, shuffle: None, .. } => 22,
+        Step::Layer { pass: Pass::Resort, shuffle: Some(_), .. } => 21,
+        Step::Layer { pass: Pass::Resort, shuffle: None, .. } => 22,
         Step::MaxDistance { .. } => 24,
     }
 }

@@ -1,4 +1,4 @@
-//! What to ask before a step is shown. The right answer is what was recorded.
+//! Questions to ask before a step is shown. The correct answer is what was recorded.
 
 use std::ops::Range;
 
@@ -14,13 +14,13 @@ use crate::text::{significant, thousands};
 /// A kind of question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Ask {
-    /// Which lanes vote?
+    /// Which lanes vote in this ballot?
     Votes,
     /// Which slot does this lane write?
     Slot,
     /// With which lane does this one exchange keys?
     Partner,
-    /// Do these two swap?
+    /// Do these two elements swap?
     Swaps,
     /// Does this element come from the intermediate result?
     Taken,
@@ -28,35 +28,35 @@ pub enum Ask {
     Merges,
 }
 
-/// What may be answered, and is right.
+/// The correct answer, with its tolerance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// These lanes, one bit each.
+    /// Exactly these lanes, one bit each.
     Lanes(u32),
-    /// A number, and how far off a guess still counts.
+    /// A number with a tolerance.
     Number {
-        /// Exactly.
+        /// The value that was recorded.
         right: u32,
-        /// At most so far off.
+        /// The largest difference that is accepted.
         within: u32,
     },
-    /// Yes or no.
+    /// True for yes, false for no.
     YesNo(bool),
 }
 
-/// What somebody answers.
+/// The answer that the user gave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reply {
-    /// These lanes.
+    /// The selected lanes, one bit each.
     Lanes(u32),
-    /// This number.
+    /// The number that was entered.
     Number(u32),
-    /// Yes or no.
+    /// True for yes, false for no.
     YesNo(bool),
 }
 
 impl Answer {
-    /// Whether a reply is right.
+    /// Whether a reply is correct.
     pub fn accepts(self, reply: Reply) -> bool {
         match (self, reply) {
             (Self::Lanes(right), Reply::Lanes(given)) => right == given,
@@ -66,7 +66,7 @@ impl Answer {
         }
     }
 
-    /// In words, in a warp of `width` lanes.
+    /// The answer in words, for a warp of `width` lanes.
     pub fn text(self, width: u32) -> String {
         match self {
             Self::Lanes(mask) => format!("{}: ballot {}", lanes(mask, width), hex(mask, width)),
@@ -77,30 +77,30 @@ impl Answer {
     }
 }
 
-/// A question about the step from position `at` to `at` + 1 (of [`Ask::Merges`], about the whole search).
+/// A question about the step from position `at` to `at` + 1 (for [`Ask::Merges`], about the whole search).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Question {
-    /// Its kind.
+    /// The kind of question.
     pub ask: Ask,
-    /// The position at which it is asked: what is shown may be the state there, and nothing later.
+    /// The position at which it is asked: nothing later may be shown.
     pub at: usize,
-    /// What is asked about: a lane ([`Ask::Slot`], [`Ask::Partner`]), an element ([`Ask::Taken`], the lower one of
-    /// [`Ask::Swaps`]), else 0.
+    /// The subject: a lane ([`Ask::Slot`], [`Ask::Partner`]), an element ([`Ask::Taken`], the lower one
+    /// for [`Ask::Swaps`]), else 0.
     pub subject: u32,
-    /// The question.
+    /// The question as shown to the user.
     pub text: String,
-    /// What is right.
+    /// The correct answer, as recorded.
     pub answer: Answer,
 }
 
-/// Questions of each kind, in the order in which they come up: up to `each` of a kind, spread over a range of steps.
+/// Questions of each kind, in order of their positions: up to `each` per kind, spread over a range of steps.
 pub fn questions(recording: &Recording, range: Range<usize>, asks: &[Ask], each: usize) -> Vec<Question> {
     let mut found = Vec::new();
     for &ask in asks {
         let about: Vec<usize> = range.clone().filter(|&at| suits(ask, &recording.steps()[at], recording)).collect();
         let about = match ask {
             Ask::Merges => vec![range.start],
-            // One step has elements enough.
+            // A single step has enough elements.
             Ask::Taken => about.iter().cycle().take(if about.is_empty() { 0 } else { each }).copied().collect(),
             _ => spread(&about, each),
         };
@@ -112,9 +112,9 @@ pub fn questions(recording: &Recording, range: Range<usize>, asks: &[Ask], each:
     let mut asked = Vec::new();
     for (at, ask) in found {
         let number = asked.iter().filter(|question: &&Question| question.ask == ask).count();
-        let (keyframe, kept) = recording.keyframe(at);
+        let (keyframe, saved) = recording.keyframe(at);
         if keyframe > position {
-            state = kept.clone();
+            state = saved.clone();
             position = keyframe;
         }
         for step in &recording.steps()[position..at] {
@@ -126,11 +126,11 @@ pub fn questions(recording: &Recording, range: Range<usize>, asks: &[Ask], each:
     asked
 }
 
-/// Whether a step is worth such a question.
+/// Whether a step makes a good question of a kind.
 fn suits(ask: Ask, step: &Step, recording: &Recording) -> bool {
     let shape = recording.shape();
     match (ask, step) {
-        // Where all vote, as before the first merge, there is nothing to find out.
+        // If all lanes vote, as before the first merge, the answer is trivial.
         (Ask::Votes, Step::Ballot { mask }) => *mask != 0 && mask.count_ones() < shape.width,
         (Ask::Slot, Step::Positions { slots }) => slots.len() > 1 && slots.len() < shape.width as usize && slots[1].slot < shape.capacity(),
         (Ask::Partner, Step::Layer { shuffle, .. }) => shuffle.is_some(),
@@ -146,7 +146,8 @@ fn question(recording: &Recording, ask: Ask, at: usize, before: &State, number: 
         (Ask::Merges, _) => {
             let Ok(merges) = u32::try_from(recording.merges()) else { return None };
             let text = format!("{} points, k = {}, a buffer of {capacity}: how many merges will there be?", thousands(shape.n.into()), shape.k);
-            // Where every point is a candidate, it can be known; else who knows the theory's bound is right, unless that is
+            // If every point is a candidate, the number is known; otherwise the theoretical bound is accepted as an answer
+            // unless it is far off.
             // far off.
             let worst = theory::worst_case_merges(shape.n as usize, capacity as usize);
             let bound = super::account::expected(shape, shape.n).merges.floor() as u32;
@@ -155,9 +156,9 @@ fn question(recording: &Recording, ask: Ask, at: usize, before: &State, number: 
         }
         (Ask::Votes, Step::Ballot { mask }) => {
             let bound = significant(before.max_distance.into());
-            // As far as digits are shown, and the picture has as many as the question, every vote must be plain to see.
+            // At the displayed precision, which is the same in picture and question, every vote must be clear.
             let close = |&distance: &f32| distance != before.max_distance && significant(distance.into()) == bound;
-            // Against infinity every point passes.
+            // Every point is closer than infinity.
             if before.max_distance.is_infinite() || recording.distances(before.group?).iter().any(close) {
                 return None;
             }
@@ -166,7 +167,7 @@ fn question(recording: &Recording, ask: Ask, at: usize, before: &State, number: 
         }
         (Ask::Slot, Step::Positions { slots }) => {
             let there: Vec<_> = slots.iter().filter(|slot| slot.slot < capacity).collect();
-            // Not the first: somebody must be below.
+            // Not the first candidate: it has no lower lanes.
             let slot = there[1 + number % (there.len() - 1)];
             let text = format!(
                 "The ballot is {}, and the buffer holds {}. Which slot does lane {} write?",
@@ -187,13 +188,14 @@ fn question(recording: &Recording, ask: Ask, at: usize, before: &State, number: 
             (lane, text, Answer::Number { right: lane ^ stride, within: 0 })
         }
         (Ask::Swaps, Step::Layer { layer, swapped, .. }) => {
-            // Yes and no in turn, where both are to be had; keys that read alike are no question.
+            // Alternate yes and no if both occur; keys that read the same make no question.
             let differs = |pair: &Comparator| key(before.registers[pair.low as usize]) != key(before.registers[pair.high as usize]);
             let pairs: Vec<Comparator> = layer.comparators(capacity).filter(differs).collect();
             let wanted: Vec<&Comparator> = pairs.iter().filter(|pair| swapped.contains(pair.low) == number.is_multiple_of(2)).collect();
             let pair = *if wanted.is_empty() { pairs.get(number % pairs.len().max(1))? } else { wanted[number % wanted.len()] };
-            let place = |element| format!("element {element} (lane {}, {})", shape.place_of(element).0, key(before.registers[element as usize]));
-            let text = format!("Size {}, stride {}: do {} and {} swap?", layer.size, layer.stride, place(pair.low), place(pair.high));
+            let name =
+                |element| format!("element {element} (lane {}, {})", shape.lane_and_register(element).0, key(before.registers[element as usize]));
+            let text = format!("Size {}, stride {}: do {} and {} swap?", layer.size, layer.stride, name(pair.low), name(pair.high));
             (pair.low, text, Answer::YesNo(swapped.contains(pair.low)))
         }
         (Ask::Taken, Step::Minimum { taken }) => {

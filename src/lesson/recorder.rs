@@ -1,19 +1,19 @@
-//! What listens to the twin and writes the steps down.
+//! The observer of the twin that records the steps.
 
 use std::sync::Arc;
 
 use super::recording::{LessonError, Parameters, Recording};
 use super::state::Shape;
-use super::step::{Elements, Part, Placed, Slot, Step};
+use super::step::{Elements, Pass, Placed, Slot, Step};
 use crate::engines::lockstep::{self, Key, Lanes, Observer, PADDING, Watched};
 use crate::knn::Problem;
 use crate::knn::network::Layer;
 
-/// Lets the twin search a query with a warp of `width` lanes and writes down what it does. `batch` is how many groups the
-/// block stages together, as in a run where that is `None`; `data` says where the points come from.
+/// Runs the twin on one query with a warp of `width` lanes and records its steps. `batch` is the number of groups staged at
+/// a time, `None` for the default of a run; `data` describes the source of the points.
 ///
 /// # Errors
-/// [`LessonError`] for widths other than 4, 8, 16 and 32, and where k does not fit.
+/// [`LessonError`] for widths other than 4, 8, 16 and 32, and if k is too large.
 pub fn record(problem: Arc<Problem>, query: usize, width: u32, batch: Option<usize>, data: &str) -> Result<Recording, LessonError> {
     Shape::check(width, problem.k())?;
     match width {
@@ -34,14 +34,14 @@ fn record_width<const W: usize>(problem: Arc<Problem>, query: usize, batch: Opti
 
 struct Recorder<const W: usize> {
     steps: Vec<Step>,
-    /// Where the batch ends.
+    /// End of the current batch.
     end: u32,
     registers: usize,
     /// The registers after the last step, by element.
     keys: Vec<Key>,
-    /// Those that were just told.
+    /// The registers just observed, by element.
     now: Vec<Key>,
-    part: Part,
+    pass: Pass,
     max_distance: f32,
     slots: Vec<Slot>,
     placed: Vec<Placed>,
@@ -51,11 +51,11 @@ impl<const W: usize> Recorder<W> {
     fn new(registers: usize) -> Self {
         let keys = vec![PADDING; W * registers];
         let now = keys.clone();
-        Self { steps: Vec::new(), end: 0, registers, keys, now, part: Part::Sort, max_distance: f32::INFINITY, slots: Vec::new(), placed: Vec::new() }
+        Self { steps: Vec::new(), end: 0, registers, keys, now, pass: Pass::Sort, max_distance: f32::INFINITY, slots: Vec::new(), placed: Vec::new() }
     }
 
-    /// Takes the registers in, by element.
-    fn hear(&mut self, registers: &[Lanes<Key, W>]) {
+    /// Stores the observed registers by element.
+    fn observe(&mut self, registers: &[Lanes<Key, W>]) {
         for (register, keys) in registers.iter().enumerate() {
             for (lane, &key) in keys.iter().enumerate() {
                 self.now[lane * self.registers + register] = key;
@@ -63,7 +63,7 @@ impl<const W: usize> Recorder<W> {
         }
     }
 
-    /// The elements that are not what they were, among those for which `counts` holds.
+    /// The elements that have changed, among those for which `counts` holds.
     fn changed(&self, counts: impl Fn(u32) -> bool) -> Elements {
         let pairs = self.now.iter().zip(&self.keys).enumerate();
         pairs.filter(|(i, (now, before))| now != before && counts(*i as u32)).map(|(i, _)| i as u32).collect()
@@ -96,7 +96,7 @@ impl<const W: usize> Observer<W> for Recorder<W> {
     }
 
     fn appended(&mut self) {
-        // Exactly as long as they are: recordings hold many of them.
+        // With exact capacity: recordings contain many of them.
         self.steps.push(Step::Positions { slots: self.slots.as_slice().to_vec() });
         self.steps.push(Step::Appended { placed: self.placed.as_slice().to_vec() });
         self.slots.clear();
@@ -116,23 +116,23 @@ impl<const W: usize> Observer<W> for Recorder<W> {
     }
 
     fn swapped(&mut self, registers: &[Lanes<Key, W>]) {
-        self.hear(registers);
-        self.part = Part::Sort;
+        self.observe(registers);
+        self.pass = Pass::Sort;
         self.step(Step::Swap);
     }
 
     fn layer(&mut self, size: usize, stride: usize, keys: &[Lanes<Key, W>]) {
-        self.hear(keys);
+        self.observe(keys);
         let layer = Layer { size: size as u32, stride: stride as u32 };
         let swapped = self.changed(|element| element & layer.stride == 0);
         let shuffle = layer.lane_stride(self.registers as u32);
-        self.step(Step::Layer { part: self.part, layer, shuffle, swapped });
+        self.step(Step::Layer { pass: self.pass, layer, shuffle, swapped });
     }
 
     fn minimum(&mut self, keys: &[Lanes<Key, W>]) {
-        self.hear(keys);
+        self.observe(keys);
         let taken = self.changed(|_| true);
-        self.part = Part::Resort;
+        self.pass = Pass::Resort;
         self.step(Step::Minimum { taken });
     }
 
@@ -147,10 +147,10 @@ impl<const W: usize> Observer<W> for Recorder<W> {
 }
 
 impl Shape {
-    /// Refuses what no warp can be recorded with.
+    /// Checks whether a warp can be recorded with these parameters.
     ///
     /// # Errors
-    /// [`LessonError::Width`] and [`LessonError::K`].
+    /// [`LessonError::Width`] unless the width is 4, 8, 16 or 32, [`LessonError::K`] above 32 neighbours per lane.
     pub fn check(width: u32, k: usize) -> Result<(), LessonError> {
         if ![4, 8, 16, 32].contains(&width) {
             return Err(LessonError::Width { width });

@@ -1,4 +1,4 @@
-//! One query's search, as a list of steps that can be entered anywhere.
+//! One query's search as a list of steps, with random access.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -10,116 +10,117 @@ use super::cursor::Level;
 use super::overview::Overview;
 use super::state::{Shape, State, work};
 use super::step::Step;
+use crate::engines::lockstep::LOCKSTEP;
 use crate::engines::lockstep::{self, distance_of};
-use crate::knn::{EngineKind, Problem};
+use crate::knn::Problem;
 
-/// Keys that may move between two keyframes: a fifth of a millisecond's work, of the sixteen that a frame has.
+/// Maximum number of keys that may move between two keyframes: a fifth of a millisecond's work, of the sixteen in a frame.
 const KEYFRAME_WORK: u64 = 1 << 18;
 
-/// Why a lesson cannot be recorded.
+/// Why a lesson cannot be recorded or read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LessonError {
-    /// No such warp.
+    /// The width is not one of the supported ones.
     #[error("width = {width}: a warp of a lesson has 4, 8, 16 or 32 lanes")]
     Width {
-        /// As asked.
+        /// The width that was requested.
         width: u32,
     },
-    /// More keys than a warp holds.
+    /// k exceeds the capacity of the warp.
     #[error("k = {k}: a warp of {width} lanes holds up to {most} neighbours, 32 a lane")]
     K {
-        /// As asked.
+        /// The k that was requested.
         k: usize,
-        /// Lanes.
+        /// Number of lanes of the warp.
         width: u32,
-        /// 32·W.
+        /// The largest k, 32·W.
         most: usize,
     },
-    /// No such lesson.
+    /// There is no lesson of that number.
     #[error("lesson {number}: there are lessons 1 to {last}")]
     Number {
-        /// As asked.
+        /// The number that was requested.
         number: u32,
-        /// How many there are.
+        /// Number of the last lesson.
         last: u32,
     },
-    /// Not a GPU's warp.
+    /// The width is not that of a GPU's warp.
     #[error("width = {width}: a GPU's warp has 32 lanes (--width 32)")]
     GpuWidth {
-        /// As asked.
+        /// The width that was requested.
         width: u32,
     },
-    /// The GPU could not be asked.
+    /// The GPU engine failed.
     #[error(transparent)]
     Engine(#[from] crate::knn::EngineError),
-    /// What the GPU wrote cannot be read.
+    /// The GPU's trace cannot be decoded.
     #[error("the GPU's trace: {0}")]
     Trace(#[from] crate::engines::cuda::trace::TraceError),
-    /// A comparator on the GPU changed one of its elements.
+    /// A comparator on the GPU changed only one of its elements.
     #[error("step {step}: on the GPU element {element} changed, and element {partner}, which it was compared with, did not")]
     Torn {
-        /// 1-based.
+        /// The step, counted from 1.
         step: usize,
-        /// The one that changed.
+        /// The element that changed.
         element: u32,
-        /// The one that did not.
+        /// The element that did not.
         partner: u32,
     },
-    /// The GPU did something else than its twin.
+    /// A step of the GPU differs from the twin's.
     #[error("step {step}: the GPU has {gpu}, its twin {twin}")]
     Differs {
-        /// 1-based.
+        /// The step, counted from 1.
         step: usize,
-        /// What the GPU did.
+        /// The GPU's step, or an excerpt.
         gpu: String,
-        /// What the twin did.
+        /// The twin's step, or an excerpt.
         twin: String,
     },
-    /// The GPU's steps are its twin's and lead to another answer than it gave.
+    /// The GPU's steps equal the twin's but do not lead to the answer that it returned.
     #[error("rank {rank}: the GPU's neighbours are not those that its own steps lead to")]
     Answers {
-        /// The first that is not, 0-based.
+        /// The first wrong rank, counted from 0.
         rank: usize,
     },
-    /// The data of a lesson could not be had.
+    /// The data of a lesson could not be loaded.
     #[error(transparent)]
     Cloud(#[from] crate::cloud::CloudError),
-    /// The problem makes no sense.
+    /// The problem is invalid.
     #[error(transparent)]
     Problem(#[from] crate::knn::ProblemError),
-    /// A file of steps is not one.
+    /// A file of steps is malformed.
     #[error("line {line}: {why}")]
     Line {
-        /// 1-based.
+        /// The line, counted from 1.
         line: usize,
         /// What is wrong with it.
         why: String,
     },
 }
 
-/// What was recorded.
+/// The parameters of a recording.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Parameters {
-    /// W, R, k and n.
+    /// The sizes W, R, k and n.
     #[serde(flatten)]
     pub shape: Shape,
-    /// K = W·R.
+    /// Capacity of the buffer, K = W·R.
     pub capacity: u32,
-    /// Dimensions, d.
+    /// Number of dimensions, d.
     pub dims: u32,
-    /// The query's coordinates, as the engine sees them.
+    /// The query's coordinates, as the engine uses them.
     pub query: Vec<f32>,
     /// The query's row in its cloud.
     pub query_row: u32,
-    /// Where the points come from.
+    /// The source of the points.
     pub data: String,
-    /// What ran: the lockstep twin, or a GPU by its name.
+    /// The device: the lockstep twin, or a GPU by its name.
     pub recorded_on: String,
 }
 
 impl Parameters {
-    /// Of a query that the twin searches.
+    /// The parameters of a search by the twin.
     pub fn new(shape: Shape, problem: &Problem, query: usize, data: &str) -> Self {
         Self {
             shape,
@@ -128,25 +129,25 @@ impl Parameters {
             query: problem.query(query).to_vec(),
             query_row: problem.query_row(query),
             data: data.to_owned(),
-            recorded_on: EngineKind::Lockstep.name().to_owned(),
+            recorded_on: LOCKSTEP.id.to_string(),
         }
     }
 
-    /// What ran, in words; of a GPU, that its steps were looked at.
+    /// The device in words; for a GPU, with a note that its steps were verified.
     pub fn what_ran(&self) -> String {
         let what = &self.recorded_on;
-        if what == EngineKind::Lockstep.name() { "the lockstep twin".to_owned() } else { format!("{what}, every step as its twin's") }
+        if what == LOCKSTEP.id.as_str() { "the lockstep twin".to_owned() } else { format!("{what}, every step as its twin's") }
     }
 }
 
-/// Where the positive squared distances of all candidates lie; zeros, where there are none.
+/// Quantiles of the positive squared distances of all candidates; zeros if there are none.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Span {
-    /// All but one in 64 are larger.
+    /// The 1/64 quantile of the distances.
     pub low: f32,
-    /// Half of them are larger.
+    /// The median of the distances.
     pub middle: f32,
-    /// The largest.
+    /// The largest of the distances.
     pub high: f32,
 }
 
@@ -158,36 +159,36 @@ impl Span {
     }
 }
 
-/// A state to start from.
+/// A saved state to replay from.
 #[derive(Clone, Debug)]
 struct Keyframe {
-    /// Steps done.
+    /// Number of completed steps.
     position: usize,
     state: State,
 }
 
-/// One query's search. Positions count steps done: 0 is before the first, [`Recording::len`] after the last.
+/// One query's search. Positions count completed steps: 0 is before the first, [`Recording::len`] after the last.
 #[derive(Clone, Debug)]
 pub struct Recording {
-    /// What was recorded.
+    /// The parameters that it was recorded with.
     pub parameters: Parameters,
     problem: Arc<Problem>,
     query: usize,
     steps: Vec<Step>,
     keyframes: Vec<Keyframe>,
-    /// Steps that are ballots with candidates, ascending.
+    /// Indices of ballots with candidates, ascending.
     pub(super) hits: Vec<u32>,
-    /// Steps that end a merge.
+    /// Indices of steps that complete a merge.
     pub(super) merges: Vec<u32>,
-    /// Those of them that change `max_distance`.
+    /// The subset of those that change `max_distance`.
     pub(super) changes: Vec<u32>,
-    /// Of the positive squared distances of candidates.
+    /// Range of the positive squared distances of candidates.
     span: Span,
     overview: Overview,
 }
 
 impl Recording {
-    /// Goes through the steps of a search once, for keyframes and marks.
+    /// Replays the steps of a search once, to collect keyframes and marks.
     ///
     /// # Panics
     /// If a step names lanes, slots or elements that a warp of this shape does not have.
@@ -224,27 +225,27 @@ impl Recording {
         Self { parameters, problem, query, steps, keyframes, hits, merges, changes, span, overview }
     }
 
-    /// The sizes.
+    /// The sizes of the search.
     pub fn shape(&self) -> Shape {
         self.parameters.shape
     }
 
-    /// The number of steps.
+    /// The number of steps in the whole search.
     pub fn len(&self) -> usize {
         self.steps.len()
     }
 
-    /// Never: a search ends with a step that says so.
+    /// Always false: a search ends with a step that says so.
     pub fn is_empty(&self) -> bool {
         self.steps.is_empty()
     }
 
-    /// The steps as they are kept: those of groups without candidates lack their distances (see [`Recording::step`]).
+    /// The stored steps; groups without candidates lack their distances (see [`Recording::step`]).
     pub fn steps(&self) -> &[Step] {
         &self.steps
     }
 
-    /// A step with all its values: the one from position `at` to `at` + 1.
+    /// The step from position `at` to `at` + 1, with all its values.
     pub fn step(&self, at: usize) -> Cow<'_, Step> {
         match &self.steps[at] {
             Step::Group { base, distances } if distances.is_empty() => Cow::Owned(Step::Group { base: *base, distances: self.distances(*base) }),
@@ -252,7 +253,7 @@ impl Recording {
         }
     }
 
-    /// The squared distances of a group's points, one a lane, infinite past the last point.
+    /// The squared distances of a group's points, one per lane, infinite past the last point.
     pub fn distances(&self, base: u32) -> Vec<f32> {
         let (first, width) = (base as usize, self.shape().width as usize);
         let mut distances = lockstep::distances_to(&self.problem, self.query, first..(first + width).min(self.problem.n()));
@@ -260,12 +261,12 @@ impl Recording {
         distances
     }
 
-    /// The problem that was searched: its points, and their rows by position.
+    /// The problem with its points, and their rows by position.
     pub fn problem(&self) -> &Arc<Problem> {
         &self.problem
     }
 
-    /// The query, by its number in the problem.
+    /// The index of the query in the problem.
     pub fn query(&self) -> usize {
         self.query
     }
@@ -276,19 +277,19 @@ impl Recording {
             Step::Batch { .. } | Step::Finished => Level::Search,
             Step::MaxDistance { .. } => Level::Merge,
             Step::BufferFull | Step::Padded { .. } | Step::Swap | Step::Minimum { .. } | Step::Appended { .. } => Level::Stage,
-            // The last layer ends a sort.
+            // The last layer completes a sort.
             Step::Layer { layer, .. } if layer.size == self.shape().capacity() && layer.stride == 1 => Level::Stage,
             Step::Layer { .. } | Step::Ballot { .. } | Step::FilteredAgain { .. } => Level::Layer,
             Step::Group { .. } | Step::Positions { .. } => Level::Lane,
         }
     }
 
-    /// How many merges there are.
+    /// The number of merges in the whole search.
     pub fn merges(&self) -> usize {
         self.merges.len()
     }
 
-    /// The position after the `merge`-th merge (0-based): that of the `merge`-th point of the convergence curve.
+    /// The position after the `merge`-th merge (0-based), which is the `merge`-th point of the convergence curve.
     pub fn position_of_merge(&self, merge: usize) -> Option<usize> {
         self.merges.get(merge).map(|&at| at as usize + 1)
     }
@@ -308,24 +309,24 @@ impl Recording {
         Some(start..end)
     }
 
-    /// What the squared distances of all candidates span: what colours stand for.
+    /// The range of the squared distances of all candidates, for the colour scale.
     pub fn span(&self) -> Span {
         self.span
     }
 
-    /// What a picture of all points needs of them.
+    /// The extent and the sample of points for drawing.
     pub fn overview(&self) -> &Overview {
         &self.overview
     }
 
-    /// The last state at or before a position that is kept, and its position.
+    /// The last keyframe at or before a position, and its position.
     pub(super) fn keyframe(&self, position: usize) -> (usize, &State) {
         let after = self.keyframes.partition_point(|keyframe| keyframe.position <= position);
         let keyframe = &self.keyframes[after - 1];
         (keyframe.position, &keyframe.state)
     }
 
-    /// Bytes that steps and keyframes take, without the points.
+    /// Memory of steps and keyframes in bytes, without the points.
     pub fn bytes(&self) -> usize {
         let of_step = |step: &Step| match step {
             Step::Group { distances, .. } => size_of_val(&**distances),

@@ -1,8 +1,8 @@
-//! What a warp holds after some steps.
+//! The state of a warp after a number of steps.
 
 use serde::{Deserialize, Serialize};
 
-use super::step::{Part, Step};
+use super::step::{Pass, Step};
 use crate::engines::lockstep::{Key, PADDING, distance_of};
 
 /// The sizes of a recorded search.
@@ -10,109 +10,109 @@ use crate::engines::lockstep::{Key, PADDING, distance_of};
 pub struct Shape {
     /// Lanes of the warp, W.
     pub width: u32,
-    /// Keys a lane, R.
+    /// Keys per lane, R.
     pub registers: u32,
-    /// Neighbours asked for.
+    /// Number of neighbours, k.
     pub k: u32,
-    /// Points.
+    /// Number of points, n.
     pub n: u32,
 }
 
 impl Shape {
-    /// K = W·R: the length of the intermediate result, and the slots of the buffer.
+    /// K = W·R: the length of the intermediate result, and the number of slots in the buffer.
     pub fn capacity(self) -> u32 {
         self.width * self.registers
     }
 
-    /// The lane that holds an element, and in which register.
-    pub fn place_of(self, element: u32) -> (u32, u32) {
+    /// The lane and register that hold an element.
+    pub fn lane_and_register(self, element: u32) -> (u32, u32) {
         (element / self.registers, element % self.registers)
     }
 
-    /// The slot that changes places with an element.
+    /// The slot that an element is exchanged with by a swap.
     pub fn slot_of(self, element: u32) -> u32 {
-        let (lane, register) = self.place_of(element);
+        let (lane, register) = self.lane_and_register(element);
         register * self.width + lane
     }
 
-    /// The slot whose key element i is compared with by the minimum: that of element K−1−i of the intermediate result.
+    /// The slot whose key the minimum compares with element i: that of element K−1−i of the intermediate result.
     pub fn mirror_of(self, element: u32) -> u32 {
         self.slot_of(self.capacity() - 1 - element)
     }
 }
 
-/// What the search is doing.
+/// The current stage of the search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stage {
-    /// Nothing yet.
+    /// Before the first step.
     #[default]
     Start,
-    /// A batch was loaded.
+    /// A batch has been loaded.
     LoadBatch,
-    /// Distances and ballots.
+    /// Distances are computed and ballots held.
     Filter,
-    /// Candidates go into the buffer.
+    /// Candidates are appended to the buffer.
     Insert,
-    /// The buffer is full, or was padded.
+    /// The buffer is full or padded.
     Full,
-    /// Buffer and registers changed places; the buffer is being sorted.
+    /// Buffer and registers have been swapped; the buffer is being sorted.
     Sort,
-    /// The smaller halves are taken, and sorted again.
+    /// The smaller keys have been taken, and are being sorted again.
     Merge,
-    /// There is an answer.
+    /// The answer is complete.
     Finished,
 }
 
-/// What was done so far.
+/// Counts of completed work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
-    /// Points whose distance is known.
+    /// Points whose distance has been computed.
     pub points_seen: u32,
-    /// Groups filtered.
+    /// Groups that were filtered.
     pub groups: u32,
     /// Groups with a candidate in their first ballot.
     pub groups_hit: u32,
-    /// Candidates appended.
+    /// Candidates appended to the buffer.
     pub candidates: u32,
-    /// Merges done.
+    /// Merges that were completed.
     pub merges: u32,
-    /// Comparators of all layers.
+    /// Comparators in all layers.
     pub compare_exchanges: u64,
-    /// Shuffles of a key by the whole warp.
+    /// Warp-wide shuffles of one key per lane.
     pub shuffles: u64,
 }
 
-/// The warp, exactly.
+/// The complete state of a warp and its counters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct State {
-    /// The sizes.
+    /// The sizes of the search.
     pub shape: Shape,
     /// K keys by element: the intermediate result, except between a swap and the end of its merge.
     pub registers: Vec<Key>,
-    /// K keys by slot. Those from `buffered` on are left over, and will be written over; from a swap to the end of its
-    /// merge this is the intermediate result.
+    /// K keys by slot. Those from `buffered` on are leftovers to be overwritten; from a swap to the end of its merge the
+    /// buffer holds the intermediate result.
     pub buffer: Vec<Key>,
-    /// Slots taken.
+    /// Number of slots in use.
     pub buffered: u32,
-    /// Only closer points are candidates.
+    /// Only points closer than this are candidates.
     pub max_distance: f32,
-    /// The points in shared memory: first, and the one after the last.
+    /// The points in shared memory: first, and one past the last.
     pub batch: Option<(u32, u32)>,
     /// The first point of the current group.
     pub group: Option<u32>,
-    /// The last ballot.
+    /// Mask of the last ballot.
     pub ballot: u32,
-    /// The lanes of it that have no slot yet.
+    /// Its lanes that have no slot yet.
     pub waiting: u32,
-    /// What is being done.
+    /// The current stage of the search.
     pub stage: Stage,
-    /// What was done.
+    /// Counts of completed work.
     pub counts: Counts,
 }
 
 impl State {
-    /// Before the first step.
+    /// The state before the first step.
     pub fn new(shape: Shape) -> Self {
         let padding = vec![PADDING; shape.capacity() as usize];
         Self {
@@ -130,10 +130,10 @@ impl State {
         }
     }
 
-    /// Does a step. What it costs is [`work`].
+    /// Applies a step. Its cost is [`work`].
     ///
     /// # Panics
-    /// If the step names lanes, slots or elements that are not there.
+    /// If the step names lanes, slots or elements that do not exist.
     pub fn apply(&mut self, step: &Step) {
         match step {
             Step::Batch { first, end } => {
@@ -177,13 +177,13 @@ impl State {
                 }
                 self.stage = Stage::Sort;
             }
-            Step::Layer { part, layer, shuffle, swapped } => {
+            Step::Layer { pass, layer, shuffle, swapped } => {
                 for low in swapped.iter() {
                     self.registers.swap(low as usize, (low ^ layer.stride) as usize);
                 }
                 self.counts.compare_exchanges += u64::from(self.shape.capacity() / 2);
                 self.counts.shuffles += if shuffle.is_some() { u64::from(self.shape.registers) } else { 0 };
-                self.stage = if *part == Part::Sort { Stage::Sort } else { Stage::Merge };
+                self.stage = if *pass == Pass::Sort { Stage::Sort } else { Stage::Merge };
             }
             Step::Minimum { taken } => {
                 for element in taken.iter() {
@@ -201,8 +201,8 @@ impl State {
         }
     }
 
-    /// The first k elements that are there: position and squared distance, nearest first. They are the answer so far
-    /// unless a merge is under way.
+    /// The valid ones of the first k elements: position and squared distance, nearest first. Unless a merge is in progress,
+    /// they are the answer so far.
     pub fn neighbours(&self) -> impl Iterator<Item = (u32, f32)> + '_ {
         let found = self.registers[..self.shape.k as usize].iter().take_while(|&&key| key != PADDING);
         found.map(|&key| (crate::engines::lockstep::index_of(key), distance_of(key)))
@@ -214,7 +214,7 @@ impl State {
     }
 }
 
-/// What doing a step costs, in keys that may move: what keyframes are spaced by.
+/// The cost of applying a step, in keys that may move; keyframes are spaced by it.
 pub fn work(step: &Step, shape: Shape) -> u64 {
     match step {
         Step::Swap | Step::Layer { .. } | Step::Minimum { .. } | Step::Padded { .. } => u64::from(shape.capacity()),

@@ -1,7 +1,7 @@
-//! What a step is.
+//! The steps of a search.
 //!
-//! Elements are numbered i = L·R + r, lane L's register r; slots as the buffer counts them, of which slot s is what lane
-//! s mod W loads into its register s / W. Points are named by their position in processing order.
+//! Elements are numbered i = L·R + r for lane L's register r; slots are numbered as in the buffer, and slot s is loaded by
+//! lane s mod W into its register s / W. Points are identified by their position in processing order.
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -9,61 +9,62 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::engines::lockstep::{Key, distance_of, index_of, key_of};
 use crate::knn::network::Layer;
 
-/// One thing that a warp does. In files, `step` names the kind in snake case and the fields stand beside it; see
-/// `docs/lesson-steps.md`.
+/// One step of a warp. In files, `step` names the kind in snake case and the fields are
+/// beside it; see `docs/lesson-steps.md`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "step", rename_all = "snake_case")]
 pub enum Step {
     /// The block loaded a batch of points into shared memory.
     Batch {
-        /// The first of them.
+        /// The first point of the batch.
         first: u32,
-        /// The one after the last.
+        /// One past its last point.
         end: u32,
     },
-    /// Every lane has the squared distance of one point.
+    /// Every lane has computed the squared distance of one point.
     Group {
         /// Lane L's point is `base` + L.
         base: u32,
-        /// One a lane, infinite past the last point. A [`super::Recording`] leaves those of a group without candidates
-        /// out and computes them again when asked.
+        /// One per lane, infinite past the last point. A [`super::Recording`] does not store those of a group without
+        /// candidates, and recomputes them on request.
         #[serde(with = "distances")]
         distances: Vec<f32>,
     },
-    /// The lanes voted: is your point closer than `max_distance`?
+    /// The lanes voted on whether their point is closer than `max_distance`.
     Ballot {
         /// Bit L is lane L's vote.
         mask: u32,
     },
-    /// The candidates that vote counted the voting lanes below them, and so know their slots.
+    /// The voting lanes counted the voting lanes below them, and so know their slots.
     Positions {
-        /// One for each candidate, lanes ascending; those past the last slot have to wait.
+        /// One per candidate, lanes ascending; those past the last slot have to wait.
         slots: Vec<Slot>,
     },
-    /// Candidates went into the buffer.
+    /// Candidates were appended to the buffer.
     Appended {
-        /// One for each candidate that had a slot, lanes ascending.
+        /// One per candidate that had a slot, lanes ascending.
         placed: Vec<Placed>,
     },
-    /// The buffer holds K candidates.
+    /// The buffer is full, with K candidates.
     BufferFull,
     /// No points are left: the slots from `first` on were filled with padding.
     Padded {
         /// The first slot that was free.
         first: u32,
     },
-    /// The buffer went to the registers, and the intermediate result to the buffer.
+    /// Buffer and intermediate result were swapped between registers and shared memory.
     Swap,
-    /// A layer of compare-exchanges.
+    /// A layer of compare-exchanges was completed.
     Layer {
-        /// Whether the buffer is being sorted, or what two sorted lists left.
-        part: Part,
+        /// Whether it belongs to the sort of the buffer or to the re-sort.
+        #[serde(rename = "part")]
+        pass: Pass,
         /// Size and stride of the comparators.
         #[serde(flatten)]
         layer: Layer,
-        /// Keys travel by shuffle between lane and lane ^ this; without it, both elements lie in the same lane.
+        /// Keys are exchanged between lane and lane ^ this; `None` if both elements are in the same lane.
         shuffle: Option<u32>,
-        /// The comparators that exchanged their elements, by the lower one.
+        /// The comparators that exchanged their elements, as their lower elements.
         swapped: Elements,
     },
     /// Every element i became the smaller of itself and element K−1−i of the intermediate result.
@@ -71,20 +72,20 @@ pub enum Step {
         /// The elements that came from the intermediate result.
         taken: Elements,
     },
-    /// The merge is done, and the k-th element is the new bound.
+    /// The merge is complete, and the k-th element is the new bound.
     MaxDistance {
         /// The position of the last appended point + 1, and n at the final merge.
         points_seen: u32,
-        /// The bound before.
+        /// The `max_distance` before this merge.
         #[serde(with = "distance")]
         before: f32,
         /// The squared distance of the k-th element.
         #[serde(with = "distance")]
         max_distance: f32,
     },
-    /// The candidates that had no slot voted again, with the new `max_distance`.
+    /// The candidates without a slot voted again, with the new `max_distance`.
     FilteredAgain {
-        /// The lanes that were asked.
+        /// Mask of the lanes that took part.
         rest: u32,
         /// Bit L is lane L's vote.
         mask: u32,
@@ -93,33 +94,33 @@ pub enum Step {
     Finished,
 }
 
-/// What a layer belongs to.
+/// The sort that a layer belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Part {
-    /// Sorting the buffer: every size.
+pub enum Pass {
+    /// The sort of the buffer: all sizes.
     Sort,
-    /// Sorting what the minimum left, which is bitonic: size K alone.
+    /// The re-sort of the minimum's bitonic result: size K only.
     Resort,
 }
 
-/// Where a candidate belongs in the buffer.
+/// The slot computed for a candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Slot {
-    /// Who votes.
+    /// The voting lane that computed it.
     pub lane: u32,
-    /// Slots taken before the ballot + voting lanes below.
+    /// Slots in use before the ballot + voting lanes below.
     pub slot: u32,
 }
 
-/// A candidate in the buffer.
+/// A candidate appended to the buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Placed {
-    /// Who wrote it.
+    /// The lane that wrote it.
     pub lane: u32,
-    /// Where.
+    /// The slot that it was written to.
     pub slot: u32,
-    /// Its distance and point.
+    /// Its squared distance and point.
     pub key: Key,
 }
 
@@ -146,17 +147,17 @@ impl<'de> Deserialize<'de> for Placed {
     }
 }
 
-/// A set of elements, one bit each; in files, a list of their numbers.
+/// A set of elements, one bit each; a list of numbers in files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Elements(Box<[u64]>);
 
 impl Elements {
-    /// Whether an element is in it.
+    /// Whether an element is in the set.
     pub fn contains(&self, element: u32) -> bool {
         self.0.get(element as usize / 64).is_some_and(|word| word >> (element % 64) & 1 == 1)
     }
 
-    /// The elements in it, ascending.
+    /// The elements of the set, ascending.
     pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         self.0.iter().enumerate().flat_map(|(at, &word)| {
             let mut rest = word;
@@ -168,19 +169,19 @@ impl Elements {
         })
     }
 
-    /// How many there are.
+    /// The number of elements in the set.
     pub fn count(&self) -> u32 {
         self.0.iter().map(|word| word.count_ones()).sum()
     }
 
-    /// Bytes beside the set itself.
+    /// Size of the heap allocation in bytes.
     pub(super) fn bytes(&self) -> usize {
         size_of_val(&*self.0)
     }
 }
 
 impl FromIterator<u32> for Elements {
-    /// Sets are equal when their elements are: no word stands behind the last element's.
+    /// Without trailing zero words, so that equal sets compare equal.
     fn from_iter<I: IntoIterator<Item = u32>>(elements: I) -> Self {
         let mut words = Vec::new();
         for element in elements {
@@ -202,7 +203,7 @@ impl Serialize for Elements {
 
 impl<'de> Deserialize<'de> for Elements {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        // A file's number must not be the size of an allocation.
+        // Untrusted numbers must not determine an allocation.
         const MOST: u32 = 1 << 16;
         let elements = Vec::<u32>::deserialize(deserializer)?;
         match elements.iter().find(|&&element| element >= MOST) {

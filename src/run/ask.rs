@@ -11,11 +11,12 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded, select};
 
+use super::engines::EngineKey;
 use super::execute::{How, ms_since, now_unix, record};
 use super::pose::{pose_over, query_cloud_of};
 use super::{Engines, Phase, Resident, RunError, RunRecord, RunSpec, Sample};
 use crate::cloud::PointCloud;
-use crate::knn::{Answer, Build, DeviceInfo, Engine, EngineKind};
+use crate::knn::{Answer, Build, DeviceInfo, Engine};
 
 /// Names an ask; later ones have larger numbers.
 pub type AskId = u64;
@@ -54,39 +55,40 @@ pub(super) fn ask(
     spec: &RunSpec,
     cloud: &Arc<PointCloud>,
     engine: &mut dyn Engine,
-    devices: &mut Vec<(EngineKind, DeviceInfo)>,
+    devices: &mut Vec<(EngineKey, DeviceInfo)>,
 ) -> Result<RunRecord, RunError> {
     let (started_unix, began) = (now_unix(), Instant::now());
     let query_cloud = query_cloud_of(spec, cloud, None)?;
     let problem = pose_over(resident, spec, cloud, query_cloud.as_ref())?;
-    let kind = engine.kind();
-    let device = match devices.iter().find(|(of, _)| *of == kind) {
+    let descriptor = engine.descriptor();
+    let key = (descriptor.id, engine.device_id());
+    let device = match devices.iter().find(|(of, _)| *of == key) {
         Some((_, device)) => device.clone(),
         None => {
             let device = engine.device();
-            devices.push((kind, device.clone()));
+            devices.push((key, device.clone()));
             device
         }
     };
     let mut samples = Vec::new();
     let mut note = |phase, start_ms, duration_ms| samples.push(Sample { phase, repeat: 0, chunk: 0, start_ms, duration_ms });
     let mut start_ms = ms_since(began);
-    let mut search = engine.load(&problem, false)?;
-    for (name, duration_ms) in search.setup_ms() {
-        note(if name == Phase::BuildIndex.name() { Phase::BuildIndex } else { Phase::Upload }, start_ms, duration_ms);
+    let mut search = engine.load(&problem, spec.engine.parameters(), false)?;
+    for (phase, duration_ms) in search.setup_ms() {
+        note(phase.into(), start_ms, duration_ms);
         start_ms += duration_ms;
     }
-    let (build, phase) = if kind.has_counters() { (Build::Counted, Phase::Counted) } else { (Build::Timed, Phase::Search) };
+    let (build, phase) = if descriptor.counts() { (Build::Counted, Phase::Counted) } else { (Build::Timed, Phase::Search) };
     let start_ms = ms_since(began);
     note(phase, start_ms, search.search(0..problem.q(), build)?);
     let mut answer = Answer::default();
     let start_ms = ms_since(began);
     note(Phase::Download, start_ms, search.download(&mut answer.neighbors)?);
     search.collect(&mut answer)?;
-    let how = How { engine: kind, device, method: search.method(), resident: search.resident(), started_unix };
+    let how = How::of(descriptor, search.as_ref(), started_unix);
     drop(search);
     let spec = RunSpec { warmup: 0, repeats: 1, profile: false, ..spec.clone() };
-    Ok(record(&spec, cloud, query_cloud, &problem, how, answer, samples))
+    Ok(record(&spec, cloud, query_cloud, &problem, how, device, answer, samples))
 }
 
 /// The handle of the thread that answers asks: dropped, it lets the one in work end, and joins.
@@ -205,8 +207,8 @@ mod tests {
     use crate::knn::{EngineError, Metric};
 
     fn engines(script: Script) -> Engines {
-        Engines::with(Box::new(move |kind| match kind {
-            EngineKind::Cuda => Err(EngineError::Unavailable { engine: kind, why: "there is no driver".to_owned() }),
+        Engines::with(Box::new(move |kind, _| match kind.as_str() {
+            "cuda" => Err(EngineError::Unavailable { engine: kind, why: "there is no driver".to_owned() }),
             _ => Ok(Box::new(Plain { kind, script: script.clone() })),
         }))
     }
@@ -234,7 +236,7 @@ mod tests {
             let run = engines.execute(&spec, &cloud, None, &mut |_, _| true).unwrap();
             let asked = engines.ask(&spec, &cloud).unwrap();
             assert_eq!((&asked.neighbors, &asked.query_rows), (&run.neighbors, &run.query_rows));
-            assert_eq!((&asked.counters, asked.convergence.of(0)), (&run.counters, run.convergence.of(0)));
+            assert_eq!((&asked.measured, asked.convergence.of(0)), (&run.measured, run.convergence.of(0)));
             assert_eq!(asked.fallback, run.fallback);
             assert!(asked.resident, "the run brought the points");
             assert_eq!(asked.samples.iter().map(|sample| sample.phase).collect::<Vec<_>>(), [Phase::Counted, Phase::Download]);

@@ -114,7 +114,7 @@ mod tests {
         let problem = crate::run::pose(&crate::run::testing::spec(), &cloud, None).unwrap();
         let mut engine = crate::run::testing::plain();
         engine.script.first_work = Some(3_000_000);
-        let search = crate::knn::Engine::load(&mut engine, &problem, false).unwrap();
+        let search = crate::knn::Engine::load(&mut engine, &problem, &crate::knn::Parameters::NONE, false).unwrap();
         assert_eq!(Chunks::new(search.as_ref(), &problem).next(0, 9_000, usize::MAX), Some(0..3));
     }
 

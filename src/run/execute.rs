@@ -6,9 +6,11 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use super::chunks::Chunks;
 use super::pose::{pose_over, query_cloud_of};
-use super::{Phase, Resident, RunRecord, RunSpec, Sample, Summary, stats};
+use super::{MeasureMean, Phase, Resident, RunRecord, RunSpec, Sample, Summary, stats};
 use crate::cloud::{CloudError, PointCloud};
-use crate::knn::{Answer, Build, DeviceInfo, Engine, EngineError, EngineKind, MAX_COUNTED_CHUNK, Neighbors, Problem, ProblemError, Search, theory};
+use crate::knn::{
+    Answer, Build, Descriptor, DeviceInfo, Engine, EngineError, MAX_COUNTED_CHUNK, Method, Neighbors, Parameters, Problem, ProblemError, Search,
+};
 
 /// Why a run failed.
 #[derive(Debug, thiserror::Error)]
@@ -103,11 +105,11 @@ pub(super) fn execute_over(
     let query_cloud = query_cloud_of(spec, cloud, query_cloud)?;
     let problem = pose_over(resident, spec, cloud, query_cloud.as_ref())?;
     go_on(stage("loading the problem", 0.0))?;
-    let kind = engine.kind();
+    let descriptor = engine.descriptor();
     let loading_ms = ms_since(began);
-    let search = engine.load(&problem, spec.profile)?;
+    let search = engine.load(&problem, spec.engine.parameters(), spec.profile)?;
 
-    let counted = kind.has_counters();
+    let counted = descriptor.counts();
     let passes = u64::from(spec.warmup) + u64::from(spec.repeats) + u64::from(counted) + u64::from(counted && spec.profile);
     let mut run = Running { search, began, q: problem.q(), done: 0, total: passes * problem.q() as u64, samples: Vec::new(), stage };
     run.note_setup(loading_ms);
@@ -139,12 +141,11 @@ pub(super) fn execute_over(
             run.samples.retain(|sample| sample.phase != Phase::Profiled);
         }
     }
-    let (method, was_resident) = (run.search.method(), run.search.resident());
+    let how = How::of(descriptor, run.search.as_ref(), started_unix);
     let samples = run.finish()?;
     answer.neighbors = neighbors;
     answer.profile = profiled.profile;
-    let how = How { engine: kind, device: engine.device(), method, resident: was_resident, started_unix };
-    Ok(record(spec, cloud, query_cloud, &problem, how, answer, samples))
+    Ok(record(spec, cloud, query_cloud, &problem, how, engine.device(), answer, samples))
 }
 
 /// Seconds since 1970 UTC.
@@ -154,11 +155,20 @@ pub(super) fn now_unix() -> u64 {
 
 /// How and when a problem was answered.
 pub(super) struct How {
-    pub engine: EngineKind,
-    pub device: DeviceInfo,
-    pub method: Option<String>,
-    pub resident: bool,
-    pub started_unix: u64,
+    engine: &'static Descriptor,
+    method: Option<String>,
+    note: Option<String>,
+    resident: bool,
+    started_unix: u64,
+}
+
+impl How {
+    /// Asked of a search when it is over: what it chose may have changed on the way.
+    pub fn of(engine: &'static Descriptor, search: &(impl Search + ?Sized), started_unix: u64) -> Self {
+        let parameters = search.parameters();
+        let method = (!parameters.is_empty()).then(|| Method { engine: engine.id, parameters }.to_string());
+        Self { engine, method, note: search.note(), resident: search.resident(), started_unix }
+    }
 }
 
 /// What is kept of an answer, whose neighbours are an engine's.
@@ -168,16 +178,18 @@ pub(super) fn record(
     query_cloud: Option<Arc<PointCloud>>,
     problem: &Problem,
     how: How,
+    device: DeviceInfo,
     answer: Answer,
     samples: Vec<Sample>,
 ) -> RunRecord {
     RunRecord {
         spec: spec.clone(),
-        engine: how.engine,
+        engine: how.engine.id,
         fallback: None,
         method: how.method,
+        note: how.note,
         resident: how.resident,
-        device: how.device,
+        device,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         started_unix: how.started_unix,
         fingerprint: cloud.fingerprint().clone(),
@@ -187,7 +199,7 @@ pub(super) fn record(
         query_rows: (0..problem.q()).map(|query| problem.query_row(query)).collect(),
         neighbors: problem.report(&answer.neighbors),
         summary: summarise(how.engine, problem, &samples, &answer),
-        counters: answer.counters,
+        measured: answer.measured,
         convergence: answer.convergence,
         profile: answer.profile,
         samples,
@@ -199,11 +211,12 @@ pub(super) fn record(
 pub(super) fn answer(
     problem: &Problem,
     engine: &mut dyn Engine,
+    parameters: &Parameters,
     stage: &mut dyn FnMut(&str, f32) -> bool,
 ) -> Result<(Answer, Option<Neighbors>), RunError> {
     go_on(stage("loading the problem", 0.0))?;
-    let counted = engine.kind().has_counters();
-    let search = engine.load(problem, false)?;
+    let counted = engine.descriptor().counts();
+    let search = engine.load(problem, parameters, false)?;
     let total = (1 + u64::from(counted)) * problem.q() as u64;
     let mut run = Running { search, began: Instant::now(), q: problem.q(), done: 0, total, samples: Vec::new(), stage };
     let mut answer = Answer { neighbors: Neighbors::unanswered(problem.q(), problem.k()), ..Answer::default() };
@@ -235,9 +248,8 @@ struct Running<'run, 'engine> {
 impl Running<'_, '_> {
     /// Notes what loading took; its parts follow one another from `start_ms`.
     fn note_setup(&mut self, mut start_ms: f64) {
-        for (name, duration_ms) in self.search.setup_ms() {
-            let phase = if name == Phase::BuildIndex.name() { Phase::BuildIndex } else { Phase::Upload };
-            self.samples.push(Sample { phase, repeat: 0, chunk: 0, start_ms, duration_ms });
+        for (phase, duration_ms) in self.search.setup_ms() {
+            self.samples.push(Sample { phase: phase.into(), repeat: 0, chunk: 0, start_ms, duration_ms });
             start_ms += duration_ms;
         }
     }
@@ -294,8 +306,8 @@ pub(super) fn ms_since(began: Instant) -> f64 {
     began.elapsed().as_secs_f64() * 1e3
 }
 
-fn summarise(kind: EngineKind, problem: &Problem, samples: &[Sample], answer: &Answer) -> Summary {
-    let (n, q, k) = (problem.n(), problem.q(), problem.k());
+fn summarise(engine: &Descriptor, problem: &Problem, samples: &[Sample], answer: &Answer) -> Summary {
+    let shape = problem.shape();
     let mut repeats = stats::search_ms(samples);
     if repeats.is_empty() {
         // Asked once, in the build that counts.
@@ -303,22 +315,19 @@ fn summarise(kind: EngineKind, problem: &Problem, samples: &[Sample], answer: &A
     }
     repeats.sort_by(f64::total_cmp);
     let search_ms_median = stats::median(&repeats);
-    let mean = |of: fn(&crate::knn::Counters) -> u32| {
-        (!answer.counters.is_empty()).then(|| answer.counters.iter().map(|counters| f64::from(of(counters))).sum::<f64>() / q as f64)
-    };
-    let capacity = theory::capacity(k);
+    let measures = engine.measures.iter().filter_map(|measure| {
+        let expected = measure.theory.map(|theory| (theory.mean)(&shape));
+        Some(MeasureMean { name: measure.name.to_owned(), mean: answer.measured.mean(measure.name)?, expected })
+    });
     Summary {
-        n: n as u64,
-        q: q as u64,
-        d: problem.dims() as u64,
+        n: shape.n as u64,
+        q: shape.q as u64,
+        d: shape.d as u64,
         search_ms_median,
         search_ms_min: repeats[0],
         search_ms_max: repeats[repeats.len() - 1],
-        distances_per_second: (kind.is_exhaustive() && search_ms_median > 0.0).then(|| n as f64 * q as f64 / (search_ms_median / 1e3)),
-        mean_merges: mean(|counters| counters.merges),
-        mean_candidates: mean(|counters| counters.candidates),
-        expected_merges: theory::expected_merges(n, k, capacity),
-        expected_candidates: theory::expected_candidates(n, k, capacity),
+        distances_per_second: (engine.is_exhaustive && search_ms_median > 0.0).then(|| shape.n as f64 * shape.q as f64 / (search_ms_median / 1e3)),
+        measures: measures.collect(),
     }
 }
 
@@ -330,6 +339,7 @@ mod tests {
     use super::super::{EngineChoice, QuerySpec};
     use super::*;
     use crate::cloud::{Column, Order, Source, Table};
+    use crate::knn::EngineId;
 
     fn run(spec: &RunSpec, cloud: &Arc<PointCloud>) -> Result<RunRecord, RunError> {
         execute(spec, cloud, None, &mut plain(), &mut |_, _| true)
@@ -389,8 +399,8 @@ mod tests {
         assert_eq!(summary.search_ms_median, stats::median(&times));
         assert!(summary.search_ms_min <= summary.search_ms_median && summary.search_ms_median <= summary.search_ms_max);
         assert!((summary.distances_per_second.unwrap() * summary.search_ms_median / 1e3 - 300.0 * 300.0).abs() < 1.0);
-        assert_eq!((summary.mean_merges, summary.mean_candidates), (Some(2.0), Some(149.5)));
-        assert_eq!(record.counters.len(), 300);
+        assert_eq!(["merges", "candidates"].map(|name| summary.measure(name).unwrap().mean), [2.0, 149.5]);
+        assert_eq!(record.measured.queries(), 300);
         assert_eq!(record.convergence.queries(), 300);
         assert_eq!(record.profile.unwrap().spans.len(), 300);
     }
@@ -398,11 +408,11 @@ mod tests {
     #[test]
     fn engines_without_counters_are_not_asked_for_them() {
         let mut engine = plain();
-        engine.kind = EngineKind::KdTree;
-        let spec = RunSpec { profile: true, engine: EngineChoice::Named(EngineKind::KdTree), ..spec() };
+        engine.kind = EngineId::new("kdtree");
+        let spec = RunSpec { profile: true, engine: EngineChoice::named(EngineId::new("kdtree")), ..spec() };
         let record = execute(&spec, &squares(20), None, &mut engine, &mut |_, _| true).unwrap();
         assert!(engine.script.calls.lock().unwrap().iter().all(|(build, _)| *build == Build::Timed));
-        assert_eq!((record.counters.len(), record.summary.mean_merges, record.summary.distances_per_second), (0, None, None));
+        assert_eq!((record.measured.queries(), record.summary.measures.len(), record.summary.distances_per_second), (0, 0, None));
         assert!(record.profile.is_none());
     }
 
@@ -534,7 +544,7 @@ mod tests {
     #[test]
     fn nothing_is_clamped() {
         assert!(matches!(run(&RunSpec { repeats: 0, ..spec() }, &squares(5)), Err(RunError::NoRepeats)));
-        assert!(matches!(run(&RunSpec { k: 0, ..spec() }, &squares(5)), Err(RunError::Problem(ProblemError::K { k: 0, max: 1024 }))));
+        assert!(matches!(run(&RunSpec { k: 0, ..spec() }, &squares(5)), Err(RunError::Problem(ProblemError::K { k: 0, .. }))));
         let record = run(&RunSpec { k: 8, ..spec() }, &squares(5)).unwrap();
         let (rows, squared_distances) = record.neighbors.of(0);
         assert_eq!(rows[4..], [4, crate::knn::NONE, crate::knn::NONE, crate::knn::NONE]);

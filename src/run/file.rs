@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{RunRecord, RunSpec, SCHEMA_VERSION, Summary};
 use crate::cloud::{Axis, Fingerprint, Source};
-use crate::knn::{DeviceInfo, EngineKind};
+use crate::knn::{DeviceInfo, EngineId};
 use crate::text;
 
 /// All that is needed to have a run again, on what it ran, and what came out in a few numbers.
@@ -19,12 +19,16 @@ pub struct RunFile {
     /// What was run.
     pub spec: RunSpec,
     /// Which engine answered.
-    pub engine: EngineKind,
+    pub engine: EngineId,
     /// Why `auto` did not take `cuda`.
     pub fallback: Option<String>,
-    /// How the engine searched at last, where it has a choice: which kernels, and how they were cut to size.
+    /// How the engine searched at last, where it has a choice: a method that launches the same when it is given again. (In
+    /// files of the first version, a sentence.)
     #[serde(default)]
     pub method: Option<String>,
+    /// Why that is not what the engine would have liked best.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
     /// Whether the points were in the engine before the run, which then did not upload or index them.
     #[serde(default)]
     pub resident: bool,
@@ -67,6 +71,7 @@ impl From<&RunRecord> for RunFile {
             engine: record.engine,
             fallback: record.fallback.clone(),
             method: record.method.clone(),
+            note: record.note.clone(),
             resident: record.resident,
             device: record.device.clone(),
             fingerprint: record.fingerprint.clone(),

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{RunFile, RunRecord, Sample};
 use crate::cloud::{Axis, Fingerprint, PointCloud, Source};
-use crate::knn::{Convergence, Counters, NONE, Neighbors, Profile};
+use crate::knn::{self, Convergence, NONE, Neighbors, Profile};
 
 /// A cloud without its points.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -51,9 +51,9 @@ pub struct Measured {
     pub query_rows: Vec<u32>,
     /// The neighbours of each query, as rows of the cloud.
     pub neighbors: Neighbors,
-    /// Of each query; empty for engines without counters.
-    pub counters: Vec<Counters>,
-    /// Of each query; of none for engines without counters.
+    /// Of each query; empty for engines that count nothing.
+    pub measured: knn::Measured,
+    /// Of each query; of none for engines without a history.
     pub convergence: Convergence,
     /// When it was asked for.
     pub profile: Option<Profile>,
@@ -64,12 +64,13 @@ pub struct Measured {
 impl Measured {
     /// The record, with the clouds that it searched.
     pub fn on(self, cloud: Arc<PointCloud>, query_cloud: Option<Arc<PointCloud>>) -> RunRecord {
-        let RunFile { spec, engine, fallback, method, device, warpscope_version, started_unix, resident, summary, .. } = self.file;
+        let RunFile { spec, engine, fallback, method, note, device, warpscope_version, started_unix, resident, summary, .. } = self.file;
         RunRecord {
             spec,
             engine,
             fallback,
             method,
+            note,
             device,
             version: warpscope_version,
             started_unix,
@@ -79,7 +80,7 @@ impl Measured {
             query_cloud,
             query_rows: self.query_rows,
             neighbors: self.neighbors,
-            counters: self.counters,
+            measured: self.measured,
             convergence: self.convergence,
             profile: self.profile,
             samples: self.samples,
@@ -95,7 +96,7 @@ impl Measured {
 pub struct RunBulk<'a> {
     pub query_rows: &'a [u32],
     pub neighbors: &'a Neighbors,
-    pub counters: &'a [Counters],
+    pub measured: &'a knn::Measured,
     pub convergence: &'a Convergence,
     pub profile: Option<&'a Profile>,
     pub samples: &'a [Sample],
@@ -106,7 +107,7 @@ impl<'a> From<&'a Measured> for RunBulk<'a> {
         Self {
             query_rows: &run.query_rows,
             neighbors: &run.neighbors,
-            counters: &run.counters,
+            measured: &run.measured,
             convergence: &run.convergence,
             profile: run.profile.as_ref(),
             samples: &run.samples,
@@ -119,7 +120,7 @@ impl<'a> From<&'a RunRecord> for RunBulk<'a> {
         Self {
             query_rows: &run.query_rows,
             neighbors: &run.neighbors,
-            counters: &run.counters,
+            measured: &run.measured,
             convergence: &run.convergence,
             profile: run.profile.as_ref(),
             samples: &run.samples,

@@ -28,7 +28,7 @@ pub use execute::{RunError, execute};
 pub use file::RunFile;
 pub use measured::{CloudFile, Measured, RunBulk, SomeRun};
 pub use pose::pose;
-pub use record::{Phase, RunRecord, SCHEMA_VERSION, Sample, Summary};
+pub use record::{MeasureMean, Phase, RunRecord, SCHEMA_VERSION, Sample, Summary};
 pub use resident::Resident;
 pub use spec::{EngineChoice, QuerySpec, RunSpec, usual};
 pub use timeline::{Multiprocessor, PhaseSpan, PhaseTrack, Timeline, WarpTime};

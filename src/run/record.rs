@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{QuerySpec, RunSpec};
 use crate::cloud::{Axis, Fingerprint, PointCloud};
-use crate::knn::{Convergence, Counters, DeviceInfo, EngineKind, Neighbors, Profile};
+use crate::engines::registry;
+use crate::knn::{Convergence, Descriptor, DeviceInfo, EngineId, Measured, Neighbors, Profile, SetupPhase};
 
 /// The version of `run.json`.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -47,6 +48,15 @@ impl Phase {
     }
 }
 
+impl From<SetupPhase> for Phase {
+    fn from(phase: SetupPhase) -> Self {
+        match phase {
+            SetupPhase::Upload => Self::Upload,
+            SetupPhase::BuildIndex => Self::BuildIndex,
+        }
+    }
+}
+
 /// One timed piece: a row of `timings.csv`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
@@ -77,16 +87,79 @@ pub struct Summary {
     pub search_ms_min: f64,
     /// The slowest repeat.
     pub search_ms_max: f64,
-    /// n·q over the median, distances a second; absent for engines that leave distances out (those without counters).
+    /// n·q over the median, distances a second; absent for engines that leave distances out.
     pub distances_per_second: Option<f64>,
-    /// Over all queries; absent for engines without counters.
-    pub mean_merges: Option<f64>,
-    /// Likewise.
-    pub mean_candidates: Option<f64>,
-    /// The theory's bound on the mean merges in random order.
-    pub expected_merges: f64,
-    /// The theory's bound on the mean candidates in random order.
-    pub expected_candidates: f64,
+    /// Of each measure that was counted. In files, `mean_NAME` and `expected_NAME`.
+    #[serde(flatten, with = "means")]
+    pub measures: Vec<MeasureMean>,
+}
+
+/// A measure's mean over all queries.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MeasureMean {
+    /// Its column.
+    pub name: String,
+    /// Over all queries.
+    pub mean: f64,
+    /// The theory's bound on it, where there is theory.
+    pub expected: Option<f64>,
+}
+
+/// [`Summary::measures`] as `mean_NAME` and `expected_NAME` beside the other numbers.
+mod means {
+    use std::fmt;
+
+    use serde::de::{MapAccess, Visitor};
+    use serde::ser::SerializeMap;
+    use serde::{Deserializer, Serializer};
+    use serde_json::Value;
+
+    use super::MeasureMean;
+
+    const MEAN: &str = "mean_";
+    const EXPECTED: &str = "expected_";
+
+    pub fn serialize<S: Serializer>(measures: &[MeasureMean], serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for measure in measures {
+            map.serialize_entry(&format!("{MEAN}{}", measure.name), &measure.mean)?;
+        }
+        for (measure, expected) in measures.iter().filter_map(|measure| Some((measure, measure.expected?))) {
+            map.serialize_entry(&format!("{EXPECTED}{}", measure.name), &expected)?;
+        }
+        map.end()
+    }
+
+    /// A bound without a mean is of an engine that does not count: older files have those.
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<MeasureMean>, D::Error> {
+        struct Entries;
+        impl<'de> Visitor<'de> for Entries {
+            type Value = Vec<(String, Value)>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a map")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                std::iter::from_fn(|| map.next_entry().transpose()).collect()
+            }
+        }
+        // In the order of the file, which is that of the declaration.
+        let entries = deserializer.deserialize_map(Entries)?;
+        let number = |key: &str| entries.iter().find(|(of, _)| of == key).and_then(|(_, value)| value.as_f64());
+        let mean = |(key, value): &(String, Value)| {
+            let (name, mean) = (key.strip_prefix(MEAN)?, value.as_f64()?);
+            Some(MeasureMean { name: name.to_owned(), mean, expected: number(&format!("{EXPECTED}{name}")) })
+        };
+        Ok(entries.iter().filter_map(mean).collect())
+    }
+}
+
+impl Summary {
+    /// A measure by its column.
+    pub fn measure(&self, name: &str) -> Option<&MeasureMean> {
+        self.measures.iter().find(|measure| measure.name == name)
+    }
 }
 
 /// A spec executed. Shared behind `Arc`, never changed.
@@ -95,11 +168,13 @@ pub struct RunRecord {
     /// What was run.
     pub spec: RunSpec,
     /// Which engine answered.
-    pub engine: EngineKind,
-    /// Why `auto` did not take `cuda`.
+    pub engine: EngineId,
+    /// Why `auto` did not take what it would have liked best.
     pub fallback: Option<String>,
-    /// How the engine searched at last, where it has a choice.
+    /// How the engine searched at last, where it has a choice: a method that launches the same when it is given again.
     pub method: Option<String>,
+    /// Why that is not what the engine would have liked best.
+    pub note: Option<String>,
     /// Whether the points were in the engine before the run: then `upload` is the queries', and nothing was indexed.
     pub resident: bool,
     /// On what.
@@ -120,9 +195,9 @@ pub struct RunRecord {
     pub query_rows: Vec<u32>,
     /// The neighbours of each query, as rows of `cloud`.
     pub neighbors: Neighbors,
-    /// Of each query; empty for engines without counters.
-    pub counters: Vec<Counters>,
-    /// Of each query; of none for engines without counters.
+    /// Of each query; empty for engines that count nothing.
+    pub measured: Measured,
+    /// Of each query; of none for engines without a history.
     pub convergence: Convergence,
     /// When it was asked for.
     pub profile: Option<Profile>,
@@ -133,6 +208,11 @@ pub struct RunRecord {
 }
 
 impl RunRecord {
+    /// The engine, where this program has it.
+    pub fn descriptor(&self) -> Option<&'static Descriptor> {
+        registry::find(self.engine)
+    }
+
     /// Rows of the source that are not searched: with NaN or ±∞, or without a direction under the angular metric.
     pub fn dropped_rows(&self) -> u64 {
         (self.cloud.dropped() + self.cloud.len() as u64).saturating_sub(self.summary.n)
@@ -154,6 +234,19 @@ impl RunRecord {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn means_are_numbers_beside_the_others() {
+        let measure = |name: &str, mean, expected| MeasureMean { name: name.to_owned(), mean, expected };
+        let summary = Summary { n: 7, measures: vec![measure("visited", 2.5, None), measure("accessed", 9.25, Some(11.5))], ..Summary::default() };
+        let json = serde_json::to_string(&summary).unwrap();
+        assert!(json.ends_with(r#""distances_per_second":null,"mean_visited":2.5,"mean_accessed":9.25,"expected_accessed":11.5}"#), "{json}");
+        assert_eq!(serde_json::from_str::<Summary>(&json).unwrap(), summary);
+        // Of an engine without counters, as the first version wrote it.
+        let old =
+            json.replace("\"mean_visited\":2.5,\"mean_accessed\":9.25,\"expected_accessed\":11.5", "\"mean_merges\":null,\"expected_merges\":12.5");
+        assert_eq!(serde_json::from_str::<Summary>(&old).unwrap().measures, []);
+    }
 
     #[test]
     fn a_phase_is_saved_by_its_name() {

@@ -30,13 +30,13 @@ impl Resident {
 
     /// Lets go of what engines made of the points, on devices and off, and says whether there was anything.
     pub fn release_made(&self) -> bool {
-        self.lock().as_ref().is_some_and(|points| points.kept().release())
+        self.lock().as_ref().is_some_and(|points| points.cache().clear())
     }
 
     /// Lets go of everything: the cloud is no longer of interest. What goes on with it keeps it as long as it needs to.
     pub fn release(&self) {
         if let Some(points) = self.lock().take() {
-            points.kept().release();
+            points.cache().clear();
         }
     }
 
@@ -51,6 +51,7 @@ mod tests {
     use super::super::testing::squares;
     use super::*;
     use crate::cloud::Order;
+    use crate::knn::DeviceId;
     use crate::knn::Metric;
 
     fn arrangement(order: Order, seed: u64) -> Arrangement {
@@ -73,11 +74,11 @@ mod tests {
     fn what_is_released_is_gone() {
         let (resident, cloud) = (Resident::default(), squares(40));
         let points = resident.points(&cloud, arrangement(Order::File, 0)).unwrap();
-        points.kept().put(Arc::new(1u8));
+        points.cache().insert(DeviceId::Cpu, Arc::new(1u8));
         assert!(resident.release_made() && !resident.release_made());
-        points.kept().put(Arc::new(1u8));
+        points.cache().insert(DeviceId::Cpu, Arc::new(1u8));
         resident.release();
-        assert!(points.kept().find(|_: &u8| true).is_none(), "also of points that somebody still has");
+        assert!(points.cache().get(DeviceId::Cpu, |_: &u8| true).is_none(), "also of points that somebody still has");
         let gone = Arc::downgrade(&points);
         drop(points);
         assert!(gone.upgrade().is_none());

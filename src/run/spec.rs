@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::cloud::{ColumnChoice, Order, Source};
-use crate::knn::{EngineKind, Metric};
+use crate::engines::registry;
+use crate::knn::{Descriptor, DeviceId, EngineId, Method, Metric, Parameters};
 
 /// What is asked for where nobody says otherwise, in the window and on the command line.
 ///
@@ -22,29 +23,74 @@ pub mod usual {
 }
 
 /// Which engine answers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EngineChoice {
-    /// `cuda` where it can run, else `lockstep`.
+    /// What the planner takes.
     #[default]
     Auto,
-    /// This one, or an error.
+    /// This one, with these parameters, or an error.
     #[serde(untagged)]
-    Named(EngineKind),
+    Named(Method),
 }
 
 impl EngineChoice {
-    /// As it is spelled on the command line and in files.
-    pub fn name(self) -> &'static str {
+    /// An engine that is left all its parameters.
+    pub fn named(engine: EngineId) -> Self {
+        Self::Named(Method::new(engine))
+    }
+
+    /// All engines, and `auto` before them.
+    pub fn all() -> impl Iterator<Item = Self> {
+        std::iter::once(Self::Auto).chain(registry::ENGINES.iter().map(|engine| Self::named(engine.id)))
+    }
+
+    /// The engines that may answer.
+    pub fn engines(&self) -> impl Iterator<Item = &'static Descriptor> {
+        registry::ENGINES.iter().copied().filter(move |engine| match self {
+            Self::Auto => true,
+            Self::Named(method) => method.engine == engine.id,
+        })
+    }
+
+    /// What is not left to the engine.
+    pub fn parameters(&self) -> &Parameters {
+        static NONE: Parameters = Parameters::NONE;
         match self {
-            Self::Auto => "auto",
-            Self::Named(kind) => kind.name(),
+            Self::Auto => &NONE,
+            Self::Named(method) => &method.parameters,
         }
     }
 
-    /// All that can be chosen.
-    pub fn all() -> impl Iterator<Item = Self> {
-        std::iter::once(Self::Auto).chain(EngineKind::ALL.into_iter().map(Self::Named))
+    /// The most neighbours that an engine of these finds.
+    pub fn k_limit(&self) -> usize {
+        self.engines().map(|engine| engine.limits.k).max().unwrap_or(0)
+    }
+}
+
+impl std::fmt::Display for EngineChoice {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Auto => f.write_str("auto"),
+            Self::Named(method) => method.fmt(f),
+        }
+    }
+}
+
+impl std::str::FromStr for EngineChoice {
+    type Err = String;
+
+    /// Reads a choice and holds it against the registry.
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "auto" {
+            return Ok(Self::Auto);
+        }
+        let method: Method = text.parse()?;
+        let Some(engine) = registry::find(method.engine) else {
+            return Err(format!("there is no engine `{}`; there are auto, {}", method.engine, registry::names().join(", ")));
+        };
+        engine.check_parameters(&method.parameters).map_err(|error| error.to_string())?;
+        Ok(Self::Named(method))
     }
 }
 
@@ -81,8 +127,11 @@ pub struct RunSpec {
     pub k: usize,
     /// How distance is measured.
     pub metric: Metric,
-    /// Which engine.
+    /// Which engine, and how it searches.
     pub engine: EngineChoice,
+    /// Where it runs; where nobody says, on the first device of the engine's kind.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<DeviceId>,
     /// In what order points are met.
     pub order: Order,
     /// Whether a query leaves its own row out.
@@ -104,11 +153,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_engine_is_saved_by_its_name() {
-        for choice in EngineChoice::all() {
+    fn an_engine_is_saved_as_it_is_spelled() {
+        let cut = "cuda:kernel=direct,warps=8".parse().unwrap();
+        for choice in EngineChoice::all().chain([cut]) {
             let json = serde_json::to_string(&choice).unwrap();
-            assert_eq!(json, format!("\"{}\"", choice.name()));
+            assert_eq!(json, format!("\"{choice}\""));
             assert_eq!(serde_json::from_str::<EngineChoice>(&json).unwrap(), choice);
+            assert_eq!(choice.to_string().parse::<EngineChoice>().unwrap(), choice);
         }
+    }
+
+    #[test]
+    fn a_choice_is_held_against_the_registry() {
+        let why = |text: &str| text.parse::<EngineChoice>().unwrap_err();
+        assert_eq!(why("gpu"), "there is no engine `gpu`; there are auto, cuda, cuda-split, lockstep, kdtree");
+        assert_eq!(why("lockstep:warps=8"), "the lockstep engine: there is no parameter `warps`: it has no parameters");
+        assert!(why("cuda:warps=99").contains("warps = 99: it may be 1 to 32"));
+        // A recording may name what this program does not have.
+        assert!(serde_json::from_str::<EngineChoice>("\"quantum:qubits=3\"").is_ok());
+        assert!(serde_json::from_str::<EngineChoice>("\"Quantum!\"").is_err());
     }
 }

@@ -71,7 +71,7 @@ impl Sweep {
     /// [`RunError::Problem`] and [`RunError::Cloud`], of the first run that cannot be.
     pub fn check(&self) -> Result<(), RunError> {
         for spec in self.specs() {
-            Setup::from(&spec).check()?;
+            Setup::from(&spec).check_within(spec.engine.k_limit())?;
             if spec.queries == QuerySpec::Count(0) {
                 return Err(ProblemError::NoQueries.into());
             }
@@ -152,7 +152,7 @@ fn with_parameter(spec: &str, key: &str, value: u64) -> String {
 mod tests {
     use super::super::testing::spec;
     use super::*;
-    use crate::knn::EngineKind;
+    use crate::knn::EngineId;
 
     #[test]
     fn a_parameter_is_set_or_replaced() {
@@ -164,7 +164,7 @@ mod tests {
     #[test]
     fn every_combination_is_run_once_and_clouds_stay_together() {
         let base = RunSpec { data: Source::Generate { spec: "uniform".to_owned(), seed: 1 }, ..spec() };
-        let engines = vec![EngineChoice::Auto, EngineChoice::Named(EngineKind::KdTree)];
+        let engines = vec![EngineChoice::Auto, EngineChoice::named(EngineId::new("kdtree"))];
         let sweep = Sweep { base: base.clone(), n: vec![10, 20], q: vec![1, 2, 3], k: vec![4], d: vec![2, 3], engines };
         let specs = sweep.specs();
         assert_eq!(specs.len(), 2 * 3 * 2 * 2);

@@ -6,7 +6,11 @@ use std::time::{Duration, Instant};
 
 use super::{EngineChoice, QuerySpec, RunSpec};
 use crate::cloud::{Column, Order, PointCloud, Source, Table};
-use crate::knn::{Answer, Build, Counters, DeviceInfo, Engine, EngineError, EngineKind, Metric, Neighbors, Problem, Profile, Search, WarpSpan};
+use crate::engines::registry;
+use crate::knn::{
+    Answer, Build, Descriptor, DeviceId, DeviceInfo, Engine, EngineError, EngineId, Metric, Neighbors, Parameters, Problem, Profile, Search,
+    SetupPhase, WarpSpan, warp,
+};
 
 /// A chunk that was searched.
 pub type Call = (Build, Range<usize>);
@@ -44,33 +48,37 @@ pub struct Script {
 
 /// Compares every query with every point. Its counters say which query they are of.
 pub struct Plain {
-    pub kind: EngineKind,
+    pub kind: EngineId,
     pub script: Script,
 }
 
 pub const FIRST_CHUNK: usize = 4;
 
 impl Engine for Plain {
-    fn kind(&self) -> EngineKind {
-        self.kind
+    fn descriptor(&self) -> &'static Descriptor {
+        registry::find(self.kind).expect("it stands in for one of the registry")
+    }
+
+    fn device_id(&self) -> DeviceId {
+        self.descriptor().default_device()
     }
 
     fn device(&self) -> DeviceInfo {
-        DeviceInfo { name: "a test".to_owned(), details: vec![("threads".to_owned(), "1".to_owned())] }
+        DeviceInfo { id: None, name: "a test".to_owned(), details: vec![("threads".to_owned(), "1".to_owned())] }
     }
 
-    fn load<'a>(&'a mut self, problem: &'a Problem, _profile: bool) -> Result<Box<dyn Search + 'a>, EngineError> {
+    fn prepare<'a>(&'a mut self, problem: &'a Problem, _parameters: &Parameters, _profile: bool) -> Result<Box<dyn Search + 'a>, EngineError> {
         *self.script.loads.lock().unwrap() += 1;
         if self.script.unavailable {
             return Err(EngineError::Unavailable { engine: self.kind, why: "the test says so".to_owned() });
         }
-        let resident = problem.kept().find(|_: &Uploaded| true).is_some();
+        let resident = problem.cache().get(self.device_id(), |_: &Uploaded| true).is_some();
         if resident && self.script.cramped {
             return Err(EngineError::Memory { needed: 2, free: 1, device: "a test".to_owned() });
         }
         if !resident {
             *self.script.uploads.lock().unwrap() += 1;
-            problem.kept().put(Arc::new(Uploaded));
+            problem.cache().insert(self.device_id(), Arc::new(Uploaded));
         }
         let found = Neighbors::unanswered(problem.q(), problem.k());
         Ok(Box::new(PlainSearch { engine: self, problem, resident, found, last: 0..0, build: Build::Timed, searched: 0 }))
@@ -91,8 +99,8 @@ struct PlainSearch<'a> {
 }
 
 impl Search for PlainSearch<'_> {
-    fn setup_ms(&self) -> Vec<(&'static str, f64)> {
-        if self.resident { Vec::new() } else { vec![("upload", 0.25), ("build index", 0.5)] }
+    fn setup_ms(&self) -> Vec<(SetupPhase, f64)> {
+        if self.resident { Vec::new() } else { vec![(SetupPhase::Upload, 0.25), (SetupPhase::BuildIndex, 0.5)] }
     }
 
     fn resident(&self) -> bool {
@@ -150,11 +158,12 @@ impl Search for PlainSearch<'_> {
     fn collect(&mut self, answer: &mut Answer) -> Result<(), EngineError> {
         assert_ne!(self.build, Build::Timed, "only what counted can be collected");
         for query in self.last.clone() {
-            answer.counters.push(Counters { merges: 2 + self.engine.script.extra_merges, candidates: query as u32, groups_hit: 1 });
+            answer.convergence.counted_by = warp::CONVERGENCE.to_owned();
+            answer.measured.extend(&warp::MEASURES, [[2 + self.engine.script.extra_merges, query as u32, 1]]);
             answer.convergence.push([(32, 4.0), (self.problem.n() as u32, 1.0)]);
             if self.build == Build::Profiled && !self.engine.script.unprofiled {
-                let profile = answer.profile.get_or_insert_with(Profile::default);
-                profile.cycles.push([1, 2, 3, 4, 5, 6]);
+                let profile = answer.profile.get_or_insert_with(|| Profile::new(&warp::PHASES));
+                profile.cycles.extend([1, 2, 3, 4, 5, 6]);
                 profile.spans.push(WarpSpan { start_ns: 1000 * query as u64, stop_ns: 1000 * query as u64 + 500, sm: query as u32 % 2, warp: 0 });
             }
         }
@@ -164,7 +173,7 @@ impl Search for PlainSearch<'_> {
 
 /// The engine as the lockstep one, without any tricks.
 pub fn plain() -> Plain {
-    Plain { kind: EngineKind::Lockstep, script: Script::default() }
+    Plain { kind: EngineId::new("lockstep"), script: Script::default() }
 }
 
 /// A cloud of rows.
@@ -190,6 +199,7 @@ pub fn spec() -> RunSpec {
         k: 3,
         metric: Metric::L2,
         engine: EngineChoice::Auto,
+        device: None,
         order: Order::File,
         exclude_self: false,
         seed: 0,

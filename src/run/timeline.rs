@@ -164,13 +164,13 @@ mod tests {
     use super::super::testing::{Plain, Script, spec, squares};
     use super::super::{RunSpec, execute};
     use super::*;
-    use crate::knn::{EngineKind, Profile, WarpSpan};
+    use crate::knn::{EngineId, Profile, WarpSpan};
 
     fn record(spans: Vec<WarpSpan>) -> RunRecord {
-        let mut engine = Plain { kind: EngineKind::Lockstep, script: Script::default() };
+        let mut engine = Plain { kind: EngineId::new("lockstep"), script: Script::default() };
         let spec = RunSpec { profile: true, ..spec() };
         let mut record = execute(&spec, &squares(spans.len()), None, &mut engine, &mut |_, _| true).unwrap();
-        record.profile = Some(Profile { cycles: Vec::new(), spans });
+        record.profile = Some(Profile { spans, ..Profile::default() });
         record
     }
 

@@ -4,8 +4,9 @@ use serde::Serialize;
 
 use super::execute::answer;
 use super::{Engines, RunError};
+use crate::engines::registry;
 use crate::knn::reference::{Report, judge};
-use crate::knn::{Answer, DeviceInfo, EngineError, EngineKind, Neighbors, Problem};
+use crate::knn::{Answer, Descriptor, DeviceId, DeviceInfo, EngineError, EngineId, Method, Neighbors, Problem};
 use crate::progress::Progress;
 use crate::text::Exact;
 
@@ -13,7 +14,10 @@ use crate::text::Exact;
 #[derive(Clone, Debug, Serialize)]
 pub struct EngineVerdict {
     /// Which engine.
-    pub engine: EngineKind,
+    pub engine: EngineId,
+    /// How it was to search; absent where all was left to it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub method: Option<Method>,
     /// On what it ran; absent where it cannot.
     pub device: Option<DeviceInfo>,
     /// Why it did not run.
@@ -25,7 +29,7 @@ pub struct EngineVerdict {
     /// Ranks where another point stands than the oracle names, as far away as that.
     pub ties: u64,
     /// The engine before it to whose answer this one's is equal bit for bit; the first has nobody to be equal to.
-    pub equal_to: Option<EngineKind>,
+    pub equal_to: Option<EngineId>,
     /// Whether counters and convergence were compared, too.
     pub counted: bool,
     /// The first thing that is wrong with its answer.
@@ -33,35 +37,58 @@ pub struct EngineVerdict {
 }
 
 impl EngineVerdict {
-    fn of(engine: EngineKind) -> Self {
-        Self { engine, device: None, not_run: None, queries: 0, largest_relative_error: 0.0, ties: 0, equal_to: None, counted: false, mismatch: None }
+    fn of(method: &Method) -> Self {
+        let spelled = (!method.parameters.is_empty()).then(|| method.clone());
+        Self {
+            engine: method.engine,
+            method: spelled,
+            device: None,
+            not_run: None,
+            queries: 0,
+            largest_relative_error: 0.0,
+            ties: 0,
+            equal_to: None,
+            counted: false,
+            mismatch: None,
+        }
     }
 }
 
-/// Answers a problem with the named engines or, where none is named, with each that can run, and checks the answers:
-/// neighbours with the oracle, and neighbours, counters and convergence among engines and builds, bit for bit.
+/// Answers a problem by the named methods or, where none is named, with each engine that can run, on `device` or where each runs
+/// when nobody says, and checks the answers: neighbours with the oracle and among engines and builds, bit for bit; measures
+/// and convergence among those of one algorithm.
 ///
 /// # Errors
 /// When a named engine cannot run, when none can, and when an engine fails. A wrong answer is no error but a
 /// [`EngineVerdict::mismatch`].
-pub fn verify(problem: &Problem, named: &[EngineKind], engines: &mut Engines, progress: &dyn Progress) -> Result<Vec<EngineVerdict>, RunError> {
-    // In the order of ALL, and each once, whatever the order of the names.
-    let kinds = EngineKind::ALL.into_iter().filter(|kind| named.is_empty() || named.contains(kind));
+pub fn verify(
+    problem: &Problem,
+    named: &[Method],
+    device: Option<DeviceId>,
+    engines: &mut Engines,
+    progress: &dyn Progress,
+) -> Result<Vec<EngineVerdict>, RunError> {
+    // In the order of the registry, and each once, whatever the order of the names.
+    let mut methods: Vec<Method> = registry::ENGINES.iter().map(|engine| Method::new(engine.id)).collect();
+    if !named.is_empty() {
+        let ranks = methods;
+        methods = named.to_vec();
+        methods.sort_by_key(|method| ranks.iter().position(|rank| rank.engine == method.engine));
+        methods.dedup();
+    }
     let mut verdicts: Vec<EngineVerdict> = Vec::new();
-    let mut answers: Vec<(EngineKind, Answer)> = Vec::new();
-    for kind in kinds {
-        let mut verdict = EngineVerdict::of(kind);
-        match ask(problem, kind, engines, progress) {
+    let mut answers: Vec<(EngineId, Answer)> = Vec::new();
+    for method in methods {
+        let mut verdict = EngineVerdict::of(&method);
+        match ask(problem, &method, device, engines, progress) {
             Ok((device, answer, mismatch)) => {
-                (verdict.device, verdict.counted) = (Some(device), !answer.counters.is_empty());
+                (verdict.device, verdict.counted) = (Some(device), !answer.measured.is_empty());
                 verdict.mismatch = mismatch;
                 check(problem, &mut verdict, &answer, &answers, &verdicts, progress)?;
-                answers.push((kind, answer));
+                answers.push((method.engine, answer));
             }
             // What cannot run, or does not take such a problem, is wrong only if it was asked for by name.
-            Err(RunError::Engine(
-                error @ (EngineError::Unavailable { .. } | EngineError::Limit { .. } | EngineError::Memory { .. } | EngineError::HostMemory { .. }),
-            )) if named.is_empty() => {
+            Err(RunError::Engine(error)) if named.is_empty() && error.is_refusal() => {
                 verdict.not_run = Some(match error {
                     EngineError::Unavailable { why, .. } => why,
                     error => error.to_string(),
@@ -77,7 +104,8 @@ pub fn verify(problem: &Problem, named: &[EngineKind], engines: &mut Engines, pr
 /// An engine's answer, and how its builds differ, if they do.
 fn ask(
     problem: &Problem,
-    kind: EngineKind,
+    method: &Method,
+    device: Option<DeviceId>,
     engines: &mut Engines,
     progress: &dyn Progress,
 ) -> Result<(DeviceInfo, Answer, Option<String>), RunError> {
@@ -85,12 +113,12 @@ fn ask(
         progress.update((fraction * 1000.0) as u64, 1000);
         !progress.cancelled()
     };
-    let (device, answer, counted) = engines.with_engine(kind, |engine| {
-        let (answer, counted) = answer(problem, engine, &mut stage)?;
+    let (device, answer, counted) = engines.with_engine(method.engine, device, |engine| {
+        let (answer, counted) = answer(problem, engine, &method.parameters, &mut stage)?;
         Ok((engine.device(), answer, counted))
     })?;
     let mismatch = counted.and_then(|counted| {
-        first_difference(problem, &answer.neighbors, &counted).map(|at| format!("{kind}, the timed build against the counted one: {at}"))
+        first_difference(problem, &answer.neighbors, &counted).map(|at| format!("{method}, the timed build against the counted one: {at}"))
     });
     Ok((device, answer, mismatch))
 }
@@ -100,15 +128,17 @@ fn check(
     problem: &Problem,
     verdict: &mut EngineVerdict,
     answer: &Answer,
-    before: &[(EngineKind, Answer)],
+    before: &[(EngineId, Answer)],
     verdicts: &[EngineVerdict],
     progress: &dyn Progress,
 ) -> Result<(), RunError> {
-    let right = |kind: EngineKind| verdicts.iter().find(|verdict| verdict.engine == kind && verdict.mismatch.is_none());
+    let right = |kind: EngineId| verdicts.iter().find(|verdict| verdict.engine == kind && verdict.mismatch.is_none());
     let mut difference = None;
     // Whoever differs from a wrong answer is not wrong for that.
     for (other, theirs) in before.iter().filter(|(other, _)| right(*other).is_some()) {
-        match first_difference(problem, &theirs.neighbors, &answer.neighbors).or_else(|| first_counted_difference(theirs, answer)) {
+        match first_difference(problem, &theirs.neighbors, &answer.neighbors)
+            .or_else(|| first_counted_difference(same_algorithm(*other, verdict.engine).then_some(theirs)?, answer))
+        {
             None => {
                 verdict.equal_to.get_or_insert(*other);
             }
@@ -144,14 +174,21 @@ fn first_difference(problem: &Problem, a: &Neighbors, b: &Neighbors) -> Option<S
     })
 }
 
+/// Whether two engines agree in what they count, too.
+fn same_algorithm(a: EngineId, b: EngineId) -> bool {
+    let algorithm = |id| registry::find(id).map_or(id, Descriptor::algorithm);
+    algorithm(a) == algorithm(b)
+}
+
 /// Where the counters or the convergence of two answers differ, when both have them.
 fn first_counted_difference(a: &Answer, b: &Answer) -> Option<String> {
-    if a.counters.is_empty() || b.counters.is_empty() {
+    if a.measured.is_empty() || b.measured.is_empty() {
         return None;
     }
-    (0..a.counters.len()).find_map(|query| {
-        if a.counters[query] != b.counters[query] {
-            return Some(format!("query {query}: {:?}, and {:?}", a.counters[query], b.counters[query]));
+    (0..a.measured.queries()).find_map(|query| {
+        let counted = |answer: &Answer| answer.measured.of(query).map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", ");
+        if !a.measured.of(query).eq(b.measured.of(query)) {
+            return Some(format!("query {query}: {}, and {}", counted(a), counted(b)));
         }
         let ((seen_a, distances_a), (seen_b, distances_b)) = (a.convergence.of(query), b.convergence.of(query));
         let bits = |distances: &[f32]| distances.iter().map(|distance| distance.to_bits()).collect::<Vec<_>>();
@@ -166,8 +203,12 @@ mod tests {
     use super::*;
     use crate::progress::Silent;
 
-    fn engines(broken: impl Fn(EngineKind) -> Script + Send + 'static) -> Engines {
-        Engines::with(Box::new(move |kind| Ok(Box::new(Plain { kind, script: broken(kind) }))))
+    const CUDA: EngineId = EngineId::new("cuda");
+    const LOCKSTEP: EngineId = EngineId::new("lockstep");
+    const KDTREE: EngineId = EngineId::new("kdtree");
+
+    fn engines(broken: impl Fn(EngineId) -> Script + Send + 'static) -> Engines {
+        Engines::with(Box::new(move |kind, _| Ok(Box::new(Plain { kind, script: broken(kind) }))))
     }
 
     fn problem() -> Problem {
@@ -176,20 +217,20 @@ mod tests {
 
     #[test]
     fn equal_answers_pass() {
-        let verdicts = verify(&problem(), &[], &mut engines(|_| Script::default()), &Silent).unwrap();
-        assert_eq!(verdicts.len(), EngineKind::ALL.len());
-        for (verdict, equal_to) in verdicts.iter().zip(std::iter::once(None).chain(std::iter::repeat(Some(EngineKind::Cuda)))) {
+        let verdicts = verify(&problem(), &[], None, &mut engines(|_| Script::default()), &Silent).unwrap();
+        assert_eq!(verdicts.len(), registry::ENGINES.len());
+        for (verdict, equal_to) in verdicts.iter().zip(std::iter::once(None).chain(std::iter::repeat(Some(CUDA)))) {
             assert_eq!((verdict.mismatch.as_ref(), verdict.queries, verdict.equal_to), (None, 40, equal_to));
-            assert_eq!(verdict.counted, verdict.engine.has_counters());
+            assert_eq!(verdict.counted, registry::find(verdict.engine).unwrap().counts());
         }
     }
 
     #[test]
     fn only_the_named_are_asked() {
-        let named = [EngineKind::KdTree, EngineKind::Cuda, EngineKind::KdTree];
-        let verdicts = verify(&problem(), &named, &mut engines(|_| Script::default()), &Silent).unwrap();
+        let named = [KDTREE, CUDA, KDTREE].map(Method::new);
+        let verdicts = verify(&problem(), &named, None, &mut engines(|_| Script::default()), &Silent).unwrap();
         let ran: Vec<_> = verdicts.iter().map(|verdict| (verdict.engine, verdict.equal_to)).collect();
-        assert_eq!(ran, [(EngineKind::Cuda, None), (EngineKind::KdTree, Some(EngineKind::Cuda))]);
+        assert_eq!(ran, [(CUDA, None), (KDTREE, Some(CUDA))]);
     }
 
     #[test]
@@ -199,46 +240,46 @@ mod tests {
             let first = opened.fetch_add(1, std::sync::atomic::Ordering::Relaxed) == 0;
             Script { device_fails: first, ..Script::default() }
         });
-        let error = verify(&problem(), &[EngineKind::Cuda], &mut engines, &Silent).unwrap_err();
+        let error = verify(&problem(), &[CUDA.into()], None, &mut engines, &Silent).unwrap_err();
         assert_eq!(error.to_string(), "a test: an illegal memory access");
-        assert!(verify(&problem(), &[EngineKind::Cuda], &mut engines, &Silent).unwrap()[0].mismatch.is_none());
+        assert!(verify(&problem(), &[CUDA.into()], None, &mut engines, &Silent).unwrap()[0].mismatch.is_none());
     }
 
     #[test]
     fn the_one_that_is_wrong_is_named() {
-        let broken = |kind| Script { wrong_query: (kind == EngineKind::Lockstep).then_some(7), ..Script::default() };
-        let verdicts = verify(&problem(), &[], &mut engines(broken), &Silent).unwrap();
+        let broken = |kind| Script { wrong_query: (kind == LOCKSTEP).then_some(7), ..Script::default() };
+        let verdicts = verify(&problem(), &[], None, &mut engines(broken), &Silent).unwrap();
         let wrong: Vec<_> = verdicts.iter().filter_map(|verdict| verdict.mismatch.as_ref().map(|why| (verdict.engine, why))).collect();
         // The k-d tree is right, and not blamed for differing from the twin, with which it cannot agree.
-        assert_eq!(wrong[0].0, EngineKind::Lockstep);
+        assert_eq!(wrong[0].0, LOCKSTEP);
         assert!(wrong[0].1.starts_with("the oracle against lockstep: query 7, rank 0"), "{wrong:?}");
         assert_eq!(wrong.len(), 1, "{wrong:?}");
     }
 
     #[test]
     fn counters_are_compared() {
-        let broken = |kind| Script { extra_merges: u32::from(kind == EngineKind::Lockstep), ..Script::default() };
-        let verdicts = verify(&problem(), &[], &mut engines(broken), &Silent).unwrap();
-        let twin = verdicts.iter().find(|verdict| verdict.engine == EngineKind::Lockstep).unwrap();
+        let broken = |kind| Script { extra_merges: u32::from(kind == LOCKSTEP), ..Script::default() };
+        let verdicts = verify(&problem(), &[], None, &mut engines(broken), &Silent).unwrap();
+        let twin = verdicts.iter().find(|verdict| verdict.engine == LOCKSTEP).unwrap();
         let why = twin.mismatch.as_ref().unwrap();
-        assert!(why.starts_with("cuda against lockstep: query 0: Counters { merges: 2,"), "{why}");
+        assert!(why.starts_with("cuda against lockstep: query 0: merges 2, candidates 0, groups_hit 1, and merges 3,"), "{why}");
     }
 
     #[test]
     fn builds_are_compared() {
         let broken = |_| Script { wrong_when_counted: true, ..Script::default() };
-        let verdicts = verify(&problem(), &[EngineKind::Cuda], &mut engines(broken), &Silent).unwrap();
+        let verdicts = verify(&problem(), &[CUDA.into()], None, &mut engines(broken), &Silent).unwrap();
         let why = verdicts[0].mismatch.as_ref().unwrap();
         assert!(why.starts_with("cuda, the timed build against the counted one: query 0, rank 0: position 0 at 0, and"), "{why}");
     }
 
     #[test]
     fn what_cannot_run_is_told_and_no_mismatch() {
-        let broken = |kind| Script { unavailable: kind == EngineKind::Cuda, ..Script::default() };
-        let verdicts = verify(&problem(), &[], &mut engines(broken), &Silent).unwrap();
+        let broken = |kind| Script { unavailable: kind == CUDA, ..Script::default() };
+        let verdicts = verify(&problem(), &[], None, &mut engines(broken), &Silent).unwrap();
         assert_eq!(verdicts[0].not_run.as_deref(), Some("the test says so"));
         assert!(verdicts.iter().all(|verdict| verdict.mismatch.is_none()));
         assert_eq!(verdicts[1].equal_to, None);
-        assert!(verify(&problem(), &[EngineKind::Cuda], &mut engines(broken), &Silent).is_err());
+        assert!(verify(&problem(), &[CUDA.into()], None, &mut engines(broken), &Silent).is_err());
     }
 }

@@ -250,7 +250,7 @@ mod tests {
     fn worker(script: Script) -> (Worker, Arc<AtomicUsize>) {
         let wakes = Arc::<AtomicUsize>::default();
         let count = Arc::clone(&wakes);
-        let engines = Engines::with(Box::new(move |kind| Ok(Box::new(Plain { kind, script: script.clone() }))));
+        let engines = Engines::with(Box::new(move |kind, _| Ok(Box::new(Plain { kind, script: script.clone() }))));
         let wake = move || {
             count.fetch_add(1, Ordering::Relaxed);
         };

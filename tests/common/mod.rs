@@ -144,7 +144,7 @@ pub fn pose(case: &Case) -> Result<Problem, ProblemError> {
 /// Answers all queries, in two chunks, by the counted build.
 pub fn answer(engine: &mut dyn Engine, problem: &Problem) -> Answer {
     let mut answer = Answer::default();
-    let mut search = engine.load(problem, false).unwrap_or_else(|error| panic!("{error}"));
+    let mut search = engine.load(problem, &Parameters::NONE, false).unwrap_or_else(|error| panic!("{error}"));
     let half = problem.q() / 2;
     for range in [0..half, half..problem.q()] {
         if !range.is_empty() {

@@ -9,7 +9,7 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
 use warpscope::app::App;
 use warpscope::app::state::State;
-use warpscope::knn::EngineKind;
+use warpscope::knn::EngineId;
 use warpscope::run::EngineChoice;
 
 pub type Window = Harness<'static, App>;
@@ -29,7 +29,7 @@ pub fn small(state: &mut State) {
     state.draft.query_count = "40".to_owned();
     state.draft.k = "8".to_owned();
     state.draft.repeats = "2".to_owned();
-    state.draft.engine = EngineChoice::Named(EngineKind::Lockstep);
+    state.draft.engine = EngineChoice::named(EngineId::new("lockstep"));
 }
 
 /// Steps until something is so.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use egui::Color32;
 
 use super::store::{Points, Stored};
-use crate::app::camera::Projection;
-use crate::app::color::{ColorMap, Scale};
+use crate::app::model::camera::Projection;
+use crate::app::model::color::{ColorMap, Scale};
 
 /// One picture of points, for one pane.
 pub struct Drawing {

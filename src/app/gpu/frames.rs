@@ -12,10 +12,10 @@ use super::offscreen::Offscreen;
 use super::store::{Points, Rows, Store, Stored};
 use super::target::texture;
 use super::{Drawing, FIRST_BUDGET, FIRST_BUDGET_SOFTWARE, Ink, Layer, Method, Pace, Renderer, cache};
-use crate::app::camera::{PlaneCamera, Projection, SpaceCamera};
-use crate::app::color::{ColorMap, Scale};
-use crate::app::state::SpaceView;
-use crate::app::tokens::Palette;
+use crate::app::look::tokens::Palette;
+use crate::app::model::camera::{PlaneCamera, Projection, SpaceCamera};
+use crate::app::model::color::{ColorMap, Scale};
+use crate::app::model::views::SpaceView;
 use crate::cloud::PointCloud;
 
 /// What is measured.

@@ -7,11 +7,9 @@ use eframe::egui_wgpu::wgpu;
 
 use super::drawing::{Drawing, ViewUniform};
 use super::pipelines::{self, Entry};
+use super::store::GROUP;
 use super::target::{COLOR, Plan, Target};
 use super::uniforms::{Slot, Uniforms};
-
-/// Threads of a group, as the shaders have them. A dispatch has 65,535 groups at most.
-pub const GROUP: u32 = 128;
 
 /// Groups that look for the pixel with the most points.
 const SEARCHERS: u32 = 64;

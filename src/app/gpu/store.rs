@@ -11,8 +11,10 @@ use rayon::iter::{IndexedParallelIterator as _, ParallelIterator as _};
 use rayon::slice::ParallelSliceMut as _;
 
 use super::permutation::Permutation;
-use super::splat::GROUP;
-use crate::app::camera::Projection;
+use crate::app::model::camera::Projection;
+
+/// Threads of a group, as the shaders have them. A dispatch has 65,535 groups at most.
+pub const GROUP: u32 = 128;
 
 /// Rows in one buffer: what one dispatch of the compute shaders reaches. With three f32 each, 96 MiB, which every adapter
 /// binds.

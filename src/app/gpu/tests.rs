@@ -8,11 +8,11 @@ use egui::{Color32, Pos2, Rect, pos2, vec2};
 use super::offscreen::Offscreen;
 use super::store::{Points, Rows, Store};
 use super::{Drawing, Ink, Layer, Method, Pace, Renderer};
-use crate::app::camera::{PlaneCamera, Projection, SpaceCamera, place};
-use crate::app::color::{ColorMap, Scale};
-use crate::app::state::SpaceView;
+use crate::app::look::tokens::Palette;
+use crate::app::model::camera::{PlaneCamera, Projection, SpaceCamera, place};
+use crate::app::model::color::{ColorMap, Scale};
+use crate::app::model::views::SpaceView;
 use crate::app::testing::cloud;
-use crate::app::tokens::Palette;
 
 const SIZE: [u32; 2] = [64, 48];
 const BOTH: [Method; 2] = [Method::Splat, Method::Quads];
@@ -392,7 +392,7 @@ fn a_full_buffer_is_bound_and_dispatched() {
     let limits = wgpu::Limits::default();
     assert_eq!(stored.segments().iter().map(|segment| segment.count).sum::<u32>(), 20_000_000);
     for segment in stored.segments() {
-        assert!(segment.count.div_ceil(super::splat::GROUP) <= limits.max_compute_workgroups_per_dimension);
+        assert!(segment.count.div_ceil(super::store::GROUP) <= limits.max_compute_workgroups_per_dimension);
         assert!(u64::from(segment.count) * 12 <= limits.max_storage_buffer_binding_size);
     }
     // A program that ended under the thread that fills them would take the driver away from it.

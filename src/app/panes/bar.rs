@@ -3,15 +3,19 @@
 
 use egui::{ScrollArea, Ui, Vec2};
 
-use super::PaneContext;
-use crate::app::color::{self, ColorBy};
+use crate::app::model::color::view::ColorBy;
+use crate::app::panes::PaneContext;
 
 /// Points of the screen that all controls take in one line.
 const LENGTH: f32 = 780.0;
+
 /// What a line of them takes, and what the legend takes, with and without a moment to be chosen.
 const LINE: f32 = 24.0;
+
 const LEGEND: f32 = 50.0;
+
 const MOMENT: f32 = 28.0;
+
 /// The largest part of the pane that controls and legend may take unasked.
 const MOST: f32 = 0.35;
 
@@ -21,7 +25,7 @@ pub fn bar_ui(ui: &mut Ui, context: &mut PaneContext<'_>, add: impl FnOnce(&mut 
     let legend = LEGEND + if context.state.color.by == ColorBy::Moment { MOMENT } else { 0.0 };
     if has_room(size, legend) {
         ui.horizontal_wrapped(|ui| add(ui, context, true));
-        color::legend_ui(ui, context.state, context.session, context.palette, context.actions);
+        crate::app::features::color::legend::legend_ui(ui, context.state, context.session, context.palette, context.actions);
         return;
     }
     let id = ui.scope_id().with("options");
@@ -35,9 +39,9 @@ pub fn bar_ui(ui: &mut Ui, context: &mut PaneContext<'_>, add: impl FnOnce(&mut 
             add(ui, context, before);
         });
         if before {
-            color::legend_ui(ui, context.state, context.session, context.palette, context.actions);
+            crate::app::features::color::legend::legend_ui(ui, context.state, context.session, context.palette, context.actions);
         } else {
-            color::legend_line_ui(ui, context.state, context.session, context.palette, context.actions);
+            crate::app::features::color::legend::legend_line_ui(ui, context.state, context.session, context.palette, context.actions);
         }
     });
     if open != before {

@@ -6,14 +6,15 @@ use std::ops::RangeInclusive;
 use egui::{RichText, Ui};
 use egui_plot::{FilledArea, GridInput, GridMark, Line, LineStyle, PlotPoints};
 
-use super::PaneContext;
-use super::empty::without_run;
-use super::merges::OTHER_QUESTION;
-use super::timings::{inline_line_ui, inline_swatch_ui, plot};
-use crate::app::commands::Action;
-use crate::app::derived::{Band, spread};
-use crate::app::format;
-use crate::app::widgets::empty_ui;
+use crate::app::look::widgets::empty_ui;
+use crate::app::look::words::if_shuffled;
+use crate::app::model::commands::Action;
+use crate::app::model::derived::{Band, spread};
+use crate::app::panes::PaneContext;
+use crate::app::panes::empty::without_run;
+use crate::app::panes::merges::OTHER_QUESTION;
+use crate::app::panes::timings::{inline_line_ui, inline_swatch_ui, plot};
+use crate::text;
 
 /// Selected queries that are drawn as lines.
 const LINES: usize = 40;
@@ -83,7 +84,7 @@ pub fn convergence_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         })
         .collect();
     if queries.len() > LINES {
-        let all = format::count(queries.len() as u64);
+        let all = text::thousands(queries.len() as u64);
         ui.label(RichText::new(format!("lines of {LINES} of the {all} selected queries, evenly chosen")).color(palette.text_weak).small());
     }
     let figure = plot(if log_y { "convergence, log" } else { "convergence" }, palette)
@@ -93,11 +94,11 @@ pub fn convergence_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         .x_grid_spacer(decades)
         .x_axis_formatter(power)
         .y_grid_spacer(move |input| if log_y { decades(input) } else { evenly(input) })
-        .y_axis_formatter(move |mark, range| if log_y { power(mark, range) } else { format::significant(mark.value) })
+        .y_axis_formatter(move |mark, range| if log_y { power(mark, range) } else { text::digits(mark.value, 3) })
         .label_formatter(move |hover| match hover {
             egui_plot::HoverPosition::NearDataPoint { plot_name, position, .. } => {
                 let distance = if log_y { 10f64.powf(position.y) } else { position.y };
-                Some(format!("{plot_name}\n{} points seen\n{}", format::significant(10f64.powf(position.x)), format::significant(distance)))
+                Some(format!("{plot_name}\n{} points seen\n{}", text::digits(10f64.powf(position.x), 3), text::digits(distance, 3)))
             }
             egui_plot::HoverPosition::Elsewhere { .. } => None,
         });
@@ -128,7 +129,7 @@ fn legend_ui(ui: &mut Ui, context: &PaneContext<'_>, compared: bool, total: usiz
     let (palette, session) = (context.palette, context.session);
     if let Some(answered) = &session.answered {
         inline_line_ui(ui, palette.query, false, "picked query");
-        let expected = format::if_shuffled(answered.record.spec.order);
+        let expected = if_shuffled(answered.record.spec.order);
         let of = if session.theory_lags { "a moment ago" } else { "picked query" };
         if session.theory.is_some() {
             inline_line_ui(ui, palette.theory, true, &format!("theory{expected}, {of}"));
@@ -136,7 +137,7 @@ fn legend_ui(ui: &mut Ui, context: &PaneContext<'_>, compared: bool, total: usiz
     }
     if let Some(derived) = session.derived.as_ref().filter(|_| compared) {
         let of_queries = if derived.band_queries < total {
-            format!("{} of {} queries", format::count(derived.band_queries as u64), format::count(total as u64))
+            format!("{} of {} queries", text::thousands(derived.band_queries as u64), text::thousands(total as u64))
         } else {
             "queries".to_owned()
         };
@@ -182,9 +183,9 @@ pub(super) fn power(mark: GridMark, range: &RangeInclusive<f64>) -> String {
     }
     let value = 10f64.powf(mark.value);
     if whole {
-        format::digits(value, 1)
+        text::digits(value, 1)
     } else if narrow {
-        format::significant(value)
+        text::digits(value, 3)
     } else {
         String::new()
     }

@@ -2,9 +2,10 @@
 
 use egui::Ui;
 
-use crate::app::session::{Activity, Ended, Session};
-use crate::app::tokens::Palette;
-use crate::app::widgets::empty_ui;
+use crate::app::look::tokens::Palette;
+use crate::app::look::widgets::empty_ui;
+use crate::app::model::activity::{Activity, Ended};
+use crate::app::model::session::Session;
 
 /// A title, and a sentence or two under it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,7 +79,8 @@ fn percent(fraction: Option<f32>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::session::{Endings, Picked};
+    use crate::app::model::activity::Endings;
+    use crate::app::model::answer::Picked;
     use crate::app::testing::cloud;
 
     const TODO: &str = "Press Run to measure.";

@@ -2,10 +2,10 @@
 
 use egui::{Pos2, Rect, Stroke, Ui};
 
-use super::PaneContext;
-use crate::app::derived::spread;
-use crate::app::format;
+use crate::app::model::derived::spread;
+use crate::app::panes::PaneContext;
 use crate::cloud::PointCloud;
+use crate::text;
 
 /// Marks that are drawn one by one.
 const MOST: usize = 4_000;
@@ -34,7 +34,7 @@ pub fn selection_ui(
         let asked = |at: usize| record.query_rows.get(queries[at] as usize).copied();
         spread(queries.len(), MOST).filter_map(asked).filter_map(|row| screen(cloud, row as usize)).for_each(mark);
     }
-    (marked > MOST).then(|| format!("marking {} of {} selected queries", format::count(MOST as u64), format::count(marked as u64)))
+    (marked > MOST).then(|| format!("marking {} of {} selected queries", text::thousands(MOST as u64), text::thousands(marked as u64)))
 }
 
 /// A ring around what the pointer rests on, here or in another pane.

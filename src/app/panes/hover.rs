@@ -2,14 +2,16 @@
 
 use egui::{Grid, Pos2, Rect, Response, RichText, Tooltip, Ui, vec2};
 
-use super::PaneContext;
-use crate::app::color::channel::Whose;
-use crate::app::format;
-use crate::app::session::{Colored, Picked, Session};
-use crate::app::state::PaneKind;
-use crate::app::widgets::number;
+use crate::app::look::widgets::number;
+use crate::app::model::answer::Picked;
+use crate::app::model::color::channel::{Colored, Whose};
+use crate::app::model::session::Session;
+use crate::app::model::views::PaneKind;
+use crate::app::panes::PaneContext;
 use crate::cloud::formats::Cell;
 use crate::cloud::{PointCloud, Source};
+use crate::knn::Measure;
+use crate::text;
 
 /// Coordinates, and other columns, that are listed.
 const LISTED: usize = 8;
@@ -39,7 +41,7 @@ pub fn hover_ui(
                 ui.label(number(value));
                 ui.end_row();
             }
-            let lookup = &context.handles.lookup;
+            let lookup = context.lookup;
             let coloring = coloring(session, hovered.what, row).filter(|(title, _)| cloud.axes().iter().all(|axis| axis.name != *title));
             if let Some((title, value)) = &coloring {
                 ui.label(RichText::new(title).color(context.palette.text_weak));
@@ -77,10 +79,10 @@ pub fn hover_ui(
 }
 
 fn title(session: &Session, what: Picked, cloud: &PointCloud, row: usize) -> String {
-    let record = format::count(cloud.record(row));
+    let record = text::thousands(cloud.record(row));
     match what {
         _ if matches!(cloud.source(), Source::Place(_)) => "The query, a place".to_owned(),
-        Picked::Query(query) => format!("Query {} (row {record} of its file)", format::count(query as u64)),
+        Picked::Query(query) => format!("Query {} (row {record} of its file)", text::thousands(query as u64)),
         Picked::Row(_) if session.picked == Some(what) => format!("Row {record}, the query"),
         Picked::Row(_) => format!("Row {record}"),
         Picked::Place => "The query, a place".to_owned(),
@@ -101,24 +103,25 @@ fn coloring(session: &Session, what: Picked, row: usize) -> Option<(String, Stri
 }
 
 /// What is known at once.
+/// Measures that are listed.
+const COUNTED: usize = 2;
+
 fn facts(session: &Session, what: Picked, cloud: &PointCloud, row: usize) -> Vec<(String, String)> {
     let mut facts: Vec<(String, String)> =
-        cloud.axes().iter().enumerate().take(LISTED).map(|(axis, of)| (of.name.clone(), format::coordinate(cloud.coordinate(row, axis)))).collect();
+        cloud.axes().iter().enumerate().take(LISTED).map(|(axis, of)| (of.name.clone(), text::coordinate(cloud.coordinate(row, axis)))).collect();
     if cloud.dims() > LISTED {
         facts.push(("more".to_owned(), format!("{} coordinates", cloud.dims() - LISTED)));
     }
     if let (Picked::Row(row), Some(answered)) = (what, &session.answered)
         && let Some((rank, (_, squared))) = answered.neighbors().enumerate().find(|(_, (neighbor, _))| *neighbor == row)
     {
-        facts.push(("rank".to_owned(), format::count(rank as u64)));
+        facts.push(("rank".to_owned(), text::thousands(rank as u64)));
         let metric = answered.record.spec.metric;
         let name = if metric == crate::knn::Metric::Angular { "angle (rad)" } else { "distance" };
-        facts.push((name.to_owned(), format::digits(metric.distance(squared), 6)));
+        facts.push((name.to_owned(), text::digits(metric.distance(squared), 6)));
     }
-    let counters = session.record.as_ref().zip(session.hovered_query).and_then(|(record, query)| record.counters.get(query));
-    if let Some(counters) = counters {
-        facts.push(("merges".to_owned(), format::count(u64::from(counters.merges))));
-        facts.push(("candidates".to_owned(), format::count(u64::from(counters.candidates))));
+    if let Some((record, query)) = session.record.as_ref().zip(session.hovered_query).filter(|(record, query)| *query < record.measured.queries()) {
+        facts.extend(record.measured.of(query).take(COUNTED).map(|(name, value)| (Measure::words(name), text::thousands(value.into()))));
     }
     facts
 }
@@ -126,7 +129,7 @@ fn facts(session: &Session, what: Picked, cloud: &PointCloud, row: usize) -> Vec
 /// A cell of a file's record in words; a long text is cut.
 pub(super) fn cell_text(cell: &Cell) -> String {
     match cell {
-        Cell::Number(value) => format::coordinate(*value),
+        Cell::Number(value) => text::coordinate(*value),
         Cell::Text(text) if text.chars().count() > 60 => format!("{}…", text.chars().take(60).collect::<String>()),
         Cell::Text(text) => text.clone(),
         Cell::Missing => "–".to_owned(),

@@ -2,9 +2,9 @@
 
 use egui::{Label, RichText, ScrollArea, Ui};
 
-use super::PaneContext;
-use crate::app::log::Level;
-use crate::app::widgets::empty_ui;
+use crate::app::look::widgets::empty_ui;
+use crate::app::model::log::Level;
+use crate::app::panes::PaneContext;
 
 /// The pane.
 pub fn log_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {

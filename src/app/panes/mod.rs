@@ -1,32 +1,35 @@
 //! The panes of the centre, one file each, and the tiles that hold them.
 
-mod bar;
-mod convergence;
-mod empty;
-mod highlight;
-mod hover;
-mod log;
-mod merges;
-mod neighbors;
-mod plane;
-mod points;
-mod runs;
-mod space;
-mod timeline;
-mod timings;
+pub mod bar;
+pub mod convergence;
+pub mod empty;
+pub mod highlight;
+pub mod hover;
+pub mod log;
+pub mod merges;
+pub mod neighbors;
+pub mod plane;
+pub mod points;
+pub mod runs;
+pub mod space;
+pub mod timeline;
+pub mod timings;
 
 use std::collections::HashMap;
 
 use egui::{Align, ComboBox, Frame, Layout, Margin, Rect, Ui, Vec2, vec2};
 use egui_tiles::{Container, LinearDir, SimplificationOptions, TabState, Tile, TileId, Tiles, Tree, UiResponse};
 
-use super::commands::{Action, Actions, Command};
-use super::export::ExportKind;
-use super::handles::Handles;
-use super::session::Session;
-use super::state::{PaneKind, State};
-use super::tokens::Palette;
-use super::widgets::menu_ui;
+use crate::app::features::picking::lookup::Lookup;
+use crate::app::gpu::Gpu;
+use crate::app::look::tokens::Palette;
+use crate::app::look::widgets::menu_ui;
+use crate::app::model::commands::command::Command;
+use crate::app::model::commands::{Action, Actions};
+use crate::app::model::export::ExportKind;
+use crate::app::model::session::Session;
+use crate::app::model::state::State;
+use crate::app::model::views::PaneKind;
 
 /// Room around what is in a pane, in points of the screen.
 pub const PANE_MARGIN: i8 = 6;
@@ -61,8 +64,10 @@ pub struct PaneContext<'a> {
     pub state: &'a State,
     /// Cloud, record, selection.
     pub session: &'a Session,
-    /// The points on the GPU.
-    pub handles: &'a mut Handles,
+    /// The points on the GPU; `None` where nothing is drawn.
+    pub gpu: Option<&'a mut Gpu>,
+    /// What files have of points beside their coordinates.
+    pub lookup: &'a Lookup,
     /// Colours.
     pub palette: &'static Palette,
     /// Where to ask.
@@ -190,7 +195,7 @@ impl egui_tiles::Behavior<PaneKind> for Panes<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::state::{default_layout, single_layout};
+    use crate::app::model::views::{default_layout, single_layout};
 
     #[test]
     fn tiles_beside_and_above_each_other_need_room() {

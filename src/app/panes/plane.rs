@@ -3,23 +3,24 @@
 use egui::emath::GuiRounding as _;
 use egui::{Align2, FontId, Rect, Sense, Stroke, Ui, pos2, vec2};
 
-use super::PaneContext;
-use super::bar::bar_ui;
-use super::empty::without_cloud;
-use super::highlight::{hovered_ui, selection_ui};
-use super::hover::hover_ui;
-use super::points::{Sight, axis_ui, dimensions_ui, marks_ui, points_ui};
-use crate::app::camera::{PlaneCamera, place};
-use crate::app::color;
-use crate::app::commands::Action;
-use crate::app::live::mark_ui;
-use crate::app::picking::{Eye, Tool, follow_ui, gesture_ui, hint_ui, pointing_ui, tools_ui};
-use crate::app::projection;
-use crate::app::scene::Scene;
-use crate::app::state::{PaneKind, PlaneView, PlaneWindow};
-use crate::app::ticks::ticks;
+use crate::app::features::live::mark::mark_ui;
+use crate::app::features::picking::tool::{follow_ui, gesture_ui, hint_ui, pointing_ui, tools_ui};
+use crate::app::look::ticks::ticks;
+use crate::app::model::camera::{PlaneCamera, place};
+use crate::app::model::commands::Action;
+use crate::app::model::picking::eye::Eye;
+use crate::app::model::picking::tool::Tool;
+use crate::app::model::scene::Scene;
+use crate::app::model::views::{PaneKind, PlaneView, PlaneWindow};
+use crate::app::panes::PaneContext;
+use crate::app::panes::bar::bar_ui;
+use crate::app::panes::empty::without_cloud;
+use crate::app::panes::highlight::{hovered_ui, selection_ui};
+use crate::app::panes::hover::hover_ui;
+use crate::app::panes::points::{Sight, axis_ui, dimensions_ui, marks_ui, points_ui};
 use crate::cloud::{Axis, PointCloud};
 use crate::knn::Metric;
+use crate::text;
 
 /// Room for the numbers at the axes.
 const MARGIN: egui::Vec2 = vec2(54.0, 20.0);
@@ -29,6 +30,7 @@ const CROWDED: f32 = 36.0;
 
 /// The textures of the pane and of its lens.
 const VIEW: u64 = 2;
+
 const LENS: u64 = 3;
 
 /// The pane.
@@ -48,8 +50,8 @@ pub fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         }
         tools_ui(ui, context.session, context.palette, context.actions);
         if all {
-            projection::bar_ui(ui, &view.axes, context.state, context.session, context.palette, context.actions);
-            color::bar_ui(ui, context.state, context.session, context.actions);
+            crate::app::features::projection::bar_ui(ui, &view.axes, context.state, context.session, context.palette, context.actions);
+            crate::app::features::color::bar::bar_ui(ui, context.state, context.session, context.actions);
         }
         dimensions_ui(ui, 2, &scene, context.palette);
     });
@@ -81,7 +83,9 @@ pub fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     }
 
     // Over the canvas, so that it takes what begins on it; a click on it is one on what lies under it.
-    let mark = (context.session.tool == Tool::Move).then(|| mark_ui(ui, context, &camera, &scene, view.axes)).flatten();
+    let mark = (context.session.tool == Tool::Move)
+        .then(|| mark_ui(ui, context.session, context.palette, context.actions, &camera, &scene, view.axes))
+        .flatten();
     hint_ui(ui, rect, context.session, false, context.palette);
 
     let eyes = lens.iter().chain([&camera]).map(|camera| (camera.rect, Eye::Plane(*camera, view.axes))).collect::<Vec<_>>();
@@ -108,7 +112,7 @@ fn cloud_ui(
     moved: bool,
 ) -> Option<String> {
     let size = if texture == LENS { view.point_size * 1.5 } else { view.point_size };
-    let paints = color::paints(context.state, context.session, context.palette);
+    let paints = crate::app::features::color::bar::paints(context.state, context.session, context.palette);
     let sight = Sight {
         view: texture,
         rect: camera.rect,
@@ -188,7 +192,7 @@ fn lens_ui(ui: &Ui, context: &mut PaneContext<'_>, camera: &PlaneCamera, lens: &
     cloud_ui(ui, context, LENS, lens, scene, view, false);
     ui.painter().rect_stroke(lens.rect, 0.0, stroke, egui::StrokeKind::Outside);
     let times = camera.window.units_per_point / lens.window.units_per_point;
-    let text = format!("× {}", crate::app::format::digits(times, 2));
+    let text = format!("× {}", text::digits(times, 2));
     let galley = ui.painter().layout_no_wrap(text, FontId::proportional(11.0), palette.text_weak);
     let at = lens.rect.left_top() + vec2(5.0, 3.0);
     // A ground of its own, as points lie under it.
@@ -200,7 +204,7 @@ fn lens_ui(ui: &Ui, context: &mut PaneContext<'_>, camera: &PlaneCamera, lens: &
 /// search it is as wide as it was then.
 fn circle_ui(ui: &Ui, camera: &PlaneCamera, scene: &Scene, view: PlaneView, context: &PaneContext<'_>) {
     let Some(answered) = &context.session.answered else { return };
-    let squared = color::bound_shown(context.state, answered);
+    let squared = crate::app::features::color::bar::bound_shown(context.state, answered);
     let flat = scene.dims() == 2 && !scene.is_projected() && view.axes[0] != view.axes[1] && answered.record.spec.metric == Metric::L2;
     if !flat || !squared.is_finite() {
         return;

@@ -6,14 +6,17 @@ use eframe::egui_wgpu;
 use egui::emath::GuiRounding as _;
 use egui::{ComboBox, Pos2, Rect, RichText, Shape, Stroke, Ui};
 
-use super::PaneContext;
-use crate::app::camera::Projection;
-use crate::app::color::{self, Paint, Paints};
-use crate::app::format;
-use crate::app::gpu::{Drawing, Ink, Layer, Points, PointsCallback, Progress};
-use crate::app::scene::Scene;
-use crate::app::session::Picked;
+use crate::app::gpu::Points;
+use crate::app::gpu::PointsCallback;
+use crate::app::gpu::Progress;
+use crate::app::gpu::{Drawing, Ink, Layer};
+use crate::app::look::paint::{Paint, Paints};
+use crate::app::model::answer::Picked;
+use crate::app::model::camera::Projection;
+use crate::app::model::scene::Scene;
+use crate::app::panes::PaneContext;
 use crate::cloud::PointCloud;
+use crate::text;
 
 /// How long after the last movement everything is drawn again.
 const STILL_AFTER_SECS: f64 = 0.2;
@@ -46,7 +49,7 @@ pub struct Sight<'a, const N: usize> {
 pub fn points_ui<const N: usize>(ui: &Ui, context: &mut PaneContext<'_>, scene: &Scene, sight: &Sight<'_, N>) -> Option<String> {
     let cloud = scene.data();
     let (palette, session) = (context.palette, context.session);
-    let gpu = context.handles.gpu.as_mut()?;
+    let gpu = context.gpu.as_mut()?;
     let before = moving(ui, sight.view, false);
     let moving = moving(ui, sight.view, sight.moved);
     // The first frame of a movement comes after a pause, whose length says nothing of how fast frames are.
@@ -114,7 +117,7 @@ pub fn points_ui<const N: usize>(ui: &Ui, context: &mut PaneContext<'_>, scene: 
 /// What to say of a picture that does not show all.
 fn note(progress: Option<Progress>) -> Option<String> {
     let progress = progress?;
-    let [drawn, held, of] = [progress.drawn, progress.held, progress.of].map(|count| format::count(u64::from(count)));
+    let [drawn, held, of] = [progress.drawn, progress.held, progress.of].map(|count| text::thousands(u64::from(count)));
     if progress.moving && !progress.is_complete() {
         Some(format!("drawing {drawn} of {of} while moving"))
     } else if !progress.is_complete() {
@@ -142,7 +145,7 @@ fn moving(ui: &Ui, view: u64, moved: bool) -> bool {
 }
 
 /// A chooser of an axis; true when it changed.
-pub fn axis_ui(ui: &mut Ui, label: &str, cloud: &PointCloud, axis: &mut usize, palette: &crate::app::tokens::Palette) {
+pub fn axis_ui(ui: &mut Ui, label: &str, cloud: &PointCloud, axis: &mut usize, palette: &crate::app::look::tokens::Palette) {
     ui.label(RichText::new(label).color(palette.text_weak));
     let name = cloud.axes().get(*axis).map_or("–", |axis| axis.name.as_str());
     let combo = ComboBox::from_id_salt(label).width(60.0).height(300.0).selected_text(name);
@@ -156,7 +159,7 @@ pub fn axis_ui(ui: &mut Ui, label: &str, cloud: &PointCloud, axis: &mut usize, p
 }
 
 /// That distances are in all dimensions, where fewer are shown.
-pub fn dimensions_ui(ui: &mut Ui, shown: usize, scene: &Scene, palette: &crate::app::tokens::Palette) {
+pub fn dimensions_ui(ui: &mut Ui, shown: usize, scene: &Scene, palette: &crate::app::look::tokens::Palette) {
     if scene.dims() > shown || scene.is_projected() {
         ui.label(RichText::new(format!("neighbours computed in all {} dimensions", scene.dims())).color(palette.text_weak).small());
     }
@@ -184,7 +187,7 @@ pub fn marks_ui(ui: &Ui, rect: Rect, context: &PaneContext<'_>, point_size: f32,
         let rows: Vec<usize> = answered.neighbors().map(|(row, _)| row as usize).collect();
         for (rank, place) in &places {
             // Where colours mean something, neighbours keep theirs within a ring.
-            let edge = match color::color_of(context.state, session, palette, rows[*rank]) {
+            let edge = match crate::app::features::color::bar::color_of(context.state, session, palette, rows[*rank]) {
                 None => {
                     painter.circle(*place, radius, palette.neighbor, Stroke::new(1.0, palette.canvas));
                     radius

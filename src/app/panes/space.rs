@@ -3,21 +3,21 @@
 use egui::emath::GuiRounding as _;
 use egui::{Align2, FontId, Rect, Sense, Stroke, Ui, vec2};
 
-use super::PaneContext;
-use super::bar::bar_ui;
-use super::empty::without_cloud;
-use super::highlight::{hovered_ui, selection_ui};
-use super::hover::hover_ui;
-use super::points::{Sight, axis_ui, dimensions_ui, marks_ui, points_ui};
-use crate::app::camera::{SpaceCamera, axis_directions, dolly, orbit, pan, place};
-use crate::app::color::{self, ColorBy};
-use crate::app::commands::Action;
-use crate::app::format;
-use crate::app::picking::{Eye, follow_ui, gesture_ui, hint_ui, pointing_ui, tools_ui};
-use crate::app::projection;
-use crate::app::state::{PaneKind, SpaceView};
-use crate::app::widgets::empty_ui;
+use crate::app::features::picking::tool::{follow_ui, gesture_ui, hint_ui, pointing_ui, tools_ui};
+use crate::app::look::widgets::empty_ui;
+use crate::app::model::camera::{SpaceCamera, axis_directions, dolly, orbit, pan, place};
+use crate::app::model::color::view::ColorBy;
+use crate::app::model::commands::Action;
+use crate::app::model::picking::eye::Eye;
+use crate::app::model::views::{PaneKind, SpaceView};
+use crate::app::panes::PaneContext;
+use crate::app::panes::bar::bar_ui;
+use crate::app::panes::empty::without_cloud;
+use crate::app::panes::highlight::{hovered_ui, selection_ui};
+use crate::app::panes::hover::hover_ui;
+use crate::app::panes::points::{Sight, axis_ui, dimensions_ui, marks_ui, points_ui};
 use crate::cloud::PointCloud;
+use crate::text;
 
 /// The pane's texture.
 const VIEW: u64 = 4;
@@ -30,7 +30,7 @@ pub fn space_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let cloud = scene.data();
     if cloud.dims() < 3 {
         let next = "Plane shows this cloud; Space needs three columns, for example of a .las or .ply file.";
-        return empty_ui(ui, &format!("This cloud has {}", format::counted(cloud.dims() as u64, "dimension", "dimensions")), next, context.palette);
+        return empty_ui(ui, &format!("This cloud has {}", text::count(cloud.dims() as u64, "dimension", "dimensions")), next, context.palette);
     }
     let mut view = context.state.space;
     let pane = ui.max_rect();
@@ -40,8 +40,8 @@ pub fn space_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
                 axis_ui(ui, label, cloud, &mut view.axes[at], context.palette);
             }
             ui.checkbox(&mut view.lines, "Lines").on_hover_text("Join the query and its neighbours.");
-            projection::bar_ui(ui, &view.axes, context.state, context.session, context.palette, context.actions);
-            color::bar_ui(ui, context.state, context.session, context.actions);
+            crate::app::features::projection::bar_ui(ui, &view.axes, context.state, context.session, context.palette, context.actions);
+            crate::app::features::color::bar::bar_ui(ui, context.state, context.session, context.actions);
             // What is chosen for both views comes first; without it, height is a help to see depth.
             if context.state.color.by == ColorBy::Nothing {
                 ui.checkbox(&mut view.color_by_height, "Shade by height")
@@ -63,10 +63,10 @@ pub fn space_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
 
     ui.painter().rect_filled(rect, 0.0, context.palette.canvas);
     let camera = SpaceCamera::new(rect, &view, cloud);
-    let mut paints = color::paints(context.state, context.session, context.palette);
+    let mut paints = crate::app::features::color::bar::paints(context.state, context.session, context.palette);
     let by_height = view.color_by_height && context.state.color.by == ColorBy::Nothing;
     let dark = context.palette.dark;
-    let height = by_height.then(|| context.handles.gpu.as_mut()?.height(cloud, view.axes[2], dark)).flatten();
+    let height = by_height.then(|| context.gpu.as_mut()?.height(cloud, view.axes[2], dark)).flatten();
     if let Some(height) = height {
         paints.data = height;
     }

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use egui::{Color32, RichText, Ui, Vec2, vec2};
 use egui_plot::{AxisHints, Bar, BarChart, HLine, LineStyle, Plot};
 
-use super::PaneContext;
-use super::empty::without_run;
-use crate::app::format;
-use crate::app::tokens::Palette;
-use crate::app::widgets::number;
+use crate::app::look::tokens::Palette;
+use crate::app::look::widgets::number;
+use crate::app::panes::PaneContext;
+use crate::app::panes::empty::without_run;
 use crate::run::{Phase, RunRecord};
+use crate::text;
 
 /// The pane.
 pub fn timings_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
@@ -41,9 +41,9 @@ fn phases_ui(ui: &mut Ui, phases: &BTreeMap<Phase, Vec<f64>>, palette: &Palette)
 
             let cell = |ui: &mut Ui, text: String| ui.label(number(text).size(12.0));
             let once = times.len() == 1;
-            cell(ui, format::millis(median));
-            cell(ui, if once { String::new() } else { format!("{} to {}", format::millis(least), format::millis(most)) });
-            cell(ui, format::count(times.len() as u64));
+            cell(ui, text::time(median));
+            cell(ui, if once { String::new() } else { format!("{} to {}", text::time(least), text::time(most)) });
+            cell(ui, text::thousands(times.len() as u64));
             ui.end_row();
         }
     });
@@ -53,7 +53,7 @@ fn searches_ui(ui: &mut Ui, record: &RunRecord, phases: &BTreeMap<Phase, Vec<f64
     let Some(searches) = phases.get(&Phase::Search) else { return };
     let (_, median, _) = spread(searches);
     ui.add_space(4.0);
-    let rate = record.summary.distances_per_second.map_or_else(String::new, |rate| format!("{} ", format::distances_per_second(rate)));
+    let rate = record.summary.distances_per_second.map_or_else(String::new, |rate| format!("{} ", text::rate(rate)));
     // As wide as the pane, also where the table above has to be scrolled.
     ui.scope(|ui| {
         ui.set_max_width(size.x);
@@ -73,11 +73,11 @@ fn searches_ui(ui: &mut Ui, record: &RunRecord, phases: &BTreeMap<Phase, Vec<f64
             AxisHints::new_x()
                 .label("repeat")
                 .label_spacing(18.0..=24.0)
-                .formatter(|mark, _| if mark.value.fract() == 0.0 && mark.value >= 1.0 { format::count(mark.value as u64) } else { String::new() }),
+                .formatter(|mark, _| if mark.value.fract() == 0.0 && mark.value >= 1.0 { text::thousands(mark.value as u64) } else { String::new() }),
         ])
-        .custom_y_axes(vec![AxisHints::new_y().label_spacing(14.0..=20.0).formatter(|mark, _| format::millis(mark.value))])
+        .custom_y_axes(vec![AxisHints::new_y().label_spacing(14.0..=20.0).formatter(|mark, _| text::time(mark.value))])
         .label_formatter(move |at| match at {
-            egui_plot::HoverPosition::NearDataPoint { position, .. } => Some(format!("repeat {:.0}\n{}", position.x, format::millis(position.y))),
+            egui_plot::HoverPosition::NearDataPoint { position, .. } => Some(format!("repeat {:.0}\n{}", position.x, text::time(position.y))),
             egui_plot::HoverPosition::Elsewhere { .. } => None,
         })
         .show(ui, |plot| {

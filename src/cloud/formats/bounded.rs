@@ -1,14 +1,14 @@
-//! Keeps what gzip unpacks to within reason.
+//! Guards against decompression bombs.
 
 use std::io::{self, Read};
 
-/// Bytes that any file may unpack to.
+/// Unpacked size that is always allowed, in bytes.
 const ALWAYS: u64 = 1 << 28;
-/// How many times its size a larger file may unpack to. Numbers as text shrink to a third or a tenth; what shrinks to a
-/// thousandth, gzip's limit, is one line over and over, and would fill the memory from a small file.
+/// Allowed ratio of unpacked to packed size for larger files. Numbers as text compress to a third or a tenth; a ratio of a
+/// thousand, gzip's limit, is one line over and over, and would fill the memory from a small file.
 const TIMES: u64 = 100;
 
-/// A reader that fails beyond a number of bytes.
+/// A reader that fails after a number of bytes.
 pub(super) struct Bounded<R> {
     inner: R,
     most: u64,
@@ -16,7 +16,7 @@ pub(super) struct Bounded<R> {
 }
 
 impl<R> Bounded<R> {
-    /// Reads what a file of `size` bytes unpacks to.
+    /// Limits the unpacked data of a file of `size` bytes.
     pub fn new(inner: R, size: u64) -> Self {
         Self { inner, most: size.saturating_mul(TIMES).max(ALWAYS), done: 0 }
     }

@@ -2,7 +2,7 @@
 
 use super::input::printable;
 
-/// What a field holds.
+/// The classified content of a field.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Cell {
     Number(f64),
@@ -14,7 +14,7 @@ pub(super) enum Cell {
 const MISSING: [&str; 5] = ["na", "n/a", "nan", "null", "none"];
 
 impl Cell {
-    /// Reads a field; blanks about it do not matter.
+    /// Parses a field, ignoring surrounding white space.
     pub fn parse(field: &[u8]) -> Self {
         let field = field.trim_ascii();
         if field.is_empty() {
@@ -30,15 +30,14 @@ impl Cell {
     }
 }
 
-/// Whether a field of digits, after a sign or none, begins with a 0 that counts nothing, as zip codes and numbers of parts
-/// do: for people these are names.
+/// Whether a field consists of digits with a leading zero, as in zip codes and part numbers: people read these as names.
 pub(super) fn is_code(field: &[u8]) -> bool {
     let field = field.trim_ascii();
     let digits = field.strip_prefix(b"-").or(field.strip_prefix(b"+")).unwrap_or(field);
     digits.len() > 1 && digits[0] == b'0' && digits.iter().all(u8::is_ascii_digit)
 }
 
-/// A field as text of one line: UTF-8, or what is not that as Latin-1, in which every byte is a character.
+/// A field as one line of UTF-8; invalid UTF-8 is read as Latin-1, in which every byte is a character.
 pub(super) fn text(field: &[u8]) -> String {
     let field = field.trim_ascii();
     match std::str::from_utf8(field) {

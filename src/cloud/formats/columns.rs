@@ -1,4 +1,4 @@
-//! The file's other columns, read when somebody asks: one column of all records, or all columns of a few.
+//! The file's other columns, on demand: one column of all records, or all columns of a few.
 
 use std::collections::HashMap;
 use std::io::{Read, Seek, SeekFrom};
@@ -13,38 +13,38 @@ use super::{FormatError, cell, recognise};
 use crate::cloud::Values;
 use crate::progress::Progress;
 
-/// The most different texts that a column may have as categories.
+/// The maximum number of distinct texts in a categorical column.
 pub const MAX_CATEGORIES: usize = 1 << 16;
 
-/// One column of a file, a value for each of its records, those that are no points included:
-/// [`crate::cloud::PointCloud::record`] says which record a row of a cloud is.
+/// One column of a file with a value per record, including records that are not in the cloud:
+/// [`crate::cloud::PointCloud::record`] maps a cloud's rows to records.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ColumnData {
     /// Numbers, as f64; NaN where the file has none.
     Numbers(Vec<f64>),
-    /// Texts, at most [`MAX_CATEGORIES`] different ones.
+    /// Texts, at most [`MAX_CATEGORIES`] distinct ones.
     Categories {
-        /// Each text once, in the order in which they first appear; an empty field is the text "".
+        /// The distinct texts in order of first appearance; an empty field is the text "".
         names: Vec<String>,
-        /// The place of each record's text among the names.
+        /// The index of each record's text in `names`.
         codes: Vec<u32>,
     },
 }
 
-/// What a column holds in one record.
+/// The value of a column in one record.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Cell {
     /// A number, to the last bit.
     Number(f64),
-    /// Anything else that is there, and what people read otherwise than as a number: a date, or `06484`.
+    /// Any other content, and numbers that people read as text: a date, or `06484`.
     Text(String),
-    /// Nothing, or a word that says so: NaN, NA, null.
+    /// An empty field, or a word for a missing value: NaN, NA, null.
     Missing,
 }
 
 impl Cell {
-    /// The number that stands there, also as digits after a 0, which are shown as the file has them.
+    /// The numeric value, also of digits with a leading 0, which are displayed as in the file.
     pub fn number(&self) -> Option<f64> {
         match self {
             Self::Number(number) => Some(*number),
@@ -59,45 +59,45 @@ impl Cell {
 pub struct Records {
     /// The columns, in the file's order.
     pub columns: Vec<String>,
-    /// A cell for each column, for each record that was asked for, in the order in which it was.
+    /// One vector of cells per requested record, in the requested order.
     pub rows: Vec<Vec<Cell>>,
 }
 
-/// Reads one column of a file, by name, by name without regard to case, or by 0-based index.
+/// Reads one column of a file, selected by exact name, case-insensitive name, or 0-based index.
 ///
 /// # Errors
-/// [`FormatError::NoColumn`] and [`FormatError::Column`] when no column or several have the name, or when a text column has
-/// too many different texts; and whatever keeps the file from being read.
+/// [`FormatError::NoColumn`] and [`FormatError::Column`] if no column or several match, or if a text column has too many
+/// distinct texts; and any error of reading the file.
 pub fn column(path: &Path, name: &str, progress: &dyn Progress) -> Result<ColumnData, FormatError> {
     let input = Input::new(path, progress)?;
     let format = recognise(&input)?;
     (format.read)(&input, &Want::Column(&name.to_owned()))?.into_column(name)
 }
 
-/// Reads all columns of the records with these 0-based numbers, in any order, also twice.
+/// Reads all columns of the records with these 0-based numbers, in any order, repetitions allowed.
 ///
-/// Binary formats of even records are read where the records lie; others from the beginning, or that of a batch, to the last
-/// of them.
+/// Binary formats with fixed-size records seek to each record; other formats are read from the start of the file or batch up
+/// to the last of them.
 ///
 /// # Errors
-/// [`FormatError::Malformed`] when there is no such record; and whatever keeps the file from being read.
+/// [`FormatError::Malformed`] if there is no such record; and any error of reading the file.
 pub fn records(path: &Path, records: &[u64], progress: &dyn Progress) -> Result<Records, FormatError> {
     records_by_marks(path, records, &Marks::default(), progress)
 }
 
-/// As [`records`], from the last of the marks on that an earlier call left in a text.
+/// As [`records`], but text is read from the last mark before each record that an earlier call left.
 ///
 /// # Errors
-/// As [`records`].
+/// The same as those of [`records`].
 pub fn records_by_marks(path: &Path, records: &[u64], marks: &Marks, progress: &dyn Progress) -> Result<Records, FormatError> {
     let input = Input::new(path, progress)?.with_marks(marks);
     let format = recognise(&input)?;
     (format.records)(&input, records)
 }
 
-/// Where records of even length lie in a file.
+/// The layout of fixed-size records in a file.
 pub(super) struct Even {
-    /// The first byte.
+    /// Byte offset of record 0.
     pub start: u64,
     /// Bytes of a record.
     pub record: usize,
@@ -105,9 +105,9 @@ pub(super) struct Even {
 }
 
 impl Even {
-    /// Reads some records where they lie, and makes cells of their bytes.
+    /// Seeks to each record and decodes its bytes into cells.
     pub fn records(&self, input: &Input<'_>, records: &[u64], cells: impl Fn(&[u8]) -> Vec<Cell>) -> Result<Vec<Vec<Cell>>, FormatError> {
-        // Without a buffer: the next record is somewhere else.
+        // Unbuffered: the next record is elsewhere.
         let mut file = input.open()?.into_inner();
         let mut raw = vec![0; self.record];
         let row = |&record: &u64| {
@@ -125,22 +125,22 @@ impl Even {
     }
 }
 
-/// What it means that a record is not there.
+/// The error for a record number past the end.
 pub(super) fn no_record(record: u64, rows: u64, path: &Path) -> FormatError {
     FormatError::Malformed { what: format!("record {record}"), why: format!("there are {rows} records"), path: path.to_owned() }
 }
 
-/// A number as a cell.
+/// Wraps a number as a cell; NaN is missing.
 pub(super) fn number_cell(value: f64) -> Cell {
     if value.is_nan() { Cell::Missing } else { Cell::Number(value) }
 }
 
-/// A field of a text as a cell.
+/// Parses a text field as a cell.
 pub(super) fn cell_of(field: &[u8]) -> Cell {
     cell_as(cell::Cell::parse(field), field)
 }
 
-/// A field of a text as the cell that it was read as.
+/// Builds the cell for a text field that was already classified.
 pub(super) fn cell_as(read: cell::Cell, field: &[u8]) -> Cell {
     match read {
         cell::Cell::Number(number) if !cell::is_code(field) => Cell::Number(number),
@@ -149,13 +149,13 @@ pub(super) fn cell_as(read: cell::Cell, field: &[u8]) -> Cell {
     }
 }
 
-/// What it means that a text was one too many.
+/// The error for exceeding [`MAX_CATEGORIES`].
 pub(super) fn too_many_texts(column: &str, path: &Path) -> FormatError {
     let why = format!("it has more than {MAX_CATEGORIES} different texts, too many to tell apart");
     FormatError::Column { what: format!("column `{column}`"), why, path: path.to_owned() }
 }
 
-/// Collects the texts of a column.
+/// Builds a categorical column.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Texts {
     names: Vec<String>,
@@ -164,7 +164,7 @@ pub(super) struct Texts {
 }
 
 impl Texts {
-    /// Adds a record's text; false when that would be one text too many.
+    /// Adds a record's text; false if that would exceed [`MAX_CATEGORIES`].
     #[must_use]
     pub fn push(&mut self, text: &str) -> bool {
         let code = match self.code_of.get(text) {
@@ -183,9 +183,9 @@ impl Texts {
 }
 
 impl Sheet {
-    /// The one column that a reader was asked for.
+    /// Extracts the single column that the reader was asked for.
     fn into_column(mut self, name: &str) -> Result<ColumnData, FormatError> {
-        let at = self.place(name)?;
+        let at = self.column_index(name)?;
         if let Some(Texts { names, codes, .. }) = self.columns[at].texts.take() {
             return Ok(ColumnData::Categories { names, codes });
         }
@@ -193,13 +193,13 @@ impl Sheet {
             let why = "it holds text, which is not read from this format".to_owned();
             return Err(FormatError::Column { what: format!("column `{}`", self.columns[at].name), why, path: self.path });
         }
-        let Some(place) = self.kept.iter().position(|&kept| kept == at) else {
+        let Some(position) = self.selected.iter().position(|&selected| selected == at) else {
             return Ok(ColumnData::Numbers(vec![f64::NAN; self.rows as usize]));
         };
-        let width = self.kept.len();
+        let width = self.selected.len();
         Ok(ColumnData::Numbers(match self.values {
             Values::F64(values) if width == 1 => values,
-            values => (place..values.len()).step_by(width).map(|at| values.get(at)).collect(),
+            values => (position..values.len()).step_by(width).map(|at| values.get(at)).collect(),
         }))
     }
 }

@@ -1,16 +1,16 @@
-//! Keeps the panics of other people's decoders inside.
+//! Isolates panics of third-party decoders.
 
 use std::any::Any;
 use std::panic;
 use std::sync::Once;
 use std::thread;
 
-/// The name of the threads whose panics are silent.
+/// The name of the threads whose panics are not printed.
 const NAME: &str = "decoder";
 
-/// Runs `work` on a thread of its own; a panic there is the error, silently.
+/// Runs `work` on a separate thread and returns a panic as an error, without printing it.
 ///
-/// `Err` holds what the panic said.
+/// `Err` holds the panic message.
 pub(crate) fn contained<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, String> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {

@@ -1,7 +1,7 @@
-//! E57 laser scans: x, y and z of one scan, in the frame of the file, and what else a point has.
+//! E57 laser scans: x, y and z of one scan, in the frame of the file, and the other attributes of its points.
 //!
-//! Spherical coordinates become Cartesian ones, the scan's pose is applied, and points that the scanner marks as invalid,
-//! or of which it knows the direction only, are rows of NaN. Each scan of a file is a [`Part`].
+//! Spherical coordinates are converted to Cartesian, the scan's pose is applied, and points that the scanner marks as
+//! invalid, or of which it only knows the direction, are rows of NaN. Each scan of a file is a [`Part`].
 
 use std::collections::BTreeMap;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -15,10 +15,10 @@ use super::input::{Input, Watched, printable};
 use super::parts::{self, Part};
 use super::sheet::{Sheet, SheetColumn, Want};
 
-/// More attributes of a point than any scanner has; the decoder holds some of each.
+/// An implausible number of attributes; the decoder buffers some values of each.
 const MAX_ATTRIBUTES: usize = 64;
 
-/// The scans of a file.
+/// Lists the scans of a file.
 pub(super) fn parts(input: &Input<'_>) -> Result<Vec<Part>, FormatError> {
     Ok(list(&inside(input, || Ok(open(input)?.pointclouds()))?))
 }
@@ -30,29 +30,29 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
         let (scan, name) = choose(&scans, input)?;
         let cells = Cell::of(scan, input)?;
         let columns: Vec<SheetColumn> = cells.iter().map(|cell| SheetColumn::numeric(cell.name.clone())).collect();
-        let kept = want.resolve(&columns, input)?;
+        let selected = want.resolve(&columns, input)?;
         let mut values = Vec::new();
         let mut row = vec![0.0; cells.len()];
         for (at, point) in file.pointcloud_raw(scan).map_err(|why| error(why, input))?.enumerate() {
             let point = point.map_err(|why| error(why, input))?;
-            let place = Place::of(scan, &point);
+            let position = Position::of(scan, &point);
             for (value, cell) in row.iter_mut().zip(&cells) {
-                *value = cell.value(scan, &point, &place);
+                *value = cell.value(scan, &point, &position);
             }
-            input.reserve(&mut values, kept.len())?;
-            values.extend(kept.iter().map(|&at| row[at]));
+            input.reserve(&mut values, selected.len())?;
+            values.extend(selected.iter().map(|&at| row[at]));
             if at % 4096 == 0 {
                 input.check()?;
             }
         }
         let kind = if scan.has_cartesian() { "" } else { ", spherical" };
-        let posed = if scan.transform.is_some() { ", placed by its pose" } else { "" };
-        let format = format!("E57, scan `{}`{kind}{posed}", printable(&name));
-        Ok(Sheet::new(input, format, columns, kept, scan.records, values))
+        let transformed = if scan.transform.is_some() { ", placed by its pose" } else { "" };
+        let format = format!("E57, scan `{}`{kind}{transformed}", printable(&name));
+        Ok(Sheet::new(input, format, columns, selected, scan.records, values))
     })
 }
 
-/// All columns of some points, of which no others are held.
+/// Reads all columns of some points, without holding others.
 pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
     inside(input, || {
         let mut file = open(input)?;
@@ -67,8 +67,8 @@ pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, Form
         for (at, point) in (0..end).zip(file.pointcloud_raw(scan).map_err(|why| error(why, input))?) {
             let point = point.map_err(|why| error(why, input))?;
             if let Some(found) = found.get_mut(&at) {
-                let place = Place::of(scan, &point);
-                *found = cells.iter().map(|cell| number_cell(cell.value(scan, &point, &place))).collect();
+                let position = Position::of(scan, &point);
+                *found = cells.iter().map(|cell| number_cell(cell.value(scan, &point, &position))).collect();
             }
             if at % 4096 == 0 {
                 input.check()?;
@@ -79,7 +79,7 @@ pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, Form
     })
 }
 
-/// The scan that is meant, held against the size of the file, and its name.
+/// The selected scan, checked against the size of the file, and its name.
 fn choose<'s>(scans: &'s [PointCloud], input: &Input<'_>) -> Result<(&'s PointCloud, String), FormatError> {
     if scans.is_empty() {
         return Err(input.malformed("no scans", "there are no points in the file, maybe images only"));
@@ -90,14 +90,14 @@ fn choose<'s>(scans: &'s [PointCloud], input: &Input<'_>) -> Result<(&'s PointCl
     Ok((&scans[chosen], parts.swap_remove(chosen).name))
 }
 
-/// Runs what uses the decoder, which may panic on what it does not expect.
+/// Runs code that uses the decoder, which may panic on malformed input.
 fn inside<T: Send>(input: &Input<'_>, work: impl FnOnce() -> Result<T, FormatError> + Send) -> Result<T, FormatError> {
     contained(work).map_err(|_| input.malformed("E57", "damaged, and cannot be decoded"))?
 }
 
 fn open<'a>(input: &Input<'a>) -> Result<E57Reader<Near<'a>>, FormatError> {
     let mut file = Near { file: input.open()?, at: 0 };
-    // The decoder makes room for the XML before it reads it; where that begins and its length stand at bytes 24 and 32.
+    // The decoder allocates memory for the XML before reading it; its offset and length are at bytes 24 and 32.
     let mut header = [0; 48];
     file.read_exact(&mut header).map_err(|why| input.io(why))?;
     let number = |at: usize| header[at..at + 8].iter().rev().fold(0u64, |sum, &byte| sum << 8 | u64::from(byte));
@@ -122,7 +122,7 @@ fn error(why: ::e57::Error, input: &Input<'_>) -> FormatError {
     }
 }
 
-/// The scans as parts, each with a name of its own.
+/// The scans as parts with distinct names.
 fn list(scans: &[PointCloud]) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
     for (at, scan) in scans.iter().enumerate() {
@@ -139,8 +139,8 @@ fn list(scans: &[PointCloud]) -> Vec<Part> {
     parts
 }
 
-/// Holds what the header promises against the size of the file. Numbers that are always the same take no bits, and the
-/// decoder would make them without end if there were nothing else.
+/// Checks what the header declares against the size of the file. Constant values take no bits, so without any others the
+/// decoder would produce points without end.
 fn check(scan: &PointCloud, input: &Input<'_>) -> Result<(), FormatError> {
     if scan.prototype.len() > MAX_ATTRIBUTES {
         let why = format!("the most that are read are {MAX_ATTRIBUTES}; convert it to LAS or PLY");
@@ -156,7 +156,7 @@ fn check(scan: &PointCloud, input: &Input<'_>) -> Result<(), FormatError> {
     Ok(())
 }
 
-/// Bits of a number in a file.
+/// Size of a value in the file, in bits.
 fn bits(kind: &RecordDataType) -> u64 {
     match kind {
         RecordDataType::Single { .. } => 32,
@@ -168,17 +168,17 @@ fn bits(kind: &RecordDataType) -> u64 {
     }
 }
 
-/// A column.
+/// A column of the sheet and the attributes that it is read from.
 struct Cell {
     name: String,
     from: Origin,
 }
 
-/// Where a column comes from.
+/// The source of a column's values.
 enum Origin {
-    /// The place's axis.
+    /// Coordinate x, y or z, as an index.
     Axis(usize),
-    /// An attribute, unless another one that is given says that it is invalid.
+    /// An attribute, unless its `invalid` attribute is set.
     Attribute { at: usize, invalid: Option<usize> },
 }
 
@@ -191,7 +191,7 @@ impl Cell {
         Ok(["x", "y", "z"].iter().enumerate().map(axis).chain(Self::attributes(scan)).collect())
     }
 
-    /// What a point has beside its place.
+    /// The attributes of a point other than its coordinates.
     fn attributes(scan: &PointCloud) -> impl Iterator<Item = Self> {
         scan.prototype.iter().enumerate().filter_map(|(at, record)| {
             let (name, flag) = match &record.name {
@@ -212,9 +212,9 @@ impl Cell {
         })
     }
 
-    fn value(&self, scan: &PointCloud, point: &[RecordValue], place: &Place) -> f64 {
+    fn value(&self, scan: &PointCloud, point: &[RecordValue], position: &Position) -> f64 {
         match self.from {
-            Origin::Axis(axis) => place.0[axis],
+            Origin::Axis(axis) => position.0[axis],
             Origin::Attribute { invalid: Some(flag), .. } if number(scan, point, flag) != 0.0 => f64::NAN,
             Origin::Attribute { at, .. } => number(scan, point, at),
         }
@@ -229,10 +229,10 @@ fn number(scan: &PointCloud, point: &[RecordValue], at: usize) -> f64 {
     point[at].to_f64(&scan.prototype[at].data_type).unwrap_or(f64::NAN)
 }
 
-/// Where a point is, in the frame of the file; NaN where that is not known.
-struct Place([f64; 3]);
+/// A point's coordinates in the frame of the file; NaN if unknown.
+struct Position([f64; 3]);
 
-impl Place {
+impl Position {
     fn of(scan: &PointCloud, point: &[RecordValue]) -> Self {
         let value = |name: &RecordName| index(scan, name).map(|at| number(scan, point, at));
         let (names, state) = if scan.has_cartesian() {
@@ -245,12 +245,12 @@ impl Place {
         }
         let [a, b, c] = names.map(|name| value(&name).unwrap_or(f64::NAN));
         let local = if scan.has_cartesian() { [a, b, c] } else { [a * c.cos() * b.cos(), a * c.cos() * b.sin(), a * c.sin()] };
-        Self(scan.transform.as_ref().map_or(local, |pose| posed(pose, local)))
+        Self(scan.transform.as_ref().map_or(local, |pose| transformed(pose, local)))
     }
 }
 
-/// A point after its rotation by the quaternion (w, v): p + 2v × (v × p + w·p), and the translation.
-fn posed(Transform { rotation, translation }: &Transform, point: [f64; 3]) -> [f64; 3] {
+/// Rotates a point by the quaternion (w, v), p + 2v × (v × p + w·p), and translates it.
+fn transformed(Transform { rotation, translation }: &Transform, point: [f64; 3]) -> [f64; 3] {
     let axis = [rotation.x, rotation.y, rotation.z];
     let cross = |a: [f64; 3], b: [f64; 3]| [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
     let inner = cross(axis, point);
@@ -259,7 +259,7 @@ fn posed(Transform { rotation, translation }: &Transform, point: [f64; 3]) -> [f
     [0, 1, 2].map(|at| point[at] + 2.0 * turn[at] + shift[at])
 }
 
-/// A file whose buffer outlives short steps, as the decoder steps before each page of a kilobyte.
+/// A file with a buffer that survives short seeks: the decoder seeks before each page of a kilobyte.
 struct Near<'a> {
     file: BufReader<Watched<'a>>,
     at: u64,

@@ -1,7 +1,7 @@
-//! IDX, the format of MNIST and the sets that came after it: an array of numbers, big-endian, after its sizes.
+//! IDX, the format of MNIST and its successors: an array of big-endian numbers, preceded by its sizes.
 //!
-//! Along the first size are the points; an image of h × w becomes a row of h·w columns `r0c0`, `r0c1`, …. If the file's
-//! name has `images` in it and a file with `labels` in its stead lies beside it, that is a column `label`.
+//! The first size is the number of points; an image of h × w becomes a row of h·w columns `r0c0`, `r0c1`, …. If the file's
+//! name contains `images` and the same name with `labels` exists beside it, that becomes a column `label`.
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -14,12 +14,12 @@ use crate::progress::Progress;
 
 use super::input::Input;
 
-/// Bytes that are decoded at a time, or one point where that is larger.
+/// Bytes decoded at a time, or one point if that is larger.
 const CHUNK: usize = 1 << 18;
-/// More columns than anybody searches in; each takes memory of its own.
+/// An implausible number of columns; each takes memory of its own.
 const MAX_COLUMNS: u64 = 1 << 20;
 
-/// Two zeros, a known type, and one to four sizes.
+/// Checks for two zero bytes, a known element type, and one to four sizes.
 pub(super) fn looks(head: &[u8]) -> bool {
     matches!(head, [0, 0, kind, 1..=4, 0, ..] if number(*kind).is_some())
 }
@@ -35,7 +35,7 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
     if labels.is_some() {
         columns.push(SheetColumn::beside("label"));
     }
-    let kept = want.resolve(&columns, input)?;
+    let selected = want.resolve(&columns, input)?;
     let record = width * number.size();
     let mut bytes = vec![0; (CHUNK / record).max(1) * record];
     let (mut values, mut point) = (Vec::new(), Vec::new());
@@ -44,12 +44,12 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
         let count = (rows - row).min((bytes.len() / record) as u64) as usize;
         let bytes = &mut bytes[..count * record];
         file.read_exact(bytes).map_err(|why| input.io(why))?;
-        input.reserve(&mut values, count * kept.len())?;
+        input.reserve(&mut values, count * selected.len())?;
         for raw in bytes.chunks_exact(record) {
             point.clear();
             number.decode(Endian::Big, raw, &mut point);
             point.extend(labels.as_ref().map(|labels| labels.0[row as usize]));
-            values.extend(kept.iter().map(|&at| point[at]));
+            values.extend(selected.iter().map(|&at| point[at]));
             row += 1;
         }
     }
@@ -58,10 +58,10 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
     }
     let sizes: Vec<String> = header.sizes.iter().map(u64::to_string).collect();
     let format = format!("IDX, {} {}{}", sizes.join(" × "), number.name(), if gzip { ", gzip" } else { "" });
-    Ok(Sheet { skipped, ..Sheet::new(input, format, columns, kept, rows, values) })
+    Ok(Sheet { skipped, ..Sheet::new(input, format, columns, selected, rows, values) })
 }
 
-/// All columns of some records: where they lie, or as they come out of gzip.
+/// Reads all columns of some records: by seeking or, inside gzip, sequentially.
 pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
     let (mut file, gzip) = unpacked::bytes(input)?;
     let header = Header::read(&mut file, input)?;
@@ -74,7 +74,7 @@ pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, Form
     Ok(Records { columns, rows })
 }
 
-/// The labels of some records, as cells, if the file has one for each of so many images.
+/// The labels of some records, as cells, if the labels file has one for each of `rows` images.
 fn labels_of(path: &Path, rows: u64, progress: &dyn Progress, wanted: &[u64]) -> Option<Vec<Vec<Cell>>> {
     let input = Input::new(path, progress).ok()?;
     let (mut file, gzip) = unpacked::bytes(&input).ok()?;
@@ -86,7 +86,7 @@ struct Header {
     number: Number,
     sizes: Vec<u64>,
     rows: u64,
-    /// Numbers of a row.
+    /// Number of values per row.
     width: u64,
 }
 
@@ -118,7 +118,7 @@ impl Header {
         Ok(Self { number, rows: sizes[0], width, sizes })
     }
 
-    /// The numbers of some records; `file` is behind the header.
+    /// Reads the values of some records; `file` is positioned after the header.
     fn records(&self, mut file: impl Read, gzip: bool, input: &Input<'_>, wanted: &[u64]) -> Result<Vec<Vec<Cell>>, FormatError> {
         let record = self.width as usize * self.number.size();
         let cells =
@@ -134,7 +134,7 @@ impl Header {
         ascending.sort_unstable_by_key(|&(_, row)| row);
         let (mut found, mut next, mut raw) = (vec![Vec::new(); wanted.len()], 0, vec![0; record]);
         for (at, row) in ascending {
-            // A row that is asked for twice is still there.
+            // A row that is requested twice is still in the buffer.
             if row >= next {
                 io::copy(&mut file.by_ref().take((row - next) * record as u64), &mut io::sink()).map_err(|why| input.io(why))?;
                 file.read_exact(&mut raw).map_err(|why| input.io(why))?;
@@ -149,24 +149,24 @@ impl Header {
         match self.sizes[..] {
             [_] if file_name(input).contains("label") => vec![SheetColumn::numeric("label".to_owned())],
             [_, height, width] => {
-                let place = |at| SheetColumn::numeric(format!("r{}c{}", at / width, at % width));
-                (0..height * width).map(place).collect()
+                let column = |at| SheetColumn::numeric(format!("r{}c{}", at / width, at % width));
+                (0..height * width).map(column).collect()
             }
             _ => SheetColumn::unnamed(self.width as usize),
         }
     }
 }
 
-/// One label for each point.
+/// One label per point.
 struct Labels(Vec<f64>);
 
 impl Labels {
-    /// The file beside the images, if there is one.
+    /// The path of the labels file, if it exists.
     fn path(input: &Input<'_>) -> Option<PathBuf> {
         candidates(&file_name(input)).into_iter().map(|name| input.path().with_file_name(name)).find(|path| path.is_file())
     }
 
-    /// The labels in the file beside the images, if it is there and has one for each.
+    /// Reads the labels file, if it exists and has one label per image.
     fn beside(input: &Input<'_>, rows: u64, skipped: &mut Vec<String>) -> Result<Option<Self>, FormatError> {
         let Some(path) = Self::path(input) else { return Ok(None) };
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -199,7 +199,7 @@ fn read_labels(path: &Path, rows: u64, progress: &dyn Progress) -> Result<Labels
     Ok(Labels(values))
 }
 
-/// What the file of the labels may be called: as it is published, and packed or unpacked.
+/// Possible names of the labels file: as published, compressed or not.
 fn candidates(images: &str) -> Vec<PathBuf> {
     if !images.contains("images") {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! A file being read: where it is, how far the reading is, and the errors it can give.
+//! A file being read: its path, the progress of reading, and the errors it can cause.
 
 use std::fs::File;
 use std::io::{self, BufReader, ErrorKind, Read, Seek, SeekFrom};
@@ -11,10 +11,10 @@ use super::parts::split;
 use super::sheet::no_memory;
 use crate::progress::Progress;
 
-/// Names the file to a reader, opens it, and makes its errors.
+/// Gives a reader access to a file, reports progress, and builds errors with its path.
 pub(super) struct Input<'a> {
     path: PathBuf,
-    /// Which of its clouds, from `FILE:NAME`.
+    /// The cloud to read, from `FILE:NAME`.
     part: Option<String>,
     size: u64,
     modified: Option<SystemTime>,
@@ -23,7 +23,7 @@ pub(super) struct Input<'a> {
 }
 
 impl<'a> Input<'a> {
-    /// Looks at a path; only regular files are read.
+    /// Checks a path; only regular files are accepted.
     pub fn new(path: &Path, progress: &'a dyn Progress) -> Result<Self, FormatError> {
         let (path, part) = split(path);
         let io = |why| FormatError::Io { why, path: path.clone() };
@@ -37,7 +37,7 @@ impl<'a> Input<'a> {
         Ok(Self { path, part, size: metadata.len(), modified: metadata.modified().ok(), marks: None, progress })
     }
 
-    /// Leaves marks where records begin, and goes by those that are there.
+    /// Uses the marks of an earlier call to find records, and adds new ones.
     pub fn with_marks(self, marks: &'a Marks) -> Self {
         Self { marks: Some(marks), ..self }
     }
@@ -46,7 +46,7 @@ impl<'a> Input<'a> {
         self.marks
     }
 
-    /// When the file was written, where the system tells.
+    /// Modification time, if the file system has it.
     pub fn modified(&self) -> Option<SystemTime> {
         self.modified
     }
@@ -55,7 +55,7 @@ impl<'a> Input<'a> {
         &self.path
     }
 
-    /// The part that was asked for by name.
+    /// The name of the requested cloud.
     pub fn part(&self) -> Option<&str> {
         self.part.as_deref()
     }
@@ -65,40 +65,40 @@ impl<'a> Input<'a> {
         self.size
     }
 
-    /// Opens the file. Reading tells the progress, and fails once that is cancelled.
+    /// Opens the file. Reads report progress, and fail once the work is cancelled.
     pub fn open(&self) -> Result<BufReader<Watched<'a>>, FormatError> {
         let file = File::open(&self.path).map_err(|why| self.io(why))?;
         Ok(BufReader::with_capacity(1 << 18, Watched { file, done: 0, size: self.size, progress: self.progress }))
     }
 
-    /// Who watches, for a second file that belongs to this one.
+    /// The progress sink, for a companion file.
     pub fn progress(&self) -> &'a dyn Progress {
         self.progress
     }
 
-    /// Whether the work should stop.
+    /// Whether the work has been cancelled.
     pub fn cancelled(&self) -> bool {
         self.progress.cancelled()
     }
 
-    /// Fails if the work should stop; for loops that read nothing.
+    /// Fails if the work has been cancelled; for loops that do not read.
     pub fn check(&self) -> Result<(), FormatError> {
         if self.progress.cancelled() { Err(FormatError::Cancelled) } else { Ok(()) }
     }
 
-    /// Tells how much is done, where another reads the file.
+    /// Reports progress where other code reads the file.
     pub fn tell(&self, done: u64, total: u64) {
         self.progress.update(done, total);
     }
 
-    /// What an error while reading means.
+    /// Maps an I/O error to a [`FormatError`].
     pub fn io(&self, why: io::Error) -> FormatError {
         if self.progress.cancelled() {
             FormatError::Cancelled
         } else if why.kind() == ErrorKind::UnexpectedEof {
             self.malformed("cut short", "the file ends in the middle of its data")
         } else if why.raw_os_error().is_none() && [ErrorKind::InvalidData, ErrorKind::InvalidInput, ErrorKind::Other].contains(&why.kind()) {
-            // Nothing else than decompressors says so.
+            // Only decompressors return these.
             self.malformed("data", "damaged, and cannot be unpacked")
         } else {
             FormatError::Io { why, path: self.path.clone() }
@@ -113,8 +113,8 @@ impl<'a> Input<'a> {
         FormatError::Unsupported { what: printable(&what.into()), why: printable(&why.into()), path: self.path.clone() }
     }
 
-    /// Makes room for `more` values, where it is not known how many there will be in all: by an eighth at least, so that
-    /// little is moved and little is left over.
+    /// Reserves capacity for `more` values when the total is unknown, growing by at least an eighth to limit both
+    /// copying and unused capacity.
     pub fn reserve<T>(&self, values: &mut Vec<T>, more: usize) -> Result<(), FormatError> {
         if values.capacity() - values.len() >= more {
             return Ok(());
@@ -123,8 +123,8 @@ impl<'a> Input<'a> {
         values.try_reserve_exact(more.max(values.len() / 8)).map_err(|_| no_memory(count, size_of::<T>(), self.path.clone()))
     }
 
-    /// Makes room for all of `rows` × `width` values at once, if the file has a byte for each row; what is promised beyond
-    /// that has to arrive first.
+    /// Reserves capacity for all `rows` × `width` values at once if the file has at least a byte per row; otherwise the
+    /// header is not trusted and memory grows as data arrives.
     pub fn reserve_all<T>(&self, values: &mut Vec<T>, rows: u64, width: usize) -> Result<(), FormatError> {
         if rows > self.size {
             return Ok(());
@@ -135,12 +135,12 @@ impl<'a> Input<'a> {
     }
 }
 
-/// Text from a file, fit for a line of a terminal.
+/// Text from a file with control characters replaced, safe to print on one terminal line.
 pub(super) fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
-/// A file whose reading is watched.
+/// A file that reports progress and observes cancellation.
 pub(super) struct Watched<'a> {
     file: File,
     done: u64,

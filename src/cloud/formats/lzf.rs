@@ -1,31 +1,31 @@
-//! LZF, the compression of PCD and of h5py, unpacked as it is read: no more than a window of 8 KiB is held.
+//! LZF, the compression of PCD and h5py, decompressed as a stream with a window of 8 KiB.
 
 use std::io::{self, BufRead, Read};
 
-/// How far back a repetition may reach.
+/// Maximum distance of a back-reference.
 const WINDOW: usize = 1 << 13;
-/// The most bytes that a packed byte can become: three bytes repeat up to 264.
+/// Maximum expansion: three bytes can encode 264.
 pub(super) const MOST_UNPACKED: u64 = 88;
 
-/// What comes next.
+/// The current token, with the bytes left in it.
 enum Run {
-    /// So many bytes as they are.
+    /// Literal bytes to copy from the input.
     Literal(usize),
-    /// So many bytes from a distance back.
+    /// A back-reference: length and distance.
     Repeat(usize, usize),
 }
 
-/// Unpacks what `inner` holds.
+/// Decompresses a stream of blocks.
 pub(super) struct Lzf<R> {
     inner: R,
-    /// The last bytes that were unpacked, in a ring.
+    /// Ring buffer of the latest output.
     window: Vec<u8>,
     done: usize,
     run: Run,
 }
 
 impl<R: BufRead> Lzf<R> {
-    /// Unpacks from the beginning of a block.
+    /// Starts at the beginning of a block.
     pub fn new(inner: R) -> Self {
         Self { inner, window: vec![0; WINDOW], done: 0, run: Run::Literal(0) }
     }
@@ -36,7 +36,7 @@ impl<R: BufRead> Lzf<R> {
         Ok(usize::from(byte[0]))
     }
 
-    /// Reads the next run; false at the end.
+    /// Reads the next token; false at the end.
     fn advance(&mut self) -> io::Result<bool> {
         if self.inner.fill_buf()?.is_empty() {
             return Ok(false);
@@ -82,9 +82,9 @@ impl<R: BufRead> Read for Lzf<R> {
                 }
                 Run::Repeat(left, distance) => {
                     let count = left.min(space);
-                    for place in &mut buffer[filled..filled + count] {
-                        *place = self.window[(self.done - distance) % WINDOW];
-                        self.keep(*place);
+                    for byte in &mut buffer[filled..filled + count] {
+                        *byte = self.window[(self.done - distance) % WINDOW];
+                        self.keep(*byte);
                     }
                     filled += count;
                     self.run = Run::Repeat(left - count, distance);

@@ -1,5 +1,5 @@
-//! Where the records of a text begin, every so many of them and as far as it was read, so that the next record that somebody
-//! asks for is not looked for from the beginning.
+//! An index of record offsets in a text file, one per [`EVERY`] records as far as it was read, so that later look-ups need
+//! not start at the beginning.
 
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -7,17 +7,17 @@ use std::time::SystemTime;
 
 use super::input::Input;
 
-/// Records from one mark to the next.
+/// Number of records between marks.
 const EVERY: u64 = 1 << 14;
 
-/// What makes a file another one: its path, its size, and when it was written.
+/// Identity of a file: path, size and modification time.
 type File = (PathBuf, u64, Option<SystemTime>);
 
-/// The marks of the text that was read last.
+/// The marks of the most recently read text file.
 #[derive(Debug, Default)]
 pub struct Marks(Mutex<Known>);
 
-/// Marks of a file, ascending: a record and the byte at which it begins.
+/// Marks of a file, ascending: record number and byte offset.
 #[derive(Debug, Default)]
 pub(super) struct Known {
     file: Option<File>,
@@ -25,7 +25,7 @@ pub(super) struct Known {
 }
 
 impl Marks {
-    /// The marks of a file, none if another one was read last.
+    /// The marks of a file; empty if another file was read last.
     pub(super) fn of(&self, input: &Input<'_>) -> MutexGuard<'_, Known> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let file = Some((input.path().to_owned(), input.size(), input.modified()));
@@ -37,17 +37,17 @@ impl Marks {
 }
 
 impl Known {
-    /// The last mark that is not beyond a record.
+    /// The last mark at or before a record.
     pub fn before(&self, record: u64) -> Option<(u64, u64)> {
         self.marks[..self.marks.partition_point(|&(at, _)| at <= record)].last().copied()
     }
 
-    /// Whether a record is to be marked, and is not.
+    /// Whether a record should have a mark and does not yet.
     pub fn wants(&self, record: u64) -> bool {
         record.is_multiple_of(EVERY) && self.marks.last().is_none_or(|&(last, _)| last < record)
     }
 
-    /// Marks a record that is wanted.
+    /// Adds a mark for a record that [`Self::wants`] one.
     pub fn add(&mut self, record: u64, byte: u64) {
         self.marks.push((record, byte));
     }

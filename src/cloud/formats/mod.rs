@@ -1,8 +1,8 @@
 //! Readers, one file per format, behind one registry.
 //!
-//! The format is chosen by the file's extension, and the first bytes must agree with it. A reader delivers a [`Sheet`]:
-//! every column's name, and the values of those that may be wanted. No reader allocates by a number in a header before
-//! that number was held against the size of the file, and none panics on what a file holds.
+//! The file's extension determines the format, and the first bytes must agree with it. A reader delivers a [`Sheet`]: the
+//! names of all columns, and the values of those that may be needed. No reader allocates by a number in a header before
+//! checking that number against the size of the file, and none panics on malformed content.
 
 mod arrow;
 mod bounded;
@@ -47,73 +47,73 @@ pub use sheet::{ColumnInfo, ColumnKind, FileInfo, Sheet};
 use super::{ColumnChoice, Coordinates};
 use crate::progress::Progress;
 
-/// Why a file is not read. The path is always last.
+/// Why a file cannot be read. The path is always last.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FormatError {
-    /// The operating system's word.
+    /// An error of the operating system.
     #[error("cannot read: {why}: {}", path.display())]
     Io {
-        /// What the system says.
+        /// The error as reported by the system.
         why: io::Error,
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
     },
-    /// The file breaks the rules of its format.
+    /// The file violates its format.
     #[error("{what}: {why}: {}", path.display())]
     Malformed {
         /// The part of the file: a line, a record, the header.
         what: String,
         /// What is wrong with it.
         why: String,
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
     },
-    /// The file may be fine, but is not read here.
+    /// The file may be valid, but uses a feature that is not supported.
     #[error("{what}: {why}: {}", path.display())]
     Unsupported {
-        /// The format or the feature of it.
+        /// The format or feature.
         what: String,
         /// What to do instead.
         why: String,
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
     },
-    /// It holds several clouds, and it is open which is meant.
+    /// The file contains several clouds, and the choice is ambiguous.
     #[error("several clouds: say which with FILE:NAME; there are {}: {}", parts::list(parts), path.display())]
     Parts {
-        /// All of them.
+        /// All clouds in the file.
         parts: Vec<Part>,
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
     },
-    /// No column has a name that was asked for.
+    /// No column has a requested name.
     #[error("{what}: {why}: {}", path.display())]
     NoColumn {
-        /// The column.
+        /// The column that was requested.
         what: String,
-        /// Which columns there are.
+        /// The columns that do exist.
         why: String,
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
     },
-    /// A column that was asked for has the name of others too, or does not hold numbers only.
+    /// A requested column is ambiguous, or is not entirely numeric.
     #[error("{what}: {why}: {}", path.display())]
     Column {
-        /// The column.
+        /// The column that was requested.
         what: String,
         /// What is wrong with it.
         why: String,
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
     },
-    /// Somebody asked to stop.
+    /// The work was cancelled.
     #[error("cancelled")]
     Cancelled,
 }
 
 impl FormatError {
-    /// The file that it speaks of.
+    /// The file that the error is about.
     pub fn path(&self) -> Option<&Path> {
         match self {
             Self::Io { path, .. }
@@ -126,7 +126,7 @@ impl FormatError {
         }
     }
 
-    /// The message without the path, for lists about one file.
+    /// The message without the path, for messages about a known file.
     pub fn reason(&self) -> String {
         let message = self.to_string();
         let end = self.path().map(|path| format!(": {}", path.display())).unwrap_or_default();
@@ -143,31 +143,32 @@ type ListParts = fn(&Input<'_>) -> Result<Vec<Part>, FormatError>;
 /// Reads all columns of a few records.
 type RecordsOf = fn(&Input<'_>, &[u64]) -> Result<Records, FormatError>;
 
-/// A file format that is read.
+/// A supported file format.
 #[derive(Clone, Copy, Debug)]
 pub struct Format {
-    /// The name shown to people.
+    /// The name shown to users.
     pub name: &'static str,
     /// Lower-case extensions without the dot.
     pub extensions: &'static [&'static str],
-    /// What is read of it, in one line.
+    /// A one-line description of what is supported.
     pub about: &'static str,
-    /// What a file of it begins with, any of these; empty where nothing is fixed.
+    /// The possible first bytes of a file; empty if there is no magic number.
     magic: &'static [&'static [u8]],
-    /// Whether a beginning is probably one of it, where nothing is fixed and the name says no more than "text", or nothing.
+    /// Whether a file's beginning looks like this format. Consulted if there is no magic number and the extension is a
+    /// generic one for text, or missing.
     looks: fn(&[u8]) -> bool,
-    /// Whether gzip may be around it.
+    /// Whether the file may be gzipped.
     gzip: bool,
     read: fn(&Input<'_>, &Want<'_>) -> Result<Sheet, FormatError>,
-    /// Lists the clouds of a file, where it can hold several; `read` then reads the one of [`parts::choose`].
+    /// Lists the clouds of a file, for formats that can have several; `read` then reads the one of [`parts::choose`].
     parts: Option<ListParts>,
-    /// The 1-based line of a record, where records are lines.
+    /// The 1-based line of a record, for line-oriented formats.
     line_of: Option<LineOf>,
-    /// All columns of a few records, for which no more is held than those.
+    /// Reads all columns of a few records, without holding others.
     records: RecordsOf,
 }
 
-/// For formats that are known by their names or magic alone.
+/// `looks` of formats that are recognised only by extension or magic number.
 fn no(_: &[u8]) -> bool {
     false
 }
@@ -178,7 +179,7 @@ impl Format {
     }
 }
 
-/// Every format that is read, in the order in which they are shown.
+/// Every supported format, in display order.
 pub fn registry() -> &'static [Format] {
     const REGISTRY: &[Format] = &[
         Format {
@@ -377,7 +378,7 @@ pub fn registry() -> &'static [Format] {
     REGISTRY
 }
 
-/// A format that people will try and that is not read: its name, extensions, magic if there is any, and the way out.
+/// A common format that is not supported: name, extensions, magic number if any, and a hint.
 struct Foreign(&'static str, &'static [&'static str], &'static [u8], &'static str);
 
 const FOREIGN: &[Foreign] = &[
@@ -395,13 +396,13 @@ const FOREIGN: &[Foreign] = &[
 
 const GZIP: &[u8] = &[0x1f, 0x8b];
 
-/// The name of the format that other texts are easily taken for.
+/// The name of the format that other texts are easily mistaken for.
 const JSON: &str = "JSON";
 
-/// Reads a file's coordinates, a row for each data record; what the file leaves empty is NaN.
+/// Reads a file's coordinates, one row per data record; missing values are NaN.
 ///
 /// # Errors
-/// See [`FormatError`].
+/// [`FormatError`] if the file cannot be read, or the columns do not give coordinates.
 pub fn read(path: &Path, columns: &ColumnChoice, progress: &dyn Progress) -> Result<Coordinates, FormatError> {
     let line = |record| line_of_record(path, record, progress);
     scan(path, &Want::Chosen(columns), progress)?.into_table(columns, &line)
@@ -410,31 +411,31 @@ pub fn read(path: &Path, columns: &ColumnChoice, progress: &dyn Progress) -> Res
 /// Describes a file: its format, rows, and columns with their ranges.
 ///
 /// # Errors
-/// See [`FormatError`].
+/// [`FormatError`] if the file cannot be read.
 pub fn describe(path: &Path, progress: &dyn Progress) -> Result<FileInfo, FormatError> {
     Ok(scan(path, &Want::Everything, progress)?.info())
 }
 
-/// The clouds of a file that can hold several, in its order; none where its format holds one. Each is read as
-/// `FILE:NAME` ([`path_of`]), and a part that `path` names makes no difference.
+/// Lists the clouds of a file in file order; empty for formats with one cloud per file. Each is read as `FILE:NAME`
+/// ([`path_of`]); a name in `path` is ignored.
 ///
 /// # Errors
-/// See [`FormatError`].
+/// [`FormatError`] if the file cannot be read.
 pub fn parts(path: &Path, progress: &dyn Progress) -> Result<Vec<Part>, FormatError> {
     let input = Input::new(path, progress)?;
     recognise(&input)?.parts.map_or_else(|| Ok(Vec::new()), |list| list(&input))
 }
 
-/// The text of an attribute of a whole file, for formats that have such: ann-benchmarks names its metric `distance`.
+/// The text of a file-level attribute, for formats that have them: ann-benchmarks stores its metric as `distance`.
 ///
 /// # Errors
-/// See [`FormatError`].
+/// [`FormatError`] if the file cannot be read.
 pub fn attribute(path: &Path, name: &str, progress: &dyn Progress) -> Result<Option<String>, FormatError> {
     let input = Input::new(path, progress)?;
     if recognise(&input)?.name == "HDF5 file" { hdf5::attribute(&input, name) } else { Ok(None) }
 }
 
-/// The 1-based line on which a record begins, if the file is text and can still be read.
+/// The 1-based line on which a record begins, if the file is text and still readable.
 pub(super) fn line_of_record(path: &Path, record: u64, progress: &dyn Progress) -> Option<u64> {
     let input = Input::new(path, progress).ok()?;
     recognise(&input).ok()?.line_of?(&input, record).ok()

@@ -1,5 +1,5 @@
-//! XYZ files of chemistry: the number of atoms, a line of remarks, then an element with x, y, z on each line; and again for
-//! each frame of a trajectory, which are the file's parts.
+//! XYZ files of chemistry: the number of atoms, a comment line, then an element with x, y, z per line; repeated for each
+//! frame of a trajectory. The frames are the file's parts.
 
 use std::collections::HashMap;
 use std::io::BufRead;
@@ -11,7 +11,7 @@ use super::parts::{self, Part};
 use super::sheet::{ColumnKind, Sheet, SheetColumn, Want};
 use super::{FormatError, unpacked};
 
-/// Whether a text begins like one: a number alone, anything, an element and three numbers.
+/// Whether a text begins with a number, any line, and an element with three numbers.
 pub(super) fn looks(head: &[u8]) -> bool {
     let mut lines = head.split(|&byte| byte == b'\n').map(|line| line.trim_ascii());
     let (Some(count), Some(_), Some(atom)) = (lines.next(), lines.next(), lines.next()) else { return false };
@@ -19,7 +19,7 @@ pub(super) fn looks(head: &[u8]) -> bool {
     !count.is_empty() && count.iter().all(u8::is_ascii_digit) && count != b"0" && is_atom(&atom)
 }
 
-/// An element of one to three letters, perhaps with a number, and three numbers or more.
+/// An element symbol of one to three letters, optionally with a number, and at least three numbers.
 fn is_atom(fields: &[&[u8]]) -> bool {
     let [element, numbers @ ..] = fields else { return false };
     let letters = element.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
@@ -33,7 +33,7 @@ fn fields(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty())
 }
 
-/// The frames, by number.
+/// Lists the frames, named by number.
 pub(super) fn parts(input: &Input<'_>) -> Result<Vec<Part>, FormatError> {
     let mut text = Lines::open(input)?;
     let mut parts = Vec::new();
@@ -58,16 +58,16 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
     let width = frames[chosen].columns as usize;
     let mut columns: Vec<SheetColumn> = names(width).into_iter().map(SheetColumn::numeric).collect();
     columns[0].kind = ColumnKind::Text;
-    let mut kept = want.resolve(&columns, input)?;
-    let mut texts = (matches!(want, Want::Column(_)) && kept == [0]).then(Texts::default);
-    kept.retain(|&at| at > 0);
+    let mut selected = want.resolve(&columns, input)?;
+    let mut texts = (matches!(want, Want::Column(_)) && selected == [0]).then(Texts::default);
+    selected.retain(|&at| at > 0);
     let mut values = Vec::new();
     for at in 0..atoms {
         let line = text.atom(at, atoms)?.to_vec();
         let found: Vec<&[u8]> = fields(&line).collect();
-        let place = || format!("line {}, atom {at}", text.number);
+        let context = || format!("line {}, atom {at}", text.number);
         if found.len() != width {
-            return Err(input.malformed(place(), format!("fields: {} where there should be {width}", found.len())));
+            return Err(input.malformed(context(), format!("fields: {} where there should be {width}", found.len())));
         }
         if at == 0 {
             columns[0].example = Some((0, cell::text(found[0]).chars().take(40).collect()));
@@ -75,24 +75,24 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
         if texts.as_mut().is_some_and(|texts| !texts.push(&cell::text(found[0]))) {
             return Err(too_many_texts("element", input.path()));
         }
-        input.reserve(&mut values, kept.len())?;
-        for &column in &kept {
+        input.reserve(&mut values, selected.len())?;
+        for &column in &selected {
             values.push(match Cell::parse(found[column]) {
                 Cell::Number(number) => number,
                 Cell::Missing => f64::NAN,
                 Cell::Text => {
                     let text: String = cell::text(found[column]).chars().take(40).collect();
-                    return Err(input.malformed(place(), format!("`{text}` is not a number")));
+                    return Err(input.malformed(context(), format!("`{text}` is not a number")));
                 }
             });
         }
     }
     columns[0].texts = texts;
     let frame = if frames.len() > 1 { format!(", frame {chosen} of {}", frames.len()) } else { String::new() };
-    Ok(Sheet::new(input, format!("XYZ, atoms{frame}"), columns, kept, atoms, values))
+    Ok(Sheet::new(input, format!("XYZ, atoms{frame}"), columns, selected, atoms, values))
 }
 
-/// All columns of some atoms.
+/// Reads all columns of some atoms.
 pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
     let frames = parts(input)?;
     let chosen = parts::choose(&frames, input)?;
@@ -114,13 +114,13 @@ pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, Form
     Ok(Records { columns: names(width as usize), rows: wanted.iter().map(|record| found[record].clone()).collect() })
 }
 
-/// The names of the columns.
+/// The column names for a number of columns.
 fn names(width: usize) -> Vec<String> {
     let name = |at: usize| ["element", "x", "y", "z"].get(at).map_or_else(|| format!("d{at}"), |&name| name.to_owned());
     (0..width).map(name).collect()
 }
 
-/// The lines of a text.
+/// Reads a text line by line.
 struct Lines<'i, 'p> {
     input: &'i Input<'p>,
     text: Box<dyn BufRead + 'p>,
@@ -139,7 +139,7 @@ impl<'i, 'p> Lines<'i, 'p> {
         Ok(self.text.read_until(b'\n', &mut self.line).map_err(|why| self.input.io(why))? > 0)
     }
 
-    /// Reads how many atoms the next frame has, and passes over the remarks; `None` at the end.
+    /// Reads the number of atoms of the next frame and skips its comment; `None` at the end.
     fn frame(&mut self) -> Result<Option<u64>, FormatError> {
         while self.next()? {
             let line = self.line.trim_ascii();
@@ -159,7 +159,7 @@ impl<'i, 'p> Lines<'i, 'p> {
         Ok(None)
     }
 
-    /// Passes over so many frames.
+    /// Skips a number of frames.
     fn skip(&mut self, frames: usize) -> Result<(), FormatError> {
         for _ in 0..frames {
             let atoms = self.frame()?.unwrap_or(0);
@@ -168,7 +168,7 @@ impl<'i, 'p> Lines<'i, 'p> {
         Ok(())
     }
 
-    /// Reads the next atom, of so many.
+    /// Reads atom `at` of `atoms`.
     fn atom(&mut self, at: u64, atoms: u64) -> Result<&[u8], FormatError> {
         if !self.next()? || self.line.trim_ascii().is_empty() {
             return Err(self.input.malformed("cut short", format!("a frame promises {atoms} atoms and has {at}")));

@@ -1,4 +1,4 @@
-//! NumPy's `.npy`: one array of numbers.
+//! NumPy's `.npy`: one numeric array.
 
 use std::io::{self, Read};
 
@@ -10,9 +10,9 @@ use super::sheet::{Sheet, SheetColumn, Want};
 use crate::cloud::Values;
 use crate::cloud::values::{Real, with_values};
 
-/// Larger headers are of structured types with very many fields, or broken.
+/// Maximum header size; larger headers are of structured types with very many fields, or damaged.
 const MAX_HEADER: u64 = 1 << 20;
-/// Bytes that are decoded at a time.
+/// Bytes decoded at a time.
 const CHUNK: usize = 1 << 18;
 
 pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
@@ -29,13 +29,13 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
     Ok(sheet)
 }
 
-/// All columns of some records.
+/// Reads all columns of some records.
 pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
     let header = Header::read(&mut input.open()?, input)?;
     records_at(0, &header, input, wanted)
 }
 
-/// All columns of some records of the array that begins, with its header, at a byte of the file.
+/// Reads all columns of some records of the array whose header begins at a byte offset of the file.
 pub(super) fn records_at(start: u64, header: &Header, input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
     let Header { number, endian, rows, columns: width, .. } = *header;
     let start = start + header.length;
@@ -45,7 +45,7 @@ pub(super) fn records_at(start: u64, header: &Header, input: &Input<'_>, wanted:
         let even = Even { start, record: width * number.size(), rows: rows as u64 };
         return Ok(Records { columns, rows: even.records(input, wanted, numbers)? });
     }
-    // A column after the other.
+    // Column by column.
     let mut found = vec![Vec::new(); wanted.len()];
     for at in 0..width {
         let even = Even { start: start + (at * rows * number.size()) as u64, record: number.size(), rows: rows as u64 };
@@ -55,7 +55,7 @@ pub(super) fn records_at(start: u64, header: &Header, input: &Input<'_>, wanted:
     Ok(Records { columns, rows: found })
 }
 
-/// All columns of some records of the array whose data come next, of which no others are held.
+/// Reads all columns of some records of an array from its data stream, without holding others.
 pub(super) fn records_in(reader: &mut impl Read, header: &Header, input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
     let Header { number, endian, rows, columns: width, fortran, .. } = *header;
     let columns = header.names(input)?;
@@ -63,13 +63,13 @@ pub(super) fn records_in(reader: &mut impl Read, header: &Header, input: &Input<
         return Err(no_record(missing, rows as u64, input.path()));
     }
     let mut cells = vec![vec![Cell::Missing; width]; wanted.len()];
-    // Where each wanted number stands among all, ascending.
-    let place = |row: u64, column: usize| if fortran { column as u64 * rows as u64 + row } else { row * width as u64 + column as u64 };
-    let mut places: Vec<(u64, usize, usize)> =
-        wanted.iter().enumerate().flat_map(|(at, &row)| (0..width).map(move |column| (place(row, column), at, column))).collect();
-    places.sort_unstable();
+    // The index of each requested number in the array, ascending.
+    let index = |row: u64, column: usize| if fortran { column as u64 * rows as u64 + row } else { row * width as u64 + column as u64 };
+    let mut indices: Vec<(u64, usize, usize)> =
+        wanted.iter().enumerate().flat_map(|(at, &row)| (0..width).map(move |column| (index(row, column), at, column))).collect();
+    indices.sort_unstable();
     let (size, mut at, mut raw) = (number.size() as u64, 0, vec![0; number.size()]);
-    for chunk in places.chunk_by(|a, b| a.0 == b.0) {
+    for chunk in indices.chunk_by(|a, b| a.0 == b.0) {
         io::copy(&mut reader.by_ref().take((chunk[0].0 - at) * size), &mut io::sink()).map_err(|why| input.io(why))?;
         reader.read_exact(&mut raw).map_err(|why| input.io(why))?;
         let cell = number_cell(number.one(endian, &raw));
@@ -79,7 +79,7 @@ pub(super) fn records_in(reader: &mut impl Read, header: &Header, input: &Input<
     Ok(Records { columns, rows: cells })
 }
 
-/// An array's header.
+/// The parsed header of an array.
 #[derive(Debug)]
 pub(super) struct Header {
     pub number: Number,
@@ -87,7 +87,7 @@ pub(super) struct Header {
     fortran: bool,
     pub rows: usize,
     pub columns: usize,
-    /// 1 or 2.
+    /// Number of dimensions, 1 or 2.
     pub rank: usize,
     /// Bytes of the header.
     length: u64,
@@ -96,7 +96,7 @@ pub(super) struct Header {
 }
 
 impl Header {
-    /// Reads a header; the data follow.
+    /// Reads a header, leaving the reader at the data.
     pub fn read(reader: &mut impl Read, input: &Input<'_>) -> Result<Self, FormatError> {
         let io = |why| input.io(why);
         let start = read_bytes(reader, 8).map_err(io)?;
@@ -135,12 +135,12 @@ impl Header {
         Ok(Self { number, endian, fortran, rows, columns, rank: shape.len(), length: 8 + width + length, bytes })
     }
 
-    /// The names of the columns.
+    /// The column names for the array's width.
     fn names(&self, input: &Input<'_>) -> Result<Vec<String>, FormatError> {
         Ok(SheetColumn::unnamed(self.checked_width(input)?).into_iter().map(|column| column.name).collect())
     }
 
-    /// The number of columns, unless it is out of reason: each has a name, and nobody searches in a million dimensions.
+    /// The number of columns, refused if implausible: each has a name, and nobody searches in a million dimensions.
     fn checked_width(&self, input: &Input<'_>) -> Result<usize, FormatError> {
         if self.columns > 1 << 20 {
             return Err(input.unsupported(format!("{} columns", self.columns), "the most that are read are 1048576; is the array transposed?"));
@@ -149,85 +149,91 @@ impl Header {
     }
 }
 
-/// Reads the array that follows its header. Memory grows as data arrive, so that the header may lie.
+/// Reads the array after its header. Memory grows as data arrives, since the header may be wrong.
 pub(super) fn read_array(reader: &mut impl Read, header: &Header, input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
     let Header { number, rows, columns: width, .. } = *header;
     let columns = SheetColumn::unnamed(header.checked_width(input)?);
-    let kept = want.resolve(&columns, input)?;
+    let selected = want.resolve(&columns, input)?;
     let mut values = Values::new(number.fits_f32());
     with_values!(&mut values, values => {
-        if header.fortran { read_by_column(reader, header, &kept, values, input) } else { read_by_row(reader, header, &kept, values, input) }
+        if header.fortran { read_by_column(reader, header, &selected, values, input) } else { read_by_row(reader, header, &selected, values, input) }
     })?;
     let order = if header.fortran { ", Fortran order" } else { "" };
     let format = format!("NumPy array, {rows} × {width} {}{order}", number.name());
-    Ok(Sheet { path: input.path().to_owned(), format, columns, kept, rows: rows as u64, values, skipped: Vec::new() })
+    Ok(Sheet { path: input.path().to_owned(), format, columns, selected, rows: rows as u64, values, skipped: Vec::new() })
 }
 
-/// C order: row after row.
-fn read_by_row<T: Real>(reader: &mut impl Read, header: &Header, kept: &[usize], values: &mut Vec<T>, input: &Input<'_>) -> Result<(), FormatError> {
+/// Reads C order, row by row.
+fn read_by_row<T: Real>(
+    reader: &mut impl Read,
+    header: &Header,
+    selected: &[usize],
+    values: &mut Vec<T>,
+    input: &Input<'_>,
+) -> Result<(), FormatError> {
     let Header { number, endian, columns: width, .. } = *header;
-    let all = kept.iter().copied().eq(0..width);
+    let all = selected.iter().copied().eq(0..width);
     let row_bytes = width * number.size();
     if header.bytes <= input.size() {
-        input.reserve_all(values, header.rows as u64, kept.len())?;
+        input.reserve_all(values, header.rows as u64, selected.len())?;
     }
     let mut rows: Vec<T> = Vec::new();
     let mut left = header.bytes;
     while left > 0 {
         let bytes = read_bytes(reader, left.min((CHUNK / row_bytes).max(1) as u64 * row_bytes as u64)).map_err(|why| input.io(why))?;
         left -= bytes.len() as u64;
-        input.reserve(values, bytes.len() / row_bytes * kept.len())?;
+        input.reserve(values, bytes.len() / row_bytes * selected.len())?;
         if all {
             number.decode(endian, &bytes, values);
         } else {
             rows.clear();
             number.decode(endian, &bytes, &mut rows);
-            values.extend(rows.chunks_exact(width).flat_map(|row| kept.iter().map(|&at| row[at])));
+            values.extend(rows.chunks_exact(width).flat_map(|row| selected.iter().map(|&at| row[at])));
         }
     }
     Ok(())
 }
 
-/// Fortran order: column after column, each of which is put into the rows at once, so that there is only one copy.
+/// Reads Fortran order, scattering each column into the rows directly, so that there is only one copy.
 fn read_by_column<T: Real>(
     reader: &mut impl Read,
     header: &Header,
-    kept: &[usize],
+    selected: &[usize],
     values: &mut Vec<T>,
     input: &Input<'_>,
 ) -> Result<(), FormatError> {
     let Header { number, endian, rows, columns: width, .. } = *header;
-    let mut place_of = vec![None; width];
-    // A column that was chosen twice is copied when all are there.
-    kept.iter().enumerate().for_each(|(place, &at)| place_of[at] = place_of[at].or(Some(place)));
+    let mut position_of = vec![None; width];
+    // A column that was selected twice is copied at the end.
+    selected.iter().enumerate().for_each(|(position, &at)| position_of[at] = position_of[at].or(Some(position)));
     let mut decoded: Vec<T> = Vec::new();
-    for (at, place) in place_of.iter().enumerate() {
+    for (at, position) in position_of.iter().enumerate() {
         let mut row = 0;
         while row < rows {
             let count = (rows - row).min(CHUNK / number.size());
             let bytes = read_bytes(reader, (count * number.size()) as u64).map_err(|why| input.io(why))?;
-            // Not before the first bytes came.
+            // Only once data has arrived.
             if at == 0 && row == 0 {
-                input.reserve(values, rows * kept.len())?;
-                values.resize(rows * kept.len(), T::default());
+                input.reserve(values, rows * selected.len())?;
+                values.resize(rows * selected.len(), T::default());
             }
-            if let Some(place) = place {
+            if let Some(position) = position {
                 decoded.clear();
                 number.decode(endian, &bytes, &mut decoded);
-                decoded.iter().enumerate().for_each(|(at, &value)| values[(row + at) * kept.len() + place] = value);
+                decoded.iter().enumerate().for_each(|(at, &value)| values[(row + at) * selected.len() + position] = value);
             }
             row += count;
         }
     }
-    for (place, &at) in kept.iter().enumerate() {
-        if let Some(first) = place_of[at].filter(|&first| first != place) {
-            values.chunks_exact_mut(kept.len()).for_each(|row| row[place] = row[first]);
+    for (position, &at) in selected.iter().enumerate() {
+        if let Some(first) = position_of[at].filter(|&first| first != position) {
+            values.chunks_exact_mut(selected.len()).for_each(|row| row[position] = row[first]);
         }
     }
     Ok(())
 }
 
-/// The text of a value in a Python dictionary literal of one level, as NumPy writes it.
+/// The text of a value in a flat Python dictionary literal, as written by NumPy.
 fn value_of<'t>(text: &'t str, key: &str) -> Option<&'t str> {
     let at = [format!("'{key}':"), format!("\"{key}\":")].iter().find_map(|key| Some(text.find(key)? + key.len()))?;
     let rest = text[at..].trim_start();
@@ -243,7 +249,7 @@ fn value_of<'t>(text: &'t str, key: &str) -> Option<&'t str> {
     Some(rest[..end].trim())
 }
 
-/// `'<f4'` and the like.
+/// Parses an element type such as `'<f4'`.
 fn element(descr: &str) -> Option<(Number, Endian)> {
     let code = descr.trim_matches(['\'', '"']);
     let (order, kind) = code.split_at_checked(1)?;
@@ -272,7 +278,7 @@ fn element(descr: &str) -> Option<(Number, Endian)> {
     Some((number, endian))
 }
 
-/// What to do about an element type that is not read.
+/// A hint for an unsupported element type.
 fn hint(descr: &str) -> &'static str {
     match descr {
         _ if descr.starts_with('[') => {
@@ -285,7 +291,7 @@ fn hint(descr: &str) -> &'static str {
     }
 }
 
-/// `(3, 4)`, `(3,)`, `()`.
+/// Parses a shape: `(3, 4)`, `(3,)`, `()`.
 fn shape(text: &str) -> Option<Vec<usize>> {
     let inner = text.strip_prefix('(')?.strip_suffix(')')?;
     inner.split(',').map(|part| part.trim().trim_end_matches('L')).filter(|part| !part.is_empty()).map(|part| part.parse().ok()).collect()

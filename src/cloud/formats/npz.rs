@@ -1,6 +1,6 @@
 //! NumPy's `.npz`: a zip archive of arrays, of which one is read.
 //!
-//! Each array is a [`Part`], and a two-dimensional one a table.
+//! Each array is a [`Part`]; a two-dimensional one is a table.
 
 use std::io::{BufReader, Read, Seek};
 
@@ -15,10 +15,10 @@ use super::npy::{self, Header, read_array};
 use super::parts::{self, Part};
 use super::sheet::{Sheet, Want};
 
-/// Bytes that a byte of deflate can hold, and a little more: a match of 258 bytes takes two bits or more.
+/// Slightly above deflate's maximum expansion: a match of 258 bytes takes at least two bits.
 const MOST_UNPACKED: u64 = 1100;
 
-/// The arrays of an archive, from their headers.
+/// Lists the arrays of an archive, from their headers.
 pub(super) fn parts(input: &Input<'_>) -> Result<Vec<Part>, FormatError> {
     let list = || Ok(list(&mut open(input)?, input).into_iter().map(|(_, part)| part).collect());
     contained(list).map_err(|_| damaged(input))?
@@ -42,7 +42,7 @@ fn zip_error(input: &Input<'_>, why: ZipError) -> FormatError {
     }
 }
 
-/// Whether this is a zip archive with such a member.
+/// Whether the file is a zip archive with this member.
 pub fn has(input: &Input<'_>, member: &str) -> bool {
     open(input).is_ok_and(|archive| archive.index_for_name(member).is_some())
 }
@@ -63,13 +63,13 @@ fn read_archive(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError
         return Err(input.malformed("cut short", why));
     }
     let mut sheet = read_array(&mut member, &header, input, want)?;
-    // The end of the member is where its checksum is compared.
+    // Reading to the end of the member verifies its checksum.
     member.read(&mut [0]).map_err(|why| input.io(why))?;
     sheet.format = format!("NumPy archive, array `{}`: {}", printable(&parts[chosen].name), sheet.format.trim_start_matches("NumPy array, "));
     Ok(sheet)
 }
 
-/// All columns of some records: where they lie if the array is not packed, and else as they come.
+/// Reads all columns of some records: by seeking if the array is stored, sequentially if compressed.
 pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
     let read = || {
         let mut archive = open(input)?;
@@ -86,7 +86,7 @@ pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, Form
     contained(read).map_err(|_| damaged(input))?
 }
 
-/// The arrays of an archive with their indices in it, from their headers.
+/// Lists the arrays of an archive with their zip indices, from their headers.
 fn list(archive: &mut ZipArchive<impl Read + Seek>, input: &Input<'_>) -> Vec<(usize, Part)> {
     let mut arrays = Vec::new();
     for index in 0..archive.len() {

@@ -4,7 +4,7 @@ use std::io::{self, Read};
 
 use crate::cloud::values::Real;
 
-/// A fixed-width number as it lies in a file.
+/// The type of a fixed-width number in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Number {
     Bool,
@@ -21,14 +21,14 @@ pub(super) enum Number {
     F64,
 }
 
-/// The order of a number's bytes.
+/// Byte order of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Endian {
     Little,
     Big,
 }
 
-/// A number from exactly its bytes.
+/// Converts exactly the bytes of one number.
 macro_rules! one {
     ($type:ty, $widen:expr, $endian:expr, $bytes:expr) => {{
         let mut raw = [0; size_of::<$type>()];
@@ -38,7 +38,7 @@ macro_rules! one {
     }};
 }
 
-/// Calls a macro with the Rust type of a [`Number`] and how that becomes an f64.
+/// Invokes a macro with the Rust type of a [`Number`] and its conversion to f64.
 macro_rules! with_type {
     ($number:expr, $use:ident) => {
         match $number {
@@ -59,7 +59,7 @@ macro_rules! with_type {
 }
 
 impl Number {
-    /// Bytes of one number.
+    /// Size of a number in bytes.
     pub fn size(self) -> usize {
         match self {
             Self::Bool | Self::I8 | Self::U8 => 1,
@@ -69,17 +69,17 @@ impl Number {
         }
     }
 
-    /// For people: `f32`.
+    /// Lower-case name for display, such as `f32`.
     pub fn name(self) -> String {
         format!("{self:?}").to_lowercase()
     }
 
-    /// Whether f32 holds every number of this type.
+    /// Whether f32 represents every number of this type.
     pub fn fits_f32(self) -> bool {
         !matches!(self, Self::I32 | Self::U32 | Self::I64 | Self::U64 | Self::F64)
     }
 
-    /// Appends the numbers of `bytes`, whose length is a multiple of the size, as a type that holds them.
+    /// Decodes `bytes`, whose length is a multiple of the size, and appends the numbers as `T`.
     pub fn decode<T: Real>(self, endian: Endian, bytes: &[u8], out: &mut Vec<T>) {
         macro_rules! all {
             ($type:ty, $widen:expr) => {
@@ -89,7 +89,7 @@ impl Number {
         with_type!(self, all)
     }
 
-    /// One number; `bytes` has its size.
+    /// Decodes one number from exactly its size in bytes.
     pub fn one(self, endian: Endian, bytes: &[u8]) -> f64 {
         macro_rules! only {
             ($type:ty, $widen:expr) => {
@@ -112,7 +112,7 @@ fn half(raw: u16) -> f64 {
     }
 }
 
-/// Reads exactly `count` bytes that a header promised, without trusting it: memory grows as bytes arrive.
+/// Reads exactly `count` bytes, as declared by an untrusted header: memory grows as bytes arrive.
 pub(super) fn read_bytes(reader: &mut impl Read, count: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(count.min(1 << 18) as usize);
     reader.take(count).read_to_end(&mut bytes)?;

@@ -1,6 +1,6 @@
-//! Files with several clouds: what they are called, and which one is read.
+//! Files with several clouds: how they are named, and which one is read.
 //!
-//! `FILE:NAME` names one, in every format that has some. Nothing is split off a path under which there is a file, so
+//! `FILE:NAME` selects one, in every format that can have several. A path under which there is a file is never split, so
 //! that names with colons open as they are.
 
 use std::path::{Path, PathBuf};
@@ -10,28 +10,28 @@ use serde::{Deserialize, Serialize};
 use super::FormatError;
 use super::input::{Input, printable};
 
-/// What people call their points, in order of preference; `train` is what ann-benchmarks searches.
+/// Usual names of point arrays, in order of preference; `train` is what ann-benchmarks searches.
 const PREFERRED: [&str; 10] = ["points", "x", "data", "vectors", "embeddings", "features", "coordinates", "xyz", "arr_0", "train"];
 
-/// One of the clouds of a file: an array of an archive, a data set, a scan.
+/// One of the clouds in a file: an array of an archive, a data set, a scan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Part {
-    /// Stands behind the colon of `FILE:NAME`.
+    /// The name after the colon of `FILE:NAME`.
     pub name: String,
-    /// Data records.
+    /// Number of data records.
     pub rows: u64,
-    /// Values of a record.
+    /// Number of values per record.
     pub columns: u64,
-    /// Whether it is a table; one that is not is a list of numbers, which is hardly meant where there are tables.
+    /// Whether it is a table rather than a one-dimensional list, which is rarely the cloud if there are tables.
     pub table: bool,
-    /// What it is, in a few words: the element type.
+    /// The element type, for display.
     pub about: String,
-    /// Why it is not read, where it is not.
+    /// Why it cannot be read, if so.
     pub unread: Option<String>,
 }
 
 impl Part {
-    /// Rows and columns for people: `1,000 × 3` without the grouping, `7` for a list.
+    /// Rows and columns for display: `1,000 × 3` without the grouping, `7` for a list.
     pub fn size(&self) -> String {
         match (&self.unread, self.table) {
             (Some(_), _) => "not read".to_owned(),
@@ -41,16 +41,16 @@ impl Part {
     }
 }
 
-/// The parts by name and size, cut where it gets long.
+/// The parts by name and size, truncated if there are many.
 pub(super) fn list(parts: &[Part]) -> String {
     super::sheet::cut(parts.len(), |at| format!("`{}` ({})", printable(&parts[at].name), parts[at].size()))
 }
 
-/// The part that a path names, or the one that is clearly meant: the only table, one among tables with a name that people
-/// give their points, the only list where there is no table.
+/// The index of the part that a path names, or of the obvious one: the only table, one among tables with a usual name, the
+/// only list if there is no table.
 ///
 /// # Errors
-/// [`FormatError::Parts`] when it is open which is meant, and when there is none of the name or none at all.
+/// [`FormatError::Parts`] if the choice is ambiguous, no part has the name, or there are no parts.
 pub(super) fn choose(parts: &[Part], input: &Input<'_>) -> Result<usize, FormatError> {
     if let Some(name) = input.part() {
         let plain = |name: &str| name.trim_matches('/').to_owned();
@@ -60,7 +60,7 @@ pub(super) fn choose(parts: &[Part], input: &Input<'_>) -> Result<usize, FormatE
     }
     for table in [true, false] {
         let several: Vec<usize> = (0..parts.len()).filter(|&at| parts[at].unread.is_none() && parts[at].table == table).collect();
-        // One of several lists of numbers is hardly the cloud, whatever its name.
+        // One of several lists is unlikely to be the cloud, whatever its name.
         let named = || PREFERRED.iter().find_map(|name| several.iter().copied().find(|&at| parts[at].name.eq_ignore_ascii_case(name)));
         match several[..] {
             [] => {}
@@ -73,13 +73,13 @@ pub(super) fn choose(parts: &[Part], input: &Input<'_>) -> Result<usize, FormatE
     }
     Err(match parts {
         [] => input.malformed("no arrays", "there are none in the file"),
-        // With one part, its own error says more.
+        // With a single part, the reader's own error is more specific.
         [_] => return Ok(0),
         _ => input.malformed("no arrays", format!("none holds numbers in rows and columns; there are {}", list(parts))),
     })
 }
 
-/// The file of `FILE:NAME`, and the name.
+/// Splits `FILE:NAME` into the file and the name.
 pub(super) fn split(path: &Path) -> (PathBuf, Option<String>) {
     if let Some(text) = path.to_str()
         && text.contains(':')
@@ -93,12 +93,12 @@ pub(super) fn split(path: &Path) -> (PathBuf, Option<String>) {
     (path.to_owned(), None)
 }
 
-/// The file that a path means, be it `FILE` or `FILE:NAME`.
+/// The file of a path that may be `FILE` or `FILE:NAME`.
 pub fn file_of(path: &Path) -> PathBuf {
     split(path).0
 }
 
-/// `FILE:NAME`, whatever part the path names already.
+/// Builds `FILE:NAME`, replacing any name already in the path.
 pub fn path_of(path: &Path, name: &str) -> PathBuf {
     let mut text = file_of(path).into_os_string();
     text.push(":");

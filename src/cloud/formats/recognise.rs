@@ -1,4 +1,4 @@
-//! Which format a file is of.
+//! Determines the format of a file.
 
 use std::io::Read;
 use std::path::Path;
@@ -6,12 +6,12 @@ use std::path::Path;
 use super::input::Input;
 use super::{FOREIGN, Foreign, Format, FormatError, GZIP, JSON, json, known_extensions, npz, registry, unpacked};
 
-/// Bytes that are looked at.
+/// Bytes sampled from the start of a file.
 const HEAD: u64 = 1 << 16;
-/// What a name says that ends in one of these is "text": it may be of any format that is text.
+/// Extensions that only say "text": the content may be of any text format.
 const ANY_TEXT: [&str; 4] = ["txt", "dat", "text", "xyz"];
 
-/// The format of a file, which has parts if one is named.
+/// The format of a file; it must support several clouds if one is named.
 pub(super) fn recognise(input: &Input<'_>) -> Result<&'static Format, FormatError> {
     let format = recognise_name(input)?;
     if let (None, Some(name)) = (format.parts, input.part()) {
@@ -20,7 +20,7 @@ pub(super) fn recognise(input: &Input<'_>) -> Result<&'static Format, FormatErro
     Ok(format)
 }
 
-/// The format that the name and the first bytes agree on.
+/// The format that the extension and the first bytes agree on.
 fn recognise_name(input: &Input<'_>) -> Result<&'static Format, FormatError> {
     let mut head = Vec::new();
     input.open()?.take(HEAD).read_to_end(&mut head).map_err(|why| input.io(why))?;
@@ -81,17 +81,17 @@ fn recognise_name(input: &Input<'_>) -> Result<&'static Format, FormatError> {
     }
 }
 
-/// A format's name with the article that it takes.
+/// A format's name with its indefinite article.
 fn article(name: &str) -> String {
     let vowel = name.starts_with(['A', 'E', 'H', 'I', 'X']);
     format!("{} {name}", if vowel { "an" } else { "a" })
 }
 
-/// The beginning of what is in the gzip, as far as it can be unpacked.
+/// The beginning of a gzip file's content, as far as it can be decompressed.
 fn unpacked_head(input: &Input<'_>) -> Result<Vec<u8>, FormatError> {
     let mut head = Vec::new();
     match unpacked::bytes(input)?.0.take(HEAD).read_to_end(&mut head) {
-        // The reader will say what is wrong with it.
+        // The reader will report the error.
         Err(_) if !input.cancelled() => Ok(head),
         Err(why) => Err(input.io(why)),
         Ok(_) => Ok(head),

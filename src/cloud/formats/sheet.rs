@@ -1,4 +1,4 @@
-//! What a file holds, and which of its columns become coordinates.
+//! The columns of a file, and the selection of those that become coordinates.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -12,82 +12,82 @@ use super::input::{Input, printable};
 use crate::cloud::values::Real;
 use crate::cloud::{Column, ColumnChoice, Coordinates, Values};
 
-/// What a column of a file holds.
+/// The type of a column's content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ColumnKind {
-    /// Numbers, or nothing in some rows.
+    /// Numbers, possibly missing in some rows.
     Numeric,
-    /// Something else.
+    /// At least one field that is not a number.
     Text,
-    /// Nothing at all.
+    /// No value in any row.
     Empty,
 }
 
-/// A file's description, for people and for choosing columns.
+/// A description of a file, for display and for choosing columns.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FileInfo {
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
     /// The name of its format, with details: the delimiter, the element type.
     pub format: String,
-    /// Data records.
+    /// Number of data records.
     pub rows: u64,
     /// All columns, in the file's order.
     pub columns: Vec<ColumnInfo>,
-    /// Indices of the columns that are coordinates if nobody chooses.
+    /// Indices of the columns that are coordinates by default.
     pub default_columns: Vec<usize>,
-    /// What of the file was not read, a sentence each.
+    /// Content that was not read, one sentence each.
     pub skipped: Vec<String>,
 }
 
-/// A column's description.
+/// Name, type and range of a column.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ColumnInfo {
-    /// From the file, or made up.
+    /// From the file, or generated.
     pub name: String,
-    /// What it holds.
+    /// The type of its content.
     pub kind: ColumnKind,
     /// The smallest finite value of a numeric column.
     pub min: Option<f64>,
     /// The largest finite value of a numeric column.
     pub max: Option<f64>,
-    /// Rows in which a numeric column is empty or not a number.
+    /// Rows in which a numeric column is empty or NaN.
     pub missing: u64,
     /// Rows in which a numeric column is infinite.
     pub infinite: u64,
-    /// The first thing in a text column that is not a number.
+    /// The first non-numeric field of a text column.
     pub example: Option<String>,
-    /// The record that the example stands in.
+    /// The record of the example.
     #[serde(default)]
     pub example_record: Option<u64>,
-    /// What the numbers count, where that is time.
+    /// Unit and time zone, if the numbers are timestamps.
     #[serde(default)]
     pub moment: Option<Moment>,
 }
 
-/// A column of a sheet.
+/// A column of a file, as its reader found it.
 #[derive(Clone, Debug)]
 pub(super) struct SheetColumn {
     pub name: String,
-    /// Whether the name is not the file's, and so means nothing.
+    /// Whether the name was generated, and so has no meaning.
     pub made_up: bool,
     pub kind: ColumnKind,
-    /// The first thing that is not a number, and its record.
+    /// The first non-numeric field, with its record.
     pub example: Option<(u64, String)>,
-    /// Whether there were numbers before that.
+    /// Whether numbers precede the example.
     pub mixed: bool,
-    /// Whether it stands beside the points, such as a label, and is a coordinate only for who chooses it.
+    /// Whether it is an attribute, such as a label, and a coordinate only if selected explicitly.
     pub beside: bool,
-    /// What a text column holds, where that was asked for.
+    /// The content of a text column, if requested.
     pub texts: Option<Texts>,
-    /// What the numbers span, where a reader looked at them without keeping them.
+    /// The range of the numbers, if the reader computed it without storing them.
     pub range: Option<Range>,
-    /// What the numbers count, where that is time.
+    /// Unit and time zone, if the numbers are timestamps.
     pub moment: Option<Moment>,
 }
 
-/// What the numbers of a column span.
+/// Range and invalid values of a numeric column.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Range {
     min: f64,
@@ -103,7 +103,7 @@ impl Default for Range {
 }
 
 impl Range {
-    /// Takes one more number in.
+    /// Extends the range by a number.
     pub fn take_in(&mut self, value: f64) {
         if value.is_finite() {
             self.min = self.min.min(value);
@@ -131,46 +131,46 @@ impl SheetColumn {
         }
     }
 
-    /// A column of words.
+    /// A column of text.
     pub fn text(name: &str) -> Self {
         Self { kind: ColumnKind::Text, ..Self::numeric(name.to_owned()) }
     }
 
-    /// A column of numbers that is no coordinate.
+    /// A numeric attribute that is not a coordinate.
     pub fn beside(name: &str) -> Self {
         Self { beside: true, ..Self::numeric(name.to_owned()) }
     }
 
-    /// Columns of numbers without names of their own.
+    /// Numeric columns with generated names.
     pub fn unnamed(count: usize) -> Vec<Self> {
         Column::unnamed(count).into_iter().map(|column| Self { made_up: true, ..Self::numeric(column.name) }).collect()
     }
 }
 
-/// The columns of a file, with the values of those that were kept.
+/// The columns of a file, with the values of those that were read.
 #[derive(Clone, Debug)]
 pub struct Sheet {
     pub(super) path: PathBuf,
     pub(super) format: String,
     pub(super) columns: Vec<SheetColumn>,
-    /// The column of each value in a row of `values`, ascending or as chosen.
-    pub(super) kept: Vec<usize>,
+    /// The column index of each value in a row of `values`, ascending or in the order of the selection.
+    pub(super) selected: Vec<usize>,
     pub(super) rows: u64,
-    /// rows × kept.
+    /// rows × selected values, row-major.
     pub(super) values: Values,
     pub(super) skipped: Vec<String>,
 }
 
-/// Which columns a reader should keep.
+/// The columns that a reader should read.
 pub(super) enum Want<'a> {
     Everything,
     Chosen(&'a ColumnChoice),
-    /// One column by name, and if it holds text then [`SheetColumn::texts`].
+    /// One column by name; if it is text, as [`SheetColumn::texts`].
     Column(&'a String),
 }
 
 impl Want<'_> {
-    /// The columns to keep, before it is known which hold numbers.
+    /// The columns to read, before their types are known.
     pub fn resolve(&self, columns: &[SheetColumn], input: &Input<'_>) -> Result<Vec<usize>, FormatError> {
         Ok(match self {
             Self::Chosen(ColumnChoice::Named(names)) => named(names, columns).map_err(|why| why.into_error(input.path().to_owned()))?,
@@ -184,12 +184,19 @@ impl Want<'_> {
 }
 
 impl Sheet {
-    /// What a reader found: `values` has, for each of `rows`, one of each of `kept`.
-    pub(super) fn new(input: &Input<'_>, format: String, columns: Vec<SheetColumn>, kept: Vec<usize>, rows: u64, values: impl Into<Values>) -> Self {
-        Self { path: input.path().to_owned(), format, columns, kept, rows, values: values.into(), skipped: Vec::new() }
+    /// The result of a reader: `values` has one value per row for each of `selected`.
+    pub(super) fn new(
+        input: &Input<'_>,
+        format: String,
+        columns: Vec<SheetColumn>,
+        selected: Vec<usize>,
+        rows: u64,
+        values: impl Into<Values>,
+    ) -> Self {
+        Self { path: input.path().to_owned(), format, columns, selected, rows, values: values.into(), skipped: Vec::new() }
     }
 
-    /// Describes the file.
+    /// The types and ranges of all columns.
     pub fn info(&self) -> FileInfo {
         let mut columns: Vec<ColumnInfo> = self
             .columns
@@ -207,8 +214,8 @@ impl Sheet {
             })
             .collect();
         let mut ranges: Vec<Option<Range>> = self.columns.iter().map(|column| column.range).collect();
-        let width = self.kept.len();
-        for (at, &column) in self.kept.iter().enumerate() {
+        let width = self.selected.len();
+        for (at, &column) in self.selected.iter().enumerate() {
             let range = ranges[column].insert(Range::default());
             (at..self.values.len()).step_by(width).for_each(|at| range.take_in(self.values.get(at)));
         }
@@ -227,23 +234,23 @@ impl Sheet {
         }
     }
 
-    /// The index of the column of this name.
-    pub(super) fn place(&self, name: &str) -> Result<usize, FormatError> {
+    /// The index of the column with this name.
+    pub(super) fn column_index(&self, name: &str) -> Result<usize, FormatError> {
         let found = named(&[name.to_owned()], &self.columns).map_err(|why| why.into_error(self.path.clone()))?;
         Ok(found[0])
     }
 
-    /// Coordinates by name, whatever they hold, else all columns that are or began as numbers: one bad value must not make
-    /// the cloud another one of fewer dimensions.
+    /// Columns that are coordinates by name, whatever they contain; otherwise all columns that are numeric or begin with
+    /// numbers: one bad value must not change the number of dimensions.
     fn default_columns(&self) -> Vec<usize> {
         let meant = |column: &SheetColumn| !column.beside && (column.kind == ColumnKind::Numeric || column.mixed);
         coordinates(&self.columns).unwrap_or_else(|| (0..self.columns.len()).filter(|&at| meant(&self.columns[at])).collect())
     }
 
-    /// Takes the chosen columns out, in the order of the choice. `line` finds the line of a record, where there are lines.
+    /// Extracts the selected columns in the order of the selection. `line` finds the line of a record, in text.
     ///
     /// # Errors
-    /// [`FormatError::Column`] when a column is not there, was not kept or is not numeric, or when none is.
+    /// [`FormatError::Column`] if a column does not exist, was not read or is not numeric, or if none is numeric.
     pub fn into_table(self, choice: &ColumnChoice, line: &dyn Fn(u64) -> Option<u64>) -> Result<Coordinates, FormatError> {
         let path = self.path.clone();
         let fail = |what: String, why: String| FormatError::Column { what, why, path: path.clone() };
@@ -258,11 +265,11 @@ impl Sheet {
             return Err(fail("no coordinates".into(), format!("no column holds only numbers{example}")));
         }
         let way_out = if *choice == ColumnChoice::Default { "; --columns chooses others" } else { "" };
-        let mut place_of = vec![None; self.columns.len()];
-        for (place, &at) in self.kept.iter().enumerate() {
-            place_of[at].get_or_insert(place);
+        let mut position_of = vec![None; self.columns.len()];
+        for (position, &at) in self.selected.iter().enumerate() {
+            position_of[at].get_or_insert(position);
         }
-        let mut places = Vec::with_capacity(chosen.len());
+        let mut positions = Vec::with_capacity(chosen.len());
         for &at in &chosen {
             let column = &self.columns[at];
             if let Some((record, text)) = &column.example {
@@ -273,57 +280,57 @@ impl Sheet {
             if *choice == ColumnChoice::Default && column.kind == ColumnKind::Empty {
                 return Err(fail(format!("column `{}`", column.name), format!("it is empty{way_out}")));
             }
-            places.push(place_of[at].ok_or_else(|| fail(format!("column `{}`", column.name), "it holds no numbers".into()))?);
+            positions.push(position_of[at].ok_or_else(|| fail(format!("column `{}`", column.name), "it holds no numbers".into()))?);
         }
         let columns = chosen.iter().map(|&at| Column { name: self.columns[at].name.clone() }).collect();
-        let width = self.kept.len();
+        let width = self.selected.len();
         let values = match self.values {
-            Values::F32(values) => gather(values, width, &places).map(Values::F32),
-            Values::F64(values) => gather(values, width, &places).map(Values::F64),
+            Values::F32(values) => gather(values, width, &positions).map(Values::F32),
+            Values::F64(values) => gather(values, width, &positions).map(Values::F64),
         };
         Ok(Coordinates { columns, values: values.map_err(|count| no_memory(count, size_of::<f64>(), self.path))? })
     }
 }
 
-/// Rows of `width` values become rows of the values at `places`; in place where that can be. The error is the number of
-/// values that there is no memory for.
-pub(super) fn gather<T: Real>(mut values: Vec<T>, width: usize, places: &[usize]) -> Result<Vec<T>, u64> {
-    if places.iter().copied().eq(0..width) {
+/// Reduces rows of `width` values to those at `positions`, in position if possible. The error is the number of values that
+/// could not be allocated.
+pub(super) fn gather<T: Real>(mut values: Vec<T>, width: usize, positions: &[usize]) -> Result<Vec<T>, u64> {
+    if positions.iter().copied().eq(0..width) {
         return Ok(values);
     }
-    if !places.is_sorted() || places.len() > width {
-        let count = (values.len() / width.max(1)).saturating_mul(places.len());
+    if !positions.is_sorted() || positions.len() > width {
+        let count = (values.len() / width.max(1)).saturating_mul(positions.len());
         let mut gathered = Vec::new();
         gathered.try_reserve_exact(count).map_err(|_| count as u64)?;
-        gathered.extend(values.chunks_exact(width).flat_map(|row| places.iter().map(|&place| row[place])));
+        gathered.extend(values.chunks_exact(width).flat_map(|row| positions.iter().map(|&position| row[position])));
         return Ok(gathered);
     }
     let rows = values.len() / width;
     for row in 0..rows {
-        for (to, &from) in places.iter().enumerate() {
-            values[row * places.len() + to] = values[row * width + from];
+        for (to, &from) in positions.iter().enumerate() {
+            values[row * positions.len() + to] = values[row * width + from];
         }
     }
-    values.truncate(rows * places.len());
+    values.truncate(rows * positions.len());
     Ok(values)
 }
 
-/// What it means that there is no room for so many values of a file, of `size` bytes each.
+/// The error for running out of memory for a number of values of `size` bytes each.
 pub(super) fn no_memory(values: u64, size: usize, path: PathBuf) -> FormatError {
     let why = format!("there is no memory for {values} values ({} bytes)", values.saturating_mul(size as u64));
     FormatError::Unsupported { what: "too large".to_owned(), why, path }
 }
 
-/// The columns that are coordinates by name: x, y, z, or x, y, or longitude and latitude, in this order.
+/// The columns that are coordinates by name: x, y, z, or x, y, or longitude and latitude.
 fn coordinates(columns: &[SheetColumn]) -> Option<Vec<usize>> {
     const SETS: &[&[&[&str]]] = &[&[&["x"], &["y"], &["z"]], &[&["x"], &["y"]], &[&["lon", "longitude", "lng", "long"], &["lat", "latitude"]]];
     let find = |names: &[&str]| columns.iter().position(|column| !column.made_up && names.iter().any(|name| column.name.eq_ignore_ascii_case(name)));
     SETS.iter().find_map(|set| set.iter().map(|names| find(names)).collect())
 }
 
-/// Why a name does not name one column.
+/// The reason that a name does not identify exactly one column.
 pub(super) struct Unnamed {
-    /// Whether there is no such column at all.
+    /// Whether no column matches.
     none: bool,
     what: String,
     why: String,
@@ -336,7 +343,7 @@ impl Unnamed {
     }
 }
 
-/// The columns of a choice: by name, by name without regard to case, by index.
+/// Resolves a selection: by exact name, by case-insensitive name, by index.
 fn named(names: &[String], columns: &[SheetColumn]) -> Result<Vec<usize>, Unnamed> {
     let mut exact: HashMap<&str, Vec<usize>> = HashMap::new();
     let mut folded: HashMap<String, Vec<usize>> = HashMap::new();
@@ -349,8 +356,8 @@ fn named(names: &[String], columns: &[SheetColumn]) -> Result<Vec<usize>, Unname
         let (none, why) = match found.map(Vec::as_slice) {
             Some(&[at]) => return Ok(at),
             Some(several) => {
-                let places = cut(several.len(), |at| several[at].to_string());
-                (false, format!("there are {}; choose by index: {places}", several.len()))
+                let positions = cut(several.len(), |at| several[at].to_string());
+                (false, format!("there are {}; choose by index: {positions}", several.len()))
             }
             None => match name.parse() {
                 Ok(at) if at < columns.len() => return Ok(at),
@@ -362,7 +369,7 @@ fn named(names: &[String], columns: &[SheetColumn]) -> Result<Vec<usize>, Unname
     names.iter().map(one).collect()
 }
 
-/// What to do about a number in another notation.
+/// A hint for numbers in another notation.
 fn hint(text: &str) -> &'static str {
     let number = |text: String| text.parse::<f64>().is_ok();
     if text.matches(',').count() == 1 && number(text.replace(',', ".")) {
@@ -374,7 +381,7 @@ fn hint(text: &str) -> &'static str {
     }
 }
 
-/// The first of `count` things, cut where it gets long.
+/// The first of `count` items, truncated if there are many.
 pub(super) fn cut(count: usize, thing: impl Fn(usize) -> String) -> String {
     const SHOWN: usize = 12;
     let mut text: Vec<String> = (0..count.min(SHOWN)).map(thing).collect();

@@ -1,4 +1,4 @@
-//! What a file holds without the gzip and the byte order mark that may be around it.
+//! The content of a file after removing gzip and a byte order mark.
 
 use std::io::{BufRead, BufReader};
 
@@ -8,8 +8,7 @@ use super::bounded::Bounded;
 use super::input::Input;
 use super::{FormatError, GZIP};
 
-/// The bytes of the file, unpacked, and whether they were packed. Reading fails where they are more than any honest file
-/// unpacks to.
+/// The decompressed bytes of the file, and whether they were compressed. Reading fails at an implausible compression ratio.
 pub(super) fn bytes<'a>(input: &Input<'a>) -> Result<(Box<dyn BufRead + 'a>, bool), FormatError> {
     let mut file = input.open()?;
     let gzip = file.fill_buf().map_err(|why| input.io(why))?.starts_with(GZIP);

@@ -1,7 +1,7 @@
-//! Plain vector files of the nearest-neighbour benchmarks.
+//! Binary vector files of nearest-neighbour benchmarks.
 //!
-//! TEXMEX (`.fvecs`, `.bvecs`, `.ivecs`): each vector is its dimension as an i32, then its numbers. Big-ANN (`.fbin`,
-//! `.u8bin`, `.i8bin`, `.ibin`): the number of vectors and their dimension as u32, then all numbers. Little-endian.
+//! TEXMEX (`.fvecs`, `.bvecs`, `.ivecs`): each vector is its dimension as an i32, then its elements. Big-ANN (`.fbin`,
+//! `.u8bin`, `.i8bin`, `.ibin`): the number of vectors and their dimension as u32, then all elements. Little-endian.
 
 use std::io::{Cursor, Read};
 
@@ -13,9 +13,9 @@ use super::sheet::{Sheet, SheetColumn, Want};
 use crate::cloud::Values;
 use crate::cloud::values::{Real, with_values};
 
-/// More dimensions than anybody searches in; a larger number means that the file is something else.
+/// An implausible dimension, which means that the file is something else.
 const MAX_DIMS: u64 = 1 << 20;
-/// Bytes that are read at a time, or one vector where that is larger.
+/// Bytes read at a time, or one vector if that is larger.
 const CHUNK: usize = 1 << 18;
 
 pub(super) fn read_texmex(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
@@ -23,7 +23,7 @@ pub(super) fn read_texmex(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, F
     layout.read(file, input, want)
 }
 
-/// All numbers of some TEXMEX vectors.
+/// Reads all elements of some TEXMEX vectors.
 pub(super) fn texmex_records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
     texmex(input)?.1.records(input, wanted)
 }
@@ -33,7 +33,7 @@ pub(super) fn read_big_ann(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, 
     layout.read(file, input, want)
 }
 
-/// All numbers of some Big-ANN vectors.
+/// Reads all elements of some Big-ANN vectors.
 pub(super) fn big_ann_records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
     big_ann(input)?.1.records(input, wanted)
 }
@@ -54,7 +54,7 @@ fn texmex<'a>(input: &Input<'a>) -> Result<(impl Read + use<'a>, Layout), Format
         return Err(input.malformed("cut short", why));
     }
     let layout = Layout { number, dims: dims as usize, rows: input.size() / record, start: 0, prefix: 4, name: "TEXMEX vectors" };
-    // The dimension of the first vector was read already.
+    // The dimension of the first vector has already been read.
     Ok((Cursor::new(start).chain(file), layout))
 }
 
@@ -93,9 +93,9 @@ struct Layout {
     number: Number,
     dims: usize,
     rows: u64,
-    /// The first byte of the first vector.
+    /// Byte offset of the first vector.
     start: u64,
-    /// Bytes before each vector: its dimension, or none.
+    /// Bytes before each vector: 4 for its dimension, or 0.
     prefix: usize,
     name: &'static str,
 }
@@ -110,18 +110,18 @@ impl Layout {
 
     fn read(&self, mut reader: impl Read, input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
         let columns = SheetColumn::unnamed(self.dims);
-        let kept = want.resolve(&columns, input)?;
+        let selected = want.resolve(&columns, input)?;
         let mut values = Values::new(self.number.fits_f32());
-        with_values!(&mut values, values => self.read_values(&mut reader, &kept, values, input)?);
+        with_values!(&mut values, values => self.read_values(&mut reader, &selected, values, input)?);
         let format = format!("{}, {} × {} {}", self.name, self.rows, self.dims, self.number.name());
-        Ok(Sheet { path: input.path().to_owned(), format, columns, kept, rows: self.rows, values, skipped: Vec::new() })
+        Ok(Sheet { path: input.path().to_owned(), format, columns, selected, rows: self.rows, values, skipped: Vec::new() })
     }
 
-    fn read_values<T: Real>(&self, reader: &mut impl Read, kept: &[usize], values: &mut Vec<T>, input: &Input<'_>) -> Result<(), FormatError> {
-        let all = kept.iter().copied().eq(0..self.dims);
+    fn read_values<T: Real>(&self, reader: &mut impl Read, selected: &[usize], values: &mut Vec<T>, input: &Input<'_>) -> Result<(), FormatError> {
+        let all = selected.iter().copied().eq(0..self.dims);
         let record = self.prefix + self.dims * self.number.size();
         let mut bytes = vec![0; (CHUNK / record).max(1) * record];
-        input.reserve_all(values, self.rows, kept.len())?;
+        input.reserve_all(values, self.rows, selected.len())?;
         let mut vector: Vec<T> = Vec::new();
         let mut row = 0;
         while row < self.rows {
@@ -139,7 +139,7 @@ impl Layout {
                 } else {
                     vector.clear();
                     self.number.decode(Endian::Little, raw, &mut vector);
-                    values.extend(kept.iter().map(|&at| vector[at]));
+                    values.extend(selected.iter().map(|&at| vector[at]));
                 }
                 row += 1;
             }

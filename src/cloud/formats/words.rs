@@ -1,7 +1,7 @@
-//! Word vectors as text: GloVe (`word v1 … vd`), and word2vec's and fastText's (the same after a line `n d`).
+//! Word vectors as text: GloVe (`word v1 … vd`), word2vec and fastText (the same after a line `n d`).
 //!
-//! The last d fields of a line are numbers, and what stands before them is the word, whatever is in it: blanks, `#`,
-//! bytes that are no UTF-8. The word is column 0, the numbers are `d1` to `dN`, as delimited text would number them.
+//! The last d fields of a line are the vector, and everything before them is the word, including spaces, `#` and invalid
+//! UTF-8. The word is column 0 and the numbers are `d1` to `dN`, as in delimited text.
 
 use std::collections::HashMap;
 use std::io::{BufRead, Chain, Cursor, Read};
@@ -12,17 +12,17 @@ use super::input::Input;
 use super::sheet::{Sheet, SheetColumn, Want};
 use super::{FormatError, unpacked};
 
-/// How much is looked at to find d.
+/// Bytes sampled to determine d.
 const SAMPLE: u64 = 1 << 16;
-/// Lines of it that are looked at.
+/// Number of lines sampled.
 const LINES: usize = 64;
-/// Fewer numbers after a word are a labelled point of delimited text, unless the first line says `n d`.
+/// Minimum d without a line `n d`; with fewer numbers it is a labelled point of delimited text.
 const LEAST_DIMS: usize = 25;
-/// More columns than anybody searches in; each takes memory of its own.
+/// An implausible number of columns; each takes memory of its own.
 const MAX_DIMS: usize = 1 << 20;
 
-/// Whether a text is of words and their vectors and nothing else: either its first line gives the size of what follows,
-/// which no delimited text does, or there are many numbers with decimals after a word.
+/// Whether a text consists of word vectors: either its first line gives their number and dimension, which no delimited text
+/// does, or each word is followed by many decimal numbers.
 pub(super) fn looks(head: &[u8]) -> bool {
     let Some(shape) = Shape::of(head, head.len() < SAMPLE as usize) else { return false };
     let lines = lines(head, head.len() < SAMPLE as usize);
@@ -31,7 +31,7 @@ pub(super) fn looks(head: &[u8]) -> bool {
         return shape.dims > 1 && rest.iter().all(|line| split(line, shape.dims).is_some_and(|(_, numbers)| all_numbers(numbers)));
     }
     let word = |line: &[u8]| split(line, shape.dims).is_some_and(|(word, _)| cell::Cell::parse(word) == Cell::Text);
-    // Tabs, runs of blanks and whole numbers are of tables.
+    // Tabs, repeated spaces and integers indicate a table.
     let single = |line: &&[u8]| !line.contains(&b'\t') && !line.trim_ascii().windows(2).any(|pair| pair == b"  ");
     shape.dims >= LEAST_DIMS
         && lines.iter().all(single)
@@ -43,9 +43,9 @@ pub(super) fn looks(head: &[u8]) -> bool {
 pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
     let mut vectors = Vectors::open(input)?;
     let mut columns = vectors.columns();
-    let mut kept = want.resolve(&columns, input)?;
-    let mut texts = (matches!(want, Want::Column(_)) && kept == [0]).then(Texts::default);
-    kept.retain(|&at| at > 0);
+    let mut selected = want.resolve(&columns, input)?;
+    let mut texts = (matches!(want, Want::Column(_)) && selected == [0]).then(Texts::default);
+    selected.retain(|&at| at > 0);
     let mut values = Vec::new();
     while vectors.advance()? {
         if columns[0].example.is_none() {
@@ -54,17 +54,17 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
         if texts.as_mut().is_some_and(|texts| !texts.push(&vectors.word())) {
             return Err(too_many_texts(&columns[0].name, input.path()));
         }
-        input.reserve(&mut values, kept.len())?;
-        values.extend(kept.iter().map(|&at| vectors.numbers[at - 1]));
+        input.reserve(&mut values, selected.len())?;
+        values.extend(selected.iter().map(|&at| vectors.numbers[at - 1]));
     }
     columns[0].texts = texts;
     let Vectors { promised, dims, gzip, rows, .. } = vectors;
     let sizes = if promised.is_some() { ", with a first line of sizes" } else { "" };
     let format = format!("word vectors, {dims} dimensions{sizes}{}", if gzip { ", gzip" } else { "" });
-    Ok(Sheet::new(input, format, columns, kept, rows, values))
+    Ok(Sheet::new(input, format, columns, selected, rows, values))
 }
 
-/// All columns of some records.
+/// Reads all columns of some records.
 pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
     let mut vectors = Vectors::open(input)?;
     let mut found: HashMap<u64, Vec<columns::Cell>> = wanted.iter().map(|&record| (record, Vec::new())).collect();
@@ -82,14 +82,14 @@ pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, Form
     Ok(Records { columns: vectors.columns().into_iter().map(|column| column.name).collect(), rows })
 }
 
-/// The 1-based line of a record.
+/// The 1-based line of a record; an `n d` line counts.
 pub(super) fn line_of_record(input: &Input<'_>, record: u64) -> Result<u64, FormatError> {
     let mut vectors = Vectors::open(input)?;
     while vectors.rows <= record && vectors.advance()? {}
     Ok(vectors.number)
 }
 
-/// The words of a text and their vectors, one at a time.
+/// An iterator over the words and their vectors.
 struct Vectors<'i, 'p> {
     input: &'i Input<'p>,
     text: Chain<Cursor<Vec<u8>>, Box<dyn BufRead + 'p>>,
@@ -97,11 +97,11 @@ struct Vectors<'i, 'p> {
     promised: Option<u64>,
     dims: usize,
     line: Vec<u8>,
-    /// The 1-based line at hand.
+    /// The current line, 1-based.
     number: u64,
-    /// The vector at hand.
+    /// The vector of the current line.
     numbers: Vec<f64>,
-    /// Words so far, the one at hand included.
+    /// Number of words so far, including the current one.
     rows: u64,
 }
 
@@ -124,7 +124,7 @@ impl<'i, 'p> Vectors<'i, 'p> {
         std::iter::once(SheetColumn::text("word")).chain(numbers).collect()
     }
 
-    /// Goes to the next word; false at the end.
+    /// Advances to the next word; false at the end.
     fn advance(&mut self) -> Result<bool, FormatError> {
         loop {
             self.line.clear();
@@ -139,10 +139,10 @@ impl<'i, 'p> Vectors<'i, 'p> {
             if line.is_empty() || self.number == 1 && self.promised.is_some() {
                 continue;
             }
-            let place = || format!("line {}, record {}", self.number, self.rows);
+            let context = || format!("line {}, record {}", self.number, self.rows);
             let Some((_, numbers)) = split(line, self.dims) else {
                 let found = fields(line).count().saturating_sub(1);
-                return Err(self.input.malformed(place(), format!("{found} numbers after the word where there should be {}", self.dims)));
+                return Err(self.input.malformed(context(), format!("{found} numbers after the word where there should be {}", self.dims)));
             };
             self.numbers.clear();
             for field in fields(numbers) {
@@ -153,7 +153,7 @@ impl<'i, 'p> Vectors<'i, 'p> {
                         let text: String = cell::text(field).chars().take(40).collect();
                         return Err(self
                             .input
-                            .malformed(place(), format!("`{text}` is not a number, and {} should stand after the word", self.dims)));
+                            .malformed(context(), format!("`{text}` is not a number, and {} should stand after the word", self.dims)));
                     }
                 });
             }
@@ -162,19 +162,19 @@ impl<'i, 'p> Vectors<'i, 'p> {
         }
     }
 
-    /// What it means that there are more words than the first line says, or less.
+    /// The error for a number of words that differs from the first line's.
     fn miscounted(&self, promised: u64) -> FormatError {
         let way_out = if self.rows < promised { "if the file is not cut short" } else { "if they all belong there" };
         self.input.malformed("words", format!("{} where the first line promises {promised}; {way_out}, correct that line", self.rows))
     }
 
-    /// The word at hand.
+    /// The word of the current line.
     fn word(&self) -> String {
         split(content(&self.line), self.dims).map(|(word, _)| cell::text(word)).unwrap_or_default()
     }
 }
 
-/// How many numbers a word has, and how many words the first line promises, if it does.
+/// The dimension of the vectors, and the number of words if the first line declares it.
 #[derive(Debug, PartialEq)]
 struct Shape {
     promised: Option<u64>,
@@ -182,11 +182,11 @@ struct Shape {
 }
 
 impl Shape {
-    /// From the beginning of a text, or all of it if `whole`.
+    /// Detects the layout from the beginning of a text, or from all of it if `whole`.
     fn of(head: &[u8], whole: bool) -> Option<Self> {
         let lines = lines(head, whole);
         let number = |field: &[u8]| Cell::parse(field) != Cell::Text;
-        // The word itself may end in a number, and a line may be damaged: most lines tell how many are the vector.
+        // A word may end in a number, and a line may be damaged: the most frequent count of trailing numbers wins.
         let trailing = |line: &[u8]| {
             let fields: Vec<&[u8]> = fields(line).collect();
             fields.iter().rev().take_while(|field| number(field)).count().min(fields.len().saturating_sub(1))
@@ -202,7 +202,7 @@ impl Shape {
         }
         let mut counts = std::collections::BTreeMap::new();
         lines.iter().for_each(|line| *counts.entry(trailing(line)).or_insert(0) += 1);
-        // Of equally many the fewer, which come last.
+        // Among equal frequencies the smallest count, which comes last.
         let (dims, _) = counts.into_iter().rev().max_by_key(|&(_, count)| count)?;
         (dims > 0).then_some(Self { promised: None, dims })
     }
@@ -212,31 +212,31 @@ fn all_numbers(text: &[u8]) -> bool {
     fields(text).all(|field| Cell::parse(field) != Cell::Text)
 }
 
-/// The first lines that are not blank, whole ones only.
+/// The complete non-blank lines at the beginning.
 fn lines(head: &[u8], whole: bool) -> Vec<&[u8]> {
     let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
     let end = if whole { head.len() } else { head.iter().rposition(|&byte| byte == b'\n').unwrap_or(head.len()) };
     head[..end].split(|&byte| byte == b'\n').map(content).filter(|line| !line.is_empty()).take(LINES).collect()
 }
 
-/// A line without its end and the blanks there.
+/// A line without trailing white space.
 fn content(line: &[u8]) -> &[u8] {
     line.trim_ascii_end()
 }
 
-/// What stands between blanks and tabs. Other white space may be part of a word.
+/// The fields between spaces and tabs. Other white space may be part of a word.
 fn fields(line: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
     line.split(|byte| matches!(byte, b' ' | b'\t')).filter(|field| !field.is_empty())
 }
 
-/// The word and the last `dims` fields of a line; `None` when there are no more fields than that.
+/// Splits a line into the word and the last `dims` fields; `None` if there are not more fields than that.
 fn split(line: &[u8], dims: usize) -> Option<(&[u8], &[u8])> {
     let mut at = line.len();
     for _ in 0..dims {
         at = line[..at].iter().rposition(|byte| !matches!(byte, b' ' | b'\t'))? + 1;
         at = line[..at].iter().rposition(|byte| matches!(byte, b' ' | b'\t'))? + 1;
     }
-    // An empty word is one all the same, when there is the blank that follows it.
+    // An empty word is valid if a space follows it.
     Some((line[..at].trim_ascii_end(), &line[at..]))
 }
 

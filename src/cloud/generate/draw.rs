@@ -1,7 +1,7 @@
-//! Random numbers and the little mathematics that shapes need, bit for bit alike on every platform.
+//! Random numbers and elementary functions that are bit-identical on every platform.
 //!
-//! IEEE 754 fixes +, −, ×, ÷, √ and rounding to the last bit; logarithm, sine and cosine are left to each platform's
-//! library, so they are written out here. Rust never fuses or reorders floating-point operations by itself.
+//! IEEE 754 defines +, −, ×, ÷, √ and rounding exactly; logarithm, sine and cosine depend on the platform's library, so they
+//! are implemented here. Rust never fuses or reorders floating-point operations by itself.
 
 use std::f64::consts::{FRAC_2_PI, FRAC_PI_2, LN_2, SQRT_2};
 
@@ -10,16 +10,16 @@ use rand_core::{Rng, SeedableRng};
 
 use super::VERSION;
 
-/// A stream of random numbers: ChaCha8 under a key made of the seed and [`VERSION`].
+/// A random number generator: ChaCha8 with a key derived from the seed and [`VERSION`].
 pub(in crate::cloud) struct Draw {
     rng: ChaCha8Rng,
-    /// The polar method makes normals in pairs.
+    /// The polar method produces normals in pairs.
     spare: Option<f64>,
 }
 
 impl Draw {
     pub fn new(seed: u64) -> Self {
-        // The key is laid out by hand: how a crate stretches a 64-bit seed may change with its versions.
+        // The key is built by hand, because a crate's expansion of a 64-bit seed may change between versions.
         let mut key = *b"........vvvvwarpscope cloud draw";
         key[..8].copy_from_slice(&seed.to_le_bytes());
         key[8..12].copy_from_slice(&VERSION.to_le_bytes());
@@ -57,7 +57,7 @@ impl Draw {
         }
     }
 
-    /// Fills `direction` with a unit vector, every direction equally likely.
+    /// Fills `direction` with a uniformly distributed unit vector.
     pub fn direction(&mut self, direction: &mut [f64]) {
         loop {
             let mut squares = 0.0;
@@ -65,7 +65,7 @@ impl Draw {
                 *x = self.normal();
                 squares += *x * *x;
             }
-            // A vector that is nearly 0 has too few bits left for a direction; it all but never comes.
+            // A vector close to 0 has too few significant bits for a direction; this almost never happens.
             if squares > 1e-12 {
                 let length = squares.sqrt();
                 direction.iter_mut().for_each(|x| *x /= length);
@@ -74,7 +74,7 @@ impl Draw {
         }
     }
 
-    /// Fisher–Yates.
+    /// Shuffles in place (Fisher–Yates), every permutation about equally likely.
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for i in (1..items.len()).rev() {
             items.swap(i, self.below(i + 1));

@@ -1,9 +1,8 @@
-//! Generated clouds: a spec and a seed mean the same points everywhere.
+//! Generated clouds: a spec and a seed give the same points everywhere.
 //!
-//! A spec is `name:key=value,…`, for instance `gaussian-mixture:n=1e6,d=3,clusters=20`; what is left out takes the
-//! default of the [`catalogue`]. Coordinates are rounded to f32 here, so that nothing is lost when a cloud is made of
-//! them, and they are computed by +, −, ×, ÷, √ and rounding alone (see [`draw`]), so that no platform's mathematical
-//! library has a say.
+//! A spec is `name:key=value,…`, for instance `gaussian-mixture:n=1e6,d=3,clusters=20`; omitted keys take the defaults of
+//! the [`catalogue`]. Coordinates are rounded to f32 here, so that building a cloud loses nothing, and they are computed
+//! only with +, −, ×, ÷, √ and rounding (see [`draw`]), so that they do not depend on the platform's mathematical library.
 
 pub(super) mod draw;
 mod shapes;
@@ -14,7 +13,7 @@ pub use spec::Spec;
 use super::{CloudError, Column, Coordinates, Source};
 use crate::progress::Progress;
 
-/// Changes whenever a spec and seed come to mean other points; it is part of every stream's key.
+/// Changes whenever a spec and seed give other points; part of the generator's key.
 pub const VERSION: u32 = 1;
 
 /// The most coordinates, n × d, that are generated: 8 GiB of f32.
@@ -25,27 +24,27 @@ pub const MAX_VALUES: u64 = 1 << 31;
 pub struct Generator {
     /// The name in a spec.
     pub name: &'static str,
-    /// What it makes, in one line.
+    /// A one-line description of the points.
     pub about: &'static str,
-    /// What can be set, in the order in which it is shown.
+    /// The parameters, in display order.
     pub parameters: &'static [Parameter],
     shape: shapes::Shape,
 }
 
-/// One number of a spec.
+/// One numeric parameter of a spec.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Parameter {
     /// The key in a spec.
     pub key: &'static str,
-    /// What it means, in one line.
+    /// A one-line description for the help.
     pub about: &'static str,
-    /// Used when the spec does not set it.
+    /// The value if the spec does not set it.
     pub default: f64,
-    /// The smallest value that is allowed.
+    /// The smallest allowed value.
     pub min: f64,
-    /// The largest value that is allowed.
+    /// The largest allowed value.
     pub max: f64,
-    /// Whether only whole numbers make sense.
+    /// Whether it must be a whole number.
     pub whole: bool,
 }
 
@@ -65,7 +64,7 @@ const fn dims(default: u32, min: u32) -> Parameter {
     Parameter::whole("d", "number of dimensions", default, min, 1 << 20)
 }
 
-/// Every generator there is, in the order in which they are shown.
+/// All generators, in display order.
 pub fn catalogue() -> &'static [Generator] {
     const CATALOGUE: &[Generator] = &[
         Generator { name: "uniform", about: "independent coordinates in [0, 1)", parameters: &[N, dims(2, 1)], shape: shapes::uniform },
@@ -119,10 +118,10 @@ pub fn catalogue() -> &'static [Generator] {
     CATALOGUE
 }
 
-/// Reads a spec, and generates nothing.
+/// Validates a spec without generating anything.
 ///
 /// # Errors
-/// [`CloudError::Generate`].
+/// [`CloudError::Generate`] if the generator or a parameter is unknown, or a value is out of range.
 pub fn check(spec: &str) -> Result<Spec, CloudError> {
     spec.parse().map_err(|why| CloudError::Generate { spec: spec.to_owned(), why })
 }
@@ -130,8 +129,8 @@ pub fn check(spec: &str) -> Result<Spec, CloudError> {
 /// Generates a cloud from its spec: finite coordinates, each exactly an f32.
 ///
 /// # Errors
-/// [`CloudError::Generate`] when the spec makes no sense or asks for more than [`MAX_VALUES`], on any machine;
-/// [`CloudError::Memory`] and [`CloudError::Cancelled`].
+/// [`CloudError::Generate`] if the spec is invalid or asks for more than [`MAX_VALUES`], on any
+/// machine; [`CloudError::Memory`] and [`CloudError::Cancelled`].
 pub fn generate(spec: &str, seed: u64, progress: &dyn Progress) -> Result<Coordinates, CloudError> {
     let fail = |why| CloudError::Generate { spec: spec.to_owned(), why };
     let parsed = check(spec)?;

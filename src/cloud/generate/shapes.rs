@@ -1,7 +1,7 @@
-//! The shapes themselves.
+//! The generators' point distributions.
 //!
-//! Each draws its numbers in a fixed order, so that a seed means the same cloud: a change of that order is a new
-//! [`super::VERSION`].
+//! Each draws its numbers in a fixed order, so that a seed always gives the same cloud: changing that order
+//! requires a new [`super::VERSION`].
 
 use std::collections::HashSet;
 use std::f64::consts::{PI, TAU};
@@ -10,15 +10,15 @@ use super::draw::{Draw, sin_cos};
 use super::{MAX_VALUES, Spec};
 use crate::progress::Progress;
 
-/// Draws the points of a spec onto a canvas.
+/// Appends the points of a spec to a canvas.
 pub(super) type Shape = fn(&Spec, &mut Draw, &mut Canvas<'_>) -> Result<(), Stop>;
 
-/// Why there is no cloud.
+/// Why generation stopped early.
 pub(super) enum Stop {
     Cancelled,
-    /// The spec asks for what there cannot be, on any machine.
+    /// The spec is impossible on any machine.
     Impossible(String),
-    /// There is no memory here for so many bytes.
+    /// The allocation of this many bytes failed.
     Memory(u64),
 }
 
@@ -36,7 +36,7 @@ impl<'a> Canvas<'a> {
         Self { dims: 0, rows: 0, done: 0, values: Vec::new(), progress }
     }
 
-    /// Makes room for `rows` × `dims` coordinates.
+    /// Reserves memory for `rows` × `dims` coordinates.
     fn open(&mut self, rows: usize, dims: usize) -> Result<(), Stop> {
         let total = (rows as u64).saturating_mul(dims as u64);
         if total > MAX_VALUES {
@@ -46,7 +46,7 @@ impl<'a> Canvas<'a> {
         self.values.try_reserve_exact(total as usize).map_err(|_| Stop::Memory(total * 4))
     }
 
-    /// Adds a row, and tells of it now and then.
+    /// Appends a row, reporting progress at intervals.
     fn row(&mut self, row: impl IntoIterator<Item = f64>) -> Result<(), Stop> {
         self.values.extend(row.into_iter().map(|value| value as f32));
         self.done += 1;
@@ -59,7 +59,7 @@ impl<'a> Canvas<'a> {
         Ok(())
     }
 
-    /// d, and the values row by row.
+    /// d, and the values in row-major order.
     pub fn finish(self) -> (usize, Vec<f32>) {
         (self.dims, self.values)
     }
@@ -94,7 +94,7 @@ pub(super) fn sphere(spec: &Spec, draw: &mut Draw, canvas: &mut Canvas<'_>) -> R
     })
 }
 
-/// The usual one: angle t from 1.5π to 4.5π, (t cos t, height 0…21, t sin t).
+/// The standard definition: angle t from 1.5π to 4.5π, (t cos t, height 0…21, t sin t).
 pub(super) fn swiss_roll(spec: &Spec, draw: &mut Draw, canvas: &mut Canvas<'_>) -> Result<(), Stop> {
     let (n, noise) = (spec.whole("n"), spec.real("noise"));
     canvas.open(n, 3)?;
@@ -106,7 +106,7 @@ pub(super) fn swiss_roll(spec: &Spec, draw: &mut Draw, canvas: &mut Canvas<'_>) 
     })
 }
 
-/// Radius √u at angle 2π·turns·√u: the density along the line grows outwards, so that the area is covered evenly.
+/// Radius √u at angle 2π·turns·√u: the density along the curve grows outwards, so that the disc is covered evenly.
 pub(super) fn spiral(spec: &Spec, draw: &mut Draw, canvas: &mut Canvas<'_>) -> Result<(), Stop> {
     let (n, turns, noise) = (spec.whole("n"), spec.real("turns"), spec.real("noise"));
     canvas.open(n, 2)?;
@@ -117,7 +117,7 @@ pub(super) fn spiral(spec: &Spec, draw: &mut Draw, canvas: &mut Canvas<'_>) -> R
     })
 }
 
-/// Points 0…s−1 on every axis, the last axis fastest, where s^d is as near to n as can be.
+/// Points 0…s−1 on every axis, the last axis fastest, where s^d is as close to n as possible.
 pub(super) fn grid(spec: &Spec, _draw: &mut Draw, canvas: &mut Canvas<'_>) -> Result<(), Stop> {
     let (n, d) = (spec.whole("n"), spec.whole("d"));
     let power = |side: u64| side.saturating_pow(d as u32);
@@ -140,10 +140,10 @@ pub(super) fn grid(spec: &Spec, _draw: &mut Draw, canvas: &mut Canvas<'_>) -> Re
     }
     let rows = power(side) as usize;
     canvas.open(rows, d)?;
-    let mut place = vec![0u64; d];
+    let mut position = vec![0u64; d];
     for _ in 0..rows {
-        canvas.row(place.iter().map(|&x| x as f64))?;
-        for x in place.iter_mut().rev() {
+        canvas.row(position.iter().map(|&x| x as f64))?;
+        for x in position.iter_mut().rev() {
             *x += 1;
             if *x < side {
                 break;
@@ -154,30 +154,29 @@ pub(super) fn grid(spec: &Spec, _draw: &mut Draw, canvas: &mut Canvas<'_>) -> Re
     Ok(())
 }
 
-/// Each of the distinct places is taken ⌊n/distinct⌋ or ⌈n/distinct⌉ times, in random order.
+/// Each distinct position is used ⌊n/distinct⌋ or ⌈n/distinct⌉ times, in random order.
 pub(super) fn duplicates(spec: &Spec, draw: &mut Draw, canvas: &mut Canvas<'_>) -> Result<(), Stop> {
     let (n, d) = (spec.whole("n"), spec.whole("d"));
     let distinct = spec.whole("distinct").min(n);
     canvas.open(n, d)?;
-    let mut places = Vec::with_capacity(distinct * d);
+    let mut positions = Vec::with_capacity(distinct * d);
     let mut taken: HashSet<Vec<u32>> = HashSet::with_capacity(distinct);
     while taken.len() < distinct {
-        let place: Vec<f64> = (0..d).map(|_| draw.unit()).collect();
-        if taken.insert(place.iter().map(|x| (x * 2f64.powi(24)) as u32).collect()) {
-            places.extend(place);
+        let position: Vec<f64> = (0..d).map(|_| draw.unit()).collect();
+        if taken.insert(position.iter().map(|x| (x * 2f64.powi(24)) as u32).collect()) {
+            positions.extend(position);
         }
     }
     let mut order: Vec<u32> = (0..n).map(|i| (i % distinct) as u32).collect();
     draw.shuffle(&mut order);
-    order.into_iter().try_for_each(|place| canvas.row(places[place as usize * d..][..d].iter().copied()))
+    order.into_iter().try_for_each(|at| canvas.row(positions[at as usize * d..][..d].iter().copied()))
 }
 
-/// Points in random directions about the last row, 0, ever nearer.
+/// Points in random directions from the last row, 0, at decreasing distances.
 ///
-/// The radius falls in even steps, but at least by the factor 1 − (d+4)·2⁻²³. Rounding d coordinates to f32 and summing
-/// d squares in f32, in any order and with or without fused multiply-add, moves a squared distance by less than
-/// (d+4)·2⁻²⁴ of itself; two neighbours in the file are four times that apart, so distances descend strictly however
-/// they are computed.
+/// The radius decreases in even steps, but at least by the factor 1 − (d+4)·2⁻²³. Rounding d coordinates to f32 and summing
+/// d squares in f32, in any order and with or without fused multiply-add, changes a squared distance by less than (d+4)·2⁻²⁴
+/// of itself; consecutive points differ by four times that, so distances descend strictly however they are computed.
 pub(super) fn descending(spec: &Spec, draw: &mut Draw, canvas: &mut Canvas<'_>) -> Result<(), Stop> {
     let (n, d) = (spec.whole("n"), spec.whole("d"));
     let least = (d as f64 + 4.0) * 2f64.powi(-23);

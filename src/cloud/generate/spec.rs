@@ -1,4 +1,4 @@
-//! The grammar of specs.
+//! Parses and formats generator specs.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,12 +9,12 @@ use super::{Generator, catalogue};
 #[derive(Clone, Debug)]
 pub struct Spec {
     generator: &'static Generator,
-    /// In the order of [`Generator::parameters`].
+    /// Values in the order of [`Generator::parameters`].
     values: Vec<f64>,
 }
 
 impl Spec {
-    /// What will draw the points.
+    /// The generator that draws the points.
     pub fn generator(&self) -> &'static Generator {
         self.generator
     }
@@ -24,7 +24,7 @@ impl Spec {
         self.generator.parameters.iter().position(|parameter| parameter.key == key).map(|at| self.values[at])
     }
 
-    /// A parameter that the generator is known to have.
+    /// The value of a parameter that the generator is known to have.
     pub(super) fn real(&self, key: &str) -> f64 {
         self.value(key).unwrap_or_else(|| unreachable!("{} has no parameter {key}", self.generator.name))
     }
@@ -68,13 +68,13 @@ impl FromStr for Spec {
     }
 }
 
-/// `100000`, `100_000` or `1e5`; finite.
+/// Parses a finite number such as `100000`, `100_000` or `1e5`.
 fn number(text: &str) -> Option<f64> {
     text.replace('_', "").parse().ok().filter(|number: &f64| number.is_finite())
 }
 
 impl fmt::Display for Spec {
-    /// With every parameter spelt out, so that a change of defaults does not change what it means.
+    /// With every parameter written out, so that changing a default does not change the meaning.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.generator.name)?;
         for (i, (parameter, value)) in self.generator.parameters.iter().zip(&self.values).enumerate() {

@@ -1,45 +1,45 @@
-//! A cloud taken apart and put together again, for files that hold clouds as they are searched.
+//! Decomposes a cloud and builds it again, for files that store clouds as searched.
 
 use super::{Axis, Fingerprint, PointCloud, fingerprint};
 use crate::cloud::exact::{self, Exact};
-use crate::cloud::records::Kept;
+use crate::cloud::records::RecordMap;
 use crate::cloud::{MAX_ROWS, Source};
 
-/// Everything that a cloud is made of.
+/// The components of a cloud.
 #[derive(Clone, Debug)]
 pub struct CloudParts {
-    /// n × d local coordinates, row-major: the file's less [`Axis::origin`].
+    /// n × d local coordinates, row-major: the file's minus [`Axis::origin`].
     pub points: Vec<f32>,
-    /// n × d file coordinates, where `origin + local` does not give them back.
+    /// n × d file coordinates, if `origin + local` does not restore them.
     pub exact: Option<Vec<f64>>,
     /// The dimensions, in order.
     pub axes: Vec<Axis>,
-    /// The record of each row, ascending, where rows were dropped.
+    /// The record of each row, ascending, if rows were dropped.
     pub records: Option<Vec<u32>>,
-    /// How many rows of the source were dropped.
+    /// Number of rows of the source that were dropped.
     pub dropped: u64,
     /// Where the cloud came from.
     pub source: Source,
-    /// What the content must be.
+    /// The expected hash of the content.
     pub fingerprint: Fingerprint,
 }
 
 impl PointCloud {
-    /// Whether `origin + local` gives the file's own coordinates back.
+    /// Whether `origin + local` restores the file's own coordinates.
     pub fn is_faithful(&self) -> bool {
         self.exact.is_none()
     }
 
-    /// The record of each row, where they are not 0, 1, 2, ….
+    /// The record of each row, unless they are 0, 1, 2, ….
     pub fn records(&self) -> Option<impl Iterator<Item = u32> + Clone + '_> {
         let records = self.records.as_ref()?;
         Some((0..self.len()).map(|row| records.record(row) as u32))
     }
 
-    /// Puts a cloud together. Nothing about the parts is taken for granted.
+    /// Builds a cloud, validating every component.
     ///
     /// # Errors
-    /// Which part does not fit the others, in a few words.
+    /// A short description of the component that is inconsistent.
     pub fn from_parts(parts: CloudParts) -> Result<Self, &'static str> {
         let CloudParts { points, exact, axes, records, dropped, source, fingerprint: named } = parts;
         let dims = axes.len();
@@ -66,7 +66,7 @@ impl PointCloud {
             Exact::new(values, far, stands_for)
         });
         let records = records.map(|records| {
-            let mut kept = Kept::default();
+            let mut kept = RecordMap::default();
             records.into_iter().for_each(|record| kept.push(record));
             kept
         });

@@ -1,7 +1,7 @@
-//! Pictures of clouds of many dimensions: linear projections to at most three.
+//! Linear projections of high-dimensional clouds to at most three dimensions, for display.
 //!
-//! A projection is of the raw coordinates, also where neighbours are ranked by angle, and only of what is shown: neighbours
-//! are computed in all dimensions.
+//! A projection is of the raw coordinates, even if neighbours are ranked by angle. Neighbours are always
+//! computed in all dimensions.
 
 mod pca;
 mod rows;
@@ -16,11 +16,11 @@ use super::{CloudError, PointCloud};
 use crate::progress::Progress;
 use rows::{Watch, spread};
 
-/// The most directions of a projection: those of a picture in space, of which the first two are one in the plane.
+/// The number of directions of a projection: three for Space, of which the first two are used in Plane.
 pub const DIRECTIONS: usize = 3;
-/// The most dimensions whose covariance matrix is computed as a whole; beyond, its first eigenvectors are iterated for.
+/// Maximum number of dimensions for which the full covariance matrix is computed; beyond, subspace iteration is used.
 const MAX_EXACT: usize = 512;
-/// Rows that are projected between two looks at the progress.
+/// Rows projected between progress reports.
 const BATCH: usize = 1 << 13;
 
 /// How the directions of a projection were found.
@@ -30,35 +30,35 @@ pub enum ProjectionKind {
     /// Principal components: eigenvectors of the covariance matrix of all rows, to the precision of f64.
     Pca,
     /// Principal components by subspace iteration from random directions (Halko, Martinsson & Tropp, SIAM Review 53, 2011),
-    /// of all rows, until explained variances stand still to a millionth.
+    /// of all rows, until explained variances change by less than 10⁻⁶.
     RandomisedPca,
-    /// Orthogonal directions, each as likely as any other: normal vectors, orthonormalised. Distances shrink alike, by
-    /// √(directions / d), give or take (Dasgupta & Gupta, Random Structures & Algorithms 22, 2003).
+    /// Uniformly distributed orthogonal directions: normal vectors, orthonormalised. Distances shrink by about √(directions
+    /// / d) (Dasgupta & Gupta, Random Structures & Algorithms 22, 2003).
     Random,
 }
 
-/// Some orthogonal directions in the space of a cloud.
+/// Orthogonal directions in the space of a cloud.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Projection {
     /// How the directions were found.
     pub kind: ProjectionKind,
-    /// Up to [`DIRECTIONS`] unit vectors, of d numbers each; fewer where d is less.
+    /// Up to [`DIRECTIONS`] unit vectors of d elements each; fewer if d is less.
     pub basis: Vec<Vec<f64>>,
-    /// d local coordinates: the place that comes to lie in the middle, the mean of all rows.
+    /// The mean of all rows as d local coordinates, which projects to 0.
     pub mean: Vec<f64>,
-    /// The share of the cloud's variance along each direction, 0 to 1; `None` where all rows are one place.
+    /// The fraction of the cloud's variance along each direction, 0 to 1; `None` if all rows are equal.
     pub explained: Option<Vec<f64>>,
 }
 
 impl Projection {
-    /// Principal components, the one with the most variance first. Each points to where its largest number is positive, so
-    /// that pictures do not flip.
+    /// Principal components in order of decreasing variance. The sign of each makes its largest element positive, so that
+    /// pictures do not flip.
     ///
     /// The same cloud and seed give the same bits on any number of cores; only [`ProjectionKind::RandomisedPca`], which is
-    /// taken beyond 512 dimensions, looks at the seed.
+    /// used beyond 512 dimensions, depends on the seed.
     ///
     /// # Errors
-    /// [`CloudError::Cancelled`].
+    /// [`CloudError::Cancelled`] if `progress` asks to stop.
     pub fn pca(cloud: &PointCloud, seed: u64, progress: &dyn Progress) -> Result<Self, CloudError> {
         if cloud.dims() <= MAX_EXACT { pca::exact(cloud, progress) } else { pca::randomised(cloud, seed, progress) }
     }
@@ -66,7 +66,7 @@ impl Projection {
     /// Random orthogonal directions, drawn from the seed.
     ///
     /// # Errors
-    /// [`CloudError::Cancelled`].
+    /// [`CloudError::Cancelled`] if `progress` asks to stop.
     pub fn random(cloud: &PointCloud, seed: u64, progress: &dyn Progress) -> Result<Self, CloudError> {
         let watch = Watch::new(cloud, 3, progress);
         let directions = orthonormal(&random_directions(cloud.dims(), cloud.dims().min(DIRECTIONS), seed));
@@ -77,36 +77,36 @@ impl Projection {
         Ok(Self { kind: ProjectionKind::Random, basis, mean, explained: shares(&along, total) })
     }
 
-    /// Where each row of the cloud lies in the picture, in the units of its axes; 0 in directions that there are not.
+    /// The projected coordinates of each row, in the units of the cloud's axes; 0 in missing directions.
     ///
     /// # Errors
-    /// [`CloudError::Cancelled`].
+    /// [`CloudError::Cancelled`] if `progress` asks to stop.
     ///
     /// # Panics
-    /// If the cloud has other dimensions than the one that the projection was made for.
+    /// If the cloud's number of dimensions differs from that of the projection.
     pub fn project(&self, cloud: &PointCloud, progress: &dyn Progress) -> Result<Vec<[f32; DIRECTIONS]>, CloudError> {
         let dims = self.mean.len();
         assert_eq!(cloud.dims(), dims, "a projection is for clouds of as many dimensions");
         let watch = Watch::new(cloud, 1, progress);
         let directions = self.directions();
-        let mut places = vec![[0.0; DIRECTIONS]; cloud.len()];
-        places.par_chunks_mut(BATCH).zip(cloud.points().par_chunks(BATCH * dims)).try_for_each(|(places, points)| {
-            places.iter_mut().zip(points.chunks_exact(dims)).for_each(|(place, point)| *place = self.along(&directions, point));
-            watch.done(places.len())
+        let mut projected = vec![[0.0; DIRECTIONS]; cloud.len()];
+        projected.par_chunks_mut(BATCH).zip(cloud.points().par_chunks(BATCH * dims)).try_for_each(|(projected, points)| {
+            projected.iter_mut().zip(points.chunks_exact(dims)).for_each(|(to, point)| *to = self.along(&directions, point));
+            watch.done(projected.len())
         })?;
-        Ok(places)
+        Ok(projected)
     }
 
-    /// Where one place lies in the picture, from its d local coordinates; the same bits as [`Projection::project`] gives.
+    /// The projected coordinates of one point, given as d local coordinates; bit-identical to [`Projection::project`].
     ///
     /// # Panics
-    /// If it has not d coordinates.
+    /// If the number of coordinates is not d.
     pub fn place(&self, point: &[f32]) -> [f32; DIRECTIONS] {
-        assert_eq!(point.len(), self.mean.len(), "a place has the dimensions of the projection");
+        assert_eq!(point.len(), self.mean.len(), "a point has the dimensions of the projection");
         self.along(&self.directions(), point)
     }
 
-    /// The basis by dimension, as it is walked along.
+    /// The basis transposed: one row per dimension.
     fn directions(&self) -> Vec<[f64; DIRECTIONS]> {
         let of = |axis: usize| std::array::from_fn(|at| self.basis.get(at).map_or(0.0, |direction| direction[axis]));
         (0..self.mean.len()).map(of).collect()
@@ -124,17 +124,17 @@ impl Projection {
 
 /// A d × `count` matrix of independent normal numbers.
 fn random_directions(dims: usize, count: usize, seed: u64) -> DMatrix<f64> {
-    // Not the stream of a generator with the same seed, of which the cloud may be.
+    // Decorrelated from the generator's stream with the same seed, which may have produced the cloud.
     let mut draw = Draw::new(seed ^ 0x7072_6f6a_6563_7401);
     DMatrix::from_fn(dims, count, |_, _| draw.normal())
 }
 
-/// Orthogonal unit vectors that span the columns of a matrix, as many.
+/// An orthonormal basis of the column space, with the same number of columns.
 fn orthonormal(columns: &DMatrix<f64>) -> DMatrix<f64> {
     columns.clone().qr().q()
 }
 
-/// Parts of a whole; `None` where there is nothing to share.
+/// Each part as a fraction of the whole; `None` if the whole is 0.
 fn shares(parts: &[f64], whole: f64) -> Option<Vec<f64>> {
     (whole > 0.0).then(|| parts.iter().map(|part| (part / whole).clamp(0.0, 1.0)).collect())
 }

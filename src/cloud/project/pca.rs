@@ -1,4 +1,4 @@
-//! Principal components.
+//! Principal components: exact by eigendecomposition, or randomised by subspace iteration.
 
 use nalgebra::{DMatrix, SymmetricEigen};
 
@@ -7,14 +7,14 @@ use super::{DIRECTIONS, Projection, ProjectionKind, orthonormal, random_directio
 use crate::cloud::{CloudError, PointCloud};
 use crate::progress::Progress;
 
-/// Directions that are iterated together: those that are wanted, and more, so that the wanted ones converge soon.
+/// Dimension of the iterated subspace: oversampled, so that the wanted directions converge faster.
 const TOGETHER: usize = 16;
-/// Passes over the rows after which iterating ends, converged or not.
+/// Maximum number of passes over the rows.
 const MOST_PASSES: usize = 30;
-/// What an explained variance may still change, as a share of the largest.
+/// Convergence threshold: change of an explained variance relative to the largest.
 const STILL: f64 = 1e-6;
 
-/// Eigenvectors of the covariance matrix.
+/// Eigendecomposition of the covariance matrix.
 pub(super) fn exact(cloud: &PointCloud, progress: &dyn Progress) -> Result<Projection, CloudError> {
     let dims = cloud.dims();
     let watch = Watch::new(cloud, 2, progress);
@@ -26,7 +26,7 @@ pub(super) fn exact(cloud: &PointCloud, progress: &dyn Progress) -> Result<Proje
     Ok(projection(ProjectionKind::Pca, mean, &spreads, &vectors, total))
 }
 
-/// Subspace iteration: the covariance matrix is never made, only multiplied with, a pass over the rows each time.
+/// Subspace iteration: the covariance matrix is never formed, only applied, in one pass over the rows each time.
 pub(super) fn randomised(cloud: &PointCloud, seed: u64, progress: &dyn Progress) -> Result<Projection, CloudError> {
     let dims = cloud.dims();
     let watch = Watch::new(cloud, 2 + MOST_PASSES as u64, progress);
@@ -38,7 +38,7 @@ pub(super) fn randomised(cloud: &PointCloud, seed: u64, progress: &dyn Progress)
     loop {
         let by_row: Vec<[f64; TOGETHER]> = subspace.row_iter().map(|row| std::array::from_fn(|at| row[at])).collect();
         let product = DMatrix::from_row_slice(dims, TOGETHER, &rows::covariance_times(cloud, &mean, &by_row, &watch)?);
-        // The best that can be had within the subspace (Rayleigh and Ritz); halves make it symmetric to the last bit.
+        // Rayleigh–Ritz projection onto the subspace; averaging with the transpose makes it exactly symmetric.
         let within = subspace.transpose() * &product;
         let (spreads, rotation) = descending((&within + within.transpose()) / 2.0);
         let moved = spreads.iter().zip(&before).any(|(now, before)| (now - before).abs() > STILL * spreads[0]);
@@ -51,7 +51,7 @@ pub(super) fn randomised(cloud: &PointCloud, seed: u64, progress: &dyn Progress)
     }
 }
 
-/// Eigenvalues of a symmetric matrix, the largest first, and their eigenvectors as columns.
+/// Eigenvalues of a symmetric matrix in descending order, and their eigenvectors as columns.
 fn descending(matrix: DMatrix<f64>) -> (Vec<f64>, DMatrix<f64>) {
     let SymmetricEigen { eigenvectors, eigenvalues } = matrix.symmetric_eigen();
     let mut order: Vec<usize> = (0..eigenvalues.len()).collect();
@@ -63,7 +63,7 @@ fn projection(kind: ProjectionKind, mean: Vec<f64>, spreads: &[f64], vectors: &D
     let count = mean.len().min(DIRECTIONS);
     let direction = |at: usize| {
         let vector = vectors.column(at);
-        // The first of the largest.
+        // The first element of largest magnitude decides the sign.
         let largest = vector.iter().copied().fold(0.0f64, |largest, part| if part.abs() > largest.abs() { part } else { largest });
         vector.iter().map(|part| part * largest.signum()).collect()
     };

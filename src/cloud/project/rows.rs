@@ -1,4 +1,4 @@
-//! Sums over all rows of a cloud, in parallel, with the same bits on any number of cores.
+//! Parallel sums over all rows of a cloud, bit-identical on any number of cores.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -8,13 +8,13 @@ use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
 use crate::cloud::{CloudError, PointCloud};
 use crate::progress::Progress;
 
-/// Parts of the rows, each summed by one thread from its first row to its last. Their number is fixed, and so is the order
-/// in which they are added up: floating-point sums depend on it.
+/// Number of strips, each summed sequentially by one thread. It is fixed, and strips are added in order, because
+/// floating-point sums depend on the order.
 const STRIPS: usize = 16;
-/// Rows that are taken in one go.
+/// Rows processed at a time.
 const BLOCK: usize = 256;
 
-/// Tells of several passes over the rows, and asks whether to stop.
+/// Reports progress over several passes and checks for cancellation.
 pub(super) struct Watch<'a> {
     progress: &'a dyn Progress,
     done: AtomicU64,
@@ -22,12 +22,12 @@ pub(super) struct Watch<'a> {
 }
 
 impl<'a> Watch<'a> {
-    /// Watches up to so many passes.
+    /// Expects up to this many passes.
     pub fn new(cloud: &PointCloud, passes: u64, progress: &'a dyn Progress) -> Self {
         Self { progress, done: AtomicU64::new(0), total: cloud.len() as u64 * passes }
     }
 
-    /// So many more rows are done.
+    /// Reports that this many more rows have been processed.
     pub fn done(&self, rows: usize) -> Result<(), CloudError> {
         let done = self.done.fetch_add(rows as u64, Ordering::Relaxed) + rows as u64;
         self.progress.update(done.min(self.total), self.total);
@@ -35,7 +35,7 @@ impl<'a> Watch<'a> {
     }
 }
 
-/// Adds blocks of rows to `count` sums that begin at 0. A block has whole rows of d values.
+/// Accumulates blocks of rows into `count` sums that start at 0. A block consists of whole rows of d values.
 fn sum(cloud: &PointCloud, count: usize, watch: &Watch<'_>, add: impl Fn(&mut [f64], &[f32], &mut Vec<f64>) + Sync) -> Result<Vec<f64>, CloudError> {
     let dims = cloud.dims();
     let strip = cloud.len().div_ceil(STRIPS).next_multiple_of(BLOCK);
@@ -50,11 +50,11 @@ fn sum(cloud: &PointCloud, count: usize, watch: &Watch<'_>, add: impl Fn(&mut [f
         }
         Ok(sums)
     };
-    let parts: Vec<Vec<f64>> = (0..strips).into_par_iter().map(of_strip).collect::<Result<_, CloudError>>()?;
-    let mut parts = parts.into_iter();
-    let mut total = parts.next().unwrap_or_else(|| vec![0.0; count]);
-    for part in parts {
-        total.iter_mut().zip(part).for_each(|(total, part)| *total += part);
+    let partial: Vec<Vec<f64>> = (0..strips).into_par_iter().map(of_strip).collect::<Result<_, CloudError>>()?;
+    let mut partial = partial.into_iter();
+    let mut total = partial.next().unwrap_or_else(|| vec![0.0; count]);
+    for sums in partial {
+        total.iter_mut().zip(sums).for_each(|(total, sum)| *total += sum);
     }
     Ok(total)
 }
@@ -70,7 +70,7 @@ pub(super) fn mean(cloud: &PointCloud, watch: &Watch<'_>) -> Result<Vec<f64>, Cl
     Ok(sums.into_iter().map(|sum| sum / cloud.len() as f64).collect())
 }
 
-/// The variance of all dimensions together, times n.
+/// The total variance of all dimensions, times n.
 pub(super) fn spread(cloud: &PointCloud, mean: &[f64], watch: &Watch<'_>) -> Result<f64, CloudError> {
     let sums = sum(cloud, mean.len(), watch, |sums, block, _| {
         for row in block.chunks_exact(mean.len()) {
@@ -96,7 +96,7 @@ pub(super) fn spread_along(cloud: &PointCloud, mean: &[f64], basis: &[Vec<f64>],
     })
 }
 
-/// The d × d covariance matrix times n, row-major; only the diagonal and what is right of it.
+/// The d × d covariance matrix times n, row-major; only the diagonal and the upper triangle.
 pub(super) fn covariance(cloud: &PointCloud, mean: &[f64], watch: &Watch<'_>) -> Result<Vec<f64>, CloudError> {
     let dims = mean.len();
     sum(cloud, dims * dims, watch, |sums, block, scratch| {
@@ -105,7 +105,7 @@ pub(super) fn covariance(cloud: &PointCloud, mean: &[f64], watch: &Watch<'_>) ->
     })
 }
 
-/// The covariance matrix times n times a d × L matrix; both row-major.
+/// The product of n times the covariance matrix and a d × L matrix; both row-major.
 pub(super) fn covariance_times<const L: usize>(
     cloud: &PointCloud,
     mean: &[f64],
@@ -125,7 +125,7 @@ fn centre(block: &[f32], mean: &[f64], centred: &mut Vec<f64>) {
     centred.extend(block.chunks_exact(mean.len()).flat_map(|row| row.iter().zip(mean).map(|(&value, mean)| f64::from(value) - mean)));
 }
 
-/// Adds the product of each row with itself, four rows at a time. Multiplications and additions are not fused, so that
+/// Adds the outer product of each row with itself, four rows at a time. Multiplications and additions are not fused, so that
 /// every processor gives the same bits.
 #[multiversion(targets("x86_64+avx512f", "x86_64+avx2", "aarch64+neon"))]
 fn add_products(sums: &mut [f64], rows: &[f64], dims: usize) {
@@ -150,7 +150,7 @@ fn add_products(sums: &mut [f64], rows: &[f64], dims: usize) {
     }
 }
 
-/// Adds a row's product with its own projections.
+/// Adds the outer product of a row and its projections.
 #[multiversion(targets("x86_64+avx512f", "x86_64+avx2", "aarch64+neon"))]
 fn add_projected<const L: usize>(sums: &mut [f64], row: &[f64], matrix: &[[f64; L]]) {
     let mut along = [0.0; L];

@@ -27,10 +27,10 @@ const _: () = {
         offset_of!(WarpSpan, start_ns) == offset_of!(knn::WarpSpan, start_ns) && offset_of!(WarpSpan, stop_ns) == offset_of!(knn::WarpSpan, stop_ns)
     );
     assert!(offset_of!(WarpSpan, sm) == offset_of!(knn::WarpSpan, sm) && offset_of!(WarpSpan, warp) == offset_of!(knn::WarpSpan, warp));
-    assert!(CONVERGENCE_ENTRIES as usize == knn::CONVERGENCE_ENTRIES && WARP_PHASES as usize == knn::WarpPhase::ALL.len());
-    assert!(warp_phase::LOAD_BATCH == knn::WarpPhase::LoadBatch as u32 && warp_phase::FILTER == knn::WarpPhase::Filter as u32);
-    assert!(warp_phase::INSERT == knn::WarpPhase::Insert as u32 && warp_phase::SORT == knn::WarpPhase::Sort as u32);
-    assert!(warp_phase::MERGE == knn::WarpPhase::Merge as u32 && warp_phase::WRITE_OUT == knn::WarpPhase::WriteOut as u32);
+    assert!(CONVERGENCE_ENTRIES as usize == knn::CONVERGENCE_ENTRIES && WARP_PHASES as usize == knn::warp::PHASES.len());
+    // The order in which `knn::warp::PHASES` names them.
+    assert!(warp_phase::LOAD_BATCH == 0 && warp_phase::FILTER == 1 && warp_phase::INSERT == 2);
+    assert!(warp_phase::SORT == 3 && warp_phase::MERGE == 4 && warp_phase::WRITE_OUT == 5);
 };
 
 impl TallyOut {

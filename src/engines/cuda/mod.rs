@@ -34,13 +34,68 @@ use device::units::Unit;
 use device::{driver, kernels};
 pub use direct::Policy;
 use direct::Variant;
-pub use split::CudaSplit;
+pub use split::{CudaSplit, SPLIT};
 pub use tune::{Row, Trial, Tuned, table, tune, updated_table};
 
-use crate::knn::{DeviceInfo, Engine, EngineError, EngineKind, MAX_K, Problem, Search};
+use crate::knn::{
+    Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Limits, Metric, Parameter, Parameters, Problem, Search,
+    Values, warp as rules,
+};
+
+/// The row of the registry.
+pub static DIRECT: Descriptor = Descriptor {
+    id: EngineId::new("cuda"),
+    group: Group::Exhaustive,
+    about: "The warp-per-query kernel on an NVIDIA GPU.",
+    source: "warp-per-query kernel, docs/kernel.md; the filter, docs/filter.md",
+    runs_on: &[DeviceKind::Gpu],
+    limits: Limits { k: rules::MAX_K, d: usize::MAX, n: u32::MAX as usize, metrics: &[Metric::L2, Metric::Angular] },
+    measures: &rules::MEASURES,
+    convergence: Some(rules::CONVERGENCE),
+    phases: &rules::PHASES,
+    parameters: &PARAMETERS,
+    is_exhaustive: true,
+    twin_of: None,
+    traces: true,
+    open: |device| Ok(Box::new(Cuda::open_on(device)?)),
+};
+
+/// What can be chosen; [`Policy`] says more of the numbers.
+static PARAMETERS: [Parameter; 9] = {
+    const fn number(name: &'static str, help: &'static str, most: u32) -> Parameter {
+        Parameter { name, help, values: Values::Numbers(1..=most), default: "from the tuned table" }
+    }
+    [
+        Parameter {
+            name: "kernel",
+            help: "Every distance by the kernel itself, or the tensor cores' filter before it.",
+            values: Values::Words(&["direct", "filter"]),
+            default: "the filter from 4 dimensions on, where there are points enough",
+        },
+        number("warps", "Warps in a block.", 32),
+        number("queries", "Queries that a warp owns: they share the points that it has loaded.", 8),
+        number("window", "Groups of 32 points that are scanned for one vote.", 32),
+        number("batch", "Points that are staged together, whole windows; in other dimensions than 2 and 3, one window.", 16_384),
+        number("slots", "Batches in shared memory at a time, from compute capability 9.0 on.", 8),
+        number("tile", "Dimensions that are staged together, where there are not 2 or 3.", 64),
+        Parameter {
+            name: "blocks",
+            help: "Blocks that a multiprocessor should hold at least, which caps the registers; 0 leaves that to the compiler.",
+            values: Values::Numbers(0..=32),
+            default: "from the tuned table",
+        },
+        Parameter {
+            name: "exact-d",
+            help: "Whether the kernel is compiled for this number of dimensions alone.",
+            values: Values::Words(&["no", "yes"]),
+            default: "yes where that saves more than compiling takes",
+        },
+    ]
+};
 
 /// The engine. It owns the device's context and a stream, and keeps the kernels that it loaded.
 pub struct Cuda {
+    device_id: DeviceId,
     context: Arc<CudaContext>,
     stream: Arc<CudaStream>,
     kernels: kernels::Kernels,
@@ -50,24 +105,31 @@ pub struct Cuda {
 }
 
 impl Cuda {
-    /// Opens the first device that the driver shows (`CUDA_VISIBLE_DEVICES` chooses) and makes sure that there is code
-    /// for it.
+    /// Opens the first GPU that the driver shows (`CUDA_VISIBLE_DEVICES` chooses) and makes sure that there is code for it.
     ///
     /// # Errors
     /// [`EngineError::Unavailable`] with what is missing and how to get it.
     pub fn open() -> Result<Self, EngineError> {
-        Self::open_with(EngineKind::Cuda, Variant { capacity: 32, dims: 2 }.unit())
+        Self::open_on(DeviceKind::Gpu.first())
     }
 
-    /// The same for the engine `kind`, whose smallest kernel is in `unit`.
-    fn open_with(kind: EngineKind, unit: Unit) -> Result<Self, EngineError> {
-        let unavailable = |why: String| EngineError::Unavailable { engine: kind, why };
-        let context = driver::open().map_err(unavailable)?;
+    /// The same on a GPU of the caller's choice.
+    ///
+    /// # Errors
+    /// As [`Self::open`]'s.
+    pub fn open_on(device: DeviceId) -> Result<Self, EngineError> {
+        Self::open_with(DIRECT.id, device, Variant { capacity: 32, dims: 2 }.unit())
+    }
+
+    /// The same for the engine `id`, whose smallest kernel is in `unit`.
+    fn open_with(id: EngineId, device_id: DeviceId, unit: Unit) -> Result<Self, EngineError> {
+        let unavailable = |why: String| EngineError::Unavailable { engine: id, why };
+        let context = driver::open(device_id).map_err(unavailable)?;
         let stream = context.new_stream().map_err(|error| unavailable(driver::say(error)))?;
         let mut kernels = kernels::Kernels::new(Arc::clone(&context), Arc::clone(&stream));
         let origin = kernels.probe(unit).map_err(unavailable)?;
-        let device = driver::describe(&context, &origin);
-        Ok(Self { context, stream, kernels, device, tensor_core_loss: None })
+        let device = driver::describe(device_id, &context, &origin);
+        Ok(Self { device_id, context, stream, kernels, device, tensor_core_loss: None })
     }
 
     /// As [`Engine::load`] does, with a direct kernel that NVRTC compiles: cut to size by `policy` instead of the table, or
@@ -98,8 +160,12 @@ impl Cuda {
 }
 
 impl Engine for Cuda {
-    fn kind(&self) -> EngineKind {
-        EngineKind::Cuda
+    fn descriptor(&self) -> &'static Descriptor {
+        &DIRECT
+    }
+
+    fn device_id(&self) -> DeviceId {
+        self.device_id
     }
 
     fn device(&self) -> DeviceInfo {
@@ -108,10 +174,7 @@ impl Engine for Cuda {
         device
     }
 
-    fn load<'a>(&'a mut self, problem: &'a Problem, profile: bool) -> Result<Box<dyn Search + 'a>, EngineError> {
-        if problem.k() > MAX_K {
-            return Err(EngineError::Limit { engine: EngineKind::Cuda, what: "k", limit: MAX_K as u64, value: problem.k() as u64 });
-        }
-        Ok(Box::new(search::CudaSearch::new(self, problem, profile)?))
+    fn prepare<'a>(&'a mut self, problem: &'a Problem, parameters: &Parameters, profile: bool) -> Result<Box<dyn Search + 'a>, EngineError> {
+        Ok(Box::new(search::CudaSearch::new(self, problem, parameters, profile)?))
     }
 }

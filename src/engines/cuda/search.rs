@@ -13,13 +13,16 @@ use super::direct::{self, Layout, Policy, Variant};
 use super::filtered::{self, FilterKernels, Filtered};
 use super::interface::{ConvergenceEntry, TallyOut};
 use crate::knn::{
-    Answer, Build, CONVERGENCE_ENTRIES, Counters, EngineError, EngineKind, MAX_COUNTED_CHUNK, Neighbors, Problem, Profile, Search, WarpPhase,
-    WarpSpan,
+    Answer, Build, CONVERGENCE_ENTRIES, Counters, EngineError, MAX_COUNTED_CHUNK, Neighbors, Parameters, Problem, Profile, Search, SetupPhase,
+    WarpSpan, warp as rules,
 };
 
 /// What the counted build writes per query, in bytes; with the profiled build's.
 const TALLY_BYTES: u64 =
-    (size_of::<Counters>() + CONVERGENCE_ENTRIES * size_of::<ConvergenceEntry>() + WarpPhase::ALL.len() * 8 + size_of::<WarpSpan>()) as u64;
+    (size_of::<Counters>() + CONVERGENCE_ENTRIES * size_of::<ConvergenceEntry>() + rules::PHASES.len() * 8 + size_of::<WarpSpan>()) as u64;
+
+/// The parameters that are numbers of the policy, in its order.
+const POLICY: [&str; 7] = ["warps", "queries", "window", "batch", "slots", "tile", "blocks"];
 
 /// What counted and profiled launches write: entries of one launch's queries.
 struct Tally {
@@ -28,6 +31,31 @@ struct Tally {
     cycles: Option<CudaSlice<u64>>,
     spans: Option<CudaSlice<WarpSpan>>,
 }
+
+impl Cuda {
+    /// The policy that parameters ask for; absent where it is the table's, whose kernel may be embedded.
+    fn policy(&mut self, unit: Unit, variant: Variant, parameters: &Parameters) -> Result<Option<Policy>, EngineError> {
+        let asked = POLICY.map(|name| parameters.number(name));
+        if asked == [None; 7] {
+            return Ok(None);
+        }
+        let unavailable = |why| EngineError::Unavailable { engine: super::DIRECT.id, why };
+        let tuned = self.kernels.search(unit, Build::Timed).map_err(unavailable)?.cut.policy;
+        let mut numbers = tuned.numbers();
+        for (number, asked) in numbers.iter_mut().zip(asked) {
+            *number = asked.unwrap_or(*number);
+        }
+        let mut policy = Policy::from_numbers(numbers);
+        if variant.dims == 0 && parameters.number("batch").is_none() {
+            policy.batch = policy.window * GROUP;
+        }
+        policy.check(variant).map_err(|why| EngineError::Parameter { engine: super::DIRECT.id, why })?;
+        Ok((policy != tuned).then_some(policy))
+    }
+}
+
+/// Points of a group.
+const GROUP: u32 = 32;
 
 /// A problem in device memory.
 pub struct CudaSearch<'a> {
@@ -38,9 +66,9 @@ pub struct CudaSearch<'a> {
     /// The order of the points that the direct kernel wants; behind the filter they are row-major.
     layout: Layout,
     filtered: Option<Filtered>,
-    /// How the problem is searched, or why not behind the filter.
-    method: String,
-    setup_ms: Vec<(&'static str, f64)>,
+    /// Why the filter, which the engine would have liked best, is not there.
+    note: Option<String>,
+    setup_ms: Vec<(SetupPhase, f64)>,
     profile: bool,
     tally: Option<Tally>,
     /// What the last launch was.
@@ -51,14 +79,31 @@ impl<'a> CudaSearch<'a> {
     /// Reserves memory and uploads the problem.
     ///
     /// # Errors
+    /// [`EngineError::Parameter`] for parameters that do not fit each other, the problem or the device;
     /// [`EngineError::Memory`] before anything is reserved, [`EngineError::Device`].
-    pub fn new(cuda: &'a mut Cuda, problem: &Problem, profile: bool) -> Result<Self, EngineError> {
-        if cuda.context.compute_capability().is_ok_and(|capability| filtered::pays(problem, capability)) {
+    pub fn new(cuda: &'a mut Cuda, problem: &Problem, parameters: &Parameters, profile: bool) -> Result<Self, EngineError> {
+        let refused = |why: String| EngineError::Parameter { engine: super::DIRECT.id, why };
+        let cut_to_size = POLICY.into_iter().chain(["exact-d"]).find(|name| parameters.get(name).is_some());
+        let capability = cuda.context.compute_capability().unwrap_or_default();
+        let behind_filter = match (parameters.get("kernel"), cut_to_size) {
+            (Some("filter"), Some(name)) => return Err(refused(format!("{name} is a parameter of kernel=direct"))),
+            (Some("filter"), None) => {
+                filtered::pays(problem, capability).map_err(|why| refused(format!("kernel = filter: {why}")))?;
+                true
+            }
+            (Some(_), _) | (None, Some(_)) => false,
+            (None, None) => filtered::pays(problem, capability).is_ok(),
+        };
+        let variant = Variant::new(problem.k(), problem.dims());
+        let unit = match parameters.get("exact-d") {
             // The direct kernel is only to fall back on: not worth being compiled for this d alone.
-            return Self::build(cuda, problem, profile, Variant::new(problem.k(), problem.dims()).unit(), true);
-        }
-        let unit = cuda.kernels.unit_for(problem);
-        Self::build(cuda, problem, profile, unit, false)
+            _ if behind_filter => variant.unit(),
+            Some("yes") => Unit { exact_dims: problem.dims() as u32, ..variant.unit() },
+            Some(_) => variant.unit(),
+            None => cuda.kernels.unit_for(problem),
+        };
+        let unit = Unit { policy: cuda.policy(unit, variant, parameters)?, ..unit };
+        Self::build(cuda, problem, profile, unit, behind_filter)
     }
 
     /// The same by the direct kernel, one of the caller's choice, which must be for the problem's k and d.
@@ -70,7 +115,7 @@ impl<'a> CudaSearch<'a> {
     }
 
     fn build(cuda: &'a mut Cuda, problem: &Problem, profile: bool, unit: Unit, behind_filter: bool) -> Result<Self, EngineError> {
-        let unavailable = |why| EngineError::Unavailable { engine: EngineKind::Cuda, why };
+        let unavailable = |why| EngineError::Unavailable { engine: super::DIRECT.id, why };
         // Loaded now, so that no launch is timed with it.
         let builds = if profile { &[Build::Timed, Build::Counted, Build::Profiled][..] } else { &[Build::Timed, Build::Counted] };
         cuda.kernels.compile_ahead(&[unit], builds);
@@ -83,13 +128,13 @@ impl<'a> CudaSearch<'a> {
         let policy = cuda.kernels.search(unit, Build::Timed).map_err(unavailable)?.cut.policy;
         let layout = Layout::new(problem.n(), problem.dims(), unit, policy);
         let tally = TALLY_BYTES * problem.q().min(MAX_COUNTED_CHUNK) as u64;
-        let mut method = "direct kernel".to_owned();
+        let mut note = None;
         if behind_filter {
             let rows = problem.n() * problem.dims();
             // With room for the other order, should it be needed after all.
             match Memory::reserve(cuda, problem, Form::Rows, rows, tally + Filtered::bytes(problem) + 4 * layout.floats() as u64) {
                 Ok(memory) => return Self::load_filtered(cuda, problem, profile, unit, policy, layout, memory),
-                Err(EngineError::Memory { .. }) => method = "direct kernel, as the filter's copies do not fit the memory".to_owned(),
+                Err(EngineError::Memory { .. }) => note = Some("the filter's copies do not fit the memory".to_owned()),
                 Err(error) => return Err(error),
             }
         }
@@ -101,8 +146,8 @@ impl<'a> CudaSearch<'a> {
             })
         };
         upload().map_err(|error| cuda.failed(error))?;
-        let setup_ms = vec![("upload", memory.upload_ms)];
-        Ok(Self { cuda, unit, policy, memory, layout, filtered: None, method, setup_ms, profile, tally: None, last: (0..0, Build::Timed) })
+        let setup_ms = vec![(SetupPhase::Upload, memory.upload_ms)];
+        Ok(Self { cuda, unit, policy, memory, layout, filtered: None, note, setup_ms, profile, tally: None, last: (0..0, Build::Timed) })
     }
 
     /// Uploads the points as rows and prepares the filter; where its kernels cannot be had, brings the rows into order.
@@ -115,15 +160,15 @@ impl<'a> CudaSearch<'a> {
         layout: Layout,
         mut memory: Memory,
     ) -> Result<Self, EngineError> {
-        let stream = cuda.stream.clone();
+        let (stream, device) = (cuda.stream.clone(), cuda.device_id);
         // Loaded, and perhaps compiled, before the clock starts.
-        let cannot = |why| format!("the filter's cannot be had ({why})");
+        let cannot = |why| format!("the filter cannot be had ({why})");
         let kernels = FilterKernels::load(&mut cuda.kernels, problem, profile).and_then(|kernels| Ok((kernels, cuda.tensor_core_loss()?)));
         let kernels = kernels.map_err(cannot).and_then(|(kernels, loss)| filtered::safe(loss).map(|()| kernels));
         let load = || -> Result<_, DriverError> {
             memory.upload(cuda, problem, |cuda, points| cuda.stream.memcpy_htod(problem.points(), points))?;
             memory.timer.start(&stream)?;
-            let filtered = kernels.and_then(|kernels| Filtered::new(kernels, &stream, problem, &memory).map_err(cannot));
+            let filtered = kernels.and_then(|kernels| Filtered::new(kernels, &stream, device, problem, &memory).map_err(cannot));
             if filtered.is_err() {
                 let points = layout.arrange(&mut cuda.kernels, &stream, &memory.points.floats)?;
                 memory.rearrange(layout.form(), points);
@@ -131,12 +176,12 @@ impl<'a> CudaSearch<'a> {
             Ok((filtered, memory.timer.stop(&stream)?))
         };
         let (filtered, prepare_ms) = load().map_err(|error| cuda.failed(error))?;
-        let (filtered, method) = match filtered {
-            Ok(filtered) => (Some(filtered), "tensor-core filter".to_owned()),
-            Err(why) => (None, format!("direct kernel, as {why}")),
+        let (filtered, note) = match filtered {
+            Ok(filtered) => (Some(filtered), None),
+            Err(why) => (None, Some(why)),
         };
-        let setup_ms = vec![("upload", memory.upload_ms), ("build index", prepare_ms)];
-        Ok(Self { cuda, unit, policy, memory, layout, filtered, method, setup_ms, profile, tally: None, last: (0..0, Build::Timed) })
+        let setup_ms = vec![(SetupPhase::Upload, memory.upload_ms), (SetupPhase::BuildIndex, prepare_ms)];
+        Ok(Self { cuda, unit, policy, memory, layout, filtered, note, setup_ms, profile, tally: None, last: (0..0, Build::Timed) })
     }
 
     /// Room for what `count` queries write.
@@ -148,7 +193,7 @@ impl<'a> CudaSearch<'a> {
             self.tally = Some(Tally {
                 counters: stream.alloc_zeros(count)?,
                 convergence: stream.alloc_zeros(count * CONVERGENCE_ENTRIES)?,
-                cycles: if self.profile { Some(stream.alloc_zeros(count * WarpPhase::ALL.len())?) } else { None },
+                cycles: if self.profile { Some(stream.alloc_zeros(count * rules::PHASES.len())?) } else { None },
                 spans: if self.profile { Some(stream.alloc_zeros(count)?) } else { None },
             });
         }
@@ -178,7 +223,7 @@ impl<'a> CudaSearch<'a> {
             let points = self.layout.arrange(&mut self.cuda.kernels, stream, &memory.points.floats)?;
             memory.rearrange(self.layout.form(), points);
             self.filtered = None;
-            self.method = "direct kernel, as the filter let too much through".to_owned();
+            self.note = Some("the filter let too much through".to_owned());
         }
         let arguments = direct::arguments(memory, stream, queries, tally);
         let config = LaunchConfig {
@@ -193,7 +238,7 @@ impl<'a> CudaSearch<'a> {
 }
 
 impl Search for CudaSearch<'_> {
-    fn setup_ms(&self) -> Vec<(&'static str, f64)> {
+    fn setup_ms(&self) -> Vec<(SetupPhase, f64)> {
         self.setup_ms.clone()
     }
 
@@ -201,9 +246,20 @@ impl Search for CudaSearch<'_> {
         self.memory.resident
     }
 
-    fn method(&self) -> Option<String> {
-        let how = if self.filtered.is_some() { String::new() } else { format!(": {}", self.policy) };
-        Some(format!("{}{how}", self.method))
+    fn parameters(&self) -> Parameters {
+        if self.filtered.is_some() {
+            return Parameters::from_iter([("kernel", "filter")]);
+        }
+        let mut parameters = Parameters::from_iter([("kernel", "direct")]);
+        for (name, value) in POLICY.into_iter().zip(self.policy.numbers()) {
+            parameters.set(name, value.to_string());
+        }
+        parameters.set("exact-d", if self.unit.exact_dims == 0 { "no" } else { "yes" });
+        parameters
+    }
+
+    fn note(&self) -> Option<String> {
+        self.note.clone()
     }
 
     fn first_chunk(&self) -> usize {
@@ -247,7 +303,7 @@ impl Search for CudaSearch<'_> {
             let convergence = stream.clone_dtoh(&tally.convergence.slice(..count * CONVERGENCE_ENTRIES))?;
             let profile = match (&tally.cycles, &tally.spans) {
                 (Some(cycles), Some(spans)) if build == Build::Profiled => {
-                    Some((stream.clone_dtoh(&cycles.slice(..count * WarpPhase::ALL.len()))?, stream.clone_dtoh(&spans.slice(..count))?))
+                    Some((stream.clone_dtoh(&cycles.slice(..count * rules::PHASES.len()))?, stream.clone_dtoh(&spans.slice(..count))?))
                 }
                 _ => None,
             };
@@ -259,10 +315,11 @@ impl Search for CudaSearch<'_> {
             let kept = (counters.merges as usize).min(CONVERGENCE_ENTRIES);
             answer.convergence.push(entries[..kept].iter().map(|entry| (entry.points_seen, entry.max_distance)));
         }
-        answer.counters.extend(counters);
+        answer.convergence.counted_by = rules::CONVERGENCE.to_owned();
+        answer.measured.extend(&rules::MEASURES, counters.into_iter().map(Counters::row));
         if let Some((cycles, spans)) = profile {
-            let profile = answer.profile.get_or_insert_with(Profile::default);
-            profile.cycles.extend(cycles.as_chunks::<{ WarpPhase::ALL.len() }>().0);
+            let profile = answer.profile.get_or_insert_with(|| Profile::new(&rules::PHASES));
+            profile.cycles.extend(cycles);
             profile.spans.extend(spans);
         }
         Ok(())

@@ -13,7 +13,7 @@ use super::device::driver::say;
 use super::device::units::Unit;
 use super::direct::{Policy, Variant};
 use super::search::CudaSearch;
-use crate::knn::{Build, EngineError, EngineKind, Neighbors, Problem, Search};
+use crate::knn::{Build, EngineError, Neighbors, Problem, Search};
 
 /// `cuda/direct/policy_table.cuh`.
 const TABLE: &str = include_str!("../../../cuda/direct/policy_table.cuh");
@@ -74,7 +74,7 @@ pub struct Tuned {
 /// # Errors
 /// [`EngineError::Unavailable`] without NVRTC, and whatever the table's own policy fails with.
 pub fn tune(cuda: &mut Cuda, problems: &[Problem], repeats: usize, mut seen: impl FnMut(&Trial, f64)) -> Result<Tuned, EngineError> {
-    let unavailable = |why| EngineError::Unavailable { engine: EngineKind::Cuda, why };
+    let unavailable = |why| EngineError::Unavailable { engine: super::DIRECT.id, why };
     let variant = Variant::new(problems[0].k(), problems[0].dims());
     let unit = variant.unit();
     let (major, minor) = cuda.context.compute_capability().map_err(|error| cuda.failed(error))?;

@@ -13,8 +13,29 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
-use crate::knn::{Answer, Build, DeviceInfo, Engine, EngineError, EngineKind, NONE, Neighbors, Problem, Search};
+use crate::knn::{
+    Answer, Build, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Limits, Metric, NONE, Neighbors, Parameters,
+    Problem, Search, SetupPhase, warp as rules,
+};
 use tree::Tree;
+
+/// The row of the registry.
+pub static KDTREE: Descriptor = Descriptor {
+    id: EngineId::new("kdtree"),
+    group: Group::Cpu,
+    about: "A k-d tree on the processor: fast in few dimensions; counts no merges.",
+    source: "Bentley 1975, as the crate kiddo builds it",
+    runs_on: &[DeviceKind::Cpu],
+    limits: Limits { k: rules::MAX_K, d: tree::LARGEST, n: u32::MAX as usize, metrics: &[Metric::L2, Metric::Angular] },
+    measures: &[],
+    convergence: None,
+    phases: &[],
+    parameters: &[],
+    is_exhaustive: false,
+    twin_of: None,
+    traces: false,
+    open: |_| Ok(Box::new(KdTree::new())),
+};
 
 /// Queries that keep a thread busy for a while, so that few of them are not mistaken for a full machine.
 const QUERIES_PER_THREAD: usize = 64;
@@ -31,8 +52,12 @@ impl KdTree {
 }
 
 impl Engine for KdTree {
-    fn kind(&self) -> EngineKind {
-        EngineKind::KdTree
+    fn descriptor(&self) -> &'static Descriptor {
+        &KDTREE
+    }
+
+    fn device_id(&self) -> DeviceId {
+        DeviceId::Cpu
     }
 
     fn device(&self) -> DeviceInfo {
@@ -40,18 +65,18 @@ impl Engine for KdTree {
             ("threads".to_owned(), rayon::current_num_threads().to_string()),
             ("fused multiply-add".to_owned(), if distances::in_hardware() { "hardware" } else { "software, slow" }.to_owned()),
         ];
-        DeviceInfo { name: "CPU, k-d tree".to_owned(), details }
+        DeviceInfo { id: Some(self.device_id()), name: "CPU, k-d tree".to_owned(), details }
     }
 
-    fn load<'a>(&'a mut self, problem: &'a Problem, _profile: bool) -> Result<Box<dyn Search + 'a>, EngineError> {
-        let there = problem.kept().find(|_: &Kept| true);
+    fn prepare<'a>(&'a mut self, problem: &'a Problem, _parameters: &Parameters, _profile: bool) -> Result<Box<dyn Search + 'a>, EngineError> {
+        let there = problem.cache().get(self.device_id(), |_: &Index| true);
         super::host_memory::check(problem, if there.is_some() { 0 } else { tree::bytes(problem) })?;
         let start = Instant::now();
         let (tree, built_ms) = match there {
-            Some(kept) => (kept, None),
+            Some(index) => (index, None),
             None => {
-                let tree = Arc::new(Kept(tree::build(problem)?));
-                problem.kept().put(Arc::clone(&tree));
+                let tree = Arc::new(Index(tree::build(problem)));
+                problem.cache().insert(DeviceId::Cpu, Arc::clone(&tree));
                 (tree, Some(start.elapsed().as_secs_f64() * 1e3))
             }
         };
@@ -59,21 +84,21 @@ impl Engine for KdTree {
     }
 }
 
-/// The tree, as it is kept with the points.
-struct Kept(Box<dyn Tree>);
+/// The tree, as it is cached with the points.
+struct Index(Box<dyn Tree>);
 
 /// A problem with the tree over its points.
 struct Loaded<'a> {
     problem: &'a Problem,
-    tree: Arc<Kept>,
+    tree: Arc<Index>,
     /// `None` where the tree was there.
     built_ms: Option<f64>,
     found: Neighbors,
 }
 
 impl Search for Loaded<'_> {
-    fn setup_ms(&self) -> Vec<(&'static str, f64)> {
-        self.built_ms.map(|ms| ("build index", ms)).into_iter().collect()
+    fn setup_ms(&self) -> Vec<(SetupPhase, f64)> {
+        self.built_ms.map(|ms| (SetupPhase::BuildIndex, ms)).into_iter().collect()
     }
 
     fn resident(&self) -> bool {

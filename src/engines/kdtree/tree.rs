@@ -17,11 +17,11 @@ use kiddo::{ImmutableKdTree, SquaredEuclidean};
 
 use super::distances::squared_distances;
 use super::sites::Sites;
-use crate::knn::{EngineError, EngineKind, Problem};
+use crate::knn::Problem;
 
 /// The number of dimensions that trees are compiled for. Missing ones are zero, which adds nothing to a distance but
 /// wastes a level of the tree in so many; from 16 on no tree is deep enough to get there.
-const LARGEST: usize = 128;
+pub const LARGEST: usize = 128;
 
 /// A reported squared distance and a position, as one number that sorts by both.
 ///
@@ -46,12 +46,9 @@ pub trait Tree: Send + Sync {
     fn nearest(&self, problem: &Problem, query: &[f32]) -> Vec<Neighbour>;
 }
 
-/// Builds the tree.
-///
-/// # Errors
-/// [`EngineError::Limit`] when the points have too many dimensions.
-pub fn build(problem: &Problem) -> Result<Box<dyn Tree>, EngineError> {
-    Ok(match problem.dims() {
+/// Builds the tree over points of at most [`LARGEST`] dimensions, which the engine's limits say.
+pub fn build(problem: &Problem) -> Box<dyn Tree> {
+    match problem.dims() {
         1 => Box::new(Sized::<1>::new(problem)),
         2 => Box::new(Sized::<2>::new(problem)),
         3 => Box::new(Sized::<3>::new(problem)),
@@ -62,9 +59,8 @@ pub fn build(problem: &Problem) -> Result<Box<dyn Tree>, EngineError> {
         13..=16 => Box::new(Sized::<16>::new(problem)),
         17..=32 => Box::new(Sized::<32>::new(problem)),
         33..=64 => Box::new(Sized::<64>::new(problem)),
-        65..=LARGEST => Box::new(Sized::<LARGEST>::new(problem)),
-        dims => return Err(EngineError::Limit { engine: EngineKind::KdTree, what: "d", limit: LARGEST as u64, value: dims as u64 }),
-    })
+        _ => Box::new(Sized::<LARGEST>::new(problem)),
+    }
 }
 
 /// About what building a tree takes, in bytes: twice the points, since the tree is built from a copy that it does not keep,

@@ -39,7 +39,28 @@ pub use observer::Observer;
 use rayon::prelude::*;
 pub use warp_knn::groups_in_batch;
 
-use crate::knn::{Answer, Build, Counters, DeviceInfo, Engine, EngineError, EngineKind, MAX_K, Neighbors, Problem, Search};
+use crate::knn::{
+    Answer, Build, Counters, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Limits, Metric, Neighbors,
+    Parameters, Problem, Search, SetupPhase, warp as rules,
+};
+
+/// The row of the registry.
+pub static LOCKSTEP: Descriptor = Descriptor {
+    id: EngineId::new("lockstep"),
+    group: Group::Cpu,
+    about: "The kernel's twin on the processor: the same steps, the same counters.",
+    source: "warp-per-query kernel, docs/kernel.md",
+    runs_on: &[DeviceKind::Cpu],
+    limits: Limits { k: rules::MAX_K, d: usize::MAX, n: u32::MAX as usize, metrics: &[Metric::L2, Metric::Angular] },
+    measures: &rules::MEASURES,
+    convergence: Some(rules::CONVERGENCE),
+    phases: &[],
+    parameters: &[],
+    is_exhaustive: true,
+    twin_of: Some(EngineId::new("cuda")),
+    traces: true,
+    open: |_| Ok(Box::new(Lockstep::new())),
+};
 
 /// The width of a warp in a run.
 const WARP: usize = 32;
@@ -78,28 +99,30 @@ impl Lockstep {
 }
 
 impl Engine for Lockstep {
-    fn kind(&self) -> EngineKind {
-        EngineKind::Lockstep
+    fn descriptor(&self) -> &'static Descriptor {
+        &LOCKSTEP
+    }
+
+    fn device_id(&self) -> DeviceId {
+        DeviceId::Cpu
     }
 
     fn device(&self) -> DeviceInfo {
         DeviceInfo {
+            id: Some(self.device_id()),
             name: "CPU".to_owned(),
             details: vec![("threads".to_owned(), rayon::current_num_threads().to_string()), ("instructions".to_owned(), instructions().to_owned())],
         }
     }
 
-    fn load<'a>(&'a mut self, problem: &'a Problem, _profile: bool) -> Result<Box<dyn Search + 'a>, EngineError> {
-        if problem.k() > MAX_K {
-            return Err(EngineError::Limit { engine: self.kind(), what: "k", limit: MAX_K as u64, value: problem.k() as u64 });
-        }
-        let there = problem.kept().find(|_: &GroupedPoints<WARP>| true);
+    fn prepare<'a>(&'a mut self, problem: &'a Problem, _parameters: &Parameters, _profile: bool) -> Result<Box<dyn Search + 'a>, EngineError> {
+        let there = problem.cache().get(self.device_id(), |_: &GroupedPoints<WARP>| true);
         super::host_memory::check(problem, if there.is_some() { 0 } else { size_of_val(problem.points()) as u64 })?;
         let start = Instant::now();
         let resident = there.is_some();
         let points = there.unwrap_or_else(|| {
             let points = Arc::new(GroupedPoints::new(problem.points(), problem.dims()));
-            problem.kept().put(Arc::clone(&points));
+            problem.cache().insert(DeviceId::Cpu, Arc::clone(&points));
             points
         });
         Ok(Box::new(LockstepSearch {
@@ -145,8 +168,8 @@ struct LockstepSearch<'a> {
 }
 
 impl Search for LockstepSearch<'_> {
-    fn setup_ms(&self) -> Vec<(&'static str, f64)> {
-        self.upload_ms.map(|ms| ("upload", ms)).into_iter().collect()
+    fn setup_ms(&self) -> Vec<(SetupPhase, f64)> {
+        self.upload_ms.map(|ms| (SetupPhase::Upload, ms)).into_iter().collect()
     }
 
     fn resident(&self) -> bool {
@@ -191,8 +214,9 @@ impl Search for LockstepSearch<'_> {
     }
 
     fn collect(&mut self, answer: &mut Answer) -> Result<(), EngineError> {
+        answer.convergence.counted_by = rules::CONVERGENCE.to_owned();
+        answer.measured.extend(&rules::MEASURES, self.tallies.iter().map(|tally| tally.counters.row()));
         for tally in self.tallies.drain(..) {
-            answer.counters.push(tally.counters);
             answer.convergence.push(tally.history);
         }
         Ok(())

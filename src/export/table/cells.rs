@@ -1,12 +1,11 @@
-//! The values of a column, each in its own type.
+//! Typed columns of values.
 
 use std::borrow::Cow;
 
-/// The value in a row.
+/// The value in a row, `None` if missing.
 pub type Of<'a, T> = Box<dyn Fn(usize) -> Option<T> + 'a>;
 
-/// The values of a column.
-#[allow(missing_docs, reason = "each is the type of that name")]
+/// The values of a column, by type.
 pub enum Cells<'a> {
     U32(Of<'a, u32>),
     U64(Of<'a, u64>),
@@ -16,9 +15,9 @@ pub enum Cells<'a> {
     Text(Of<'a, Cow<'a, str>>),
 }
 
-/// What can stand in a table.
+/// A type of value that a table can contain.
 pub trait Cell<'a>: Sized {
-    /// A column of such values, and whether some may be missing.
+    /// Builds a column of such values; the flag says whether some may be missing.
     fn cells(of: impl Fn(usize) -> Self + 'a) -> (Cells<'a>, bool);
 }
 

@@ -1,4 +1,4 @@
-//! `.npz`: an array for each column. Integers of which some are missing are floats, whose NaN says so.
+//! `.npz`: one array per column. Integer columns with missing values become f64, with NaN.
 
 use std::fs::File;
 use std::io::{self, BufWriter};
@@ -22,7 +22,7 @@ pub(super) fn write(table: &Table<'_>, out: &mut BufWriter<File>) -> io::Result<
             Cells::F32(of) => npz.column(name, "<f4", table.rows, rows().map(|row| of(row).unwrap_or(f32::NAN).to_le_bytes()))?,
             Cells::F64(of) => npz.column(name, "<f8", table.rows, rows().map(|row| float(of(row))))?,
             Cells::Text(of) => {
-                // NumPy's texts are of one length, in UTF-32.
+                // NumPy strings have a fixed length, in UTF-32.
                 let length = rows().map(|row| of(row).map_or(0, |text| text.chars().count())).max().unwrap_or(0).max(1);
                 let padded = |row: usize| of(row).unwrap_or_default().chars().chain(std::iter::repeat('\0')).take(length).collect::<Vec<_>>();
                 let letters = rows().flat_map(padded).map(|letter| u32::from(letter).to_le_bytes());

@@ -1,7 +1,7 @@
-//! A table, defined once and written as CSV, TSV, Parquet or `.npz`.
+//! Tables, defined once and written as CSV, TSV, Parquet or `.npz`.
 //!
-//! Columns have types of their own, so that no number takes a detour: text says infinity as `inf` and leaves what is missing
-//! empty, Parquet has it as infinity and null, `.npz` as infinity and NaN.
+//! Columns are typed, so that numbers are written without conversion. Infinity is `inf` in text; missing values are empty in
+//! text, null in Parquet and NaN in `.npz`.
 
 mod cells;
 mod columns;
@@ -17,21 +17,21 @@ pub use cells::{Cell, Cells};
 
 use super::{ExportError, write};
 
-/// The formats of a table, by the extension of a name.
+/// A table format, selected by extension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TableFormat {
     /// Comma-separated text, with a header.
     Csv,
-    /// Tab-separated text, with a header: what spreadsheets paste.
+    /// Tab-separated text, with a header: the format that spreadsheets paste.
     Tsv,
-    /// Parquet with Snappy, columns by their types.
+    /// Parquet with Snappy compression and typed columns.
     Parquet,
-    /// NumPy's archive, an array for each column.
+    /// NumPy archive with one array per column.
     Npz,
 }
 
 impl TableFormat {
-    /// All of them, in the order in which they are offered.
+    /// All formats, in display order.
     pub const ALL: [Self; 4] = [Self::Csv, Self::Tsv, Self::Parquet, Self::Npz];
 
     /// The extension, without the dot.
@@ -44,10 +44,10 @@ impl TableFormat {
         }
     }
 
-    /// The format that a name asks for.
+    /// The format for a path's extension.
     ///
     /// # Errors
-    /// [`ExportError::TableExtension`].
+    /// [`ExportError::TableExtension`] if no format has that extension.
     pub fn of(path: &Path) -> Result<Self, ExportError> {
         let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
         let found = Self::ALL.into_iter().find(|format| format.extension().eq_ignore_ascii_case(extension));
@@ -55,29 +55,29 @@ impl TableFormat {
     }
 }
 
-/// A column: its name, and its value in each row.
+/// A named column with a value per row.
 pub struct Column<'a> {
-    /// In the header.
+    /// The name in the header.
     pub name: Cow<'a, str>,
-    /// Its values.
+    /// The value of each row.
     pub cells: Cells<'a>,
-    /// Whether some rows may have none.
+    /// Whether values may be missing in some rows.
     pub optional: bool,
 }
 
-/// Rows of named columns. Values are asked for when they are written, by row and more than once.
+/// Rows of named columns. Values are computed while writing, row by row and possibly more than once.
 pub struct Table<'a> {
     rows: usize,
     columns: Vec<Column<'a>>,
 }
 
 impl<'a> Table<'a> {
-    /// A table of so many rows, still without columns.
+    /// A table with a number of rows and no columns yet.
     pub fn new(rows: usize) -> Self {
         Self { rows, columns: Vec::new() }
     }
 
-    /// Adds a column, whose value in a row `of` gives: a u32, u64, i64, f32, f64 or text, or an [`Option`] of one.
+    /// Adds a column; `of` returns the value in a row: a u32, u64, i64, f32, f64 or text, or an [`Option`] of one.
     #[must_use]
     pub fn with<T: Cell<'a>>(mut self, name: impl Into<Cow<'a, str>>, of: impl Fn(usize) -> T + 'a) -> Self {
         let (cells, optional) = T::cells(of);
@@ -95,35 +95,35 @@ impl<'a> Table<'a> {
         &self.columns
     }
 
-    /// Writes it as CSV with a header.
+    /// Writes the table as CSV with a header.
     ///
     /// # Errors
-    /// The writer's.
+    /// I/O errors of the writer.
     pub fn csv(&self, out: impl Write) -> io::Result<()> {
         text::write(self, b',', out)
     }
 
-    /// As a text with tabs and a header: for the clipboard.
+    /// The table as tab-separated text with a header, for the clipboard.
     pub fn tsv(&self) -> String {
         let mut out = Vec::new();
-        // Memory takes everything.
+        // Writing to memory cannot fail.
         let _ = text::write(self, b'\t', &mut out);
         String::from_utf8_lossy(&out).into_owned()
     }
 
-    /// Writes it to a file, in the format that the extension names.
+    /// Writes the table to a file in the format of the extension.
     ///
     /// # Errors
-    /// [`ExportError`].
+    /// [`ExportError`] if the extension is unknown or writing fails.
     pub fn write(&self, path: &Path) -> Result<(), ExportError> {
         let format = TableFormat::of(path)?;
         write(path, |out| self.write_as(format, out))
     }
 
-    /// Writes it in a format.
+    /// Writes the table in a format.
     ///
     /// # Errors
-    /// The writer's.
+    /// I/O errors of the writer.
     pub fn write_as(&self, format: TableFormat, out: &mut BufWriter<File>) -> io::Result<()> {
         match format {
             TableFormat::Csv => self.csv(out),
@@ -133,7 +133,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// The names, each once, as formats of columns need them: a second `x` is `x_2`.
+    /// Column names made unique, as columnar formats require: a second `x` is `x_2`.
     fn unique_names(&self) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         for column in &self.columns {

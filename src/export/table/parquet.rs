@@ -1,4 +1,4 @@
-//! Parquet: a column for each column, of its own type; what may be missing is optional.
+//! Parquet: typed columns; those that may have missing values are optional.
 
 use std::fs::File;
 use std::io::{self, BufWriter};
@@ -14,9 +14,9 @@ use parquet::schema::types::Type;
 
 use super::{Cells, Column, Table};
 
-/// Rows of a group, which readers hold in memory together.
+/// Rows per row group, which readers hold in memory.
 const GROUP: usize = 1 << 20;
-/// Rows that are gathered at a time.
+/// Rows converted at a time.
 const PIECE: usize = 1 << 16;
 
 pub(super) fn write(table: &Table<'_>, out: &mut BufWriter<File>) -> io::Result<()> {
@@ -61,7 +61,7 @@ fn field(column: &Column<'_>, name: &str) -> Result<Type, ParquetError> {
 fn write_column(column: &Column<'_>, rows: Range<usize>, writer: &mut SerializedColumnWriter<'_>) -> Result<(), ParquetError> {
     let optional = column.optional;
     match &column.cells {
-        // Unsigned numbers are stored by their bits, which the logical type explains.
+        // Unsigned numbers are stored as signed ones with the same bits and an unsigned logical type.
         Cells::U32(of) => pieces::<Int32Type>(writer, rows, optional, |row| of(row).map(u32::cast_signed)),
         Cells::U64(of) => pieces::<Int64Type>(writer, rows, optional, |row| of(row).map(u64::cast_signed)),
         Cells::I64(of) => pieces::<Int64Type>(writer, rows, optional, of),
@@ -71,7 +71,7 @@ fn write_column(column: &Column<'_>, rows: Range<usize>, writer: &mut Serialized
     }
 }
 
-/// Some rows at a time; where values may be missing, with a level for each row that says whether it is there.
+/// Writes a column some rows at a time; optional columns have a definition level per row.
 fn pieces<T: DataType>(
     writer: &mut SerializedColumnWriter<'_>,
     rows: Range<usize>,

@@ -1,4 +1,4 @@
-//! CSV and TSV.
+//! Tables as delimited text: CSV and TSV.
 
 use std::fmt::{Display, Write as _};
 use std::io::{self, Write};
@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use super::{Cells, Table};
 use crate::text::Exact;
 
-/// A header and a line for each row; what is missing is empty.
+/// Writes a header and one line per row; missing values are empty.
 pub(super) fn write(table: &Table<'_>, delimiter: u8, out: impl Write) -> io::Result<()> {
     let mut writer = csv::WriterBuilder::new().delimiter(delimiter).from_writer(out);
     for column in &table.columns {
@@ -17,7 +17,7 @@ pub(super) fn write(table: &Table<'_>, delimiter: u8, out: impl Write) -> io::Re
     let shown = |field: &mut String, value: Option<&dyn Display>| {
         field.clear();
         if let Some(value) = value {
-            // A string takes everything.
+            // Writing to a string cannot fail.
             let _ = write!(field, "{value}");
         }
     };

@@ -1,30 +1,29 @@
-//! What was done so far beside the theory, and how `max_distance` fell.
+//! The panel of counters beside the theory, and the convergence of `max_distance`.
 
 use super::View;
 use super::pen::{ROW, area, dashed, digits, faint, line, plain, round_in, sans, steps_in, width};
-use super::scene::{Area, Font, Ink, Place, Scene, Target};
+use super::scene::{Area, Font, Ink, Point, Scene, Target};
 use crate::lesson::account::account;
 use crate::text::thousands;
 
-/// Draws the part.
+/// Draws the panel in a size given in points.
 pub fn draw(view: &View<'_>, size: [f32; 2]) -> Scene {
     draw_on(view, size, None)
 }
 
-/// Draws the part with a curve on axes that others share: from the smallest to the largest finite `max_distance` of all
-/// of them.
+/// Draws the panel with a fixed range of finite `max_distance` for the curve, so that several recordings share their axes.
 pub fn draw_on(view: &View<'_>, [wide, high]: [f32; 2], shared: Option<[f32; 2]>) -> Scene {
     let mut scene = Scene::new(wide, high);
     let text = view.text;
     let mut room = area(0.0, 0.0, wide, high);
-    // The curve keeps at least half of the height; the table's rows come closer together before that.
+    // The curve takes at least half of the height; the table's rows are compressed if necessary.
     let row = (text * ROW).min(high * 0.5 / 7.0);
     table(&mut scene, room.take_top(row * 6.4), view, row);
     curve(&mut scene, room, view, shared);
     scene
 }
 
-/// Counted, expected so far, expected in the end.
+/// The columns are the counters, the bounds so far, and the bounds for all points.
 fn table(scene: &mut Scene, mut room: Area, view: &View<'_>, row: f32) {
     let state = view.cursor.state();
     let account = account(state);
@@ -33,7 +32,7 @@ fn table(scene: &mut Scene, mut room: Area, view: &View<'_>, row: f32) {
     let merges = |value: f64| format!("{value:.1}");
     let nothing = counts.points_seen == 0;
     let so_far = |words: String| if nothing { "\u{2013}".to_owned() } else { words };
-    // Whoever is asked how many merges there will be must not read it here; each of the other numbers tells it, too.
+    // The question of how many merges there will be must not be answered here; any of the other numbers would give it away.
     let in_the_end = |words: String| if view.asking { String::new() } else { words };
     let rows: [(&str, String, String, String); 5] = [
         ("points seen", thousands(counts.points_seen.into()), String::new(), in_the_end(thousands(state.shape.n.into()))),
@@ -44,36 +43,36 @@ fn table(scene: &mut Scene, mut room: Area, view: &View<'_>, row: f32) {
     ];
     let size = row / ROW;
     let shares = [0.33, 0.19, 0.25, 0.23];
-    // A little apart, however long words and numbers are.
-    let apart = |place: Area, by: f32| area(place.x + size * by, place.y, place.width - size * by, place.height);
-    let columns = |mut place: Area| {
-        let wide = place.width;
-        shares.map(|share| place.take_left(wide * share))
+    // A gap between long words and long numbers.
+    let apart = |rect: Area, by: f32| area(rect.x + size * by, rect.y, rect.width - size * by, rect.height);
+    let columns = |mut rect: Area| {
+        let wide = rect.width;
+        shares.map(|share| rect.take_left(wide * share))
     };
     let heads = columns(room.take_top(row));
     scene.label(heads[0], 0.0, sans(size, Ink::Text), "Account");
     let words = ["counted".to_owned(), "theory so far \u{2264}".to_owned(), in_the_end("in the end \u{2264}".to_owned())];
-    for (place, words) in heads[1..].iter().zip(words) {
-        scene.label(apart(*place, 0.6), 1.0, sans(size * 0.85, Ink::TextWeak), &words);
+    for (rect, words) in heads[1..].iter().zip(words) {
+        scene.label(apart(*rect, 0.6), 1.0, sans(size * 0.85, Ink::TextWeak), &words);
     }
     scene.path(vec![[room.x, room.y + 1.0], [room.right(), room.y + 1.0]], line(Ink::Line, 1.0));
     room.take_top(row * 0.15);
     for (name, counted, expected, finally) in rows {
-        let places = columns(room.take_top(row));
-        scene.label(places[0], 0.0, sans(size * 0.95, Ink::Text), name);
-        for (place, words, ink) in [(places[1], counted, Ink::Text), (places[2], expected, Ink::TextWeak), (places[3], finally, Ink::TextWeak)] {
-            scene.label(apart(place, 0.3), 1.0, sans(size, ink), &words);
+        let rects = columns(room.take_top(row));
+        scene.label(rects[0], 0.0, sans(size * 0.95, Ink::Text), name);
+        for (rect, words, ink) in [(rects[1], counted, Ink::Text), (rects[2], expected, Ink::TextWeak), (rects[3], finally, Ink::TextWeak)] {
+            scene.label(apart(rect, 0.3), 1.0, sans(size, ink), &words);
         }
     }
 }
 
-/// The smallest and the largest finite one; infinite and 0, where there is none.
+/// The smallest and largest finite value; infinite and 0 if there is none.
 pub fn bounds(values: impl Iterator<Item = f32>) -> [f32; 2] {
     let finite = values.filter(|value| value.is_finite());
     finite.fold([f32::INFINITY, 0.0], |[low, high], value| [low.min(value), high.max(value)])
 }
 
-/// A direction of the plot.
+/// The scale of one axis of the plot.
 struct Axis {
     low: f32,
     high: f32,
@@ -91,16 +90,16 @@ impl Axis {
             return vec![self.high];
         }
         let ticks = if self.log { round_in(self.low, self.high) } else { steps_in(self.low, self.high, 4) };
-        // A curve between two round values still has a scale.
+        // A range between two round values still needs ticks.
         if ticks.len() < 2 { vec![self.low, self.high] } else { ticks }
     }
 }
 
-/// `max_distance` over points seen: up to here strong, the rest faint.
+/// Draws `max_distance` over points seen: opaque up to the current position, faint beyond.
 fn curve(scene: &mut Scene, mut room: Area, view: &View<'_>, shared: Option<[f32; 2]>) {
     let (recording, text) = (view.cursor.recording(), view.text);
     let small = sans(text * 0.75, Ink::TextWeak);
-    // Whoever is asked how many merges there will be must not be able to count them.
+    // Merges must not be countable while the question of their number is open.
     let shown = if view.asking { view.cursor.state().counts.merges as usize } else { usize::MAX };
     let curve: Vec<(u32, f32)> = recording.convergence().take(shown).collect();
     let [lowest, highest] = shared.unwrap_or_else(|| bounds(curve.iter().map(|&(_, bound)| bound)));
@@ -110,7 +109,7 @@ fn curve(scene: &mut Scene, mut room: Area, view: &View<'_>, shared: Option<[f32
     } else {
         Axis { low: 0.0, high: if highest == 0.0 { 1.0 } else { highest * 1.1 }, log: false }
     };
-    // Merges crowd at the beginning, where points come in random order.
+    // In random order, merges crowd at the beginning.
     let early = curve.iter().filter(|&&(seen, _)| seen < n / 8).count();
     let first = curve.first().map_or(1, |&(seen, _)| seen).max(1);
     let log = shared.is_none() && curve.len() > 4 && early * 2 > curve.len();
@@ -132,7 +131,7 @@ fn curve(scene: &mut Scene, mut room: Area, view: &View<'_>, shared: Option<[f32
     }
     let plot = room;
     scene.rect(plot, 0.0, Some(Ink::Canvas.into()), Some(line(Ink::Line, 1.0)));
-    let at = |seen: f32, bound: f32| -> Place {
+    let at = |seen: f32, bound: f32| -> Point {
         let y = if bound.is_infinite() { 1.0 } else { y_axis.share(bound) };
         [plot.x + plot.width * x_axis.share(seen), plot.bottom() - plot.height * y]
     };
@@ -160,26 +159,26 @@ fn curve(scene: &mut Scene, mut room: Area, view: &View<'_>, shared: Option<[f32
     let label = if x_axis.log { "points seen, log scale" } else { "points seen" };
     scene.label(area(plot.x, below.y, plot.width, below.height), 0.5, small, label);
 
-    // Steps: the bound stands still between merges.
+    // A step function: the bound is constant between merges.
     let done = view.cursor.state().counts.merges as usize;
     let now = view.cursor.state().counts.points_seen as f32;
-    let corners = |curve: &[(u32, f32)], from: Option<(f32, f32)>, until: f32| -> Vec<Place> {
-        let mut places = Vec::new();
+    let corners = |curve: &[(u32, f32)], from: Option<(f32, f32)>, until: f32| -> Vec<Point> {
+        let mut points = Vec::new();
         let mut last = from;
         for &(seen, bound) in curve.iter().filter(|(_, bound)| bound.is_finite()) {
             if let Some((_, before)) = last {
-                places.push(at(seen as f32, before));
+                points.push(at(seen as f32, before));
             }
-            places.push(at(seen as f32, bound));
+            points.push(at(seen as f32, bound));
             last = Some((seen as f32, bound));
         }
         if let Some((_, bound)) = last {
-            places.push(at(until, bound));
+            points.push(at(until, bound));
         }
-        if let (Some((seen, bound)), false) = (from, places.is_empty()) {
-            places.insert(0, at(seen, bound));
+        if let (Some((seen, bound)), false) = (from, points.is_empty()) {
+            points.insert(0, at(seen, bound));
         }
-        places
+        points
     };
     let (past, to_come) = curve.split_at(done.min(curve.len()));
     let here = past.last().filter(|(_, bound)| bound.is_finite()).map(|&(seen, bound)| ((seen as f32).max(now), bound));
@@ -192,7 +191,7 @@ fn curve(scene: &mut Scene, mut room: Area, view: &View<'_>, shared: Option<[f32
     if drawn.len() > 1 {
         scene.path(drawn, line(Ink::Intermediate, stroke));
     }
-    // Before k points were merged it is infinite.
+    // The bound is infinite until k points were merged.
     let finite_from = curve.iter().find(|(_, bound)| bound.is_finite()).map_or(n, |&(seen, _)| seen);
     let infinite = area(plot.x, plot.y, at(finite_from as f32, y_axis.low)[0] - plot.x, plot.height);
     scene.fill(infinite, faint(Ink::Field, 0.7));
@@ -201,12 +200,12 @@ fn curve(scene: &mut Scene, mut room: Area, view: &View<'_>, shared: Option<[f32
     }
     let radius = (text * 0.22).min(plot.width / curve.len().max(1) as f32 * 0.6).max(1.0);
     for (merge, &(seen, bound)) in curve.iter().enumerate() {
-        let place = at(seen as f32, bound);
+        let point = at(seen as f32, bound);
         let (fill, stroke) =
             if merge < done { (Some(Ink::Buffer.into()), None) } else { (Some(Ink::Canvas.into()), Some(line(faint(Ink::Buffer, 0.7), 1.0))) };
-        scene.dots(vec![place], radius, fill, stroke);
+        scene.dots(vec![point], radius, fill, stroke);
     }
-    // The spots reach over the whole height: curves are hard to hit.
+    // Hit areas span the whole height, because curves are hard to hit.
     for (merge, &(seen, bound)) in curve.iter().enumerate() {
         if let Some(position) = recording.position_of_merge(merge) {
             let [x, _] = at(seen as f32, bound);
@@ -224,7 +223,7 @@ fn curve(scene: &mut Scene, mut room: Area, view: &View<'_>, shared: Option<[f32
     }
 }
 
-/// A tick's value without digits that nobody reads.
+/// A tick's value with insignificant digits removed.
 fn short(value: f32) -> f32 {
     format!("{value:.1e}").parse().unwrap_or(value)
 }

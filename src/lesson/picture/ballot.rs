@@ -1,6 +1,6 @@
-//! The vote, how a lane finds its slot, and the buffer as it fills.
+//! The panel of the ballot, the computation of a lane's slot, and the buffer as it fills.
 //!
-//! Lane 0 is on the left, as in the other parts; the mask as a number, whose lowest bit is lane 0's, stands beside it.
+//! Lane 0 is on the left, as in the other panels; the mask, whose lowest bit is lane 0's, is shown beside it as a number.
 
 use super::View;
 use super::cells::{Cell, Grid, Look};
@@ -14,7 +14,7 @@ use crate::lesson::state::{Stage, State};
 use crate::lesson::step::Step;
 use crate::text::thousands;
 
-/// Draws the part.
+/// Draws the panel in a size given in points.
 pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let mut scene = Scene::new(wide, high);
     let (state, text) = (view.cursor.state(), view.text);
@@ -24,9 +24,9 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let mut room = area(0.0, 0.0, wide, high);
     scene.label(room.take_top(text * 1.6), 0.0, sans(text, Ink::Text), &title(state, vote.as_ref()));
 
-    // Rows: lanes, distances, votes, slots, lower lanes, both; two lines of words; the buffer.
+    // Rows: lanes, distances, votes, slots, lower lanes, both masks combined; two lines of text; the buffer.
     let buffer_rows = shape.registers as f32;
-    // Words give way before numbers do.
+    // Text is shortened before numbers are.
     let row = (text * ROW).min(high * 0.09);
     let words = 3.0 * row;
     let rest = room.height - words - text * 1.4;
@@ -57,7 +57,6 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     scene.label(first, 0.0, mono(text * 0.9, Ink::Text), &lines[0]);
     scene.label(second, 0.0, mono(text * 0.9, Ink::Text), &lines[1]);
 
-    // The buffer.
     let capacity = shape.capacity();
     let says = match state.stage {
         Stage::Sort | Stage::Merge => "Buffer: its keys are in the registers, being merged".to_owned(),
@@ -79,7 +78,7 @@ fn title(state: &State, vote: Option<&Vote>) -> String {
             let end = vote.base.saturating_add(width).min(state.shape.n) - 1;
             let points = format!("points {} to {}", thousands(vote.base.into()), thousands(end.into()));
             match vote.mask {
-                // What they are about to be held against.
+                // The value that they will be compared with.
                 None => format!("Ballot: {points}, not voted yet; max_distance {}", digits(state.max_distance, 3)),
                 Some(mask) => format!("Ballot of {points}: {}", hex(mask, width)),
             }
@@ -87,7 +86,7 @@ fn title(state: &State, vote: Option<&Vote>) -> String {
     }
 }
 
-/// The lane whose slot is spelled out: that under the pointer, or the highest that votes.
+/// The lane whose slot is explained: the one under the pointer, or the highest voting lane.
 fn spelled_out(view: &View<'_>, vote: Option<&Vote>) -> Option<u32> {
     let shape = view.cursor.state().shape;
     match view.hover {
@@ -100,7 +99,7 @@ fn spelled_out(view: &View<'_>, vote: Option<&Vote>) -> Option<u32> {
     }
 }
 
-/// The popcount in words and numbers.
+/// The popcount in words and in numbers.
 fn spell(state: &State, vote: Option<&Vote>, lane: Option<u32>) -> [String; 2] {
     let (Some(vote), Some(lane)) = (vote, lane) else { return [String::new(), String::new()] };
     let Some(mask) = vote.mask else { return [format!("lane {lane}: not voted yet"), String::new()] };
@@ -117,25 +116,25 @@ fn spell(state: &State, vote: Option<&Vote>, lane: Option<u32>) -> [String; 2] {
     [first, second]
 }
 
-/// How the distances are written: all of them, and as precisely as a question names `max_distance`, or nobody could tell
-/// from the picture who votes. Where cells are too narrow, neighbours stand on lines of their own, by turns.
+/// How distances are written: all of them, with the precision at which a question states `max_distance`, so that the votes
+/// can be read off. If cells are too narrow, neighbouring lanes alternate between lines.
 struct Numbers {
-    /// Lines that the lanes take turns in.
+    /// Number of lines that lanes alternate between.
     lines: u32,
-    /// Of the font.
+    /// Font size in points.
     size: f32,
 }
 
 impl Numbers {
-    /// The fewest lines on which numbers can be read, with cells so wide and so much room on their right; else those on
-    /// which they are largest. `high` is what all rows of the part have.
+    /// The fewest lines on which numbers are readable, given the cell width and the room to the right; otherwise the number
+    /// of lines that gives the largest font. `high` is the height of all rows of the panel.
     fn fit(vote: Option<&Vote>, cell: f32, margin: f32, high: f32, text: f32) -> Self {
         const LINES: [u32; 4] = [1, 2, 3, 4];
         let Some(vote) = vote else { return Self { lines: 1, size: 0.0 } };
         let there = vote.distances.iter().filter(|distance| distance.is_finite());
         let widest = there.map(|&distance| width(Font::Mono, 1.0, &digits(distance, 3))).fold(0.1, f32::max);
         let on = |lines: u32| {
-            // The last one may be moved to the left, to end where the part does, and must not meet the one before it.
+            // The last number may be shifted left to end at the panel's edge, and must not overlap its predecessor.
             let (apart, free) = (cell * lines as f32, cell * 0.5 + margin);
             let wide = if apart * 0.46 <= free { apart * 0.92 } else { ((apart + free) / 1.5 * 0.97).max(2.0 * free).min(apart * 0.92) };
             let wide = if lines == 1 { wide - 2.0 } else { wide };
@@ -146,31 +145,31 @@ impl Numbers {
         first.unwrap_or_else(|| LINES.into_iter().map(on).max_by(|a, b| a.size.total_cmp(&b.size)).expect("there are some"))
     }
 
-    /// What the colours take of a row's height: less, where the numbers stand above them.
+    /// Height of the coloured cells as a fraction of a row: less if numbers are above them.
     fn share_of_row(&self) -> f32 {
         if self.lines == 1 { 1.0 } else { 0.4 }
     }
 
-    /// What the numbers take above the colours.
+    /// Height of the numbers above the cells.
     fn height(&self) -> f32 {
         if self.lines == 1 { 0.0 } else { self.lines as f32 * self.size * LINE }
     }
 }
 
-/// The share of running text above which a distance is easily read.
+/// Minimum font size, relative to running text, at which a distance is easy to read.
 const READABLE: f32 = 0.62;
 
-/// The height of a line of numbers of size 1.
+/// Line height of numbers relative to the font size.
 const LINE: f32 = 1.1;
 
 struct Table<'a, 'v> {
     scene: &'a mut Scene,
     view: &'a View<'v>,
-    /// The next row.
+    /// The grid of the row to draw next.
     grid: Grid,
     names: Area,
     one: f32,
-    /// The height of all rows.
+    /// The height of all rows together.
     all: f32,
 }
 
@@ -190,7 +189,7 @@ impl Table<'_, '_> {
         }
     }
 
-    /// Numbers of lanes; that which is spelled out is framed through all rows.
+    /// Labels the lanes, and frames the explained lane through all rows.
     fn lanes(&mut self, vote: Option<&Vote>, lane: Option<u32>) {
         self.name("lane");
         let size = (self.view.text * 0.85).min(self.one / ROW);
@@ -244,7 +243,7 @@ impl Table<'_, '_> {
             }
             let half = width(Font::Mono, numbers.size, &words) / 2.0;
             let y = row.y + ((lane % numbers.lines) as f32 + 0.5) * numbers.size * LINE;
-            // Of two lines the upper one's numbers stand above gaps of the lower one.
+            // With two lines, the upper numbers are above gaps in the lower line.
             if numbers.lines == 2 && lane % 2 == 0 {
                 let from = y + numbers.size * LINE * 0.5;
                 self.scene.path(vec![[x, from], [x, self.grid.area.y]], line(faint(Ink::TextWeak, 0.5), 0.8));
@@ -259,7 +258,7 @@ impl Table<'_, '_> {
         self.names.height = self.one;
     }
 
-    /// A word, lane 0 on the left. `lane` is where what counts ends.
+    /// Draws a mask, lane 0 on the left. `lane`: only the bits below it count.
     fn bits(&mut self, name: &str, bits: Option<u32>, ink: Ink, lane: Option<u32>) {
         self.name(name);
         let size = (self.one * 0.66).min(self.grid.wide() * 0.95).min(self.view.text * 0.95);
@@ -285,7 +284,7 @@ impl Table<'_, '_> {
         self.next();
     }
 
-    /// The slots of those that vote, once they know them.
+    /// Draws the slots of the voting lanes, once they are computed.
     fn slots(&mut self, vote: Option<&Vote>, lane: Option<u32>) {
         self.name("slot");
         let capacity = self.view.cursor.state().shape.capacity();
@@ -308,7 +307,7 @@ impl Table<'_, '_> {
     }
 }
 
-/// The slots, those of the last candidates marked.
+/// Draws the buffer with the last candidates marked.
 fn buffer(scene: &mut Scene, view: &View<'_>, grid: &Grid, names: Area) {
     let (state, text) = (view.cursor.state(), view.text);
     let shape = state.shape;
@@ -335,8 +334,8 @@ fn buffer(scene: &mut Scene, view: &View<'_>, grid: &Grid, names: Area) {
         }
         Some(Step::Positions { slots }) => {
             for slot in slots.iter().map(|slot| slot.slot).filter(|&slot| slot < shape.capacity()) {
-                let place = grid.full(slot % shape.width, slot / shape.width).inner(1.0);
-                scene.rect(place, 2.0, None, Some(dashed(Ink::Candidate, 1.6, 3.0)));
+                let rect = grid.full(slot % shape.width, slot / shape.width).inner(1.0);
+                scene.rect(rect, 2.0, None, Some(dashed(Ink::Candidate, 1.6, 3.0)));
             }
         }
         _ => {}
@@ -349,8 +348,8 @@ fn buffer(scene: &mut Scene, view: &View<'_>, grid: &Grid, names: Area) {
     let size = (text * 0.8).min(grid.high() * 1.1);
     let every = [1, 2, 4, 8, 16, 32].into_iter().find(|&every| grid.high() * every as f32 >= text * 0.8).unwrap_or(32);
     for row in (0..shape.registers).step_by(every as usize) {
-        let place = area(names.x, grid.cell(0, row).y, names.width, grid.high().max(size * ROW).min(names.bottom() - grid.cell(0, row).y));
+        let rect = area(names.x, grid.cell(0, row).y, names.width, grid.high().max(size * ROW).min(names.bottom() - grid.cell(0, row).y));
         let slots = if shape.registers == 1 { "slot".to_owned() } else { format!("{} on", row * shape.width) };
-        scene.label(place, 1.0, sans(size, Ink::TextWeak), &slots);
+        scene.label(rect, 1.0, sans(size, Ink::TextWeak), &slots);
     }
 }

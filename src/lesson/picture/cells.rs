@@ -1,85 +1,85 @@
-//! Cells of keys: W columns, R rows, coloured by distance.
+//! Grids of key cells: W columns, R rows, coloured by distance.
 
 use super::pen::{self, Scale, dashed, digits, faint, line, mono, width};
 use super::scene::{Area, Font, Ink, Scene};
 use crate::engines::lockstep::{Key, PADDING, distance_of};
 
-/// A table of W × R cells in a place.
+/// The geometry of a grid of W × R cells.
 #[derive(Clone, Copy, Debug)]
 pub struct Grid {
-    /// All cells together.
+    /// Bounds of all cells together.
     pub area: Area,
-    /// W.
+    /// Number of columns, W.
     pub columns: u32,
-    /// R.
+    /// Number of rows, R.
     pub rows: u32,
-    /// What is kept free on the right of each column, for strokes between its cells.
+    /// Width kept free to the right of each column, for strokes between its cells.
     pub gutter: f32,
 }
 
-/// The smallest share of running text at which numbers are read.
+/// Minimum readable font size relative to running text.
 const SMALLEST: f32 = 0.68;
 
-/// What a cell holds.
+/// The content of a cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Cell {
-    /// Nothing, or what does not count any more.
+    /// No key, or one that is no longer valid.
     Free,
-    /// A key that is not needed any more.
+    /// A key that is no longer needed.
     Leftover(Key),
-    /// A key.
+    /// A key in use.
     Taken(Key),
 }
 
-/// How cells show their keys.
+/// How cells display their keys.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Look {
-    /// Numbers of so many digits, in a size.
+    /// As numbers with a precision and font size.
     Numbers {
-        /// Significant ones.
+        /// Number of significant digits.
         digits: usize,
-        /// Of the font.
+        /// Font size in points.
         size: f32,
     },
-    /// Bars, the higher the farther.
+    /// As bars whose height grows with distance.
     Bars,
-    /// Colours alone.
+    /// As colours without numbers.
     Colors,
 }
 
 impl Grid {
-    /// One cell.
+    /// Bounds of one cell.
     pub fn cell(&self, column: u32, row: u32) -> Area {
         let (wide, high) = (self.area.width / self.columns as f32, self.area.height / self.rows as f32);
         pen::area(self.area.x + column as f32 * wide, self.area.y + row as f32 * high, wide, high)
     }
 
-    /// The height of a cell.
+    /// Height of a cell.
     pub fn high(&self) -> f32 {
         self.area.height / self.rows as f32
     }
 
-    /// The width of a cell.
+    /// Width of a cell.
     pub fn wide(&self) -> f32 {
         self.area.width / self.columns as f32
     }
 
-    /// A cell without its gutter.
+    /// Bounds of a cell without its gutter.
     pub fn full(&self, column: u32, row: u32) -> Area {
         let cell = self.cell(column, row);
         Area { width: cell.width - self.gutter, ..cell }
     }
 
-    /// What is drawn of a cell: not the gap to the next.
+    /// Bounds of the visible part of a cell, without the gap to the next one.
     pub fn body(&self, column: u32, row: u32) -> Area {
         let cell = self.full(column, row);
         let gap = (cell.width.min(cell.height) * 0.06).clamp(0.3, 1.5);
         cell.inner(gap)
     }
 
-    /// How cells of this size can show keys so that all fit: as numbers where they can be read.
+    /// The richest display that fits cells of this size: numbers if they are readable.
     pub fn look(&self, keys: impl Iterator<Item = Key> + Clone, text: f32) -> Look {
-        // Where four letters do not fit, no key has to be written out to know.
+        // If four characters do not fit, there is no need to format any key.
         let least = width(Font::Mono, text * SMALLEST, "0000");
         let possible = self.high() >= text * SMALLEST * 1.25 && (self.wide() - self.gutter) * 0.9 - 4.0 >= least;
         for count in [3, 2].into_iter().filter(|_| possible) {
@@ -93,13 +93,13 @@ impl Grid {
         if self.high() >= text * 1.4 && self.high() > self.wide() * 0.8 { Look::Bars } else { Look::Colors }
     }
 
-    /// Draws what a cell holds.
+    /// Draws the content of one cell.
     pub fn draw(&self, scene: &mut Scene, column: u32, row: u32, holds: Cell, look: Look, scale: &Scale) {
         let body = self.body(column, row);
         let round = (body.width.min(body.height) * 0.12).min(3.0);
         let (key, opacity) = match holds {
             Cell::Free => {
-                // Frames of small cells would be all that is seen of them.
+                // The frames of small cells would hide their content.
                 let frame = (body.width.min(body.height) > 8.0).then(|| line(faint(Ink::Line, 0.7), 0.8));
                 scene.rect(body, round, Some(faint(Ink::Field, 0.35)), frame);
                 return;
@@ -134,7 +134,7 @@ impl Grid {
         }
     }
 
-    /// Marks a cell: a frame, or a dot where cells are small.
+    /// Marks a cell with a frame, or with a dot if cells are small.
     pub fn mark(&self, scene: &mut Scene, column: u32, row: u32, ink: Ink) {
         let body = self.body(column, row);
         let small = body.width.min(body.height);
@@ -142,7 +142,7 @@ impl Grid {
             scene.dots(vec![body.center()], (small * 0.32).max(0.8), Some(ink.into()), Some(line(Ink::Canvas, 0.6)));
         } else {
             let width = (small * 0.09).clamp(1.5, 3.5);
-            // Around it, not over its number, and still in its own cell.
+            // Around the cell, not over its number, and still within its bounds.
             scene.rect(self.full(column, row).inner(width / 2.0), 2.5, None, Some(line(Ink::Canvas, width * 1.8)));
             scene.rect(self.full(column, row).inner(width / 2.0), 2.5, None, Some(line(ink, width)));
         }

@@ -1,9 +1,9 @@
-//! The points, the query, and the circle of `max_distance`, in the plane of the first two axes.
+//! The panel of the points, the query, and the circle of `max_distance`, in the plane of the first two axes.
 
 use super::View;
 use super::moment::{Vote, nearest, vote};
 use super::pen::{ROW, area, faint, line, sans, width};
-use super::scene::{Area, Font, Ink, Place, Scene, Target};
+use super::scene::{Area, Font, Ink, Point, Scene, Target};
 use crate::engines::lockstep::{Key, index_of};
 use crate::knn::Problem;
 use crate::lesson::overview::Overview;
@@ -11,10 +11,10 @@ use crate::lesson::state::Stage;
 use crate::lesson::step::Step;
 use crate::text::thousands;
 
-/// The most earlier candidates that are drawn.
+/// Maximum number of earlier candidates drawn.
 const EARLIER: usize = 512;
 
-/// Draws the part.
+/// Draws the panel in a size given in points.
 pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let mut scene = Scene::new(wide, high);
     let text = view.text;
@@ -33,26 +33,26 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     scene.rect(plane.area, 0.0, Some(Ink::Canvas.into()), Some(line(Ink::Line, 1.0)));
     scene.shapes.push(super::scene::Shape::Clip(Some(plane.area)));
 
-    // All points: those to come fainter than those that were met.
+    // All points; those not yet seen are fainter.
     let radius = (plane.spacing(shown.len()) * 0.3).clamp(0.6, text * 0.2);
     let large = (radius * 1.8).max(text * 0.2);
     let seen = state.counts.points_seen;
     let (met, to_come): (Vec<u32>, Vec<u32>) = shown.iter().partition(|&&point| point < seen);
-    scene.dots(to_come.iter().map(|&point| plane.place(problem, point)).collect(), radius, Some(faint(Ink::Point, 0.45)), None);
-    scene.dots(met.iter().map(|&point| plane.place(problem, point)).collect(), radius, Some(faint(Ink::Point, 1.0)), None);
+    scene.dots(to_come.iter().map(|&point| plane.position(problem, point)).collect(), radius, Some(faint(Ink::Point, 0.45)), None);
+    scene.dots(met.iter().map(|&point| plane.position(problem, point)).collect(), radius, Some(faint(Ink::Point, 1.0)), None);
     for &point in shown {
         plane.spot(&mut scene, problem, point, radius.max(3.0));
     }
 
-    // Earlier candidates: the longer ago, the fainter.
+    // Earlier candidates fade with age.
     let earlier = earlier(view);
     const SHADES: usize = 6;
     for (shade, points) in earlier.chunks(EARLIER / SHADES + 1).enumerate().rev() {
         let opacity = 0.65 * (1.0 - shade as f32 / SHADES as f32);
-        let places = points.iter().map(|&point| plane.place(problem, point)).collect();
-        scene.dots(places, (radius * 1.4).max(text * 0.1), Some(faint(Ink::Candidate, opacity)), None);
+        let centers = points.iter().map(|&point| plane.position(problem, point)).collect();
+        scene.dots(centers, (radius * 1.4).max(text * 0.1), Some(faint(Ink::Candidate, opacity)), None);
     }
-    // What waits in the buffer, and the best so far.
+    // The candidates in the buffer, and the intermediate result.
     let waiting: Vec<u32> =
         state.buffer[..state.buffered as usize].iter().map(|&key| index_of(key)).filter(|&point| (point as usize) < problem.n()).collect();
     let merging = is_merging(view);
@@ -62,7 +62,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let best: Vec<u32> = nearest(cursor).into_iter().map(index_of).collect();
     plane.marked(&mut scene, problem, &best, large, Ink::Neighbor);
 
-    // The group that is being filtered.
+    // The group being filtered.
     if let Some(vote) = vote(view.cursor).filter(|_| !merging) {
         let (mut accepted, mut rejected, mut undecided) = (Vec::new(), Vec::new(), Vec::new());
         for lane in 0..state.shape.width {
@@ -77,7 +77,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
                 Some(_) => {}
             }
         }
-        let ring = |points: &[u32]| -> Vec<Place> { points.iter().map(|&point| plane.place(problem, point)).collect() };
+        let ring = |points: &[u32]| -> Vec<Point> { points.iter().map(|&point| plane.position(problem, point)).collect() };
         scene.dots(ring(&undecided), large * 1.2, None, Some(line(Ink::Text, text * 0.1)));
         scene.dots(ring(&rejected), large * 1.2, Some(Ink::Canvas.into()), Some(line(Ink::Rejected, text * 0.13)));
         scene.dots(ring(&accepted), large * 1.3, Some(Ink::Candidate.into()), Some(line(Ink::Canvas, 1.0)));
@@ -89,7 +89,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     plane.bound(&mut scene, problem, &parameters.query, state.max_distance, text);
     plane.query(&mut scene, &parameters.query, text);
     if let Some(point) = pointed_at(view).filter(|&point| (point as usize) < problem.n()) {
-        scene.dots(vec![plane.place(problem, point)], large * 1.9, None, Some(line(Ink::Text, 2.0)));
+        scene.dots(vec![plane.position(problem, point)], large * 1.9, None, Some(line(Ink::Text, 2.0)));
     }
     scene.shapes.push(super::scene::Shape::Clip(None));
 
@@ -112,7 +112,7 @@ fn heading(problem: &Problem, drawn: usize) -> String {
     }
 }
 
-/// The point under the pointer, or that of the cell or lane that is.
+/// The point under the pointer, or the one in the cell or lane under it.
 fn pointed_at(view: &View<'_>) -> Option<u32> {
     let state = view.cursor.state();
     let of_key = |keys: &[Key], at: u32| keys.get(at as usize).map(|&key| index_of(key));
@@ -125,7 +125,7 @@ fn pointed_at(view: &View<'_>) -> Option<u32> {
     }
 }
 
-/// What the circle is, or why there is none; or the point under the pointer.
+/// A caption: the circle, or why there is none; or the point under the pointer.
 fn words(view: &View<'_>, problem: &Problem) -> String {
     let (state, recording) = (view.cursor.state(), view.cursor.recording());
     if let Some(point) = pointed_at(view).filter(|&point| (point as usize) < problem.n()) {
@@ -148,7 +148,7 @@ fn words(view: &View<'_>, problem: &Problem) -> String {
     }
 }
 
-/// Earlier candidates, the latest first, without those of the last step.
+/// Earlier candidates, latest first, without those of the last step.
 fn earlier(view: &View<'_>) -> Vec<u32> {
     let steps = &view.cursor.recording().steps()[..view.cursor.position()];
     let appended = steps.iter().rev().filter_map(|step| match step {
@@ -158,13 +158,13 @@ fn earlier(view: &View<'_>) -> Vec<u32> {
     appended.flatten().take(EARLIER).collect()
 }
 
-/// Where points are drawn.
+/// The mapping from data to picture coordinates.
 struct Plane {
     area: Area,
     low: [f32; 2],
-    /// Points of the picture for one of the axes.
+    /// Picture points per data unit, for both axes.
     scale: f32,
-    /// The points' width and height in the picture.
+    /// Width and height of the data in the picture.
     extent: [f32; 2],
     dims: usize,
 }
@@ -172,56 +172,56 @@ struct Plane {
 impl Plane {
     fn new(&Overview { low, high, .. }: &Overview, dims: usize, room: Area) -> Self {
         let extent = [f64::from(high[0]) - f64::from(low[0]), f64::from(high[1]) - f64::from(low[1])];
-        let place = room.inner((room.width.min(room.height) * 0.02).min(6.0));
-        // Both axes alike: a circle is a circle.
+        let rect = room.inner((room.width.min(room.height) * 0.02).min(6.0));
+        // The same scale for both axes, so that a circle stays a circle.
         let fits = |size: f32, extent: f64| if extent > 0.0 { f64::from(size) * 0.96 / extent } else { f64::INFINITY };
-        let mut scale = fits(place.width, extent[0]).min(fits(place.height, extent[1]));
+        let mut scale = fits(rect.width, extent[0]).min(fits(rect.height, extent[1]));
         if !scale.is_finite() {
             scale = 1.0;
         }
         let middle = [f64::from(low[0]) + extent[0] / 2.0, f64::from(low[1]) + extent[1] / 2.0];
-        let low = [middle[0] - f64::from(place.width) / scale / 2.0, middle[1] + f64::from(place.height) / scale / 2.0];
-        Self { area: place, low: low.map(|value| value as f32), scale: scale as f32, extent: extent.map(|size| (size * scale) as f32), dims }
+        let low = [middle[0] - f64::from(rect.width) / scale / 2.0, middle[1] + f64::from(rect.height) / scale / 2.0];
+        Self { area: rect, low: low.map(|value| value as f32), scale: scale as f32, extent: extent.map(|size| (size * scale) as f32), dims }
     }
 
-    /// How far points would be apart if they lay in a regular pattern.
+    /// The distance between neighbours if the points were on a regular lattice.
     fn spacing(&self, points: usize) -> f32 {
         let [wide, high] = self.extent;
         if wide == 0.0 || high == 0.0 { wide.max(high) / points as f32 } else { (wide * high / points as f32).sqrt() }
     }
 
-    /// Where coordinates lie; y goes up in the data.
-    fn at(&self, coordinates: &[f32]) -> Place {
+    /// Maps coordinates to the picture; y points up in the data.
+    fn at(&self, coordinates: &[f32]) -> Point {
         let y = if self.dims == 1 { 0.0 } else { coordinates[1] };
         [self.area.x + (coordinates[0] - self.low[0]) * self.scale, self.area.y + (self.low[1] - y) * self.scale]
     }
 
-    fn place(&self, problem: &Problem, point: u32) -> Place {
+    fn position(&self, problem: &Problem, point: u32) -> Point {
         let first = point as usize * self.dims;
         self.at(&problem.points()[first..first + self.dims])
     }
 
     fn spot(&self, scene: &mut Scene, problem: &Problem, point: u32, radius: f32) {
-        let [x, y] = self.place(problem, point);
+        let [x, y] = self.position(problem, point);
         scene.spot(area(x - radius, y - radius, 2.0 * radius, 2.0 * radius), Target::Point(point));
     }
 
     fn marked(&self, scene: &mut Scene, problem: &Problem, points: &[u32], radius: f32, ink: Ink) {
-        let places = points.iter().map(|&point| self.place(problem, point)).collect();
-        scene.dots(places, radius, Some(ink.into()), Some(line(faint(Ink::Canvas, 0.9), 0.8)));
+        let centers = points.iter().map(|&point| self.position(problem, point)).collect();
+        scene.dots(centers, radius, Some(ink.into()), Some(line(faint(Ink::Canvas, 0.9), 0.8)));
         for &point in points {
             self.spot(scene, problem, point, radius.max(3.0));
         }
     }
 
-    /// A circle where the plane is the whole space, a bar where it is a line.
+    /// A circle in two dimensions, an interval in one.
     fn bound(&self, scene: &mut Scene, problem: &Problem, query: &[f32], max_distance: f32, text: f32) {
         if max_distance.is_infinite() {
             return;
         }
         let (center, radius) = (self.at(query), max_distance.sqrt() * self.scale);
         let stroke = line(Ink::Intermediate, (text * 0.15).max(1.5));
-        // Farther out than this nothing of it is in the picture.
+        // A larger circle would be entirely outside the picture.
         let most = 4.0 * (self.area.width + self.area.height);
         match problem.dims() {
             1 => {
@@ -247,15 +247,15 @@ impl Plane {
     }
 }
 
-/// Whether the buffer's keys are in the registers.
+/// Whether the registers hold the buffer's keys.
 fn is_merging(view: &View<'_>) -> bool {
     matches!(view.cursor.state().stage, Stage::Sort | Stage::Merge)
 }
 
-/// A colour, what it is, and whether its dots are filled.
+/// Colour, meaning, and whether the dots are filled.
 type Kind = (Ink, String, bool);
 
-/// What the colours are; how many there are of each.
+/// The legend's entries, with counts.
 fn kinds(view: &View<'_>) -> Vec<Kind> {
     let state = view.cursor.state();
     let mut kinds = vec![
@@ -268,7 +268,7 @@ fn kinds(view: &View<'_>) -> Vec<Kind> {
     }
     kinds.push((Ink::Buffer, format!("{} in the buffer", thousands(state.buffered.into())), true));
     if let Some(Vote { asked, mask: Some(mask), base, .. }) = vote(view.cursor) {
-        // The last group may be short.
+        // The last group may have fewer points.
         let there = state.shape.n.saturating_sub(base).min(32);
         let asked = asked & u32::MAX.checked_shr(32 - there).unwrap_or(0);
         kinds.push((Ink::Candidate, format!("{} accepted", mask.count_ones()), true));
@@ -277,45 +277,45 @@ fn kinds(view: &View<'_>) -> Vec<Kind> {
     kinds
 }
 
-/// The size of the legend's text, of that of the running text.
+/// Font size of the legend relative to running text.
 const LEGEND: f32 = 0.78;
 
-/// How wide an entry is.
+/// Width of a legend entry.
 fn entry(words: &str, size: f32) -> f32 {
     width(Font::Sans, size, words) + size * 2.0
 }
 
-/// Where each of the entries is: its row, and from where on.
+/// Row and horizontal offset of each legend entry.
 fn entries(kinds: &[Kind], text: f32, room: f32) -> Vec<(usize, f32)> {
     let (mut row, mut x) = (0, 0.0);
-    let place = |(_, words, _): &Kind| {
+    let offset = |(_, words, _): &Kind| {
         let wide = entry(words, text * LEGEND);
         if x > 0.0 && x + wide > room {
             (row, x) = (row + 1, 0.0);
         }
-        let place = (row, x);
+        let at = (row, x);
         x += wide;
-        place
+        at
     };
-    kinds.iter().map(place).collect()
+    kinds.iter().map(offset).collect()
 }
 
 fn legend_rows(kinds: &[Kind], text: f32, room: f32) -> usize {
-    // As many as there may be later: the plane keeps its place.
+    // As many rows as may be needed later, so that the plane does not move.
     entries(kinds, text, room).last().map_or(1, |(row, _)| row + 1).max(2)
 }
 
 fn draw_legend(scene: &mut Scene, room: Area, kinds: &[Kind], text: f32) {
     let (size, row) = (text * LEGEND, text * ROW * 0.9);
     for ((ink, words, filled), (at, x)) in kinds.iter().zip(entries(kinds, text, room.width)) {
-        let mut place = area(room.x + x, room.y + at as f32 * row, (room.width - x).min(entry(words, size)), row);
-        if place.bottom() > room.bottom() + 0.5 {
+        let mut rect = area(room.x + x, room.y + at as f32 * row, (room.width - x).min(entry(words, size)), row);
+        if rect.bottom() > room.bottom() + 0.5 {
             return;
         }
-        let dot = place.take_left(size);
+        let dot = rect.take_left(size);
         let (fill, stroke) = if *filled { (Some((*ink).into()), None) } else { (None, Some(line(*ink, size * 0.15))) };
         scene.dots(vec![dot.center()], size * 0.36, fill, stroke);
-        place.take_left(size * 0.2);
-        scene.label(place, 0.0, sans(size, Ink::TextWeak), words);
+        rect.take_left(size * 0.2);
+        scene.label(rect, 0.0, sans(size, Ink::TextWeak), words);
     }
 }

@@ -1,4 +1,4 @@
-//! The kernel in a few lines, the running one lit.
+//! The panel of the kernel in a few lines, with the current one highlighted.
 
 use std::ops::Range;
 
@@ -7,18 +7,18 @@ use super::pen::{ROW, Words, area, faint, line, mono, sans, width};
 use super::scene::{Font, Ink, Scene, Target};
 use crate::lesson::pseudocode::{LINES, line_of};
 
-/// A line is indented by so many letters for each depth.
+/// Indentation per level, in characters.
 const INDENT: usize = 2;
 
-/// The smallest share of running text that all lines, or a half of them, may have; where that is too large still, a few lines
-/// are shown as large as this.
+/// Minimum font size relative to running text at which all lines, or one half, are shown; below that, only the lines around
+/// the current one are.
 const SMALLEST: f32 = 0.62;
 const FEW: f32 = 0.85;
 
-/// Lines of the pseudocode at a size, broken where they are too long.
+/// Lines of the pseudocode, wrapped at a font size.
 struct Layout {
     size: f32,
-    /// Number of the line, how far to the right, and words.
+    /// Index of the line, horizontal offset, and text.
     rows: Vec<(usize, f32, String)>,
 }
 
@@ -33,7 +33,7 @@ impl Layout {
                 rows.push((number, 0.0, String::new()));
                 continue;
             }
-            // What follows hangs further in.
+            // Continuation lines are indented further.
             let hang = 2.0 * letter;
             for (at, words) in words[number].wrap(size, room - indent - hang).into_iter().enumerate() {
                 rows.push((number, indent + if at > 0 { hang } else { 0.0 }, words));
@@ -47,7 +47,7 @@ impl Layout {
     }
 }
 
-/// Draws the part: all lines where they can be read, else the half, search or merge, that runs.
+/// Draws the panel: all lines if they are readable, else the half (search or merge) that is running.
 pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let mut scene = Scene::new(wide, high);
     let text = view.text;
@@ -74,24 +74,24 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     };
     scene.label(title, 0.0, sans(text, Ink::Text), says);
     let row = layout.size * ROW;
-    // Where even half of them is too much, those around the running one.
+    // If even half of the lines do not fit, those around the current one.
     let fit = ((room.height / row) as usize).max(1);
     let lit = layout.rows.iter().position(|(number, ..)| Some(*number) == running).unwrap_or(0);
     let first = lit.saturating_sub(fit / 2).min(layout.rows.len().saturating_sub(fit));
     let shown = &layout.rows[first..(first + fit).min(layout.rows.len())];
     for (at, (number, indent, words)) in shown.iter().enumerate() {
-        let place = area(room.x, room.y + at as f32 * row, room.width, row);
+        let rect = area(room.x, room.y + at as f32 * row, room.width, row);
         let runs = Some(*number) == running;
         if runs {
-            scene.fill(place, faint(Ink::Accent, 0.2));
-            scene.fill(area(place.x, place.y, margin * 0.5, place.height), Ink::Accent);
+            scene.fill(rect, faint(Ink::Accent, 0.2));
+            scene.fill(area(rect.x, rect.y, margin * 0.5, rect.height), Ink::Accent);
         }
         if view.hover == Some(Target::CodeLine(*number)) {
-            scene.rect(place.inner(0.5), 2.0, None, Some(line(faint(Ink::Text, 0.6), 1.0)));
+            scene.rect(rect.inner(0.5), 2.0, None, Some(line(faint(Ink::Text, 0.6), 1.0)));
         }
-        scene.label(area(margin + indent, place.y, (inside - indent).max(0.0), place.height), 0.0, mono(layout.size, Ink::Text), words);
+        scene.label(area(margin + indent, rect.y, (inside - indent).max(0.0), rect.height), 0.0, mono(layout.size, Ink::Text), words);
         if !words.is_empty() {
-            scene.spot(place, Target::CodeLine(*number));
+            scene.spot(rect, Target::CodeLine(*number));
         }
     }
     let asked = match view.hover {

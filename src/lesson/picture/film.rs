@@ -1,4 +1,4 @@
-//! A lesson's moments as pictures of one size and look.
+//! A lesson's moments as pictures of uniform size and palette.
 
 use image::RgbaImage;
 
@@ -11,62 +11,62 @@ use crate::lesson::picture::page::position_at;
 use crate::palette::Palette;
 use crate::text::count;
 
-/// Width and height of a picture, unless it is said: of a projector.
+/// Default width and height of a picture in points, for a projector.
 pub const SIZE: [f32; 2] = [1280.0, 720.0];
 
-/// Of one on paper: the smallest, so that its text is large there.
+/// Width and height in a handout: smaller, so that text is relatively large in print.
 pub const SIZE_ON_PAPER: [f32; 2] = [960.0, 540.0];
 
-/// Lines of running text that are as high as a picture.
+/// Height of a picture in lines of running text.
 const LINES: f32 = 45.0;
 
-/// The smallest running text, in points.
+/// Minimum size of running text, in points.
 const SMALLEST: f32 = 12.0;
 
-/// What pictures are of, and how they look. One take fills the page; several stand side by side, each after as many
-/// points as the leading one has seen.
+/// The subject and appearance of a series of pictures. One take fills the page; several are shown side by side, each at the
+/// same number of points seen as the leading one.
 #[derive(Clone, Debug)]
 pub struct Film {
-    /// The lesson.
+    /// The lesson that the takes are of.
     pub lesson: Lesson,
-    /// At least one.
+    /// At least one take.
     pub takes: Vec<Take>,
     /// Width and height in points.
     pub size: [f32; 2],
     /// The size of running text, in points.
     pub text: f32,
-    /// Pixels a point.
+    /// Pixels per point of a picture.
     pub scale: f32,
-    /// The colours.
+    /// The colours of the pictures.
     pub palette: Palette,
-    /// Where somebody left the takes, a position each: they stand so where the leading one is at its own of these. Empty, where
-    /// points seen say it everywhere.
+    /// The positions at which the user left the takes: used when the leading take is at its own. If empty, takes are always
+    /// aligned by points seen.
     pub standing: Vec<usize>,
 }
 
 impl Film {
-    /// Pictures of some size, with text that goes with it.
+    /// Pictures of a given size, with proportional text.
     pub fn new(lesson: &Lesson, takes: Vec<Take>, size: [f32; 2], scale: f32, palette: Palette) -> Self {
         Self { lesson: *lesson, takes, size, text: (size[1] / LINES).max(SMALLEST), scale, palette, standing: Vec::new() }
     }
 
-    /// The take whose positions say when: the one with the most steps.
+    /// The take whose positions are the time axis: the one with the most steps.
     ///
     /// # Panics
-    /// Without a take.
+    /// If there are no takes.
     pub fn lead(&self) -> &Take {
         &self.takes[self.leading()]
     }
 
-    /// Which of the takes that is.
+    /// Index of the leading take.
     ///
     /// # Panics
-    /// Without a take.
+    /// If there are no takes.
     pub fn leading(&self) -> usize {
         (0..self.takes.len()).rev().max_by_key(|&take| self.takes[take].recording.len()).expect("a film is of something")
     }
 
-    /// Each take with its cursor, at a position of the leading one.
+    /// Each take with its cursor, at a position of the leading take.
     fn cursors(&self, position: usize) -> Vec<(&Take, Cursor)> {
         let leading = self.leading();
         let cursor = |take: &Take, position: usize| {
@@ -85,7 +85,7 @@ impl Film {
         self.takes.iter().enumerate().map(|(number, take)| (take, cursor(take, at(number, take)))).collect()
     }
 
-    /// What is shown at a position of the leading take.
+    /// The scene at a position of the leading take.
     pub fn scene(&self, position: usize) -> Scene {
         let cursors = self.cursors(position);
         let views: Vec<(&Take, View<'_>)> = cursors.iter().map(|(take, cursor)| (*take, self.view(cursor))).collect();
@@ -99,23 +99,23 @@ impl Film {
         View { cursor, hover: None, asking: false, text: self.text }
     }
 
-    /// That as pixels.
+    /// The scene at a position, as pixels.
     ///
     /// # Errors
-    /// [`SizeError`].
+    /// [`SizeError`] if the picture is empty or too large.
     pub fn image(&self, position: usize) -> Result<RgbaImage, SizeError> {
         raster(&self.scene(position), &self.palette, self.scale)
     }
 
-    /// Width and height of its images.
+    /// Width and height of the images in pixels.
     ///
     /// # Errors
-    /// [`SizeError`].
+    /// [`SizeError`] if the picture is empty or too large.
     pub fn pixels(&self) -> Result<[u32; 2], SizeError> {
         pixels(self.size, self.scale)
     }
 
-    /// What happened there: of one take, what its step did; of several, how far each of them is.
+    /// The caption at a position: for one take, its step's sentence; for several, the progress of each.
     pub fn sentence(&self, position: usize) -> String {
         let cursors = self.cursors(position);
         match cursors.as_slice() {

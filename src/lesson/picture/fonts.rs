@@ -1,8 +1,8 @@
-//! The fonts of pictures: those that the window carries, shaped as the window shapes them, so that a text takes the same
-//! room everywhere. No font of the machine is looked at.
+//! The fonts of pictures: the same as the window's, shaped in the same way, so that text has the same width everywhere.
+//! System fonts are never used.
 //!
-//! Between them they have arrows, ∞, √, ≤ and what else mathematics needs, but no ticks nor crosses: those are paths.
-//! Arrows and ⌈ ⌉ ⌊ ⌋ are in Hack alone.
+//! Together they have arrows, ∞, √, ≤ and other mathematical symbols, but no ticks or crosses: those are paths. Arrows and ⌈
+//! ⌉ ⌊ ⌋ are only in Hack.
 
 use std::sync::{LazyLock, OnceLock};
 
@@ -15,52 +15,52 @@ use tiny_skia::{Path, PathBuilder};
 
 use super::scene::Font;
 
-/// Height of a line of text, and how far below its top letters stand, for a font's size of 1.
+/// Vertical metrics of a line of text at font size 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LineMetrics {
-    /// From the top of a line to the feet of its letters.
+    /// Distance from the top of a line to its baseline.
     pub ascent: f32,
-    /// From the top of a line to that of the next.
+    /// Distance from the top of a line to the top of the next.
     pub height: f32,
 }
 
-/// How wide a text is, in points, in a font of some size.
+/// The width of a text in points, at a font size.
 pub fn width(text: &str, font: Font, size: f32) -> f32 {
     shape(text, font).1 * size
 }
 
-/// The lines of a font.
+/// The vertical metrics of a font.
 pub fn line(font: Font) -> LineMetrics {
     FACES[first(font)].line
 }
 
-/// Whether a character is in the fonts at all; what is not would be an empty box.
+/// Whether the fonts have a character; a missing one would be drawn as an empty box.
 pub fn has(character: char) -> bool {
     FACES.iter().any(|face| face.has(character))
 }
 
-/// A glyph of a text and where it stands, for a font's size of 1.
+/// A positioned glyph, at font size 1.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Glyph {
     face: usize,
     id: GlyphId,
-    /// From the start of the text to the right, and upwards.
+    /// Offset from the start of the text, to the right and upwards.
     pub at: [f32; 2],
 }
 
 impl Glyph {
-    /// Its shape for a font's size of 1, y upwards; `None` where there is nothing to be seen.
+    /// The outline at font size 1, y upwards; `None` for blank glyphs.
     pub(super) fn outline(&self) -> Option<&'static Path> {
         FACES[self.face].outline(self.id)
     }
 }
 
-/// The glyphs of a text, and how wide it is, for a font's size of 1.
+/// The glyphs and the width of a text, at font size 1.
 pub(super) fn shape(text: &str, font: Font) -> (Vec<Glyph>, f32) {
     let (mut glyphs, mut pen) = (Vec::with_capacity(text.len()), 0.0);
     let mut rest = text;
     while let Some(character) = rest.chars().next() {
-        // As long as one face has the characters they are shaped together: kerning is between neighbours.
+        // Consecutive characters in one face are shaped together, for kerning.
         let face = face_of(character, font);
         let end = rest.char_indices().find(|&(_, next)| face_of(next, font) != face).map_or(rest.len(), |(at, _)| at);
         let (run, after) = rest.split_at(end);
@@ -77,7 +77,7 @@ fn first(font: Font) -> usize {
     }
 }
 
-/// The font's own face where that has the character, else the other where that has it.
+/// The font's own face if it has the character, otherwise the other one if that has it.
 fn face_of(character: char, font: Font) -> usize {
     let first = first(font);
     if !FACES[first].has(character) && FACES[1 - first].has(character) { 1 - first } else { first }
@@ -88,7 +88,7 @@ static FACES: LazyLock<[Face; 2]> = LazyLock::new(|| [Face::new(UBUNTU_LIGHT), F
 struct Face {
     font: FontRef<'static>,
     shaper: ShaperData,
-    /// What a font's unit is of its size.
+    /// Size of a font unit at font size 1.
     unit: f32,
     line: LineMetrics,
     outlines: Vec<OnceLock<Option<Path>>>,
@@ -108,7 +108,7 @@ impl Face {
         self.font.charmap().map(character).is_some_and(|id| id != GlyphId::NOTDEF)
     }
 
-    /// Adds the glyphs of a text that begins at `pen`, and gives where it ends.
+    /// Appends the glyphs of a text that starts at `pen`, and returns where it ends.
     fn shape(&self, text: &str, face: usize, mut pen: f32, glyphs: &mut Vec<Glyph>) -> f32 {
         let mut buffer = UnicodeBuffer::new();
         buffer.push_str(text);

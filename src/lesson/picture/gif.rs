@@ -1,4 +1,4 @@
-//! Pictures one after the other as GIF: one table of colours, and of each picture only what has changed.
+//! Encodes a series of pictures as GIF, with one palette; each frame only contains what has changed.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -9,21 +9,22 @@ use image::RgbaImage;
 
 use crate::palette::{Palette, Rgb};
 
-/// What stays as it was.
+/// The index of the transparent colour, for unchanged pixels.
 const UNCHANGED: u8 = 0;
 
-/// Colours that are in a GIF as they are, because they fill most of it.
+/// Number of colours that are included exactly, because they fill most of the picture.
 const FIELDS: usize = 96;
 
-/// The colours of a GIF: 255, and one that means "as before".
+/// A GIF palette: 255 colours, and a transparent one for unchanged pixels.
 pub struct Colors {
     table: Vec<[u8; 3]>,
-    /// Which of the table each colour that was met is nearest to.
+    /// Cache of the nearest palette entry per colour.
     nearest: HashMap<[u8; 3], u8>,
 }
 
 impl Colors {
-    /// Those that pictures like these need: of the palette what they use, then what is frequent and far from what is there.
+    /// Builds a palette from sample pictures: the colours of `palette` that they use, then frequent colours that are far
+    /// from those already chosen.
     pub fn of(samples: &[RgbaImage], palette: &Palette) -> Self {
         let mut counts: HashMap<[u8; 3], u64> = HashMap::new();
         for sample in samples {
@@ -58,7 +59,7 @@ impl Colors {
         }
         let mut frequent: Vec<([u8; 3], u64)> = counts.into_iter().collect();
         frequent.sort_unstable_by_key(|&(color, count)| (std::cmp::Reverse(count), color));
-        // Fields as they are; then a few colours of each kind, far ones first, before shades of what is there.
+        // Fill colours exactly; then a few colours of each hue, distant ones first, before shades of existing ones.
         let apart = [64, 40, 24, 14, 8, 4, 1].map(|apart| (apart, frequent.len()));
         for (apart, first) in [(3, FIELDS.min(frequent.len()))].into_iter().chain(apart) {
             for &(color, _) in &frequent[..first] {
@@ -83,7 +84,7 @@ fn distance(a: [u8; 3], b: [u8; 3]) -> u32 {
     (0..3).map(|channel| u32::from(a[channel].abs_diff(b[channel])).pow(2)).sum()
 }
 
-/// A GIF that is being written. It begins again after its last picture.
+/// Writes a looping GIF.
 pub struct Animation<W: Write> {
     encoder: Encoder<W>,
     colors: Colors,
@@ -91,20 +92,20 @@ pub struct Animation<W: Write> {
 }
 
 impl<W: Write> Animation<W> {
-    /// An empty one.
+    /// Starts a GIF without frames.
     ///
     /// # Errors
-    /// The writer's.
+    /// I/O errors of the writer.
     pub fn new(out: W, [width, height]: [u16; 2], colors: Colors) -> io::Result<Self> {
         let mut encoder = Encoder::new(out, width, height, colors.table.as_flattened()).map_err(failed)?;
         encoder.set_repeat(Repeat::Infinite).map_err(failed)?;
         Ok(Self { encoder, colors, last: None })
     }
 
-    /// Adds a picture of the whole size, which stays so many hundredths of a second.
+    /// Appends a full-size picture, shown for `hundredths` of a second.
     ///
     /// # Errors
-    /// The writer's.
+    /// I/O errors of the writer.
     pub fn add(&mut self, picture: RgbaImage, hundredths: u16) -> io::Result<()> {
         let (width, pixels) = (picture.width() as usize, picture.as_raw().as_chunks::<4>().0);
         let before = self.last.as_ref().map(|last| last.as_raw().as_chunks::<4>().0);
@@ -139,16 +140,16 @@ impl<W: Write> Animation<W> {
         self.encoder.write_frame(&frame).map_err(failed)
     }
 
-    /// Writes the end.
+    /// Writes the trailer and flushes.
     ///
     /// # Errors
-    /// The writer's.
+    /// I/O errors of the writer.
     pub fn finish(self) -> io::Result<()> {
         self.encoder.into_inner().map_err(failed)?.flush()
     }
 }
 
-/// Left, top, width and height of what has changed; one pixel where nothing has.
+/// Left, top, width and height of the changed area; one pixel if nothing has changed.
 fn bounds(width: usize, height: usize, changed: &dyn Fn(usize) -> bool) -> ([usize; 2], [usize; 2]) {
     let (mut left, mut right, mut top, mut bottom) = (width, 0, height, 0);
     for row in 0..height {

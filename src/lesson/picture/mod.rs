@@ -1,12 +1,12 @@
-//! What a lesson shows, as [`Scene`]s: parts that are all of the same moment of the same recording.
+//! The pictures of a lesson as [`Scene`]s: panels that all show the same moment of the same recording.
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`scene`] | a picture as data: shapes, inks, and what can be pointed at |
-//! | [`cloud`], [`warp`], [`network`], [`ballot`], [`code`], [`account`], [`sentence`] | a part each |
-//! | [`page`](mod@page) | the parts of a lesson on one page; recordings side by side |
-//! | `moment`, `cells`, `pen` | what several parts want to know of a moment, and draw with |
-//! | [`fonts`], [`svg`], [`raster`] | texts measured; scenes as files and pixels |
+//! | [`scene`] | a picture as data: shapes, inks, and hit targets |
+//! | [`cloud`], [`warp`], [`network`], [`ballot`], [`code`], [`account`], [`sentence`] | one panel each |
+//! | [`page`](mod@page) | the panels of a lesson on one page; recordings side by side |
+//! | `moment`, `cells`, `pen` | data about a moment and drawing helpers that several panels share |
+//! | [`fonts`], [`svg`], [`raster`] | text metrics; scenes as files and pixels |
 //! | [`film`], [`gif`] | several moments as pictures |
 
 pub mod account;
@@ -33,53 +33,53 @@ pub use scene::{Scene, Target};
 
 use super::cursor::Cursor;
 
-/// A part of the picture.
+/// A panel of the picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Part {
+pub enum Panel {
     /// The points, the query and the circle of `max_distance`.
     Cloud,
-    /// W lanes of R registers, and the buffer.
+    /// The W lanes with R registers each, and the buffer.
     Warp,
-    /// The wires and comparators of the running sort or merge.
+    /// The wires and comparators of the current sort or merge.
     Network,
-    /// The vote, and how a lane finds its slot.
+    /// The ballot, and how a lane computes its slot.
     Ballot,
-    /// The kernel in a few lines.
+    /// The kernel in a few lines of pseudocode.
     Code,
-    /// What was done so far beside the theory, and the convergence curve.
+    /// The work so far beside the theory, and the convergence curve.
     Account,
-    /// One sentence that says what just happened.
+    /// One sentence about the last step.
     Sentence,
 }
 
-impl Part {
-    /// All, in reading order.
+impl Panel {
+    /// All panels, in reading order.
     pub const ALL: [Self; 7] = [Self::Cloud, Self::Warp, Self::Network, Self::Ballot, Self::Code, Self::Account, Self::Sentence];
 }
 
-/// The moment that is shown.
+/// The moment to show, and how.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
-    /// Where in the recording.
+    /// The position in the recording.
     pub cursor: &'a Cursor,
-    /// What the pointer is on.
+    /// The target under the pointer.
     pub hover: Option<Target>,
-    /// Whether it is being asked what comes next: nothing is told that the answer could be read from.
+    /// Whether a question is open: anything that would give the answer away is hidden.
     pub asking: bool,
-    /// The size of running text, in points; everything else follows.
+    /// Size of running text in points; everything else scales with it.
     pub text: f32,
 }
 
-/// A part of the picture, in a given width and height.
-pub fn draw(part: Part, view: &View<'_>, size: [f32; 2]) -> Scene {
-    match part {
-        Part::Cloud => cloud::draw(view, size),
-        Part::Warp => warp::draw(view, size),
-        Part::Network => network::draw(view, size),
-        Part::Ballot => ballot::draw(view, size),
-        Part::Code => code::draw(view, size),
-        Part::Account => account::draw(view, size),
-        Part::Sentence => sentence::draw(view, size),
+/// Draws a panel in a given width and height.
+pub fn draw(panel: Panel, view: &View<'_>, size: [f32; 2]) -> Scene {
+    match panel {
+        Panel::Cloud => cloud::draw(view, size),
+        Panel::Warp => warp::draw(view, size),
+        Panel::Network => network::draw(view, size),
+        Panel::Ballot => ballot::draw(view, size),
+        Panel::Code => code::draw(view, size),
+        Panel::Account => account::draw(view, size),
+        Panel::Sentence => sentence::draw(view, size),
     }
 }
 

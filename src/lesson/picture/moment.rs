@@ -1,41 +1,41 @@
-//! What several parts want to know of a moment.
+//! Data about a moment that several panels need.
 
 use crate::engines::lockstep::{Key, PADDING, lanes_below};
 use crate::knn::network::{self, Layer};
 use crate::lesson::cursor::Cursor;
 use crate::lesson::state::Stage;
-use crate::lesson::step::{Elements, Part, Step};
+use crate::lesson::step::{Elements, Pass, Step};
 
-/// The last vote, and what has come of it.
+/// The last ballot and its consequences.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Vote {
     /// The group's first point.
     pub base: u32,
-    /// One squared distance a lane, infinite past the last point.
+    /// One squared distance per lane, infinite past the last point.
     pub distances: Vec<f32>,
-    /// Lanes that were asked: all, or those that had no slot.
+    /// Mask of the lanes that took part: all, or those without a slot.
     pub asked: u32,
-    /// The answer; `None` until the ballot is held.
+    /// The result; `None` before the ballot.
     pub mask: Option<u32>,
-    /// Slots that were taken before the candidates of this ballot.
+    /// Slots in use before the candidates of this ballot.
     pub taken: u32,
-    /// How many of the candidates are in the buffer, or were in it.
+    /// Number of the candidates that have been appended to the buffer.
     pub appended: u32,
 }
 
 impl Vote {
-    /// Candidates in the lanes below one.
+    /// Number of candidates in lower lanes.
     pub fn below(&self, lane: u32) -> u32 {
         (self.mask.unwrap_or(0) & lanes_below(lane)).count_ones()
     }
 
-    /// The slot that a candidate counts for itself, be it there or not.
+    /// The slot that a candidate computes for itself, whether or not it exists.
     pub fn slot(&self, lane: u32) -> Option<u32> {
         (self.mask.unwrap_or(0) >> lane & 1 == 1).then(|| self.taken + self.below(lane))
     }
 }
 
-/// The last vote before a moment.
+/// The last ballot before a moment.
 pub fn vote(cursor: &Cursor) -> Option<Vote> {
     let (recording, state) = (cursor.recording(), cursor.state());
     let base = state.group?;
@@ -53,54 +53,54 @@ pub fn vote(cursor: &Cursor) -> Option<Vote> {
             Step::FilteredAgain { rest, mask } => (*rest, Some(*mask)),
             _ => continue,
         };
-        // The lowest candidate has no candidates below it.
+        // No candidates are below the lowest one.
         let (taken, appended) = placed_since.unwrap_or((state.buffered, 0));
         return Some(Vote { base, distances, asked, mask, taken, appended });
     }
     None
 }
 
-/// A sort, as far as it has run.
+/// A sort in progress.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Running {
-    /// Which of the two.
-    pub part: Part,
-    /// All of its layers.
+    /// The sort of the buffer, or the re-sort.
+    pub pass: Pass,
+    /// All layers of the sort, including those to come.
     pub layers: Vec<Layer>,
     /// The position before its first layer.
     pub start: usize,
-    /// The keys by element, before the first layer that has run and after each.
+    /// The keys by element, before the first completed layer and after each.
     pub keys: Vec<Vec<Key>>,
-    /// What each of the layers that have run exchanged.
+    /// The exchanges of each completed layer.
     pub swapped: Vec<Elements>,
 }
 
 impl Running {
-    /// The layers that have run.
+    /// Number of completed layers.
     pub fn done(&self) -> usize {
         self.swapped.len()
     }
 }
 
-/// The sort that a merge is in, from its swap on.
+/// The current sort of a merge, from its swap on.
 pub fn running(cursor: &Cursor) -> Option<Running> {
     let (recording, state) = (cursor.recording(), cursor.state());
     let steps = recording.steps();
     let mut at = cursor.position();
-    // What ends a merge leaves the registers as they are.
+    // The last step of a merge leaves the registers unchanged.
     if matches!(steps[..at].last(), Some(Step::MaxDistance { .. })) {
         at -= 1;
     }
-    let part = match steps[..at].last()? {
-        Step::Swap => Part::Sort,
-        Step::Minimum { .. } => Part::Resort,
-        Step::Layer { part, .. } => *part,
+    let pass = match steps[..at].last()? {
+        Step::Swap => Pass::Sort,
+        Step::Minimum { .. } => Pass::Resort,
+        Step::Layer { pass, .. } => *pass,
         _ => return None,
     };
     let mut keys = vec![state.registers.clone()];
     let mut exchanged = Vec::new();
-    while let Some(Step::Layer { part: its, layer, swapped, .. }) = at.checked_sub(1).map(|before| &steps[before])
-        && *its == part
+    while let Some(Step::Layer { pass: its, layer, swapped, .. }) = at.checked_sub(1).map(|before| &steps[before])
+        && *its == pass
     {
         let mut before = keys[keys.len() - 1].clone();
         for low in swapped.iter() {
@@ -112,18 +112,18 @@ pub fn running(cursor: &Cursor) -> Option<Running> {
     }
     keys.reverse();
     exchanged.reverse();
-    Some(Running { part, layers: layers(part, state.shape.capacity()), start: at, keys, swapped: exchanged })
+    Some(Running { pass, layers: layers(pass, state.shape.capacity()), start: at, keys, swapped: exchanged })
 }
 
 /// All layers of a sort of K keys.
-pub fn layers(part: Part, keys: u32) -> Vec<Layer> {
-    match part {
-        Part::Sort => network::sort(keys).collect(),
-        Part::Resort => network::merge(keys).collect(),
+pub fn layers(pass: Pass, keys: u32) -> Vec<Layer> {
+    match pass {
+        Pass::Sort => network::sort(keys).collect(),
+        Pass::Resort => network::merge(keys).collect(),
     }
 }
 
-/// The k nearest of the merged points, nearest first: wherever a merge has them.
+/// The k nearest of the merged points, nearest first, wherever a merge currently has them.
 pub fn nearest(cursor: &Cursor) -> Vec<Key> {
     let state = cursor.state();
     let shape = state.shape;
@@ -132,25 +132,25 @@ pub fn nearest(cursor: &Cursor) -> Vec<Key> {
     } else {
         state.registers.clone()
     };
-    // Those that a minimum left are not in order yet.
+    // The survivors of a minimum are not sorted yet.
     keys.sort_unstable();
     keys.truncate(shape.k as usize);
     keys.retain(|&key| key != PADDING);
     keys
 }
 
-/// The first element that is larger than the next.
+/// The first element that is larger than its successor.
 pub fn first_break(keys: &[Key]) -> Option<usize> {
     keys.windows(2).position(|pair| pair[0] > pair[1])
 }
 
-/// Whether keys rise and then fall, or the other way round, going round at the end.
+/// Whether keys form a bitonic sequence, up to rotation.
 pub fn is_bitonic(keys: &[Key]) -> bool {
     let rises: Vec<bool> = keys.iter().zip(keys.iter().cycle().skip(1)).filter(|(a, b)| a != b).map(|(a, b)| a < b).collect();
     rises.iter().zip(rises.iter().cycle().skip(1)).filter(|(a, b)| a != b).count() <= 2
 }
 
-/// Whether runs of so many keys are sorted, up and down by turns; the last one, if it is the only one, up.
+/// Whether runs of `run` keys are sorted, alternately ascending and descending; a single run ascending.
 pub fn are_runs_sorted(keys: &[Key], run: usize) -> bool {
     keys.chunks(run).enumerate().all(|(at, run)| if at % 2 == 0 { run.is_sorted() } else { run.is_sorted_by(|a, b| a >= b) })
 }

@@ -1,7 +1,7 @@
-//! The wires and comparators of a sort or merge.
+//! The panel of the wires and comparators of a sort or merge.
 //!
-//! A wire is an element; time goes to the right. What has run is in the colours of the keys that went along, what is to
-//! come is faint. Above 64 wires only the running layer is drawn, and of it only so many comparators as can be told apart.
+//! A wire is an element; time runs to the right. Completed layers have the colours of the keys on the wires, the rest is
+//! faint. Above 64 wires only the current layer is drawn, with only as many comparators as can be distinguished.
 
 use super::View;
 use super::moment::{Running, layers, running};
@@ -10,28 +10,28 @@ use super::scene::{Area, Font, Ink, Scene, Target};
 use crate::engines::lockstep::{Key, PADDING, distance_of};
 use crate::knn::network::{Comparator, Layer};
 use crate::lesson::state::Shape;
-use crate::lesson::step::{Elements, Part};
+use crate::lesson::step::{Elements, Pass};
 use crate::text::{count, thousands};
 
-/// The most wires of a whole network.
+/// Maximum number of wires of a network that is drawn completely.
 const WIRES: u32 = 64;
 
-/// The most comparators of a layer that is drawn alone.
+/// Maximum number of comparators in a layer that is drawn alone.
 const PAIRS: u32 = 16;
 
-/// Draws the part.
+/// Draws the panel in a size given in points.
 pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let mut scene = Scene::new(wide, high);
     let (shape, text) = (view.cursor.state().shape, view.text);
     let run = running(view.cursor);
-    let (part, layers) = match &run {
-        Some(run) => (run.part, run.layers.clone()),
-        None => (Part::Sort, layers(Part::Sort, shape.capacity())),
+    let (pass, layers) = match &run {
+        Some(run) => (run.pass, run.layers.clone()),
+        None => (Pass::Sort, layers(Pass::Sort, shape.capacity())),
     };
     let mut room = area(0.0, 0.0, wide, high);
     let picture = Picture { view, shape, layers: &layers, run: run.as_ref(), scale: Scale::of(view.cursor.recording()) };
     let heading = room.take_top(text * 1.6);
-    scene.label(heading, 0.0, sans(text, Ink::Text), &picture.title(part));
+    scene.label(heading, 0.0, sans(text, Ink::Text), &picture.title(pass));
     let notes = room.take_bottom(text * ROW);
     let left_out = if shape.capacity() <= WIRES { picture.whole(&mut scene, room) } else { picture.compact(&mut scene, room) };
     scene.label(notes, 0.0, sans(text * 0.85, Ink::TextWeak), &picture.note(left_out));
@@ -46,7 +46,7 @@ struct Picture<'a> {
     scale: Scale,
 }
 
-/// Where a layer stands.
+/// The progress of a layer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum When {
     Past,
@@ -55,11 +55,11 @@ enum When {
 }
 
 impl Picture<'_> {
-    fn title(&self, part: Part) -> String {
+    fn title(&self, pass: Pass) -> String {
         let (k, all) = (thousands(self.shape.capacity().into()), self.layers.len());
-        let what = match part {
-            Part::Sort => format!("Bitonic sort of {k} keys"),
-            Part::Resort => format!("Bitonic re-sort of {k} keys"),
+        let what = match pass {
+            Pass::Sort => format!("Bitonic sort of {k} keys"),
+            Pass::Resort => format!("Bitonic re-sort of {k} keys"),
         };
         let each = format!("{} layers of {} comparators", all, thousands(u64::from(self.shape.capacity() / 2)));
         match self.run.map(Running::done) {
@@ -96,14 +96,14 @@ impl Picture<'_> {
         }
     }
 
-    /// The whole network.
+    /// Draws the complete network.
     fn whole(&self, scene: &mut Scene, mut room: Area) -> Option<String> {
         let (keys, text) = (self.shape.capacity(), self.view.text);
         let sizes = room.take_top(text * 1.15);
         let strides = room.take_top(text * 1.15);
         room.take_top(text * 0.3);
         let row = room.height / keys as f32;
-        // Numbers on the wires, where they can be read.
+        // Numbers on the wires, if they are readable.
         let small = (row / 1.12).min(text * 0.95);
         let numbers = (small >= text * 0.6).then_some(small);
         let labels = width(Font::Mono, Self::name_size(row, text), "00") + text * 0.5;
@@ -113,17 +113,16 @@ impl Picture<'_> {
         self.lane_bands(scene, room, names, row);
 
         let columns = self.columns(room, numbers);
-        if let Some([left, right]) = self.run.and_then(|run| run.done().checked_sub(1)).map(|at| columns.places[at]) {
+        if let Some([left, right]) = self.run.and_then(|run| run.done().checked_sub(1)).map(|at| columns.edges[at]) {
             scene.fill(area(left, strides.y, right - left, room.bottom() - strides.y), faint(Ink::Accent, 0.13));
         }
-        // The wires.
         let done = self.run.map_or(0, Running::done);
         for element in 0..keys {
             let at = y(element);
             let frontier = if self.run.is_none() { room.x } else { columns.frontier(done) };
             scene.path(vec![[frontier, at], [room.right(), at]], line(faint(Ink::TextWeak, 0.45), 0.8));
             let Some(run) = self.run else { continue };
-            // Wires keep their key until the middle of the layer that exchanges it.
+            // A wire keeps its key until the middle of the layer that exchanges it.
             let mut from = room.x;
             let mut key = run.keys[0][element as usize];
             for after in 1..=done + 1 {
@@ -139,7 +138,6 @@ impl Picture<'_> {
                 }
             }
         }
-        // The comparators.
         for (at, layer) in self.layers.iter().enumerate() {
             let when = self.when(at);
             let swapped = self.run.and_then(|run| run.swapped.get(at));
@@ -169,7 +167,7 @@ impl Picture<'_> {
         None
     }
 
-    /// Whether the pointer is on it, here or in another part.
+    /// Whether the comparator is under the pointer, in this or another panel.
     fn asked_for(&self, comparator: Comparator) -> bool {
         match self.view.hover {
             Some(Target::Comparator(low)) => low == comparator.low,
@@ -214,14 +212,14 @@ impl Picture<'_> {
         let stroke = if in_lane { dashed(paint, stroke, 2.5) } else { line(paint, stroke) };
         scene.path(vec![[x, top], [x, bottom]], stroke);
         let dot = (row * 0.16).clamp(0.8, 3.2) * if when == When::Running { 1.25 } else { 0.8 };
-        // A dot where the smaller key goes, a head where the larger goes.
+        // A dot where the smaller key goes, an arrowhead where the larger goes.
         let (small, large, direction) = if comparator.ascending { (top, bottom, 1.0) } else { (bottom, top, -1.0) };
         scene.dots(vec![[x, small]], dot, Some(paint), None);
         let head = (row * 0.6).clamp(2.0, 10.0) * if when == When::Running { 1.0 } else { 0.7 };
         scene.head([x, large + direction * dot * 0.5], [0.0, direction], head, paint);
     }
 
-    /// Every second lane's wires on a ground of their own.
+    /// Shades the wires of every second lane.
     fn lane_bands(&self, scene: &mut Scene, room: Area, names: Area, row: f32) {
         if self.shape.registers == 1 {
             return;
@@ -235,7 +233,7 @@ impl Picture<'_> {
         }
     }
 
-    /// Where rows are lower, only every second wire or so is named.
+    /// Font size of wire names; if rows are low, only every second wire or so is named.
     fn name_size(row: f32, text: f32) -> f32 {
         (row * 0.95).clamp(text * 0.6, text * 0.8)
     }
@@ -249,7 +247,7 @@ impl Picture<'_> {
         }
     }
 
-    /// The keys before and after the running layer.
+    /// Draws the keys before and after the current layer.
     fn values(&self, scene: &mut Scene, columns: &Columns, run: &Running, size: f32, y: impl Fn(u32) -> f32) {
         let done = run.done();
         let last = done.saturating_sub(1);
@@ -278,39 +276,39 @@ impl Picture<'_> {
         while at < self.layers.len() {
             let size = self.layers[at].size;
             let last = self.layers.iter().rposition(|layer| layer.size == size).unwrap_or(at);
-            let (left, right) = (columns.places[at][0], columns.places[last][1]);
+            let (left, right) = (columns.edges[at][0], columns.edges[last][1]);
             let lit = (at..=last).any(|at| self.when(at) == When::Running);
-            let place = area(left, sizes.y, right - left, sizes.height);
+            let rect = area(left, sizes.y, right - left, sizes.height);
             let style = sans(text * 0.8, if lit { Ink::Accent } else { Ink::TextWeak });
             let long = format!("size {size}");
-            let words = if width(style.font, style.size, &long) <= place.width { long } else { size.to_string() };
-            if width(style.font, style.size * 0.75, &words) <= place.width {
-                scene.label(place, 0.5, style, &words);
+            let words = if width(style.font, style.size, &long) <= rect.width { long } else { size.to_string() };
+            if width(style.font, style.size * 0.75, &words) <= rect.width {
+                scene.label(rect, 0.5, style, &words);
             }
             scene.path(vec![[left + 1.0, sizes.bottom()], [right - 1.0, sizes.bottom()]], line(style.paint, if lit { 2.0 } else { 0.8 }));
             at = last + 1;
         }
         for (at, layer) in self.layers.iter().enumerate() {
-            let [left, right] = columns.places[at];
+            let [left, right] = columns.edges[at];
             let lit = self.when(at) == When::Running;
-            let place = area(left, strides.y, right - left, strides.height);
-            let words = if lit && place.width > text * 4.5 { format!("stride {}", layer.stride) } else { layer.stride.to_string() };
+            let rect = area(left, strides.y, right - left, strides.height);
+            let words = if lit && rect.width > text * 4.5 { format!("stride {}", layer.stride) } else { layer.stride.to_string() };
             let style = sans(text * 0.75, if lit { Ink::Accent } else { Ink::TextWeak });
-            if width(style.font, style.size * 0.75, &words) <= place.width {
-                scene.label(place, 0.5, style, &words);
+            if width(style.font, style.size * 0.75, &words) <= rect.width {
+                scene.label(rect, 0.5, style, &words);
             }
         }
     }
 
-    /// A click on a layer goes to the moment after it.
+    /// A click on a layer moves to the position after it.
     fn layer_spots(&self, scene: &mut Scene, columns: &Columns, room: Area) {
         let Some(run) = self.run else { return };
-        for (at, [left, right]) in columns.places.iter().enumerate() {
+        for (at, [left, right]) in columns.edges.iter().enumerate() {
             scene.spot(area(*left, room.y, right - left, room.height), Target::Position(run.start + at + 1));
         }
     }
 
-    /// Where each layer is: its comparators beside each other, as many as overlap; the running one between its values.
+    /// The columns of the layers: overlapping comparators are side by side, the current layer is between its keys.
     fn columns(&self, room: Area, numbers: Option<f32>) -> Columns {
         const GAP: f32 = 1.6;
         let done = self.run.map_or(0, Running::done);
@@ -326,7 +324,7 @@ impl Picture<'_> {
         let width_of = |layer: &Layer, step: f32| step * (layer.stride as f32 + GAP);
         let units: f32 = self.layers.iter().map(|layer| width_of(layer, 1.0)).sum();
         let room_for_all = (room.width - extra).max(1.0);
-        // The running layer may take more room than its share, so that its comparators can be told apart.
+        // The current layer may take more than its share, so that its comparators can be distinguished.
         let lit = done.checked_sub(1).map(|at| &self.layers[at]);
         let (step, lit_step) = match lit {
             Some(layer) => {
@@ -336,7 +334,7 @@ impl Picture<'_> {
             }
             None => (room_for_all / units, room_for_all / units),
         };
-        let (mut x, mut places, mut firsts, mut steps) = (room.x, Vec::new(), Vec::new(), Vec::new());
+        let (mut x, mut edges, mut firsts, mut steps) = (room.x, Vec::new(), Vec::new(), Vec::new());
         for (at, layer) in self.layers.iter().enumerate() {
             let left = x;
             let lit = done == at + 1;
@@ -345,12 +343,12 @@ impl Picture<'_> {
             firsts.push(x + before + step * (GAP + 1.0) / 2.0);
             steps.push(step);
             x += before + width_of(layer, step) + if lit { padding } else { 0.0 };
-            places.push([left, x]);
+            edges.push([left, x]);
         }
-        Columns { places, firsts, strides: self.layers.iter().map(|layer| layer.stride).collect(), steps, number, padding, digits }
+        Columns { edges, firsts, strides: self.layers.iter().map(|layer| layer.stride).collect(), steps, number, padding, digits }
     }
 
-    /// All layers as a strip, and some comparators of the running one.
+    /// Draws all layers as a strip, and some comparators of the current one.
     fn compact(&self, scene: &mut Scene, mut room: Area) -> Option<String> {
         let (keys, text) = (self.shape.capacity(), self.view.text);
         let done = self.run.map_or(0, Running::done);
@@ -361,7 +359,7 @@ impl Picture<'_> {
             return Some(format!("{} wires are too many to draw: each square is a layer; ^ 4 is a shuffle with lane ^ 4.", thousands(keys.into())));
         };
         let (layer, swapped) = (run.layers[done - 1], &run.swapped[done - 1]);
-        // As many pairs as can be told apart; those around what is pointed at.
+        // As many pairs as can be distinguished, around the one under the pointer.
         let pairs = ((room.height / (text * 1.1) / 2.0) as u32).clamp(2, PAIRS).min(keys / 2);
         let all: Vec<Comparator> = layer.comparators(keys).collect();
         let asked = match self.view.hover {
@@ -372,18 +370,18 @@ impl Picture<'_> {
         let at = asked.and_then(|low| all.iter().position(|comparator| comparator.low == low)).unwrap_or(0);
         let first = (at - at % pairs as usize).min(all.len() - pairs as usize);
         let shown = &all[first..first + pairs as usize];
-        // One row an element: the lower ones, then their partners, unless they lie among each other.
+        // One row per element: the lower ones, then their partners, unless they interleave.
         let mut elements: Vec<u32> = shown.iter().flat_map(|pair| [pair.low, pair.high]).collect();
         elements.sort_unstable();
         let row = room.height / elements.len() as f32;
-        let place = |element: u32| elements.binary_search(&element).map_or(0.0, |at| room.y + (at as f32 + 0.5) * row);
+        let y_of = |element: u32| elements.binary_search(&element).map_or(0.0, |at| room.y + (at as f32 + 0.5) * row);
         let size = (row / 1.15).min(text * 0.9);
         let name = width(Font::Mono, size, &keys.to_string()) + text * 0.6;
         let number = width(Font::Mono, size, "0.00000") + text * 0.4;
         let wires = area(room.x + name + number, room.y, (room.width - 2.0 * (name + number)).max(text), room.height);
         for (at, element) in elements.iter().enumerate() {
-            let y = place(*element);
-            // Where elements are left out between two rows.
+            let y = y_of(*element);
+            // A gap where elements are left out between two rows.
             if at > 0 && elements[at - 1] + 1 != *element {
                 scene.path(vec![[room.x, y - row / 2.0], [room.right(), y - row / 2.0]], dashed(faint(Ink::TextWeak, 0.8), 0.8, 4.0));
             }
@@ -402,7 +400,7 @@ impl Picture<'_> {
         }
         for (index, comparator) in shown.iter().enumerate() {
             let x = Self::compact_x(wires, index, shown, layer);
-            let ends = [place(comparator.low), place(comparator.high)];
+            let ends = [y_of(comparator.low), y_of(comparator.high)];
             self.comparator(scene, x, ends, *comparator, layer, When::Running, Some(swapped), row);
             let spot = area(x - text * 0.5, ends[0] - row / 2.0, text, ends[1] - ends[0] + row);
             scene.spot(spot, Target::Comparator(comparator.low));
@@ -419,7 +417,7 @@ impl Picture<'_> {
         ))
     }
 
-    /// Comparators that overlap stand beside each other.
+    /// The horizontal position of a comparator; overlapping ones are side by side.
     fn compact_x(wires: Area, index: usize, shown: &[Comparator], layer: Layer) -> f32 {
         let beside = (layer.stride as usize).min(shown.len());
         wires.x + wires.width * (0.12 + 0.76 * ((index % beside) as f32 + 0.5) / beside as f32)
@@ -437,7 +435,7 @@ impl Picture<'_> {
         scene.label(room.inner(0.8), 0.5, style, &digits(distance_of(key), 3));
     }
 
-    /// One square a layer: a column a size, strides falling downwards.
+    /// Draws one square per layer: a column per size, strides decreasing downwards.
     fn schedule(&self, scene: &mut Scene, mut room: Area) {
         let text = self.view.text;
         let head = room.take_top(text * 1.1);
@@ -449,15 +447,15 @@ impl Picture<'_> {
         let left = room.take_left(names.min(room.width * 0.3));
         let (wide, high) = ((room.width / sizes.len() as f32).min(text * 5.0), room.height / rows as f32);
         for (column, size) in sizes.iter().enumerate() {
-            let place = area(room.x + column as f32 * wide, head.y, wide, head.height);
+            let rect = area(room.x + column as f32 * wide, head.y, wide, head.height);
             let long = format!("size {}", thousands((*size).into()));
             let words = if width(Font::Sans, text * 0.75, &long) <= wide { long } else { size.to_string() };
-            scene.label(place.inner(1.0), 0.5, sans(text * 0.75, Ink::TextWeak), &words);
+            scene.label(rect.inner(1.0), 0.5, sans(text * 0.75, Ink::TextWeak), &words);
         }
         for row in 0..rows {
-            let place = area(left.x, room.y + row as f32 * high, left.width - text * 0.4, high);
+            let rect = area(left.x, room.y + row as f32 * high, left.width - text * 0.4, high);
             let stride = 1u32 << (rows - 1 - row);
-            scene.label(place, 1.0, sans(text * 0.7, Ink::TextWeak), &format!("stride {stride}"));
+            scene.label(rect, 1.0, sans(text * 0.7, Ink::TextWeak), &format!("stride {stride}"));
         }
         for (at, layer) in self.layers.iter().enumerate() {
             let column = sizes.iter().position(|size| *size == layer.size).unwrap_or(0);
@@ -486,22 +484,22 @@ impl Picture<'_> {
 
 struct Columns {
     /// Left and right edge of each layer.
-    places: Vec<[f32; 2]>,
-    /// Where the first comparator of each layer is.
+    edges: Vec<[f32; 2]>,
+    /// Position of the first comparator in each layer.
     firsts: Vec<f32>,
     strides: Vec<u32>,
-    /// In each layer, from a comparator to the next one beside it.
+    /// Distance between adjacent comparators in each layer.
     steps: Vec<f32>,
-    /// How wide a value is; 0 without.
+    /// Width of a key; 0 if keys are not shown.
     number: f32,
-    /// What a value takes, with the gap beside it.
+    /// Width of a key including the gap beside it.
     padding: f32,
-    /// Digits of a value.
+    /// Number of digits of a key.
     digits: usize,
 }
 
 impl Columns {
-    /// The comparators of a block of 2 × stride overlap, and stand beside each other.
+    /// Horizontal position: the comparators of a block of 2 × stride overlap, and are side by side.
     fn x_of(&self, at: usize, layer: Layer, low: u32) -> f32 {
         self.firsts[at] + (low % layer.stride) as f32 * self.steps[at]
     }
@@ -510,21 +508,21 @@ impl Columns {
         self.firsts[at] + (element % self.strides[at]) as f32 * self.steps[at]
     }
 
-    /// Where the values before a layer stand.
+    /// Position of the keys before a layer.
     fn before(&self, at: usize) -> f32 {
-        self.places[at][0]
+        self.edges[at][0]
     }
 
-    /// Where the values after a layer stand.
+    /// Position of the keys after a layer.
     fn after(&self, at: usize) -> f32 {
-        self.places[at][1] - self.number
+        self.edges[at][1] - self.number
     }
 
-    /// Up to where keys have come.
+    /// How far the keys have advanced.
     fn frontier(&self, done: usize) -> f32 {
         match done {
-            0 => self.places[0][0] + self.padding,
-            done => self.places[done - 1][1],
+            0 => self.edges[0][0] + self.padding,
+            done => self.edges[done - 1][1],
         }
     }
 }

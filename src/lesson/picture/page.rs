@@ -1,8 +1,8 @@
-//! All parts of a moment on one page.
+//! All panels of a moment on one page.
 
 use super::pen::{ROW, area, faint, line, sans, width};
 use super::scene::{Area, Font, Ink, Scene};
-use super::{Part, View, draw};
+use super::{Panel, View, draw};
 use crate::lesson::account::account;
 use crate::lesson::lessons::{Lesson, Shows, Take};
 use crate::lesson::recording::Recording;
@@ -10,73 +10,72 @@ use crate::lesson::state::Stage;
 use crate::lesson::step::Step;
 use crate::text::{count, thousands};
 
-/// Text sizes that the title is high, with what stands below it.
+/// Height of the title block relative to the text size.
 const HEADER: f32 = 3.2;
 
-/// Text sizes that the sentence is high: two lines and some air.
+/// Height of the sentence relative to the text size: two lines and padding.
 const SENTENCE: f32 = 4.2;
 
-/// The page of a lesson: its number and title, the parts that it needs, and the sentence; 960 × 540 or more.
+/// The page of a lesson: number and title, the panels it needs, and the sentence; at least 960 × 540.
 pub fn page(lesson: &Lesson, take: &Take, view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let mut page = Page::new(wide, high, view.text);
     let mut room = page.room();
     let recording = &take.recording;
-    page.header(room.take_top(view.text * HEADER), &title(lesson), &place(view), &about(recording), "");
+    page.header(room.take_top(view.text * HEADER), &title(lesson), &progress(view), &about(recording), "");
     let sentence = room.take_bottom(view.text * SENTENCE);
-    page.part(Part::Sentence, view, sentence);
+    page.panel(Panel::Sentence, view, sentence);
     room.take_bottom(page.gap);
-    for (part, place) in parts(lesson.shows, view, room, page.gap) {
-        page.part(part, view, place);
+    for (panel, rect) in panels(lesson.shows, view, room, page.gap) {
+        page.panel(panel, view, rect);
     }
     page.scene
 }
 
-/// A page that is fewer text sizes wide has large type: for a class, and its last row.
+/// Page width, relative to the text size, below which type counts as large: readable from a classroom's last row.
 const LARGE: f32 = 80.0;
 
-/// Which parts a lesson needs, and where they are. In large type few lines of code are enough, and what has many lanes gets
-/// the width.
-fn parts(shows: Shows, view: &View<'_>, room: Area, gap: f32) -> Vec<(Part, Area)> {
+/// The panels of a lesson and their areas. With large type, few lines of code are shown, and wide warps get the width.
+fn panels(shows: Shows, view: &View<'_>, room: Area, gap: f32) -> Vec<(Panel, Area)> {
     let columns = |shares: &[f32]| split(room, shares, gap, false);
-    // One of the two runs.
-    let running = if merge_runs(view) { Part::Network } else { Part::Ballot };
+    // Merge and filter alternate.
+    let running = if merge_runs(view) { Panel::Network } else { Panel::Ballot };
     let large = room.width < LARGE * view.text;
     match shows {
         Shows::Overflow if large => {
             let [top, bottom] = split(room, &[0.54, 0.46], gap, true)[..] else { return Vec::new() };
             let bottom = split(bottom, &[0.4, 0.25, 0.35], gap, false);
-            vec![(Part::Ballot, top), (Part::Warp, bottom[0]), (Part::Cloud, bottom[1]), (Part::Code, bottom[2])]
+            vec![(Panel::Ballot, top), (Panel::Warp, bottom[0]), (Panel::Cloud, bottom[1]), (Panel::Code, bottom[2])]
         }
         Shows::Whole if large => {
             let [left, right] = columns(&[0.32, 0.68])[..] else { return Vec::new() };
             let (left, right) = (split(left, &[0.45, 0.55], gap, true), split(right, &[0.38, 0.45, 0.17], gap, true));
-            vec![(Part::Cloud, left[0]), (Part::Account, left[1]), (Part::Warp, right[0]), (running, right[1]), (Part::Code, right[2])]
+            vec![(Panel::Cloud, left[0]), (Panel::Account, left[1]), (Panel::Warp, right[0]), (running, right[1]), (Panel::Code, right[2])]
         }
         Shows::FirstSort | Shows::SecondMinimum => {
             let [network, right] = columns(&[0.5, 0.5])[..] else { return Vec::new() };
             let rows = split(right, if large { &[0.7, 0.3] } else { &[0.6, 0.4] }, gap, true);
-            vec![(Part::Network, network), (Part::Warp, rows[0]), (Part::Code, rows[1])]
+            vec![(Panel::Network, network), (Panel::Warp, rows[0]), (Panel::Code, rows[1])]
         }
         Shows::Overflow => {
             let [left, right] = columns(&[0.62, 0.38])[..] else { return Vec::new() };
             let (left, right) = (split(left, &[0.52, 0.48], gap, true), split(right, &[0.5, 0.5], gap, true));
-            vec![(Part::Ballot, left[0]), (Part::Warp, left[1]), (Part::Cloud, right[0]), (Part::Code, right[1])]
+            vec![(Panel::Ballot, left[0]), (Panel::Warp, left[1]), (Panel::Cloud, right[0]), (Panel::Code, right[1])]
         }
         Shows::Whole => {
             let [left, middle, right] = columns(&[0.28, 0.45, 0.27])[..] else { return Vec::new() };
             let (left, middle) = (split(left, &[0.52, 0.48], gap, true), split(middle, &[0.5, 0.5], gap, true));
-            vec![(Part::Cloud, left[0]), (Part::Account, left[1]), (Part::Warp, middle[0]), (running, middle[1]), (Part::Code, right)]
+            vec![(Panel::Cloud, left[0]), (Panel::Account, left[1]), (Panel::Warp, middle[0]), (running, middle[1]), (Panel::Code, right)]
         }
     }
 }
 
-/// Whether a merge is under way, or was just done.
+/// Whether a merge is in progress or has just completed.
 fn merge_runs(view: &View<'_>) -> bool {
     matches!(view.cursor.state().stage, Stage::Sort | Stage::Merge) || matches!(view.cursor.step().as_deref(), Some(Step::MaxDistance { .. }))
 }
 
 /// Several recordings of a lesson side by side, each at its own moment (see [`position_at`]). A [`super::Target::Position`]
-/// is one of the take in whose column (see [`columns`]) it lies.
+/// refers to the take in whose column (see [`columns`]) it lies.
 pub fn comparison(lesson: &Lesson, takes: &[(&Take, View<'_>)], [wide, high]: [f32; 2]) -> Scene {
     let Some((first, view)) = takes.first() else { return Scene::new(wide, high) };
     let text = view.text;
@@ -92,7 +91,7 @@ pub fn comparison(lesson: &Lesson, takes: &[(&Take, View<'_>)], [wide, high]: [f
     let header = page.room().take_top(text * HEADER);
     let place = format!("{} of {} points seen", thousands(seen.into()), thousands(shape.n.into()));
     page.header(header, &title(lesson), &place, &about(&first.recording), if view.asking { "" } else { &theory });
-    // Curves can be compared where their axes are the same.
+    // Shared axes make the curves comparable.
     let bounds = super::account::bounds(takes.iter().flat_map(|(take, _)| take.recording.convergence().map(|(_, bound)| bound)));
     for ((take, view), column) in takes.iter().zip(columns(takes.len(), text, [wide, high])) {
         let mut room = column;
@@ -107,14 +106,14 @@ pub fn comparison(lesson: &Lesson, takes: &[(&Take, View<'_>)], [wide, high]: [f
         let sentence = room.take_bottom(text * (SENTENCE + 1.6));
         room.take_bottom(page.gap);
         let rows = split(room, &[0.5, 0.5], page.gap, true);
-        page.part(Part::Cloud, view, rows[0]);
+        page.panel(Panel::Cloud, view, rows[0]);
         page.ground(rows[1], |size| super::account::draw_on(view, size, Some(bounds)));
-        page.part(Part::Sentence, view, sentence);
+        page.panel(Panel::Sentence, view, sentence);
     }
     page.scene
 }
 
-/// Where the columns of a [`comparison`] of so many takes lie.
+/// The columns of a [`comparison`] of a number of takes.
 pub fn columns(takes: usize, text: f32, [wide, high]: [f32; 2]) -> Vec<Area> {
     let page = Page::new(wide, high, text);
     let mut room = page.room();
@@ -122,7 +121,7 @@ pub fn columns(takes: usize, text: f32, [wide, high]: [f32; 2]) -> Vec<Area> {
     split(room, &vec![1.0 / takes.max(1) as f32; takes], page.gap, false)
 }
 
-/// The last position at which no more than so many points were seen: that at which takes are compared.
+/// The last position with at most `points_seen` points seen, at which takes are compared.
 pub fn position_at(recording: &Recording, points_seen: u32) -> usize {
     let shape = recording.shape();
     let later = |step: &Step| matches!(step, Step::Group { base, .. } if base.saturating_add(shape.width).min(shape.n) > points_seen);
@@ -133,8 +132,8 @@ fn title(lesson: &Lesson) -> String {
     format!("Lesson {}: {}", lesson.number, lesson.title)
 }
 
-/// How far the recording is.
-fn place(view: &View<'_>) -> String {
+/// The position in the recording, in words.
+fn progress(view: &View<'_>) -> String {
     let (recording, state) = (view.cursor.recording(), view.cursor.state());
     let (done, all) = (state.counts.merges, recording.merges() as u64);
     if view.asking {
@@ -148,7 +147,7 @@ fn place(view: &View<'_>) -> String {
     format!("step {} of {} \u{b7} {merge} of {}", thousands(view.cursor.position() as u64), thousands(recording.len() as u64), thousands(all))
 }
 
-/// What is searched, and what searched it.
+/// The problem and the device, in words.
 fn about(recording: &Recording) -> String {
     let parameters = &recording.parameters;
     let shape = parameters.shape;
@@ -162,7 +161,7 @@ fn about(recording: &Recording) -> String {
     )
 }
 
-/// A page as it is filled.
+/// A page under construction.
 struct Page {
     scene: Scene,
     text: f32,
@@ -178,7 +177,7 @@ impl Page {
         area(0.0, 0.0, self.scene.size[0], self.scene.size[1]).inner(self.gap)
     }
 
-    /// A large line and a small one, both with something on the right.
+    /// Draws a large line and a small one, each with text on the right.
     fn header(&mut self, mut room: Area, title: &str, place: &str, about: &str, more: &str) {
         let text = self.text;
         let sides = [(title, place, text * 1.4, text * 1.05, Ink::Text), (about, more, text * 0.85, text * 0.85, Ink::TextWeak)];
@@ -192,33 +191,33 @@ impl Page {
         }
     }
 
-    /// A part on a ground of its own.
-    fn part(&mut self, part: Part, view: &View<'_>, place: Area) {
-        self.ground(place, |size| draw(part, view, size));
+    /// Draws a panel on its own background.
+    fn panel(&mut self, panel: Panel, view: &View<'_>, rect: Area) {
+        self.ground(rect, |size| draw(panel, view, size));
     }
 
-    fn ground(&mut self, place: Area, draw: impl FnOnce([f32; 2]) -> Scene) {
-        self.scene.rect(place.inner(0.5), self.text * 0.4, Some(Ink::Panel.into()), Some(line(faint(Ink::Line, 0.6), 1.0)));
-        let inside = place.inner(self.text * 0.55);
+    fn ground(&mut self, rect: Area, draw: impl FnOnce([f32; 2]) -> Scene) {
+        self.scene.rect(rect.inner(0.5), self.text * 0.4, Some(Ink::Panel.into()), Some(line(faint(Ink::Line, 0.6), 1.0)));
+        let inside = rect.inner(self.text * 0.55);
         if inside.width > 1.0 && inside.height > 1.0 {
             self.scene.put(draw([inside.width, inside.height]), [inside.x, inside.y]);
         }
     }
 }
 
-/// Parts of an area beside each other, or below each other.
+/// Splits an area into columns or, if `down`, into rows.
 fn split(room: Area, shares: &[f32], gap: f32, down: bool) -> Vec<Area> {
     let whole = if down { room.height } else { room.width } - gap * shares.len().saturating_sub(1) as f32;
     let mut rest = room;
     let cut = |share: &f32| {
         let size = whole.max(0.0) * share;
-        let part = if down { rest.take_top(size) } else { rest.take_left(size) };
+        let strip = if down { rest.take_top(size) } else { rest.take_left(size) };
         if down {
             rest.take_top(gap)
         } else {
             rest.take_left(gap)
         };
-        part
+        strip
     };
     shares.iter().map(cut).collect()
 }

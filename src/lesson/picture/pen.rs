@@ -1,28 +1,28 @@
-//! What the parts draw with: text that stays in its place, strokes, cells, and the scale of distances.
+//! Drawing helpers of the panels: text that fits its area, strokes, cells, and the scale of distances.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
 
 use super::fonts;
-use super::scene::{Area, Font, Ink, Line, Paint, Place, Scene, Shape, Spot, Target};
+use super::scene::{Area, Font, Ink, Line, Paint, Point, Scene, Shape, Spot, Target};
 use crate::lesson::recording::Recording;
 use crate::text::significant;
 
-/// The height of a line of text of size 1.
+/// Line height relative to the font size.
 pub const ROW: f32 = 1.3;
 
-/// The smallest share of its size to which text shrinks before it is cut.
+/// Minimum scale to which text shrinks before it is truncated.
 const SHRINK: f32 = 0.72;
 
-/// Widths that are remembered, at most.
+/// Maximum number of cached text widths.
 const REMEMBERED: usize = 1 << 12;
 
 thread_local! {
-    /// Of texts at size 1. One frame says nearly the same as the last, and shaping takes longer than drawing.
+    /// Widths at font size 1. Consecutive frames have nearly the same text, and shaping takes longer than drawing.
     static WIDTHS: RefCell<HashMap<(Font, String), f32>> = RefCell::default();
 }
 
-/// How wide a text is.
+/// The width of a text in points.
 pub fn width(font: Font, size: f32, text: &str) -> f32 {
     WIDTHS.with_borrow_mut(|widths| {
         let key = (font, text.to_owned());
@@ -38,64 +38,64 @@ pub fn width(font: Font, size: f32, text: &str) -> f32 {
     })
 }
 
-/// How a text looks.
+/// Font, size and colour of a text.
 #[derive(Clone, Copy)]
 pub struct Style {
-    /// The font's size.
+    /// Font size in points.
     pub size: f32,
-    /// Which font.
+    /// The proportional or the monospaced font.
     pub font: Font,
-    /// Its colour.
+    /// Colour and opacity of the letters.
     pub paint: Paint,
 }
 
-/// Proportional text.
+/// A style in the proportional font.
 pub fn sans(size: f32, ink: impl Into<Paint>) -> Style {
     Style { size, font: Font::Sans, paint: ink.into() }
 }
 
-/// Text of alike wide characters.
+/// A style in the monospaced font.
 pub fn mono(size: f32, ink: impl Into<Paint>) -> Style {
     Style { size, font: Font::Mono, paint: ink.into() }
 }
 
-/// An ink that hides only part of what is behind it.
+/// An ink with an opacity.
 pub fn faint(ink: Ink, opacity: f32) -> Paint {
     Paint { ink, opacity }
 }
 
-/// A stroke.
+/// A solid stroke of a width in points.
 pub fn line(paint: impl Into<Paint>, width: f32) -> Line {
     Line { paint: paint.into(), width, dash: None }
 }
 
-/// A dashed stroke.
+/// A dashed stroke; `dash` is the length of dashes and gaps.
 pub fn dashed(paint: impl Into<Paint>, width: f32, dash: f32) -> Line {
     Line { paint: paint.into(), width, dash: Some(dash) }
 }
 
-/// A rectangle.
+/// A rectangle from its top left corner and size.
 pub fn area(x: f32, y: f32, width: f32, height: f32) -> Area {
     Area { x, y, width: width.max(0.0), height: height.max(0.0) }
 }
 
 impl Area {
-    /// The right edge.
+    /// The x coordinate of the right edge.
     pub fn right(self) -> f32 {
         self.x + self.width
     }
 
-    /// The bottom edge.
+    /// The y coordinate of the bottom edge.
     pub fn bottom(self) -> f32 {
         self.y + self.height
     }
 
-    /// Without a margin on all sides.
+    /// The rectangle inset by a margin on all sides.
     pub fn inner(self, margin: f32) -> Self {
         area(self.x + margin, self.y + margin, self.width - 2.0 * margin, self.height - 2.0 * margin)
     }
 
-    /// Cuts a strip off its top, and leaves the rest.
+    /// Cuts a strip off the top and returns it.
     pub fn take_top(&mut self, height: f32) -> Self {
         let height = height.clamp(0.0, self.height);
         let strip = Self { height, ..*self };
@@ -104,14 +104,14 @@ impl Area {
         strip
     }
 
-    /// Cuts a strip off its bottom, and leaves the rest.
+    /// Cuts a strip off the bottom and returns it.
     pub fn take_bottom(&mut self, height: f32) -> Self {
         let height = height.clamp(0.0, self.height);
         self.height -= height;
         Self { y: self.bottom(), height, ..*self }
     }
 
-    /// Cuts a strip off its left side, and leaves the rest.
+    /// Cuts a strip off the left side and returns it.
     pub fn take_left(&mut self, width: f32) -> Self {
         let width = width.clamp(0.0, self.width);
         let strip = Self { width, ..*self };
@@ -120,7 +120,7 @@ impl Area {
         strip
     }
 
-    /// Cuts a strip off its right side, and leaves the rest.
+    /// Cuts a strip off the right side and returns it.
     pub fn take_right(&mut self, width: f32) -> Self {
         let width = width.clamp(0.0, self.width);
         self.width -= width;
@@ -128,7 +128,7 @@ impl Area {
     }
 }
 
-/// The size at which a text fits a width, not below a share of what was wanted, and the text, cut where it must be.
+/// The font size at which a text fits a width, within limits, and the text, truncated if necessary.
 pub fn fit(text: &str, style: Style, room: f32) -> (f32, String) {
     let full = width(style.font, style.size, text);
     if full <= room {
@@ -148,20 +148,20 @@ pub fn fit(text: &str, style: Style, room: f32) -> (f32, String) {
     (size, String::new())
 }
 
-/// Words that are broken into lines.
+/// A text prepared for line breaking.
 pub struct Words<'a> {
     font: Font,
-    /// Each with its width at size 1.
+    /// Words with their widths at font size 1.
     words: Vec<(&'a str, f32)>,
 }
 
 impl<'a> Words<'a> {
-    /// Those of a text.
+    /// Splits a text into measured words.
     pub fn new(text: &'a str, font: Font) -> Self {
         Self { font, words: text.split(' ').map(|word| (word, width(font, 1.0, word))).collect() }
     }
 
-    /// The lines that fit a width; only a word that is longer than that is longer.
+    /// The lines at a width; a line is longer only if a single word is.
     pub fn wrap(&self, size: f32, room: f32) -> Vec<String> {
         let space = width(self.font, 1.0, "n n") - width(self.font, 1.0, "nn");
         let mut lines: Vec<(String, f32)> = Vec::new();
@@ -179,18 +179,18 @@ impl<'a> Words<'a> {
     }
 }
 
-/// Drawing.
+/// Drawing primitives shared by the panels.
 impl Scene {
-    /// Text; nothing, where it is empty.
-    pub(super) fn text(&mut self, at: Place, anchor: [f32; 2], style: Style, text: impl Into<String>) {
+    /// Adds a text unless it is empty.
+    pub(super) fn text(&mut self, at: Point, anchor: [f32; 2], style: Style, text: impl Into<String>) {
         let text = text.into();
         if !text.is_empty() {
             self.shapes.push(Shape::Text { at, anchor, size: style.size, font: style.font, paint: style.paint, text });
         }
     }
 
-    /// Text in the middle of the height of an area, at its left (0), middle (0.5) or right (1), smaller or cut where it
-    /// does not fit. Gives how wide it is.
+    /// Adds text, vertically centred in an area and aligned left (0), centre (0.5) or right (1), shrunk or truncated to
+    /// fit. Returns its width.
     pub(super) fn label(&mut self, room: Area, side: f32, style: Style, text: &str) -> f32 {
         let style = Style { size: style.size.min(room.height / ROW), ..style };
         let (size, text) = fit(text, style, room.width);
@@ -207,18 +207,18 @@ impl Scene {
         self.rect(area, 0.0, Some(paint.into()), None);
     }
 
-    pub(super) fn path(&mut self, places: Vec<Place>, line: Line) {
-        self.shapes.push(Shape::Path { places, line });
+    pub(super) fn path(&mut self, points: Vec<Point>, line: Line) {
+        self.shapes.push(Shape::Path { points, line });
     }
 
-    pub(super) fn dots(&mut self, centers: Vec<Place>, radius: f32, fill: Option<Paint>, line: Option<Line>) {
+    pub(super) fn dots(&mut self, centers: Vec<Point>, radius: f32, fill: Option<Paint>, line: Option<Line>) {
         if !centers.is_empty() {
             self.shapes.push(Shape::Dots { centers, radius, fill, line });
         }
     }
 
-    /// The head of an arrow whose tip is at a place and that points along a direction.
-    pub(super) fn head(&mut self, tip: Place, direction: Place, size: f32, paint: impl Into<Paint>) {
+    /// Adds an arrowhead with its tip at a point, in a direction.
+    pub(super) fn head(&mut self, tip: Point, direction: Point, size: f32, paint: impl Into<Paint>) {
         let length = direction[0].hypot(direction[1]).max(1e-6);
         let [dx, dy] = [direction[0] / length * size, direction[1] / length * size];
         let back = [tip[0] - dx, tip[1] - dy];
@@ -226,15 +226,15 @@ impl Scene {
         self.shapes.push(Shape::Polygon { corners, fill: paint.into() });
     }
 
-    /// A tick where something holds and a cross where it does not, in a square.
-    pub(super) fn verdict(&mut self, at: Place, size: f32, holds: bool) {
-        let place = |x: f32, y: f32| [at[0] + x * size, at[1] + y * size];
+    /// Adds a tick or a cross, in a square.
+    pub(super) fn verdict(&mut self, at: Point, size: f32, holds: bool) {
+        let point = |x: f32, y: f32| [at[0] + x * size, at[1] + y * size];
         let width = (size * 0.16).max(1.2);
         if holds {
-            self.path(vec![place(0.1, 0.55), place(0.4, 0.85), place(0.9, 0.2)], line(Ink::Intermediate, width));
+            self.path(vec![point(0.1, 0.55), point(0.4, 0.85), point(0.9, 0.2)], line(Ink::Intermediate, width));
         } else {
-            self.path(vec![place(0.15, 0.15), place(0.85, 0.85)], line(Ink::Error, width));
-            self.path(vec![place(0.85, 0.15), place(0.15, 0.85)], line(Ink::Error, width));
+            self.path(vec![point(0.15, 0.15), point(0.85, 0.85)], line(Ink::Error, width));
+            self.path(vec![point(0.85, 0.15), point(0.15, 0.85)], line(Ink::Error, width));
         }
     }
 
@@ -243,18 +243,18 @@ impl Scene {
     }
 }
 
-/// Some places on a parabola over a span, from left to right.
-pub fn arc(from: Place, to: Place, rise: f32) -> Vec<Place> {
+/// Points on a parabola over a span, from left to right.
+pub fn arc(from: Point, to: Point, rise: f32) -> Vec<Point> {
     const PIECES: usize = 16;
-    let place = |at: usize| {
+    let point = |at: usize| {
         let t = at as f32 / PIECES as f32;
         let lift = 4.0 * t * (1.0 - t) * rise;
         [from[0] + (to[0] - from[0]) * t, from[1] + (to[1] - from[1]) * t - lift]
     };
-    (0..=PIECES).map(place).collect()
+    (0..=PIECES).map(point).collect()
 }
 
-/// How squared distances become magnitudes: over those of all candidates of a recording.
+/// Maps squared distances to magnitudes, over the range of all candidates of a recording.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scale {
     low: f32,
@@ -263,7 +263,7 @@ pub struct Scale {
 }
 
 impl Scale {
-    /// Logarithmic, where most distances are small parts of the largest.
+    /// Logarithmic if most distances are small fractions of the largest.
     pub fn of(recording: &Recording) -> Self {
         const MOST: f32 = 0.2;
         const DECADES: f32 = 1e-6;
@@ -272,13 +272,13 @@ impl Scale {
         Self { low: if log { span.low.max(span.high * DECADES) } else { 0.0 }, high: span.high, log }
     }
 
-    /// Between 0 and 1.
+    /// The magnitude of a distance, between 0 and 1.
     pub fn magnitude(&self, distance: f32) -> f32 {
         let along = if self.log { (distance / self.low).ln() / (self.high / self.low).ln() } else { (distance - self.low) / (self.high - self.low) };
         if along.is_nan() { 0.0 } else { along.clamp(0.0, 1.0) }
     }
 
-    /// Round values in it, ascending.
+    /// Round values in the range, ascending.
     pub fn ticks(&self) -> Vec<f32> {
         if self.low >= self.high {
             return vec![self.high];
@@ -287,7 +287,7 @@ impl Scale {
         if ticks.is_empty() { vec![self.low, self.high] } else { ticks }
     }
 
-    /// A bar with its ticks, in an area two lines of text high.
+    /// Draws a colour bar with ticks, in an area two lines of text high.
     pub fn legend(&self, scene: &mut Scene, room: Area, text: f32) {
         const PIECES: usize = 32;
         let label = if self.log { "squared distance, log" } else { "squared distance" };
@@ -295,13 +295,13 @@ impl Scale {
         let style = sans(text * 0.8, Ink::TextWeak);
         let wide = width(style.font, style.size, label);
         if wide + text * 8.0 < room.width {
-            let place = room.take_left(wide + text * 0.6);
-            scene.label(place, 0.0, style, label);
+            let rect = room.take_left(wide + text * 0.6);
+            scene.label(rect, 0.0, style, label);
         }
         let bar = area(room.x + text, room.y + room.height * 0.08, room.width - 2.0 * text, room.height * 0.38);
         for piece in 0..PIECES {
             let left = bar.x + bar.width * piece as f32 / PIECES as f32;
-            // A little wider than its share, so that no seam shows.
+            // Slightly wider than its share, to avoid visible seams.
             let wide = (bar.width / PIECES as f32 + 0.5).min(bar.right() - left);
             scene.fill(area(left, bar.y, wide, bar.height), Ink::Scale((piece as f32 + 0.5) / PIECES as f32));
         }
@@ -320,7 +320,7 @@ impl Scale {
     }
 }
 
-/// Powers of ten between two values, or with their multiples by 2 and 5 where they are few.
+/// Powers of ten between two values, with their multiples by 2 and 5 if they are few.
 pub fn round_in(low: f32, high: f32) -> Vec<f32> {
     let (first, last) = (low.log10().floor() as i32, high.log10().ceil() as i32);
     let all = |factors: &[f64]| -> Vec<f32> {
@@ -331,7 +331,7 @@ pub fn round_in(low: f32, high: f32) -> Vec<f32> {
     if tens.len() >= 3 { tens } else { all(&[1.0, 2.0, 5.0]) }
 }
 
-/// About so many multiples of a round step between two values.
+/// About this many multiples of a round step between two values.
 pub fn steps_in(low: f32, high: f32, about: usize) -> Vec<f32> {
     let (low, high) = (f64::from(low), f64::from(high));
     let rough = (high - low) / about as f64;
@@ -344,7 +344,7 @@ pub fn steps_in(low: f32, high: f32, about: usize) -> Vec<f32> {
     (first..).map(|at| at as f64 * step).take_while(|value| *value <= high * (1.0 + 1e-9)).map(|value| value as f32).collect()
 }
 
-/// A round value without the zeros that say nothing.
+/// A round value without trailing zeros.
 pub fn plain(value: f32) -> String {
     if value != 0.0 && !(1e-4..1e6).contains(&value.abs()) {
         return format!("{value:.0e}");

@@ -1,4 +1,4 @@
-//! A [`Scene`] as pixels: the same everywhere, to the bit, without a display.
+//! Rasterises a [`Scene`] without a display, bit-identically on every machine.
 
 use std::cell::OnceCell;
 
@@ -6,36 +6,36 @@ use image::RgbaImage;
 use tiny_skia::{Color, FillRule, LineJoin, Mask, Paint as Brush, Path, PathBuilder, Pixmap, Rect, Stroke, StrokeDash, Transform};
 
 use super::fonts;
-use super::scene::{Area, Line, Paint, Place, Scene, Shape};
+use super::scene::{Area, Line, Paint, Point, Scene, Shape};
 use crate::palette::{Palette, Rgb};
 
-/// Pixels a side, at most.
+/// Maximum number of pixels per side.
 pub const MOST_PIXELS: u32 = 16_384;
 
-/// A picture that cannot be made.
+/// The size of a picture is empty or too large.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error("{width} \u{d7} {height} pixels: a picture has 1 to {MOST_PIXELS} on each side")]
 pub struct SizeError {
-    /// Asked for.
+    /// The width requested, in pixels.
     pub width: f32,
-    /// Asked for.
+    /// The height requested, in pixels.
     pub height: f32,
 }
 
-/// The pixels of a scene of this size, in points, with `scale` pixels a point.
+/// The size in pixels of a scene in points, with `scale` pixels per point.
 ///
 /// # Errors
-/// [`SizeError`].
+/// [`SizeError`] if a side is less than one pixel or more than [`MOST_PIXELS`].
 pub fn pixels(size: [f32; 2], scale: f32) -> Result<[u32; 2], SizeError> {
     let [width, height] = size.map(|length| (length * scale).round());
     let fits = |length: f32| (1.0..=MOST_PIXELS as f32).contains(&length);
     if fits(width) && fits(height) { Ok([width as u32, height as u32]) } else { Err(SizeError { width, height }) }
 }
 
-/// Draws a scene on the palette's canvas, with `scale` pixels a point. No pixel is transparent.
+/// Draws a scene on the palette's canvas colour, with `scale` pixels per point. All pixels are opaque.
 ///
 /// # Errors
-/// [`SizeError`].
+/// [`SizeError`] if a side is less than one pixel or more than [`MOST_PIXELS`].
 pub fn raster(scene: &Scene, palette: &Palette, scale: f32) -> Result<RgbaImage, SizeError> {
     let [width, height] = pixels(scene.size, scale)?;
     let too_large = SizeError { width: width as f32, height: height as f32 };
@@ -45,7 +45,7 @@ pub fn raster(scene: &Scene, palette: &Palette, scale: f32) -> Result<RgbaImage,
     for shape in &scene.shapes {
         painter.shape(shape);
     }
-    // On an opaque ground premultiplied colours are plain ones.
+    // With opaque pixels, premultiplied and straight colours are equal.
     RgbaImage::from_raw(width, height, painter.pixmap.take()).ok_or(too_large)
 }
 
@@ -56,14 +56,14 @@ struct Painter<'a> {
     clip: Option<Clip>,
 }
 
-/// What is cut off. Most shapes lie inside anyway, and a mask is made for those that do not.
+/// The clip area. Most shapes lie inside it, so a mask is only created for those that do not.
 struct Clip {
     area: Rect,
     mask: OnceCell<Option<Mask>>,
 }
 
 impl Clip {
-    /// The mask that a shape within these bounds, in pixels, needs.
+    /// The mask for a shape with these bounds in pixels, if it needs one.
     fn mask(&self, bounds: Option<Rect>, pixmap: &Pixmap) -> Option<&Mask> {
         let area = &self.area;
         let inside = bounds.is_some_and(|shape| {
@@ -85,7 +85,7 @@ impl Painter<'_> {
     fn shape(&mut self, shape: &Shape) {
         match shape {
             Shape::Rect { area, round, fill, line } => self.path(rect(*area, *round), *fill, *line),
-            // As one shape: where they overlap, they hide no more than one of them.
+            // As one path, so that overlapping dots are not more opaque than one.
             Shape::Dots { centers, radius, fill: Some(fill), line: None } => {
                 let mut dots = PathBuilder::new();
                 for &[x, y] in centers {
@@ -98,38 +98,38 @@ impl Painter<'_> {
                     self.path(PathBuilder::from_circle(x, y, *radius), *fill, *line);
                 }
             }
-            Shape::Path { places, line } => self.path(through(places, false), None, Some(*line)),
+            Shape::Path { points, line } => self.path(through(points, false), None, Some(*line)),
             Shape::Polygon { corners, fill } => self.path(through(corners, true), Some(*fill), None),
             Shape::Text { at, anchor, size, font, paint, text } => {
                 let (glyphs, width) = fonts::shape(text, *font);
                 let line = fonts::line(*font);
                 let left = at[0] - anchor[0] * width * size;
                 let feet = at[1] + (line.ascent - anchor[1] * line.height) * size;
-                // On whole pixels, so that all letters of a line are alike sharp.
+                // Baselines are on whole pixels, so that all letters of a line are equally sharp.
                 let feet = (feet * self.scale).round();
                 let brush = self.brush(*paint);
                 let large = size * self.scale;
                 for glyph in glyphs {
                     if let Some(outline) = glyph.outline() {
                         let [x, y] = [left * self.scale + glyph.at[0] * large, feet - glyph.at[1] * large];
-                        let place = Transform::from_row(large, 0.0, 0.0, -large, x, y);
-                        self.fill(outline, &brush, place);
+                        let transform = Transform::from_row(large, 0.0, 0.0, -large, x, y);
+                        self.fill(outline, &brush, transform);
                     }
                 }
             }
             Shape::Clip(None) => self.clip = None,
             Shape::Clip(Some(Area { x, y, width, height })) => {
                 let [x, y, width, height] = [*x, *y, *width, *height].map(|length| length * self.scale);
-                // Where nothing can be seen, the smallest area outside of the picture stands for it.
+                // An empty clip area is represented by a small one outside the picture.
                 let area = Rect::from_xywh(x, y, width, height).or_else(|| Rect::from_xywh(-2.0, -2.0, 1.0, 1.0));
                 self.clip = area.map(|area| Clip { area, mask: OnceCell::new() });
             }
         }
     }
 
-    fn fill(&mut self, path: &Path, brush: &Brush<'_>, place: Transform) {
-        let mask = self.clip.as_ref().and_then(|clip| clip.mask(path.bounds().transform(place), &self.pixmap));
-        self.pixmap.fill_path(path, brush, FillRule::Winding, place, mask);
+    fn fill(&mut self, path: &Path, brush: &Brush<'_>, transform: Transform) {
+        let mask = self.clip.as_ref().and_then(|clip| clip.mask(path.bounds().transform(transform), &self.pixmap));
+        self.pixmap.fill_path(path, brush, FillRule::Winding, transform, mask);
     }
 
     fn transform(&self) -> Transform {
@@ -171,7 +171,7 @@ fn rect(area: Area, round: f32) -> Option<Path> {
         return Some(PathBuilder::from_rect(Rect::from_xywh(x, y, width, height)?));
     }
     let (right, bottom) = (x + width, y + height);
-    // Where the curve's handles are for a quarter of a circle.
+    // The Bézier control points of a quarter circle.
     let handle = round * (1.0 - 0.552_284_8);
     let mut path = PathBuilder::new();
     path.move_to(x + round, y);
@@ -187,8 +187,8 @@ fn rect(area: Area, round: f32) -> Option<Path> {
     path.finish()
 }
 
-fn through(places: &[Place], closed: bool) -> Option<Path> {
-    let (&[x, y], rest) = places.split_first()?;
+fn through(points: &[Point], closed: bool) -> Option<Path> {
+    let (&[x, y], rest) = points.split_first()?;
     let mut path = PathBuilder::new();
     path.move_to(x, y);
     for &[x, y] in rest {
@@ -217,7 +217,7 @@ pub(super) mod tests {
             Shape::Rect { area: area(60.0, 10.0, 20.0, 30.0), round: 0.0, fill: Some(Paint { ink: Ink::Query, opacity: 0.5 }), line: None },
             Shape::Dots { centers: vec![[100.0, 20.0], [120.0, 20.0]], radius: 6.0, fill: Some(Ink::Candidate.into()), line: None },
             Shape::Dots { centers: vec![[140.0, 20.0]], radius: 6.0, fill: Some(Ink::Scale(0.5).into()), line: Some(line(Ink::Text, None)) },
-            Shape::Path { places: vec![[10.0, 60.0], [60.0, 60.0], [80.0, 50.0]], line: line(Ink::Accent, Some(4.0)) },
+            Shape::Path { points: vec![[10.0, 60.0], [60.0, 60.0], [80.0, 50.0]], line: line(Ink::Accent, Some(4.0)) },
             Shape::Polygon { corners: vec![[100.0, 50.0], [120.0, 55.0], [100.0, 60.0]], fill: Ink::Neighbor.into() },
             text([10.0, 70.0], [0.0, 0.0], Font::Sans, Ink::Text, "k \u{2264} 8 & a < b"),
             text([190.0, 70.0], [1.0, 0.0], Font::Mono, Ink::TextWeak, "lane ^ 4"),

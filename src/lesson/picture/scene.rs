@@ -1,109 +1,109 @@
-//! A picture as data: shapes in the colours of what they mean. The window paints them; files are written from them.
+//! A picture as data: shapes whose colours are named by meaning. The window paints them; files are written from them.
 //!
-//! Lengths are in points, y goes down, shapes that come later lie on top.
+//! Lengths are in points, y points down, later shapes are drawn on top.
 
 use crate::palette::{Palette, Rgb, VIRIDIS, on_ramp};
 
-/// A place.
-pub type Place = [f32; 2];
+/// A point of the picture: x to the right, y downwards.
+pub type Point = [f32; 2];
 
-/// A rectangle.
+/// An axis-aligned rectangle, in points.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Area {
-    /// Left.
+    /// Left edge, from the left of the picture.
     pub x: f32,
-    /// Top.
+    /// Top edge, from the top of the picture.
     pub y: f32,
-    /// To the right.
+    /// Extent to the right, in points.
     pub width: f32,
-    /// Downwards.
+    /// Extent downwards, in points.
     pub height: f32,
 }
 
-/// Shapes, and what in them can be pointed at.
+/// Shapes and hit areas of a picture.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Scene {
-    /// Width and height of the whole.
+    /// Width and height of the picture, in points.
     pub size: [f32; 2],
-    /// From back to front.
+    /// Shapes from back to front.
     pub shapes: Vec<Shape>,
-    /// From back to front: the last one under the pointer is meant.
+    /// Hit areas from back to front: the last one under the pointer wins.
     pub spots: Vec<Spot>,
 }
 
-/// Something drawn.
+/// A drawing primitive, in points.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Shape {
-    /// A rectangle with round corners.
+    /// A rectangle with rounded corners.
     Rect {
-        /// Where.
+        /// Position and size, in points.
         area: Area,
-        /// The corners' radius.
+        /// Corner radius in points.
         round: f32,
-        /// Inside.
+        /// Fill, if it is not an outline.
         fill: Option<Paint>,
-        /// Around it, half of it inside.
+        /// Outline, centred on the edge.
         line: Option<Line>,
     },
-    /// Circles of one kind.
+    /// Circles of equal size and colour.
     Dots {
-        /// Their centres.
-        centers: Vec<Place>,
-        /// Of each.
+        /// Centres of the circles.
+        centers: Vec<Point>,
+        /// Radius of each, in points.
         radius: f32,
-        /// Inside.
+        /// Fill, if they are not outlines.
         fill: Option<Paint>,
-        /// Around them.
+        /// Outline of each circle.
         line: Option<Line>,
     },
-    /// A line through some places.
+    /// A polyline, drawn as a stroke.
     Path {
-        /// In order.
-        places: Vec<Place>,
-        /// How it is drawn.
+        /// Vertices in drawing order.
+        points: Vec<Point>,
+        /// Stroke of the line.
         line: Line,
     },
-    /// A filled convex polygon, such as the head of an arrow.
+    /// A filled convex polygon, such as an arrowhead.
     Polygon {
-        /// Its corners, in order.
-        corners: Vec<Place>,
-        /// Inside.
+        /// Vertices in order around it.
+        corners: Vec<Point>,
+        /// Fill of the polygon.
         fill: Paint,
     },
     /// A line of text.
     Text {
-        /// Where its anchor is.
-        at: Place,
-        /// Which of its own places lies there: 0, 0 is left and top, 1, 1 right and bottom.
+        /// Position of the anchor in the picture.
+        at: Point,
+        /// The anchor relative to the text: 0, 0 is left and top, 1, 1 right and bottom.
         anchor: [f32; 2],
-        /// The font's size.
+        /// Font size in points.
         size: f32,
-        /// Which font.
+        /// The proportional or the monospaced font.
         font: Font,
-        /// Its colour.
+        /// Colour and opacity of the letters.
         paint: Paint,
-        /// What it says.
+        /// The characters, on one line.
         text: String,
     },
-    /// What follows is cut off outside; `None` ends that.
+    /// Clips the following shapes to an area; `None` ends clipping.
     Clip(Option<Area>),
 }
 
-/// The fonts that every copy of the program carries.
+/// The fonts embedded in the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Font {
     /// Proportional: sentences and labels.
     Sans,
-    /// All characters alike wide: code and numbers in columns.
+    /// Monospaced: code and numbers in columns.
     Mono,
 }
 
-/// A colour and how much of what is behind it it hides.
+/// A colour and its opacity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Paint {
-    /// Which colour.
+    /// Colour by meaning; see [`Ink`].
     pub ink: Ink,
-    /// From 0, nothing to be seen, to 1.
+    /// From 0, invisible, to 1, opaque.
     pub opacity: f32,
 }
 
@@ -113,20 +113,19 @@ impl From<Ink> for Paint {
     }
 }
 
-/// A stroke.
+/// The style of a stroke.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Line {
-    /// Its colour.
+    /// Colour and opacity of the stroke.
     pub paint: Paint,
-    /// How wide.
+    /// Width of the stroke, in points.
     pub width: f32,
-    /// Dashes and the gaps between them, alike long.
+    /// Length of dashes and of the gaps between them; `None` for solid.
     pub dash: Option<f32>,
 }
 
-/// Colours by what they mean; which they are, the palette says.
+/// Colours by meaning; the palette maps them to RGB.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[allow(missing_docs, reason = "the fields of Palette say it")]
 pub enum Ink {
     Panel,
     Canvas,
@@ -146,14 +145,14 @@ pub enum Ink {
     Intermediate,
     Buffer,
     Theory,
-    /// A magnitude between 0 and 1, in viridis.
+    /// A magnitude between 0 and 1, on the viridis scale.
     Scale(f32),
-    /// Black or white: what reads well on that magnitude.
+    /// Black or white, whichever is legible on that magnitude.
     OnScale(f32),
 }
 
 impl Ink {
-    /// The colour in a palette.
+    /// Looks the colour up in a palette.
     pub fn color(self, palette: &Palette) -> Rgb {
         match self {
             Self::Panel => palette.panel,
@@ -188,65 +187,65 @@ fn viridis(magnitude: f32) -> Rgb {
     on_ramp(&VIRIDIS, magnitude)
 }
 
-/// What can be pointed at, and where.
+/// A hit area and its target.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spot {
-    /// Where.
+    /// Bounds in the picture.
     pub area: Area,
-    /// What.
+    /// The target it stands for.
     pub target: Target,
 }
 
-/// What can be pointed at.
+/// An object of the search that the pointer can be on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Target {
-    /// A lane, or its bit of the ballot.
+    /// A lane, or its bit in the ballot.
     Lane(u32),
-    /// A slot of the buffer.
+    /// A slot of the candidate buffer.
     Slot(u32),
     /// An element of the registers.
     Element(u32),
-    /// The comparator of the running layer whose lower element this is.
+    /// The comparator of the current layer with this lower element.
     Comparator(u32),
-    /// A data point, by its position.
+    /// A data point, by its position in processing order.
     Point(u32),
     /// A line of the pseudocode, from 0.
     CodeLine(usize),
-    /// A place in the recording: a merge of the convergence curve, a layer of the network.
+    /// A position in the recording: a merge on the convergence curve, a layer of the network.
     Position(usize),
 }
 
 impl Scene {
-    /// An empty one.
+    /// A scene without shapes, of a size in points.
     pub fn new(width: f32, height: f32) -> Self {
         Self { size: [width, height], ..Self::default() }
     }
 
-    /// What lies at a place.
-    pub fn target_at(&self, place: Place) -> Option<Target> {
-        self.spots.iter().rev().find(|spot| spot.area.contains(place)).map(|spot| spot.target)
+    /// The topmost target at a point.
+    pub fn target_at(&self, point: Point) -> Option<Target> {
+        self.spots.iter().rev().find(|spot| spot.area.contains(point)).map(|spot| spot.target)
     }
 
-    /// Puts another one, whose top left corner comes to `at`, on top.
-    pub fn put(&mut self, mut part: Self, at: Place) {
-        let clip = Area { x: 0.0, y: 0.0, width: part.size[0], height: part.size[1] };
-        part.shapes.insert(0, Shape::Clip(Some(clip)));
-        part.shapes.push(Shape::Clip(None));
-        for shape in &mut part.shapes {
+    /// Draws another scene on top, with its top left corner at `at`.
+    pub fn put(&mut self, mut scene: Self, at: Point) {
+        let clip = Area { x: 0.0, y: 0.0, width: scene.size[0], height: scene.size[1] };
+        scene.shapes.insert(0, Shape::Clip(Some(clip)));
+        scene.shapes.push(Shape::Clip(None));
+        for shape in &mut scene.shapes {
             shape.shift(at);
         }
-        self.shapes.append(&mut part.shapes);
-        self.spots.extend(part.spots.into_iter().map(|spot| Spot { area: spot.area.shifted(at), ..spot }));
+        self.shapes.append(&mut scene.shapes);
+        self.spots.extend(scene.spots.into_iter().map(|spot| Spot { area: spot.area.shifted(at), ..spot }));
     }
 }
 
 impl Shape {
-    fn shift(&mut self, [x, y]: Place) {
-        let shift = |place: &mut Place| *place = [place[0] + x, place[1] + y];
+    fn shift(&mut self, [x, y]: Point) {
+        let shift = |point: &mut Point| *point = [point[0] + x, point[1] + y];
         match self {
             Self::Rect { area, .. } => *area = area.shifted([x, y]),
-            Self::Dots { centers: places, .. } | Self::Path { places, .. } | Self::Polygon { corners: places, .. } => {
-                places.iter_mut().for_each(shift);
+            Self::Dots { centers: points, .. } | Self::Path { points, .. } | Self::Polygon { corners: points, .. } => {
+                points.iter_mut().for_each(shift);
             }
             Self::Text { at, .. } => shift(at),
             Self::Clip(area) => *area = area.map(|area| area.shifted([x, y])),
@@ -255,18 +254,18 @@ impl Shape {
 }
 
 impl Area {
-    /// Whether a place lies in it.
-    pub fn contains(self, [x, y]: Place) -> bool {
+    /// Whether a point lies within it.
+    pub fn contains(self, [x, y]: Point) -> bool {
         (self.x..self.x + self.width).contains(&x) && (self.y..self.y + self.height).contains(&y)
     }
 
-    /// The same one elsewhere.
-    pub fn shifted(self, [x, y]: Place) -> Self {
+    /// The rectangle moved by an offset.
+    pub fn shifted(self, [x, y]: Point) -> Self {
         Self { x: self.x + x, y: self.y + y, ..self }
     }
 
-    /// Its middle.
-    pub fn center(self) -> Place {
+    /// The point in its middle.
+    pub fn center(self) -> Point {
         [self.x + self.width / 2.0, self.y + self.height / 2.0]
     }
 }
@@ -277,13 +276,13 @@ mod tests {
 
     #[test]
     fn a_part_keeps_its_shapes_and_spots_where_it_is_put() {
-        let mut part = Scene::new(10.0, 5.0);
+        let mut scene = Scene::new(10.0, 5.0);
         let area = Area { x: 1.0, y: 2.0, width: 3.0, height: 1.0 };
-        part.shapes.push(Shape::Rect { area, round: 0.0, fill: Some(Ink::Text.into()), line: None });
-        part.spots.push(Spot { area, target: Target::Lane(3) });
+        scene.shapes.push(Shape::Rect { area, round: 0.0, fill: Some(Ink::Text.into()), line: None });
+        scene.spots.push(Spot { area, target: Target::Lane(3) });
         let mut page = Scene::new(100.0, 100.0);
         page.spots.push(Spot { area: Area { x: 0.0, y: 0.0, width: 100.0, height: 100.0 }, target: Target::Point(9) });
-        page.put(part, [20.0, 30.0]);
+        page.put(scene, [20.0, 30.0]);
         let moved = Area { x: 21.0, y: 32.0, width: 3.0, height: 1.0 };
         assert_eq!(page.shapes[0], Shape::Clip(Some(Area { x: 20.0, y: 30.0, width: 10.0, height: 5.0 })));
         assert!(matches!(page.shapes[1], Shape::Rect { area, .. } if area == moved));

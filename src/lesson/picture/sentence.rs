@@ -1,4 +1,4 @@
-//! One sentence that says what just happened.
+//! The panel of one sentence about the last step.
 
 use super::View;
 use super::pen::{ROW, Words, area, sans};
@@ -7,10 +7,10 @@ use crate::lesson::cursor::Cursor;
 use crate::lesson::describe::describe;
 use crate::text::{count, thousands};
 
-/// How much smaller than it should be the sentence may become, before it is cut.
+/// Minimum scale of the sentence before it is truncated.
 const SMALLEST: f32 = 0.6;
 
-/// What the part says: [`describe`]'s sentence of the last step.
+/// The sentence of the last step, as by [`describe`].
 pub fn sentence(cursor: &Cursor) -> String {
     let state = cursor.state();
     match cursor.step() {
@@ -23,7 +23,7 @@ pub fn sentence(cursor: &Cursor) -> String {
     }
 }
 
-/// Draws the part: as large as fits, up to a little more than running text.
+/// Draws the panel, with the text as large as fits, up to slightly above running text.
 pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let mut scene = Scene::new(wide, high);
     let sentence = sentence(view.cursor);
@@ -44,8 +44,8 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let mut room = area(0.0, 0.0, wide, high);
     room.take_top(((high - lines.len() as f32 * size * ROW) / 2.0).max(0.0));
     for line in lines {
-        let place = room.take_top(size * ROW);
-        scene.label(place, 0.0, style, &line);
+        let rect = room.take_top(size * ROW);
+        scene.label(rect, 0.0, style, &line);
     }
     scene
 }

@@ -1,18 +1,18 @@
-//! A [`Scene`] as SVG: text stays text, and takes the room it was given in whatever font the reader has.
+//! A [`Scene`] as SVG: text stays text, stretched to its measured width whatever font the viewer has.
 
 use std::fmt::Write as _;
 
 use super::fonts;
-use super::scene::{Area, Font, Ink, Line, Paint, Place, Scene, Shape};
+use super::scene::{Area, Font, Ink, Line, Paint, Point, Scene, Shape};
 use crate::palette::{Palette, Rgb};
 
-/// A whole SVG file in the colours of a palette, on its canvas.
+/// A complete SVG file in the colours of a palette, on its canvas.
 pub fn svg(scene: &Scene, palette: &Palette) -> String {
     element(scene, "", &|ink| hex(ink.color(palette)))
 }
 
-/// The element alone, with the colours that `color` gives: hexadecimal ones, or variables of a style sheet. `id` keeps
-/// its names apart from those of other pictures in the same document.
+/// Only the `<svg>` element, with colours from `color`: hexadecimal, or CSS variables. `id` prefixes names, to keep them
+/// distinct from those of other pictures in the same document.
 pub fn element(scene: &Scene, id: &str, color: &dyn Fn(Ink) -> String) -> String {
     let mut writer = Writer { out: String::new(), color, id, clips: 0, clipped: false };
     let [width, height] = scene.size.map(short);
@@ -29,12 +29,12 @@ pub fn element(scene: &Scene, id: &str, color: &dyn Fn(Ink) -> String) -> String
     writer.out
 }
 
-/// A colour as it is written in style sheets.
+/// A colour in CSS notation, such as `#0072b2`.
 pub fn hex(Rgb(red, green, blue): Rgb) -> String {
     format!("#{red:02x}{green:02x}{blue:02x}")
 }
 
-/// Text between tags, or in an attribute.
+/// Escapes text for element content or an attribute.
 pub fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for character in text.chars() {
@@ -43,7 +43,7 @@ pub fn escaped(text: &str) -> String {
             '<' => safe += "&lt;",
             '>' => safe += "&gt;",
             '"' => safe += "&quot;",
-            // What XML has no way to write.
+            // Characters that XML cannot represent.
             control if control.is_control() && !matches!(control, '\n' | '\t') => safe.push('\u{fffd}'),
             other => safe.push(other),
         }
@@ -68,7 +68,7 @@ impl Writer<'_> {
                 let _ = writeln!(self.out, "<rect{}{round} style=\"{style}\"/>", corners(*area));
             }
             Shape::Dots { centers, radius, fill: Some(fill), line: None } => {
-                // One path of points with round ends: a fraction of as many circles.
+                // One path of zero-length segments with round caps: a fraction of the size of as many circles.
                 let mut path = String::new();
                 for &[x, y] in centers {
                     let _ = write!(path, "M{} {}h0", short(x), short(y));
@@ -84,8 +84,8 @@ impl Writer<'_> {
                 }
                 self.out += "</g>\n";
             }
-            Shape::Path { places, line } => {
-                let _ = writeln!(self.out, "<polyline points=\"{}\" style=\"{}\"/>", list(places), self.style(None, Some(*line)));
+            Shape::Path { points, line } => {
+                let _ = writeln!(self.out, "<polyline points=\"{}\" style=\"{}\"/>", list(points), self.style(None, Some(*line)));
             }
             Shape::Polygon { corners, fill } => {
                 let _ = writeln!(self.out, "<polygon points=\"{}\" style=\"{}\"/>", list(corners), self.style(Some(*fill), None));
@@ -109,7 +109,7 @@ impl Writer<'_> {
         }
     }
 
-    fn text(&mut self, at: Place, anchor: [f32; 2], size: f32, font: Font, paint: Paint, text: &str) {
+    fn text(&mut self, at: Point, anchor: [f32; 2], size: f32, font: Font, paint: Paint, text: &str) {
         let width = fonts::width(text, font, size);
         if width <= 0.0 {
             return;
@@ -154,13 +154,13 @@ fn corners(area: Area) -> String {
     format!(" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\"")
 }
 
-fn list(places: &[Place]) -> String {
-    places.iter().map(|&[x, y]| format!("{},{}", short(x), short(y))).collect::<Vec<_>>().join(" ")
+fn list(points: &[Point]) -> String {
+    points.iter().map(|&[x, y]| format!("{},{}", short(x), short(y))).collect::<Vec<_>>().join(" ")
 }
 
-/// A length to a hundredth of a point.
+/// A length rounded to a hundredth of a point.
 fn short(length: f32) -> f32 {
-    // Not −0.
+    // Adding 0 turns −0 into 0.
     (length * 100.0).round() / 100.0 + 0.0
 }
 

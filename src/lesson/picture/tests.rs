@@ -12,7 +12,7 @@ use crate::knn::{Metric, Problem, Queries, Setup};
 use crate::lesson::lessons::{Choice, LESSONS, Take};
 use crate::lesson::picture::page::{columns, position_at};
 use crate::lesson::questions::{Answer, Ask};
-use crate::lesson::step::Part as Sorts;
+use crate::lesson::step::Pass;
 use crate::lesson::{Recording, Step, record};
 use crate::progress::Silent;
 
@@ -51,8 +51,8 @@ fn check(scene: &Scene, what: &str) {
         let inside = left >= -slack && top >= -slack && right <= wide + slack && bottom <= high + slack;
         assert!(clipped || inside, "{what}: {shape:?} is outside {wide} × {high}");
     };
-    let around = |places: &[[f32; 2]], more: f32| {
-        places.iter().fold([f32::INFINITY, f32::INFINITY, f32::NEG_INFINITY, f32::NEG_INFINITY], |[l, t, r, b], [x, y]| {
+    let around = |points: &[[f32; 2]], more: f32| {
+        points.iter().fold([f32::INFINITY, f32::INFINITY, f32::NEG_INFINITY, f32::NEG_INFINITY], |[l, t, r, b], [x, y]| {
             assert!(x.is_finite() && y.is_finite(), "{what}: {x}, {y}");
             [l.min(x - more), t.min(y - more), r.max(x + more), b.max(y + more)]
         })
@@ -74,9 +74,9 @@ fn check(scene: &Scene, what: &str) {
                 assert!(*radius > 0.0 && radius.is_finite() && !centers.is_empty(), "{what}: {shape:?}");
                 stands(around(centers, *radius), cut, shape);
             }
-            Shape::Path { places, line } => {
-                assert!(places.len() > 1 && line.width > 0.0 && line.paint.opacity <= 1.0, "{what}: {shape:?}");
-                stands(around(places, line.width / 2.0), cut, shape);
+            Shape::Path { points, line } => {
+                assert!(points.len() > 1 && line.width > 0.0 && line.paint.opacity <= 1.0, "{what}: {shape:?}");
+                stands(around(points, line.width / 2.0), cut, shape);
             }
             Shape::Polygon { corners, .. } => stands(around(corners, 0.0), cut, shape),
             Shape::Text { at, anchor, size, font, text, .. } => {
@@ -125,12 +125,12 @@ fn every_part_of_every_step_stays_in_its_size() {
         let mut cursor = Cursor::new(take.recording.clone());
         for position in take.range.start..=take.range.end {
             cursor.seek(position);
-            for (at, part) in Part::ALL.into_iter().enumerate() {
+            for (at, panel) in Panel::ALL.into_iter().enumerate() {
                 // All sizes come up for all parts.
                 let (size, text) = SIZES[(position + at) % SIZES.len()];
-                let scene = draw(part, &View { cursor: &cursor, hover: None, asking: false, text }, size);
+                let scene = draw(panel, &View { cursor: &cursor, hover: None, asking: false, text }, size);
                 assert_eq!(scene.size, size);
-                check(&scene, &format!("lesson {}, {}, position {position}, {part:?}", lesson.number, take.arrangement.name()));
+                check(&scene, &format!("lesson {}, {}, position {position}, {panel:?}", lesson.number, take.arrangement.name()));
             }
         }
     }
@@ -170,12 +170,12 @@ fn all_shapes_of_warps_and_clouds_can_be_drawn() {
         let every = (recording.len() / 60).max(1);
         for position in (0..=recording.len()).filter(|at| at % every == 0 || recording.len() - at < 12) {
             cursor.seek(position);
-            for (at, part) in Part::ALL.into_iter().enumerate() {
+            for (at, panel) in Panel::ALL.into_iter().enumerate() {
                 let (size, text) = SIZES[(position / every + at) % SIZES.len()];
                 let hover = everything[(position / every * 7 + at) % everything.len()];
                 check(
-                    &draw(part, &View { cursor: &cursor, hover, asking: false, text }, size),
-                    &format!("{spec}, k = {k}, {position}, {part:?}, {hover:?}"),
+                    &draw(panel, &View { cursor: &cursor, hover, asking: false, text }, size),
+                    &format!("{spec}, k = {k}, {position}, {panel:?}, {hover:?}"),
                 );
             }
         }
@@ -196,17 +196,17 @@ fn spots_name_what_is_there() {
             let lanes = set(&mut (0..shape.width).map(Target::Lane));
             let slots = set(&mut (0..shape.capacity()).map(Target::Slot));
             let elements = set(&mut (0..shape.capacity()).map(Target::Element));
-            assert_eq!(targets(&draw(Part::Warp, &view, size)), &(&lanes | &slots) | &elements);
-            assert_eq!(targets(&draw(Part::Ballot, &view, size)), &lanes | &slots);
-            assert_eq!(targets(&draw(Part::Cloud, &view, size)), set(&mut (0..shape.n).map(Target::Point)));
+            assert_eq!(targets(&draw(Panel::Warp, &view, size)), &(&lanes | &slots) | &elements);
+            assert_eq!(targets(&draw(Panel::Ballot, &view, size)), &lanes | &slots);
+            assert_eq!(targets(&draw(Panel::Cloud, &view, size)), set(&mut (0..shape.n).map(Target::Point)));
             let merges = (0..recording.merges()).map(|merge| Target::Position(recording.position_of_merge(merge).unwrap()));
-            assert_eq!(targets(&draw(Part::Account, &view, size)), set(&mut merges.into_iter()));
+            assert_eq!(targets(&draw(Panel::Account, &view, size)), set(&mut merges.into_iter()));
             let lines = crate::lesson::pseudocode::LINES.iter().enumerate().filter(|(_, line)| !line.text.is_empty());
-            assert_eq!(targets(&draw(Part::Code, &view, [800.0, 600.0])), set(&mut lines.map(|(at, _)| Target::CodeLine(at))));
+            assert_eq!(targets(&draw(Panel::Code, &view, [800.0, 600.0])), set(&mut lines.map(|(at, _)| Target::CodeLine(at))));
             // Where there is little room the running line still is there.
             if let Some(step) = cursor.step() {
                 let running = format!("{:?}", Target::CodeLine(crate::lesson::pseudocode::line_of(&step)));
-                assert!(targets(&draw(Part::Code, &view, [300.0, 120.0])).contains(&running));
+                assert!(targets(&draw(Panel::Code, &view, [300.0, 120.0])).contains(&running));
             }
         }
     }
@@ -218,7 +218,7 @@ fn what_is_pointed_at_is_what_is_drawn_there() {
     let mut cursor = Cursor::new(recording.clone());
     cursor.seek(recording.position_of_merge(0).unwrap());
     let view = View { cursor: &cursor, hover: None, asking: false, text: 14.0 };
-    let scene = draw(Part::Warp, &view, [800.0, 500.0]);
+    let scene = draw(Panel::Warp, &view, [800.0, 500.0]);
     let center = |wanted: Target| scene.spots.iter().find(|spot| spot.target == wanted).unwrap().area.center();
     // Element i of register r is in lane i / 2; the slot that changes places with it is right below it.
     let shape = recording.shape();
@@ -233,7 +233,7 @@ fn what_is_pointed_at_is_what_is_drawn_there() {
 /// Comparators of the running layer, as they are drawn: vertical strokes that are not faint.
 fn lit(scene: &Scene, ink: Ink) -> usize {
     let counts = |shape: &&Shape| match shape {
-        Shape::Path { places, line } => places.len() == 2 && places[0][0] == places[1][0] && line.paint == ink.into(),
+        Shape::Path { points, line } => points.len() == 2 && points[0][0] == points[1][0] && line.paint == ink.into(),
         _ => false,
     };
     scene.shapes.iter().filter(counts).count()
@@ -250,7 +250,7 @@ fn the_running_layer_is_lit() {
         for position in 0..=recording.position_of_merge(1).unwrap() {
             cursor.seek(position);
             let view = View { cursor: &cursor, hover: None, asking: false, text: 14.0 };
-            let scene = draw(Part::Network, &view, [700.0, 500.0]);
+            let scene = draw(Panel::Network, &view, [700.0, 500.0]);
             let shown: BTreeSet<u32> =
                 scene.spots.iter().filter_map(|spot| if let Target::Comparator(low) = spot.target { Some(low) } else { None }).collect();
             let step = cursor.step();
@@ -284,7 +284,7 @@ fn the_sentence_is_what_describe_says() {
         let mut cursor = Cursor::new(take.recording.clone());
         for position in take.range.start.max(1)..=take.range.end {
             cursor.seek(position);
-            let scene = draw(Part::Sentence, &View { cursor: &cursor, hover: None, asking: false, text: 16.0 }, [900.0, 60.0]);
+            let scene = draw(Panel::Sentence, &View { cursor: &cursor, hover: None, asking: false, text: 16.0 }, [900.0, 60.0]);
             let said = crate::lesson::describe::describe(&cursor.step().unwrap(), cursor.state());
             assert_eq!(texts(&scene).join(" "), said);
         }
@@ -385,7 +385,7 @@ fn invariants_hold_when_they_should_and_breaks_are_named() {
     state.registers.swap(10, 11);
     assert!(!warp::invariant(&state, Some(&minimum)).holds);
     let runs = Step::Layer {
-        part: Sorts::Sort,
+        pass: Pass::Sort,
         layer: crate::knn::network::Layer { size: 4, stride: 1 },
         shuffle: None,
         swapped: crate::lesson::Elements::default(),
@@ -408,7 +408,7 @@ fn what_is_pointed_at_is_marked_in_the_cloud() {
         (Target::Element(3), index_of(state.registers[3])),
     ];
     for (target, point) in cases {
-        let scene = draw(Part::Cloud, &View { cursor: &cursor, hover: Some(target), asking: false, text: 14.0 }, [500.0, 400.0]);
+        let scene = draw(Panel::Cloud, &View { cursor: &cursor, hover: Some(target), asking: false, text: 14.0 }, [500.0, 400.0]);
         let spot = scene.spots.iter().find(|spot| spot.target == Target::Point(point)).unwrap().area.center();
         let marked = scene.shapes.iter().find_map(|shape| match shape {
             Shape::Dots { centers, fill: None, line: Some(line), .. } if line.paint == Ink::Text.into() => Some(centers[0]),
@@ -447,7 +447,7 @@ fn the_circle_is_there_where_the_plane_is_the_space() {
         let mut cursor = Cursor::new(recording.clone());
         cursor.seek(recording.len());
         let view = View { cursor: &cursor, hover: None, asking: false, text: 14.0 };
-        let scene = draw(Part::Cloud, &view, [700.0, 500.0]);
+        let scene = draw(Panel::Cloud, &view, [700.0, 500.0]);
         assert_eq!(circle(&scene).is_some(), circles, "{spec}");
         assert!(texts(&scene).iter().any(|text| text.contains(says)), "{spec}: {:?}", texts(&scene));
         // The farthest neighbour lies on it.
@@ -460,7 +460,7 @@ fn the_circle_is_there_where_the_plane_is_the_space() {
     }
     let recording = recorded("uniform:n=300,d=5", 9, 8, 8);
     let cursor = Cursor::new(recording);
-    let scene = draw(Part::Cloud, &View { cursor: &cursor, hover: None, asking: false, text: 14.0 }, [700.0, 500.0]);
+    let scene = draw(Panel::Cloud, &View { cursor: &cursor, hover: None, asking: false, text: 14.0 }, [700.0, 500.0]);
     assert!(texts(&scene).contains(&"300 points, axes 1 and 2 of 5"));
     assert_eq!(dots_of_points(&scene), 300);
 }
@@ -471,10 +471,10 @@ fn too_many_points_are_drawn_in_part_and_that_is_said() {
     let mut cursor = Cursor::new(recording.clone());
     cursor.seek(recording.len());
     let view = View { cursor: &cursor, hover: None, asking: false, text: 14.0 };
-    let scene = draw(Part::Cloud, &view, [700.0, 500.0]);
+    let scene = draw(Panel::Cloud, &view, [700.0, 500.0]);
     assert!(texts(&scene).iter().any(|text| text.starts_with("20,000 of 60,000 points")));
     assert_eq!(dots_of_points(&scene), 20_000);
-    assert_eq!(scene, draw(Part::Cloud, &view, [700.0, 500.0]), "the same ones every time");
+    assert_eq!(scene, draw(Panel::Cloud, &view, [700.0, 500.0]), "the same ones every time");
     // The neighbours are drawn, whatever else is not.
     let spots = targets(&scene);
     assert!(nearest(&cursor).iter().all(|&key| spots.contains(&format!("{:?}", Target::Point(index_of(key))))));
@@ -487,7 +487,7 @@ fn padding_is_seen_to_be_empty() {
     cursor.seek(recording.len());
     let padding = cursor.state().registers.iter().filter(|&&key| key == PADDING).count();
     assert_eq!(padding, 12);
-    let scene = draw(Part::Warp, &View { cursor: &cursor, hover: None, asking: false, text: 14.0 }, [1200.0, 500.0]);
+    let scene = draw(Panel::Warp, &View { cursor: &cursor, hover: None, asking: false, text: 14.0 }, [1200.0, 500.0]);
     assert_eq!(texts(&scene).iter().filter(|text| **text == "\u{221e}").count(), padding);
 }
 
@@ -497,7 +497,7 @@ fn the_account_is_the_states() {
     let mut cursor = Cursor::new(recording.clone());
     cursor.seek(recording.len() * 2 / 3);
     let counts = cursor.state().counts;
-    let scene = draw(Part::Account, &View { cursor: &cursor, hover: None, asking: false, text: 14.0 }, [500.0, 400.0]);
+    let scene = draw(Panel::Account, &View { cursor: &cursor, hover: None, asking: false, text: 14.0 }, [500.0, 400.0]);
     let words = texts(&scene);
     for (name, value) in [
         ("points seen", u64::from(counts.points_seen)),
@@ -563,10 +563,10 @@ fn recordings_are_compared_where_as_many_points_were_seen() {
         let size = [1280.0, 720.0];
         let scene = comparison(lesson, &views, size);
         check(&scene, &format!("{seen} points"));
-        let places = columns(3, 14.0, size);
-        assert_eq!(places.len(), 3);
+        let areas = columns(3, 14.0, size);
+        assert_eq!(areas.len(), 3);
         // Each merge's spot lies in the column of its take.
-        for (take, column) in takes.iter().zip(&places) {
+        for (take, column) in takes.iter().zip(&areas) {
             let inside = |area: &Area| column.contains(area.center());
             let shown = scene.spots.iter().filter(|spot| inside(&spot.area) && matches!(spot.target, Target::Position(_))).count();
             assert_eq!(shown, take.recording.merges());

@@ -1,7 +1,7 @@
-//! The lanes and their registers, and the buffer.
+//! The panel of the lanes with their registers, and the buffer.
 //!
-//! Element i = L·R + r is lane L's register r, in column L and row r; slot s is in column s mod W and row s / W. So a
-//! swap moves keys straight up and down, and the minimum meets the cell on the other side of the middle.
+//! Element i = L·R + r is lane L's register r, in column L and row r; slot s is in column s mod W and row s / W. So a swap
+//! moves keys vertically, and the minimum meets the cell mirrored at the middle.
 
 use super::View;
 use super::cells::{Cell, Grid, Look};
@@ -11,21 +11,21 @@ use super::scene::{Area, Ink, Scene, Target};
 use crate::engines::lockstep::{Key, PADDING, distance_of, index_of};
 use crate::knn::network::Layer;
 use crate::lesson::state::{Shape, Stage, State};
-use crate::lesson::step::{Elements, Part, Step};
+use crate::lesson::step::{Elements, Pass, Step};
 use crate::text::{count, thousands};
 
-/// What a list of keys is.
+/// A property that a list of keys should have at a step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Invariant {
-    /// In a few words.
+    /// The property, in a few words.
     pub says: String,
-    /// Whether it is.
+    /// Whether the property holds.
     pub holds: bool,
-    /// The first element that is larger than the next, where the words are about that.
+    /// The first element that is larger than its successor, if the property is about that.
     pub breaks_at: Option<usize>,
 }
 
-/// What should hold of the registers, and whether it does.
+/// The expected property of the registers, and whether it holds.
 pub fn invariant(state: &State, step: Option<&Step>) -> Invariant {
     let keys = &state.registers;
     let breaks_at = first_break(keys);
@@ -38,7 +38,7 @@ pub fn invariant(state: &State, step: Option<&Step>) -> Invariant {
             let says = if holds { "bitonic: one rise and one fall, going round" } else { "not bitonic" };
             Invariant { says: says.to_owned(), holds, breaks_at: None }
         }
-        Some(Step::Layer { part: Part::Sort, layer: Layer { size, stride: 1 }, .. }) => {
+        Some(Step::Layer { pass: Pass::Sort, layer: Layer { size, stride: 1 }, .. }) => {
             let holds = are_runs_sorted(keys, *size as usize);
             let says = format!("runs of {size}: {}", if holds { "sorted, up and down by turns" } else { "not sorted" });
             Invariant { says, holds, breaks_at: None }
@@ -47,7 +47,7 @@ pub fn invariant(state: &State, step: Option<&Step>) -> Invariant {
     }
 }
 
-/// Draws the part.
+/// Draws the panel in a size given in points.
 pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let mut scene = Scene::new(wide, high);
     let (state, text) = (view.cursor.state(), view.text);
@@ -58,14 +58,14 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let mut room = area(0.0, 0.0, wide, high);
     title(&mut scene, room.take_top(text * 1.9), shape, &scale, text);
     let notes = room.take_bottom(text * ROW);
-    // Row labels on the left, and as much air on the right, so that lanes stand in the middle of the part.
+    // Row labels on the left, and equal space on the right, so that the lanes are centred.
     let margin = text * 1.6;
     room.take_left(margin);
     room.take_right(margin * 0.5);
 
     let lanes = room.take_top(text * ROW);
     let heading = text * 1.5;
-    // Headings are above the registers and below the buffer: what lies between them is for what goes between them.
+    // Headings are above the registers and below the buffer: the space in between is for arrows.
     let rows = (room.height - 2.0 * heading).max(1.0);
     let between = (rows * 0.1).clamp(2.0, text * 2.5);
     let share = match shape.registers {
@@ -89,30 +89,28 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     lane_numbers(&mut scene, lanes, &registers, view, step);
     let look = registers.look(state.registers.iter().chain(&state.buffer).copied().filter(|&key| key != PADDING), text);
 
-    // Registers.
     let held = invariant(state, step);
     let (concept, says) = registers_hold(state);
     headline(&mut scene, registers_heading, concept, &says, Some(&held), text);
     for (element, &key) in (0u32..).zip(&state.registers) {
-        let (lane, register) = shape.place_of(element);
+        let (lane, register) = shape.lane_and_register(element);
         registers.draw(&mut scene, lane, register, Cell::Taken(key), look, &scale);
         scene.spot(registers.cell(lane, register), Target::Element(element));
     }
     row_labels(&mut scene, &registers, "r", |row| row.to_string(), text);
 
-    // The buffer.
     let (concept, says) = buffer_holds(state, step);
     headline(&mut scene, buffer_heading, concept, &says, None, text);
     for (slot, &key) in (0u32..).zip(&state.buffer) {
         let (row, column) = (slot / shape.width, slot % shape.width);
-        // What the minimum compared with is still read.
+        // The keys compared by the minimum are still in use.
         let holds = if matches!(step, Some(Step::Minimum { .. })) { Cell::Taken(key) } else { slot_holds(state, slot, key) };
         buffer.draw(&mut scene, column, row, holds, look, &scale);
         scene.spot(buffer.cell(column, row), Target::Slot(slot));
     }
     row_labels(&mut scene, &buffer, "", |row| (row * shape.width).to_string(), text);
 
-    // What the step did.
+    // Overlays for the last step.
     match step {
         Some(Step::Layer { layer, shuffle, swapped, .. }) => {
             exchanges(&mut scene, strip, &registers, shape, *layer, *shuffle, swapped, text);
@@ -125,7 +123,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
             }
         }
         Some(Step::MaxDistance { max_distance, .. }) if max_distance.is_finite() => {
-            let (lane, register) = shape.place_of(shape.k - 1);
+            let (lane, register) = shape.lane_and_register(shape.k - 1);
             registers.mark(&mut scene, lane, register, Ink::Accent);
         }
         _ => {}
@@ -157,7 +155,7 @@ fn title(scene: &mut Scene, mut room: Area, shape: Shape, scale: &Scale, text: f
 fn lane_numbers(scene: &mut Scene, room: Area, grid: &Grid, view: &View<'_>, step: Option<&Step>) {
     let text = view.text;
     let size = (text * 0.85).min(room.height / ROW);
-    // Every number where they fit, else every second or fourth.
+    // Every number if they fit, else every second or fourth.
     let widest = width(super::scene::Font::Sans, size, "00") + text * 0.2;
     let every = [1, 2, 4, 8].into_iter().find(|&every| grid.wide() * every as f32 >= widest).unwrap_or(16);
     let votes = match step {
@@ -165,17 +163,17 @@ fn lane_numbers(scene: &mut Scene, room: Area, grid: &Grid, view: &View<'_>, ste
         _ => 0,
     };
     for lane in 0..grid.columns {
-        let mut place = grid.cell(lane, 0);
-        (place.y, place.height) = (room.y, room.height);
+        let mut rect = grid.cell(lane, 0);
+        (rect.y, rect.height) = (room.y, room.height);
         let hovered = view.hover == Some(Target::Lane(lane));
         if hovered {
-            scene.rect(place.inner(0.5), 2.0, Some(faint(Ink::Accent, 0.3)), None);
+            scene.rect(rect.inner(0.5), 2.0, Some(faint(Ink::Accent, 0.3)), None);
         }
         if lane % every == 0 {
             let ink = if votes >> lane & 1 == 1 { Ink::Candidate } else { Ink::TextWeak };
-            scene.text(place.center(), [0.5, 0.5], sans(size, ink), lane.to_string());
+            scene.text(rect.center(), [0.5, 0.5], sans(size, ink), lane.to_string());
         }
-        scene.spot(place, Target::Lane(lane));
+        scene.spot(rect, Target::Lane(lane));
     }
     let mut left = room;
     left.x = 0.0;
@@ -183,7 +181,7 @@ fn lane_numbers(scene: &mut Scene, room: Area, grid: &Grid, view: &View<'_>, ste
     scene.label(left, 1.0, sans(text * 0.7, Ink::TextWeak), "lane");
 }
 
-/// A mark in the colour of what cells hold, what that is, and on the right whether it is sorted.
+/// Draws a colour mark, its meaning, and on the right whether the keys are sorted.
 fn headline(scene: &mut Scene, mut room: Area, concept: Ink, says: &str, held: Option<&Invariant>, text: f32) {
     let size = (text * 0.7).min(room.height * 0.6);
     let chip = room.take_left(size * 1.5);
@@ -203,7 +201,7 @@ fn headline(scene: &mut Scene, mut room: Area, concept: Ink, says: &str, held: O
 
 use super::pen::Style;
 
-/// What the registers hold, and its colour.
+/// The content of the registers, and its colour.
 fn registers_hold(state: &State) -> (Ink, String) {
     match state.stage {
         Stage::Sort => (Ink::Buffer, "Registers: the buffer's keys".to_owned()),
@@ -223,12 +221,12 @@ fn buffer_holds(state: &State, step: Option<&Step>) -> (Ink, String) {
     }
 }
 
-/// What counts of a slot.
+/// Whether the key in a slot is in use.
 pub fn slot_holds(state: &State, slot: u32, key: Key) -> Cell {
     match state.stage {
         Stage::Sort => Cell::Taken(key),
         Stage::Merge => Cell::Leftover(key),
-        // Padding is written behind what is taken.
+        // Padding is written after the slots in use.
         Stage::Full => Cell::Taken(key),
         _ if slot < state.buffered => Cell::Taken(key),
         _ => Cell::Free,
@@ -242,33 +240,33 @@ fn row_labels(scene: &mut Scene, grid: &Grid, prefix: &str, name: impl Fn(u32) -
         return;
     }
     for row in (0..grid.rows).step_by(every as usize) {
-        let mut place = grid.cell(0, row);
-        let middle = place.center()[1];
-        place.height = size * ROW;
-        place.y = (middle - place.height / 2.0).clamp(0.0, (scene.size[1] - place.height).max(0.0));
-        (place.x, place.width) = (0.0, grid.area.x - 3.0);
-        scene.label(place, 1.0, sans(size, Ink::TextWeak), &format!("{prefix}{}", name(row)));
+        let mut rect = grid.cell(0, row);
+        let middle = rect.center()[1];
+        rect.height = size * ROW;
+        rect.y = (middle - rect.height / 2.0).clamp(0.0, (scene.size[1] - rect.height).max(0.0));
+        (rect.x, rect.width) = (0.0, grid.area.x - 3.0);
+        scene.label(rect, 1.0, sans(size, Ink::TextWeak), &format!("{prefix}{}", name(row)));
     }
 }
 
-/// Arrows between lanes, or inside each of them.
+/// Draws arrows between lanes, or within each lane.
 #[allow(clippy::too_many_arguments, reason = "where, of what, and what happened")]
 fn exchanges(scene: &mut Scene, strip: Area, grid: &Grid, shape: Shape, layer: Layer, shuffle: Option<u32>, swapped: &Elements, text: f32) {
     match shuffle {
         Some(stride) => {
-            // The farther apart, the higher.
+            // Arcs between more distant lanes are higher.
             let levels = (shape.width as f32).log2();
             let share = 0.35 + 0.65 * ((stride as f32).log2() + 1.0) / levels;
             let rise = (strip.height - 5.0).max(2.0) * share.min(1.0);
             let bottom = strip.bottom() - 1.0;
             let mut pairs: Vec<(u32, u32)> = (0..shape.width).filter(|lane| lane & stride == 0).map(|lane| (lane, 0)).collect();
             for low in swapped.iter() {
-                let lane = shape.place_of(low).0;
+                let lane = shape.lane_and_register(low).0;
                 if let Some(pair) = pairs.iter_mut().find(|pair| pair.0 == lane) {
                     pair.1 += 1;
                 }
             }
-            // Those that swapped lie on top.
+            // Exchanged pairs are drawn on top.
             pairs.sort_by_key(|pair| pair.1);
             for (lane, swaps) in pairs {
                 let (from, to) = (grid.cell(lane, 0).center()[0], grid.cell(lane ^ stride, 0).center()[0]);
@@ -285,16 +283,16 @@ fn exchanges(scene: &mut Scene, strip: Area, grid: &Grid, shape: Shape, layer: L
             let style = sans(text * 0.85, Ink::Accent);
             let wide = width(style.font, style.size, &words);
             if strip.height > text * 1.2 {
-                // In the corner: arcs are low there.
+                // In the corner, where arcs are low.
                 scene.text([strip.right() - wide, strip.y], [0.0, 0.0], style, words);
             }
         }
         None => {
             for comparator in layer.comparators(shape.capacity()) {
                 let swaps = swapped.contains(comparator.low);
-                let ((lane, low), (_, high)) = (shape.place_of(comparator.low), shape.place_of(comparator.high));
+                let ((lane, low), (_, high)) = (shape.lane_and_register(comparator.low), shape.lane_and_register(comparator.high));
                 let (from, to) = (grid.full(lane, low), grid.full(lane, high));
-                // Beside each other, so that they do not hide each other.
+                // Side by side, so that they do not hide each other.
                 let beside = ((low % layer.stride) as f32 + 0.5) / layer.stride as f32;
                 let stroke = if swaps { (grid.gutter * 0.3).clamp(0.8, 2.6) } else { (grid.gutter * 0.15).clamp(0.4, 1.0) };
                 let x = from.right() + grid.gutter * (0.1 + 0.8 * beside);
@@ -314,15 +312,15 @@ fn exchanges(scene: &mut Scene, strip: Area, grid: &Grid, shape: Shape, layer: L
     }
     for low in swapped.iter() {
         for element in [low, low ^ layer.stride] {
-            let (lane, register) = shape.place_of(element);
+            let (lane, register) = shape.lane_and_register(element);
             grid.mark(scene, lane, register, Ink::Accent);
         }
     }
 }
 
-/// From the buffer to the registers: lane L's come from the column on the other side of the middle.
+/// Draws arrows from the buffer to the registers: lane L's keys come from the mirrored column.
 fn minimum(scene: &mut Scene, registers: &Grid, buffer: &Grid, shape: Shape, taken: &Elements) {
-    let lanes: std::collections::BTreeSet<u32> = taken.iter().map(|element| shape.place_of(element).0).collect();
+    let lanes: std::collections::BTreeSet<u32> = taken.iter().map(|element| shape.lane_and_register(element).0).collect();
     for lane in lanes {
         let start = [buffer.full(shape.width - 1 - lane, 0).center()[0], buffer.area.y - 1.0];
         let end = [registers.full(lane, 0).center()[0], registers.area.bottom() + 1.0];
@@ -331,7 +329,7 @@ fn minimum(scene: &mut Scene, registers: &Grid, buffer: &Grid, shape: Shape, tak
         scene.head(end, [end[0] - start[0], end[1] - start[1]], head, Ink::Intermediate);
     }
     for element in taken.iter() {
-        let (lane, register) = shape.place_of(element);
+        let (lane, register) = shape.lane_and_register(element);
         let slot = shape.mirror_of(element);
         registers.mark(scene, lane, register, Ink::Intermediate);
         buffer.mark(scene, slot % shape.width, slot / shape.width, Ink::Intermediate);
@@ -352,18 +350,18 @@ fn swap(scene: &mut Scene, registers: &Grid, buffer: &Grid, text: f32) {
     }
 }
 
-/// Where the order breaks first.
+/// Marks the first element that is out of order.
 fn break_mark(scene: &mut Scene, grid: &Grid, shape: Shape, element: u32) {
-    let ((lane, register), (next, _)) = (shape.place_of(element), shape.place_of(element + 1));
+    let ((lane, register), (next, _)) = (shape.lane_and_register(element), shape.lane_and_register(element + 1));
     let cell = grid.cell(lane, register);
     let width = (grid.high() * 0.12).clamp(1.5, 3.0);
-    let places =
+    let points =
         if lane == next { [[cell.x, cell.bottom()], [cell.right(), cell.bottom()]] } else { [[cell.right(), cell.y], [cell.right(), cell.bottom()]] };
-    scene.path(places.to_vec(), line(Ink::Error, width));
+    scene.path(points.to_vec(), line(Ink::Error, width));
 }
 
 fn hovered(scene: &mut Scene, hover: Target, step: Option<&Step>, registers: &Grid, buffer: &Grid, shape: Shape) {
-    let frame = |scene: &mut Scene, place: Area| scene.rect(place.inner(0.5), 2.0, None, Some(line(Ink::Text, 1.8)));
+    let frame = |scene: &mut Scene, rect: Area| scene.rect(rect.inner(0.5), 2.0, None, Some(line(Ink::Text, 1.8)));
     match hover {
         Target::Lane(lane) if lane < shape.width => {
             for grid in [registers, buffer] {
@@ -373,14 +371,14 @@ fn hovered(scene: &mut Scene, hover: Target, step: Option<&Step>, registers: &Gr
             }
         }
         Target::Element(element) if element < shape.capacity() => {
-            let (lane, register) = shape.place_of(element);
+            let (lane, register) = shape.lane_and_register(element);
             frame(scene, registers.cell(lane, register));
         }
-        // Both elements of a comparator of the network.
+        // Both elements of a comparator.
         Target::Comparator(low) if low < shape.capacity() => {
             if let Some(Step::Layer { layer, .. }) = step {
                 let pair = layer.comparator_of(low);
-                for (lane, register) in [pair.low, pair.high].map(|element| shape.place_of(element)) {
+                for (lane, register) in [pair.low, pair.high].map(|element| shape.lane_and_register(element)) {
                     frame(scene, registers.cell(lane, register));
                 }
             }
@@ -390,7 +388,7 @@ fn hovered(scene: &mut Scene, hover: Target, step: Option<&Step>, registers: &Gr
     }
 }
 
-/// What is under the pointer, with its numbers.
+/// A description of the target under the pointer, with its values.
 fn about(state: &State, hover: Target) -> Option<String> {
     let shape = state.shape;
     let key = |key: Key| {
@@ -402,7 +400,7 @@ fn about(state: &State, hover: Target) -> Option<String> {
     };
     match hover {
         Target::Element(element) if element < shape.capacity() => {
-            let (lane, register) = shape.place_of(element);
+            let (lane, register) = shape.lane_and_register(element);
             Some(format!("Element {element} = lane {lane}, register {register}: {}", key(state.registers[element as usize])))
         }
         Target::Slot(slot) if slot < shape.capacity() => {
@@ -423,7 +421,7 @@ fn about(state: &State, hover: Target) -> Option<String> {
     }
 }
 
-/// What the strokes mean.
+/// The meaning of the arrows.
 fn legend_of(step: Option<&Step>, look: Look) -> String {
     let cells = match look {
         Look::Numbers { .. } => "Numbers: squared distances.",

@@ -99,7 +99,7 @@ fn lessons_show_what_they_are_about() {
     };
     let (shape, steps) = part(1);
     assert_eq!((shape.registers, steps.len()), (1, 6));
-    assert!(steps.iter().all(|step| matches!(step, Step::Layer { part: Part::Sort, shuffle: Some(_), .. })));
+    assert!(steps.iter().all(|step| matches!(step, Step::Layer { pass: Pass::Sort, shuffle: Some(_), .. })));
     let (shape, steps) = part(2);
     assert_eq!((shape.registers, steps.len()), (4, 15));
     assert!(steps.iter().any(|step| matches!(step, Step::Layer { shuffle: None, .. })));
@@ -235,7 +235,7 @@ fn paragraphs_say_what_holds() {
     let six = lesson(6).unwrap();
     assert!(six.paragraph.contains("about 3 + 2 ln(n / 2k) merges where k = K"), "{}", six.paragraph);
     for k in [32, 64, 256] {
-        let n = six.points_per_place as usize * k;
+        let n = six.points_per_element as usize * k;
         let said = 3.0 + 2.0 * (n as f64 / (2 * k) as f64).ln();
         assert!((said - theory::expected_merges(n, k, k)).abs() < 0.05, "k = {k}: {said}, and {}", theory::expected_merges(n, k, k));
     }

@@ -1,34 +1,66 @@
 //! Values of two runs, counted into the same bins.
 
-use strum::VariantArray;
+use serde::{Deserialize, Serialize};
 
-use crate::knn::{Metric, NONE};
+use crate::knn::{Metric, NONE, warp};
 use crate::run::{Phase, RunBulk, stats};
 
 /// What is counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, VariantArray, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(from = "SavedQuantity")]
 pub enum Quantity {
     /// Milliseconds of each repeat of the search, all chunks together.
     #[default]
     Repeats,
     /// Milliseconds of each chunk of queries.
     Chunks,
-    /// Merges of each query.
-    Merges,
+    /// A measure of each query, by its column's name.
+    Measure(String),
     /// The distance (or angle) of each query's last neighbour.
     LastDistance,
 }
 
+/// As it is saved: files of the first version have merges as a name of their own.
+#[derive(Deserialize)]
+enum SavedQuantity {
+    Repeats,
+    Chunks,
+    Merges,
+    Measure(String),
+    LastDistance,
+}
+
+impl From<SavedQuantity> for Quantity {
+    fn from(saved: SavedQuantity) -> Self {
+        match saved {
+            SavedQuantity::Repeats => Self::Repeats,
+            SavedQuantity::Chunks => Self::Chunks,
+            SavedQuantity::Merges => Self::Measure(warp::MEASURES[0].name.to_owned()),
+            SavedQuantity::Measure(name) => Self::Measure(name),
+            SavedQuantity::LastDistance => Self::LastDistance,
+        }
+    }
+}
+
 impl Quantity {
-    /// All, in the order in which they are offered.
-    pub const ALL: &[Self] = Self::VARIANTS;
+    /// What can be counted of two runs, in the order in which it is offered.
+    pub fn of_runs(runs: [RunBulk<'_>; 2]) -> Vec<Self> {
+        let mut measures: Vec<Self> = Vec::new();
+        for name in runs.iter().flat_map(|run| run.measured.columns()).map(|(name, _)| name) {
+            let measure = Self::Measure(name.to_owned());
+            if !measures.contains(&measure) {
+                measures.push(measure);
+            }
+        }
+        [Self::Repeats, Self::Chunks].into_iter().chain(measures).chain([Self::LastDistance]).collect()
+    }
 
     /// The values of a run; none where it has none.
-    pub fn values(self, run: RunBulk<'_>, metric: Metric) -> Vec<f64> {
+    pub fn values(&self, run: RunBulk<'_>, metric: Metric) -> Vec<f64> {
         match self {
             Self::Repeats => stats::search_ms(run.samples),
             Self::Chunks => run.samples.iter().filter(|sample| sample.phase == Phase::Search).map(|sample| sample.duration_ms).collect(),
-            Self::Merges => run.counters.iter().map(|counters| f64::from(counters.merges)).collect(),
+            Self::Measure(name) => run.measured.column(name).unwrap_or_default().iter().map(|&value| f64::from(value)).collect(),
             Self::LastDistance => {
                 let last = |query: usize| {
                     let (rows, distances) = run.neighbors.of(query);

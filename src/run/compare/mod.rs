@@ -18,7 +18,7 @@ pub use saved::{Phases, SavedRun};
 
 use super::recording::RecordingError;
 use super::{Phase, stats};
-use crate::knn::EngineKind;
+use crate::knn::EngineId;
 
 /// Why two runs are not compared. The path is last.
 #[derive(Debug, thiserror::Error)]
@@ -83,9 +83,9 @@ pub struct ComparedPhase {
     /// What was timed.
     pub phase: Phase,
     /// The first run's engine.
-    pub engine_a: EngineKind,
+    pub engine_a: EngineId,
     /// The second run's engine.
-    pub engine_b: EngineKind,
+    pub engine_b: EngineId,
     /// The first run.
     pub a: Spread,
     /// The second run.

@@ -7,13 +7,13 @@ use serde::Deserialize;
 
 use super::CompareError;
 use super::found::FolderNeighbors;
-use crate::knn::EngineKind;
+use crate::knn::EngineId;
 use crate::progress::Silent;
 use crate::run::recording::{self, Points};
 use crate::run::{Phase, RunFile, SomeRun};
 
 /// Milliseconds per repeat, all chunks together, of each phase.
-pub type Phases = BTreeMap<(EngineKind, Phase), Vec<f64>>;
+pub type Phases = BTreeMap<(EngineId, Phase), Vec<f64>>;
 
 /// The timings of a saved run and what else there is of it.
 #[derive(Clone, Debug)]
@@ -33,7 +33,7 @@ pub struct SavedRun {
 /// A row of timings.csv.
 #[derive(Deserialize)]
 struct TimingRow {
-    engine: EngineKind,
+    engine: EngineId,
     phase: Phase,
     repeat: u32,
     duration_ms: f64,
@@ -53,7 +53,7 @@ impl SavedRun {
         let timings = if folder { path.join("timings.csv") } else { path.to_owned() };
         let text = read(&timings)?;
         let content = |why: String, path: &Path| CompareError::Content { why, path: path.to_owned() };
-        let mut repeats: BTreeMap<(EngineKind, Phase), BTreeMap<u32, f64>> = BTreeMap::new();
+        let mut repeats: BTreeMap<(EngineId, Phase), BTreeMap<u32, f64>> = BTreeMap::new();
         let mut rows = csv::Reader::from_reader(text.as_slice());
         let has = |name: &str, columns: &csv::StringRecord| columns.iter().any(|column| column == name);
         if !rows.headers().is_ok_and(|columns| ["engine", "phase", "repeat", "duration_ms"].iter().all(|name| has(name, columns))) {
@@ -82,7 +82,7 @@ impl SavedRun {
     /// A run that is at hand.
     pub fn of(run: SomeRun, path: &Path) -> Self {
         let file = run.file();
-        let mut repeats: BTreeMap<(EngineKind, Phase), BTreeMap<u32, f64>> = BTreeMap::new();
+        let mut repeats: BTreeMap<(EngineId, Phase), BTreeMap<u32, f64>> = BTreeMap::new();
         for sample in run.bulk().samples {
             *repeats.entry((file.engine, sample.phase)).or_default().entry(sample.repeat).or_default() += sample.duration_ms;
         }

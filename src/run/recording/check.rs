@@ -37,7 +37,20 @@ pub(super) fn entry<'a>(entry: &RunEntry, clouds: &'a [CloudEntry]) -> Result<(&
     if summary.q == 0 || summary.q > u64::from(u32::MAX) {
         return Err(format!("q = {} is no number of queries", summary.q));
     }
+    names("counters", &entry.measures, entry.counted)?;
+    names("phases", &entry.profile_phases, entry.profiled)?;
     Ok((cloud, query_cloud))
+}
+
+/// The most columns of an array, and letters of a column's name: far more than any engine has.
+const MOST_COLUMNS: usize = 64;
+
+/// Names of columns, each once; there are some where there is an array.
+fn names(what: &str, names: &[String], there: bool) -> Result<(), String> {
+    let printable = |name: &String| (1..=MOST_COLUMNS).contains(&name.len()) && !name.contains(char::is_control);
+    let once = |(at, name): (usize, &String)| !names[..at].contains(name);
+    let fine = names.len() <= MOST_COLUMNS && names.iter().all(printable) && names.iter().enumerate().all(once);
+    if fine && !(there && names.is_empty()) { Ok(()) } else { Err(format!("its {what} have no proper names")) }
 }
 
 /// A run's arrays.
@@ -76,11 +89,10 @@ fn convergence(run: &Measured) -> Result<(), String> {
     if history.starts.first() != Some(&0) || history.starts.last() != Some(&entries) || !history.starts.is_sorted() {
         return Err("the convergence history has no order".to_owned());
     }
-    if run.counters.len() != history.queries() {
-        return Err("the convergence history is without counters".to_owned());
-    }
-    for (counters, bounds) in run.counters.iter().zip(history.starts.windows(2)) {
-        if u64::from(counters.merges) < bounds[1] - bounds[0] {
+    let merges = run.measured.column(&history.counted_by).filter(|merges| merges.len() == history.queries());
+    let Some(merges) = merges else { return Err("the convergence history is without counters".to_owned()) };
+    for (&merges, bounds) in merges.iter().zip(history.starts.windows(2)) {
+        if u64::from(merges) < bounds[1] - bounds[0] {
             return Err("a query has more history than merges".to_owned());
         }
     }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::knn::warp;
 use crate::run::{CloudFile, Phase, RunFile};
 
 /// What the file says it is.
@@ -59,11 +60,33 @@ pub(super) struct RunEntry {
     pub samples: usize,
     /// Whether `counters.npy` is there, a row for each query.
     pub counted: bool,
+    /// The columns of `counters.npy`.
+    #[serde(default = "warp_measures")]
+    pub measures: Vec<String>,
+    /// The column that counts the merges of the convergence history.
+    #[serde(default = "warp_convergence")]
+    pub convergence_counted_by: String,
+    /// The columns of `profile_cycles.npy`.
+    #[serde(default = "warp_phases")]
+    pub profile_phases: Vec<String>,
     /// Entries of the convergence history of all queries; absent without one.
     pub convergence: Option<usize>,
     /// Whether `profile_cycles.npy` and the warps' spans are there.
     pub profiled: bool,
     pub run: RunFile,
+}
+
+/// The columns of files that were written when there were no others.
+fn warp_measures() -> Vec<String> {
+    warp::MEASURES.iter().map(|measure| measure.name.to_owned()).collect()
+}
+
+fn warp_convergence() -> String {
+    warp::CONVERGENCE.to_owned()
+}
+
+fn warp_phases() -> Vec<String> {
+    warp::PHASES.iter().map(|phase| phase.name.to_owned()).collect()
 }
 
 /// Where an array of a cloud lies.

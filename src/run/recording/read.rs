@@ -15,7 +15,7 @@ use super::npy::{self, Element};
 use super::{Recorded, Recording, RecordingError, SCHEMA_VERSION, SESSION, check, restore};
 use crate::cloud::formats::contained;
 use crate::cloud::{CloudParts, PointCloud};
-use crate::knn::{Convergence, Counters, Neighbors, Profile, WarpSpan};
+use crate::knn::{self, Convergence, Neighbors, Profile, WarpSpan};
 use crate::progress::Progress;
 use crate::run::{Measured, Sample, SomeRun};
 
@@ -215,16 +215,18 @@ impl<'a> Reader<'a> {
         let query_rows = self.array(&of_run(at, "query_rows"), &[q])?;
         let indices = self.array(&of_run(at, "neighbors"), &[q, k])?;
         let squared_distances = self.array(&of_run(at, "squared_distances"), &[q, k])?;
-        let mut counters: Vec<Counters> = Vec::new();
+        let mut counted = knn::Measured::default();
         if entry.counted {
-            let numbers: Vec<u32> = self.array(&of_run(at, "counters"), &[q, 3])?;
-            let triples = numbers.as_chunks::<3>().0;
-            counters.extend(triples.iter().map(|&[merges, candidates, groups_hit]| Counters { merges, candidates, groups_hit }));
+            let width = entry.measures.len();
+            let numbers: Vec<u32> = self.array(&of_run(at, "counters"), &[q, width])?;
+            let column = |at: usize| numbers.iter().skip(at).step_by(width).copied().collect();
+            counted = knn::Measured::new(entry.measures.iter().enumerate().map(|(at, name)| (name.clone(), column(at))));
         }
         let mut convergence = Convergence::default();
         if let Some(entries) = entry.convergence {
             let starts = q.checked_add(1).ok_or_else(|| wrong(self, "it has too many queries".to_owned()))?;
             convergence = Convergence {
+                counted_by: entry.convergence_counted_by.clone(),
                 starts: self.array(&of_run(at, "convergence_starts"), &[starts])?,
                 points_seen: self.array(&of_run(at, "convergence_points_seen"), &[entries])?,
                 max_squared_distance: self.array(&of_run(at, "convergence_max_squared_distance"), &[entries])?,
@@ -232,12 +234,13 @@ impl<'a> Reader<'a> {
         }
         let mut profile = None;
         if entry.profiled {
-            let cycles: Vec<u64> = self.array(&of_run(at, "profile_cycles"), &[q, 6])?;
+            let phases = entry.profile_phases.clone();
+            let cycles: Vec<u64> = self.array(&of_run(at, "profile_cycles"), &[q, phases.len()])?;
             let times: Vec<u64> = self.array(&of_run(at, "profile_span_ns"), &[q, 2])?;
             let places: Vec<u32> = self.array(&of_run(at, "profile_sm_warp"), &[q, 2])?;
             let span = |(&[start_ns, stop_ns], &[sm, warp]): (&[u64; 2], &[u32; 2])| WarpSpan { start_ns, stop_ns, sm, warp };
             let spans = times.as_chunks::<2>().0.iter().zip(places.as_chunks::<2>().0).map(span).collect();
-            profile = Some(Profile { cycles: cycles.as_chunks::<6>().0.to_vec(), spans });
+            profile = Some(Profile { phases, cycles, spans });
         }
         let count = entry.samples;
         let phases: Vec<u8> = self.array(&of_run(at, "sample_phase"), &[count])?;
@@ -255,7 +258,7 @@ impl<'a> Reader<'a> {
             places: [Some(entry.cloud), entry.query_cloud].map(|at| at.map_or_else(Vec::new, |at| clouds[at].places.clone())),
             query_rows,
             neighbors: Neighbors { k, indices, squared_distances },
-            counters,
+            measured: counted,
             convergence,
             profile,
             samples,

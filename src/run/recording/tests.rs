@@ -7,12 +7,12 @@ use proptest::prelude::*;
 use super::super::testing::{Plain, Script, cloud, source, spec};
 use super::*;
 use crate::cloud::{Column, Order, PointCloud, Source, Table};
-use crate::knn::{EngineKind, Metric};
+use crate::knn::{EngineId, Measured, Metric};
 use crate::progress::{Progress, Silent};
 use crate::run::{QuerySpec, RunFile, RunRecord, RunSpec, execute};
 
 /// A run of the plain engine.
-fn run(spec: &RunSpec, cloud: &Arc<PointCloud>, queries: Option<&Arc<PointCloud>>, kind: EngineKind) -> Recorded {
+fn run(spec: &RunSpec, cloud: &Arc<PointCloud>, queries: Option<&Arc<PointCloud>>, kind: EngineId) -> Recorded {
     let mut engine = Plain { kind, script: Script::default() };
     let record = Arc::new(execute(spec, cloud, queries, &mut engine, &mut |_, _| true).unwrap());
     Recorded { name: RunFile::from(&*record).title(), pinned: false, run: SomeRun::Whole(record) }
@@ -46,7 +46,7 @@ fn assert_same_cloud(a: &PointCloud, b: &PointCloud) {
 
 fn assert_same(a: &RunRecord, b: &RunRecord) {
     assert_eq!(RunFile::from(a), RunFile::from(b));
-    assert_eq!((&a.query_rows, &a.counters, &a.convergence), (&b.query_rows, &b.counters, &b.convergence));
+    assert_eq!((&a.query_rows, &a.measured, &a.convergence), (&b.query_rows, &b.measured, &b.convergence));
     assert_eq!((&a.neighbors, &a.profile, &a.samples), (&b.neighbors, &b.profile, &b.samples));
     assert_same_cloud(&a.cloud, &b.cloud);
     assert_eq!(a.query_cloud.is_some(), b.query_cloud.is_some());
@@ -86,7 +86,7 @@ proptest! {
             drop_nonfinite: true,
             ..spec()
         };
-        let kind = if kdtree { EngineKind::KdTree } else { EngineKind::Lockstep };
+        let kind = if kdtree { EngineId::new("kdtree") } else { EngineId::new("lockstep") };
         let mut recorded = run(&spec, &data, foreign.then_some(&queries), kind);
         recorded.name = "Bändchen \"1\"".to_owned();
         recorded.pinned = profile;
@@ -102,9 +102,9 @@ fn several() -> Vec<Recorded> {
     let (one, other) = (cloud(2, (0..80).map(|at| f64::from(at * at % 37)).collect()), cloud(1, vec![1.0, 2.0, 4.0, 8.0, 4_918_340.364]));
     let profiled = RunSpec { profile: true, ..spec() };
     vec![
-        run(&spec(), &one, None, EngineKind::KdTree),
-        run(&profiled, &one, None, EngineKind::Lockstep),
-        run(&spec(), &other, None, EngineKind::Lockstep),
+        run(&spec(), &one, None, EngineId::new("kdtree")),
+        run(&profiled, &one, None, EngineId::new("lockstep")),
+        run(&spec(), &other, None, EngineId::new("lockstep")),
     ]
 }
 
@@ -154,7 +154,7 @@ fn what_a_window_wrote_lies_beside_the_runs() {
 fn without_points_they_are_read_again_or_missed() {
     let generated = Source::Generate { spec: "uniform:n=50,d=2".to_owned(), seed: 3 };
     let data = Arc::new(crate::cloud::load(&generated, false, &Silent).unwrap());
-    let whole = run(&RunSpec { data: generated, ..spec() }, &data, None, EngineKind::Lockstep);
+    let whole = run(&RunSpec { data: generated, ..spec() }, &data, None, EngineId::new("lockstep"));
     let written = bytes(std::slice::from_ref(&whole), false);
     assert!(written.len() < bytes(std::slice::from_ref(&whole), true).len());
     let back = read_bytes(&written, Points::Restore).unwrap();
@@ -165,7 +165,7 @@ fn without_points_they_are_read_again_or_missed() {
     assert!(held.sources.is_empty());
 
     // A place is not in the file either.
-    let at = run(&RunSpec { queries: QuerySpec::At(vec![0.5, 0.25]), ..record(&whole).spec.clone() }, &data, None, EngineKind::Lockstep);
+    let at = run(&RunSpec { queries: QuerySpec::At(vec![0.5, 0.25]), ..record(&whole).spec.clone() }, &data, None, EngineId::new("lockstep"));
     assert_same(record(&read_bytes(&bytes(std::slice::from_ref(&at), false), Points::Restore).unwrap().runs[0]), record(&at));
 
     // What the test's own source names cannot be generated.
@@ -173,7 +173,7 @@ fn without_points_they_are_read_again_or_missed() {
     let back = read_bytes(&bytes(std::slice::from_ref(lost), false), Points::Restore).unwrap();
     let SomeRun::Part { run, why } = &back.runs[0].run else { panic!("{back:?}") };
     assert!(why.starts_with("the recording is without points, and its source cannot be read: generator `test`"), "{why}");
-    assert_eq!((run.file.clone(), &run.samples, &run.counters), (lost.run.file(), &record(lost).samples, &record(lost).counters));
+    assert_eq!((run.file.clone(), &run.samples, &run.measured), (lost.run.file(), &record(lost).samples, &record(lost).measured));
     // A part is written as a part.
     let again = read_bytes(&bytes(&back.runs, true), Points::Restore).unwrap();
     assert!(matches!(&again.runs[0].run, SomeRun::Part { run: same, .. } if same == run));
@@ -186,7 +186,7 @@ fn a_source_that_changed_is_not_taken_for_the_cloud() {
     std::fs::write(&path, "x,y\n1,2\n3,4\n5,7\n").unwrap();
     let source = Source::File { path: path.clone(), columns: Default::default() };
     let data = Arc::new(crate::cloud::load(&source, false, &Silent).unwrap());
-    let written = bytes(&[run(&RunSpec { data: source, k: 2, ..spec() }, &data, None, EngineKind::Lockstep)], false);
+    let written = bytes(&[run(&RunSpec { data: source, k: 2, ..spec() }, &data, None, EngineId::new("lockstep"))], false);
     assert!(read_bytes(&written, Points::Restore).unwrap().runs[0].run.record().is_some());
     std::fs::write(&path, "x,y\n1,2\n3,4\n5,8\n").unwrap();
     let back = read_bytes(&written, Points::Restore).unwrap();
@@ -203,7 +203,7 @@ fn a_file_is_found_where_it_was_beside_the_recording_or_from_the_root() {
     let typed = Source::File { path: "typed/elsewhere/a.csv".into(), columns: Default::default() };
     let found = Source::File { path: path.clone(), columns: Default::default() };
     let data = Arc::new(crate::cloud::load(&found, false, &Silent).unwrap());
-    let whole = run(&RunSpec { data: found, k: 2, ..spec() }, &data, None, EngineKind::Lockstep);
+    let whole = run(&RunSpec { data: found, k: 2, ..spec() }, &data, None, EngineId::new("lockstep"));
     let mut written = Cursor::new(Vec::new());
     write(&[whole], Keep::Sources { folder: here.path() }, &mut written, &Silent).unwrap();
     let written = retyped(&written.into_inner(), &path, &typed);
@@ -244,7 +244,7 @@ fn where_a_missing_file_lay_is_kept_when_the_runs_are_saved_again() {
     let content = std::fs::read(&path).unwrap();
     let source = Source::File { path: path.clone(), columns: Default::default() };
     let data = Arc::new(crate::cloud::load(&source, false, &Silent).unwrap());
-    let whole = run(&RunSpec { data: source, k: 2, ..spec() }, &data, None, EngineKind::Lockstep);
+    let whole = run(&RunSpec { data: source, k: 2, ..spec() }, &data, None, EngineId::new("lockstep"));
     let mut written = Cursor::new(Vec::new());
     write(&[whole], Keep::Sources { folder: here.path() }, &mut written, &Silent).unwrap();
     std::fs::remove_file(&path).unwrap();
@@ -423,7 +423,7 @@ fn what_is_no_recording_is_said_in_one_sentence() {
 
 #[test]
 fn arrays_that_would_lead_astray_are_refused() {
-    let whole = run(&RunSpec { profile: true, ..spec() }, &cloud(1, (0..20).map(f64::from).collect()), None, EngineKind::Lockstep);
+    let whole = run(&RunSpec { profile: true, ..spec() }, &cloud(1, (0..20).map(f64::from).collect()), None, EngineId::new("lockstep"));
     let refused = |change: &dyn Fn(&mut RunRecord)| {
         let mut changed = RunRecord::clone(record(&whole));
         change(&mut changed);
@@ -438,13 +438,24 @@ fn arrays_that_would_lead_astray_are_refused() {
         (&|record| record.neighbors.squared_distances[5] = f32::NAN, "a squared distance is NaN"),
         (&|record| record.samples[2].repeat = u32::MAX, "repeat 4294967295 of"),
         (&|record| record.samples[2].duration_ms = f64::NAN, "a sample took NaN ms"),
-        (&|record| record.counters[0].merges = 1, "a query has more history than merges"),
+        (&|record| record.measured = one_merge_less(&record.measured), "a query has more history than merges"),
         (&|record| record.convergence.starts.swap(1, 3), "the convergence history has no order"),
     ];
     for (change, expected) in cases {
         let message = refused(change).unwrap_err();
         assert!(message.contains(expected), "{message}");
     }
+}
+
+/// The same counters with a single merge of the first query.
+fn one_merge_less(measured: &Measured) -> Measured {
+    let columns = measured.columns().map(|(name, values)| (name.to_owned(), values.to_vec()));
+    Measured::new(columns.map(|(name, mut values)| {
+        if name == "merges" {
+            values[0] = 1;
+        }
+        (name, values)
+    }))
 }
 
 #[test]

@@ -155,7 +155,11 @@ impl<'a> Clouds<'a> {
 fn bulk_bytes(recorded: &Recorded) -> u64 {
     let bulk = recorded.run.bulk();
     let profile = bulk.profile.map_or(0, |profile| 72 * profile.cycles.len());
-    (8 * bulk.neighbors.indices.len() + 12 * bulk.counters.len() + 8 * bulk.convergence.points_seen.len() + 25 * bulk.samples.len() + profile) as u64
+    (8 * bulk.neighbors.indices.len()
+        + 4 * bulk.measured.columns().len() * bulk.measured.queries()
+        + 8 * bulk.convergence.points_seen.len()
+        + 25 * bulk.samples.len()
+        + profile) as u64
 }
 
 struct Writer<'a, W: Write + Seek> {
@@ -188,10 +192,11 @@ impl<W: Write + Seek> Writer<'_, W> {
         self.array(&of_run(at, "query_rows"), &[q], bulk.query_rows.iter().copied())?;
         self.array(&of_run(at, "neighbors"), &[q, k], bulk.neighbors.indices.iter().copied())?;
         self.array(&of_run(at, "squared_distances"), &[q, k], bulk.neighbors.squared_distances.iter().copied())?;
-        let counted = !bulk.counters.is_empty();
+        let counted = !bulk.measured.is_empty();
+        let measures: Vec<String> = bulk.measured.columns().map(|(name, _)| name.to_owned()).collect();
         if counted {
-            let counters = bulk.counters.iter().flat_map(|counters| [counters.merges, counters.candidates, counters.groups_hit]);
-            self.array(&of_run(at, "counters"), &[q, 3], counters)?;
+            let counters = (0..q).flat_map(|query| bulk.measured.of(query).map(|(_, value)| value));
+            self.array(&of_run(at, "counters"), &[q, measures.len()], counters)?;
         }
         let convergence = (bulk.convergence.queries() > 0).then_some(bulk.convergence.points_seen.len());
         if let Some(entries) = convergence {
@@ -200,7 +205,7 @@ impl<W: Write + Seek> Writer<'_, W> {
             self.array(&of_run(at, "convergence_max_squared_distance"), &[entries], bulk.convergence.max_squared_distance.iter().copied())?;
         }
         if let Some(profile) = bulk.profile {
-            self.array(&of_run(at, "profile_cycles"), &[q, 6], profile.cycles.iter().flatten().copied())?;
+            self.array(&of_run(at, "profile_cycles"), &[q, profile.phases.len()], profile.cycles.iter().copied())?;
             self.array(&of_run(at, "profile_span_ns"), &[q, 2], profile.spans.iter().flat_map(|span| [span.start_ns, span.stop_ns]))?;
             self.array(&of_run(at, "profile_sm_warp"), &[q, 2], profile.spans.iter().flat_map(|span| [span.sm, span.warp]))?;
         }
@@ -217,6 +222,9 @@ impl<W: Write + Seek> Writer<'_, W> {
             phases: Phase::ALL.to_vec(),
             samples: samples.len(),
             counted,
+            measures,
+            convergence_counted_by: bulk.convergence.counted_by.clone(),
+            profile_phases: bulk.profile.map_or_else(Vec::new, |profile| profile.phases.clone()),
             convergence,
             profiled: bulk.profile.is_some(),
             run: recorded.run.file(),
@@ -265,6 +273,7 @@ fn all_is_kept(record: &crate::run::RunRecord) {
         engine: _,
         fallback: _,
         method: _,
+        note: _,
         device: _,
         version: _,
         started_unix: _,
@@ -278,7 +287,7 @@ fn all_is_kept(record: &crate::run::RunRecord) {
         // Arrays.
         query_rows: _,
         neighbors: _,
-        counters: _,
+        measured: _,
         convergence: _,
         profile: _,
         samples: _,

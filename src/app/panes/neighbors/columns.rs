@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use egui::{FontId, Rangef, TextStyle, Ui};
 
-use crate::app::format;
+use crate::app::model::answer::Answered;
+use crate::app::model::picking::beside::Beside;
+use crate::app::model::session::Session;
 use crate::app::panes::hover::cell_text;
-use crate::app::picking::Beside;
-use crate::app::session::{Answered, Session};
 use crate::cloud::formats::Cell;
 use crate::knn::Metric;
+use crate::text;
 
 /// Coordinates that are shown, and as many of the file's other columns; the export has all coordinates.
 pub const SHOWN: usize = 12;
@@ -78,12 +79,12 @@ impl<'a> Columns<'a> {
         let (cloud, metric) = (&self.answered.record.cloud, self.answered.record.spec.metric);
         let (index, squared) = self.neighbors[rank];
         let numbers = [
-            format!("{} {}", if selected { "●" } else { " " }, format::count(rank as u64)),
-            format::count(cloud.record(index as usize)),
-            format::digits(f64::from(squared), 6),
-            format::digits(metric.distance(squared), 6),
+            format!("{} {}", if selected { "●" } else { " " }, text::thousands(rank as u64)),
+            text::thousands(cloud.record(index as usize)),
+            text::digits(f64::from(squared), 6),
+            text::digits(metric.distance(squared), 6),
         ];
-        let coordinates = (0..self.dims()).map(move |axis| format::coordinate(cloud.coordinate(index as usize, axis)));
+        let coordinates = (0..self.dims()).map(move |axis| text::coordinate(cloud.coordinate(index as usize, axis)));
         let others = (0..self.others.len()).map(move |column| {
             let cell = self.beside.filter(|_| self.is_read).and_then(|beside| beside.cell(rank, column));
             Shown { text: cell.map(cell_text).unwrap_or_default(), long: matches!(cell, Some(Cell::Text(_))) }

@@ -1,21 +1,23 @@
 //! Neighbours: the picked query's, nearest first.
 
-mod columns;
+pub mod columns;
 
 use egui::style::ScrollStyle;
 use egui::{Align, Label, Layout, RichText, ScrollArea, Sense, Ui};
 use egui_extras::{Column, TableBuilder};
 
-use self::columns::{Columns, is_whole};
-use super::PaneContext;
-use super::empty::without_answer;
-use crate::app::commands::Action;
-use crate::app::format;
-use crate::app::selection::{Hovered, How, SelectAction};
-use crate::app::session::{Answered, Picked};
-use crate::app::state::PaneKind;
-use crate::app::widgets::number;
+use crate::app::look::widgets::number;
+use crate::app::model::answer::{Answered, Picked};
+use crate::app::model::commands::Action;
+use crate::app::model::commands::selection::SelectAction;
+use crate::app::model::selection::Hovered;
+use crate::app::model::selection::how::How;
+use crate::app::model::views::PaneKind;
+use crate::app::panes::PaneContext;
+use crate::app::panes::empty::without_answer;
+use crate::app::panes::neighbors::columns::{Columns, is_whole};
 use crate::run::QuerySpec;
+use crate::text;
 
 /// The pane.
 pub fn neighbors_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
@@ -43,13 +45,13 @@ fn title(answered: &Answered, found: u64) -> String {
     let k = answered.record.spec.k as u64;
     let of = match &answered.record.spec.queries {
         QuerySpec::At(at) if at.len() <= 3 => {
-            format!("of the place {}", at.iter().map(|&value| format::coordinate(value)).collect::<Vec<_>>().join(", "))
+            format!("of the place {}", at.iter().map(|&value| text::coordinate(value)).collect::<Vec<_>>().join(", "))
         }
         QuerySpec::At(_) => "of a place".to_owned(),
-        _ => format!("of query row {}", format::count(answered.query_cloud().record(answered.row() as usize))),
+        _ => format!("of query row {}", text::thousands(answered.query_cloud().record(answered.row() as usize))),
     };
-    let title = format!("{} {of}", format::counted(found, "neighbour", "neighbours"));
-    if found < k { format!("{title}; k = {} is more than there are points", format::count(k)) } else { title }
+    let title = format!("{} {of}", text::count(found, "neighbour", "neighbours"));
+    if found < k { format!("{title}; k = {} is more than there are points", text::thousands(k)) } else { title }
 }
 
 fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, columns: &Columns<'_>) {

@@ -2,14 +2,17 @@
 
 use egui::{Color32, Grid, RichText, Ui};
 
-use super::figure::figure_ui;
-use crate::app::format;
+use crate::app::look::tokens::Palette;
+use crate::app::look::widgets::{heading_ui, number};
+use crate::app::model::commands::runs::RunsAction;
+use crate::app::model::runs::RunsView;
+use crate::app::model::runs::compared::Compared;
+use crate::app::model::runs::list::KeptRun;
 use crate::app::panes::PaneContext;
+use crate::app::panes::runs::figure::figure_ui;
 use crate::app::panes::timings::inline_swatch_ui;
-use crate::app::runs::{Compared, KeptRun, RunsAction, RunsView};
-use crate::app::tokens::Palette;
-use crate::app::widgets::{heading_ui, number};
 use crate::run::compare::{ComparedPhase, Spread, Verdict};
+use crate::text;
 
 /// The comparison.
 pub fn comparison_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
@@ -108,9 +111,9 @@ fn phase_ui(ui: &mut Ui, phase: &ComparedPhase, palette: &Palette) {
     let of_spread = |ui: &mut Ui, spread: &Spread| {
         let below = match spread.repeats {
             1 => "once".to_owned(),
-            repeats => format!("{} to {}, {repeats}×", format::millis(spread.lower_quartile), format::millis(spread.upper_quartile)),
+            repeats => format!("{} to {}, {repeats}×", text::time(spread.lower_quartile), text::time(spread.upper_quartile)),
         };
-        cell(ui, number(format::millis(spread.median)).size(12.0), small(below));
+        cell(ui, number(text::time(spread.median)).size(12.0), small(below));
     };
     let engines = if phase.engine_a == phase.engine_b { String::new() } else { format!("{} | {}", phase.engine_a, phase.engine_b) };
     cell(ui, RichText::new(phase.phase.name()).color(palette.phase(phase.phase)).strong(), small(engines));
@@ -118,9 +121,9 @@ fn phase_ui(ui: &mut Ui, phase: &ComparedPhase, palette: &Palette) {
     of_spread(ui, &phase.b);
     let verdict = phase.verdict();
     let color = verdict_color(verdict, palette);
-    cell(ui, number(format::difference(phase.delta_ms)).size(12.0).color(color), RichText::new(verdict.text()).small().color(color));
+    cell(ui, number(text::difference(phase.delta_ms)).size(12.0).color(color), RichText::new(verdict.text()).small().color(color));
     let percent = phase.ratio.map_or_else(String::new, |ratio| format!("{:+.1} %", (ratio - 1.0) * 100.0).replace('-', "−"));
-    let ratio = phase.ratio.map_or_else(|| "–".to_owned(), |ratio| format!("{}×", format::significant(ratio)));
+    let ratio = phase.ratio.map_or_else(|| "–".to_owned(), |ratio| format!("{}×", text::digits(ratio, 3)));
     cell(ui, number(ratio).size(12.0).color(color), RichText::new(percent).small().color(color));
 }
 
@@ -134,7 +137,7 @@ fn verdict_color(verdict: Verdict, palette: &Palette) -> Color32 {
 
 fn parameters_ui(ui: &mut Ui, compared: &Compared, context: &mut PaneContext<'_>) {
     let palette = context.palette;
-    let view = context.state.runs;
+    let view = context.state.runs.clone();
     let parameters = &compared.comparison.parameters;
     let differing = parameters.iter().filter(|parameter| parameter.differs()).count();
     heading_ui(ui, "Parameters and conditions");
@@ -142,7 +145,7 @@ fn parameters_ui(ui: &mut Ui, compared: &Compared, context: &mut PaneContext<'_>
     ui.horizontal_wrapped(|ui| {
         ui.label(match differing {
             0 => "All the same.".to_owned(),
-            _ => format!("{} of {} differ.", format::count(differing as u64), format::count(parameters.len() as u64)),
+            _ => format!("{} of {} differ.", text::thousands(differing as u64), text::thousands(parameters.len() as u64)),
         });
         ui.checkbox(&mut all, "Show all");
     });

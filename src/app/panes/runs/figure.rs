@@ -3,37 +3,42 @@
 use egui::{RichText, Stroke, Ui};
 use egui_plot::{AxisHints, Bar, BarChart, Corner, FilledArea, HoverPosition, Legend, Line, PlotPoints};
 
-use crate::app::format;
+use crate::app::look::tokens::Palette;
+use crate::app::look::widgets::heading_ui;
+use crate::app::model::commands::runs::RunsAction;
+use crate::app::model::runs::compared::Compared;
+use crate::app::model::runs::{Figure, RunsView};
 use crate::app::panes::PaneContext;
 use crate::app::panes::convergence::{decades, power};
 use crate::app::panes::timings::plot;
-use crate::app::runs::{Compared, Figure, RunsAction, RunsView};
-use crate::app::tokens::Palette;
-use crate::app::widgets::heading_ui;
+use crate::knn::Measure;
 use crate::run::compare::{Histogram, Quantity};
+use crate::text;
 
 /// How high a figure is.
 const HEIGHT: f32 = 200.0;
 
 /// The chooser and the chosen figure.
 pub fn figure_ui(ui: &mut Ui, compared: &Compared, context: &mut PaneContext<'_>) {
-    let view = context.state.runs;
+    let view = context.state.runs.clone();
     heading_ui(ui, "Distributions");
-    let mut figure = view.figure;
+    let mut figure = view.figure.clone();
     ui.horizontal_wrapped(|ui| {
-        for offered in Figure::ALL {
-            ui.selectable_value(&mut figure, offered, offered.text());
+        let histograms = compared.quantities.iter().cloned().map(Figure::Histogram);
+        for offered in histograms.chain([Figure::Convergence]) {
+            let text = offered.text();
+            ui.selectable_value(&mut figure, offered, text);
         }
     });
     if figure != view.figure {
-        context.actions.send(RunsAction::SetView(RunsView { figure, ..view }));
+        context.actions.send(RunsAction::SetView(RunsView { figure, ..view.clone() }));
     }
     let weak = |ui: &mut Ui, text: &str| ui.label(RichText::new(text).color(context.palette.text_weak));
-    match view.figure {
+    match &view.figure {
         Figure::Histogram(quantity) => match compared.histogram(quantity) {
             Some(histogram) => histogram_ui(ui, quantity, histogram, context.palette),
             None => {
-                weak(ui, "Neither run has any: kdtree and cuda-split count no merges.");
+                weak(ui, "Neither run has any: their engines do not count this.");
             }
         },
         Figure::Convergence if compared.bands.iter().all(Vec::is_empty) => {
@@ -43,23 +48,27 @@ pub fn figure_ui(ui: &mut Ui, compared: &Compared, context: &mut PaneContext<'_>
     }
 }
 
-fn histogram_ui(ui: &mut Ui, quantity: Quantity, histogram: &Histogram, palette: &Palette) {
+fn histogram_ui(ui: &mut Ui, quantity: &Quantity, histogram: &Histogram, palette: &Palette) {
     let log = histogram.log;
     let place = move |value: f64| if log { value.log10() } else { value };
     let is_time = matches!(quantity, Quantity::Repeats | Quantity::Chunks);
+    let (whole, measure) = match quantity {
+        Quantity::Measure(name) => (true, Measure::words(name)),
+        _ => (false, String::new()),
+    };
     let written = move |at: f64| {
         let value = if log { 10f64.powf(at) } else { at };
-        match quantity {
-            Quantity::Repeats | Quantity::Chunks => format::millis(value),
-            Quantity::Merges => format::count(value.max(0.0).round() as u64),
-            Quantity::LastDistance => format::significant(value),
+        match (is_time, whole) {
+            (true, _) => text::time(value),
+            (_, true) => text::thousands(value.max(0.0).round() as u64),
+            _ => text::digits(value, 3),
         }
     };
     let label = match quantity {
-        Quantity::Repeats => "search time of a repeat",
-        Quantity::Chunks => "search time of a chunk of queries",
-        Quantity::Merges => "merges of a query",
-        Quantity::LastDistance => "distance of a query's last neighbour",
+        Quantity::Repeats => "search time of a repeat".to_owned(),
+        Quantity::Chunks => "search time of a chunk of queries".to_owned(),
+        Quantity::Measure(_) => format!("{measure} of a query"),
+        Quantity::LastDistance => "distance of a query's last neighbour".to_owned(),
     };
     let (a, b) = histogram.shares();
     let counts = [histogram.a.clone(), histogram.b.clone()];
@@ -72,8 +81,7 @@ fn histogram_ui(ui: &mut Ui, quantity: Quantity, histogram: &Histogram, palette:
         .include_y(0.0)
         .custom_x_axes(vec![AxisHints::new_x().label(label).label_spacing(if is_time { 50.0..=80.0 } else { 30.0..=60.0 }).formatter(
             move |mark, _| {
-                let whole = quantity != Quantity::Merges || mark.value.fract() == 0.0;
-                if whole { written(mark.value) } else { String::new() }
+                if !whole || mark.value.fract() == 0.0 { written(mark.value) } else { String::new() }
             },
         )])
         .y_axis_label("share, %")
@@ -84,8 +92,8 @@ fn histogram_ui(ui: &mut Ui, quantity: Quantity, histogram: &Histogram, palette:
                 let all: u64 = counts[side].iter().sum();
                 Some(format!(
                     "{plot_name}: {} of {}\n{} to {}",
-                    format::count(counts[side][bin]),
-                    format::count(all),
+                    text::thousands(counts[side][bin]),
+                    text::thousands(all),
                     written(place(edges[bin])),
                     written(place(edges[bin + 1]))
                 ))
@@ -116,11 +124,9 @@ fn convergence_ui(ui: &mut Ui, compared: &Compared, palette: &Palette) {
         .x_axis_formatter(power)
         .y_axis_formatter(power)
         .label_formatter(|hover| match hover {
-            HoverPosition::NearDataPoint { plot_name, position, .. } => Some(format!(
-                "{plot_name}\n{} points seen\n{}",
-                format::significant(10f64.powf(position.x)),
-                format::significant(10f64.powf(position.y))
-            )),
+            HoverPosition::NearDataPoint { plot_name, position, .. } => {
+                Some(format!("{plot_name}\n{} points seen\n{}", text::digits(10f64.powf(position.x), 3), text::digits(10f64.powf(position.y), 3)))
+            }
             HoverPosition::Elsewhere { .. } => None,
         })
         .legend(Legend::default().position(Corner::LeftBottom).follow_insertion_order(true).background_alpha(0.8))

@@ -1,18 +1,20 @@
 //! Runs: what was run and opened, and two of them side by side.
 
-mod comparison;
-mod figure;
-mod table;
+pub mod comparison;
+pub mod figure;
+pub mod table;
 
 use egui::{RichText, ScrollArea, Ui};
 
-use super::PaneContext;
-use super::empty::without_run;
-use crate::app::commands::{Action, Command};
-use crate::app::export::ExportKind;
-use crate::app::format;
-use crate::app::runs::{RunsAction, Saved};
-use crate::app::widgets::{command_ui, menu_ui};
+use crate::app::look::widgets::{command_ui, menu_ui};
+use crate::app::model::commands::Action;
+use crate::app::model::commands::command::Command;
+use crate::app::model::commands::runs::RunsAction;
+use crate::app::model::export::ExportKind;
+use crate::app::model::runs::which::Saved;
+use crate::app::panes::PaneContext;
+use crate::app::panes::empty::without_run;
+use crate::text;
 
 /// The pane.
 pub fn runs_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
@@ -39,7 +41,7 @@ fn toolbar_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let actions = &mut *context.actions;
     let shown = session.record.as_ref().and_then(|record| runs.of_record(record)).map(|kept| kept.id);
     ui.horizontal_wrapped(|ui| {
-        ui.label(RichText::new(format::counted(runs.runs().len() as u64, "run", "runs")).strong());
+        ui.label(RichText::new(text::count(runs.runs().len() as u64, "run", "runs")).strong());
         menu_ui(ui, "Save recording", |ui| {
             for which in Saved::ALL {
                 let there = match which {

@@ -3,15 +3,17 @@
 use egui::{Align, Button, EventFilter, Key, Label, Layout, RichText, ScrollArea, TextEdit, Ui};
 use egui_extras::{Column, TableBuilder, TableRow};
 
-use crate::app::commands::Actions;
-use crate::app::format;
+use crate::app::look::tokens::Palette;
+use crate::app::look::widgets::number;
+use crate::app::model::commands::Actions;
+use crate::app::model::commands::runs::RunsAction;
+use crate::app::model::runs::list::{KeptRun, RunId, RunList};
 use crate::app::panes::PaneContext;
-use crate::app::runs::{KeptRun, RunId, RunList, RunsAction};
-use crate::app::tokens::Palette;
-use crate::app::widgets::number;
+use crate::text;
 
 /// Heights of the table's head and of a row.
 pub const HEADER: f32 = 20.0;
+
 pub const ROW: f32 = 24.0;
 
 /// The table, in so much height.
@@ -79,23 +81,23 @@ fn row_ui(row: &mut TableRow<'_, '_>, run: &KeptRun, beside: [Option<RunId>; 2],
     };
     let half = match run.search.repeats {
         0 | 1 => "one repeat".to_owned(),
-        _ => format!("{} to {}", format::millis(run.search.lower_quartile), format::millis(run.search.upper_quartile)),
+        _ => format!("{} to {}", text::time(run.search.lower_quartile), text::time(run.search.upper_quartile)),
     };
     let all = format!(
         "{} of {} to {}",
-        format::counted(run.search.repeats as u64, "repeat", "repeats"),
-        format::millis(run.search.min),
-        format::millis(run.search.max)
+        text::count(run.search.repeats as u64, "repeat", "repeats"),
+        text::time(run.search.min),
+        text::time(run.search.max)
     );
-    cell(format::millis(summary.search_ms_median), &all);
+    cell(text::time(summary.search_ms_median), &all);
     cell(half, &all);
-    cell(summary.distances_per_second.map_or_else(|| "–".to_owned(), format::distances_per_second), "");
+    cell(summary.distances_per_second.map_or_else(|| "–".to_owned(), text::rate), "");
     cell(run.file.engine.to_string(), run.file.method.as_deref().unwrap_or_default());
-    cell(format::count(summary.n), "");
-    cell(format::count(summary.q), "");
-    cell(format::count(summary.d), "");
-    cell(format::count(spec.k as u64), "");
-    cell(format::moment(run.file.started_unix), "UTC");
+    cell(text::thousands(summary.n), "");
+    cell(text::thousands(summary.q), "");
+    cell(text::thousands(summary.d), "");
+    cell(text::thousands(spec.k as u64), "");
+    cell(text::moment(run.file.started_unix), "UTC");
     cell(run.file.device.name.clone(), &run.from.as_ref().map_or_else(String::new, |path| format!("Opened from {}", path.display())));
 }
 

@@ -2,15 +2,16 @@
 
 use egui::{Response, Stroke, Ui};
 
-use super::Tracks;
-use super::rows::Row;
-use crate::app::commands::{Action, Actions};
-use crate::app::format;
-use crate::app::selection::{How, SelectAction};
-use crate::app::widgets::fact_ui;
+use crate::app::look::widgets::fact_ui;
+use crate::app::model::commands::selection::SelectAction;
+use crate::app::model::commands::{Action, Actions};
+use crate::app::model::selection::how::How;
+use crate::app::panes::timeline::Tracks;
+use crate::app::panes::timeline::rows::Row;
 use crate::export::tables::query_record;
-use crate::knn::WarpPhase;
+use crate::knn::Measure;
 use crate::run::{PhaseSpan, WarpTime};
+use crate::text;
 
 /// How near the pointer has to be to a span that is narrower than that, in points of the screen.
 const REACH: f32 = 3.0;
@@ -37,7 +38,7 @@ impl Tracks<'_> {
         response.clone().on_hover_ui_at_pointer(|ui| {
             ui.set_max_width(300.0);
             ui.spacing_mut().item_spacing.y = 2.0;
-            ui.label(format!("{} after the run began", format::millis(at_us.max(0.0) / 1e3)));
+            ui.label(format!("{} after the run began", text::time(at_us.max(0.0) / 1e3)));
             if let Some(under) = &under {
                 self.about_ui(ui, under);
             }
@@ -75,32 +76,33 @@ impl Tracks<'_> {
 
     fn about_ui(&self, ui: &mut Ui, under: &Under<'_>) {
         let palette = self.palette;
-        let took = |start: f64, stop: f64| format::millis((stop - start) / 1e3);
+        let took = |start: f64, stop: f64| text::time((stop - start) / 1e3);
         match under {
             Under::Phase(at, span) => {
                 ui.strong(self.timeline.phases[*at].phase.name());
                 fact_ui(ui, "took", took(span.start_us, span.stop_us), palette);
-                fact_ui(ui, "repeat", format::count(u64::from(span.repeat) + 1), palette);
-                fact_ui(ui, "chunk", format::count(u64::from(span.chunk) + 1), palette);
+                fact_ui(ui, "repeat", text::thousands(u64::from(span.repeat) + 1), palette);
+                fact_ui(ui, "chunk", text::thousands(u64::from(span.chunk) + 1), palette);
             }
             Under::Active(sm, active) => {
                 ui.strong(format!("SM {sm}"));
-                fact_ui(ui, "warps now", format::count(*active as u64), palette);
+                fact_ui(ui, "warps now", text::thousands(*active as u64), palette);
             }
             Under::Warp(sm, warp) => {
                 ui.strong(format!("SM {sm}, warp slot {}", warp.warp));
                 fact_ui(ui, "took", took(warp.start_us, warp.stop_us), palette);
                 for query in warp.queries.clone().take(4) {
-                    let merges = self.record.counters.get(query as usize).map(|counters| counters.merges);
-                    let merges = merges.map_or_else(String::new, |merges| format!(", {} merges", format::count(u64::from(merges))));
-                    let asked = query_record(self.record, query as usize).map_or("a place".to_owned(), |row| format!("row {}", format::count(row)));
-                    fact_ui(ui, &format!("query {}", format::count(u64::from(query) + 1)), format!("{asked}{merges}"), palette);
+                    let counted = self.record.measured.columns().next().and_then(|(name, values)| Some((name, *values.get(query as usize)?)));
+                    let counted =
+                        counted.map_or_else(String::new, |(name, value)| format!(", {} {}", text::thousands(value.into()), Measure::words(name)));
+                    let asked = query_record(self.record, query as usize).map_or("a place".to_owned(), |row| format!("row {}", text::thousands(row)));
+                    fact_ui(ui, &format!("query {}", text::thousands(u64::from(query) + 1)), format!("{asked}{counted}"), palette);
                 }
-                if let Some(cycles) = self.cycles(warp) {
+                if let (Some(cycles), Some(profile)) = (self.cycles(warp), &self.record.profile) {
                     let total = cycles.iter().sum::<u64>() as f64;
-                    for (phase, cycles) in WarpPhase::ALL.into_iter().zip(cycles) {
-                        let share = format!("{} cycles, {:.0} %", format::count(cycles), cycles as f64 / total * 100.0);
-                        fact_ui(ui, phase.name(), share, palette);
+                    for (phase, cycles) in profile.phases.iter().zip(cycles) {
+                        let share = format!("{} cycles, {:.0} %", text::thousands(cycles), cycles as f64 / total * 100.0);
+                        fact_ui(ui, phase, share, palette);
                     }
                 }
                 ui.label(egui::RichText::new("Click to select its queries; with Shift or Ctrl, more.").color(palette.text_weak).small());

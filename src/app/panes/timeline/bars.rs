@@ -2,24 +2,19 @@
 
 use egui::{Align2, Color32, FontId, Painter, Rangef, Rect, Stroke, Ui, pos2};
 
-use super::Tracks;
-use super::rows::Row;
-use crate::app::format;
-use crate::app::timeline::NAMES;
-use crate::app::tokens::Palette;
-use crate::knn::WarpPhase;
+use crate::app::look::tokens::Palette;
+use crate::app::model::timeline::NAMES;
+use crate::app::panes::timeline::Tracks;
+use crate::app::panes::timeline::rows::Row;
 use crate::run::{Multiprocessor, WarpTime};
+use crate::text;
 
-/// A phase's colour: that of what it deals with.
-pub fn color(phase: WarpPhase, palette: &Palette) -> Color32 {
-    match phase {
-        WarpPhase::LoadBatch => palette.phases[0],
-        WarpPhase::Filter => palette.rejected,
-        WarpPhase::Insert => palette.candidate,
-        WarpPhase::Sort => palette.buffer,
-        WarpPhase::Merge => palette.intermediate,
-        WarpPhase::WriteOut => palette.neighbor,
-    }
+/// The colour of an engine's phase by its place among them: the first six have those of the concepts that the warp-per-query
+/// search deals with, in the order of its phases.
+pub fn color(phase: usize, palette: &Palette) -> Color32 {
+    let Palette { rejected, candidate, buffer, intermediate, neighbor, phases, .. } = palette;
+    let concepts = [phases[0], *rejected, *candidate, *buffer, *intermediate, *neighbor];
+    concepts.get(phase).copied().unwrap_or_else(|| phases[phase % phases.len()])
 }
 
 impl Tracks<'_> {
@@ -36,7 +31,7 @@ impl Tracks<'_> {
                 self.phase_ui(&plot, at, y.shrink(2.0));
             }
             Row::Warps => {
-                let about = format!("Warps, of at most {} at a time", format::count(self.timeline.most_warps() as u64));
+                let about = format!("Warps, of at most {} at a time", text::thousands(self.timeline.most_warps() as u64));
                 let painter = ui.painter_at(Rect::from_x_y_ranges(canvas.x_range(), y));
                 painter.text(pos2(canvas.left() + 4.0, y.max - 3.0), Align2::LEFT_BOTTOM, about, FontId::proportional(12.0), self.palette.text_weak);
             }
@@ -66,7 +61,7 @@ impl Tracks<'_> {
             painter.rect_filled(rect, 2.0, fill);
             drawn = right;
             if rect.width() > 60.0 {
-                let text = format::millis((span.stop_us - span.start_us) / 1e3);
+                let text = text::time((span.stop_us - span.start_us) / 1e3);
                 let place = pos2(rect.left().max(self.axis.range().min) + 5.0, rect.center().y);
                 painter.with_clip_rect(rect).text(place, Align2::LEFT_CENTER, text, FontId::proportional(11.0), on(fill));
             }
@@ -116,7 +111,7 @@ impl Tracks<'_> {
             let end = if right - left > 4.0 { right - 1.0 } else { right };
             let rect = Rect::from_x_y_ranges(left..=end, y);
             match self.cycles(warp).filter(|_| rect.width() > 12.0) {
-                Some(cycles) => shares_ui(painter, rect, cycles, self.palette),
+                Some(cycles) => shares_ui(painter, rect, &cycles, self.palette),
                 None => _ = painter.rect_filled(rect, 1.0, self.palette.phase(crate::run::Phase::Profiled)),
             }
             if let Some(mark) = mark {
@@ -138,19 +133,23 @@ impl Tracks<'_> {
     }
 
     /// Cycles of a warp's queries by phase.
-    pub(super) fn cycles(&self, warp: &WarpTime) -> Option<[u64; 6]> {
+    pub(super) fn cycles(&self, warp: &WarpTime) -> Option<Vec<u64>> {
         let profile = self.record.profile.as_ref()?;
-        let of_queries = profile.cycles.get(warp.queries.start as usize..warp.queries.end as usize)?;
-        let sum = of_queries.iter().fold([0; 6], |sum: [u64; 6], cycles| std::array::from_fn(|phase| sum[phase] + cycles[phase]));
-        (sum.iter().sum::<u64>() > 0).then_some(sum)
+        let mut sums = vec![0; profile.phases.len()];
+        for query in warp.queries.clone() {
+            for (sum, cycles) in sums.iter_mut().zip(profile.cycles_of(query as usize)?) {
+                *sum += cycles;
+            }
+        }
+        (sums.iter().sum::<u64>() > 0).then_some(sums)
     }
 }
 
 /// A span as the shares of its phases.
-fn shares_ui(painter: &Painter, rect: Rect, cycles: [u64; 6], palette: &Palette) {
+fn shares_ui(painter: &Painter, rect: Rect, cycles: &[u64], palette: &Palette) {
     let total: u64 = cycles.iter().sum();
     let mut before = 0;
-    for (phase, cycles) in WarpPhase::ALL.into_iter().zip(cycles) {
+    for (phase, &cycles) in cycles.iter().enumerate() {
         let at = |cycles: u64| rect.left() + rect.width() * (cycles as f64 / total as f64) as f32;
         let part = at(before)..=at(before + cycles);
         before += cycles;

@@ -1,24 +1,24 @@
 //! Timeline: the phases of a run and, when it was profiled, the warps on their multiprocessors, from the device's own
 //! clock. W and S zoom, A and D move, F shows what is picked.
 
-mod about;
-mod bars;
-mod rows;
+pub mod about;
+pub mod bars;
+pub mod rows;
 
 use egui::{Align2, FontId, Rangef, Rect, RichText, ScrollArea, Sense, Stroke, Ui, pos2, vec2};
 
-use super::PaneContext;
-use super::empty::without_run;
-use super::timings::inline_swatch_ui;
-use crate::app::commands::{Action, Command};
-use crate::app::format;
-use crate::app::ticks::ticks;
-use crate::app::timeline::{NAMES, TimeAxis, TimelineView};
-use crate::app::tokens::Palette;
-use crate::app::widgets::{command_ui, empty_ui};
-use crate::knn::WarpPhase;
+use crate::app::look::ticks::ticks;
+use crate::app::look::tokens::Palette;
+use crate::app::look::widgets::{command_ui, empty_ui};
+use crate::app::model::commands::Action;
+use crate::app::model::commands::command::Command;
+use crate::app::model::timeline::{NAMES, TimeAxis, TimelineView};
+use crate::app::panes::PaneContext;
+use crate::app::panes::empty::without_run;
+use crate::app::panes::timeline::rows::Row;
+use crate::app::panes::timings::inline_swatch_ui;
 use crate::run::{RunRecord, Timeline};
-use rows::Row;
+use crate::text;
 
 /// The height of the times above the tracks.
 const RULER: f32 = 22.0;
@@ -70,7 +70,7 @@ struct Tracks<'a> {
     timeline: &'a Timeline,
     axis: TimeAxis,
     palette: &'static Palette,
-    session: &'a crate::app::session::Session,
+    session: &'a crate::app::model::session::Session,
     /// Of the first row, on the screen.
     top: f32,
 }
@@ -81,8 +81,8 @@ fn head_ui(ui: &mut Ui, record: &RunRecord, timeline: &Timeline, view: &Timeline
     ui.horizontal_wrapped(|ui| {
         let [from, to] = view.shown(timeline);
         let shown = (to.min(timeline.end_us) - from.max(0.0)).max(0.0) / 1e3;
-        let all = format::millis(timeline.end_us / 1e3);
-        ui.label(if view.window.is_none() { format!("The whole run, {all}") } else { format!("{} of {all}", format::millis(shown)) });
+        let all = text::time(timeline.end_us / 1e3);
+        ui.label(if view.window.is_none() { format!("The whole run, {all}") } else { format!("{} of {all}", text::time(shown)) });
         for command in [Command::TimelineCloser, Command::TimelineFarther] {
             command_ui(ui, command, context.actions);
         }
@@ -97,8 +97,9 @@ fn head_ui(ui: &mut Ui, record: &RunRecord, timeline: &Timeline, view: &Timeline
             };
             ui.label(RichText::new(why).color(palette.text_weak).small());
         } else if !view.open.is_empty() {
-            for phase in WarpPhase::ALL {
-                inline_swatch_ui(ui, bars::color(phase, palette), phase.name());
+            let phases = record.profile.iter().flat_map(|profile| &profile.phases);
+            for (at, phase) in phases.enumerate() {
+                inline_swatch_ui(ui, bars::color(at, palette), phase);
             }
             ui.label(RichText::new("share of a warp's cycles, not their order").color(palette.text_weak).small());
         }
@@ -118,7 +119,7 @@ fn ruler_ui(ui: &Ui, pane: Rect, axis: &TimeAxis, palette: &Palette) {
         let x = axis.x(value * us);
         painter.vline(x, pane.y_range(), Stroke::new(1.0, palette.grid));
         // The first may have no room beside the name, and the last none in the pane.
-        let number = painter.layout_no_wrap(format::fixed(value, decimals), font.clone(), palette.text_weak);
+        let number = painter.layout_no_wrap(text::fixed(value, decimals), font.clone(), palette.text_weak);
         let at = pos2(x - number.size().x / 2.0, pane.top() + 4.0);
         if at.x > name.right() + 2.0 && at.x + number.size().x <= pane.right() {
             painter.galley(at, number, palette.text_weak);

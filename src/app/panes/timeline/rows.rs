@@ -2,7 +2,7 @@
 
 use egui::Rangef;
 
-use crate::app::timeline::TimelineView;
+use crate::app::model::timeline::TimelineView;
 use crate::run::Timeline;
 
 /// One track.

@@ -1,5 +1,5 @@
-//! Arrow IPC: files, which are Feather of version 2, whose batches of rows are found through a footer, and streams, which
-//! are the same batches one after the other.
+//! Arrow IPC: files (Feather version 2), whose record batches are listed in a footer, and streams, which are the
+//! same batches in sequence.
 
 use std::fs;
 use std::io::{Read, Seek, SeekFrom};
@@ -18,30 +18,30 @@ use super::{Batches, Each, error};
 /// The footer's length and the magic at the end.
 const TRAILER: u64 = 10;
 
-/// Bytes that a byte of LZ4 can stand for, and more.
+/// Upper bound on the bytes that one byte of LZ4 can decompress to.
 const MOST_UNPACKED: u64 = 1 << 8;
 
-/// What a message begins with, before its length.
+/// The marker before a message's length.
 const CONTINUED: [u8; 4] = [0xff; 4];
 
-/// A file of which it is known where its batches lie.
+/// A file with the locations of its batches.
 pub(super) struct File<'a, 'i> {
     input: &'a Input<'i>,
     schema: SchemaRef,
     version: MetadataVersion,
-    /// In the order in which they are to be read: a dictionary before the rows that need it.
+    /// In reading order: a dictionary precedes the rows that need it.
     batches: Vec<Batch>,
     stream: bool,
 }
 
-/// A message of rows or of a dictionary's values.
+/// A record batch or a dictionary batch.
 struct Batch {
     block: Block,
-    /// How many rows; none where it is a dictionary.
+    /// Number of rows; `None` for a dictionary.
     rows: Option<u64>,
 }
 
-/// Whether bytes begin like a stream of messages, which has no magic of its own.
+/// Whether bytes look like the beginning of a stream, which has no magic number.
 pub(in super::super) fn looks_streamed(head: &[u8]) -> bool {
     let length = head.get(4..8).and_then(|length| length.first_chunk()).map_or(0, |length| u32::from_le_bytes(*length));
     head.starts_with(&CONTINUED) && length > 0 && length % 8 == 0
@@ -72,7 +72,7 @@ impl<'a, 'i> File<'a, 'i> {
         Ok(Self { input, schema, version: footer.version(), batches, stream: false })
     }
 
-    /// Messages one after the other, of which the first is the schema.
+    /// Reads the message headers of a stream; the first message is the schema.
     fn stream(file: &mut fs::File, input: &'a Input<'i>) -> Result<Self, FormatError> {
         let (mut at, mut found, mut batches) = (0, None, Vec::new());
         while at < input.size() {
@@ -108,7 +108,7 @@ impl<'a, 'i> File<'a, 'i> {
         Ok(Self { input, schema: Arc::new(schema), version, batches, stream: true })
     }
 
-    /// A block, held against the file, and so are the sizes that its compressed parts promise.
+    /// Reads a block, after checking its size and the declared sizes of its compressed buffers against the file.
     fn block(&self, file: &mut fs::File, block: &Block) -> Result<Buffer, FormatError> {
         let (head, body) = (block.metaDataLength() as u64, block.bodyLength() as u64);
         let data = bytes(file, self.input, block.offset() as u64, head.saturating_add(body))?;
@@ -120,7 +120,7 @@ impl<'a, 'i> File<'a, 'i> {
                 let why = "it is not read; write the file with LZ4: pandas, polars and pyarrow take compression=\"lz4\"";
                 return Err(self.input.unsupported("zstd compression of all columns", why));
             }
-            // Of a part that is not there, as where no value is null, not even its size is written.
+            // An empty buffer, such as a validity bitmap without nulls, does not even store its size.
             for part in batch.buffers().iter().flatten().filter(|part| part.length() != 0) {
                 let start = usize::try_from(part.offset()).unwrap_or(usize::MAX);
                 let Some(promised) = body.get(start..).and_then(|part| part.first_chunk()) else { continue };
@@ -133,9 +133,9 @@ impl<'a, 'i> File<'a, 'i> {
     }
 }
 
-/// The record batch that a message announces, be it rows or the values of a dictionary.
+/// The record batch in a message, of rows or of dictionary values.
 fn header(message: &[u8]) -> Option<arrow_ipc::RecordBatch<'_>> {
-    // Newer files mark the length with a word before it.
+    // Newer files write a marker before the length.
     let skipped = if message.starts_with(&CONTINUED) { 8 } else { 4 };
     let message = root_as_message(message.get(skipped..)?).ok()?;
     message.header_as_record_batch().or_else(|| message.header_as_dictionary_batch()?.data())

@@ -1,4 +1,4 @@
-//! Which columns a schema makes: a list of numbers is as many as it has numbers.
+//! Maps a schema to columns: a list of numbers becomes one column per element.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -12,38 +12,38 @@ use super::super::sheet::{ColumnKind, SheetColumn};
 use super::moment::Moment;
 use super::{Batches, values};
 
-/// More numbers to a list than anybody searches in.
+/// An implausible number of list elements, above which a column is refused.
 const MAX_DIMS: usize = 1 << 20;
 
-/// Where the columns of a sheet come from.
+/// The origin of each column of a sheet.
 pub(super) struct Layout {
-    columns: Vec<Place>,
+    columns: Vec<Origin>,
     /// The names of the columns of lists.
     lists: HashMap<usize, String>,
 }
 
-struct Place {
+struct Origin {
     name: String,
-    /// The index in the schema.
+    /// Index of the field in the schema.
     root: usize,
     what: What,
-    /// Whether f32 holds its numbers exactly.
+    /// Whether f32 represents its numbers exactly.
     narrow: bool,
     /// Not a coordinate unless chosen.
     beside: bool,
-    /// What its numbers count, where that is time.
+    /// Unit and time zone, if the numbers are timestamps.
     moment: Option<Moment>,
 }
 
 enum What {
     Number,
-    /// The number at a place of a list, of so many.
+    /// One element of a fixed-size list, with the list's length.
     Element {
         at: usize,
         of: usize,
     },
     Text,
-    /// Nothing that is read.
+    /// A type that is not read.
     Other(String),
 }
 
@@ -56,14 +56,14 @@ impl Layout {
         for (root, field) in schema.fields().iter().enumerate() {
             let (name, kind) = (field.name(), field.data_type());
             let narrow = values::fits_f32(kind);
-            if let Some(place) = lists.iter().position(|&list| list == root) {
-                let of = widths[place];
-                columns.extend((0..of).map(|at| Place {
+            if let Some(position) = lists.iter().position(|&list| list == root) {
+                let of = widths[position];
+                columns.extend((0..of).map(|at| Origin {
                     name: format!("{name}{at}"),
                     root,
                     what: What::Element { at, of },
                     narrow,
-                    beside: place > 0,
+                    beside: position > 0,
                     moment: None,
                 }));
                 continue;
@@ -73,18 +73,18 @@ impl Layout {
                 kind if values::is_text(kind) => What::Text,
                 kind => What::Other(kind.to_string()),
             };
-            // Dates, truth values, and what stands beside a list of numbers, are hardly coordinates.
+            // Dates, booleans and columns beside a list of numbers are unlikely to be coordinates.
             let beside = !lists.is_empty() || kind.is_temporal() || *kind == DataType::Boolean;
-            columns.push(Place { name: name.clone(), root, what, narrow, beside, moment: Moment::of(kind) });
+            columns.push(Origin { name: name.clone(), root, what, narrow, beside, moment: Moment::of(kind) });
         }
         let lists = lists.into_iter().map(|root| (root, schema.field(root).name().clone())).collect();
         Ok(Self { columns, lists })
     }
 
     pub fn columns(&self) -> Vec<SheetColumn> {
-        let column = |place: &Place| {
-            let column = SheetColumn { beside: place.beside, moment: place.moment, ..SheetColumn::numeric(place.name.clone()) };
-            match &place.what {
+        let column = |position: &Origin| {
+            let column = SheetColumn { beside: position.beside, moment: position.moment, ..SheetColumn::numeric(position.name.clone()) };
+            match &position.what {
                 What::Number | What::Element { .. } => column,
                 What::Text => SheetColumn { kind: ColumnKind::Text, ..column },
                 What::Other(kind) => SheetColumn { kind: ColumnKind::Text, example: Some((0, kind.clone())), ..column },
@@ -93,12 +93,12 @@ impl Layout {
         self.columns.iter().map(column).collect()
     }
 
-    /// The index in the schema.
+    /// Index of a column's field in the schema.
     pub fn root(&self, column: usize) -> usize {
         self.columns[column].root
     }
 
-    /// Whether f32 holds its numbers exactly.
+    /// Whether f32 represents its numbers exactly.
     pub fn fits_f32(&self, column: usize) -> bool {
         self.columns[column].narrow
     }
@@ -107,48 +107,48 @@ impl Layout {
         matches!(self.columns[column].what, What::Text)
     }
 
-    /// Whether there are values of it to be read: numbers or text.
+    /// Whether the column has a supported type: numbers or text.
     pub fn is_read(&self, column: usize) -> bool {
         !matches!(self.columns[column].what, What::Other(_))
     }
 
-    /// The numbers of some columns, which ascend, row by row; NaN for null. `array` gives the array of an index in the schema.
-    /// The error is a row and why.
-    pub fn fill<'b>(&self, array: impl Fn(usize) -> Option<&'b ArrayRef>, kept: &[usize], rows: &mut [f64]) -> Result<(), (usize, String)> {
+    /// Reads the numbers of some columns, given in ascending order, row by row; null becomes NaN. `array` returns the array
+    /// at an index in the schema. The error is a row and the reason.
+    pub fn fill<'b>(&self, array: impl Fn(usize) -> Option<&'b ArrayRef>, selected: &[usize], rows: &mut [f64]) -> Result<(), (usize, String)> {
         rows.fill(f64::NAN);
         let mut start = 0;
-        for same in kept.chunk_by(|&a, &b| self.root(a) == self.root(b)) {
-            let places = start..start + same.len();
-            start = places.end;
+        for same in selected.chunk_by(|&a, &b| self.root(a) == self.root(b)) {
+            let positions = start..start + same.len();
+            start = positions.end;
             if let Some(array) = array(self.root(same[0])) {
-                self.numbers(array, kept, places, rows)?;
+                self.numbers(array, selected, positions, rows)?;
             }
         }
         Ok(())
     }
 
-    /// Puts the numbers of some columns that come from one array into rows of the kept ones; what is null is left as it is.
-    /// `places` are those of the columns in `kept`. The error is a row of the array and why.
-    fn numbers(&self, array: &ArrayRef, kept: &[usize], places: Range<usize>, rows: &mut [f64]) -> Result<(), (usize, String)> {
-        let of = |place: usize| &self.columns[kept[place]];
-        match of(places.start).what {
+    /// Writes the numbers of those columns that come from one array into `rows`; nulls leave the value unchanged. `positions`
+    /// is their range in `selected`. The error is a row of the array and the reason.
+    fn numbers(&self, array: &ArrayRef, selected: &[usize], positions: Range<usize>, rows: &mut [f64]) -> Result<(), (usize, String)> {
+        let of = |position: usize| &self.columns[selected[position]];
+        match of(positions.start).what {
             What::Element { of: length, .. } => {
-                let named = |why: String| format!("the list in column `{}` {why}", self.lists[&of(places.start).root]);
+                let named = |why: String| format!("the list in column `{}` {why}", self.lists[&of(positions.start).root]);
                 let each = |row: usize, list: &[f64]| {
-                    for place in places.clone() {
-                        if let What::Element { at, .. } = of(place).what {
-                            rows[row * kept.len() + place] = list[at];
+                    for position in positions.clone() {
+                        if let What::Element { at, .. } = of(position).what {
+                            rows[row * selected.len() + position] = list[at];
                         }
                     }
                 };
                 values::lists(array, length, each).map_err(|(row, why)| (row, named(why)))
             }
             What::Number => {
-                values::numbers(array, rows.iter_mut().skip(places.start).step_by(kept.len())).map_err(|why| (0, why))?;
-                // The same column again, as whoever chose it twice wants it.
-                for row in rows.chunks_exact_mut(kept.len()) {
-                    let value = row[places.start];
-                    row[places.clone()].fill(value);
+                values::numbers(array, rows.iter_mut().skip(positions.start).step_by(selected.len())).map_err(|why| (0, why))?;
+                // The same column again, if it was selected twice.
+                for row in rows.chunks_exact_mut(selected.len()) {
+                    let value = row[positions.start];
+                    row[positions.clone()].fill(value);
                 }
                 Ok(())
             }
@@ -157,7 +157,7 @@ impl Layout {
     }
 }
 
-/// The length of the lists of some columns: of the first list that is there.
+/// The length of the lists of some columns, taken from the first list that is not null.
 fn widths(file: &dyn Batches, lists: &[usize], input: &Input<'_>) -> Result<Vec<usize>, FormatError> {
     let schema = file.schema();
     let mut widths: Vec<Option<usize>> = lists
@@ -170,8 +170,8 @@ fn widths(file: &dyn Batches, lists: &[usize], input: &Input<'_>) -> Result<Vec<
     if widths.iter().any(Option::is_none) {
         file.read(lists, 0, &mut |_, batch| {
             input.check()?;
-            for (place, width) in widths.iter_mut().enumerate().filter(|(_, width)| width.is_none()) {
-                let array = batch.column(place);
+            for (position, width) in widths.iter_mut().enumerate().filter(|(_, width)| width.is_none()) {
+                let array = batch.column(position);
                 *width = (0..array.len()).find_map(|row| values::length(array, row));
             }
             Ok(widths.iter().any(Option::is_none))

@@ -1,8 +1,8 @@
-//! Tables of typed columns: Parquet and Arrow IPC (Feather 2), a batch of rows at a time.
+//! Typed tables: Parquet and Arrow IPC (Feather 2), read one batch of rows at a time.
 //!
-//! Numbers are coordinates, nulls NaN. A column of lists of numbers, as embeddings come, is as many columns as its lists have
-//! numbers, and the first such column is the cloud unless others are chosen. Texts and dictionaries of texts are categories.
-//! Dates are numbers, and single ones are shown as dates.
+//! Numbers are coordinates, nulls NaN. A column of lists of numbers (an embedding) becomes one column per list element; the
+//! first such column is the cloud unless others are selected. Strings and dictionaries of strings are categories. Dates are
+//! numbers, and single ones are shown as dates.
 
 mod ipc;
 mod layout;
@@ -25,19 +25,19 @@ use super::sheet::{ColumnKind, Sheet, Want};
 use crate::cloud::Values;
 use crate::cloud::values::{Real, with_values};
 
-/// Rows that are decoded together.
+/// Rows decoded at a time.
 const BATCH: usize = 8192;
 
-/// What is done with a batch of rows, of which the first has this number; false when that is enough.
+/// Handles a batch, given the number of its first row; returns false to stop.
 type Each<'e> = dyn FnMut(u64, &RecordBatch) -> Result<bool, FormatError> + 'e;
 
-/// A file that gives its columns in batches.
+/// A file that delivers its columns in batches.
 trait Batches {
-    /// All columns.
+    /// The schema of all columns.
     fn schema(&self) -> SchemaRef;
-    /// What is known of the rows before they are read: their number, and the format for people.
+    /// The number of rows, and the format's name for display; known before reading.
     fn about(&self) -> (u64, String);
-    /// Reads the columns with these ascending indices, in batches of rows, beginning with the one that has the row `from`.
+    /// Reads the columns with these ascending indices in batches, starting with the batch that contains row `from`.
     fn read(&self, columns: &[usize], from: u64, each: &mut Each<'_>) -> Result<(), FormatError>;
 }
 
@@ -49,29 +49,29 @@ pub(super) fn read_ipc(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, Form
     inside("Arrow", input, || read(&ipc::File::open(input)?, input, want))
 }
 
-/// All columns of some rows of a Parquet file.
+/// Reads all columns of some rows of a Parquet file.
 pub(super) fn parquet_records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
     inside("Parquet", input, || records::read(&parquet::File::open(input)?, input, wanted))
 }
 
-/// All columns of some rows of an Arrow file or stream.
+/// Reads all columns of some rows of an Arrow file or stream.
 pub(super) fn ipc_records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
     inside("Arrow", input, || records::read(&ipc::File::open(input)?, input, wanted))
 }
 
-/// Runs what uses the decoders, which may panic on what they do not expect.
+/// Runs code that uses the decoders, which may panic on malformed input.
 fn inside<T: Send>(what: &str, input: &Input<'_>, work: impl FnOnce() -> Result<T, FormatError> + Send) -> Result<T, FormatError> {
     contained(work).map_err(|_| input.malformed(what, "damaged, and cannot be decoded"))?
 }
 
-/// Numbers behind others, in their type.
+/// Appends numbers in their narrower type.
 fn append<T: Real>(values: &mut Vec<T>, numbers: &[f64], input: &Input<'_>) -> Result<(), FormatError> {
     input.reserve(values, numbers.len())?;
     values.extend(numbers.iter().map(|&number| T::of(number)));
     Ok(())
 }
 
-/// What an error of the decoders means: what they say of it is for those who write decoders.
+/// Maps a decoder error to ours; its own wording is for developers of decoders.
 fn error(input: &Input<'_>, what: &str, why: ArrowError) -> FormatError {
     if let ArrowError::IoError(_, why) = why {
         return input.io(why);
@@ -86,14 +86,14 @@ fn error(input: &Input<'_>, what: &str, why: ArrowError) -> FormatError {
 fn read(file: &dyn Batches, input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
     let layout = Layout::of(file, input)?;
     let mut columns = layout.columns();
-    let kept: Vec<usize> = want.resolve(&columns, input)?;
-    let kept: Vec<usize> = kept.into_iter().filter(|&at| columns[at].kind == ColumnKind::Numeric).collect();
-    // Of texts only the one that was asked for is read whole; an example of each is enough else.
+    let selected: Vec<usize> = want.resolve(&columns, input)?;
+    let selected: Vec<usize> = selected.into_iter().filter(|&at| columns[at].kind == ColumnKind::Numeric).collect();
+    // Only the requested text column is read completely; the others need one example each.
     let texts = match want {
         Want::Column(_) => want.resolve(&columns, input)?.into_iter().find(|&at| layout.is_text(at)),
         _ => None,
     };
-    let mut roots: Vec<usize> = kept.iter().copied().chain(texts).map(|at| layout.root(at)).collect();
+    let mut roots: Vec<usize> = selected.iter().copied().chain(texts).map(|at| layout.root(at)).collect();
     if matches!(want, Want::Everything) {
         roots.extend((0..columns.len()).filter(|&at| layout.is_text(at)).map(|at| layout.root(at)));
     }
@@ -101,17 +101,17 @@ fn read(file: &dyn Batches, input: &Input<'_>, want: &Want<'_>) -> Result<Sheet,
     roots.dedup();
 
     let (rows, format) = file.about();
-    let mut values = Values::new(kept.iter().all(|&at| layout.fits_f32(at)));
+    let mut values = Values::new(selected.iter().all(|&at| layout.fits_f32(at)));
     let (mut numbers, mut read, mut found) = (Vec::new(), 0u64, Texts::default());
     let mut each = |start: u64, batch: &RecordBatch| {
         input.check()?;
-        let count = batch.num_rows() * kept.len();
+        let count = batch.num_rows() * selected.len();
         numbers.clear();
         input.reserve(&mut numbers, count)?;
         numbers.resize(count, 0.0);
-        let array = |root: usize| roots.binary_search(&root).ok().map(|place| batch.column(place));
+        let array = |root: usize| roots.binary_search(&root).ok().map(|at| batch.column(at));
         let failed = |(row, why)| input.malformed(format!("record {}", start + row as u64), why);
-        layout.fill(array, &kept, &mut numbers).map_err(failed)?;
+        layout.fill(array, &selected, &mut numbers).map_err(failed)?;
         with_values!(&mut values, values => append(values, &numbers, input)?);
         for (at, column) in columns.iter_mut().enumerate().filter(|(at, _)| layout.is_text(*at)) {
             let Some(array) = array(layout.root(at)) else { continue };
@@ -138,5 +138,5 @@ fn read(file: &dyn Batches, input: &Input<'_>, want: &Want<'_>) -> Result<Sheet,
     for column in columns.iter_mut().filter(|column| column.kind == ColumnKind::Text && column.example.is_none()) {
         column.example = Some((0, "text".to_owned()));
     }
-    Ok(Sheet { path: input.path().to_owned(), format, columns, kept, rows: read, values, skipped: Vec::new() })
+    Ok(Sheet { path: input.path().to_owned(), format, columns, selected, rows: read, values, skipped: Vec::new() })
 }

@@ -1,4 +1,4 @@
-//! Dates and moments as people read them. Colours and coordinates take them as the numbers that they are in the file.
+//! Dates and timestamps as text. Colours and coordinates use the file's own numbers.
 
 use std::fmt::Debug;
 
@@ -8,19 +8,18 @@ use arrow_array::{Array, ArrayRef, downcast_temporal_array};
 use arrow_schema::{DataType, TimeUnit};
 use serde::{Deserialize, Serialize};
 
-/// What the numbers of a column count, where that is time since 1970.
+/// The unit of a column that counts time since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Moment {
-    /// One of them.
+    /// The duration that one unit of the column stands for.
     pub unit: Unit,
-    /// Whether 1970 begins in UTC; else nobody says where.
+    /// Whether the values are in UTC; otherwise the time zone is unknown.
     pub utc: bool,
 }
 
 /// A unit of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[allow(missing_docs, reason = "each is the unit of that name")]
 pub enum Unit {
     Days,
     Seconds,
@@ -30,7 +29,7 @@ pub enum Unit {
 }
 
 impl Moment {
-    /// What a type counts; nothing for times of day and for spans.
+    /// The unit of a data type; `None` for times of day and durations.
     pub(super) fn of(kind: &DataType) -> Option<Self> {
         let here = |unit| Some(Self { unit, utc: false });
         match kind {
@@ -49,9 +48,10 @@ impl Moment {
         }
     }
 
-    /// A number of the column: `2024-10-04`, `2024-10-04T12:30:00.25Z`; as it is, where no calendar goes so far.
+    /// Formats a number of the column: `2024-10-04`, `2024-10-04T12:30:00.25Z`; as a plain number
+    /// beyond the calendar's range.
     ///
-    /// An f64 tells moments of our time apart by 256 ns, so that of nanoseconds the nearest microsecond is given.
+    /// An f64 resolves present-day timestamps to 256 ns, so nanoseconds are rounded to microseconds.
     pub fn text(self, value: f64) -> String {
         let iso = match self.unit {
             _ if value.fract() != 0.0 || !value.is_finite() => None,
@@ -64,7 +64,7 @@ impl Moment {
         iso.unwrap_or_else(|| value.to_string())
     }
 
-    /// As ISO 8601 has it, which is how the crate for calendars writes it for programmers.
+    /// In ISO 8601, which is the `Debug` format of the calendar crate.
     fn shown(self, moment: impl Debug) -> String {
         let iso = format!("{moment:?}");
         match (self.unit, iso.split_once('T')) {
@@ -75,7 +75,7 @@ impl Moment {
     }
 }
 
-/// The date or moment in a row, to the last digit; none for other types, for null, and where no calendar goes so far.
+/// The date or timestamp in a row, to the last digit; `None` for other types, for null, and beyond the calendar's range.
 pub(super) fn text(array: &ArrayRef, row: usize) -> Option<String> {
     let moment = Moment::of(array.data_type()).filter(|_| array.is_valid(row))?;
     downcast_temporal_array!(

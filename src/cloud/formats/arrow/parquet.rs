@@ -1,4 +1,4 @@
-//! Parquet: row groups of compressed columns, of which only the wanted ones are read.
+//! Parquet: row groups of compressed columns, of which only the required ones are read.
 
 use std::fs;
 use std::io::{BufReader, Read, Seek, SeekFrom};
@@ -17,7 +17,7 @@ use super::super::FormatError;
 use super::super::input::Input;
 use super::{BATCH, Batches, Each, error};
 
-/// A file whose footer was read.
+/// A file with its parsed footer.
 pub(super) struct File<'a, 'i> {
     input: &'a Input<'i>,
     source: Source,
@@ -43,7 +43,7 @@ fn failed(input: &Input<'_>, what: &str, why: ParquetError) -> FormatError {
     error(input, what, why.into())
 }
 
-/// The name of a packing that is not read.
+/// The name of an unsupported compression codec.
 fn unread(compression: Compression) -> Option<&'static str> {
     match compression {
         Compression::ZSTD(_) => Some("zstd"),
@@ -54,7 +54,7 @@ fn unread(compression: Compression) -> Option<&'static str> {
 }
 
 impl File<'_, '_> {
-    /// Fails for the first of some columns that is packed in a way that is not read.
+    /// Fails if one of the columns uses an unsupported codec.
     fn check(&self, columns: &[usize]) -> Result<(), FormatError> {
         let schema = self.metadata.parquet_schema();
         let chunks = self.metadata.metadata().row_groups().iter().flat_map(|group| group.columns().iter().enumerate());
@@ -89,7 +89,7 @@ impl Batches for File<'_, '_> {
         let mut builder = builder.with_projection(mask).with_batch_size(BATCH);
         let mut start = 0;
         if from > 0 {
-            // Groups before that row are not looked at, and of its own group what is before it is passed over.
+            // Row groups before `from` are skipped, as are earlier rows in its own group.
             let groups = self.metadata.metadata().row_groups();
             let rows = |group: &RowGroupMetaData| u64::try_from(group.num_rows()).unwrap_or(0);
             let first = groups.iter().position(|group| {
@@ -115,7 +115,7 @@ impl Batches for File<'_, '_> {
     }
 }
 
-/// The file, of which nothing is asked that is not there.
+/// The file, with every read checked against its length.
 #[derive(Clone)]
 struct Source {
     file: Arc<fs::File>,

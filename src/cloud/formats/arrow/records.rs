@@ -1,4 +1,4 @@
-//! All columns of a few rows, of which no more is decoded than the batches that they lie in.
+//! Reads all columns of a few rows, decoding only the batches that contain them.
 
 use std::collections::HashMap;
 
@@ -25,7 +25,7 @@ pub(super) fn read(file: &dyn Batches, input: &Input<'_>, wanted: &[u64]) -> Res
     ascending.dedup();
     let mut found: HashMap<u64, Vec<Cell>> = HashMap::new();
     let mut left = &ascending[..];
-    // Without such columns nothing needs to be read, and a file may promise rows that it does not have.
+    // Without readable columns nothing has to be read, and the file may declare rows that it does not have.
     while let [first, ..] = *left
         && !roots.is_empty()
     {
@@ -51,9 +51,9 @@ pub(super) fn read(file: &dyn Batches, input: &Input<'_>, wanted: &[u64]) -> Res
     Ok(Records { columns: columns.into_iter().map(|column| column.name).collect(), rows })
 }
 
-/// The cells of a batch of one row, whose arrays are those of `roots`.
+/// The cells of a one-row batch whose arrays are those of `roots`.
 fn cells(layout: &Layout, columns: &[SheetColumn], roots: &[usize], row: &RecordBatch) -> Result<Vec<Cell>, String> {
-    let array = |root: usize| roots.binary_search(&root).ok().map(|place| row.column(place));
+    let array = |root: usize| roots.binary_search(&root).ok().map(|at| row.column(at));
     let numeric: Vec<usize> = (0..columns.len()).filter(|&at| columns[at].kind == ColumnKind::Numeric).collect();
     let mut numbers = vec![f64::NAN; numeric.len()];
     layout.fill(array, &numeric, &mut numbers).map_err(|(_, why)| why)?;

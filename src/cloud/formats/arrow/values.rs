@@ -8,7 +8,7 @@ use arrow_array::types::{
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::{DataType, TimeUnit};
 
-/// Whether it is one number a row.
+/// Whether the type is one number per row.
 pub(super) fn is_number(kind: &DataType) -> bool {
     kind.is_integer()
         || kind.is_floating()
@@ -16,7 +16,7 @@ pub(super) fn is_number(kind: &DataType) -> bool {
         || matches!(kind, DataType::Boolean | DataType::Decimal32(..) | DataType::Decimal64(..) | DataType::Decimal128(..))
 }
 
-/// Whether f32 holds all its numbers exactly.
+/// Whether f32 represents all numbers of the type exactly.
 pub(super) fn fits_f32(kind: &DataType) -> bool {
     match kind {
         DataType::FixedSizeList(field, _) | DataType::List(field) | DataType::LargeList(field) => fits_f32(field.data_type()),
@@ -25,7 +25,7 @@ pub(super) fn fits_f32(kind: &DataType) -> bool {
     }
 }
 
-/// Whether it is one text a row.
+/// Whether the type is one string per row.
 pub(super) fn is_text(kind: &DataType) -> bool {
     match kind {
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => true,
@@ -34,7 +34,7 @@ pub(super) fn is_text(kind: &DataType) -> bool {
     }
 }
 
-/// Whether it is a list of numbers a row.
+/// Whether the type is a list of numbers per row.
 pub(super) fn is_list(kind: &DataType) -> bool {
     match kind {
         DataType::FixedSizeList(field, _) | DataType::List(field) | DataType::LargeList(field) => {
@@ -44,7 +44,7 @@ pub(super) fn is_list(kind: &DataType) -> bool {
     }
 }
 
-/// Numbers of a type; null leaves what is there.
+/// Copies the numbers of a primitive type; nulls leave `out` unchanged.
 fn primitive<'v, T: ArrowPrimitiveType>(
     array: &dyn Array,
     out: impl Iterator<Item = &'v mut f64>,
@@ -59,7 +59,8 @@ fn primitive<'v, T: ArrowPrimitiveType>(
     Ok(())
 }
 
-/// The numbers of an array; null leaves what is there. Dates and times are in their own units since 1970 or midnight.
+/// Copies the numbers of an array; nulls leave `out` unchanged. Dates and times are in their own units
+/// since 1970 or midnight.
 pub(super) fn numbers<'v>(array: &ArrayRef, out: impl Iterator<Item = &'v mut f64>) -> Result<(), String> {
     use arrow_array::types as t;
     let ten = |scale: i8| 10f64.powi(scale.into());
@@ -106,12 +107,12 @@ pub(super) fn numbers<'v>(array: &ArrayRef, out: impl Iterator<Item = &'v mut f6
     }
 }
 
-/// How many numbers the list in a row has, where there is one.
+/// The length of the list in a row; `None` for null.
 pub(super) fn length(array: &ArrayRef, row: usize) -> Option<usize> {
     array.is_valid(row).then(|| range(array, row).1)
 }
 
-/// Where the list in a row begins among the numbers of all of them, and its length.
+/// The offset of a row's list in the values array, and its length.
 fn range(array: &ArrayRef, row: usize) -> (usize, usize) {
     match array.data_type() {
         DataType::FixedSizeList(..) => {
@@ -123,7 +124,7 @@ fn range(array: &ArrayRef, row: usize) -> (usize, usize) {
     }
 }
 
-/// Gives each list of `of` numbers with its row; none for null. The error is a row and why.
+/// Passes each list of `of` numbers to `each` with its row, skipping nulls. The error is a row and the reason.
 pub(super) fn lists(array: &ArrayRef, of: usize, mut each: impl FnMut(usize, &[f64])) -> Result<(), (usize, String)> {
     let inner = match array.data_type() {
         DataType::FixedSizeList(..) => array.as_fixed_size_list().values(),
@@ -142,7 +143,7 @@ pub(super) fn lists(array: &ArrayRef, of: usize, mut each: impl FnMut(usize, &[f
     Ok(())
 }
 
-/// The text in a row; none where it is null.
+/// The string in a row; `None` for null.
 pub(super) fn text(array: &ArrayRef, row: usize) -> Option<String> {
     if array.is_null(row) {
         return None;

@@ -1,11 +1,11 @@
-//! Decimal commas, as spreadsheets write them in half of the world where a semicolon separates.
+//! Decimal commas, as written by spreadsheets in locales that separate fields with semicolons.
 
 use std::io::{self, BufRead};
 
 use super::super::cell::Cell;
 use super::records::Records;
 
-/// Whether the numbers of a text have decimal commas: one has for certain, and none has a point.
+/// Whether the numbers of a text use decimal commas: at least one unambiguously does, and none has a point.
 pub(super) fn detect(mut records: Records<impl BufRead>) -> io::Result<bool> {
     let mut found = false;
     while records.advance()? {
@@ -21,7 +21,7 @@ pub(super) fn detect(mut records: Records<impl BufRead>) -> io::Result<bool> {
     Ok(found)
 }
 
-/// Reads a field whose decimals are behind a comma. A point would mean thousands, or nothing: such a field is text.
+/// Parses a field with a decimal comma. A point would be a thousands separator or an error: such a field is text.
 pub(super) fn parse(field: &[u8]) -> Cell {
     if field.contains(&b'.') {
         return Cell::Text;
@@ -36,7 +36,7 @@ pub(super) fn parse(field: &[u8]) -> Cell {
     }
 }
 
-/// Whether the comma of a number cannot set off thousands, as that of `1,234` can.
+/// Whether the comma of a number cannot be a thousands separator, as that of `1,234` can.
 fn is_certain(field: &[u8]) -> bool {
     let digits = field.trim_ascii();
     let digits = digits.strip_prefix(b"-").or_else(|| digits.strip_prefix(b"+")).unwrap_or(digits);

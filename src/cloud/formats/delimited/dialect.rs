@@ -1,9 +1,9 @@
-//! Finds out how a text is delimited.
+//! Detects how a text is delimited.
 
 use super::super::cell::{self, Cell};
 use super::decimal;
 
-/// What stands between fields.
+/// The delimiter between two fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Separator {
     Byte(u8),
@@ -11,36 +11,36 @@ pub(super) enum Separator {
     Spaces,
 }
 
-/// What the name of a text promises.
+/// What the file's extension implies.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Hints {
-    /// Tabs between fields.
+    /// Fields are separated by tabs (`.tsv`, `.tab`).
     pub tabs: bool,
-    /// A number alone is no value but that of the points, of which there are none.
+    /// A single number on the first line can only be the number of points (`.pts`).
     pub counted: bool,
 }
 
-/// How a text is delimited, from its beginning.
+/// How a text is delimited, detected from its beginning.
 #[derive(Debug)]
 pub(super) struct Dialect {
     pub separator: Separator,
     /// A line feed, or a carriage return in very old files.
     pub line_end: u8,
-    /// Whether the first record is no more than the number of the others, as in a `.pts` file.
+    /// Whether the first record is just the number of the others, as in a `.pts` file.
     pub counted: bool,
-    /// Whether a comma stands before decimals.
+    /// Whether numbers use decimal commas.
     pub commas: bool,
-    /// The last comment before the first record, without its `#`: some writers put the names there.
+    /// The last comment before the first record, without its `#`: some writers put the column names there.
     comment: Option<Vec<u8>>,
 }
 
-/// A comma comes last: it may be a decimal or in a text, where the others are rare.
+/// The comma comes last: it may be a decimal comma or part of a text, where the others are rare.
 const CANDIDATES: [u8; 4] = [b'\t', b';', b'|', b','];
-/// Records that are looked at.
+/// Number of records sampled.
 const RECORDS: usize = 64;
 
 impl Dialect {
-    /// Looks at the beginning of a text, or at all of it if `whole`.
+    /// Detects the dialect from the beginning of a text, or from all of it if `whole`.
     pub fn detect(sample: &[u8], whole: bool, hints: Hints) -> Self {
         let Hints { tabs, counted } = hints;
         let line_end = if sample.contains(&b'\r') && !sample.contains(&b'\n') { b'\r' } else { b'\n' };
@@ -58,7 +58,7 @@ impl Dialect {
             }
             let (record, length) = Census::of_record(rest);
             rest = &rest[length..];
-            // The sample may cut its last record.
+            // The sample may end within a record.
             if !record.blank && (whole || !rest.is_empty() || records.is_empty()) {
                 records.push(record);
             }
@@ -76,17 +76,17 @@ impl Dialect {
         Self { separator: choose(&records, tabs), line_end, counted: false, commas: false, comment }
     }
 
-    /// What a field holds.
+    /// Parses a field, with a decimal comma if the text has them.
     pub fn cell(&self, field: &[u8]) -> Cell {
         if self.commas { decimal::parse(field) } else { Cell::parse(field) }
     }
 
-    /// Whether a field that is text would be a number with a decimal comma, where these are usual.
+    /// Whether a text field would be a number in a locale with decimal commas.
     pub fn is_comma_number(&self, field: &[u8]) -> bool {
         self.separator == Separator::Byte(b';') && matches!(decimal::parse(field), Cell::Number(_))
     }
 
-    /// For people.
+    /// The delimiter's name for messages.
     pub fn name(&self) -> &'static str {
         match self.separator {
             Separator::Byte(b'\t') => "tabs",
@@ -98,7 +98,7 @@ impl Dialect {
         }
     }
 
-    /// Names from the comment before the first record, if it is as wide as the record and none of it is a number.
+    /// Column names from the comment before the first record, if it has as many fields as the record and none is a number.
     pub fn commented_names(&self, width: usize) -> Option<Vec<String>> {
         let comment = self.comment.as_ref()?;
         let fields: Vec<&[u8]> = match self.separator {
@@ -122,7 +122,7 @@ fn choose(records: &[Census], tabs: bool) -> Separator {
     if first.words > 1 && records.iter().all(|record| record.words == first.words) {
         return Separator::Spaces;
     }
-    // Uneven by every measure: the reader will say where. What separates most is the best guess.
+    // Every delimiter gives uneven records: the reader will report where. The most frequent one is the best guess.
     match CANDIDATES.into_iter().max_by_key(|&candidate| records.iter().map(|record| count(record, candidate)).sum::<usize>()) {
         Some(candidate) if records.iter().any(|record| count(record, candidate) > 0) => Separator::Byte(candidate),
         _ if first.words > 1 => Separator::Spaces,
@@ -130,19 +130,19 @@ fn choose(records: &[Census], tabs: bool) -> Separator {
     }
 }
 
-/// How often each candidate stands in a record, outside quotes.
+/// How often each candidate delimiter occurs in a record, outside quotes.
 #[derive(Debug)]
 struct Census {
     counts: [usize; CANDIDATES.len()],
-    /// Runs of what is not blank.
+    /// Number of fields separated by white space.
     words: usize,
     blank: bool,
-    /// Digits and blanks, nothing else.
+    /// Whether the record has only digits and white space.
     digits: bool,
 }
 
 impl Census {
-    /// Counts in the first record of a text; also gives its length, line end included.
+    /// Counts in the first record of a text; also returns its length, including the line end.
     fn of_record(text: &[u8]) -> (Self, usize) {
         let mut census = Self { counts: [0; CANDIDATES.len()], words: 0, blank: true, digits: true };
         let (mut quoted, mut field_start, mut in_word) = (false, true, false);
@@ -150,7 +150,7 @@ impl Census {
             census.blank &= byte.is_ascii_whitespace();
             census.digits &= byte.is_ascii_whitespace() || byte.is_ascii_digit();
             if quoted {
-                // A doubled quote closes and opens again, which comes to the same.
+                // A doubled quote closes and reopens, which has the same effect.
                 quoted = byte != b'"';
                 field_start = !quoted;
                 continue;

@@ -1,4 +1,4 @@
-//! Finds out whether the first record is a header.
+//! Detects whether the first record is a header.
 
 use std::io::{self, BufRead};
 
@@ -6,13 +6,13 @@ use super::super::cell::Cell;
 use super::dialect::Dialect;
 use super::records::Records;
 
-/// Records that the first one is compared with.
+/// Number of records that the first one is compared with.
 const RECORDS: usize = 64;
 
-/// Columns from which on 0, 1, 2, … are names: of fewer, they are as soon the corner of a grid.
+/// Minimum number of columns for 0, 1, 2, … to be a header: with fewer, it is just as likely the corner of a grid.
 const NUMBERED: usize = 4;
 
-/// Whether the first record holds names.
+/// Whether the first record contains names.
 pub(super) fn detect(mut records: Records<impl BufRead>, dialect: &Dialect) -> io::Result<bool> {
     if !records.advance()? || dialect.counted && !records.advance()? {
         return Ok(false);
@@ -32,34 +32,34 @@ fn cells(records: &Records<impl BufRead>, dialect: &Dialect) -> Vec<Cell> {
     (0..records.len()).map(|at| dialect.cell(records.field(at))).collect()
 }
 
-/// A first record without numbers is a header, and one of numbers alone is none. Where it has both, it may be a header
-/// with years among its names, or the first of many labelled points.
+/// A first record without numbers is a header, and one of only numbers is not. With both, it may be a header with years
+/// among its names, or the first of many labelled points.
 fn is_header(first: &[Cell], rest: &[Vec<Cell>]) -> bool {
     let numbers: Vec<f64> = first.iter().filter_map(|cell| if let Cell::Number(number) = cell { Some(*number) } else { None }).collect();
     if numbers.is_empty() {
         return true;
     }
-    // What pandas writes for nameless columns with an index before them: nothing, 0, 1, 2, ….
+    // How pandas writes unnamed columns with an index: an empty field, then 0, 1, 2, ….
     if first[0] == Cell::Missing && numbers.len() > 1 && (1..first.len()).all(|at| first[at] == Cell::Number((at - 1) as f64)) {
         return true;
     }
     if !first.contains(&Cell::Text) {
         return false;
     }
-    // Text above numbers is a name: what comes next in a column decides, where something does.
+    // Text above numbers is a name: the next non-missing value in the column decides.
     let next = |at: usize| rest.iter().map(|record| record[at]).find(|&cell| cell != Cell::Missing);
     if (0..first.len()).any(|at| first[at] == Cell::Text && matches!(next(at), Some(Cell::Number(_)))) {
         return true;
     }
-    // Years or indices, one after the other, beside a name; the next record does not count on in the same way.
+    // Consecutive years or indices beside a name, which the next record does not continue.
     let counted = |numbers: &[f64]| numbers.len() > 1 && numbers[0].fract() == 0.0 && numbers.windows(2).all(|pair| pair[1] - pair[0] == 1.0);
     let below: Vec<f64> =
         rest.first().into_iter().flatten().filter_map(|cell| if let Cell::Number(number) = cell { Some(*number) } else { None }).collect();
     counted(&numbers) && !counted(&below)
 }
 
-/// Whether 0, 1, 2, … number the columns, as pandas writes them for an array without names, and do not belong to what comes
-/// next: to running numbers, combinations or permutations.
+/// Whether 0, 1, 2, … number the columns, as pandas writes them for an array without names, rather than being the first of a
+/// series of running numbers, combinations or permutations.
 fn is_numbering(width: usize, rest: &[Vec<Cell>]) -> bool {
     let goes_on = |record: &Vec<Cell>| {
         let whole = |cell: &Cell| if let Cell::Number(number) = cell { Some(*number).filter(|number| number.fract() == 0.0) } else { None };

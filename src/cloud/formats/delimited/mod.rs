@@ -1,8 +1,8 @@
-//! Delimited text: `.csv`, `.tsv`, `.txt`, columns between spaces; also inside gzip.
+//! Delimited text: `.csv`, `.tsv`, `.txt`, space-aligned columns; also gzipped.
 //!
-//! A record is a line, or several where a quoted field holds line ends. Blank lines and lines that begin with `#` are no
-//! records. A column holds numbers when every field that is not empty (nor NA, NaN, null, none) parses as one. Between
-//! semicolons numbers may have decimal commas.
+//! A record is a line, or several if a quoted field contains line ends. Blank lines and lines that begin with `#` are not
+//! records. A column is numeric if every field that is not empty (or NA, NaN, null, none) parses as a number. With
+//! semicolons as delimiter, numbers may have decimal commas.
 
 mod decimal;
 mod dialect;
@@ -20,21 +20,21 @@ use super::columns::{self, Records, Texts, no_record, too_many_texts};
 use super::input::Input;
 use super::sheet::{ColumnKind, Sheet, SheetColumn, Want, gather, no_memory};
 
-/// After so many records, columns that turned out as text no longer take memory.
+/// Number of records after which columns that turned out to be text no longer take memory.
 const SETTLED: u64 = 1024;
 
 pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
     let mut text = Text::open(input)?;
     let mut columns = std::mem::take(&mut text.columns);
-    let mut kept = want.resolve(&columns, input)?;
+    let mut selected = want.resolve(&columns, input)?;
     text.columns = columns.clone();
     let mut filled = vec![false; columns.len()];
     let mut values: Vec<f64> = Vec::new();
     while text.advance(input)? {
-        if values.capacity() - values.len() < kept.len() {
-            input.reserve(&mut values, kept.len())?;
+        if values.capacity() - values.len() < selected.len() {
+            input.reserve(&mut values, selected.len())?;
         }
-        for &at in &kept {
+        for &at in &selected {
             let column = &mut columns[at];
             let cell = if column.kind == ColumnKind::Text { Cell::Missing } else { text.cell(at) };
             values.push(match cell {
@@ -46,7 +46,7 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
                 Cell::Text if matches!(want, Want::Column(_)) => return read_texts(input, at),
                 Cell::Text => {
                     column.kind = ColumnKind::Text;
-                    // A comma that nobody can be sure of must not take a dimension away unsaid.
+                    // An ambiguous comma must not silently remove a dimension.
                     column.mixed = filled[at] || text.is_comma_number(at);
                     column.example = Some((text.rows - 1, cell::text(text.field(at)).chars().take(40).collect()));
                     f64::NAN
@@ -54,21 +54,21 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
             });
         }
         if text.rows == SETTLED {
-            values = drop_text(values, &mut kept, &columns).map_err(|count| no_memory(count, size_of::<f64>(), input.path().to_owned()))?;
+            values = drop_text(values, &mut selected, &columns).map_err(|count| no_memory(count, size_of::<f64>(), input.path().to_owned()))?;
         }
     }
-    values = drop_text(values, &mut kept, &columns).map_err(|count| no_memory(count, size_of::<f64>(), input.path().to_owned()))?;
-    for &at in &kept {
-        // A table without records still has its columns.
+    values = drop_text(values, &mut selected, &columns).map_err(|count| no_memory(count, size_of::<f64>(), input.path().to_owned()))?;
+    for &at in &selected {
+        // A table without records still has columns.
         if text.rows > 0 && !filled[at] {
             columns[at].kind = ColumnKind::Empty;
         }
     }
     let Text { format, rows, skipped, .. } = text;
-    Ok(Sheet { path: input.path().to_owned(), format, columns, kept, rows, values: values.into(), skipped })
+    Ok(Sheet { path: input.path().to_owned(), format, columns, selected, rows, values: values.into(), skipped })
 }
 
-/// Reads the fields of one column as texts: those before the first that is not a number are texts then, too.
+/// Reads one column as text, including any numbers before its first text.
 fn read_texts(input: &Input<'_>, at: usize) -> Result<Sheet, FormatError> {
     let mut text = Text::open(input)?;
     let mut texts = Texts::default();
@@ -80,10 +80,10 @@ fn read_texts(input: &Input<'_>, at: usize) -> Result<Sheet, FormatError> {
     let Text { format, mut columns, rows, skipped, .. } = text;
     columns[at].kind = ColumnKind::Text;
     columns[at].texts = Some(texts);
-    Ok(Sheet { path: input.path().to_owned(), format, columns, kept: Vec::new(), rows, values: Vec::<f64>::new().into(), skipped })
+    Ok(Sheet { path: input.path().to_owned(), format, columns, selected: Vec::new(), rows, values: Vec::<f64>::new().into(), skipped })
 }
 
-/// All columns of some records.
+/// Reads all columns of some records.
 pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
     let mut text = Text::open(input)?;
     let mut marks = input.marks().map(|marks| marks.of(input));
@@ -92,7 +92,7 @@ pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, Form
     let mut ascending: Vec<u64> = found.keys().copied().collect();
     ascending.sort_unstable();
     for record in ascending {
-        // Over what lies between, as far as it was read before.
+        // Skips ahead to the last known mark before the record.
         if let Some((mark, byte)) = marks.as_ref().and_then(|marks| marks.before(record)).filter(|&(mark, _)| mark > text.rows) {
             text.go_to(mark, byte, input)?;
         }
@@ -122,9 +122,9 @@ pub(super) fn line_of_record(input: &Input<'_>, record: u64) -> Result<u64, Form
     text.line(input)
 }
 
-fn drop_text(values: Vec<f64>, kept: &mut Vec<usize>, columns: &[SheetColumn]) -> Result<Vec<f64>, u64> {
-    let places: Vec<usize> = (0..kept.len()).filter(|&place| columns[kept[place]].kind != ColumnKind::Text).collect();
-    let values = gather(values, kept.len(), &places)?;
-    *kept = places.into_iter().map(|place| kept[place]).collect();
+fn drop_text(values: Vec<f64>, selected: &mut Vec<usize>, columns: &[SheetColumn]) -> Result<Vec<f64>, u64> {
+    let numeric: Vec<usize> = (0..selected.len()).filter(|&at| columns[selected[at]].kind != ColumnKind::Text).collect();
+    let values = gather(values, selected.len(), &numeric)?;
+    *selected = numeric.into_iter().map(|at| selected[at]).collect();
     Ok(values)
 }

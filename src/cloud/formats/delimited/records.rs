@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::dialect::{Dialect, Separator};
 
-/// The records of a text, one at a time.
+/// An iterator over the records of a text.
 pub(super) enum Records<R> {
     Quoted { reader: csv::Reader<Ended<R>>, record: csv::ByteRecord },
     Spaced { reader: R, line_end: u8, line: Vec<u8>, fields: Vec<Range<usize>>, start: u64, next: u64 },
@@ -19,7 +19,7 @@ impl<R: BufRead> Records<R> {
                     .delimiter(delimiter)
                     .comment(Some(b'#'))
                     .has_headers(false)
-                    // Lengths are compared by the caller, who knows what to say.
+                    // The caller compares record lengths and can give a better error.
                     .flexible(true)
                     .buffer_capacity(1 << 17)
                     .from_reader(Ended { reader, by_return: dialect.line_end == b'\r' }),
@@ -29,11 +29,11 @@ impl<R: BufRead> Records<R> {
         }
     }
 
-    /// Goes to the next record; false at the end.
+    /// Advances to the next record; false at the end.
     pub fn advance(&mut self) -> io::Result<bool> {
         match self {
             Self::Quoted { reader, record } => reader.read_byte_record(record).map_err(|why| match why.into_kind() {
-                // As it came, whatever kind that is.
+                // Passed on unchanged, with its error kind.
                 csv::ErrorKind::Io(why) => why,
                 why => io::Error::other(format!("{why:?}")),
             }),
@@ -52,7 +52,7 @@ impl<R: BufRead> Records<R> {
         }
     }
 
-    /// Fields of the record.
+    /// Number of fields in the current record.
     pub fn len(&self) -> usize {
         match self {
             Self::Quoted { record, .. } => record.len(),
@@ -60,7 +60,7 @@ impl<R: BufRead> Records<R> {
         }
     }
 
-    /// A field of the record, without its quotes.
+    /// A field of the current record, without its quotes.
     pub fn field(&self, at: usize) -> &[u8] {
         match self {
             Self::Quoted { record, .. } => &record[at],
@@ -68,12 +68,12 @@ impl<R: BufRead> Records<R> {
         }
     }
 
-    /// Whether the record is a line of blanks.
+    /// Whether the record is a blank line.
     pub fn is_blank(&self) -> bool {
         self.len() == 1 && self.field(0).trim_ascii().is_empty()
     }
 
-    /// The byte of the text at which the record, or what was skipped before it, begins.
+    /// Byte offset of the record, or of blank and comment lines skipped before it.
     pub fn start(&self) -> u64 {
         match self {
             Self::Quoted { record, .. } => record.position().map_or(0, csv::Position::byte),
@@ -82,8 +82,8 @@ impl<R: BufRead> Records<R> {
     }
 }
 
-/// A text whose lines end in line feeds. To csv's reader a comment goes on to the next one, which is the end of a text that has
-/// carriage returns alone.
+/// Converts carriage returns to line feeds. The csv reader ends a comment only at a line feed, so in a text with only
+/// carriage returns it would swallow the rest.
 pub(super) struct Ended<R> {
     reader: R,
     by_return: bool,
@@ -99,7 +99,7 @@ impl<R: Read> Read for Ended<R> {
     }
 }
 
-/// Fields between runs of blanks; quotes hold blanks together.
+/// Splits a line at runs of white space; quotes protect white space.
 fn split_spaces(line: &[u8], fields: &mut Vec<Range<usize>>) {
     fields.clear();
     let mut at = 0;

@@ -1,4 +1,4 @@
-//! A text that was looked at: how it is delimited, what its columns are called, where its records begin.
+//! A text file with its detected dialect, column names and start of data.
 
 use std::io::{BufRead, Chain, Cursor, Read, Seek, SeekFrom};
 use std::path::Path;
@@ -12,38 +12,38 @@ use super::dialect::{Dialect, Hints, Separator};
 use super::header;
 use super::records::Records;
 
-/// How much is looked at to find the delimiter and the header.
+/// Bytes sampled to detect the delimiter and the header.
 const SAMPLE: u64 = 1 << 18;
-/// More columns than anybody searches in; each takes memory of its own.
+/// An implausible number of columns; each takes memory of its own.
 const MAX_COLUMNS: usize = 1 << 20;
 
-/// The data records of a text, one at a time.
+/// An iterator over the data records of a text.
 pub(super) struct Text<R> {
     records: Records<R>,
     dialect: Dialect,
-    /// The byte of the text at which `records` begins.
+    /// Byte offset in the text at which `records` begins.
     base: u64,
-    /// The byte of the file at which the text begins; none inside gzip.
+    /// Byte offset in the file at which the text begins; `None` inside gzip.
     text_start: Option<u64>,
-    /// For people: what separates, whether there is a header, and gzip.
+    /// For display: the delimiter, whether there is a header, and gzip.
     pub format: String,
     pub columns: Vec<SheetColumn>,
-    /// What of the file is no data, a sentence each.
+    /// Content that is not data, one sentence each.
     pub skipped: Vec<String>,
-    /// Data records so far, the one at hand included.
+    /// Number of data records so far, including the current one.
     pub rows: u64,
-    /// How many records the first line promises.
+    /// The number of records declared by the first line.
     promised: Option<u64>,
-    /// Whether the first line promised any: the scans of a file may each begin with a count.
+    /// Whether the first line declared a number: each scan of a file may then begin with one.
     counted: bool,
-    /// Whether the record at hand is one that was not delivered yet.
+    /// Whether the current record has not been delivered yet.
     pending: bool,
 }
 
 type Stream<'a> = Chain<Cursor<Vec<u8>>, Box<dyn BufRead + 'a>>;
 
 impl<'a> Text<Stream<'a>> {
-    /// Looks at a text and stops before its first data record.
+    /// Detects the dialect and stops before the first data record.
     pub fn open(input: &Input<'a>) -> Result<Self, FormatError> {
         let io = |why| input.io(why);
         let (mut stream, gzip) = unpacked::text(input)?;
@@ -62,7 +62,7 @@ impl<'a> Text<Stream<'a>> {
         let whole = (sample.len() as u64) < SAMPLE;
         let mut dialect = Dialect::detect(&sample, whole, hints);
         if dialect.separator == Separator::Byte(b';') {
-            // A number that is cut might tell otherwise.
+            // A truncated number at the end of the sample could mislead.
             let end = if whole { None } else { sample.iter().rposition(|&byte| byte == dialect.line_end) };
             dialect.commas = decimal::detect(Records::new(&sample[..end.unwrap_or(sample.len())], &dialect)).map_err(io)?;
         }
@@ -112,24 +112,25 @@ impl<'a> Text<Stream<'a>> {
         Ok(Self { records, dialect, base: 0, text_start, format, columns, skipped, rows: 0, promised, counted: promised.is_some(), pending: !header })
     }
 
-    /// Goes to a record that begins at this byte, of which [`Self::start`] told.
+    /// Seeks to a record at a byte offset previously returned by [`Self::start`].
     pub fn go_to(&mut self, record: u64, byte: u64, input: &Input<'a>) -> Result<(), FormatError> {
         let mut file = input.open()?;
         file.seek(SeekFrom::Start(byte)).map_err(|why| input.io(why))?;
         let stream: Box<dyn BufRead + 'a> = Box::new(file);
         self.records = Records::new(Cursor::new(Vec::new()).chain(stream), &self.dialect);
         (self.rows, self.pending, self.base) = (record, false, byte - self.text_start.unwrap_or(0));
-        // Where the scan at hand ends is not known here.
+        // The end of the current scan is unknown here.
         self.promised = None;
         Ok(())
     }
 }
 
 impl<R: BufRead> Text<R> {
-    /// Goes to the next data record; false at the end.
+    /// Advances to the next data record; false at the end.
     ///
     /// # Errors
-    /// [`FormatError::Malformed`] for a record of another width, and at the end where there are not as many as were promised.
+    /// [`FormatError::Malformed`] for a record with a different number of fields, and at the end if there are not as
+    /// many records as declared.
     pub fn advance(&mut self, input: &Input<'_>) -> Result<bool, FormatError> {
         loop {
             if !std::mem::take(&mut self.pending) && !self.records.advance().map_err(|why| input.io(why))? {
@@ -152,7 +153,7 @@ impl<R: BufRead> Text<R> {
         }
     }
 
-    /// Whether the record at hand counts the rows of one more scan, behind all of those before it.
+    /// Whether the current record declares the length of another scan after all previous ones.
     fn next_scan(&mut self) -> bool {
         let due = self.promised.map_or(self.counted, |promised| promised == self.rows);
         if !due || self.records.len() != 1 || self.columns.len() == 1 {
@@ -165,45 +166,45 @@ impl<R: BufRead> Text<R> {
         count.is_some()
     }
 
-    /// A field of the record at hand.
+    /// A field of the current record.
     pub fn field(&self, at: usize) -> &[u8] {
         self.records.field(at)
     }
 
-    /// What a field of the record at hand holds.
+    /// Parses a field of the current record.
     pub fn cell(&self, at: usize) -> Cell {
         self.dialect.cell(self.field(at))
     }
 
-    /// Whether a field that is text would be a number with a decimal comma, where these are usual.
+    /// Whether a text field would be a number in a locale with decimal commas.
     pub fn is_comma_number(&self, at: usize) -> bool {
         self.dialect.is_comma_number(self.field(at))
     }
 
-    /// The byte of the file at which the record at hand begins, unless that is inside gzip.
+    /// Byte offset of the current record in the file; `None` inside gzip.
     pub fn start(&self) -> Option<u64> {
         Some(self.text_start? + self.base + self.records.start())
     }
 
-    /// The 1-based line of the record at hand, for which the text is read again.
+    /// The 1-based line of the current record, found by reading the text again.
     pub fn line(&self, input: &Input<'_>) -> Result<u64, FormatError> {
         line_of(self.base + self.records.start(), self.dialect.line_end, input)
     }
 }
 
-/// The byte of a file at which its text begins: behind the mark of UTF-8, if there is one.
+/// Byte offset of the text in a file: after the UTF-8 byte order mark, if any.
 fn starts_with_mark(input: &Input<'_>) -> Result<u64, FormatError> {
     let mut file = input.open()?;
     Ok(if file.fill_buf().map_err(|why| input.io(why))?.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 })
 }
 
-/// What it means that there are more rows than the first line says, or less.
+/// The error for a number of rows that differs from the first line's.
 fn miscounted(promised: u64, rows: u64, input: &Input<'_>) -> FormatError {
     let way_out = if rows < promised { "if the file is not cut short" } else { "if they all belong there" };
     input.malformed("rows", format!("{rows} where the first line promises {promised}; {way_out}, correct that line"))
 }
 
-/// Whether a text begins like an Esri grid, which has heights without places.
+/// Whether a text begins like an Esri grid, which has heights without coordinates.
 fn is_grid(sample: &[u8]) -> bool {
     let mut words = sample.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).map(<[u8]>::to_ascii_lowercase);
     words.next().as_deref() == Some(b"ncols")
@@ -211,7 +212,7 @@ fn is_grid(sample: &[u8]) -> bool {
         && words.next().as_deref() == Some(b"nrows")
 }
 
-/// Text is bytes without NUL; UTF-16 is full of them.
+/// Refuses texts with NUL bytes, which UTF-16 is full of.
 fn check_encoding(sample: &[u8], input: &Input<'_>) -> Result<(), FormatError> {
     if sample.starts_with(b"\xff\xfe") || sample.starts_with(b"\xfe\xff") {
         return Err(input.unsupported("UTF-16 text is not read", "save it as UTF-8"));
@@ -222,13 +223,13 @@ fn check_encoding(sample: &[u8], input: &Input<'_>) -> Result<(), FormatError> {
     Ok(())
 }
 
-/// Names what has no name: all columns as [`crate::cloud::Column::unnamed`] does, single ones by their index.
+/// Names unnamed columns: like [`crate::cloud::Column::unnamed`] if all are unnamed, single ones by their index.
 fn named(names: Option<Vec<String>>, width: usize) -> Vec<SheetColumn> {
     match names {
         None => SheetColumn::unnamed(width),
         Some(names) => {
             let name = |(at, name): (usize, String)| {
-                // CloudCompare writes its header as a comment of its own kind.
+                // CloudCompare writes its header as a `//` comment.
                 let name = if at == 0 { name.trim_start_matches('/').trim_start().to_owned() } else { name };
                 SheetColumn::numeric(if name.is_empty() { format!("d{at}") } else { name })
             };
@@ -237,8 +238,7 @@ fn named(names: Option<Vec<String>>, width: usize) -> Vec<SheetColumn> {
     }
 }
 
-/// What columns without names are by the habit of scanners, whose files begin with x, y and z. Other than that only `.pts` is
-/// settled.
+/// Conventional names of scanner columns, which begin with x, y and z. Only `.pts` has a convention for the rest.
 fn usual_names(extension: &str, width: usize) -> Option<Vec<String>> {
     let rest: &[&str] = match (extension, width) {
         ("pts", 4) => &["intensity"],
@@ -251,10 +251,10 @@ fn usual_names(extension: &str, width: usize) -> Option<Vec<String>> {
     Some((0..width).map(name).collect())
 }
 
-/// The 1-based line of the record that begins at or, with empty lines and comments between, after a byte of the text.
+/// The 1-based line of the record that begins at a byte offset, or after it if blank lines and comments precede it.
 ///
-/// Where lines end in two bytes, a record begins at the second one as far as its reader knows: what counts is the line whose
-/// content goes on beyond that byte.
+/// With two-byte line ends, the reader reports the offset of the second byte; what counts is the line whose content
+/// continues past that offset.
 fn line_of(start: u64, line_end: u8, input: &Input<'_>) -> Result<u64, FormatError> {
     let (mut stream, _) = unpacked::text(input)?;
     let mut before = 0;

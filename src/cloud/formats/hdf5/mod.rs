@@ -1,6 +1,6 @@
-//! HDF5: each data set of numbers in one or two dimensions is a part, by its path from the root.
+//! HDF5: each numeric data set of one or two dimensions is a part, named by its path from the root.
 //!
-//! In the layout of ann-benchmarks `train` is the cloud, `test` the queries, and `neighbors` and `distances` the answers.
+//! In the ann-benchmarks layout, `train` is the cloud, `test` the queries, and `neighbors` and `distances` the answers.
 
 mod value;
 
@@ -24,20 +24,20 @@ use super::sheet::{Sheet, SheetColumn, Want};
 use crate::cloud::Values;
 use crate::cloud::values::{Real, with_values};
 
-/// The number of LZF in the HDF Group's list of filters.
+/// LZF's identifier in the HDF Group's filter registry.
 const LZF: u16 = 32000;
-/// Bytes that are read at a time, or one row of chunks where that is larger.
+/// Bytes read at a time, or one row of chunks if that is larger.
 const CHUNK: u64 = 1 << 22;
-/// Groups within groups that are looked into.
+/// Maximum nesting of groups.
 const DEEPEST: usize = 16;
-/// Data sets and groups that are listed.
+/// Maximum number of data sets and groups listed.
 const MOST_PARTS: usize = 10_000;
-/// More columns than anybody searches in.
+/// An implausible number of columns.
 const MAX_DIMS: u64 = 1 << 20;
-/// Values that a byte of the file may stand for: chunks that were never written are not stored at all.
+/// Upper bound on the values that one byte of the file can stand for: chunks that were never written are not stored.
 const MOST_UNPACKED: u64 = 4096;
 
-/// The data sets of a file.
+/// Lists the data sets of a file.
 pub(super) fn parts(input: &Input<'_>) -> Result<Vec<Part>, FormatError> {
     let list = || Ok(list(&open(input)?, input)?.into_iter().map(|(part, _)| part).collect());
     inside(input, list)
@@ -47,7 +47,7 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
     inside(input, || read_part(input, want))
 }
 
-/// The text of an attribute of the whole file; ann-benchmarks says its `distance` there.
+/// The text of an attribute of the root group; ann-benchmarks stores its metric as `distance`.
 pub(super) fn attribute(input: &Input<'_>, name: &str) -> Result<Option<String>, FormatError> {
     let read = || {
         let root = open(input)?.root_group().map_err(|why| error(input, "HDF5", why))?;
@@ -62,7 +62,7 @@ fn open(input: &Input<'_>) -> Result<Hdf5File, FormatError> {
     let options = OpenOptions::default().with_filter_registry(filters);
     let storage = FileStorage::open(input.path()).map_err(|why| error(input, "HDF5", why))?;
     let file = Hdf5File::from_storage_with_options(Arc::new(storage), options).map_err(|why| error(input, "HDF5", why))?;
-    // What is missing may be the numbers of another data set, or be read as nothing.
+    // In a truncated file, missing data could read as other data or as nothing.
     let promised = file.superblock().eof_address;
     if promised > input.size() && promised != u64::MAX {
         return Err(input.malformed("cut short", format!("the file should have {promised} bytes and has {}", input.size())));
@@ -70,14 +70,14 @@ fn open(input: &Input<'_>) -> Result<Hdf5File, FormatError> {
     Ok(file)
 }
 
-/// h5py's own compression. A chunk that is larger than the reader takes is cut, which it notices.
+/// Decompresses LZF, h5py's own compression. A chunk larger than the reader accepts is truncated, which the reader detects.
 fn unpack_lzf(packed: &[u8]) -> Result<Vec<u8>, Error> {
     let mut bytes = Vec::new();
     Lzf::new(packed).take(DEFAULT_MAX_CHUNK_BYTES as u64).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-/// What an error of the reader means.
+/// Maps an error of the decoder to ours.
 fn error(input: &Input<'_>, what: &str, why: Error) -> FormatError {
     match why {
         Error::Io(why) => input.io(why),
@@ -87,7 +87,7 @@ fn error(input: &Input<'_>, what: &str, why: Error) -> FormatError {
             let why = format!("{filter} is not read; write it with gzip, for instance h5repack -f GZIP=4 IN OUT, or as .npy");
             input.unsupported(format!("{what}: compression"), why)
         }
-        // So it names what is newer than itself, or rare.
+        // The decoder reports features that are newer than itself, or rare, in these words.
         why if why.to_string().starts_with("unsupported") => {
             input.unsupported(what, format!("it is not read ({why}); write it as .npy, or with h5repack IN OUT"))
         }
@@ -95,12 +95,12 @@ fn error(input: &Input<'_>, what: &str, why: Error) -> FormatError {
     }
 }
 
-/// Runs what uses the decoder, which may panic on what it does not expect.
+/// Runs code that uses the decoder, which may panic on malformed input.
 fn inside<T: Send>(input: &Input<'_>, work: impl FnOnce() -> Result<T, FormatError> + Send) -> Result<T, FormatError> {
     contained(work).map_err(|_| input.malformed("HDF5", "damaged, and cannot be decoded"))?
 }
 
-/// All data sets below the root, with those that can be read.
+/// Lists all data sets below the root, with handles of the readable ones.
 fn list(file: &Hdf5File, input: &Input<'_>) -> Result<Vec<(Part, Option<Dataset>)>, FormatError> {
     let root = file.root_group().map_err(|why| error(input, "HDF5", why))?;
     let mut found = Vec::new();
@@ -130,7 +130,7 @@ fn list_group(
         });
     }
     for name in groups {
-        // A group may be linked below itself.
+        // Links between groups may form a cycle.
         if let Ok(inner) = group.group(&name)
             && above.len() < DEEPEST
             && !above.contains(&inner.address())
@@ -160,12 +160,12 @@ fn part(name: String, set: &Dataset) -> Part {
     Part { name, rows, columns, table, about: about.unwrap_or_default(), unread }
 }
 
-/// The data set that is meant.
+/// The selected data set.
 struct Chosen {
     part: Part,
     set: Dataset,
     number: Number,
-    /// For messages.
+    /// The data set's name for error messages.
     what: String,
 }
 
@@ -190,7 +190,7 @@ fn choose(input: &Input<'_>) -> Result<Chosen, FormatError> {
     Ok(Chosen { part: part.clone(), set, number, what })
 }
 
-/// All columns of some records.
+/// Reads all columns of some records.
 pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
     let read = || {
         let Chosen { part, set, what, .. } = choose(input)?;
@@ -211,33 +211,33 @@ fn read_part(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
     let Chosen { part, set, number, what } = choose(input)?;
     let (rows, width) = (part.rows, part.columns);
     let columns = SheetColumn::unnamed(width as usize);
-    let kept = want.resolve(&columns, input)?;
+    let selected = want.resolve(&columns, input)?;
     let mut values = Values::new(number.fits_f32());
-    let read = with_values!(&mut values, values => read_rows(&set, &part, number, &kept, values, input));
+    let read = with_values!(&mut values, values => read_rows(&set, &part, number, &selected, values, input));
     read.map_err(|why| match why {
         Failed::Here(why) => why,
         Failed::There(why) => error(input, &what, why),
     })?;
     let format = format!("HDF5, {what}: {rows} × {width} {}", number.name());
-    Ok(Sheet { path: input.path().to_owned(), format, columns, kept, rows, values, skipped: Vec::new() })
+    Ok(Sheet { path: input.path().to_owned(), format, columns, selected, rows, values, skipped: Vec::new() })
 }
 
-/// Some rows of a data set, whole.
+/// The selection of some complete rows.
 fn rows_of(part: &Part, start: u64, end: u64) -> SliceInfo {
     let lines = SliceInfoElem::Slice { start, end, step: 1 };
     SliceInfo { selections: if part.table { vec![lines, SliceInfoElem::Slice { start: 0, end: part.columns, step: 1 }] } else { vec![lines] } }
 }
 
-/// Whose error it is.
+/// The origin of an error: the decoder or the caller.
 enum Failed {
     Here(FormatError),
     There(Error),
 }
 
-/// The kept columns, some rows at a time: whole rows of chunks, so that each is unpacked once.
-fn read_rows<T: Real>(set: &Dataset, part: &Part, number: Number, kept: &[usize], values: &mut Vec<T>, input: &Input<'_>) -> Result<(), Failed> {
+/// Reads the selected columns in complete rows of chunks, so that each chunk is decompressed once.
+fn read_rows<T: Real>(set: &Dataset, part: &Part, number: Number, selected: &[usize], values: &mut Vec<T>, input: &Input<'_>) -> Result<(), Failed> {
     let (rows, width) = (part.rows, part.columns);
-    let all = kept.iter().copied().eq(0..width as usize);
+    let all = selected.iter().copied().eq(0..width as usize);
     let row_bytes = width * number.size() as u64;
     let chunk_rows = set.chunks().and_then(|chunks| chunks.first().copied()).map_or(1, u64::from).max(1);
     let step = (CHUNK / row_bytes / chunk_rows).max(1).saturating_mul(chunk_rows);
@@ -246,13 +246,13 @@ fn read_rows<T: Real>(set: &Dataset, part: &Part, number: Number, kept: &[usize]
         input.check().map_err(Failed::Here)?;
         let end = row.saturating_add(step).min(rows);
         let slice = set.read_slice::<Value>(&rows_of(part, row, end)).map_err(Failed::There)?;
-        input.reserve(values, (end - row) as usize * kept.len()).map_err(Failed::Here)?;
+        input.reserve(values, (end - row) as usize * selected.len()).map_err(Failed::Here)?;
         let read = slice.iter().map(|value| T::of(value.0));
         if all {
             values.extend(read);
         } else {
             let read: Vec<T> = read.collect();
-            values.extend(read.chunks_exact(width as usize).flat_map(|row| kept.iter().map(|&at| row[at])));
+            values.extend(read.chunks_exact(width as usize).flat_map(|row| selected.iter().map(|&at| row[at])));
         }
         row = end;
         input.tell(row, rows);

@@ -1,4 +1,4 @@
-//! A number of a data set, of whatever type.
+//! Numbers of a data set, of any element type.
 
 use hdf5_reader::datatype_api::H5Type;
 use hdf5_reader::error::Error;
@@ -6,11 +6,11 @@ use hdf5_reader::{ByteOrder, Datatype};
 
 use crate::cloud::formats::number::{Endian, Number};
 
-/// Widened to f64 as it is read.
+/// A number widened to f64 as it is read.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Value(pub f64);
 
-/// The element type of a data set, or why it is none of numbers.
+/// The element type of a data set, or the reason it is not numeric.
 pub(super) fn element(dtype: &Datatype) -> Result<(Number, Endian), String> {
     let (number, order) = match dtype {
         Datatype::FixedPoint { size, signed, byte_order } => {
@@ -36,7 +36,7 @@ pub(super) fn element(dtype: &Datatype) -> Result<(Number, Endian), String> {
             };
             (number, byte_order)
         }
-        // How h5py stores truth values.
+        // How h5py stores booleans.
         Datatype::Enum { base, .. } => return element(base),
         Datatype::String { .. } => return Err("it is text".to_owned()),
         Datatype::VarLen { .. } => return Err("its rows differ in length".to_owned()),

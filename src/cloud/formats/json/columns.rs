@@ -1,4 +1,4 @@
-//! An object that is one table, as pandas writes its frames: a member for each column, or for each row.
+//! An object that is one table, as written by pandas: one member per column, or per row.
 
 use std::fmt;
 
@@ -6,9 +6,9 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess,
 
 use super::object::Table;
 use super::table::{Builder, POINT};
-use super::visit::{Place, Point, stop};
+use super::visit::{NodeSeed, Point, stop};
 
-/// The object. Members that are no part of the table, single values, are passed over.
+/// The whole object. Scalar members are not part of the table and are skipped.
 pub(super) struct Frame<'b, 'i, 'p> {
     pub builder: &'b mut Builder<'i, 'p>,
     pub table: Table,
@@ -49,7 +49,7 @@ impl<'de> Visitor<'de> for Frame<'_, '_, '_> {
     }
 }
 
-/// A column, if it is a list or an object.
+/// A column, if the member is a list or an object.
 struct Column<'b, 'i, 'p> {
     builder: &'b mut Builder<'i, 'p>,
     name: String,
@@ -97,7 +97,7 @@ impl<'de> Visitor<'de> for Column<'_, '_, '_> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
         let Self { builder, name } = self;
         let node = builder.member(POINT, &name);
-        while seq.next_element_seed(Place { builder, node, item: false })?.is_some() {
+        while seq.next_element_seed(NodeSeed { builder, node, item: false })?.is_some() {
             stop(builder.next_row())?;
         }
         Ok(())
@@ -107,7 +107,7 @@ impl<'de> Visitor<'de> for Column<'_, '_, '_> {
         let Self { builder, name } = self;
         let node = builder.member(POINT, &name);
         while map.next_key::<IgnoredAny>()?.is_some() {
-            map.next_value_seed(Place { builder, node, item: false })?;
+            map.next_value_seed(NodeSeed { builder, node, item: false })?;
             stop(builder.next_row())?;
         }
         Ok(())

@@ -1,5 +1,5 @@
-//! GeoJSON: points and their properties. `x`, `y` and `z` are what stands in `coordinates`, which is longitude, latitude and
-//! height by the book; a feature of several points is as many rows with the same properties, and one without a place is NaN.
+//! GeoJSON points and their properties. `x`, `y` and `z` come from `coordinates`: longitude, latitude and height by the
+//! standard. A feature with several points becomes one row per point with the same properties; one without geometry is NaN.
 
 use std::fmt;
 
@@ -9,9 +9,9 @@ use serde_json::Value;
 
 use super::super::cell::Cell;
 use super::table::{Builder, Kind};
-use super::visit::{Place, stop};
+use super::visit::{NodeSeed, stop};
 
-/// What a text of GeoJSON is.
+/// The type of a GeoJSON document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Geo {
     Collection,
@@ -20,7 +20,7 @@ pub(super) enum Geo {
 }
 
 impl Geo {
-    /// By what its `type` says.
+    /// The document type of a `type` member.
     pub fn of(kind: &str) -> Option<Self> {
         match kind {
             "FeatureCollection" => Some(Self::Collection),
@@ -31,7 +31,7 @@ impl Geo {
     }
 }
 
-/// The whole text.
+/// Deserialises the whole document.
 pub(super) struct Features<'b, 'i, 'p> {
     pub builder: &'b mut Builder<'i, 'p>,
     pub geo: Geo,
@@ -41,8 +41,8 @@ impl<'de> DeserializeSeed<'de> for Features<'_, '_, '_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        // Columns of coordinates come first, whatever is a property of the same name.
-        let axes = ["x", "y", "z"].map(|name| self.builder.place(name));
+        // Coordinate columns come first, even if a property has the same name.
+        let axes = ["x", "y", "z"].map(|name| self.builder.top_level(name));
         let mut rows = Rows { builder: self.builder, axes, features: 0 };
         match self.geo {
             Geo::Collection => deserializer.deserialize_map(rows),
@@ -52,38 +52,38 @@ impl<'de> DeserializeSeed<'de> for Features<'_, '_, '_> {
     }
 }
 
-/// Puts features into the builder.
+/// Feeds features to the builder.
 struct Rows<'b, 'i, 'p> {
     builder: &'b mut Builder<'i, 'p>,
-    /// Where x, y and z are put.
+    /// The nodes of x, y and z in the builder.
     axes: [usize; 3],
     features: u64,
 }
 
 impl Rows<'_, '_, '_> {
     fn add<E: Error>(&mut self, Feature { geometry, properties }: Feature) -> Result<(), E> {
-        let place = format!("feature {}", self.features);
+        let feature = format!("feature {}", self.features);
         self.features += 1;
-        let places = match geometry {
+        let positions = match geometry {
             None => vec![[f64::NAN; 3]],
             Some(Geometry { kind, coordinates }) => match (kind.as_str(), coordinates.0) {
-                ("Point", Coordinates::Place(place)) => vec![place],
-                ("MultiPoint", Coordinates::Places(places)) => places,
+                ("Point", Coordinates::Position(position)) => vec![position],
+                ("MultiPoint", Coordinates::Positions(positions)) => positions,
                 ("Point" | "MultiPoint", _) => {
-                    let why = self.builder.input().malformed(place, format!("its coordinates are not those of a {kind}: x, y and maybe z"));
+                    let why = self.builder.input().malformed(feature, format!("its coordinates are not those of a {kind}: x, y and maybe z"));
                     return stop(self.builder.fail(why));
                 }
                 _ => {
                     let why = "points are read only; make its vertices or centres points first, for instance in QGIS";
-                    let why = self.builder.input().unsupported(format!("{place}, a {kind}"), why);
+                    let why = self.builder.input().unsupported(format!("{feature}, a {kind}"), why);
                     return stop(self.builder.fail(why));
                 }
             },
         };
-        for place in places {
-            for (node, value) in self.axes.into_iter().zip(place) {
+        for position in positions {
+            for (node, value) in self.axes.into_iter().zip(position) {
                 let absent = value.is_nan();
-                // No column z where no point has one.
+                // There is no column z if no point has one.
                 if !absent || node != self.axes[2] {
                     let cell = if absent { Cell::Missing } else { Cell::Number(value) };
                     stop(self.builder.set(node, cell, "", false))?;
@@ -91,8 +91,8 @@ impl Rows<'_, '_, '_> {
             }
             for (name, value) in properties.iter().flat_map(|properties| &properties.0) {
                 let node = self.builder.member(super::table::POINT, name);
-                // What is wrong the builder knows, and the value has no line.
-                Place { builder: self.builder, node, item: false }.deserialize(value).map_err(|_| E::custom("stopped"))?;
+                // The builder holds the actual error; the value has no line number.
+                NodeSeed { builder: self.builder, node, item: false }.deserialize(value).map_err(|_| E::custom("stopped"))?;
             }
             stop(self.builder.end_point(Kind::Feature, 0))?;
         }
@@ -119,7 +119,7 @@ impl<'de> Visitor<'de> for Rows<'_, '_, '_> {
     }
 }
 
-/// The features of a collection.
+/// Deserialises the features of a collection.
 struct List<'r, 'b, 'i, 'p>(&'r mut Rows<'b, 'i, 'p>);
 
 impl<'de> DeserializeSeed<'de> for List<'_, '_, '_, '_> {
@@ -163,7 +163,7 @@ struct Geometry {
     coordinates: Found,
 }
 
-/// Names and values, in the order of the file.
+/// Names and values, in file order.
 struct Properties(Vec<(String, Value)>);
 
 impl<'de> Deserialize<'de> for Properties {
@@ -188,12 +188,12 @@ impl<'de> Deserialize<'de> for Properties {
     }
 }
 
-/// What stands in `coordinates`, by how deep its numbers are.
+/// The content of `coordinates`, by nesting depth.
 enum Coordinates {
     Number(f64),
-    Place([f64; 3]),
-    Places(Vec<[f64; 3]>),
-    /// Of lines and areas, or nothing of the kind.
+    Position([f64; 3]),
+    Positions(Vec<[f64; 3]>),
+    /// A line, a polygon or something else.
     Other,
 }
 
@@ -237,23 +237,23 @@ impl<'de> Visitor<'de> for Numbers {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Coordinates, A::Error> {
-        let (mut place, mut numbers, mut places, mut other) = ([f64::NAN; 3], 0, Vec::new(), false);
+        let (mut position, mut numbers, mut positions, mut other) = ([f64::NAN; 3], 0, Vec::new(), false);
         while let Some(Found(element)) = seq.next_element()? {
             match element {
                 Coordinates::Number(value) => {
-                    // What a fourth number means is not settled.
-                    if let Some(axis) = place.get_mut(numbers) {
+                    // A fourth coordinate has no standard meaning.
+                    if let Some(axis) = position.get_mut(numbers) {
                         *axis = value;
                     }
                     numbers += 1;
                 }
-                Coordinates::Place(place) => places.push(place),
-                Coordinates::Places(_) | Coordinates::Other => other = true,
+                Coordinates::Position(position) => positions.push(position),
+                Coordinates::Positions(_) | Coordinates::Other => other = true,
             }
         }
         Ok(match (numbers, other) {
-            (0, false) => Coordinates::Places(places),
-            (2.., false) if places.is_empty() => Coordinates::Place(place),
+            (0, false) => Coordinates::Positions(positions),
+            (2.., false) if positions.is_empty() => Coordinates::Position(position),
             _ => Coordinates::Other,
         })
     }

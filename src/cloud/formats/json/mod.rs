@@ -1,9 +1,9 @@
-//! JSON: an array of points, or an object that has one or is a table column by column, or a point a line (JSON Lines); and
-//! the points of GeoJSON.
+//! JSON: an array of points; an object that contains one or is a table; or one point per line (JSON
+//! Lines); and GeoJSON points.
 //!
-//! A point is an array of numbers, an object with numbers and texts, or a number. Arrays and objects in an object become
-//! columns of their own: `embedding_0`, `embedding_1`, …, `position.x`. Texts that are numbers count as such; true is 1
-//! and false 0; what a point does not have is NaN. The text is read as a stream: what is held are the numbers.
+//! A point is an array of numbers, an object of numbers and strings, or a number. Nested arrays and objects become columns
+//! of their own: `embedding_0`, `embedding_1`, …, `position.x`. Numeric strings count as numbers; true is 1 and false is 0;
+//! missing members are NaN. The text is parsed as a stream; only the numbers are held in memory.
 
 mod columns;
 mod geo;
@@ -31,7 +31,7 @@ use super::parts::{self, Part};
 use super::sheet::{Sheet, Want};
 use super::{FormatError, unpacked};
 
-/// How much is looked at to find out what the text is made of; the first of many lines may be long.
+/// Bytes sampled to detect the structure; the first of many lines may be long.
 const SAMPLE: u64 = 1 << 20;
 
 pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
@@ -40,14 +40,14 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
     builder.finish(&format)
 }
 
-/// All columns of some records.
+/// Reads all columns of some records.
 pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
     let mut builder = Builder::picking(input, wanted);
     fill(&mut builder, input)?;
     builder.into_records(wanted)
 }
 
-/// Reads all points; the answer says what they were in.
+/// Reads all points; returns a description of the container for display.
 fn fill(builder: &mut Builder<'_, '_>, input: &Input<'_>) -> Result<String, FormatError> {
     let (text, shape) = open(input)?;
     let mut json = Deserializer::from_reader(text);
@@ -82,7 +82,7 @@ fn fill(builder: &mut Builder<'_, '_>, input: &Input<'_>) -> Result<String, Form
     })
 }
 
-/// The arrays of an object.
+/// Lists the arrays of an object.
 pub(super) fn parts(input: &Input<'_>) -> Result<Vec<Part>, FormatError> {
     let found = if open(input)?.1 == Shape::Object { members(input)? } else { None };
     let several =
@@ -98,7 +98,7 @@ fn lines(builder: &mut Builder<'_, '_>, input: &Input<'_>) -> Result<String, For
     Ok("JSON Lines".to_owned())
 }
 
-/// The members of the object that the text is; `None` when more follows it.
+/// The members of a document's single object; `None` if more values follow it.
 fn members(input: &Input<'_>) -> Result<Option<Members>, FormatError> {
     let mut json = Deserializer::from_reader(open(input)?.0);
     let mut found = Members::default();
@@ -120,12 +120,12 @@ fn open<'a>(input: &Input<'a>) -> Result<(impl Read + use<'a>, Shape), FormatErr
     let name = name.strip_suffix(".gz").unwrap_or(&name);
     let lines = [".jsonl", ".ndjson", ".jsonlines"].iter().any(|end| name.ends_with(end));
     let shape = Shape::of(&sample, (sample.len() as u64) < SAMPLE, lines);
-    // The parser takes a byte at a time.
+    // The parser reads one byte at a time.
     Ok((BufReader::with_capacity(1 << 16, Cursor::new(sample).chain(text)), shape))
 }
 
-/// The error of the builder, where it has one, says more than that of the parser; and a builder that has enough makes the parser
-/// stop.
+/// Resolves the result of parsing. The builder's error is more specific than the parser's; a builder that has everything it
+/// needs also stops the parser.
 fn done(result: serde_json::Result<()>, builder: &mut Builder<'_, '_>, input: &Input<'_>) -> Result<(), FormatError> {
     match builder.failed.take() {
         Some(why) => Err(why),
@@ -142,14 +142,14 @@ fn error(why: serde_json::Error, input: &Input<'_>) -> FormatError {
             let (line, column) = (why.line(), why.column());
             let text = why.to_string();
             let text = text.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&text);
-            // What Python writes by default.
+            // Python writes these by default.
             let hint = if text == "expected value" { "; NaN and Infinity are not JSON: write null" } else { "" };
             input.malformed(format!("line {line}, column {column}"), format!("{}{hint}", plain(text)))
         }
     }
 }
 
-/// The words of the parser in those of people who write JSON.
+/// Rewords a parser message in JSON terms.
 fn plain(text: &str) -> String {
     let known = [
         ("expected ident", "a word that is none of true, false and null"),

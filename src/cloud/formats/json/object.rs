@@ -1,4 +1,4 @@
-//! An object that has points somewhere among its members: which members there are, and the points of one.
+//! An object with points in one of its members: lists the members, and reads one.
 
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -9,35 +9,35 @@ use super::super::parts::Part;
 use super::table::Builder;
 use super::visit::Points;
 
-/// More members than anybody chooses from.
+/// Maximum number of members listed.
 const MAX_MEMBERS: usize = 1 << 16;
 
 /// The members of an object that are arrays or objects.
 #[derive(Debug, Default)]
 pub(super) struct Members {
-    /// The arrays.
+    /// The arrays, each of which could be the cloud.
     pub parts: Vec<Part>,
-    /// What `type` says, where that is a text, as in GeoJSON.
+    /// The member `type`, if it is a string, as in GeoJSON.
     pub kind: Option<String>,
-    /// The texts of `columns`, where that is a list of such, as pandas writes names beside `data`.
+    /// The strings of the member `columns`, if it is a list of strings, as pandas writes beside `data`.
     pub names: Vec<String>,
-    /// What is known of all members that are arrays or objects.
+    /// Sizes of all members that are arrays or objects.
     sizes: Vec<Size>,
-    /// Whether the names of all members are whole numbers, and all are arrays or objects.
+    /// Whether all member names are whole numbers, and all members are arrays or objects.
     numbered: bool,
 }
 
-/// How a table lies in an object without an array of points.
+/// The layout of an object that is a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Table {
-    /// A member for each column: a list with a value for each row, or an object with one for each row's number.
+    /// One member per column: a list of values, or an object from row number to value.
     Columns,
-    /// A member for each row's number: an object.
+    /// One member per row number, each an object.
     Rows,
 }
 
 impl Members {
-    /// Whether the object is one table, whose lists are as long or whose objects have the same keys.
+    /// Whether the object is one table: lists of equal length, or objects with equal keys.
     pub fn table(&self) -> Option<Table> {
         let (first, rest) = self.sizes.split_first()?;
         let alike = first.rows > 0 && rest.iter().all(|size| size.rows == first.rows && size.keys == first.keys && size.objects == first.objects);
@@ -93,35 +93,35 @@ fn is_number(key: &str) -> bool {
     !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// What a member is.
+/// A member's content, by JSON type.
 #[derive(Debug, Default)]
 struct Found {
     text: Option<String>,
     size: Option<Size>,
-    /// The elements, where all are texts and these were asked for.
+    /// The elements, if all are strings and were requested.
     texts: Vec<String>,
 }
 
-/// The size of an array, from its first element, or of an object.
+/// The size of an array, judged by its first element, or of an object.
 #[derive(Debug, Default)]
 struct Size {
     rows: u64,
     columns: u64,
     /// Whether it is an array of arrays or objects.
     table: bool,
-    /// Whether it is an object, or has such.
+    /// Whether it is an object or contains objects.
     objects: bool,
-    /// Whether all that is in it is single values.
+    /// Whether it contains only scalars.
     flat: bool,
-    /// The hash of an object's keys in their order, and whether all are whole numbers.
+    /// Hash of an object's keys in order, and whether all are whole numbers.
     keys: u64,
     numbered: bool,
 }
 
-/// Looks at a value; at the elements of an array or object only if it is the outer one.
+/// Inspects a value, including the elements of an array or object only at the outer level.
 struct Member {
     outer: bool,
-    /// Whether its elements are wanted, if they are texts.
+    /// Whether string elements should be returned.
     texts: bool,
 }
 
@@ -177,7 +177,7 @@ impl<'de> Visitor<'de> for Member {
             texts.extend(found.text.filter(|_| self.texts && texts.len() as u64 + 1 == size.rows && texts.len() < MAX_MEMBERS));
             if let Some(inner) = found.size {
                 size.flat = false;
-                // What the first element is, all are; a later one that differs is found when the points are read.
+                // All elements are assumed to be like the first; differences are found when the points are read.
                 if size.rows == 1 {
                     (size.columns, size.table, size.objects) = (inner.rows, true, inner.objects);
                 }
@@ -209,7 +209,7 @@ impl<'de> Visitor<'de> for Member {
     }
 }
 
-/// The points that are the member of this name.
+/// Reads the points of the member with this name.
 pub(super) struct Chosen<'b, 'n, 'i, 'p> {
     pub builder: &'b mut Builder<'i, 'p>,
     pub name: &'n str,

@@ -1,28 +1,29 @@
-//! Finds out what a JSON text is made of, from its beginning.
+//! Detects the structure of a JSON text from its beginning.
 
-/// How points lie in a text.
+/// How points are arranged in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
     /// One array, whose elements are points.
     Array,
-    /// One object, and the points are somewhere in it.
+    /// One object, with the points somewhere inside.
     Object,
-    /// A value for each point, one after the other: JSON Lines.
+    /// One value per point, in sequence: JSON Lines.
     Lines,
 }
 
 impl Shape {
-    /// From the beginning of a text, or all of it if `whole`. `lines` says that the name promises JSON Lines.
+    /// Detects the structure from the beginning of a text, or all of it if `whole`. `lines`: the
+    /// extension implies JSON Lines.
     pub fn of(head: &[u8], whole: bool, lines: bool) -> Self {
         let head = head.trim_ascii_start();
         let array = head.first() == Some(&b'[');
         let nested = array && matches!(head[1..].trim_ascii_start().first(), Some(b'[' | b'{'));
         let after = end_of_value(head).map(|end| head[end..].trim_ascii_start());
         match after {
-            // Something follows the first value.
+            // Another value follows the first.
             Some([_, ..]) => Self::Lines,
             _ if !matches!(head.first(), Some(b'[' | b'{')) => Self::Lines,
-            // A point, or numbers of which each is one.
+            // Either a point, or numbers that are one point each.
             Some([]) if whole => match array {
                 true if lines && !nested => Self::Lines,
                 true => Self::Array,
@@ -37,7 +38,7 @@ impl Shape {
     }
 }
 
-/// Whether a text begins like JSON, and like nothing else that is text.
+/// Whether a text begins like JSON and unlike any other text format.
 pub(in super::super) fn looks(head: &[u8]) -> bool {
     let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
     let Some((first, rest)) = head.split_first() else { return false };
@@ -49,7 +50,7 @@ pub(in super::super) fn looks(head: &[u8]) -> bool {
     }
 }
 
-/// Whether a text is JSON as far as it goes: one value, or several that are arrays or objects.
+/// Whether a text is a valid prefix of JSON: one value, or several arrays or objects.
 pub(in super::super) fn begins(head: &[u8]) -> bool {
     let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
     let mut values = serde_json::Deserializer::from_slice(text).into_iter::<serde::de::IgnoredAny>();
@@ -61,7 +62,7 @@ pub(in super::super) fn begins(head: &[u8]) -> bool {
         }
 }
 
-/// The length of the first array or object, if it ends in this text.
+/// The length of the first array or object, if it ends within this text.
 fn end_of_value(text: &[u8]) -> Option<usize> {
     let (mut depth, mut quoted, mut escaped) = (0usize, false, false);
     for (at, &byte) in text.iter().enumerate() {

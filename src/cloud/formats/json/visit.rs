@@ -1,4 +1,4 @@
-//! Drives a [`Builder`] with what serde meets in a text. Nothing of the text is held but the value at hand.
+//! Feeds a [`Builder`] from serde's visitor calls. Only the current value is held in memory.
 
 use std::fmt;
 
@@ -35,40 +35,40 @@ impl<'de> Visitor<'de> for Points<'_, '_, '_> {
     }
 }
 
-/// One point.
+/// Deserialises one point into the builder.
 pub(super) struct Point<'b, 'i, 'p>(pub &'b mut Builder<'i, 'p>);
 
 impl<'de> DeserializeSeed<'de> for Point<'_, '_, '_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        let (kind, length) = deserializer.deserialize_any(Place { builder: self.0, node: POINT, item: false })?;
+        let (kind, length) = deserializer.deserialize_any(NodeSeed { builder: self.0, node: POINT, item: false })?;
         stop(self.0.end_point(kind, length))
     }
 }
 
-/// The error that makes serde stop; the builder knows why.
+/// The error that stops serde; the builder holds the reason.
 pub(super) fn stop<E: Error>(result: Result<(), ()>) -> Result<(), E> {
     result.map_err(|()| E::custom("stopped"))
 }
 
-/// A value somewhere in a point. Its value is what it was, with its length.
-pub(super) struct Place<'b, 'i, 'p> {
+/// A nested value in a point. Deserialises to the value's kind and length.
+pub(super) struct NodeSeed<'b, 'i, 'p> {
     pub builder: &'b mut Builder<'i, 'p>,
-    /// Of the builder.
+    /// The value's node in the builder.
     pub node: usize,
     /// Whether it is an element of an array.
     pub item: bool,
 }
 
-impl Place<'_, '_, '_> {
+impl NodeSeed<'_, '_, '_> {
     fn set<E: Error>(self, cell: Cell, text: &str) -> Result<(Kind, usize), E> {
         stop(self.builder.set(self.node, cell, text, self.item))?;
         Ok((Kind::Scalar, 1))
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Place<'_, '_, '_> {
+impl<'de> DeserializeSeed<'de> for NodeSeed<'_, '_, '_> {
     type Value = (Kind, usize);
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(Kind, usize), D::Error> {
@@ -76,7 +76,7 @@ impl<'de> DeserializeSeed<'de> for Place<'_, '_, '_> {
     }
 }
 
-impl<'de> Visitor<'de> for Place<'_, '_, '_> {
+impl<'de> Visitor<'de> for NodeSeed<'_, '_, '_> {
     type Value = (Kind, usize);
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -111,8 +111,8 @@ impl<'de> Visitor<'de> for Place<'_, '_, '_> {
         let Self { builder, node, .. } = self;
         let mut length = 0;
         loop {
-            let place = builder.item(node, length);
-            if seq.next_element_seed(Place { builder, node: place, item: true })?.is_none() {
+            let child = builder.item(node, length);
+            if seq.next_element_seed(NodeSeed { builder, node: child, item: true })?.is_none() {
                 return Ok((Kind::Array, length));
             }
             length += 1;
@@ -123,8 +123,8 @@ impl<'de> Visitor<'de> for Place<'_, '_, '_> {
         let Self { builder, node, item } = self;
         let mut length = 0;
         while let Some(key) = map.next_key::<String>()? {
-            let place = builder.member(node, &key);
-            map.next_value_seed(Place { builder, node: place, item })?;
+            let child = builder.member(node, &key);
+            map.next_value_seed(NodeSeed { builder, node: child, item })?;
             length += 1;
         }
         Ok((Kind::Object, length))

@@ -1,4 +1,5 @@
-//! The chunks of LAZ, each of which is decompressed by itself: several at once, and those before a wanted point not at all.
+//! The chunks of a LAZ file. Each is compressed independently, so several are decompressed in parallel, and those before a
+//! requested point are skipped.
 
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
 
@@ -13,27 +14,27 @@ use super::super::input::Input;
 use super::compressed::check_layers;
 use super::{Layout, MAX_POINTS_PER_BYTE, Take};
 
-/// More points than any program puts into a chunk, of which several are held at a time; fifty thousand are usual.
+/// Maximum points per chunk, several of which are held at a time; fifty thousand are typical.
 const MOST_POINTS: u64 = 1 << 18;
 
-/// Where one lies.
+/// Byte range and points of a chunk.
 struct Chunk {
     start: u64,
     bytes: u64,
     points: u64,
 }
 
-/// All of a file.
+/// The chunks of a file, in order.
 pub(super) struct Chunks<'l> {
     chunks: Vec<Chunk>,
     vlr: &'l LazVlr,
-    /// The number of layers of a chunk, where it has such.
+    /// Number of layers per chunk, for layered formats.
     layers: Option<u64>,
     layout: &'l Layout,
 }
 
 impl<'l> Chunks<'l> {
-    /// The chunks by the file's table, if there is one that fits its size and its number of points.
+    /// Reads the chunk table; `None` if there is none or it does not match the file's size and number of points.
     pub fn of(file: &mut (impl Read + Seek), vlr: &'l LazVlr, layers: Option<u64>, layout: &'l Layout, input: &Input<'_>) -> Option<Self> {
         let kind = layout.laszip.as_ref()?.first_chunk().map(|kind| u16::from_le_bytes(*kind))?;
         if kind != CompressorType::PointWiseChunked as u16 && kind != CompressorType::LayeredChunked as u16 {
@@ -44,7 +45,7 @@ impl<'l> Chunks<'l> {
         let (mut chunks, mut left) = (Vec::new(), layout.points);
         let mut start = layout.start + ChunkTable::OFFSET_SIZE as u64;
         for entry in table.as_ref() {
-            // In the table of even chunks the last one is as large as the others.
+            // In a table of fixed-size chunks, the last entry claims a full chunk.
             let (bytes, points) = (entry.byte_count, entry.point_count.min(left));
             let end = start.checked_add(bytes).filter(|&end| end <= input.size())?;
             if points > MOST_POINTS || points / MAX_POINTS_PER_BYTE > bytes {
@@ -56,9 +57,9 @@ impl<'l> Chunks<'l> {
         (left == 0).then_some(Self { chunks, vlr, layers, layout })
     }
 
-    /// Hands out raw records with the number of the first one, from the chunk on that has the record `from`. `places` says
-    /// that x, y and z are all that is wanted.
-    pub fn visit(&self, mut file: impl Read + Seek, places: bool, from: u64, input: &Input<'_>, take: &mut Take<'_>) -> Result<(), FormatError> {
+    /// Passes raw records with the number of the first to `take`, starting with the chunk that contains record `from`.
+    /// `xyz_only`: only x, y and z are needed.
+    pub fn visit(&self, mut file: impl Read + Seek, xyz_only: bool, from: u64, input: &Input<'_>, take: &mut Take<'_>) -> Result<(), FormatError> {
         let (mut first, mut skipped) = (0, 0);
         while let Some(chunk) = self.chunks.get(skipped).filter(|chunk| first + chunk.points <= from) {
             first += chunk.points;
@@ -72,7 +73,7 @@ impl<'l> Chunks<'l> {
                 file.seek(SeekFrom::Start(chunk.start)).and_then(|_| file.read_exact(&mut bytes)).map_err(|why| input.io(why))?;
                 packed.push(bytes);
             }
-            let unpack = |(chunk, packed): (&Chunk, &Vec<u8>)| contained(|| self.unpack(packed, chunk.points, places));
+            let unpack = |(chunk, packed): (&Chunk, &Vec<u8>)| contained(|| self.unpack(packed, chunk.points, xyz_only));
             let unpacked: Vec<_> = group.par_iter().zip(&packed).map(unpack).collect();
             for (chunk, records) in group.iter().zip(unpacked) {
                 let damaged = || input.malformed("compressed points", "damaged, and cannot be decoded");
@@ -90,7 +91,7 @@ impl<'l> Chunks<'l> {
         Ok(())
     }
 
-    fn unpack(&self, packed: &[u8], points: u64, places: bool) -> Result<Vec<u8>, LasZipError> {
+    fn unpack(&self, packed: &[u8], points: u64, xyz_only: bool) -> Result<Vec<u8>, LasZipError> {
         let records = vec![0; points as usize * self.layout.record];
         if records.is_empty() {
             return Ok(records);
@@ -100,13 +101,13 @@ impl<'l> Chunks<'l> {
             return decode(SequentialPointRecordDecompressor::new(source), self.vlr, DecompressionSelection::all(), records);
         };
         check_layers(&mut source, self.layout.record as u64, layers, packed.len() as u64)?;
-        decode(LayeredPointRecordDecompressor::new(source), self.vlr, selection(places), records)
+        decode(LayeredPointRecordDecompressor::new(source), self.vlr, selection(xyz_only), records)
     }
 }
 
-/// What is decoded of a point in layers: beside z only x and y then, which cannot be left out.
-pub(super) fn selection(places: bool) -> DecompressionSelection {
-    DecompressionSelection(if places { DecompressionSelection::Z } else { DecompressionSelection::ALL })
+/// The layers to decode: with `xyz_only`, z and the mandatory x and y only.
+pub(super) fn selection(xyz_only: bool) -> DecompressionSelection {
+    DecompressionSelection(if xyz_only { DecompressionSelection::Z } else { DecompressionSelection::ALL })
 }
 
 fn decode<R>(

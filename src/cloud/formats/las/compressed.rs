@@ -1,7 +1,7 @@
-//! LAZ: points in chunks, compressed record by record (formats 0 to 5) or in layers, one a field (formats 6 to 10).
+//! LAZ: chunks of points, compressed record by record (formats 0 to 5) or in one layer per field (formats 6 to 10).
 //!
-//! The decoder allocates by numbers in the file: chunks of the table, bytes of a layer. Both are held against the size of
-//! the file here before it sees them. What is left for it to stumble over makes it panic, which the caller contains.
+//! The decoder allocates by numbers in the file: entries of the chunk table, bytes of a layer. Both are checked against the
+//! size of the file first. Anything else that is malformed makes the decoder panic, which the caller contains.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -14,14 +14,14 @@ use super::super::input::Input;
 use super::chunks::{Chunks, selection};
 use super::{BATCH, Layout, Take};
 
-pub(super) fn visit(layout: &Layout, places: bool, from: u64, input: &Input<'_>, take: &mut Take<'_>) -> Result<(), FormatError> {
+pub(super) fn visit(layout: &Layout, xyz_only: bool, from: u64, input: &Input<'_>, take: &mut Take<'_>) -> Result<(), FormatError> {
     let bad = |why: &str| input.malformed("compressed points", why);
     let decode = |why: LasZipError| match why {
         LasZipError::IoError(why) => input.io(why),
         why => bad(&format!("they cannot be decoded ({why})")),
     };
     let vlr = layout.laszip.as_ref().ok_or_else(|| bad("there is no record that says how they are compressed"))?;
-    // The compressor's number comes first; the crate does not give it away.
+    // The VLR begins with the compressor type, which the crate does not expose.
     let layered = vlr.starts_with(&(CompressorType::LayeredChunked as u16).to_le_bytes());
     let vlr = LazVlr::from_buffer(vlr).map_err(decode)?;
     if vlr.items_size() != layout.record as u64 {
@@ -38,9 +38,9 @@ pub(super) fn visit(layout: &Layout, places: bool, from: u64, input: &Input<'_>,
     }
     let layers = if layered { Some(layers(&vlr).ok_or_else(|| bad("layers of a kind that is not known"))?) } else { None };
     if let Some(chunks) = Chunks::of(&mut file, &vlr, layers, layout, input) {
-        return chunks.visit(file, places, from, input, take);
+        return chunks.visit(file, xyz_only, from, input, take);
     }
-    // Without a table that can be relied on, one point after the other.
+    // Without a usable chunk table, points are decoded sequentially.
     file.seek(SeekFrom::Start(layout.start)).map_err(io)?;
 
     let mut records = vec![0; BATCH * layout.record];
@@ -75,7 +75,7 @@ pub(super) fn visit(layout: &Layout, places: bool, from: u64, input: &Input<'_>,
         check_layers(decoder.get_mut(), layout.record as u64, layers, input.size()).map_err(io)?;
         decoder.reset();
         decoder.set_fields_from(vlr.items()).map_err(decode)?;
-        decoder.set_selection(selection(places));
+        decoder.set_selection(selection(xyz_only));
         let mut left_in_chunk = points.min(left);
         while left_in_chunk > 0 {
             let count = left_in_chunk.min(BATCH as u64);
@@ -92,7 +92,7 @@ pub(super) fn visit(layout: &Layout, places: bool, from: u64, input: &Input<'_>,
     Ok(())
 }
 
-/// The number of chunks that the table claims, read where the decoder will look for it; `None` where that is nowhere.
+/// Number of chunks in the table, read where the decoder will look for it; `None` if there is no table.
 fn chunks_in_table(file: &mut (impl Read + Seek), layout: &Layout, input: &Input<'_>) -> io::Result<Option<u64>> {
     let mut number = |at: u64, bytes: usize| {
         let mut raw = [0; 8];
@@ -103,7 +103,7 @@ fn chunks_in_table(file: &mut (impl Read + Seek), layout: &Layout, input: &Input
     let found = |offset: u64| offset as i64 > layout.start as i64;
     let mut offset = number(layout.start, 8)?;
     if !found(offset) {
-        // A writer that could not seek leaves it at the end.
+        // A writer that could not seek stores the offset at the end of the file.
         offset = number(input.size().saturating_sub(8), 8)?;
     }
     if !found(offset) || offset.saturating_add(8) > input.size() {
@@ -112,7 +112,7 @@ fn chunks_in_table(file: &mut (impl Read + Seek), layout: &Layout, input: &Input
     number(offset + 4, 4).map(Some)
 }
 
-/// Layers of a chunk; their sizes stand in a row after its first point.
+/// Number of layers per chunk; their sizes follow the chunk's first point.
 fn layers(vlr: &LazVlr) -> Option<u64> {
     let of_item = |item: &laz::LazItem| match item.item_type() {
         LazItemType::Point14 => Some(9),
@@ -124,10 +124,10 @@ fn layers(vlr: &LazVlr) -> Option<u64> {
     vlr.items().iter().map(of_item).sum()
 }
 
-/// Fails unless the layers of the chunk that begins here are in the file; leaves the file where it was.
+/// Fails unless the layers of the chunk at the current position are within the file; preserves the position.
 pub(super) fn check_layers(file: &mut (impl Read + Seek), record: u64, layers: u64, size: u64) -> io::Result<()> {
     let start = file.stream_position()?;
-    // The first point and the number of points stand before the sizes.
+    // The first point and the number of points precede the sizes.
     file.seek(SeekFrom::Start(start + record + 4))?;
     let mut sizes = vec![0; 4 * layers as usize];
     file.read_exact(&mut sizes)?;

@@ -1,22 +1,22 @@
-//! The fields of a point: where they lie in its record, and what their numbers mean.
+//! The fields of a point: their location in a record, and how to decode them.
 
 use super::super::input::printable;
 use super::super::number::{Endian, Number};
 
-/// A column of a scan.
+/// One column of a scan.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Field {
     pub name: String,
-    /// The first byte in a record.
+    /// Byte offset in a record.
     at: usize,
     number: Number,
-    /// The lowest bit and how many, where a byte has several fields.
+    /// Lowest bit and width, for a bit field.
     bits: Option<(u8, u8)>,
-    /// Scale and offset.
+    /// Scale and offset of a coordinate: `raw × scale + offset`.
     transform: Option<(f64, f64)>,
 }
 
-/// A description of extra bytes in the VLR `LASF_Spec` 4.
+/// Bytes of an extra-bytes descriptor in the VLR `LASF_Spec` 4.
 const EXTRA: usize = 192;
 
 impl Field {
@@ -24,18 +24,18 @@ impl Field {
         Self { name: name.to_owned(), at, number, bits: None, transform: None }
     }
 
-    /// The bytes of a record after which this field ends.
+    /// Byte offset of the end of this field in a record.
     pub fn end(&self) -> usize {
         self.at + self.number.size()
     }
 
-    /// The value of x, y or z, of which most are read: the same as [`Field::value`] without looking at what it is.
-    pub fn place(&self, record: &[u8]) -> f64 {
+    /// Fast path of [`Field::value`] for x, y and z, which are most of what is read.
+    pub fn coordinate(&self, record: &[u8]) -> f64 {
         let (scale, offset) = self.transform.unwrap_or((1.0, 0.0));
         Number::I32.one(Endian::Little, &record[self.at..self.at + 4]) * scale + offset
     }
 
-    /// Its value in a record, which is at least [`Field::end`] long.
+    /// Decodes the field from a record of at least [`Field::end`] bytes.
     pub fn value(&self, record: &[u8]) -> f64 {
         let bytes = &record[self.at..self.end()];
         if let Some((lowest, count)) = self.bits {
@@ -46,7 +46,7 @@ impl Field {
     }
 }
 
-/// The fields of a point format, 0 to 10, x, y and z first; wave packets are left out.
+/// The fields of a point format, 0 to 10, with x, y and z first; wave packets are left out.
 pub(super) fn of_format(format: u8, scale: [f64; 3], offset: [f64; 3]) -> Vec<Field> {
     let mut fields: Vec<Field> = (0..3)
         .map(|axis| Field { transform: Some((scale[axis], offset[axis])), ..Field::new(["x", "y", "z"][axis], 4 * axis, Number::I32) })
@@ -108,15 +108,15 @@ pub(super) fn of_format(format: u8, scale: [f64; 3], offset: [f64; 3]) -> Vec<Fi
     if format >= 6
         && let Some(angle) = fields.iter_mut().find(|field| field.name == "scan_angle")
     {
-        // In steps of 0.006°; before, in degrees.
+        // In steps of 0.006°; in degrees in earlier formats.
         angle.transform = Some((0.006, 0.0));
     }
     fields
 }
 
-/// The extra bytes that a file describes, which begin at a byte of each record of `length` bytes.
+/// The described extra bytes, starting at byte `at` of each record of `length` bytes.
 ///
-/// What does not fit the record is left out, as are arrays and bytes without a type, but they take their place.
+/// Fields past the end of the record are left out, as are arrays and untyped bytes, which still advance the offset.
 pub(super) fn extra(descriptions: &[u8], mut at: usize, length: usize) -> Vec<Field> {
     use Number::{F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
     const TYPES: [Number; 10] = [U8, I8, U16, I16, U32, I32, U64, I64, F32, F64];

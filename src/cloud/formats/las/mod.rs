@@ -1,7 +1,7 @@
-//! LAS and LAZ laser scans: x, y and z, as `raw × scale + offset` in f64, and the other fields where they are asked for.
+//! LAS and LAZ laser scans: x, y and z, as `raw × scale + offset` in f64, and the other fields on demand.
 //!
-//! The points are read from their records directly: a record is checked against the size of the file before anything is
-//! made of it, and where layers allow it no more of a point is decoded than what is wanted.
+//! Points are decoded directly from their records, whose extent is checked against the size of the file first; layered files
+//! decode only the layers needed.
 
 mod chunks;
 mod compressed;
@@ -21,29 +21,29 @@ use super::contain::contained;
 use super::input::Input;
 use super::sheet::{Range, Sheet, SheetColumn, Want};
 
-/// Points that are read at a time.
+/// Points read at a time.
 const BATCH: usize = 1 << 16;
-/// Points that a thread decodes in one go.
-const PART: usize = 1 << 12;
-/// A variable length record's own header.
+/// Points that a thread decodes at a time.
+const CHUNK: usize = 1 << 12;
+/// Bytes of a variable length record's header.
 const VLR_HEADER: u64 = 54;
-/// More points than this in a byte of compressed data are a lie, or one point over and over: a point that differs from the
-/// one before it takes bits, and real scans have less than one in a byte.
+/// Maximum points per byte of compressed data. A point that differs from the previous one takes bits, and real scans have
+/// less than one point per byte; more are damage or endless repetitions.
 const MAX_POINTS_PER_BYTE: u64 = 64;
 
-/// Bytes of a point of each format, at least.
+/// Minimum bytes per point of each format.
 const LEAST: [usize; 11] = [20, 28, 26, 34, 57, 63, 30, 36, 38, 59, 67];
-/// Takes the number of the first record of a batch and all of them raw; false when it has enough.
+/// Handles a batch of raw records, given the number of the first; returns false to stop.
 type Take<'a> = dyn FnMut(u64, &[u8]) -> Result<bool, FormatError> + Send + 'a;
 
 pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
     let layout = Layout::read(input)?;
     let mut columns: Vec<SheetColumn> = layout.fields.iter().map(|field| SheetColumn::numeric(field.name.clone())).collect();
-    let mut kept = want.resolve(&columns, input)?;
+    let mut selected = want.resolve(&columns, input)?;
     let mut values: Vec<f64> = Vec::new();
     if matches!(want, Want::Everything) {
-        // All fields are many times the place: they are looked at and let go.
-        kept.clear();
+        // All fields are many times the size of the coordinates: only their ranges are recorded.
+        selected.clear();
         let mut ranges = vec![Range::default(); columns.len()];
         layout.visit(input, false, 0, &mut |_, records| {
             layout.fields.par_iter().zip(&mut ranges).for_each(|(field, range)| {
@@ -54,20 +54,20 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
         columns.iter_mut().zip(ranges).for_each(|(column, range)| column.range = Some(range));
     } else {
         if !layout.compressed {
-            input.reserve_all(&mut values, layout.points, kept.len())?;
+            input.reserve_all(&mut values, layout.points, selected.len())?;
         }
-        layout.visit(input, kept.iter().all(|&at| at < 3), 0, &mut |_, records| {
-            input.reserve(&mut values, records.len() / layout.record * kept.len())?;
-            layout.decode(records, &kept, &mut values);
+        layout.visit(input, selected.iter().all(|&at| at < 3), 0, &mut |_, records| {
+            input.reserve(&mut values, records.len() / layout.record * selected.len())?;
+            layout.decode(records, &selected, &mut values);
             Ok(true)
         })?;
     }
     let format = format!("{} {}, point format {}", if layout.compressed { "LAZ" } else { "LAS" }, layout.version, layout.point_format);
     let skipped = if [4, 5, 9, 10].contains(&layout.point_format) { vec!["wave packets were not read".to_owned()] } else { Vec::new() };
-    Ok(Sheet { path: input.path().to_owned(), format, columns, kept, rows: layout.points, values: values.into(), skipped })
+    Ok(Sheet { path: input.path().to_owned(), format, columns, selected, rows: layout.points, values: values.into(), skipped })
 }
 
-/// All fields of some records.
+/// Reads all fields of some records.
 pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
     let layout = Layout::read(input)?;
     if let Some(&missing) = wanted.iter().find(|&&record| record >= layout.points) {
@@ -91,19 +91,19 @@ pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, Form
     Ok(Records { columns, rows: wanted.iter().map(|record| found[record].clone()).collect() })
 }
 
-/// Where the points are and what their numbers mean.
+/// The location of the points and the encoding of their fields.
 struct Layout {
     version: String,
     point_format: u8,
     compressed: bool,
-    /// The first byte of the points.
+    /// Byte offset of the first point.
     start: u64,
     points: u64,
-    /// Bytes of a point.
+    /// Bytes of a point's record.
     record: usize,
-    /// x, y and z first.
+    /// The fields of a record, x, y and z first.
     fields: Vec<Field>,
-    /// The content of the VLR that says how points are compressed.
+    /// The content of the VLR that describes the compression.
     laszip: Option<Vec<u8>>,
 }
 
@@ -118,7 +118,7 @@ impl Layout {
         let header = raw::Header::read_from(&mut file).map_err(decode)?;
         let large = header.large_file.map_or(0, |large| large.number_of_point_records);
         let points = if header.number_of_point_records == 0 { large } else { header.number_of_point_records.into() };
-        // The two highest bits say "compressed": one in LASzip's own files, both in an old draft.
+        // The two highest bits mark compression: LASzip sets one, an old draft both.
         let (point_format, compressed) = (header.point_data_record_format & 0x3f, header.point_data_record_format & 0xc0 != 0);
         let least =
             *LEAST.get(usize::from(point_format)).ok_or_else(|| input.unsupported(format!("point format {point_format}"), "there are 0 to 10"))?;
@@ -163,31 +163,30 @@ impl Layout {
         Ok(Self { version, point_format, compressed, start, points, record, fields, laszip })
     }
 
-    /// Appends the kept fields of raw records, for which there is room.
-    fn decode(&self, records: &[u8], kept: &[usize], values: &mut Vec<f64>) {
-        let width = kept.len();
+    /// Appends the selected fields of raw records to `values`, whose capacity suffices.
+    fn decode(&self, records: &[u8], selected: &[usize], values: &mut Vec<f64>) {
+        let width = selected.len();
         if width == 0 {
             return;
         }
         let start = values.len();
         values.resize(start + records.len() / self.record * width, 0.0);
-        let fields: Vec<&Field> = kept.iter().map(|&at| &self.fields[at]).collect();
-        let parts = values[start..].par_chunks_mut(PART * width).zip(records.par_chunks(PART * self.record));
-        parts.for_each(|(values, records)| {
+        let fields: Vec<&Field> = selected.iter().map(|&at| &self.fields[at]).collect();
+        let chunks = values[start..].par_chunks_mut(CHUNK * width).zip(records.par_chunks(CHUNK * self.record));
+        chunks.for_each(|(values, records)| {
             let rows = values.chunks_exact_mut(width).zip(records.chunks_exact(self.record));
-            if let [0, 1, 2] = kept {
-                rows.for_each(|(row, record)| row.iter_mut().zip(&fields).for_each(|(value, field)| *value = field.place(record)));
+            if let [0, 1, 2] = selected {
+                rows.for_each(|(row, record)| row.iter_mut().zip(&fields).for_each(|(value, field)| *value = field.coordinate(record)));
             } else {
                 rows.for_each(|(row, record)| row.iter_mut().zip(&fields).for_each(|(value, field)| *value = field.value(record)));
             }
         });
     }
 
-    /// Hands out raw records, batch by batch. `places` says that x, y and z are all that is wanted, `from` that records before
-    /// it may be left out.
-    fn visit(&self, input: &Input<'_>, places: bool, from: u64, take: &mut Take<'_>) -> Result<(), FormatError> {
+    /// Passes raw records to `take` in batches. `xyz_only`: only x, y and z are needed. Records before `from` may be skipped.
+    fn visit(&self, input: &Input<'_>, xyz_only: bool, from: u64, take: &mut Take<'_>) -> Result<(), FormatError> {
         if self.compressed {
-            return contained(|| compressed::visit(self, places, from, input, take))
+            return contained(|| compressed::visit(self, xyz_only, from, input, take))
                 .map_err(|_| input.malformed("compressed points", "damaged, and cannot be decoded"))?;
         }
         let mut file = input.open()?;

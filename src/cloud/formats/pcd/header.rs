@@ -1,4 +1,4 @@
-//! The header: what a point is made of, and how many there are.
+//! The header: the fields of a point, and the number of points.
 
 use std::io::{BufRead, Read};
 
@@ -6,10 +6,10 @@ use super::super::FormatError;
 use super::super::input::Input;
 use super::super::number::Number;
 
-/// Headers are a few hundred bytes; what is longer is not a header.
+/// Maximum header size; real ones are a few hundred bytes.
 const MAX_HEADER: usize = 1 << 20;
 
-/// How points are written.
+/// The encoding of the points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Encoding {
     Ascii,
@@ -18,7 +18,7 @@ pub(super) enum Encoding {
 }
 
 impl Encoding {
-    /// For people.
+    /// The encoding's name as shown in descriptions.
     pub fn name(self) -> &'static str {
         match self {
             Self::Ascii => "ASCII",
@@ -28,23 +28,23 @@ impl Encoding {
     }
 }
 
-/// One or more numbers of a point.
+/// A field of one or more numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Field {
-    /// `_` is padding.
+    /// The field's name; `_` is padding.
     pub name: String,
     pub number: Number,
     pub count: usize,
 }
 
 impl Field {
-    /// Bytes of the field in a point.
+    /// Bytes of the field per point.
     pub fn size(&self) -> usize {
         self.count * self.number.size()
     }
 }
 
-/// A file's header.
+/// The parsed header of a PCD file.
 #[derive(Clone, Debug)]
 pub(super) struct Header {
     pub encoding: Encoding,
@@ -59,9 +59,9 @@ pub(super) struct Header {
 }
 
 impl Header {
-    /// Reads a header up to its line DATA; the points follow.
+    /// Reads a header up to and including its DATA line, leaving the reader at the points.
     ///
-    /// The version is not looked at, and may be missing, as may what has a usual value: F of four bytes, one of each.
+    /// The version is ignored and may be missing, as may entries with usual values: type F, four bytes, count one.
     pub fn read(file: &mut impl BufRead, input: &Input<'_>) -> Result<Self, FormatError> {
         let (mut names, mut sizes, mut types, mut counts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let (mut width, mut height, mut points) = (None, None, None);
@@ -115,7 +115,7 @@ impl Header {
             let number = number(kind, size)
                 .ok_or_else(|| input.malformed("header", format!("field `{name}` is {kind} of {size} bytes, which PCD does not know")))?;
             let count = counts.get(at).copied().unwrap_or(1);
-            // The largest features are of some thousand numbers.
+            // The largest real features have a few thousand numbers.
             let count = usize::try_from(count).ok().filter(|count| (1..=1 << 16).contains(count));
             let count = count.ok_or_else(|| input.malformed("header", format!("field `{name}` is there {} times", counts[at])))?;
             Ok(Field { name, number, count })

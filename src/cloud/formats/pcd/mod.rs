@@ -1,8 +1,7 @@
-//! PCD, the Point Cloud Library's format, in its three encodings: text, points one after the other, or packed field by
-//! field.
+//! PCD, the Point Cloud Library's format, in its three encodings: text, binary point by point, or compressed field by field.
 //!
-//! A field of several numbers becomes as many columns, `fpfh_0`, `fpfh_1`, …. A packed colour, `rgb` or `rgba`, becomes
-//! the columns `red`, `green`, `blue` (and `alpha`) of 0 to 255. Points that a sensor did not see are rows of NaN.
+//! A field of several numbers becomes as many columns, `fpfh_0`, `fpfh_1`, …. A packed colour, `rgb` or `rgba`, becomes the
+//! columns `red`, `green`, `blue` (and `alpha`), from 0 to 255. Points that a sensor did not see are rows of NaN.
 
 mod header;
 
@@ -18,12 +17,12 @@ use super::lzf::Lzf;
 use super::number::{Endian, Number};
 use super::sheet::{Sheet, SheetColumn, Want};
 
-/// Bytes that are decoded at a time, or one point where that is larger.
+/// Bytes decoded at a time, or one point if that is larger.
 const CHUNK: usize = 1 << 18;
-/// More columns than any feature has; each takes memory of its own, which a few bytes of a header could ask for.
+/// An implausible number of columns; each takes memory of its own, which a few bytes of a header could request.
 const MAX_COLUMNS: usize = 1 << 16;
 
-/// Whether a text begins like the header of such a file, for those that leave the first line out.
+/// Whether a text begins like a PCD header, for files without the first comment line.
 pub(super) fn looks(head: &[u8]) -> bool {
     let line = |word: &[u8]| head.split(|&byte| byte == b'\n').any(|line| line.strip_prefix(word).is_some_and(|rest| rest.starts_with(b" ")));
     (line(b"FIELDS") || line(b"COLUMNS")) && line(b"DATA") && line(b"WIDTH")
@@ -34,8 +33,8 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
     let header = Header::read(&mut file, input)?;
     let cells = Cell::of(&header, input)?;
     let columns: Vec<SheetColumn> = cells.iter().map(|cell| SheetColumn::numeric(cell.name.clone())).collect();
-    let kept = want.resolve(&columns, input)?;
-    let cells: Vec<&Cell> = kept.iter().map(|&at| &cells[at]).collect();
+    let selected = want.resolve(&columns, input)?;
+    let cells: Vec<&Cell> = selected.iter().map(|&at| &cells[at]).collect();
     let values = match header.encoding {
         Encoding::Ascii => {
             let mut values = Vec::new();
@@ -52,10 +51,10 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
     };
     let grid = if header.height > 1 { format!(", {} × {}", header.width, header.height) } else { String::new() };
     let format = format!("PCD, {}{grid}", header.encoding.name());
-    Ok(Sheet::new(input, format, columns, kept, header.points, values))
+    Ok(Sheet::new(input, format, columns, selected, header.points, values))
 }
 
-/// All columns of some records: where they lie, or as they come.
+/// Reads all columns of some records: by seeking, or sequentially where that is impossible.
 pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
     let mut file = input.open()?;
     let header = Header::read(&mut file, input)?;
@@ -68,9 +67,9 @@ pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, Form
     let mut found: BTreeMap<u64, Vec<f64>> = wanted.iter().map(|&record| (record, Vec::new())).collect();
     match header.encoding {
         Encoding::Binary => {
-            let places = places(&header, &cells);
+            let offsets = offsets(&header, &cells);
             let even = Even { start: header.length, record: header.stride(), rows: header.points };
-            let rows = even.records(input, wanted, |point| values(&cells, &places, point).map(number_cell).collect())?;
+            let rows = even.records(input, wanted, |point| values(&cells, &offsets, point).map(number_cell).collect())?;
             return Ok(Records { columns, rows });
         }
         Encoding::Ascii => {
@@ -93,15 +92,15 @@ pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, Form
     Ok(Records { columns, rows })
 }
 
-/// A column: which bytes of a point it is made of.
+/// A column, and the bytes of a point that it is decoded from.
 struct Cell {
     name: String,
-    /// The field it belongs to.
+    /// Index of its field.
     field: usize,
-    /// Its place among the numbers of the field.
+    /// Its index among the numbers of the field.
     item: usize,
     number: Number,
-    /// For a part of a packed colour, how far to the left it stands.
+    /// For a component of a packed colour, the position of its lowest bit.
     shift: Option<u32>,
 }
 
@@ -127,7 +126,7 @@ impl Cell {
         Ok(cells)
     }
 
-    /// Its value from the bytes of one number.
+    /// Decodes the value from the bytes of one number.
     fn decode(&self, bytes: &[u8]) -> f64 {
         match (self.shift, bytes) {
             (Some(shift), &[a, b, c, d]) => f64::from(u32::from_le_bytes([a, b, c, d]) >> shift & 255),
@@ -135,8 +134,8 @@ impl Cell {
         }
     }
 
-    /// Its value from a number in a text. A colour is written as the whole number it is, or as the float of the same
-    /// bits, which is next to nothing.
+    /// The value of a number in an ASCII file. A packed colour is written as an integer, or as the float with the same bits,
+    /// which is a tiny number.
     fn of_text(&self, value: f64) -> f64 {
         match self.shift {
             None => value,
@@ -149,7 +148,7 @@ impl Cell {
     }
 }
 
-/// Takes the number of a point and its values; false when that is enough.
+/// Handles a point, given its number and values; returns false to stop.
 type Take<'a> = dyn FnMut(u64, &[f64]) -> Result<bool, FormatError> + 'a;
 
 fn ascii(mut file: impl BufRead, header: &Header, cells: &[&Cell], input: &Input<'_>, take: &mut Take<'_>) -> Result<(), FormatError> {
@@ -192,7 +191,7 @@ fn ascii(mut file: impl BufRead, header: &Header, cells: &[&Cell], input: &Input
         }
         row += 1;
     }
-    // What follows is blank, or points that the header does not know of.
+    // The rest is white space, or points that the header does not declare.
     let mut more = 0;
     loop {
         line.clear();
@@ -204,7 +203,7 @@ fn ascii(mut file: impl BufRead, header: &Header, cells: &[&Cell], input: &Input
     if more > 0 { Err(too_many(header, header.points + more, input)) } else { Ok(()) }
 }
 
-/// What it means that there are more points than the header says.
+/// The error for more points than the header declares.
 fn too_many(header: &Header, points: u64, input: &Input<'_>) -> FormatError {
     let why = format!("{points} where the header promises {}; if they all belong there, correct POINTS, WIDTH and HEIGHT", header.points);
     input.malformed("points", why)
@@ -223,7 +222,7 @@ fn binary(mut file: impl Read, header: &Header, cells: &[&Cell], input: &Input<'
     if header.points == 0 {
         return Ok(Vec::new());
     }
-    let places = places(header, cells);
+    let offsets = offsets(header, cells);
     let mut bytes = vec![0; (CHUNK / stride).max(1) * stride];
     let mut found = Vec::new();
     let mut left = header.points;
@@ -233,15 +232,15 @@ fn binary(mut file: impl Read, header: &Header, cells: &[&Cell], input: &Input<'
         file.read_exact(bytes).map_err(|why| input.io(why))?;
         input.reserve(&mut found, count as usize * cells.len())?;
         for point in bytes.chunks_exact(stride) {
-            found.extend(values(cells, &places, point));
+            found.extend(values(cells, &offsets, point));
         }
         left -= count;
     }
     Ok(found)
 }
 
-/// The first byte of each cell in a point.
-fn places(header: &Header, cells: &[&Cell]) -> Vec<usize> {
+/// Byte offset of each cell in a point.
+fn offsets(header: &Header, cells: &[&Cell]) -> Vec<usize> {
     let mut end = 0;
     let begin = |field: &header::Field| {
         end += field.size();
@@ -251,12 +250,13 @@ fn places(header: &Header, cells: &[&Cell]) -> Vec<usize> {
     cells.iter().map(|cell| first[cell.field] + cell.item * cell.number.size()).collect()
 }
 
-/// The values of cells that begin at these bytes of a point.
-fn values(cells: &[&Cell], places: &[usize], point: &[u8]) -> impl Iterator<Item = f64> {
-    cells.iter().zip(places).map(|(cell, &at)| cell.decode(&point[at..at + cell.number.size()]))
+/// Decodes cells at these byte offsets of a point.
+fn values(cells: &[&Cell], offsets: &[usize], point: &[u8]) -> impl Iterator<Item = f64> {
+    cells.iter().zip(offsets).map(|(cell, &at)| cell.decode(&point[at..at + cell.number.size()]))
 }
 
-/// The cells of all points, or of the ascending `wanted` ones: all is unpacked, and no more is held.
+/// Decodes the cells of all points, or of the ascending `wanted` ones; everything is decompressed, but
+/// nothing else is stored.
 fn compressed(
     mut file: impl BufRead,
     header: &Header,
@@ -282,12 +282,12 @@ fn compressed(
         std::io::ErrorKind::InvalidData => input.malformed("compressed points", why.to_string()),
         _ => input.io(why),
     };
-    // The promises were held against the size of the file above.
+    // The declared sizes were checked against the size of the file above.
     let (rows, width) = (header.points as usize, cells.len());
-    let kept = wanted.map_or(rows, <[usize]>::len);
+    let selected = wanted.map_or(rows, <[usize]>::len);
     let mut values = Vec::new();
-    input.reserve(&mut values, kept * width)?;
-    values.resize(kept * width, f64::NAN);
+    input.reserve(&mut values, selected * width)?;
+    values.resize(selected * width, f64::NAN);
     let mut points = Lzf::new(file.take(packed));
     for (at, field) in header.fields.iter().enumerate() {
         let cells: Vec<(usize, &Cell)> = cells.iter().copied().enumerate().filter(|(_, cell)| cell.field == at).collect();
@@ -299,9 +299,9 @@ fn compressed(
             let bytes = &mut bytes[..count * size];
             points.read_exact(bytes).map_err(fail)?;
             let mut put = |to: usize, raw: &[u8]| {
-                for &(place, cell) in &cells {
+                for &(column, cell) in &cells {
                     let at = cell.item * cell.number.size();
-                    values[to * width + place] = cell.decode(&raw[at..at + cell.number.size()]);
+                    values[to * width + column] = cell.decode(&raw[at..at + cell.number.size()]);
                 }
             };
             match wanted {

@@ -1,4 +1,4 @@
-//! The header: which elements there are, and what they are made of.
+//! The header: the elements and their properties.
 
 use std::io::{BufRead, Read};
 
@@ -6,10 +6,10 @@ use super::super::FormatError;
 use super::super::input::Input;
 use super::super::number::{Endian, Number};
 
-/// Headers are a few hundred bytes; what is longer is not a header.
+/// Maximum header size; real ones are a few hundred bytes.
 const MAX_HEADER: usize = 1 << 20;
 
-/// How numbers are written.
+/// The encoding of the numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Encoding {
     Ascii,
@@ -17,7 +17,7 @@ pub(super) enum Encoding {
 }
 
 impl Encoding {
-    /// For people.
+    /// The encoding's name as shown in descriptions.
     pub fn name(self) -> &'static str {
         match self {
             Self::Ascii => "ASCII",
@@ -27,7 +27,7 @@ impl Encoding {
     }
 }
 
-/// A part of an element.
+/// A property of an element.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Property {
     Scalar { name: String, number: Number },
@@ -42,7 +42,7 @@ impl Property {
     }
 }
 
-/// A list of things of one kind.
+/// An element: a list of records of one type.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Element {
     pub name: String,
@@ -50,19 +50,19 @@ pub(super) struct Element {
     pub properties: Vec<Property>,
 }
 
-/// A file's header.
+/// The parsed header of a PLY file.
 #[derive(Clone, Debug)]
 pub(super) struct Header {
     pub encoding: Encoding,
     pub elements: Vec<Element>,
     /// Lines of the header.
     pub lines: u64,
-    /// What ends a line: a line feed, or a carriage return in very old files.
+    /// A line feed, or a carriage return in very old files.
     pub line_end: u8,
 }
 
 impl Header {
-    /// Reads a header; the elements follow.
+    /// Reads a header, leaving the reader at the elements.
     pub fn read(file: &mut impl BufRead, input: &Input<'_>) -> Result<Self, FormatError> {
         let start = file.fill_buf().map_err(|why| input.io(why))?;
         let line_end = if start.get(3) == Some(&b'\r') && start.get(4) != Some(&b'\n') { b'\r' } else { b'\n' };

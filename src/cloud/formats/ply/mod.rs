@@ -1,6 +1,6 @@
-//! PLY, ASCII and binary of both byte orders: the scalar properties of its vertices.
+//! PLY, ASCII and binary in both byte orders: the scalar properties of its vertices.
 //!
-//! Elements may come in any order; those before the vertices are passed over, those after them are not looked at.
+//! Elements may come in any order; those before the vertices are skipped, those after them are not read.
 
 mod header;
 mod stream;
@@ -18,7 +18,7 @@ use super::sheet::{Sheet, SheetColumn, Want, cut};
 use crate::cloud::Values;
 use crate::cloud::values::with_values;
 
-/// What programs call the element that is the cloud.
+/// Names that programs give to the element with the points.
 const VERTEX: [&str; 4] = ["vertex", "vertices", "point", "points"];
 
 pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
@@ -26,8 +26,8 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
     let vertex = &header.elements[at];
     let scalars: Vec<usize> = (0..vertex.properties.len()).filter(|&at| matches!(vertex.properties[at], Property::Scalar { .. })).collect();
     let columns: Vec<SheetColumn> = scalars.iter().map(|&at| SheetColumn::numeric(vertex.properties[at].name().to_owned())).collect();
-    let kept = want.resolve(&columns, input)?;
-    let properties: Vec<usize> = kept.iter().map(|&at| scalars[at]).collect();
+    let selected = want.resolve(&columns, input)?;
+    let properties: Vec<usize> = selected.iter().map(|&at| scalars[at]).collect();
 
     let fits = |at: &usize| matches!(&vertex.properties[*at], Property::Scalar { number, .. } if number.fits_f32());
     let mut values = Values::new(header.encoding != Encoding::Ascii && properties.iter().all(fits));
@@ -46,11 +46,10 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
     let mut skipped: Vec<String> = vertex.properties.iter().filter(|property| matches!(property, Property::List { .. })).map(list_note).collect();
     skipped.extend(header.elements.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, element)| element_note(element)));
     let format = format!("PLY, {}", header.encoding.name());
-    Ok(Sheet { path: input.path().to_owned(), format, columns, kept, rows: vertex.count, values, skipped })
+    Ok(Sheet { path: input.path().to_owned(), format, columns, selected, rows: vertex.count, values, skipped })
 }
 
-/// All properties of some vertices: where they lie if that is known, in a binary file whose vertices have no lists, and else as
-/// they come.
+/// Reads all properties of some vertices: by seeking in a binary file whose vertices have no lists, otherwise sequentially.
 pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
     let (file, header, at) = open(input)?;
     let (before, vertex) = (&header.elements[..at], &header.elements[at]);
@@ -88,7 +87,7 @@ pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, Form
     Ok(Records { columns, rows: wanted.iter().map(|record| found[record].clone()).collect() })
 }
 
-/// A file after its header, and which of its elements is the cloud.
+/// Opens a file, parses its header, and finds the element with the points.
 fn open<'a>(input: &Input<'a>) -> Result<(BufReader<Watched<'a>>, Header, usize), FormatError> {
     let mut file = input.open()?;
     let header = Header::read(&mut file, input)?;

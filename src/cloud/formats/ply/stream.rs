@@ -1,4 +1,4 @@
-//! The elements, one after the other.
+//! Reads the elements sequentially.
 
 use std::io::{self, BufRead, Read, Seek};
 
@@ -8,13 +8,13 @@ use super::super::number::{Endian, Number};
 use super::header::{Element, Header, Property};
 use crate::cloud::values::Real;
 
-/// Bytes that are decoded at a time, or one vertex where that is larger.
+/// Bytes decoded at a time, or one vertex if that is larger.
 const CHUNK: usize = 1 << 18;
 
-/// Takes the number of a row and its values; false when that is enough.
+/// Handles a row, given its number and values; returns false to stop.
 pub(super) type Take<'a> = dyn FnMut(u64, &[f64]) -> Result<bool, FormatError> + 'a;
 
-/// Elements as words; line ends are like blanks.
+/// Elements in ASCII, as words; line ends are white space.
 pub(super) struct Ascii<'i, 'p, R> {
     reader: R,
     input: &'i Input<'p>,
@@ -25,17 +25,17 @@ pub(super) struct Ascii<'i, 'p, R> {
 }
 
 impl<'i, 'p, R: BufRead> Ascii<'i, 'p, R> {
-    /// Reads what follows the header.
+    /// Starts after the header.
     pub fn new(reader: R, header: &Header, input: &'i Input<'p>) -> Self {
         Self { reader, input, line: Vec::new(), at: 0, number: header.lines, line_end: header.line_end }
     }
 
-    /// Passes over all of an element.
+    /// Skips all rows of an element.
     pub fn skip(&mut self, element: &Element) -> Result<(), FormatError> {
         self.read(element, &[], &mut Vec::<f64>::new())
     }
 
-    /// Reads some properties of all of an element, row by row.
+    /// Reads some properties of all rows of an element.
     pub fn read<T: Real>(&mut self, element: &Element, properties: &[usize], values: &mut Vec<T>) -> Result<(), FormatError> {
         let input = self.input;
         self.each(element, &mut |_, row| {
@@ -45,22 +45,22 @@ impl<'i, 'p, R: BufRead> Ascii<'i, 'p, R> {
         })
     }
 
-    /// Reads an element row by row, a list as its length.
+    /// Passes each row of an element to `take`; a list is represented by its length.
     pub fn each(&mut self, element: &Element, take: &mut Take<'_>) -> Result<(), FormatError> {
         let mut row = vec![0.0; element.properties.len()];
-        // What takes no words may be there any number of times.
+        // Rows without words could be declared in any number.
         let count = if element.properties.is_empty() { 0 } else { element.count };
         for index in 0..count {
-            let place = || format!("element `{}` {index}", element.name);
+            let context = || format!("element `{}` {index}", element.name);
             for (property, value) in element.properties.iter().zip(&mut row) {
-                *value = self.value(&place, property.name())?;
+                *value = self.value(&context, property.name())?;
                 if let Property::List { .. } = property {
                     if *value < 0.0 || value.fract() != 0.0 {
-                        let what = format!("line {}, {}", self.number, place());
+                        let what = format!("line {}, {}", self.number, context());
                         return Err(self.input.malformed(what, format!("list `{}` has {value} members", property.name())));
                     }
                     for _ in 0..*value as u64 {
-                        self.value(&place, property.name())?;
+                        self.value(&context, property.name())?;
                     }
                 }
             }
@@ -71,13 +71,13 @@ impl<'i, 'p, R: BufRead> Ascii<'i, 'p, R> {
         Ok(())
     }
 
-    fn value(&mut self, place: &dyn Fn() -> String, property: &str) -> Result<f64, FormatError> {
+    fn value(&mut self, context: &dyn Fn() -> String, property: &str) -> Result<f64, FormatError> {
         while self.line[self.at..].iter().all(u8::is_ascii_whitespace) {
             self.line.clear();
             self.at = 0;
             self.number += 1;
             if self.reader.read_until(self.line_end, &mut self.line).map_err(|why| self.input.io(why))? == 0 {
-                return Err(self.input.malformed("cut short", format!("the file ends before {}", place())));
+                return Err(self.input.malformed("cut short", format!("the file ends before {}", context())));
             }
         }
         let start = self.at + self.line[self.at..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
@@ -87,12 +87,12 @@ impl<'i, 'p, R: BufRead> Ascii<'i, 'p, R> {
         let number = std::str::from_utf8(word).ok().and_then(|word| word.parse().ok());
         number.ok_or_else(|| {
             let word: String = String::from_utf8_lossy(word).chars().take(40).collect();
-            self.input.malformed(format!("line {}, {}", self.number, place()), format!("property `{property}` is `{word}`, which is not a number"))
+            self.input.malformed(format!("line {}, {}", self.number, context()), format!("property `{property}` is `{word}`, which is not a number"))
         })
     }
 }
 
-/// Elements as bytes.
+/// Elements in binary, of either byte order.
 pub(super) struct Binary<'i, 'p, R> {
     reader: R,
     endian: Endian,
@@ -100,19 +100,19 @@ pub(super) struct Binary<'i, 'p, R> {
 }
 
 impl<R: Seek> Binary<'_, '_, R> {
-    /// The byte of the file that comes next.
+    /// Current byte offset in the file.
     pub fn position(&mut self) -> Result<u64, FormatError> {
         self.reader.stream_position().map_err(|why| self.input.io(why))
     }
 }
 
 impl<'i, 'p, R: BufRead> Binary<'i, 'p, R> {
-    /// Reads what follows the header.
+    /// Starts after the header.
     pub fn new(reader: R, endian: Endian, input: &'i Input<'p>) -> Self {
         Self { reader, endian, input }
     }
 
-    /// Passes over all of an element.
+    /// Skips all rows of an element.
     pub fn skip(&mut self, element: &Element) -> Result<(), FormatError> {
         match stride(element) {
             Some(stride) => self.skip_bytes(element, stride.saturating_mul(element.count)),
@@ -120,7 +120,7 @@ impl<'i, 'p, R: BufRead> Binary<'i, 'p, R> {
         }
     }
 
-    /// Reads some properties of all of an element, row by row.
+    /// Reads some properties of all rows of an element.
     pub fn read<T: Real>(&mut self, element: &Element, properties: &[usize], values: &mut Vec<T>) -> Result<(), FormatError> {
         let (Some(stride), Some(offsets)) = (stride(element), offsets(element)) else {
             let input = self.input;
@@ -152,7 +152,7 @@ impl<'i, 'p, R: BufRead> Binary<'i, 'p, R> {
         Ok(())
     }
 
-    /// Reads an element row by row, a list as its length.
+    /// Passes each row of an element to `take`; a list is represented by its length.
     pub fn each(&mut self, element: &Element, take: &mut Take<'_>) -> Result<(), FormatError> {
         let mut row = Vec::with_capacity(element.properties.len());
         for index in 0..element.count {
@@ -165,7 +165,7 @@ impl<'i, 'p, R: BufRead> Binary<'i, 'p, R> {
         Ok(())
     }
 
-    /// Reads one of an element that has lists, each of which leaves its length.
+    /// Reads one row of an element with lists, each represented by its length.
     fn row(&mut self, element: &Element, row: &mut Vec<f64>) -> Result<(), FormatError> {
         for property in &element.properties {
             match property {
@@ -204,20 +204,20 @@ impl<'i, 'p, R: BufRead> Binary<'i, 'p, R> {
     }
 }
 
-/// The first byte and the type of each property of an element; `None` when lists make them differ.
+/// Byte offset and type of each property; `None` if lists make rows differ in size.
 pub(super) fn offsets(element: &Element) -> Option<Vec<(usize, Number)>> {
     let mut end = 0;
-    let place = |property: &Property| match property {
+    let offset = |property: &Property| match property {
         Property::Scalar { number, .. } => {
             end += number.size();
             Some((end - number.size(), *number))
         }
         Property::List { .. } => None,
     };
-    element.properties.iter().map(place).collect()
+    element.properties.iter().map(offset).collect()
 }
 
-/// Bytes of one of an element; `None` when lists make that differ.
+/// Bytes per row; `None` if lists make rows differ in size.
 fn stride(element: &Element) -> Option<u64> {
     element.properties.iter().map(|property| if let Property::Scalar { number, .. } = property { Some(number.size() as u64) } else { None }).sum()
 }

@@ -62,8 +62,8 @@ fn records_of(sample: &Sample, wanted: &[u64]) -> Vec<Vec<Cell>> {
     let found = records(&sample.path, wanted, &Silent).unwrap();
     let sheet = scan(&sample.path, &Want::Everything, &Silent).unwrap();
     assert_eq!(found.columns, sheet.columns.iter().map(|column| column.name.clone()).collect::<Vec<_>>());
-    if sheet.kept.len() == sheet.columns.len() {
-        let width = sheet.kept.len();
+    if sheet.selected.len() == sheet.columns.len() {
+        let width = sheet.selected.len();
         let cell = |at| super::super::columns::number_cell(sheet.values.get(at));
         let whole: Vec<Vec<Cell>> = wanted.iter().map(|&record| (0..width).map(|at| cell(record as usize * width + at)).collect()).collect();
         assert_eq!(found.rows, whole);

@@ -6,14 +6,15 @@ use cudarc::driver::{CudaContext, DriverError, result, sys};
 use nvml_wrapper::Nvml;
 use nvml_wrapper::enum_wrappers::device::Clock;
 
-use crate::knn::DeviceInfo;
+use crate::knn::{DeviceId, DeviceInfo};
 
 /// The oldest driver, as CUDA version × 1000: 12.8 (R570) is the first with every function that cudarc calls. The embedded
 /// kernels ask for 13.0 (R580); between the two NVRTC of the driver's own toolkit serves.
 const OLDEST_DRIVER: i32 = 12_080;
 
-/// Opens device 0, or says in one sentence why not.
-pub fn open() -> Result<Arc<CudaContext>, String> {
+/// Opens a GPU, or says in one sentence why not.
+pub fn open(device: DeviceId) -> Result<Arc<CudaContext>, String> {
+    let DeviceId::Gpu(ordinal) = device else { return Err(format!("device {device} is no NVIDIA GPU")) };
     // cudarc panics where the library is not there, so it must be asked first.
     // SAFETY: looks for a library and loads it.
     if !unsafe { sys::is_culib_present() } {
@@ -24,10 +25,11 @@ pub fn open() -> Result<Arc<CudaContext>, String> {
     if version < OLDEST_DRIVER {
         return Err(format!("the NVIDIA driver is for CUDA {}, too old: install driver R580 or later", spell(version)));
     }
-    if CudaContext::device_count().map_err(say)? == 0 {
-        return Err("the NVIDIA driver shows no GPU".to_owned());
+    match u32::try_from(CudaContext::device_count().map_err(say)?).unwrap_or(0) {
+        0 => Err("the NVIDIA driver shows no GPU".to_owned()),
+        count if ordinal >= count => Err(format!("there is no GPU {ordinal}: the NVIDIA driver shows {count}, from 0 on")),
+        _ => CudaContext::new(ordinal as usize).map_err(say),
     }
-    CudaContext::new(0).map_err(say)
 }
 
 /// The newest CUDA that the driver runs, × 1000.
@@ -59,7 +61,7 @@ pub fn say(error: DriverError) -> String {
 }
 
 /// What the device is. `code` says where its kernels come from.
-pub fn describe(context: &Arc<CudaContext>, code: &str) -> DeviceInfo {
+pub fn describe(device: DeviceId, context: &Arc<CudaContext>, code: &str) -> DeviceInfo {
     use sys::CUdevice_attribute::{CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT};
     let mut details = Vec::new();
     let mut add = |name: &str, value: Option<String>| details.extend(value.map(|value| (name.to_owned(), value)));
@@ -70,7 +72,7 @@ pub fn describe(context: &Arc<CudaContext>, code: &str) -> DeviceInfo {
     add("CUDA", version().ok().map(spell));
     add("driver", Nvml::init().ok().and_then(|nvml| nvml.sys_driver_version().ok()));
     add("kernels", Some(code.to_owned()));
-    DeviceInfo { name: context.name().unwrap_or_else(|_| "NVIDIA GPU".to_owned()), details }
+    DeviceInfo { id: Some(device), name: context.name().unwrap_or_else(|_| "NVIDIA GPU".to_owned()), details }
 }
 
 /// Clocks, power and company, as far as the driver tells: they change from run to run.

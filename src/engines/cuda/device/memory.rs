@@ -46,10 +46,10 @@ impl Memory {
     /// [`EngineError::Memory`] before anything is reserved, [`EngineError::Device`].
     pub fn reserve(cuda: &Cuda, problem: &Problem, form: Form, floats: usize, extra: u64) -> Result<Self, EngineError> {
         let (n, d, k, q) = (problem.n(), problem.dims(), problem.k(), problem.q());
-        let there = problem.kept().find(|points: &DevicePoints| points.serve(form, floats));
+        let there = problem.cache().get(cuda.device_id, |points: &DevicePoints| points.serve(form, floats));
         if there.is_none() {
             // Their room may be needed.
-            problem.kept().forget::<DevicePoints>();
+            problem.cache().remove::<DevicePoints>(cuda.device_id);
         }
         let needed = RESERVE + 4 * (if there.is_some() { 0 } else { floats } + q * d) as u64 + 8 * (q * k) as u64 + extra;
         // Memory of the search before is given back in the stream's order.
@@ -97,7 +97,7 @@ impl Memory {
         stream.memcpy_htod(problem.queries(), &mut self.queries)?;
         self.upload_ms = self.timer.stop(&stream)?;
         if !self.resident {
-            problem.kept().put(Arc::clone(&self.points));
+            problem.cache().insert(cuda.device_id, Arc::clone(&self.points));
         }
         Ok(())
     }

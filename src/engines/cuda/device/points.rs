@@ -21,7 +21,7 @@ pub enum Form {
     },
 }
 
-/// Points on the device, where they stay as long as [`Problem::kept`](crate::knn::Problem::kept) keeps them.
+/// Points on the device, where they stay as long as [`Problem::cache`](crate::knn::Problem::cache) holds them.
 pub struct DevicePoints {
     /// In what order.
     pub form: Form,

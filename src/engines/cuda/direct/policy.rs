@@ -40,6 +40,25 @@ impl Policy {
         Self { warps, queries, window, batch, slots, tile, min_blocks }
     }
 
+    /// Refuses numbers that do not fit each other or the kernel.
+    ///
+    /// # Errors
+    /// A sentence with the numbers.
+    pub fn check(self, variant: Variant) -> Result<(), String> {
+        let Self { queries, window, batch, .. } = self;
+        let points = window * 32;
+        if variant.dims == 0 && batch != points {
+            return Err(format!("batch = {batch}: it is one window of {points} points in other dimensions than 2 and 3"));
+        }
+        if batch % points != 0 {
+            return Err(format!("batch = {batch}: it must be a multiple of the {points} points of a window"));
+        }
+        if queries * variant.capacity > 1024 {
+            return Err(format!("queries = {queries}: with K = {}, a warp's registers hold {} at most", variant.capacity, 1024 / variant.capacity));
+        }
+        Ok(())
+    }
+
     /// Threads in a block.
     pub fn threads(self) -> u32 {
         self.warps * 32

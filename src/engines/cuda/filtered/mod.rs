@@ -33,7 +33,7 @@ use super::device::memory::Memory;
 use super::device::units::{Unit, build_name};
 use super::direct::Variant;
 use super::interface::TallyOut;
-use crate::knn::{Build, Problem};
+use crate::knn::{Build, DeviceId, Problem};
 
 /// Queries and points of the filter's tile.
 const TILE: usize = FILTER_TILE as usize;
@@ -54,11 +54,22 @@ const FARTHEST: f64 = 16.0;
 
 /// Whether the filter is worth its preparation: its first chunk is not filtered at all. It answers one query as fast as
 /// a tile of them, which is still much faster than one warp that goes through all points.
-pub fn pays(problem: &Problem, compute_capability: (i32, i32)) -> bool {
-    let capacity = Variant::new(problem.k(), problem.dims()).capacity as usize;
+///
+/// # Errors
+/// Why not, in a sentence.
+pub fn pays(problem: &Problem, compute_capability: (i32, i32)) -> Result<(), String> {
+    if compute_capability < (8, 0) {
+        return Err("it needs a GPU of compute capability 8.0 or later".to_owned());
+    }
     // Up to 3 dimensions the direct kernel is as fast; beyond 2^16 the margin could not hold.
-    let dims = 4..1 << 16;
-    compute_capability >= (8, 0) && dims.contains(&problem.dims()) && problem.n() >= 64 * capacity
+    if !(4..1 << 16).contains(&problem.dims()) {
+        return Err(format!("it takes 4 to 65535 dimensions, not {}", problem.dims()));
+    }
+    let least = 64 * Variant::new(problem.k(), problem.dims()).capacity as usize;
+    if problem.n() < least {
+        return Err(format!("with k = {} it takes {least} points or more, not {}", problem.k(), problem.n()));
+    }
+    Ok(())
 }
 
 /// Rows as the filter takes them: whole tiles, rounded to BF16.
@@ -149,7 +160,7 @@ impl Filtered {
     ///
     /// # Errors
     /// One sentence, where memory cannot be had.
-    pub fn new(kernels: FilterKernels, stream: &Arc<CudaStream>, problem: &Problem, memory: &Memory) -> Result<Self, String> {
+    pub fn new(kernels: FilterKernels, stream: &Arc<CudaStream>, device: DeviceId, problem: &Problem, memory: &Memory) -> Result<Self, String> {
         let (n, d, k, q) = (problem.n(), problem.dims(), problem.k(), problem.q());
         let capacity = Variant::new(k, d).capacity;
         let (cut, round) = (&kernels.cut, &kernels.round);
@@ -196,7 +207,7 @@ impl Filtered {
                 unsafe { stream.launch_builder(round).arg(&arguments).launch(config) }?;
                 Ok(rounded)
             };
-            let points = match problem.kept().find(|_: &FilterPoints| true) {
+            let points = match problem.cache().get(device, |_: &FilterPoints| true) {
                 Some(points) => points,
                 None => {
                     let (centre, scale) = frame(problem.points(), d);
@@ -205,7 +216,7 @@ impl Filtered {
                     // Others may read it on streams of their own.
                     stream.synchronize()?;
                     let points = Arc::new(FilterPoints { rounded, centre, scale });
-                    problem.kept().put(Arc::clone(&points));
+                    problem.cache().insert(device, Arc::clone(&points));
                     points
                 }
             };

@@ -17,7 +17,27 @@ mod search;
 
 use super::Cuda;
 use super::device::units::Unit;
-use crate::knn::{DeviceInfo, Engine, EngineError, EngineKind, MAX_K, Problem, Search};
+use crate::knn::{
+    Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Limits, Metric, Parameters, Problem, Search, warp as rules,
+};
+
+/// The row of the registry.
+pub static SPLIT: Descriptor = Descriptor {
+    id: EngineId::new("cuda-split"),
+    group: Group::Exhaustive,
+    about: "An NVIDIA GPU for few queries: the points are split over the whole chip; counts no merges.",
+    source: "cuda/split/",
+    runs_on: &[DeviceKind::Gpu],
+    limits: Limits { k: rules::MAX_K, d: usize::MAX, n: u32::MAX as usize, metrics: &[Metric::L2, Metric::Angular] },
+    measures: &[],
+    convergence: None,
+    phases: &[],
+    parameters: &[],
+    is_exhaustive: true,
+    twin_of: None,
+    traces: false,
+    open: |device| Ok(Box::new(CudaSplit::open_on(device)?)),
+};
 
 /// The engine.
 pub struct CudaSplit {
@@ -25,12 +45,20 @@ pub struct CudaSplit {
 }
 
 impl CudaSplit {
-    /// Opens the device, as [`Cuda::open`].
+    /// Opens the first GPU, as [`Cuda::open`].
     ///
     /// # Errors
     /// [`EngineError::Unavailable`] with what is missing and how to get it.
     pub fn open() -> Result<Self, EngineError> {
-        Ok(Self { cuda: Cuda::open_with(EngineKind::CudaSplit, unit(2))? })
+        Self::open_on(DeviceKind::Gpu.first())
+    }
+
+    /// The same on a GPU of the caller's choice.
+    ///
+    /// # Errors
+    /// As [`Self::open`]'s.
+    pub fn open_on(device: DeviceId) -> Result<Self, EngineError> {
+        Ok(Self { cuda: Cuda::open_with(SPLIT.id, device, unit(2))? })
     }
 }
 
@@ -40,18 +68,19 @@ fn unit(dims: u32) -> Unit {
 }
 
 impl Engine for CudaSplit {
-    fn kind(&self) -> EngineKind {
-        EngineKind::CudaSplit
+    fn descriptor(&self) -> &'static Descriptor {
+        &SPLIT
+    }
+
+    fn device_id(&self) -> DeviceId {
+        self.cuda.device_id
     }
 
     fn device(&self) -> DeviceInfo {
         self.cuda.device()
     }
 
-    fn load<'a>(&'a mut self, problem: &'a Problem, _profile: bool) -> Result<Box<dyn Search + 'a>, EngineError> {
-        if problem.k() > MAX_K {
-            return Err(EngineError::Limit { engine: EngineKind::CudaSplit, what: "k", limit: MAX_K as u64, value: problem.k() as u64 });
-        }
+    fn prepare<'a>(&'a mut self, problem: &'a Problem, _parameters: &Parameters, _profile: bool) -> Result<Box<dyn Search + 'a>, EngineError> {
         Ok(Box::new(search::SplitSearch::new(&mut self.cuda, problem)?))
     }
 }

@@ -18,7 +18,7 @@ use super::plan::Plan;
 use crate::engines::cuda::Cuda;
 use crate::engines::cuda::device::memory::Memory;
 use crate::engines::cuda::device::points::{self, Form};
-use crate::knn::{Answer, Build, EngineError, EngineKind, Neighbors, Problem, Search};
+use crate::knn::{Answer, Build, EngineError, Neighbors, Problem, Search, SetupPhase};
 
 /// The multiprocessors of a device that does not say: a small one.
 const FEW_MULTIPROCESSORS: u32 = 16;
@@ -152,7 +152,7 @@ impl Stages {
         let rows_of = if plan.dims == 0 && q == 1 { "_one" } else { "" };
         let mut stage = |name: &str| {
             let name = split_entry(name, plan.dims);
-            cuda.kernels.function(super::unit(plan.dims), &name).map_err(|why| EngineError::Unavailable { engine: EngineKind::CudaSplit, why })
+            cuda.kernels.function(super::unit(plan.dims), &name).map_err(|why| EngineError::Unavailable { engine: super::SPLIT.id, why })
         };
         let (sample, bound) = (stage(&format!("sample{rows_of}"))?, stage("bound")?);
         let (collect, select) = (stage(&format!("collect{rows_of}"))?, stage("select")?);
@@ -229,8 +229,8 @@ unsafe fn launch(
 }
 
 impl Search for SplitSearch<'_> {
-    fn setup_ms(&self) -> Vec<(&'static str, f64)> {
-        vec![("upload", self.memory.upload_ms)]
+    fn setup_ms(&self) -> Vec<(SetupPhase, f64)> {
+        vec![(SetupPhase::Upload, self.memory.upload_ms)]
     }
 
     fn resident(&self) -> bool {

@@ -12,14 +12,14 @@ mod events;
 use cudarc::driver::{CudaSlice, DevicePtrMut, DriverError, LaunchConfig, PushKernelArg};
 pub use events::{Event, Events, TraceError, elements, kind, lanes};
 
-use super::Cuda;
 use super::device::kernels::Kernel;
 use super::device::memory::Memory;
 use super::device::units::{Builds, Unit};
 use super::direct::{self, GROUP_ROWS_ENTRY, Layout, Policy, Variant};
 use super::interface::{self, TallyOut};
+use super::{Cuda, DIRECT};
 use crate::engines::{host_memory, lockstep};
-use crate::knn::{EngineError, EngineKind, MAX_K, Neighbors, Problem};
+use crate::knn::{EngineError, Neighbors, Parameters, Problem};
 
 /// Points in a group.
 const GROUP: usize = 32;
@@ -96,9 +96,7 @@ impl Cuda {
     pub fn trace(&mut self, problem: &Problem, query: usize, groups: usize) -> Result<Trace, EngineError> {
         let (n, dims, k) = (problem.n(), problem.dims(), problem.k());
         assert!(query < problem.q(), "query {query} of {}", problem.q());
-        if k > MAX_K {
-            return Err(EngineError::Limit { engine: EngineKind::Cuda, what: "k", limit: MAX_K as u64, value: k as u64 });
-        }
+        DIRECT.check(problem, &Parameters::default())?;
         let unit = unit(k, dims, groups_in_batch(dims, Some(groups)));
         let kernel = self.traced(unit)?;
         let layout = Layout::new(n, dims, unit, kernel.cut.policy);
@@ -123,7 +121,7 @@ impl Cuda {
             // Loaded now: the upload has nobody to tell.
             if unit.dims == 0 { self.kernels.function(unit, GROUP_ROWS_ENTRY).map(|_| kernel) } else { Ok(kernel) }
         });
-        kernel.map_err(|why| EngineError::Unavailable { engine: EngineKind::Cuda, why: format!("{why}; or record on --engine lockstep") })
+        kernel.map_err(|why| EngineError::Unavailable { engine: DIRECT.id, why: format!("{why}; or record on --engine lockstep") })
     }
 
     /// Launches the kernel, once more with more room where the trace had not enough, and gives what was written.

@@ -1,11 +1,11 @@
-//! What the collected points become: a sheet, or some of their records.
+//! Turns the collected points into a sheet, or into individual records.
 
 use super::{Builder, FormatError, Kind, MOST_PADDED, Values};
 use crate::cloud::formats::columns::{self, Records, no_record, too_many_texts};
 use crate::cloud::formats::sheet::{ColumnKind, Sheet, SheetColumn};
 
 impl Builder<'_, '_> {
-    /// The records that were picked.
+    /// The requested records, in the order of the request.
     pub fn into_records(self, records: &[u64]) -> Result<Records, FormatError> {
         let columns: Vec<String> = self.names();
         let row = |&record: &u64| {
@@ -20,14 +20,14 @@ impl Builder<'_, '_> {
         Ok(Records { columns, rows })
     }
 
-    /// The names of the columns: those of a short array are x, y, z.
+    /// The column names; the elements of short arrays are x, y, z.
     fn names(&self) -> Vec<String> {
         let all_made_up = self.columns.iter().all(|column| column.info.made_up);
         let unnamed = if all_made_up { SheetColumn::unnamed(self.columns.len()) } else { Vec::new() };
         self.columns.iter().enumerate().map(|(at, column)| unnamed.get(at).unwrap_or(&column.info).name.clone()).collect()
     }
 
-    /// The table of all points.
+    /// Builds the sheet of all points.
     pub fn finish(mut self, format: &str) -> Result<Sheet, FormatError> {
         let Some(kind) = self.kind else {
             return Err(self.input.malformed("nothing to read", "the array is empty"));
@@ -36,12 +36,12 @@ impl Builder<'_, '_> {
             return Err(self.input.malformed("no coordinates", "the points are empty"));
         }
         let rows = self.rows;
-        let width = self.columns.iter().filter(|column| column.kept && column.info.kind != ColumnKind::Text).count();
+        let width = self.columns.iter().filter(|column| column.selected && column.info.kind != ColumnKind::Text).count();
         if (width as u64).saturating_mul(rows) > (1 << 20) + MOST_PADDED * self.present {
             let _ = self.too_sparse();
             return Err(self.failed.unwrap_or(FormatError::Cancelled));
         }
-        // Where points have arrays, those are the coordinates, and single numbers stand beside them.
+        // If points contain arrays, those are the coordinates, and scalars are further columns.
         let arrays = kind == Kind::Object && self.columns.iter().any(|column| column.item);
         let names = self.names();
         for (column, name) in self.columns.iter_mut().zip(names) {
@@ -59,35 +59,35 @@ impl Builder<'_, '_> {
                 column.info.kind = ColumnKind::Empty;
             }
         }
-        let kept: Vec<usize> =
-            (0..self.columns.len()).filter(|&at| self.columns[at].kept && self.columns[at].info.kind != ColumnKind::Text).collect();
-        let values = if let [only] = kept[..] {
+        let selected: Vec<usize> =
+            (0..self.columns.len()).filter(|&at| self.columns[at].selected && self.columns[at].info.kind != ColumnKind::Text).collect();
+        let values = if let [only] = selected[..] {
             let Values { first, values, .. } = &mut self.columns[only];
             if *first == 0 {
                 values.resize(rows as usize, f64::NAN);
                 std::mem::take(values)
             } else {
-                self.gather(&kept)?
+                self.gather(&selected)?
             }
         } else {
-            self.gather(&kept)?
+            self.gather(&selected)?
         };
         let what = kind.plural();
         let names = if self.header { ", header" } else { "" };
         let columns = self.columns.into_iter().map(|column| column.info).collect();
-        Ok(Sheet::new(self.input, format!("{format} of {what}{names}"), columns, kept, rows, values))
+        Ok(Sheet::new(self.input, format!("{format} of {what}{names}"), columns, selected, rows, values))
     }
 
-    /// Rows from columns, each of which goes as it was taken.
-    fn gather(&mut self, kept: &[usize]) -> Result<Vec<f64>, FormatError> {
-        let (rows, width) = (self.rows as usize, kept.len());
+    /// Interleaves columns into rows, freeing each column afterwards.
+    fn gather(&mut self, selected: &[usize]) -> Result<Vec<f64>, FormatError> {
+        let (rows, width) = (self.rows as usize, selected.len());
         let mut gathered = Vec::new();
         self.input.reserve(&mut gathered, rows * width)?;
         gathered.resize(rows * width, f64::NAN);
-        for (place, &at) in kept.iter().enumerate() {
+        for (position, &at) in selected.iter().enumerate() {
             let first = self.columns[at].first as usize;
             for (row, value) in std::mem::take(&mut self.columns[at].values).into_iter().enumerate() {
-                gathered[(first + row) * width + place] = value;
+                gathered[(first + row) * width + position] = value;
             }
             self.input.check()?;
         }

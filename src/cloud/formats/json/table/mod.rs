@@ -1,4 +1,4 @@
-//! Collects points from values as they come: numbers, arrays, objects, and arrays and objects in those.
+//! Collects points from a stream of values: numbers, arrays and objects, also nested.
 
 mod finish;
 
@@ -11,51 +11,51 @@ use super::super::input::Input;
 use super::super::sheet::{ColumnKind, SheetColumn, Want};
 use crate::cloud::ColumnChoice;
 
-/// More columns than anybody searches in; each takes memory of its own.
+/// An implausible number of columns; each takes memory of its own.
 const MAX_COLUMNS: usize = 1 << 20;
-/// What a column's name, put together from those above it, may have of characters.
+/// Maximum length of a column name composed of nested keys, in characters.
 const MAX_NAME: usize = 200;
-/// How much more room all columns may take, once each has a value for each point, than there are values in the file.
+/// Maximum ratio of stored values, padded so that each column has one per point, to values in the file.
 const MOST_PADDED: u64 = 64;
 
-/// A place in a point's value: the point itself, an element of an array, a member of an object.
+/// A node in the tree of a point's value: the point itself, an array element, an object member.
 #[derive(Debug, Default)]
 struct Node {
     name: String,
-    /// Whether the name is a number of our own.
+    /// Whether the name is generated.
     made_up: bool,
     column: Option<usize>,
     items: Vec<usize>,
     members: HashMap<String, usize>,
 }
 
-/// The values at one place.
+/// The values of one column.
 #[derive(Debug)]
 struct Values {
     info: SheetColumn,
-    /// Whether somebody may want them.
-    kept: bool,
-    /// Whether it is one of the numbers of an array.
+    /// Whether the column may be needed.
+    selected: bool,
+    /// Whether it is an element of a numeric array.
     item: bool,
     /// The point of the first value.
     first: u64,
     values: Vec<f64>,
     filled: bool,
-    /// All values as texts, where they are wanted and one of them is.
+    /// All values as strings, if requested and at least one is a string.
     texts: Option<Texts>,
-    /// How many points have one.
+    /// Number of points with a string.
     texted: u64,
 }
 
-/// What a point is.
+/// The JSON type of a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Scalar,
     Array,
     Object,
-    /// A value of each column.
+    /// One value per column.
     Row,
-    /// A place of GeoJSON and its properties.
+    /// A GeoJSON point and its properties.
     Feature,
 }
 
@@ -70,7 +70,7 @@ impl Kind {
         }
     }
 
-    /// What all points are in.
+    /// Plural name for descriptions of the container.
     fn plural(self) -> &'static str {
         match self {
             Self::Scalar => "numbers",
@@ -82,34 +82,34 @@ impl Kind {
     }
 }
 
-/// Points under construction.
+/// Collects columns while points are parsed.
 pub(super) struct Builder<'i, 'p> {
     input: &'i Input<'p>,
     nodes: Vec<Node>,
     columns: Vec<Values>,
-    /// Lower-case names and numbers of the columns that are wanted, if not all are.
+    /// Lower-case names and indices of the requested columns; `None` for all.
     wanted: Option<HashSet<String>>,
-    /// Whether texts are wanted, too.
+    /// Whether strings are requested too.
     texts: bool,
-    /// The records of which all is wanted: a column and what it holds there.
+    /// The requested records: columns and their cells.
     picked: HashMap<u64, Vec<(usize, columns::Cell)>>,
     rows: u64,
-    /// Values that the file has, and those that are held, NaN for what is missing included.
+    /// Number of values in the file, and number stored, including NaN padding.
     present: u64,
     held: u64,
     kind: Option<Kind>,
-    /// The length of each point, where they are arrays.
+    /// The length of each point, if points are arrays.
     width: usize,
-    /// The texts of the first point, which may be names.
+    /// The strings of the first point, which may be a header.
     first_texts: Vec<String>,
-    /// The names of the elements of a point, where they stand elsewhere.
+    /// The element names, if given elsewhere in the file.
     given_names: Vec<String>,
     header: bool,
-    /// What is wrong with what was read; reading stops there.
+    /// The error that stopped reading.
     pub failed: Option<FormatError>,
 }
 
-/// The node of the point itself.
+/// The root node: the point itself.
 pub(super) const POINT: usize = 0;
 
 impl<'i, 'p> Builder<'i, 'p> {
@@ -138,61 +138,60 @@ impl<'i, 'p> Builder<'i, 'p> {
         }
     }
 
-    /// Keeps no columns, and all of some records.
+    /// Collects no columns, only the cells of some records.
     pub fn picking(input: &'i Input<'p>, records: &[u64]) -> Self {
         let nothing = ColumnChoice::Named(Vec::new());
         let picked = records.iter().map(|&record| (record, Vec::new())).collect();
         Self { picked, ..Self::new(input, &Want::Chosen(&nothing)) }
     }
 
-    /// Whether records are to be picked, and the last of them was read.
+    /// Whether all requested records have been read.
     pub fn picked_enough(&self) -> bool {
         !self.picked.is_empty() && self.rows > self.picked.keys().copied().max().unwrap_or(0)
     }
 
-    /// Stops the reading, and says why.
+    /// Stops reading with an error.
     pub fn fail(&mut self, why: FormatError) -> Result<(), ()> {
         self.failed = Some(why);
         Err(())
     }
 
-    /// The file that is read.
     pub fn input(&self) -> &'i Input<'p> {
         self.input
     }
 
-    /// Which point comes next.
+    /// Index of the current point.
     pub fn row(&self) -> u64 {
         self.rows
     }
 
-    /// Names the elements of points that are arrays.
+    /// Sets the names of array elements.
     pub fn name_items(&mut self, names: Vec<String>) {
         self.given_names = names;
     }
 
-    /// A place in points that no member leads to.
-    pub fn place(&mut self, name: &str) -> usize {
+    /// A top-level node that is not a member of the point.
+    pub fn top_level(&mut self, name: &str) -> usize {
         self.add(name.to_owned())
     }
 
-    /// Goes back to the first point, for the next column of a table that comes column by column.
+    /// Returns to the first point, for the next column of a column-oriented table.
     pub fn start_column(&mut self) {
         self.rows = 0;
     }
 
-    /// Goes on to the next point of a column.
+    /// Advances to the next point of a column.
     pub fn next_row(&mut self) -> Result<(), ()> {
         self.rows += 1;
         self.look_up()
     }
 
-    /// Says that all columns are there, and how long they are.
+    /// Marks all columns as complete, with `rows` values each.
     pub fn end_columns(&mut self, rows: u64) {
         (self.kind, self.rows) = (Some(Kind::Row), rows);
     }
 
-    /// Stops now and then if that was asked.
+    /// Checks for cancellation at intervals.
     fn look_up(&mut self) -> Result<(), ()> {
         if self.rows.is_multiple_of(1024)
             && let Err(why) = self.input.check()
@@ -202,7 +201,7 @@ impl<'i, 'p> Builder<'i, 'p> {
         Ok(())
     }
 
-    /// The place of an element in the array at `node`.
+    /// The node of element `at` of the array at `node`.
     pub fn item(&mut self, node: usize, at: usize) -> usize {
         if let Some(&item) = self.nodes[node].items.get(at) {
             return item;
@@ -217,7 +216,7 @@ impl<'i, 'p> Builder<'i, 'p> {
         item
     }
 
-    /// The place of a member of the object at `node`.
+    /// The node of a member of the object at `node`.
     pub fn member(&mut self, node: usize, key: &str) -> usize {
         if let Some(&member) = self.nodes[node].members.get(key) {
             return member;
@@ -237,7 +236,7 @@ impl<'i, 'p> Builder<'i, 'p> {
         self.nodes.len() - 1
     }
 
-    /// Puts a value at its place in the current point. `item` says that it is an element of an array in the point.
+    /// Stores a value of the current point. `item`: the value is an element of an array in the point.
     pub fn set(&mut self, node: usize, value: Cell, text: &str, item: bool) -> Result<(), ()> {
         let at = match self.nodes[node].column {
             Some(at) => at,
@@ -268,13 +267,13 @@ impl<'i, 'p> Builder<'i, 'p> {
                 f64::NAN
             }
         };
-        if self.texts && column.kept && column.texted <= row {
+        if self.texts && column.selected && column.texted <= row {
             let texts = column.texts.get_or_insert_default();
             let shown = match value {
                 Cell::Number(number) if text.is_empty() => number.to_string(),
                 _ => cell::text(text.as_bytes()),
             };
-            // Points that had nothing here have an empty text, as in delimited text.
+            // Points without a value get an empty string, as in delimited text.
             let fits = (column.texted..row).all(|_| texts.push("")) && texts.push(&shown);
             column.texted = row + 1;
             if !fits && column.info.kind == ColumnKind::Text {
@@ -282,10 +281,10 @@ impl<'i, 'p> Builder<'i, 'p> {
                 return self.fail(why);
             }
         }
-        if column.kept && column.info.kind != ColumnKind::Text {
-            let place = (row - column.first) as usize;
-            // Points that had nothing here, or a second value of the same name, which counts.
-            let missing = (place + 1).saturating_sub(column.values.len());
+        if column.selected && column.info.kind != ColumnKind::Text {
+            let index = (row - column.first) as usize;
+            // Pads points without a value; a repeated name overwrites its earlier value.
+            let missing = (index + 1).saturating_sub(column.values.len());
             self.held += missing as u64;
             if self.held > (1 << 20) + MOST_PADDED * self.present {
                 return self.too_sparse();
@@ -294,7 +293,7 @@ impl<'i, 'p> Builder<'i, 'p> {
                 return self.fail(why);
             }
             column.values.resize(column.values.len() + missing, f64::NAN);
-            column.values[place] = number;
+            column.values[index] = number;
         }
         Ok(())
     }
@@ -308,27 +307,27 @@ impl<'i, 'p> Builder<'i, 'p> {
         }
         let Node { name, made_up, .. } = &self.nodes[node];
         let info = SheetColumn { made_up: *made_up, ..SheetColumn::numeric(name.clone()) };
-        let kept = self.wanted.as_ref().is_none_or(|wanted| {
-            // The first may be called x, y and z, or have names in the first array.
+        let selected = self.wanted.as_ref().is_none_or(|wanted| {
+            // The first columns may yet be named x, y and z, or by a header in the first array.
             let unsure = info.made_up && (at < 3 || self.rows == 0) && !wanted.is_empty();
             unsure || wanted.contains(&info.name.to_ascii_lowercase()) || wanted.contains(&at.to_string())
         });
-        self.columns.push(Values { info, kept, item, first: self.rows, values: Vec::new(), filled: false, texts: None, texted: 0 });
+        self.columns.push(Values { info, selected, item, first: self.rows, values: Vec::new(), filled: false, texts: None, texted: 0 });
         self.nodes[node].column = Some(at);
         Ok(at)
     }
 
-    /// Says that the current point is complete.
+    /// Completes the current point.
     pub fn end_point(&mut self, kind: Kind, length: usize) -> Result<(), ()> {
         let record = format!("record {}", self.rows);
         match self.kind {
             None => {
                 (self.kind, self.width) = (Some(kind), length);
-                // Names, as in delimited text.
+                // A header, as in delimited text.
                 if kind == Kind::Array && length > 0 && self.first_texts.len() == length && self.columns.len() == length && !self.header {
                     for (column, name) in self.columns.iter_mut().zip(self.first_texts.drain(..)) {
                         column.info = SheetColumn::numeric(name);
-                        // What was taken for the first point's text was the name.
+                        // The string collected for the first point was the column's name.
                         (column.texts, column.texted) = (None, 0);
                     }
                     self.header = true;

@@ -1,0 +1,128 @@
+//! The chooser over Plane and Space, and what the panes draw with.
+
+use std::sync::Arc;
+
+use egui::{Color32, ComboBox, Ui};
+
+use crate::app::features::color::counters::bound_at;
+use crate::app::features::color::request::{column_keys, column_title};
+use crate::app::look::paint::{Paint, Paints};
+use crate::app::look::tokens::Palette;
+use crate::app::model::answer::Answered;
+use crate::app::model::color::ColorMap;
+use crate::app::model::color::channel::{Colored, Whose};
+use crate::app::model::color::view::{ColorBy, ColorView};
+use crate::app::model::commands::Actions;
+use crate::app::model::commands::color::ColorAction;
+use crate::app::model::session::Session;
+use crate::app::model::state::State;
+use crate::cloud::Source;
+
+/// By what points are coloured: one choice for Plane and Space.
+pub fn bar_ui(ui: &mut Ui, state: &State, session: &Session, actions: &mut Actions) {
+    let mut view = state.color.clone();
+    let shown = format!("Colour by {}", view.by.text());
+    let combo = ComboBox::from_id_salt("colour by").width(0.0).height(320.0).selected_text(shown);
+    let response = combo.show_ui(ui, |ui| {
+        for by in ColorBy::all() {
+            if ui.selectable_label(view.by.is_like(&by), by.text()).on_hover_text(by.about()).clicked() && !view.by.is_like(&by) {
+                view.choose(by);
+            }
+        }
+    });
+    let shown = view.by.text();
+    response.response.widget_info(|| {
+        let mut info = egui::WidgetInfo::labeled(egui::Role::ComboBox, true, "Colour by");
+        info.current_text_value = Some(shown.clone());
+        info
+    });
+    match view.by.clone() {
+        ColorBy::Axis(axis) => colour_axis_ui(ui, &mut view, axis, session),
+        ColorBy::Column(key) => column_ui(ui, &mut view, &key, session),
+        _ => {}
+    }
+    if view != state.color {
+        actions.send(ColorAction::Set(view));
+    }
+}
+
+fn colour_axis_ui(ui: &mut Ui, view: &mut ColorView, axis: usize, session: &Session) {
+    let Some(cloud) = &session.cloud else { return };
+    let name = cloud.axes().get(axis).map_or("choose", |axis| axis.name.as_str());
+    let response = ComboBox::from_id_salt("colour axis").width(90.0).height(320.0).selected_text(name).show_ui(ui, |ui| {
+        for (at, column) in cloud.axes().iter().enumerate() {
+            if ui.selectable_label(at == axis, &column.name).clicked() {
+                view.choose(ColorBy::Axis(at));
+            }
+        }
+    });
+    response.response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::ComboBox, true, "Axis that colours"));
+}
+
+fn column_ui(ui: &mut Ui, view: &mut ColorView, key: &str, session: &Session) {
+    let Some(cloud) = &session.cloud else { return };
+    if !matches!(cloud.source(), Source::File { .. }) {
+        return;
+    }
+    let title = column_title(session, key).unwrap_or_else(|| "choose".to_owned());
+    let known = session.columns.as_ref().filter(|known| known.is_of(cloud.source()));
+    let response = ComboBox::from_id_salt("colour column").width(90.0).height(320.0).selected_text(title).show_ui(ui, |ui| {
+        let Some(known) = known else {
+            ui.label("The file's columns are being listed.");
+            return;
+        };
+        let mut keys: Vec<_> = column_keys(known.columns.iter().map(|column| column.name.as_str())).collect();
+        // A label is what is looked for, not one of the coordinates, of which there may be hundreds.
+        keys.sort_by_key(|(name, _)| cloud.axes().iter().any(|axis| axis.name == *name));
+        for (name, of) in keys {
+            let shown = if name.is_empty() { format!("column {of}") } else { name.to_owned() };
+            if ui.selectable_label(of == key, shown).clicked() {
+                view.choose(ColorBy::Column(of));
+            }
+        }
+    });
+    response.response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::ComboBox, true, "Column that colours"));
+}
+
+/// How points are drawn.
+pub fn paints(state: &State, session: &Session, palette: &Palette) -> Paints {
+    let mut paints = Paints { data: Paint::Flat(palette.point), queries: Paint::Flat(palette.query), over: None };
+    let Colored::Ready(channel) = &session.colored else { return paints };
+    let Some((values, scale)) = channel.scaled(&state.color, palette.dark) else {
+        paints.data = Paint::Flat(palette.muted);
+        return paints;
+    };
+    let scaled = Paint::Scaled(values, scale, palette.muted);
+    let asked = session.derived.as_ref().filter(|_| state.color.by.is_of_queries()).and_then(|derived| derived.asked.as_ref());
+    match (channel.whose, channel.few.as_ref().or(asked)) {
+        (Whose::Queries, _) => (paints.data, paints.queries) = (Paint::Flat(palette.muted), scaled),
+        (Whose::Data, None) => paints.data = scaled,
+        (Whose::Data, Some(rows)) => {
+            paints.data = Paint::Flat(palette.muted);
+            paints.over = Some((Arc::clone(rows), scaled));
+        }
+    }
+    paints
+}
+
+/// The colour of a row of the cloud, where points are coloured.
+pub fn color_of(state: &State, session: &Session, palette: &Palette, row: usize) -> Option<Color32> {
+    let Colored::Ready(channel) = &session.colored else { return None };
+    let (values, scale) = channel.scaled(&state.color, palette.dark).filter(|_| channel.whose == Whose::Data)?;
+    let value = *values.values.get(row)?;
+    Some(match scale.map {
+        _ if value.is_nan() => palette.muted,
+        ColorMap::Categories => scale.map.category(value as usize, palette),
+        map => map.color(scale.place(value), palette),
+    })
+}
+
+/// The squared bound whose circle belongs to what is shown: at the chosen moment, where there is one, else at the end.
+/// ∞ where there is none.
+pub fn bound_shown(state: &State, answered: &Answered) -> f32 {
+    let record = &answered.record;
+    if state.color.by == ColorBy::Moment && record.convergence.queries() > answered.query {
+        return bound_at(record, answered.query, state.color.moment).unwrap_or(f32::INFINITY);
+    }
+    answered.max_squared_distance()
+}

@@ -1,0 +1,240 @@
+//! Values of the file's columns and of the cloud's axes.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::app::features::color::query::missing;
+use crate::app::model::color::PointValues;
+use crate::app::model::color::channel::{Categories, Category, Channel, Numbers, Whose};
+use crate::cloud::formats::{ColumnData, FormatError};
+use crate::cloud::{PointCloud, formats};
+use crate::palette::CATEGORIES;
+use crate::progress::Progress;
+
+/// The most different numbers that may be shown as categories.
+const MOST_NUMBERS: usize = 64;
+
+/// Whole numbers of at most so many kinds are labels rather than magnitudes, until somebody says otherwise.
+const LIKELY_LABELS: usize = 20;
+
+/// A column's values, by row of the cloud.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Values {
+    /// Numbers; NaN where there is none.
+    Numbers(Vec<f64>),
+    /// The place of each text among the names; a row without text has that of "".
+    Texts(Vec<String>, Vec<u32>),
+}
+
+/// Reads a column of the cloud's file, by row of the cloud.
+///
+/// # Errors
+/// The reader's.
+pub fn read(cloud: &PointCloud, path: &Path, column: &str, progress: &dyn Progress) -> Result<Values, FormatError> {
+    let data = formats::column(path, column, progress)?;
+    let records = match &data {
+        ColumnData::Numbers(values) => values.len(),
+        ColumnData::Categories { codes, .. } => codes.len(),
+    };
+    let last = cloud.record(cloud.len() - 1);
+    if last >= records as u64 {
+        return Err(FormatError::Malformed {
+            what: format!("column {column}"),
+            why: format!("the file has {records} records, and the cloud was read of {}: it was changed, load it again", last + 1),
+            path: path.to_owned(),
+        });
+    }
+    let record = |row: usize| cloud.record(row) as usize;
+    Ok(match data {
+        ColumnData::Numbers(values) => Values::Numbers((0..cloud.len()).map(|row| values[record(row)]).collect()),
+        ColumnData::Categories { names, codes } => Values::Texts(names, (0..cloud.len()).map(|row| codes[record(row)]).collect()),
+    })
+}
+
+/// A column as a channel.
+pub fn channel(title: &str, values: &Values) -> Channel {
+    let (numbers, categories, missing) = match values {
+        Values::Numbers(values) => {
+            let missing = values.iter().filter(|value| !value.is_finite()).count() as u64;
+            (numbers(values), number_categories(values), missing)
+        }
+        Values::Texts(names, codes) => {
+            let empty = names.iter().position(String::is_empty).map(|at| at as u32);
+            let missing = empty.map_or(0, |empty| codes.iter().filter(|&&code| code == empty).count() as u64);
+            (None, text_categories(names, codes), missing)
+        }
+    };
+    let few = categories.as_ref().is_some_and(|categories| categories.list.len() <= LIKELY_LABELS);
+    Channel {
+        whose: Whose::Data,
+        title: title.to_owned(),
+        unit: "",
+        prefers_categories: few && numbers.as_ref().is_none_or(|numbers| numbers.integers),
+        numbers,
+        categories,
+        missing,
+        few: None,
+        why_missing: "have no value in this column",
+        note: None,
+    }
+}
+
+/// An axis as a channel: its local coordinates, about its origin.
+pub fn axis_channel(cloud: &PointCloud, axis: usize) -> Option<Channel> {
+    let of = cloud.axes().get(axis)?;
+    let values: Vec<f32> = (0..cloud.len()).map(|row| cloud.point(row)[axis]).collect();
+    let missing = missing(&values);
+    Some(Channel {
+        whose: Whose::Data,
+        title: of.name.clone(),
+        unit: "",
+        numbers: Numbers::new(values, of.origin, true),
+        categories: None,
+        prefers_categories: false,
+        few: None,
+        missing,
+        why_missing: "",
+        note: None,
+    })
+}
+
+/// Numbers as f32 about an offset, where f32 itself is too coarse for their differences.
+fn numbers(values: &[f64]) -> Option<Numbers> {
+    let there = values.iter().copied().filter(|value| value.is_finite());
+    let (low, high) = there.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
+    if low > high {
+        return None;
+    }
+    let coarse = low.abs().max(high.abs()) * f64::from(f32::EPSILON) > (high - low) / 4096.0;
+    let offset = if coarse { (low + (high - low) / 2.0).floor() } else { 0.0 };
+    let values = values.iter().map(|&value| if value.is_finite() { (value - offset) as f32 } else { f32::NAN });
+    Numbers::new(values.collect(), offset, true)
+}
+
+fn number_categories(values: &[f64]) -> Option<Categories> {
+    let mut counts: HashMap<u64, u64> = HashMap::new();
+    // 0.0 and −0.0 are one number.
+    let bits = |value: f64| (value + 0.0).to_bits();
+    for &value in values.iter().filter(|value| value.is_finite()) {
+        *counts.entry(bits(value)).or_insert(0) += 1;
+        if counts.len() > MOST_NUMBERS {
+            return None;
+        }
+    }
+    let mut kinds: Vec<(f64, u64)> = counts.into_iter().map(|(bits, count)| (f64::from_bits(bits), count)).collect();
+    kinds.sort_by(|a, b| a.0.total_cmp(&b.0));
+    if kinds.len() > CATEGORIES {
+        kinds.sort_by_key(|kind| std::cmp::Reverse(kind.1));
+    }
+    let place: HashMap<u64, f32> = kinds.iter().enumerate().map(|(at, kind)| (bits(kind.0), at as f32)).collect();
+    let values = values.iter().map(|&value| place.get(&bits(value)).copied().unwrap_or(f32::NAN)).collect();
+    let list: Vec<Category> = kinds.into_iter().map(|(value, count)| Category { name: value.to_string(), count }).collect();
+    (!list.is_empty()).then(|| Categories { values: Arc::new(PointValues::new(values)), list })
+}
+
+fn text_categories(names: &[String], codes: &[u32]) -> Option<Categories> {
+    let mut counts = vec![0u64; names.len()];
+    for &code in codes {
+        counts[code as usize] += 1;
+    }
+    let mut kinds: Vec<usize> = (0..names.len()).filter(|&at| counts[at] > 0 && !names[at].is_empty()).collect();
+    kinds.sort_by(|&a, &b| names[a].cmp(&names[b]));
+    if kinds.len() > CATEGORIES {
+        kinds.sort_by_key(|&at| std::cmp::Reverse(counts[at]));
+    }
+    let mut place = vec![f32::NAN; names.len()];
+    for (at, &kind) in kinds.iter().enumerate() {
+        place[kind] = at as f32;
+    }
+    let values = codes.iter().map(|&code| place[code as usize]).collect();
+    let list: Vec<Category> = kinds.into_iter().map(|at| Category { name: names[at].clone(), count: counts[at] }).collect();
+    (!list.is_empty()).then(|| Categories { values: Arc::new(PointValues::new(values)), list })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::model::color::ColorMap;
+    use crate::app::model::color::view::ColorView;
+    use crate::app::testing::cloud;
+    use crate::cloud::{ColumnChoice, Source};
+    use crate::progress::Silent;
+
+    fn names(categories: &Option<Categories>) -> Vec<(&str, u64)> {
+        categories.iter().flat_map(|categories| &categories.list).map(|category| (category.name.as_str(), category.count)).collect()
+    }
+
+    #[test]
+    fn a_few_whole_numbers_are_labels_until_somebody_says_otherwise() {
+        let channel = channel("label", &Values::Numbers(vec![3.0, 1.0, f64::NAN, 3.0, -0.0, 0.0]));
+        assert_eq!(names(&channel.categories), [("0", 2), ("1", 1), ("3", 2)]);
+        assert_eq!((channel.missing, channel.map(None), channel.map(Some(ColorMap::Cividis))), (1, ColorMap::Categories, ColorMap::Cividis));
+        let values = &channel.categories.as_ref().expect("three").values.values;
+        assert!(values[2].is_nan() && values[..2] == [2.0, 1.0] && values[3..] == [2.0, 0.0, 0.0]);
+        assert_eq!(channel.numbers.as_ref().map(|numbers| numbers.whole), Some((0.0, 3.0)));
+
+        let heights = crate::app::features::color::column::channel("height", &Values::Numbers((0..100).map(|at| f64::from(at) / 8.0).collect()));
+        assert!(heights.categories.is_none());
+        let halves = crate::app::features::color::column::channel("half", &Values::Numbers(vec![0.5, 1.5]));
+        assert_eq!((halves.map(None), halves.map(Some(ColorMap::Categories))), (ColorMap::Viridis, ColorMap::Categories));
+    }
+
+    #[test]
+    fn more_categories_than_colours_begin_with_the_most_frequent() {
+        let texts: Vec<String> = (0..12).map(|at| format!("c{at:02}")).chain([String::new()]).collect();
+        // c00 once, c01 twice, …, and three rows without text.
+        let mut codes: Vec<u32> = (0..12).flat_map(|at| std::iter::repeat_n(at, at as usize + 1)).collect();
+        codes.extend([12; 3]);
+        let channel = channel("state", &Values::Texts(texts, codes.clone()));
+        let list = names(&channel.categories);
+        assert_eq!((list.len(), list[0], list[11]), (12, ("c11", 12), ("c00", 1)));
+        assert_eq!(channel.missing, 3);
+        assert_eq!([0, codes.len() - 4].map(|row| channel.text(row).expect("a text")), ["c00", "c11"]);
+        let (values, scale) = channel.scaled(&ColorView::default(), false).expect("texts");
+        assert!(values.values[codes.len() - 1].is_nan() && scale.map == ColorMap::Categories && scale.high == 11.0);
+        let few = crate::app::features::color::column::channel("few", &Values::Texts(vec!["b".to_owned(), "a".to_owned()], vec![0, 0, 1]));
+        assert_eq!(names(&few.categories), [("a", 1), ("b", 2)], "where each has a colour, they are sorted");
+    }
+
+    #[test]
+    fn what_f32_is_too_coarse_for_is_coloured_about_an_offset() {
+        let times: Vec<f64> = (0..1000).map(|at| 3.0e8 + f64::from(at) / 1000.0).collect();
+        let channel = channel("gps_time", &Values::Numbers(times));
+        let numbers = channel.numbers.expect("times");
+        assert!(numbers.offset > 2.9e8 && !numbers.can_be_log());
+        assert!((numbers.whole.0 - 3.0e8).abs() < 1e-6 && (numbers.whole.1 - 300_000_000.999).abs() < 1e-6, "{:?}", numbers.whole);
+        let mut different = numbers.values.values.clone();
+        different.dedup();
+        assert_eq!(different.len(), 1000, "no two have the same colour for want of digits");
+    }
+
+    #[test]
+    fn an_axis_is_its_coordinates() {
+        let cloud = cloud(30, 3, 4);
+        let channel = axis_channel(&cloud, 2).expect("three axes");
+        let numbers = channel.numbers.expect("coordinates");
+        assert!((0..30).all(|row| f64::from(numbers.values.values[row]) + numbers.offset == cloud.coordinate(row, 2)));
+        assert!((numbers.whole.0 - cloud.axes()[2].min).abs() < 1e-6);
+        assert!(axis_channel(&cloud, 3).is_none());
+    }
+
+    #[test]
+    fn rows_of_the_cloud_are_found_among_the_records() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.csv");
+        std::fs::write(&path, "x,y,kind,size\n0,1,a,10\nnan,2,b,20\n2,3,c,\n").expect("a file");
+        let columns = ColumnChoice::Named(vec!["x".to_owned(), "y".to_owned()]);
+        let source = Source::File { path: path.clone(), columns };
+        let cloud = crate::cloud::load(&source, true, &Silent).expect("a cloud of two rows");
+        let kinds = read(&cloud, &path, "kind", &Silent).expect("texts");
+        let Values::Texts(names, codes) = kinds else { panic!("texts") };
+        assert_eq!(codes.iter().map(|&code| names[code as usize].as_str()).collect::<Vec<_>>(), ["a", "c"]);
+        let Values::Numbers(sizes) = read(&cloud, &path, "size", &Silent).expect("numbers") else { panic!("numbers") };
+        assert!(sizes[0] == 10.0 && sizes[1].is_nan() && sizes.len() == 2);
+        assert!(read(&cloud, &path, "colour", &Silent).is_err());
+        std::fs::write(&path, "x,y,kind,size\n0,1,a,10\n").expect("a file");
+        let why = read(&cloud, &path, "kind", &Silent).expect_err("it is shorter now").to_string();
+        assert!(why.contains("1 records") && why.contains("load it again"), "{why}");
+    }
+}

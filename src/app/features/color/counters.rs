@@ -1,0 +1,208 @@
+//! Values of queries that a run answered: k-th distances, what the searches did, and their bounds at a moment.
+
+use crate::app::features::color::query::{missing, unit};
+use crate::app::model::color::channel::{Channel, Numbers, Whose};
+use crate::app::model::color::view::ColorBy;
+use crate::knn::{Measure, Metric};
+use crate::run::RunRecord;
+use crate::text;
+
+/// A value for each query at the row that it asks for; `value` gives NaN where it has none.
+fn by_row(record: &RunRecord, value: impl Fn(usize) -> f32) -> (Whose, Vec<f32>) {
+    let (whose, rows) = match &record.query_cloud {
+        Some(queries) => (Whose::Queries, queries.len()),
+        None => (Whose::Data, record.cloud.len()),
+    };
+    let mut values = vec![f32::NAN; rows];
+    for (query, &row) in record.query_rows.iter().enumerate() {
+        values[row as usize] = value(query);
+    }
+    (whose, values)
+}
+
+fn channel(record: &RunRecord, title: String, unit: &'static str, value: impl Fn(usize) -> f32) -> Channel {
+    let (whose, values) = by_row(record, value);
+    let missing = missing(&values);
+    Channel {
+        whose,
+        title,
+        unit,
+        numbers: Numbers::new(values, 0.0, true),
+        categories: None,
+        prefers_categories: false,
+        few: None,
+        missing,
+        why_missing: "were not asked",
+        note: None,
+    }
+}
+
+/// What a run counted, or the distance of the k-th neighbour, at each row that was asked for.
+pub fn counted(record: &RunRecord, by: &ColorBy) -> Channel {
+    match by {
+        ColorBy::Measure(name) => {
+            let values = record.measured.column(name).unwrap_or_default();
+            channel(record, Measure::words(name), "per query", |query| values.get(query).map_or(f32::NAN, |&value| value as f32))
+        }
+        _ => {
+            let metric = record.spec.metric;
+            let title = match metric {
+                Metric::L2 => format!("distance of the {} neighbour", ordinal(record.spec.k)),
+                Metric::Angular => format!("angle to the {} neighbour", ordinal(record.spec.k)),
+            };
+            let last = |query: usize| {
+                let squared = record.neighbors.of(query).1.last().copied().unwrap_or(f32::INFINITY);
+                if squared.is_finite() { metric.distance(squared) as f32 } else { f32::NAN }
+            };
+            channel(record, title, unit(metric), last)
+        }
+    }
+}
+
+/// 1st, 2nd, 3rd, 4th, …, 11th, ….
+fn ordinal(number: usize) -> String {
+    let ending = match (number % 10, number % 100) {
+        (1, hundred) if hundred != 11 => "st",
+        (2, hundred) if hundred != 12 => "nd",
+        (3, hundred) if hundred != 13 => "rd",
+        _ => "th",
+    };
+    format!("{number}{ending}")
+}
+
+/// The squared bound after so many points were seen; `None` while it is ∞.
+pub fn bound_at(record: &RunRecord, query: usize, points_seen: u32) -> Option<f32> {
+    let (seen, bounds) = record.convergence.of(query);
+    let merged = seen.partition_point(|&seen| seen <= points_seen);
+    bounds.get(merged.checked_sub(1)?).copied().filter(|bound| bound.is_finite())
+}
+
+/// The bound of each query after so many points were seen, as a distance. Its whole range is that of all moments, so that
+/// a colour means the same at each.
+pub fn moment(record: &RunRecord, points_seen: u32) -> Channel {
+    let metric = record.spec.metric;
+    let distance = |squared: f32| metric.distance(squared) as f32;
+    let (whose, values) = by_row(record, |query| bound_at(record, query, points_seen).map_or(f32::NAN, distance));
+    let nothing_yet = (0..record.query_rows.len()).filter(|&query| bound_at(record, query, points_seen).is_none()).count() as u64;
+    let missing = missing(&values);
+    let bounds = record.convergence.max_squared_distance.iter().copied().filter(|bound| bound.is_finite());
+    let ends = bounds.fold((f32::INFINITY, f32::NEG_INFINITY), |(low, high), bound| (low.min(bound), high.max(bound)));
+    let mut numbers = Numbers::new(values, 0.0, true);
+    if let Some(numbers) = &mut numbers {
+        numbers.whole = (f64::from(distance(ends.0)), f64::from(distance(ends.1)));
+    }
+    let mut notes = Vec::new();
+    if nothing_yet > 0 {
+        let queries = text::count(nothing_yet, "query has", "queries have");
+        notes.push(format!("{queries} not merged k points yet: the bound is ∞"));
+    }
+    let kept_partly = kept_partly(record, points_seen);
+    if kept_partly > 0 {
+        let queries = text::count(kept_partly, "query", "queries");
+        notes.push(format!("of {queries} with more merges than a run keeps, the last bound that was kept"));
+    }
+    Channel {
+        whose,
+        title: match metric {
+            Metric::L2 => "√max_distance",
+            Metric::Angular => "angle of max_distance",
+        }
+        .to_owned(),
+        unit: unit(metric),
+        numbers,
+        categories: None,
+        prefers_categories: false,
+        few: None,
+        missing: missing.saturating_sub(nothing_yet),
+        why_missing: "were not asked",
+        note: (!notes.is_empty()).then(|| notes.join("; ")),
+    }
+}
+
+/// Queries of which bounds at this moment are not kept: between the last but one entry and the last.
+fn kept_partly(record: &RunRecord, points_seen: u32) -> u64 {
+    let merges = record.measured.column(&record.convergence.counted_by).unwrap_or_default();
+    let queries = merges.iter().enumerate().filter(|&(query, &merges)| {
+        let seen = record.convergence.of(query).0;
+        let entries = seen.len();
+        merges as usize > entries && entries >= 2 && (seen[entries - 2]..seen[entries - 1]).contains(&points_seen)
+    });
+    queries.count() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::app::testing::{measured, record};
+
+    fn there(channel: &Channel) -> Vec<(usize, f32)> {
+        let values = &channel.numbers.as_ref().expect("values").values.values;
+        values.iter().copied().enumerate().filter(|(_, value)| !value.is_nan()).collect()
+    }
+
+    #[test]
+    fn counters_stand_at_the_rows_that_were_asked_for() {
+        let record = record();
+        let candidates = counted(&record, &ColorBy::measure("candidates"));
+        assert_eq!(there(&candidates), [(3, 20.0), (5, 21.0), (8, 22.0)]);
+        assert_eq!((candidates.missing, candidates.whose), (47, Whose::Data));
+        assert_eq!(there(&counted(&record, &ColorBy::measure("merges"))), [(3, 3.0), (5, 3.0), (8, 3.0)]);
+        assert_eq!(there(&counted(&record, &ColorBy::measure("groups_hit"))), [(3, 2.0), (5, 2.0), (8, 2.0)]);
+        let kth = counted(&record, &ColorBy::KthDistance);
+        assert_eq!(there(&kth), [(3, 0.05f32), (5, 0.1), (8, 0.15)].map(|(row, squared)| (row, f64::from(squared).sqrt() as f32)));
+        assert_eq!(kth.title, "distance of the 4th neighbour");
+    }
+
+    #[test]
+    fn queries_of_a_file_of_their_own_are_points_of_their_own() {
+        let mut record = RunRecord::clone(&record());
+        record.query_cloud = Some(Arc::clone(&record.cloud));
+        assert_eq!(counted(&record, &ColorBy::measure("merges")).whose, Whose::Queries);
+    }
+
+    #[test]
+    fn fewer_points_than_k_give_no_density() {
+        let mut record = RunRecord::clone(&record());
+        record.neighbors.squared_distances[7] = f32::INFINITY;
+        let kth = counted(&record, &ColorBy::KthDistance);
+        assert_eq!(there(&kth).iter().map(|(row, _)| *row).collect::<Vec<_>>(), [3, 8]);
+    }
+
+    #[test]
+    fn a_moment_is_what_the_record_says() {
+        // After 10, 30 and 50 points: 0.5, 0.1 and 0.05, times 1, 2 and 3.
+        let record = record();
+        let at = |moment_of: u32| there_or_none(&moment(&record, moment_of));
+        let root = |squared: f32| f64::from(squared).sqrt() as f32;
+        assert_eq!(at(9), None, "before the first merge the bound is ∞");
+        assert_eq!(at(10), Some(vec![(3, root(0.5)), (5, root(1.0)), (8, root(1.5))]));
+        assert_eq!(at(29), at(10));
+        assert_eq!(at(30), Some(vec![(3, root(0.1)), (5, root(0.2)), (8, root(0.1 * 3.0))]));
+        assert_eq!(at(50), Some(vec![(3, root(0.05)), (5, root(0.1)), (8, root(0.05 * 3.0))]));
+        let channel = moment(&record, 30);
+        let ends = (f64::from(root(0.05)), f64::from(root(1.5)));
+        assert_eq!(channel.numbers.as_ref().map(|numbers| numbers.whole), Some(ends), "of all moments");
+        assert_eq!((channel.missing, channel.note), (47, None));
+        let before = moment(&record, 0);
+        assert_eq!((before.missing, before.note.as_deref()), (47, Some("3 queries have not merged k points yet: the bound is ∞")));
+    }
+
+    fn there_or_none(channel: &Channel) -> Option<Vec<(usize, f32)>> {
+        channel.numbers.is_some().then(|| there(channel))
+    }
+
+    #[test]
+    fn what_was_not_kept_is_said() {
+        let mut record = RunRecord::clone(&record());
+        record.measured = measured([3, 90, 3]);
+        assert_eq!(kept_partly(&record, 29), 0);
+        assert_eq!((kept_partly(&record, 30), kept_partly(&record, 49), kept_partly(&record, 50)), (1, 1, 0));
+    }
+
+    #[test]
+    fn ordinals_are_spelled() {
+        assert_eq!([1, 2, 3, 4, 11, 12, 13, 21, 32, 103, 111].map(ordinal).join(" "), "1st 2nd 3rd 4th 11th 12th 13th 21st 32nd 103rd 111th");
+    }
+}

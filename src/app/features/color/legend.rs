@@ -1,0 +1,360 @@
+//! The legend, between the bar and the points so that it covers none of them: what a colour means, and how many rows have
+//! none.
+
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use egui::{
+    Align, Button, ComboBox, DragValue, FontId, Galley, Label, Layout, Mesh, Pos2, Rect, RichText, ScrollArea, Sense, Slider, Stroke, Ui, pos2, vec2,
+};
+
+use crate::app::features::color::request::moment_of;
+use crate::app::look::ticks::{log_ticks, ticks};
+use crate::app::look::tokens::Palette;
+use crate::app::model::color::ColorMap;
+use crate::app::model::color::channel::{Categories, Channel, Colored, Numbers};
+use crate::app::model::color::view::{ColorBy, ColorRange, ColorView};
+use crate::app::model::commands::Actions;
+use crate::app::model::commands::color::ColorAction;
+use crate::app::model::selection::how::How;
+use crate::app::model::session::Session;
+use crate::app::model::state::State;
+use crate::cloud::formats::Moment;
+use crate::palette::CATEGORIES;
+use crate::text;
+
+/// Categories that are listed at most.
+const LISTED: usize = CATEGORIES;
+
+/// The legend of what is chosen; nothing where nothing is.
+pub fn legend_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palette, actions: &mut Actions) {
+    let mut view = state.color.clone();
+    if view.by == ColorBy::Moment {
+        moment_ui(ui, &mut view, session, palette, actions);
+    }
+    match &session.colored {
+        Colored::Nothing => {}
+        Colored::Missing(first) => {
+            ui.label(RichText::new(first).color(palette.text_weak));
+        }
+        Colored::Working => {
+            ui.label(RichText::new("Working the colours out…").color(palette.text_weak));
+        }
+        Colored::Failed(why) => {
+            ui.horizontal_wrapped(|ui| {
+                ui.label(RichText::new(why).color(palette.error));
+                if ui.button("Try again").clicked() {
+                    actions.send(ColorAction::Retry);
+                }
+            });
+        }
+        Colored::Ready(channel) => channel_ui(ui, &mut view, channel, moment_of(session, &state.color.by), palette, actions),
+    }
+    if view != state.color {
+        actions.send(ColorAction::Set(view));
+    }
+}
+
+/// The same in one line, to be read and not to be changed, for panes without much room.
+pub fn legend_line_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palette, actions: &mut Actions) {
+    let mut view = state.color.clone();
+    if view.by == ColorBy::Moment {
+        moment_ui(ui, &mut view, session, palette, actions);
+    }
+    let line = |ui: &mut Ui, text: &str, color| ui.add(Label::new(RichText::new(text).color(color)).truncate()).on_hover_text(text);
+    match &session.colored {
+        Colored::Nothing => {}
+        Colored::Missing(first) => {
+            line(ui, first, palette.text_weak);
+        }
+        Colored::Working => {
+            line(ui, "Working the colours out…", palette.text_weak);
+        }
+        Colored::Failed(why) => {
+            line(ui, why, palette.error);
+        }
+        Colored::Ready(channel) => {
+            let map = channel.map(view.map);
+            // The colours of a scale have their numbers under them, which is where the line's text is not.
+            let align = if map == ColorMap::Categories { Align::Center } else { Align::TOP };
+            let layout = Layout::left_to_right(align);
+            let size = vec2(ui.available_width(), ui.spacing().interact_size.y);
+            ui.allocate_ui_with_layout(size, layout, |ui| match (map, &channel.categories, &channel.numbers) {
+                (ColorMap::Categories, Some(categories), _) => {
+                    line(ui, &channel.title, palette.text);
+                    ScrollArea::horizontal().id_salt("categories").auto_shrink([false, true]).show(ui, |ui| {
+                        ui.horizontal(|ui| categories_ui(ui, channel, categories, palette, actions));
+                    });
+                }
+                (_, _, Some(numbers)) => {
+                    let (low, high, log) = numbers.ends(&view);
+                    let width = (ui.available_width() * 0.5).max(24.0);
+                    gradient_ui(ui, width, (low, high), log, map, numbers.integers, palette);
+                    line(ui, &channel.title, palette.text);
+                }
+                _ => {
+                    line(ui, "No row has a value.", palette.text_weak);
+                }
+            });
+        }
+    }
+    if view != state.color {
+        actions.send(ColorAction::Set(view));
+    }
+}
+
+/// The moment of the search: by hand, or played.
+fn moment_ui(ui: &mut Ui, view: &mut ColorView, session: &Session, palette: &Palette, actions: &mut Actions) {
+    let Some(record) = &session.record else { return };
+    let n = record.cloud.len() as u32;
+    view.moment = view.moment.min(n);
+    ui.horizontal(|ui| {
+        let playing = session.playing.is_some();
+        let (text, tooltip) = if playing { ("Pause", "Stop here.") } else { ("Play", "Let the search go on from here, in ten seconds to the end.") };
+        if ui.button(text).on_hover_text(tooltip).clicked() {
+            actions.send(ColorAction::Play(!playing));
+        }
+        let label = ui.label(RichText::new("Points seen").color(palette.text_weak));
+        ui.spacing_mut().slider_width = (ui.available_width() - 90.0).clamp(60.0, 420.0);
+        let slider = Slider::new(&mut view.moment, 0..=n)
+            .logarithmic(true)
+            .smallest_positive(1.0)
+            .custom_formatter(|value, _| text::thousands(value as u64))
+            .custom_parser(|text| text.replace(',', "").trim().parse().ok());
+        ui.add(slider).labelled_by(label.id);
+    });
+}
+
+fn channel_ui(ui: &mut Ui, view: &mut ColorView, channel: &Channel, moment: Option<Moment>, palette: &Palette, actions: &mut Actions) {
+    let map = channel.map(view.map);
+    let numbers = channel.numbers.as_ref().filter(|_| map != ColorMap::Categories);
+    ui.horizontal_wrapped(|ui| {
+        ui.label(RichText::new(&channel.title).strong());
+        if !channel.unit.is_empty() {
+            ui.label(RichText::new(channel.unit).color(palette.text_weak));
+        }
+        if let (Some(moment), Some(numbers)) = (moment, numbers) {
+            // The ends below are the file's numbers, to be typed.
+            let (low, high, _) = numbers.ends(view);
+            ui.label(RichText::new(moments(moment, low, high)).color(palette.text_weak));
+        }
+        map_ui(ui, view, map, channel);
+        match (map, &channel.categories, numbers) {
+            (ColorMap::Categories, Some(categories), _) => categories_ui(ui, channel, categories, palette, actions),
+            (_, _, Some(numbers)) => range_ui(ui, view, numbers),
+            _ => {
+                ui.label(RichText::new("No row has a value.").color(palette.text_weak));
+            }
+        }
+        let missing = (channel.missing > 0).then(|| format!("{} {}", text::count(channel.missing, "row", "rows"), channel.why_missing));
+        let said: Vec<String> = missing.into_iter().chain(channel.note.clone()).collect();
+        if !said.is_empty() {
+            ui.label(RichText::new(said.join("; ")).color(palette.text_weak).small());
+        }
+    });
+    if let Some(numbers) = numbers {
+        ends_ui(ui, view, map, numbers, palette);
+    }
+}
+
+/// Ends of a scale of dates, to the unit in which the file counts.
+fn moments(moment: Moment, low: f64, high: f64) -> String {
+    format!("{} to {}", moment.text(low.round()), moment.text(high.round()))
+}
+
+/// Which colours, where there is a choice.
+fn map_ui(ui: &mut Ui, view: &mut ColorView, map: ColorMap, channel: &Channel) {
+    if channel.numbers.is_none() {
+        return;
+    }
+    let response = ComboBox::from_id_salt("map").width(76.0).selected_text(map.text()).show_ui(ui, |ui| {
+        for other in ColorMap::ALL {
+            if (other != ColorMap::Categories || channel.categories.is_some()) && ui.selectable_label(other == map, other.text()).clicked() {
+                view.map = Some(other);
+            }
+        }
+    });
+    response.response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::ComboBox, true, "Colours"));
+}
+
+fn range_ui(ui: &mut Ui, view: &mut ColorView, numbers: &Numbers) {
+    if numbers.can_be_log() {
+        ui.checkbox(&mut view.log, "Log").on_hover_text("Equal factors are equal steps of colour.");
+    }
+    let whole = ui.selectable_label(view.range == ColorRange::Whole, "Whole range");
+    if whole.on_hover_text("From the least value to the largest.").clicked() {
+        view.range = ColorRange::Whole;
+    }
+    let middle = ui.selectable_label(view.range == ColorRange::Middle, "2–98 %");
+    if middle.on_hover_text("The middle 96 % of the values; what is beyond has the colour of the end.").clicked() {
+        view.range = ColorRange::Middle;
+    }
+}
+
+/// Low and high, to be typed, and the colours between them.
+fn ends_ui(ui: &mut Ui, view: &mut ColorView, map: ColorMap, numbers: &Numbers, palette: &Palette) {
+    let (low, high, log) = numbers.ends(view);
+    let (mut from, mut to) = (low, high);
+    ui.horizontal_top(|ui| {
+        let speed = ((high - low) / 300.0).max(f64::MIN_POSITIVE);
+        let least = if log { f64::MIN_POSITIVE } else { f64::MIN };
+        let text = |value: f64| end(value, (low, high), numbers.integers);
+        let font = ui.style().drag_value_text_style.resolve(ui.style());
+        let of_text = |value: f64| ui.painter().layout_no_wrap(text(value), font.clone(), palette.text).size().x;
+        let field = (of_text(low).max(of_text(high)) + 2.0 * ui.spacing().button_padding.x + 2.0).max(FIELD);
+        end_ui(ui, "Low end of the colours", &mut from, least..=high, speed, text, field);
+        // In a narrow pane the colours give way to the numbers.
+        let width = (ui.available_width() - field - ui.spacing().item_spacing.x).clamp(24.0, 460.0);
+        gradient_ui(ui, width, (low, high), log, map, numbers.integers, palette);
+        end_ui(ui, "High end of the colours", &mut to, low..=f64::MAX, speed, text, field);
+    });
+    if (from, to) != (low, high) {
+        view.range = ColorRange::Typed(from, to);
+    }
+}
+
+/// An end of the scale in words, with as many digits as tell it from the other.
+fn end(value: f64, (low, high): (f64, f64), integers: bool) -> String {
+    if integers && value.fract() == 0.0 && value.abs() < 1e15 { text::fixed(value, 0) } else { text::digits(value, digits(value, high - low)) }
+}
+
+/// Significant digits that a value needs to have three of an extent's, four at least.
+fn digits(value: f64, extent: f64) -> usize {
+    let power = |value: f64| value.abs().log10().floor();
+    let needed = power(value) - power(extent) + 3.0;
+    if needed.is_finite() { needed.clamp(4.0, 15.0) as usize } else { 4 }
+}
+
+fn end_ui(ui: &mut Ui, name: &'static str, value: &mut f64, range: RangeInclusive<f64>, speed: f64, text: impl Fn(f64) -> String, width: f32) {
+    let shown = *value;
+    let field = DragValue::new(value)
+        .range(range)
+        .speed(speed)
+        .custom_formatter(|value, _| text(value))
+        .custom_parser(|text| text.replace(',', "").trim().parse().ok());
+    let response = ui.add_sized([width, ui.spacing().interact_size.y], field).on_hover_text(format!("{name}: drag, or click and type."));
+    response.widget_info(|| {
+        let mut info = egui::WidgetInfo::drag_value(true, shown);
+        info.label = Some(name.to_owned());
+        info
+    });
+}
+
+/// Width of an end's field, at least.
+const FIELD: f32 = 60.0;
+
+/// Height of the colours; the numbers stand under them.
+const BAR: f32 = 12.0;
+
+fn gradient_ui(ui: &mut Ui, width: f32, (low, high): (f64, f64), log: bool, map: ColorMap, integers: bool, palette: &Palette) {
+    let (rect, response) = ui.allocate_exact_size(vec2(width, BAR + 14.0), Sense::hover());
+    let name = format!(
+        "From {} to {}, {}{}",
+        end(low, (low, high), integers),
+        end(high, (low, high), integers),
+        map.text(),
+        if log { ", log scale" } else { "" }
+    );
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, &name));
+    let bar = Rect::from_min_size(rect.min + vec2(0.0, 2.0), vec2(width, BAR));
+    let painter = ui.painter();
+    painter.add(gradient(bar, map, palette));
+    painter.rect_stroke(bar, 0.0, Stroke::new(1.0, palette.line), egui::StrokeKind::Outside);
+    let font = FontId::proportional(10.5);
+    let place = |value: f64| if log { (value / low).ln() / (high / low).ln() } else { (value - low) / (high - low) };
+    // As many as fit beside each other.
+    let marks = |most: usize| -> Vec<(f32, f32, Arc<Galley>)> {
+        let (marks, decimals) = if log { (log_ticks(low, high, most), None) } else { both(ticks(low, high, most)) };
+        let marks = marks.into_iter().filter(|value| !integers || value.fract() == 0.0);
+        let mark = |value: f64| {
+            let text = match decimals {
+                _ if integers => text::fixed(value, 0),
+                Some(decimals) if decimals <= 6 && value.abs() < 1e12 => text::fixed(value, decimals),
+                Some(_) => end(value, (low, high), false),
+                None => text::digits(value, 3),
+            };
+            let galley = painter.layout_no_wrap(text, font.clone(), palette.text_weak);
+            let at = bar.left() + place(value) as f32 * width;
+            // Numbers stay under the bar: beside it stand the fields.
+            let left = (at - galley.size().x / 2.0).min(bar.right() - galley.size().x).max(bar.left());
+            (at, left, galley)
+        };
+        marks.map(mark).collect()
+    };
+    let fits = |marks: &Vec<(f32, f32, Arc<Galley>)>| {
+        let right = |(_, left, galley): &(f32, f32, Arc<Galley>)| left + galley.size().x;
+        marks.windows(2).all(|pair| right(&pair[0]) + 6.0 <= pair[1].1) && marks.last().is_none_or(|last| right(last) <= bar.right() + 0.5)
+    };
+    let marks = (1..=(width / 52.0) as usize).rev().map(marks).find(fits).unwrap_or_default();
+    for (at, left, galley) in marks {
+        painter.vline(at, bar.bottom() - 3.0..=bar.bottom() + 3.0, Stroke::new(1.0, palette.text_weak));
+        painter.galley(pos2(left, bar.bottom() + 2.0), galley, palette.text_weak);
+    }
+}
+
+fn both((values, decimals): (Vec<f64>, usize)) -> (Vec<f64>, Option<usize>) {
+    (values, Some(decimals))
+}
+
+fn gradient(rect: Rect, map: ColorMap, palette: &Palette) -> Mesh {
+    const STEPS: u32 = 64;
+    let mut mesh = Mesh::default();
+    for step in 0..=STEPS {
+        let at = step as f32 / STEPS as f32;
+        let (x, color) = (rect.left() + at * rect.width(), map.color(at, palette));
+        mesh.colored_vertex(Pos2::new(x, rect.top()), color);
+        mesh.colored_vertex(Pos2::new(x, rect.bottom()), color);
+        if step > 0 {
+            let first = (step - 1) * 2;
+            mesh.add_triangle(first, first + 1, first + 2);
+            mesh.add_triangle(first + 2, first + 1, first + 3);
+        }
+    }
+    mesh
+}
+
+/// The categories with their colours and counts; a click selects the rows of one.
+fn categories_ui(ui: &mut Ui, channel: &Channel, categories: &Categories, palette: &Palette, actions: &mut Actions) {
+    let modifiers = ui.input(|input| input.modifiers);
+    for (at, category) in categories.list.iter().enumerate().take(LISTED) {
+        let name: String = category.name.chars().take(24).collect();
+        let count = text::thousands(category.count);
+        let text = format!("     {name}  {count}");
+        let button = Button::new(RichText::new(text).size(12.0)).frame_when_inactive(false);
+        let tooltip = format!("Select the {} in which {} is {}.", text::count(category.count, "row", "rows"), channel.title, category.name);
+        let response = ui.add(button).on_hover_text(tooltip);
+        response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, format!("{} = {}, {count}", channel.title, category.name)));
+        let swatch = Rect::from_center_size(response.rect.left_center() + vec2(12.0, 0.0), vec2(10.0, 10.0));
+        ui.painter().rect_filled(swatch, 2.0, ColorMap::Categories.category(at, palette));
+        if response.clicked() {
+            actions.send(ColorAction::SelectCategory(at, How::of_click(modifiers)));
+        }
+    }
+    let others = categories.list.len().saturating_sub(LISTED);
+    if others > 0 {
+        let rows: u64 = categories.list[LISTED..].iter().map(|category| category.count).sum();
+        let text = format!("and {} more share colours, {}", text::thousands(others as u64), text::count(rows, "row", "rows"));
+        ui.label(RichText::new(text).color(palette.text_weak).small());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ends_that_are_dates_are_said_as_dates() {
+        let days: Moment = serde_json::from_str(r#"{"unit":"days","utc":false}"#).expect("days");
+        assert_eq!(moments(days, 19_723.4, 20_089.0), "2024-01-01 to 2025-01-01");
+    }
+
+    #[test]
+    fn ends_are_told_apart() {
+        let both = |low, high| [end(low, (low, high), false), end(high, (low, high), false)];
+        assert_eq!(both(4_918_340.36, 4_918_381.12), ["4,918,340.4", "4,918,381.1"]);
+        assert_eq!(both(0.0, 12_345.6), ["0", "12,350"]);
+        assert_eq!(both(100.001, 100.003), ["100.00100", "100.00300"]);
+        assert_eq!(both(0.25, 0.25), ["0.2500", "0.2500"]);
+        assert_eq!(end(515_368.0, (515_368.0, 515_401.0), true), "515,368");
+    }
+}

@@ -1,0 +1,153 @@
+//! Values that belong to the picked query: how far every point is from it, and the ranks of its neighbours.
+
+use rayon::iter::{IndexedParallelIterator as _, ParallelIterator as _};
+use rayon::slice::{ParallelSlice as _, ParallelSliceMut as _};
+
+use crate::app::model::answer::Answered;
+use crate::app::model::color::channel::{Channel, Numbers, Whose};
+use crate::cloud::PointCloud;
+use crate::knn::Metric;
+
+/// Rows that one thread takes at a time.
+const ROWS: usize = 1 << 13;
+
+/// The distance of each row to a place given in the file's coordinates: √ of the squared one, or the angle in radians.
+/// NaN for a row without a direction.
+pub fn distances(cloud: &PointCloud, place: &[f64], metric: Metric) -> Vec<f32> {
+    let dims = cloud.dims();
+    let mut values = vec![0.0f32; cloud.len()];
+    match metric {
+        Metric::L2 => {
+            let local: Vec<f32> = place.iter().zip(cloud.axes()).map(|(&value, axis)| (value - axis.origin) as f32).collect();
+            let parts = values.par_chunks_mut(ROWS).zip(cloud.points().par_chunks(ROWS * dims));
+            parts.for_each(|(values, points)| {
+                for (value, point) in values.iter_mut().zip(points.chunks_exact(dims)) {
+                    *value = point.iter().zip(&local).map(|(p, q)| (p - q) * (p - q)).sum::<f32>().sqrt();
+                }
+            });
+        }
+        Metric::Angular => {
+            let norm = place.iter().map(|value| value * value).sum::<f64>().sqrt();
+            values.par_chunks_mut(ROWS).enumerate().for_each(|(part, values)| {
+                let mut point = vec![0.0; dims];
+                for (at, value) in values.iter_mut().enumerate() {
+                    point.iter_mut().enumerate().for_each(|(axis, p)| *p = cloud.coordinate(part * ROWS + at, axis));
+                    let own = point.iter().map(|p| p * p).sum::<f64>().sqrt();
+                    let chord: f64 = point.iter().zip(place).map(|(p, q)| (p / own - q / norm).powi(2)).sum();
+                    *value = if own > 0.0 && norm > 0.0 { Metric::Angular.distance(chord as f32) as f32 } else { f32::NAN };
+                }
+            });
+        }
+    }
+    values
+}
+
+/// In what distances are.
+pub fn unit(metric: Metric) -> &'static str {
+    match metric {
+        Metric::L2 => "in the cloud's units",
+        Metric::Angular => "radians",
+    }
+}
+
+/// Distances as a channel.
+pub fn distance_channel(cloud: &PointCloud, place: &[f64], metric: Metric, middle: bool) -> Channel {
+    let values = distances(cloud, place, metric);
+    let missing = missing(&values);
+    Channel {
+        whose: Whose::Data,
+        title: match metric {
+            Metric::L2 => "distance to the query",
+            Metric::Angular => "angle to the query",
+        }
+        .to_owned(),
+        unit: unit(metric),
+        numbers: Numbers::new(values, 0.0, middle),
+        categories: None,
+        prefers_categories: false,
+        few: None,
+        missing,
+        why_missing: "have no direction",
+        note: None,
+    }
+}
+
+/// The ranks of a query's neighbours, from 0 as in files.
+pub fn rank_channel(answered: &Answered) -> Channel {
+    let mut values = vec![f32::NAN; answered.record.cloud.len()];
+    for (rank, (row, _)) in answered.neighbors().enumerate() {
+        values[row as usize] = rank as f32;
+    }
+    let missing = missing(&values);
+    let mut few: Vec<u32> = answered.neighbors().map(|(row, _)| row).collect();
+    few.sort_unstable();
+    Channel {
+        whose: Whose::Data,
+        title: "rank among the neighbours".to_owned(),
+        unit: "0 is the nearest",
+        numbers: Numbers::new(values, 0.0, true),
+        categories: None,
+        prefers_categories: false,
+        few: Some(few.into()),
+        missing,
+        why_missing: "are no neighbours of the query",
+        note: None,
+    }
+}
+
+/// Rows without a value.
+pub fn missing(values: &[f32]) -> u64 {
+    values.par_chunks(1 << 16).map(|part| part.iter().filter(|value| value.is_nan()).count() as u64).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::testing::{cloud, record};
+
+    #[test]
+    fn distances_are_those_of_the_plain_rule() {
+        // More rows than one part has, so that parts must meet.
+        let cloud = cloud(ROWS + 100, 3, 5);
+        let place: Vec<f64> = (0..3).map(|axis| cloud.coordinate(17, axis)).collect();
+        let values = distances(&cloud, &place, Metric::L2);
+        for row in [0, 17, ROWS - 1, ROWS, ROWS + 99] {
+            let plain = (0..3).map(|axis| (cloud.coordinate(row, axis) - place[axis]).powi(2)).sum::<f64>().sqrt();
+            assert!((f64::from(values[row]) - plain).abs() <= 1e-6 * (1.0 + plain), "row {row}");
+        }
+        assert_eq!(values[17], 0.0);
+
+        let values = distances(&cloud, &place, Metric::Angular);
+        let norm = |v: &[f64]| v.iter().map(|x| x * x).sum::<f64>().sqrt();
+        for row in [0, 17, ROWS, ROWS + 99] {
+            let point: Vec<f64> = (0..3).map(|axis| cloud.coordinate(row, axis)).collect();
+            let cosine = point.iter().zip(&place).map(|(a, b)| a * b).sum::<f64>() / norm(&point) / norm(&place);
+            assert!((f64::from(values[row]) - cosine.clamp(-1.0, 1.0).acos()).abs() < 1e-5, "row {row}");
+        }
+        let channel = distance_channel(&cloud, &place, Metric::Angular, false);
+        assert_eq!((channel.title.as_str(), channel.unit, channel.missing), ("angle to the query", "radians", 0));
+    }
+
+    #[test]
+    fn a_row_without_a_direction_has_no_angle() {
+        use crate::cloud::Column;
+        use crate::cloud::PointCloud;
+        use crate::cloud::Source;
+        use crate::cloud::Table;
+        let columns = ["x", "y"].map(|name| Column { name: name.to_owned() }).to_vec();
+        let table = Table { columns, values: vec![1.0, 0.0, 0.0, 0.0, 0.0, 2.0] };
+        let cloud = PointCloud::from_table(table, Source::Generate { spec: "t".to_owned(), seed: 0 }, None, false).expect("a cloud");
+        let values = distances(&cloud, &[1.0, 0.0], Metric::Angular);
+        assert!(values[0] == 0.0 && values[1].is_nan() && (values[2] - std::f32::consts::FRAC_PI_2).abs() < 1e-6);
+        assert_eq!(distance_channel(&cloud, &[1.0, 0.0], Metric::Angular, false).missing, 1);
+    }
+
+    #[test]
+    fn only_neighbours_have_a_rank() {
+        let channel = rank_channel(&Answered { record: record(), query: 1 });
+        let numbers = channel.numbers.expect("four neighbours");
+        let ranked: Vec<(usize, f32)> = numbers.values.values.iter().copied().enumerate().filter(|(_, rank)| !rank.is_nan()).collect();
+        assert_eq!(ranked, [(5, 0.0), (6, 1.0), (7, 2.0), (9, 3.0)]);
+        assert_eq!((channel.missing, numbers.whole), (46, (0.0, 3.0)));
+    }
+}

@@ -1,0 +1,189 @@
+//! The question, under the picture: the mouse and the keyboard answer it alike.
+
+use egui::{Key, Modifiers, RichText, Ui};
+
+use crate::app::look::tokens::Palette;
+use crate::app::model::commands::Actions;
+use crate::app::model::commands::command::Command;
+use crate::app::model::commands::lesson::{LessonAction, QuizAction};
+use crate::app::model::lesson::player::Player;
+use crate::app::model::lesson::quiz::{Entry, Phase, Quiz, Score};
+use crate::lesson::account::account;
+use crate::lesson::describe::lanes;
+use crate::lesson::picture::sentence::sentence;
+use crate::lesson::questions::{Ask, Question, Reply};
+use crate::text::significant;
+
+/// The question, or what is right.
+pub fn ask_ui(ui: &mut Ui, quiz: &Quiz, player: &Player, size: f32, palette: &Palette, actions: &mut Actions) {
+    let width = player.take().recording.shape().width;
+    let (at, of) = quiz.place();
+    let small = |text: String| RichText::new(text).size(size * 0.85).color(palette.text_weak);
+    let large = |text: &str| RichText::new(text).size(size * 1.25).strong();
+    let (_, question) = quiz.question();
+    match quiz.phase() {
+        Phase::Asking(entry) => {
+            ui.label(small(format!("Question {at} of {of} · {}", said(quiz.score()))));
+            ui.label(large(&question.text).color(palette.text));
+            ui.horizontal_wrapped(|ui| {
+                entry_ui(ui, entry, question, width, size, palette, actions);
+                let answer = egui::Button::new(RichText::new("Answer").size(size).strong().color(palette.on_accent)).fill(palette.accent);
+                if ui.add_enabled(quiz.reply().is_some(), answer).on_hover_text("Enter").clicked() {
+                    actions.send(LessonAction::Quiz(QuizAction::Enter));
+                }
+                if ui.button(RichText::new("Skip").size(size)).clicked() {
+                    actions.send(LessonAction::Quiz(QuizAction::Skip));
+                }
+                stop_ui(ui, size, actions);
+            });
+        }
+        Phase::Answered { reply, right } => {
+            ui.label(small(format!("Question {at} of {of} · {}", said(quiz.score()))));
+            let verdict = if *right {
+                format!("Right: {}.", question.answer.text(width))
+            } else {
+                format!("Not quite: you said {}. Right is {}.", words(*reply, width), question.answer.text(width))
+            };
+            ui.label(large(&verdict).color(if *right { palette.intermediate } else { palette.error }));
+            ui.label(RichText::new(why(question, player)).size(size).color(palette.text));
+            ui.horizontal_wrapped(|ui| {
+                let next = egui::Button::new(RichText::new("Next question").size(size).strong().color(palette.on_accent)).fill(palette.accent);
+                if ui.add(next).on_hover_text("Enter").clicked() {
+                    actions.send(LessonAction::Quiz(QuizAction::Enter));
+                }
+                stop_ui(ui, size, actions);
+            });
+        }
+        Phase::Done => {
+            ui.label(large(&format!("All {of} questions asked: {}.", said(quiz.score()))).color(palette.text));
+            ui.horizontal_wrapped(|ui| {
+                if ui.button(RichText::new("Again").size(size)).on_hover_text("All questions, and the score from nothing.").clicked() {
+                    actions.send(LessonAction::Quiz(QuizAction::Again));
+                }
+                stop_ui(ui, size, actions);
+            });
+        }
+    }
+}
+
+fn stop_ui(ui: &mut Ui, size: f32, actions: &mut Actions) {
+    if ui.button(RichText::new("Stop asking").size(size)).clicked() {
+        actions.send(Command::Predict);
+    }
+}
+
+fn said(score: Score) -> String {
+    format!("{} of {} right", score.right, score.asked)
+}
+
+/// What is said so far, and how to say it.
+fn entry_ui(ui: &mut Ui, entry: &Entry, question: &Question, width: u32, size: f32, palette: &Palette, actions: &mut Actions) {
+    let weak = |text: &str| RichText::new(text.to_owned()).size(size).color(palette.text_weak);
+    let strong = |text: String| RichText::new(text).size(size).strong().color(palette.text);
+    match entry {
+        Entry::Lanes { mask, at } => {
+            ui.label(strong(if *mask == 0 { "No lane votes".to_owned() } else { format!("Voting: {}", lanes(*mask, width)) }));
+            ui.label(weak(&format!("· click lanes, or ← → and Space (lane {at})")));
+        }
+        Entry::Number(text) => {
+            let shown = if text.is_empty() { "…".to_owned() } else { text.clone() };
+            let what = match question.ask {
+                Ask::Slot => "Slot",
+                Ask::Partner => "Lane",
+                _ => "Number",
+            };
+            let response = ui.label(strong(format!("{what}: {shown}")));
+            response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, format!("{what}: {shown}")));
+            ui.label(weak(match question.ask {
+                Ask::Slot => "· click a slot, or type its number",
+                Ask::Partner => "· click a lane, or type its number",
+                _ => "· type a number; ← → count",
+            }));
+        }
+        Entry::YesNo(said) => {
+            for (yes, text) in [(true, "Yes"), (false, "No")] {
+                if ui.add(egui::Button::selectable(*said == Some(yes), RichText::new(text).size(size))).on_hover_text(&text[..1]).clicked() {
+                    actions.send(LessonAction::Quiz(QuizAction::Say(yes)));
+                }
+            }
+        }
+    }
+}
+
+fn words(reply: Reply, width: u32) -> String {
+    match reply {
+        Reply::Lanes(mask) => lanes(mask, width),
+        Reply::Number(number) => number.to_string(),
+        Reply::YesNo(yes) => if yes { "yes" } else { "no" }.to_owned(),
+    }
+}
+
+/// Why the answer is what it is: what the step did, or what theory says of merges.
+fn why(question: &Question, player: &Player) -> String {
+    if question.ask != Ask::Merges {
+        return sentence(player.cursor());
+    }
+    let account = account(player.cursor().state());
+    format!(
+        "In random order, at most {} are expected on average; were every point a candidate, there would be {}.",
+        significant(account.expected_in_the_end.merges),
+        account.worst_merges
+    )
+}
+
+/// Takes the keys that answer. Before shortcuts, which have some of them otherwise.
+pub fn keys(ctx: &egui::Context, quiz: &Quiz, actions: &mut Actions) {
+    // Who types into a field, or presses a button by its key, does not answer.
+    if ctx.egui_wants_keyboard_input() {
+        return;
+    }
+    let asking = quiz.is_asking();
+    let lanes = quiz.lanes();
+    let mut send = |action| actions.send(LessonAction::Quiz(action));
+    ctx.input_mut(|input| {
+        if input.consume_key(Modifiers::NONE, Key::Enter) {
+            send(QuizAction::Enter);
+        }
+        if !asking {
+            return;
+        }
+        for (key, forward) in [(Key::ArrowLeft, false), (Key::ArrowRight, true), (Key::ArrowUp, true), (Key::ArrowDown, false)] {
+            for _ in 0..input.count_and_consume_key(Modifiers::NONE, key) {
+                send(QuizAction::Arrow(forward));
+            }
+        }
+        if input.consume_key(Modifiers::NONE, Key::Space)
+            && let Phase::Asking(Entry::Lanes { at, .. }) = quiz.phase()
+        {
+            send(QuizAction::ChooseLane(*at));
+        }
+        if input.consume_key(Modifiers::NONE, Key::Backspace) {
+            send(QuizAction::Erase);
+        }
+        if matches!(quiz.phase(), Phase::Asking(Entry::YesNo(_))) {
+            for (key, yes) in [(Key::Y, true), (Key::N, false)] {
+                if input.consume_key(Modifiers::NONE, key) {
+                    send(QuizAction::Say(yes));
+                }
+            }
+        }
+        const DIGITS: [Key; 10] = [Key::Num0, Key::Num1, Key::Num2, Key::Num3, Key::Num4, Key::Num5, Key::Num6, Key::Num7, Key::Num8, Key::Num9];
+        // One at a time, in the order in which they were typed.
+        let typed: Vec<u8> = input
+            .events
+            .iter()
+            .filter_map(|event| match event {
+                egui::Event::Key { key, pressed: true, modifiers, .. } if !modifiers.command && !modifiers.alt => {
+                    DIGITS.iter().position(|digit| digit == key).map(|digit| digit as u8)
+                }
+                _ => None,
+            })
+            .collect();
+        for digit in typed {
+            input.consume_key(Modifiers::NONE, DIGITS[digit as usize]);
+            if lanes.is_none() {
+                send(QuizAction::Digit(char::from(b'0' + digit)));
+            }
+        }
+    });
+}

@@ -1,0 +1,207 @@
+//! Below: the player, with a scrubber that shows where merges end.
+
+use egui::{Color32, Rect, RichText, Sense, Stroke, Ui, pos2, vec2};
+
+use crate::app::look::tokens::Palette;
+use crate::app::look::widgets::{keys_text, menu_ui};
+use crate::app::model::commands::command::Command;
+use crate::app::model::commands::lesson::LessonAction;
+use crate::app::model::commands::{Action, Actions};
+use crate::app::model::export::ExportKind;
+use crate::app::model::lesson::files::LessonFile;
+use crate::app::model::lesson::player::{Player, SPEEDS};
+use crate::app::model::lesson::session::LessonView;
+use crate::lesson::Level;
+use crate::text;
+
+/// Whether and how it is shown.
+#[derive(Clone, Copy)]
+pub struct Controls<'a> {
+    /// Speed, and takes side by side.
+    pub view: &'a LessonView,
+    /// While a question is open, nothing may be seen of what comes.
+    pub asking: bool,
+    /// Whether only what a presenter needs is shown.
+    pub brief: bool,
+    /// Colours.
+    pub palette: &'static Palette,
+}
+
+/// The player.
+pub fn controls_ui(ui: &mut Ui, player: &Player, controls: Controls<'_>, actions: &mut Actions) {
+    let palette = controls.palette;
+    if !controls.asking {
+        scrubber_ui(ui, player, palette, actions);
+    }
+    ui.horizontal_wrapped(|ui| {
+        ui.add_enabled_ui(!controls.asking, |ui| {
+            icon_ui(ui, "|◀", Command::ToStart, actions);
+            icon_ui(ui, "◀", Command::StepBack, actions);
+            icon_ui(ui, if player.is_playing() { "Pause" } else { "▶ Play" }, Command::PlayPause, actions);
+            icon_ui(ui, "▶", Command::StepForward, actions);
+            icon_ui(ui, "▶|", Command::ToEnd, actions);
+        });
+        speed_ui(ui, controls.view.speed, actions);
+        ui.separator();
+        level_ui(ui, player, controls, actions);
+    });
+    if controls.brief {
+        return;
+    }
+    ui.horizontal_wrapped(|ui| {
+        ui.add_enabled_ui(!controls.asking, |ui| marks_ui(ui, palette, actions));
+        if player.take().range != (0..player.take().recording.len()) {
+            let mut whole = player.whole;
+            if ui.checkbox(&mut whole, "Whole search").on_hover_text("Also what comes before and after the part that this lesson is about.").changed()
+            {
+                actions.send(LessonAction::SetWhole(whole));
+            }
+        }
+        takes_ui(ui, player, controls, actions);
+        let response = menu_ui(ui, "Export", |ui| export_ui(ui, player, actions));
+        response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, "Export the lesson"));
+    });
+}
+
+/// From one mark to the next.
+fn marks_ui(ui: &mut Ui, palette: &Palette, actions: &mut Actions) {
+    let gap = std::mem::replace(&mut ui.spacing_mut().item_spacing.x, 3.0);
+    for (name, back, on) in [
+        ("Ballot hit", Command::PreviousHit, Command::NextHit),
+        ("Stage", Command::PreviousStage, Command::NextStage),
+        ("Merge", Command::PreviousMerge, Command::NextMerge),
+        ("max_distance", Command::PreviousBound, Command::NextBound),
+    ] {
+        icon_ui(ui, "‹", back, actions);
+        ui.label(RichText::new(name).color(palette.text_weak));
+        icon_ui(ui, "›", on, actions);
+        ui.add_space(10.0);
+    }
+    ui.spacing_mut().item_spacing.x = gap;
+}
+
+/// A command as a small button with a name to be read out.
+fn icon_ui(ui: &mut Ui, icon: &str, command: Command, actions: &mut Actions) {
+    let keys = command.shortcut().map(|keys| keys_text(ui.ctx(), &keys)).unwrap_or_default();
+    let enabled = ui.is_enabled();
+    let response = ui.button(icon).on_hover_text(format!("{}\n{keys}", command.tooltip()));
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, enabled, command.text()));
+    if response.clicked() {
+        actions.send(command);
+    }
+}
+
+fn speed_ui(ui: &mut Ui, speed: f32, actions: &mut Actions) {
+    let text = |speed: f32| format!("{speed} /s");
+    let combo = egui::ComboBox::from_id_salt("speed").width(58.0).selected_text(text(speed));
+    let response = combo.show_ui(ui, |ui| {
+        for other in SPEEDS {
+            if ui.selectable_label(other == speed, text(other)).clicked() {
+                actions.send(LessonAction::SetSpeed(other));
+            }
+        }
+    });
+    response.response.on_hover_text("Steps a second").widget_info(|| egui::WidgetInfo::labeled(egui::Role::ComboBox, true, "Steps a second"));
+}
+
+/// What one step is.
+fn level_ui(ui: &mut Ui, player: &Player, Controls { asking, brief, palette, .. }: Controls<'_>, actions: &mut Actions) {
+    if !brief {
+        ui.label(RichText::new("One step is a").color(palette.text_weak));
+    }
+    ui.spacing_mut().item_spacing.x = 3.0;
+    for (at, level) in Level::ALL.into_iter().enumerate() {
+        let command = Command::level(level);
+        let has = player.has_level(level);
+        let button = egui::Button::selectable(player.level == level, format!("{} {}", at + 1, level.name()));
+        let response = ui.add_enabled(has && !asking, button);
+        response.widget_info(|| egui::WidgetInfo::selected(egui::Role::Button, has && !asking, player.level == level, command.text()));
+        let response = response.on_hover_text(command.tooltip()).on_disabled_hover_text("No step in what is shown is of this kind.");
+        if response.clicked() {
+            actions.send(command);
+        }
+    }
+    ui.spacing_mut().item_spacing.x = 8.0;
+}
+
+/// The orders that are compared.
+fn takes_ui(ui: &mut Ui, player: &Player, controls: Controls<'_>, actions: &mut Actions) {
+    if player.takes.len() < 2 {
+        return;
+    }
+    for (at, take) in player.takes.iter().enumerate() {
+        let name = take.arrangement.name().replace('-', " ");
+        let response = ui.add_enabled(!controls.asking, egui::Button::selectable(player.active() == at, &name));
+        if response.on_hover_text("Step through this one; the others go to where as many points were seen.").clicked() {
+            actions.send(LessonAction::Choose(at));
+        }
+    }
+    let mut together = controls.view.side_by_side;
+    if ui.checkbox(&mut together, "Side by side").changed() {
+        actions.send(LessonAction::SetSideBySide(together));
+    }
+}
+
+/// What can be written.
+pub fn export_ui(ui: &mut Ui, player: &Player, actions: &mut Actions) {
+    for file in LessonFile::ALL {
+        if ui.button(file.text()).clicked() {
+            actions.send(Action::StartExport(ExportKind::Lesson(file, player.lesson.number)));
+            ui.close();
+        }
+    }
+}
+
+/// All positions as a line, with a mark for each merge.
+fn scrubber_ui(ui: &mut Ui, player: &Player, palette: &Palette, actions: &mut Actions) {
+    const HEIGHT: f32 = 20.0;
+    const MARGIN: f32 = 7.0;
+    let (range, position) = (player.range(), player.cursor().position());
+    let state = player.cursor().state();
+    let label = format!(
+        "step {} of {} · {} of {} · {}",
+        text::thousands(position as u64),
+        text::thousands(player.take().recording.len() as u64),
+        text::thousands(state.counts.points_seen.into()),
+        text::count(state.shape.n.into(), "point", "points"),
+        text::count(state.counts.merges.into(), "merge", "merges"),
+    );
+    ui.horizontal(|ui| {
+        let text = ui.painter().layout_no_wrap(label.clone(), egui::FontId::monospace(11.0), palette.text_weak);
+        // Digits come and go; the line must not move for it.
+        let reserved = (text.size().x / 20.0).ceil() * 20.0 + 8.0;
+        let (rect, response) = ui.allocate_exact_size(vec2((ui.available_width() - reserved - 8.0).max(60.0), HEIGHT), Sense::click_and_drag());
+        let track = Rect::from_min_max(pos2(rect.left() + MARGIN, rect.top()), pos2(rect.right() - MARGIN, rect.bottom()));
+        let x_of = |at: usize| track.left() + track.width() * (at - range.start) as f32 / range.len().max(1) as f32;
+        let at_of = |x: f32| {
+            let fraction = ((x - track.left()) / track.width().max(1.0)).clamp(0.0, 1.0);
+            range.start + (f64::from(fraction) * range.len() as f64).round() as usize
+        };
+        let painter = ui.painter();
+        let middle = rect.center().y;
+        painter.line_segment([pos2(track.left(), middle), pos2(track.right(), middle)], Stroke::new(2.0, palette.line));
+        painter.line_segment([pos2(track.left(), middle), pos2(x_of(position), middle)], Stroke::new(4.0, palette.accent));
+        let mut last = f32::NEG_INFINITY;
+        for merge in player.merges() {
+            let x = x_of(merge);
+            // Marks closer than a pixel are one.
+            if x - last >= 1.0 {
+                painter.line_segment([pos2(x, rect.top() + 1.0), pos2(x, middle - 3.0)], Stroke::new(1.5, palette.buffer));
+                last = x;
+            }
+        }
+        let ring = if response.has_focus() || response.hovered() { palette.text } else { Color32::TRANSPARENT };
+        painter.circle(pos2(x_of(position), middle), 6.0, palette.accent, Stroke::new(1.5, ring));
+        response.widget_info(|| egui::WidgetInfo::slider(true, position as f64, "Position"));
+        if (response.clicked() || response.dragged())
+            && let Some(pointer) = response.interact_pointer_pos()
+            && at_of(pointer.x) != position
+        {
+            actions.send(LessonAction::Seek(at_of(pointer.x)));
+        }
+        if let Some(pointer) = response.hover_pos() {
+            response.on_hover_text_at_pointer(format!("step {}; marks are merges", text::thousands(at_of(pointer.x) as u64)));
+        }
+        ui.label(RichText::new(label).font(egui::FontId::monospace(11.0)).color(palette.text_weak));
+    });
+}

@@ -1,0 +1,147 @@
+//! What of the lesson becomes a file: the picture, films of a range, steps, the handout.
+
+use std::path::Path;
+
+use crate::app::model::draft::FieldError;
+use crate::app::model::lesson::files::{LessonFile, RangeDraft};
+use crate::app::model::lesson::player::Player;
+use crate::export::{ExportError, lesson as files};
+use crate::lesson::Cursor;
+use crate::lesson::handout::Theme;
+use crate::lesson::lessons::Take;
+use crate::lesson::moments::Selection;
+use crate::lesson::picture::film::{Film, SIZE, SIZE_ON_PAPER};
+use crate::palette::Palette;
+use crate::progress::Progress;
+
+/// What is to be written, detached from the window so that a thread can do it.
+pub struct Job {
+    /// What kind.
+    pub file: LessonFile,
+    film: Film,
+    take: Take,
+    at: usize,
+    selection: Selection,
+}
+
+impl Job {
+    /// Of what the player shows, with takes side by side or the active one alone. `range` is what is chosen of it.
+    ///
+    /// # Errors
+    /// What is wrong with the range.
+    pub fn new(file: LessonFile, player: &Player, together: bool, palette: Palette, range: Option<&RangeDraft>) -> Result<Self, FieldError> {
+        let takes = if together { player.takes.clone() } else { vec![player.take().clone()] };
+        let size = if file == LessonFile::Handout { SIZE_ON_PAPER } else { SIZE };
+        let mut film = Film::new(player.lesson, takes, size, 1.0, palette);
+        // Pictures of several takes are counted in steps of the one that leads.
+        let lead = if together { film.leading() } else { player.active() };
+        if together && matches!(file, LessonFile::Picture | LessonFile::Drawing) {
+            // What is shown: the others may stand elsewhere than points seen would say, as at the end of each.
+            film.standing = player.cursors().iter().map(Cursor::position).collect();
+        }
+        let at = player.cursors()[lead].position();
+        let (mut from, mut to) = (None, None);
+        if let Some((first, last)) = range.map(RangeDraft::read).transpose()? {
+            let lead_at = |position: usize| {
+                if lead == player.active() {
+                    return position;
+                }
+                let mut other = Cursor::new(player.take().recording.clone());
+                other.seek(position);
+                crate::lesson::picture::page::position_at(&film.lead().recording, other.state().counts.points_seen)
+            };
+            (from, to) = (Some(lead_at(first)), Some(lead_at(last)));
+        }
+        let selection = Selection { from, to, level: range.map(|range| range.level), every: 1, most: file.most() };
+        Ok(Self { file, take: player.take().clone(), at, selection, film })
+    }
+
+    /// Writes it, and says what was written.
+    ///
+    /// # Errors
+    /// One line.
+    pub fn write(self, path: &Path, progress: &dyn Progress) -> Result<String, String> {
+        let moments = || self.selection.moments(&self.film.lesson, self.film.lead()).map_err(|error| error.to_string());
+        let said = |error: ExportError| error.to_string();
+        let mut note = String::new();
+        match self.file {
+            LessonFile::Picture => files::picture(&self.film, self.at, path).map_err(said)?,
+            LessonFile::Drawing => files::drawing(&self.film, self.at, path).map_err(said)?,
+            LessonFile::Steps => files::steps(&self.take.recording, path).map_err(said)?,
+            LessonFile::Gif | LessonFile::Frames | LessonFile::Handout => {
+                let moments = moments()?;
+                match self.file {
+                    LessonFile::Gif => files::gif(&self.film, &moments, 1.0, path, progress).map_err(said)?,
+                    LessonFile::Frames => drop(files::frames(&self.film, &moments, path, progress).map_err(said)?),
+                    _ => files::handout(&self.film, &moments, Theme::Readers, path, progress).map_err(said)?,
+                }
+                if moments.positions.len() < moments.all.len() {
+                    note = format!("; it shows {} of {} moments", moments.positions.len(), moments.all.len());
+                }
+            }
+        }
+        Ok(format!("written: {}{note}", path.display()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::model::draft::Field;
+    use crate::app::model::lesson::player::tests::player;
+    use crate::lesson::Level;
+    use crate::lesson::picture::svg::svg;
+    use crate::lesson::picture::{View, comparison};
+    use crate::palette::LIGHT;
+    use crate::progress::Silent;
+
+    #[test]
+    fn every_kind_is_written() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for (number, together) in [(1, false), (6, true)] {
+            let mut player = player(number);
+            player.choose(player.takes.len() - 1);
+            for file in LessonFile::ALL {
+                let mut range = RangeDraft::new(&player);
+                let start = player.range().start;
+                (range.from, range.to) = ((start + 1).to_string(), (start + 3).to_string());
+                let job = Job::new(file, &player, together, LIGHT, file.has_range().then_some(&range)).expect("a range");
+                let path = folder.path().join(file.default_name(number));
+                let said = job.write(&path, &Silent).expect("it can be written");
+                assert!(said.starts_with("written: ") && path.exists(), "{said}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_picture_of_several_takes_is_the_one_that_is_shown() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("lesson.svg");
+        let mut player = player(6);
+        // The leader is in the middle of a group, where points seen do not say how far the others are.
+        player.choose(0);
+        player.level = Level::Lane;
+        player.seek(player.range().end / 3 + 1);
+        let mut elsewhere = 0;
+        for _ in 0..3 {
+            player.forward();
+            Job::new(LessonFile::Drawing, &player, true, LIGHT, None).expect("no range").write(&path, &Silent).expect("it can be written");
+            let film = Film::new(player.lesson, player.takes.clone(), SIZE, 1.0, LIGHT);
+            let lead = film.leading();
+            let view = |cursor| View { cursor, hover: None, asking: false, text: film.text };
+            let views: Vec<_> = player.takes.iter().zip(player.cursors()).map(|(take, cursor)| (take, view(cursor))).collect();
+            let shown = svg(&comparison(player.lesson, &views, SIZE), &LIGHT);
+            assert_eq!(std::fs::read_to_string(&path).expect("a file"), shown);
+            elsewhere += u32::from(svg(&film.scene(player.cursors()[lead].position()), &LIGHT) != shown);
+        }
+        assert!(elsewhere > 0, "points seen alone would have said the same");
+    }
+
+    #[test]
+    fn a_range_that_makes_no_sense_says_why() {
+        let range = RangeDraft { from: "5".to_owned(), to: "3".to_owned(), steps: 10, level: Level::Layer };
+        assert_eq!(range.read().map_err(|error| error.field), Err(Field::To));
+        let range = RangeDraft { to: "11".to_owned(), ..range };
+        assert_eq!(range.read().map_err(|error| error.sentence), Err("11 is outside 0 to 10.".to_owned()));
+    }
+}

@@ -1,0 +1,219 @@
+//! Scenes of the lesson as egui paints them.
+
+use egui::epaint::{CornerRadius, Mesh};
+use egui::{Color32, FontId, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, pos2, vec2};
+
+use crate::lesson::picture::scene;
+use crate::lesson::picture::scene::{Area, Font, Line, Paint, Scene};
+use crate::palette::{Palette, Rgb};
+
+/// More dots of one kind are squares: as small as they are then, nobody sees a difference.
+const MANY: usize = 4_000;
+
+/// Where a scene lies on the screen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Place {
+    /// Its left upper corner.
+    pub origin: Pos2,
+    /// Points of the screen for one of the scene.
+    pub scale: f32,
+}
+
+impl Place {
+    /// On the screen.
+    pub fn pos(self, [x, y]: scene::Point) -> Pos2 {
+        self.origin + vec2(x, y) * self.scale
+    }
+
+    /// On the screen.
+    pub fn rect(self, area: Area) -> Rect {
+        Rect::from_min_size(self.pos([area.x, area.y]), vec2(area.width, area.height) * self.scale)
+    }
+
+    /// In the scene.
+    pub fn place(self, at: Pos2) -> scene::Point {
+        let at = (at - self.origin) / self.scale;
+        [at.x, at.y]
+    }
+}
+
+/// A scene made ready: what does not change from frame to frame is made once.
+pub struct Prepared(Vec<Item>);
+
+enum Item {
+    Shape(Shape),
+    /// Laid out in each frame: where letters lie in the font's texture may change.
+    Text {
+        at: Pos2,
+        anchor: [f32; 2],
+        font: FontId,
+        color: Color32,
+        text: String,
+    },
+    Clip(Option<Rect>),
+}
+
+impl Prepared {
+    /// A scene, in colours, at its place.
+    pub fn new(scene: &Scene, palette: &Palette, place: Place) -> Self {
+        let look = Look { palette, place };
+        let mut items = Vec::new();
+        for shape in &scene.shapes {
+            look.add(shape, &mut items);
+        }
+        Self(items)
+    }
+
+    /// Paints it.
+    pub fn paint(&self, painter: &Painter) {
+        let whole = painter.clip_rect();
+        let mut clipped = painter.clone();
+        for item in &self.0 {
+            match item {
+                Item::Shape(shape) => {
+                    clipped.add(shape.clone());
+                }
+                Item::Text { at, anchor, font, color, text } => {
+                    let galley = clipped.layout_no_wrap(text.clone(), font.clone(), *color);
+                    let size = galley.size();
+                    clipped.galley(*at - vec2(size.x * anchor[0], size.y * anchor[1]), galley, *color);
+                }
+                Item::Clip(rect) => clipped.set_clip_rect(rect.map_or(whole, |rect| whole.intersect(rect))),
+            }
+        }
+    }
+}
+
+struct Look<'a> {
+    palette: &'a Palette,
+    place: Place,
+}
+
+impl Look<'_> {
+    fn add(&self, shape: &scene::Shape, items: &mut Vec<Item>) {
+        let Place { scale, .. } = self.place;
+        match shape {
+            scene::Shape::Rect { area, round, fill, line } => {
+                let rect = self.place.rect(*area);
+                let radius = CornerRadius::same((round * scale).round().clamp(0.0, 255.0) as u8);
+                if let Some(fill) = fill {
+                    items.push(Item::Shape(Shape::rect_filled(rect, radius, self.color(*fill))));
+                }
+                if let Some(line) = line {
+                    match line.dash {
+                        None => items.push(Item::Shape(Shape::rect_stroke(rect, radius, self.stroke(line), StrokeKind::Middle))),
+                        Some(_) => {
+                            let corners = [rect.left_top(), rect.right_top(), rect.right_bottom(), rect.left_bottom(), rect.left_top()];
+                            self.path(&corners, line, items);
+                        }
+                    }
+                }
+            }
+            scene::Shape::Dots { centers, radius, fill, line } => self.dots(centers, radius * scale, *fill, line.as_ref(), items),
+            scene::Shape::Path { points, line } => {
+                let points: Vec<Pos2> = points.iter().map(|&point| self.place.pos(point)).collect();
+                self.path(&points, line, items);
+            }
+            scene::Shape::Polygon { corners, fill } => {
+                let points = corners.iter().map(|&place| self.place.pos(place)).collect();
+                items.push(Item::Shape(Shape::convex_polygon(points, self.color(*fill), Stroke::NONE)));
+            }
+            scene::Shape::Text { at, anchor, size, font, paint, text } => {
+                let size = (size * scale).max(1.0);
+                let font = match font {
+                    Font::Sans => FontId::proportional(size),
+                    Font::Mono => FontId::monospace(size),
+                };
+                items.push(Item::Text { at: self.place.pos(*at), anchor: *anchor, font, color: self.color(*paint), text: text.clone() });
+            }
+            scene::Shape::Clip(area) => items.push(Item::Clip(area.map(|area| self.place.rect(area)))),
+        }
+    }
+
+    fn dots(&self, centers: &[scene::Point], radius: f32, fill: Option<Paint>, line: Option<&Line>, items: &mut Vec<Item>) {
+        let fill = fill.map_or(Color32::TRANSPARENT, |fill| self.color(fill));
+        let stroke = line.map_or(Stroke::NONE, |line| self.stroke(line));
+        if centers.len() > MANY && line.is_none() {
+            let mut mesh = Mesh::default();
+            mesh.reserve_vertices(centers.len() * 4);
+            mesh.reserve_triangles(centers.len() * 2);
+            // As much ink as the circles have.
+            let side = egui::Vec2::splat(radius * std::f32::consts::PI.sqrt());
+            for &center in centers {
+                mesh.add_colored_rect(Rect::from_center_size(self.place.pos(center), side), fill);
+            }
+            return items.push(Item::Shape(Shape::mesh(mesh)));
+        }
+        let circle = |&center: &scene::Point| Shape::Circle(egui::epaint::CircleShape { center: self.place.pos(center), radius, fill, stroke });
+        match centers {
+            [one] => items.push(Item::Shape(circle(one))),
+            many => items.push(Item::Shape(Shape::Vec(many.iter().map(circle).collect()))),
+        }
+    }
+
+    fn path(&self, points: &[Pos2], line: &Line, items: &mut Vec<Item>) {
+        let stroke = self.stroke(line);
+        match line.dash {
+            None => items.push(Item::Shape(Shape::line(points.to_vec(), stroke))),
+            Some(dash) => {
+                // Shorter dashes than this are no dashes, and very many.
+                let dash = (dash * self.place.scale).max(1.0);
+                items.push(Item::Shape(Shape::Vec(Shape::dashed_line(points, stroke, dash, dash))));
+            }
+        }
+    }
+
+    fn stroke(&self, line: &Line) -> Stroke {
+        Stroke::new(line.width * self.place.scale, self.color(line.paint))
+    }
+
+    fn color(&self, paint: Paint) -> Color32 {
+        let Rgb(red, green, blue) = paint.ink.color(self.palette);
+        Color32::from_rgb(red, green, blue).gamma_multiply(paint.opacity.clamp(0.0, 1.0))
+    }
+}
+
+/// The place at which a scene of `size` fills a rectangle as far as its shape allows, in its middle.
+pub fn fit(size: [f32; 2], rect: Rect) -> Place {
+    let scale = (rect.width() / size[0].max(1.0)).min(rect.height() / size[1].max(1.0));
+    let used = vec2(size[0], size[1]) * scale;
+    let origin = rect.min + (rect.size() - used) / 2.0;
+    Place { origin: pos2(origin.x.round(), origin.y.round()), scale }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lesson::picture::scene::Ink;
+    use crate::palette::{LIGHT, VIRIDIS};
+
+    #[test]
+    fn a_place_on_the_screen_is_the_place_in_the_scene() {
+        let place = fit([200.0, 100.0], Rect::from_min_size(pos2(10.0, 20.0), vec2(800.0, 300.0)));
+        assert_eq!(place.scale, 3.0);
+        assert_eq!(place.origin, pos2(110.0, 20.0), "in the middle");
+        let [x, y] = place.place(place.pos([12.5, 70.0]));
+        assert!((x - 12.5).abs() < 1e-3 && (y - 70.0).abs() < 1e-3);
+    }
+
+    #[test]
+    fn shapes_come_in_their_colours_and_order() {
+        let mut scene = Scene::new(10.0, 10.0);
+        let area = Area { x: 1.0, y: 1.0, width: 4.0, height: 2.0 };
+        let line = Line { paint: Ink::Text.into(), width: 1.0, dash: Some(2.0) };
+        scene.shapes.push(scene::Shape::Rect { area, round: 1.0, fill: Some(Ink::Scale(1.0).into()), line: Some(line) });
+        scene.shapes.push(scene::Shape::Dots { centers: vec![[1.0, 1.0]; 30_000], radius: 1.0, fill: Some(Ink::Query.into()), line: None });
+        scene.shapes.push(scene::Shape::Clip(Some(area)));
+        let items = Prepared::new(&scene, &LIGHT, Place { origin: pos2(100.0, 0.0), scale: 2.0 }).0;
+        let [Item::Shape(Shape::Rect(rect)), Item::Shape(Shape::Vec(dashes)), Item::Shape(Shape::Mesh(mesh)), Item::Clip(Some(clip))] =
+            items.as_slice()
+        else {
+            panic!("{} items of other kinds", items.len())
+        };
+        let Rgb(red, green, blue) = VIRIDIS[32];
+        assert_eq!((rect.fill, rect.rect.min), (Color32::from_rgb(red, green, blue), pos2(102.0, 2.0)));
+        assert!(dashes.len() >= 2);
+        assert_eq!(mesh.vertices.len(), 120_000);
+        assert_eq!(*clip, rect.rect);
+    }
+}

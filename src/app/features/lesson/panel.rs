@@ -1,0 +1,143 @@
+//! Left: the lessons, what the chosen one is about, and what of it can be chosen otherwise.
+
+use egui::{ComboBox, RichText, ScrollArea, Ui};
+
+use crate::app::look::tokens::Palette;
+use crate::app::look::widgets::{command_ui, fact_ui, field_ui, heading_ui, keys_text, row_ui};
+use crate::app::model::commands::Actions;
+use crate::app::model::commands::command::Command;
+use crate::app::model::commands::lesson::LessonAction;
+use crate::app::model::draft::Field;
+use crate::app::model::lesson::session::{LessonDraft, LessonSession, lesson_of};
+use crate::app::model::session::Session;
+use crate::app::model::state::State;
+use crate::cloud::Source;
+use crate::lesson::lessons::{LESSONS, Lesson, OWN_DATA};
+use crate::text;
+
+/// The panel.
+pub fn panel_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palette, actions: &mut Actions) {
+    let lesson = lesson_of(state.lesson.number);
+    ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+        ui.spacing_mut().item_spacing.y = 3.0;
+        heading_ui(ui, "Lessons");
+        ui.with_layout(egui::Layout::top_down_justified(egui::Align::LEFT), |ui| {
+            for other in &LESSONS {
+                let text = format!("{}  {}", other.number, other.title);
+                if ui.add(egui::Button::selectable(other.number == lesson.number, text).wrap()).clicked() {
+                    actions.send(LessonAction::Open(other.number));
+                }
+            }
+        });
+        ui.add_space(6.0);
+        ui.separator();
+        ui.add(egui::Label::new(RichText::new(lesson.paragraph).color(palette.text)).wrap());
+        ui.add_space(2.0);
+        choice_ui(ui, lesson, state, session, palette, actions);
+        heading_ui(ui, "Questions");
+        score_ui(ui, lesson, &session.lesson, palette, actions);
+        heading_ui(ui, "For a class");
+        ui.horizontal_wrapped(|ui| {
+            command_ui(ui, Command::Presenter, actions);
+            command_ui(ui, Command::Bare, actions);
+        });
+        ui.add_space(4.0);
+        command_ui(ui, Command::KernelLine, actions);
+    });
+}
+
+/// Data, k and W.
+fn choice_ui(ui: &mut Ui, lesson: &'static Lesson, state: &State, session: &Session, palette: &Palette, actions: &mut Actions) {
+    heading_ui(ui, "Data");
+    let mut draft = session.lesson.draft(lesson);
+    let before = draft.clone();
+    let cloud = session.cloud.as_ref().filter(|_| lesson.number == OWN_DATA);
+    let errors = draft.read(cloud.map(|cloud| &**cloud)).err().unwrap_or_default();
+    let mut entered = false;
+    match cloud {
+        Some(cloud) => {
+            let source = cloud.source().to_string();
+            ui.add(egui::Label::new(RichText::new(&source).color(palette.text_weak)).truncate()).on_hover_text(&source);
+            let question = session.lesson.asked.as_ref();
+            match question.and_then(|question| question.query.as_ref()) {
+                Some(query) if matches!(query.queries.source(), Source::Place(_)) => fact_ui(ui, "Query", "a place", palette),
+                Some(query) => fact_ui(ui, "Query", format!("{} of the file", text::thousands(query.number as u64 + 1)), palette),
+                None => {
+                    let middle = format!("{}, the middle", cloud.record(cloud.len() / 2));
+                    entered |= committed(&field_ui(ui, "Query row", &mut draft.row, &middle, Field::QueryRows, &errors, palette));
+                    if question.map_or(state.draft.exclude_self, |question| question.exclude_self) {
+                        let found = "The explorer leaves the query itself out; here it is found, as the first of its neighbours.";
+                        ui.add(egui::Label::new(RichText::new(found).color(palette.text_weak).small()).wrap());
+                    }
+                }
+            }
+        }
+        None => {
+            if let Some(player) = session.lesson.player.as_ref().filter(|player| player.lesson.number == lesson.number) {
+                let parameters = &player.take().recording.parameters;
+                ui.add(egui::Label::new(RichText::new(&parameters.data).color(palette.text_weak)).wrap());
+            }
+            if lesson.number == OWN_DATA {
+                let next = "No cloud is open, so this is a generated one. Open yours in the explorer, or drop a file here.";
+                ui.label(RichText::new(next).color(palette.text_weak).small());
+            }
+            entered |= committed(&field_ui(ui, "Seed", &mut draft.seed, "0", Field::Seed, &errors, palette));
+        }
+    }
+    entered |= committed(&field_ui(ui, "k", &mut draft.k, "neighbours", Field::K, &errors, palette));
+    row_ui(ui, "Lanes, W", palette, |ui, _| {
+        let combo = ComboBox::from_id_salt("lanes").width(64.0).selected_text(draft.width.to_string());
+        let response = combo.show_ui(ui, |ui| {
+            for width in [4, 8, 16, 32] {
+                ui.selectable_value(&mut draft.width, width, width.to_string());
+            }
+        });
+        response.response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::ComboBox, true, "Lanes, W"));
+    });
+    let changed = draft != before;
+    // A number that is being typed is recorded when it is done; what is chosen, at once.
+    let record = (entered || draft.width != before.width) && draft.read(cloud.map(|cloud| &**cloud)).is_ok();
+    let own = LessonDraft::of(lesson);
+    let differs = draft != own || (lesson.number == OWN_DATA && session.lesson.asked.is_some());
+    if changed {
+        actions.send(LessonAction::Edit(draft));
+    }
+    if record {
+        actions.send(LessonAction::Record);
+    }
+    if differs && ui.button("As the lesson has it").on_hover_text("The lesson's own k, W and data.").clicked() {
+        actions.send(LessonAction::Reset);
+    }
+    if let Some(player) = session.lesson.player.as_ref().filter(|player| player.lesson.number == lesson.number) {
+        let (shape, parameters) = (player.take().recording.shape(), &player.take().recording.parameters);
+        fact_ui(ui, "Points, n", text::thousands(shape.n.into()), palette);
+        fact_ui(ui, "K = W·R", format!("{} = {}·{}", shape.capacity(), shape.width, shape.registers), palette);
+        fact_ui(ui, "Recorded on", parameters.what_ran(), palette);
+    }
+    if session.can_record_on_gpu(32) {
+        let mut gpu = state.lesson.gpu;
+        let about = "The kernel itself searches and writes down what it does; its steps are held against the twin's. A GPU's warp has 32 lanes.";
+        let response = ui.add_enabled(session.lesson.draft(lesson).width == 32, egui::Checkbox::new(&mut gpu, "Record on the GPU"));
+        if response.on_hover_text(about).on_disabled_hover_text(about).changed() {
+            actions.send(LessonAction::SetGpu(gpu));
+        }
+    }
+}
+
+/// Whether a field was left, or Enter pressed in it.
+fn committed(response: &egui::Response) -> bool {
+    response.lost_focus()
+}
+
+fn score_ui(ui: &mut Ui, lesson: &Lesson, session: &LessonSession, palette: &Palette, actions: &mut Actions) {
+    let score = session.score(lesson.number);
+    ui.horizontal_wrapped(|ui| {
+        let text = if session.quiz.is_some() { "Stop asking" } else { Command::Predict.text() };
+        let keys = Command::Predict.shortcut().map(|keys| keys_text(ui.ctx(), &keys)).unwrap_or_default();
+        if ui.button(text).on_hover_text(format!("{} {keys}", Command::Predict.tooltip())).clicked() {
+            actions.send(Command::Predict);
+        }
+        let said = if score.asked == 0 { "No question answered yet".to_owned() } else { format!("{} of {} right", score.right, score.asked) };
+        ui.label(RichText::new(said).color(palette.text_weak));
+    });
+}

@@ -1,0 +1,272 @@
+//! The picture in the middle of the lesson: made when something changes, painted in every frame, pointed at.
+
+use std::sync::{Arc, Weak};
+
+use egui::{Color32, Pos2, Rect, Sense, Stroke, StrokeKind, Ui, vec2};
+
+use crate::app::features::lesson::paint::{Place, Prepared, fit};
+use crate::app::features::lesson::words;
+use crate::app::look::tokens;
+use crate::app::model::commands::Actions;
+use crate::app::model::commands::lesson::{LessonAction, QuizAction};
+use crate::app::model::lesson::player::Player;
+use crate::app::model::lesson::quiz::{Entry, Phase, Quiz};
+use crate::app::model::lesson::session::LessonSession;
+use crate::lesson::Recording;
+use crate::lesson::lessons::Take;
+use crate::lesson::picture::page::{columns, comparison, page};
+use crate::lesson::picture::sentence::sentence;
+use crate::lesson::picture::{Scene, Target, View};
+use crate::lesson::questions::Ask;
+use crate::lesson::step::Step;
+use crate::palette::Palette;
+
+/// The least that a page is made for; where there is less, it is shown smaller.
+const LEAST: egui::Vec2 = vec2(960.0, 540.0);
+
+/// The picture as it was made last.
+#[derive(Default)]
+pub struct Picture {
+    made: Option<Made>,
+    /// What the pointer is on: the picture shows it.
+    hover: Option<Target>,
+}
+
+struct Made {
+    key: MadeOf,
+    scene: Scene,
+    columns: Vec<Rect>,
+    place: Place,
+    prepared: Prepared,
+}
+
+/// All that a picture depends on.
+#[derive(Clone, Debug, PartialEq)]
+struct MadeOf {
+    recordings: Vec<Same>,
+    positions: Vec<usize>,
+    active: usize,
+    together: bool,
+    hover: Option<Target>,
+    asking: Vec<bool>,
+    rect: Rect,
+    text: f32,
+    palette: usize,
+}
+
+/// Which recording it was, without keeping it. A weak pointer keeps the address from being another's.
+#[derive(Clone, Debug)]
+struct Same(Weak<Recording>);
+
+impl PartialEq for Same {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.ptr_eq(&other.0)
+    }
+}
+
+impl Picture {
+    /// The scene that is shown, and where.
+    pub fn shown(&self) -> Option<(&Scene, Place)> {
+        self.made.as_ref().map(|made| (&made.scene, made.place))
+    }
+
+    fn update(&mut self, player: &Player, quiz: Option<&Quiz>, look: Look, rect: Rect) -> &Made {
+        let Look { text, palette, .. } = look;
+        let together = look.together && player.takes.len() > 1;
+        let asking = quiz.is_some_and(Quiz::is_asking);
+        let key = MadeOf {
+            recordings: player.takes.iter().map(|take| Same(Arc::downgrade(&take.recording))).collect(),
+            positions: player.cursors().iter().map(|cursor| cursor.position()).collect(),
+            active: player.active(),
+            together,
+            // While a question is open, the picture spells out nothing about what is pointed at.
+            hover: self.hover.filter(|_| !asking).or_else(|| quiz.and_then(Quiz::answered_about)),
+            asking: (0..player.takes.len()).map(|take| asking || quiz.is_some_and(|quiz| quiz.keeps(take))).collect(),
+            rect,
+            text,
+            palette: std::ptr::from_ref(palette) as usize,
+        };
+        let made = self.made.take().filter(|made| made.key == key).unwrap_or_else(|| {
+            // The shape of the room, and at least as large as a page must be.
+            let grow = (LEAST.x / rect.width()).max(LEAST.y / rect.height()).max(1.0);
+            let size = [rect.width() * grow, rect.height() * grow];
+            let view = |at: usize| View { cursor: &player.cursors()[at], hover: key.hover, asking: key.asking[at], text };
+            let (scene, areas) = if together {
+                let views: Vec<(&Take, View<'_>)> = player.takes.iter().enumerate().map(|(at, take)| (take, view(at))).collect();
+                (comparison(player.lesson, &views, size), columns(views.len(), text, size))
+            } else {
+                (page(player.lesson, player.take(), &view(player.active()), size), Vec::new())
+            };
+            let place = fit(size, rect);
+            let columns = areas.into_iter().map(|area| place.rect(area)).collect();
+            Made { prepared: Prepared::new(&scene, palette, place), key, scene, columns, place }
+        });
+        self.made.insert(made)
+    }
+}
+
+/// How the picture is shown.
+#[derive(Clone, Copy)]
+pub struct Look {
+    /// Takes side by side, where there are several.
+    pub together: bool,
+    /// The size of running text.
+    pub text: f32,
+    /// The picture's colours.
+    pub palette: &'static Palette,
+    /// The same for what lies around it.
+    pub tokens: &'static tokens::Palette,
+}
+
+/// The picture.
+pub fn picture_ui(ui: &mut Ui, picture: &mut Picture, session: &LessonSession, player: &Player, look: Look, actions: &mut Actions) {
+    let rect = ui.available_rect_before_wrap();
+    let response = ui.allocate_rect(rect, Sense::click());
+    let sentence = sentence(player.cursor());
+    response.widget_info(|| {
+        let mut info = egui::WidgetInfo::labeled(egui::Role::Canvas, true, "Picture of the lesson");
+        info.current_text_value = Some(sentence.clone());
+        info
+    });
+    ui.painter().rect_filled(rect, 0.0, look.tokens.canvas);
+    if rect.width() < 40.0 || rect.height() < 40.0 {
+        return;
+    }
+    let asking = session.quiz.as_ref().filter(|quiz| quiz.is_asking());
+    let made = picture.update(player, session.quiz.as_ref(), look, rect);
+    made.prepared.paint(&ui.painter().with_clip_rect(rect.intersect(ui.clip_rect())));
+    if let Some(quiz) = asking {
+        marks_ui(ui, made, quiz, player, look.tokens);
+    }
+    let pointed = response.hover_pos().and_then(|pointer| Some((pointer, made.scene.target_at(made.place.place(pointer))?)));
+    let column = |pointer: Pos2| made.columns.iter().position(|column| column.contains(pointer));
+    if response.clicked()
+        && let Some(pointer) = response.interact_pointer_pos()
+        && let Some(target) = made.scene.target_at(made.place.place(pointer))
+    {
+        click(target, column(pointer), asking.is_some(), player, actions);
+    }
+    if let Some((pointer, target)) = pointed {
+        let at = column(pointer).unwrap_or(player.active());
+        let leads = matches!(target, Target::Position(_) | Target::CodeLine(_)) || asking.is_some();
+        if leads {
+            ui.ctx().set_cursor_icon(egui::CursorIcon::PointingHand);
+        }
+        if let Some(words) = player.cursors().get(at).and_then(|cursor| words::about(target, cursor)) {
+            response.on_hover_text_at_pointer(words);
+        }
+    }
+    let hover = pointed.map(|(_, target)| target).filter(|_| asking.is_none());
+    if hover != picture.hover {
+        picture.hover = hover;
+        ui.ctx().request_repaint();
+    }
+}
+
+fn click(target: Target, column: Option<usize>, asking: bool, player: &Player, actions: &mut Actions) {
+    let quiz = |action| LessonAction::Quiz(action);
+    if asking {
+        match target {
+            Target::Lane(lane) => actions.send(quiz(QuizAction::ChooseLane(lane))),
+            Target::Element(element) => actions.send(quiz(QuizAction::ChooseLane(player.cursor().state().shape.lane_and_register(element).0))),
+            Target::Slot(slot) => actions.send(quiz(QuizAction::ChooseSlot(slot))),
+            Target::CodeLine(line) => actions.send(LessonAction::Source(Some(Some(line)))),
+            Target::Comparator(_) | Target::Point(_) | Target::Position(_) => {}
+        }
+        return;
+    }
+    if let Some(take) = column {
+        actions.send(LessonAction::Choose(take));
+    }
+    match target {
+        Target::Position(position) => actions.send(LessonAction::Seek(position)),
+        Target::CodeLine(line) => actions.send(LessonAction::Source(Some(Some(line)))),
+        _ => {}
+    }
+}
+
+/// Cells that stand one under the other, as one.
+fn columns_of(cells: impl Iterator<Item = Rect>) -> Vec<Rect> {
+    /// Rows farther apart are parts of their own.
+    const GAP: f32 = 8.0;
+    let mut columns: Vec<Rect> = Vec::new();
+    for cell in cells {
+        let above = columns.iter_mut().find(|column| {
+            (column.left() - cell.left()).abs() < 1.0 && (column.right() - cell.right()).abs() < 1.0 && cell.expand(GAP).intersects(**column)
+        });
+        match above {
+            Some(column) => *column = column.union(cell),
+            None => columns.push(cell),
+        }
+    }
+    columns
+}
+
+/// What a question is about, and what was chosen, around it.
+fn marks_ui(ui: &Ui, made: &Made, quiz: &Quiz, player: &Player, palette: &tokens::Palette) {
+    let painter = ui.painter().with_clip_rect(made.key.rect.intersect(ui.clip_rect()));
+    let ring = |target: Target, color: Color32, width: f32, grow: f32| {
+        for rect in columns_of(made.scene.spots.iter().filter(|spot| spot.target == target).map(|spot| made.place.rect(spot.area))) {
+            painter.rect_stroke(rect.expand(grow), 3.0, Stroke::new(width, color), StrokeKind::Outside);
+        }
+    };
+    let (_, question) = quiz.question();
+    match question.ask {
+        Ask::Slot | Ask::Partner => ring(Target::Lane(question.subject), palette.query, 2.5, 1.0),
+        Ask::Swaps => {
+            ring(Target::Element(question.subject), palette.query, 2.5, 0.0);
+            if let Some(Step::Layer { layer, .. }) = player.take().recording.steps().get(question.at) {
+                ring(Target::Element(question.subject ^ layer.stride), palette.query, 2.5, 0.0);
+            }
+        }
+        Ask::Taken => {
+            ring(Target::Element(question.subject), palette.query, 2.5, 0.0);
+            ring(Target::Slot(player.take().recording.shape().mirror_of(question.subject)), palette.query, 2.5, 0.0);
+        }
+        Ask::Votes | Ask::Merges => {}
+    }
+    match quiz.phase() {
+        Phase::Asking(Entry::Lanes { mask, at }) => {
+            for lane in (0..32).filter(|lane| mask >> lane & 1 == 1) {
+                ring(Target::Lane(lane), palette.accent, 3.0, 1.0);
+            }
+            ring(Target::Lane(*at), palette.text, 1.0, 4.0);
+        }
+        Phase::Asking(Entry::Number(text)) if question.ask == Ask::Slot => {
+            if let Ok(slot) = text.parse() {
+                ring(Target::Slot(slot), palette.accent, 3.0, 1.0);
+            }
+        }
+        Phase::Asking(Entry::Number(text)) if question.ask == Ask::Partner => {
+            if let Ok(lane) = text.parse() {
+                ring(Target::Lane(lane), palette.accent, 3.0, 1.0);
+            }
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use egui::pos2;
+
+    use super::*;
+
+    #[test]
+    fn a_new_recording_is_another_one_wherever_it_lies() {
+        let take = crate::app::model::lesson::player::tests::player(1).take().clone();
+        let before = Same(Arc::downgrade(&take.recording));
+        assert_eq!(before, Same(Arc::downgrade(&take.recording)));
+        let copy = Recording::clone(&take.recording);
+        drop(take);
+        assert!(before.0.upgrade().is_none(), "it is not kept");
+        assert_ne!(before, Same(Arc::downgrade(&Arc::new(copy))));
+    }
+
+    #[test]
+    fn cells_of_a_lane_are_ringed_together_and_its_other_place_apart() {
+        let cell = |x: f32, y: f32| Rect::from_min_size(pos2(x, y), vec2(10.0, 8.0));
+        let rings = columns_of([cell(20.0, 0.0), cell(20.0, 9.0), cell(20.0, 18.0), cell(20.0, 80.0), cell(31.0, 9.0)].into_iter());
+        assert_eq!(rings, [Rect::from_min_max(pos2(20.0, 0.0), pos2(30.0, 26.0)), cell(20.0, 80.0), cell(31.0, 9.0)]);
+    }
+}

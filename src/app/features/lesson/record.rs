@@ -1,0 +1,96 @@
+//! A lesson is recorded: by the twin, and by a GPU where one is asked for.
+
+use std::sync::Arc;
+
+use crate::app::jobs::task::Task;
+use crate::app::model::lesson::session::{Asked, Own};
+use crate::engines::cuda::Cuda;
+use crate::knn::{Queries, Setup};
+use crate::lesson::LessonError;
+use crate::lesson::lessons::{Choice, Lesson, Take};
+use crate::progress::Progress;
+
+/// A lesson that is being recorded.
+pub struct Recording {
+    pub lesson: &'static Lesson,
+    pub task: Task<Result<Recorded, LessonError>>,
+}
+
+/// What came of it.
+pub struct Recorded {
+    pub(in crate::app) takes: Vec<Take>,
+    /// Why the GPU that was asked for did not record it.
+    pub(in crate::app) instead: Option<String>,
+}
+
+impl Recording {
+    /// 0 to 1, when it is known.
+    pub fn fraction(&self) -> Option<f32> {
+        self.task.fraction()
+    }
+
+    /// As the status line says it.
+    pub fn what(&self) -> String {
+        format!("lesson {}", self.lesson.number)
+    }
+
+    /// Cancels it, and waits until its thread is gone.
+    pub fn stop(self) {
+        self.task.stop();
+    }
+}
+
+pub fn record(lesson: &Lesson, choice: Choice, own: Option<Own>, setup: Setup, progress: &dyn Progress) -> Result<Vec<Take>, LessonError> {
+    match own {
+        None => lesson.record(choice, progress),
+        Some(own) => {
+            let width = choice.width.unwrap_or(lesson.width);
+            lesson.record_query(&own.cloud, &own.queries, own.query, setup, width, own.arrangement()).map(|take| vec![take])
+        }
+    }
+}
+
+/// What lesson 7 searches for in the open cloud: a query of a file, or else a row of the cloud.
+pub fn own(cloud: Arc<crate::cloud::PointCloud>, row: usize, question: Asked) -> Own {
+    let order = question.order;
+    match question.query {
+        Some(query) => Own { cloud, queries: Queries::Cloud(query.queries), query: query.row as usize, order },
+        None => Own { cloud, queries: Queries::Rows(vec![row as u32]), query: 0, order },
+    }
+}
+
+/// The GPU's takes, or else the twin's, which are there already: a GPU that cannot record is no reason to show nothing. One
+/// that does something else than its twin is an error.
+pub fn or_twin(by_gpu: Result<Vec<Take>, LessonError>, by_twin: Vec<Take>) -> Result<Recorded, LessonError> {
+    match by_gpu {
+        Ok(takes) => Ok(Recorded { takes, instead: None }),
+        Err(LessonError::Engine(why)) => {
+            Ok(Recorded { takes: by_twin, instead: Some(format!("the GPU cannot record the lesson, its twin did: {why}")) })
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// The same searches on the GPU, held against the twin's.
+pub fn on_gpu(lesson: &Lesson, takes: &[Take]) -> Result<Vec<Take>, LessonError> {
+    let mut cuda = Cuda::open()?;
+    takes.iter().map(|take| lesson.on_gpu(take, &mut cuda)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::model::lesson::player::tests::player;
+    use crate::knn::{EngineError, EngineId};
+
+    #[test]
+    fn a_gpu_that_cannot_record_leaves_what_its_twin_recorded() {
+        let takes = player(1).takes;
+        let why = EngineError::Unavailable { engine: EngineId::new("cuda"), why: "NVRTC is missing".to_owned() };
+        let recorded = or_twin(Err(why.into()), takes.clone()).expect("the twin's takes");
+        assert!(Arc::ptr_eq(&recorded.takes[0].recording, &takes[0].recording));
+        assert!(recorded.instead.is_some_and(|why| why.ends_with("NVRTC is missing")));
+        let error = or_twin(Err(LessonError::Answers { rank: 3 }), takes).err().expect("another answer is no matter of what is there");
+        assert!(matches!(error, LessonError::Answers { rank: 3 }));
+    }
+}

@@ -1,0 +1,104 @@
+//! The CUDA source that does what the picture shows.
+
+use egui::{RichText, ScrollArea, Ui};
+
+use crate::app::look::tokens::Palette;
+use crate::app::model::commands::Actions;
+use crate::app::model::commands::lesson::LessonAction;
+use crate::app::model::lesson::player::Player;
+use crate::engines::cuda::source_of;
+use crate::lesson::pseudocode::{LINES, line_of};
+
+/// The window with the source, when it is open. `shown` is a line of the pseudocode, `None` what is running.
+pub fn source_ui(ui: &Ui, shown: Option<usize>, player: &Player, palette: &Palette, actions: &mut Actions) {
+    let running = || player.cursor().step().map(|step| line_of(&step));
+    let line = shown.or_else(running);
+    let found = line.and_then(|line| LINES.get(line)).and_then(|line| line.source.map(|source| (line, source)));
+    let mut open = true;
+    let size = ui.ctx().content_rect().size();
+    egui::Window::new("Source of the kernel")
+        .id(egui::Id::unique("kernel source"))
+        .open(&mut open)
+        .collapsible(false)
+        .default_size([640.0_f32.min(size.x - 40.0), 420.0_f32.min(size.y - 80.0)])
+        .default_pos([(size.x - 680.0).max(10.0), 60.0])
+        .show(ui.ctx(), |ui| {
+            let Some((line, (file, search))) = found else {
+                let why = if line.is_none() {
+                    "Nothing has run yet: step on, or click a line of the code."
+                } else {
+                    "This line of the code has no line of its own in cuda/."
+                };
+                ui.label(RichText::new(why).color(palette.text_weak));
+                return;
+            };
+            ui.horizontal_wrapped(|ui| {
+                ui.label(RichText::new(format!("cuda/{file}")).strong());
+                ui.label(RichText::new(line.text.trim()).color(palette.text_weak));
+                if shown.is_some() && ui.button("Follow the steps").clicked() {
+                    actions.send(LessonAction::Source(Some(None)));
+                }
+            });
+            ui.separator();
+            match source_of(file) {
+                Some(text) => text_ui(ui, file, text, search, palette),
+                None => {
+                    ui.label(RichText::new("This program does not carry that file.").color(palette.error));
+                }
+            }
+        });
+    if !open {
+        actions.send(LessonAction::Source(None));
+    }
+}
+
+/// A source with its line numbers, the line that holds `search` lit and in sight.
+fn text_ui(ui: &mut Ui, file: &str, text: &'static str, search: &str, palette: &Palette) {
+    let lit = text.lines().position(|line| line.contains(search));
+    let height = ui.text_style_height(&egui::TextStyle::Monospace) + 2.0;
+    let seen = egui::Id::unique("kernel source line");
+    // Scrolled to when it becomes another one, and left alone then.
+    let moved = ui.ctx().data_mut(|data| data.insert_temp_or_replace(seen, (file.to_owned(), lit)));
+    let mut area = ScrollArea::both().auto_shrink(false);
+    if let Some(at) = lit.filter(|_| moved) {
+        area = area.vertical_scroll_offset((at as f32 * (height + ui.spacing().item_spacing.y) - ui.available_height() / 2.0).max(0.0));
+    }
+    area.show_rows(ui, height, text.lines().count(), |ui, rows| {
+        for (at, line) in text.lines().enumerate().skip(rows.start).take(rows.len()) {
+            let is_lit = lit == Some(at);
+            let color = if is_lit { palette.on_accent } else { palette.text };
+            let mut shown = RichText::new(format!("{:>4}  {line}", at + 1)).monospace().color(color);
+            if is_lit {
+                shown = shown.background_color(palette.accent);
+            }
+            ui.add(egui::Label::new(shown).extend());
+        }
+    });
+}
+
+/// Remembers a value, and says whether it is another one than before.
+trait Replace {
+    fn insert_temp_or_replace<T: Clone + PartialEq + Send + Sync + 'static>(&mut self, id: egui::Id, value: T) -> bool;
+}
+
+impl Replace for egui::util::IdTypeMap {
+    fn insert_temp_or_replace<T: Clone + PartialEq + Send + Sync + 'static>(&mut self, id: egui::Id, value: T) -> bool {
+        let before = self.get_temp::<T>(id);
+        let moved = before.as_ref() != Some(&value);
+        self.insert_temp(id, value);
+        moved
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_has_its_place_in_the_source_that_is_carried() {
+        for (file, search) in LINES.iter().filter_map(|line| line.source) {
+            let text = source_of(file).unwrap_or_else(|| panic!("{file} is not carried"));
+            assert_eq!(text.matches(search).count(), 1, "{search} in {file}");
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! What a tooltip says of what is pointed at: lane, slot, element, point, with its values.
+
+use crate::engines::lockstep::{Key, PADDING, distance_of, index_of};
+use crate::lesson::picture::Target;
+use crate::lesson::pseudocode::LINES;
+use crate::lesson::state::{Stage, State};
+use crate::lesson::{Cursor, Recording, Step, describe};
+use crate::text::thousands;
+
+/// A few lines about it, from nothing but what was recorded up to the cursor.
+pub fn about(target: Target, cursor: &Cursor) -> Option<String> {
+    let (recording, state) = (&**cursor.recording(), cursor.state());
+    let shape = state.shape;
+    Some(match target {
+        Target::Lane(lane) if lane < shape.width => lane_words(lane, recording, state),
+        Target::Slot(slot) if slot < shape.capacity() => slot_words(slot, recording, state),
+        Target::Element(element) if element < shape.capacity() => {
+            let (lane, register) = shape.lane_and_register(element);
+            format!("Element {element}: lane {lane}, register {register}\n{}", key_words(state.registers[element as usize], recording))
+        }
+        Target::Comparator(low) => comparator_words(low, cursor)?,
+        Target::Point(point) if point < shape.n => point_words(point, recording),
+        Target::CodeLine(line) => {
+            let (file, _) = LINES.get(line)?.source?;
+            format!("Click to see it in cuda/{file}")
+        }
+        Target::Position(position) => format!("Step {} of {}: click to go there", thousands(position as u64), thousands(recording.len() as u64)),
+        Target::Lane(_) | Target::Slot(_) | Target::Element(_) | Target::Point(_) => return None,
+    })
+}
+
+fn lane_words(lane: u32, recording: &Recording, state: &State) -> String {
+    let mut words = format!("Lane {lane}");
+    if let Some(base) = state.group {
+        match base + lane {
+            point if point < state.shape.n => {
+                words += &format!("\nof this group: {}", point_words(point, recording));
+                if state.ballot >> lane & 1 == 1 {
+                    words += if state.waiting >> lane & 1 == 1 { "\nvotes; no slot yet" } else { "\nvotes; in the buffer" };
+                }
+            }
+            _ => words += "\nno point of this group: the data end before it",
+        }
+    }
+    let (first, registers) = (lane * state.shape.registers, state.shape.registers);
+    words += &match registers {
+        1 => format!("\nholds element {first}"),
+        _ => format!("\nholds elements {first} to {}", first + registers - 1),
+    };
+    words
+}
+
+fn slot_words(slot: u32, recording: &Recording, state: &State) -> String {
+    let key = state.buffer[slot as usize];
+    match state.stage {
+        // The intermediate result waits in the buffer.
+        Stage::Sort | Stage::Merge => format!("Slot {slot}, of the intermediate result\n{}", key_words(key, recording)),
+        _ if slot >= state.buffered && state.stage != Stage::Full => format!("Slot {slot} is free"),
+        _ => format!("Slot {slot}\n{}", key_words(key, recording)),
+    }
+}
+
+fn comparator_words(low: u32, cursor: &Cursor) -> Option<String> {
+    let step = cursor.step()?;
+    let Step::Layer { layer, shuffle, swapped, .. } = &*step else { return None };
+    let high = low ^ layer.stride;
+    let shape = cursor.state().shape;
+    if low.max(high) >= shape.capacity() {
+        return None;
+    }
+    let value = |element: u32| describe::key(cursor.state().registers[element as usize]);
+    let how = match shuffle {
+        Some(lanes) => format!("lanes {} and {}, by shuffle with lane ^ {lanes}", shape.lane_and_register(low).0, shape.lane_and_register(high).0),
+        None => format!("both in lane {}", shape.lane_and_register(low).0),
+    };
+    let done = if swapped.contains(low) { "swapped" } else { "stayed" };
+    Some(format!("Elements {low} and {high}: {how}\n{done}; now {} and {}", value(low), value(high)))
+}
+
+fn key_words(key: Key, recording: &Recording) -> String {
+    if key == PADDING {
+        return "nothing yet: padding, at an infinite distance".to_owned();
+    }
+    let point = index_of(key);
+    format!("{}, squared distance {}", point_name(point, recording), describe::key(crate::engines::lockstep::key_of(distance_of(key), point)))
+}
+
+fn point_words(point: u32, recording: &Recording) -> String {
+    let width = recording.shape().width;
+    let distance = recording.distances(point / width * width).get((point % width) as usize).copied().unwrap_or(f32::INFINITY);
+    format!("{}, squared distance {}", point_name(point, recording), describe::key(crate::engines::lockstep::key_of(distance, point)))
+}
+
+/// The position in processing order, and the row where that is another one.
+fn point_name(point: u32, recording: &Recording) -> String {
+    let row = if (point as usize) < recording.problem().n() { recording.problem().row(point) } else { point };
+    if row == point {
+        format!("point {}", thousands(point.into()))
+    } else {
+        format!("point {} (row {})", thousands(point.into()), thousands(row.into()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::model::lesson::player::tests::player;
+    use crate::lesson::{Level, Mark};
+
+    #[test]
+    fn everything_that_can_be_pointed_at_has_words_at_every_step() {
+        for number in [2, 4, 6] {
+            let mut player = player(number);
+            (player.whole, player.level) = (true, Level::Lane);
+            player.seek(0);
+            let shape = player.cursor().state().shape;
+            for _ in 0..60 {
+                let cursor = player.cursor();
+                for lane in 0..shape.width {
+                    assert!(about(Target::Lane(lane), cursor).is_some_and(|words| words.starts_with(&format!("Lane {lane}\n"))));
+                }
+                for at in 0..shape.capacity() {
+                    assert!(about(Target::Slot(at), cursor).is_some() && about(Target::Element(at), cursor).is_some());
+                }
+                for wrong in [Target::Lane(99), Target::Slot(u32::MAX), Target::Element(u32::MAX), Target::Point(u32::MAX), Target::CodeLine(99)] {
+                    assert_eq!(about(wrong, cursor), None);
+                }
+                let _ = about(Target::Comparator(u32::MAX), cursor);
+                player.forward();
+            }
+        }
+    }
+
+    #[test]
+    fn words_have_the_recorded_values() {
+        let mut player = player(5);
+        player.level = Level::Lane;
+        player.next_mark(Mark::Merge);
+        let cursor = player.cursor();
+        let key = cursor.state().registers[3];
+        let words = about(Target::Element(3), cursor).expect("an element");
+        assert!(words.starts_with("Element 3: lane 3, register 0\n"), "{words}");
+        assert!(words.ends_with(&format!("squared distance {}", describe::key(key))), "{words}");
+        player.seek(0);
+        let words = about(Target::Element(3), player.cursor()).expect("an element");
+        assert!(words.contains("padding"), "{words}");
+        assert_eq!(about(Target::Slot(0), player.cursor()).as_deref(), Some("Slot 0 is free"));
+    }
+}

@@ -1,0 +1,5 @@
+//! The live query in the window: its mark in Plane, its coordinates as fields, and the row it snaps to.
+
+pub mod mark;
+pub mod place;
+pub mod snap;

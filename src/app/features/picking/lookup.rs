@@ -1,0 +1,202 @@
+//! The other columns of points' records, read from their file on a thread.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Weak};
+
+use crate::app::jobs::task::Task;
+use crate::app::model::picking::beside::Found;
+use crate::app::model::picking::others::{MOST, Others};
+use crate::cloud::formats::{FormatError, Marks, records_by_marks};
+use crate::cloud::{PointCloud, Source};
+use crate::progress::Progress;
+
+/// A cloud, told from others by its place in memory, and rows of it.
+type Key = (*const PointCloud, Vec<u32>);
+
+/// See the module.
+#[derive(Default)]
+pub struct Lookup {
+    /// With the cloud, so that no other one comes to lie where it did.
+    known: HashMap<Key, (Weak<PointCloud>, Arc<Found>)>,
+    /// Cells in them.
+    kept: usize,
+    reading: Option<Reading>,
+    /// Of the text that was read last.
+    marks: Arc<Marks>,
+}
+
+struct Reading {
+    cloud: Arc<PointCloud>,
+    rows: Vec<u32>,
+    task: Task<Result<Found, FormatError>>,
+}
+
+impl Reading {
+    fn is_of(&self, cloud: &Arc<PointCloud>, rows: &[u32]) -> bool {
+        Arc::ptr_eq(&self.cloud, cloud) && self.rows == rows
+    }
+}
+
+fn key(cloud: &Arc<PointCloud>, rows: &[u32]) -> Key {
+    (Arc::as_ptr(cloud), rows.to_vec())
+}
+
+/// Reads what the file has of some rows of a cloud beside their coordinates.
+fn read(cloud: &PointCloud, rows: &[u32], marks: &Marks, progress: &dyn Progress) -> Result<Found, FormatError> {
+    let Source::File { path, .. } = cloud.source() else { return Ok(Err("there is no file".to_owned())) };
+    let records: Vec<u64> = rows.iter().map(|&row| cloud.record(row as usize)).collect();
+    let records = records_by_marks(path, &records, marks, progress)?;
+    if !cloud.was_read_from(rows, &records) {
+        return Ok(Err(format!("the file has changed since its points were read; load it again: {}", path.display())));
+    }
+    Ok(Ok(Others::of(cloud, records)))
+}
+
+impl Lookup {
+    /// Has the other columns of some rows read, unless they are known. The newest wins.
+    pub fn ask(&mut self, cloud: &Arc<PointCloud>, rows: &[u32], wake: impl Fn() + Send + Sync + 'static) {
+        if !matches!(cloud.source(), Source::File { .. }) || self.known(cloud, rows).is_some() || self.is_reading(cloud, rows) {
+            return;
+        }
+        let (cloud, rows, marks) = (Arc::clone(cloud), rows.to_vec(), Arc::clone(&self.marks));
+        let (of, which) = (Arc::clone(&cloud), rows.clone());
+        // Without a thread, what is known at once has to do.
+        let task = Task::start("record", wake, move |progress| read(&of, &which, &marks, progress));
+        self.reading = task.ok().map(|task| Reading { cloud, rows, task });
+    }
+
+    /// Takes in what was read.
+    pub fn poll(&mut self) {
+        let Some(result) = self.reading.as_ref().and_then(|reading| reading.task.try_finish()) else { return };
+        let Some(Reading { cloud, rows, .. }) = self.reading.take() else { return };
+        let found = match result {
+            Ok(Ok(found)) => found,
+            Ok(Err(FormatError::Cancelled)) => return,
+            Ok(Err(error)) => Err(error.to_string()),
+            Err(()) => Err("the reader stopped without an answer".to_owned()),
+        };
+        // Rows take memory too, where there is nothing beside them.
+        let cells = rows.len() + found.as_ref().map_or(0, Others::size);
+        if self.kept + cells > MOST {
+            self.known.clear();
+            self.kept = 0;
+        }
+        self.kept += cells;
+        self.known.insert(key(&cloud, &rows), (Arc::downgrade(&cloud), Arc::new(found)));
+    }
+
+    /// The other columns of some rows, once they were read together.
+    pub fn known(&self, cloud: &Arc<PointCloud>, rows: &[u32]) -> Option<&Arc<Found>> {
+        self.known.get(&key(cloud, rows)).map(|(_, found)| found)
+    }
+
+    /// Whether the columns of some rows are being read.
+    pub fn is_reading(&self, cloud: &Arc<PointCloud>, rows: &[u32]) -> bool {
+        self.reading.as_ref().is_some_and(|reading| reading.is_of(cloud, rows))
+    }
+
+    /// Whether anything is being read.
+    pub fn is_busy(&self) -> bool {
+        self.reading.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::cloud::formats::Cell;
+    use crate::cloud::load;
+    use crate::progress::Silent;
+
+    fn read_cloud(path: &Path, columns: &str) -> PointCloud {
+        load(&Source::File { path: path.to_owned(), columns: columns.parse().expect("columns") }, true, &Silent).expect("a cloud")
+    }
+
+    fn wait(lookup: &mut Lookup) {
+        while lookup.is_busy() {
+            lookup.poll();
+            std::thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn a_record_is_read_once_and_kept() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("towns.csv");
+        std::fs::write(&path, "name,x,y,people\nAda,1,2,30\nBor,nan,4,50\nCis,5,6,70\n").expect("a file");
+        let cloud = Arc::new(read_cloud(&path, "x,y"));
+        let mut lookup = Lookup::default();
+        lookup.ask(&cloud, &[1], || {});
+        assert!(lookup.is_reading(&cloud, &[1]) && lookup.known(&cloud, &[1]).is_none());
+        wait(&mut lookup);
+        let Some(Ok(others)) = lookup.known(&cloud, &[1]).map(|found| &**found) else { panic!("a record") };
+        // Row 1 of the cloud is record 2: record 1 was dropped.
+        assert_eq!((&others.columns[..], others.total), (&["name".to_owned(), "people".to_owned()][..], 2));
+        assert_eq!(others.rows, [[Cell::Text("Cis".to_owned()), Cell::Number(70.0)]]);
+        std::fs::remove_file(&path).expect("the file");
+        lookup.ask(&cloud, &[1], || {});
+        assert!(!lookup.is_reading(&cloud, &[1]), "what is known is not read again");
+        lookup.ask(&cloud, &[1, 0], || {});
+        wait(&mut lookup);
+        assert!(matches!(lookup.known(&cloud, &[1, 0]).map(|found| &**found), Some(Err(why)) if why.contains("towns.csv")));
+    }
+
+    #[test]
+    fn another_state_of_the_file_is_told_and_not_shown() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("towns.csv");
+        std::fs::write(&path, "name,x,y\nAda,1.1,2\nBor,3,4\nCis,5,6\n").expect("a file");
+        let cloud = Arc::new(read_cloud(&path, "x,y"));
+        let mut lookup = Lookup::default();
+        let mut found = |rows: &[u32]| {
+            lookup.ask(&cloud, rows, || {});
+            wait(&mut lookup);
+            lookup.known(&cloud, rows).map(|found| (**found).clone()).expect("an answer")
+        };
+        assert!(found(&[0, 2]).is_ok());
+        // The same towns, sorted anew; and the same places with more of them, and other names.
+        std::fs::write(&path, "name,x,y\nCis,5,6\nBor,3,4\nAda,1.1,2\n").expect("a file");
+        let why = format!("the file has changed since its points were read; load it again: {}", path.display());
+        assert_eq!((found(&[0]), found(&[2, 1])), (Err(why.clone()), Err(why)));
+        assert!(found(&[1]).is_ok(), "which is where it was");
+        std::fs::write(&path, "y,people,x\n2,30,1.1\n4,50,3\n6,70,5\n8,90,7\n").expect("a file");
+        assert_eq!(found(&[2, 0]).expect("columns").rows, [[Cell::Number(70.0)], [Cell::Number(30.0)]]);
+    }
+
+    #[test]
+    fn clouds_of_one_file_have_columns_of_their_own() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("pairs.csv");
+        std::fs::write(&path, "x,y,u,v\n1,2,3,4\n5,6,7,8\n").expect("a file");
+        let clouds = ["x,y", "u,v"].map(|columns| Arc::new(read_cloud(&path, columns)));
+        let mut lookup = Lookup::default();
+        let names = clouds.each_ref().map(|cloud| {
+            lookup.ask(cloud, &[1], || {});
+            wait(&mut lookup);
+            let found = lookup.known(cloud, &[1]).expect("an answer");
+            found.as_ref().as_ref().expect("columns").columns.concat()
+        });
+        assert_eq!(names, ["uv", "xy"]);
+    }
+
+    #[test]
+    fn what_is_kept_has_an_end() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("wide.csv");
+        let line = |cell: &dyn Fn(usize) -> String| (0..9000).map(cell).collect::<Vec<_>>().join(",");
+        let rows: String = (0..20).map(|row| line(&|at| (row + at).to_string()) + "\n").collect();
+        std::fs::write(&path, line(&|at| format!("c{at}")) + "\n" + &rows).expect("a file");
+        let cloud = Arc::new(read_cloud(&path, "c0,c1"));
+        let mut lookup = Lookup::default();
+        let all: Vec<u32> = (0..20).collect();
+        for rows in [&[0][..], &[1], &all, &[2, 3]] {
+            lookup.ask(&cloud, rows, || {});
+            wait(&mut lookup);
+            assert!(lookup.known(&cloud, rows).is_some_and(|found| found.is_ok()));
+            let kept: usize = lookup.known.values().map(|(_, found)| found.as_ref().as_ref().map_or(0, Others::size)).sum();
+            assert!(kept <= lookup.kept && lookup.kept <= MOST + 20, "{kept} of {}", lookup.kept);
+        }
+    }
+}

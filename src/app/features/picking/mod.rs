@@ -1,0 +1,6 @@
+//! TODO features/picking
+
+pub mod lookup;
+pub mod measure;
+pub mod search;
+pub mod tool;

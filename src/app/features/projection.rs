@@ -1,0 +1,43 @@
+//! Controls of the projection.
+
+use egui::{ComboBox, DragValue, RichText, Ui};
+
+use crate::app::look::tokens::Palette;
+use crate::app::model::commands::{Action, Actions};
+use crate::app::model::projection::ProjectionKind;
+use crate::app::model::session::Session;
+use crate::app::model::state::State;
+
+/// What is shown of a cloud of more than two dimensions; `axes` are those that the pane shows.
+pub fn bar_ui(ui: &mut Ui, axes: &[usize], state: &State, session: &Session, palette: &Palette, actions: &mut Actions) {
+    if session.cloud.as_ref().is_none_or(|cloud| cloud.dims() < 3) {
+        return;
+    }
+    let mut view = state.projection;
+    let shown = format!("Show {}", view.kind.text());
+    let response = ComboBox::from_id_salt("projection").width(0.0).selected_text(shown).show_ui(ui, |ui| {
+        for kind in ProjectionKind::ALL {
+            ui.selectable_value(&mut view.kind, kind, kind.text()).on_hover_text(kind.about());
+        }
+    });
+    let shown = view.kind.text();
+    response.response.widget_info(|| {
+        let mut info = egui::WidgetInfo::labeled(egui::Role::ComboBox, true, "Shown");
+        info.current_text_value = Some(shown.to_owned());
+        info
+    });
+    if view.kind == ProjectionKind::Random {
+        let label = ui.label(RichText::new("seed").color(palette.text_weak));
+        ui.add(DragValue::new(&mut view.seed).speed(0.05)).labelled_by(label.id).on_hover_text("Another seed, other directions.");
+    }
+    if let Some(projected) = session.projected.as_ref().filter(|projected| projected.view == state.projection) {
+        let explained: Vec<String> = axes.iter().filter_map(|&axis| projected.explained(axis)).collect();
+        if !explained.is_empty() {
+            let text = RichText::new(explained.join(", ")).color(palette.text_weak).small();
+            ui.label(text).on_hover_text("The share of the points' variance along each direction.");
+        }
+    }
+    if view != state.projection {
+        actions.send(Action::SetProjection(view));
+    }
+}

@@ -1,0 +1,4 @@
+//! Work in the background.
+
+pub mod loader;
+pub mod task;

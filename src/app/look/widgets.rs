@@ -1,0 +1,160 @@
+//! Small parts that several panels use.
+
+use egui::{Align, Key, Layout, Response, RichText, ScrollArea, TextEdit, Ui};
+
+use crate::app::look::tokens::Palette;
+use crate::app::model::commands::Actions;
+use crate::app::model::commands::command::Command;
+use crate::app::model::draft::{Field, FieldError};
+
+/// A small heading over a group of fields.
+pub fn heading_ui(ui: &mut Ui, text: &str) {
+    ui.add_space(6.0);
+    ui.label(RichText::new(text).strong());
+}
+
+/// The width of a label before a field.
+pub const LABEL_WIDTH: f32 = 84.0;
+
+/// A label and what belongs to it, in one line.
+pub fn row_ui<R>(ui: &mut Ui, label: &str, palette: &Palette, add: impl FnOnce(&mut Ui, egui::Id) -> R) -> R {
+    ui.horizontal(|ui| {
+        let response = ui
+            .allocate_ui_with_layout(egui::vec2(LABEL_WIDTH, ui.spacing().interact_size.y), Layout::left_to_right(Align::Center), |ui| {
+                ui.set_min_width(LABEL_WIDTH);
+                ui.label(RichText::new(label).color(palette.text_weak))
+            })
+            .inner;
+        add(ui, response.id)
+    })
+    .inner
+}
+
+/// A text field with its label before it and what is wrong with it under it.
+pub fn field_ui(ui: &mut Ui, label: &str, text: &mut String, hint: &str, field: Field, errors: &[FieldError], palette: &Palette) -> Response {
+    let response = row_ui(ui, label, palette, |ui, label_id| {
+        let width = ui.available_width();
+        ui.add(TextEdit::singleline(text).id_salt(label).hint_text(hint.to_owned()).desired_width(width)).labelled_by(label_id)
+    });
+    error_ui(ui, field, errors, palette);
+    response
+}
+
+/// A text field under its label, as wide as the panel: for paths and specs.
+pub fn wide_field_ui(ui: &mut Ui, label: &str, text: &mut String, hint: &str, field: Field, errors: &[FieldError], palette: &Palette) -> Response {
+    let label_id = ui.label(RichText::new(label).color(palette.text_weak)).id;
+    let edit = TextEdit::singleline(text).id_salt(label).hint_text(hint.to_owned()).desired_width(f32::INFINITY);
+    let response = ui.add(edit).labelled_by(label_id);
+    error_ui(ui, field, errors, palette);
+    response
+}
+
+/// What is wrong with a field, under it.
+pub fn error_ui(ui: &mut Ui, field: Field, errors: &[FieldError], palette: &Palette) {
+    if let Some(error) = errors.iter().find(|error| error.field == field) {
+        ui.label(RichText::new(&error.sentence).color(palette.error).small());
+    }
+}
+
+/// Keys as they are written: signs as they stand on the keyboard, not by their names. The window's fonts have no other arrows.
+pub fn keys_text(ctx: &egui::Context, shortcut: &egui::KeyboardShortcut) -> String {
+    let (text, key) = (ctx.format_shortcut(shortcut), shortcut.logical_key);
+    let sign = match key {
+        Key::Equals => Some("="),
+        Key::Minus => Some("-"),
+        Key::Questionmark => Some("?"),
+        _ => None,
+    };
+    if let Some((modifiers, sign)) = text.strip_suffix(key.name()).zip(sign) {
+        return format!("{modifiers}{sign}");
+    }
+    text.replace('⏴', "←").replace('⏵', "→").replace('⏶', "↑").replace('⏷', "↓")
+}
+
+/// A command as a button.
+pub fn command_ui(ui: &mut Ui, command: Command, actions: &mut Actions) -> Response {
+    let mut tooltip = command.tooltip().to_owned();
+    if let Some(shortcut) = command.shortcut() {
+        tooltip = format!("{tooltip} {}", keys_text(ui.ctx(), &shortcut));
+    }
+    let response = ui.button(command.text()).on_hover_text(tooltip);
+    if response.clicked() {
+        actions.send(command);
+    }
+    response
+}
+
+/// A command in a menu, with its keys.
+pub fn menu_item_ui(ui: &mut Ui, command: Command, actions: &mut Actions) {
+    let mut button = egui::Button::new(command.text());
+    if let Some(shortcut) = command.shortcut() {
+        button = button.shortcut_text(keys_text(ui.ctx(), &shortcut));
+    }
+    if ui.add(button).on_hover_text(command.tooltip()).clicked() {
+        actions.send(command);
+        ui.close();
+    }
+}
+
+/// A menu, which scrolls where there is no room for all of it above or below its button.
+pub fn menu_ui(ui: &mut Ui, text: &str, add: impl FnOnce(&mut Ui)) -> Response {
+    /// What is around the entries.
+    const AROUND: f32 = 28.0;
+    /// Less would not be worth a menu: then it lies over its button.
+    const LEAST: f32 = 160.0;
+    let (window, top) = (ui.ctx().content_rect(), ui.cursor().top());
+    let beside = (window.bottom() - top - ui.spacing().interact_size.y).max(top - window.top());
+    let room = beside.max(LEAST).min(window.height()) - AROUND;
+    let button = ui.menu_button(text, |ui| {
+        // A bar that is always to be seen: otherwise nothing says that there is more.
+        ui.spacing_mut().scroll = egui::style::ScrollStyle::solid();
+        let area = ScrollArea::vertical().max_height(room).min_scrolled_height(room);
+        // It opens with its first entry.
+        let area = if ui.is_sizing_pass() { area.vertical_scroll_offset(0.0) } else { area };
+        area.show(ui, |ui| {
+            add(ui);
+            // The bar is beside the entries, which keep their width.
+            if ui.is_sizing_pass() && ui.min_size().y > room {
+                ui.set_min_width(ui.min_size().x + ui.spacing().scroll.allocated_width());
+            }
+        });
+    });
+    button.response
+}
+
+/// What stands where nothing is to be seen yet: what this is, and what to do next.
+pub fn empty_ui(ui: &mut Ui, title: &str, next: &str, palette: &Palette) {
+    ui.vertical_centered(|ui| {
+        ui.add_space((ui.available_height() / 2.0 - 30.0).max(8.0));
+        ui.label(RichText::new(title).color(palette.text).size(15.0));
+        ui.label(RichText::new(next).color(palette.text_weak));
+    });
+}
+
+/// A number as digits that line up.
+pub fn number(text: impl Into<String>) -> RichText {
+    RichText::new(text).monospace()
+}
+
+/// A name and its value, for lists of facts: the name left, the value right-hand of a fixed column, or below it where a number
+/// would be broken there.
+pub fn fact_ui(ui: &mut Ui, name: &str, value: impl Into<String>, palette: &Palette) {
+    const NAMES: f32 = 96.0;
+    let value = value.into();
+    let font = egui::TextStyle::Monospace.resolve(ui.style());
+    let digit = ui.fonts_mut(|fonts| fonts.glyph_width(&font, '0'));
+    let longest = value.split(' ').map(|word| word.chars().count()).max().unwrap_or(0);
+    let room = ui.available_width() - NAMES - ui.spacing().item_spacing.x;
+    if longest as f32 * digit > room {
+        ui.label(RichText::new(name).color(palette.text_weak));
+        ui.add(egui::Label::new(number(value)).wrap());
+        return;
+    }
+    ui.horizontal_top(|ui| {
+        ui.allocate_ui_with_layout(egui::vec2(NAMES, 16.0), Layout::left_to_right(Align::Min), |ui| {
+            ui.set_min_width(NAMES);
+            ui.label(RichText::new(name).color(palette.text_weak));
+        });
+        ui.add(egui::Label::new(number(value)).wrap());
+    });
+}

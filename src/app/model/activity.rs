@@ -1,0 +1,84 @@
+//! What goes on in the background, and how it ended.
+
+use std::path::PathBuf;
+
+/// What the background does.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Activity {
+    /// Nothing.
+    #[default]
+    Idle,
+    /// Reading or generating.
+    Loading {
+        /// A file's name or a generator's spec.
+        what: String,
+        /// 0 to 1, when it is known.
+        fraction: Option<f32>,
+    },
+    /// A lesson's search is recorded.
+    Recording {
+        /// Which.
+        what: String,
+        /// 0 to 1, when it is known.
+        fraction: Option<f32>,
+    },
+    /// What a view shows is worked out: a projection, or a column of the file that colours points.
+    Preparing {
+        /// "Reading column label".
+        what: String,
+        /// 0 to 1, when it is known.
+        fraction: Option<f32>,
+    },
+    /// A file is read again, to see whether it has changed.
+    Checking {
+        /// Its name.
+        what: String,
+        /// 0 to 1, when it is known.
+        fraction: Option<f32>,
+    },
+    /// A file of a lesson is written.
+    Exporting {
+        /// Which.
+        path: PathBuf,
+        /// 0 to 1, when it is known.
+        fraction: Option<f32>,
+    },
+    /// A run.
+    Running {
+        /// As the worker says it.
+        stage: String,
+        /// 0 to 1.
+        fraction: f32,
+    },
+    /// The picked query is answered, which takes a while.
+    Asking,
+    /// Points are selected, which takes a while.
+    Selecting,
+}
+
+impl Activity {
+    /// Whether something is going on, which Cancel stops.
+    pub fn is_busy(&self) -> bool {
+        !matches!(self, Self::Idle)
+    }
+}
+
+/// Why nothing came of what was asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// Somebody cancelled it.
+    Cancelled,
+    /// It failed: a sentence.
+    Failed(String),
+}
+
+/// How the last load, the last run and the last ask ended, where nothing came of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Endings {
+    /// Of a file or a generator.
+    pub load: Option<Ended>,
+    /// Of the problem on the left.
+    pub run: Option<Ended>,
+    /// Of the picked query.
+    pub ask: Option<Ended>,
+}

@@ -1,0 +1,56 @@
+//! One query and its answer.
+
+use std::sync::Arc;
+
+use crate::cloud::PointCloud;
+use crate::knn::NONE;
+use crate::run::RunRecord;
+
+/// One query of a record.
+#[derive(Clone, Debug)]
+pub struct Answered {
+    /// Whose answer.
+    pub record: Arc<RunRecord>,
+    /// Which of its queries.
+    pub query: usize,
+}
+
+impl Answered {
+    /// The query's row in its own cloud.
+    pub fn row(&self) -> u32 {
+        self.record.query_rows[self.query]
+    }
+
+    /// The cloud that the query is a row of.
+    pub fn query_cloud(&self) -> &PointCloud {
+        self.record.query_cloud.as_ref().unwrap_or(&self.record.cloud)
+    }
+
+    /// Neighbours that are there, as (row of the data, squared distance).
+    pub fn neighbors(&self) -> impl ExactSizeIterator<Item = (u32, f32)> + Clone + '_ {
+        let (rows, distances) = self.record.neighbors.of(self.query);
+        let there = rows.iter().take_while(|&&row| row != NONE).count();
+        rows[..there].iter().copied().zip(distances[..there].iter().copied())
+    }
+
+    /// The squared distance of the k-th neighbour; infinite when there are fewer than k points.
+    pub fn max_squared_distance(&self) -> f32 {
+        self.record.neighbors.of(self.query).1.last().copied().unwrap_or(f32::INFINITY)
+    }
+
+    /// What the search counted, by the name of the measure, for engines that count.
+    pub fn counted(&self, measure: &str) -> Option<u32> {
+        self.record.measured.column(measure)?.get(self.query).copied()
+    }
+}
+
+/// What the pointer chose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Picked {
+    /// A row of the cloud.
+    Row(u32),
+    /// A query of the record, where queries are a file of their own.
+    Query(usize),
+    /// The place of [`Session::live`], which is no row.
+    Place,
+}

@@ -1,0 +1,312 @@
+//! From cloud to pane and back: Plane's window and Space's orbit. Both give the GPU one matrix about one centre.
+
+use egui::{Pos2, Rect, Vec2, pos2, vec2};
+
+use crate::app::model::views::{PlaneWindow, SpaceView};
+use crate::cloud::PointCloud;
+
+/// What the GPU needs: `clip = matrix · (local − center, 1)`, column-major.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Projection {
+    /// Subtracted first, so that a deep zoom keeps its digits.
+    pub center: [f32; 3],
+    /// Column-major.
+    pub matrix: [[f32; 4]; 4],
+}
+
+/// The middle and the half extents of an axis, in local coordinates; an axis that is not there is 0.
+fn span(cloud: &PointCloud, axis: usize) -> (f64, f64) {
+    cloud.axes().get(axis).map_or((0.0, 0.0), |axis| ((axis.min + axis.max) / 2.0 - axis.origin, (axis.max - axis.min) / 2.0))
+}
+
+/// Half the longest extent of a cloud along some axes, in local units.
+pub fn extent(cloud: &PointCloud, axes: &[usize]) -> f64 {
+    axes.iter().map(|&axis| span(cloud, axis).1).fold(0.0, f64::max)
+}
+
+/// A row's local coordinate along an axis; an axis that is not there is 0.
+pub fn along(cloud: &PointCloud, row: usize, axis: usize) -> f64 {
+    component(cloud.point(row), axis)
+}
+
+fn component(point: &[f32], axis: usize) -> f64 {
+    point.get(axis).map_or(0.0, |&value| f64::from(value))
+}
+
+/// The target and the distance from which a ball fills Space.
+pub fn focus(cloud: &PointCloud, axes: [usize; 3], center: [f64; 3], radius: f64) -> ([f64; 3], f64) {
+    let (middle, unit) = units(cloud, axes);
+    let target = std::array::from_fn(|axis| (center[axis] - middle[axis]) / unit);
+    (target, (radius / unit * 1.4 / (FIELD / 2.0).sin()).clamp(NEAREST, FARTHEST))
+}
+
+/// A row's local coordinates along some axes; an axis that is not there is 0.
+pub fn place<const N: usize>(cloud: &PointCloud, row: usize, axes: [usize; N]) -> [f64; N] {
+    let point = cloud.point(row);
+    axes.map(|axis| component(point, axis))
+}
+
+/// Plane: an equal scale on both axes.
+#[derive(Clone, Copy, Debug)]
+pub struct PlaneCamera {
+    /// Where the data is drawn.
+    pub rect: Rect,
+    /// What is in its middle, and how large.
+    pub window: PlaneWindow,
+}
+
+impl PlaneCamera {
+    /// The window, or the whole cloud where there is none.
+    pub fn new(rect: Rect, window: Option<PlaneWindow>, cloud: &PointCloud, axes: [usize; 2]) -> Self {
+        let window = window.filter(|window| window.units_per_point.is_normal() && window.center.iter().all(|c| c.is_finite()));
+        Self { rect, window: window.unwrap_or_else(|| fit(rect, cloud, axes)) }
+    }
+
+    /// The screen position of a local place.
+    pub fn screen(&self, place: [f64; 2]) -> Pos2 {
+        let x = (place[0] - self.window.center[0]) / self.window.units_per_point;
+        let y = (place[1] - self.window.center[1]) / self.window.units_per_point;
+        pos2(self.rect.center().x + x as f32, self.rect.center().y - y as f32)
+    }
+
+    /// The local place at a screen position.
+    pub fn place(&self, screen: Pos2) -> [f64; 2] {
+        let from_center = screen - self.rect.center();
+        [
+            self.window.center[0] + f64::from(from_center.x) * self.window.units_per_point,
+            self.window.center[1] - f64::from(from_center.y) * self.window.units_per_point,
+        ]
+    }
+
+    /// About which part of an evenly spread cloud is in sight.
+    pub fn visible(&self, cloud: &PointCloud, axes: [usize; 2]) -> f32 {
+        let seen = |axis: usize, points: f32| {
+            let extent = 2.0 * span(cloud, axis).1;
+            if extent > 0.0 { (f64::from(points) * self.window.units_per_point / extent).min(1.0) } else { 1.0 }
+        };
+        (seen(axes[0], self.rect.width()) * seen(axes[1], self.rect.height())) as f32
+    }
+
+    /// Moves with the pointer.
+    pub fn pan(&mut self, by: Vec2) {
+        self.window.center[0] -= f64::from(by.x) * self.window.units_per_point;
+        self.window.center[1] += f64::from(by.y) * self.window.units_per_point;
+    }
+
+    /// Zooms about a screen position, which keeps its place.
+    pub fn zoom(&mut self, about: Pos2, factor: f32) {
+        let before = self.place(about);
+        let units = self.window.units_per_point / f64::from(factor);
+        if !(1e-30..1e30).contains(&units) {
+            return;
+        }
+        self.window.units_per_point = units;
+        let after = self.place(about);
+        for axis in 0..2 {
+            self.window.center[axis] += before[axis] - after[axis];
+        }
+    }
+
+    /// For the GPU.
+    pub fn projection(&self) -> Projection {
+        let scale = |points: f32| (2.0 / (f64::from(points) * self.window.units_per_point)) as f32;
+        let (x, y) = (scale(self.rect.width()), scale(self.rect.height()));
+        Projection {
+            center: [self.window.center[0] as f32, self.window.center[1] as f32, 0.0],
+            // Depth is the same for all: later points cover earlier ones.
+            matrix: [[x, 0.0, 0.0, 0.0], [0.0, y, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.5, 1.0]],
+        }
+    }
+}
+
+/// The window that shows the whole cloud, with a margin.
+fn fit(rect: Rect, cloud: &PointCloud, axes: [usize; 2]) -> PlaneWindow {
+    let [(x, half_x), (y, half_y)] = axes.map(|axis| span(cloud, axis));
+    let units = (half_x / f64::from(rect.width().max(1.0))).max(half_y / f64::from(rect.height().max(1.0))) * 2.0 * 1.06;
+    PlaneWindow { center: [x, y], units_per_point: if units > 0.0 { units } else { 0.01 } }
+}
+
+/// Space: an orbit about a target, in perspective. Lengths are in half extents of the widest axis, so that axes keep
+/// their true proportions.
+#[derive(Clone, Copy, Debug)]
+pub struct SpaceCamera {
+    rect: Rect,
+    middle: [f64; 3],
+    unit: f64,
+    /// Row-major: `clip = m · (unit place, 1)`.
+    matrix: [[f64; 4]; 4],
+}
+
+/// Vertical field of view.
+const FIELD: f64 = 0.7;
+
+const NEAR: f64 = 0.001;
+
+const FAR: f64 = 100.0;
+
+/// The least and the largest distance from the target.
+const NEAREST: f64 = 0.004;
+
+const FARTHEST: f64 = 50.0;
+
+impl SpaceCamera {
+    /// The camera of a view.
+    pub fn new(rect: Rect, view: &SpaceView, cloud: &PointCloud) -> Self {
+        let (middle, unit) = units(cloud, view.axes);
+        let (right, up, back) = frame(view);
+        let eye: [f64; 3] = std::array::from_fn(|axis| view.target[axis] + back[axis] * view.distance);
+        let dot = |a: [f64; 3], b: [f64; 3]| a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+        let view_rows = [right, up, back].map(|axis| [axis[0], axis[1], axis[2], -dot(axis, eye)]);
+        // The smaller side of the pane holds the field of view.
+        let aspect = f64::from(rect.width().max(1.0)) / f64::from(rect.height().max(1.0));
+        let focal = 1.0 / (FIELD / 2.0).tan() * aspect.min(1.0);
+        let depth = FAR / (NEAR - FAR);
+        let matrix = [
+            view_rows[0].map(|value| value * focal / aspect),
+            view_rows[1].map(|value| value * focal),
+            std::array::from_fn(|column| depth * view_rows[2][column] + if column == 3 { depth * NEAR } else { 0.0 }),
+            view_rows[2].map(|value| -value),
+        ];
+        Self { rect, middle, unit, matrix }
+    }
+
+    /// Where the data is drawn.
+    pub fn rect(&self) -> Rect {
+        self.rect
+    }
+
+    /// For the GPU.
+    pub fn projection(&self) -> Projection {
+        let matrix =
+            std::array::from_fn(|column| std::array::from_fn(|row| (self.matrix[row][column] / if column < 3 { self.unit } else { 1.0 }) as f32));
+        Projection { center: self.middle.map(|value| value as f32), matrix }
+    }
+
+    /// The screen position and the depth of a local place; `None` behind the eye.
+    pub fn screen(&self, place: [f64; 3]) -> Option<(Pos2, f64)> {
+        // Written out, and without what is not needed: a click asks it of every row.
+        let [x, y, z] = [0, 1, 2].map(|axis| (place[axis] - self.middle[axis]) / self.unit);
+        let clip = |row: [f64; 4]| row[0] * x + row[1] * y + row[2] * z + row[3];
+        let depth = clip(self.matrix[3]);
+        if depth <= NEAR {
+            return None;
+        }
+        let center = self.rect.center();
+        let right = clip(self.matrix[0]) / depth * f64::from(self.rect.width()) / 2.0;
+        let up = clip(self.matrix[1]) / depth * f64::from(self.rect.height()) / 2.0;
+        Some((pos2(center.x + right as f32, center.y - up as f32), depth))
+    }
+}
+
+/// The cloud's middle, and the half extent of its widest axis.
+fn units(cloud: &PointCloud, axes: [usize; 3]) -> ([f64; 3], f64) {
+    let spans = axes.map(|axis| span(cloud, axis));
+    let unit = spans.iter().map(|span| span.1).fold(0.0, f64::max);
+    (spans.map(|span| span.0), if unit > 0.0 { unit } else { 1.0 })
+}
+
+/// Right, up and back of a view: z is up.
+fn frame(view: &SpaceView) -> ([f64; 3], [f64; 3], [f64; 3]) {
+    let (sin_yaw, cos_yaw) = view.yaw.sin_cos();
+    let (sin_pitch, cos_pitch) = view.pitch.sin_cos();
+    let right = [cos_yaw, sin_yaw, 0.0];
+    let back = [sin_yaw * cos_pitch, -cos_yaw * cos_pitch, sin_pitch];
+    let up = [-sin_yaw * sin_pitch, cos_yaw * sin_pitch, cos_pitch];
+    (right, up, back)
+}
+
+/// Turns a view with the pointer.
+pub fn orbit(view: &mut SpaceView, by: Vec2) {
+    let limit = std::f64::consts::FRAC_PI_2 - 0.01;
+    view.yaw = (view.yaw - f64::from(by.x) * 0.008).rem_euclid(std::f64::consts::TAU);
+    view.pitch = (view.pitch + f64::from(by.y) * 0.008).clamp(-limit, limit);
+}
+
+/// Moves a view's target with the pointer.
+pub fn pan(view: &mut SpaceView, by: Vec2, height: f32) {
+    let (right, up, _) = frame(view);
+    let scale = 2.0 * (FIELD / 2.0).tan() * view.distance / f64::from(height.max(1.0));
+    for axis in 0..3 {
+        view.target[axis] += (-f64::from(by.x) * right[axis] + f64::from(by.y) * up[axis]) * scale;
+    }
+}
+
+/// Comes closer or goes away.
+pub fn dolly(view: &mut SpaceView, factor: f32) {
+    view.distance = (view.distance / f64::from(factor)).clamp(NEAREST, FARTHEST);
+}
+
+/// Brings a view from elsewhere to where a pointer could have brought it.
+pub fn settle(view: &mut SpaceView) {
+    const FAR: f64 = 1e6;
+    let limit = std::f64::consts::FRAC_PI_2 - 0.01;
+    let usual = SpaceView::default();
+    let near = |value: f64, usual: f64| if value.abs() <= FAR { value } else { usual };
+    view.yaw = near(view.yaw, usual.yaw);
+    view.pitch = near(view.pitch, usual.pitch).clamp(-limit, limit);
+    view.distance = near(view.distance, usual.distance).clamp(NEAREST, FARTHEST);
+    if view.target.iter().any(|&at| near(at, f64::NAN).is_nan()) {
+        view.target = usual.target;
+    }
+}
+
+/// The directions of the three axes on the screen, for the little cross in the corner: (right, up) of each.
+pub fn axis_directions(view: &SpaceView) -> [Vec2; 3] {
+    let (right, up, _) = frame(view);
+    std::array::from_fn(|axis| vec2(right[axis] as f32, -up[axis] as f32))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::testing::cloud;
+
+    fn rect() -> Rect {
+        Rect::from_min_size(pos2(100.0, 50.0), vec2(400.0, 300.0))
+    }
+
+    #[test]
+    fn plane_fits_the_cloud_and_inverts() {
+        let cloud = cloud(200, 2, 1);
+        let mut camera = PlaneCamera::new(rect(), None, &cloud, [0, 1]);
+        for row in 0..cloud.len() {
+            let point = cloud.point(row);
+            assert!(rect().contains(camera.screen([f64::from(point[0]), f64::from(point[1])])));
+        }
+        let pointer = pos2(180.0, 90.0);
+        let place = camera.place(pointer);
+        camera.zoom(pointer, 3.0);
+        assert!((camera.screen(place) - pointer).length() < 1e-3, "zooming keeps what is under the pointer");
+        camera.pan(vec2(10.0, -7.0));
+        assert!((camera.screen(place) - (pointer + vec2(10.0, -7.0))).length() < 1e-3, "panning moves it along");
+    }
+
+    #[test]
+    fn the_gpu_sees_what_the_pointer_sees() {
+        let cloud = cloud(100, 3, 2);
+        let view = SpaceView::default();
+        let camera = SpaceCamera::new(rect(), &view, &cloud);
+        let Projection { center, matrix } = camera.projection();
+        for row in 0..cloud.len() {
+            let point = cloud.point(row);
+            let local: [f32; 4] = std::array::from_fn(|axis| if axis < 3 { point[axis] - center[axis] } else { 1.0 });
+            let clip: [f32; 4] = std::array::from_fn(|r| (0..4).map(|c| matrix[c][r] * local[c]).sum());
+            let (screen, depth) =
+                camera.screen([f64::from(point[0]), f64::from(point[1]), f64::from(point[2])]).expect("the cloud is before the eye");
+            let gpu = pos2(rect().center().x + clip[0] / clip[3] * 200.0, rect().center().y - clip[1] / clip[3] * 150.0);
+            assert!((gpu - screen).length() < 0.01);
+            assert!((f64::from(clip[3]) - depth).abs() < 1e-4);
+            assert!((0.0..1.0).contains(&(clip[2] / clip[3])), "within the depth range");
+        }
+    }
+
+    #[test]
+    fn nearer_points_have_less_depth() {
+        let cloud = cloud(50, 3, 3);
+        let camera = SpaceCamera::new(rect(), &SpaceView { yaw: 0.0, pitch: 0.0, ..SpaceView::default() }, &cloud);
+        // With yaw 0 the eye stands at -y.
+        let near = camera.screen([0.0, -0.5, 0.0]).expect("in view").1;
+        let far = camera.screen([0.0, 0.5, 0.0]).expect("in view").1;
+        assert!(near < far);
+    }
+}

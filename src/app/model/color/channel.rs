@@ -1,0 +1,255 @@
+//! What came out: a value for each row, and what the legend says of all of them.
+
+use std::sync::Arc;
+
+use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
+use rayon::slice::ParallelSlice as _;
+
+use crate::app::model::color::view::{ColorRange, ColorView};
+use crate::app::model::color::{ColorMap, PointValues, Scale};
+use crate::text;
+
+/// Whose points have the values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Whose {
+    /// Rows of the cloud.
+    Data,
+    /// Rows of the file of queries, which are points of their own.
+    Queries,
+}
+
+/// Values along a scale.
+#[derive(Clone, Debug)]
+pub struct Numbers {
+    /// By row, less [`Self::offset`].
+    pub values: Arc<PointValues>,
+    /// What was subtracted, so that f32 holds the differences; 0 for most.
+    pub offset: f64,
+    /// The least and the largest, offset included.
+    pub whole: (f64, f64),
+    /// The 2nd and the 98th percentile, where they were asked for.
+    pub middle: Option<(f64, f64)>,
+    /// The least that is more than 0: where a log scale begins that would have to begin at 0.
+    pub least_positive: Option<f64>,
+    /// Whether all are whole numbers.
+    pub integers: bool,
+}
+
+impl Numbers {
+    /// Values less an offset, NaN where a row has none; `None` when no row has one.
+    pub fn new(values: Vec<f32>, offset: f64, with_middle: bool) -> Option<Self> {
+        let nothing = (f32::INFINITY, f32::NEG_INFINITY, f32::INFINITY, true);
+        let join = |a: (f32, f32, f32, bool), b: (f32, f32, f32, bool)| (a.0.min(b.0), a.1.max(b.1), a.2.min(b.2), a.3 && b.3);
+        let of_one = |value: f32| (value, value, if value > 0.0 { value } else { f32::INFINITY }, value.fract() == 0.0);
+        let of_part = |part: &[f32]| part.iter().filter(|value| !value.is_nan()).fold(nothing, |all, &value| join(all, of_one(value)));
+        let (low, high, positive, integers) = values.par_chunks(1 << 16).map(of_part).reduce(|| nothing, join);
+        if low > high {
+            return None;
+        }
+        let middle = with_middle.then(|| middle(&values)).flatten();
+        let shown = |value: f32| f64::from(value) + offset;
+        Some(Self {
+            values: Arc::new(PointValues::new(values)),
+            offset,
+            whole: (shown(low), shown(high)),
+            middle: middle.map(|(low, high)| (shown(low), shown(high))),
+            least_positive: positive.is_finite().then(|| shown(positive)),
+            integers: integers && offset.fract() == 0.0,
+        })
+    }
+
+    /// Whether a log scale makes sense; a value of 0 has the colour of its low end.
+    pub fn can_be_log(&self) -> bool {
+        self.whole.0 >= 0.0 && self.least_positive.is_some() && self.offset == 0.0
+    }
+
+    /// The ends of the scale, and whether it is a log scale.
+    pub fn ends(&self, view: &ColorView) -> (f64, f64, bool) {
+        let (low, high) = match view.range {
+            ColorRange::Typed(low, high) if low < high => (low, high),
+            ColorRange::Middle => self.middle.unwrap_or(self.whole),
+            ColorRange::Whole | ColorRange::Typed(..) => self.whole,
+        };
+        let log = view.log && self.can_be_log() && high > 0.0;
+        match self.least_positive {
+            Some(least) if log && low <= 0.0 => (least.min(high), high, true),
+            _ => (low, high, log),
+        }
+    }
+}
+
+/// The 2nd and the 98th percentile of the values that are there.
+fn middle(values: &[f32]) -> Option<(f32, f32)> {
+    let mut there: Vec<f32> = values.par_iter().copied().filter(|value| !value.is_nan()).collect();
+    let last = there.len().checked_sub(1)?;
+    let (low, high) = ((last as f64 * 0.02).round() as usize, (last as f64 * 0.98).round() as usize);
+    let (_, &mut high_value, _) = there.select_nth_unstable_by(high, f32::total_cmp);
+    let (_, &mut low_value, _) = there.select_nth_unstable_by(low, f32::total_cmp);
+    Some((low_value, high_value))
+}
+
+/// A category.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Category {
+    /// As the file says it.
+    pub name: String,
+    /// How many rows are of it.
+    pub count: u64,
+}
+
+/// Values that are one of a few.
+#[derive(Clone, Debug)]
+pub struct Categories {
+    /// The number of its category by row, NaN where a row has none.
+    pub values: Arc<PointValues>,
+    /// In the order of their colours: as they sort where each has a colour of its own, else the most frequent first.
+    pub list: Vec<Category>,
+}
+
+/// By what points are coloured, worked out.
+#[derive(Clone, Debug)]
+pub struct Channel {
+    /// Whose points have it.
+    pub whose: Whose,
+    /// What it is: "merges".
+    pub title: String,
+    /// In what: "per query", "radians".
+    pub unit: &'static str,
+    /// Along a scale, where values are numbers.
+    pub numbers: Option<Numbers>,
+    /// As categories, where they are few.
+    pub categories: Option<Categories>,
+    /// Whether categories are what fits.
+    pub prefers_categories: bool,
+    /// The rows that have a value, ascending, where they are a few.
+    pub few: Option<Arc<[u32]>>,
+    /// Rows without a value.
+    pub missing: u64,
+    /// What became of them, after their number: "were not asked".
+    pub why_missing: &'static str,
+    /// What else is to be known.
+    pub note: Option<String>,
+}
+
+impl Channel {
+    /// The colours that are used: those chosen where they fit.
+    pub fn map(&self, chosen: Option<ColorMap>) -> ColorMap {
+        let categories = match (chosen, &self.numbers, &self.categories) {
+            (_, None, Some(_)) => true,
+            (_, _, None) => false,
+            (Some(map), Some(_), Some(_)) => map == ColorMap::Categories,
+            (None, Some(_), Some(_)) => self.prefers_categories,
+        };
+        match chosen {
+            _ if categories => ColorMap::Categories,
+            Some(map) if map != ColorMap::Categories => map,
+            _ => ColorMap::Viridis,
+        }
+    }
+
+    /// Values and scale to draw with; `None` when no row has a value.
+    pub fn scaled(&self, view: &ColorView, dark: bool) -> Option<(Arc<PointValues>, Scale)> {
+        let map = self.map(view.map);
+        if map == ColorMap::Categories {
+            let categories = self.categories.as_ref()?;
+            let high = categories.list.len().saturating_sub(1) as f32;
+            return Some((Arc::clone(&categories.values), Scale { map, low: 0.0, high, log: false, dark }));
+        }
+        let numbers = self.numbers.as_ref()?;
+        let (low, high, log) = numbers.ends(view);
+        let scale = Scale { map, low: (low - numbers.offset) as f32, high: (high - numbers.offset) as f32, log, dark };
+        Some((Arc::clone(&numbers.values), scale))
+    }
+
+    /// What a row has, in words; `None` where it has nothing.
+    pub fn text(&self, row: usize) -> Option<String> {
+        let own = |values: &PointValues| values.values.get(row).copied().filter(|value| !value.is_nan());
+        if let Some(category) = self.categories.as_ref().and_then(|all| all.list.get(own(&all.values)? as usize)) {
+            return Some(category.name.clone());
+        }
+        let numbers = self.numbers.as_ref()?;
+        let value = f64::from(own(&numbers.values)?) + numbers.offset;
+        Some(if numbers.integers { text::coordinate(value) } else { text::digits(value, 6) })
+    }
+}
+
+/// The values by which points are coloured.
+#[derive(Clone, Debug, Default)]
+pub enum Colored {
+    /// Nothing is chosen.
+    #[default]
+    Nothing,
+    /// What has to be done first.
+    Missing(String),
+    /// They are worked out.
+    Working,
+    /// They are there.
+    Ready(Arc<Channel>),
+    /// Why they are not.
+    Failed(String),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn channel(numbers: Option<Numbers>, categories: Option<Categories>) -> Channel {
+        Channel {
+            whose: Whose::Data,
+            title: "t".to_owned(),
+            unit: "",
+            numbers,
+            categories,
+            prefers_categories: true,
+            few: None,
+            missing: 0,
+            why_missing: "",
+            note: None,
+        }
+    }
+
+    #[test]
+    fn ends_and_percentiles_leave_out_what_is_not_there() {
+        let mut values: Vec<f32> = (0..=100).rev().map(|value| value as f32).collect();
+        values.extend([f32::NAN; 40]);
+        let numbers = Numbers::new(values, 0.0, true).expect("101 values");
+        assert_eq!((numbers.whole, numbers.middle, numbers.integers), ((0.0, 100.0), Some((2.0, 98.0)), true));
+        let ends = |range: ColorRange, log: bool| numbers.ends(&ColorView { range, log, ..ColorView::default() });
+        assert_eq!(ends(ColorRange::Typed(3.0, 4.5), false), (3.0, 4.5, false));
+        assert_eq!(ends(ColorRange::Typed(4.0, 4.0), false), (0.0, 100.0, false), "not a range");
+        assert_eq!(ends(ColorRange::Whole, true), (1.0, 100.0, true), "0 has no logarithm: the scale begins at the next");
+        assert_eq!(ends(ColorRange::Middle, true), (2.0, 98.0, true));
+        let below = Numbers::new(vec![-1.0, 1.0], 0.0, false).expect("two values");
+        assert!(!below.can_be_log(), "nothing below 0 has");
+        assert!(!Numbers::new(vec![0.0, 0.0], 0.0, false).is_some_and(|numbers| numbers.can_be_log()));
+        assert!(Numbers::new(vec![f32::NAN; 3], 0.0, true).is_none());
+        assert!(
+            Numbers::new(vec![0.5, 2.0], 0.0, false).is_some_and(|numbers| numbers.can_be_log() && numbers.middle.is_none() && !numbers.integers)
+        );
+    }
+
+    #[test]
+    fn an_offset_is_in_what_is_shown_and_not_in_what_is_drawn() {
+        let numbers = Numbers::new(vec![-1.0, 1.0], 5e6, true).expect("two values");
+        assert_eq!(numbers.whole, (4_999_999.0, 5_000_001.0));
+        let (values, scale) = channel(Some(numbers), None).scaled(&ColorView { log: true, ..ColorView::default() }, true).expect("values");
+        assert_eq!((scale.low, scale.high, scale.log), (-1.0, 1.0, false));
+        assert_eq!(values.values, [-1.0, 1.0]);
+    }
+
+    #[test]
+    fn colours_fit_what_there_is() {
+        let numbers = || Numbers::new(vec![1.0, 2.0, 2.0], 0.0, false);
+        let categories = || {
+            let list = ["a", "b"].map(|name| Category { name: name.to_owned(), count: 1 }).to_vec();
+            Some(Categories { values: Arc::new(PointValues::new(vec![0.0, 1.0, 1.0])), list })
+        };
+        let all = [None, Some(ColorMap::Viridis), Some(ColorMap::Cividis), Some(ColorMap::Categories)];
+        let maps = |channel: Channel| all.map(|chosen| channel.map(chosen));
+        assert_eq!(maps(channel(numbers(), None)), [ColorMap::Viridis, ColorMap::Viridis, ColorMap::Cividis, ColorMap::Viridis]);
+        assert_eq!(maps(channel(None, categories())), [ColorMap::Categories; 4]);
+        assert_eq!(maps(channel(numbers(), categories())), [ColorMap::Categories, ColorMap::Viridis, ColorMap::Cividis, ColorMap::Categories]);
+        assert_eq!([0, 2, 3].map(|row| channel(numbers(), categories()).text(row)), [Some("a".to_owned()), Some("b".to_owned()), None]);
+        assert_eq!([0, 3].map(|row| channel(numbers(), None).text(row)), [Some("1".to_owned()), None]);
+    }
+}

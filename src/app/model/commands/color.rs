@@ -1,0 +1,17 @@
+//! What the chooser and the legend ask for.
+
+use crate::app::model::color::view::ColorView;
+use crate::app::model::selection::how::How;
+
+/// What the chooser and the legend ask for.
+#[derive(Clone, Debug)]
+pub enum ColorAction {
+    /// Something was chosen.
+    Set(ColorView),
+    /// The rows of a category are selected.
+    SelectCategory(usize, How),
+    /// What failed or was cancelled is tried again.
+    Retry,
+    /// The moment moves on by itself, or stops.
+    Play(bool),
+}

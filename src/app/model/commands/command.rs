@@ -1,0 +1,391 @@
+//! What has a name and perhaps a menu and keys.
+
+use egui::{Key, KeyboardShortcut, Modifiers};
+use strum::VariantArray;
+
+use crate::app::model::views::PaneKind;
+use crate::lesson::Level;
+
+/// A thing to do that has a name and needs nothing else to be known. Most are in a menu; the finder has them all, and the
+/// sheet those with keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, VariantArray)]
+#[allow(missing_docs, reason = "Command::tooltip says what each does")]
+pub enum Command {
+    Open,
+    SaveSession,
+    SaveSessionAs,
+    SaveWindow,
+    Quit,
+    Run,
+    Cancel,
+    NextQuery,
+    PreviousQuery,
+    LessonOfQuery,
+    FitView,
+    FocusQuery,
+    Undo,
+    Redo,
+    MoveTool,
+    RectangleTool,
+    LassoTool,
+    SelectAll,
+    SelectNone,
+    InvertSelection,
+    GrowSelection,
+    ZoomToSelection,
+    UseAsQueries,
+    ExportSelection,
+    ToggleProblem,
+    ToggleSelection,
+    ScaleUp,
+    ScaleDown,
+    ScaleReset,
+    PresenterScale,
+    NextLook,
+    ResetLayout,
+    ShowPlane,
+    ShowSpace,
+    ShowNeighbors,
+    ShowTimings,
+    ShowTimeline,
+    ShowMerges,
+    ShowConvergence,
+    ShowRuns,
+    ShowLog,
+    TimelineCloser,
+    TimelineFarther,
+    TimelineEarlier,
+    TimelineLater,
+    Lesson,
+    NextLesson,
+    PreviousLesson,
+    PlayPause,
+    Faster,
+    Slower,
+    StepForward,
+    StepBack,
+    NextMerge,
+    PreviousMerge,
+    NextHit,
+    PreviousHit,
+    NextStage,
+    PreviousStage,
+    NextBound,
+    PreviousBound,
+    ToStart,
+    ToEnd,
+    LevelSearch,
+    LevelMerge,
+    LevelStage,
+    LevelLayer,
+    LevelLane,
+    Predict,
+    KernelLine,
+    Presenter,
+    Bare,
+    Find,
+    Shortcuts,
+}
+
+/// Where a command can be asked for. Two commands may share keys where no mode has both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Mode {
+    /// Cloud, answers, timings.
+    Explorer,
+    /// The lesson.
+    Lesson,
+    /// Wherever one is.
+    Both,
+}
+
+impl Mode {
+    /// Whether what belongs here can be asked for there.
+    pub fn is_in(self, other: Self) -> bool {
+        self == Self::Both || other == Self::Both || self == other
+    }
+}
+
+const PLAIN: Modifiers = Modifiers::NONE;
+
+const SHIFT: Modifiers = Modifiers::SHIFT;
+
+const COMMAND: Modifiers = Modifiers::COMMAND;
+
+const COMMAND_SHIFT: Modifiers = Modifiers::COMMAND.plus(Modifiers::SHIFT);
+
+/// What there is to say about a command.
+struct Entry {
+    text: &'static str,
+    tooltip: &'static str,
+    mode: Mode,
+    keys: Option<(Modifiers, Key)>,
+}
+
+const fn entry(mode: Mode, keys: Option<(Modifiers, Key)>, text: &'static str, tooltip: &'static str) -> Entry {
+    Entry { text, tooltip, mode, keys }
+}
+
+impl Command {
+    /// All, in the order of the sheet.
+    pub const ALL: &[Self] = Self::VARIANTS;
+
+    /// Of the File menu.
+    pub const FILE: [Self; 5] = [Self::Open, Self::SaveSession, Self::SaveSessionAs, Self::SaveWindow, Self::Quit];
+    /// Of the Query menu.
+    pub const QUERY: [Self; 5] = [Self::Run, Self::Cancel, Self::NextQuery, Self::PreviousQuery, Self::LessonOfQuery];
+    /// Of the Edit menu, after Undo and Redo.
+    pub const EDIT: [Self; 10] = [
+        Self::MoveTool,
+        Self::RectangleTool,
+        Self::LassoTool,
+        Self::SelectAll,
+        Self::SelectNone,
+        Self::InvertSelection,
+        Self::GrowSelection,
+        Self::ZoomToSelection,
+        Self::UseAsQueries,
+        Self::ExportSelection,
+    ];
+    /// Of the View menu, before the panes, looks and scales.
+    pub const VIEW: [Self; 5] = [Self::FitView, Self::FocusQuery, Self::ToggleProblem, Self::ToggleSelection, Self::ResetLayout];
+    /// Of the View menu.
+    pub const SCALE: [Self; 4] = [Self::ScaleUp, Self::ScaleDown, Self::ScaleReset, Self::PresenterScale];
+    /// Of the Help menu.
+    pub const HELP: [Self; 2] = [Self::Find, Self::Shortcuts];
+    /// Of the Lesson menu, before the lessons.
+    pub const LESSON: [Self; 6] = [Self::Lesson, Self::LessonOfQuery, Self::Predict, Self::KernelLine, Self::Presenter, Self::Bare];
+    /// Of the Lesson menu: where to go.
+    pub const GO: [Self; 15] = [
+        Self::PlayPause,
+        Self::Faster,
+        Self::Slower,
+        Self::StepForward,
+        Self::StepBack,
+        Self::NextMerge,
+        Self::PreviousMerge,
+        Self::NextHit,
+        Self::PreviousHit,
+        Self::NextStage,
+        Self::PreviousStage,
+        Self::NextBound,
+        Self::PreviousBound,
+        Self::ToStart,
+        Self::ToEnd,
+    ];
+
+    fn entry(self) -> Entry {
+        use Mode::{Both, Explorer, Lesson};
+        match self {
+            Self::Open => entry(
+                Both,
+                Some((COMMAND, Key::O)),
+                "Open…",
+                "Choose a file of points: text, JSON, word vectors, .npy, .npz, .fvecs, .fbin, IDX, HDF5, Parquet, Arrow, PLY, PCD, LAS, LAZ or E57; a recording; or a session.",
+            ),
+            Self::SaveSession => entry(
+                Explorer,
+                Some((COMMAND, Key::S)),
+                "Save session",
+                "Put cloud, query, selection, views and all runs into the session's file, to be picked up again; asks for one the first time.",
+            ),
+            Self::SaveSessionAs => entry(Explorer, None, "Save session as…", "The same into another file."),
+            Self::SaveWindow => {
+                entry(Both, Some((COMMAND_SHIFT, Key::S)), "Save picture of the window…", "Write the whole window to a PNG or an SVG file.")
+            }
+            Self::Quit => entry(Both, Some((COMMAND, Key::Q)), "Quit", "Close the window; settings are kept."),
+            Self::Run => entry(Explorer, Some((COMMAND, Key::Enter)), "Run", "Answer the problem on the left."),
+            Self::Cancel => entry(
+                Both,
+                Some((PLAIN, Key::Escape)),
+                "Cancel",
+                "Stop what goes on at the next safe point; in the lesson, else leave the full window.",
+            ),
+            Self::NextQuery => entry(Explorer, Some((PLAIN, Key::N)), "Next query", "Pick the next query of the run."),
+            Self::PreviousQuery => entry(Explorer, Some((PLAIN, Key::P)), "Previous query", "Pick the query before this one."),
+            Self::LessonOfQuery => entry(
+                Explorer,
+                Some((PLAIN, Key::L)),
+                "Lesson from this query",
+                "Watch, step by step, how a warp finds the picked query's neighbours.",
+            ),
+            Self::FitView => entry(
+                Explorer,
+                Some((PLAIN, Key::F)),
+                "Fit the views to the cloud",
+                "Show the whole cloud in Plane and Space; with the pointer over Timeline, the warp of the picked query.",
+            ),
+            Self::FocusQuery => {
+                entry(Explorer, Some((PLAIN, Key::Z)), "Zoom to the query", "Show the picked query and its neighbours large in Plane and Space.")
+            }
+            Self::Undo => entry(
+                Explorer,
+                Some((COMMAND, Key::Z)),
+                "Undo",
+                "Take back the last change of the selection, the query, a view, the colours or the projection.",
+            ),
+            Self::Redo => entry(Explorer, Some((COMMAND_SHIFT, Key::Z)), "Redo", "Do again what was undone; Ctrl+Y does it too."),
+            Self::MoveTool => {
+                entry(Explorer, Some((PLAIN, Key::V)), "Move tool", "A drag moves the view; with Shift, it selects what is in a rectangle.")
+            }
+            Self::RectangleTool => entry(
+                Explorer,
+                Some((PLAIN, Key::R)),
+                "Rectangle tool",
+                "A drag selects what is in a rectangle, in Space also what is behind others.",
+            ),
+            Self::LassoTool => {
+                entry(Explorer, Some((PLAIN, Key::Y)), "Lasso tool", "A drag selects what it goes around, in Space also what is behind others.")
+            }
+            Self::SelectAll => entry(Explorer, Some((COMMAND, Key::A)), "Select all", "All rows of the cloud, and all queries of the run."),
+            Self::SelectNone => entry(Explorer, Some((COMMAND_SHIFT, Key::A)), "Select nothing", "The query stays."),
+            Self::InvertSelection => {
+                entry(Explorer, Some((COMMAND_SHIFT, Key::I)), "Invert the selection", "What was not selected is, and what was is not.")
+            }
+            Self::GrowSelection => entry(
+                Explorer,
+                Some((PLAIN, Key::G)),
+                "Grow to the neighbours",
+                "Add the neighbours of the selected queries; where nothing is selected, select those of the picked one.",
+            ),
+            Self::ZoomToSelection => {
+                entry(Explorer, Some((SHIFT, Key::Z)), "Zoom to the selection", "Show the selected points large in Plane and Space.")
+            }
+            Self::UseAsQueries => entry(Explorer, None, "Use as queries", "Make the selected rows the queries on the left, for the next run."),
+            Self::ExportSelection => entry(Explorer, None, "Export selected rows…", "Write the selected rows, with all coordinates, to a CSV file."),
+            Self::ToggleProblem => {
+                entry(Both, Some((COMMAND, Key::B)), "Show or hide the problem", "The panel on the left; in the lesson, that of the lessons.")
+            }
+            Self::ToggleSelection => entry(Explorer, Some((COMMAND, Key::I)), "Show or hide the selection", "The panel on the right."),
+            Self::ScaleUp => entry(Both, Some((COMMAND, Key::Equals)), "Larger text and controls", "A quarter larger, up to 300 %."),
+            Self::ScaleDown => entry(Both, Some((COMMAND, Key::Minus)), "Smaller text and controls", "A quarter smaller, down to 75 %."),
+            Self::ScaleReset => entry(Both, Some((COMMAND, Key::Num0)), "Text and controls at 100 %", "As the desktop has it."),
+            Self::NextLook => entry(Both, Some((COMMAND_SHIFT, Key::L)), "Next look", "Light, dark, high contrast, as the system."),
+            Self::ResetLayout => entry(Explorer, None, "Reset the layout", "Put the panes back to where they were on the first start."),
+            Self::ShowPlane => entry(Explorer, Some((COMMAND, Key::Num1)), "Show Plane", "Two axes of the cloud."),
+            Self::ShowSpace => entry(Explorer, Some((COMMAND, Key::Num2)), "Show Space", "Three axes of the cloud."),
+            Self::ShowNeighbors => entry(Explorer, Some((COMMAND, Key::Num3)), "Show Neighbours", "The table of the picked query's neighbours."),
+            Self::ShowTimings => entry(Explorer, Some((COMMAND, Key::Num4)), "Show Timings", "Time per phase and repeat."),
+            Self::ShowMerges => entry(Explorer, Some((COMMAND, Key::Num5)), "Show Merges", "How many merges queries needed."),
+            Self::ShowConvergence => entry(Explorer, Some((COMMAND, Key::Num6)), "Show Convergence", "How max_distance shrinks as points are seen."),
+            Self::ShowTimeline => {
+                entry(Explorer, Some((COMMAND, Key::Num8)), "Show Timeline", "Phases of the run, and warps on their multiprocessors, in time.")
+            }
+            Self::TimelineCloser => entry(Explorer, Some((PLAIN, Key::W)), "Closer in time", "Timeline shows half as long, about the pointer."),
+            Self::TimelineFarther => entry(Explorer, Some((PLAIN, Key::S)), "Farther in time", "Timeline shows twice as long."),
+            Self::TimelineEarlier => entry(Explorer, Some((PLAIN, Key::A)), "Earlier", "Timeline moves towards the run's begin."),
+            Self::TimelineLater => entry(Explorer, Some((PLAIN, Key::D)), "Later", "Timeline moves towards the run's end."),
+            Self::ShowRuns => entry(Explorer, Some((COMMAND, Key::Num9)), "Show Runs", "What was run and opened, and two of them side by side."),
+            Self::ShowLog => entry(Explorer, Some((COMMAND, Key::Num7)), "Show Log", "Everything that was said."),
+            Self::Lesson => entry(
+                Both,
+                Some((COMMAND, Key::L)),
+                "The lesson, or back to the explorer",
+                "How a warp finds k neighbours, step by step, from a search that ran.",
+            ),
+            Self::NextLesson => entry(Lesson, Some((COMMAND, Key::PageDown)), "Next lesson", "One on."),
+            Self::PreviousLesson => entry(Lesson, Some((COMMAND, Key::PageUp)), "Previous lesson", "One back."),
+            Self::PlayPause => entry(Lesson, Some((PLAIN, Key::Space)), "Play or pause", "One step after the other, at the chosen speed."),
+            Self::Faster => entry(Lesson, Some((PLAIN, Key::ArrowUp)), "Faster", "Twice as many steps a second."),
+            Self::Slower => entry(Lesson, Some((PLAIN, Key::ArrowDown)), "Slower", "Half as many steps a second."),
+            Self::StepForward => {
+                entry(Lesson, Some((PLAIN, Key::ArrowRight)), "Step forward", "To the next step at the level of detail; Page down does it too.")
+            }
+            Self::StepBack => {
+                entry(Lesson, Some((PLAIN, Key::ArrowLeft)), "Step back", "To the step before, exactly as it was; Page up does it too.")
+            }
+            Self::NextMerge => entry(Lesson, Some((SHIFT, Key::ArrowRight)), "Next merge", "To the end of the next merge."),
+            Self::PreviousMerge => entry(Lesson, Some((SHIFT, Key::ArrowLeft)), "Previous merge", "To the end of the merge before."),
+            Self::NextHit => entry(Lesson, Some((PLAIN, Key::B)), "Next ballot hit", "To the next ballot with a candidate."),
+            Self::PreviousHit => entry(Lesson, Some((SHIFT, Key::B)), "Previous ballot hit", "To the ballot with a candidate before."),
+            Self::NextStage => {
+                entry(Lesson, Some((PLAIN, Key::S)), "Next stage", "To the end of the next stage: append, swap, sort, minimum, re-sort.")
+            }
+            Self::PreviousStage => entry(Lesson, Some((SHIFT, Key::S)), "Previous stage", "To the end of the stage before."),
+            Self::NextBound => entry(Lesson, Some((PLAIN, Key::M)), "Next change of max_distance", "To the next merge that brings the bound down."),
+            Self::PreviousBound => {
+                entry(Lesson, Some((SHIFT, Key::M)), "Previous change of max_distance", "To the merge before that brought the bound down.")
+            }
+            Self::ToStart => entry(Lesson, Some((PLAIN, Key::Home)), "To the start", "Before the first step that the lesson is about."),
+            Self::ToEnd => entry(Lesson, Some((PLAIN, Key::End)), "To the end", "After the last step that the lesson is about."),
+            Self::LevelSearch => entry(Lesson, Some((PLAIN, Key::Num1)), "Level 1, search", "A step is a batch of points."),
+            Self::LevelMerge => entry(Lesson, Some((PLAIN, Key::Num2)), "Level 2, merge", "A step is a merge as a whole."),
+            Self::LevelStage => entry(
+                Lesson,
+                Some((PLAIN, Key::Num3)),
+                "Level 3, stage",
+                "A step is what a merge consists of, or candidates that go into the buffer.",
+            ),
+            Self::LevelLayer => entry(Lesson, Some((PLAIN, Key::Num4)), "Level 4, layer", "A step is a ballot, or a layer of compare-exchanges."),
+            Self::LevelLane => {
+                entry(Lesson, Some((PLAIN, Key::Num5)), "Level 5, lane", "A step is anything that lanes do: also distances, and slots.")
+            }
+            Self::Predict => {
+                entry(Lesson, Some((PLAIN, Key::P)), "Predict", "Questions: what happens next? The next state is hidden until you have answered.")
+            }
+            Self::KernelLine => entry(Lesson, Some((PLAIN, Key::K)), "Line of the kernel", "The lines of the CUDA source that do what is shown."),
+            Self::Presenter => entry(Lesson, Some((PLAIN, Key::F5)), "Presenter", "The whole screen, large type, high contrast, and the player."),
+            Self::Bare => entry(Lesson, Some((PLAIN, Key::F6)), "Only the picture", "The whole screen, and nothing but the picture."),
+            Self::PresenterScale => entry(
+                Explorer,
+                Some((PLAIN, Key::F5)),
+                "For a projector, or back",
+                "Everything at 175 %, large points, and the panes without the panels beside them; once more, as it was.",
+            ),
+            Self::Find => entry(Both, Some((COMMAND, Key::P)), "Find a command…", "By a few words of its name; files that were opened lately too."),
+            Self::Shortcuts => entry(Both, Some((PLAIN, Key::Questionmark)), "Keyboard shortcuts", "This sheet."),
+        }
+    }
+
+    /// As menus say it; "…" where it asks for more.
+    pub fn text(self) -> &'static str {
+        self.entry().text
+    }
+
+    /// What it does, as a sentence.
+    pub fn tooltip(self) -> &'static str {
+        self.entry().tooltip
+    }
+
+    /// Where it can be asked for.
+    pub fn mode(self) -> Mode {
+        self.entry().mode
+    }
+
+    /// The keys, if it has any. Keys without a modifier do nothing while a text field has the focus.
+    pub fn shortcut(self) -> Option<KeyboardShortcut> {
+        self.entry().keys.map(|(modifiers, key)| KeyboardShortcut::new(modifiers, key))
+    }
+
+    /// Whether somebody who types text means the text.
+    pub fn is_typed(self) -> bool {
+        // Fields have these of their own.
+        let of_text = matches!(self, Self::SelectAll | Self::Undo | Self::Redo);
+        of_text || (self.entry().keys.is_some_and(|(modifiers, _)| !modifiers.command) && self != Self::Cancel)
+    }
+
+    /// Shows a pane.
+    pub fn show(pane: PaneKind) -> Self {
+        match pane {
+            PaneKind::Plane => Self::ShowPlane,
+            PaneKind::Space => Self::ShowSpace,
+            PaneKind::Neighbors => Self::ShowNeighbors,
+            PaneKind::Timings => Self::ShowTimings,
+            PaneKind::Timeline => Self::ShowTimeline,
+            PaneKind::Merges => Self::ShowMerges,
+            PaneKind::Convergence => Self::ShowConvergence,
+            PaneKind::Runs => Self::ShowRuns,
+            PaneKind::Log => Self::ShowLog,
+        }
+    }
+
+    /// Chooses a level of detail.
+    pub fn level(level: Level) -> Self {
+        match level {
+            Level::Search => Self::LevelSearch,
+            Level::Merge => Self::LevelMerge,
+            Level::Stage => Self::LevelStage,
+            Level::Layer => Self::LevelLayer,
+            Level::Lane => Self::LevelLane,
+        }
+    }
+}

@@ -1,0 +1,506 @@
+//! The problem as it is being typed: text fields that may not make sense yet.
+
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::app::model::files::absolute;
+use crate::cloud::formats::file_of;
+use crate::cloud::{ColumnChoice, Order, Source, place};
+use crate::knn::{DeviceId, Metric, Setup};
+use crate::run::{EngineChoice, QuerySpec, RunSpec, usual};
+use crate::text;
+
+/// Where the data comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum DataKind {
+    /// A generator.
+    #[default]
+    Generate,
+    /// A file.
+    File,
+}
+
+/// Whose neighbours are asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum QueryKind {
+    /// A number of rows, drawn with the seed.
+    #[default]
+    Count,
+    /// Every row.
+    All,
+    /// The rows that are typed, or were picked.
+    Rows,
+    /// A file of queries.
+    File,
+    /// One place that is typed.
+    Place,
+    /// The rows that were selected in the views, where they are too many to be typed.
+    Selected,
+}
+
+/// The fields of the left panel.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+#[allow(missing_docs, reason = "each is the field of that name")]
+pub struct Draft {
+    pub data: DataKind,
+    pub path: String,
+    pub columns: String,
+    pub drop_nonfinite: bool,
+    pub generator: String,
+    pub seed: String,
+    pub queries: QueryKind,
+    pub query_count: String,
+    pub query_rows: String,
+    /// Record numbers, of the cloud that was shown when they were selected; not kept between starts.
+    #[serde(skip)]
+    pub selected_rows: Arc<[u64]>,
+    pub query_path: String,
+    /// Coordinates, as [`place::text`] writes them.
+    pub query_place: String,
+    pub k: String,
+    pub metric: Metric,
+    pub order: Order,
+    pub exclude_self: bool,
+    pub profile: bool,
+    pub engine: EngineChoice,
+    /// Where it runs; where nobody says, on the first device of the engine's kind.
+    pub device: Option<DeviceId>,
+    pub warmup: String,
+    pub repeats: String,
+}
+
+impl Default for Draft {
+    /// The first start: a small cloud that is answered in a moment.
+    fn default() -> Self {
+        Self {
+            data: DataKind::Generate,
+            path: String::new(),
+            columns: String::new(),
+            drop_nonfinite: false,
+            generator: "gaussian-mixture:n=20000,clusters=12".to_owned(),
+            // Of the first cloud that is shown, the one that looks best.
+            seed: "1".to_owned(),
+            queries: QueryKind::Count,
+            query_count: usual::QUERIES.to_string(),
+            query_rows: String::new(),
+            selected_rows: Arc::default(),
+            query_path: String::new(),
+            query_place: String::new(),
+            k: usual::K.to_string(),
+            metric: Metric::L2,
+            order: Order::Shuffled,
+            exclude_self: false,
+            profile: false,
+            engine: EngineChoice::Auto,
+            device: None,
+            warmup: "1".to_owned(),
+            repeats: "5".to_owned(),
+        }
+    }
+}
+
+/// A field that may hold something wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "each is the field of that name")]
+pub enum Field {
+    Path,
+    Generator,
+    Seed,
+    QueryCount,
+    QueryRows,
+    QueryPath,
+    QueryPlace,
+    K,
+    Warmup,
+    Repeats,
+    From,
+    To,
+}
+
+/// What is wrong with a field, as a sentence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldError {
+    /// Which.
+    pub field: Field,
+    /// Why, and what would do.
+    pub sentence: String,
+}
+
+impl Draft {
+    /// The data's source.
+    ///
+    /// # Errors
+    /// What is wrong with its fields.
+    pub fn source(&self) -> Result<Source, FieldError> {
+        match self.data {
+            DataKind::File => Ok(Source::File {
+                path: path(Field::Path, &self.path, "Type the path of a file, or press Open…")?,
+                columns: columns(&self.columns),
+            }),
+            DataKind::Generate => {
+                let spec = self.generator.trim();
+                if spec.is_empty() {
+                    return Err(FieldError { field: Field::Generator, sentence: "Choose a generator, for example uniform:n=100000,d=2.".to_owned() });
+                }
+                Ok(Source::Generate { spec: spec.to_owned(), seed: self.seed()? })
+            }
+        }
+    }
+
+    /// The seed.
+    ///
+    /// # Errors
+    /// When it is no number.
+    pub fn seed(&self) -> Result<u64, FieldError> {
+        number(Field::Seed, &self.seed, 0, u64::MAX)
+    }
+
+    /// The whole problem.
+    ///
+    /// # Errors
+    /// Everything that is wrong, field by field.
+    pub fn to_spec(&self) -> Result<RunSpec, Vec<FieldError>> {
+        let mut spec = self.read()?;
+        if let QuerySpec::Rows(listed) = &mut spec.queries {
+            *listed = match self.queries {
+                QueryKind::Selected => self.selected_rows.to_vec(),
+                _ => rows(&self.query_rows).unwrap_or_default().into_iter().flatten().collect(),
+            };
+        }
+        Ok(spec)
+    }
+
+    /// Everything that is wrong, field by field; cheap enough for every frame.
+    pub fn errors(&self) -> Vec<FieldError> {
+        self.read().err().unwrap_or_default()
+    }
+
+    /// A file is opened, with the columns that win by default. Rows are left out of the file for which that was ticked, and of no
+    /// other: there nobody has said that they may be missing.
+    pub fn open(&mut self, path: &Path) {
+        let same = self.data == DataKind::File && file_of(Path::new(self.path.trim())) == file_of(path);
+        self.drop_nonfinite &= same;
+        (self.data, self.path) = (DataKind::File, path.display().to_string());
+        self.columns.clear();
+    }
+
+    /// The path was typed over, which was `before`: what was said of the file that is loaded is said of no other.
+    pub fn leave(&mut self, before: &str, loaded: &Path) {
+        let loaded = absolute(loaded);
+        let [was, is] = [before, &self.path].map(|text| path(Field::Path, text, "").ok());
+        if was.as_ref() == Some(&loaded) && is != was {
+            self.columns.clear();
+        }
+        let [was, is] = [was, is].map(|path| path.as_deref().map(file_of));
+        self.drop_nonfinite &= was != Some(file_of(&loaded)) || is == was;
+    }
+
+    /// The fields as they are for a run that is shown; what it says nothing of stays as it was typed.
+    pub fn of(spec: &RunSpec, typed: &Self) -> Self {
+        let mut draft = Self {
+            seed: spec.seed.to_string(),
+            k: spec.k.to_string(),
+            metric: spec.metric,
+            order: spec.order,
+            exclude_self: spec.exclude_self,
+            engine: spec.engine.clone(),
+            device: spec.device,
+            warmup: spec.warmup.to_string(),
+            repeats: spec.repeats.to_string(),
+            drop_nonfinite: spec.drop_nonfinite,
+            ..typed.clone()
+        };
+        match &spec.data {
+            Source::File { path, columns } => {
+                (draft.data, draft.path) = (DataKind::File, path.display().to_string());
+                draft.columns = match columns {
+                    ColumnChoice::Default => String::new(),
+                    ColumnChoice::Named(names) => names.join(","),
+                };
+            }
+            Source::Generate { spec, seed } => (draft.data, draft.generator, draft.seed) = (DataKind::Generate, spec.clone(), seed.to_string()),
+            // No field names a place as data.
+            Source::Place(_) => {}
+        }
+        match &spec.queries {
+            QuerySpec::All => draft.queries = QueryKind::All,
+            QuerySpec::Count(count) => (draft.queries, draft.query_count) = (QueryKind::Count, count.to_string()),
+            QuerySpec::Rows(rows) => (draft.queries, draft.query_rows) = (QueryKind::Rows, listed(rows)),
+            QuerySpec::File { path, .. } => (draft.queries, draft.query_path) = (QueryKind::File, path.display().to_string()),
+            QuerySpec::At(at) => (draft.queries, draft.query_place) = (QueryKind::Place, place::text(at)),
+        }
+        draft
+    }
+
+    /// How many rows are to be drawn, where that is what is asked.
+    pub fn count(&self) -> Option<u64> {
+        match self.queries() {
+            Ok(QuerySpec::Count(count)) => Some(count),
+            _ => None,
+        }
+    }
+
+    /// The whole problem, but for the rows that are typed: they are checked and not listed.
+    fn read(&self) -> Result<RunSpec, Vec<FieldError>> {
+        let mut errors = Vec::new();
+        let mut keep = |error: FieldError| {
+            // The source names its seed, and so does the run.
+            if !errors.contains(&error) {
+                errors.push(error);
+            }
+        };
+        let data = self.source().map_err(&mut keep).ok();
+        let queries = self.queries().map_err(&mut keep).ok();
+        let max_k = Setup::reported_k(self.engine.k_limit(), self.exclude_self);
+        let k = number(Field::K, &self.k, 1, max_k as u64).map_err(&mut keep).ok();
+        let seed = self.seed().map_err(&mut keep).ok();
+        let warmup = number(Field::Warmup, &self.warmup, 0, 10_000).map_err(&mut keep).ok();
+        let repeats = number(Field::Repeats, &self.repeats, 1, 10_000).map_err(&mut keep).ok();
+        match (data, queries, k, seed, warmup, repeats) {
+            (Some(data), Some(queries), Some(k), Some(seed), Some(warmup), Some(repeats)) => Ok(RunSpec {
+                data,
+                queries,
+                k: k as usize,
+                metric: self.metric,
+                engine: self.engine.clone(),
+                device: self.device,
+                order: self.order,
+                exclude_self: self.exclude_self,
+                seed,
+                warmup: warmup as u32,
+                repeats: repeats as u32,
+                drop_nonfinite: self.drop_nonfinite,
+                profile: self.profile,
+            }),
+            _ => Err(errors),
+        }
+    }
+
+    fn queries(&self) -> Result<QuerySpec, FieldError> {
+        Ok(match self.queries {
+            QueryKind::All => QuerySpec::All,
+            QueryKind::Count => QuerySpec::Count(number(Field::QueryCount, &self.query_count, 1, u64::from(u32::MAX))?),
+            QueryKind::Rows => {
+                rows(&self.query_rows)?;
+                QuerySpec::Rows(Vec::new())
+            }
+            QueryKind::Place => QuerySpec::At(place::parse(&self.query_place).map_err(|part| {
+                let what = if part.is_empty() { "A coordinate is missing".to_owned() } else { format!("“{part}” is no number") };
+                FieldError { field: Field::QueryPlace, sentence: format!("{what}; write a place as its coordinates, for example 0.5,-1.") }
+            })?),
+            QueryKind::Selected if self.selected_rows.is_empty() => {
+                let sentence = "Select points in Plane or Space, then press Use as queries.".to_owned();
+                return Err(FieldError { field: Field::QueryRows, sentence });
+            }
+            QueryKind::Selected => QuerySpec::Rows(Vec::new()),
+            QueryKind::File => QuerySpec::File {
+                path: path(Field::QueryPath, &self.query_path, "Type the path of a file of queries, or press Browse…")?,
+                columns: ColumnChoice::Default,
+            },
+        })
+    }
+}
+
+fn columns(text: &str) -> ColumnChoice {
+    text.parse().unwrap_or_default()
+}
+
+fn path(field: Field, text: &str, empty: &str) -> Result<PathBuf, FieldError> {
+    // Pasted from a shell or a file manager: quotes and the file scheme are not part of the name.
+    let text = text.trim().trim_matches('"').trim_matches('\'');
+    let text = text.strip_prefix("file://").unwrap_or(text);
+    if text.is_empty() {
+        return Err(FieldError { field, sentence: empty.to_owned() });
+    }
+    // Saved and opened again, it is the same file wherever the window is started then.
+    Ok(absolute(Path::new(text)))
+}
+
+/// A whole number; commas and underscores may group it, and 1e6 is one million.
+pub fn number(field: Field, text: &str, min: u64, max: u64) -> Result<u64, FieldError> {
+    let range = || format!("{} to {}", text::thousands(min), text::thousands(max));
+    let plain: String = text.chars().filter(|c| !matches!(c, ',' | '_' | ' ')).collect();
+    let value = plain.parse::<u64>().ok().or_else(|| {
+        let value = plain.parse::<f64>().ok()?;
+        (value.fract() == 0.0 && (0.0..1e18).contains(&value)).then_some(value as u64)
+    });
+    match value {
+        Some(value) if (min..=max).contains(&value) => Ok(value),
+        Some(value) => Err(FieldError { field, sentence: format!("{} is outside {}.", text::thousands(value), range()) }),
+        None if plain.is_empty() => Err(FieldError { field, sentence: format!("Type a whole number, {}.", range()) }),
+        None => Err(FieldError { field, sentence: format!("“{text}” is not a whole number; it may be {}.", range()) }),
+    }
+}
+
+/// Rows as they are typed: `0,5,10-20`.
+fn listed(rows: &[u64]) -> String {
+    let ranges = rows.chunk_by(|a, b| a.checked_add(1) == Some(*b));
+    let text = |range: &[u64]| match *range {
+        [first, .., last] => format!("{first}-{last}"),
+        _ => range.iter().map(u64::to_string).collect(),
+    };
+    ranges.map(text).collect::<Vec<_>>().join(",")
+}
+
+/// `0,5,10-20`, ends included, range by range.
+fn rows(text: &str) -> Result<Vec<RangeInclusive<u64>>, FieldError> {
+    const MOST: u64 = 10_000_000;
+    let wrong = |sentence: String| FieldError { field: Field::QueryRows, sentence };
+    let (mut rows, mut count) = (Vec::new(), 0);
+    for part in text.split([',', ' ']).map(str::trim).filter(|part| !part.is_empty()) {
+        let (from, to) = part.split_once('-').unwrap_or((part, part));
+        let (Ok(from), Ok(to)) = (from.trim().parse::<u64>(), to.trim().parse::<u64>()) else {
+            return Err(wrong(format!("“{part}” is no row number; write rows as 0,5,10-20.")));
+        };
+        if to < from {
+            return Err(wrong(format!("“{part}” runs backwards; write {to}-{from}.")));
+        }
+        if to - from >= MOST || count + (to - from) >= MOST {
+            return Err(wrong(format!("“{part}” makes more than {} rows; choose all rows instead.", text::thousands(MOST))));
+        }
+        count += to - from + 1;
+        rows.push(from..=to);
+    }
+    if rows.is_empty() {
+        return Err(wrong("Click a point, or type row numbers as 0,5,10-20.".to_owned()));
+    }
+    Ok(rows)
+}
+
+/// Ascending rows as somebody would type them, ranges where there are any; `None` where that is too long to be read.
+pub fn typed_rows(rows: impl Iterator<Item = u64>) -> Option<String> {
+    const LONGEST: usize = 200;
+    let mut ranges: Vec<RangeInclusive<u64>> = Vec::new();
+    for row in rows {
+        if let Some(range) = ranges.last_mut().filter(|range| range.end() + 1 == row) {
+            *range = *range.start()..=row;
+        } else if ranges.len() < LONGEST {
+            ranges.push(row..=row);
+        } else {
+            return None;
+        }
+    }
+    let text = |range: &RangeInclusive<u64>| {
+        if range.start() == range.end() { range.start().to_string() } else { format!("{}-{}", range.start(), range.end()) }
+    };
+    Some(ranges.iter().map(text).collect::<Vec<_>>().join(",")).filter(|typed| typed.len() <= LONGEST)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn errors(change: impl FnOnce(&mut Draft)) -> Vec<FieldError> {
+        let mut draft = Draft::default();
+        change(&mut draft);
+        draft.to_spec().expect_err("the field is wrong")
+    }
+
+    #[test]
+    fn the_first_start_makes_sense() {
+        let spec = Draft::default().to_spec().expect("the default problem");
+        assert_eq!((spec.k, spec.queries, spec.repeats), (32, QuerySpec::Count(1000), 5));
+    }
+
+    #[test]
+    fn a_run_that_is_shown_is_asked_again_by_the_fields() {
+        let file = |path: &str| Source::File { path: path.into(), columns: ColumnChoice::Named(vec!["lon".to_owned(), "0".to_owned()]) };
+        let generated = Source::Generate { spec: "uniform:n=50,d=2".to_owned(), seed: 7 };
+        let queries = [
+            QuerySpec::All,
+            QuerySpec::Count(12),
+            QuerySpec::Rows(vec![0, 5, 10, 11, 12]),
+            QuerySpec::At(vec![-0.125, 1e-300]),
+            QuerySpec::File { path: "/there/q.csv".into(), columns: ColumnChoice::Default },
+        ];
+        for data in [file("/there/a b.csv"), generated] {
+            for queries in &queries {
+                let spec = RunSpec {
+                    data: data.clone(),
+                    queries: queries.clone(),
+                    k: 9,
+                    metric: Metric::Angular,
+                    order: Order::File,
+                    exclude_self: true,
+                    engine: EngineChoice::named(crate::knn::EngineId::new("kdtree")),
+                    device: Some(DeviceId::Cpu),
+                    seed: 7,
+                    warmup: 3,
+                    repeats: 4,
+                    drop_nonfinite: true,
+                    profile: false,
+                };
+                assert_eq!(Draft::of(&spec, &Draft::default()).to_spec().as_ref(), Ok(&spec));
+            }
+        }
+    }
+
+    #[test]
+    fn rows_are_left_out_of_the_file_for_which_that_was_ticked() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (scans, other) = (folder.path().join("a.e57"), folder.path().join("b.csv"));
+        std::fs::write(&scans, "").expect("a file");
+        let path = format!("{}:north", scans.display());
+        let mut draft = Draft { data: DataKind::File, path, drop_nonfinite: true, ..Draft::default() };
+        draft.open(&scans);
+        assert!(draft.drop_nonfinite, "another scan of it, or the same again");
+        draft.open(&other);
+        assert_eq!((draft.drop_nonfinite, Path::new(&draft.path)), (false, &*other));
+    }
+
+    #[test]
+    fn numbers_are_read_as_people_write_them() {
+        let draft = Draft { query_count: "1e3".to_owned(), k: " 1,000 ".to_owned(), ..Draft::default() };
+        let spec = draft.to_spec().expect("numbers");
+        assert_eq!((spec.queries, spec.k), (QuerySpec::Count(1000), 1000));
+    }
+
+    #[test]
+    fn each_wrong_field_says_a_sentence() {
+        assert_eq!(errors(|draft| draft.k = "0".to_owned())[0].sentence, "0 is outside 1 to 1,024.");
+        assert_eq!(errors(|draft| draft.k = "many".to_owned())[0].field, Field::K);
+        let place = |text: &str| errors(|draft| (draft.queries, draft.query_place) = (QueryKind::Place, text.to_owned())).remove(0).sentence;
+        assert_eq!(place("1, east"), "“east” is no number; write a place as its coordinates, for example 0.5,-1.");
+        assert_eq!(place(""), "A coordinate is missing; write a place as its coordinates, for example 0.5,-1.");
+        assert_eq!(errors(|draft| (draft.k, draft.exclude_self) = ("1024".to_owned(), true))[0].sentence, "1,024 is outside 1 to 1,023.");
+        assert_eq!(errors(|draft| draft.data = DataKind::File)[0].field, Field::Path);
+        assert_eq!(errors(|draft| draft.seed = "-1".to_owned()).len(), 1, "the seed is said once");
+        let both = errors(|draft| (draft.k, draft.repeats) = (String::new(), "0".to_owned()));
+        assert_eq!(both.iter().map(|error| error.field).collect::<Vec<_>>(), [Field::K, Field::Repeats]);
+    }
+
+    #[test]
+    fn rows_are_lists_and_ranges() {
+        let draft = |text: &str| Draft { queries: QueryKind::Rows, query_rows: text.to_owned(), ..Draft::default() };
+        assert_eq!(draft("0,5, 10-12").to_spec().map(|spec| spec.queries), Ok(QuerySpec::Rows(vec![0, 5, 10, 11, 12])));
+        assert_eq!(rows("0-9999999"), Ok(vec![0..=9_999_999]), "checked without being listed");
+        assert!(rows("0-9999999,10000000").is_err());
+        assert_eq!(draft("3-1").errors(), draft("3-1").to_spec().unwrap_err());
+        assert!(rows("3-1").is_err());
+        assert!(rows("0-99999999999").is_err());
+        assert!(rows("x").is_err());
+        assert!(rows("").is_err());
+    }
+
+    #[test]
+    fn selected_rows_are_typed_while_they_are_few() {
+        assert_eq!(typed_rows([0, 5, 10, 11, 12].into_iter()).as_deref(), Some("0,5,10-12"));
+        assert_eq!(typed_rows(0..100_000).as_deref(), Some("0-99999"));
+        assert_eq!(typed_rows((0..100_000).map(|row| row * 2)), None);
+        let listed: Arc<[u64]> = (0..100_000).map(|row| row * 2).collect();
+        let draft = Draft { queries: QueryKind::Selected, selected_rows: Arc::clone(&listed), ..Draft::default() };
+        assert_eq!(draft.to_spec().map(|spec| spec.queries), Ok(QuerySpec::Rows(listed.to_vec())));
+        assert_eq!(errors(|draft| draft.queries = QueryKind::Selected)[0].field, Field::QueryRows);
+    }
+
+    #[test]
+    fn a_pasted_path_loses_its_quotes() {
+        let draft = Draft { data: DataKind::File, path: " '/a b.csv' ".to_owned(), columns: "lon,lat".to_owned(), ..Draft::default() };
+        let columns = ColumnChoice::Named(vec!["lon".to_owned(), "lat".to_owned()]);
+        assert_eq!(draft.source(), Ok(Source::File { path: "/a b.csv".into(), columns }));
+    }
+}

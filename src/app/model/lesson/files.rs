@@ -1,0 +1,96 @@
+//! What of the lesson can become a file.
+
+use crate::app::model::draft::{Field, FieldError, number};
+use crate::app::model::lesson::player::Player;
+use crate::lesson::Level;
+use crate::lesson::moments::{MOST_FRAMES, MOST_ON_PAPER};
+
+/// A kind of file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LessonFile {
+    /// The picture, in pixels.
+    Picture,
+    /// The picture, as shapes.
+    Drawing,
+    /// A range, moving.
+    Gif,
+    /// A range, picture by picture.
+    Frames,
+    /// All steps.
+    Steps,
+    /// To print, or to read without this program.
+    Handout,
+}
+
+impl LessonFile {
+    /// All, as the menu lists them.
+    pub const ALL: [Self; 6] = [Self::Picture, Self::Drawing, Self::Gif, Self::Frames, Self::Handout, Self::Steps];
+
+    /// As the menu says it.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Picture => "Picture as PNG…",
+            Self::Drawing => "Picture as SVG…",
+            Self::Gif => "Film as GIF…",
+            Self::Frames => "Film as PNG files…",
+            Self::Steps => "Steps as JSON Lines…",
+            Self::Handout => "Handout as HTML…",
+        }
+    }
+
+    /// The file's name before anybody chose one.
+    pub fn default_name(self, number: u32) -> String {
+        match self {
+            Self::Picture => format!("lesson-{number}.png"),
+            Self::Drawing => format!("lesson-{number}.svg"),
+            Self::Gif => format!("lesson-{number}.gif"),
+            Self::Frames => format!("lesson-{number}-frames"),
+            Self::Steps => format!("lesson-{number}-steps.jsonl"),
+            Self::Handout => format!("lesson-{number}.html"),
+        }
+    }
+
+    /// Whether it shows a range of steps.
+    pub fn has_range(self) -> bool {
+        matches!(self, Self::Gif | Self::Frames | Self::Handout)
+    }
+
+    /// Pictures at most; where a range has more moments, they are spread evenly.
+    pub fn most(self) -> usize {
+        if self == Self::Handout { MOST_ON_PAPER } else { MOST_FRAMES }
+    }
+}
+
+/// What is chosen of a range, as it is typed: steps as the player counts them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RangeDraft {
+    /// The first.
+    pub from: String,
+    /// The last.
+    pub to: String,
+    /// How many the search has.
+    pub steps: usize,
+    /// The level of detail.
+    pub level: Level,
+}
+
+impl RangeDraft {
+    /// All that the player shows, at its level.
+    pub fn new(player: &Player) -> Self {
+        let range = player.range();
+        Self { from: range.start.to_string(), to: range.end.to_string(), steps: player.take().recording.len(), level: player.level }
+    }
+
+    /// The first and the last step.
+    ///
+    /// # Errors
+    /// What is wrong with the fields.
+    pub fn read(&self) -> Result<(usize, usize), FieldError> {
+        let from = number(Field::From, &self.from, 0, self.steps as u64)?;
+        let to = number(Field::To, &self.to, 0, self.steps as u64)?;
+        if from > to {
+            return Err(FieldError { field: Field::To, sentence: format!("It comes before step {from}; type a later one.") });
+        }
+        Ok((from as usize, to as usize))
+    }
+}

@@ -1,0 +1,240 @@
+//! What of the lesson is open now: which one, what is typed, where one is in it, what is asked.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::app::model::draft::{Draft, Field, FieldError, number};
+use crate::app::model::lesson::player::Player;
+use crate::app::model::lesson::quiz::{Quiz, Score};
+use crate::app::model::look::Look;
+use crate::cloud::{Order, PointCloud};
+use crate::knn::{Metric, Queries};
+use crate::lesson::lessons::{Arrangement, Choice, LESSONS, Lesson};
+use crate::run::RunSpec;
+
+/// What is kept of the lesson between two starts.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LessonView {
+    /// 1 to 7.
+    pub number: u32,
+    /// Steps a second.
+    pub speed: f32,
+    /// Whether takes are shown side by side, where there are several.
+    pub side_by_side: bool,
+    /// Whether a GPU records where one can.
+    pub gpu: bool,
+    /// How the presenter looks.
+    pub presenter_look: Look,
+}
+
+impl Default for LessonView {
+    fn default() -> Self {
+        Self { number: 1, speed: 2.0, side_by_side: true, gpu: false, presenter_look: Look::HighContrast }
+    }
+}
+
+/// How much of the window the picture has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Presenting {
+    /// What panels leave.
+    #[default]
+    No,
+    /// All but the player.
+    Presenter,
+    /// All.
+    Bare,
+}
+
+/// What may be chosen in a lesson, as it is typed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LessonDraft {
+    /// Neighbours.
+    pub k: String,
+    /// Lanes.
+    pub width: u32,
+    /// Of the generator.
+    pub seed: String,
+    /// The query's row in the open cloud.
+    pub row: String,
+}
+
+impl LessonDraft {
+    /// As the lesson has it.
+    pub fn of(lesson: &Lesson) -> Self {
+        Self { k: lesson.k.to_string(), width: lesson.width, seed: lesson.seed.to_string(), row: String::new() }
+    }
+
+    /// What it says, where it makes sense; `cloud` is what the row is one of, where one is open.
+    ///
+    /// # Errors
+    /// Everything that is wrong, field by field.
+    pub fn read(&self, cloud: Option<&PointCloud>) -> Result<(Choice, Option<usize>), Vec<FieldError>> {
+        let mut errors = Vec::new();
+        let most = u64::from(self.width) * 32;
+        let k = number(Field::K, &self.k, 1, most).map_err(|error| {
+            // Why the limit is where it is.
+            errors
+                .push(FieldError { sentence: format!("{} A warp of {} lanes holds up to {most}, 32 a lane.", error.sentence, self.width), ..error });
+        });
+        let seed = number(Field::Seed, &self.seed, 0, u64::MAX).map_err(|error| errors.push(error));
+        let row = match cloud {
+            Some(cloud) if !self.row.trim().is_empty() => number(Field::QueryRows, &self.row, 0, cloud.record(cloud.len() - 1))
+                .and_then(|record| {
+                    let sentence = || format!("Row {record} was left out when the file was read; type another.");
+                    cloud.row_of_record(record).ok_or_else(|| FieldError { field: Field::QueryRows, sentence: sentence() }).map(Some)
+                })
+                .map_err(|error| errors.push(error)),
+            Some(cloud) => Ok(Some(cloud.len() / 2)),
+            None => Ok(None),
+        };
+        match (k, seed, row) {
+            (Ok(k), Ok(seed), Ok(row)) => Ok((Choice { k: Some(k as usize), width: Some(self.width), seed: Some(seed) }, row)),
+            _ => Err(errors),
+        }
+    }
+}
+
+/// A query of a file of queries.
+#[derive(Clone, Debug)]
+pub struct FileQuery {
+    /// The file.
+    pub queries: Arc<PointCloud>,
+    /// The row in it.
+    pub row: u32,
+    /// Which of the run's queries it was, from 0: as the explorer counts them.
+    pub number: usize,
+}
+
+/// What was asked of a query, kept with it: the explorer may ask something else by the time the lesson is recorded again.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// The query; `None` for the row that is typed.
+    pub query: Option<FileQuery>,
+    /// How far points are apart.
+    pub metric: Metric,
+    /// In what order points are met.
+    pub order: Order,
+    /// Of a shuffled order.
+    pub seed: u64,
+    /// Whether rows that have no place are left out.
+    pub drop_nonfinite: bool,
+    /// Whether the query's own row was left out. The lesson finds it.
+    pub exclude_self: bool,
+}
+
+impl Asked {
+    /// Of a run, about the row that is typed.
+    pub fn of(spec: &RunSpec) -> Self {
+        let &RunSpec { metric, order, seed, drop_nonfinite, exclude_self, .. } = spec;
+        Self { query: None, metric, order, seed, drop_nonfinite, exclude_self }
+    }
+
+    /// Of the explorer's fields, about the row that is typed.
+    pub fn typed(draft: &Draft) -> Self {
+        let &Draft { metric, order, drop_nonfinite, exclude_self, .. } = draft;
+        Self { query: None, metric, order, seed: draft.seed().unwrap_or(0), drop_nonfinite, exclude_self }
+    }
+}
+
+/// A query of the cloud that is open, as lesson 7 searches for its neighbours.
+#[derive(Clone, Debug)]
+pub struct Own {
+    /// What is searched.
+    pub cloud: Arc<PointCloud>,
+    /// What the query is one of.
+    pub queries: Queries,
+    /// Which one.
+    pub query: usize,
+    /// In what order points are met.
+    pub order: Order,
+}
+
+impl Own {
+    /// The same as the lesson calls it.
+    pub fn arrangement(&self) -> Arrangement {
+        if self.order == Order::Shuffled { Arrangement::Shuffled } else { Arrangement::AsDrawn }
+    }
+}
+
+/// All of it.
+#[derive(Clone, Default)]
+pub struct LessonSession {
+    /// Whether the lesson is shown instead of the explorer.
+    pub open: bool,
+    /// How much of the window the picture has.
+    pub presenting: Presenting,
+    /// What was typed in each lesson.
+    drafts: BTreeMap<u32, LessonDraft>,
+    /// What the explorer asked of the query that lesson 7 has from it; `None` where lesson 7 asks as the explorer's fields say.
+    pub asked: Option<Asked>,
+    /// The lesson, once it is recorded.
+    pub player: Option<Player>,
+    /// Why it is not.
+    pub error: Option<String>,
+    /// What is asked.
+    pub quiz: Option<Quiz>,
+    /// How many answers were right, by lesson.
+    pub scores: BTreeMap<u32, Score>,
+    /// The line of the pseudocode whose source is shown; `None` inside follows what is running.
+    pub source: Option<Option<usize>>,
+}
+
+impl LessonSession {
+    /// What is typed in a lesson.
+    pub fn draft(&self, lesson: &Lesson) -> LessonDraft {
+        self.drafts.get(&lesson.number).cloned().unwrap_or_else(|| LessonDraft::of(lesson))
+    }
+
+    /// Replaces it.
+    pub fn set_draft(&mut self, lesson: &Lesson, draft: LessonDraft) {
+        self.drafts.insert(lesson.number, draft);
+    }
+
+    /// Whether the player is held where it is: what comes next would answer a question that is open, or still to come.
+    pub fn is_held(&self) -> bool {
+        let keeps = |quiz: &Quiz| self.player.as_ref().is_some_and(|player| (0..player.takes.len()).any(|take| quiz.keeps(take)));
+        self.quiz.as_ref().is_some_and(|quiz| quiz.is_asking() || keeps(quiz))
+    }
+
+    /// How many answers were right in a lesson.
+    pub fn score(&self, number: u32) -> Score {
+        self.scores.get(&number).copied().unwrap_or_default()
+    }
+}
+
+/// A lesson by its number; the first one for a number that there is not, as from a state of another version.
+pub fn lesson_of(number: u32) -> &'static Lesson {
+    LESSONS.iter().find(|lesson| lesson.number == number).unwrap_or(&LESSONS[0])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::testing::cloud;
+    use crate::lesson::lessons::OWN_DATA;
+
+    #[test]
+    fn every_lesson_makes_sense_as_it_is() {
+        for lesson in &LESSONS {
+            let (choice, row) = LessonDraft::of(lesson).read(None).expect("the lesson's own");
+            assert_eq!((choice.k, choice.width, choice.seed, row), (Some(lesson.k), Some(lesson.width), Some(lesson.seed), None));
+        }
+    }
+
+    #[test]
+    fn wrong_fields_say_what_is_wrong_with_them() {
+        let cloud = cloud(50, 2, 1);
+        let own = LessonDraft::of(lesson_of(OWN_DATA));
+        let fields = |draft: LessonDraft| {
+            draft.read(Some(&cloud)).expect_err("a wrong field").into_iter().map(|error| (error.field, error.sentence)).collect::<Vec<_>>()
+        };
+        let said = fields(LessonDraft { k: "129".to_owned(), width: 4, ..own.clone() });
+        assert_eq!(said, [(Field::K, "129 is outside 1 to 128. A warp of 4 lanes holds up to 128, 32 a lane.".to_owned())]);
+        assert_eq!(fields(LessonDraft { k: String::new(), seed: "x".to_owned(), row: "50".to_owned(), ..own.clone() }).len(), 3);
+        assert_eq!(own.read(Some(&cloud)).map(|(_, row)| row), Ok(Some(25)), "the one in the middle");
+        assert_eq!(LessonDraft { row: "7".to_owned(), ..own }.read(Some(&cloud)).map(|(_, row)| row), Ok(Some(7)));
+    }
+}

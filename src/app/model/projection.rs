@@ -1,0 +1,161 @@
+//! How clouds of more than two dimensions are shown: along axes of their own, or projected. One choice for Plane and Space.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::cloud::project::{DIRECTIONS, Projection};
+use crate::cloud::{CloudError, PointCloud};
+use crate::progress::Progress;
+
+/// What is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ProjectionKind {
+    /// Axes of the cloud itself.
+    #[default]
+    Axes,
+    /// Principal components.
+    Pca,
+    /// Random orthogonal directions.
+    Random,
+}
+
+impl ProjectionKind {
+    /// All, as the chooser lists them.
+    pub const ALL: [Self; 3] = [Self::Axes, Self::Pca, Self::Random];
+
+    /// As the chooser says it.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Axes => "axes",
+            Self::Pca => "principal components",
+            Self::Random => "random directions",
+        }
+    }
+
+    /// What it means, for who hovers over it.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Axes => "Columns of the cloud as they are.",
+            Self::Pca => "Principal components: the orthogonal directions along which the points differ most.",
+            Self::Random => "Random orthogonal directions, drawn from a seed.",
+        }
+    }
+}
+
+/// What is chosen; kept between starts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ProjectionView {
+    /// What is shown.
+    pub kind: ProjectionKind,
+    /// Of the random directions, and of those from which components of very many dimensions are iterated.
+    pub seed: u64,
+}
+
+/// A cloud and its picture, which has the same rows.
+#[derive(Clone, Debug)]
+pub struct Pictured {
+    /// The cloud.
+    pub cloud: Arc<PointCloud>,
+    /// Its rows along the directions, about the mean.
+    pub picture: Arc<PointCloud>,
+}
+
+/// A projection of a cloud, worked out.
+#[derive(Clone, Debug)]
+pub struct Projected {
+    /// What was chosen.
+    pub view: ProjectionView,
+    /// The directions.
+    pub directions: Arc<Projection>,
+    /// The cloud.
+    pub data: Pictured,
+    /// The file of queries, where there is one.
+    pub queries: Option<Pictured>,
+}
+
+impl Projected {
+    /// Projects a cloud, and a file of queries along the same directions.
+    ///
+    /// # Errors
+    /// [`CloudError::Cancelled`].
+    pub fn new(view: ProjectionView, cloud: Arc<PointCloud>, queries: Option<Arc<PointCloud>>, progress: &dyn Progress) -> Result<Self, CloudError> {
+        let directions = match view.kind {
+            ProjectionKind::Random => Projection::random(&cloud, view.seed, progress)?,
+            ProjectionKind::Axes | ProjectionKind::Pca => Projection::pca(&cloud, view.seed, progress)?,
+        };
+        let data = pictured(view.kind, &directions, cloud, progress)?;
+        let queries = queries.map(|queries| pictured(view.kind, &directions, queries, progress)).transpose()?;
+        Ok(Self { view, directions: Arc::new(directions), data, queries })
+    }
+
+    /// The same directions with another file of queries.
+    ///
+    /// # Errors
+    /// [`CloudError::Cancelled`].
+    pub fn with_queries(&self, queries: Option<Arc<PointCloud>>, progress: &dyn Progress) -> Result<Self, CloudError> {
+        let queries = queries.map(|queries| pictured(self.view.kind, &self.directions, queries, progress)).transpose()?;
+        Ok(Self { queries, ..self.clone() })
+    }
+
+    /// Where a few points of another cloud of the same dimensions lie among these.
+    pub fn picture_of(&self, cloud: &PointCloud) -> PointCloud {
+        let places = (0..cloud.len()).map(|row| self.directions.place(cloud.point(row))).collect();
+        cloud.picture(std::array::from_fn::<_, DIRECTIONS, _>(|at| direction_name(self.view.kind, at)), places)
+    }
+
+    /// The share of the variance along a direction, in words: "PC1 24.1 %".
+    pub fn explained(&self, direction: usize) -> Option<String> {
+        let share = self.directions.explained.as_ref()?.get(direction)?;
+        Some(format!("{} {:.1} %", direction_name(self.view.kind, direction), share * 100.0))
+    }
+}
+
+/// The name of a direction, from 0.
+fn direction_name(kind: ProjectionKind, direction: usize) -> String {
+    match kind {
+        ProjectionKind::Random => format!("R{}", direction + 1),
+        ProjectionKind::Axes | ProjectionKind::Pca => format!("PC{}", direction + 1),
+    }
+}
+
+fn pictured(kind: ProjectionKind, directions: &Projection, cloud: Arc<PointCloud>, progress: &dyn Progress) -> Result<Pictured, CloudError> {
+    let places = directions.project(&cloud, progress)?;
+    let names = std::array::from_fn::<_, DIRECTIONS, _>(|at| direction_name(kind, at));
+    Ok(Pictured { picture: Arc::new(cloud.picture(names, places)), cloud })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::testing::stretched;
+    use crate::progress::Silent;
+
+    fn pca(cloud: &Arc<PointCloud>, queries: Option<Arc<PointCloud>>) -> Projected {
+        let view = ProjectionView { kind: ProjectionKind::Pca, seed: 0 };
+        Projected::new(view, Arc::clone(cloud), queries, &Silent).expect("nobody cancels")
+    }
+
+    #[test]
+    fn a_picture_has_the_rows_of_its_cloud() {
+        let cloud = stretched(500, [0.1, 5.0, 0.2, 1.0]);
+        let queries = stretched(20, [0.1, 5.0, 0.2, 1.0]);
+        let projected = pca(&cloud, Some(Arc::clone(&queries)));
+        let queries_drawn = projected.queries.as_ref().expect("a file of queries");
+        for (of, pictured) in [(&cloud, &projected.data), (&queries, queries_drawn)] {
+            assert_eq!(pictured.picture.len(), of.len());
+            for row in 0..of.len() {
+                assert_eq!(pictured.picture.point(row), projected.directions.place(of.point(row)));
+            }
+        }
+        // The widest axis is the first component, about the mean.
+        let mean = (0..500).map(|row| f64::from(cloud.point(row)[1])).sum::<f64>() / 500.0;
+        let along = |row: usize| f64::from(projected.data.picture.point(row)[0]).abs();
+        assert!((0..500).all(|row| (along(row) - (f64::from(cloud.point(row)[1]) - mean).abs()).abs() < 0.2));
+        let axis = &projected.data.picture.axes()[0];
+        assert!(axis.name == "PC1" && axis.min < -4.0 && axis.max > 4.0);
+        let said = projected.explained(0).expect("they differ");
+        assert!(said.starts_with("PC1 9") && said.ends_with(" %"), "{said}");
+    }
+}

@@ -1,0 +1,57 @@
+//! The runs of this session and of recordings: what is kept of them, and which two are compared.
+//!
+//! | part | does |
+//! |---|---|
+//! | [`list`] | names, pins, memory |
+//! | `compared` | two runs set side by side, worked out on a thread |
+//! | `apply` | the one place that changes any of that; opens and saves recordings |
+//!
+//! `panes::runs` draws.
+
+pub mod compared;
+pub mod list;
+pub mod which;
+
+use serde::{Deserialize, Serialize};
+
+use crate::knn::Measure;
+use crate::run::compare::Quantity;
+use crate::text::sentence_case;
+
+/// What the comparison draws.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Figure {
+    /// A histogram.
+    Histogram(Quantity),
+    /// `max_distance` of all queries over points seen.
+    Convergence,
+}
+
+impl Figure {
+    /// As it is offered.
+    pub fn text(&self) -> String {
+        match self {
+            Self::Histogram(Quantity::Repeats) => "Search, each repeat".to_owned(),
+            Self::Histogram(Quantity::Chunks) => "Search, each chunk".to_owned(),
+            Self::Histogram(Quantity::Measure(name)) => format!("{} per query", sentence_case(&Measure::words(name))),
+            Self::Histogram(Quantity::LastDistance) => "k-th distances".to_owned(),
+            Self::Convergence => "Convergence".to_owned(),
+        }
+    }
+}
+
+/// What Runs shows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RunsView {
+    /// Below the timings of a comparison.
+    pub figure: Figure,
+    /// Whether parameters that both runs share are listed too.
+    pub all_parameters: bool,
+}
+
+impl Default for RunsView {
+    fn default() -> Self {
+        Self { figure: Figure::Histogram(Quantity::Repeats), all_parameters: false }
+    }
+}

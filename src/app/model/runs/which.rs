@@ -1,0 +1,29 @@
+//! Which runs are meant.
+
+/// Which runs go into a recording.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Saved {
+    /// The one that is shown.
+    Shown,
+    /// The two that are compared.
+    Compared,
+    /// Those that are pinned.
+    Pinned,
+    /// All of the list.
+    All,
+}
+
+impl Saved {
+    /// All, as the menu lists them.
+    pub const ALL: [Self; 4] = [Self::Shown, Self::Compared, Self::Pinned, Self::All];
+
+    /// As the menu says it.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Shown => "The shown run…",
+            Self::Compared => "The two compared runs…",
+            Self::Pinned => "All pinned runs…",
+            Self::All => "All runs…",
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! What is selected: rows of the cloud and queries of the run, each worked out from the other, so that points, bins of a
+//! histogram, rows of a table and spans of a timeline can highlight one another.
+//!
+//! | part | does |
+//! |---|---|
+//! | [`Selection`] | rows and queries, ascending, and how they were chosen |
+//! | `change` | what is asked for ([`SelectAction`]), and what comes of it, on any thread |
+//! | `facts` | what panes show of a selection: merges, ranges, band |
+//! | `sets` | ascending numbers as sets |
+//! | `apply` | the one place that changes the window's selection |
+
+pub mod facts;
+pub mod how;
+pub mod sets;
+
+use std::sync::Arc;
+
+use crate::app::model::answer::Picked;
+use crate::app::model::selection::how::How;
+use crate::app::model::views::PaneKind;
+use crate::run::RunRecord;
+
+/// See the module.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Selection {
+    pub(in crate::app) rows: Arc<[u32]>,
+    pub(in crate::app) queries: Arc<[u32]>,
+    pub(in crate::app) by: String,
+}
+
+/// What the pointer rests on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hovered {
+    /// A row of the cloud, or a query of a file of queries.
+    pub what: Picked,
+    /// Where the pointer is.
+    pub pane: PaneKind,
+}
+
+impl Selection {
+    /// Rows of the cloud, in any order, and with them the queries of `record` that ask for them. `by` says how they were
+    /// chosen: "rectangle in Plane".
+    pub fn of_rows(mut rows: Vec<u32>, record: Option<&RunRecord>, by: impl Into<String>) -> Self {
+        rows.sort_unstable();
+        rows.dedup();
+        let queries = record.map(|record| sets::queries_of(&rows, record)).unwrap_or_default();
+        Self { rows: rows.into(), queries: queries.into(), by: by.into() }
+    }
+
+    /// Queries of `record`, in any order, and with them the rows that they ask for, where they are rows of the cloud.
+    /// `by`: "16 merges".
+    ///
+    /// # Panics
+    /// If the record has no such query.
+    pub fn of_queries(mut queries: Vec<u32>, record: &RunRecord, by: impl Into<String>) -> Self {
+        queries.sort_unstable();
+        queries.dedup();
+        let rows = sets::rows_of(&queries, record);
+        Self { rows: rows.into(), queries: queries.into(), by: by.into() }
+    }
+
+    /// Rows of the cloud, ascending.
+    pub fn rows(&self) -> &Arc<[u32]> {
+        &self.rows
+    }
+
+    /// Queries of the run, ascending.
+    pub fn queries(&self) -> &Arc<[u32]> {
+        &self.queries
+    }
+
+    /// How they were chosen.
+    pub fn by(&self) -> &str {
+        &self.by
+    }
+
+    /// Whether nothing is.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty() && self.queries.is_empty()
+    }
+
+    /// Whether a row of the cloud is.
+    pub fn has_row(&self, row: u32) -> bool {
+        self.rows.binary_search(&row).is_ok()
+    }
+
+    /// Whether a query of the run is.
+    pub fn has_query(&self, query: u32) -> bool {
+        self.queries.binary_search(&query).is_ok()
+    }
+
+    /// What comes of this when another is chosen beside it.
+    pub fn combined(&self, other: Self, how: How) -> Self {
+        let whole = |own: &[u32], others: &[u32]| others.iter().all(|number| own.binary_search(number).is_ok());
+        let how = match how {
+            How::Toggle if !other.is_empty() && whole(&self.rows, &other.rows) && whole(&self.queries, &other.queries) => How::Remove,
+            How::Toggle => How::Add,
+            how => how,
+        };
+        let (rows, queries, sign) = match how {
+            How::Replace => return other,
+            How::Add | How::Toggle => (sets::union(&self.rows, &other.rows), sets::union(&self.queries, &other.queries), "+"),
+            How::Remove => (sets::difference(&self.rows, &other.rows), sets::difference(&self.queries, &other.queries), "−"),
+        };
+        if rows.is_empty() && queries.is_empty() {
+            return Self::default();
+        }
+        let by = if self.is_empty() { other.by } else { joined(&self.by, sign, &other.by) };
+        Self { rows: rows.into(), queries: queries.into(), by }
+    }
+}
+
+/// How a selection was put together, as long as that is short; the last step in any case.
+fn joined(before: &str, sign: &str, last: &str) -> String {
+    const LONGEST: usize = 60;
+    let all = format!("{before} {sign} {last}");
+    if all.chars().count() <= LONGEST && !before.starts_with('…') { all } else { format!("… {sign} {last}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::testing::record;
+
+    #[test]
+    fn rows_and_queries_give_each_other() {
+        let record = record();
+        let by_rows = Selection::of_rows(vec![8, 20, 3, 8], Some(&record), "rectangle in Plane");
+        assert_eq!((&by_rows.rows()[..], &by_rows.queries()[..]), (&[3, 8, 20][..], &[0, 2][..]));
+        let by_queries = Selection::of_queries(vec![2, 0], &record, "3 merges");
+        assert_eq!((&by_queries.rows()[..], &by_queries.queries()[..]), (&[3, 8][..], &[0, 2][..]));
+        assert!(by_rows.has_row(20) && !by_queries.has_row(20) && by_queries.has_query(2) && !by_queries.has_query(1));
+        assert!(Selection::default().is_empty() && !by_rows.is_empty());
+    }
+
+    #[test]
+    fn queries_of_a_file_of_their_own_are_no_rows() {
+        let mut record = RunRecord::clone(&record());
+        record.query_cloud = Some(Arc::clone(&record.cloud));
+        assert!(Selection::of_rows(vec![3, 8], Some(&record), "").queries().is_empty());
+        let by_queries = Selection::of_queries(vec![1], &record, "");
+        assert!(by_queries.rows().is_empty() && by_queries.has_query(1));
+    }
+
+    #[test]
+    fn selections_are_added_removed_and_toggled() {
+        let record = record();
+        let of = |rows: &[u32], by: &str| Selection::of_rows(rows.to_vec(), Some(&record), by);
+        let base = of(&[3, 4], "a");
+        let added = base.combined(of(&[4, 8], "b"), How::Add);
+        assert_eq!((&added.rows()[..], &added.queries()[..], added.by()), (&[3, 4, 8][..], &[0, 2][..], "a + b"));
+        let removed = added.combined(of(&[3, 9], "c"), How::Remove);
+        assert_eq!((&removed.rows()[..], &removed.queries()[..], removed.by()), (&[4, 8][..], &[2][..], "a + b − c"));
+        assert_eq!(added.combined(of(&[3, 8], "d"), How::Toggle).rows()[..], [4], "all of it was there: it goes");
+        assert_eq!(added.combined(of(&[3, 9], "d"), How::Toggle).rows()[..], [3, 4, 8, 9], "some was not: all comes");
+        assert_eq!(base.combined(of(&[3, 4], ""), How::Remove), Selection::default());
+        assert_eq!(base.combined(of(&[9], "new"), How::Replace).by(), "new");
+        let long = (0..20).fold(base, |sum, row| sum.combined(of(&[row], "a click"), How::Add));
+        assert_eq!(long.by(), "… + a click");
+    }
+}

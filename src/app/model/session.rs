@@ -1,0 +1,273 @@
+//! What is open now and is not kept: the cloud, its answer, what is selected, what is going on.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::app::model::activity::{Activity, Endings};
+use crate::app::model::answer::{Answered, Picked};
+use crate::app::model::color::channel::Colored;
+use crate::app::model::derived::{Derived, TheoryCurve};
+use crate::app::model::export::ExportDialog;
+use crate::app::model::files::{FileState, SessionFile};
+use crate::app::model::finder::Finder;
+use crate::app::model::lesson::session::LessonSession;
+use crate::app::model::live::Live;
+use crate::app::model::log::Log;
+use crate::app::model::parts::PartsDialog;
+use crate::app::model::picking::beside::Beside;
+use crate::app::model::picking::tool::Tool;
+use crate::app::model::projection::Projected;
+use crate::app::model::runs::list::RunList;
+use crate::app::model::scene::Scene;
+use crate::app::model::selection::facts::Facts;
+use crate::app::model::selection::{Hovered, Selection};
+use crate::app::model::timeline::TimelineView;
+use crate::cloud::formats::ColumnInfo;
+use crate::cloud::{Fingerprint, PointCloud, Source};
+use crate::engines::registry;
+use crate::knn::{Descriptor, DeviceInfo, DeviceKind, EngineId};
+use crate::run::RunRecord;
+
+/// Whether an engine can run on this machine.
+#[derive(Clone, Debug)]
+pub struct EngineStatus {
+    /// Which.
+    pub id: EngineId,
+    /// On what, or why not; `None` while it is being found out.
+    pub device: Option<Result<DeviceInfo, String>>,
+}
+
+impl EngineStatus {
+    /// The registry's row.
+    pub fn descriptor(&self) -> Option<&'static Descriptor> {
+        registry::find(self.id)
+    }
+
+    /// Whether it is known to run here.
+    pub fn is_there(&self) -> bool {
+        matches!(self.device, Some(Ok(_)))
+    }
+
+    /// Whether it is known not to.
+    pub fn is_missing(&self) -> bool {
+        matches!(self.device, Some(Err(_)))
+    }
+}
+
+fn on_gpu(engine: &'static Descriptor) -> bool {
+    engine.runs_on.contains(&DeviceKind::Gpu)
+}
+
+/// What columns a file has.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FileColumns {
+    /// Which file.
+    pub path: PathBuf,
+    /// All of them, in the file's order.
+    pub columns: Vec<ColumnInfo>,
+}
+
+impl FileColumns {
+    /// Whether they are the columns of this source.
+    pub fn is_of(&self, source: &Source) -> bool {
+        matches!(source, Source::File { path, .. } if *path == self.path)
+    }
+}
+
+/// All of it.
+#[derive(Clone, Default)]
+pub struct Session {
+    /// What is searched.
+    pub cloud: Option<Arc<PointCloud>>,
+    /// What columns its file has, once they are listed.
+    pub columns: Option<FileColumns>,
+    /// The last whole run over [`Self::cloud`].
+    pub record: Option<Arc<RunRecord>>,
+    /// Histogram and bands of [`Self::record`], once they are made.
+    pub derived: Option<Arc<Derived>>,
+    /// Which part of the record's time Timeline shows.
+    pub timeline: TimelineView,
+    /// What the file of a cloud was as the cloud was read from it.
+    pub loaded_file: Option<(Fingerprint, FileState)>,
+    /// What was run and opened.
+    pub runs: RunList,
+    /// Where the session was saved, or opened from.
+    pub file: Option<SessionFile>,
+    /// What the pointer chose.
+    pub picked: Option<Picked>,
+    /// Its answer, once it is there.
+    pub answered: Option<Answered>,
+    /// What is shown instead of the cloud's axes.
+    pub projected: Option<Arc<Projected>>,
+    /// By what points are coloured, worked out.
+    pub colored: Colored,
+    /// Points seen, while the moment of the search moves on by itself.
+    pub playing: Option<f64>,
+    /// What theory expects of it.
+    pub theory: Option<TheoryCurve>,
+    /// Whether that is still what it expected of the answer before.
+    pub theory_lags: bool,
+    /// The query as it is dragged, typed and asked for at once.
+    pub live: Live,
+    /// What is selected beside the query.
+    pub selection: Selection,
+    /// What is shown of it.
+    pub selected: Arc<Facts>,
+    /// What the pointer rests on.
+    pub hovered: Option<Hovered>,
+    /// The query of the run that asks for it, or is it.
+    pub hovered_query: Option<usize>,
+    /// What a drag in Plane and Space does.
+    pub tool: Tool,
+    /// What the file has of the neighbours that are listed beside their coordinates; or of those that were listed before.
+    pub beside: Option<Beside>,
+    /// The rank that is selected in the table.
+    pub rank: Option<usize>,
+    /// What the background does.
+    pub activity: Activity,
+    /// What came to nothing.
+    pub endings: Endings,
+    /// What can run here.
+    pub engines: Vec<EngineStatus>,
+    /// The lesson.
+    pub lesson: LessonSession,
+    /// Everything that was said.
+    pub log: Log,
+    /// Whether the sheet of shortcuts is open.
+    pub help: bool,
+    /// The finder, when it is open.
+    pub finder: Option<Finder>,
+    /// The export that is being set up.
+    pub export: Option<ExportDialog>,
+    /// Which cloud of a file is meant, while it is asked.
+    pub parts: Option<PartsDialog>,
+}
+
+impl Session {
+    /// Whether a dialog is open, which has all keys to itself. The sheet of shortcuts is none: its keys are tried out beside it.
+    pub fn has_dialog(&self) -> bool {
+        self.export.is_some() || self.finder.is_some() || self.parts.is_some()
+    }
+
+    /// What a picture of the window shows: everything but what lies over it.
+    pub fn portrait(&self) -> Self {
+        Self { help: false, finder: None, export: None, activity: Activity::Idle, ..self.clone() }
+    }
+
+    /// The same without the query, its neighbours, and what the pointer rests on.
+    pub fn portrait_without_marks(&self) -> Self {
+        Self { picked: None, answered: None, rank: None, hovered: None, ..self.portrait() }
+    }
+
+    /// What the file has of the picked query's neighbours beside their coordinates, once it was read.
+    pub fn listed_beside(&self) -> Option<&Beside> {
+        let (beside, answered) = (self.beside.as_ref()?, self.answered.as_ref()?);
+        beside.is_of(&answered.record.cloud, answered.neighbors().map(|(row, _)| row)).then_some(beside)
+    }
+
+    /// What Plane and Space draw; `None` without a cloud.
+    pub fn scene(&self) -> Option<Scene> {
+        let queries = self.record.as_ref().and_then(|record| record.query_cloud.clone());
+        let answered = self.answered.as_ref().map(|answered| answered.query_cloud());
+        let others = self.picked_point().map(|(cloud, _)| cloud).into_iter().chain(answered);
+        Some(Scene::of(self.cloud.clone()?, queries, self.projected.as_deref(), others))
+    }
+
+    /// Whether a GPU is there to record a lesson with so many lanes: its warps have 32.
+    pub fn can_record_on_gpu(&self, width: u32) -> bool {
+        width == 32
+            && self.engines.iter().any(|status| status.is_there() && status.descriptor().is_some_and(|engine| engine.traces && on_gpu(engine)))
+    }
+
+    /// What is known of the best engine that runs on a GPU.
+    pub fn gpu(&self) -> Option<&EngineStatus> {
+        self.engines.iter().find(|status| status.descriptor().is_some_and(on_gpu))
+    }
+
+    /// Queries of the run per value of a measure, ascending, once they are counted.
+    pub fn histogram(&self, measure: &str) -> Option<&[(u32, u64)]> {
+        self.derived.as_ref().map(|derived| derived.histogram(measure))
+    }
+
+    /// The query of the record that asks for a row of the cloud.
+    pub fn query_of_row(&self, row: u32) -> Option<usize> {
+        let record = self.record.as_ref().filter(|record| record.query_cloud.is_none())?;
+        // Where all were asked for, in their order, it is found at once.
+        let own = record.query_rows.get(row as usize).filter(|&&asked| asked == row).map(|_| row as usize);
+        own.or_else(|| record.query_rows.iter().position(|&asked| asked == row))
+    }
+
+    /// The run to draw beside the answer: none where the answer is to another question.
+    pub fn compared_record(&self) -> Option<&Arc<RunRecord>> {
+        let question = |record: &RunRecord| (record.spec.k, record.spec.metric, record.spec.order, record.spec.exclude_self, record.engine);
+        let answered = self.answered.as_ref();
+        self.record.as_ref().filter(|record| answered.is_none_or(|answered| question(&answered.record) == question(record)))
+    }
+
+    /// Local coordinates of what is picked, and the cloud that has them.
+    pub fn picked_point(&self) -> Option<(&PointCloud, usize)> {
+        self.point(self.picked?).map(|(cloud, row)| (&**cloud, row))
+    }
+
+    /// The cloud that has a point, and its row there.
+    pub fn point(&self, what: Picked) -> Option<(&Arc<PointCloud>, usize)> {
+        match what {
+            Picked::Row(row) => self.cloud.as_ref().filter(|cloud| (row as usize) < cloud.len()).map(|cloud| (cloud, row as usize)),
+            Picked::Query(query) => {
+                let record = self.record.as_ref()?;
+                let cloud = record.query_cloud.as_ref()?;
+                record.query_rows.get(query).map(|&row| (cloud, row as usize))
+            }
+            Picked::Place => self.live.place().map(|place| (place, 0)),
+        }
+    }
+
+    /// Local coordinates of the query that is answered, which lags behind a dragged one, and the cloud that has them.
+    pub fn answered_point(&self) -> Option<(&PointCloud, usize)> {
+        self.answered.as_ref().map(|answered| (answered.query_cloud(), answered.row() as usize))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::model::projection::{ProjectionKind, ProjectionView};
+    use crate::app::testing::{cloud, record};
+    use crate::progress::Silent;
+
+    fn pca(cloud: &Arc<PointCloud>, queries: Option<Arc<PointCloud>>) -> Projected {
+        let view = ProjectionView { kind: ProjectionKind::Pca, seed: 0 };
+        Projected::new(view, Arc::clone(cloud), queries, &Silent).expect("nobody cancels")
+    }
+
+    fn cloud_of_one(of: &PointCloud) -> Arc<PointCloud> {
+        let names = of.axes().iter().map(|axis| crate::cloud::Column { name: axis.name.clone() }).collect();
+        let table = crate::cloud::Table { columns: names, values: vec![0.25; of.dims()] };
+        Arc::new(PointCloud::from_table(table, of.source().clone(), Some(of), false).expect("a cloud"))
+    }
+
+    #[test]
+    fn a_scene_is_projected_when_all_of_it_is() {
+        let (cloud, queries) = (cloud(50, 3, 7), cloud(9, 3, 2));
+        let mut run = RunRecord::clone(&record());
+        (run.cloud, run.query_cloud) = (Arc::clone(&cloud), Some(Arc::clone(&queries)));
+        let mut session = Session { cloud: Some(Arc::clone(&cloud)), record: Some(Arc::new(run)), ..Session::default() };
+        session.projected = Some(Arc::new(pca(&cloud, None)));
+        assert!(!session.scene().expect("a cloud").is_projected(), "where queries lie is not known yet");
+        session.projected = Some(Arc::new(pca(&cloud, Some(Arc::clone(&queries)))));
+        let scene = session.scene().expect("a cloud");
+        assert!(scene.is_projected() && scene.dims() == 3);
+        assert_eq!(scene.drawn(&cloud).axes()[0].name, "PC1");
+        assert_eq!((scene.drawn(&queries).len(), scene.queries().map(|queries| queries.len())), (9, Some(9)));
+        // A query at a place of its own.
+        let place = cloud_of_one(&cloud);
+        let mut asked = RunRecord::clone(session.record.as_ref().expect("a run"));
+        (asked.query_cloud, asked.query_rows) = (Some(Arc::clone(&place)), vec![0]);
+        session.answered = Some(Answered { record: Arc::new(asked), query: 0 });
+        let projected = session.projected.clone().expect("a projection");
+        let drawn = session.scene().expect("a cloud").drawn(&place).point(0).to_vec();
+        assert_eq!(drawn, projected.directions.place(place.point(0)));
+        session.cloud = Some(Arc::clone(&queries));
+        assert!(!session.scene().expect("a cloud").is_projected(), "a projection of another cloud is none of this one");
+    }
+}

@@ -1,0 +1,212 @@
+//! What is kept between two starts: the problem being edited, the view of each pane, layout, look and scale.
+
+use std::path::{Path, PathBuf};
+
+use egui_tiles::Tree;
+use serde::{Deserialize, Serialize};
+
+use crate::app::model::color::view::ColorView;
+use crate::app::model::draft::Draft;
+use crate::app::model::lesson::session::LessonView;
+use crate::app::model::look::Look;
+use crate::app::model::projection::ProjectionView;
+use crate::app::model::runs::RunsView;
+use crate::app::model::views::{ConvergenceView, PaneKind, PlaneView, SpaceView, default_layout};
+
+/// All of it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(default)]
+pub struct State {
+    /// The left panel's fields.
+    pub draft: Draft,
+    /// Plane's view.
+    pub plane: PlaneView,
+    /// Space's view.
+    pub space: SpaceView,
+    /// By what points are coloured, in Plane and Space.
+    pub color: ColorView,
+    /// Whether a cloud of more than two dimensions is projected, in Plane and Space.
+    pub projection: ProjectionView,
+    /// Convergence's view.
+    pub convergence: ConvergenceView,
+    /// What Runs shows.
+    pub runs: RunsView,
+    /// The centre's tiles.
+    pub tree: Tree<PaneKind>,
+    /// The pane that was shown last: the only one where the centre has no room for two beside each other.
+    pub pane: PaneKind,
+    /// Light, dark, ….
+    pub look: Look,
+    /// 0.75 to 3.
+    pub scale: f32,
+    /// The lesson's player and presenter.
+    pub lesson: LessonView,
+    /// Files that were opened, the latest first.
+    pub recent: Vec<PathBuf>,
+    /// Whether the hints of the first start are shown.
+    pub hints: bool,
+    /// What is to come back when the projector's scale is left.
+    pub before_presenter: Option<BeforePresenter>,
+    /// Whether the left panel is shown.
+    pub show_problem: bool,
+    /// Whether a window with room for one thing shows the left panel, not the panes.
+    pub problem_alone: bool,
+    /// Whether the right panel is shown.
+    pub show_selection: bool,
+    /// Whether a window with room for one panel beside panes shows the right one, where both are to be shown.
+    pub selection_first: bool,
+}
+
+impl Default for State {
+    fn default() -> Self {
+        Self {
+            draft: Draft::default(),
+            plane: PlaneView::default(),
+            space: SpaceView::default(),
+            color: ColorView::default(),
+            projection: ProjectionView::default(),
+            convergence: ConvergenceView::default(),
+            runs: RunsView::default(),
+            tree: default_layout(),
+            pane: PaneKind::Plane,
+            look: Look::default(),
+            scale: 1.0,
+            lesson: LessonView::default(),
+            recent: Vec::new(),
+            hints: true,
+            before_presenter: None,
+            show_problem: true,
+            problem_alone: false,
+            show_selection: true,
+            selection_first: false,
+        }
+    }
+}
+
+/// Points of the screen that a panel and a pane beside it need.
+const TWO_THINGS: f32 = 560.0;
+
+/// Points of the screen that the problem, the selection and panes between them need.
+const THREE_THINGS: f32 = 860.0;
+
+/// How much a window has room for, of the problem, the selection and panes between them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Room {
+    /// The problem, or a pane.
+    One,
+    /// A panel, and panes beside it.
+    Two,
+    /// All.
+    Three,
+}
+
+impl Room {
+    /// In a window of this width, in points of the screen.
+    pub fn of(width: f32) -> Self {
+        match width {
+            width if width < TWO_THINGS => Self::One,
+            width if width < THREE_THINGS => Self::Two,
+            _ => Self::Three,
+        }
+    }
+}
+
+/// What the projector's scale changes.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BeforePresenter {
+    /// The UI scale.
+    pub scale: f32,
+    /// Diameters of points in Plane and Space.
+    pub point_sizes: [f32; 2],
+    /// Whether the left and the right panel were shown.
+    pub panels: [bool; 2],
+}
+
+impl State {
+    /// As many files are remembered.
+    const RECENT: usize = 10;
+
+    /// Whether the centre is one pane in any case, as for a picture of it.
+    pub fn has_one_pane(&self) -> bool {
+        self.tree.tiles.len() <= 2
+    }
+
+    /// Whether the problem and the selection are in sight, where there is room for so much.
+    pub fn panels(&self, room: Room) -> [bool; 2] {
+        match room {
+            Room::One => [self.problem_alone, false],
+            Room::Two if self.show_problem && self.show_selection => [!self.selection_first, self.selection_first],
+            Room::Two | Room::Three => [self.show_problem, self.show_selection],
+        }
+    }
+
+    /// Shows the problem, if need be in place of the selection, or hides it.
+    pub fn toggle_problem(&mut self, room: Room) {
+        let [shown, _] = self.panels(room);
+        if room == Room::One {
+            self.problem_alone = !shown;
+        } else {
+            (self.show_problem, self.selection_first) = (!shown, false);
+        }
+    }
+
+    /// Shows the selection, if need be in place of the problem, or hides it: then the problem comes back.
+    pub fn toggle_selection(&mut self, room: Room) {
+        let [_, shown] = self.panels(room);
+        let in_its_place = room == Room::Two && shown && self.show_problem;
+        if !in_its_place {
+            self.show_selection = !shown;
+        }
+        self.selection_first = !shown;
+    }
+
+    /// Puts a file at the head of those that were opened.
+    pub fn remember(&mut self, path: &Path) {
+        self.recent.retain(|known| known != path);
+        self.recent.insert(0, path.to_owned());
+        self.recent.truncate(Self::RECENT);
+    }
+
+    /// Takes the projector's scale, or leaves it for what was before.
+    pub fn toggle_presenter(&mut self) {
+        if let Some(before) = self.before_presenter.take() {
+            self.scale = before.scale;
+            [self.plane.point_size, self.space.point_size] = before.point_sizes;
+            [self.show_problem, self.show_selection] = before.panels;
+            return;
+        }
+        self.before_presenter = Some(BeforePresenter {
+            scale: self.scale,
+            point_sizes: [self.plane.point_size, self.space.point_size],
+            panels: [self.show_problem, self.show_selection],
+        });
+        self.scale = 1.75;
+        (self.plane.point_size, self.space.point_size) = (self.plane.point_size.max(3.5), self.space.point_size.max(3.5));
+        (self.show_problem, self.show_selection) = (false, false);
+    }
+}
+
+/// The least and the largest UI scale.
+pub const SCALES: std::ops::RangeInclusive<f32> = 0.75..=3.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_state_survives_saving() {
+        let mut state = State { scale: 1.5, look: Look::Dark, ..State::default() };
+        state.draft.k = "7".to_owned();
+        let text = serde_json::to_string(&state).expect("the state is plain data");
+        let back: State = serde_json::from_str(&text).expect("its own text");
+        assert_eq!((back.draft, back.scale, back.look), (state.draft, state.scale, state.look));
+        assert_eq!(back.tree.tiles.len(), state.tree.tiles.len());
+    }
+
+    #[test]
+    fn a_state_from_an_older_version_keeps_what_it_can() {
+        let back: State = serde_json::from_str(r#"{"scale": 2.0, "gone": 1}"#).expect("fields may come and go");
+        assert_eq!(back.scale, 2.0);
+        assert_eq!(back.draft, Draft::default());
+    }
+}

@@ -1,0 +1,194 @@
+//! The window's content: what is known, what goes on, what is asked for.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use egui::Pos2;
+
+use crate::app::look::tokens;
+use crate::app::model::commands::Actions;
+use crate::app::model::log::Log;
+use crate::app::model::session::{EngineStatus, Session};
+use crate::app::model::state::State;
+use crate::app::model::views::PaneKind;
+use crate::app::model::{camera, commands, history};
+use crate::app::shell::handles::{Handles, Message};
+use crate::cloud::PointCloud;
+use crate::engines::registry;
+use crate::lesson::picture::Target;
+use crate::run::RunRecord;
+
+/// Where the saved state lies in eframe's storage, and where what was open.
+pub const STORAGE_KEY: &str = "warpscope";
+
+pub const LAST_KEY: &str = "last session";
+
+/// The window's content.
+pub struct App {
+    pub(in crate::app::shell) state: State,
+    pub(in crate::app::shell) session: Session,
+    pub(in crate::app::shell) handles: Handles,
+    pub(in crate::app::shell) actions: Actions,
+    pub(in crate::app::shell) history: history::History,
+    /// What this start was to go on with.
+    pub(in crate::app::shell) last: Option<String>,
+    /// Where each visible pane is, for pictures of it.
+    pub(in crate::app::shell) pane_rects: HashMap<PaneKind, egui::Rect>,
+    /// Whether the next Escape leaves a field or gives up a drag, which egui does before anybody else sees the key.
+    pub(in crate::app::shell) gives_up: bool,
+}
+
+impl App {
+    /// Restores what was saved, or prepares the first start; opens `file` if there is one, else what was open before.
+    ///
+    /// # Errors
+    /// When the system has no thread to give.
+    pub fn new(cc: &eframe::CreationContext<'_>, file: Option<PathBuf>) -> std::io::Result<Self> {
+        let saved: Option<State> = cc.storage.and_then(|storage| eframe::get_value(storage, STORAGE_KEY));
+        let first = saved.is_none();
+        let last = cc.storage.and_then(|storage| storage.get_string(LAST_KEY)).filter(|last| !last.is_empty());
+        let mut app = Self::with_state(cc, saved.unwrap_or_default())?;
+        app.last = last.clone();
+        match file {
+            Some(path) => app.open(&path),
+            // The first start is answered already; what was open before is only shown again.
+            None if first => app.run(),
+            None => app.pick_up(&last.unwrap_or_default()),
+        }
+        Ok(app)
+    }
+
+    /// An app that does nothing yet.
+    ///
+    /// # Errors
+    /// When the system has no thread to give.
+    pub fn with_state(cc: &eframe::CreationContext<'_>, state: State) -> std::io::Result<Self> {
+        let mut app = Self::bare(cc, state)?;
+        for engine in registry::ENGINES {
+            app.handles.spawn("probe", move || {
+                let device = engine.open_on(None).map(|engine| engine.device()).map_err(|error| error.to_string());
+                Message::Engine(EngineStatus { id: engine.id, device: Some(device) })
+            });
+        }
+        app.session.engines = registry::ENGINES.iter().map(|engine| EngineStatus { id: engine.id, device: None }).collect();
+        Ok(app)
+    }
+
+    /// The same, without a look at what can run.
+    pub fn bare(cc: &eframe::CreationContext<'_>, state: State) -> std::io::Result<Self> {
+        let ctx = &cc.egui_ctx;
+        let handles = Handles::new(ctx, cc.wgpu_render_state.as_ref())?;
+        tokens::install_fonts(ctx);
+        state.look.apply(ctx);
+        ctx.set_zoom_factor(state.scale);
+        // Ctrl + and Ctrl - are commands of our own, with limits of our own.
+        ctx.options_mut(|options| options.zoom_with_keyboard = false);
+        Ok(Self {
+            state,
+            session: Session::default(),
+            handles,
+            actions: Actions::default(),
+            history: history::History::default(),
+            last: None,
+            pane_rects: HashMap::new(),
+            gives_up: false,
+        })
+    }
+
+    /// What is kept.
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// What is open.
+    pub fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// Whether a load, a run or the recording of a lesson goes on.
+    pub fn is_busy(&self) -> bool {
+        let handles = &self.handles;
+        let works = handles.loading.is_some() || handles.running.is_some() || handles.recording.is_some() || handles.opening.is_some();
+        works || self.session.live.is_waiting()
+    }
+
+    /// Whether the last frame shows all points: large clouds take several.
+    pub fn is_drawn(&self) -> bool {
+        self.handles.gpu.as_ref().is_none_or(|gpu| gpu.pace().is_complete())
+    }
+
+    /// Whether the colours of points are still worked out.
+    pub fn is_coloring(&self) -> bool {
+        matches!(self.session.colored, crate::app::model::color::channel::Colored::Working)
+    }
+
+    /// Asks for something, as a pane would.
+    pub fn send(&mut self, action: impl Into<commands::Action>) {
+        self.actions.send(action);
+        self.handles.ctx.request_repaint();
+    }
+
+    /// Escape that has nothing to cancel closes the sheet of shortcuts, or else dismisses what the status line says went wrong.
+    pub fn close_with_escape(&mut self, ctx: &egui::Context) {
+        let session = &self.session;
+        let open = session.has_dialog() || egui::Popup::is_any_open(ctx);
+        let taken = self.gives_up
+            || open
+            || session.live.is_held()
+            || session.tool != crate::app::model::picking::tool::Tool::Move
+            || session.runs.renaming.is_some();
+        if taken || !ctx.input(|input| input.key_pressed(egui::Key::Escape)) {
+            return;
+        }
+        if session.help {
+            self.actions.send(commands::Action::CloseShortcuts);
+        } else if session.log.trouble().is_some() {
+            self.actions.send(commands::Action::DismissTrouble);
+        }
+    }
+
+    /// Shows a finished run, as if it had just been done: recordings, and pictures of panes.
+    pub fn show_record(&mut self, record: Arc<RunRecord>) {
+        self.show_cloud(Arc::clone(&record.cloud));
+        self.finished(record);
+    }
+
+    /// Shows a cloud, as if it had just been loaded.
+    pub fn show_loaded(&mut self, cloud: Arc<PointCloud>) {
+        self.show_cloud(cloud);
+    }
+
+    /// Replaces what was said.
+    pub fn set_log(&mut self, log: Log) {
+        self.session.log = log;
+    }
+}
+
+/// Where the picked query is on the screen when Plane fills `rect`.
+pub fn plane_position(app: &App, rect: egui::Rect) -> Option<egui::Pos2> {
+    let (cloud, row) = app.session.picked_point()?;
+    let (axes, scene) = (app.state.plane.axes, app.session.scene()?);
+    let camera = camera::PlaneCamera::new(rect, app.state.plane.window, scene.data(), axes);
+    Some(camera.screen(camera::place(scene.drawn(cloud), row, axes)))
+}
+
+/// Where a row of the cloud is on the screen when Plane or Space fills `rect`; `None` behind the eye, or without a cloud.
+pub fn screen_position(app: &App, pane: PaneKind, rect: egui::Rect, row: usize) -> Option<egui::Pos2> {
+    let scene = app.session.scene()?;
+    let (data, state) = (scene.data(), &app.state);
+    let eye = match pane {
+        PaneKind::Space => crate::app::model::picking::eye::Eye::Space(camera::SpaceCamera::new(rect, &state.space, data), state.space.axes),
+        _ => {
+            crate::app::model::picking::eye::Eye::Plane(camera::PlaneCamera::new(rect, state.plane.window, data, state.plane.axes), state.plane.axes)
+        }
+    };
+    eye.screen(data, row)
+}
+
+/// Where the picture shows something, on the screen.
+pub fn target_position(app: &crate::app::shell::app::App, target: Target) -> Option<Pos2> {
+    let (scene, place) = app.handles.picture_of_lesson.shown()?;
+    let spot = scene.spots.iter().rev().find(|spot| spot.target == target && scene.target_at(spot.area.center()) == Some(target))?;
+    Some(place.pos(spot.area.center()))
+}

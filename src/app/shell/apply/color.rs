@@ -1,0 +1,108 @@
+//! What the chooser and the legend ask for, carried out; and what happens of it in every frame.
+
+use std::sync::Arc;
+
+use crate::app::features::color::request::{Request, column_title};
+use crate::app::features::color::work::{CANCELLED, Failure};
+use crate::app::model::color::channel::Colored;
+use crate::app::model::color::view::ColorBy;
+use crate::app::model::commands::color::ColorAction;
+use crate::app::model::commands::selection::{Choice, SelectAction};
+use crate::app::model::log::{About, Level};
+use crate::app::shell::app::App;
+
+/// How long a play takes from its first point to the last, in seconds.
+const PLAY_SECS: f64 = 10.0;
+
+impl App {
+    /// Carries it out.
+    pub(in crate::app::shell) fn color_action(&mut self, action: ColorAction) {
+        match action {
+            ColorAction::Set(view) => {
+                if view.moment != self.state.color.moment || view.by != ColorBy::Moment {
+                    self.session.playing = None;
+                }
+                self.state.color = view;
+            }
+            ColorAction::SelectCategory(category, how) => {
+                let Colored::Ready(channel) = &self.session.colored else { return };
+                let Some(categories) = &channel.categories else { return };
+                let Some(of) = categories.list.get(category) else { return };
+                let by = format!("{} = {}", channel.title, of.name);
+                let what = Choice::Valued(Arc::clone(&categories.values), category as f32);
+                self.select(SelectAction::Choose { what, how, by });
+            }
+            ColorAction::Retry => self.handles.coloring = crate::app::features::color::work::Coloring::default(),
+            ColorAction::Play(false) => self.session.playing = None,
+            ColorAction::Play(true) => {
+                let Some(n) = self.session.record.as_ref().map(|record| record.cloud.len() as u32) else { return };
+                // From the end it begins again.
+                let from = if self.state.color.moment >= n { 1 } else { self.state.color.moment.max(1) };
+                self.state.color.moment = from;
+                self.session.playing = Some(f64::from(from));
+            }
+        }
+    }
+
+    /// Has values worked out where a choice, or what it is about, has changed, and moves a moment on that plays.
+    pub(in crate::app::shell) fn poll_color(&mut self) {
+        self.play_on();
+        let wanted = Request::of(&self.state.color, &self.session);
+        let ctx = self.handles.ctx.clone();
+        let request = wanted.as_ref().ok().and_then(Option::as_ref);
+        let news = self.handles.coloring.poll(request, move || ctx.request_repaint());
+        let colored = match (&wanted, self.handles.coloring.channel()) {
+            (Ok(None), _) => Colored::Nothing,
+            (Err(first), _) => Colored::Missing(first.clone()),
+            (Ok(Some(_)), None) => Colored::Working,
+            (Ok(Some(_)), Some(Ok(channel))) => Colored::Ready(channel),
+            (Ok(Some(_)), Some(Err(Failure::NoColumn))) => return self.forget_color_column(),
+            (Ok(Some(_)), Some(Err(Failure::Said(why)))) => Colored::Failed(why),
+        };
+        match &colored {
+            Colored::Failed(why) if news && why == CANCELLED => self.session.log.info(why.clone()),
+            Colored::Failed(why) if news => self.session.log.error(About::Color, why.clone()),
+            Colored::Ready(_) if news => self.session.log.settle(About::Color),
+            _ => {}
+        }
+        self.session.colored = colored;
+    }
+
+    /// Another file's column colours nothing here.
+    pub(in crate::app::shell) fn check_color_column(&mut self) {
+        if let ColorBy::Column(key) = &self.state.color.by
+            && !key.is_empty()
+            && column_title(&self.session, key).is_none()
+        {
+            self.forget_color_column();
+        }
+    }
+
+    /// No column colours points: the file that is shown has none as the one before. The chooser shows it, and the status line keeps
+    /// what it says of the file, which may be that rows were dropped.
+    fn forget_color_column(&mut self) {
+        if let (ColorBy::Column(key), Some(cloud)) = (&self.state.color.by, &self.session.cloud) {
+            let said = format!("no column colours the points, as there is no column {key}: {}", cloud.source());
+            self.session.log.list(Level::Info, said);
+        }
+        self.state.color.choose(ColorBy::Nothing);
+        self.session.colored = Colored::Nothing;
+        // Nobody's step, which nobody wants back.
+        self.history.skip();
+    }
+
+    fn play_on(&mut self) {
+        let Some(at) = self.session.playing else { return };
+        let shown = self.state.color.by == ColorBy::Moment;
+        let Some(n) = self.session.record.as_ref().map(|record| record.cloud.len() as f64).filter(|_| shown) else {
+            self.session.playing = None;
+            return;
+        };
+        let secs = f64::from(self.handles.ctx.input(|input| input.stable_dt).min(0.1));
+        // Equal factors in equal times, as the scrubber shows them.
+        let next = (at * n.max(2.0).powf(secs / PLAY_SECS)).min(n);
+        self.state.color.moment = next as u32;
+        self.session.playing = (next < n).then_some(next);
+        self.handles.ctx.request_repaint();
+    }
+}

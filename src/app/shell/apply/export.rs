@@ -1,0 +1,233 @@
+//! An export is set up in a dialog, written on a thread, and asked for once more where it cannot be written.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::app::features::export::PaneData;
+use crate::app::model::export::{ExportDialog, ExportKind, is_svg};
+use crate::app::model::lesson::files::{LessonFile, RangeDraft};
+use crate::app::model::log::{About, Level};
+use crate::app::model::picking::beside::Beside;
+use crate::app::model::views::PaneKind;
+use crate::app::shell::app::App;
+use crate::app::shell::handles::Message;
+use crate::app::shell::portrait::{Medium, Portrait};
+use crate::cloud::Source;
+use crate::cloud::formats::file_of;
+use crate::run::recording;
+use crate::text;
+
+/// The dialog stays open for so long while its file is written, so that what fails at once is said there. What takes longer
+/// goes on behind the window.
+const WAIT: Duration = Duration::from_millis(400);
+
+impl App {
+    /// Opens the dialog.
+    pub(in crate::app::shell) fn start_export(&mut self, kind: ExportKind) {
+        let plain = self.default_path(kind);
+        let path = kind.free_path(&plain).display().to_string();
+        let range = match (kind, &self.session.lesson.player) {
+            (ExportKind::Lesson(file, _), Some(player)) if file.has_range() => Some(RangeDraft::new(player)),
+            _ => None,
+        };
+        let points = self.session.file.as_ref().is_none_or(|file| file.points);
+        let offered = path.clone();
+        crate::app::shell::panels::export::offer_name(&self.handles.ctx, &path);
+        self.session.export =
+            Some(ExportDialog { kind, path, plain, offered, error: None, overwrite: false, writing: None, times: 1, points, range });
+    }
+
+    /// Opens a file dialog on a thread of its own.
+    pub(in crate::app::shell) fn browse_export(&mut self) {
+        let Some(dialog) = &self.session.export else { return };
+        let name = PathBuf::from(&dialog.path);
+        self.handles.spawn("dialog", move || {
+            let mut chooser = rfd::FileDialog::new().set_title("Save as");
+            if let Some(name) = name.file_name() {
+                chooser = chooser.set_file_name(name.to_string_lossy());
+            }
+            Message::ExportPath(chooser.save_file())
+        });
+    }
+
+    /// Where it goes before anybody chose a place, whether something is there or not.
+    fn default_path(&self, kind: ExportKind) -> PathBuf {
+        let folder = directories::UserDirs::new().map(|dirs| dirs.document_dir().unwrap_or(dirs.home_dir()).to_owned());
+        let mut name = PathBuf::from(kind.default_name());
+        if kind == ExportKind::Session {
+            if let Some(file) = &self.session.file {
+                return file.path.clone();
+            }
+            // Called after its data.
+            if let Some(Source::File { path, .. }) = self.session.cloud.as_ref().map(|cloud| cloud.source()) {
+                let file = file_of(path);
+                name = Path::new(file.file_stem().unwrap_or(name.as_os_str())).with_added_extension(recording::EXTENSION);
+            }
+        }
+        folder.unwrap_or_default().join(name)
+    }
+
+    /// Has what the dialog asks for written, or says there why not.
+    pub(in crate::app::shell) fn save_export(&mut self) {
+        // Asked twice, it is written once.
+        let Some(dialog) = self.session.export.clone().filter(|dialog| dialog.writing.is_none()) else { return };
+        let path = PathBuf::from(dialog.path.trim());
+        let refuse = |app: &mut Self, error: &str| {
+            app.session.export = Some(ExportDialog { error: Some(error.to_owned()), ..dialog.clone() });
+        };
+        if path.file_name().is_none() {
+            return refuse(self, "Type the path of a file.");
+        }
+        let folder = matches!(dialog.kind, ExportKind::Lesson(LessonFile::Frames, _));
+        if let Some(sentence) = dialog.kind.refuses(&path) {
+            return refuse(self, &sentence);
+        }
+        let there = if folder { path.exists() } else { dialog.kind.files(&path).iter().any(|path| path.is_file()) };
+        if there && !dialog.overwrite {
+            let sentence = if folder {
+                "This folder is there already. Save again to replace the pictures in it, or type another name."
+            } else {
+                "This file is there already. Save again to write over it, or type another name."
+            };
+            self.session.export = Some(ExportDialog { error: Some(sentence.to_owned()), overwrite: true, ..dialog });
+            return;
+        }
+        let data = match dialog.kind {
+            ExportKind::Data(pane) => Some(self.data_of(pane)),
+            ExportKind::AllNeighbors => Some(self.session.record.clone().map(PaneData::AllNeighbors)),
+            ExportKind::Selection => Some(self.selected_data()),
+            ExportKind::Trace => Some(self.session.record.clone().map(PaneData::Trace)),
+            _ => None,
+        };
+        if dialog.kind == ExportKind::Data(PaneKind::Neighbors)
+            && let left_out = self.left_out()
+            && !left_out.is_empty()
+        {
+            self.session.log.list(Level::Info, format!("the neighbours are written{left_out}"));
+        }
+        let begun = match (dialog.kind, data) {
+            (_, Some(None)) => Err("There is nothing to export yet; run first, or pick a query.".to_owned()),
+            (_, Some(Some(data))) => {
+                self.handles.save(dialog.clone(), move || data.save(&path));
+                Ok(())
+            }
+            (ExportKind::Session, None) => self.save_session(&path, dialog.points),
+            (ExportKind::Recording(which), None) => self.save_recording(which, dialog.points, &path),
+            (ExportKind::Lesson(file, _), None) => self.write_lesson(file, dialog.range.as_ref(), &path),
+            (kind, None) => self.save_portrait(kind.picture().flatten(), &dialog, path),
+        };
+        if let Err(sentence) = begun {
+            return refuse(self, &sentence);
+        }
+        if let Some(exporting) = self.handles.exporting.as_mut().filter(|_| dialog.kind.is_cancellable()) {
+            exporting.dialog = Some(Box::new(dialog.clone()));
+        }
+        self.session.export = Some(ExportDialog { error: None, writing: Some(Instant::now()), ..dialog });
+    }
+
+    /// What takes long to be written is not waited for.
+    pub(in crate::app::shell) fn poll_writing(&mut self) {
+        let Some(since) = self.session.export.as_ref().and_then(|dialog| dialog.writing) else { return };
+        match WAIT.checked_sub(since.elapsed()).filter(|left| !left.is_zero()) {
+            // Anew in each frame: a window keeps only the nearest time that it was asked for, and forgets the rest.
+            Some(left) => self.handles.ctx.request_repaint_after(left),
+            None => self.session.export = None,
+        }
+    }
+
+    /// It was written.
+    pub(in crate::app::shell) fn written(&mut self, said: String) {
+        self.session.log.done(About::File, said);
+        self.session.export = self.session.export.take().filter(|dialog| dialog.writing.is_none());
+    }
+
+    /// It was not: the dialog that asked for it says so, with all that was chosen there, unless something else is open by now.
+    pub(in crate::app::shell) fn not_written(&mut self, why: String, dialog: Option<Box<ExportDialog>>) {
+        let session = &mut self.session;
+        let free = session.export.as_ref().is_none_or(|open| open.writing.is_some()) && session.finder.is_none() && session.parts.is_none();
+        match dialog.filter(|_| free && !session.help && !session.live.is_held()) {
+            Some(dialog) => {
+                session.log.list(Level::Error, why.clone());
+                session.export = Some(ExportDialog { error: Some(why), writing: None, ..*dialog });
+            }
+            None => session.log.error(About::File, why),
+        }
+    }
+
+    /// Has a pane or the whole window drawn once more, into a file.
+    fn save_portrait(&mut self, pane: Option<PaneKind>, dialog: &ExportDialog, path: PathBuf) -> Result<(), String> {
+        let Some(render_state) = self.handles.render_state.clone() else { return Err("There is no graphics adapter to draw it with.".to_owned()) };
+        if pane.is_some_and(|pane| !self.pane_rects.contains_key(&pane)) {
+            return Err("The pane is not in sight; show it first.".to_owned());
+        }
+        let ctx = &self.handles.ctx;
+        let medium = if is_svg(&path) { Medium::Svg } else { Medium::Png(ctx.pixels_per_point() * f32::from(dialog.times)) };
+        let portrait = Portrait { state: self.state.clone(), session: self.session.clone(), size: ctx.content_rect().size(), pane };
+        self.handles.save(dialog.clone(), move || portrait.save(medium, &render_state, &path).map(|path| vec![path]));
+        Ok(())
+    }
+
+    fn selected_data(&self) -> Option<PaneData> {
+        let rows = self.session.selection.rows();
+        self.session.cloud.clone().filter(|_| !rows.is_empty()).map(|cloud| PaneData::Rows(cloud, Arc::clone(rows)))
+    }
+
+    /// Copies a pane's table, as spreadsheets paste it.
+    pub(in crate::app::shell) fn copy_table(&mut self, pane: PaneKind) {
+        /// More rows are no matter for a clipboard, and would hold the window up.
+        const MOST: usize = 200_000;
+        let data = self.data_of(pane);
+        match data.as_ref().and_then(PaneData::table) {
+            None => self.session.log.error(About::File, "There is nothing to copy yet; run first, or pick a query."),
+            Some(table) if table.rows() > MOST => {
+                let rows = text::thousands(table.rows() as u64);
+                let why = format!("cannot copy {rows} rows: the clipboard takes {MOST} here; export them to a file");
+                self.session.log.error(About::File, why);
+            }
+            Some(table) => {
+                self.handles.ctx.copy_text(table.tsv());
+                let without = if pane == PaneKind::Neighbors { self.left_out() } else { String::new() };
+                let said = format!("copied: {} of {}{without}", text::count(table.rows() as u64, "row", "rows"), pane.title());
+                self.session.log.done(About::File, said);
+            }
+        }
+    }
+
+    /// What the file has, or may have, of the neighbours and their table has not.
+    fn left_out(&self) -> String {
+        let Some(answered) = &self.session.answered else { return String::new() };
+        let cloud = &answered.record.cloud;
+        // As was seen with other rows of it.
+        let has_none = self.session.beside.as_ref().filter(|beside| Arc::ptr_eq(&beside.cloud, cloud));
+        let has_none = has_none.and_then(Beside::others).is_some_and(|others| others.total == 0);
+        let without = ", without the file's other columns";
+        match self.session.listed_beside().map(|beside| &*beside.found) {
+            Some(Ok(others)) if others.columns.len() < others.total => {
+                format!(", with the first {} of the file's {} other columns", others.columns.len(), others.total)
+            }
+            Some(Err(why)) => format!("{without}: {why}"),
+            None if matches!(cloud.source(), Source::File { .. }) && !has_none => format!("{without}, which are still being read"),
+            Some(Ok(_)) | None => String::new(),
+        }
+    }
+
+    fn data_of(&self, pane: PaneKind) -> Option<PaneData> {
+        let record = || self.session.record.clone();
+        // A picked point that the run did not ask has a record of its own.
+        let counted = || record().or_else(|| self.session.answered.as_ref().map(|answered| Arc::clone(&answered.record)));
+        match pane {
+            PaneKind::Plane | PaneKind::Space => self.session.cloud.clone().map(PaneData::Points),
+            PaneKind::Neighbors => {
+                let beside = self.session.listed_beside().cloned();
+                self.session.answered.clone().map(|answered| PaneData::Neighbors(answered, beside))
+            }
+            PaneKind::Timings => counted().map(PaneData::Timings),
+            PaneKind::Timeline => record().map(PaneData::Timeline),
+            PaneKind::Merges => counted().filter(|record| !record.measured.is_empty()).map(PaneData::Merges),
+            PaneKind::Convergence => counted().filter(|record| record.convergence.queries() > 0).map(PaneData::Convergence),
+            PaneKind::Runs => self.runs_data(),
+            PaneKind::Log => Some(PaneData::Log(self.session.log.entries().to_vec())),
+        }
+    }
+}

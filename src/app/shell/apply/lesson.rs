@@ -1,0 +1,433 @@
+//! The one place that carries out what is asked of the lesson.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::app::features::lesson::export::Job;
+use crate::app::features::lesson::record::{Recorded, Recording, on_gpu, or_twin, own, record};
+use crate::app::jobs::task::Task;
+use crate::app::look::tokens::Palette;
+use crate::app::model::answer::Picked;
+use crate::app::model::commands::command::Command;
+use crate::app::model::commands::lesson::{LessonAction, QuizAction};
+use crate::app::model::lesson::files::{LessonFile, RangeDraft};
+use crate::app::model::lesson::player::{Player, SPEEDS};
+use crate::app::model::lesson::quiz::Quiz;
+use crate::app::model::lesson::session::{Asked, FileQuery, LessonDraft, Presenting, lesson_of};
+use crate::app::model::log::About;
+use crate::app::model::look::Look;
+use crate::app::shell::app::App;
+use crate::app::shell::handles::{Exporting, Written};
+use crate::knn::Setup;
+use crate::lesson::lessons::{LESSONS, Lesson, OWN_DATA};
+use crate::lesson::{LessonError, Level, Mark};
+use crate::progress::Progress;
+
+impl App {
+    /// Whether the lesson is shown, and the commands that belong to it.
+    pub(in crate::app::shell) fn lesson_command(&mut self, command: Command) {
+        let held = self.session.lesson.is_held();
+        match command {
+            Command::Lesson if self.session.lesson.open => self.close_lesson(),
+            Command::Lesson => self.open_lesson(self.state.lesson.number),
+            Command::LessonOfQuery => self.lesson_of_query(),
+            Command::NextLesson => self.open_lesson((self.state.lesson.number + 1).min(LESSONS.len() as u32)),
+            Command::PreviousLesson => self.open_lesson(self.state.lesson.number.saturating_sub(1).max(1)),
+            Command::Faster => self.change_speed(1),
+            Command::Slower => self.change_speed(-1),
+            Command::Predict => self.toggle_quiz(),
+            Command::KernelLine => {
+                let source = &mut self.session.lesson.source;
+                *source = if source.is_some() { None } else { Some(None) };
+            }
+            Command::Presenter => self.present(Presenting::Presenter),
+            Command::Bare => self.present(Presenting::Bare),
+            // While a question is open, what comes next is not to be seen.
+            _ if held => {}
+            command => self.move_player(command),
+        }
+    }
+
+    fn move_player(&mut self, command: Command) {
+        let now = self.handles.ctx.input(|input| input.time);
+        let Some(player) = &mut self.session.lesson.player else { return };
+        if command == Command::PlayPause {
+            return if player.is_playing() { player.pause() } else { player.play(now) };
+        }
+        let level = Level::ALL.into_iter().find(|&level| Command::level(level) == command);
+        if let Some(level) = level {
+            if player.has_level(level) {
+                player.level = level;
+            }
+            return;
+        }
+        player.pause();
+        match command {
+            Command::StepForward => {
+                player.forward();
+            }
+            Command::StepBack => player.back(),
+            Command::NextMerge => player.next_mark(Mark::Merge),
+            Command::PreviousMerge => player.previous_mark(Mark::Merge),
+            Command::NextHit => player.next_mark(Mark::BallotHit),
+            Command::PreviousHit => player.previous_mark(Mark::BallotHit),
+            Command::NextStage => player.next_mark(Mark::Stage),
+            Command::PreviousStage => player.previous_mark(Mark::Stage),
+            Command::NextBound => player.next_mark(Mark::MaxDistance),
+            Command::PreviousBound => player.previous_mark(Mark::MaxDistance),
+            Command::ToStart => player.seek(0),
+            Command::ToEnd => player.seek(usize::MAX),
+            _ => {}
+        }
+    }
+
+    pub(in crate::app::shell) fn lesson_action(&mut self, action: LessonAction) {
+        let lesson = lesson_of(self.state.lesson.number);
+        let held = self.session.lesson.is_held();
+        match action {
+            LessonAction::Open(number) => self.open_lesson(number),
+            LessonAction::Edit(draft) => {
+                if draft.row != self.session.lesson.draft(lesson).row {
+                    // Who types a row asks a question of their own.
+                    self.session.lesson.asked = None;
+                }
+                self.session.lesson.set_draft(lesson, draft);
+            }
+            LessonAction::Record => self.record_lesson(lesson),
+            LessonAction::Reset => {
+                self.session.lesson.asked = None;
+                self.session.lesson.set_draft(lesson, LessonDraft::of(lesson));
+                self.record_lesson(lesson);
+            }
+            LessonAction::Seek(position) if !held => {
+                if let Some(player) = &mut self.session.lesson.player {
+                    player.pause();
+                    player.seek(position);
+                }
+            }
+            LessonAction::Choose(take) if !held => {
+                if let Some(player) = &mut self.session.lesson.player {
+                    player.choose(take);
+                }
+            }
+            LessonAction::SetWhole(whole) if !held => {
+                if let Some(player) = &mut self.session.lesson.player {
+                    player.set_whole(whole);
+                }
+            }
+            LessonAction::Seek(_) | LessonAction::Choose(_) | LessonAction::SetWhole(_) => {}
+            LessonAction::SetSpeed(speed) => self.state.lesson.speed = speed,
+            LessonAction::SetSideBySide(on) => self.state.lesson.side_by_side = on,
+            LessonAction::SetGpu(on) => {
+                self.state.lesson.gpu = on;
+                self.record_lesson(lesson);
+            }
+            LessonAction::Source(source) => self.session.lesson.source = source,
+            LessonAction::Quiz(action) => self.quiz_action(action),
+        }
+    }
+
+    /// Shows a lesson, and records it unless it is there already.
+    pub(in crate::app::shell) fn open_lesson(&mut self, number: u32) {
+        let lesson = lesson_of(number);
+        let there = self.session.lesson.player.as_ref().is_some_and(|player| player.lesson.number == lesson.number);
+        self.session.lesson.open = true;
+        self.state.lesson.number = lesson.number;
+        if there || self.handles.recording.as_ref().is_some_and(|recording| recording.lesson.number == lesson.number) {
+            return;
+        }
+        self.session.lesson.player = None;
+        self.record_lesson(lesson);
+    }
+
+    fn close_lesson(&mut self) {
+        self.session.lesson.open = false;
+        self.present(Presenting::No);
+        if let Some(player) = &mut self.session.lesson.player {
+            player.pause();
+        }
+    }
+
+    /// Lesson 7 of what is picked in the explorer.
+    fn lesson_of_query(&mut self) {
+        let Some(cloud) = &self.session.cloud else { return self.session.log.error(About::Lesson, "no cloud is open: open one, and click a point") };
+        let lesson = lesson_of(OWN_DATA);
+        let mut draft = LessonDraft { width: lesson.width, ..self.session.lesson.draft(lesson) };
+        let answered = self.session.answered.as_ref();
+        let mut question = answered.map(|answered| Asked::of(&answered.record.spec));
+        draft.k = answered.map_or(self.state.draft.k.clone(), |answered| answered.record.spec.k.to_string());
+        match (self.session.picked, answered) {
+            (Some(Picked::Row(row)), _) if (row as usize) < cloud.len() => draft.row = cloud.record(row as usize).to_string(),
+            (Some(Picked::Query(_) | Picked::Place), Some(answered)) if let Some(queries) = &answered.record.query_cloud => {
+                draft.row.clear();
+                let query = FileQuery { queries: Arc::clone(queries), row: answered.row(), number: answered.query };
+                question = question.map(|question| Asked { query: Some(query), ..question });
+            }
+            _ => return self.session.log.error(About::Lesson, "no query is picked: click a point in Plane or Space"),
+        }
+        self.session.lesson.set_draft(lesson, draft);
+        self.session.lesson.asked = question;
+        self.session.lesson.open = true;
+        self.state.lesson.number = OWN_DATA;
+        self.session.lesson.player = None;
+        self.record_lesson(lesson);
+    }
+
+    /// Starts to record a lesson as it is typed; what was recorded before stays until that is there.
+    fn record_lesson(&mut self, lesson: &'static Lesson) {
+        // What was being recorded is not asked for any more, also where this cannot be.
+        self.handles.recording = None;
+        let cloud = self.session.cloud.clone().filter(|_| lesson.number == OWN_DATA);
+        let session = &mut self.session.lesson;
+        (session.quiz, session.error) = (None, None);
+        let (choice, row) = match session.draft(lesson).read(cloud.as_deref()) {
+            Ok(read) => read,
+            // It stands at the field; where none is to be seen, in the middle.
+            Err(errors) => {
+                session.error = errors.into_iter().next().map(|error| error.sentence);
+                return;
+            }
+        };
+        let question = session.asked.clone().unwrap_or_else(|| Asked::typed(&self.state.draft));
+        let setup = Setup {
+            k: choice.k.unwrap_or(lesson.k),
+            metric: question.metric,
+            order: crate::cloud::Order::File,
+            seed: question.seed,
+            // Engines would be asked for one more than k, and the picture would have to say so everywhere.
+            exclude_self: false,
+            drop_zero_rows: question.drop_nonfinite,
+        };
+        let own = cloud.zip(row).map(|(cloud, row)| own(cloud, row, question));
+        let gpu = self.state.lesson.gpu && self.session.can_record_on_gpu(choice.width.unwrap_or(lesson.width));
+        let wake = self.handles.ctx.clone();
+        let work = move |progress: &dyn Progress| {
+            let takes = record(lesson, choice, own, setup, progress)?;
+            if gpu { or_twin(on_gpu(lesson, &takes), takes) } else { Ok(Recorded { takes, instead: None }) }
+        };
+        let task = Task::start("lesson", move || wake.request_repaint(), work);
+        match task {
+            Ok(task) => self.handles.recording = Some(Recording { lesson, task }),
+            Err(error) => self.session.lesson.error = Some(format!("The lesson cannot be recorded: {error}.")),
+        }
+    }
+
+    /// Another cloud is open: what lesson 7 has of the one before goes.
+    pub(in crate::app::shell) fn lesson_cloud_changed(&mut self) {
+        let lesson = lesson_of(OWN_DATA);
+        let session = &mut self.session.lesson;
+        let draft = LessonDraft { row: String::new(), ..session.draft(lesson) };
+        session.asked = None;
+        session.set_draft(lesson, draft);
+        if session.player.as_ref().is_some_and(|player| player.lesson.number == OWN_DATA) {
+            (session.player, session.quiz) = (None, None);
+        }
+        if self.handles.recording.as_ref().is_some_and(|recording| recording.lesson.number == OWN_DATA) {
+            self.handles.recording = None;
+        }
+        if self.session.lesson.open && self.state.lesson.number == OWN_DATA {
+            self.record_lesson(lesson);
+        }
+    }
+
+    /// Takes in what was recorded.
+    pub(in crate::app::shell) fn poll_lesson(&mut self) {
+        let finished = self.handles.recording.as_ref().and_then(|recording| recording.task.try_finish());
+        if let Some(result) = finished
+            && let Some(recording) = self.handles.recording.take()
+        {
+            let session = &mut self.session.lesson;
+            match result {
+                // Another lesson is open by now.
+                _ if recording.lesson.number != self.state.lesson.number => {}
+                Ok(Ok(Recorded { takes, instead })) if !takes.is_empty() => {
+                    if let Some(why) = instead {
+                        self.session.log.warn(About::Lesson, why);
+                    }
+                    let mut player = Player::new(recording.lesson, takes);
+                    // Who changes k goes on with the level and the take that were chosen.
+                    if let Some(before) = session.player.as_ref().filter(|before| before.lesson.number == recording.lesson.number) {
+                        (player.level, player.whole) = (before.level, before.whole);
+                        player.choose(before.active());
+                        player.seek(0);
+                    }
+                    // Questions are about the steps that they were made from.
+                    (session.player, session.quiz, session.error) = (Some(player), None, None);
+                    self.session.log.settle(About::Lesson);
+                }
+                Ok(Err(LessonError::Cloud(crate::cloud::CloudError::Cancelled))) => session.error = Some("Cancelled.".to_owned()),
+                Ok(Err(error)) => session.error = Some(format!("The lesson cannot be recorded: {error}.")),
+                Ok(Ok(_)) | Err(()) => session.error = Some("The lesson stopped without an answer; the log of the terminal says more.".to_owned()),
+            }
+            if let Some(error) = self.session.lesson.error.clone() {
+                self.session.log.error(About::Lesson, error);
+            }
+        }
+        self.poll_export();
+        self.play();
+    }
+
+    /// Does the steps that are due.
+    fn play(&mut self) {
+        let (now, speed) = (self.handles.ctx.input(|input| input.time), self.state.lesson.speed);
+        if !self.session.lesson.open || self.session.lesson.is_held() {
+            return;
+        }
+        if let Some(player) = &mut self.session.lesson.player
+            && let Some(seconds) = player.advance(now, speed)
+        {
+            self.handles.ctx.request_repaint_after(std::time::Duration::from_secs_f64(seconds.max(0.0)));
+        }
+    }
+
+    /// Writes a file of the lesson on a thread of its own.
+    pub(in crate::app::shell) fn write_lesson(&mut self, file: LessonFile, range: Option<&RangeDraft>, path: &Path) -> Result<(), String> {
+        let Some(player) = &self.session.lesson.player else { return Err("There is nothing to export yet; open a lesson first.".to_owned()) };
+        if self.handles.exporting.is_some() {
+            return Err("Another file is being written; wait for it, or cancel it.".to_owned());
+        }
+        let ctx = &self.handles.ctx;
+        let palette = Palette::base(self.look(), &ctx.global_style().visuals);
+        let job = Job::new(file, player, self.state.lesson.side_by_side, palette.clone(), range).map_err(|error| error.sentence)?;
+        let (wake, target) = (ctx.clone(), path.to_owned());
+        let task = Task::start("export", move || wake.request_repaint(), move |progress| job.write(&target, progress));
+        let task = task.map_err(|error| format!("It cannot be written: the system has no thread to give: {error}."))?;
+        self.handles.exporting = Some(Exporting { what: Written::Lesson, path: path.to_owned(), task, dialog: None });
+        Ok(())
+    }
+
+    fn poll_export(&mut self) {
+        let finished = self.handles.exporting.as_ref().and_then(|exporting| exporting.task.try_finish());
+        if let Some(result) = finished
+            && let Some(exporting) = self.handles.exporting.take()
+        {
+            match result {
+                Ok(Ok(said)) => {
+                    if let Written::Session(file) = exporting.what {
+                        self.session_saved(file);
+                    }
+                    self.written(said);
+                }
+                Ok(Err(_)) if exporting.task.is_cancelled() => {
+                    self.cancelled();
+                }
+                Ok(Err(error)) => self.not_written(error, exporting.dialog),
+                Err(()) => self.not_written("the export stopped without an answer".to_owned(), exporting.dialog),
+            }
+        }
+    }
+
+    /// Stops the recording, or else takes less of the screen; false when there was nothing to stop.
+    pub(in crate::app::shell) fn cancel_lesson(&mut self) -> bool {
+        if let Some(recording) = self.handles.recording.take() {
+            // Dropped, it is cancelled; what it still finds is not heard.
+            drop(recording);
+            self.session.lesson.error = Some("Cancelled.".to_owned());
+            return true;
+        }
+        if self.handles.exporting.is_some() {
+            return false;
+        }
+        match self.session.lesson.presenting {
+            Presenting::No => false,
+            Presenting::Presenter => {
+                self.present(Presenting::No);
+                true
+            }
+            Presenting::Bare => {
+                self.present(Presenting::Presenter);
+                true
+            }
+        }
+    }
+
+    /// Gives the picture more of the window, or, asked twice, less.
+    fn present(&mut self, how: Presenting) {
+        let before = self.session.lesson.presenting;
+        let how = if before == how { Presenting::No } else { how };
+        self.session.lesson.presenting = how;
+        if (before == Presenting::No) != (how == Presenting::No) {
+            self.handles.ctx.send_viewport_cmd(egui::ViewportCommand::Fullscreen(how != Presenting::No));
+        }
+        self.look().apply(&self.handles.ctx);
+    }
+
+    /// How the window looks: the presenter has a look of its own.
+    pub(in crate::app::shell) fn look(&self) -> Look {
+        if self.session.lesson.open && self.session.lesson.presenting != Presenting::No { self.state.lesson.presenter_look } else { self.state.look }
+    }
+
+    /// Sets it.
+    pub(in crate::app::shell) fn set_look(&mut self, look: Look) {
+        let presenting = self.session.lesson.open && self.session.lesson.presenting != Presenting::No;
+        *if presenting { &mut self.state.lesson.presenter_look } else { &mut self.state.look } = look;
+        look.apply(&self.handles.ctx);
+    }
+
+    fn change_speed(&mut self, by: isize) {
+        let now = self.state.lesson.speed;
+        let at = SPEEDS.iter().position(|&speed| speed >= now).unwrap_or(SPEEDS.len() - 1);
+        self.state.lesson.speed = SPEEDS[at.saturating_add_signed(by).min(SPEEDS.len() - 1)];
+    }
+
+    fn toggle_quiz(&mut self) {
+        let session = &mut self.session.lesson;
+        if session.quiz.take().is_some() {
+            return;
+        }
+        let Some(player) = &mut session.player else { return };
+        player.pause();
+        let (take, position) = (player.active(), player.cursor().position());
+        let questions =
+            player.takes.iter().enumerate().flat_map(|(at, take)| player.lesson.questions(take).into_iter().map(move |question| (at, question)));
+        session.quiz = Quiz::new(questions.collect(), player.take().recording.shape().width, take, position);
+        if session.quiz.is_none() {
+            self.session.log.info("there is nothing to ask in this recording");
+        }
+        self.show_question();
+    }
+
+    /// Brings the picture to where the question is asked.
+    fn show_question(&mut self) {
+        let session = &mut self.session.lesson;
+        if let (Some(quiz), Some(player)) = (session.quiz.as_ref().filter(|quiz| quiz.is_asking()), &mut session.player) {
+            let (take, question) = quiz.question();
+            player.choose(*take);
+            player.seek(question.at);
+        }
+    }
+
+    fn quiz_action(&mut self, action: QuizAction) {
+        let session = &mut self.session.lesson;
+        let (Some(quiz), Some(player)) = (&mut session.quiz, &mut session.player) else { return };
+        match action {
+            QuizAction::ChooseLane(lane) => quiz.choose_lane(lane),
+            QuizAction::ChooseSlot(slot) => quiz.choose_slot(slot),
+            QuizAction::Digit(digit) => quiz.digit(digit),
+            QuizAction::Erase => quiz.erase(),
+            QuizAction::Say(yes) => quiz.say(yes),
+            QuizAction::Arrow(forward) => quiz.arrow(forward),
+            QuizAction::Enter if quiz.is_asking() => {
+                let Some(right) = quiz.answer() else { return };
+                let score = session.scores.entry(player.lesson.number).or_default();
+                score.asked += 1;
+                score.right += u32::from(right);
+                let (_, question) = quiz.question();
+                // What comes next may be seen now.
+                if question.ask != crate::lesson::questions::Ask::Merges {
+                    player.seek(question.at + 1);
+                }
+            }
+            QuizAction::Enter | QuizAction::Skip => {
+                quiz.next();
+                self.show_question();
+            }
+            QuizAction::Again => {
+                session.scores.remove(&player.lesson.number);
+                player.seek(0);
+                session.quiz = None;
+                self.toggle_quiz();
+            }
+        }
+    }
+}

@@ -1,0 +1,511 @@
+//! The one place that carries out what panes and menus ask for.
+
+pub mod check;
+pub mod color;
+pub mod dropped;
+pub mod export;
+pub mod history;
+pub mod lesson;
+pub mod live;
+pub mod lookup;
+pub mod parts;
+pub mod picking;
+pub mod poll;
+pub mod projection;
+pub mod resume;
+pub mod runs;
+pub mod save;
+pub mod selection;
+pub mod snap;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::app::jobs::loader::{LoadJob, Loading};
+use crate::app::model::activity::Activity;
+use crate::app::model::answer::{Answered, Picked};
+use crate::app::model::commands::Action;
+use crate::app::model::commands::command::Command;
+use crate::app::model::commands::selection::{Choice, SelectAction};
+use crate::app::model::draft::{Draft, QueryKind};
+use crate::app::model::export::ExportKind;
+use crate::app::model::files::absolute;
+use crate::app::model::finder::Finder;
+use crate::app::model::log::About;
+use crate::app::model::look::Look;
+use crate::app::model::parts::Then;
+use crate::app::model::picking::tool::Tool;
+use crate::app::model::selection::how::How;
+use crate::app::model::state::Room;
+use crate::app::model::timeline::TimeAxis;
+use crate::app::model::views::{PaneKind, PlaneWindow};
+use crate::app::model::{camera, state};
+use crate::app::panes::PANE_MARGIN;
+use crate::app::shell::app::App;
+use crate::app::shell::handles::{Message, Running};
+use crate::cloud::{PointCloud, Source};
+use crate::run::{Job, QuerySpec, RunSpec, recording};
+
+impl App {
+    /// Carries out an action.
+    pub(in crate::app::shell) fn apply(&mut self, action: Action) {
+        match action {
+            Action::Command(command) => self.command(command),
+            Action::SetDraft(draft) => {
+                let before = std::mem::replace(&mut self.state.draft, *draft);
+                self.question_changed(&before);
+            }
+            Action::Load => match self.state.draft.source() {
+                Ok(Source::File { path, .. }) if recording::split_run(&path).is_some() => self.open_recording(&path),
+                Ok(source) => self.load(source, Then::Show),
+                Err(error) => self.session.log.error(About::Data, error.sentence),
+            },
+            Action::OpenPath(path) => self.open(&path),
+            Action::OpenPaths(paths) => self.open_dropped(paths),
+            Action::BrowseQueries => self.browse(Message::QueryPath),
+            Action::SetPlane(view) => self.state.plane = view,
+            Action::SetSpace(view) => self.state.space = view,
+            Action::SetConvergence(view) => self.state.convergence = view,
+            Action::SetTimeline(view) => self.session.timeline = view,
+            Action::Live(action) => self.live_action(action),
+            Action::PickRow(row) => self.pick_row(row),
+            Action::PickQuery(query) => self.pick_query(query),
+            Action::Pick(action) => self.pick_action(action),
+            Action::SetProjection(view) => self.choose_projection(view),
+            Action::Color(action) => self.color_action(action),
+            Action::Select(action) => self.select(action),
+            Action::SelectRank(rank) => self.session.rank = rank,
+            Action::SetLook(look) => self.set_look(look),
+            Action::Lesson(action) => self.lesson_action(action),
+            Action::Runs(action) => self.runs_action(action),
+            Action::Parts(action) => self.parts_action(action),
+            Action::SetScale(scale) => self.set_scale(scale),
+            Action::StartExport(kind) => self.start_export(kind),
+            Action::SetExport(dialog) => self.session.export = dialog,
+            Action::BrowseExport => self.browse_export(),
+            Action::SaveExport => self.save_export(),
+            Action::CopyTable(pane) => self.copy_table(pane),
+            Action::SetFinder(finder) => self.session.finder = finder,
+            Action::ForgetRecent => self.state.recent.clear(),
+            Action::ShowHints(shown) => self.state.hints = shown,
+            Action::DismissTrouble => self.session.log.dismiss(),
+            Action::CloseShortcuts => self.session.help = false,
+        }
+    }
+
+    fn command(&mut self, command: Command) {
+        match command {
+            Command::Open => self.browse(Message::DataPath),
+            Command::SaveSession => self.save_session_again(),
+            Command::SaveSessionAs => self.apply(Action::StartExport(ExportKind::Session)),
+            Command::SaveWindow => self.apply(Action::StartExport(ExportKind::Window)),
+            Command::Quit => self.handles.ctx.send_viewport_cmd(egui::ViewportCommand::Close),
+            Command::Run => self.run(),
+            Command::Cancel => self.cancel(),
+            Command::NextQuery => self.step_query(1),
+            Command::PreviousQuery => self.step_query(-1),
+            Command::FitView if self.is_at(PaneKind::Timeline) => self.focus_timeline(),
+            Command::FitView => {
+                self.state.plane.window = None;
+                let view = crate::app::model::views::SpaceView::default();
+                (self.state.space.target, self.state.space.distance) = (view.target, view.distance);
+            }
+            Command::FocusQuery => self.focus_query(),
+            Command::Undo => self.undo(),
+            Command::Redo => self.redo(),
+            Command::MoveTool => self.session.tool = Tool::Move,
+            Command::RectangleTool => self.session.tool = Tool::Rectangle,
+            Command::LassoTool => self.session.tool = Tool::Lasso,
+            Command::SelectAll => self.select(SelectAction::Choose { what: Choice::All, how: How::Replace, by: "everything".to_owned() }),
+            Command::SelectNone => self.select(SelectAction::Clear),
+            Command::InvertSelection => self.select(SelectAction::Choose { what: Choice::Rest, how: How::Replace, by: "inverted".to_owned() }),
+            Command::GrowSelection => self.grow_selection(),
+            Command::ZoomToSelection => self.select(SelectAction::ZoomTo),
+            Command::UseAsQueries => self.select(SelectAction::UseAsQueries),
+            Command::ExportSelection => self.apply(Action::StartExport(ExportKind::Selection)),
+            Command::NextLook => {
+                let at = Look::ALL.iter().position(|&look| look == self.look()).unwrap_or(0);
+                self.set_look(Look::ALL[(at + 1) % Look::ALL.len()]);
+            }
+            Command::ToggleProblem => self.state.toggle_problem(Room::of(self.handles.ctx.content_rect().width())),
+            Command::ToggleSelection => match Room::of(self.handles.ctx.content_rect().width()) {
+                Room::One => self.session.log.info("no room for the selection: a wider window has it, or smaller text and controls"),
+                room => self.state.toggle_selection(room),
+            },
+            Command::ScaleUp => self.set_scale(self.state.scale + 0.25),
+            Command::ScaleDown => self.set_scale(self.state.scale - 0.25),
+            Command::ScaleReset => self.set_scale(1.0),
+            Command::ResetLayout => self.state.tree = crate::app::model::views::default_layout(),
+            Command::ShowPlane => self.show(PaneKind::Plane),
+            Command::ShowSpace => self.show(PaneKind::Space),
+            Command::ShowNeighbors => self.show(PaneKind::Neighbors),
+            Command::ShowTimings => self.show(PaneKind::Timings),
+            Command::ShowTimeline => self.show(PaneKind::Timeline),
+            Command::TimelineCloser => self.zoom_timeline(2.0),
+            Command::TimelineFarther => self.zoom_timeline(0.5),
+            Command::TimelineEarlier => self.pan_timeline(-0.25),
+            Command::TimelineLater => self.pan_timeline(0.25),
+            Command::ShowMerges => self.show(PaneKind::Merges),
+            Command::ShowConvergence => self.show(PaneKind::Convergence),
+            Command::ShowRuns => self.show(PaneKind::Runs),
+            Command::ShowLog => self.show(PaneKind::Log),
+            Command::PresenterScale => {
+                self.state.toggle_presenter();
+                self.set_scale(self.state.scale);
+            }
+            Command::Find => self.session.finder = self.session.finder.take().xor(Some(Finder::default())),
+            Command::Shortcuts => self.session.help ^= true,
+            command => self.lesson_command(command),
+        }
+    }
+
+    pub(in crate::app::shell) fn show(&mut self, pane: PaneKind) {
+        (self.state.pane, self.state.problem_alone) = (pane, false);
+        let found = self.state.tree.make_active(|_, tile| matches!(tile, egui_tiles::Tile::Pane(kind) if *kind == pane));
+        if !found {
+            // Its tile was closed, or the state is of an older version.
+            self.state.tree = crate::app::model::views::default_layout();
+            self.state.tree.make_active(|_, tile| matches!(tile, egui_tiles::Tile::Pane(kind) if *kind == pane));
+        }
+    }
+
+    fn set_scale(&mut self, scale: f32) {
+        self.state.scale = scale.clamp(*state::SCALES.start(), *state::SCALES.end());
+        self.handles.ctx.set_zoom_factor(self.state.scale);
+    }
+
+    /// Loads a file with the columns that win by default, and shows it.
+    pub(in crate::app::shell) fn open(&mut self, path: &std::path::Path) {
+        if recording::split_run(path).is_some() {
+            return self.open_recording(&absolute(path));
+        }
+        self.state.draft.open(&absolute(path));
+        self.apply(Action::Load);
+    }
+
+    /// Opens a file dialog on a thread of its own. Where the desktop has none it answers nothing, and the path is typed.
+    fn browse(&mut self, message: fn(Option<PathBuf>) -> Message) {
+        self.handles.spawn("dialog", move || message(rfd::FileDialog::new().set_title("Open a file of points").pick_file()));
+    }
+
+    /// Loads a source; what was loaded before stays until it is there.
+    pub(in crate::app::shell) fn load(&mut self, source: Source, then: Then) {
+        self.load_as(source, self.state.draft.drop_nonfinite, then);
+    }
+
+    /// The same, with or without the rows that have NaN or ±∞, whatever the fields say.
+    pub(in crate::app::shell) fn load_as(&mut self, source: Source, drop_nonfinite: bool, then: Then) {
+        let data = match &then {
+            Then::RunQueries(_) => self.session.cloud.clone(),
+            Then::Show | Then::Run(_) | Then::Resume(_) => None,
+        };
+        if self.handles.running.is_some() {
+            self.handles.worker.cancel();
+        }
+        if !matches!(then, Then::RunQueries(_)) {
+            // What is opened last is what is meant.
+            self.handles.opening = None;
+        }
+        self.session.endings.load = None;
+        let wake = self.handles.ctx.clone();
+        let job = LoadJob { source, drop_nonfinite, data };
+        match Loading::start(job, move || wake.request_repaint()) {
+            Ok(loading) => self.handles.loading = Some((loading, then)),
+            Err(error) => self.session.endings.load = Some(self.failed(About::Data, format!("cannot load: {error}"))),
+        }
+    }
+
+    /// Runs the problem on the left, and first loads what it needs.
+    pub(in crate::app::shell) fn run(&mut self) {
+        match self.state.draft.to_spec() {
+            Err(errors) => {
+                for error in errors {
+                    self.session.log.error(About::Run, error.sentence);
+                }
+            }
+            Ok(spec) => match self.session.cloud.clone().filter(|cloud| is_of(cloud, &spec)) {
+                None => self.load(spec.data.clone(), Then::Run(spec)),
+                Some(cloud) => self.run_on(&cloud, RunSpec { data: cloud.source().clone(), ..spec }),
+            },
+        }
+    }
+
+    /// Runs a spec on its loaded cloud, and first loads its queries.
+    pub(in crate::app::shell) fn run_on(&mut self, cloud: &Arc<PointCloud>, spec: RunSpec) {
+        if let QuerySpec::File { path, columns } = &spec.queries {
+            let source = Source::File { path: path.clone(), columns: columns.clone() };
+            return self.load(source, Then::RunQueries(spec));
+        }
+        self.submit(spec, Arc::clone(cloud), None);
+    }
+
+    /// Hands a job to the worker, which drops the one it has.
+    pub(in crate::app::shell) fn submit(&mut self, spec: RunSpec, cloud: Arc<PointCloud>, query_cloud: Option<Arc<PointCloud>>) {
+        self.session.endings.run = None;
+        self.handles.last_job += 1;
+        let id = self.handles.last_job;
+        self.handles.running = Some(Running { id, stage: "starting".to_owned(), fraction: 0.0 });
+        self.handles.worker.submit(Job { id, spec, cloud, query_cloud });
+    }
+
+    /// Stops what the status line names, and nothing that goes on beside it: whoever cancels a run may have forgotten that
+    /// a session is still being written.
+    fn cancel(&mut self) {
+        if self.session.lesson.open && self.cancel_lesson() {
+            return;
+        }
+        let handles = &mut self.handles;
+        match (&self.session.activity, &handles.loading, &handles.opening) {
+            (Activity::Loading { .. }, Some((loading, _)), _) => loading.task.cancel(),
+            (Activity::Loading { .. }, None, Some(opening)) => opening.task.cancel(),
+            (Activity::Loading { .. }, None, None) => {}
+            (Activity::Running { .. }, ..) => handles.worker.cancel(),
+            (Activity::Recording { .. }, ..) => {
+                self.cancel_lesson();
+            }
+            (Activity::Exporting { .. }, ..) => {
+                if let Some(exporting) = &handles.exporting {
+                    exporting.task.cancel();
+                }
+            }
+            (Activity::Preparing { .. }, ..) => {
+                // As the line names them, a projection first.
+                let _ = handles.projecting.cancel() || handles.coloring.cancel();
+            }
+            (Activity::Checking { .. }, ..) => {
+                if let Some(checking) = &handles.checking {
+                    checking.cancel();
+                }
+            }
+            // Neither is named before it takes long.
+            (Activity::Asking | Activity::Selecting | Activity::Idle, ..) => {
+                if self.session.activity != Activity::Asking && handles.selecting.take().is_some() {
+                    self.session.log.info("cancelled");
+                }
+                if self.session.activity != Activity::Selecting {
+                    self.cancel_ask();
+                }
+            }
+        }
+    }
+
+    /// A click on a point: it is picked, and typed where rows are typed.
+    pub(in crate::app::shell) fn pick_row(&mut self, row: u32) {
+        let Some(cloud) = self.session.cloud.as_ref().filter(|cloud| (row as usize) < cloud.len()) else { return };
+        if self.state.draft.queries == QueryKind::Rows {
+            self.state.draft.query_rows = cloud.record(row as usize).to_string();
+        }
+        self.pick(Picked::Row(row));
+    }
+
+    /// Makes a row the query: answered from the run when that asked for it, else asked at once.
+    pub(in crate::app::shell) fn pick(&mut self, picked: Picked) {
+        let Some(cloud) = self.session.cloud.clone() else { return };
+        let row = match picked {
+            Picked::Row(row) if (row as usize) < cloud.len() => row,
+            Picked::Query(query) => return self.pick_query(query),
+            Picked::Row(_) | Picked::Place => return,
+        };
+        let mut spec = match self.question(&cloud, QuerySpec::Rows(vec![cloud.record(row as usize)])) {
+            Ok(spec) => spec,
+            Err(sentence) => return self.session.log.error(About::Query, sentence),
+        };
+        self.settle_live(true);
+        if self.session.picked != Some(picked) {
+            (self.session.picked, self.session.rank) = (Some(picked), None);
+            self.forget_slow_answer();
+        }
+        // What a recording answers needs no engine here.
+        if self.shows_recording()
+            && let Some(record) = &self.session.record
+        {
+            spec.engine = record.spec.engine.clone();
+        }
+        let known = self.session.record.as_ref().filter(|record| same_question(&record.spec, &spec)).cloned();
+        match (known, self.session.query_of_row(row)) {
+            (Some(record), Some(query)) => self.answer(record, query),
+            _ => self.ask(),
+        }
+    }
+
+    pub(in crate::app::shell) fn pick_query(&mut self, query: usize) {
+        let Some(record) = self.session.record.clone().filter(|record| query < record.query_rows.len()) else { return };
+        let picked = if record.query_cloud.is_some() { Picked::Query(query) } else { Picked::Row(record.query_rows[query]) };
+        self.settle_live(true);
+        if self.session.picked != Some(picked) {
+            self.session.rank = None;
+        }
+        self.session.picked = Some(picked);
+        self.answer(record, query);
+    }
+
+    /// Fills Plane and Space with the picked query and its neighbours.
+    pub(in crate::app::shell) fn focus_query(&mut self) {
+        /// Of the cloud's extent, where all neighbours lie on the query.
+        const NEARBY: f64 = 0.02;
+        let Some((cloud, row)) = self.session.picked_point() else { return };
+        let Some(scene) = self.session.scene() else { return };
+        let (data, cloud) = (scene.data(), scene.drawn(cloud));
+        let Some(answered) = &self.session.answered else { return };
+        let reach = |from: &[f64], axes: &[usize]| {
+            let far = |row: u32| axes.iter().zip(from).map(|(&axis, from)| (camera::along(data, row as usize, axis) - from).powi(2)).sum::<f64>();
+            let radius = answered.neighbors().map(|(row, _)| far(row)).fold(0.0, f64::max).sqrt();
+            if radius > 0.0 { radius } else { camera::extent(data, axes) * NEARBY }
+        };
+        let axes = self.state.plane.axes;
+        let center = camera::place(cloud, row, axes);
+        let radius = reach(&center, &axes);
+        let pane = self.pane_rects.get(&PaneKind::Plane).map_or(400.0, |rect| rect.width().min(rect.height()));
+        let plane = (radius > 0.0).then(|| PlaneWindow { center, units_per_point: radius * 2.6 / f64::from(pane.max(1.0)) });
+        let axes = self.state.space.axes;
+        let place = camera::place(cloud, row, axes);
+        let radius = reach(&place, &axes);
+        let (target, distance) = camera::focus(cloud, axes, place, radius);
+        if plane.is_some() {
+            self.state.plane.window = plane;
+        }
+        if radius > 0.0 {
+            (self.state.space.target, self.state.space.distance) = (target, distance);
+        }
+    }
+
+    /// Whether the pointer is over a pane, or something in it has the keys.
+    fn is_at(&self, pane: PaneKind) -> bool {
+        let ctx = &self.handles.ctx;
+        let focus = ctx.memory(|memory| memory.focused()).and_then(|id| ctx.read_response(id)).map(|focused| focused.rect.center());
+        let places = [ctx.pointer_latest_pos(), focus];
+        self.pane_rects.get(&pane).is_some_and(|rect| places.into_iter().flatten().any(|place| rect.contains(place)))
+    }
+
+    fn zoom_timeline(&mut self, factor: f64) {
+        let (Some(derived), Some(&pane)) = (&self.session.derived, self.pane_rects.get(&PaneKind::Timeline)) else { return };
+        let view = &mut self.session.timeline;
+        let [from, to] = view.shown(&derived.timeline);
+        // Within the frame around every pane.
+        let axis = TimeAxis::new(pane.shrink(PANE_MARGIN.into()), [from, to]);
+        let pointer = self.handles.ctx.pointer_latest_pos().filter(|pointer| pane.contains(*pointer) && axis.range().contains(pointer.x));
+        view.zoom(&derived.timeline, pointer.map_or(f64::midpoint(from, to), |pointer| axis.at(pointer.x)), factor);
+    }
+
+    fn pan_timeline(&mut self, by: f64) {
+        if let Some(derived) = &self.session.derived {
+            self.session.timeline.pan(&derived.timeline, by);
+        }
+    }
+
+    /// Shows the warp of the picked query, one by one with the others of its multiprocessor; without one, the whole run.
+    fn focus_timeline(&mut self) {
+        let Some(derived) = &self.session.derived else { return };
+        let of_run = |answered: &&Answered| self.session.record.as_ref().is_some_and(|record| Arc::ptr_eq(record, &answered.record));
+        let picked = self.session.answered.as_ref().filter(of_run);
+        let view = &mut self.session.timeline;
+        match picked.and_then(|answered| derived.timeline.place_of(answered.query as u32)) {
+            Some((at, track, warp)) => {
+                let multiprocessor = &derived.timeline.multiprocessors[at];
+                let warp = &multiprocessor.tracks[track][warp];
+                view.open.insert(multiprocessor.sm);
+                view.focus(&derived.timeline, [warp.start_us, warp.stop_us]);
+            }
+            None => view.window = None,
+        }
+    }
+
+    fn step_query(&mut self, by: isize) {
+        let Some(record) = &self.session.record else { return };
+        let of_record = self.session.answered.as_ref().filter(|answered| Arc::ptr_eq(&answered.record, record));
+        let next = of_record.map_or(0, |answered| (answered.query as isize + by).rem_euclid(record.query_rows.len() as isize));
+        self.pick_query(next as usize);
+    }
+
+    /// Shows a query's answer, and has theory worked out beside it.
+    pub(in crate::app::shell) fn answer(&mut self, record: Arc<crate::run::RunRecord>, query: usize) {
+        (self.session.theory, self.session.theory_lags) = (None, false);
+        self.session.log.settle(About::Query);
+        let answered = Answered { record, query };
+        self.handles.theory.wanted = (answered.record.convergence.queries() > query).then(|| answered.clone());
+        self.session.answered = Some(answered);
+        self.focus_if_answered();
+        self.start_theory();
+    }
+
+    /// Works theory out for the latest answer, one at a time: who steps through queries waits for the last one only.
+    pub(in crate::app::shell) fn start_theory(&mut self) {
+        /// Points of which theory is worked out while the query is dragged: more would take the time that answers need.
+        const WHILE_DRAGGED: usize = 300_000;
+        let points = self.session.cloud.as_ref().map_or(0, |cloud| cloud.len());
+        if self.handles.theory.busy || (self.session.live.is_held() && points > WHILE_DRAGGED) {
+            return;
+        }
+        let Some(Answered { record, query }) = self.handles.theory.wanted.take() else { return };
+        self.handles.theory.busy = true;
+        self.handles.spawn("theory", move || {
+            let curve = crate::app::model::derived::TheoryCurve::of(&record, query);
+            Message::Theory(record, query, curve)
+        });
+    }
+
+    /// The thread of the theory is free again.
+    pub(in crate::app::shell) fn theory_done(&mut self) {
+        self.handles.theory.busy = false;
+        self.start_theory();
+    }
+
+    /// The question on the left, asked of something in the cloud that is shown.
+    pub(in crate::app::shell) fn question(&self, cloud: &PointCloud, queries: QuerySpec) -> Result<RunSpec, String> {
+        let draft = Draft { queries: QueryKind::All, warmup: "0".to_owned(), repeats: "1".to_owned(), ..self.state.draft.clone() };
+        let mut spec = match draft.to_spec() {
+            Ok(spec) => spec,
+            // The fields name other data by now, wrongly: the cloud on screen is what was clicked.
+            Err(errors) => {
+                let wrong = errors
+                    .iter()
+                    .find(|error| !matches!(error.field, crate::app::model::draft::Field::Path | crate::app::model::draft::Field::Generator));
+                match (wrong, &self.session.record) {
+                    (Some(error), _) => return Err(format!("cannot answer: {}", error.sentence)),
+                    (None, Some(last)) => last.spec.clone(),
+                    (None, None) => return Err(format!("cannot answer: {}", errors[0].sentence)),
+                }
+            }
+        };
+        spec.data = cloud.source().clone();
+        spec.queries = queries;
+        (spec.warmup, spec.repeats) = (0, 1);
+        Ok(spec)
+    }
+}
+
+/// Whether a cloud is what a spec names.
+fn is_of(cloud: &PointCloud, spec: &RunSpec) -> bool {
+    // What was recorded in a folder may name its file from there.
+    let whole = |source: &Source| match source {
+        Source::File { path, columns } => Source::File { path: absolute(path), columns: columns.clone() },
+        other => other.clone(),
+    };
+    // A cloud from which nothing was dropped is the same with and without dropping.
+    whole(cloud.source()) == whole(&spec.data) && (spec.drop_nonfinite || cloud.dropped() == 0)
+}
+
+/// Whether two specs differ at most in whom they ask and how often.
+pub(in crate::app::shell) fn same_question(a: &RunSpec, b: &RunSpec) -> bool {
+    let question =
+        |spec: &RunSpec| (spec.data.clone(), spec.k, spec.metric, spec.engine.clone(), spec.order, spec.exclude_self, spec.seed, spec.drop_nonfinite);
+    question(a) == question(b)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::testing::record;
+
+    #[test]
+    fn a_file_named_from_its_folder_is_the_same_file() {
+        let record = record();
+        let table = crate::cloud::Table { columns: vec![crate::cloud::Column { name: "x".to_owned() }], values: vec![1.0, 2.0] };
+        let file = |path: PathBuf| Source::File { path, columns: Default::default() };
+        let cloud = PointCloud::from_table(table, file("a.csv".into()), None, false).expect("a cloud");
+        let spec = |path: PathBuf| RunSpec { data: file(path), ..record.spec.clone() };
+        let here = std::env::current_dir().expect("a folder");
+        assert!(is_of(&cloud, &spec(here.join("a.csv"))) && is_of(&cloud, &spec("a.csv".into())));
+        assert!(!is_of(&cloud, &spec(here.join("b").join("a.csv"))) && !is_of(&cloud, &record.spec));
+    }
+}

@@ -1,0 +1,405 @@
+//! What happens in each frame before anything is drawn: events of the worker, of loads and of threads.
+
+use std::sync::Arc;
+
+use crate::app::model::activity::{Activity, Ended, Endings};
+use crate::app::model::answer::Picked;
+use crate::app::model::color::view::ColorBy;
+use crate::app::model::derived::Derived;
+use crate::app::model::export::ExportDialog;
+use crate::app::model::files::FileState;
+use crate::app::model::log::About;
+use crate::app::model::parts::{PartsDialog, Then};
+use crate::app::model::projection::ProjectionKind;
+use crate::app::model::session::FileColumns;
+use crate::app::model::timeline::TimelineView;
+use crate::app::shell::app::App;
+use crate::app::shell::handles::Message;
+use crate::app::shell::underway::Selecting;
+use crate::cloud::formats::FormatError;
+use crate::cloud::{CloudError, PointCloud, Source};
+use crate::run::{Event, QuerySpec, RunError, RunRecord, RunSpec, usual};
+use crate::text;
+
+impl App {
+    /// Takes in what threads have to say.
+    pub(in crate::app::shell) fn poll(&mut self) {
+        while let Some(event) = self.handles.worker.try_recv() {
+            self.event(event);
+        }
+        self.poll_loading();
+        self.poll_opening();
+        self.poll_checking();
+        self.poll_picking();
+        self.poll_snapping();
+        self.poll_selecting();
+        self.poll_lookup();
+        while let Some(message) = self.handles.try_recv() {
+            self.message(message);
+        }
+        self.poll_lesson();
+        self.poll_projection();
+        self.poll_color();
+        self.poll_writing();
+        self.poll_replies();
+        self.session.activity = match self.handles.activity() {
+            Activity::Idle if self.session.live.is_slow() => Activity::Asking,
+            Activity::Idle if self.handles.selecting.as_ref().is_some_and(Selecting::is_slow) => Activity::Selecting,
+            activity => activity,
+        };
+    }
+
+    fn event(&mut self, event: Event) {
+        // What an older job still says is of no interest.
+        let current = self.handles.running.as_ref().map(|running| running.id);
+        match event {
+            Event::Progress { id, stage, fraction } if Some(id) == current => {
+                if let Some(running) = &mut self.handles.running {
+                    (running.stage, running.fraction) = (stage, fraction);
+                }
+            }
+            Event::Finished { id, record } if Some(id) == current => {
+                self.handles.running = None;
+                // Rows of another cloud mean nothing in the one on screen.
+                if self.session.cloud.as_ref().is_some_and(|cloud| Arc::ptr_eq(cloud, &record.cloud)) {
+                    self.finished(record);
+                }
+            }
+            Event::Failed { id, error } if Some(id) == current => {
+                self.handles.running = None;
+                self.session.endings.run = Some(match error {
+                    RunError::Cancelled => self.cancelled(),
+                    error => self.failed(About::Run, in_window(&error)),
+                });
+            }
+            Event::Progress { .. } | Event::Finished { .. } | Event::Failed { .. } => {}
+        }
+    }
+
+    /// Says that something was cancelled.
+    pub(in crate::app::shell) fn cancelled(&mut self) -> Ended {
+        self.session.log.info("cancelled");
+        Ended::Cancelled
+    }
+
+    /// Says why something failed.
+    pub(in crate::app::shell) fn failed(&mut self, about: About, why: impl Into<String>) -> Ended {
+        let why = why.into();
+        self.session.log.error(about, why.clone());
+        Ended::Failed(why)
+    }
+
+    /// A whole run is done.
+    pub(in crate::app::shell) fn finished(&mut self, record: Arc<RunRecord>) {
+        let summary = &record.summary;
+        let said = format!(
+            "{}: {} × {}, d = {}, k = {}: search {} median of {}{}",
+            record.engine,
+            text::count(summary.q, "query", "queries"),
+            text::count(summary.n, "point", "points"),
+            summary.d,
+            record.spec.k,
+            text::time(summary.search_ms_median),
+            record.spec.repeats,
+            summary.distances_per_second.map_or_else(String::new, |rate| format!(", {}", text::rate(rate))),
+        );
+        self.session.log.done(About::Run, said);
+        self.session.log.settle_before(About::Data, record.started_unix);
+        self.note_fallback(&record);
+        self.keep_run(&record);
+        self.show_run(record);
+    }
+
+    /// Shows a run, over the cloud that is shown.
+    pub(in crate::app::shell) fn show_run(&mut self, record: Arc<RunRecord>) {
+        let named = !matches!(record.spec.queries, QuerySpec::All | QuerySpec::Count(_));
+        let asked = Arc::clone(&record);
+        self.handles.spawn("derive", move || {
+            let derived = Derived::of(&asked);
+            Message::Derived(asked, derived)
+        });
+        self.session.record = Some(record);
+        self.session.endings.run = None;
+        self.session.derived = None;
+        self.session.timeline = TimelineView::default();
+        self.reselect();
+        let chosen = self.outlasts_run();
+        let stays = match self.session.picked {
+            Some(Picked::Row(row)) if let Some(query) = self.session.query_of_row(row) => Some(query),
+            Some(Picked::Query(query)) if self.session.picked_point().is_some() => Some(query),
+            Some(Picked::Place) => None,
+            // Whoever names rows, a place or a file wants to see one of those.
+            Some(Picked::Row(_)) if chosen && !named => None,
+            _ => {
+                self.pick_query(0);
+                return self.note_chosen(false);
+            }
+        };
+        match stays {
+            Some(query) => self.pick_query(query),
+            None => self.ask_anew(),
+        }
+        self.note_chosen(chosen);
+    }
+
+    /// A cloud that somebody opened is shown, and its file remembered.
+    fn show_loaded_cloud(&mut self, cloud: Arc<PointCloud>, file: Option<FileState>) {
+        self.session.loaded_file = file.map(|file| (cloud.fingerprint().clone(), file));
+        if let Source::File { path, .. } = cloud.source() {
+            self.state.remember(path);
+        }
+        self.show_cloud(cloud);
+    }
+
+    fn poll_loading(&mut self) {
+        let Some((loading, _)) = &self.handles.loading else { return };
+        let Some(result) = loading.task.try_finish() else { return };
+        let Some((loading, then)) = self.handles.loading.take() else { return };
+        let runs = !matches!(then, Then::Show | Then::Resume(_));
+        let about = if matches!(then, Then::RunQueries(_)) { About::Run } else { About::Data };
+        let (result, file) = match result {
+            Ok((loaded, file)) => (Ok(loaded), file),
+            Err(()) => (Err(()), None),
+        };
+        let ended = match (result, then) {
+            (Err(()), _) => self.failed(about, format!("the reader stopped without an answer: {}", loading.job.source)),
+            (Ok(Err(CloudError::Cancelled)), _) => self.cancelled(),
+            (Ok(Err(CloudError::Format(FormatError::Parts { parts, path }))), then) => {
+                self.session.parts = PartsDialog::new(path, parts, then);
+                return;
+            }
+            (Ok(Err(error)), _) => self.failed(about, in_window(&error)),
+            (Ok(Ok(queries)), Then::RunQueries(spec)) => {
+                if let Some(data) = loading.job.data.clone() {
+                    self.submit(spec, data, Some(queries));
+                }
+                return;
+            }
+            (Ok(Ok(cloud)), Then::Show) => return self.show_loaded_cloud(cloud, file),
+            (Ok(Ok(cloud)), Then::Resume(saved)) => {
+                self.show_loaded_cloud(cloud, file);
+                return self.resume_loaded(&saved);
+            }
+            (Ok(Ok(cloud)), Then::Run(spec)) => {
+                let nobody_said = matches!(spec.queries, QuerySpec::Count(count) if self.is_usual(count));
+                self.show_loaded_cloud(Arc::clone(&cloud), file);
+                // How many rows there are was not known.
+                let queries = if nobody_said { QuerySpec::Count(usual_queries(&cloud)) } else { spec.queries };
+                return self.run_on(&cloud, RunSpec { queries, ..spec });
+            }
+        };
+        let endings = &mut self.session.endings;
+        if runs {
+            endings.run = Some(ended.clone());
+        }
+        endings.load = Some(ended);
+    }
+
+    /// Whether nobody said that so many queries are to be drawn: it is what stands there by itself, of the cloud that is shown.
+    fn is_usual(&self, count: u64) -> bool {
+        count == usual::QUERIES || self.session.cloud.as_ref().is_some_and(|cloud| count == usual_queries(cloud))
+    }
+
+    /// A cloud is there: what belonged to the one before it goes.
+    pub(in crate::app::shell) fn show_cloud(&mut self, cloud: Arc<PointCloud>) {
+        let columns: Vec<&str> = cloud.axes().iter().map(|axis| axis.name.as_str()).take(6).collect();
+        let more = if cloud.dims() > columns.len() { ", …" } else { "" };
+        let dropped = match cloud.dropped() {
+            0 => String::new(),
+            rows => format!(", {} dropped", text::count(rows, "row", "rows")),
+        };
+        let said = format!(
+            "{} of {} ({}{more}){dropped}: {}",
+            text::count(cloud.len() as u64, "point", "points"),
+            text::count(cloud.dims() as u64, "dimension", "dimensions"),
+            columns.join(", "),
+            cloud.source()
+        );
+        self.session.log.done(About::Data, said);
+        for of_another in [About::Run, About::Query, About::Selection, About::Color, About::Projection] {
+            self.session.log.settle(of_another);
+        }
+        if self.state.draft.query_count.parse().is_ok_and(|count| self.is_usual(count)) {
+            self.state.draft.query_count = usual_queries(&cloud).to_string();
+        }
+        self.state.plane.window = None;
+        self.state.plane.axes = fitting(&cloud);
+        let view = crate::app::model::views::SpaceView::default();
+        (self.state.space.target, self.state.space.distance) = (view.target, view.distance);
+        self.state.space.axes = fitting(&cloud);
+        self.describe(&cloud);
+        self.fit_looks_to(&cloud);
+        if self.handles.running.take().is_some() {
+            self.handles.worker.cancel();
+        }
+        self.handles.forget();
+        self.forget_live();
+        self.forget_selection();
+        let session = &mut self.session;
+        (session.record, session.derived, session.theory) = (None, None, None);
+        (session.picked, session.answered, session.rank) = (None, None, None);
+        (session.projected, session.beside) = (None, None);
+        session.endings = Endings::default();
+        session.cloud = Some(cloud);
+        self.lesson_cloud_changed();
+    }
+
+    /// What the cloud before was coloured by or projected on, and this one has not or needs not: colours that it cannot have,
+    /// and a projection of a cloud that its own axes show whole.
+    fn fit_looks_to(&mut self, cloud: &PointCloud) {
+        let has = match (&self.state.color.by, cloud.source()) {
+            (ColorBy::Axis(axis), _) => *axis < cloud.dims(),
+            (ColorBy::Column(_), Source::Generate { .. } | Source::Place(_)) => false,
+            // Of a file's columns it is said once they are known.
+            _ => true,
+        };
+        if !has {
+            self.state.color.choose(ColorBy::Nothing);
+        }
+        let again = self.session.cloud.as_ref().is_some_and(|before| before.fingerprint() == cloud.fingerprint());
+        if cloud.dims() <= 3 && !again {
+            self.state.projection.kind = ProjectionKind::Axes;
+        }
+    }
+
+    /// The columns of the cloud's file are known, and so whether the one that colours is among them.
+    fn take_columns(&mut self, columns: FileColumns) {
+        if !self.session.cloud.as_ref().is_some_and(|cloud| columns.is_of(cloud.source())) {
+            // Of a file that was shown before, they say nothing.
+            return;
+        }
+        self.session.columns = Some(columns);
+        self.check_color_column();
+    }
+
+    /// Has all columns of the cloud's file listed, for the chooser.
+    fn describe(&self, cloud: &PointCloud) {
+        let Source::File { path, .. } = cloud.source() else { return };
+        if self.session.columns.as_ref().is_some_and(|known| known.is_of(cloud.source())) {
+            return;
+        }
+        let path = path.clone();
+        self.handles.spawn("columns", move || {
+            // Where they cannot be listed, names are typed.
+            let columns = crate::cloud::formats::describe(&path, &crate::progress::Silent).map(|info| info.columns).unwrap_or_default();
+            Message::Columns(FileColumns { path, columns })
+        });
+    }
+
+    fn message(&mut self, message: Message) {
+        match message {
+            Message::Engine(status) => {
+                if let Some(known) = self.session.engines.iter_mut().find(|known| known.id == status.id) {
+                    *known = status;
+                }
+            }
+            Message::Derived(record, derived) => {
+                if self.session.record.as_ref().is_some_and(|shown| Arc::ptr_eq(shown, &record)) {
+                    self.session.derived = Some(Arc::new(derived));
+                }
+            }
+            Message::Theory(record, query, curve) => {
+                self.theory_done();
+                let shown = self.session.answered.as_ref();
+                if shown.is_some_and(|shown| Arc::ptr_eq(&shown.record, &record) && shown.query == query) {
+                    (self.session.theory, self.session.theory_lags) = (Some(curve), false);
+                } else if self.session.theory_lags {
+                    // Of a query that was dragged on: nearer to this one's than what is shown.
+                    self.session.theory = Some(curve);
+                }
+            }
+            Message::Compared(compared) => self.take_comparison(compared),
+            Message::Columns(columns) => self.take_columns(columns),
+            Message::DataPath(Some(path)) => self.open(&path),
+            Message::DataPath(None) => {
+                // Also what a desktop without a file dialog answers, at once: the typed path always works.
+                self.session.log.info("no file chosen; a path can be typed on the left, under From a file");
+            }
+            Message::QueryPath(Some(path)) => self.state.draft.query_path = path.display().to_string(),
+            Message::QueryPath(None) | Message::ExportPath(None) => self.session.log.info("no file chosen; a path can be typed"),
+            Message::ExportPath(Some(path)) => {
+                if let Some(dialog) = &mut self.session.export {
+                    // Whoever chose an existing file there was asked already.
+                    *dialog = ExportDialog { path: path.display().to_string(), error: None, overwrite: true, writing: None, ..dialog.clone() };
+                }
+            }
+            Message::Saved(Ok(paths), _) => {
+                let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+                self.written(format!("written: {}", paths.join(", ")));
+            }
+            Message::Saved(Err(error), dialog) => self.not_written(error, Some(dialog)),
+            Message::Broken { task, why } => {
+                if task == "theory" {
+                    self.theory_done();
+                }
+                self.session.log.error(About::Other, format!("{task} stopped without an answer: {why}"));
+            }
+        }
+    }
+}
+
+/// An error as the window says it: the way out is a field on the left, not an option of the command line.
+pub(in crate::app::shell) fn in_window(error: &dyn std::error::Error) -> String {
+    const BOX: &str = "“Leave out rows with NaN or ∞” on the left";
+    error
+        .to_string()
+        .replace("--drop-nonfinite leaves such rows out", &format!("tick {BOX}"))
+        .replace("--drop-nonfinite to leave such rows out", BOX)
+        .replace("choose columns with --columns", "type the data's columns on the left")
+        .replace("--columns chooses others", "type others under Columns on the left")
+        .replace("--engine lockstep", "the engine lockstep on the left")
+}
+
+/// As many queries as are drawn where nobody says how many, as on the command line: all rows where there are fewer.
+fn usual_queries(cloud: &PointCloud) -> u64 {
+    (cloud.len() as u64).min(usual::QUERIES)
+}
+
+/// The axes that are shown first: the first ones, and of many those along which the points differ most.
+fn fitting<const N: usize>(cloud: &PointCloud) -> [usize; N] {
+    /// Rows that the choice looks at.
+    const SEEN: usize = 4096;
+    let dims = cloud.dims();
+    if dims <= 3 {
+        return std::array::from_fn(|axis| axis);
+    }
+    let rows: Vec<usize> = (0..cloud.len().min(SEEN)).map(|at| at * cloud.len() / cloud.len().min(SEEN)).collect();
+    let variance = |axis: usize| {
+        let values = rows.iter().map(|&row| f64::from(cloud.point(row)[axis]));
+        let mean = values.clone().sum::<f64>() / rows.len() as f64;
+        values.map(|value| (value - mean).powi(2)).sum::<f64>()
+    };
+    let mut axes: Vec<(f64, usize)> = (0..dims).map(|axis| (variance(axis), axis)).collect();
+    axes.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    let mut chosen: [usize; N] = std::array::from_fn(|at| axes[at].1);
+    chosen.sort_unstable();
+    chosen
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::testing::{cloud, stretched};
+    use crate::knn::ProblemError;
+
+    #[test]
+    fn errors_name_no_options_of_the_command_line() {
+        let origin = "a.csv".to_owned();
+        let errors: [Box<dyn std::error::Error>; 3] = [
+            Box::new(CloudError::NonFinite { row: 3, line: None, column: "x".to_owned(), value: f64::NAN, origin: origin.clone() }),
+            Box::new(CloudError::Dimensions { queries: 3, data: 2, origin }),
+            Box::new(RunError::from(ProblemError::Zero { whose: "data", record: 4 })),
+        ];
+        for error in errors {
+            let said = in_window(&*error);
+            assert!(!said.contains("--") && said.contains("on the left"), "{said}");
+        }
+    }
+
+    #[test]
+    fn the_first_axes_are_those_that_show_something() {
+        assert_eq!(fitting::<2>(&cloud(10, 2, 1)), [0, 1]);
+        assert_eq!(fitting::<2>(&stretched(50, [0.0, 2.0, 0.1, 5.0])), [1, 3]);
+        assert_eq!(fitting::<3>(&stretched(50, [0.0, 2.0, 0.1, 5.0])), [1, 2, 3]);
+    }
+}

@@ -1,0 +1,146 @@
+//! Where a session is picked up: its runs are shown, its cloud is had again, and then everything is as it was.
+
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use crate::app::model::answer::Picked;
+use crate::app::model::commands::Action;
+use crate::app::model::log::About;
+use crate::app::model::parts::Then;
+use crate::app::model::runs::list::RunId;
+use crate::app::model::saved::{SavedCloud, SavedQuery, SavedSession};
+use crate::app::shell::app::App;
+use crate::app::shell::apply::save::Last;
+use crate::cloud::formats::file_of;
+use crate::cloud::{PointCloud, Source, place};
+use crate::run::EngineChoice;
+
+impl App {
+    /// Goes on with what [`App::put_down`] gave. A text that it did not give only loads what the fields on the left name.
+    pub fn pick_up(&mut self, text: &str) {
+        self.last = Some(text.to_owned()).filter(|text| !text.is_empty());
+        match serde_json::from_str::<Last>(text) {
+            Ok(Last { file: Some(file), saved }) if file.exists() => self.open_recording_for(&file, Some(saved)),
+            Ok(Last { saved, .. }) if saved.cloud.is_some() => self.resume(&saved, &[], None, None),
+            _ => self.apply(Action::Load),
+        }
+    }
+
+    /// Shows what a session showed. `runs` are those of its file that are in the list, by their names there, `held` is the
+    /// cloud that the file has of what was shown, and `read` when the points began to be read, where that was just now and
+    /// from where they come from.
+    pub(in crate::app::shell) fn resume(
+        &mut self,
+        saved: &SavedSession,
+        runs: &[(String, RunId)],
+        held: Option<Arc<PointCloud>>,
+        read: Option<SystemTime>,
+    ) {
+        let id_of = |name: &Option<String>| runs.iter().find(|(known, _)| Some(known) == name.as_ref()).map(|(_, id)| *id);
+        let whole = |id: &RunId| self.session.runs.get(*id).is_some_and(|kept| kept.run.record().is_some());
+        let shown = id_of(&saved.shown).filter(whole);
+        let [a, b] = saved.compared.each_ref().map(&id_of);
+        if a != b {
+            self.session.runs.chosen = [a, b];
+            self.compare_chosen();
+        }
+        saved.view.restore(&mut self.state);
+        match (shown, &saved.cloud) {
+            (Some(id), _) => {
+                self.show_kept(id);
+                self.settle(saved);
+                self.compare_source(saved, read);
+            }
+            (None, Some(cloud)) => {
+                self.state.draft = saved.view.draft();
+                match self.known_cloud(cloud, runs, held) {
+                    Some(known) => {
+                        self.show_cloud(known);
+                        self.settle(saved);
+                        self.compare_source(saved, read);
+                    }
+                    None => self.load_as(cloud.source.clone(), cloud.drop_nonfinite, Then::Resume(Box::new(saved.clone()))),
+                }
+            }
+            // Runs of which nothing was shown.
+            (None, None) => {}
+        }
+    }
+
+    /// The cloud of a session was read from where it came from.
+    pub(in crate::app::shell) fn resume_loaded(&mut self, saved: &SavedSession) {
+        let Some(cloud) = &self.session.cloud else { return };
+        if saved.cloud.as_ref().is_some_and(|known| known.fingerprint == *cloud.fingerprint()) {
+            return self.settle(saved);
+        }
+        let said = format!("the data has changed since it was saved, so query, selection and views are left out: {}", cloud.source());
+        self.session.log.warn(About::Data, said);
+    }
+
+    /// The cloud, where the session's file has it, a run of the session, or the window. The same points may have come from
+    /// several files: those of the one that was shown are meant, or of one of its name, which was moved with the session.
+    /// Others stand in for it only where it is gone; where it is there, it is read.
+    fn known_cloud(&self, cloud: &SavedCloud, runs: &[(String, RunId)], held: Option<Arc<PointCloud>>) -> Option<Arc<PointCloud>> {
+        let of_runs = runs.iter().filter_map(|(_, id)| Some(&self.session.runs.get(*id)?.run.record()?.cloud));
+        let known = held.iter().chain(of_runs).chain(&self.session.cloud).filter(|known| *known.fingerprint() == cloud.fingerprint);
+        let (far, nearest) = known.map(|known| (unlike(known.source(), &cloud.source), known)).min_by_key(|&(far, _)| far)?;
+        let gone = || matches!(&cloud.source, Source::File { path, .. } if !file_of(path).exists());
+        (far < OTHER || gone()).then(|| Arc::clone(nearest))
+    }
+
+    /// Views, query and selection as they were, of the cloud that is shown.
+    fn settle(&mut self, saved: &SavedSession) {
+        let Some(cloud) = self.session.cloud.clone() else { return };
+        let view = &saved.view;
+        self.state.draft = view.draft();
+        if let (Source::File { path, .. }, Some(saved)) = (cloud.source(), &saved.cloud)
+            && *cloud.source() != saved.source
+        {
+            // Moved with the session.
+            self.state.draft.path = path.display().to_string();
+        }
+        self.state.draft.selected_rows = view.selected_records(&cloud).into();
+        (self.state.color, self.state.projection) = (view.color.clone(), view.projection);
+        let (plane, space) = view.views(&cloud);
+        self.set_views(plane, space);
+        self.session.timeline = view.timeline.settled();
+        match &saved.query {
+            Some(SavedQuery::Row(row)) => self.pick(Picked::Row(*row)),
+            Some(SavedQuery::Query(query)) => self.pick_query(*query),
+            Some(SavedQuery::Place(at)) => match place::place(at, &cloud) {
+                Ok(place) => self.put_at(Some(Arc::new(place))),
+                Err(why) => self.session.log.error(About::Query, why.to_string()),
+            },
+            None => self.pick_nothing(),
+        }
+        self.session.rank = saved.rank.filter(|&rank| rank < EngineChoice::Auto.k_limit());
+        if let Some(selection) = &saved.selection {
+            let numbers = |ranges: &crate::app::model::saved::ranges::Ranges, end: usize| {
+                ranges.below(end as u64).into_iter().map(|number| number as u32).collect()
+            };
+            let queries = self.session.record.as_ref().map_or(0, |record| record.query_rows.len());
+            self.select_these(numbers(&selection.rows, cloud.len()), numbers(&selection.queries, queries), selection.by.clone());
+        }
+        // All of this was somebody's step long ago.
+        self.history.clear();
+    }
+
+    /// Calls the window after the session's file.
+    pub(in crate::app::shell) fn name_window(&self) {
+        let name = self.session.file.as_ref().and_then(|file| file.path.file_stem());
+        let title = name.map_or_else(|| "Warpscope".to_owned(), |name| format!("{} – Warpscope", name.to_string_lossy()));
+        self.handles.ctx.send_viewport_cmd(egui::ViewportCommand::Title(title));
+    }
+}
+
+/// What [`unlike`] gives of sources that have nothing to do with each other.
+const OTHER: u8 = 2;
+
+/// 0 for the same source, 1 for a file of the same name elsewhere, else [`OTHER`].
+fn unlike(a: &Source, b: &Source) -> u8 {
+    match (a, b) {
+        _ if a == b => 0,
+        (Source::File { path: a, columns: of_a }, Source::File { path: b, columns: of_b }) if a.file_name() == b.file_name() && of_a == of_b => 1,
+        _ => OTHER,
+    }
+}

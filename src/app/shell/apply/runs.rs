@@ -1,0 +1,293 @@
+//! The one place that carries out what is asked of runs and recordings.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use crate::app::features::export::PaneData;
+use crate::app::jobs::task::Task;
+use crate::app::model::activity::Ended;
+use crate::app::model::commands::runs::RunsAction;
+use crate::app::model::draft::Draft;
+use crate::app::model::files::SessionFile;
+use crate::app::model::log::About;
+use crate::app::model::runs::compared::Compared;
+use crate::app::model::runs::list::{KeptRun, RunId};
+use crate::app::model::runs::which::Saved;
+use crate::app::model::saved::SavedSession;
+use crate::app::model::views::PaneKind;
+use crate::app::shell::app::App;
+use crate::app::shell::handles::{Message, Written};
+use crate::app::shell::underway::{Kept, Opening};
+use crate::progress::Progress;
+use crate::run::recording::{Points, Recorded, Recording, RecordingError};
+use crate::run::{EngineChoice, RunFile, RunRecord, RunSpec, SomeRun, recording};
+use crate::{export, text};
+
+impl App {
+    /// Carries out what the pane asks for.
+    pub(in crate::app::shell) fn runs_action(&mut self, action: RunsAction) {
+        let runs = &mut self.session.runs;
+        match action {
+            RunsAction::Show(id) => self.show_kept(id),
+            RunsAction::Pin(id, pinned) => runs.pin(id, pinned),
+            RunsAction::Rename(renaming) => runs.renaming = renaming,
+            RunsAction::TakeName => {
+                if let Some((id, name)) = runs.renaming.take() {
+                    runs.rename(id, &name);
+                }
+            }
+            RunsAction::Delete(id) => {
+                runs.delete(id);
+                self.compare_chosen();
+            }
+            RunsAction::Undelete => runs.restore(),
+            RunsAction::Choose(id) => {
+                runs.choose(id);
+                self.compare_chosen();
+            }
+            RunsAction::Swap => {
+                runs.chosen.reverse();
+                self.compare_chosen();
+            }
+            RunsAction::ChooseNone => {
+                runs.chosen = [None, None];
+                self.compare_chosen();
+            }
+            RunsAction::SetView(view) => self.state.runs = view,
+        }
+    }
+
+    /// A whole run was done here: it goes into the list.
+    pub(in crate::app::shell) fn keep_run(&mut self, record: &Arc<RunRecord>) {
+        if self.session.runs.of_record(record).is_none() {
+            let id = self.session.runs.add(None, false, SomeRun::Whole(Arc::clone(record)), None);
+            self.session.runs.cursor = Some(id);
+            self.trim_runs(record);
+        }
+    }
+
+    fn trim_runs(&mut self, shown: &Arc<RunRecord>) {
+        let gone = self.session.runs.trim(Some(shown));
+        if !gone.is_empty() {
+            let oldest = text::count(gone.len() as u64, "run", "runs");
+            let said = format!("the list of runs is full: {oldest} that nobody pinned went, oldest first: {}", gone.join("; "));
+            self.session.log.warn(About::Run, said);
+        }
+    }
+
+    /// Shows a run of the list in all panes, and what it asked on the left.
+    pub(in crate::app::shell) fn show_kept(&mut self, id: RunId) {
+        let Some(kept) = self.session.runs.get(id) else { return };
+        let run = kept.run.clone();
+        self.session.runs.cursor = Some(id);
+        match run {
+            SomeRun::Part { why, .. } => self.session.log.error(About::Run, format!("only timings and counters can be compared: {why}")),
+            SomeRun::Whole(record) if self.session.record.as_ref().is_some_and(|shown| Arc::ptr_eq(shown, &record)) => {
+                self.session.log.settle(About::Run);
+            }
+            SomeRun::Whole(record) => {
+                self.session.log.settle(About::Run);
+                if !self.session.cloud.as_ref().is_some_and(|cloud| Arc::ptr_eq(cloud, &record.cloud)) {
+                    let same = self.session.cloud.as_ref().is_some_and(|cloud| cloud.fingerprint() == record.cloud.fingerprint());
+                    let cloud = Arc::clone(&record.cloud);
+                    if same {
+                        self.keeping_views(|app| app.show_cloud(cloud));
+                    } else {
+                        self.show_cloud(cloud);
+                    }
+                }
+                self.state.draft = Draft::of(&record.spec, &self.state.draft);
+                self.show_run(record);
+            }
+        }
+    }
+
+    /// Has the chosen two compared.
+    pub(in crate::app::shell) fn compare_chosen(&mut self) {
+        let runs = &mut self.session.runs;
+        runs.compared = None;
+        let Some([a, b]) = runs.pair().map(|pair| pair.map(KeptRun::clone)) else { return };
+        self.handles.spawn("compare", move || Message::Compared(Arc::new(Compared::of(&a, &b))));
+    }
+
+    /// A comparison is there.
+    pub(in crate::app::shell) fn take_comparison(&mut self, compared: Arc<Compared>) {
+        if self.session.runs.chosen == compared.ids.map(Some) {
+            self.session.runs.compared = Some(compared);
+        }
+    }
+
+    /// Reads a recording, or the run of it that the path names.
+    pub(in crate::app::shell) fn open_recording(&mut self, path: &Path) {
+        self.open_recording_for(path, None);
+    }
+
+    /// The same, to show what a session showed of it.
+    pub(in crate::app::shell) fn open_recording_for(&mut self, path: &Path, resume: Option<SavedSession>) {
+        let Some((file, run)) = recording::split_run(path) else { return };
+        // What is opened last is what is meant.
+        self.handles.loading = None;
+        self.session.endings.load = None;
+        let (wake, from, began) = (self.handles.ctx.clone(), file.clone(), SystemTime::now());
+        let read = move |progress: &dyn Progress| {
+            let mut recording = recording::read(&from, Points::Restore, progress)?;
+            let session = recording.session.take().map(|text| text.and_then(|text| SavedSession::read(&text)));
+            Ok((recording, session))
+        };
+        match Task::start("open", move || wake.request_repaint(), read) {
+            Ok(task) => self.handles.opening = Some(Opening { path: file, run, began, resume, task, next: Vec::new() }),
+            Err(error) => self.session.log.error(About::Data, format!("cannot open: {error}")),
+        }
+    }
+
+    /// Takes in a recording once it is read.
+    pub(in crate::app::shell) fn poll_opening(&mut self) {
+        let Some(result) = self.handles.opening.as_ref().and_then(|opening| opening.task.try_finish()) else { return };
+        let Some(Opening { path, run, began, mut resume, next, .. }) = self.handles.opening.take() else { return };
+        // What is opened instead, or next, does not undo it.
+        let about = if next.is_empty() && resume.is_none() { About::Data } else { About::Other };
+        let ended = match result {
+            Err(()) => Some(self.failed(about, format!("the reader stopped without an answer: {}", path.display()))),
+            Ok(Err(RecordingError::Cancelled)) => {
+                self.session.endings.load = Some(Ended::Cancelled);
+                return self.opening_cancelled(&next);
+            }
+            Ok(Err(error)) => Some(self.failed(about, error.to_string())),
+            Ok(Ok((recording, session))) => {
+                let session = session.filter(|_| run.is_none());
+                self.recording_opened(recording, session, resume.take(), run.as_deref(), &path, began);
+                None
+            }
+        };
+        if ended.is_some() {
+            self.session.endings.load = ended;
+        }
+        // Without the recording, what the session showed may still be had from where it came from.
+        if let Some(saved) = resume {
+            self.resume(&saved, &[], None, None);
+        }
+        self.open_next(next);
+    }
+
+    fn recording_opened(
+        &mut self,
+        recording: Recording,
+        session: Kept,
+        resume: Option<SavedSession>,
+        asked: Option<&str>,
+        path: &Path,
+        began: SystemTime,
+    ) {
+        let first = recording.runs.iter().position(|recorded| recorded.run.record().is_some()).unwrap_or(0);
+        let shown = match asked.map(|asked| recording.pick(Some(asked), path)) {
+            None => first,
+            Some(Ok(picked)) => recording.runs.iter().position(|recorded| std::ptr::eq(recorded, picked)).unwrap_or(first),
+            Some(Err(error)) => return self.session.log.error(About::Data, error.to_string()),
+        };
+        self.state.remember(path);
+        let mut ids = Vec::new();
+        let count = recording.runs.len();
+        for Recorded { name, pinned, run } in recording.runs {
+            // Opened twice, it is there once.
+            let known = self.session.runs.same(&run);
+            let id = known.unwrap_or_else(|| self.session.runs.add(Some(name.clone()), pinned, run, Some(path.to_owned())));
+            ids.push((name, id));
+        }
+        let mut devices: Vec<&str> = ids.iter().filter_map(|(_, id)| self.session.runs.get(*id)).map(|kept| kept.file.device.name.as_str()).collect();
+        devices.dedup();
+        let on = if devices.is_empty() { String::new() } else { format!(", recorded on {}", devices.join(", ")) };
+        let file =
+            session.as_ref().and_then(|session| session.as_ref().ok()).map(|saved| SessionFile { path: path.to_owned(), points: saved.points });
+        let session = resume.map(Ok).or(session);
+        let session_of = if matches!(session, Some(Ok(_))) { "session of " } else { "" };
+        let said = format!("{session_of}{}{on} with version {}: {}", text::count(count as u64, "run", "runs"), recording.written_by, path.display());
+        self.session.log.done(About::Data, said);
+        if let Some(file) = file {
+            let alone = self.session.runs.runs().iter().all(|kept| ids.iter().any(|(_, id)| *id == kept.id));
+            self.session_opened(file, alone);
+        }
+        match session {
+            Some(Ok(saved)) => {
+                let read = saved.cloud.as_ref().is_some_and(|cloud| recording.sources.contains(&cloud.fingerprint)).then_some(began);
+                self.resume(&saved, &ids, recording.cloud, read);
+            }
+            other => {
+                if let Some(Err(why)) = other {
+                    let said = format!("only the runs are opened, as what the window showed cannot be read: {why}: {}", path.display());
+                    // What is shown of them does not undo it.
+                    self.session.log.warn(About::Other, said);
+                }
+                let Some(&(_, id)) = ids.get(shown) else { return };
+                self.show_kept(id);
+                if count > 1 {
+                    self.show(PaneKind::Runs);
+                }
+            }
+        }
+        if let Some(record) = self.session.record.clone() {
+            self.trim_runs(&record);
+        }
+    }
+
+    /// Whether the run that is shown was opened from a recording.
+    pub(in crate::app::shell) fn shows_recording(&self) -> bool {
+        let kept = self.session.record.as_ref().and_then(|record| self.session.runs.of_record(record));
+        kept.is_some_and(|kept| kept.from.is_some())
+    }
+
+    /// A query that a recording does not answer is answered here: by the engine that there is, which is said.
+    pub(in crate::app::shell) fn answer_here(&mut self, spec: &mut RunSpec) {
+        if !self.shows_recording() {
+            return;
+        }
+        let missing = |id| self.session.engines.iter().all(|status| status.id != id || status.is_missing());
+        let recorded = spec.engine.clone();
+        if let EngineChoice::Named(method) = &recorded
+            && missing(method.engine)
+        {
+            spec.engine = EngineChoice::Auto;
+        }
+        let gone = if spec.engine == recorded { String::new() } else { format!(", as {recorded} cannot run here") };
+        let said = format!("the recording did not ask for this point: it is searched on this machine, engine {}{gone}", spec.engine);
+        if self.session.log.last().is_none_or(|entry| entry.text != said) {
+            self.session.log.info(said);
+        }
+    }
+
+    /// Runs that a recording would hold.
+    pub(in crate::app::shell) fn saved_runs(&self, which: Saved) -> Vec<Recorded> {
+        let runs = &self.session.runs;
+        let shown = self.session.record.as_ref().and_then(|record| runs.of_record(record)).map(|kept| kept.id).or(runs.cursor);
+        let wanted = |kept: &&KeptRun| match which {
+            Saved::Shown => Some(kept.id) == shown,
+            Saved::Compared => runs.chosen.contains(&Some(kept.id)),
+            Saved::Pinned => kept.pinned,
+            Saved::All => true,
+        };
+        let recorded = |kept: &KeptRun| Recorded { name: kept.name.clone(), pinned: kept.pinned, run: kept.run.clone() };
+        runs.runs().iter().filter(wanted).map(recorded).collect()
+    }
+
+    /// Writes a recording on a thread of its own, with progress and cancel.
+    pub(in crate::app::shell) fn save_recording(&mut self, which: Saved, points: bool, path: &Path) -> Result<(), String> {
+        let runs = self.saved_runs(which);
+        if runs.is_empty() {
+            return Err("There is no such run; choose others.".to_owned());
+        }
+        let target = path.to_owned();
+        self.write_recording(Written::Recording, path, move |progress| {
+            export::recording(&runs, points, &target, progress).map_err(|error| error.to_string())
+        })
+    }
+
+    /// What the pane exports: the comparison, or else the list.
+    pub(in crate::app::shell) fn runs_data(&self) -> Option<PaneData> {
+        let runs = &self.session.runs;
+        if let Some(compared) = &runs.compared {
+            return Some(PaneData::Comparison(Arc::clone(compared)));
+        }
+        let rows: Vec<(String, bool, RunFile)> = runs.runs().iter().map(|run| (run.name.clone(), run.pinned, run.file.clone())).collect();
+        (!rows.is_empty()).then_some(PaneData::Runs(rows))
+    }
+}

@@ -1,0 +1,132 @@
+//! Where a session is put down: into a file, on a thread, and beside the settings when the window closes.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::app::jobs::task::Task;
+use crate::app::model::commands::Action;
+use crate::app::model::export::ExportKind;
+use crate::app::model::files::{SessionFile, absolute};
+use crate::app::model::log::About;
+use crate::app::model::runs::which::Saved;
+use crate::app::model::saved::SavedSession;
+use crate::app::model::saved::ranges::Ranges;
+use crate::app::shell::app::App;
+use crate::app::shell::handles::{Exporting, Written};
+use crate::export;
+use crate::run::recording;
+use crate::run::recording::Shown;
+
+/// Ranges of a selection, and of records that are queries, that are kept between two starts. They are written while the window waits.
+const MOST_RANGES: usize = 20_000;
+
+/// What is kept between two starts.
+#[derive(Debug, Serialize, Deserialize)]
+pub(in crate::app::shell) struct Last {
+    /// The recording that has the runs, or the points of the cloud, where there is one.
+    pub file: Option<PathBuf>,
+    /// The rest.
+    pub saved: SavedSession,
+}
+
+impl App {
+    /// Saves into the session's file, or asks for one.
+    pub(in crate::app::shell) fn save_session_again(&mut self) {
+        match self.session_file().cloned() {
+            None => self.apply(Action::StartExport(ExportKind::Session)),
+            Some(SessionFile { path, points }) => {
+                if let Err(sentence) = self.save_session(&path, points) {
+                    self.session.log.error(About::File, sentence);
+                }
+            }
+        }
+    }
+
+    /// Writes a session on a thread of its own, with progress and cancel; once it is there, the next one goes into the same
+    /// file.
+    pub(in crate::app::shell) fn save_session(&mut self, path: &Path, points: bool) -> Result<(), String> {
+        if self.session.cloud.is_none() && self.session.runs.runs().is_empty() {
+            return Err("There is nothing to save yet; load a cloud first.".to_owned());
+        }
+        let path = &absolute(path);
+        let file = SessionFile { path: path.clone(), points };
+        let runs = self.saved_runs(Saved::All);
+        let saved = SavedSession { points, ..SavedSession::of(&self.state, &self.session) };
+        let (target, cloud) = (path.clone(), self.session.cloud.clone());
+        self.write_recording(Written::Session(file), path, move |progress| {
+            let text = saved.text()?;
+            let shown = Shown { session: &text, cloud: cloud.as_ref() };
+            export::session(shown, &runs, points, &target, progress).map_err(|error| error.to_string())
+        })
+    }
+
+    /// A session was written.
+    pub(in crate::app::shell) fn session_saved(&mut self, file: SessionFile) {
+        self.state.remember(&file.path);
+        self.session.file = Some(file);
+        self.name_window();
+    }
+
+    /// A session was opened; `alone` is whether all runs of the list are its own. Where others are there too, the next save
+    /// asks where: nobody said that they belong into this file.
+    pub(in crate::app::shell) fn session_opened(&mut self, file: SessionFile, alone: bool) {
+        if let Some(exporting) = &mut self.handles.exporting
+            && matches!(exporting.what, Written::Session(_))
+        {
+            // The one before it is still being written.
+            exporting.what = Written::Recording;
+        }
+        self.session.file = alone.then_some(file);
+        self.name_window();
+        if !alone {
+            self.session.log.info("the list holds other runs too, so Save session asks where");
+        }
+    }
+
+    /// Writes a recording on a thread of its own, with progress and cancel.
+    pub(in crate::app::shell) fn write_recording(
+        &mut self,
+        what: Written,
+        path: &Path,
+        write: impl FnOnce(&dyn crate::progress::Progress) -> Result<(), String> + Send + 'static,
+    ) -> Result<(), String> {
+        if !recording::is_recording(path) {
+            return Err(format!("A recording's name ends in .{}.", recording::EXTENSION));
+        }
+        if self.handles.exporting.is_some() {
+            return Err("Another file is being written; wait for it, or cancel it.".to_owned());
+        }
+        let (wake, said) = (self.handles.ctx.clone(), format!("written: {}", path.display()));
+        let task = Task::start("export", move || wake.request_repaint(), move |progress| write(progress).map(|()| said));
+        let task = task.map_err(|error| format!("It cannot be written: the system has no thread to give: {error}."))?;
+        self.handles.exporting = Some(Exporting { what, path: path.to_owned(), task, dialog: None });
+        Ok(())
+    }
+
+    /// The file of the session, also while it is being written for the first time: it is there before the window is gone.
+    fn session_file(&self) -> Option<&SessionFile> {
+        match self.handles.exporting.as_ref().map(|exporting| &exporting.what) {
+            Some(Written::Session(file)) => Some(file),
+            _ => self.session.file.as_ref(),
+        }
+    }
+
+    /// What the next start goes on with, as text. While nothing was open in this start, that is what this one was to go on
+    /// with: what is not there now, or was not waited for, may be there then.
+    pub fn put_down(&self) -> Option<String> {
+        if self.session.cloud.is_none() {
+            return self.last.clone();
+        }
+        let mut saved = SavedSession::of(&self.state, &self.session);
+        if saved.selection.as_ref().is_some_and(|selection| selection.rows.count() + selection.queries.count() > MOST_RANGES) {
+            saved.selection = None;
+        }
+        if saved.view.selected_records.count() > MOST_RANGES {
+            saved.view.selected_records = Ranges::default();
+        }
+        let shown = self.session.record.as_ref().and_then(|record| self.session.runs.of_record(record));
+        let file = self.session_file().map(|file| &file.path).or(shown.and_then(|kept| kept.from.as_ref()));
+        serde_json::to_string(&Last { file: file.cloned(), saved }).ok()
+    }
+}

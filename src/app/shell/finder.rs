@@ -1,0 +1,127 @@
+//! Finding what can be done by a few words: commands, looks, files that were opened lately, lessons.
+
+use std::path::PathBuf;
+
+use crate::app::model::commands::Action;
+use crate::app::model::commands::command::{Command, Mode};
+use crate::app::model::commands::lesson::LessonAction;
+use crate::app::model::files::file_name;
+use crate::app::model::look::Look;
+use crate::app::model::state::State;
+use crate::lesson::lessons::LESSONS;
+
+/// Something that can be found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// A command.
+    Command(Command),
+    /// A look of the window.
+    Look(Look),
+    /// A file that was opened lately.
+    Recent(PathBuf),
+    /// A lesson, by its number.
+    Lesson(u32),
+}
+
+impl Found {
+    /// As it is listed.
+    pub fn text(&self) -> String {
+        match self {
+            Self::Command(command) => command.text().to_owned(),
+            Self::Look(look) => format!("Look: {}", look.text().to_lowercase()),
+            Self::Recent(path) => format!("Open {}", file_name(path)),
+            Self::Lesson(number) => {
+                let title = LESSONS.iter().find(|lesson| lesson.number == *number).map_or("", |lesson| lesson.title);
+                format!("Lesson {number}: {title}")
+            }
+        }
+    }
+
+    /// What it does, as a sentence; of a file, where it lies.
+    pub fn about(&self) -> String {
+        match self {
+            Self::Command(command) => command.tooltip().to_owned(),
+            Self::Look(_) => "The colours of the window.".to_owned(),
+            Self::Recent(path) => path.display().to_string(),
+            Self::Lesson(_) => "Watch it step by step.".to_owned(),
+        }
+    }
+
+    /// What is done when it is chosen.
+    pub fn action(self) -> Action {
+        match self {
+            Self::Command(command) => Action::Command(command),
+            Self::Look(look) => Action::SetLook(look),
+            Self::Recent(path) => Action::OpenPath(path),
+            Self::Lesson(number) => Action::Lesson(LessonAction::Open(number)),
+        }
+    }
+}
+
+/// What fits the words, best first: all of them are in its text or its sentence, the rather the earlier in its text. All
+/// that can be found, without any.
+pub fn find(words: &str, mode: Mode, state: &State) -> Vec<Found> {
+    // The finder itself is open already.
+    let commands = Command::ALL.iter().copied().filter(|command| command.mode().is_in(mode) && *command != Command::Find).map(Found::Command);
+    let looks = Look::ALL.into_iter().map(Found::Look);
+    let recent = state.recent.iter().cloned().map(Found::Recent);
+    let lessons = LESSONS.iter().map(|lesson| Found::Lesson(lesson.number));
+    let words: Vec<String> = words.split_whitespace().map(str::to_lowercase).collect();
+    let all = commands.chain(looks).chain(recent).chain(lessons);
+    let mut found: Vec<(usize, Found)> = all.filter_map(|entry| Some((worth(&entry, &words)?, entry))).collect();
+    found.sort_by_key(|(worth, _)| *worth);
+    found.into_iter().map(|(_, entry)| entry).collect()
+}
+
+/// Less is better; `None` where a word is nowhere.
+fn worth(entry: &Found, words: &[String]) -> Option<usize> {
+    let (text, about) = (entry.text().to_lowercase(), entry.about().to_lowercase());
+    let of_word = |word: &String| match text.find(word.as_str()) {
+        Some(0) => Some(0),
+        Some(at) if !text[..at].ends_with(char::is_alphanumeric) => Some(1),
+        Some(_) => Some(2),
+        None => about.contains(word.as_str()).then_some(8),
+    };
+    words.iter().map(of_word).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(words: &str, mode: Mode) -> Vec<String> {
+        let state = State { recent: vec![PathBuf::from("/data/zip codes.csv")], ..State::default() };
+        find(words, mode, &state).iter().map(Found::text).collect()
+    }
+
+    #[test]
+    fn words_are_found_wherever_they_stand() {
+        assert_eq!(texts("show conv", Mode::Explorer)[0], "Show Convergence");
+        assert_eq!(texts("CODES", Mode::Explorer)[0], "Open zip codes.csv");
+        assert_eq!(texts("quit", Mode::Explorer)[0], "Quit");
+        assert!(texts("lesson 3", Mode::Explorer)[0].starts_with("Lesson 3: "));
+        assert!(texts("no such thing", Mode::Explorer).is_empty());
+    }
+
+    #[test]
+    fn a_word_at_the_beginning_is_worth_more_than_within_or_in_the_sentence() {
+        let found = texts("run", Mode::Explorer);
+        assert_eq!(found[0], "Run");
+        let within = |text: &str| found.iter().position(|found| found == text);
+        assert!(within("Run") < within("Next query"), "which says it in its sentence: {found:?}");
+    }
+
+    #[test]
+    fn only_what_can_be_done_here_is_found() {
+        let all = |mode| texts("", mode).len();
+        let of_mode = |mode: Mode| Command::ALL.iter().filter(|command| command.mode().is_in(mode)).count();
+        for mode in [Mode::Explorer, Mode::Lesson] {
+            assert_eq!(
+                all(mode),
+                of_mode(mode) - 1 + Look::ALL.len() + 1 + LESSONS.len(),
+                "all but the finder itself, the looks, the file, the lessons"
+            );
+        }
+        assert!(!texts("faster", Mode::Explorer).contains(&"Faster".to_owned()));
+    }
+}

@@ -1,0 +1,163 @@
+//! The window without a display: rendered to a PNG, for servers and for pictures in documents.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, anyhow, bail};
+use egui_kittest::Harness;
+
+use crate::app::model::activity::Activity;
+use crate::app::model::commands::lesson::LessonAction;
+use crate::app::model::look::Look;
+use crate::app::model::state::{SCALES, State};
+use crate::app::shell::adapter::check_adapter;
+use crate::app::shell::app::App;
+use crate::cloud::formats::FormatError;
+use crate::lesson::moments;
+
+/// How long the first answer may take.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+/// What the window is to show.
+#[derive(Clone, Debug, Default)]
+pub struct Headless {
+    /// A file to open; without one, the generated cloud of the first start.
+    pub file: Option<PathBuf>,
+    /// A lesson, by its number, instead of the explorer.
+    pub lesson: Option<u32>,
+    /// The position in it; where its part begins, where it is not said.
+    pub at: Option<usize>,
+    /// Whether the lesson has the whole window, with large type.
+    pub presenter: bool,
+    /// Width and height in pixels.
+    pub size: [u32; 2],
+    /// How it looks.
+    pub look: Look,
+    /// Pixels for a point; 1 is the usual size of text.
+    pub scale: f32,
+}
+
+/// Opens the app, waits until it is answered, and writes what the window shows to `png`.
+///
+/// # Errors
+/// When there is no graphics adapter, when the file cannot be read, or when the picture cannot be written.
+pub fn render_headless(show: &Headless, png: &Path) -> anyhow::Result<PathBuf> {
+    check_adapter()?;
+    let (file, asked) = (show.file.clone(), show.file.is_some());
+    let needs_run = show.lesson.is_none();
+    let look = show.look;
+    let scale = show.scale.clamp(*SCALES.start(), *SCALES.end());
+    // In points: the scale makes pixels of them.
+    let [width, height] = show.size.map(|pixels| pixels as f32 / scale);
+    let mut harness = Harness::builder().with_size([width, height]).wgpu().build_eframe(move |cc| {
+        let mut state = State { look, scale, ..State::default() };
+        state.lesson.presenter_look = if look == Look::System { state.lesson.presenter_look } else { look };
+        if let Some(path) = file {
+            state.draft.data = crate::app::model::draft::DataKind::File;
+            state.draft.path = path.display().to_string();
+        }
+        let mut app = App::with_state(cc, state).expect("a thread for the worker");
+        if needs_run || asked {
+            app.send(crate::app::model::commands::Action::Load);
+        }
+        app
+    });
+    let wait = |harness: &mut Harness<'static, App>, what: &str, done: &mut dyn FnMut(&mut App) -> bool| -> anyhow::Result<()> {
+        let started = Instant::now();
+        loop {
+            harness.step();
+            if done(harness.state_mut()) {
+                return Ok(());
+            }
+            let app = harness.state();
+            // Nobody is there to answer.
+            if let Some(dialog) = &app.session().parts {
+                return Err(FormatError::Parts { parts: dialog.parts.clone(), path: dialog.path.clone() }.into());
+            }
+            if !app.is_busy()
+                && started.elapsed() > Duration::from_secs(1)
+                && let Some(entry) = app.session().log.entries().iter().rev().find(|entry| entry.level == crate::app::model::log::Level::Error)
+            {
+                bail!("{}", entry.text);
+            }
+            if started.elapsed() > PATIENCE {
+                bail!("no {what} within {} s{}", PATIENCE.as_secs(), if asked { "; use `warpscope run` for long jobs" } else { "" });
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    };
+    if needs_run || asked {
+        wait(&mut harness, "cloud", &mut |app| app.session().cloud.is_some())?;
+    }
+    let recorded = show.file.as_deref().is_some_and(|file| crate::run::recording::split_run(file).is_some());
+    let answered = &mut |app: &mut App| {
+        let session = app.session();
+        let settled = session.record.is_some() && session.derived.is_some() && !app.is_busy();
+        settled && (session.theory.is_some() || session.answered.is_none())
+    };
+    match show.lesson {
+        None if recorded => wait(&mut harness, "answer", &mut |app| {
+            let session = app.session();
+            // What a session shows beside a run, if it shows one: a projection, colours.
+            let still = !app.is_busy() && matches!(session.activity, Activity::Idle | Activity::Checking { .. });
+            let counted = session.record.as_ref().is_none_or(|record| record.convergence.queries() > 0);
+            let without = session.record.is_none() || (!counted && session.derived.is_some());
+            still && (without || answered(app))
+        })?,
+        None => {
+            let app = harness.state_mut();
+            let mut draft = app.state().draft.clone();
+            let rows = app.session().cloud.as_ref().map_or(0, |cloud| cloud.len());
+            draft.query_count = draft.query_count.parse().unwrap_or(1000).min(rows).to_string();
+            app.send(crate::app::model::commands::Action::SetDraft(Box::new(draft)));
+            app.send(crate::app::model::commands::command::Command::Run);
+            wait(&mut harness, "answer", answered)?;
+        }
+        Some(number) => {
+            harness.state_mut().send(LessonAction::Open(number));
+            wait(&mut harness, "lesson", &mut |app| app.session().lesson.player.is_some())?;
+            let app = harness.state_mut();
+            if let (Some(at), Some(player)) = (show.at, &app.session().lesson.player) {
+                let at = moments::check(&player.take().recording, at)?;
+                // Also a position that the lesson's part leaves out.
+                app.send(LessonAction::SetWhole(true));
+                app.send(LessonAction::Seek(at));
+            }
+            if show.presenter {
+                app.send(crate::app::model::commands::command::Command::Presenter);
+            }
+        }
+    }
+    harness.run_steps(4);
+    let started = Instant::now();
+    // Neighbours, which is in sight only now, shows what the file has beside coordinates.
+    while harness.state().is_reading_beside() {
+        if started.elapsed() > PATIENCE {
+            bail!("the file's other columns are not read within {} s", PATIENCE.as_secs());
+        }
+        std::thread::sleep(Duration::from_millis(10));
+        harness.step();
+    }
+    let started = Instant::now();
+    let picture = loop {
+        let picture = harness.render().map_err(|error| anyhow!("cannot draw the window: {error}"))?;
+        harness.step();
+        if harness.state().is_drawn() {
+            break picture;
+        }
+        if started.elapsed() > PATIENCE {
+            bail!("the points are not drawn within {} s", PATIENCE.as_secs());
+        }
+    };
+    let (width, height) = picture.dimensions();
+    let picture = egui::ColorImage::from_rgba_unmultiplied([width as usize, height as usize], picture.as_raw());
+    write_picture(png, &picture)
+}
+
+/// Writes a picture as a PNG.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write_picture(png: &Path, picture: &egui::ColorImage) -> anyhow::Result<PathBuf> {
+    crate::app::features::export::write_png(png, picture, None).map_err(|error| anyhow!(error)).context("cannot write the picture")
+}

@@ -1,0 +1,10 @@
+//! TODO shell/panels
+
+pub mod export;
+pub mod finder;
+pub mod hints;
+pub mod parts;
+pub mod problem;
+pub mod selection;
+pub mod shortcuts;
+pub mod status;

@@ -1,0 +1,311 @@
+//! Left: the problem, top to bottom as one thinks: data, query, k and metric, engine, Run.
+
+use egui::{ComboBox, RichText, ScrollArea, TextEdit, Ui};
+
+use crate::app::look::tokens::Palette;
+use crate::app::look::widgets::{command_ui, error_ui, field_ui, heading_ui, keys_text, menu_ui, row_ui, wide_field_ui};
+use crate::app::model::activity::Activity;
+use crate::app::model::commands::command::Command;
+use crate::app::model::commands::{Action, Actions};
+use crate::app::model::draft::{DataKind, Draft, Field, FieldError, QueryKind, number};
+use crate::app::model::session::Session;
+use crate::app::model::state::State;
+use crate::cloud::formats::{ColumnInfo, ColumnKind};
+use crate::cloud::{Order, Source, generate};
+use crate::engines::registry;
+use crate::knn::{EngineId, Metric, Setup};
+use crate::run::EngineChoice;
+use crate::text;
+
+/// The panel.
+pub fn problem_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palette, actions: &mut Actions) {
+    let mut draft = state.draft.clone();
+    let mut errors = draft.errors();
+    errors.extend(too_many_queries(&draft, session));
+    egui::Panel::bottom("run").show_separator_line(false).frame(egui::Frame::NONE.inner_margin(egui::Margin { top: 6, ..Default::default() })).show(
+        ui,
+        |ui| {
+            run_ui(ui, session, &errors, palette, actions);
+        },
+    );
+    ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+        ui.spacing_mut().item_spacing.y = 4.0;
+        data_ui(ui, &mut draft, session, &errors, palette, actions);
+        query_ui(ui, &mut draft, session, &errors, palette, actions);
+        question_ui(ui, &mut draft, &errors, palette);
+        engine_ui(ui, &mut draft, session, &errors, palette);
+    });
+    if draft != state.draft {
+        actions.send(Action::SetDraft(Box::new(draft)));
+    }
+}
+
+/// More queries than rows are never cut down silently.
+fn too_many_queries(draft: &Draft, session: &Session) -> Option<FieldError> {
+    let count = draft.count()?;
+    let source = draft.source().ok()?;
+    let cloud = session.cloud.as_ref().filter(|cloud| *cloud.source() == source)?;
+    let rows = text::count(cloud.len() as u64, "row", "rows");
+    (count > cloud.len() as u64).then(|| FieldError { field: Field::QueryCount, sentence: format!("The cloud has {rows}; choose All, or fewer.") })
+}
+
+fn data_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldError], palette: &Palette, actions: &mut Actions) {
+    heading_ui(ui, "Data");
+    ui.horizontal(|ui| {
+        ui.selectable_value(&mut draft.data, DataKind::Generate, "Generated");
+        ui.selectable_value(&mut draft.data, DataKind::File, "From a file");
+        command_ui(ui, Command::Open, actions);
+    });
+    let load = match draft.data {
+        DataKind::Generate => generator_ui(ui, draft, errors, palette),
+        DataKind::File => file_ui(ui, draft, session, errors, palette),
+    };
+    if load {
+        // The fields of this frame first: they are what is loaded.
+        actions.send(Action::SetDraft(Box::new(draft.clone())));
+        actions.send(Action::Load);
+    }
+}
+
+/// Whether the cloud is to be made.
+fn generator_ui(ui: &mut Ui, draft: &mut Draft, errors: &[FieldError], palette: &Palette) -> bool {
+    row_ui(ui, "Generator", palette, |ui, _| {
+        let name = draft.generator.split(':').next().unwrap_or_default().trim().to_owned();
+        let combo = ComboBox::from_id_salt("generator").width(ui.available_width()).selected_text(name.clone());
+        let response = combo.show_ui(ui, |ui| {
+            for generator in generate::catalogue() {
+                if ui.selectable_label(generator.name == name, generator.name).on_hover_text(generator.about).clicked() && generator.name != name {
+                    draft.generator = suggestion(generator);
+                }
+            }
+        });
+        response.response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::ComboBox, true, "Generator"));
+    });
+    let spec = wide_field_ui(ui, "Spec", &mut draft.generator, "uniform:n=100000,d=2", Field::Generator, errors, palette);
+    let parsed = draft.generator.parse::<generate::Spec>();
+    match &parsed {
+        Err(why) if !draft.generator.trim().is_empty() => {
+            ui.label(RichText::new(why).color(palette.error).small());
+        }
+        Ok(spec) => {
+            let keys: Vec<&str> = spec.generator().parameters.iter().map(|parameter| parameter.key).collect();
+            ui.label(RichText::new(format!("{}; {}", spec.generator().about, keys.join(", "))).color(palette.text_weak).small());
+        }
+        Err(_) => {}
+    }
+    let seed = field_ui(ui, "Seed", &mut draft.seed, "0", Field::Seed, errors, palette);
+    let entered = (spec.lost_focus() || seed.lost_focus()) && ui.input(|input| input.key_pressed(egui::Key::Enter));
+    let ready = parsed.is_ok() && draft.source().is_ok();
+    ui.add_enabled(ready, egui::Button::new("Generate")).on_hover_text("Make the cloud and show it; Run does so by itself.").clicked()
+        || (ready && entered)
+}
+
+/// A spec with the generator's own sizes written out, to be changed.
+fn suggestion(generator: &generate::Generator) -> String {
+    let settings: Vec<String> = generator.parameters.iter().map(|parameter| format!("{}={}", parameter.key, parameter.default)).collect();
+    format!("{}:{}", generator.name, settings.join(","))
+}
+
+/// Whether the file is to be read.
+fn file_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldError], palette: &Palette) -> bool {
+    let before = draft.path.clone();
+    let path = wide_field_ui(ui, "Path", &mut draft.path, "type or paste a path", Field::Path, errors, palette);
+    if path.changed()
+        && let Some(Source::File { path: loaded, .. }) = session.cloud.as_ref().map(|cloud| cloud.source())
+    {
+        draft.leave(&before, loaded);
+    }
+    let columns = row_ui(ui, "Columns", palette, |ui, label| {
+        let known = session.columns.as_ref().filter(|known| draft.source().is_ok_and(|source| known.is_of(&source)));
+        if let Some(known) = known {
+            columns_ui(ui, &mut draft.columns, &known.columns, palette);
+        }
+        let width = ui.available_width();
+        ui.add(TextEdit::singleline(&mut draft.columns).id_salt("columns").hint_text("x,y,z or all numbers").desired_width(width)).labelled_by(label)
+    });
+    // Only what is known of this very file.
+    let read = session.cloud.as_ref().filter(|cloud| draft.columns.trim().is_empty() && draft.source().is_ok_and(|source| *cloud.source() == source));
+    if let Some(cloud) = read {
+        let names: Vec<&str> = cloud.axes().iter().map(|axis| axis.name.as_str()).take(8).collect();
+        let more = if cloud.dims() > 8 { format!(", … ({})", cloud.dims()) } else { String::new() };
+        ui.label(RichText::new(format!("Read: {}{more}", names.join(", "))).color(palette.text_weak).small());
+    }
+    ui.checkbox(&mut draft.drop_nonfinite, "Leave out rows with NaN or ∞").on_hover_text("Of this file; the next one that is opened begins without.");
+    let entered = (path.lost_focus() || columns.lost_focus()) && ui.input(|input| input.key_pressed(egui::Key::Enter));
+    let ready = draft.source().is_ok();
+    ui.add_enabled(ready, egui::Button::new("Load")).on_hover_text("Read the file and show it; Run does so by itself.").clicked()
+        || (ready && entered)
+}
+
+/// The file's columns, to be ticked.
+fn columns_ui(ui: &mut Ui, chosen: &mut String, columns: &[ColumnInfo], palette: &Palette) {
+    let response = menu_ui(ui, "Choose", |ui| {
+        ui.label(RichText::new("Coordinates; none ticked takes the usual ones").color(palette.text_weak).small());
+        let mut names: Vec<String> = chosen.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect();
+        for (at, column) in columns.iter().enumerate().filter(|(_, column)| column.kind == ColumnKind::Numeric) {
+            // A name that would read as a list or a number is given by its place.
+            let awkward = column.name.contains([',', '-']) || column.name.trim() != column.name || column.name.parse::<usize>().is_ok();
+            let key = if awkward { at.to_string() } else { column.name.clone() };
+            let mut ticked = names.contains(&key);
+            if ui.checkbox(&mut ticked, &column.name).changed() {
+                if ticked {
+                    names.push(key)
+                } else {
+                    names.retain(|name| *name != key)
+                }
+                *chosen = names.join(",");
+            }
+        }
+    });
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, "Choose columns"));
+}
+
+fn query_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldError], palette: &Palette, actions: &mut Actions) {
+    heading_ui(ui, "Queries");
+    ui.horizontal_wrapped(|ui| {
+        // All in one line.
+        ui.spacing_mut().item_spacing.x = 3.0;
+        ui.selectable_value(&mut draft.queries, QueryKind::Count, "Drawn").on_hover_text("A number of rows, drawn with the seed.");
+        ui.selectable_value(&mut draft.queries, QueryKind::All, "All").on_hover_text("Every row is a query.");
+        ui.selectable_value(&mut draft.queries, QueryKind::Rows, "Rows").on_hover_text("The rows typed here, or the one picked in a view.");
+        if draft.queries == QueryKind::Selected || !draft.selected_rows.is_empty() {
+            ui.selectable_value(&mut draft.queries, QueryKind::Selected, "Selected").on_hover_text("The rows that were selected in the views.");
+        }
+        ui.selectable_value(&mut draft.queries, QueryKind::Place, "Place").on_hover_text("Any coordinates, in the data's units: no row.");
+        ui.selectable_value(&mut draft.queries, QueryKind::File, "A file").on_hover_text("A file of queries, in the data's coordinates.");
+    });
+    match draft.queries {
+        QueryKind::Count => {
+            field_ui(ui, "How many", &mut draft.query_count, "1000", Field::QueryCount, errors, palette);
+        }
+        QueryKind::All => {
+            let rows = session.cloud.as_ref().map_or(String::new(), |cloud| format!("{}.", text::count(cloud.len() as u64, "query", "queries")));
+            ui.label(RichText::new(format!("Every row is a query. {rows}")).color(palette.text_weak).small());
+        }
+        QueryKind::Rows => {
+            field_ui(ui, "Row numbers", &mut draft.query_rows, "0,5,10-20", Field::QueryRows, errors, palette);
+        }
+        QueryKind::Place => {
+            field_ui(ui, "Coordinates", &mut draft.query_place, "0.5,-1", Field::QueryPlace, errors, palette);
+        }
+        QueryKind::Selected => {
+            let rows = text::count(draft.selected_rows.len() as u64, "row", "rows");
+            let about = format!("{rows}, as selected when Use as queries was pressed: too many to be typed here.");
+            ui.label(RichText::new(about).color(palette.text_weak).small());
+            error_ui(ui, Field::QueryRows, errors, palette);
+        }
+        QueryKind::File => {
+            wide_field_ui(ui, "Query file", &mut draft.query_path, "type or paste a path", Field::QueryPath, errors, palette);
+            if ui.button("Browse…").clicked() {
+                actions.send(Action::BrowseQueries);
+            }
+        }
+    }
+    if draft.data == DataKind::File {
+        field_ui(ui, "Seed", &mut draft.seed, "0", Field::Seed, errors, palette);
+    }
+}
+
+fn question_ui(ui: &mut Ui, draft: &mut Draft, errors: &[FieldError], palette: &Palette) {
+    heading_ui(ui, "Neighbours");
+    k_ui(ui, draft, errors, palette);
+    row_ui(ui, "Metric", palette, |ui, _| {
+        ui.selectable_value(&mut draft.metric, Metric::L2, "L2").on_hover_text("Straight distance; its square is what is compared.");
+        ui.selectable_value(&mut draft.metric, Metric::Angular, "Angular").on_hover_text("By the angle between rows as vectors.");
+    });
+    row_ui(ui, "Order", palette, |ui, _| {
+        ui.selectable_value(&mut draft.order, Order::File, "File").on_hover_text("Points are met as they lie in the file.");
+        ui.selectable_value(&mut draft.order, Order::Shuffled, "Shuffled").on_hover_text("Points are met in a random order, as the theory assumes.");
+    });
+    ui.checkbox(&mut draft.exclude_self, "A query leaves its own row out");
+}
+
+/// k as a number and as a slider. Where answers come fast, the picked query follows either.
+fn k_ui(ui: &mut Ui, draft: &mut Draft, errors: &[FieldError], palette: &Palette) {
+    row_ui(ui, "k", palette, |ui, label| {
+        ui.add(TextEdit::singleline(&mut draft.k).id_salt("k").hint_text("1 to 1,024").desired_width(56.0)).labelled_by(label);
+        let most = Setup::reported_k(draft.engine.k_limit(), draft.exclude_self);
+        // What is outside stands at the nearest end.
+        let mut k = number(Field::K, &draft.k, 0, u64::MAX).map_or(1, |k| k.clamp(1, most as u64) as usize);
+        ui.spacing_mut().slider_width = (ui.available_width() - 4.0).max(40.0);
+        let slider = ui.add(egui::Slider::new(&mut k, 1..=most).logarithmic(true).show_value(false));
+        slider.widget_info(|| egui::WidgetInfo::slider(true, k as f64, "k, slider"));
+        if slider.on_hover_text("The picked query is asked anew as k changes, where that is a matter of a moment.").changed() {
+            draft.k = k.to_string();
+        }
+    });
+    error_ui(ui, Field::K, errors, palette);
+}
+
+fn engine_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldError], palette: &Palette) {
+    heading_ui(ui, "Engine");
+    let why_not = |id: EngineId| {
+        let status = session.engines.iter().find(|status| status.id == id)?;
+        status.device.as_ref()?.as_ref().err().cloned()
+    };
+    ui.horizontal_wrapped(|ui| {
+        ui.selectable_value(&mut draft.engine, EngineChoice::Auto, "Auto").on_hover_text("cuda where it can run, else lockstep.");
+        for engine in registry::ENGINES {
+            let reason = why_not(engine.id);
+            let mut label = RichText::new(engine.id.as_str());
+            let chosen = matches!(&draft.engine, EngineChoice::Named(method) if method.engine == engine.id);
+            // Where it is chosen all the same, the sentence below says why it cannot run.
+            if reason.is_some() && !chosen {
+                label = label.color(palette.text_weak).strikethrough();
+            }
+            let response = ui.selectable_label(chosen, label);
+            if response.clicked() && !chosen {
+                draft.engine = EngineChoice::named(engine.id);
+            }
+            response.on_hover_text(reason.unwrap_or_else(|| engine.about.to_owned()));
+        }
+    });
+    if let EngineChoice::Named(method) = &draft.engine
+        && let Some(reason) = why_not(method.engine)
+    {
+        ui.label(RichText::new(reason).color(palette.error).small());
+    }
+    row_ui(ui, "Warm-up", palette, |ui, label| {
+        ui.add(TextEdit::singleline(&mut draft.warmup).id_salt("warmup").desired_width(48.0)).labelled_by(label);
+        let repeats = ui.label(RichText::new("Repeats").color(palette.text_weak));
+        ui.add(TextEdit::singleline(&mut draft.repeats).id_salt("repeats").desired_width(48.0)).labelled_by(repeats.id);
+    });
+    let profile = "Once more at the end, in a build that notes when each warp ran, on which multiprocessor, and its cycles by phase; for Timeline. On a GPU only.";
+    ui.checkbox(&mut draft.profile, "Profile warps").on_hover_text(profile);
+    error_ui(ui, Field::Warmup, errors, palette);
+    error_ui(ui, Field::Repeats, errors, palette);
+}
+
+fn percent(fraction: Option<f32>) -> String {
+    fraction.map(|fraction| format!(", {:.0} %", fraction * 100.0)).unwrap_or_default()
+}
+
+fn run_ui(ui: &mut Ui, session: &Session, errors: &[FieldError], palette: &Palette, actions: &mut Actions) {
+    let busy = matches!(session.activity, Activity::Loading { .. } | Activity::Running { .. });
+    if busy {
+        let (text, fraction) = match &session.activity {
+            Activity::Loading { what, fraction } => (format!("Loading {what}{}", percent(*fraction)), *fraction),
+            Activity::Running { stage, fraction } => (format!("{stage}{}", percent(Some(*fraction))), Some(*fraction)),
+            _ => (String::new(), None),
+        };
+        ui.horizontal(|ui| {
+            command_ui(ui, Command::Cancel, actions);
+            ui.add(egui::ProgressBar::new(fraction.unwrap_or(0.0)).desired_width(ui.available_width()));
+        });
+        ui.add(egui::Label::new(RichText::new(text).color(palette.text_weak).small()).truncate());
+        return;
+    }
+    let reason = errors.first().map(|error| error.sentence.clone());
+    let text = RichText::new("Run").strong().color(if reason.is_none() { palette.on_accent } else { palette.text_weak });
+    let button = egui::Button::new(text);
+    let button = if reason.is_none() { button.fill(palette.accent) } else { button };
+    let size = egui::vec2(ui.available_width(), 30.0);
+    let response = ui.add_enabled_ui(reason.is_none(), |ui| ui.add_sized(size, button)).inner;
+    let shortcut = Command::Run.shortcut().map(|shortcut| keys_text(ui.ctx(), &shortcut)).unwrap_or_default();
+    if response.on_hover_text(format!("{} {shortcut}", Command::Run.tooltip())).clicked() {
+        actions.send(Command::Run);
+    }
+    if let Some(reason) = reason {
+        ui.label(RichText::new(reason).color(palette.error).small());
+    }
+}

@@ -1,0 +1,220 @@
+//! Right: what is selected, and the run that answered it.
+
+use egui::{RichText, ScrollArea, Ui};
+
+use crate::app::features::live::place::place_ui;
+use crate::app::look::tokens::Palette;
+use crate::app::look::widgets::{command_ui, fact_ui, heading_ui, keys_text};
+use crate::app::look::words::if_shuffled;
+use crate::app::model::activity::Ended;
+use crate::app::model::answer::Answered;
+use crate::app::model::commands::command::Command;
+use crate::app::model::commands::{Action, Actions};
+use crate::app::model::session::Session;
+use crate::app::model::state::State;
+use crate::cloud::Source;
+use crate::knn::{Measure, Metric, Setup};
+use crate::run::RunRecord;
+use crate::text;
+
+/// Coordinates that are listed; the table and the export have them all.
+const LISTED: usize = 8;
+
+/// The panel.
+pub fn selection_ui(ui: &mut Ui, _state: &State, session: &Session, palette: &Palette, actions: &mut Actions) {
+    ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+        ui.spacing_mut().item_spacing.y = 3.0;
+        heading_ui(ui, "Query");
+        match session.picked_point() {
+            None => {
+                let next = if session.cloud.is_some() {
+                    "Click a point in Plane or Space to see its neighbours."
+                } else {
+                    "Open or generate a cloud first."
+                };
+                ui.label(RichText::new(next).color(palette.text_weak));
+                if let Some(cloud) = &session.cloud {
+                    place_ui(ui, session, cloud, palette, actions);
+                }
+            }
+            Some((cloud, row)) => {
+                match cloud.source() {
+                    Source::Place(_) => fact_ui(ui, "Place", "no row of the cloud", palette),
+                    _ => fact_ui(ui, "Row", text::thousands(cloud.record(row)), palette),
+                }
+                if !place_ui(ui, session, cloud, palette, actions) {
+                    for (axis, column) in cloud.axes().iter().enumerate().take(LISTED) {
+                        fact_ui(ui, &column.name, text::coordinate(cloud.coordinate(row, axis)), palette);
+                    }
+                }
+                if cloud.dims() > LISTED {
+                    let rest = format!("and {} more coordinates", cloud.dims() - LISTED);
+                    ui.label(RichText::new(rest).color(palette.text_weak).small());
+                }
+                match &session.answered {
+                    Some(answered) => answer_ui(ui, answered, palette),
+                    None if session.live.is_waiting() => {
+                        ui.label(RichText::new("Answering…").color(palette.text_weak));
+                    }
+                    None => {
+                        let why = match &session.endings.ask {
+                            Some(Ended::Cancelled) => "Cancelled: it was not answered.",
+                            Some(Ended::Failed(why)) => why,
+                            None => "Not answered.",
+                        };
+                        ui.label(RichText::new(why).color(palette.text_weak));
+                    }
+                }
+            }
+        }
+        if let Some(record) = session.record.as_ref().filter(|record| !record.query_rows.is_empty()) {
+            stepper_ui(ui, session, record, palette, actions);
+        } else if session.picked_point().is_some() {
+            command_ui(ui, Command::FocusQuery, actions);
+        }
+        if session.picked_point().is_some() {
+            command_ui(ui, Command::LessonOfQuery, actions);
+        }
+        chosen_ui(ui, session, palette, actions);
+        let shown = session.record.as_ref().or(session.answered.as_ref().map(|answered| &answered.record));
+        if let Some(record) = shown {
+            run_ui(ui, record, palette);
+        }
+    });
+}
+
+fn answer_ui(ui: &mut Ui, answered: &Answered, palette: &Palette) {
+    let metric = answered.record.spec.metric;
+    let squared = answered.max_squared_distance();
+    let name = match metric {
+        Metric::L2 => "k-th distance",
+        Metric::Angular => "k-th angle",
+    };
+    let unit = if metric == Metric::Angular { " rad" } else { "" };
+    if squared.is_finite() {
+        fact_ui(ui, name, format!("{}{unit}", text::digits(metric.distance(squared), 6)), palette);
+        fact_ui(ui, "squared", text::digits(f64::from(squared), 6), palette);
+    } else {
+        fact_ui(ui, "Neighbours", format!("{} of k = {}", text::thousands(answered.neighbors().len() as u64), answered.record.spec.k), palette);
+    }
+    let spec = &answered.record.spec;
+    fact_ui(ui, "Asked", format!("k = {}, {}, {}", spec.k, spec.metric, answered.record.engine), palette);
+    match answered.record.measured.queries() > answered.query {
+        true => {
+            for (name, value) in answered.record.measured.of(answered.query) {
+                fact_ui(ui, &text::sentence_case(&Measure::words(name)), text::thousands(value.into()), palette);
+            }
+        }
+        false => {
+            ui.label(RichText::new(format!("{} counts no merges.", answered.record.engine)).color(palette.text_weak).small());
+        }
+    }
+}
+
+fn stepper_ui(ui: &mut Ui, session: &Session, record: &RunRecord, palette: &Palette, actions: &mut Actions) {
+    let count = record.query_rows.len();
+    let current = session.answered.as_ref().filter(|answered| std::ptr::eq(&*answered.record, record)).map(|answered| answered.query);
+    ui.horizontal(|ui| {
+        for (text, name, by) in [("‹", "Previous query", count - 1), ("›", "Next query", 1)] {
+            let response = ui.add_enabled(count > 1, egui::Button::new(text)).on_hover_text(name);
+            response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, count > 1, name));
+            if response.clicked() {
+                actions.send(Action::PickQuery(current.map_or(0, |at| (at + by) % count)));
+            }
+        }
+        command_ui(ui, Command::FocusQuery, actions);
+    });
+    ui.horizontal(|ui| {
+        let place = current.map_or("The query is not of this run".to_owned(), |at| {
+            format!("Query {}, of 0 to {}", text::thousands(at as u64), text::thousands(count as u64 - 1))
+        });
+        ui.label(RichText::new(place).color(palette.text_weak));
+    });
+}
+
+/// What is selected beside the query, and what can be done with it.
+fn chosen_ui(ui: &mut Ui, session: &Session, palette: &Palette, actions: &mut Actions) {
+    /// Axes whose range is listed.
+    const RANGES: usize = 4;
+    let Some(cloud) = &session.cloud else { return };
+    heading_ui(ui, "Selection");
+    let (selection, facts) = (&session.selection, &session.selected);
+    if selection.is_empty() {
+        let next = "Nothing. Drag with Shift in Plane or Space, or click a bin of Merges or a row of Neighbours.";
+        ui.label(RichText::new(next).color(palette.text_weak));
+        return;
+    }
+    fact_ui(ui, "Rows", text::thousands(selection.rows().len() as u64), palette);
+    if session.record.is_some() {
+        fact_ui(ui, "Queries", text::thousands(selection.queries().len() as u64), palette);
+    }
+    fact_ui(ui, "By", selection.by(), palette);
+    if let Some(merges) = facts.measures.first() {
+        let (fewest, most) = merges.range();
+        let range = if fewest == most { String::new() } else { format!(", {} to {}", text::thousands(fewest.into()), text::thousands(most.into())) };
+        fact_ui(ui, &text::sentence_case(&Measure::words(&merges.name)), format!("mean {}{range}", text::digits(merges.mean, 3)), palette);
+    }
+    for (axis, column) in cloud.axes().iter().enumerate().take(RANGES) {
+        let Some((low, high)) = facts.range(cloud, axis) else { continue };
+        let text = if low == high { text::coordinate(low) } else { format!("{} to {}", text::coordinate(low), text::coordinate(high)) };
+        fact_ui(ui, &column.name, text, palette);
+    }
+    if cloud.dims() > RANGES && !facts.extremes.is_empty() {
+        ui.label(RichText::new(format!("and {} more ranges", cloud.dims() - RANGES)).color(palette.text_weak).small());
+    }
+    ui.horizontal_wrapped(|ui| {
+        for (text, command) in [
+            ("Clear", Command::SelectNone),
+            ("Zoom to", Command::ZoomToSelection),
+            ("Grow", Command::GrowSelection),
+            ("Use as queries", Command::UseAsQueries),
+            ("Export rows…", Command::ExportSelection),
+        ] {
+            let keys = command.shortcut().map(|shortcut| format!(" {}", keys_text(ui.ctx(), &shortcut))).unwrap_or_default();
+            if ui.button(text).on_hover_text(format!("{}{keys}", command.tooltip())).clicked() {
+                actions.send(command);
+            }
+        }
+    });
+}
+
+fn run_ui(ui: &mut Ui, record: &RunRecord, palette: &Palette) {
+    heading_ui(ui, "Run");
+    let (spec, summary) = (&record.spec, &record.summary);
+    fact_ui(ui, "Points", text::thousands(summary.n), palette);
+    fact_ui(ui, "Queries", text::thousands(summary.q), palette);
+    fact_ui(ui, "Dimensions", text::thousands(summary.d), palette);
+    fact_ui(ui, "k", format!("{} (K = {})", spec.k, crate::knn::theory::capacity(Setup::from(spec).found_k())), palette);
+    let order = match spec.order {
+        crate::cloud::Order::File => "file",
+        crate::cloud::Order::Shuffled => "shuffled",
+    };
+    fact_ui(ui, "Metric, order", format!("{}, {order}", spec.metric), palette);
+    let shuffled = if_shuffled(spec.order);
+    // One query's mean is a count, which stands above to its last digit.
+    let mean = |mean: f64| if summary.q == 1 { text::thousands(mean as u64) } else { text::digits(mean, 3) };
+    fact_ui(ui, "Search", text::time(summary.search_ms_median), palette);
+    if let Some(rate) = summary.distances_per_second {
+        fact_ui(ui, "Rate", text::rate(rate), palette);
+    }
+    for measure in &summary.measures {
+        let bound = measure.expected.map_or_else(String::new, |bound| format!(" (≤\u{a0}{}{shuffled})", text::digits(bound, 3)));
+        fact_ui(ui, &format!("Mean {}", Measure::words(&measure.name)), format!("{}{bound}", mean(measure.mean)), palette);
+    }
+    fact_ui(ui, "Seed", spec.seed.to_string(), palette);
+    heading_ui(ui, "Device");
+    fact_ui(ui, "Engine", record.engine.to_string(), palette);
+    if let Some(method) = &record.method {
+        ui.add(egui::Label::new(method).wrap());
+    }
+    if let Some(note) = &record.note {
+        ui.label(RichText::new(note).color(palette.text_weak).small());
+    }
+    ui.add(egui::Label::new(&record.device.name).wrap());
+    for (name, value) in &record.device.details {
+        fact_ui(ui, name, value, palette);
+    }
+    if let Some(why) = &record.fallback {
+        ui.label(RichText::new(why).color(palette.warning).small());
+    }
+}

@@ -1,0 +1,64 @@
+//! The sheet of shortcuts, made from the commands.
+
+use egui::{RichText, Ui};
+
+use crate::app::look::tokens::Palette;
+use crate::app::look::widgets::keys_text;
+use crate::app::model::commands::command::{Command, Mode};
+use crate::app::model::commands::{Action, Actions};
+use crate::app::model::session::Session;
+
+/// The sheet, when it is open.
+pub fn shortcuts_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut Actions) {
+    if !session.help {
+        return;
+    }
+    let mut open = true;
+    egui::Window::new("Keyboard shortcuts")
+        .open(&mut open)
+        .collapsible(false)
+        .resizable(false)
+        .anchor(egui::Align2::CENTER_CENTER, egui::Vec2::ZERO)
+        .show(ui.ctx(), |ui| {
+            egui::ScrollArea::vertical().max_height((ui.ctx().content_rect().height() - 120.0).max(120.0)).show(ui, |ui| {
+                egui::Grid::new("shortcuts").num_columns(2).spacing([24.0, 4.0]).show(ui, |ui| {
+                    let mode = if session.lesson.open { Mode::Lesson } else { Mode::Explorer };
+                    for command in Command::ALL.iter().copied().filter(|command| command.mode().is_in(mode)) {
+                        let Some(shortcut) = command.shortcut() else { continue };
+                        ui.label(RichText::new(keys_text(ui.ctx(), &shortcut)).monospace());
+                        ui.label(command.text()).on_hover_text(command.tooltip());
+                        ui.end_row();
+                    }
+                    let mouse: &[(&str, &str)] = if session.lesson.open {
+                        &[
+                            ("Click", "Curve, layers, scrubber: go there; code: its source"),
+                            ("Point at", "Lanes, slots, elements, points: their values"),
+                            ("Enter", "Question: answer it, then the next one"),
+                            ("0 to 9, arrows", "Question: a number, or the lane that Space chooses"),
+                            ("Y, N", "Question: yes or no"),
+                        ]
+                    } else {
+                        &[
+                            ("Drag", "Plane: pan; Space: orbit; with a tool: select what is in it"),
+                            ("Right drag", "Space: pan; Alt+Drag moves the view under a tool"),
+                            ("Shift+Drag", "Add what is in a rectangle; with Ctrl, take it away"),
+                            ("Scroll", "Zoom about the pointer"),
+                            ("Click", "Make the nearest point the query; rest on it to see its values"),
+                            ("Ctrl+Click", "Add a point to the selection, or take it away; Shift adds"),
+                            ("Arrows", "Move the query when it has the focus, with Shift less; step through Runs"),
+                            ("F2, Delete", "Runs: rename the chosen run, delete it"),
+                            ("Double-click", "Zoom to the point and its neighbours; beside points, fit the view"),
+                        ]
+                    };
+                    for &(keys, what) in mouse {
+                        ui.label(RichText::new(keys).monospace());
+                        ui.label(RichText::new(what).color(palette.text));
+                        ui.end_row();
+                    }
+                });
+            });
+        });
+    if !open {
+        actions.send(Action::CloseShortcuts);
+    }
+}

@@ -1,0 +1,99 @@
+//! Below: one line with what goes on, the last thing said, and what answers.
+
+use egui::{Align, Button, Label, Layout, RichText, Ui, vec2};
+
+use crate::app::look::tokens::Palette;
+use crate::app::look::widgets::command_ui;
+use crate::app::model::activity::Activity;
+use crate::app::model::commands::command::Command;
+use crate::app::model::commands::{Action, Actions};
+use crate::app::model::log::{Entry, Level};
+use crate::app::model::session::Session;
+
+/// The line; `problem` says whether the panel of the problem is in sight.
+pub fn status_ui(ui: &mut Ui, session: &Session, problem: bool, palette: &Palette, actions: &mut Actions) {
+    ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+        if ui.button("?").on_hover_text(Command::Shortcuts.text()).clicked() {
+            actions.send(Command::Shortcuts);
+        }
+        device_ui(ui, session, palette);
+        ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+            // A load and a run have their Cancel where they were begun, while that is in sight.
+            let on_the_left = matches!(session.activity, Activity::Loading { .. } | Activity::Running { .. });
+            if session.activity.is_busy() && !(on_the_left && problem) {
+                command_ui(ui, Command::Cancel, actions);
+            }
+            if let Some(text) = what_goes_on(&session.activity) {
+                ui.add(Label::new(RichText::new(text).color(palette.accent)).truncate());
+            }
+            message_ui(ui, session, palette, actions);
+        });
+    });
+}
+
+/// What went wrong, until it is settled or dismissed, and what was said last.
+fn message_ui(ui: &mut Ui, session: &Session, palette: &Palette, actions: &mut Actions) {
+    /// Of the room, what went wrong leaves so much to what was said since.
+    const REST: f32 = 0.35;
+    let log = &session.log;
+    let color = |entry: &Entry| match entry.level {
+        Level::Info => palette.text_weak,
+        Level::Warning => palette.warning,
+        Level::Error => palette.error,
+    };
+    let entry_ui = |ui: &mut Ui, entry: &Entry| {
+        let text = if entry.level == Level::Error { format!("Error: {}", entry.text) } else { entry.text.clone() };
+        ui.add(Label::new(RichText::new(text).color(color(entry))).truncate()).on_hover_text(&entry.text);
+    };
+    if let Some(trouble) = log.trouble() {
+        let dismiss = ui.add(Button::new(RichText::new("×").color(palette.text_weak)).frame(false).min_size(vec2(18.0, 18.0)));
+        dismiss.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, "Dismiss the message"));
+        if dismiss.on_hover_text("Dismiss it; Log keeps it. Escape").clicked() {
+            actions.send(Action::DismissTrouble);
+        }
+        let room = ui.available_width() * if log.note().is_some() { 1.0 - REST } else { 1.0 };
+        ui.scope(|ui| {
+            ui.set_max_width(room);
+            entry_ui(ui, trouble);
+        });
+    }
+    match log.note() {
+        Some(note) => entry_ui(ui, note),
+        None if log.trouble().is_none() => drop(ui.label(RichText::new("Ready").color(palette.text_weak))),
+        None => {}
+    }
+}
+
+fn what_goes_on(activity: &Activity) -> Option<String> {
+    let percent = |fraction: &Option<f32>| fraction.map(|fraction| format!(" {:.0} %", fraction * 100.0)).unwrap_or_default();
+    Some(match activity {
+        Activity::Idle => return None,
+        Activity::Loading { what, fraction } => format!("Loading {what}{}", percent(fraction)),
+        Activity::Recording { what, fraction } => format!("Recording {what}{}", percent(fraction)),
+        Activity::Preparing { what, fraction } => format!("{what}{}", percent(fraction)),
+        Activity::Checking { what, fraction } => format!("Reading {what} again, to see whether it has changed{}", percent(fraction)),
+        Activity::Exporting { path, fraction } => {
+            let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+            format!("Writing {name}{}", percent(fraction))
+        }
+        Activity::Running { stage, fraction } => format!("Running, {stage}, {:.0} %", fraction * 100.0),
+        Activity::Asking => "Answering the picked query…".to_owned(),
+        Activity::Selecting => "Selecting…".to_owned(),
+    })
+}
+
+/// What answers here, and why it is not a GPU.
+fn device_ui(ui: &mut Ui, session: &Session, palette: &Palette) {
+    let cuda = session.gpu().and_then(|status| status.device.as_ref());
+    match cuda {
+        None => {}
+        Some(Ok(device)) => {
+            ui.label(RichText::new(&device.name).color(palette.text_weak));
+        }
+        Some(Err(why)) => {
+            // It lasts as long as the window, so it is no louder than a device's name.
+            let about = format!("Engine auto is lockstep here, on the processor: {why}");
+            ui.label(RichText::new("No CUDA").color(palette.text_weak)).on_hover_text(about);
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! A picture of the window or a pane that is drawn once more, beside the screen: at any number of pixels a point, or as
+//! SVG. The screen's own picture has only the pixels that the screen has.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use eframe::egui_wgpu::{RenderState, Renderer, RendererOptions, wgpu};
+use egui::mutex::RwLock;
+use egui::{Rect, Vec2};
+use egui_kittest::Harness;
+use egui_kittest::wgpu::WgpuTestRenderer;
+
+use crate::app::look::svg;
+use crate::app::look::tokens::Palette;
+use crate::app::model::session::Session;
+use crate::app::model::state::State;
+use crate::app::model::views::PaneKind;
+use crate::app::shell::app::App;
+
+/// Frames until tables and plots have found their widths.
+const FRAMES: usize = 6;
+
+/// Frames that a large cloud may take to be drawn, a part in each.
+const PATIENCE: usize = 10_000;
+
+/// What is drawn.
+pub struct Portrait {
+    /// The views.
+    pub state: State,
+    /// What is in them.
+    pub session: Session,
+    /// The window, in points.
+    pub size: Vec2,
+    /// The pane that is cut out; the whole window without one.
+    pub pane: Option<PaneKind>,
+}
+
+/// As what.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Medium {
+    /// Pixels; so many a point of the window.
+    Png(f32),
+    /// Shapes.
+    Svg,
+}
+
+impl Portrait {
+    /// Draws and writes it, on any thread.
+    ///
+    /// # Errors
+    /// `cannot write: why: path`.
+    pub fn save(self, medium: Medium, render_state: &RenderState, path: &Path) -> Result<PathBuf, String> {
+        match medium {
+            Medium::Png(scale) => {
+                let (image, part) = self.image(render_state, scale)?;
+                let crop = part.map(|part| [part.left(), part.top(), part.width(), part.height()].map(|length| (length * scale).round() as usize));
+                let size = [image.width() as usize, image.height() as usize];
+                crate::app::features::export::write_png(path, &egui::ColorImage::from_rgba_unmultiplied(size, image.as_raw()), crop)
+            }
+            Medium::Svg => {
+                let text = self.svg(render_state)?;
+                crate::export::write(path, |to| to.write_all(text.as_bytes())).map_err(|error| error.to_string())?;
+                Ok(path.to_owned())
+            }
+        }
+    }
+
+    fn image(&self, render_state: &RenderState, scale: f32) -> Result<(image::RgbaImage, Option<Rect>), String> {
+        let mut harness = self.harness(render_state, scale, true);
+        let image = harness.render().map_err(|error| format!("cannot draw the picture: {error}"))?;
+        Ok((image, self.part(&harness)))
+    }
+
+    fn svg(&self, render_state: &RenderState) -> Result<String, String> {
+        /// Pixels a point of what only a GPU paints.
+        const SCALE: f32 = 2.0;
+        // Marks over the points are shapes: in the picture under them they would be drawn twice.
+        let points = self.harness(render_state, SCALE, false).render().map_err(|error| format!("cannot draw the points: {error}"))?;
+        let harness = self.harness(render_state, 1.0, true);
+        let part = self.part(&harness).unwrap_or(Rect::from_min_size(egui::Pos2::ZERO, self.size));
+        let ground = Palette::of(self.state.look, &harness.ctx.global_style().visuals).canvas;
+        Ok(svg::svg(&harness.output().shapes, part, ground, Some((&points, SCALE))))
+    }
+
+    fn harness(&self, render_state: &RenderState, scale: f32, marks: bool) -> Harness<'static, App> {
+        // A renderer of its own: fonts and uploads of the window's stay as they are.
+        // And a format of its own: pixels are read back as they lie there, and a screen's may begin with blue.
+        let target_format = wgpu::TextureFormat::Rgba8Unorm;
+        let renderer = Renderer::new(&render_state.device, target_format, RendererOptions::default());
+        let render_state = RenderState { renderer: Arc::new(RwLock::new(renderer)), target_format, ..render_state.clone() };
+        let mut state = self.state.clone();
+        // The scale of the UI is in the pixels a point here.
+        state.scale = 1.0;
+        let session = if marks { self.session.portrait() } else { self.session.portrait_without_marks() };
+        let builder =
+            Harness::builder().with_size(self.size).with_pixels_per_point(scale).renderer(WgpuTestRenderer::from_render_state(render_state));
+        let mut harness = builder.build_eframe(move |cc| {
+            let mut app = App::bare(cc, state).expect("a thread for the worker");
+            app.session = session;
+            app
+        });
+        harness.run_steps(FRAMES);
+        // Points of large clouds, and the colours that are worked out on a thread.
+        for _ in 0..PATIENCE {
+            if harness.state().is_drawn() && !harness.state().is_coloring() {
+                break;
+            }
+            harness.run_steps(1);
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        harness
+    }
+
+    fn part(&self, harness: &Harness<'static, App>) -> Option<Rect> {
+        self.pane.and_then(|pane| harness.state().pane_rects.get(&pane).copied())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use egui_kittest::wgpu::{create_render_state, default_wgpu_setup};
+
+    use super::*;
+    use crate::app::model::look::Look;
+    use crate::app::model::views::single_layout;
+
+    /// A screen whose pixels begin with blue, as most do.
+    fn blue_first() -> RenderState {
+        let render_state = create_render_state(default_wgpu_setup(), RendererOptions::default());
+        let target_format = wgpu::TextureFormat::Bgra8Unorm;
+        let renderer = Renderer::new(&render_state.device, target_format, RendererOptions::default());
+        RenderState { renderer: Arc::new(RwLock::new(renderer)), target_format, ..render_state }
+    }
+
+    #[test]
+    fn red_and_blue_are_told_apart_whatever_the_screen_begins_with() {
+        crate::app::shell::adapter::check_adapter().expect("a graphics adapter");
+        let folder = tempfile::tempdir().expect("a folder");
+        let render_state = blue_first();
+        let mut session = Session::default();
+        session.log.error(crate::app::model::log::About::Other, "cannot read: it is gone: a.csv");
+        let state = State { look: Look::Light, hints: false, tree: single_layout(PaneKind::Log), ..State::default() };
+        let [r, g, b, _] = Palette::LIGHT.error.to_array();
+        assert_ne!(r, b, "otherwise it shows nothing");
+        for (medium, name) in [(Medium::Png(1.0), "a.png"), (Medium::Png(2.0), "b.png")] {
+            let portrait = Portrait { state: state.clone(), session: session.clone(), size: egui::vec2(900.0, 500.0), pane: None };
+            let path = portrait.save(medium, &render_state, &folder.path().join(name)).expect("a picture");
+            let picture = image::open(path).expect("a PNG").into_rgb8();
+            let of = |color: [u8; 3]| picture.pixels().filter(|pixel| pixel.0 == color).count();
+            assert!(of([r, g, b]) > 20 && of([b, g, r]) == 0, "{name}: {} as it should be, {} exchanged", of([r, g, b]), of([b, g, r]));
+        }
+    }
+}

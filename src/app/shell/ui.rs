@@ -1,0 +1,235 @@
+//! The window's parts: menus above, the problem left, the selection right, the status line below, panes in the middle.
+
+use std::path::PathBuf;
+
+use egui::{CentralPanel, Frame, Margin, Panel, Ui};
+
+use crate::app::features::lesson::controls;
+use crate::app::look::tokens::Palette;
+use crate::app::look::widgets::{keys_text, menu_item_ui, menu_ui};
+use crate::app::model::commands::command::Command;
+use crate::app::model::commands::lesson::LessonAction;
+use crate::app::model::commands::{Action, Actions};
+use crate::app::model::files::file_name;
+use crate::app::model::lesson::session::Presenting;
+use crate::app::model::look::Look;
+use crate::app::model::state::{Room, SCALES};
+use crate::app::model::views::PaneKind;
+use crate::app::panes::{PaneContext, Panes, least_room};
+use crate::app::shell::app::App;
+use crate::lesson::lessons::LESSONS;
+
+/// Points of the screen that the titles of tabs need, to be read without scrolling through them.
+const TABS: f32 = 480.0;
+
+impl App {
+    pub(in crate::app::shell) fn window_ui(&mut self, ui: &mut Ui) {
+        let palette = Palette::of(self.look(), ui.visuals());
+        let lesson = &self.session.lesson;
+        if lesson.open && lesson.presenting != Presenting::No {
+            self.lesson_ui(ui, palette);
+            return self.dialogs_ui(ui, palette);
+        }
+        let room = Room::of(ui.ctx().content_rect().width());
+        let [problem, selection] = self.state.panels(room);
+        let side = Frame::NONE.fill(palette.panel).inner_margin(Margin::symmetric(10, 6));
+        Panel::top("menus").frame(Frame::NONE.fill(palette.panel).inner_margin(Margin::symmetric(8, 3))).show(ui, |ui| self.menus_ui(ui));
+        Panel::bottom("status").frame(Frame::NONE.fill(palette.panel).inner_margin(Margin::symmetric(10, 4))).show(ui, |ui| {
+            crate::app::shell::panels::status::status_ui(ui, &self.session, problem && !self.session.lesson.open, palette, &mut self.actions);
+        });
+        if self.session.lesson.open {
+            self.lesson_ui(ui, palette);
+            return self.dialogs_ui(ui, palette);
+        }
+        if room == Room::One && problem {
+            CentralPanel::default()
+                .frame(side)
+                .show(ui, |ui| crate::app::shell::panels::problem::problem_ui(ui, &self.state, &self.session, palette, &mut self.actions));
+            self.pane_rects.clear();
+            return self.dialogs_ui(ui, palette);
+        }
+        if problem {
+            Panel::left("problem").resizable(true).default_size(280.0).size_range(250.0..=460.0).frame(side).show(ui, |ui| {
+                crate::app::shell::panels::problem::problem_ui(ui, &self.state, &self.session, palette, &mut self.actions);
+            });
+        }
+        if selection {
+            Panel::right("selection").resizable(true).default_size(228.0).size_range(200.0..=460.0).frame(side).show(ui, |ui| {
+                crate::app::shell::panels::selection::selection_ui(ui, &self.state, &self.session, palette, &mut self.actions);
+            });
+        }
+        CentralPanel::default().frame(Frame::NONE.fill(palette.canvas)).show(ui, |ui| {
+            // Where they would take the panes' room, they stay away.
+            if self.state.hints && ui.available_width() > 560.0 {
+                crate::app::shell::panels::hints::hints_ui(ui, palette, &mut self.actions);
+            }
+            // The tiles are moved by egui_tiles itself, while panes read the rest of the state.
+            let one_pane = self.state.has_one_pane();
+            let mut tree = std::mem::replace(&mut self.state.tree, egui_tiles::Tree::empty(egui::Id::unique("panes")));
+            self.pane_rects.clear();
+            let mut panes = Panes {
+                context: PaneContext {
+                    state: &self.state,
+                    session: &self.session,
+                    gpu: self.handles.gpu.as_mut(),
+                    lookup: &self.handles.lookup,
+                    palette,
+                    actions: &mut self.actions,
+                },
+                rects: &mut self.pane_rects,
+            };
+            // Where panes beside or above each other would be too small to be read, there is one, and the others are chosen.
+            let (room, least) = (ui.available_size(), least_room(&tree));
+            if (room.x < least.x.max(TABS) || room.y < least.y) && !one_pane {
+                panes.one_ui(ui);
+            } else {
+                tree.ui(&mut panes, ui);
+            }
+            self.state.tree = tree;
+        });
+        self.dialogs_ui(ui, palette);
+    }
+
+    /// What lies over everything else.
+    fn dialogs_ui(&mut self, ui: &Ui, palette: &Palette) {
+        crate::app::shell::panels::export::export_ui(ui, &self.session, palette, &mut self.actions);
+        crate::app::shell::panels::parts::parts_ui(ui, &self.session, palette, &mut self.actions);
+        crate::app::shell::panels::shortcuts::shortcuts_ui(ui, &self.session, palette, &mut self.actions);
+        crate::app::shell::panels::finder::finder_ui(ui, &self.state, &self.session, palette, &mut self.actions);
+        drop_target_ui(ui, palette);
+    }
+
+    fn menus_ui(&mut self, ui: &mut Ui) {
+        let one = Room::of(ui.ctx().content_rect().width()) == Room::One && !self.session.lesson.open && !self.state.has_one_pane();
+        let (state, session, history, actions) = (&self.state, &self.session, &self.history, &mut self.actions);
+        egui::MenuBar::new().ui(ui, |ui| {
+            menu_ui(ui, "File", |ui| {
+                for command in Command::FILE {
+                    menu_item_ui(ui, command, actions);
+                    if command == Command::Open {
+                        recent_ui(ui, &state.recent, actions);
+                    }
+                }
+                if let Some(player) = session.lesson.player.as_ref().filter(|_| session.lesson.open) {
+                    ui.separator();
+                    controls::export_ui(ui, player, actions);
+                }
+            });
+            menu_ui(ui, "Edit", |ui| {
+                step_ui(ui, Command::Undo, history.undo_name(), actions);
+                step_ui(ui, Command::Redo, history.redo_name(), actions);
+                ui.separator();
+                for command in Command::EDIT {
+                    menu_item_ui(ui, command, actions);
+                }
+            });
+            menu_ui(ui, "Query", |ui| {
+                for command in Command::QUERY {
+                    menu_item_ui(ui, command, actions);
+                }
+            });
+            menu_ui(ui, "View", |ui| {
+                for command in Command::VIEW {
+                    menu_item_ui(ui, command, actions);
+                }
+                ui.separator();
+                for &pane in PaneKind::ALL {
+                    menu_item_ui(ui, Command::show(pane), actions);
+                }
+                ui.separator();
+                for look in Look::ALL {
+                    if ui.radio(state.look == look, look.text()).clicked() {
+                        actions.send(Action::SetLook(look));
+                        ui.close();
+                    }
+                }
+                ui.separator();
+                for command in Command::SCALE {
+                    menu_item_ui(ui, command, actions);
+                }
+                for scale in [*SCALES.start(), 1.0, 1.5, 2.0, *SCALES.end()] {
+                    if ui.radio(state.scale == scale, format!("{:.0} %", scale * 100.0)).clicked() {
+                        actions.send(Action::SetScale(scale));
+                        ui.close();
+                    }
+                }
+            });
+            menu_ui(ui, "Lesson", |ui| {
+                for command in Command::LESSON {
+                    menu_item_ui(ui, command, actions);
+                }
+                ui.separator();
+                for lesson in &LESSONS {
+                    let current = session.lesson.open && state.lesson.number == lesson.number;
+                    if ui.radio(current, format!("{}  {}", lesson.number, lesson.title)).clicked() {
+                        actions.send(LessonAction::Open(lesson.number));
+                        ui.close();
+                    }
+                }
+            });
+            if session.lesson.open {
+                menu_ui(ui, "Go", |ui| {
+                    for command in Command::GO {
+                        menu_item_ui(ui, command, actions);
+                    }
+                });
+            }
+            if one {
+                let problem = egui::Button::new("Problem").selected(state.problem_alone);
+                if ui.add(problem).on_hover_text(Command::ToggleProblem.tooltip()).clicked() {
+                    actions.send(Command::ToggleProblem);
+                }
+            }
+            menu_ui(ui, "Help", |ui| {
+                for command in Command::HELP {
+                    menu_item_ui(ui, command, actions);
+                }
+                if ui.add_enabled(!state.hints, egui::Button::new("Show the hints of the first start")).clicked() {
+                    actions.send(Action::ShowHints(true));
+                    ui.close();
+                }
+            });
+        });
+    }
+}
+
+/// The files that were opened lately.
+fn recent_ui(ui: &mut Ui, recent: &[PathBuf], actions: &mut Actions) {
+    ui.add_enabled_ui(!recent.is_empty(), |ui| {
+        menu_ui(ui, "Open recent", |ui| {
+            for path in recent {
+                if ui.button(file_name(path)).on_hover_text(path.display().to_string()).clicked() {
+                    actions.send(Action::OpenPath(path.clone()));
+                    ui.close();
+                }
+            }
+            ui.separator();
+            if ui.button("Forget these").clicked() {
+                actions.send(Action::ForgetRecent);
+                ui.close();
+            }
+        });
+    });
+}
+
+/// Undo or redo in a menu, with what it is of.
+fn step_ui(ui: &mut Ui, command: Command, name: Option<&str>, actions: &mut Actions) {
+    let text = name.map_or(command.text().to_owned(), |name| format!("{} {name}", command.text()));
+    let keys = command.shortcut().map(|shortcut| keys_text(ui.ctx(), &shortcut)).unwrap_or_default();
+    let button = egui::Button::new(text).shortcut_text(keys);
+    if ui.add_enabled(name.is_some(), button).on_hover_text(command.tooltip()).clicked() {
+        actions.send(command);
+        ui.close();
+    }
+}
+
+/// While a file hovers over the window: that it may be dropped.
+fn drop_target_ui(ui: &Ui, palette: &Palette) {
+    if ui.input(|input| input.raw.hovered_files.is_empty()) {
+        return;
+    }
+    let painter = ui.ctx().layer_painter(egui::LayerId::new(egui::Order::Foreground, egui::Id::unique("drop")));
+    let rect = ui.ctx().content_rect();
+    painter.rect_filled(rect, 0.0, palette.canvas.gamma_multiply(0.85));
+    painter.text(rect.center(), egui::Align2::CENTER_CENTER, "Drop to open", egui::FontId::proportional(28.0), palette.text);
+}

@@ -1,0 +1,111 @@
+//! The window opens, and lives frame by frame.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::Context as _;
+
+use crate::app::gpu;
+use crate::app::model::commands;
+use crate::app::shell::app::{App, LAST_KEY, STORAGE_KEY};
+
+/// Opens the window, with a file if one is given and on a lesson if one is named, and returns when it is closed.
+///
+/// # Errors
+/// When there is no display or no graphics adapter, in one sentence.
+pub fn run(file: Option<PathBuf>, lesson: Option<u32>) -> anyhow::Result<()> {
+    let viewport = egui::ViewportBuilder::default()
+        .with_title("Warpscope")
+        .with_app_id("warpscope")
+        .with_icon(icon())
+        .with_inner_size([1280.0, 800.0])
+        .with_min_inner_size([720.0, 480.0]);
+    #[cfg(all(unix, not(target_os = "macos")))]
+    if ["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET"].iter().all(|name| std::env::var_os(name).is_none_or(|value| value.is_empty())) {
+        anyhow::bail!(
+            "cannot open a window: there is no display, neither DISPLAY nor WAYLAND_DISPLAY is set; `warpscope gui --png FILE` draws the window into a PNG"
+        );
+    }
+    let mut options = eframe::NativeOptions { viewport, persist_window: true, ..Default::default() };
+    // With the adapter's clock, where it has one: what a frame has time for is learnt from it.
+    if let eframe::egui_wgpu::WgpuSetup::CreateNew(setup) = &mut options.wgpu_options.wgpu_setup {
+        setup.device_descriptor = Arc::new(gpu::device_descriptor);
+    }
+    eframe::run_native(
+        "warpscope",
+        options,
+        Box::new(move |cc| {
+            let mut app = App::new(cc, file)?;
+            if let Some(number) = lesson {
+                app.send(crate::app::model::commands::lesson::LessonAction::Open(number));
+            }
+            Ok(Box::new(app))
+        }),
+    )
+    .map_err(|error| anyhow::anyhow!("{error}"))
+    .context("cannot open a window (without a graphics driver, install mesa-vulkan-drivers)")
+}
+
+fn icon() -> egui::IconData {
+    match image::load_from_memory(include_bytes!("../../../assets/icon.png")) {
+        Ok(icon) => {
+            let icon = icon.into_rgba8();
+            let (width, height) = icon.dimensions();
+            egui::IconData { rgba: icon.into_raw(), width, height }
+        }
+        Err(_) => egui::IconData::default(),
+    }
+}
+
+impl eframe::App for App {
+    fn logic(&mut self, ctx: &egui::Context, _frame: &mut eframe::Frame) {
+        let look = self.look();
+        if look.is_lost(ctx) {
+            look.apply(ctx);
+        }
+        self.poll();
+    }
+
+    fn ui(&mut self, ui: &mut egui::Ui, _frame: &mut eframe::Frame) {
+        if let Some(gpu) = &self.handles.gpu {
+            gpu.pace().begin_frame();
+        }
+        let lesson = &self.session.lesson;
+        let mode =
+            if lesson.open { crate::app::model::commands::command::Mode::Lesson } else { crate::app::model::commands::command::Mode::Explorer };
+        // A dialog has the keys to itself, and the finder's own close it.
+        let (dialog, finder) = (self.session.has_dialog(), self.session.finder.is_some());
+        if let Some(quiz) = lesson.quiz.as_ref().filter(|_| lesson.open && !dialog) {
+            crate::app::features::lesson::ask::keys(ui.ctx(), quiz, &mut self.actions);
+        }
+        // While the query is held, Escape puts it back.
+        let busy = self.session.activity.is_busy() && !self.session.live.is_held();
+        let cancels = busy || (lesson.open && lesson.presenting != crate::app::model::lesson::session::Presenting::No);
+        // Escape closes the sheet of shortcuts first.
+        let cancels = cancels && !self.session.help;
+        let allows = |command| match command {
+            crate::app::model::commands::command::Command::Find => finder || !dialog,
+            crate::app::model::commands::command::Command::Cancel => cancels && !dialog,
+            _ => !dialog,
+        };
+        crate::app::shell::keys::shortcuts(ui.ctx(), mode, allows, &mut self.actions);
+        self.close_with_escape(ui.ctx());
+        let dropped: Vec<PathBuf> = ui.input(|input| input.raw.dropped_files.iter().map(|file| file.path().to_owned()).collect());
+        if !dropped.is_empty() {
+            self.actions.send(commands::Action::OpenPaths(dropped));
+        }
+        self.window_ui(ui);
+        for action in self.actions.take() {
+            self.apply(action);
+            // What an action changed is seen in the next frame.
+            ui.ctx().request_repaint();
+        }
+        self.watch_history();
+        self.gives_up = ui.ctx().text_edit_focused() || ui.ctx().dragged_id().is_some();
+    }
+
+    fn save(&mut self, storage: &mut dyn eframe::Storage) {
+        eframe::set_value(storage, STORAGE_KEY, &self.state);
+        storage.set_string(LAST_KEY, self.put_down().unwrap_or_default());
+    }
+}

@@ -1,0 +1,104 @@
+//! The engines: one row each. Nothing else lists them, and nothing outside their folders tells them apart but by what their
+//! descriptors say.
+
+use crate::knn::{Descriptor, DeviceId, Engine, EngineError, EngineId, Measure};
+
+use super::{cuda, kdtree, lockstep};
+
+/// All engines, in the order in which they are listed, those that tell most about a search first.
+pub static ENGINES: &[&Descriptor] = &[&cuda::DIRECT, &cuda::SPLIT, &lockstep::LOCKSTEP, &kdtree::KDTREE];
+
+/// An engine by its name.
+pub fn find(id: EngineId) -> Option<&'static Descriptor> {
+    ENGINES.iter().copied().find(|engine| engine.id == id)
+}
+
+/// Opens an engine on a device, or where it runs when nobody says: loads its driver and library.
+///
+/// # Errors
+/// [`EngineError::Unavailable`], with what is missing and how to get it.
+pub fn open(id: EngineId, device: Option<DeviceId>) -> Result<Box<dyn Engine>, EngineError> {
+    let unknown = || EngineError::Unavailable { engine: id, why: format!("this program has no such engine; it has {}", names().join(", ")) };
+    find(id).ok_or_else(unknown)?.open_on(device)
+}
+
+/// All names, in the order of [`ENGINES`].
+pub fn names() -> Vec<&'static str> {
+    ENGINES.iter().map(|engine| engine.id.as_str()).collect()
+}
+
+/// What an engine declares of a column that it counted; nothing for an engine or a column that this program does not know.
+pub fn measure(engine: EngineId, name: &str) -> Option<&'static Measure> {
+    find(engine)?.measure(name)
+}
+
+/// The engines that count a measure, by name.
+pub fn counting(name: &str) -> Vec<&'static str> {
+    ENGINES.iter().filter(|engine| engine.measure(name).is_some()).map(|engine| engine.id.as_str()).collect()
+}
+
+/// The measures of all engines, each name once.
+pub fn measures() -> impl Iterator<Item = &'static Measure> {
+    let all = || ENGINES.iter().flat_map(|engine| engine.measures);
+    all().enumerate().filter(move |(at, measure)| !all().take(*at).any(|known| known.name == measure.name)).map(|(_, measure)| measure)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+    use crate::knn::{DeviceKind, Parameters, Values};
+
+    #[test]
+    fn descriptors_are_complete_and_differ() {
+        let mut ids = HashSet::new();
+        for engine in ENGINES {
+            assert!(ids.insert(engine.id), "{} is there twice", engine.id);
+            assert!(engine.about.ends_with('.') && !engine.source.is_empty() && !engine.runs_on.is_empty(), "{}", engine.id);
+            assert!(engine.limits.k > 0 && engine.limits.d > 0 && engine.limits.n > 0 && !engine.limits.metrics.is_empty(), "{}", engine.id);
+            let columns: HashSet<_> = engine.measures.iter().map(|measure| measure.name).collect();
+            assert_eq!(columns.len(), engine.measures.len(), "{}: two measures of a name", engine.id);
+            assert!(
+                engine.measures.iter().all(|measure| measure.help.ends_with('.') && measure.unit.iter().all(|unit| !unit.is_empty())),
+                "{}",
+                engine.id
+            );
+            assert!(engine.convergence.is_none_or(|name| engine.measure(name).is_some()), "{}: nothing counts its history", engine.id);
+            assert!(engine.phases.is_empty() || engine.counts(), "{}: a profile is of the counted build", engine.id);
+        }
+    }
+
+    #[test]
+    fn every_value_of_a_parameter_is_allowed_and_no_other() {
+        for engine in ENGINES {
+            for parameter in engine.parameters {
+                let check = |value: &str| engine.check_parameters(&Parameters::from_iter([(parameter.name, value)]));
+                match &parameter.values {
+                    Values::Numbers(range) => {
+                        assert!(check(&range.start().to_string()).is_ok() && check(&range.end().to_string()).is_ok());
+                        assert!(check(&(range.end() + 1).to_string()).is_err() && check("many").is_err());
+                    }
+                    Values::Words(words) => assert!(words.iter().all(|word| check(word).is_ok()) && check("nothing-like-it").is_err()),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn engines_run_where_they_say_and_nowhere_else() {
+        for engine in ENGINES {
+            assert_eq!(engine.default_device().kind(), engine.runs_on[0]);
+            for device in [DeviceId::Cpu, DeviceId::Gpu(0)].into_iter().filter(|device| !engine.runs_on.contains(&device.kind())) {
+                let Err(why) = open(engine.id, Some(device)) else { panic!("{} opens on {device}", engine.id) };
+                assert!(why.to_string().contains(&format!("not on device {device}")), "{why}");
+            }
+            if engine.runs_on.contains(&DeviceKind::Cpu) {
+                let opened = open(engine.id, Some(DeviceId::Cpu)).unwrap();
+                assert_eq!((opened.id(), opened.device_id(), opened.device().id), (engine.id, DeviceId::Cpu, Some(DeviceId::Cpu)));
+            }
+        }
+        let Err(why) = open(EngineId::new("none"), None) else { panic!("there is none") };
+        assert!(why.to_string().starts_with("the none engine cannot run here: this program has no such engine; it has cuda, "), "{why}");
+    }
+}

@@ -1,0 +1,188 @@
+//! Names of engines and devices, as they are spelled on the command line and in files.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// Letters of the longest engine id.
+const LONGEST: usize = 24;
+
+/// An engine's name: 1 to 24 lowercase ASCII letters, digits and hyphens, held inline so that it is `Copy`. It need not be
+/// one of this program's engines: a recording may come from a newer one.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct EngineId([u8; LONGEST]);
+
+impl EngineId {
+    /// # Panics
+    /// Unless the name follows the rule, at compile time in a constant.
+    pub const fn new(name: &str) -> Self {
+        match Self::parse(name) {
+            Some(id) => id,
+            None => panic!("an engine id is 1 to 24 lowercase letters, digits and hyphens"),
+        }
+    }
+
+    const fn parse(name: &str) -> Option<Self> {
+        let bytes = name.as_bytes();
+        if bytes.is_empty() || bytes.len() > LONGEST || !bytes[0].is_ascii_lowercase() {
+            return None;
+        }
+        let mut letters = [0; LONGEST];
+        let mut at = 0;
+        while at < bytes.len() {
+            if !(bytes[at].is_ascii_lowercase() || bytes[at].is_ascii_digit() || bytes[at] == b'-') {
+                return None;
+            }
+            letters[at] = bytes[at];
+            at += 1;
+        }
+        Some(Self(letters))
+    }
+
+    /// As it is spelled.
+    pub fn as_str(&self) -> &str {
+        let length = self.0.iter().position(|&letter| letter == 0).unwrap_or(LONGEST);
+        str::from_utf8(&self.0[..length]).unwrap_or_default()
+    }
+}
+
+impl fmt::Display for EngineId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl fmt::Debug for EngineId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for EngineId {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        Self::parse(name).ok_or_else(|| format!("`{name}` is no engine's name: those are 1 to 24 lowercase letters, digits and hyphens"))
+    }
+}
+
+/// What kind of processor runs an engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DeviceKind {
+    /// The host's processor.
+    Cpu,
+    /// An NVIDIA GPU.
+    Gpu,
+}
+
+impl DeviceKind {
+    /// The device of the kind that is used where none is named.
+    pub const fn first(self) -> DeviceId {
+        match self {
+            Self::Cpu => DeviceId::Cpu,
+            Self::Gpu => DeviceId::Gpu(0),
+        }
+    }
+
+    /// With its article, for sentences.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Cpu => "the CPU",
+            Self::Gpu => "an NVIDIA GPU",
+        }
+    }
+}
+
+/// A device: `cpu`, or a GPU by the driver's ordinal (`0`, `1`, …; `CUDA_VISIBLE_DEVICES` decides which those are).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum DeviceId {
+    /// The host's processor.
+    Cpu,
+    /// A GPU, by ordinal from 0.
+    Gpu(u32),
+}
+
+impl DeviceId {
+    /// What kind of device it is.
+    pub const fn kind(self) -> DeviceKind {
+        match self {
+            Self::Cpu => DeviceKind::Cpu,
+            Self::Gpu(_) => DeviceKind::Gpu,
+        }
+    }
+}
+
+impl fmt::Display for DeviceId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Cpu => f.pad("cpu"),
+            Self::Gpu(ordinal) => f.pad(&ordinal.to_string()),
+        }
+    }
+}
+
+impl FromStr for DeviceId {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "cpu" => Ok(Self::Cpu),
+            _ if text.bytes().all(|byte| byte.is_ascii_digit()) => text.parse().map(Self::Gpu).map_err(|_| format!("there is no GPU `{text}`")),
+            _ => Err(format!("`{text}` is no device: use cpu, or a GPU's number: 0, 1, …")),
+        }
+    }
+}
+
+/// Serialises a type as the text that `Display` writes and `FromStr` reads.
+macro_rules! serde_as_text {
+    ($type:ty) => {
+        impl Serialize for $type {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $type {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let text = std::borrow::Cow::<str>::deserialize(deserializer)?;
+                text.parse().map_err(serde::de::Error::custom)
+            }
+        }
+    };
+}
+pub(super) use serde_as_text;
+
+serde_as_text!(EngineId);
+serde_as_text!(DeviceId);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_read_as_they_are_written() {
+        for name in ["cuda", "cuda-split", "k2", "an-engine-of-24-letters-"] {
+            let id = EngineId::new(name);
+            assert_eq!((id.as_str(), id.to_string()), (name, name.to_owned()));
+            let json = serde_json::to_string(&id).unwrap();
+            assert_eq!(json, format!("\"{name}\""));
+            assert_eq!(serde_json::from_str::<EngineId>(&json).unwrap(), id);
+        }
+        for wrong in ["", "Cuda", "two words", "a-name-longer-than-24-letters", "-", "8k", "é"] {
+            assert!(wrong.parse::<EngineId>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn devices_read_as_they_are_written() {
+        for (text, device) in [("cpu", DeviceId::Cpu), ("0", DeviceId::Gpu(0)), ("17", DeviceId::Gpu(17))] {
+            assert_eq!(text.parse(), Ok(device));
+            assert_eq!(device.to_string(), text);
+            assert_eq!(serde_json::to_string(&device).unwrap(), format!("\"{text}\""));
+        }
+        for wrong in ["gpu", "-1", "99999999999", "0,1", "+1"] {
+            assert!(wrong.parse::<DeviceId>().is_err(), "{wrong}");
+        }
+    }
+}

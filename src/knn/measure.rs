@@ -1,0 +1,120 @@
+//! What engines count per query: columns that they declare, with a name, a unit and, where there is one, theory.
+
+use super::Shape;
+
+/// A column that an engine declares.
+#[derive(Clone, Copy, Debug)]
+pub struct Measure {
+    /// The column's name in files.
+    pub name: &'static str,
+    /// What is counted, one of it and many: `merge`, `merges`.
+    pub unit: [&'static str; 2],
+    /// A sentence for tooltips and help.
+    pub help: &'static str,
+    /// What the mean over all queries should be.
+    pub theory: Option<Theory>,
+    /// The most that any query can count.
+    pub worst_case: Option<fn(&Shape) -> f64>,
+}
+
+impl Measure {
+    /// A column's name in words: `groups hit` for `groups_hit`.
+    pub fn words(name: &str) -> String {
+        name.replace('_', " ")
+    }
+}
+
+/// A bound on the mean of a measure.
+#[derive(Clone, Copy, Debug)]
+pub struct Theory {
+    /// The bound.
+    pub mean: fn(&Shape) -> f64,
+    /// Under which condition it holds: `in random order`.
+    pub condition: &'static str,
+    /// Where it is derived.
+    pub source: &'static str,
+}
+
+/// Values of measures: a u32 for each query in each column. Names are text, since a recording may come from an engine that
+/// this program does not have.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Measured {
+    columns: Vec<(String, Vec<u32>)>,
+}
+
+impl Measured {
+    /// Columns of these names and values, which must be equally long.
+    ///
+    /// # Panics
+    /// Where they are not.
+    pub fn new(columns: impl IntoIterator<Item = (String, Vec<u32>)>) -> Self {
+        let columns: Vec<_> = columns.into_iter().collect();
+        assert!(columns.windows(2).all(|pair| pair[0].1.len() == pair[1].1.len()), "a value for each query in each column");
+        Self { columns }
+    }
+
+    /// Appends queries, row by row, to the columns of `measures`, which is the same in every call.
+    pub fn extend<const N: usize>(&mut self, measures: &[Measure; N], rows: impl IntoIterator<Item = [u32; N]>) {
+        if self.columns.is_empty() {
+            self.columns = measures.iter().map(|measure| (measure.name.to_owned(), Vec::new())).collect();
+        }
+        for row in rows {
+            for ((_, values), value) in self.columns.iter_mut().zip(row) {
+                values.push(value);
+            }
+        }
+    }
+
+    /// Whether nothing was counted.
+    pub fn is_empty(&self) -> bool {
+        self.queries() == 0
+    }
+
+    /// The number of queries, q; 0 where nothing was counted.
+    pub fn queries(&self) -> usize {
+        self.columns.first().map_or(0, |(_, values)| values.len())
+    }
+
+    /// The columns in the order of their declaration: name and a value for each query.
+    pub fn columns(&self) -> impl ExactSizeIterator<Item = (&str, &[u32])> + Clone {
+        self.columns.iter().map(|(name, values)| (name.as_str(), values.as_slice()))
+    }
+
+    /// The values of a column, one for each query.
+    pub fn column(&self, name: &str) -> Option<&[u32]> {
+        self.columns().find(|(of, _)| *of == name).map(|(_, values)| values)
+    }
+
+    /// What one query counted: name and value.
+    pub fn of(&self, query: usize) -> impl ExactSizeIterator<Item = (&str, u32)> + Clone {
+        self.columns().map(move |(name, values)| (name, values[query]))
+    }
+
+    /// A column's mean over all queries; absent without queries.
+    pub fn mean(&self, name: &str) -> Option<f64> {
+        let values = self.column(name).filter(|values| !values.is_empty())?;
+        Some(values.iter().map(|&value| f64::from(value)).sum::<f64>() / values.len() as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn measure(name: &'static str) -> Measure {
+        Measure { name, unit: ["thing", "things"], help: "", theory: None, worst_case: None }
+    }
+
+    #[test]
+    fn rows_become_columns() {
+        let declared = [measure("visited"), measure("accessed")];
+        let mut measured = Measured::default();
+        assert!(measured.is_empty() && measured.mean("visited").is_none());
+        measured.extend(&declared, [[1, 10], [2, 20]]);
+        measured.extend(&declared, [[6, 30]]);
+        assert_eq!((measured.queries(), measured.column("accessed")), (3, Some(&[10, 20, 30][..])));
+        assert_eq!((measured.mean("visited"), measured.mean("merges")), (Some(3.0), None));
+        assert_eq!(measured.of(2).collect::<Vec<_>>(), [("visited", 6), ("accessed", 30)]);
+        assert_eq!(Measured::new(measured.columns().map(|(name, values)| (name.to_owned(), values.to_vec()))), measured);
+    }
+}

@@ -1,0 +1,273 @@
+//! A method: an engine with its parameters, as data. It is spelled `engine:key=value,…` wherever it is written.
+
+use std::fmt;
+use std::ops::RangeInclusive;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::EngineId;
+use super::id::serde_as_text;
+
+/// A parameter that an engine declares.
+#[derive(Clone, Debug)]
+pub struct Parameter {
+    /// Its key.
+    pub name: &'static str,
+    /// A sentence for help and tooltips.
+    pub help: &'static str,
+    /// What it may be.
+    pub values: Values,
+    /// What it is where nobody says, in words: `from the tuned table`.
+    pub default: &'static str,
+}
+
+/// What a parameter may be.
+#[derive(Clone, Debug)]
+pub enum Values {
+    /// A whole number.
+    Numbers(RangeInclusive<u32>),
+    /// A word of a list.
+    Words(&'static [&'static str]),
+}
+
+impl Values {
+    /// Whether a value is one of them.
+    pub fn allow(&self, value: &str) -> bool {
+        match self {
+            Self::Numbers(range) => value.bytes().all(|byte| byte.is_ascii_digit()) && value.parse().is_ok_and(|number| range.contains(&number)),
+            Self::Words(words) => words.contains(&value),
+        }
+    }
+}
+
+impl fmt::Display for Values {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Numbers(range) => write!(f, "{} to {}", range.start(), range.end()),
+            Self::Words(words) => f.write_str(&words.join(", ")),
+        }
+    }
+}
+
+/// Keys and values, each key once, in the order in which they were given.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Parameters(Vec<(String, String)>);
+
+impl Parameters {
+    /// Every parameter left to the engine.
+    pub const NONE: Self = Self(Vec::new());
+
+    /// Whether every parameter is left to the engine.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Keys and values.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    /// A value, as it is spelled.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.iter().find(|(of, _)| *of == name).map(|(_, value)| value)
+    }
+
+    /// A value that is a number; absent where it is not given.
+    pub fn number(&self, name: &str) -> Option<u32> {
+        self.get(name)?.parse().ok()
+    }
+
+    /// Gives a parameter a value, in place of the one that it had.
+    pub fn set(&mut self, name: &str, value: impl Into<String>) {
+        let value = value.into();
+        match self.0.iter_mut().find(|(of, _)| of == name) {
+            Some((_, old)) => *old = value,
+            None => self.0.push((name.to_owned(), value)),
+        }
+    }
+
+    /// Leaves a parameter to the engine.
+    pub fn unset(&mut self, name: &str) {
+        self.0.retain(|(of, _)| of != name);
+    }
+
+    /// Whether each is declared, and its value allowed.
+    ///
+    /// # Errors
+    /// A sentence that names the parameter and what there is instead.
+    pub fn check(&self, declared: &[Parameter]) -> Result<(), String> {
+        for (name, value) in self.iter() {
+            let Some(parameter) = declared.iter().find(|parameter| parameter.name == name) else {
+                let names: Vec<&str> = declared.iter().map(|parameter| parameter.name).collect();
+                let instead = if names.is_empty() { "it has no parameters".to_owned() } else { format!("its parameters are {}", names.join(", ")) };
+                return Err(format!("there is no parameter `{name}`: {instead}"));
+            };
+            if !parameter.values.allow(value) {
+                return Err(format!("{name} = {value}: it may be {}", parameter.values));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<N: Into<String>, V: ToString> FromIterator<(N, V)> for Parameters {
+    fn from_iter<I: IntoIterator<Item = (N, V)>>(pairs: I) -> Self {
+        let mut parameters = Self::default();
+        for (name, value) in pairs {
+            parameters.set(&name.into(), value.to_string());
+        }
+        parameters
+    }
+}
+
+impl fmt::Display for Parameters {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, (name, value)) in self.iter().enumerate() {
+            write!(f, "{}{name}={value}", if at == 0 { "" } else { "," })?;
+        }
+        Ok(())
+    }
+}
+
+/// An engine and how it is to search.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Method {
+    /// Which engine.
+    pub engine: EngineId,
+    /// What is not left to it.
+    pub parameters: Parameters,
+}
+
+impl Method {
+    /// All parameters left to the engine.
+    pub fn new(engine: EngineId) -> Self {
+        Self { engine, parameters: Parameters::default() }
+    }
+}
+
+impl From<EngineId> for Method {
+    fn from(engine: EngineId) -> Self {
+        Self::new(engine)
+    }
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.engine)?;
+        if self.parameters.is_empty() { Ok(()) } else { write!(f, ":{}", self.parameters) }
+    }
+}
+
+impl FromStr for Method {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (engine, list) = text.split_once(':').map_or((text, None), |(engine, list)| (engine, Some(list)));
+        let mut method = Self::new(engine.trim().parse()?);
+        for pair in list.into_iter().flat_map(|list| list.split(',')) {
+            let (name, value) = pair.split_once('=').map(|(name, value)| (name.trim(), value.trim())).unwrap_or_default();
+            if name.is_empty() || value.is_empty() {
+                return Err(format!("`{}` is no parameter: write {engine}:key=value,…", pair.trim()));
+            }
+            if method.parameters.get(name).is_some() {
+                return Err(format!("{name} is given twice"));
+            }
+            method.parameters.set(name, value);
+        }
+        Ok(method)
+    }
+}
+
+serde_as_text!(Method);
+
+/// Splits a list of methods at its commas. One followed by `key=` goes on with the method before it, any other begins a new
+/// one: `cuda:warps=8,window=16,kdtree` are two.
+pub fn split_methods(list: &str) -> Vec<String> {
+    let mut methods: Vec<String> = Vec::new();
+    for piece in list.split(',') {
+        let continues = piece.find('=').is_some_and(|at| !piece[..at].contains(':'));
+        match methods.last_mut().filter(|method| continues && method.contains(':')) {
+            Some(method) => *method += &format!(",{piece}"),
+            None => methods.push(piece.to_owned()),
+        }
+    }
+    methods
+}
+
+/// The methods of a text whose values may have alternatives: `cuda:warps=4|8,window=8|16` are four.
+pub fn alternatives(method: &str) -> Vec<String> {
+    let Some((engine, list)) = method.split_once(':') else { return vec![method.to_owned()] };
+    let mut all = vec![String::new()];
+    for pair in list.split(',') {
+        let (name, values) = pair.split_once('=').map_or(("", pair), |(name, values)| (name, values));
+        let equals = if name.is_empty() { "" } else { "=" };
+        let longer = |before: &String| {
+            let comma = if before.is_empty() { "" } else { "," };
+            values.split('|').map(|value| format!("{before}{comma}{name}{equals}{value}")).collect::<Vec<_>>()
+        };
+        all = all.iter().flat_map(longer).collect();
+    }
+    all.into_iter().map(|parameters| format!("{engine}:{parameters}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn declared() -> [Parameter; 2] {
+        [
+            Parameter { name: "warps", help: "", values: Values::Numbers(1..=32), default: "8" },
+            Parameter { name: "kernel", help: "", values: Values::Words(&["direct", "filter"]), default: "direct" },
+        ]
+    }
+
+    #[test]
+    fn a_method_reads_as_it_is_written() {
+        for text in ["cuda", "cuda:warps=8", "cuda:kernel=direct,warps=8,window=16"] {
+            let method: Method = text.parse().unwrap();
+            assert_eq!(method.to_string(), text);
+            assert_eq!(serde_json::from_str::<Method>(&serde_json::to_string(&method).unwrap()).unwrap(), method);
+        }
+        let spaced: Method = "cuda: warps = 8 , window=16".parse().unwrap();
+        assert_eq!(spaced.to_string(), "cuda:warps=8,window=16");
+    }
+
+    #[test]
+    fn what_is_no_method_is_refused_by_name() {
+        let why = |text: &str| text.parse::<Method>().unwrap_err();
+        assert_eq!(why("cuda:warps"), "`warps` is no parameter: write cuda:key=value,…");
+        assert_eq!(why("cuda:"), "`` is no parameter: write cuda:key=value,…");
+        assert_eq!(why("cuda:warps=8,warps=4"), "warps is given twice");
+        assert!(why("Cuda").starts_with("`Cuda` is no engine's name"));
+    }
+
+    #[test]
+    fn parameters_are_held_against_what_is_declared() {
+        let check = |text: &str| text.parse::<Method>().unwrap().parameters.check(&declared());
+        assert_eq!(check("cuda:warps=8,kernel=filter"), Ok(()));
+        assert_eq!(check("cuda:warps=33"), Err("warps = 33: it may be 1 to 32".to_owned()));
+        assert_eq!(check("cuda:warps=+8"), Err("warps = +8: it may be 1 to 32".to_owned()));
+        assert_eq!(check("cuda:kernel=fast"), Err("kernel = fast: it may be direct, filter".to_owned()));
+        assert_eq!(check("cuda:wraps=8"), Err("there is no parameter `wraps`: its parameters are warps, kernel".to_owned()));
+        assert_eq!("x:a=1".parse::<Method>().unwrap().parameters.check(&[]), Err("there is no parameter `a`: it has no parameters".to_owned()));
+    }
+
+    #[test]
+    fn a_list_is_split_between_methods_only() {
+        assert_eq!(split_methods("cuda:warps=8,window=16,kdtree"), ["cuda:warps=8,window=16", "kdtree"]);
+        assert_eq!(split_methods("kdtree,cuda:warps=8,lockstep,auto"), ["kdtree", "cuda:warps=8", "lockstep", "auto"]);
+        assert_eq!(split_methods("cuda:warps=8,cuda:warps=4,window=2"), ["cuda:warps=8", "cuda:warps=4,window=2"]);
+        // Nothing that it could go on with: an error of its own, and no part of the engine before.
+        assert_eq!(split_methods("cuda,warps=8"), ["cuda", "warps=8"]);
+    }
+
+    #[test]
+    fn alternatives_give_a_method_each() {
+        assert_eq!(alternatives("cuda"), ["cuda"]);
+        assert_eq!(alternatives("cuda:window=8|16"), ["cuda:window=8", "cuda:window=16"]);
+        let four = ["cuda:a=1,b=3", "cuda:a=1,b=4", "cuda:a=2,b=3", "cuda:a=2,b=4"];
+        assert_eq!(alternatives("cuda:a=1|2,b=3|4"), four);
+        assert_eq!(alternatives("cuda:8"), ["cuda:8"]);
+    }
+}

@@ -1,0 +1,61 @@
+//! What the warp-per-query search counts and times, by rules 6 and 7: declared once for the kernel and its twin.
+
+use super::{Counters, Measure, ProfilePhase, Shape, Theory, theory};
+
+/// The most neighbours that a warp holds in its registers.
+pub const MAX_K: usize = 1024;
+
+const SOURCE: &str = "Hanák 2023, §4.1.6";
+
+/// The columns of `merges.csv`, in the order of [`Counters`].
+pub const MEASURES: [Measure; 3] = [
+    Measure {
+        name: "merges",
+        unit: ["merge", "merges"],
+        help: "Merges of the candidate buffer into the intermediate result.",
+        theory: Some(Theory {
+            mean: |shape| theory::expected_merges(shape.n, shape.k, theory::capacity(shape.k)),
+            condition: "in random order",
+            source: SOURCE,
+        }),
+        worst_case: Some(|shape| theory::worst_case_merges(shape.n, theory::capacity(shape.k)) as f64),
+    },
+    Measure {
+        name: "candidates",
+        unit: ["candidate", "candidates"],
+        help: "Points closer than max_distance, appended to the candidate buffer.",
+        theory: Some(Theory {
+            mean: |shape| theory::expected_candidates(shape.n, shape.k, theory::capacity(shape.k)),
+            condition: "in random order",
+            source: SOURCE,
+        }),
+        worst_case: Some(|shape: &Shape| shape.n as f64),
+    },
+    Measure {
+        name: "groups_hit",
+        unit: ["group hit", "groups hit"],
+        help: "Groups of 32 points with at least one candidate in their first ballot.",
+        theory: None,
+        worst_case: Some(|shape: &Shape| shape.n.div_ceil(32) as f64),
+    },
+];
+
+/// The measure that counts the entries of the convergence history.
+pub const CONVERGENCE: &str = MEASURES[0].name;
+
+/// What the profiled build times, in the order of the device's table (`cuda/counters.cuh`).
+pub const PHASES: [ProfilePhase; 6] = [
+    ProfilePhase { name: "load batch", help: "Staging a batch in shared memory, waiting at its barriers included." },
+    ProfilePhase { name: "filter", help: "Distances and ballots." },
+    ProfilePhase { name: "insert", help: "Appending candidates." },
+    ProfilePhase { name: "sort", help: "Sorting a full buffer." },
+    ProfilePhase { name: "merge", help: "Merging it with the intermediate result." },
+    ProfilePhase { name: "write-out", help: "Writing neighbours and counters." },
+];
+
+impl Counters {
+    /// Values in the order of [`MEASURES`].
+    pub fn row(self) -> [u32; 3] {
+        [self.merges, self.candidates, self.groups_hit]
+    }
+}

@@ -30,10 +30,10 @@ use std::sync::Arc;
 use cudarc::driver::{CudaContext, CudaStream};
 
 pub use device::source_of;
+use device::units::Unit;
 use device::{driver, kernels};
 pub use direct::Policy;
 use direct::Variant;
-use kernels::Unit;
 pub use split::{CudaSplit, SPLIT};
 pub use tune::{Row, Trial, Tuned, table, tune, updated_table};
 
@@ -122,7 +122,7 @@ impl Cuda {
     }
 
     /// The same for the engine `id`, whose smallest kernel is in `unit`.
-    fn open_with(id: EngineId, device_id: DeviceId, unit: kernels::Unit) -> Result<Self, EngineError> {
+    fn open_with(id: EngineId, device_id: DeviceId, unit: Unit) -> Result<Self, EngineError> {
         let unavailable = |why: String| EngineError::Unavailable { engine: id, why };
         let context = driver::open(device_id).map_err(unavailable)?;
         let stream = context.new_stream().map_err(|error| unavailable(driver::say(error)))?;

@@ -16,7 +16,7 @@ mod plan;
 mod search;
 
 use super::Cuda;
-use super::device::kernels::Unit;
+use super::device::units::Unit;
 use crate::knn::{
     Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Limits, Metric, Parameters, Problem, Search, warp as rules,
 };

@@ -16,7 +16,7 @@ use crate::progress::Silent;
 /// `warpscope tune`
 ///
 /// Tries other warps, queries, windows, batches and tiles, compiled at run time by NVRTC, on uniform points, and prints the
-/// rows of cuda/direct/policy_table.cuh for this GPU. A program built with them is faster here, if build/main.rs names its architecture.
+/// rows of cuda/direct/policy_table.cuh for this GPU. A program built with them is faster here, if build.rs names its architecture.
 #[derive(Debug, clap::Args)]
 pub struct TuneArgs {
     /// Numbers of neighbours, each of which stands for its capacity

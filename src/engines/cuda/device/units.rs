@@ -1,4 +1,4 @@
-//! What is compiled on its own and becomes a module: embedded by `build/main.rs`, or as text for NVRTC.
+//! What is compiled on its own and becomes a module: embedded by `build.rs`, or as text for NVRTC.
 
 use crate::engines::cuda::direct::Policy;
 use crate::knn::Build;

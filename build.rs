@@ -11,7 +11,9 @@
 //! - `all`: as in a release build; a list such as `90` or `80,90`: machine code for these; `ptx`: PTX alone; `none`: nothing.
 //!   `scripts/run` sets it to the GPU that is there, and to `none` without one.
 
+#[path = "build/interface.rs"]
 mod interface;
+#[path = "build/units.rs"]
 mod units;
 
 use std::env;

@@ -54,7 +54,8 @@ fn the_first_start_is_answered() {
     let session = window.state().session();
     let record = session.record.as_ref().expect("a run");
     assert_eq!((record.summary.n, record.summary.q, record.spec.k), (20_000, 1_000, 32));
-    assert!(record.summary.mean_merges.expect("lockstep or cuda counts") <= record.summary.expected_merges);
+    let merges = record.summary.measure("merges").expect("lockstep or cuda counts");
+    assert!(merges.mean <= merges.expected.expect("theory bounds merges"));
     assert!(matches!(session.picked, Some(Picked::Row(_))), "a query is picked already");
     assert_right(&window);
     for pane in ["Plane", "Convergence", "Timings"] {

@@ -93,7 +93,7 @@ fn the_query_is_dragged_and_everything_follows() {
     let at = assert_at_place(window.state());
     let after = window.state().session().answered.clone().expect("an answer");
     assert!(!before.neighbors().eq(after.neighbors()), "the neighbours are those of the new place");
-    assert!(after.counters().is_some() && after.record.convergence.queries() == 1, "with counters and convergence");
+    assert!(!after.record.measured.is_empty() && after.record.convergence.queries() == 1, "with counters and convergence");
     window.drop_at(to);
     window.step();
     until_settled(&mut window);

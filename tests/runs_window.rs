@@ -269,7 +269,7 @@ fn a_recording_of_an_engine_that_is_not_here_answers_and_searches_on() {
     };
     warpscope::export::recording(&[recorded], true, &path, &warpscope::progress::Silent).expect("a recording");
     until(&mut window, "the engines", |app| app.session().engines.iter().all(|status| status.device.is_some()));
-    if window.state().session().engines.iter().any(|status| status.kind == EngineId::new("cuda") && matches!(status.device, Some(Ok(_)))) {
+    if window.state().session().engines.iter().any(|status| status.id == EngineId::new("cuda") && matches!(status.device, Some(Ok(_)))) {
         return;
     }
     window.state_mut().send(Action::OpenPath(path));

@@ -132,7 +132,7 @@ fn assert_same(a: &Window, b: &Window) {
     assert_eq!(a.selection, b.selection);
     assert_eq!((&a.selected, &a.timeline), (&b.selected, &b.timeline));
     assert_eq!((state_a.plane, state_a.space, state_a.convergence), (state_b.plane, state_b.space, state_b.convergence));
-    assert_eq!((&state_a.color, state_a.projection, state_a.runs), (&state_b.color, state_b.projection, state_b.runs));
+    assert_eq!((&state_a.color, state_a.projection, &state_a.runs), (&state_b.color, state_b.projection, &state_b.runs));
     assert_eq!(state_a.draft, state_b.draft);
     assert_eq!(Layout::of(&state_a.tree), Layout::of(&state_b.tree));
     assert_eq!(state_a.pane, state_b.pane);

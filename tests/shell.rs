@@ -376,7 +376,7 @@ fn who_exports_types_the_name_and_presses_enter() {
 fn a_table_is_written_in_each_format_and_copied() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut window = answered(|state| state.tree = single_layout(PaneKind::Merges));
-    let counters = window.state().session().record.as_ref().expect("a run").counters.clone();
+    let measured = window.state().session().record.as_ref().expect("a run").measured.clone();
     for ending in ["csv", "tsv", "parquet", "npz"] {
         let path = folder.path().join("merges").with_extension(ending);
         press(&mut window, "Export Merges");
@@ -392,12 +392,12 @@ fn a_table_is_written_in_each_format_and_copied() {
         };
         let table = read(Path::new(&path), &column, &Silent).unwrap_or_else(|error| panic!("{error}"));
         let values: Vec<u32> = table.values.iter().map(|value| value as u32).collect();
-        assert_eq!(values, counters.iter().map(|counters| counters.candidates).collect::<Vec<_>>(), "{ending}");
+        assert_eq!(values, measured.column("candidates").expect("they are counted"), "{ending}");
     }
     press(&mut window, "Export Merges");
     press(&mut window, "Copy the table");
     let copied = window.output().platform_output.commands.iter().any(|command| {
-        matches!(command, egui::OutputCommand::CopyText(text) if text.starts_with("query\trow\tmerges") && text.lines().count() == counters.len() + 1)
+        matches!(command, egui::OutputCommand::CopyText(text) if text.starts_with("query\trow\tmerges") && text.lines().count() == measured.queries() + 1)
     });
     let said = window.state().session().log.last().is_some_and(|entry| entry.text == "copied: 40 rows of Merges");
     assert!(copied || said, "{:?}", window.state().session().log.last());

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
 use warpscope::cloud::{Column, Order, PointCloud, Source, Table};
-use warpscope::knn::{Answer, Build, Engine, Metric, Problem, ProblemError, Queries, Setup};
+use warpscope::knn::{Answer, Build, Engine, Metric, Parameters, Problem, ProblemError, Queries, Setup};
 
 /// How points lie.
 #[derive(Clone, Copy, Debug)]

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::app::model::activity::{Activity, Endings};
+use crate::app::model::activity::{Activity, Endings, Running};
 use crate::app::model::answer::{Answered, Picked};
 use crate::app::model::color::channel::Colored;
 use crate::app::model::derived::{Derived, TheoryCurve};
@@ -101,6 +101,8 @@ pub struct Session {
     pub beside: Option<Beside>,
     /// The rank that is selected in the table.
     pub rank: Option<usize>,
+    /// The run that goes on.
+    pub running: Option<Running>,
     /// What the background does.
     pub activity: Activity,
     /// What came to nothing.
@@ -129,7 +131,7 @@ impl Session {
 
     /// What a picture of the window shows: everything but what lies over it.
     pub fn portrait(&self) -> Self {
-        Self { help: false, finder: None, export: None, activity: Activity::Idle, ..self.clone() }
+        Self { help: false, finder: None, export: None, activity: Activity::Idle, running: None, ..self.clone() }
     }
 
     /// The same without the query, its neighbours, and what the pointer rests on.

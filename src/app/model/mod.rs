@@ -16,6 +16,7 @@ pub mod lesson;
 pub mod live;
 pub mod log;
 pub mod look;
+pub mod pane;
 pub mod parts;
 pub mod picking;
 pub mod projection;

@@ -163,6 +163,11 @@ impl Session {
         self.derived.as_ref().map(|derived| &derived.merges[..])
     }
 
+    /// The run, or else the answer of a picked point, which has a record of its own where no run asked it.
+    pub fn counted_record(&self) -> Option<Arc<RunRecord>> {
+        self.record.clone().or_else(|| self.answered.as_ref().map(|answered| Arc::clone(&answered.record)))
+    }
+
     /// The query of the record that asks for a row of the cloud.
     pub fn query_of_row(&self, row: u32) -> Option<usize> {
         let record = self.record.as_ref().filter(|record| record.query_cloud.is_none())?;

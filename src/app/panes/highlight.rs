@@ -3,7 +3,7 @@
 use egui::{Pos2, Rect, Stroke, Ui};
 
 use crate::app::model::derived::spread;
-use crate::app::panes::PaneContext;
+use crate::app::panes::descriptor::PaneContext;
 use crate::cloud::PointCloud;
 use crate::text;
 

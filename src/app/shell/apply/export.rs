@@ -8,8 +8,9 @@ use crate::app::features::export::PaneData;
 use crate::app::model::export::{ExportDialog, ExportKind, is_svg};
 use crate::app::model::lesson::files::{LessonFile, RangeDraft};
 use crate::app::model::log::{About, Level};
+use crate::app::model::pane::PaneKind;
 use crate::app::model::picking::beside::Beside;
-use crate::app::model::views::PaneKind;
+use crate::app::panes;
 use crate::app::shell::app::App;
 use crate::app::shell::portrait::{Medium, Portrait};
 use crate::app::shell::tasks::{DIALOG, EXPORT, SAVE};
@@ -106,7 +107,7 @@ impl App {
             return;
         }
         let data = match dialog.kind {
-            ExportKind::Data(pane) => Some(self.data_of(pane)),
+            ExportKind::Data(pane) => Some((panes::pane(pane).data)(&self.session)),
             ExportKind::AllNeighbors => Some(self.session.record.clone().map(PaneData::AllNeighbors)),
             ExportKind::Selection => Some(self.selected_data()),
             ExportKind::Trace => Some(self.session.record.clone().map(PaneData::Trace)),
@@ -189,7 +190,7 @@ impl App {
     pub(in crate::app::shell) fn copy_table(&mut self, pane: PaneKind) {
         /// More rows are no matter for a clipboard, and would hold the window up.
         const MOST: usize = 200_000;
-        let data = self.data_of(pane);
+        let data = (panes::pane(pane).data)(&self.session);
         match data.as_ref().and_then(PaneData::table) {
             None => self.session.log.error(About::File, "There is nothing to copy yet; run first, or pick a query."),
             Some(table) if table.rows() > MOST => {
@@ -221,25 +222,6 @@ impl App {
             Some(Err(why)) => format!("{without}: {why}"),
             None if matches!(cloud.source(), Source::File { .. }) && !has_none => format!("{without}, which are still being read"),
             Some(Ok(_)) | None => String::new(),
-        }
-    }
-
-    fn data_of(&self, pane: PaneKind) -> Option<PaneData> {
-        let record = || self.session.record.clone();
-        // A picked point that the run did not ask has a record of its own.
-        let counted = || record().or_else(|| self.session.answered.as_ref().map(|answered| Arc::clone(&answered.record)));
-        match pane {
-            PaneKind::Plane | PaneKind::Space => self.session.cloud.clone().map(PaneData::Points),
-            PaneKind::Neighbors => {
-                let beside = self.session.listed_beside().cloned();
-                self.session.answered.clone().map(|answered| PaneData::Neighbors(answered, beside))
-            }
-            PaneKind::Timings => counted().map(PaneData::Timings),
-            PaneKind::Timeline => record().map(PaneData::Timeline),
-            PaneKind::Merges => counted().filter(|record| !record.counters.is_empty()).map(PaneData::Merges),
-            PaneKind::Convergence => counted().filter(|record| record.convergence.queries() > 0).map(PaneData::Convergence),
-            PaneKind::Runs => self.runs_data(),
-            PaneKind::Log => Some(PaneData::Log(self.session.log.entries().to_vec())),
         }
     }
 }

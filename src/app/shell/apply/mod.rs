@@ -36,14 +36,15 @@ use crate::app::model::files::absolute;
 use crate::app::model::finder::Finder;
 use crate::app::model::log::About;
 use crate::app::model::look::Look;
+use crate::app::model::pane::PaneKind;
 use crate::app::model::parts::Then;
 use crate::app::model::picking::tool::Tool;
 use crate::app::model::selection::how::How;
 use crate::app::model::state::Room;
 use crate::app::model::timeline::TimeAxis;
-use crate::app::model::views::{PaneKind, PlaneWindow};
+use crate::app::model::views::PlaneWindow;
 use crate::app::model::{camera, state};
-use crate::app::panes::PANE_MARGIN;
+use crate::app::panes::tiles::PANE_MARGIN;
 use crate::app::shell::app::App;
 use crate::app::shell::tasks::{DIALOG, LOAD, Loading, OPEN, THEORY};
 use crate::cloud::{PointCloud, Source};
@@ -138,20 +139,12 @@ impl App {
             Command::ScaleUp => self.set_scale(self.state.scale + 0.25),
             Command::ScaleDown => self.set_scale(self.state.scale - 0.25),
             Command::ScaleReset => self.set_scale(1.0),
-            Command::ResetLayout => self.state.tree = crate::app::model::views::default_layout(),
-            Command::ShowPlane => self.show(PaneKind::Plane),
-            Command::ShowSpace => self.show(PaneKind::Space),
-            Command::ShowNeighbors => self.show(PaneKind::Neighbors),
-            Command::ShowTimings => self.show(PaneKind::Timings),
-            Command::ShowTimeline => self.show(PaneKind::Timeline),
+            Command::ResetLayout => self.state.tree = crate::app::model::pane::default_layout(),
+            Command::Show(pane) => self.show(pane),
             Command::TimelineCloser => self.zoom_timeline(2.0),
             Command::TimelineFarther => self.zoom_timeline(0.5),
             Command::TimelineEarlier => self.pan_timeline(-0.25),
             Command::TimelineLater => self.pan_timeline(0.25),
-            Command::ShowMerges => self.show(PaneKind::Merges),
-            Command::ShowConvergence => self.show(PaneKind::Convergence),
-            Command::ShowRuns => self.show(PaneKind::Runs),
-            Command::ShowLog => self.show(PaneKind::Log),
             Command::PresenterScale => {
                 self.state.toggle_presenter();
                 self.set_scale(self.state.scale);
@@ -167,7 +160,7 @@ impl App {
         let found = self.state.tree.make_active(|_, tile| matches!(tile, egui_tiles::Tile::Pane(kind) if *kind == pane));
         if !found {
             // Its tile was closed, or the state is of an older version.
-            self.state.tree = crate::app::model::views::default_layout();
+            self.state.tree = crate::app::model::pane::default_layout();
             self.state.tree.make_active(|_, tile| matches!(tile, egui_tiles::Tile::Pane(kind) if *kind == pane));
         }
     }

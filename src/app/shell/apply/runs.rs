@@ -11,11 +11,11 @@ use crate::app::model::commands::runs::RunsAction;
 use crate::app::model::draft::Draft;
 use crate::app::model::files::SessionFile;
 use crate::app::model::log::About;
+use crate::app::model::pane::PaneKind;
 use crate::app::model::runs::compared::Compared;
 use crate::app::model::runs::list::{KeptRun, RunId};
 use crate::app::model::runs::which::Saved;
 use crate::app::model::saved::SavedSession;
-use crate::app::model::views::PaneKind;
 use crate::app::shell::app::App;
 use crate::app::shell::tasks::{COMPARE, Kept, LOAD, OPEN, Opening, Written};
 use crate::progress::Progress;
@@ -274,15 +274,5 @@ impl App {
         self.write_recording(Written::Recording, path, move |progress| {
             export::recording(&runs, points, &target, progress).map_err(|error| error.to_string())
         })
-    }
-
-    /// What the pane exports: the comparison, or else the list.
-    pub(in crate::app::shell) fn runs_data(&self) -> Option<PaneData> {
-        let runs = &self.session.runs;
-        if let Some(compared) = &runs.compared {
-            return Some(PaneData::Comparison(Arc::clone(compared)));
-        }
-        let rows: Vec<(String, bool, RunFile)> = runs.runs().iter().map(|run| (run.name.clone(), run.pinned, run.file.clone())).collect();
-        (!rows.is_empty()).then_some(PaneData::Runs(rows))
     }
 }

@@ -44,7 +44,7 @@ use recognise::recognise;
 use sheet::Want;
 pub use sheet::{ColumnInfo, ColumnKind, FileInfo, Sheet};
 
-use super::{ColumnChoice, Coordinates};
+use super::{ColumnChoice, Coordinates, Hint};
 use crate::progress::Progress;
 
 /// Why a file is not read. The path is always last.
@@ -98,12 +98,14 @@ pub enum FormatError {
         path: PathBuf,
     },
     /// A column that was asked for has the name of others too, or does not hold numbers only.
-    #[error("{what}: {why}: {}", path.display())]
+    #[error("{what}: {why}{}: {}", hint.map(|hint| format!("; {}", hint.option())).unwrap_or_default(), path.display())]
     Column {
         /// The column.
         what: String,
         /// What is wrong with it.
         why: String,
+        /// What would help.
+        hint: Option<Hint>,
         /// The file.
         path: PathBuf,
     },

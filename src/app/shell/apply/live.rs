@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use crate::app::features::errors::{of_cloud, of_run};
 use crate::app::model::activity::Ended;
 use crate::app::model::answer::{Answered, Picked};
 use crate::app::model::commands::live::LiveAction;
@@ -10,7 +11,6 @@ use crate::app::model::draft::Draft;
 use crate::app::model::live::{Before, Live, NOTICED};
 use crate::app::model::log::{About, Level};
 use crate::app::shell::app::App;
-use crate::app::shell::apply::poll::in_window;
 use crate::app::shell::apply::same_question;
 use crate::app::shell::tasks::{SNAP, THEORY};
 use crate::cloud::{PointCloud, place};
@@ -76,7 +76,7 @@ impl App {
     /// Makes a place the query, and asks.
     fn move_to(&mut self, at: &[f64]) -> Result<(), String> {
         let Some(cloud) = &self.session.cloud else { return Ok(()) };
-        let place = place::place(at, cloud).map_err(|error| in_window(&error))?;
+        let place = place::place(at, cloud).map_err(|error| of_cloud(&error))?;
         self.put_at(Some(Arc::new(place)));
         Ok(())
     }
@@ -237,7 +237,7 @@ impl App {
             Err(RunError::Cancelled) => {}
             Err(error) => {
                 // Nothing wrong is left in sight.
-                let sentence = in_window(&error);
+                let sentence = of_run(&error);
                 (self.session.answered, self.session.theory) = (None, None);
                 self.session.log.error_once(About::Query, &sentence);
                 self.session.endings.ask = Some(Ended::Failed(sentence));

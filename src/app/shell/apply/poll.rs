@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::app::features::errors::{of_cloud, of_run};
 use crate::app::jobs::loader::Loaded;
 use crate::app::jobs::table::Slot;
 use crate::app::jobs::task::{Outcome, Stopped};
@@ -94,7 +95,7 @@ impl App {
                 self.session.running = None;
                 self.session.endings.run = Some(match error {
                     RunError::Cancelled => self.cancelled(),
-                    error => self.failed(About::Run, in_window(&error)),
+                    error => self.failed(About::Run, of_run(&error)),
                 });
             }
             Event::Progress { .. } | Event::Finished { .. } | Event::Failed { .. } => {}
@@ -189,7 +190,7 @@ impl App {
                 self.session.parts = PartsDialog::new(path, parts, then);
                 return;
             }
-            (Ok(Err(error)), _) => self.failed(about, in_window(&error)),
+            (Ok(Err(error)), _) => self.failed(about, of_cloud(&error)),
             (Ok(Ok(queries)), Then::RunQueries(spec)) => {
                 if let Some(data) = job.data.clone() {
                     self.submit(spec, data, Some(queries));
@@ -362,18 +363,6 @@ impl App {
     }
 }
 
-/// An error as the window says it: the way out is a field on the left, not an option of the command line.
-pub(in crate::app::shell) fn in_window(error: &dyn std::error::Error) -> String {
-    const BOX: &str = "“Leave out rows with NaN or ∞” on the left";
-    error
-        .to_string()
-        .replace("--drop-nonfinite leaves such rows out", &format!("tick {BOX}"))
-        .replace("--drop-nonfinite to leave such rows out", BOX)
-        .replace("choose columns with --columns", "type the data's columns on the left")
-        .replace("--columns chooses others", "type others under Columns on the left")
-        .replace("--engine lockstep", "the engine lockstep on the left")
-}
-
 /// As many queries as are drawn where nobody says how many, as on the command line: all rows where there are fewer.
 fn usual_queries(cloud: &PointCloud) -> u64 {
     (cloud.len() as u64).min(usual::QUERIES)
@@ -404,21 +393,6 @@ fn fitting<const N: usize>(cloud: &PointCloud) -> [usize; N] {
 mod tests {
     use super::*;
     use crate::app::testing::{cloud, stretched};
-    use crate::knn::ProblemError;
-
-    #[test]
-    fn errors_name_no_options_of_the_command_line() {
-        let origin = "a.csv".to_owned();
-        let errors: [Box<dyn std::error::Error>; 3] = [
-            Box::new(CloudError::NonFinite { row: 3, line: None, column: "x".to_owned(), value: f64::NAN, origin: origin.clone() }),
-            Box::new(CloudError::Dimensions { queries: 3, data: 2, origin }),
-            Box::new(RunError::from(ProblemError::Zero { whose: "data", record: 4 })),
-        ];
-        for error in errors {
-            let said = in_window(&*error);
-            assert!(!said.contains("--") && said.contains("on the left"), "{said}");
-        }
-    }
 
     #[test]
     fn the_first_axes_are_those_that_show_something() {

@@ -6,7 +6,6 @@ pub mod answer;
 pub mod camera;
 pub mod color;
 pub mod commands;
-pub mod derived;
 pub mod draft;
 pub mod export;
 pub mod files;

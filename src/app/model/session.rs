@@ -6,7 +6,6 @@ use std::sync::Arc;
 use crate::app::model::activity::{Activity, Endings, Running};
 use crate::app::model::answer::{Answered, Picked};
 use crate::app::model::color::channel::Colored;
-use crate::app::model::derived::{Derived, TheoryCurve};
 use crate::app::model::export::ExportDialog;
 use crate::app::model::files::{FileState, SessionFile};
 use crate::app::model::finder::Finder;
@@ -26,6 +25,7 @@ use crate::cloud::formats::ColumnInfo;
 use crate::cloud::{Fingerprint, PointCloud, Source};
 use crate::knn::{DeviceInfo, EngineKind};
 use crate::run::RunRecord;
+use crate::run::analysis::{Derived, TheoryCurve};
 
 /// Whether an engine can run on this machine.
 #[derive(Clone, Debug)]

@@ -10,12 +10,12 @@ use crate::app::features::export::PaneData;
 use crate::app::look::widgets::empty_ui;
 use crate::app::look::words::if_shuffled;
 use crate::app::model::commands::Action;
-use crate::app::model::derived::{Band, spread};
 use crate::app::model::pane::PaneKind;
 use crate::app::panes::descriptor::{Pane, PaneContext};
 use crate::app::panes::empty::without_run;
 use crate::app::panes::merges::OTHER_QUESTION;
 use crate::app::panes::timings::{inline_line_ui, inline_swatch_ui, plot};
+use crate::run::analysis::{Band, spread};
 use crate::text;
 
 /// Selected queries that are drawn as lines.

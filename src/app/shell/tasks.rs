@@ -16,7 +16,6 @@ use crate::app::jobs::table::{Applied, AtExit, Cancel, Kind, Slot, Stream};
 use crate::app::model::activity::Activity;
 use crate::app::model::answer::{Answered, Picked};
 use crate::app::model::commands::picking::Purpose;
-use crate::app::model::derived::{Derived, TheoryCurve};
 use crate::app::model::export::ExportDialog;
 use crate::app::model::files::{FileState, SessionFile, file_name};
 use crate::app::model::live::{NOTICED, Target};
@@ -35,6 +34,7 @@ use crate::cloud::{CloudError, Fingerprint, PointCloud};
 use crate::knn::{DeviceInfo, EngineKind};
 use crate::lesson::LessonError;
 use crate::lesson::lessons::Lesson;
+use crate::run::analysis::{Derived, TheoryCurve};
 use crate::run::recording::{Recording, RecordingError};
 use crate::run::{Asker, RunRecord, Worker};
 

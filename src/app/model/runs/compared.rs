@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use crate::app::model::derived::{Band, band_of, searched_k};
 use crate::app::model::runs::list::{KeptRun, RunId};
+use crate::run::analysis::{Band, band_of, searched_k};
 use crate::run::compare::{Comparison, Histogram, Quantity, SavedRun, compare};
 
 /// Queries that a band looks at, evenly chosen when there are more.

@@ -2,10 +2,10 @@
 
 use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
 
-use crate::app::model::derived;
 use crate::app::model::selection::Selection;
 use crate::cloud::PointCloud;
 use crate::run::RunRecord;
+use crate::run::analysis;
 
 /// See the module.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -40,7 +40,7 @@ impl Facts {
         let Some(record) = record.filter(|_| !selection.queries().is_empty()) else { return Self { extremes, ..Self::default() } };
         let queries = selection.queries();
         let merges = (!record.counters.is_empty()).then(|| {
-            let histogram = derived::histogram(queries.iter().map(|&query| &record.counters[query as usize]));
+            let histogram = analysis::histogram(queries.iter().map(|&query| &record.counters[query as usize]));
             let sum: f64 = histogram.iter().map(|&(merges, queries)| f64::from(merges) * queries as f64).sum();
             MergeFacts { histogram, mean: sum / queries.len() as f64 }
         });

@@ -29,7 +29,6 @@ use crate::app::model::answer::{Answered, Picked};
 use crate::app::model::commands::Action;
 use crate::app::model::commands::command::Command;
 use crate::app::model::commands::selection::{Choice, SelectAction};
-use crate::app::model::derived::TheoryCurve;
 use crate::app::model::draft::{Draft, QueryKind};
 use crate::app::model::export::ExportKind;
 use crate::app::model::files::absolute;
@@ -48,6 +47,7 @@ use crate::app::panes::tiles::PANE_MARGIN;
 use crate::app::shell::app::App;
 use crate::app::shell::tasks::{DIALOG, LOAD, Loading, OPEN, THEORY};
 use crate::cloud::{PointCloud, Source};
+use crate::run::analysis::TheoryCurve;
 use crate::run::{Job, QuerySpec, RunSpec, recording};
 
 impl App {
@@ -424,7 +424,8 @@ impl App {
         }
         let Some(answered) = self.handles.theory_wanted.take() else { return };
         let Answered { record, query } = answered.clone();
-        self.jobs.start(&THEORY, answered, move |_| TheoryCurve::of(&record, query));
+        let resident = self.handles.worker.resident().clone();
+        self.jobs.start(&THEORY, answered, move |_| TheoryCurve::of(&record, query, &resident));
     }
 
     /// What theory expects of an answer is known, and its thread is free again.

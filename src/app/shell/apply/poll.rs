@@ -9,7 +9,6 @@ use crate::app::jobs::task::{Outcome, Stopped};
 use crate::app::model::activity::{Activity, Ended, Endings};
 use crate::app::model::answer::Picked;
 use crate::app::model::color::view::ColorBy;
-use crate::app::model::derived::Derived;
 use crate::app::model::export::ExportDialog;
 use crate::app::model::files::FileState;
 use crate::app::model::log::About;
@@ -24,6 +23,7 @@ use crate::app::shell::tasks::{Asks, BESIDE, CHECK, COLUMNS, DERIVE, HOVER, LOOK
 use crate::cloud::formats::FormatError;
 use crate::cloud::{CloudError, PointCloud, Source};
 use crate::knn::{DeviceInfo, EngineKind};
+use crate::run::analysis::Derived;
 use crate::run::{Event, QuerySpec, RunError, RunRecord, RunSpec, usual};
 use crate::text;
 use std::path::PathBuf;

@@ -184,7 +184,7 @@ fn run_ui(ui: &mut Ui, record: &RunRecord, palette: &Palette) {
     fact_ui(ui, "Points", text::thousands(summary.n), palette);
     fact_ui(ui, "Queries", text::thousands(summary.q), palette);
     fact_ui(ui, "Dimensions", text::thousands(summary.d), palette);
-    fact_ui(ui, "k", format!("{} (K = {})", spec.k, crate::knn::theory::capacity(crate::app::model::derived::searched_k(spec))), palette);
+    fact_ui(ui, "k", format!("{} (K = {})", spec.k, crate::knn::theory::capacity(crate::run::analysis::searched_k(spec))), palette);
     let order = match spec.order {
         crate::cloud::Order::File => "file",
         crate::cloud::Order::Shuffled => "shuffled",

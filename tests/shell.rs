@@ -282,7 +282,7 @@ fn press_all_shortcuts(window: &mut Window) -> bool {
         (kept, tool, session.selection.rows().len(), session.picked)
     };
     let before = all(window);
-    for command in Command::ALL.iter().filter(|command| command.mode().is_in(Mode::Explorer)) {
+    for command in Command::all().iter().filter(|command| command.mode().is_in(Mode::Explorer)) {
         // A file dialog of the desktop, and the window's end, are not for tests.
         let others = matches!(command, Command::Open | Command::Quit | Command::Run | Command::Cancel | Command::Find);
         if let Some(shortcut) = command.shortcut().filter(|_| !others) {

@@ -9,9 +9,10 @@ use crate::app::model::color::view::ColorView;
 use crate::app::model::draft::Draft;
 use crate::app::model::lesson::session::LessonView;
 use crate::app::model::look::Look;
+use crate::app::model::pane::{PaneKind, default_layout};
 use crate::app::model::projection::ProjectionView;
 use crate::app::model::runs::RunsView;
-use crate::app::model::views::{ConvergenceView, PaneKind, PlaneView, SpaceView, default_layout};
+use crate::app::model::views::{ConvergenceView, PlaneView, SpaceView};
 
 /// All of it.
 #[derive(Clone, Debug, Serialize, Deserialize)]

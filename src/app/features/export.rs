@@ -5,6 +5,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use image::ImageEncoder as _;
+
 use crate::app::model::answer::Answered;
 use crate::app::model::log::Entry;
 use crate::app::model::picking::beside::Beside;

@@ -103,7 +103,9 @@ impl Candidate {
 
     /// What it would offer if it can run.
     fn offer(&self) -> Option<Offer> {
-        Some(Offer { total_ms: self.total_ms?, search_ms: self.forecast?.search_ms, tells: self.tells })
+        let forecast = self.forecast?;
+        let setup_ms = if self.resident { 0.0 } else { forecast.setup_ms };
+        Some(Offer { setup_ms, search_ms: forecast.search_ms, total_ms: self.total_ms?, tells: self.tells })
     }
 }
 
@@ -178,10 +180,10 @@ fn reason(offers: &[Offer], at: usize) -> String {
     let fastest = offers.iter().map(|offer| offer.total_ms).fold(f64::INFINITY, f64::min);
     if offers[at].total_ms <= fastest {
         "it is predicted to be fastest".to_owned()
-    } else if offers[at].total_ms < choice::AT_ONCE_MS {
-        "it tells most, and is predicted to be done at once".to_owned()
+    } else if offers[at].search_ms < choice::SHORT_MS {
+        format!("it tells most, in a search of less than {} ms", choice::SHORT_MS)
     } else {
-        format!("it tells most, and is predicted to take at most {} times as long as the fastest", choice::MOST_LONGER)
+        format!("it tells most, in at most {} times the time of the fastest", choice::MOST_LONGER)
     }
 }
 

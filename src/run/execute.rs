@@ -188,6 +188,7 @@ pub(super) fn record(
         spec: spec.clone(),
         engine: how.engine.id,
         fallback: None,
+        predicted_ms: None,
         method: how.method,
         note: how.note,
         resident: how.resident,

@@ -10,6 +10,7 @@ mod engines;
 mod execute;
 mod file;
 mod measured;
+pub mod planner;
 mod pose;
 mod record;
 pub mod recording;

@@ -18,6 +18,7 @@ pub mod look;
 pub mod pane;
 pub mod parts;
 pub mod picking;
+pub mod plan;
 pub mod projection;
 pub mod runs;
 pub mod saved;

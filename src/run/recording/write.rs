@@ -272,6 +272,7 @@ fn all_is_kept(record: &crate::run::RunRecord) {
         spec: _,
         engine: _,
         fallback: _,
+        predicted_ms: _,
         method: _,
         note: _,
         device: _,

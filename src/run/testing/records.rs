@@ -62,6 +62,7 @@ pub fn record() -> Arc<RunRecord> {
         },
         engine: EngineId::new("lockstep"),
         fallback: None,
+        predicted_ms: None,
         method: None,
         note: None,
         resident: false,

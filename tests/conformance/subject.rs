@@ -2,9 +2,7 @@
 
 use warpscope::engines::registry;
 use warpscope::knn::reference::{Report, judge};
-use warpscope::knn::{
-    Answer, CONVERGENCE_ENTRIES, Descriptor, DeviceId, DeviceKind, Engine, EngineId, Neighbors, Parameters, Problem, ProfilePhase,
-};
+use warpscope::knn::{Answer, CONVERGENCE_ENTRIES, Descriptor, DeviceId, DeviceKind, Engine, EngineId, Neighbors, Parameters, Problem, ProfilePhase};
 use warpscope::progress::Silent;
 
 use crate::common::{Case, answer_with, pose};

@@ -27,11 +27,11 @@ use crate::app::model::runs::compared::Compared;
 use crate::app::model::saved::SavedSession;
 use crate::app::model::selection::Selection;
 use crate::app::model::selection::facts::Facts;
-use crate::app::model::session::{FileColumns, Session};
+use crate::app::model::session::{EngineStatus, FileColumns, Session};
 use crate::app::shell::app::App;
 use crate::cloud::formats::FormatError;
 use crate::cloud::{CloudError, Fingerprint, PointCloud};
-use crate::knn::{DeviceInfo, EngineId};
+use crate::knn::EngineId;
 use crate::lesson::LessonError;
 use crate::lesson::lessons::Lesson;
 use crate::run::analysis::{Derived, TheoryCurve};
@@ -333,8 +333,8 @@ pub static COLUMNS: Kind<App, (), FileColumns> = Kind {
     apply: App::columns_listed,
 };
 
-/// Whether an engine can run, and on what.
-pub static PROBE: Kind<App, EngineId, Result<DeviceInfo, String>> = Kind {
+/// Whether an engine can run, on each of its devices.
+pub static PROBE: Kind<App, EngineId, Vec<EngineStatus>> = Kind {
     slot: Slot::Probe,
     thread: "probe",
     several: true,

@@ -70,6 +70,7 @@ impl App {
             Action::SetPlane(view) => self.state.plane = view,
             Action::SetSpace(view) => self.state.space = view,
             Action::SetConvergence(view) => self.state.convergence = view,
+            Action::SetCounts(view) => self.state.counts = view,
             Action::SetTimeline(view) => self.session.timeline = view,
             Action::Live(action) => self.live_action(action),
             Action::PickRow(row) => self.pick_row(row),

@@ -42,6 +42,17 @@ fn until_written(window: &mut Window, path: &Path) {
 }
 
 #[test]
+fn what_a_run_should_take_stands_below_run_before_it_starts() {
+    let mut window = window(small);
+    until(&mut window, "what can run", |app| app.session().engines.iter().all(|status| status.device.is_some()) && app.session().cloud.is_some());
+    window.run_steps(2);
+    window.get_by_label_contains("About ");
+    fill(&mut window, "k", "none");
+    window.run_steps(2);
+    assert!(window.query_by_label_contains("About ").is_none(), "nothing can be run");
+}
+
+#[test]
 fn the_finder_finds_a_command_by_its_words_and_does_it() {
     let mut window = answered(|_| ());
     key(&mut window, egui::Modifiers::COMMAND, egui::Key::P);
@@ -282,7 +293,7 @@ fn press_all_shortcuts(window: &mut Window) -> bool {
         (kept, tool, session.selection.rows().len(), session.picked)
     };
     let before = all(window);
-    for command in Command::ALL.iter().filter(|command| command.mode().is_in(Mode::Explorer)) {
+    for command in Command::all().iter().filter(|command| command.mode().is_in(Mode::Explorer)) {
         // A file dialog of the desktop, and the window's end, are not for tests.
         let others = matches!(command, Command::Open | Command::Quit | Command::Run | Command::Cancel | Command::Find);
         if let Some(shortcut) = command.shortcut().filter(|_| !others) {

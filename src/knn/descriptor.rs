@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{DeviceId, DeviceKind, Engine, EngineError, EngineId, Measure, Metric, Parameter, Problem};
+use super::{Cost, DeviceId, DeviceKind, Engine, EngineError, EngineId, Measure, Metric, Parameter, Problem};
 
 /// How engines are grouped where they are listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
@@ -34,7 +34,7 @@ impl Group {
 }
 
 /// The sizes of a problem as an engine sees it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Shape {
     /// Points.
     pub n: usize,
@@ -113,6 +113,8 @@ pub struct Descriptor {
     pub is_exhaustive: bool,
     /// The engine whose algorithm it runs on another device under a name of its own: both count the same.
     pub twin_of: Option<EngineId>,
+    /// What a problem costs, at rates that were measured on one machine; the planner scales them to the one at hand.
+    pub cost: fn(&Shape) -> Cost,
     /// Whether it writes down a query's search step by step, for lessons.
     pub traces: bool,
     /// Opens it on a device of a kind in `runs_on`.

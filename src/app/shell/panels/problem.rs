@@ -24,7 +24,7 @@ use crate::text;
 /// The choice that names no engine.
 const AUTO: &str = "Auto";
 
-const ABOUT_AUTO: &str = "Chosen for each run, from the engines that can run here.";
+const ABOUT_AUTO: &str = "Chosen for each run by the time that it should take; which it is and why is said at Run.";
 
 /// A parameter that is not given.
 const LEFT: &str = "left to the engine";

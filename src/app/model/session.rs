@@ -286,7 +286,9 @@ mod tests {
         let status = |name: &str, device_id, device| EngineStatus { id: EngineId::new(name), device_id, device };
         let gpu = |ordinal| Some(Ok(DeviceInfo { name: format!("GPU {ordinal}"), ..DeviceInfo::default() }));
         let mut session = Session { engines: vec![status("a", DeviceId::Gpu(0), None), status("b", DeviceId::Cpu, None)], ..Session::default() };
-        for found in [status("a", DeviceId::Gpu(0), gpu(0)), status("a", DeviceId::Gpu(1), gpu(1)), status("b", DeviceId::Cpu, Some(Err(String::new())))] {
+        for found in
+            [status("a", DeviceId::Gpu(0), gpu(0)), status("a", DeviceId::Gpu(1), gpu(1)), status("b", DeviceId::Cpu, Some(Err(String::new())))]
+        {
             session.note_engine(found);
         }
         assert_eq!(session.engines.iter().map(EngineStatus::device_text).collect::<Vec<_>>(), ["0: GPU 0", "1: GPU 1", "cpu"]);

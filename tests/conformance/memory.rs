@@ -55,7 +55,11 @@ fn estimates_cover_what_is_allocated() {
                 let left = used.saturating_sub(2 * MIB);
                 let ballast = fill(&context, left);
                 let outcome = answer(&problem);
-                println!("{subject}: q = {q}, n = {n}, d = {dims}: {} MiB; with less: {:?}", used / MIB, outcome.as_ref().map_err(ToString::to_string));
+                println!(
+                    "{subject}: q = {q}, n = {n}, d = {dims}: {} MiB; with less: {:?}",
+                    used / MIB,
+                    outcome.as_ref().map_err(ToString::to_string)
+                );
                 match outcome {
                     Err(EngineError::Memory { needed, free, .. }) => assert!(needed > free, "{subject}"),
                     Err(error) => panic!("{subject}: q = {q}, d = {dims}: it was taken, and then: {error}"),

@@ -23,7 +23,10 @@ pub fn limits_are_refused_by_number(subjects: &[Subject]) {
         ];
         for (name, most, case) in beyond.into_iter().flatten() {
             let error = refused(subject, &pose(&case).unwrap(), &Parameters::NONE);
-            assert!(matches!(error, EngineError::Limit { what, limit, value, .. } if (what, limit + 1, limit) == (name, value, most as u64)), "{error}");
+            assert!(
+                matches!(error, EngineError::Limit { what, limit, value, .. } if (what, limit + 1, limit) == (name, value, most as u64)),
+                "{error}"
+            );
             assert_eq!(error.to_string(), format!("the {id} engine takes {name} up to {most}, not {}", most + 1));
         }
         // The query's own row takes a place.

@@ -146,10 +146,10 @@ mod tests {
         move |start, terms| {
             terms.chunks(block).fold(start, |acc, terms| {
                 let all = || std::iter::once(acc).chain(terms.iter().copied()).map(f64::from);
-                let largest = all().map(f64::abs).fold(f64::MIN_POSITIVE, f64::max);
+                let largest = all().map(f64::abs).fold(f64::from(f32::MIN_POSITIVE), f64::max);
                 let sum = all().map(|term| cut(term, largest)).sum::<f64>();
                 // The result is cut to as many bits, and what f32 has.
-                cut(sum, sum.abs().max(f64::MIN_POSITIVE)) as f32
+                cut(sum, sum.abs().max(f64::from(f32::MIN_POSITIVE))) as f32
             })
         }
     }

@@ -479,8 +479,8 @@ fn an_engine_without_counters_has_its_own_empty_panes() {
     until(&mut window, "an answer", |app| app.session().derived.is_some() && !app.is_busy());
     assert_right(&window);
     window.get_by_label("kdtree keeps no max_distance history");
-    press(&mut window, "Merges");
-    window.get_by_label("kdtree has no candidate buffer, so no merges");
+    press(&mut window, "Counts");
+    window.get_by_label("kdtree counts nothing");
 }
 
 #[test]
@@ -628,7 +628,7 @@ fn panes_share_the_window_while_each_can_be_read() {
             });
             window.state_mut().send(Command::Run);
             until_answered(&mut window);
-            window.state_mut().send(Command::ShowMerges);
+            window.state_mut().send(Command::Show(PaneKind::Merges));
             window.run_steps(3);
             let shown = window.query_by_role_and_label(Role::ComboBox, "Pane").is_some();
             assert_eq!(shown, one, "one pane in {size:?}, hints: {hints}");
@@ -685,7 +685,7 @@ fn a_large_scale_leaves_nothing_out() {
     press(&mut window, "Problem");
     window.get_by_role_and_label(Role::Button, "Run");
     assert!(window.query_by_role_and_label(Role::Canvas, "Plane of points").is_none());
-    window.state_mut().send(Command::ShowTimings);
+    window.state_mut().send(Command::Show(PaneKind::Timings));
     window.run_steps(3);
     window.get_by_label_contains("Search, each repeat");
 }

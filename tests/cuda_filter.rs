@@ -50,7 +50,7 @@ fn problem(points: &[f64], queries: &[f64], d: usize, k: usize) -> Problem {
     Problem::new(&data, &queries, setup).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// What the tensor cores lose was measured on chips of several generations to be about half of what is granted.
+/// How tensor cores add is not documented: it is measured on whatever GPU this is.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn tensor_cores_lose_less_than_the_filter_grants() {

@@ -241,7 +241,7 @@ fn in_three_dimensions_the_query_goes_from_row_to_row() {
     window.run_steps(2);
     until_settled(&mut window);
     assert_eq!(assert_at_place(window.state()), [0.5, 0.25, 0.75]);
-    window.state_mut().send(Command::ShowSpace);
+    window.state_mut().send(Command::Show(PaneKind::Space));
     window.run_steps(3);
     assert_at_place(window.state());
 }

@@ -79,7 +79,7 @@ fn worked(data: &Path) -> Window {
     let place = PlaneWindow { center: [3.25, -1.5], units_per_point: 0.125 };
     window.state_mut().send(Action::SetPlane(PlaneView { axes: [2, 0], window: Some(place), lens: false, ..PlaneView::default() }));
     window.state_mut().send(Action::SetSpace(SpaceView { axes: [1, 0, 2], yaw: 1.25, distance: 1.5, lines: false, ..SpaceView::default() }));
-    window.state_mut().send(Command::ShowRuns);
+    window.state_mut().send(Command::Show(PaneKind::Runs));
     window.state_mut().send(Command::ToggleSelection);
     window.state_mut().send(Action::SelectRank(Some(2)));
     until_idle(&mut window);

@@ -64,11 +64,13 @@ pub struct Measured {
 impl Measured {
     /// The record, with the clouds that it searched.
     pub fn on(self, cloud: Arc<PointCloud>, query_cloud: Option<Arc<PointCloud>>) -> RunRecord {
-        let RunFile { spec, engine, fallback, method, note, device, warpscope_version, started_unix, resident, summary, .. } = self.file;
+        let RunFile { spec, engine, fallback, predicted_ms, method, note, device, warpscope_version, started_unix, resident, summary, .. } =
+            self.file;
         RunRecord {
             spec,
             engine,
             fallback,
+            predicted_ms,
             method,
             note,
             device,

@@ -171,6 +171,8 @@ pub struct RunRecord {
     pub engine: EngineId,
     /// Why `auto` did not take what it would have liked best.
     pub fallback: Option<String>,
+    /// How long a repeat's search was predicted to take.
+    pub predicted_ms: Option<f64>,
     /// How the engine searched at last, where it has a choice: a method that launches the same when it is given again.
     pub method: Option<String>,
     /// Why that is not what the engine would have liked best.

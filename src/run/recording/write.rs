@@ -154,7 +154,7 @@ impl<'a> Clouds<'a> {
 /// About how many bytes a run's arrays are.
 fn bulk_bytes(recorded: &Recorded) -> u64 {
     let bulk = recorded.run.bulk();
-    let profile = bulk.profile.map_or(0, |profile| 72 * profile.cycles.len());
+    let profile = bulk.profile.map_or(0, |profile| 8 * profile.cycles.len() + 24 * profile.spans.len());
     (8 * bulk.neighbors.indices.len()
         + 4 * bulk.measured.columns().len() * bulk.measured.queries()
         + 8 * bulk.convergence.points_seen.len()
@@ -272,6 +272,7 @@ fn all_is_kept(record: &crate::run::RunRecord) {
         spec: _,
         engine: _,
         fallback: _,
+        predicted_ms: _,
         method: _,
         note: _,
         device: _,

@@ -5,10 +5,9 @@ use std::collections::HashMap;
 use egui::{Align, ComboBox, Frame, Layout, Margin, Rect, Ui, Vec2, vec2};
 use egui_tiles::{Container, LinearDir, SimplificationOptions, TabState, Tile, TileId, Tiles, Tree, UiResponse};
 
-use crate::app::look::tokens::Palette;
 use crate::app::look::widgets::menu_ui;
+use crate::app::model::commands::Action;
 use crate::app::model::commands::command::Command;
-use crate::app::model::commands::{Action, Actions};
 use crate::app::model::export::ExportKind;
 use crate::app::model::pane::PaneKind;
 use crate::app::panes::descriptor::PaneContext;

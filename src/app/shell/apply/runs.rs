@@ -4,7 +4,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use crate::app::features::export::PaneData;
 use crate::app::jobs::task::Outcome;
 use crate::app::model::activity::Ended;
 use crate::app::model::commands::runs::RunsAction;
@@ -20,7 +19,7 @@ use crate::app::shell::app::App;
 use crate::app::shell::tasks::{COMPARE, Kept, LOAD, OPEN, Opening, Written};
 use crate::progress::Progress;
 use crate::run::recording::{Points, Recorded, Recording, RecordingError};
-use crate::run::{EngineChoice, RunFile, RunRecord, RunSpec, SomeRun, recording};
+use crate::run::{EngineChoice, RunRecord, RunSpec, SomeRun, recording};
 use crate::{export, text};
 
 impl App {

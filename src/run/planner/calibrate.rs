@@ -13,10 +13,10 @@ use crate::progress::Silent;
 const TRIALS: [(usize, usize, usize); 5] = [(60_000, 2, 32), (20_000, 2, 512), (60_000, 3, 1), (15_000, 12, 32), (8_000, 48, 64)];
 
 /// How long a pass should take at the built-in rates: more than launching it.
-const PASS_MS: f64 = 6.0;
+const PASS_MS: f64 = 3.0;
 
 /// Passes, of which the fastest counts: others' work on the machine only adds.
-const PASSES: usize = 3;
+const PASSES: usize = 8;
 
 /// How many times longer than expected a pass is slow.
 const SLOW: f64 = 4.0;

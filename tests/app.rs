@@ -22,7 +22,8 @@ use warpscope::app::state::{PaneKind, State, single_layout};
 use warpscope::app::tokens::Look;
 use warpscope::app::{About, App, DataKind, Entry, Headless, Level, Log, QueryKind, check_adapter, render_headless};
 use warpscope::cloud::{PointCloud, Source};
-use warpscope::knn::EngineId;
+use warpscope::engines::registry;
+use warpscope::knn::{EngineId, Values};
 use warpscope::run::{EngineChoice, Phase, RunRecord, Sample};
 
 /// Rows and squared distances of the k nearest, by looking at all.
@@ -481,6 +482,53 @@ fn an_engine_without_counters_has_its_own_empty_panes() {
     window.get_by_label("kdtree keeps no max_distance history");
     press(&mut window, "Counts");
     window.get_by_label("kdtree counts nothing");
+}
+
+/// Opens a list.
+fn open_list(window: &mut Window, list: &str) {
+    window.get_by_role_and_label(Role::ComboBox, list).click();
+    window.run_steps(6);
+}
+
+#[test]
+fn engines_are_picked_by_group_and_their_parameters_are_fields() {
+    let mut window = window(small);
+    let fastest = registry::ENGINES.iter().find(|engine| !engine.parameters.is_empty()).expect("an engine with parameters");
+    open_list(&mut window, "Engine");
+    for (group, engines) in registry::grouped() {
+        window.get_by_label(group.title());
+        assert!(engines.iter().all(|engine| window.query_all_by_label(engine.id.as_str()).next().is_some()), "{group:?}");
+    }
+    window.get_by_role_and_label(Role::Button, fastest.id.as_str()).click();
+    window.run_steps(6);
+    assert_eq!(window.state().state().draft.engine, EngineChoice::named(fastest.id));
+    window.get_by_label("Parameters").click();
+    window.run_steps(30);
+    let number = |values: &Values| matches!(values, Values::Numbers(_));
+    let parameter = fastest.parameters.iter().find(|parameter| number(&parameter.values)).expect("a number");
+    fill(&mut window, parameter.name, "99999");
+    let why = format!("“99999” is not allowed; {} may be {}.", parameter.name, parameter.values);
+    assert_eq!(window.get_all_by_label(&why).count(), 2, "at the field and at Run");
+    press(&mut window, "Reset");
+    fill(&mut window, parameter.name, "2");
+    window.get_by_label("Parameters (1 set)");
+    assert_eq!(window.state().state().draft.engine.to_string(), format!("{}:{}=2", fastest.id, parameter.name));
+}
+
+#[test]
+fn any_measure_of_a_run_has_its_histogram() {
+    let mut window = window(|state| {
+        small(state);
+        state.tree = single_layout(PaneKind::Merges);
+    });
+    press(&mut window, "Run");
+    until_answered(&mut window);
+    window.get_by_label("Histogram of merges");
+    open_list(&mut window, "Measure");
+    press(&mut window, "Groups hit");
+    window.run_steps(6);
+    window.get_by_label("Histogram of groups hit");
+    assert_eq!(window.state().state().counts.measure.as_deref(), Some("groups_hit"));
 }
 
 #[test]

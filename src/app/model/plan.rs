@@ -16,7 +16,7 @@ pub fn plan_of(draft: &Draft, session: &Session, planner: &Planner) -> Option<Pl
     let job = Job::of(&spec, Purpose::Measure, cloud.len(), cloud.dims(), None);
     let mut candidates = Vec::new();
     for engine in engines(&spec) {
-        let status = session.engines.iter().find(|status| status.id == engine.id)?;
+        let status = session.engine(engine.id, spec.device)?;
         let device = status.device.as_ref()?.as_ref().map(Some).map_err(Clone::clone);
         candidates.push(Candidate::new(planner, engine, &job, device, false));
     }

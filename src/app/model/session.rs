@@ -282,6 +282,21 @@ mod tests {
     }
 
     #[test]
+    fn engines_are_known_by_device() {
+        let status = |name: &str, device_id, device| EngineStatus { id: EngineId::new(name), device_id, device };
+        let gpu = |ordinal| Some(Ok(DeviceInfo { name: format!("GPU {ordinal}"), ..DeviceInfo::default() }));
+        let mut session = Session { engines: vec![status("a", DeviceId::Gpu(0), None), status("b", DeviceId::Cpu, None)], ..Session::default() };
+        for found in [status("a", DeviceId::Gpu(0), gpu(0)), status("a", DeviceId::Gpu(1), gpu(1)), status("b", DeviceId::Cpu, Some(Err(String::new())))] {
+            session.note_engine(found);
+        }
+        assert_eq!(session.engines.iter().map(EngineStatus::device_text).collect::<Vec<_>>(), ["0: GPU 0", "1: GPU 1", "cpu"]);
+        let first = session.engine(EngineId::new("a"), None).expect("it is there");
+        assert!(first.device_id == DeviceId::Gpu(0) && first.is_there() && first.is_gpu());
+        assert!(session.engine(EngineId::new("a"), Some(DeviceId::Cpu)).is_none());
+        assert!(session.engine(EngineId::new("b"), None).expect("it is there").is_missing());
+    }
+
+    #[test]
     fn a_scene_is_projected_when_all_of_it_is() {
         let (cloud, queries) = (cloud(50, 3, 7), cloud(9, 3, 2));
         let mut run = RunRecord::clone(&record());

@@ -22,7 +22,7 @@ pub enum Choice {
         /// As [`Self::Queries`].
         queries: Vec<u32>,
     },
-    /// Queries of the run that needed so many merges.
+    /// Queries of the run that counted so many of a measure.
     Measure(String, RangeInclusive<u32>),
     /// Rows that have this value, of one by row.
     Valued(Arc<PointValues>, f32),

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | [`Selection`] | rows and queries, ascending, and how they were chosen |
 //! | [`how`] | how a choice and what was selected before go together |
-//! | [`facts`] | what panes show of a selection: merges, ranges |
+//! | [`facts`] | what panes show of a selection: measures, ranges |
 //! | [`sets`] | ascending numbers as sets |
 
 pub mod facts;

@@ -24,7 +24,7 @@ use crate::text;
 /// The choice that names no engine.
 const AUTO: &str = "Auto";
 
-const ABOUT_AUTO: &str = "Chosen for each run, from the engines that can run here.";
+const ABOUT_AUTO: &str = "Chosen for each run by the time that it should take; which it is and why is said at Run.";
 
 /// A parameter that is not given.
 const LEFT: &str = "left to the engine";
@@ -349,7 +349,7 @@ fn engine_row_ui(ui: &mut Ui, engine: &Descriptor, chosen: bool, reason: Option<
         ui.label(engine.about);
         ui.label(RichText::new(format!("After: {}", engine.source)).color(palette.text_weak).small());
         if let Some(reason) = reason {
-            ui.label(RichText::new(format!("It cannot run here: {reason}")).color(palette.error).small());
+            ui.label(RichText::new(text::sentence_case(reason)).color(palette.error).small());
         }
     });
 }

@@ -137,6 +137,8 @@ fn stepper_ui(ui: &mut Ui, session: &Session, record: &RunRecord, palette: &Pale
 fn chosen_ui(ui: &mut Ui, session: &Session, palette: &Palette, actions: &mut Actions) {
     /// Axes whose range is listed.
     const RANGES: usize = 4;
+    /// Measures that are.
+    const MEASURES: usize = 4;
     let Some(cloud) = &session.cloud else { return };
     heading_ui(ui, "Selection");
     let (selection, facts) = (&session.selection, &session.selected);
@@ -150,10 +152,10 @@ fn chosen_ui(ui: &mut Ui, session: &Session, palette: &Palette, actions: &mut Ac
         fact_ui(ui, "Queries", text::thousands(selection.queries().len() as u64), palette);
     }
     fact_ui(ui, "By", selection.by(), palette);
-    if let Some(merges) = facts.measures.first() {
-        let (fewest, most) = merges.range();
+    for measure in facts.measures.iter().take(MEASURES) {
+        let (fewest, most) = measure.range();
         let range = if fewest == most { String::new() } else { format!(", {} to {}", text::thousands(fewest.into()), text::thousands(most.into())) };
-        fact_ui(ui, &text::sentence_case(&Measure::words(&merges.name)), format!("mean {}{range}", text::digits(merges.mean, 3)), palette);
+        fact_ui(ui, &text::sentence_case(&Measure::words(&measure.name)), format!("mean {}{range}", text::digits(measure.mean, 3)), palette);
     }
     for (axis, column) in cloud.axes().iter().enumerate().take(RANGES) {
         let Some((low, high)) = facts.range(cloud, axis) else { continue };

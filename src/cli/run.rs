@@ -13,7 +13,7 @@ use crate::cloud::PointCloud;
 use crate::engines::registry;
 use crate::export::{self, NeighborFormat, text};
 use crate::knn::Metric;
-use crate::run::{EngineChoice, Engines, MeasureMean, QuerySpec, RunFile, RunRecord, RunSpec};
+use crate::run::{EngineChoice, Engines, MeasureMean, QuerySpec, RunRecord, RunSpec};
 
 /// `warpscope run`
 #[derive(Debug, clap::Args)]
@@ -102,7 +102,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
     let mut written = Vec::new();
     let result = write(args, &record, &mut written);
     // Whatever became of the files, the search was done.
-    if args.json { output::print_json(&RunFile::from(&*record)) } else { output::print(&summary(&record, &written)) }.and(result)
+    if args.json { output::print_json(&record.head) } else { output::print(&summary(&record, &written)) }.and(result)
 }
 
 /// What it means that more neighbours were asked for than there are points.
@@ -153,11 +153,11 @@ fn summary(record: &RunRecord, written: &[PathBuf]) -> String {
         Metric::L2 => "NaN or infinite values",
         Metric::Angular => "NaN or infinite values, or without a direction",
     };
-    if record.dropped_rows() > 0 {
-        row("dropped", format!("{} with {without}", text::count(record.dropped_rows(), "row", "rows")));
+    if record.dropped_rows > 0 {
+        row("dropped", format!("{} with {without}", text::count(record.dropped_rows, "row", "rows")));
     }
-    if record.dropped_queries() > 0 {
-        row("dropped", format!("{} with {without}", text::count(record.dropped_queries(), "query", "queries")));
+    if record.dropped_queries > 0 {
+        row("dropped", format!("{} with {without}", text::count(record.dropped_queries, "query", "queries")));
     }
     let asked = text::count(numbers.q, "query", "queries");
     row(

@@ -133,7 +133,11 @@ impl Engines {
             match self.with_engine(engine.id, spec.device, &mut run) {
                 // Opening it may succeed and loading fail: a driver, but no kernels for this device.
                 Err(RunError::Engine(error @ EngineError::Unavailable { .. })) => fallback = fallback.or(Some(error)),
-                result => return Ok(RunRecord { fallback: fallback.map(|error| error.to_string()), ..result? }),
+                result => {
+                    let mut record = result?;
+                    record.head.fallback = fallback.map(|error| error.to_string());
+                    return Ok(record);
+                }
             }
         }
         Err(RunError::Engine(fallback.expect("there are engines that count")))
@@ -163,14 +167,14 @@ mod tests {
     #[test]
     fn auto_is_cuda_where_it_can_run() {
         let record = run(&mut engines(vec![], Script::default()), EngineChoice::Auto).unwrap();
-        assert_eq!((record.engine, record.fallback), (CUDA, None));
+        assert_eq!((record.engine, &record.fallback), (CUDA, &None));
     }
 
     #[test]
     fn auto_says_why_it_is_not_cuda() {
         let record = run(&mut engines(vec![CUDA], Script::default()), EngineChoice::Auto).unwrap();
         assert_eq!(record.engine, LOCKSTEP);
-        assert_eq!(record.fallback.unwrap(), "the cuda engine cannot run here: there is no driver");
+        assert_eq!(record.head.fallback.unwrap(), "the cuda engine cannot run here: there is no driver");
     }
 
     #[test]
@@ -182,7 +186,7 @@ mod tests {
         }));
         let record = run(&mut engines, EngineChoice::Auto).unwrap();
         assert_eq!(record.engine, LOCKSTEP);
-        assert_eq!(record.fallback.unwrap(), "the cuda engine cannot run here: the test says so");
+        assert_eq!(record.head.fallback.unwrap(), "the cuda engine cannot run here: the test says so");
     }
 
     #[test]

@@ -194,7 +194,8 @@ impl App {
             let id = known.unwrap_or_else(|| self.session.runs.add(Some(name.clone()), pinned, run, Some(path.to_owned())));
             ids.push((name, id));
         }
-        let mut devices: Vec<&str> = ids.iter().filter_map(|(_, id)| self.session.runs.get(*id)).map(|kept| kept.file.device.name.as_str()).collect();
+        let mut devices: Vec<&str> =
+            ids.iter().filter_map(|(_, id)| self.session.runs.get(*id)).map(|kept| kept.run.head().device.name.as_str()).collect();
         devices.dedup();
         let on = if devices.is_empty() { String::new() } else { format!(", recorded on {}", devices.join(", ")) };
         let file =
@@ -287,7 +288,7 @@ impl App {
         if let Some(compared) = &runs.compared {
             return Some(PaneData::Comparison(Arc::clone(compared)));
         }
-        let rows: Vec<(String, bool, RunFile)> = runs.runs().iter().map(|run| (run.name.clone(), run.pinned, run.file.clone())).collect();
+        let rows: Vec<(String, bool, RunFile)> = runs.runs().iter().map(|run| (run.name.clone(), run.pinned, run.run.head().clone())).collect();
         (!rows.is_empty()).then_some(PaneData::Runs(rows))
     }
 }

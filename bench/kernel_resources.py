@@ -95,7 +95,9 @@ def describe(driver, name, function, threads, dynamic):
     threads = threads or attribute(MAX_THREADS)
     if dynamic is None:
         # Chosen at the launch, by the number of dimensions, and not said by the module.
-        return [name, registers, f"{static} and more", local, threads, "", "", ""] if name.startswith("filter_") and name != "filter_round" else describe(driver, name, function, threads, 0)
+        if name.endswith(("_resident", "_streaming")):
+            return [name, registers, f"{static} and more", local, threads, "", "", ""]
+        return describe(driver, name, function, threads, 0)
     if dynamic > 48 * 1024:
         driver("cuFuncSetAttribute", function, MAX_DYNAMIC_SHARED, dynamic)
     blocks = driver.number("cuOccupancyMaxActiveBlocksPerMultiprocessor", function, threads, ctypes.c_size_t(dynamic))

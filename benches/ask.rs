@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use warpscope::cloud::{self, Order, PointCloud, Source};
+use warpscope::engines::registry;
 use warpscope::knn::{EngineId, Metric};
 use warpscope::progress::Silent;
 use warpscope::run::{EngineChoice, Engines, QuerySpec, RunSpec, stats};

@@ -79,7 +79,7 @@ impl Struct {
             "float" => "f32",
             "double" => "f64",
             pointer if pointer.ends_with('*') => "CUdeviceptr",
-            other if other.chars().all(char::is_alphanumeric) => other,
+            other if other.starts_with(char::is_uppercase) && other.chars().all(char::is_alphanumeric) => other,
             _ => return None,
         };
         self.plain &= rust == "u32" || plain.iter().any(|name| name == rust);
@@ -87,7 +87,7 @@ impl Struct {
             Some((name, length)) => (name, format!("[{rust}; {}]", length.parse::<usize>().ok()?)),
             None => (name, rust.to_owned()),
         };
-        _ = write!(self.members, "{doc}pub {name}: {rust},\n");
+        _ = writeln!(self.members, "{doc}pub {name}: {rust},");
         Some(())
     }
 

@@ -54,7 +54,8 @@ fn the_first_start_is_answered() {
     let session = window.state().session();
     let record = session.record.as_ref().expect("a run");
     assert_eq!((record.summary.n, record.summary.q, record.spec.k), (20_000, 1_000, 32));
-    assert!(record.summary.mean_merges.expect("lockstep or cuda counts") <= record.summary.expected_merges);
+    let merges = record.summary.measure("merges").expect("lockstep or cuda counts");
+    assert!(merges.mean <= merges.expected.expect("theory bounds merges"));
     assert!(matches!(session.picked, Some(Picked::Row(_))), "a query is picked already");
     assert_right(&window);
     for pane in ["Plane", "Convergence", "Timings"] {
@@ -556,7 +557,7 @@ fn record() -> Arc<RunRecord> {
     record.samples = vec![sample(Phase::Upload, 0, 0.21), sample(Phase::Counted, 0, 3.4)];
     record.samples.extend([2.31, 2.28, 2.52, 2.30, 2.29].into_iter().enumerate().map(|(repeat, ms)| sample(Phase::Search, repeat as u32, ms)));
     record.samples.extend((0..5).map(|repeat| sample(Phase::Download, repeat, 0.04)));
-    (record.summary.search_ms_median, record.summary.distances_per_second) = (2.30, Some(3.91e8));
+    (record.head.summary.search_ms_median, record.head.summary.distances_per_second) = (2.30, Some(3.91e8));
     Arc::new(record)
 }
 
@@ -627,7 +628,7 @@ fn panes_share_the_window_while_each_can_be_read() {
             });
             window.state_mut().send(Command::Run);
             until_answered(&mut window);
-            window.state_mut().send(Command::ShowMerges);
+            window.state_mut().send(Command::Show(PaneKind::Merges));
             window.run_steps(3);
             let shown = window.query_by_role_and_label(Role::ComboBox, "Pane").is_some();
             assert_eq!(shown, one, "one pane in {size:?}, hints: {hints}");
@@ -684,7 +685,7 @@ fn a_large_scale_leaves_nothing_out() {
     press(&mut window, "Problem");
     window.get_by_role_and_label(Role::Button, "Run");
     assert!(window.query_by_role_and_label(Role::Canvas, "Plane of points").is_none());
-    window.state_mut().send(Command::ShowTimings);
+    window.state_mut().send(Command::Show(PaneKind::Timings));
     window.run_steps(3);
     window.get_by_label_contains("Search, each repeat");
 }

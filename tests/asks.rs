@@ -5,9 +5,9 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use warpscope::cloud::{self, Order, PointCloud, Source};
 use warpscope::engines;
-use warpscope::knn::{Build, Engine, EngineId, Metric, Neighbors, Points, Problem, Queries, Setup};
+use warpscope::knn::{Build, Engine, EngineId, Metric, Neighbors, Parameters, Points, Problem, Queries, Setup, SetupPhase};
 use warpscope::progress::Silent;
-use warpscope::run::{EngineChoice, Engines, Phase, QuerySpec, RunRecord, RunSpec};
+use warpscope::run::{EngineChoice, Engines, QuerySpec, RunRecord, RunSpec};
 
 /// What runs on every machine, and with a GPU what runs there.
 const EVERYWHERE: [EngineId; 2] = [EngineId::new("lockstep"), EngineId::new("kdtree")];

@@ -942,6 +942,27 @@ fn neighbours_that_were_written_are_checked_for_every_kind_of_query() {
 }
 
 #[test]
+fn a_dry_run_predicts_and_searches_nothing() {
+    let place = Place::new();
+    let table = place.ok("run --generate uniform:n=5000 --k 8 --dry-run").stdout;
+    for engine in ["cuda ", "cuda-split ", "lockstep ", "kdtree "] {
+        assert!(table.lines().any(|line| line.starts_with(engine)), "{table}");
+    }
+    assert_eq!(table.matches("taken: it").count(), 1, "{table}");
+    let plan = json(&place.ok("run --generate uniform:n=5000,d=200 --device cpu --dry-run --json").stdout);
+    assert_eq!((&plan["chosen"], &plan["shape"]["d"]), (&"lockstep".into(), &200.into()), "{plan}");
+    let tree = plan["engines"].as_array().unwrap().iter().find(|engine| engine["engine"] == "kdtree").unwrap();
+    assert_eq!(tree["why_not"], "the kdtree engine takes d up to 128, not 200");
+    let named = json(&place.ok("run --generate uniform:n=500 --engine kdtree --dry-run --json").stdout);
+    assert_eq!((&named["chosen"], &named["reason"]), (&"kdtree".into(), &"it was asked for".into()));
+    place.fails(2, "run --generate uniform:n=500 --dry-run --neighbors a.csv");
+    // A run has the sentence in its summary, and what was predicted in its file.
+    let summary = place.ok("run --generate uniform:n=500 --engine lockstep --repeats 1 --warmup 0 --out o").stdout;
+    assert!(summary.lines().any(|line| line.starts_with("plan ") && line.contains("about ") && line.contains(" on lockstep")), "{summary}");
+    assert!(json(&fs::read_to_string(place.path("o/run.json")).unwrap())["predicted_ms"].as_f64().unwrap() > 0.0);
+}
+
+#[test]
 fn a_damaged_recording_is_one_sentence_wherever_it_is_read() {
     let place = Place::new();
     place.ok("run --generate uniform:n=500,d=3 --queries all --k 3 --warmup 0 --repeats 4 --engine lockstep --record one.warpscope");

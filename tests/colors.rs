@@ -109,7 +109,7 @@ fn what_queries_counted_stands_at_their_rows_and_a_new_run_replaces_it() {
         let record = window.state().session().record.clone().expect("a run");
         let values = values(channel);
         for (query, &row) in record.query_rows.iter().enumerate() {
-            assert_eq!(values[row as usize], record.measured[query].candidates as f32);
+            assert_eq!(values[row as usize], record.measured.column("candidates").expect("they are counted")[query] as f32);
         }
         assert_eq!(values.iter().filter(|value| value.is_nan()).count(), 460);
     };
@@ -226,7 +226,7 @@ fn an_engine_that_counts_nothing_says_so() {
     let mut window = window(|state| {
         plane(state);
         state.draft.engine = EngineChoice::named(EngineId::new("kdtree"));
-        state.color.by = ColorBy::Merges;
+        state.color.by = ColorBy::Measure("merges".to_owned());
     });
     window.run_steps(2);
     press(&mut window, "Run");
@@ -363,8 +363,11 @@ fn coloured_planes_look_as_they_did() {
     let record = record();
     let folder = tempfile::tempdir().expect("a folder");
     let path = kinds(folder.path());
-    let choices: [(&str, ColorBy, u32); 3] =
-        [("merges", ColorBy::Merges, 0), ("categories", ColorBy::Column("kind".to_owned()), 0), ("moment", ColorBy::Moment, 100)];
+    let choices: [(&str, ColorBy, u32); 3] = [
+        ("merges", ColorBy::Measure("merges".to_owned()), 0),
+        ("categories", ColorBy::Column("kind".to_owned()), 0),
+        ("moment", ColorBy::Moment, 100),
+    ];
     let mut failures = Vec::new();
     for (name, by, moment) in choices {
         for (look, theme) in [(Look::Light, "light"), (Look::Dark, "dark")] {

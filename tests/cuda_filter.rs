@@ -10,7 +10,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
 use warpscope::cloud::Order;
 use warpscope::engines::{cuda::Cuda, lockstep::Lockstep};
-use warpscope::knn::{Answer, Build, Engine, Metric, Problem, Queries, Setup};
+use warpscope::knn::{Answer, Build, Engine, Metric, Parameters, Problem, Queries, Setup, SetupPhase};
 
 /// How a case must be searched.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -20,8 +20,13 @@ enum Path {
     Either,
 }
 
-const FILTER: &str = "tensor-core filter";
-const FALLBACK: &str = "direct kernel, as the filter let too much through";
+/// What the engine says where it took the direct kernel after all.
+const FALLBACK: &str = "the filter let too much through";
+
+/// What the engine resolves to as long as it searches behind the filter.
+fn behind_filter() -> Parameters {
+    Parameters::from_iter([("kernel", "filter")])
+}
 
 /// Numbers between -1 and 1 that f32 holds.
 fn uniform(seed: u64) -> impl FnMut() -> f64 {
@@ -43,7 +48,7 @@ fn problem(points: &[f64], queries: &[f64], d: usize, k: usize) -> Problem {
     Problem::new(&data, &queries, setup).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// What the tensor cores lose was measured on chips of several generations to be about half of what is granted.
+/// How tensor cores add is not documented: it is measured on whatever GPU this is.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn tensor_cores_lose_less_than_the_filter_grants() {
@@ -65,25 +70,26 @@ fn check(cuda: &mut Cuda, what: &str, problem: &Problem, path: Path) -> bool {
         search.collect(&mut found).unwrap();
     }
     search.download(&mut found.neighbors).unwrap();
-    let method = search.method().expect("the engine has a choice");
-    println!("{what}: n = {}, d = {}, k = {}: {method}", problem.n(), problem.dims(), problem.k());
+    let (method, note) = (search.parameters(), search.note());
+    println!("{what}: n = {}, d = {}, k = {}: {method}, {note:?}", problem.n(), problem.dims(), problem.k());
+    let (filter, fell_back) = (method == behind_filter(), note.as_deref() == Some(FALLBACK));
     let as_it_must = match path {
-        Path::Filter => method == FILTER,
-        Path::Fallback => method.starts_with(FALLBACK),
-        Path::Either => method == FILTER || method.starts_with(FALLBACK),
+        Path::Filter => filter,
+        Path::Fallback => fell_back,
+        Path::Either => filter || fell_back,
     };
     for query in 0..problem.q() {
         let bits = |answer: &Answer| answer.neighbors.of(query).1.iter().map(|distance| distance.to_bits()).collect::<Vec<_>>();
         assert_eq!(found.neighbors.of(query).0, expected.neighbors.of(query).0, "{what}: positions of query {query}");
         assert_eq!(bits(&found), bits(&expected), "{what}: distances of query {query}");
-        assert_eq!(found.measured[query], expected.measured[query], "{what}: counters of query {query}");
         let convergence = |answer: &Answer| {
             let (seen, max) = answer.convergence.of(query);
             (seen.to_vec(), max.iter().map(|max| max.to_bits()).collect::<Vec<_>>())
         };
         assert_eq!(convergence(&found), convergence(&expected), "{what}: convergence of query {query}");
     }
-    assert_eq!(found.measured.len(), problem.q(), "{what}");
+    assert_eq!(found.measured, expected.measured, "{what}");
+    assert_eq!(found.measured.queries(), problem.q(), "{what}");
     as_it_must
 }
 
@@ -182,13 +188,13 @@ fn the_builds_agree_behind_the_filter() {
     let problem = problem(&random(30_000, 40, 21), &random(300, 40, 22), 40, 64);
     let expected = answer(&mut Lockstep::new(), &problem);
     let mut search = cuda.load(&problem, &Parameters::NONE, true).unwrap();
-    assert!(search.setup_ms().iter().any(|(phase, ms)| *phase == "build index" && *ms > 0.0));
+    assert!(search.setup_ms().iter().any(|(phase, ms)| *phase == SetupPhase::BuildIndex && *ms > 0.0));
     for build in [Build::Timed, Build::Counted, Build::Profiled, Build::Timed] {
         let mut found = Answer::default();
         search.search(0..problem.q(), build).unwrap();
         search.download(&mut found.neighbors).unwrap();
         search.collect(&mut found).unwrap();
-        assert_eq!(search.method().as_deref(), Some(FILTER));
+        assert_eq!((search.parameters(), search.note()), (behind_filter(), None));
         for query in 0..problem.q() {
             assert_eq!(found.neighbors.of(query), expected.neighbors.of(query), "{build:?}");
         }
@@ -197,7 +203,7 @@ fn the_builds_agree_behind_the_filter() {
         }
         if build == Build::Profiled {
             let profile = found.profile.expect("the profiled build profiles");
-            for (cycles, span) in profile.cycles.iter().zip(&profile.spans) {
+            for (cycles, span) in profile.cycles.chunks(profile.phases.len()).zip(&profile.spans) {
                 assert!(cycles.iter().all(|&cycles| cycles > 0), "{cycles:?}");
                 assert!(span.stop_ns > span.start_ns, "{span:?}");
             }

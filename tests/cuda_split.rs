@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use warpscope::cloud::{Column, Order, PointCloud, Source, Table};
 use warpscope::engines::{cuda::CudaSplit, lockstep::Lockstep};
-use warpscope::knn::{Answer, Build, Engine, EngineError, Metric, Neighbors, Problem, Queries, Setup};
+use warpscope::knn::{Answer, Build, Engine, EngineError, Metric, Neighbors, Parameters, Problem, Queries, Setup};
 
 fn split() -> CudaSplit {
     CudaSplit::open().unwrap_or_else(|error| panic!("{error}"))

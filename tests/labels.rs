@@ -154,7 +154,7 @@ fn look_everywhere(factor: f32, scale: f32) -> BTreeSet<String> {
     until_answered(&mut window);
     for &pane in PaneKind::ALL {
         window.state_mut().send(Command::ResetLayout);
-        window.state_mut().send(Command::show(pane));
+        window.state_mut().send(Command::Show(pane));
         look(&mut window, pane.title(), None, scrolls(pane));
     }
     window.state_mut().send(Command::ResetLayout);

@@ -93,7 +93,7 @@ fn the_query_is_dragged_and_everything_follows() {
     let at = assert_at_place(window.state());
     let after = window.state().session().answered.clone().expect("an answer");
     assert!(!before.neighbors().eq(after.neighbors()), "the neighbours are those of the new place");
-    assert!(after.counters().is_some() && after.record.convergence.queries() == 1, "with counters and convergence");
+    assert!(!after.record.measured.is_empty() && after.record.convergence.queries() == 1, "with counters and convergence");
     window.drop_at(to);
     window.step();
     until_settled(&mut window);
@@ -241,7 +241,7 @@ fn in_three_dimensions_the_query_goes_from_row_to_row() {
     window.run_steps(2);
     until_settled(&mut window);
     assert_eq!(assert_at_place(window.state()), [0.5, 0.25, 0.75]);
-    window.state_mut().send(Command::ShowSpace);
+    window.state_mut().send(Command::Show(PaneKind::Space));
     window.run_steps(3);
     assert_at_place(window.state());
 }

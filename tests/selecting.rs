@@ -336,7 +336,7 @@ fn the_pointer_at_rest_is_told_all_columns_of_the_row() {
         }
         window.get_by_label("people");
         window.get_by_label("10000");
-        let merges = window.state().session().record.as_ref().expect("a run").counters[10].merges;
+        let merges = window.state().session().record.as_ref().expect("a run").measured.column("merges").expect("they are counted")[10];
         assert!(window.get_all_by_label(&merges.to_string()).next().is_some());
         // It is beside the point, and within the window.
         let told = window.get_by_label("town 10").rect();
@@ -369,10 +369,16 @@ fn a_bin_of_merges_selects_its_queries_and_their_rows() {
     press(&mut window, "Merges");
     window.run_steps(3);
     let record = window.state().session().record.clone().expect("a run");
-    let histogram = window.state().session().merges_histogram().expect("it is made").to_vec();
+    let histogram = window.state().session().histogram("merges").expect("it is made").to_vec();
     assert!(histogram.len() >= 3);
     let of = |low: u32, high: u32| -> BTreeSet<u32> {
-        let asked = record.measured.iter().zip(&record.query_rows).filter(|(counters, _)| (low..=high).contains(&counters.merges));
+        let asked = record
+            .measured
+            .column("merges")
+            .expect("they are counted")
+            .iter()
+            .zip(&record.query_rows)
+            .filter(|(merges, _)| (low..=high).contains(*merges));
         asked.map(|(_, &row)| row).collect()
     };
     // The plot starts a bin before the first; its bars are found by trying.

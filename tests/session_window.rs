@@ -79,7 +79,7 @@ fn worked(data: &Path) -> Window {
     let place = PlaneWindow { center: [3.25, -1.5], units_per_point: 0.125 };
     window.state_mut().send(Action::SetPlane(PlaneView { axes: [2, 0], window: Some(place), lens: false, ..PlaneView::default() }));
     window.state_mut().send(Action::SetSpace(SpaceView { axes: [1, 0, 2], yaw: 1.25, distance: 1.5, lines: false, ..SpaceView::default() }));
-    window.state_mut().send(Command::ShowRuns);
+    window.state_mut().send(Command::Show(PaneKind::Runs));
     window.state_mut().send(Command::ToggleSelection);
     window.state_mut().send(Action::SelectRank(Some(2)));
     until_idle(&mut window);
@@ -109,7 +109,7 @@ fn assert_same(a: &Window, b: &Window) {
     let runs = |session: &warpscope::app::session::Session| {
         let of = |run: &warpscope::app::runs::KeptRun| {
             let record = run.run.record().expect("all of it");
-            (run.name.clone(), run.pinned, run.file.clone(), record.neighbors.clone(), record.measured.clone(), record.samples.clone())
+            (run.name.clone(), run.pinned, run.run.head().clone(), record.neighbors.clone(), record.measured.clone(), record.samples.clone())
         };
         session.runs.runs().iter().map(of).collect::<Vec<_>>()
     };
@@ -132,7 +132,7 @@ fn assert_same(a: &Window, b: &Window) {
     assert_eq!(a.selection, b.selection);
     assert_eq!((&a.selected, &a.timeline), (&b.selected, &b.timeline));
     assert_eq!((state_a.plane, state_a.space, state_a.convergence), (state_b.plane, state_b.space, state_b.convergence));
-    assert_eq!((&state_a.color, state_a.projection, state_a.runs), (&state_b.color, state_b.projection, state_b.runs));
+    assert_eq!((&state_a.color, state_a.projection, &state_a.runs), (&state_b.color, state_b.projection, &state_b.runs));
     assert_eq!(state_a.draft, state_b.draft);
     assert_eq!(Layout::of(&state_a.tree), Layout::of(&state_b.tree));
     assert_eq!(state_a.pane, state_b.pane);

@@ -42,6 +42,17 @@ fn until_written(window: &mut Window, path: &Path) {
 }
 
 #[test]
+fn what_a_run_should_take_stands_below_run_before_it_starts() {
+    let mut window = window(small);
+    until(&mut window, "what can run", |app| app.session().engines.iter().all(|status| status.device.is_some()) && app.session().cloud.is_some());
+    window.run_steps(2);
+    window.get_by_label_contains("About ");
+    fill(&mut window, "k", "none");
+    window.run_steps(2);
+    assert!(window.query_by_label_contains("About ").is_none(), "nothing can be run");
+}
+
+#[test]
 fn the_finder_finds_a_command_by_its_words_and_does_it() {
     let mut window = answered(|_| ());
     key(&mut window, egui::Modifiers::COMMAND, egui::Key::P);
@@ -282,7 +293,7 @@ fn press_all_shortcuts(window: &mut Window) -> bool {
         (kept, tool, session.selection.rows().len(), session.picked)
     };
     let before = all(window);
-    for command in Command::ALL.iter().filter(|command| command.mode().is_in(Mode::Explorer)) {
+    for command in Command::all().iter().filter(|command| command.mode().is_in(Mode::Explorer)) {
         // A file dialog of the desktop, and the window's end, are not for tests.
         let others = matches!(command, Command::Open | Command::Quit | Command::Run | Command::Cancel | Command::Find);
         if let Some(shortcut) = command.shortcut().filter(|_| !others) {
@@ -376,7 +387,7 @@ fn who_exports_types_the_name_and_presses_enter() {
 fn a_table_is_written_in_each_format_and_copied() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut window = answered(|state| state.tree = single_layout(PaneKind::Merges));
-    let counters = window.state().session().record.as_ref().expect("a run").counters.clone();
+    let measured = window.state().session().record.as_ref().expect("a run").measured.clone();
     for ending in ["csv", "tsv", "parquet", "npz"] {
         let path = folder.path().join("merges").with_extension(ending);
         press(&mut window, "Export Merges");
@@ -392,12 +403,12 @@ fn a_table_is_written_in_each_format_and_copied() {
         };
         let table = read(Path::new(&path), &column, &Silent).unwrap_or_else(|error| panic!("{error}"));
         let values: Vec<u32> = table.values.iter().map(|value| value as u32).collect();
-        assert_eq!(values, counters.iter().map(|counters| counters.candidates).collect::<Vec<_>>(), "{ending}");
+        assert_eq!(values, measured.column("candidates").expect("they are counted"), "{ending}");
     }
     press(&mut window, "Export Merges");
     press(&mut window, "Copy the table");
     let copied = window.output().platform_output.commands.iter().any(|command| {
-        matches!(command, egui::OutputCommand::CopyText(text) if text.starts_with("query\trow\tmerges") && text.lines().count() == counters.len() + 1)
+        matches!(command, egui::OutputCommand::CopyText(text) if text.starts_with("query\trow\tmerges") && text.lines().count() == measured.queries() + 1)
     });
     let said = window.state().session().log.last().is_some_and(|entry| entry.text == "copied: 40 rows of Merges");
     assert!(copied || said, "{:?}", window.state().session().log.last());

@@ -11,7 +11,7 @@ use driven::{Window, press, small, until, until_answered, window};
 use egui::accesskit::Role;
 use egui_kittest::kittest::Queryable as _;
 use warpscope::app::state::{PaneKind, single_layout};
-use warpscope::knn::{Profile, WarpSpan};
+use warpscope::knn::{Profile, WarpSpan, warp};
 use warpscope::run::{Phase, RunRecord, Sample, Timeline};
 
 /// A run of the twin, with a profile as a device of two multiprocessors and three warps each would have it, two queries a
@@ -20,23 +20,23 @@ fn profiled(window: &Window) -> Arc<RunRecord> {
     let mut record = RunRecord::clone(window.state().session().record.as_ref().expect("a run"));
     let began_ms = record.samples.iter().map(|sample| sample.start_ms + sample.duration_ms).fold(0.0, f64::max);
     let mut free = [[1_000u64; 3]; 2];
-    let mut profile = Profile::default();
+    let mut profile = Profile::new(&warp::PHASES);
     for query in 0..record.query_rows.len() {
         if query % 2 == 1 {
             profile.spans.push(WarpSpan { stop_ns: profile.spans[query - 1].stop_ns + 500, ..profile.spans[query - 1] });
         } else {
             let (sm, warp) = ((query / 2) % 2, (query / 4) % 3);
             let start_ns = free[sm][warp];
-            let stop_ns = start_ns + 20_000 + 700 * u64::from(record.measured[query].candidates);
+            let stop_ns = start_ns + 20_000 + 700 * u64::from(record.measured.column("candidates").expect("they are counted")[query]);
             free[sm][warp] = stop_ns + 1_000;
             profile.spans.push(WarpSpan { start_ns, stop_ns, sm: sm as u32, warp: warp as u32 });
         }
-        profile.cycles.push([3_000, 14_000, 800, 5_000, 2_000, 300]);
+        profile.cycles.extend([3_000, 14_000, 800, 5_000, 2_000, 300]);
     }
     let last = profile.spans.iter().map(|span| span.stop_ns).max().expect("queries");
     record.samples.push(Sample { phase: Phase::Profiled, repeat: 0, chunk: 0, start_ms: began_ms, duration_ms: last as f64 / 1e6 });
     record.profile = Some(profile);
-    record.spec.profile = true;
+    record.head.spec.profile = true;
     Arc::new(record)
 }
 

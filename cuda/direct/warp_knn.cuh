@@ -17,7 +17,7 @@
 // - has `search.k` <= 32 R, and at least one point;
 // - holds the points as Search::points says: with D = 2 or 3 rows, filled up with infinity to a whole batch of P.batch; with
 //   D = 0 brought into windows by group_rows<P.window * 32>, `padded` a multiple of P.tile;
-// - reads of rows past the k-th nothing: where there are fewer points than k, the last are PADDING's.
+// - finds, where there are fewer points than k, index 0xffffffff and an infinite distance in the places left over.
 //
 //   constexpr Policy POLICY = choose_policy(ARCHITECTURE, 64, 2);
 //   extern "C" __global__ void __launch_bounds__(POLICY.threads(), POLICY.min_blocks) kernel(const __grid_constant__ Search search) {

@@ -44,8 +44,6 @@ constexpr unsigned FILTER_STAGES = 2;
 #else
 constexpr unsigned FILTER_STAGES = 3;
 #endif
-// Tiles whose bits lie together for a query: 32 bytes, one sector.
-constexpr unsigned FILTER_TILES_TOGETHER = 2;
 
 // Sums that decide regardless of the product: a row past the end excludes, one that BF16 cannot hold lets through.
 constexpr float EXCLUDES = -0x1p126f;

@@ -18,6 +18,8 @@ namespace warpscope::filtered {
 
 // Queries and points of a tile, which a block of the filter takes.
 constexpr unsigned FILTER_TILE = 128;
+// Tiles whose bits lie together for a query: 32 bytes, one sector. A chunk begins at a multiple of so many.
+constexpr unsigned FILTER_TILES_TOGETHER = 2;
 // Threads of a block of the filter, and of one that rounds a tile.
 constexpr unsigned FILTER_THREADS = 256;
 // Warps, and so queries, of a block that searches among the survivors.

@@ -88,6 +88,7 @@ pub mod session {
 
 pub mod state {
     //! What is kept between two starts.
+    pub use super::model::pane::{PaneKind, single_layout};
     pub use super::model::state::State;
-    pub use super::model::views::{ConvergenceView, PaneKind, PlaneView, PlaneWindow, SpaceView, single_layout};
+    pub use super::model::views::{ConvergenceView, PlaneView, PlaneWindow, SpaceView};
 }

@@ -13,6 +13,7 @@ use crate::cloud::PointCloud;
 use crate::engines::registry;
 use crate::export::{self, NeighborFormat, text};
 use crate::knn::Metric;
+use crate::run::planner::{Plan, Purpose};
 use crate::run::{EngineChoice, Engines, MeasureMean, QuerySpec, RunRecord, RunSpec};
 
 /// `warpscope run`
@@ -42,7 +43,10 @@ pub struct RunArgs {
     out: Option<PathBuf>,
     #[command(flatten)]
     record: RecordArgs,
-    /// Prints run.json instead of the summary
+    /// Predicts how long each engine takes and says which answers, and does not search
+    #[arg(long, conflicts_with_all = ["neighbors", "out", "record"], help_heading = "Results")]
+    dry_run: bool,
+    /// Prints run.json instead of the summary, or the predictions of --dry-run
     #[arg(long, help_heading = "Results")]
     json: bool,
 }
@@ -89,7 +93,20 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
         profile: args.profile,
         ..spec
     };
-    let record = Arc::new(Engines::default().execute(&spec, &cloud, query_cloud.as_ref(), &mut Bar::new("").stage())?);
+    let mut engines = Engines::default();
+    if args.dry_run {
+        let plan = engines.plan(&spec, Purpose::Measure, &cloud, query_cloud.as_ref());
+        return if args.json { output::print_json(&plan) } else { output::print(&predictions(&plan)) };
+    }
+    let plan = match spec.engine {
+        EngineChoice::Auto => engines.plan_measured(&spec, &cloud, query_cloud.as_ref(), &mut Bar::new("").stage())?,
+        EngineChoice::Named(_) => engines.plan(&spec, Purpose::Measure, &cloud, query_cloud.as_ref()),
+    };
+    let planned = plan.sentence();
+    if let Some(sentence) = planned.as_ref().filter(|_| plan.total_ms().is_some_and(|ms| ms > WORTH_A_NOTE_MS)) {
+        output::note(sentence);
+    }
+    let record = Arc::new(engines.execute(&spec, &cloud, query_cloud.as_ref(), &mut Bar::new("").stage())?);
     if let Some(why) = &record.fallback {
         output::note(&format!("{why}; {} runs instead", record.engine));
     }
@@ -102,7 +119,32 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
     let mut written = Vec::new();
     let result = write(args, &record, &mut written);
     // Whatever became of the files, the search was done.
-    if args.json { output::print_json(&record.head) } else { output::print(&summary(&record, &written)) }.and(result)
+    if args.json { output::print_json(&record.head) } else { output::print(&summary(&record, planned.as_deref(), &written)) }.and(result)
+}
+
+/// A job predicted to be longer is announced before it begins.
+const WORTH_A_NOTE_MS: f64 = 1000.0;
+
+/// The predictions as a table, and what is taken.
+fn predictions(plan: &Plan) -> String {
+    let time = |ms: Option<f64>| ms.map_or_else(String::new, text::time);
+    let mut rows = vec![["engine", "setup", "search", "total", ""].map(str::to_owned).to_vec()];
+    for engine in &plan.engines {
+        let setup = if engine.resident { Some(0.0) } else { engine.forecast.map(|forecast| forecast.setup_ms) };
+        let remark = match &engine.why_not {
+            Some(why) => why.clone(),
+            None if plan.chosen == Some(engine.engine) => format!("taken: {}", plan.reason),
+            None => String::new(),
+        };
+        rows.push(vec![
+            engine.engine.to_string(),
+            time(setup),
+            time(engine.forecast.map(|forecast| forecast.search_ms)),
+            time(engine.total_ms),
+            remark,
+        ]);
+    }
+    text::table(&rows, &[1, 2, 3])
 }
 
 /// What it means that more neighbours were asked for than there are points.
@@ -142,7 +184,7 @@ fn write(args: &RunArgs, record: &Arc<RunRecord>, written: &mut Vec<PathBuf>) ->
 }
 
 /// The run on a few aligned lines.
-fn summary(record: &RunRecord, written: &[PathBuf]) -> String {
+fn summary(record: &RunRecord, planned: Option<&str>, written: &[PathBuf]) -> String {
     let (spec, numbers) = (&record.spec, &record.summary);
     let mut rows: Vec<Vec<String>> = Vec::new();
     let mut row = |what: &str, value: String| rows.push(vec![what.to_owned(), value]);
@@ -178,6 +220,9 @@ fn summary(record: &RunRecord, written: &[PathBuf]) -> String {
     }
     if let Some(note) = &record.note {
         row("note", note.clone());
+    }
+    if let Some(plan) = planned {
+        row("plan", plan.to_owned());
     }
 
     let (median, min, max) = (text::time(numbers.search_ms_median), text::time(numbers.search_ms_min), text::time(numbers.search_ms_max));

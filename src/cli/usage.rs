@@ -27,7 +27,7 @@ pub fn is_usage(error: &anyhow::Error) -> bool {
 }
 
 fn of_problem(why: &ProblemError) -> bool {
-    matches!(why, ProblemError::K { .. } | ProblemError::NoQueries | ProblemError::Origin { .. })
+    matches!(why, ProblemError::K { .. } | ProblemError::NoNeighbours | ProblemError::NoQueries | ProblemError::Origin { .. })
 }
 
 fn of_cloud(why: &CloudError) -> bool {

@@ -8,6 +8,7 @@ mod agree;
 mod exact;
 pub mod formats;
 pub mod generate;
+mod hint;
 pub mod order;
 mod origin;
 pub mod place;
@@ -20,6 +21,7 @@ mod values;
 use std::collections::HashSet;
 use std::path::PathBuf;
 
+pub use hint::Hint;
 pub use order::Order;
 pub use point_cloud::{Axis, CloudParts, Fingerprint, PointCloud};
 use serde::{Deserialize, Serialize};
@@ -88,7 +90,7 @@ pub enum CloudError {
         why: String,
     },
     /// A coordinate is NaN or infinite, and dropping such rows was not requested.
-    #[error("{}row {row}, column {column}: the value is {value}; --drop-nonfinite leaves such rows out: {origin}", at_line(*.line))]
+    #[error("{}row {row}, column {column}: the value is {value}; {}: {origin}", at_line(*.line), Hint::LeaveRowsOut.option())]
     NonFinite {
         /// 0-based number of the data record in the file.
         row: u64,
@@ -140,7 +142,7 @@ pub enum CloudError {
         origin: String,
     },
     /// The number of dimensions of the queries differs from the data's.
-    #[error("queries have {queries} dimensions and the data {data}: choose columns with --columns: {origin}")]
+    #[error("queries have {queries} dimensions and the data {data}: {}: {origin}", Hint::AsManyColumns.option())]
     Dimensions {
         /// d of the queries.
         queries: usize,

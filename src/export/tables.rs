@@ -154,7 +154,7 @@ pub fn convergence(record: &RunRecord) -> Table<'_> {
     let merge = move |row: usize| {
         let query = query_of(row);
         let (start, stop) = (starts[query] as usize, starts[query + 1] as usize);
-        Convergence::merge_of_entry(row - start, stop - start, merges[query])
+        Convergence::merge_of_entry(row - start, stop - start, merges.get(query).map_or((stop - start) as u32, |&merges| merges))
     };
     Table::new(points_seen.len())
         .with("query", move |row| query_of(row) as u32)

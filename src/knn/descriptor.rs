@@ -1,6 +1,8 @@
 //! What an engine says of itself. Everything outside its folder that differs between engines reads it here.
 
-use super::{DeviceId, DeviceKind, Engine, EngineError, EngineId, Measure, Metric, Parameter, Problem};
+use serde::Serialize;
+
+use super::{Cost, DeviceId, DeviceKind, Engine, EngineError, EngineId, Measure, Metric, Parameter, Problem};
 
 /// How engines are grouped where they are listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -31,7 +33,7 @@ impl Group {
 }
 
 /// The sizes of a problem as an engine sees it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Shape {
     /// Points.
     pub n: usize,
@@ -110,6 +112,8 @@ pub struct Descriptor {
     pub is_exhaustive: bool,
     /// The engine whose algorithm it runs on another device under a name of its own: both count the same.
     pub twin_of: Option<EngineId>,
+    /// What a problem costs, at rates that were measured on one machine; the planner scales them to the one at hand.
+    pub cost: fn(&Shape) -> Cost,
     /// Whether it writes down a query's search step by step, for lessons.
     pub traces: bool,
     /// Opens it on a device of a kind in `runs_on`.

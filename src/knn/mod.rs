@@ -2,6 +2,7 @@
 
 mod answer;
 mod cache;
+mod cost;
 mod descriptor;
 mod engine;
 mod id;
@@ -16,6 +17,7 @@ pub mod warp;
 
 pub use answer::{Answer, CONVERGENCE_ENTRIES, Convergence, Counters, NONE, Neighbors, Profile, WarpSpan};
 pub use cache::Cache;
+pub use cost::{Cost, Stage, Term};
 pub use descriptor::{Descriptor, Group, Limits, ProfilePhase, Shape};
 pub use engine::{Build, DeviceInfo, Engine, EngineError, MAX_COUNTED_CHUNK, Search, SetupPhase};
 pub use id::{DeviceId, DeviceKind, EngineId};

@@ -98,9 +98,9 @@ impl Setup {
     /// ([`super::Limits::check`]).
     ///
     /// # Errors
-    /// [`ProblemError::K`].
+    /// [`ProblemError::NoNeighbours`].
     pub fn check(&self) -> Result<(), ProblemError> {
-        self.check_within(u32::MAX as usize)
+        if self.k > 0 { Ok(()) } else { Err(ProblemError::NoNeighbours) }
     }
 
     /// The same for engines that find `limit` neighbours at most, where that can be said before any cloud is read.
@@ -143,6 +143,9 @@ pub enum ProblemError {
         /// Whether the query's own row is left out, which takes one of them.
         exclude_self: bool,
     },
+    /// No neighbours are asked for.
+    #[error("k = 0: a query asks for one neighbour or more")]
+    NoNeighbours,
     /// There is nobody to ask for.
     #[error("q = 0: there are no queries")]
     NoQueries,

@@ -85,10 +85,11 @@ pub(super) fn ask(
     let start_ms = ms_since(began);
     note(Phase::Download, start_ms, search.download(&mut answer.neighbors)?);
     search.collect(&mut answer)?;
-    let how = How::of(descriptor, search.as_ref(), started_unix);
+    let mut how = How::of(descriptor, search.as_ref(), started_unix);
+    how.device = device;
     drop(search);
     let spec = RunSpec { warmup: 0, repeats: 1, profile: false, ..spec.clone() };
-    Ok(record(&spec, cloud, query_cloud, &problem, how, device, answer, samples))
+    Ok(record(&spec, cloud, query_cloud, &problem, how, answer, samples))
 }
 
 /// The handle of the thread that answers asks: dropped, it lets the one in work end, and joins.

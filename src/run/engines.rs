@@ -4,13 +4,17 @@ use std::sync::Arc;
 
 use super::ask::ask;
 use super::execute::execute_over;
+use super::planner::{self, Candidate, Job, Plan, Planner, Purpose};
 use super::{EngineChoice, Resident, RunError, RunRecord, RunSpec};
 use crate::cloud::PointCloud;
 use crate::engines::registry;
-use crate::knn::{Descriptor, DeviceId, DeviceInfo, Engine, EngineError, EngineId};
+use crate::knn::{Descriptor, DeviceId, DeviceInfo, Engine, EngineError, EngineId, Setup};
 
 /// An engine on a device.
 pub(super) type EngineKey = (EngineId, DeviceId);
+
+/// A job predicted to be shorter is not worth a measurement of the engines before it.
+const WORTH_CALIBRATING_MS: f64 = 1000.0;
 
 /// How an engine is opened; [`registry::open`] but in tests.
 type Open = Box<dyn FnMut(EngineId, Option<DeviceId>) -> Result<Box<dyn Engine>, EngineError> + Send>;
@@ -23,18 +27,19 @@ pub struct Engines {
     /// What each opened engine runs on, as asks note it: what changes from run to run is not looked up for them.
     devices: Vec<(EngineKey, DeviceInfo)>,
     resident: Resident,
+    planner: Planner,
 }
 
 impl Default for Engines {
     fn default() -> Self {
-        Self::with(Box::new(registry::open))
+        Self { planner: Planner::shared(), ..Self::with(Box::new(registry::open)) }
     }
 }
 
 impl Engines {
-    /// Opens engines with `open`.
+    /// Opens engines with `open`, and predicts by what this one learns.
     pub(crate) fn with(open: Open) -> Self {
-        Self { open, opened: Vec::new(), devices: Vec::new(), resident: Resident::default() }
+        Self { open, opened: Vec::new(), devices: Vec::new(), resident: Resident::default(), planner: Planner::default() }
     }
 
     /// These engines with points that other threads' engines share.
@@ -93,8 +98,8 @@ impl Engines {
         self.resident.release_made();
     }
 
-    /// Runs a spec on the engine that it chooses, as [`super::execute`] does. [`EngineChoice::Auto`] takes the first engine of
-    /// the registry that counts and can run, and the record's `fallback` says why it is not the one before it.
+    /// Runs a spec on the engine that it chooses, as [`super::execute`] does. [`EngineChoice::Auto`] takes what the planner does,
+    /// and the record's `fallback` says why that is not what it likes best.
     ///
     /// # Errors
     /// See [`RunError`].
@@ -106,41 +111,144 @@ impl Engines {
         stage: &mut dyn FnMut(&str, f32) -> bool,
     ) -> Result<RunRecord, RunError> {
         let resident = self.resident.clone();
-        self.choose(spec, |engine| execute_over(&resident, spec, cloud, query_cloud, engine, stage))
+        let plan = match spec.engine {
+            EngineChoice::Auto => Some(self.plan_measured(spec, cloud, query_cloud, stage)?),
+            EngineChoice::Named(_) => None,
+        };
+        let mut record = self.choose(spec, plan.as_ref(), |engine| execute_over(&resident, spec, cloud, query_cloud, engine, stage))?;
+        let shape = Job::shape_of(&record);
+        if let Some(engine) = record.descriptor() {
+            record.head.predicted_ms = Some(self.planner.forecast(engine, Some(&record.device), &shape).search_ms);
+            self.planner.learn(engine, &shape, &record);
+        }
+        Ok(record)
     }
 
     /// Answers the one or few queries of a spec at once, for somebody who waits: no warm-ups, repeats or chunks. An engine
-    /// that counts runs its counted build alone, whose neighbours are the same bits. The engine is the one that
-    /// [`Engines::execute`] takes.
+    /// that counts runs its counted build alone, whose neighbours are the same bits. [`EngineChoice::Auto`] takes what the planner
+    /// does for one pass, the points being where they are.
     ///
     /// # Errors
     /// See [`RunError`].
     pub fn ask(&mut self, spec: &RunSpec, cloud: &Arc<PointCloud>) -> Result<RunRecord, RunError> {
         let resident = self.resident.clone();
+        let plan = (spec.engine == EngineChoice::Auto).then(|| self.plan(spec, Purpose::Ask, cloud, None));
         let mut devices = std::mem::take(&mut self.devices);
-        let record = self.choose(spec, |engine| ask(&resident, spec, cloud, engine, &mut devices));
+        let record = self.choose(spec, plan.as_ref(), |engine| ask(&resident, spec, cloud, engine, &mut devices));
         self.devices = devices;
         record
     }
 
-    /// Runs something on the engine that is chosen.
-    fn choose(&mut self, spec: &RunSpec, mut run: impl FnMut(&mut dyn Engine) -> Result<RunRecord, RunError>) -> Result<RunRecord, RunError> {
-        if let EngineChoice::Named(method) = &spec.engine {
-            return self.with_engine(method.engine, spec.device, run);
+    /// What a spec should take on each engine, and which answers it. Engines are opened to see whether they can.
+    pub fn plan(&mut self, spec: &RunSpec, purpose: Purpose, cloud: &Arc<PointCloud>, query_cloud: Option<&Arc<PointCloud>>) -> Plan {
+        let job = Job::of(spec, purpose, cloud.len(), cloud.dims(), query_cloud.map(|queries| queries.len()));
+        let points = self.resident.peek(cloud, Setup::from(spec).arrangement());
+        let mut candidates = Vec::new();
+        for engine in planner::engines(spec) {
+            let device = self.device_of(engine, spec.device);
+            let on = spec.device.unwrap_or_else(|| engine.default_device());
+            let there = points.as_ref().is_some_and(|points| planner::is_taken_in(points, engine.id, on));
+            let device = device.as_ref().map(Some).map_err(ToString::to_string);
+            candidates.push(Candidate::new(&self.planner, engine, &job, device, there));
         }
-        let mut fallback = None;
-        for engine in registry::ENGINES.iter().filter(|engine| engine.counts()) {
-            match self.with_engine(engine.id, spec.device, &mut run) {
-                // Opening it may succeed and loading fail: a driver, but no kernels for this device.
-                Err(RunError::Engine(error @ EngineError::Unavailable { .. })) => fallback = fallback.or(Some(error)),
+        Plan::new(&spec.engine, job.shape, candidates)
+    }
+
+    /// The same for a measured run. Where it is long enough for that to be worth it, engines that were never measured on their
+    /// devices are measured first.
+    ///
+    /// # Errors
+    /// [`RunError::Cancelled`].
+    pub fn plan_measured(
+        &mut self,
+        spec: &RunSpec,
+        cloud: &Arc<PointCloud>,
+        query_cloud: Option<&Arc<PointCloud>>,
+        stage: &mut dyn FnMut(&str, f32) -> bool,
+    ) -> Result<Plan, RunError> {
+        let plan = self.plan(spec, Purpose::Measure, cloud, query_cloud);
+        if plan.total_ms().is_none_or(|ms| ms < WORTH_CALIBRATING_MS) {
+            return Ok(plan);
+        }
+        let mut measured = false;
+        for candidate in plan.engines.iter().filter(|candidate| candidate.why_not.is_none()) {
+            let Some(engine) = registry::find(candidate.engine) else { continue };
+            let Ok(device) = self.device_of(engine, spec.device) else { continue };
+            if self.planner.is_calibrated(engine, &device) {
+                continue;
+            }
+            if !stage("measuring the engines", 0.0) {
+                return Err(RunError::Cancelled);
+            }
+            let planner = self.planner.clone();
+            if let Ok(engine) = self.named(engine.id, spec.device) {
+                planner.calibrate(engine, &device);
+                measured = true;
+            }
+        }
+        Ok(if measured { self.plan(spec, Purpose::Measure, cloud, query_cloud) } else { plan })
+    }
+
+    /// What an engine runs on, opened if need be.
+    fn device_of(&mut self, engine: &Descriptor, device: Option<DeviceId>) -> Result<DeviceInfo, EngineError> {
+        let opened = self.named(engine.id, device)?;
+        let key = (engine.id, opened.device_id());
+        if let Some((_, device)) = self.devices.iter().find(|(of, _)| *of == key) {
+            return Ok(device.clone());
+        }
+        let device = self.named(engine.id, device)?.device();
+        self.devices.push((key, device.clone()));
+        Ok(device)
+    }
+
+    /// Runs something on the engine that is chosen: the named one, or the plan's, or where that refuses the next best.
+    fn choose(
+        &mut self,
+        spec: &RunSpec,
+        plan: Option<&Plan>,
+        mut run: impl FnMut(&mut dyn Engine) -> Result<RunRecord, RunError>,
+    ) -> Result<RunRecord, RunError> {
+        if let EngineChoice::Named(method) = &spec.engine {
+            return self.with_engine(method.engine, spec.device, run).inspect(|record| self.note_taken_in(record));
+        }
+        let (mut fallback, mut refused, mut first) = (plan.and_then(|plan| plan.fallback.clone()), Vec::new(), None);
+        while let Some(engine) = plan.and_then(|plan| plan.without(&refused)) {
+            match self.with_engine(engine, spec.device, &mut run) {
+                // Opening it may succeed and loading fail: a driver, but no kernels for this device, or too little memory.
+                Err(RunError::Engine(error)) if error.is_refusal() => {
+                    fallback.get_or_insert_with(|| error.to_string());
+                    refused.push(engine);
+                    first.get_or_insert(error);
+                }
                 result => {
                     let mut record = result?;
-                    record.head.fallback = fallback.map(|error| error.to_string());
+                    record.head.fallback = fallback;
+                    self.note_taken_in(&record);
                     return Ok(record);
                 }
             }
         }
-        Err(RunError::Engine(fallback.expect("there are engines that count")))
+        Err(RunError::Engine(first.unwrap_or_else(|| self.why_nobody(spec, plan))))
+    }
+
+    /// Why no engine takes a job that none was asked to search.
+    fn why_nobody(&mut self, spec: &RunSpec, plan: Option<&Plan>) -> EngineError {
+        let mut why = None;
+        for engine in planner::engines(spec) {
+            let error = match self.named(engine.id, spec.device) {
+                Err(error) => Some(error),
+                Ok(_) => plan.and_then(|plan| engine.limits.check(engine.id, &plan.shape, spec.metric).err()),
+            };
+            why = why.or(error);
+        }
+        why.unwrap_or_else(|| EngineError::Unavailable { engine: EngineId::new("auto"), why: "there is no engine for this device".to_owned() })
+    }
+
+    /// Notes which engine has the points, for the next plan.
+    fn note_taken_in(&self, record: &RunRecord) {
+        let Some(points) = self.resident.peek(&record.cloud, Setup::from(&record.spec).arrangement()) else { return };
+        let Some(engine) = record.descriptor() else { return };
+        planner::taken_in(&points, engine.id, record.spec.device.unwrap_or_else(|| engine.default_device()));
     }
 }
 
@@ -208,7 +316,7 @@ mod tests {
         assert_eq!(error.to_string(), "a test: an illegal memory access");
         assert_eq!(run(&mut engines, EngineChoice::Auto).unwrap().engine, CUDA);
         run(&mut engines, EngineChoice::Auto).unwrap();
-        assert_eq!(opened.load(std::sync::atomic::Ordering::Relaxed), 2);
+        assert_eq!(opened.load(std::sync::atomic::Ordering::Relaxed), registry::ENGINES.len() + 1, "each once, and the broken one again");
     }
 
     #[test]
@@ -222,6 +330,33 @@ mod tests {
         for _ in 0..3 {
             run(&mut engines, EngineChoice::Auto).unwrap();
         }
-        assert_eq!(opened.load(std::sync::atomic::Ordering::Relaxed), 1);
+        assert_eq!(opened.load(std::sync::atomic::Ordering::Relaxed), registry::ENGINES.len());
+    }
+
+    #[test]
+    fn what_refuses_a_job_is_passed_over() {
+        let mut engines = Engines::with(Box::new(|kind, _| {
+            let unavailable = registry::find(kind).is_some_and(Descriptor::counts);
+            Ok(Box::new(Plain { kind, script: Script { unavailable, ..Script::default() } }))
+        }));
+        let record = run(&mut engines, EngineChoice::Auto).unwrap();
+        assert!(!record.descriptor().unwrap().counts());
+        assert_eq!(record.head.fallback.unwrap(), "the cuda engine cannot run here: the test says so");
+        let nobody = Script { unavailable: true, ..Script::default() };
+        let mut engines = Engines::with(Box::new(move |kind, _| Ok(Box::new(Plain { kind, script: nobody.clone() }))));
+        assert_eq!(run(&mut engines, EngineChoice::Auto).unwrap_err().to_string(), "the cuda engine cannot run here: the test says so");
+    }
+
+    #[test]
+    fn a_run_is_predicted_and_its_points_are_known_to_be_there() {
+        let (mut engines, cloud) = (engines(vec![CUDA], Script::default()), squares(10));
+        let spec = RunSpec { engine: EngineChoice::named(LOCKSTEP), ..spec() };
+        let there = |engines: &mut Engines| engines.plan(&spec, Purpose::Ask, &cloud, None).of(LOCKSTEP).unwrap().resident;
+        assert!(!there(&mut engines));
+        let record = engines.execute(&spec, &cloud, None, &mut |_, _| true).unwrap();
+        assert!(record.predicted_ms.is_some_and(|ms| ms > 0.0));
+        assert!(there(&mut engines));
+        engines.resident().release();
+        assert!(!there(&mut engines));
     }
 }

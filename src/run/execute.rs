@@ -141,11 +141,12 @@ pub(super) fn execute_over(
             run.samples.retain(|sample| sample.phase != Phase::Profiled);
         }
     }
-    let how = How::of(descriptor, run.search.as_ref(), started_unix);
+    let mut how = How::of(descriptor, run.search.as_ref(), started_unix);
     let samples = run.finish()?;
     answer.neighbors = neighbors;
     answer.profile = profiled.profile;
-    Ok(record(spec, cloud, query_cloud, &problem, how, engine.device(), answer, samples))
+    how.device = engine.device();
+    Ok(record(spec, cloud, query_cloud, &problem, how, answer, samples))
 }
 
 /// Seconds since 1970 UTC.
@@ -160,6 +161,8 @@ pub(super) struct How {
     note: Option<String>,
     resident: bool,
     started_unix: u64,
+    /// On what: asked of the engine when the search has given it back.
+    pub device: DeviceInfo,
 }
 
 impl How {
@@ -167,7 +170,7 @@ impl How {
     pub fn of(engine: &'static Descriptor, search: &(impl Search + ?Sized), started_unix: u64) -> Self {
         let parameters = search.parameters();
         let method = (!parameters.is_empty()).then(|| Method { engine: engine.id, parameters }.to_string());
-        Self { engine, method, note: search.note(), resident: search.resident(), started_unix }
+        Self { engine, method, note: search.note(), resident: search.resident(), started_unix, device: DeviceInfo::default() }
     }
 }
 
@@ -178,7 +181,6 @@ pub(super) fn record(
     query_cloud: Option<Arc<PointCloud>>,
     problem: &Problem,
     how: How,
-    device: DeviceInfo,
     answer: Answer,
     samples: Vec<Sample>,
 ) -> RunRecord {
@@ -191,10 +193,11 @@ pub(super) fn record(
         spec: spec.clone(),
         engine: how.engine.id,
         fallback: None,
+        predicted_ms: None,
         method: how.method,
         note: how.note,
         resident: how.resident,
-        device,
+        device: how.device,
         fingerprint: cloud.fingerprint().clone(),
         query_fingerprint: query_cloud.as_ref().map(|cloud| cloud.fingerprint().clone()),
         axes: cloud.axes().to_vec(),
@@ -564,7 +567,7 @@ mod tests {
     #[test]
     fn nothing_is_clamped() {
         assert!(matches!(run(&RunSpec { repeats: 0, ..spec() }, &squares(5)), Err(RunError::NoRepeats)));
-        assert!(matches!(run(&RunSpec { k: 0, ..spec() }, &squares(5)), Err(RunError::Problem(ProblemError::K { k: 0, .. }))));
+        assert!(matches!(run(&RunSpec { k: 0, ..spec() }, &squares(5)), Err(RunError::Problem(ProblemError::NoNeighbours))));
         let record = run(&RunSpec { k: 8, ..spec() }, &squares(5)).unwrap();
         let (rows, squared_distances) = record.neighbors.of(0);
         assert_eq!(rows[4..], [4, crate::knn::NONE, crate::knn::NONE, crate::knn::NONE]);

@@ -20,8 +20,11 @@ pub struct RunFile {
     pub spec: RunSpec,
     /// Which engine answered.
     pub engine: EngineId,
-    /// Why `auto` did not take what it would have liked best.
+    /// Why `auto` did not take the engine that it likes best.
     pub fallback: Option<String>,
+    /// How long a repeat's search was predicted to take.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub predicted_ms: Option<f64>,
     /// How the engine searched at last, where it has a choice: a method that launches the same when it is given again. (In
     /// files of the first version, a sentence.)
     #[serde(default)]

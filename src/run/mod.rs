@@ -1,6 +1,7 @@
 //! Runs: a [`RunSpec`] executed into a [`RunRecord`], in place ([`execute`], [`Engines`]) or on the worker thread
 //! ([`Worker`]); or one query answered at once, over points that stay where they are ([`Engines::ask`], [`Asker`]).
 
+pub mod analysis;
 pub mod answers;
 mod ask;
 mod chunks;
@@ -8,6 +9,7 @@ pub mod compare;
 mod engines;
 mod execute;
 mod file;
+pub mod planner;
 mod pose;
 mod record;
 pub mod recording;

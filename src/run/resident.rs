@@ -28,6 +28,17 @@ impl Resident {
         Ok(points)
     }
 
+    /// Whether a cloud's points so arranged are here.
+    pub fn has(&self, cloud: &Arc<PointCloud>, arrangement: Arrangement) -> bool {
+        self.lock().as_ref().is_some_and(|points| points.are_of(cloud, arrangement))
+    }
+
+    /// The same, where they are here and nobody is making them.
+    pub fn peek(&self, cloud: &Arc<PointCloud>, arrangement: Arrangement) -> Option<Arc<Points>> {
+        let here = self.0.try_lock().ok()?;
+        here.as_ref().filter(|points| points.are_of(cloud, arrangement)).map(Arc::clone)
+    }
+
     /// Lets go of what engines made of the points, on devices and off, and says whether there was anything.
     pub fn release_made(&self) -> bool {
         self.lock().as_ref().is_some_and(|points| points.cache().clear())

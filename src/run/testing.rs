@@ -1,5 +1,7 @@
 //! A plain engine that tests can watch, slow down and break.
 
+pub mod records;
+
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};

@@ -144,7 +144,7 @@ pub fn write_png(path: &Path, picture: &egui::ColorImage, crop: Option<[usize; 4
 mod tests {
     use super::*;
     use crate::app::model::export::{ExportDialog, ExportKind, NEIGHBORS, TABLES};
-    use crate::app::model::views::PaneKind;
+    use crate::app::model::pane::PaneKind;
     use crate::app::testing::record;
 
     fn text(data: PaneData) -> String {

@@ -1,6 +1,7 @@
 //! What the window can do with a cloud and its runs: searches, values, pictures, and the controls that belong to each.
 
 pub mod color;
+pub mod errors;
 pub mod export;
 pub mod lesson;
 pub mod live;

@@ -1,12 +1,26 @@
-//! Controls of the projection.
+//! Projections of the cloud: those that are kept, and their controls.
+
+use std::sync::Arc;
 
 use egui::{ComboBox, DragValue, RichText, Ui};
 
 use crate::app::look::tokens::Palette;
 use crate::app::model::commands::{Action, Actions};
-use crate::app::model::projection::ProjectionKind;
+use crate::app::model::projection::{Projected, ProjectionKind};
 use crate::app::model::session::Session;
 use crate::app::model::state::State;
+use crate::app::model::views::{PlaneView, SpaceView};
+
+/// Projections that are kept, and what the views go back to.
+#[derive(Default)]
+pub struct Projecting {
+    /// The newest first.
+    pub kept: Vec<Arc<Projected>>,
+    /// The axes that were shown before a projection was: of Plane, of Space.
+    pub axes: Option<([usize; 2], [usize; 3])>,
+    /// Where Plane and Space are to look once what is chosen is shown, where that is known.
+    pub awaited: Option<(PlaneView, SpaceView)>,
+}
 
 /// What is shown of a cloud of more than two dimensions; `axes` are those that the pane shows.
 pub fn bar_ui(ui: &mut Ui, axes: &[usize], state: &State, session: &Session, palette: &Palette, actions: &mut Actions) {

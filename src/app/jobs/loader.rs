@@ -1,10 +1,10 @@
-//! Reading and generating on a thread of its own, with progress and cancel.
+//! Reading and generating: what is asked for, and the work.
 
 use std::sync::Arc;
 
-use crate::app::jobs::task::Task;
-use crate::app::model::files::FileState;
+use crate::app::model::files::{FileState, file_name};
 use crate::cloud::{CloudError, PointCloud, Source, load, load_queries};
+use crate::progress::Progress;
 
 /// What to load.
 #[derive(Clone, Debug)]
@@ -20,30 +20,24 @@ pub struct LoadJob {
 /// How a load ended. Cancelled, it is [`CloudError::Cancelled`].
 pub type Loaded = Result<Arc<PointCloud>, CloudError>;
 
-/// A load in progress. Dropped, it is cancelled, and its result is lost.
-pub struct Loading {
-    /// What was asked.
-    pub job: LoadJob,
-    /// How far it is. It gives what the source's file was before it was read, too.
-    pub task: Task<(Loaded, Option<FileState>)>,
-}
+impl LoadJob {
+    /// Reads or generates it, and says what the source's file was before: whoever changes the file meanwhile has changed what
+    /// was read.
+    pub fn work(&self, progress: &dyn Progress) -> (Loaded, Option<FileState>) {
+        let file = FileState::of(&self.source);
+        let loaded = match &self.data {
+            None => load(&self.source, self.drop_nonfinite, progress),
+            Some(data) => load_queries(&self.source, data, self.drop_nonfinite, progress),
+        };
+        (loaded.map(Arc::new), file)
+    }
 
-impl Loading {
-    /// Starts. `wake` is called when there is something to see.
-    ///
-    /// # Errors
-    /// When the system has no thread to give.
-    pub fn start(job: LoadJob, wake: impl Fn() + Send + Sync + 'static) -> std::io::Result<Self> {
-        let asked = job.clone();
-        let task = Task::start("load", wake, move |progress| {
-            // Whoever changes the file meanwhile has changed what was read.
-            let file = FileState::of(&asked.source);
-            let loaded = match &asked.data {
-                None => load(&asked.source, asked.drop_nonfinite, progress),
-                Some(data) => load_queries(&asked.source, data, asked.drop_nonfinite, progress),
-            };
-            (loaded.map(Arc::new), file)
-        })?;
-        Ok(Self { job, task })
+    /// A file's name or a generator's spec.
+    pub fn name(&self) -> String {
+        match &self.source {
+            Source::File { path, .. } => file_name(path),
+            Source::Generate { spec, .. } => spec.clone(),
+            Source::Place(at) => at.clone(),
+        }
     }
 }

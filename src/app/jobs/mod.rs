@@ -1,4 +1,5 @@
 //! Work in the background.
 
 pub mod loader;
+pub mod table;
 pub mod task;

@@ -1,5 +1,6 @@
 //! Work on a thread of its own, with progress, cancel and one result.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -9,10 +10,24 @@ use crossbeam_channel::{Receiver, TryRecvError, bounded};
 
 use crate::progress::Progress;
 
+/// Why a task ended without an answer.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Stopped {
+    /// It panicked, and said this.
+    #[error("the thread stopped without an answer: {0}")]
+    Broken(String),
+    /// It never began.
+    #[error("the system has no thread to give: {0}")]
+    NoThread(String),
+}
+
+/// What comes of a task.
+pub type Outcome<T> = Result<T, Stopped>;
+
 /// Work in progress. Dropped, it is cancelled, and its result is lost.
 pub struct Task<T> {
     watch: Arc<Watch>,
-    result: Receiver<T>,
+    result: Receiver<Outcome<T>>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -55,10 +70,16 @@ impl<T: Send + 'static> Task<T> {
             // Also after a panic: who waits must not wait for ever.
             let _wake = Wake(Arc::clone(&theirs));
             // Nobody listens any more when the work was replaced.
-            let _ = sender.send(work(&*theirs));
+            let _ = sender.send(catch_unwind(AssertUnwindSafe(|| work(&*theirs))).map_err(|panic| Stopped::Broken(said(&*panic))));
         })?;
         Ok(Self { watch, result, thread: Some(thread) })
     }
+}
+
+/// What a panic said.
+fn said(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned()).or_else(|| panic.downcast_ref::<String>().cloned());
+    text.unwrap_or_else(|| "it panicked".to_owned())
 }
 
 struct Wake(Arc<Watch>);
@@ -81,11 +102,6 @@ impl<T> Task<T> {
         self.watch.cancelled.store(true, Ordering::Relaxed);
     }
 
-    /// Whether it was asked to stop.
-    pub fn is_cancelled(&self) -> bool {
-        self.watch.cancelled.load(Ordering::Relaxed)
-    }
-
     /// Asks to stop, and waits until the thread is gone: nothing is left half done.
     pub fn stop(self) {
         self.cancel();
@@ -100,12 +116,12 @@ impl<T> Task<T> {
         }
     }
 
-    /// The result, once it is there. `Err(())` when the thread ended without one.
-    pub fn try_finish(&self) -> Option<Result<T, ()>> {
+    /// The result, once it is there.
+    pub fn try_finish(&self) -> Option<Outcome<T>> {
         match self.result.try_recv() {
-            Ok(result) => Some(Ok(result)),
+            Ok(result) => Some(result),
             Err(TryRecvError::Empty) => None,
-            Err(TryRecvError::Disconnected) => Some(Err(())),
+            Err(TryRecvError::Disconnected) => Some(Err(Stopped::Broken("it was ended".to_owned()))),
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::run::JobId;
+
 /// What the background does.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Activity {
@@ -61,6 +63,17 @@ impl Activity {
     pub fn is_busy(&self) -> bool {
         !matches!(self, Self::Idle)
     }
+}
+
+/// A job that the worker has.
+#[derive(Clone, Debug)]
+pub struct Running {
+    /// Its name.
+    pub id: JobId,
+    /// As the worker says it.
+    pub stage: String,
+    /// 0 to 1.
+    pub fraction: f32,
 }
 
 /// Why nothing came of what was asked for.

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use crate::app::model::lesson::files::{LessonFile, RangeDraft};
+use crate::app::model::pane::{PaneKind, Written};
 use crate::app::model::runs::which::Saved;
-use crate::app::model::views::PaneKind;
 use crate::export::NeighborFormat;
 
 /// Endings of tables.
@@ -46,9 +46,13 @@ impl ExportKind {
     /// What its name may end in, and how people call that; the first one is usual. None where its own rules say.
     pub fn endings(self) -> &'static [(&'static str, &'static str)] {
         match self {
-            Self::Data(PaneKind::Runs | PaneKind::Log) => &[("csv", "CSV")],
-            Self::Data(PaneKind::Neighbors) | Self::AllNeighbors => &NEIGHBORS,
-            Self::Data(_) | Self::Selection => &TABLES,
+            Self::Data(pane) => match pane.words().written {
+                Written::Csv => &[("csv", "CSV")],
+                Written::Table => &TABLES,
+                Written::Neighbors => &NEIGHBORS,
+            },
+            Self::AllNeighbors => &NEIGHBORS,
+            Self::Selection => &TABLES,
             Self::Picture(_) | Self::Window => &[("png", "PNG"), ("svg", "SVG")],
             Self::Trace => &[("json", "JSON")],
             Self::Lesson(..) | Self::Recording(_) | Self::Session => &[],
@@ -70,8 +74,8 @@ impl ExportKind {
 
     /// All files that are written for a name.
     pub fn files(self, path: &Path) -> Vec<PathBuf> {
-        match (self, NeighborFormat::of(path)) {
-            (Self::Data(PaneKind::Neighbors) | Self::AllNeighbors, Ok(format)) => format.files(path),
+        match NeighborFormat::of(path) {
+            Ok(format) if self.endings() == NEIGHBORS => format.files(path),
             _ => vec![path.to_owned()],
         }
     }
@@ -123,9 +127,9 @@ impl ExportKind {
     /// The file's name before anybody chose one.
     pub fn default_name(self) -> String {
         match self {
-            Self::Data(pane) => format!("{}.csv", pane.file_stem()),
+            Self::Data(pane) => format!("{}.csv", pane.words().file_stem),
             Self::AllNeighbors => "neighbors.csv".to_owned(),
-            Self::Picture(pane) => format!("{}.png", pane.file_stem()),
+            Self::Picture(pane) => format!("{}.png", pane.words().file_stem),
             Self::Trace => "trace.json".to_owned(),
             Self::Selection => "selection.csv".to_owned(),
             Self::Window => "warpscope.png".to_owned(),

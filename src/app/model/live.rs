@@ -13,9 +13,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::app::model::answer::{Answered, Picked};
-use crate::app::model::derived::TheoryCurve;
 use crate::cloud::PointCloud;
 use crate::run::AskId;
+use crate::run::analysis::TheoryCurve;
 
 /// A question that is answered within this follows sliders and fields as they move.
 const SHORT: Duration = Duration::from_millis(100);

@@ -3,10 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::app::model::activity::{Activity, Endings};
+use crate::app::model::activity::{Activity, Endings, Running};
 use crate::app::model::answer::{Answered, Picked};
 use crate::app::model::color::channel::Colored;
-use crate::app::model::derived::{Derived, TheoryCurve};
 use crate::app::model::export::ExportDialog;
 use crate::app::model::files::{FileState, SessionFile};
 use crate::app::model::finder::Finder;
@@ -27,6 +26,7 @@ use crate::cloud::{Fingerprint, PointCloud, Source};
 use crate::engines::registry;
 use crate::knn::{Descriptor, DeviceInfo, DeviceKind, EngineId};
 use crate::run::RunRecord;
+use crate::run::analysis::{Derived, TheoryCurve};
 
 /// Whether an engine can run on this machine.
 #[derive(Clone, Debug)]
@@ -123,6 +123,8 @@ pub struct Session {
     pub beside: Option<Beside>,
     /// The rank that is selected in the table.
     pub rank: Option<usize>,
+    /// The run that goes on.
+    pub running: Option<Running>,
     /// What the background does.
     pub activity: Activity,
     /// What came to nothing.
@@ -151,7 +153,7 @@ impl Session {
 
     /// What a picture of the window shows: everything but what lies over it.
     pub fn portrait(&self) -> Self {
-        Self { help: false, finder: None, export: None, activity: Activity::Idle, ..self.clone() }
+        Self { help: false, finder: None, export: None, activity: Activity::Idle, running: None, ..self.clone() }
     }
 
     /// The same without the query, its neighbours, and what the pointer rests on.
@@ -187,6 +189,11 @@ impl Session {
     /// Queries of the run per value of a measure, ascending, once they are counted.
     pub fn histogram(&self, measure: &str) -> Option<&[(u32, u64)]> {
         self.derived.as_ref().map(|derived| derived.histogram(measure))
+    }
+
+    /// The run, or else the answer of a picked point, which has a record of its own where no run asked it.
+    pub fn counted_record(&self) -> Option<Arc<RunRecord>> {
+        self.record.clone().or_else(|| self.answered.as_ref().map(|answered| Arc::clone(&answered.record)))
     }
 
     /// The query of the record that asks for a row of the cloud.

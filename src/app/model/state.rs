@@ -9,9 +9,10 @@ use crate::app::model::color::view::ColorView;
 use crate::app::model::draft::Draft;
 use crate::app::model::lesson::session::LessonView;
 use crate::app::model::look::Look;
+use crate::app::model::pane::{PaneKind, default_layout};
 use crate::app::model::projection::ProjectionView;
 use crate::app::model::runs::RunsView;
-use crate::app::model::views::{ConvergenceView, PaneKind, PlaneView, SpaceView, default_layout};
+use crate::app::model::views::{ConvergenceView, PlaneView, SpaceView};
 
 /// All of it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -192,6 +193,11 @@ pub const SCALES: std::ops::RangeInclusive<f32> = 0.75..=3.0;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::model::color::view::ColorBy;
+    use crate::app::model::runs::Figure;
+    use crate::knn::{DeviceId, EngineId};
+    use crate::run::EngineChoice;
+    use crate::run::compare::Quantity;
 
     #[test]
     fn the_state_survives_saving() {
@@ -208,5 +214,44 @@ mod tests {
         let back: State = serde_json::from_str(r#"{"scale": 2.0, "gone": 1}"#).expect("fields may come and go");
         assert_eq!(back.scale, 2.0);
         assert_eq!(back.draft, Draft::default());
+    }
+
+    /// What a window keeps between its starts, as eframe's storage has it.
+    struct Stored(String);
+
+    impl eframe::Storage for Stored {
+        fn get_string(&self, _key: &str) -> Option<String> {
+            Some(self.0.clone())
+        }
+        fn set_string(&mut self, _key: &str, value: String) {
+            self.0 = value;
+        }
+        fn remove_string(&mut self, _key: &str) {}
+        fn flush(&mut self) {}
+    }
+
+    #[test]
+    fn a_state_of_the_first_version_opens() {
+        let stored = Stored(include_str!("../../../tests/data/first-version/state.ron").to_owned());
+        let state: State = eframe::get_value(&stored, "any").expect("it is read");
+        assert_eq!(state.draft.engine, EngineChoice::named(EngineId::new("kdtree")));
+        assert_eq!(state.color.by, ColorBy::measure("groups_hit"));
+        assert_eq!(state.runs.figure, Figure::Histogram(Quantity::Measure("merges".to_owned())));
+        assert_eq!(state.tree.tiles.len(), State::default().tree.tiles.len());
+    }
+
+    #[test]
+    fn a_state_is_stored_and_read_again() {
+        for engine in ["auto", "lockstep", "cuda:kernel=direct,warps=8"] {
+            let mut state = State::default();
+            state.draft.engine = engine.parse().expect("an engine");
+            state.draft.device = Some(DeviceId::Gpu(1));
+            state.color.by = ColorBy::measure("visited");
+            state.runs.figure = Figure::Histogram(Quantity::Measure("visited".to_owned()));
+            let mut stored = Stored(String::new());
+            eframe::set_value(&mut stored, "any", &state);
+            let back: State = eframe::get_value(&stored, "any").expect("its own text");
+            assert_eq!((back.draft, back.color, back.runs), (state.draft, state.color, state.runs));
+        }
     }
 }

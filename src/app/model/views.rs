@@ -1,66 +1,6 @@
-//! Views of panes: which there are, and what each shows.
+//! What panes show: where they look, and their switches.
 
-use egui_tiles::{Container, Linear, LinearDir, Tiles, Tree};
 use serde::{Deserialize, Serialize};
-use strum::VariantArray;
-
-/// A pane of the centre.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, VariantArray)]
-pub enum PaneKind {
-    /// Two axes of the cloud.
-    Plane,
-    /// Three axes of the cloud.
-    Space,
-    /// The picked query's neighbours.
-    Neighbors,
-    /// Time per phase.
-    Timings,
-    /// Phases and warps in time.
-    Timeline,
-    /// Merges per query.
-    Merges,
-    /// `max_distance` over points seen.
-    Convergence,
-    /// What was run and opened, and two of them side by side.
-    Runs,
-    /// Everything that was said.
-    Log,
-}
-
-impl PaneKind {
-    /// All, as the View menu lists them.
-    pub const ALL: &[Self] = Self::VARIANTS;
-
-    /// The tab's title.
-    pub fn title(self) -> &'static str {
-        match self {
-            Self::Plane => "Plane",
-            Self::Space => "Space",
-            Self::Neighbors => "Neighbours",
-            Self::Timings => "Timings",
-            Self::Timeline => "Timeline",
-            Self::Merges => "Merges",
-            Self::Convergence => "Convergence",
-            Self::Runs => "Runs",
-            Self::Log => "Log",
-        }
-    }
-
-    /// The name of an exported file, without its ending.
-    pub fn file_stem(self) -> &'static str {
-        match self {
-            Self::Plane => "plane",
-            Self::Space => "space",
-            Self::Neighbors => "neighbors",
-            Self::Timings => "timings",
-            Self::Timeline => "timeline",
-            Self::Merges => "merges",
-            Self::Convergence => "convergence",
-            Self::Runs => "runs",
-            Self::Log => "log",
-        }
-    }
-}
 
 /// What Plane shows, in local coordinates of the cloud.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -147,27 +87,4 @@ impl Default for ConvergenceView {
     fn default() -> Self {
         Self { log_y: true }
     }
-}
-
-/// Plane large on the left, Convergence over Timings beside it, everything else as tabs behind them.
-pub fn default_layout() -> Tree<PaneKind> {
-    let mut tiles = Tiles::default();
-    let mut tabs = |kinds: &[PaneKind]| {
-        let panes = kinds.iter().map(|&kind| tiles.insert_pane(kind)).collect();
-        tiles.insert_tab_tile(panes)
-    };
-    let views = tabs(&[PaneKind::Plane, PaneKind::Space]);
-    let how = tabs(&[PaneKind::Convergence, PaneKind::Merges, PaneKind::Neighbors]);
-    let time = tabs(&[PaneKind::Timings, PaneKind::Timeline, PaneKind::Runs, PaneKind::Log]);
-    let right = tiles.insert_vertical_tile(vec![how, time]);
-    let mut linear = Linear::new(LinearDir::Horizontal, vec![views, right]);
-    linear.shares.set_share(views, 1.25);
-    linear.shares.set_share(right, 1.0);
-    let root = tiles.insert_container(Container::Linear(linear));
-    Tree::new(egui::Id::unique("panes"), root, tiles)
-}
-
-/// One pane alone, for pictures of it.
-pub fn single_layout(kind: PaneKind) -> Tree<PaneKind> {
-    Tree::new_tabs(egui::Id::unique("panes"), vec![kind])
 }

@@ -4,7 +4,7 @@
 use egui::{ScrollArea, Ui, Vec2};
 
 use crate::app::model::color::view::ColorBy;
-use crate::app::panes::PaneContext;
+use crate::app::panes::descriptor::PaneContext;
 
 /// Points of the screen that all controls take in one line.
 const LENGTH: f32 = 780.0;

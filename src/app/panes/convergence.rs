@@ -6,21 +6,31 @@ use std::ops::RangeInclusive;
 use egui::{RichText, Ui};
 use egui_plot::{FilledArea, GridInput, GridMark, Line, LineStyle, PlotPoints};
 
+use crate::app::features::export::PaneData;
 use crate::app::look::widgets::empty_ui;
 use crate::app::look::words::if_shuffled;
 use crate::app::model::commands::Action;
-use crate::app::model::derived::{Band, spread};
-use crate::app::panes::PaneContext;
+use crate::app::model::pane::PaneKind;
+use crate::app::panes::descriptor::{Pane, PaneContext};
 use crate::app::panes::empty::without_run;
 use crate::app::panes::merges::OTHER_QUESTION;
 use crate::app::panes::timings::{inline_line_ui, inline_swatch_ui, plot};
+use crate::run::analysis::{Band, spread};
 use crate::text;
 
 /// Selected queries that are drawn as lines.
 const LINES: usize = 40;
 
+/// See the module.
+pub const PANE: Pane = Pane {
+    kind: PaneKind::Convergence,
+    draw: convergence_ui,
+    data: |session| session.counted_record().filter(|record| record.convergence.queries() > 0).map(PaneData::Convergence),
+    more: &[],
+};
+
 /// The pane.
-pub fn convergence_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
+fn convergence_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let palette = context.palette;
     let session = context.session;
     let compared = session.compared_record();

@@ -2,9 +2,9 @@
 
 use egui::{Pos2, Rect, Stroke, Ui};
 
-use crate::app::model::derived::spread;
-use crate::app::panes::PaneContext;
+use crate::app::panes::descriptor::PaneContext;
 use crate::cloud::PointCloud;
+use crate::run::analysis::spread;
 use crate::text;
 
 /// Marks that are drawn one by one.

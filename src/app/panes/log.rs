@@ -2,12 +2,17 @@
 
 use egui::{Label, RichText, ScrollArea, Ui};
 
+use crate::app::features::export::PaneData;
 use crate::app::look::widgets::empty_ui;
 use crate::app::model::log::Level;
-use crate::app::panes::PaneContext;
+use crate::app::model::pane::PaneKind;
+use crate::app::panes::descriptor::{Pane, PaneContext};
+
+/// See the module.
+pub const PANE: Pane = Pane { kind: PaneKind::Log, draw: log_ui, data: |session| Some(PaneData::Log(session.log.entries().to_vec())), more: &[] };
 
 /// The pane.
-pub fn log_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
+fn log_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let palette = context.palette;
     let entries = context.session.log.entries();
     if entries.is_empty() {

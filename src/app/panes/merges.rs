@@ -3,11 +3,13 @@
 use egui::{Pos2, Response, RichText, Ui};
 use egui_plot::{AxisHints, Bar, BarChart, LineStyle, PlotTransform, VLine};
 
+use crate::app::features::export::PaneData;
 use crate::app::look::widgets::empty_ui;
 use crate::app::look::words::if_shuffled;
 use crate::app::model::commands::selection::SelectAction;
+use crate::app::model::pane::PaneKind;
 use crate::app::model::selection::how::How;
-use crate::app::panes::PaneContext;
+use crate::app::panes::descriptor::{Pane, PaneContext};
 use crate::app::panes::empty::without_run;
 use crate::app::panes::timings::{inline_line_ui, inline_swatch_ui, plot, whole_numbers};
 use crate::engines::registry;
@@ -17,8 +19,16 @@ use crate::text;
 /// Why the run is not drawn beside the picked query.
 pub const OTHER_QUESTION: &str = "the run asked another question (k, metric, order, engine): only the picked query is drawn";
 
+/// See the module.
+pub const PANE: Pane = Pane {
+    kind: PaneKind::Merges,
+    draw: merges_ui,
+    data: |session| session.counted_record().filter(|record| !record.measured.is_empty()).map(PaneData::Merges),
+    more: &[],
+};
+
 /// The pane.
-pub fn merges_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
+fn merges_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let palette = context.palette;
     let session = context.session;
     let Some(run) = &session.record else {

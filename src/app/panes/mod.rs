@@ -1,7 +1,9 @@
-//! The panes of the centre, one file each, and the tiles that hold them.
+//! The panes of the centre, a file or a folder each, and the table of them. A new one is its file, a row here, and what
+//! [`PaneKind::words`] says of it.
 
 pub mod bar;
 pub mod convergence;
+pub mod descriptor;
 pub mod empty;
 pub mod highlight;
 pub mod hover;
@@ -12,203 +14,30 @@ pub mod plane;
 pub mod points;
 pub mod runs;
 pub mod space;
+pub mod tiles;
 pub mod timeline;
 pub mod timings;
 
-use std::collections::HashMap;
+use crate::app::model::pane::PaneKind;
+use crate::app::panes::descriptor::Pane;
 
-use egui::{Align, ComboBox, Frame, Layout, Margin, Rect, Ui, Vec2, vec2};
-use egui_tiles::{Container, LinearDir, SimplificationOptions, TabState, Tile, TileId, Tiles, Tree, UiResponse};
+/// All, in the order of [`PaneKind`].
+static PANES: [&Pane; PaneKind::ALL.len()] =
+    [&plane::PANE, &space::PANE, &neighbors::PANE, &timings::PANE, &timeline::PANE, &merges::PANE, &convergence::PANE, &runs::PANE, &log::PANE];
 
-use crate::app::features::picking::lookup::Lookup;
-use crate::app::gpu::Gpu;
-use crate::app::look::tokens::Palette;
-use crate::app::look::widgets::menu_ui;
-use crate::app::model::commands::command::Command;
-use crate::app::model::commands::{Action, Actions};
-use crate::app::model::export::ExportKind;
-use crate::app::model::session::Session;
-use crate::app::model::state::State;
-use crate::app::model::views::PaneKind;
-
-/// Room around what is in a pane, in points of the screen.
-pub const PANE_MARGIN: i8 = 6;
-
-/// What a pane needs to be read, its tab included: its controls or its key, and a figure under them.
-const LEAST: Vec2 = vec2(240.0, 240.0);
-
-/// What all tiles beside and above each other need, in points of the screen; those behind others as tabs need no more.
-pub fn least_room(tree: &Tree<PaneKind>) -> Vec2 {
-    fn of(tree: &Tree<PaneKind>, tile: TileId) -> Vec2 {
-        let Some(Tile::Container(container)) = tree.tiles.get(tile) else { return LEAST };
-        let shown = || container.children().filter(|&&child| tree.is_visible(child)).map(|&child| of(tree, child));
-        let most = shown().fold(LEAST, Vec2::max);
-        let sum = shown().fold(Vec2::ZERO, |sum, one| sum + one);
-        match container {
-            Container::Tabs(_) => most,
-            Container::Linear(linear) if linear.dir == LinearDir::Horizontal => vec2(sum.x, most.y),
-            Container::Linear(_) => vec2(most.x, sum.y),
-            Container::Grid(_) => {
-                let tiles = shown().count();
-                let columns = (tiles as f32).sqrt().ceil().max(1.0);
-                most * vec2(columns, (tiles as f32 / columns).ceil())
-            }
-        }
-    }
-    tree.root().map_or(Vec2::ZERO, |root| of(tree, root))
-}
-
-/// What a pane reads, and where it asks for changes.
-pub struct PaneContext<'a> {
-    /// Views and fields.
-    pub state: &'a State,
-    /// Cloud, record, selection.
-    pub session: &'a Session,
-    /// The points on the GPU; `None` where nothing is drawn.
-    pub gpu: Option<&'a mut Gpu>,
-    /// What files have of points beside their coordinates.
-    pub lookup: &'a Lookup,
-    /// Colours.
-    pub palette: &'static Palette,
-    /// Where to ask.
-    pub actions: &'a mut Actions,
-}
-
-/// Draws the tiles.
-pub struct Panes<'a> {
-    /// For each pane.
-    pub context: PaneContext<'a>,
-    /// Where each pane was drawn.
-    pub rects: &'a mut HashMap<PaneKind, Rect>,
-}
-
-impl Panes<'_> {
-    /// One pane alone, which is chosen above it.
-    pub fn one_ui(&mut self, ui: &mut Ui) {
-        let shown = self.context.state.pane;
-        Frame::NONE.fill(self.context.palette.panel).inner_margin(Margin::symmetric(PANE_MARGIN, 2)).show(ui, |ui| {
-            ui.horizontal(|ui| {
-                let combo = ComboBox::from_id_salt("pane").width(120.0).height(300.0).selected_text(shown.title());
-                let response = combo.show_ui(ui, |ui| {
-                    for &pane in PaneKind::ALL {
-                        if ui.selectable_label(pane == shown, pane.title()).clicked() {
-                            self.context.actions.send(Command::show(pane));
-                        }
-                    }
-                });
-                response.response.widget_info(|| {
-                    let mut info = egui::WidgetInfo::labeled(egui::Role::ComboBox, true, "Pane");
-                    info.current_text_value = Some(shown.title().to_owned());
-                    info
-                });
-                ui.with_layout(Layout::right_to_left(Align::Center), |ui| self.export_ui(ui, shown));
-            });
-        });
-        self.content_ui(ui, shown);
-    }
-
-    fn content_ui(&mut self, ui: &mut Ui, pane: PaneKind) {
-        self.rects.insert(pane, ui.available_rect_before_wrap());
-        let context = &mut self.context;
-        Frame::NONE.inner_margin(Margin::same(PANE_MARGIN)).show(ui, |ui| match pane {
-            PaneKind::Plane => plane::plane_ui(ui, context),
-            PaneKind::Space => space::space_ui(ui, context),
-            PaneKind::Neighbors => neighbors::neighbors_ui(ui, context),
-            PaneKind::Timings => timings::timings_ui(ui, context),
-            PaneKind::Timeline => timeline::timeline_ui(ui, context),
-            PaneKind::Merges => merges::merges_ui(ui, context),
-            PaneKind::Convergence => convergence::convergence_ui(ui, context),
-            PaneKind::Runs => runs::runs_ui(ui, context),
-            PaneKind::Log => log::log_ui(ui, context),
-        });
-    }
-
-    /// What of a pane goes into files.
-    fn export_ui(&mut self, ui: &mut Ui, pane: PaneKind) {
-        let actions = &mut self.context.actions;
-        let response = menu_ui(ui, "Export", |ui| {
-            let table = ExportKind::Data(pane).is_table();
-            if ui.button(if table { "Data as CSV, TSV, Parquet or npz…" } else { "Data as CSV…" }).clicked() {
-                actions.send(Action::StartExport(ExportKind::Data(pane)));
-                ui.close();
-            }
-            if table && ui.button("Copy the table").on_hover_text("With tabs, as spreadsheets paste it.").clicked() {
-                actions.send(Action::CopyTable(pane));
-                ui.close();
-            }
-            let all = "Of every query: a table, or ivecs and ibin as benchmarks have them.";
-            if pane == PaneKind::Neighbors && ui.button("All neighbours of the run…").on_hover_text(all).clicked() {
-                actions.send(Action::StartExport(ExportKind::AllNeighbors));
-                ui.close();
-            }
-            if pane == PaneKind::Timeline && ui.button("Trace for Perfetto…").clicked() {
-                actions.send(Action::StartExport(ExportKind::Trace));
-                ui.close();
-            }
-            if ui.button("Picture as PNG or SVG…").clicked() {
-                actions.send(Action::StartExport(ExportKind::Picture(pane)));
-                ui.close();
-            }
-        });
-        let name = format!("Export {}", pane.title());
-        response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &name));
-    }
-}
-
-impl egui_tiles::Behavior<PaneKind> for Panes<'_> {
-    fn pane_ui(&mut self, ui: &mut Ui, _tile: TileId, pane: &mut PaneKind) -> UiResponse {
-        self.content_ui(ui, *pane);
-        UiResponse::None
-    }
-
-    fn tab_title_for_pane(&mut self, pane: &PaneKind) -> egui::WidgetText {
-        pane.title().into()
-    }
-
-    fn top_bar_right_ui(&mut self, tiles: &Tiles<PaneKind>, ui: &mut Ui, _tile: TileId, tabs: &egui_tiles::Tabs, _scroll: &mut f32) {
-        let Some(Tile::Pane(pane)) = tabs.active.and_then(|active| tiles.get(active)) else { return };
-        self.export_ui(ui, *pane);
-    }
-
-    fn simplification_options(&self) -> SimplificationOptions {
-        // A pane that is alone keeps its tab: its name and its menu.
-        SimplificationOptions { all_panes_must_have_tabs: true, ..Default::default() }
-    }
-
-    fn tab_bar_color(&self, _visuals: &egui::Visuals) -> egui::Color32 {
-        self.context.palette.panel
-    }
-
-    fn tab_bg_color(&self, _visuals: &egui::Visuals, _tiles: &Tiles<PaneKind>, _tile: TileId, state: &TabState) -> egui::Color32 {
-        if state.active { self.context.palette.canvas } else { egui::Color32::TRANSPARENT }
-    }
-
-    fn tab_text_color(&self, _visuals: &egui::Visuals, _tiles: &Tiles<PaneKind>, _tile: TileId, state: &TabState) -> egui::Color32 {
-        if state.active { self.context.palette.text } else { self.context.palette.text_weak }
-    }
-
-    fn gap_width(&self, _style: &egui::Style) -> f32 {
-        2.0
-    }
+/// The pane of a kind.
+pub fn pane(kind: PaneKind) -> &'static Pane {
+    PANES[kind as usize]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::model::views::{default_layout, single_layout};
 
     #[test]
-    fn tiles_beside_and_above_each_other_need_room() {
-        assert_eq!(least_room(&single_layout(PaneKind::Plane)), LEAST);
-        assert_eq!(least_room(&default_layout()), LEAST * 2.0);
-        let mut tiles = Tiles::default();
-        let panes: Vec<TileId> = PaneKind::ALL.iter().take(5).map(|&pane| tiles.insert_pane(pane)).collect();
-        let rows = tiles.insert_vertical_tile(panes[..3].to_vec());
-        let grid = tiles.insert_grid_tile(panes[3..].to_vec());
-        let root = tiles.insert_horizontal_tile(vec![rows, grid]);
-        let mut tree = Tree::new(egui::Id::unique("tiles"), root, tiles);
-        assert_eq!(least_room(&tree), LEAST * vec2(3.0, 3.0));
-        tree.set_visible(panes[0], false);
-        assert_eq!(least_room(&tree), LEAST * vec2(3.0, 2.0));
+    fn every_pane_has_its_row() {
+        for &kind in PaneKind::ALL {
+            assert_eq!(pane(kind).kind, kind);
+        }
     }
 }

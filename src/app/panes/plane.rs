@@ -3,17 +3,19 @@
 use egui::emath::GuiRounding as _;
 use egui::{Align2, FontId, Rect, Sense, Stroke, Ui, pos2, vec2};
 
+use crate::app::features::export::PaneData;
 use crate::app::features::live::mark::mark_ui;
 use crate::app::features::picking::tool::{follow_ui, gesture_ui, hint_ui, pointing_ui, tools_ui};
 use crate::app::look::ticks::ticks;
 use crate::app::model::camera::{PlaneCamera, place};
 use crate::app::model::commands::Action;
+use crate::app::model::pane::PaneKind;
 use crate::app::model::picking::eye::Eye;
 use crate::app::model::picking::tool::Tool;
 use crate::app::model::scene::Scene;
-use crate::app::model::views::{PaneKind, PlaneView, PlaneWindow};
-use crate::app::panes::PaneContext;
+use crate::app::model::views::{PlaneView, PlaneWindow};
 use crate::app::panes::bar::bar_ui;
+use crate::app::panes::descriptor::{Pane, PaneContext};
 use crate::app::panes::empty::without_cloud;
 use crate::app::panes::highlight::{hovered_ui, selection_ui};
 use crate::app::panes::hover::hover_ui;
@@ -33,8 +35,11 @@ const VIEW: u64 = 2;
 
 const LENS: u64 = 3;
 
+/// See the module.
+pub const PANE: Pane = Pane { kind: PaneKind::Plane, draw: plane_ui, data: |session| session.cloud.clone().map(PaneData::Points), more: &[] };
+
 /// The pane.
-pub fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
+fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let Some(scene) = context.session.scene() else {
         return without_cloud(context.session).ui(ui, context.palette);
     };

@@ -6,15 +6,12 @@ use eframe::egui_wgpu;
 use egui::emath::GuiRounding as _;
 use egui::{ComboBox, Pos2, Rect, RichText, Shape, Stroke, Ui};
 
-use crate::app::gpu::Points;
-use crate::app::gpu::PointsCallback;
-use crate::app::gpu::Progress;
-use crate::app::gpu::{Drawing, Ink, Layer};
+use crate::app::gpu::{Drawing, Ink, Layer, Points, PointsCallback, Progress};
 use crate::app::look::paint::{Paint, Paints};
 use crate::app::model::answer::Picked;
 use crate::app::model::camera::Projection;
 use crate::app::model::scene::Scene;
-use crate::app::panes::PaneContext;
+use crate::app::panes::descriptor::PaneContext;
 use crate::cloud::PointCloud;
 use crate::text;
 

@@ -3,15 +3,17 @@
 use egui::emath::GuiRounding as _;
 use egui::{Align2, FontId, Rect, Sense, Stroke, Ui, vec2};
 
+use crate::app::features::export::PaneData;
 use crate::app::features::picking::tool::{follow_ui, gesture_ui, hint_ui, pointing_ui, tools_ui};
 use crate::app::look::widgets::empty_ui;
 use crate::app::model::camera::{SpaceCamera, axis_directions, dolly, orbit, pan, place};
 use crate::app::model::color::view::ColorBy;
 use crate::app::model::commands::Action;
+use crate::app::model::pane::PaneKind;
 use crate::app::model::picking::eye::Eye;
-use crate::app::model::views::{PaneKind, SpaceView};
-use crate::app::panes::PaneContext;
+use crate::app::model::views::SpaceView;
 use crate::app::panes::bar::bar_ui;
+use crate::app::panes::descriptor::{Pane, PaneContext};
 use crate::app::panes::empty::without_cloud;
 use crate::app::panes::highlight::{hovered_ui, selection_ui};
 use crate::app::panes::hover::hover_ui;
@@ -22,8 +24,11 @@ use crate::text;
 /// The pane's texture.
 const VIEW: u64 = 4;
 
+/// See the module.
+pub const PANE: Pane = Pane { kind: PaneKind::Space, draw: space_ui, data: |session| session.cloud.clone().map(PaneData::Points), more: &[] };
+
 /// The pane.
-pub fn space_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
+fn space_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let Some(scene) = context.session.scene() else {
         return without_cloud(context.session).ui(ui, context.palette);
     };

@@ -5,15 +5,20 @@ use std::collections::BTreeMap;
 use egui::{Color32, RichText, Ui, Vec2, vec2};
 use egui_plot::{AxisHints, Bar, BarChart, HLine, LineStyle, Plot};
 
+use crate::app::features::export::PaneData;
 use crate::app::look::tokens::Palette;
 use crate::app::look::widgets::number;
-use crate::app::panes::PaneContext;
+use crate::app::model::pane::PaneKind;
+use crate::app::panes::descriptor::{Pane, PaneContext};
 use crate::app::panes::empty::without_run;
 use crate::run::{Phase, RunRecord};
 use crate::text;
 
+/// See the module.
+pub const PANE: Pane = Pane { kind: PaneKind::Timings, draw: timings_ui, data: |session| session.counted_record().map(PaneData::Timings), more: &[] };
+
 /// The pane.
-pub fn timings_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
+fn timings_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let palette = context.palette;
     let session = context.session;
     let Some(record) = session.record.as_ref().or(session.answered.as_ref().map(|answered| &answered.record)) else {

@@ -6,16 +6,16 @@ use std::sync::Arc;
 
 use egui::Pos2;
 
+use crate::app::jobs::table::Jobs;
 use crate::app::look::tokens;
 use crate::app::model::commands::Actions;
 use crate::app::model::log::Log;
-use crate::app::model::session::{EngineStatus, Session};
+use crate::app::model::pane::PaneKind;
+use crate::app::model::session::Session;
 use crate::app::model::state::State;
-use crate::app::model::views::PaneKind;
 use crate::app::model::{camera, commands, history};
-use crate::app::shell::handles::{Handles, Message};
+use crate::app::shell::handles::Handles;
 use crate::cloud::PointCloud;
-use crate::engines::registry;
 use crate::lesson::picture::Target;
 use crate::run::RunRecord;
 
@@ -28,6 +28,7 @@ pub const LAST_KEY: &str = "last session";
 pub struct App {
     pub(in crate::app::shell) state: State,
     pub(in crate::app::shell) session: Session,
+    pub(in crate::app::shell) jobs: Jobs<App>,
     pub(in crate::app::shell) handles: Handles,
     pub(in crate::app::shell) actions: Actions,
     pub(in crate::app::shell) history: history::History,
@@ -65,13 +66,7 @@ impl App {
     /// When the system has no thread to give.
     pub fn with_state(cc: &eframe::CreationContext<'_>, state: State) -> std::io::Result<Self> {
         let mut app = Self::bare(cc, state)?;
-        for engine in registry::ENGINES {
-            app.handles.spawn("probe", move || {
-                let device = engine.open_on(None).map(|engine| engine.device()).map_err(|error| error.to_string());
-                Message::Engine(EngineStatus { id: engine.id, device: Some(device) })
-            });
-        }
-        app.session.engines = registry::ENGINES.iter().map(|engine| EngineStatus { id: engine.id, device: None }).collect();
+        app.probe_engines();
         Ok(app)
     }
 
@@ -79,21 +74,26 @@ impl App {
     pub fn bare(cc: &eframe::CreationContext<'_>, state: State) -> std::io::Result<Self> {
         let ctx = &cc.egui_ctx;
         let handles = Handles::new(ctx, cc.wgpu_render_state.as_ref())?;
+        let wake = ctx.clone();
+        let jobs = Jobs::new(move || wake.request_repaint());
         tokens::install_fonts(ctx);
         state.look.apply(ctx);
         ctx.set_zoom_factor(state.scale);
         // Ctrl + and Ctrl - are commands of our own, with limits of our own.
         ctx.options_mut(|options| options.zoom_with_keyboard = false);
-        Ok(Self {
+        let mut app = Self {
             state,
             session: Session::default(),
+            jobs,
             handles,
             actions: Actions::default(),
             history: history::History::default(),
             last: None,
             pane_rects: HashMap::new(),
             gives_up: false,
-        })
+        };
+        app.hear_threads();
+        Ok(app)
     }
 
     /// What is kept.
@@ -104,13 +104,6 @@ impl App {
     /// What is open.
     pub fn session(&self) -> &Session {
         &self.session
-    }
-
-    /// Whether a load, a run or the recording of a lesson goes on.
-    pub fn is_busy(&self) -> bool {
-        let handles = &self.handles;
-        let works = handles.loading.is_some() || handles.running.is_some() || handles.recording.is_some() || handles.opening.is_some();
-        works || self.session.live.is_waiting()
     }
 
     /// Whether the last frame shows all points: large clouds take several.

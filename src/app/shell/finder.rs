@@ -62,7 +62,7 @@ impl Found {
 /// that can be found, without any.
 pub fn find(words: &str, mode: Mode, state: &State) -> Vec<Found> {
     // The finder itself is open already.
-    let commands = Command::ALL.iter().copied().filter(|command| command.mode().is_in(mode) && *command != Command::Find).map(Found::Command);
+    let commands = Command::all().iter().copied().filter(|command| command.mode().is_in(mode) && *command != Command::Find).map(Found::Command);
     let looks = Look::ALL.into_iter().map(Found::Look);
     let recent = state.recent.iter().cloned().map(Found::Recent);
     let lessons = LESSONS.iter().map(|lesson| Found::Lesson(lesson.number));
@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn only_what_can_be_done_here_is_found() {
         let all = |mode| texts("", mode).len();
-        let of_mode = |mode: Mode| Command::ALL.iter().filter(|command| command.mode().is_in(mode)).count();
+        let of_mode = |mode: Mode| Command::all().iter().filter(|command| command.mode().is_in(mode)).count();
         for mode in [Mode::Explorer, Mode::Lesson] {
             assert_eq!(
                 all(mode),

@@ -11,8 +11,8 @@ pub fn shortcuts(ctx: &egui::Context, mode: Mode, allows: impl Fn(Command) -> bo
     // In the explorer a mark or a row that has the focus leaves letters to the commands; the lesson's questions take them.
     let typing = if mode == Mode::Lesson { ctx.egui_wants_keyboard_input() } else { ctx.text_edit_focused() };
     // To egui, keys without Shift are pressed with Shift too: those that ask for it are asked first.
-    let shifted = Command::ALL.iter().copied().filter(|command| command.shortcut().is_some_and(|shortcut| shortcut.modifiers.shift));
-    let others = Command::ALL.iter().copied().filter(|command| command.shortcut().is_some_and(|shortcut| !shortcut.modifiers.shift));
+    let shifted = Command::all().iter().copied().filter(|command| command.shortcut().is_some_and(|shortcut| shortcut.modifiers.shift));
+    let others = Command::all().iter().copied().filter(|command| command.shortcut().is_some_and(|shortcut| !shortcut.modifiers.shift));
     for command in shifted.chain(others) {
         let Some(shortcut) = command.shortcut().filter(|_| command.mode().is_in(mode)) else { continue };
         if (typing && command.is_typed()) || !allows(command) {

@@ -10,6 +10,6 @@ pub mod keys;
 pub mod lesson;
 pub mod panels;
 pub mod portrait;
+pub mod tasks;
 pub mod ui;
-pub mod underway;
 pub mod window;

@@ -14,9 +14,9 @@ use egui_kittest::wgpu::WgpuTestRenderer;
 
 use crate::app::look::svg;
 use crate::app::look::tokens::Palette;
+use crate::app::model::pane::PaneKind;
 use crate::app::model::session::Session;
 use crate::app::model::state::State;
-use crate::app::model::views::PaneKind;
 use crate::app::shell::app::App;
 
 /// Frames until tables and plots have found their widths.
@@ -124,7 +124,7 @@ mod tests {
 
     use super::*;
     use crate::app::model::look::Look;
-    use crate::app::model::views::single_layout;
+    use crate::app::model::pane::single_layout;
 
     /// A screen whose pixels begin with blue, as most do.
     fn blue_first() -> RenderState {

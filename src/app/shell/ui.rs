@@ -13,9 +13,10 @@ use crate::app::model::commands::{Action, Actions};
 use crate::app::model::files::file_name;
 use crate::app::model::lesson::session::Presenting;
 use crate::app::model::look::Look;
+use crate::app::model::pane::PaneKind;
 use crate::app::model::state::{Room, SCALES};
-use crate::app::model::views::PaneKind;
-use crate::app::panes::{PaneContext, Panes, least_room};
+use crate::app::panes::descriptor::PaneContext;
+use crate::app::panes::tiles::{Panes, least_room};
 use crate::app::shell::app::App;
 use crate::lesson::lessons::LESSONS;
 
@@ -134,7 +135,7 @@ impl App {
                 }
                 ui.separator();
                 for &pane in PaneKind::ALL {
-                    menu_item_ui(ui, Command::show(pane), actions);
+                    menu_item_ui(ui, Command::Show(pane), actions);
                 }
                 ui.separator();
                 for look in Look::ALL {

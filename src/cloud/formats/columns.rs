@@ -152,7 +152,7 @@ pub(super) fn cell_as(read: cell::Cell, field: &[u8]) -> Cell {
 /// The error for exceeding [`MAX_CATEGORIES`].
 pub(super) fn too_many_texts(column: &str, path: &Path) -> FormatError {
     let why = format!("it has more than {MAX_CATEGORIES} different texts, too many to tell apart");
-    FormatError::Column { what: format!("column `{column}`"), why, path: path.to_owned() }
+    FormatError::Column { what: format!("column `{column}`"), why, hint: None, path: path.to_owned() }
 }
 
 /// Builds a categorical column.
@@ -191,7 +191,7 @@ impl Sheet {
         }
         if self.columns[at].kind == ColumnKind::Text {
             let why = "it holds text, which is not read from this format".to_owned();
-            return Err(FormatError::Column { what: format!("column `{}`", self.columns[at].name), why, path: self.path });
+            return Err(FormatError::Column { what: format!("column `{}`", self.columns[at].name), why, hint: None, path: self.path });
         }
         let Some(position) = self.selected.iter().position(|&selected| selected == at) else {
             return Ok(ColumnData::Numbers(vec![f64::NAN; self.rows as usize]));

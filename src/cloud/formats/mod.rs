@@ -44,7 +44,7 @@ use recognise::recognise;
 use sheet::Want;
 pub use sheet::{ColumnInfo, ColumnKind, FileInfo, Sheet};
 
-use super::{ColumnChoice, Coordinates};
+use super::{ColumnChoice, Coordinates, Hint};
 use crate::progress::Progress;
 
 /// Why a file cannot be read. The path is always last.
@@ -98,12 +98,14 @@ pub enum FormatError {
         path: PathBuf,
     },
     /// A requested column is ambiguous, or is not entirely numeric.
-    #[error("{what}: {why}: {}", path.display())]
+    #[error("{what}: {why}{}: {}", hint.map(|hint| format!("; {}", hint.option())).unwrap_or_default(), path.display())]
     Column {
         /// The column that was requested.
         what: String,
         /// What is wrong with it.
         why: String,
+        /// What would help.
+        hint: Option<Hint>,
         /// Path of the file.
         path: PathBuf,
     },

@@ -10,7 +10,7 @@ use super::arrow::Moment;
 use super::columns::Texts;
 use super::input::{Input, printable};
 use crate::cloud::values::Real;
-use crate::cloud::{Column, ColumnChoice, Coordinates, Values};
+use crate::cloud::{Column, ColumnChoice, Coordinates, Hint, Values};
 
 /// The type of a column's content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -253,7 +253,7 @@ impl Sheet {
     /// [`FormatError::Column`] if a column does not exist, was not read or is not numeric, or if none is numeric.
     pub fn into_table(self, choice: &ColumnChoice, line: &dyn Fn(u64) -> Option<u64>) -> Result<Coordinates, FormatError> {
         let path = self.path.clone();
-        let fail = |what: String, why: String| FormatError::Column { what, why, path: path.clone() };
+        let fail = |what: String, why: String, hint: Option<Hint>| FormatError::Column { what, why, hint, path: path.clone() };
         let chosen = match choice {
             ColumnChoice::Default => self.default_columns(),
             ColumnChoice::Named(names) => named(names, &self.columns).map_err(|why| why.into_error(self.path.clone()))?,
@@ -262,9 +262,9 @@ impl Sheet {
             let first = self.columns.iter().find_map(|column| Some((&column.name, column.example.as_ref()?)));
             let example =
                 first.map(|(name, (record, text))| format!("; column `{name}` has `{text}` in record {record}{}", hint(text))).unwrap_or_default();
-            return Err(fail("no coordinates".into(), format!("no column holds only numbers{example}")));
+            return Err(fail("no coordinates".into(), format!("no column holds only numbers{example}"), None));
         }
-        let way_out = if *choice == ColumnChoice::Default { "; --columns chooses others" } else { "" };
+        let way_out = (*choice == ColumnChoice::Default).then_some(Hint::OtherColumns);
         let mut position_of = vec![None; self.columns.len()];
         for (position, &at) in self.selected.iter().enumerate() {
             position_of[at].get_or_insert(position);
@@ -273,14 +273,14 @@ impl Sheet {
         for &at in &chosen {
             let column = &self.columns[at];
             if let Some((record, text)) = &column.example {
-                let why = format!("`{text}` is not a number{}{way_out}", hint(text));
+                let why = format!("`{text}` is not a number{}", hint(text));
                 let line = line(*record).map(|line| format!("line {line}, ")).unwrap_or_default();
-                return Err(fail(format!("{line}record {record}, column `{}`", column.name), why));
+                return Err(fail(format!("{line}record {record}, column `{}`", column.name), why, way_out));
             }
             if *choice == ColumnChoice::Default && column.kind == ColumnKind::Empty {
-                return Err(fail(format!("column `{}`", column.name), format!("it is empty{way_out}")));
+                return Err(fail(format!("column `{}`", column.name), "it is empty".into(), way_out));
             }
-            positions.push(position_of[at].ok_or_else(|| fail(format!("column `{}`", column.name), "it holds no numbers".into()))?);
+            positions.push(position_of[at].ok_or_else(|| fail(format!("column `{}`", column.name), "it holds no numbers".into(), None))?);
         }
         let columns = chosen.iter().map(|&at| Column { name: self.columns[at].name.clone() }).collect();
         let width = self.selected.len();
@@ -339,7 +339,7 @@ pub(super) struct Unnamed {
 impl Unnamed {
     pub fn into_error(self, path: PathBuf) -> FormatError {
         let Self { none, what, why } = self;
-        if none { FormatError::NoColumn { what, why, path } } else { FormatError::Column { what, why, path } }
+        if none { FormatError::NoColumn { what, why, path } } else { FormatError::Column { what, why, hint: None, path } }
     }
 }
 

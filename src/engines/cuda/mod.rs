@@ -8,6 +8,7 @@
 //! | `direct/` | the kernel that computes every distance: its policy, its order of the points |
 //! | `filtered/` | the search behind the tensor-core filter, for more dimensions |
 //! | `split/` | the engine `cuda-split`: few queries, the points split over the whole chip |
+//! | `cost.rs` | what the engine `cuda` predicts its work to cost |
 //! | `interface.rs` | tallies and traces, as kernels write them |
 //! | `search.rs` | the engine `cuda`: launches, and what they count |
 //! | `trace/` | one query's search, written down by the GPU event by event |
@@ -16,6 +17,7 @@
 //! Everything unsafe is here: the driver's functions are reached through `cudarc`, whose safe layer covers memory,
 //! streams and events; launches and NVRTC are not safe by nature.
 
+mod cost;
 mod device;
 mod direct;
 mod filtered;
@@ -30,10 +32,10 @@ use std::sync::Arc;
 use cudarc::driver::{CudaContext, CudaStream};
 
 pub use device::source_of;
+use device::units::Unit;
 use device::{driver, kernels};
 pub use direct::Policy;
 use direct::Variant;
-use kernels::Unit;
 pub use split::{CudaSplit, SPLIT};
 pub use tune::{Row, Trial, Tuned, table, tune, updated_table};
 
@@ -56,6 +58,7 @@ pub static DIRECT: Descriptor = Descriptor {
     parameters: &PARAMETERS,
     is_exhaustive: true,
     twin_of: None,
+    cost: cost::cost,
     traces: true,
     open: |device| Ok(Box::new(Cuda::open_on(device)?)),
 };
@@ -122,7 +125,7 @@ impl Cuda {
     }
 
     /// The same for the engine `id`, whose smallest kernel is in `unit`.
-    fn open_with(id: EngineId, device_id: DeviceId, unit: kernels::Unit) -> Result<Self, EngineError> {
+    fn open_with(id: EngineId, device_id: DeviceId, unit: Unit) -> Result<Self, EngineError> {
         let unavailable = |why: String| EngineError::Unavailable { engine: id, why };
         let context = driver::open(device_id).map_err(unavailable)?;
         let stream = context.new_stream().map_err(|error| unavailable(driver::say(error)))?;

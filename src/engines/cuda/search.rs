@@ -6,9 +6,9 @@ use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_
 use cudarc::driver::{CudaSlice, DevicePtrMut, DriverError, LaunchConfig, PushKernelArg};
 
 use super::Cuda;
-use super::device::kernels::Unit;
 use super::device::memory::Memory;
 use super::device::points::Form;
+use super::device::units::Unit;
 use super::direct::{self, Layout, Policy, Variant};
 use super::filtered::{self, FilterKernels, Filtered};
 use super::interface::{ConvergenceEntry, TallyOut};
@@ -162,22 +162,23 @@ impl<'a> CudaSearch<'a> {
     ) -> Result<Self, EngineError> {
         let (stream, device) = (cuda.stream.clone(), cuda.device_id);
         // Loaded, and perhaps compiled, before the clock starts.
-        let kernels = FilterKernels::load(&mut cuda.kernels, problem, profile);
-        let kernels = kernels.and_then(|kernels| filtered::safe(cuda.tensor_core_loss()?).map(|()| kernels));
+        let cannot = |why| format!("the filter cannot be had ({why})");
+        let kernels = FilterKernels::load(&mut cuda.kernels, problem, profile).and_then(|kernels| Ok((kernels, cuda.tensor_core_loss()?)));
+        let kernels = kernels.map_err(cannot).and_then(|(kernels, loss)| filtered::safe(loss).map(|()| kernels));
         let load = || -> Result<_, DriverError> {
             memory.upload(cuda, problem, |cuda, points| cuda.stream.memcpy_htod(problem.points(), points))?;
-            memory.start(&stream)?;
-            let filtered = kernels.and_then(|kernels| Filtered::new(kernels, &stream, device, problem, &memory));
+            memory.timer.start(&stream)?;
+            let filtered = kernels.and_then(|kernels| Filtered::new(kernels, &stream, device, problem, &memory).map_err(cannot));
             if filtered.is_err() {
                 let points = layout.arrange(&mut cuda.kernels, &stream, &memory.points.floats)?;
                 memory.rearrange(layout.form(), points);
             }
-            Ok((filtered, memory.stop(&stream)?))
+            Ok((filtered, memory.timer.stop(&stream)?))
         };
         let (filtered, prepare_ms) = load().map_err(|error| cuda.failed(error))?;
         let (filtered, note) = match filtered {
             Ok(filtered) => (Some(filtered), None),
-            Err(why) => (None, Some(format!("the filter cannot be had ({why})"))),
+            Err(why) => (None, Some(why)),
         };
         let setup_ms = vec![(SetupPhase::Upload, memory.upload_ms), (SetupPhase::BuildIndex, prepare_ms)];
         Ok(Self { cuda, unit, policy, memory, layout, filtered, note, setup_ms, profile, tally: None, last: (0..0, Build::Timed) })
@@ -213,10 +214,10 @@ impl<'a> CudaSearch<'a> {
             tally.spans = out.spans.as_mut().map_or(0, |spans| spans.device_ptr_mut(stream).0);
         }
         let memory = &mut self.memory;
-        memory.start(stream)?;
+        memory.timer.start(stream)?;
         if let Some(filtered) = &mut self.filtered {
             if filtered.search(memory, queries, build, tally)? {
-                return memory.stop(stream);
+                return memory.timer.stop(stream);
             }
             // First what can fail: the points must not be of one order and the search of the other.
             let points = self.layout.arrange(&mut self.cuda.kernels, stream, &memory.points.floats)?;
@@ -232,7 +233,7 @@ impl<'a> CudaSearch<'a> {
         };
         // SAFETY: `arguments` are the kernel's parameter; its pointers are to memory of this search, as long as it says.
         unsafe { stream.launch_builder(&kernel.function).arg(&arguments).launch(config) }?;
-        memory.stop(stream)
+        memory.timer.stop(stream)
     }
 }
 

@@ -10,7 +10,7 @@ use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTE
 
 use super::Cuda;
 use super::device::driver::say;
-use super::device::kernels::Unit;
+use super::device::units::Unit;
 use super::direct::{Policy, Variant};
 use super::search::CudaSearch;
 use crate::knn::{Build, EngineError, Neighbors, Problem, Search};

@@ -3,6 +3,7 @@
 //! [`kiddo`] finds who is near; what is reported is recomputed by the rule of [`crate::knn::Problem`], so that the bits
 //! are those of every other engine. See [`tree`] for why no neighbour is missed.
 
+mod cost;
 mod distances;
 mod sites;
 mod tree;
@@ -33,6 +34,7 @@ pub static KDTREE: Descriptor = Descriptor {
     parameters: &[],
     is_exhaustive: false,
     twin_of: None,
+    cost: cost::cost,
     traces: false,
     open: |_| Ok(Box::new(KdTree::new())),
 };

@@ -20,6 +20,7 @@
 
 mod bitonic;
 mod candidate_buffer;
+mod cost;
 mod counters;
 mod distance;
 mod key;
@@ -58,6 +59,7 @@ pub static LOCKSTEP: Descriptor = Descriptor {
     parameters: &[],
     is_exhaustive: true,
     twin_of: Some(EngineId::new("cuda")),
+    cost: cost::cost,
     traces: true,
     open: |_| Ok(Box::new(Lockstep::new())),
 };

@@ -410,7 +410,7 @@ fn what_is_no_recording_is_said_in_one_sentence() {
         (replace("\"rows\": 40", "\"rows\": 4000000000"), "damaged: clouds/0/points.npy: it is too small for an array of shape [4000000000, 2]: "),
         (replace("\"rows\": 40", "\"rows\": 41"), "damaged: clouds/0/points.npy: it is not of type <f4 and shape [41, 2]: "),
         (replace("\"origin\": 0.0", "\"origin\": 1.0"), "damaged: cloud 0: the points are not those that the fingerprint names: "),
-        (replace("\"k\": 3", "\"k\": 0"), "damaged: run 1: k = 0: neighbours per query go from 1 to 1024: "),
+        (replace("\"k\": 3", "\"k\": 0"), "damaged: run 1: k = 0: a query asks for one neighbour or more: "),
         (replace("\"cloud\": 0", "\"cloud\": 9"), "damaged: run 1: it has no cloud 9: "),
     ];
     for (content, expected) in cases {

@@ -1,9 +1,9 @@
-//! Values are worked out on a thread: one at a time, then what is wanted by then.
+//! Values as they were worked out last: one request at a time goes on, then what is wanted by then.
 
 use std::sync::Arc;
 
 use crate::app::features::color::request::Request;
-use crate::app::jobs::task::Task;
+use crate::app::jobs::task;
 use crate::app::model::color::channel::Channel;
 
 /// Why there are no values.
@@ -18,7 +18,8 @@ pub enum Failure {
 /// Why there are no values where somebody stopped the work.
 pub const CANCELLED: &str = "cancelled";
 
-type Outcome = Result<Channel, Option<Failure>>;
+/// What comes of a request; `None` inside where it was cancelled.
+pub type Outcome = Result<Channel, Option<Failure>>;
 
 /// What came out, and of what.
 #[derive(Clone, Debug)]
@@ -31,72 +32,39 @@ struct Done {
 /// See the module.
 #[derive(Default)]
 pub struct Coloring {
-    busy: Option<(Request, Task<Outcome>)>,
     done: Option<Done>,
+    /// Whether what is done has changed.
+    news: bool,
 }
 
 impl Coloring {
-    /// Takes in what came out and starts what is wanted now; true when there is news. Where nothing is wanted any more,
-    /// or something else, what goes on is cancelled; what only moved on is finished and shown first, so that somebody who
-    /// drags sees colours follow.
-    pub fn poll(&mut self, wanted: Option<&Request>, wake: impl Fn() + Send + Sync + 'static) -> bool {
-        let mut news = false;
-        if let Some((request, task)) = &self.busy {
-            let stale = wanted.is_none_or(|wanted| !wanted.continues(request));
-            let finished = task.try_finish();
-            let channel = match finished {
-                Some(Ok(Ok(channel))) => Some(Ok(Arc::new(channel))),
-                Some(Ok(Err(Some(why)))) => Some(Err(why)),
-                Some(Ok(Err(None))) => Some(Err(Failure::Said(CANCELLED.to_owned()))),
-                Some(Err(())) => Some(Err(Failure::Said("the values could not be worked out: their thread stopped".to_owned()))),
-                None => None,
-            };
-            if stale {
-                self.busy = None;
-            } else if let Some(channel) = channel {
-                self.done = Some(Done { request: request.clone(), channel });
-                self.busy = None;
-                news = true;
-            }
-        }
+    /// Takes in what came out.
+    pub fn take(&mut self, request: Request, outcome: task::Outcome<Outcome>) {
+        let channel = match outcome {
+            Ok(Ok(channel)) => Ok(Arc::new(channel)),
+            Ok(Err(Some(why))) => Err(why),
+            Ok(Err(None)) => Err(Failure::Said(CANCELLED.to_owned())),
+            Err(stopped) => Err(Failure::Said(format!("cannot colour: {stopped}"))),
+        };
+        (self.done, self.news) = (Some(Done { request, channel }), true);
+    }
+
+    /// Lets go of values that mean something else than what is wanted now; true when there is news since the last time. What
+    /// only moved on is shown until the next is there, so that somebody who drags sees colours follow.
+    pub fn settle(&mut self, wanted: Option<&Request>) -> bool {
         if self.done.as_ref().is_some_and(|done| wanted.is_none_or(|wanted| !wanted.continues(&done.request))) {
-            self.done = None;
-            news = true;
+            (self.done, self.news) = (None, true);
         }
-        if let Some(wanted) = wanted
-            && self.busy.is_none()
-            && self.done.as_ref().is_none_or(|done| done.request != *wanted)
-        {
-            let request = wanted.clone();
-            match Task::start("color", wake, move |progress| request.work(progress)) {
-                Ok(task) => self.busy = Some((wanted.clone(), task)),
-                Err(why) => {
-                    let channel = Err(Failure::Said(format!("cannot colour: {why}")));
-                    self.done = Some(Done { request: wanted.clone(), channel });
-                    news = true;
-                }
-            }
-        }
-        news
+        std::mem::take(&mut self.news)
+    }
+
+    /// Whether just this was worked out.
+    pub fn has(&self, wanted: &Request) -> bool {
+        self.done.as_ref().is_some_and(|done| done.request == *wanted)
     }
 
     /// The newest values, or why there are none; `None` while they are worked out.
     pub fn channel(&self) -> Option<Result<Arc<Channel>, Failure>> {
         self.done.as_ref().map(|done| done.channel.clone())
-    }
-
-    /// What takes long, and how far it is.
-    pub fn activity(&self) -> Option<(String, Option<f32>)> {
-        let (request, task) = self.busy.as_ref()?;
-        Some((request.long()?, task.fraction()))
-    }
-
-    /// Asks what takes long to stop; true when there is such a thing.
-    pub fn cancel(&self) -> bool {
-        let long = self.busy.as_ref().filter(|(request, _)| request.long().is_some());
-        if let Some((_, task)) = long {
-            task.cancel();
-        }
-        long.is_some()
     }
 }

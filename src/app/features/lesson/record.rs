@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use crate::app::jobs::task::Task;
 use crate::app::model::lesson::session::{Asked, Own};
 use crate::engines::cuda::Cuda;
 use crate::knn::{Queries, Setup};
@@ -10,36 +9,18 @@ use crate::lesson::LessonError;
 use crate::lesson::lessons::{Choice, Lesson, Take};
 use crate::progress::Progress;
 
-/// A lesson that is being recorded.
-pub struct Recording {
-    pub lesson: &'static Lesson,
-    pub task: Task<Result<Recorded, LessonError>>,
-}
-
 /// What came of it.
 pub struct Recorded {
-    pub(in crate::app) takes: Vec<Take>,
+    /// By the GPU, or else by the twin.
+    pub takes: Vec<Take>,
     /// Why the GPU that was asked for did not record it.
-    pub(in crate::app) instead: Option<String>,
+    pub instead: Option<String>,
 }
 
-impl Recording {
-    /// 0 to 1, when it is known.
-    pub fn fraction(&self) -> Option<f32> {
-        self.task.fraction()
-    }
-
-    /// As the status line says it.
-    pub fn what(&self) -> String {
-        format!("lesson {}", self.lesson.number)
-    }
-
-    /// Cancels it, and waits until its thread is gone.
-    pub fn stop(self) {
-        self.task.stop();
-    }
-}
-
+/// Records what was chosen of a lesson, or its own data.
+///
+/// # Errors
+/// The lesson's.
 pub fn record(lesson: &Lesson, choice: Choice, own: Option<Own>, setup: Setup, progress: &dyn Progress) -> Result<Vec<Take>, LessonError> {
     match own {
         None => lesson.record(choice, progress),

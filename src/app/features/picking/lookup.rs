@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 
-use crate::app::jobs::task::Task;
+use crate::app::jobs::task::Outcome;
 use crate::app::model::picking::beside::Found;
 use crate::app::model::picking::others::{MOST, Others};
 use crate::cloud::formats::{FormatError, Marks, records_by_marks};
@@ -20,21 +20,10 @@ pub struct Lookup {
     known: HashMap<Key, (Weak<PointCloud>, Arc<Found>)>,
     /// Cells in them.
     kept: usize,
-    reading: Option<Reading>,
+    /// Whose columns are being read.
+    reading: Option<(Arc<PointCloud>, Vec<u32>)>,
     /// Of the text that was read last.
     marks: Arc<Marks>,
-}
-
-struct Reading {
-    cloud: Arc<PointCloud>,
-    rows: Vec<u32>,
-    task: Task<Result<Found, FormatError>>,
-}
-
-impl Reading {
-    fn is_of(&self, cloud: &Arc<PointCloud>, rows: &[u32]) -> bool {
-        Arc::ptr_eq(&self.cloud, cloud) && self.rows == rows
-    }
 }
 
 fn key(cloud: &Arc<PointCloud>, rows: &[u32]) -> Key {
@@ -52,28 +41,43 @@ fn read(cloud: &PointCloud, rows: &[u32], marks: &Marks, progress: &dyn Progress
     Ok(Ok(Others::of(cloud, records)))
 }
 
+/// Rows whose other columns are to be read.
+#[derive(Clone)]
+pub struct Asked {
+    cloud: Arc<PointCloud>,
+    rows: Vec<u32>,
+    marks: Arc<Marks>,
+}
+
+impl Asked {
+    /// Reads them.
+    ///
+    /// # Errors
+    /// Why the file cannot be read.
+    pub fn read(&self, progress: &dyn Progress) -> Result<Found, FormatError> {
+        read(&self.cloud, &self.rows, &self.marks, progress)
+    }
+}
+
 impl Lookup {
-    /// Has the other columns of some rows read, unless they are known. The newest wins.
-    pub fn ask(&mut self, cloud: &Arc<PointCloud>, rows: &[u32], wake: impl Fn() + Send + Sync + 'static) {
+    /// What has to be read for the other columns of some rows, unless they are known or being read. It is taken for being read
+    /// from here on, and what was read before is not waited for.
+    pub fn ask(&mut self, cloud: &Arc<PointCloud>, rows: &[u32]) -> Option<Asked> {
         if !matches!(cloud.source(), Source::File { .. }) || self.known(cloud, rows).is_some() || self.is_reading(cloud, rows) {
-            return;
+            return None;
         }
-        let (cloud, rows, marks) = (Arc::clone(cloud), rows.to_vec(), Arc::clone(&self.marks));
-        let (of, which) = (Arc::clone(&cloud), rows.clone());
-        // Without a thread, what is known at once has to do.
-        let task = Task::start("record", wake, move |progress| read(&of, &which, &marks, progress));
-        self.reading = task.ok().map(|task| Reading { cloud, rows, task });
+        self.reading = Some((Arc::clone(cloud), rows.to_vec()));
+        Some(Asked { cloud: Arc::clone(cloud), rows: rows.to_vec(), marks: Arc::clone(&self.marks) })
     }
 
     /// Takes in what was read.
-    pub fn poll(&mut self) {
-        let Some(result) = self.reading.as_ref().and_then(|reading| reading.task.try_finish()) else { return };
-        let Some(Reading { cloud, rows, .. }) = self.reading.take() else { return };
-        let found = match result {
+    pub fn take(&mut self, Asked { cloud, rows, .. }: &Asked, outcome: Outcome<Result<Found, FormatError>>) {
+        self.reading = None;
+        let found = match outcome {
             Ok(Ok(found)) => found,
             Ok(Err(FormatError::Cancelled)) => return,
             Ok(Err(error)) => Err(error.to_string()),
-            Err(()) => Err("the reader stopped without an answer".to_owned()),
+            Err(stopped) => Err(stopped.to_string()),
         };
         // Rows take memory too, where there is nothing beside them.
         let cells = rows.len() + found.as_ref().map_or(0, Others::size);
@@ -82,7 +86,7 @@ impl Lookup {
             self.kept = 0;
         }
         self.kept += cells;
-        self.known.insert(key(&cloud, &rows), (Arc::downgrade(&cloud), Arc::new(found)));
+        self.known.insert(key(cloud, rows), (Arc::downgrade(cloud), Arc::new(found)));
     }
 
     /// The other columns of some rows, once they were read together.
@@ -92,12 +96,7 @@ impl Lookup {
 
     /// Whether the columns of some rows are being read.
     pub fn is_reading(&self, cloud: &Arc<PointCloud>, rows: &[u32]) -> bool {
-        self.reading.as_ref().is_some_and(|reading| reading.is_of(cloud, rows))
-    }
-
-    /// Whether anything is being read.
-    pub fn is_busy(&self) -> bool {
-        self.reading.is_some()
+        self.reading.as_ref().is_some_and(|(of, which)| Arc::ptr_eq(of, cloud) && which == rows)
     }
 }
 
@@ -114,10 +113,9 @@ mod tests {
         load(&Source::File { path: path.to_owned(), columns: columns.parse().expect("columns") }, true, &Silent).expect("a cloud")
     }
 
-    fn wait(lookup: &mut Lookup) {
-        while lookup.is_busy() {
-            lookup.poll();
-            std::thread::yield_now();
+    fn look(lookup: &mut Lookup, cloud: &Arc<PointCloud>, rows: &[u32]) {
+        if let Some(asked) = lookup.ask(cloud, rows) {
+            lookup.take(&asked, Ok(asked.read(&Silent)));
         }
     }
 
@@ -128,18 +126,16 @@ mod tests {
         std::fs::write(&path, "name,x,y,people\nAda,1,2,30\nBor,nan,4,50\nCis,5,6,70\n").expect("a file");
         let cloud = Arc::new(read_cloud(&path, "x,y"));
         let mut lookup = Lookup::default();
-        lookup.ask(&cloud, &[1], || {});
+        let asked = lookup.ask(&cloud, &[1]).expect("it is not known");
         assert!(lookup.is_reading(&cloud, &[1]) && lookup.known(&cloud, &[1]).is_none());
-        wait(&mut lookup);
+        lookup.take(&asked, Ok(asked.read(&Silent)));
         let Some(Ok(others)) = lookup.known(&cloud, &[1]).map(|found| &**found) else { panic!("a record") };
         // Row 1 of the cloud is record 2: record 1 was dropped.
         assert_eq!((&others.columns[..], others.total), (&["name".to_owned(), "people".to_owned()][..], 2));
         assert_eq!(others.rows, [[Cell::Text("Cis".to_owned()), Cell::Number(70.0)]]);
         std::fs::remove_file(&path).expect("the file");
-        lookup.ask(&cloud, &[1], || {});
-        assert!(!lookup.is_reading(&cloud, &[1]), "what is known is not read again");
-        lookup.ask(&cloud, &[1, 0], || {});
-        wait(&mut lookup);
+        assert!(lookup.ask(&cloud, &[1]).is_none() && !lookup.is_reading(&cloud, &[1]), "what is known is not read again");
+        look(&mut lookup, &cloud, &[1, 0]);
         assert!(matches!(lookup.known(&cloud, &[1, 0]).map(|found| &**found), Some(Err(why)) if why.contains("towns.csv")));
     }
 
@@ -151,8 +147,7 @@ mod tests {
         let cloud = Arc::new(read_cloud(&path, "x,y"));
         let mut lookup = Lookup::default();
         let mut found = |rows: &[u32]| {
-            lookup.ask(&cloud, rows, || {});
-            wait(&mut lookup);
+            look(&mut lookup, &cloud, rows);
             lookup.known(&cloud, rows).map(|found| (**found).clone()).expect("an answer")
         };
         assert!(found(&[0, 2]).is_ok());
@@ -173,8 +168,7 @@ mod tests {
         let clouds = ["x,y", "u,v"].map(|columns| Arc::new(read_cloud(&path, columns)));
         let mut lookup = Lookup::default();
         let names = clouds.each_ref().map(|cloud| {
-            lookup.ask(cloud, &[1], || {});
-            wait(&mut lookup);
+            look(&mut lookup, cloud, &[1]);
             let found = lookup.known(cloud, &[1]).expect("an answer");
             found.as_ref().as_ref().expect("columns").columns.concat()
         });
@@ -192,8 +186,7 @@ mod tests {
         let mut lookup = Lookup::default();
         let all: Vec<u32> = (0..20).collect();
         for rows in [&[0][..], &[1], &all, &[2, 3]] {
-            lookup.ask(&cloud, rows, || {});
-            wait(&mut lookup);
+            look(&mut lookup, &cloud, rows);
             assert!(lookup.known(&cloud, rows).is_some_and(|found| found.is_ok()));
             let kept: usize = lookup.known.values().map(|(_, found)| found.as_ref().as_ref().map_or(0, Others::size)).sum();
             assert!(kept <= lookup.kept && lookup.kept <= MOST + 20, "{kept} of {}", lookup.kept);

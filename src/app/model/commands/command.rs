@@ -1,14 +1,16 @@
 //! What has a name and perhaps a menu and keys.
 
-use egui::{Key, KeyboardShortcut, Modifiers};
-use strum::VariantArray;
+use std::sync::LazyLock;
 
-use crate::app::model::views::PaneKind;
+use egui::{Key, KeyboardShortcut, Modifiers};
+use strum::{EnumIter, IntoEnumIterator as _};
+
+use crate::app::model::pane::PaneKind;
 use crate::lesson::Level;
 
 /// A thing to do that has a name and needs nothing else to be known. Most are in a menu; the finder has them all, and the
 /// sheet those with keys.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, VariantArray)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter)]
 #[allow(missing_docs, reason = "Command::tooltip says what each does")]
 pub enum Command {
     Open,
@@ -43,15 +45,7 @@ pub enum Command {
     PresenterScale,
     NextLook,
     ResetLayout,
-    ShowPlane,
-    ShowSpace,
-    ShowNeighbors,
-    ShowTimings,
-    ShowTimeline,
-    ShowMerges,
-    ShowConvergence,
-    ShowRuns,
-    ShowLog,
+    Show(PaneKind),
     TimelineCloser,
     TimelineFarther,
     TimelineEarlier,
@@ -127,7 +121,16 @@ const fn entry(mode: Mode, keys: Option<(Modifiers, Key)>, text: &'static str, t
 
 impl Command {
     /// All, in the order of the sheet.
-    pub const ALL: &[Self] = Self::VARIANTS;
+    pub fn all() -> &'static [Self] {
+        static ALL: LazyLock<Vec<Command>> = LazyLock::new(|| {
+            let panes = |command| match command {
+                Command::Show(_) => PaneKind::ALL.iter().copied().map(Command::Show).collect(),
+                command => vec![command],
+            };
+            Command::iter().flat_map(panes).collect()
+        });
+        &ALL
+    }
 
     /// Of the File menu.
     pub const FILE: [Self; 5] = [Self::Open, Self::SaveSession, Self::SaveSessionAs, Self::SaveWindow, Self::Quit];
@@ -261,21 +264,14 @@ impl Command {
             Self::ScaleReset => entry(Both, Some((COMMAND, Key::Num0)), "Text and controls at 100 %", "As the desktop has it."),
             Self::NextLook => entry(Both, Some((COMMAND_SHIFT, Key::L)), "Next look", "Light, dark, high contrast, as the system."),
             Self::ResetLayout => entry(Explorer, None, "Reset the layout", "Put the panes back to where they were on the first start."),
-            Self::ShowPlane => entry(Explorer, Some((COMMAND, Key::Num1)), "Show Plane", "Two axes of the cloud."),
-            Self::ShowSpace => entry(Explorer, Some((COMMAND, Key::Num2)), "Show Space", "Three axes of the cloud."),
-            Self::ShowNeighbors => entry(Explorer, Some((COMMAND, Key::Num3)), "Show Neighbours", "The table of the picked query's neighbours."),
-            Self::ShowTimings => entry(Explorer, Some((COMMAND, Key::Num4)), "Show Timings", "Time per phase and repeat."),
-            Self::ShowMerges => entry(Explorer, Some((COMMAND, Key::Num5)), "Show Merges", "How many merges queries needed."),
-            Self::ShowConvergence => entry(Explorer, Some((COMMAND, Key::Num6)), "Show Convergence", "How max_distance shrinks as points are seen."),
-            Self::ShowTimeline => {
-                entry(Explorer, Some((COMMAND, Key::Num8)), "Show Timeline", "Phases of the run, and warps on their multiprocessors, in time.")
+            Self::Show(pane) => {
+                let words = pane.words();
+                Entry { text: words.show, tooltip: words.about, mode: Explorer, keys: words.key.map(|key| (COMMAND, key)) }
             }
             Self::TimelineCloser => entry(Explorer, Some((PLAIN, Key::W)), "Closer in time", "Timeline shows half as long, about the pointer."),
             Self::TimelineFarther => entry(Explorer, Some((PLAIN, Key::S)), "Farther in time", "Timeline shows twice as long."),
             Self::TimelineEarlier => entry(Explorer, Some((PLAIN, Key::A)), "Earlier", "Timeline moves towards the run's begin."),
             Self::TimelineLater => entry(Explorer, Some((PLAIN, Key::D)), "Later", "Timeline moves towards the run's end."),
-            Self::ShowRuns => entry(Explorer, Some((COMMAND, Key::Num9)), "Show Runs", "What was run and opened, and two of them side by side."),
-            Self::ShowLog => entry(Explorer, Some((COMMAND, Key::Num7)), "Show Log", "Everything that was said."),
             Self::Lesson => entry(
                 Both,
                 Some((COMMAND, Key::L)),
@@ -361,21 +357,6 @@ impl Command {
         // Fields have these of their own.
         let of_text = matches!(self, Self::SelectAll | Self::Undo | Self::Redo);
         of_text || (self.entry().keys.is_some_and(|(modifiers, _)| !modifiers.command) && self != Self::Cancel)
-    }
-
-    /// Shows a pane.
-    pub fn show(pane: PaneKind) -> Self {
-        match pane {
-            PaneKind::Plane => Self::ShowPlane,
-            PaneKind::Space => Self::ShowSpace,
-            PaneKind::Neighbors => Self::ShowNeighbors,
-            PaneKind::Timings => Self::ShowTimings,
-            PaneKind::Timeline => Self::ShowTimeline,
-            PaneKind::Merges => Self::ShowMerges,
-            PaneKind::Convergence => Self::ShowConvergence,
-            PaneKind::Runs => Self::ShowRuns,
-            PaneKind::Log => Self::ShowLog,
-        }
     }
 
     /// Chooses a level of detail.

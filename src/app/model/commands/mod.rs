@@ -22,10 +22,11 @@ use crate::app::model::draft::Draft;
 use crate::app::model::export::{ExportDialog, ExportKind};
 use crate::app::model::finder::Finder;
 use crate::app::model::look::Look;
+use crate::app::model::pane::PaneKind;
 use crate::app::model::parts::PartsAction;
 use crate::app::model::projection::ProjectionView;
 use crate::app::model::timeline::TimelineView;
-use crate::app::model::views::{ConvergenceView, PaneKind, PlaneView, SpaceView};
+use crate::app::model::views::{ConvergenceView, PlaneView, SpaceView};
 
 /// What panes ask for.
 #[derive(Clone, Debug)]
@@ -173,7 +174,7 @@ mod tests {
     fn no_two_commands_share_a_shortcut_in_a_mode() {
         for mode in [Mode::Explorer, Mode::Lesson] {
             let mut taken = HashMap::new();
-            for command in Command::ALL.iter().copied().filter(|command| command.mode().is_in(mode)) {
+            for command in Command::all().iter().copied().filter(|command| command.mode().is_in(mode)) {
                 if let Some(shortcut) = command.shortcut()
                     && let Some(other) = taken.insert((shortcut.modifiers, shortcut.logical_key), command)
                 {
@@ -185,21 +186,21 @@ mod tests {
 
     #[test]
     fn every_command_is_listed_once_and_says_what_it_does() {
-        for &command in Command::ALL {
-            assert_eq!(Command::ALL.iter().filter(|&&other| other == command).count(), 1);
+        for &command in Command::all() {
+            assert_eq!(Command::all().iter().filter(|&&other| other == command).count(), 1);
             assert!(command.tooltip().ends_with('.'), "{command:?}");
             assert!(!command.text().ends_with(':'), "{command:?}");
         }
-        let mut texts: Vec<&str> = Command::ALL.iter().map(|command| command.text()).collect();
+        let mut texts: Vec<&str> = Command::all().iter().map(|command| command.text()).collect();
         texts.sort_unstable();
         texts.dedup();
-        assert_eq!(texts.len(), Command::ALL.len());
+        assert_eq!(texts.len(), Command::all().len());
     }
 
     #[test]
     fn every_pane_has_its_command() {
         for &pane in PaneKind::ALL {
-            assert!(Command::show(pane).text().ends_with(pane.title()));
+            assert!(Command::Show(pane).text().ends_with(pane.title()));
         }
     }
 }

@@ -3,7 +3,7 @@
 use egui::Pos2;
 
 use crate::app::model::camera::{PlaneCamera, SpaceCamera, place};
-use crate::app::model::views::PaneKind;
+use crate::app::model::pane::PaneKind;
 use crate::cloud::PointCloud;
 
 /// A pane's camera and the axes that it looks along.

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use crate::app::model::derived::{Band, band_of};
 use crate::app::model::runs::list::{KeptRun, RunId};
 use crate::knn::Setup;
+use crate::run::analysis::{Band, band_of};
 use crate::run::compare::{Comparison, Histogram, Quantity, SavedRun, compare};
 
 /// Queries that a band looks at, evenly chosen when there are more.

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use egui_tiles::{Container, Linear, LinearDir, Tabs, Tile, TileId, Tiles, Tree};
 use serde::{Deserialize, Serialize};
 
-use crate::app::model::views::{PaneKind, default_layout};
+use crate::app::model::pane::{PaneKind, default_layout};
 
 /// A tile and what is in it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -108,7 +108,7 @@ impl Layout {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::model::views::single_layout;
+    use crate::app::model::pane::single_layout;
 
     #[test]
     fn a_tree_comes_back_as_it_was() {

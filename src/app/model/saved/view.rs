@@ -6,12 +6,13 @@ use serde::{Deserialize, Serialize};
 use crate::app::model::camera;
 use crate::app::model::color::view::ColorView;
 use crate::app::model::draft::Draft;
+use crate::app::model::pane::PaneKind;
 use crate::app::model::projection::{ProjectionKind, ProjectionView};
 use crate::app::model::runs::RunsView;
 use crate::app::model::saved::layout::Layout;
 use crate::app::model::saved::ranges::Ranges;
 use crate::app::model::timeline::TimelineView;
-use crate::app::model::views::{ConvergenceView, PaneKind, PlaneView, PlaneWindow, SpaceView};
+use crate::app::model::views::{ConvergenceView, PlaneView, PlaneWindow, SpaceView};
 use crate::cloud::PointCloud;
 use crate::cloud::project::DIRECTIONS;
 

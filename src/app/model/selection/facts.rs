@@ -2,10 +2,10 @@
 
 use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
 
-use crate::app::model::derived;
 use crate::app::model::selection::Selection;
 use crate::cloud::PointCloud;
 use crate::run::RunRecord;
+use crate::run::analysis;
 
 /// See the module.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -42,7 +42,7 @@ impl Facts {
         let Some(record) = record.filter(|_| !selection.queries().is_empty()) else { return Self { extremes, ..Self::default() } };
         let queries = selection.queries();
         let of_measure = |(name, values): (&str, &[u32])| {
-            let histogram = derived::histogram(queries.iter().map(|&query| values[query as usize]));
+            let histogram = analysis::histogram(queries.iter().map(|&query| values[query as usize]));
             let sum: f64 = histogram.iter().map(|&(value, queries)| f64::from(value) * queries as f64).sum();
             MeasureFacts { name: name.to_owned(), histogram, mean: sum / queries.len() as f64 }
         };

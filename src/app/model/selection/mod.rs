@@ -16,8 +16,8 @@ pub mod sets;
 use std::sync::Arc;
 
 use crate::app::model::answer::Picked;
+use crate::app::model::pane::PaneKind;
 use crate::app::model::selection::how::How;
-use crate::app::model::views::PaneKind;
 use crate::run::RunRecord;
 
 /// See the module.

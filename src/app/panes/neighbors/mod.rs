@@ -6,21 +6,35 @@ use egui::style::ScrollStyle;
 use egui::{Align, Label, Layout, RichText, ScrollArea, Sense, Ui};
 use egui_extras::{Column, TableBuilder};
 
+use crate::app::features::export::PaneData;
 use crate::app::look::widgets::number;
 use crate::app::model::answer::{Answered, Picked};
 use crate::app::model::commands::Action;
 use crate::app::model::commands::selection::SelectAction;
+use crate::app::model::export::ExportKind;
+use crate::app::model::pane::PaneKind;
 use crate::app::model::selection::Hovered;
 use crate::app::model::selection::how::How;
-use crate::app::model::views::PaneKind;
-use crate::app::panes::PaneContext;
+use crate::app::panes::descriptor::{More, Pane, PaneContext};
 use crate::app::panes::empty::without_answer;
 use crate::app::panes::neighbors::columns::{Columns, is_whole};
 use crate::run::QuerySpec;
 use crate::text;
 
+/// See the module.
+pub const PANE: Pane = Pane {
+    kind: PaneKind::Neighbors,
+    draw: neighbors_ui,
+    data: |session| session.answered.clone().map(|answered| PaneData::Neighbors(answered, session.listed_beside().cloned())),
+    more: &[More {
+        kind: ExportKind::AllNeighbors,
+        text: "All neighbours of the run…",
+        about: "Of every query: a table, or ivecs and ibin as benchmarks have them.",
+    }],
+};
+
 /// The pane.
-pub fn neighbors_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
+fn neighbors_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let palette = context.palette;
     let session = context.session;
     let Some(answered) = &session.answered else {

@@ -8,7 +8,7 @@ use crate::app::model::commands::runs::RunsAction;
 use crate::app::model::runs::RunsView;
 use crate::app::model::runs::compared::Compared;
 use crate::app::model::runs::list::KeptRun;
-use crate::app::panes::PaneContext;
+use crate::app::panes::descriptor::PaneContext;
 use crate::app::panes::runs::figure::figure_ui;
 use crate::app::panes::timings::inline_swatch_ui;
 use crate::run::compare::{ComparedPhase, Spread, Verdict};

@@ -4,20 +4,39 @@ pub mod comparison;
 pub mod figure;
 pub mod table;
 
+use std::sync::Arc;
+
 use egui::{RichText, ScrollArea, Ui};
 
+use crate::app::features::export::PaneData;
 use crate::app::look::widgets::{command_ui, menu_ui};
 use crate::app::model::commands::Action;
 use crate::app::model::commands::command::Command;
 use crate::app::model::commands::runs::RunsAction;
 use crate::app::model::export::ExportKind;
+use crate::app::model::pane::PaneKind;
 use crate::app::model::runs::which::Saved;
-use crate::app::panes::PaneContext;
+use crate::app::model::session::Session;
+use crate::app::panes::descriptor::{Pane, PaneContext};
 use crate::app::panes::empty::without_run;
+use crate::run::RunFile;
 use crate::text;
 
+/// See the module.
+pub const PANE: Pane = Pane { kind: PaneKind::Runs, draw: runs_ui, data: data, more: &[] };
+
+/// The comparison, or else the list.
+fn data(session: &Session) -> Option<PaneData> {
+    let runs = &session.runs;
+    if let Some(compared) = &runs.compared {
+        return Some(PaneData::Comparison(Arc::clone(compared)));
+    }
+    let rows: Vec<(String, bool, RunFile)> = runs.runs().iter().map(|run| (run.name.clone(), run.pinned, run.run.head().clone())).collect();
+    (!rows.is_empty()).then_some(PaneData::Runs(rows))
+}
+
 /// The pane.
-pub fn runs_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
+fn runs_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let palette = context.palette;
     let runs = &context.session.runs;
     if runs.runs().is_empty() && runs.deleted().is_none() {

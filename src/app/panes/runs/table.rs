@@ -8,7 +8,7 @@ use crate::app::look::widgets::number;
 use crate::app::model::commands::Actions;
 use crate::app::model::commands::runs::RunsAction;
 use crate::app::model::runs::list::{KeptRun, RunId, RunList};
-use crate::app::panes::PaneContext;
+use crate::app::panes::descriptor::PaneContext;
 use crate::text;
 
 /// Heights of the table's head and of a row.

@@ -7,13 +7,16 @@ pub mod rows;
 
 use egui::{Align2, FontId, Rangef, Rect, RichText, ScrollArea, Sense, Stroke, Ui, pos2, vec2};
 
+use crate::app::features::export::PaneData;
 use crate::app::look::ticks::ticks;
 use crate::app::look::tokens::Palette;
 use crate::app::look::widgets::{command_ui, empty_ui};
 use crate::app::model::commands::Action;
 use crate::app::model::commands::command::Command;
+use crate::app::model::export::ExportKind;
+use crate::app::model::pane::PaneKind;
 use crate::app::model::timeline::{NAMES, TimeAxis, TimelineView};
-use crate::app::panes::PaneContext;
+use crate::app::panes::descriptor::{More, Pane, PaneContext};
 use crate::app::panes::empty::without_run;
 use crate::app::panes::timeline::rows::Row;
 use crate::app::panes::timings::inline_swatch_ui;
@@ -23,8 +26,16 @@ use crate::text;
 /// The height of the times above the tracks.
 const RULER: f32 = 22.0;
 
+/// See the module.
+pub const PANE: Pane = Pane {
+    kind: PaneKind::Timeline,
+    draw: timeline_ui,
+    data: |session| session.record.clone().map(PaneData::Timeline),
+    more: &[More { kind: ExportKind::Trace, text: "Trace for Perfetto…", about: "" }],
+};
+
 /// The pane.
-pub fn timeline_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
+fn timeline_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let (palette, session) = (context.palette, context.session);
     let Some(record) = session.record.as_ref() else {
         return without_run(session, "timeline", "Press Run to see what took its time.").ui(ui, palette);

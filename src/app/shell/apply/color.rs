@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::app::features::color::request::{Request, column_title};
+use crate::app::features::color::work::Coloring;
 use crate::app::features::color::work::{CANCELLED, Failure};
 use crate::app::model::color::channel::Colored;
 use crate::app::model::color::view::ColorBy;
@@ -10,6 +11,7 @@ use crate::app::model::commands::color::ColorAction;
 use crate::app::model::commands::selection::{Choice, SelectAction};
 use crate::app::model::log::{About, Level};
 use crate::app::shell::app::App;
+use crate::app::shell::tasks::COLOR;
 
 /// How long a play takes from its first point to the last, in seconds.
 const PLAY_SECS: f64 = 10.0;
@@ -32,7 +34,10 @@ impl App {
                 let what = Choice::Valued(Arc::clone(&categories.values), category as f32);
                 self.select(SelectAction::Choose { what, how, by });
             }
-            ColorAction::Retry => self.handles.coloring = crate::app::features::color::work::Coloring::default(),
+            ColorAction::Retry => {
+                self.jobs.stop(&COLOR);
+                self.handles.coloring = Coloring::default();
+            }
             ColorAction::Play(false) => self.session.playing = None,
             ColorAction::Play(true) => {
                 let Some(n) = self.session.record.as_ref().map(|record| record.cloud.len() as u32) else { return };
@@ -45,12 +50,19 @@ impl App {
     }
 
     /// Has values worked out where a choice, or what it is about, has changed, and moves a moment on that plays.
-    pub(in crate::app::shell) fn poll_color(&mut self) {
+    pub(in crate::app::shell) fn want_colors(&mut self) {
         self.play_on();
         let wanted = Request::of(&self.state.color, &self.session);
-        let ctx = self.handles.ctx.clone();
         let request = wanted.as_ref().ok().and_then(Option::as_ref);
-        let news = self.handles.coloring.poll(request, move || ctx.request_repaint());
+        // What only moved on is finished first.
+        if self.jobs.about(&COLOR).is_some_and(|busy| request.is_none_or(|wanted| !wanted.continues(busy))) {
+            self.jobs.stop(&COLOR);
+        }
+        let news = self.handles.coloring.settle(request);
+        if let Some(request) = request.filter(|request| !self.jobs.has(&COLOR) && !self.handles.coloring.has(request)) {
+            let asked = request.clone();
+            self.jobs.start(&COLOR, request.clone(), move |progress| asked.work(progress));
+        }
         let colored = match (&wanted, self.handles.coloring.channel()) {
             (Ok(None), _) => Colored::Nothing,
             (Err(first), _) => Colored::Missing(first.clone()),

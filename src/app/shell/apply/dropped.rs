@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use crate::app::model::files::file_name;
 use crate::app::model::log::About;
 use crate::app::shell::app::App;
+use crate::app::shell::tasks::OPEN;
 use crate::run::recording;
 
 /// What becomes of files that were dropped together.
@@ -56,7 +57,7 @@ impl App {
     pub(in crate::app::shell) fn open_next(&mut self, mut paths: Vec<PathBuf>) {
         while !paths.is_empty() {
             self.open(&paths.remove(0));
-            if let Some(opening) = &mut self.handles.opening {
+            if let Some(opening) = self.jobs.about_mut(&OPEN) {
                 opening.next = paths;
                 return;
             }

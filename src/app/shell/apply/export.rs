@@ -8,11 +8,12 @@ use crate::app::features::export::PaneData;
 use crate::app::model::export::{ExportDialog, ExportKind, is_svg};
 use crate::app::model::lesson::files::{LessonFile, RangeDraft};
 use crate::app::model::log::{About, Level};
+use crate::app::model::pane::PaneKind;
 use crate::app::model::picking::beside::Beside;
-use crate::app::model::views::PaneKind;
+use crate::app::panes;
 use crate::app::shell::app::App;
-use crate::app::shell::handles::Message;
 use crate::app::shell::portrait::{Medium, Portrait};
+use crate::app::shell::tasks::{DIALOG, EXPORT, SAVE};
 use crate::cloud::Source;
 use crate::cloud::formats::file_of;
 use crate::run::recording;
@@ -42,13 +43,25 @@ impl App {
     pub(in crate::app::shell) fn browse_export(&mut self) {
         let Some(dialog) = &self.session.export else { return };
         let name = PathBuf::from(&dialog.path);
-        self.handles.spawn("dialog", move || {
+        self.jobs.start(&DIALOG, Self::take_export_path, move |_| {
             let mut chooser = rfd::FileDialog::new().set_title("Save as");
             if let Some(name) = name.file_name() {
                 chooser = chooser.set_file_name(name.to_string_lossy());
             }
-            Message::ExportPath(chooser.save_file())
+            chooser.save_file()
         });
+    }
+
+    /// The export's file was chosen, or none.
+    fn take_export_path(&mut self, path: Option<PathBuf>) {
+        match (path, &mut self.session.export) {
+            // Whoever chose an existing file there was asked already.
+            (Some(path), Some(dialog)) => {
+                *dialog = ExportDialog { path: path.display().to_string(), error: None, overwrite: true, writing: None, ..dialog.clone() };
+            }
+            (Some(_), None) => {}
+            (None, _) => self.session.log.info("no file chosen; a path can be typed"),
+        }
     }
 
     /// Where it goes before anybody chose a place, whether something is there or not.
@@ -94,7 +107,7 @@ impl App {
             return;
         }
         let data = match dialog.kind {
-            ExportKind::Data(pane) => Some(self.data_of(pane)),
+            ExportKind::Data(pane) => Some((panes::pane(pane).data)(&self.session)),
             ExportKind::AllNeighbors => Some(self.session.record.clone().map(PaneData::AllNeighbors)),
             ExportKind::Selection => Some(self.selected_data()),
             ExportKind::Trace => Some(self.session.record.clone().map(PaneData::Trace)),
@@ -109,7 +122,7 @@ impl App {
         let begun = match (dialog.kind, data) {
             (_, Some(None)) => Err("There is nothing to export yet; run first, or pick a query.".to_owned()),
             (_, Some(Some(data))) => {
-                self.handles.save(dialog.clone(), move || data.save(&path));
+                self.jobs.start(&SAVE, Box::new(dialog.clone()), move |_| data.save(&path));
                 Ok(())
             }
             (ExportKind::Session, None) => self.save_session(&path, dialog.points),
@@ -120,14 +133,14 @@ impl App {
         if let Err(sentence) = begun {
             return refuse(self, &sentence);
         }
-        if let Some(exporting) = self.handles.exporting.as_mut().filter(|_| dialog.kind.is_cancellable()) {
+        if let Some(exporting) = self.jobs.about_mut(&EXPORT).filter(|_| dialog.kind.is_cancellable()) {
             exporting.dialog = Some(Box::new(dialog.clone()));
         }
         self.session.export = Some(ExportDialog { error: None, writing: Some(Instant::now()), ..dialog });
     }
 
     /// What takes long to be written is not waited for.
-    pub(in crate::app::shell) fn poll_writing(&mut self) {
+    pub(in crate::app::shell) fn close_written(&mut self) {
         let Some(since) = self.session.export.as_ref().and_then(|dialog| dialog.writing) else { return };
         match WAIT.checked_sub(since.elapsed()).filter(|left| !left.is_zero()) {
             // Anew in each frame: a window keeps only the nearest time that it was asked for, and forgets the rest.
@@ -164,7 +177,7 @@ impl App {
         let ctx = &self.handles.ctx;
         let medium = if is_svg(&path) { Medium::Svg } else { Medium::Png(ctx.pixels_per_point() * f32::from(dialog.times)) };
         let portrait = Portrait { state: self.state.clone(), session: self.session.clone(), size: ctx.content_rect().size(), pane };
-        self.handles.save(dialog.clone(), move || portrait.save(medium, &render_state, &path).map(|path| vec![path]));
+        self.jobs.start(&SAVE, Box::new(dialog.clone()), move |_| portrait.save(medium, &render_state, &path).map(|path| vec![path]));
         Ok(())
     }
 
@@ -177,7 +190,7 @@ impl App {
     pub(in crate::app::shell) fn copy_table(&mut self, pane: PaneKind) {
         /// More rows are no matter for a clipboard, and would hold the window up.
         const MOST: usize = 200_000;
-        let data = self.data_of(pane);
+        let data = (panes::pane(pane).data)(&self.session);
         match data.as_ref().and_then(PaneData::table) {
             None => self.session.log.error(About::File, "There is nothing to copy yet; run first, or pick a query."),
             Some(table) if table.rows() > MOST => {
@@ -209,25 +222,6 @@ impl App {
             Some(Err(why)) => format!("{without}: {why}"),
             None if matches!(cloud.source(), Source::File { .. }) && !has_none => format!("{without}, which are still being read"),
             Some(Ok(_)) | None => String::new(),
-        }
-    }
-
-    fn data_of(&self, pane: PaneKind) -> Option<PaneData> {
-        let record = || self.session.record.clone();
-        // A picked point that the run did not ask has a record of its own.
-        let counted = || record().or_else(|| self.session.answered.as_ref().map(|answered| Arc::clone(&answered.record)));
-        match pane {
-            PaneKind::Plane | PaneKind::Space => self.session.cloud.clone().map(PaneData::Points),
-            PaneKind::Neighbors => {
-                let beside = self.session.listed_beside().cloned();
-                self.session.answered.clone().map(|answered| PaneData::Neighbors(answered, beside))
-            }
-            PaneKind::Timings => counted().map(PaneData::Timings),
-            PaneKind::Timeline => record().map(PaneData::Timeline),
-            PaneKind::Merges => counted().filter(|record| !record.measured.is_empty()).map(PaneData::Merges),
-            PaneKind::Convergence => counted().filter(|record| record.convergence.queries() > 0).map(PaneData::Convergence),
-            PaneKind::Runs => self.runs_data(),
-            PaneKind::Log => Some(PaneData::Log(self.session.log.entries().to_vec())),
         }
     }
 }

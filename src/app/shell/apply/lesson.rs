@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::app::features::lesson::export::Job;
-use crate::app::features::lesson::record::{Recorded, Recording, on_gpu, or_twin, own, record};
-use crate::app::jobs::task::Task;
+use crate::app::features::lesson::record::{Recorded, on_gpu, or_twin, own, record};
+use crate::app::jobs::task::Outcome;
 use crate::app::look::tokens::Palette;
 use crate::app::model::answer::Picked;
 use crate::app::model::commands::command::Command;
@@ -17,7 +17,7 @@ use crate::app::model::lesson::session::{Asked, FileQuery, LessonDraft, Presenti
 use crate::app::model::log::About;
 use crate::app::model::look::Look;
 use crate::app::shell::app::App;
-use crate::app::shell::handles::{Exporting, Written};
+use crate::app::shell::tasks::{EXPORT, Exporting, RECORD, Written};
 use crate::knn::Setup;
 use crate::lesson::lessons::{LESSONS, Lesson, OWN_DATA};
 use crate::lesson::{LessonError, Level, Mark};
@@ -133,7 +133,7 @@ impl App {
         let there = self.session.lesson.player.as_ref().is_some_and(|player| player.lesson.number == lesson.number);
         self.session.lesson.open = true;
         self.state.lesson.number = lesson.number;
-        if there || self.handles.recording.as_ref().is_some_and(|recording| recording.lesson.number == lesson.number) {
+        if there || self.jobs.about(&RECORD).is_some_and(|recorded| recorded.number == lesson.number) {
             return;
         }
         self.session.lesson.player = None;
@@ -176,7 +176,7 @@ impl App {
     /// Starts to record a lesson as it is typed; what was recorded before stays until that is there.
     fn record_lesson(&mut self, lesson: &'static Lesson) {
         // What was being recorded is not asked for any more, also where this cannot be.
-        self.handles.recording = None;
+        self.jobs.stop(&RECORD);
         let cloud = self.session.cloud.clone().filter(|_| lesson.number == OWN_DATA);
         let session = &mut self.session.lesson;
         (session.quiz, session.error) = (None, None);
@@ -200,16 +200,11 @@ impl App {
         };
         let own = cloud.zip(row).map(|(cloud, row)| own(cloud, row, question));
         let gpu = self.state.lesson.gpu && self.session.can_record_on_gpu(choice.width.unwrap_or(lesson.width));
-        let wake = self.handles.ctx.clone();
         let work = move |progress: &dyn Progress| {
             let takes = record(lesson, choice, own, setup, progress)?;
             if gpu { or_twin(on_gpu(lesson, &takes), takes) } else { Ok(Recorded { takes, instead: None }) }
         };
-        let task = Task::start("lesson", move || wake.request_repaint(), work);
-        match task {
-            Ok(task) => self.handles.recording = Some(Recording { lesson, task }),
-            Err(error) => self.session.lesson.error = Some(format!("The lesson cannot be recorded: {error}.")),
-        }
+        self.jobs.start(&RECORD, lesson, work);
     }
 
     /// Another cloud is open: what lesson 7 has of the one before goes.
@@ -222,53 +217,47 @@ impl App {
         if session.player.as_ref().is_some_and(|player| player.lesson.number == OWN_DATA) {
             (session.player, session.quiz) = (None, None);
         }
-        if self.handles.recording.as_ref().is_some_and(|recording| recording.lesson.number == OWN_DATA) {
-            self.handles.recording = None;
+        if self.jobs.about(&RECORD).is_some_and(|recorded| recorded.number == OWN_DATA) {
+            self.jobs.stop(&RECORD);
         }
         if self.session.lesson.open && self.state.lesson.number == OWN_DATA {
             self.record_lesson(lesson);
         }
     }
 
-    /// Takes in what was recorded.
-    pub(in crate::app::shell) fn poll_lesson(&mut self) {
-        let finished = self.handles.recording.as_ref().and_then(|recording| recording.task.try_finish());
-        if let Some(result) = finished
-            && let Some(recording) = self.handles.recording.take()
-        {
-            let session = &mut self.session.lesson;
-            match result {
-                // Another lesson is open by now.
-                _ if recording.lesson.number != self.state.lesson.number => {}
-                Ok(Ok(Recorded { takes, instead })) if !takes.is_empty() => {
-                    if let Some(why) = instead {
-                        self.session.log.warn(About::Lesson, why);
-                    }
-                    let mut player = Player::new(recording.lesson, takes);
-                    // Who changes k goes on with the level and the take that were chosen.
-                    if let Some(before) = session.player.as_ref().filter(|before| before.lesson.number == recording.lesson.number) {
-                        (player.level, player.whole) = (before.level, before.whole);
-                        player.choose(before.active());
-                        player.seek(0);
-                    }
-                    // Questions are about the steps that they were made from.
-                    (session.player, session.quiz, session.error) = (Some(player), None, None);
-                    self.session.log.settle(About::Lesson);
+    /// A lesson was recorded.
+    pub(in crate::app::shell) fn lesson_recorded(&mut self, lesson: &'static Lesson, outcome: Outcome<Result<Recorded, LessonError>>) {
+        let session = &mut self.session.lesson;
+        match outcome {
+            // Another lesson is open by now.
+            _ if lesson.number != self.state.lesson.number => {}
+            Ok(Ok(Recorded { takes, instead })) if !takes.is_empty() => {
+                if let Some(why) = instead {
+                    self.session.log.warn(About::Lesson, why);
                 }
-                Ok(Err(LessonError::Cloud(crate::cloud::CloudError::Cancelled))) => session.error = Some("Cancelled.".to_owned()),
-                Ok(Err(error)) => session.error = Some(format!("The lesson cannot be recorded: {error}.")),
-                Ok(Ok(_)) | Err(()) => session.error = Some("The lesson stopped without an answer; the log of the terminal says more.".to_owned()),
+                let mut player = Player::new(lesson, takes);
+                // Who changes k goes on with the level and the take that were chosen.
+                if let Some(before) = session.player.as_ref().filter(|before| before.lesson.number == lesson.number) {
+                    (player.level, player.whole) = (before.level, before.whole);
+                    player.choose(before.active());
+                    player.seek(0);
+                }
+                // Questions are about the steps that they were made from.
+                (session.player, session.quiz, session.error) = (Some(player), None, None);
+                self.session.log.settle(About::Lesson);
             }
-            if let Some(error) = self.session.lesson.error.clone() {
-                self.session.log.error(About::Lesson, error);
-            }
+            Ok(Err(LessonError::Cloud(crate::cloud::CloudError::Cancelled))) => session.error = Some("Cancelled.".to_owned()),
+            Ok(Err(error)) => session.error = Some(format!("The lesson cannot be recorded: {error}.")),
+            Ok(Ok(_)) => session.error = Some("The lesson has nothing to show.".to_owned()),
+            Err(stopped) => session.error = Some(format!("The lesson cannot be recorded: {stopped}.")),
         }
-        self.poll_export();
-        self.play();
+        if let Some(error) = self.session.lesson.error.clone() {
+            self.session.log.error(About::Lesson, error);
+        }
     }
 
     /// Does the steps that are due.
-    fn play(&mut self) {
+    pub(in crate::app::shell) fn play(&mut self) {
         let (now, speed) = (self.handles.ctx.input(|input| input.time), self.state.lesson.speed);
         if !self.session.lesson.open || self.session.lesson.is_held() {
             return;
@@ -283,49 +272,42 @@ impl App {
     /// Writes a file of the lesson on a thread of its own.
     pub(in crate::app::shell) fn write_lesson(&mut self, file: LessonFile, range: Option<&RangeDraft>, path: &Path) -> Result<(), String> {
         let Some(player) = &self.session.lesson.player else { return Err("There is nothing to export yet; open a lesson first.".to_owned()) };
-        if self.handles.exporting.is_some() {
+        if self.jobs.has(&EXPORT) {
             return Err("Another file is being written; wait for it, or cancel it.".to_owned());
         }
         let ctx = &self.handles.ctx;
         let palette = Palette::base(self.look(), &ctx.global_style().visuals);
         let job = Job::new(file, player, self.state.lesson.side_by_side, palette.clone(), range).map_err(|error| error.sentence)?;
-        let (wake, target) = (ctx.clone(), path.to_owned());
-        let task = Task::start("export", move || wake.request_repaint(), move |progress| job.write(&target, progress));
-        let task = task.map_err(|error| format!("It cannot be written: the system has no thread to give: {error}."))?;
-        self.handles.exporting = Some(Exporting { what: Written::Lesson, path: path.to_owned(), task, dialog: None });
+        let (target, exporting) = (path.to_owned(), Exporting { what: Written::Lesson, path: path.to_owned(), dialog: None });
+        self.jobs.start(&EXPORT, exporting, move |progress| (job.write(&target, progress), progress.cancelled()));
         Ok(())
     }
 
-    fn poll_export(&mut self) {
-        let finished = self.handles.exporting.as_ref().and_then(|exporting| exporting.task.try_finish());
-        if let Some(result) = finished
-            && let Some(exporting) = self.handles.exporting.take()
-        {
-            match result {
-                Ok(Ok(said)) => {
-                    if let Written::Session(file) = exporting.what {
-                        self.session_saved(file);
-                    }
-                    self.written(said);
+    /// A file of the lesson, a recording or a session was written, or not.
+    pub(in crate::app::shell) fn exported(&mut self, exporting: Exporting, outcome: Outcome<(Result<String, String>, bool)>) {
+        match outcome {
+            Ok((Ok(said), _)) => {
+                if let Written::Session(file) = exporting.what {
+                    self.session_saved(file);
                 }
-                Ok(Err(_)) if exporting.task.is_cancelled() => {
-                    self.cancelled();
-                }
-                Ok(Err(error)) => self.not_written(error, exporting.dialog),
-                Err(()) => self.not_written("the export stopped without an answer".to_owned(), exporting.dialog),
+                self.written(said);
             }
+            Ok((Err(_), true)) => {
+                self.cancelled();
+            }
+            Ok((Err(error), false)) => self.not_written(error, exporting.dialog),
+            Err(stopped) => self.not_written(format!("cannot write: {stopped}"), exporting.dialog),
         }
     }
 
     /// Stops the recording, or else takes less of the screen; false when there was nothing to stop.
     pub(in crate::app::shell) fn cancel_lesson(&mut self) -> bool {
-        if let Some(recording) = self.handles.recording.take() {
-            // Dropped, it is cancelled; what it still finds is not heard.
-            drop(recording);
+        // What it still finds is not heard.
+        if self.jobs.stop(&RECORD) {
             self.session.lesson.error = Some("Cancelled.".to_owned());
             return true;
         }
-        if self.handles.exporting.is_some() {
+        if self.jobs.has(&EXPORT) {
             return false;
         }
         match self.session.lesson.presenting {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use crate::app::features::errors::{of_cloud, of_run};
 use crate::app::model::activity::Ended;
 use crate::app::model::answer::{Answered, Picked};
 use crate::app::model::commands::live::LiveAction;
@@ -11,8 +12,8 @@ use crate::app::model::live::{Before, Live, NOTICED};
 use crate::app::model::log::{About, Level};
 use crate::app::model::session::EngineStatus;
 use crate::app::shell::app::App;
-use crate::app::shell::apply::poll::in_window;
 use crate::app::shell::apply::same_question;
+use crate::app::shell::tasks::{SNAP, THEORY};
 use crate::cloud::{PointCloud, place};
 use crate::run::{Ask, QuerySpec, Reply, RunError, RunRecord};
 
@@ -44,7 +45,7 @@ impl App {
 
     fn grab(&mut self) {
         // Where it went is where it is taken hold of.
-        self.handles.snapping = None;
+        self.jobs.stop(&SNAP);
         let session = &mut self.session;
         session.live.before = Some(Before {
             picked: session.picked,
@@ -64,7 +65,7 @@ impl App {
         session.live.place = before.place;
         (session.picked, session.rank) = (before.picked, before.rank);
         (session.answered, session.theory, session.theory_lags) = (before.answered, before.theory, false);
-        self.handles.theory.wanted = None;
+        self.handles.theory_wanted = None;
         if self.session.theory.is_none()
             && let Some(Answered { record, query }) = self.session.answered.clone()
         {
@@ -75,7 +76,7 @@ impl App {
     /// Makes a place the query, and asks.
     fn move_to(&mut self, at: &[f64]) -> Result<(), String> {
         let Some(cloud) = &self.session.cloud else { return Ok(()) };
-        let place = place::place(at, cloud).map_err(|error| in_window(&error))?;
+        let place = place::place(at, cloud).map_err(|error| of_cloud(&error))?;
         self.put_at(Some(Arc::new(place)));
         Ok(())
     }
@@ -137,7 +138,7 @@ impl App {
         self.settle_live(false);
         (self.session.picked, self.session.rank) = (None, None);
         (self.session.answered, self.session.theory, self.session.theory_lags) = (None, None, false);
-        (self.handles.theory.wanted, self.handles.focus_when_answered) = (None, false);
+        (self.handles.theory_wanted, self.handles.focus_when_answered) = (None, false);
     }
 
     /// Whether the query stays what it is when a run is done: somebody chose it, or it is a place.
@@ -217,31 +218,29 @@ impl App {
     }
 
     /// Takes in what the asker says.
-    pub(in crate::app::shell) fn poll_replies(&mut self) {
-        while let Some(Reply { id, result, took }) = self.handles.asker.try_recv() {
-            let live = &mut self.session.live;
-            live.replied = live.replied.max(id);
-            live.since = live.is_waiting().then(Instant::now);
-            if id < live.wanted {
-                continue;
+    pub(in crate::app::shell) fn reply(&mut self, Reply { id, result, took }: Reply) {
+        let live = &mut self.session.live;
+        live.replied = live.replied.max(id);
+        live.since = live.is_waiting().then(Instant::now);
+        if id < live.wanted {
+            return;
+        }
+        match result {
+            Ok(record) => {
+                if record.resident {
+                    live.took = Some(took);
+                }
+                if self.session.cloud.as_ref().is_some_and(|cloud| Arc::ptr_eq(cloud, &record.cloud)) {
+                    self.replied(record);
+                }
             }
-            match result {
-                Ok(record) => {
-                    if record.resident {
-                        live.took = Some(took);
-                    }
-                    if self.session.cloud.as_ref().is_some_and(|cloud| Arc::ptr_eq(cloud, &record.cloud)) {
-                        self.replied(record);
-                    }
-                }
-                Err(RunError::Cancelled) => {}
-                Err(error) => {
-                    // Nothing wrong is left in sight.
-                    let sentence = in_window(&error);
-                    (self.session.answered, self.session.theory) = (None, None);
-                    self.session.log.error_once(About::Query, &sentence);
-                    self.session.endings.ask = Some(Ended::Failed(sentence));
-                }
+            Err(RunError::Cancelled) => {}
+            Err(error) => {
+                // Nothing wrong is left in sight.
+                let sentence = of_run(&error);
+                (self.session.answered, self.session.theory) = (None, None);
+                self.session.log.error_once(About::Query, &sentence);
+                self.session.endings.ask = Some(Ended::Failed(sentence));
             }
         }
     }
@@ -262,7 +261,7 @@ impl App {
         let lags = self.session.theory.take();
         self.answer(record, 0);
         // The curve before stays until the next is worked out, and says so: lines that come and go would flicker.
-        if self.session.theory.is_none() && self.handles.theory_goes_on() {
+        if self.session.theory.is_none() && (self.jobs.has(&THEORY) || self.handles.theory_wanted.is_some()) {
             (self.session.theory_lags, self.session.theory) = (lags.is_some(), lags);
         }
     }

@@ -21,8 +21,10 @@ pub mod snap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::app::jobs::loader::{LoadJob, Loading};
-use crate::app::model::activity::Activity;
+use crate::app::jobs::loader::LoadJob;
+use crate::app::jobs::table::Cancel;
+use crate::app::jobs::task::Outcome;
+use crate::app::model::activity::Running;
 use crate::app::model::answer::{Answered, Picked};
 use crate::app::model::commands::Action;
 use crate::app::model::commands::command::Command;
@@ -33,17 +35,19 @@ use crate::app::model::files::absolute;
 use crate::app::model::finder::Finder;
 use crate::app::model::log::About;
 use crate::app::model::look::Look;
+use crate::app::model::pane::PaneKind;
 use crate::app::model::parts::Then;
 use crate::app::model::picking::tool::Tool;
 use crate::app::model::selection::how::How;
 use crate::app::model::state::Room;
 use crate::app::model::timeline::TimeAxis;
-use crate::app::model::views::{PaneKind, PlaneWindow};
+use crate::app::model::views::PlaneWindow;
 use crate::app::model::{camera, state};
-use crate::app::panes::PANE_MARGIN;
+use crate::app::panes::tiles::PANE_MARGIN;
 use crate::app::shell::app::App;
-use crate::app::shell::handles::{Message, Running};
+use crate::app::shell::tasks::{DIALOG, LOAD, Loading, OPEN, THEORY};
 use crate::cloud::{PointCloud, Source};
+use crate::run::analysis::TheoryCurve;
 use crate::run::{Job, QuerySpec, RunSpec, recording};
 
 impl App {
@@ -62,7 +66,7 @@ impl App {
             },
             Action::OpenPath(path) => self.open(&path),
             Action::OpenPaths(paths) => self.open_dropped(paths),
-            Action::BrowseQueries => self.browse(Message::QueryPath),
+            Action::BrowseQueries => self.browse(Self::take_query_path),
             Action::SetPlane(view) => self.state.plane = view,
             Action::SetSpace(view) => self.state.space = view,
             Action::SetConvergence(view) => self.state.convergence = view,
@@ -95,7 +99,7 @@ impl App {
 
     fn command(&mut self, command: Command) {
         match command {
-            Command::Open => self.browse(Message::DataPath),
+            Command::Open => self.browse(Self::take_data_path),
             Command::SaveSession => self.save_session_again(),
             Command::SaveSessionAs => self.apply(Action::StartExport(ExportKind::Session)),
             Command::SaveWindow => self.apply(Action::StartExport(ExportKind::Window)),
@@ -135,20 +139,12 @@ impl App {
             Command::ScaleUp => self.set_scale(self.state.scale + 0.25),
             Command::ScaleDown => self.set_scale(self.state.scale - 0.25),
             Command::ScaleReset => self.set_scale(1.0),
-            Command::ResetLayout => self.state.tree = crate::app::model::views::default_layout(),
-            Command::ShowPlane => self.show(PaneKind::Plane),
-            Command::ShowSpace => self.show(PaneKind::Space),
-            Command::ShowNeighbors => self.show(PaneKind::Neighbors),
-            Command::ShowTimings => self.show(PaneKind::Timings),
-            Command::ShowTimeline => self.show(PaneKind::Timeline),
+            Command::ResetLayout => self.state.tree = crate::app::model::pane::default_layout(),
+            Command::Show(pane) => self.show(pane),
             Command::TimelineCloser => self.zoom_timeline(2.0),
             Command::TimelineFarther => self.zoom_timeline(0.5),
             Command::TimelineEarlier => self.pan_timeline(-0.25),
             Command::TimelineLater => self.pan_timeline(0.25),
-            Command::ShowMerges => self.show(PaneKind::Merges),
-            Command::ShowConvergence => self.show(PaneKind::Convergence),
-            Command::ShowRuns => self.show(PaneKind::Runs),
-            Command::ShowLog => self.show(PaneKind::Log),
             Command::PresenterScale => {
                 self.state.toggle_presenter();
                 self.set_scale(self.state.scale);
@@ -164,7 +160,7 @@ impl App {
         let found = self.state.tree.make_active(|_, tile| matches!(tile, egui_tiles::Tile::Pane(kind) if *kind == pane));
         if !found {
             // Its tile was closed, or the state is of an older version.
-            self.state.tree = crate::app::model::views::default_layout();
+            self.state.tree = crate::app::model::pane::default_layout();
             self.state.tree.make_active(|_, tile| matches!(tile, egui_tiles::Tile::Pane(kind) if *kind == pane));
         }
     }
@@ -183,9 +179,26 @@ impl App {
         self.apply(Action::Load);
     }
 
-    /// Opens a file dialog on a thread of its own. Where the desktop has none it answers nothing, and the path is typed.
-    fn browse(&mut self, message: fn(Option<PathBuf>) -> Message) {
-        self.handles.spawn("dialog", move || message(rfd::FileDialog::new().set_title("Open a file of points").pick_file()));
+    /// Opens a file dialog of the desktop. Where there is none it answers nothing, and the path is typed.
+    fn browse(&mut self, take: fn(&mut Self, Option<PathBuf>)) {
+        self.jobs.start(&DIALOG, take, |_| rfd::FileDialog::new().set_title("Open a file of points").pick_file());
+    }
+
+    /// The data's file was chosen, or none.
+    fn take_data_path(&mut self, path: Option<PathBuf>) {
+        match path {
+            Some(path) => self.open(&path),
+            // Also what a desktop without a file dialog answers, at once: the typed path always works.
+            None => self.session.log.info("no file chosen; a path can be typed on the left, under From a file"),
+        }
+    }
+
+    /// The file of queries was chosen, or none.
+    fn take_query_path(&mut self, path: Option<PathBuf>) {
+        match path {
+            Some(path) => self.state.draft.query_path = path.display().to_string(),
+            None => self.session.log.info("no file chosen; a path can be typed"),
+        }
     }
 
     /// Loads a source; what was loaded before stays until it is there.
@@ -199,20 +212,17 @@ impl App {
             Then::RunQueries(_) => self.session.cloud.clone(),
             Then::Show | Then::Run(_) | Then::Resume(_) => None,
         };
-        if self.handles.running.is_some() {
+        if self.session.running.is_some() {
             self.handles.worker.cancel();
         }
         if !matches!(then, Then::RunQueries(_)) {
             // What is opened last is what is meant.
-            self.handles.opening = None;
+            self.jobs.stop(&OPEN);
         }
         self.session.endings.load = None;
-        let wake = self.handles.ctx.clone();
         let job = LoadJob { source, drop_nonfinite, data };
-        match Loading::start(job, move || wake.request_repaint()) {
-            Ok(loading) => self.handles.loading = Some((loading, then)),
-            Err(error) => self.session.endings.load = Some(self.failed(About::Data, format!("cannot load: {error}"))),
-        }
+        let asked = job.clone();
+        self.jobs.start(&LOAD, Loading { job, then }, move |progress| asked.work(progress));
     }
 
     /// Runs the problem on the left, and first loads what it needs.
@@ -244,7 +254,7 @@ impl App {
         self.session.endings.run = None;
         self.handles.last_job += 1;
         let id = self.handles.last_job;
-        self.handles.running = Some(Running { id, stage: "starting".to_owned(), fraction: 0.0 });
+        self.session.running = Some(Running { id, stage: "starting".to_owned(), fraction: 0.0 });
         self.handles.worker.submit(Job { id, spec, cloud, query_cloud });
     }
 
@@ -254,37 +264,13 @@ impl App {
         if self.session.lesson.open && self.cancel_lesson() {
             return;
         }
-        let handles = &mut self.handles;
-        match (&self.session.activity, &handles.loading, &handles.opening) {
-            (Activity::Loading { .. }, Some((loading, _)), _) => loading.task.cancel(),
-            (Activity::Loading { .. }, None, Some(opening)) => opening.task.cancel(),
-            (Activity::Loading { .. }, None, None) => {}
-            (Activity::Running { .. }, ..) => handles.worker.cancel(),
-            (Activity::Recording { .. }, ..) => {
-                self.cancel_lesson();
-            }
-            (Activity::Exporting { .. }, ..) => {
-                if let Some(exporting) = &handles.exporting {
-                    exporting.task.cancel();
-                }
-            }
-            (Activity::Preparing { .. }, ..) => {
-                // As the line names them, a projection first.
-                let _ = handles.projecting.cancel() || handles.coloring.cancel();
-            }
-            (Activity::Checking { .. }, ..) => {
-                if let Some(checking) = &handles.checking {
-                    checking.cancel();
-                }
-            }
+        match self.jobs.cancel(&self.session) {
+            Some(Cancel::By(cancel)) => cancel(self),
+            Some(Cancel::Ask) => {}
             // Neither is named before it takes long.
-            (Activity::Asking | Activity::Selecting | Activity::Idle, ..) => {
-                if self.session.activity != Activity::Asking && handles.selecting.take().is_some() {
-                    self.session.log.info("cancelled");
-                }
-                if self.session.activity != Activity::Selecting {
-                    self.cancel_ask();
-                }
+            None => {
+                self.cancel_selecting();
+                self.cancel_ask();
             }
         }
     }
@@ -422,7 +408,7 @@ impl App {
         (self.session.theory, self.session.theory_lags) = (None, false);
         self.session.log.settle(About::Query);
         let answered = Answered { record, query };
-        self.handles.theory.wanted = (answered.record.convergence.queries() > query).then(|| answered.clone());
+        self.handles.theory_wanted = (answered.record.convergence.queries() > query).then(|| answered.clone());
         self.session.answered = Some(answered);
         self.focus_if_answered();
         self.start_theory();
@@ -433,21 +419,30 @@ impl App {
         /// Points of which theory is worked out while the query is dragged: more would take the time that answers need.
         const WHILE_DRAGGED: usize = 300_000;
         let points = self.session.cloud.as_ref().map_or(0, |cloud| cloud.len());
-        if self.handles.theory.busy || (self.session.live.is_held() && points > WHILE_DRAGGED) {
+        if self.jobs.has(&THEORY) || (self.session.live.is_held() && points > WHILE_DRAGGED) {
             return;
         }
-        let Some(Answered { record, query }) = self.handles.theory.wanted.take() else { return };
-        self.handles.theory.busy = true;
-        self.handles.spawn("theory", move || {
-            let curve = crate::app::model::derived::TheoryCurve::of(&record, query);
-            Message::Theory(record, query, curve)
-        });
+        let Some(answered) = self.handles.theory_wanted.take() else { return };
+        let Answered { record, query } = answered.clone();
+        let resident = self.handles.worker.resident().clone();
+        self.jobs.start(&THEORY, answered, move |_| TheoryCurve::of(&record, query, &resident));
     }
 
-    /// The thread of the theory is free again.
-    pub(in crate::app::shell) fn theory_done(&mut self) {
-        self.handles.theory.busy = false;
+    /// What theory expects of an answer is known, and its thread is free again.
+    pub(in crate::app::shell) fn theory_done(&mut self, Answered { record, query }: Answered, curve: Outcome<TheoryCurve>) {
         self.start_theory();
+        match curve {
+            Ok(curve) => {
+                let shown = self.session.answered.as_ref();
+                if shown.is_some_and(|shown| Arc::ptr_eq(&shown.record, &record) && shown.query == query) {
+                    (self.session.theory, self.session.theory_lags) = (Some(curve), false);
+                } else if self.session.theory_lags {
+                    // Of a query that was dragged on: nearer to this one's than what is shown.
+                    self.session.theory = Some(curve);
+                }
+            }
+            Err(stopped) => self.session.log.error(About::Other, format!("theory: {stopped}")),
+        }
     }
 
     /// The question on the left, asked of something in the cloud that is shown.

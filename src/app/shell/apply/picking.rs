@@ -2,19 +2,19 @@
 
 use egui::Pos2;
 
-use crate::app::jobs::task::Task;
+use crate::app::jobs::task::Outcome;
 use crate::app::model::answer::Picked;
 use crate::app::model::commands::command::Command;
 use crate::app::model::commands::picking::{PickAction, Purpose};
 use crate::app::model::commands::selection::{Choice, SelectAction};
 use crate::app::model::log::About;
+use crate::app::model::pane::PaneKind;
 use crate::app::model::picking::eye::Eye;
 use crate::app::model::picking::region::Region;
 use crate::app::model::picking::sight::{Sight, Within};
 use crate::app::model::selection::Hovered;
-use crate::app::model::views::PaneKind;
 use crate::app::shell::app::App;
-use crate::app::shell::underway::Picking;
+use crate::app::shell::tasks::{HOVER, PICK};
 use crate::progress::Silent;
 
 /// Points of the screen within which a click means a point. Beyond is empty ground, in Plane too: whoever clicks there does not mean
@@ -57,28 +57,16 @@ impl App {
             let found = sight.nearest(pointer, reach, &Silent);
             return self.found(found, purpose, pane);
         }
-        let wake = self.handles.ctx.clone();
-        let work = move |progress: &dyn crate::progress::Progress| sight.nearest(pointer, reach, progress);
-        match Task::start("pick", move || wake.request_repaint(), work) {
-            Ok(task) => {
-                let picking = Some(Picking { task, purpose, pane });
-                // The newest wins, but a rest of the pointer never takes a click's place.
-                if purpose == Purpose::Hover { self.handles.hovering = picking } else { self.handles.picking = picking }
-            }
-            Err(error) => self.session.log.error(About::Query, format!("cannot pick: {error}")),
-        }
+        // The newest wins, but a rest of the pointer never takes a click's place.
+        let kind = if purpose == Purpose::Hover { &HOVER } else { &PICK };
+        self.jobs.start(kind, (purpose, pane), move |progress| sight.nearest(pointer, reach, progress));
     }
 
-    /// Takes in what threads found.
-    pub(in crate::app::shell) fn poll_picking(&mut self) {
-        for hover in [false, true] {
-            let place = if hover { &mut self.handles.hovering } else { &mut self.handles.picking };
-            let Some(result) = place.as_ref().and_then(|picking| picking.task.try_finish()) else { continue };
-            let Some(Picking { purpose, pane, .. }) = place.take() else { continue };
-            match result {
-                Ok(found) => self.found(found, purpose, pane),
-                Err(()) => self.session.log.error(About::Query, "cannot pick: the thread stopped without an answer"),
-            }
+    /// What the pointer means is found.
+    pub(in crate::app::shell) fn picked(&mut self, (purpose, pane): (Purpose, PaneKind), found: Outcome<Option<Picked>>) {
+        match found {
+            Ok(found) => self.found(found, purpose, pane),
+            Err(stopped) => self.session.log.error(About::Query, format!("cannot pick: {stopped}")),
         }
     }
 

@@ -2,74 +2,101 @@
 
 use std::sync::Arc;
 
+use crate::app::features::errors::{of_cloud, of_run};
+use crate::app::jobs::loader::Loaded;
+use crate::app::jobs::table::Slot;
+use crate::app::jobs::task::{Outcome, Stopped};
 use crate::app::model::activity::{Activity, Ended, Endings};
 use crate::app::model::answer::Picked;
 use crate::app::model::color::view::ColorBy;
-use crate::app::model::derived::Derived;
 use crate::app::model::export::ExportDialog;
 use crate::app::model::files::FileState;
 use crate::app::model::log::About;
 use crate::app::model::parts::{PartsDialog, Then};
 use crate::app::model::projection::ProjectionKind;
+use crate::app::model::runs::compared::Compared;
+use crate::app::model::session::EngineStatus;
 use crate::app::model::session::FileColumns;
 use crate::app::model::timeline::TimelineView;
 use crate::app::shell::app::App;
-use crate::app::shell::handles::Message;
-use crate::app::shell::underway::Selecting;
+use crate::app::shell::tasks::{Asks, BESIDE, CHECK, COLUMNS, DERIVE, HOVER, LOOKUP, Loading, PICK, PROBE, PROJECT, Runs, SNAP};
 use crate::cloud::formats::FormatError;
 use crate::cloud::{CloudError, PointCloud, Source};
+use crate::engines::registry;
+use crate::knn::{DeviceInfo, EngineId};
+use crate::run::analysis::Derived;
 use crate::run::{Event, QuerySpec, RunError, RunRecord, RunSpec, usual};
 use crate::text;
+use std::path::PathBuf;
 
 impl App {
-    /// Takes in what threads have to say.
+    /// Takes in what was done in the background, and has done what is wanted now.
     pub(in crate::app::shell) fn poll(&mut self) {
-        while let Some(event) = self.handles.worker.try_recv() {
-            self.event(event);
+        self.drop_lost_snap();
+        while let Some(said) = self.jobs.next() {
+            said(self);
         }
-        self.poll_loading();
-        self.poll_opening();
-        self.poll_checking();
-        self.poll_picking();
-        self.poll_snapping();
-        self.poll_selecting();
-        self.poll_lookup();
-        while let Some(message) = self.handles.try_recv() {
-            self.message(message);
+        self.want_beside();
+        self.play();
+        self.want_projection();
+        self.want_colors();
+        self.close_written();
+        let (named, later) = self.jobs.activity(&self.session);
+        if let Some(later) = later {
+            // Anew in each frame: a window keeps only the nearest time that it was asked for, and forgets the rest.
+            self.handles.ctx.request_repaint_after(later);
         }
-        self.poll_lesson();
-        self.poll_projection();
-        self.poll_color();
-        self.poll_writing();
-        self.poll_replies();
-        self.session.activity = match self.handles.activity() {
-            Activity::Idle if self.session.live.is_slow() => Activity::Asking,
-            Activity::Idle if self.handles.selecting.as_ref().is_some_and(Selecting::is_slow) => Activity::Selecting,
-            activity => activity,
-        };
+        self.session.activity = named.map_or(Activity::Idle, |(_, activity)| activity);
     }
 
-    fn event(&mut self, event: Event) {
+    /// Has the threads heard that live as long as the window.
+    pub(in crate::app::shell) fn hear_threads(&mut self) {
+        self.jobs.hear(Slot::Run, Runs { worker: Arc::clone(&self.handles.worker) });
+        self.jobs.hear(Slot::Ask, Asks { asker: Arc::clone(&self.handles.asker) });
+    }
+
+    /// Has a look at what can run here.
+    pub(in crate::app::shell) fn probe_engines(&mut self) {
+        for engine in registry::ENGINES {
+            self.jobs.start(&PROBE, engine.id, move |_| engine.open_on(None).map(|engine| engine.device()).map_err(|error| error.to_string()));
+        }
+        self.session.engines = registry::ENGINES.iter().map(|engine| EngineStatus { id: engine.id, device: None }).collect();
+    }
+
+    pub(in crate::app::shell) fn engine_probed(&mut self, id: EngineId, device: Outcome<Result<DeviceInfo, String>>) {
+        let device = device.unwrap_or_else(|stopped| Err(stopped.to_string()));
+        if let Some(known) = self.session.engines.iter_mut().find(|known| known.id == id) {
+            known.device = Some(device);
+        }
+    }
+
+    /// Says that something was not done, of which nothing else tells.
+    fn broken(&mut self, task: &str, stopped: &Stopped) {
+        self.session.log.error(About::Other, format!("{task}: {stopped}"));
+    }
+
+    /// What the worker says.
+    pub(in crate::app::shell) fn event(&mut self, event: Event) {
         // What an older job still says is of no interest.
-        let current = self.handles.running.as_ref().map(|running| running.id);
+        let current = self.session.running.as_ref().map(|running| running.id);
         match event {
             Event::Progress { id, stage, fraction } if Some(id) == current => {
-                if let Some(running) = &mut self.handles.running {
+                if let Some(running) = &mut self.session.running {
                     (running.stage, running.fraction) = (stage, fraction);
                 }
             }
             Event::Finished { id, record } if Some(id) == current => {
-                self.handles.running = None;
+                self.session.running = None;
                 // Rows of another cloud mean nothing in the one on screen.
                 if self.session.cloud.as_ref().is_some_and(|cloud| Arc::ptr_eq(cloud, &record.cloud)) {
                     self.finished(record);
                 }
             }
             Event::Failed { id, error } if Some(id) == current => {
-                self.handles.running = None;
+                self.session.running = None;
                 self.session.endings.run = Some(match error {
                     RunError::Cancelled => self.cancelled(),
-                    error => self.failed(About::Run, in_window(&error)),
+                    error => self.failed(About::Run, of_run(&error)),
                 });
             }
             Event::Progress { .. } | Event::Finished { .. } | Event::Failed { .. } => {}
@@ -114,10 +141,7 @@ impl App {
     pub(in crate::app::shell) fn show_run(&mut self, record: Arc<RunRecord>) {
         let named = !matches!(record.spec.queries, QuerySpec::All | QuerySpec::Count(_));
         let asked = Arc::clone(&record);
-        self.handles.spawn("derive", move || {
-            let derived = Derived::of(&asked);
-            Message::Derived(asked, derived)
-        });
+        self.jobs.start(&DERIVE, Arc::clone(&record), move |_| Derived::of(&asked));
         self.session.record = Some(record);
         self.session.endings.run = None;
         self.session.derived = None;
@@ -151,26 +175,25 @@ impl App {
         self.show_cloud(cloud);
     }
 
-    fn poll_loading(&mut self) {
-        let Some((loading, _)) = &self.handles.loading else { return };
-        let Some(result) = loading.task.try_finish() else { return };
-        let Some((loading, then)) = self.handles.loading.take() else { return };
+    /// A load ended.
+    pub(in crate::app::shell) fn loaded(&mut self, loading: Loading, outcome: Outcome<(Loaded, Option<FileState>)>) {
+        let Loading { job, then } = loading;
         let runs = !matches!(then, Then::Show | Then::Resume(_));
         let about = if matches!(then, Then::RunQueries(_)) { About::Run } else { About::Data };
-        let (result, file) = match result {
+        let (result, file) = match outcome {
             Ok((loaded, file)) => (Ok(loaded), file),
-            Err(()) => (Err(()), None),
+            Err(stopped) => (Err(stopped), None),
         };
         let ended = match (result, then) {
-            (Err(()), _) => self.failed(about, format!("the reader stopped without an answer: {}", loading.job.source)),
+            (Err(stopped), _) => self.failed(about, format!("cannot load: {stopped}: {}", job.source)),
             (Ok(Err(CloudError::Cancelled)), _) => self.cancelled(),
             (Ok(Err(CloudError::Format(FormatError::Parts { parts, path }))), then) => {
                 self.session.parts = PartsDialog::new(path, parts, then);
                 return;
             }
-            (Ok(Err(error)), _) => self.failed(about, in_window(&error)),
+            (Ok(Err(error)), _) => self.failed(about, of_cloud(&error)),
             (Ok(Ok(queries)), Then::RunQueries(spec)) => {
-                if let Some(data) = loading.job.data.clone() {
+                if let Some(data) = job.data.clone() {
                     self.submit(spec, data, Some(queries));
                 }
                 return;
@@ -229,9 +252,10 @@ impl App {
         self.state.space.axes = fitting(&cloud);
         self.describe(&cloud);
         self.fit_looks_to(&cloud);
-        if self.handles.running.take().is_some() {
+        if self.session.running.take().is_some() {
             self.handles.worker.cancel();
         }
+        self.forget_tasks();
         self.handles.forget();
         self.forget_live();
         self.forget_selection();
@@ -262,8 +286,23 @@ impl App {
         }
     }
 
-    /// The columns of the cloud's file are known, and so whether the one that colours is among them.
-    fn take_columns(&mut self, columns: FileColumns) {
+    /// Nothing that goes on about the cloud before is of interest.
+    fn forget_tasks(&mut self) {
+        self.jobs.stop(&SNAP);
+        self.jobs.stop(&PICK);
+        self.jobs.stop(&HOVER);
+        self.jobs.stop(&LOOKUP);
+        self.jobs.stop(&BESIDE);
+        self.jobs.stop(&PROJECT);
+        self.jobs.stop(&CHECK);
+    }
+
+    /// The columns of a file are known, and so whether the one that colours is among them.
+    pub(in crate::app::shell) fn columns_listed(&mut self, (): (), columns: Outcome<FileColumns>) {
+        let columns = match columns {
+            Ok(columns) => columns,
+            Err(stopped) => return self.broken("columns", &stopped),
+        };
         if !self.session.cloud.as_ref().is_some_and(|cloud| columns.is_of(cloud.source())) {
             // Of a file that was shown before, they say nothing.
             return;
@@ -273,81 +312,56 @@ impl App {
     }
 
     /// Has all columns of the cloud's file listed, for the chooser.
-    fn describe(&self, cloud: &PointCloud) {
+    fn describe(&mut self, cloud: &PointCloud) {
         let Source::File { path, .. } = cloud.source() else { return };
         if self.session.columns.as_ref().is_some_and(|known| known.is_of(cloud.source())) {
             return;
         }
         let path = path.clone();
-        self.handles.spawn("columns", move || {
+        self.jobs.start(&COLUMNS, (), move |_| {
             // Where they cannot be listed, names are typed.
             let columns = crate::cloud::formats::describe(&path, &crate::progress::Silent).map(|info| info.columns).unwrap_or_default();
-            Message::Columns(FileColumns { path, columns })
+            FileColumns { path, columns }
         });
     }
 
-    fn message(&mut self, message: Message) {
-        match message {
-            Message::Engine(status) => {
-                if let Some(known) = self.session.engines.iter_mut().find(|known| known.id == status.id) {
-                    *known = status;
-                }
+    /// What is drawn of a run is worked out.
+    pub(in crate::app::shell) fn derived(&mut self, record: Arc<RunRecord>, derived: Outcome<Derived>) {
+        match derived {
+            Ok(derived) if self.session.record.as_ref().is_some_and(|shown| Arc::ptr_eq(shown, &record)) => {
+                self.session.derived = Some(Arc::new(derived));
             }
-            Message::Derived(record, derived) => {
-                if self.session.record.as_ref().is_some_and(|shown| Arc::ptr_eq(shown, &record)) {
-                    self.session.derived = Some(Arc::new(derived));
-                }
-            }
-            Message::Theory(record, query, curve) => {
-                self.theory_done();
-                let shown = self.session.answered.as_ref();
-                if shown.is_some_and(|shown| Arc::ptr_eq(&shown.record, &record) && shown.query == query) {
-                    (self.session.theory, self.session.theory_lags) = (Some(curve), false);
-                } else if self.session.theory_lags {
-                    // Of a query that was dragged on: nearer to this one's than what is shown.
-                    self.session.theory = Some(curve);
-                }
-            }
-            Message::Compared(compared) => self.take_comparison(compared),
-            Message::Columns(columns) => self.take_columns(columns),
-            Message::DataPath(Some(path)) => self.open(&path),
-            Message::DataPath(None) => {
-                // Also what a desktop without a file dialog answers, at once: the typed path always works.
-                self.session.log.info("no file chosen; a path can be typed on the left, under From a file");
-            }
-            Message::QueryPath(Some(path)) => self.state.draft.query_path = path.display().to_string(),
-            Message::QueryPath(None) | Message::ExportPath(None) => self.session.log.info("no file chosen; a path can be typed"),
-            Message::ExportPath(Some(path)) => {
-                if let Some(dialog) = &mut self.session.export {
-                    // Whoever chose an existing file there was asked already.
-                    *dialog = ExportDialog { path: path.display().to_string(), error: None, overwrite: true, writing: None, ..dialog.clone() };
-                }
-            }
-            Message::Saved(Ok(paths), _) => {
+            Ok(_) => {}
+            Err(stopped) => self.broken("derive", &stopped),
+        }
+    }
+
+    /// Two runs were compared.
+    pub(in crate::app::shell) fn compared(&mut self, (): (), compared: Outcome<Arc<Compared>>) {
+        match compared {
+            Ok(compared) => self.take_comparison(compared),
+            Err(stopped) => self.broken("compare", &stopped),
+        }
+    }
+
+    /// A file was chosen in a dialog of the desktop, or none.
+    pub(in crate::app::shell) fn file_chosen(&mut self, take: fn(&mut Self, Option<PathBuf>), path: Outcome<Option<PathBuf>>) {
+        match path {
+            Ok(path) => take(self, path),
+            Err(stopped) => self.broken("dialog", &stopped),
+        }
+    }
+
+    /// A dialog's file was written, or not.
+    pub(in crate::app::shell) fn saved(&mut self, dialog: Box<ExportDialog>, outcome: Outcome<Result<Vec<PathBuf>, String>>) {
+        match outcome.unwrap_or_else(|stopped| Err(format!("cannot write: {stopped}"))) {
+            Ok(paths) => {
                 let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
                 self.written(format!("written: {}", paths.join(", ")));
             }
-            Message::Saved(Err(error), dialog) => self.not_written(error, Some(dialog)),
-            Message::Broken { task, why } => {
-                if task == "theory" {
-                    self.theory_done();
-                }
-                self.session.log.error(About::Other, format!("{task} stopped without an answer: {why}"));
-            }
+            Err(error) => self.not_written(error, Some(dialog)),
         }
     }
-}
-
-/// An error as the window says it: the way out is a field on the left, not an option of the command line.
-pub(in crate::app::shell) fn in_window(error: &dyn std::error::Error) -> String {
-    const BOX: &str = "“Leave out rows with NaN or ∞” on the left";
-    error
-        .to_string()
-        .replace("--drop-nonfinite leaves such rows out", &format!("tick {BOX}"))
-        .replace("--drop-nonfinite to leave such rows out", BOX)
-        .replace("choose columns with --columns", "type the data's columns on the left")
-        .replace("--columns chooses others", "type others under Columns on the left")
-        .replace("--engine lockstep", "the engine lockstep on the left")
 }
 
 /// As many queries as are drawn where nobody says how many, as on the command line: all rows where there are fewer.
@@ -380,21 +394,6 @@ fn fitting<const N: usize>(cloud: &PointCloud) -> [usize; N] {
 mod tests {
     use super::*;
     use crate::app::testing::{cloud, stretched};
-    use crate::knn::ProblemError;
-
-    #[test]
-    fn errors_name_no_options_of_the_command_line() {
-        let origin = "a.csv".to_owned();
-        let errors: [Box<dyn std::error::Error>; 3] = [
-            Box::new(CloudError::NonFinite { row: 3, line: None, column: "x".to_owned(), value: f64::NAN, origin: origin.clone() }),
-            Box::new(CloudError::Dimensions { queries: 3, data: 2, origin }),
-            Box::new(RunError::from(ProblemError::Zero { whose: "data", record: 4 })),
-        ];
-        for error in errors {
-            let said = in_window(&*error);
-            assert!(!said.contains("--") && said.contains("on the left"), "{said}");
-        }
-    }
 
     #[test]
     fn the_first_axes_are_those_that_show_something() {

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::app::jobs::task::Task;
+use crate::app::jobs::task::Outcome;
 use crate::app::model::log::About;
 use crate::app::model::projection::{Projected, ProjectionKind, ProjectionView};
 use crate::app::model::views::{PlaneView, SpaceView};
 use crate::app::shell::app::App;
-use crate::app::shell::underway::Work;
+use crate::app::shell::tasks::PROJECT;
 use crate::cloud::{CloudError, PointCloud};
 
 /// Projections that are kept at most: each is 12 bytes a point.
@@ -67,56 +67,44 @@ impl App {
     }
 
     /// Shows what is chosen once it is there, and has it worked out where it is not.
-    pub(in crate::app::shell) fn poll_projection(&mut self) {
+    pub(in crate::app::shell) fn want_projection(&mut self) {
         let Some(cloud) = self.session.cloud.clone() else { return };
         let Some(view) = self.wanted_projection() else {
-            self.handles.projecting.work = None;
+            self.jobs.stop(&PROJECT);
             self.show_projection(None);
             return;
         };
         let queries = self.session.record.as_ref().and_then(|record| record.query_cloud.clone());
-        self.finish_projection();
-        if self.state.projection != view || self.session.projected.as_ref().is_some_and(|shown| is_of(shown, view, queries.as_ref())) {
+        if self.session.projected.as_ref().is_some_and(|shown| is_of(shown, view, queries.as_ref())) {
             return;
         }
-        let projecting = &mut self.handles.projecting;
-        if let Some(kept) = projecting.kept.iter().find(|kept| is_of(kept, view, queries.as_ref())).cloned() {
-            projecting.work = None;
+        if let Some(kept) = self.handles.projecting.kept.iter().find(|kept| is_of(kept, view, queries.as_ref())).cloned() {
+            self.jobs.stop(&PROJECT);
             return self.show_projection(Some(kept));
         }
         let same = |a: &Option<Arc<PointCloud>>, b: &Option<Arc<PointCloud>>| match (a, b) {
             (Some(a), Some(b)) => Arc::ptr_eq(a, b),
             (a, b) => a.is_none() && b.is_none(),
         };
-        if projecting.work.as_ref().is_some_and(|work| work.view == view && same(&work.queries, &queries)) {
+        if self.jobs.about(&PROJECT).is_some_and(|(of, with)| *of == view && same(with, &queries)) {
             return;
         }
-        let directions = projecting.kept.iter().find(|kept| kept.view == view).cloned();
-        let (wake, asked) = (self.handles.ctx.clone(), queries.clone());
-        let task = Task::start(
-            "project",
-            move || wake.request_repaint(),
-            move |progress| match directions {
-                Some(directions) => directions.with_queries(asked, progress),
-                None => Projected::new(view, cloud, asked, progress),
-            },
-        );
-        match task {
-            Ok(task) => self.handles.projecting.work = Some(Work { view, queries, task }),
-            Err(why) => self.give_up(format!("cannot project: {why}")),
-        }
+        let directions = self.handles.projecting.kept.iter().find(|kept| kept.view == view).cloned();
+        let asked = queries.clone();
+        self.jobs.start(&PROJECT, (view, queries), move |progress| match directions {
+            Some(directions) => directions.with_queries(asked, progress),
+            None => Projected::new(view, cloud, asked, progress),
+        });
     }
 
-    /// Takes in what came out.
-    fn finish_projection(&mut self) {
-        let projecting = &mut self.handles.projecting;
-        let Some(outcome) = projecting.work.as_ref().and_then(|work| work.task.try_finish()) else { return };
-        projecting.work = None;
+    /// A projection is worked out.
+    pub(in crate::app::shell) fn projected(&mut self, _: (ProjectionView, Option<Arc<PointCloud>>), outcome: Outcome<Result<Projected, CloudError>>) {
+        let kept = &mut self.handles.projecting.kept;
         match outcome {
             Ok(Ok(projected)) => {
-                projecting.kept.retain(|kept| kept.view != projected.view);
-                projecting.kept.insert(0, Arc::new(projected));
-                projecting.kept.truncate(KEPT);
+                kept.retain(|kept| kept.view != projected.view);
+                kept.insert(0, Arc::new(projected));
+                kept.truncate(KEPT);
                 self.session.log.settle(About::Projection);
             }
             Ok(Err(CloudError::Cancelled)) => {
@@ -124,7 +112,7 @@ impl App {
                 self.back_to_shown();
             }
             Ok(Err(why)) => self.give_up(format!("cannot project: {why}")),
-            Err(()) => self.give_up("cannot project: the thread stopped".to_owned()),
+            Err(stopped) => self.give_up(format!("cannot project: {stopped}")),
         }
     }
 

@@ -4,24 +4,22 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use crate::app::features::export::PaneData;
-use crate::app::jobs::task::Task;
+use crate::app::jobs::task::Outcome;
 use crate::app::model::activity::Ended;
 use crate::app::model::commands::runs::RunsAction;
 use crate::app::model::draft::Draft;
 use crate::app::model::files::SessionFile;
 use crate::app::model::log::About;
+use crate::app::model::pane::PaneKind;
 use crate::app::model::runs::compared::Compared;
 use crate::app::model::runs::list::{KeptRun, RunId};
 use crate::app::model::runs::which::Saved;
 use crate::app::model::saved::SavedSession;
-use crate::app::model::views::PaneKind;
 use crate::app::shell::app::App;
-use crate::app::shell::handles::{Message, Written};
-use crate::app::shell::underway::{Kept, Opening};
+use crate::app::shell::tasks::{COMPARE, Kept, LOAD, OPEN, Opening, Written};
 use crate::progress::Progress;
 use crate::run::recording::{Points, Recorded, Recording, RecordingError};
-use crate::run::{EngineChoice, RunFile, RunRecord, RunSpec, SomeRun, recording};
+use crate::run::{EngineChoice, RunRecord, RunSpec, SomeRun, recording};
 use crate::{export, text};
 
 impl App {
@@ -108,7 +106,7 @@ impl App {
         let runs = &mut self.session.runs;
         runs.compared = None;
         let Some([a, b]) = runs.pair().map(|pair| pair.map(KeptRun::clone)) else { return };
-        self.handles.spawn("compare", move || Message::Compared(Arc::new(Compared::of(&a, &b))));
+        self.jobs.start(&COMPARE, (), move |_| Arc::new(Compared::of(&a, &b)));
     }
 
     /// A comparison is there.
@@ -127,28 +125,24 @@ impl App {
     pub(in crate::app::shell) fn open_recording_for(&mut self, path: &Path, resume: Option<SavedSession>) {
         let Some((file, run)) = recording::split_run(path) else { return };
         // What is opened last is what is meant.
-        self.handles.loading = None;
+        self.jobs.stop(&LOAD);
         self.session.endings.load = None;
-        let (wake, from, began) = (self.handles.ctx.clone(), file.clone(), SystemTime::now());
+        let (from, began) = (file.clone(), SystemTime::now());
         let read = move |progress: &dyn Progress| {
             let mut recording = recording::read(&from, Points::Restore, progress)?;
             let session = recording.session.take().map(|text| text.and_then(|text| SavedSession::read(&text)));
             Ok((recording, session))
         };
-        match Task::start("open", move || wake.request_repaint(), read) {
-            Ok(task) => self.handles.opening = Some(Opening { path: file, run, began, resume, task, next: Vec::new() }),
-            Err(error) => self.session.log.error(About::Data, format!("cannot open: {error}")),
-        }
+        self.jobs.start(&OPEN, Opening { path: file, run, began, resume, next: Vec::new() }, read);
     }
 
-    /// Takes in a recording once it is read.
-    pub(in crate::app::shell) fn poll_opening(&mut self) {
-        let Some(result) = self.handles.opening.as_ref().and_then(|opening| opening.task.try_finish()) else { return };
-        let Some(Opening { path, run, began, mut resume, next, .. }) = self.handles.opening.take() else { return };
+    /// A recording is read.
+    pub(in crate::app::shell) fn opened(&mut self, opening: Opening, result: Outcome<Result<(Recording, Kept), RecordingError>>) {
+        let Opening { path, run, began, mut resume, next } = opening;
         // What is opened instead, or next, does not undo it.
         let about = if next.is_empty() && resume.is_none() { About::Data } else { About::Other };
         let ended = match result {
-            Err(()) => Some(self.failed(about, format!("the reader stopped without an answer: {}", path.display()))),
+            Err(stopped) => Some(self.failed(about, format!("cannot open: {stopped}: {}", path.display()))),
             Ok(Err(RecordingError::Cancelled)) => {
                 self.session.endings.load = Some(Ended::Cancelled);
                 return self.opening_cancelled(&next);
@@ -280,15 +274,5 @@ impl App {
         self.write_recording(Written::Recording, path, move |progress| {
             export::recording(&runs, points, &target, progress).map_err(|error| error.to_string())
         })
-    }
-
-    /// What the pane exports: the comparison, or else the list.
-    pub(in crate::app::shell) fn runs_data(&self) -> Option<PaneData> {
-        let runs = &self.session.runs;
-        if let Some(compared) = &runs.compared {
-            return Some(PaneData::Comparison(Arc::clone(compared)));
-        }
-        let rows: Vec<(String, bool, RunFile)> = runs.runs().iter().map(|run| (run.name.clone(), run.pinned, run.run.head().clone())).collect();
-        (!rows.is_empty()).then_some(PaneData::Runs(rows))
     }
 }

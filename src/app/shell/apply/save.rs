@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::app::jobs::task::Task;
 use crate::app::model::commands::Action;
 use crate::app::model::export::ExportKind;
 use crate::app::model::files::{SessionFile, absolute};
@@ -13,7 +12,7 @@ use crate::app::model::runs::which::Saved;
 use crate::app::model::saved::SavedSession;
 use crate::app::model::saved::ranges::Ranges;
 use crate::app::shell::app::App;
-use crate::app::shell::handles::{Exporting, Written};
+use crate::app::shell::tasks::{EXPORT, Exporting, Written};
 use crate::export;
 use crate::run::recording;
 use crate::run::recording::Shown;
@@ -71,7 +70,7 @@ impl App {
     /// A session was opened; `alone` is whether all runs of the list are its own. Where others are there too, the next save
     /// asks where: nobody said that they belong into this file.
     pub(in crate::app::shell) fn session_opened(&mut self, file: SessionFile, alone: bool) {
-        if let Some(exporting) = &mut self.handles.exporting
+        if let Some(exporting) = self.jobs.about_mut(&EXPORT)
             && matches!(exporting.what, Written::Session(_))
         {
             // The one before it is still being written.
@@ -94,19 +93,18 @@ impl App {
         if !recording::is_recording(path) {
             return Err(format!("A recording's name ends in .{}.", recording::EXTENSION));
         }
-        if self.handles.exporting.is_some() {
+        if self.jobs.has(&EXPORT) {
             return Err("Another file is being written; wait for it, or cancel it.".to_owned());
         }
-        let (wake, said) = (self.handles.ctx.clone(), format!("written: {}", path.display()));
-        let task = Task::start("export", move || wake.request_repaint(), move |progress| write(progress).map(|()| said));
-        let task = task.map_err(|error| format!("It cannot be written: the system has no thread to give: {error}."))?;
-        self.handles.exporting = Some(Exporting { what, path: path.to_owned(), task, dialog: None });
+        let said = format!("written: {}", path.display());
+        let work = move |progress: &dyn crate::progress::Progress| (write(progress).map(|()| said), progress.cancelled());
+        self.jobs.start(&EXPORT, Exporting { what, path: path.to_owned(), dialog: None }, work);
         Ok(())
     }
 
     /// The file of the session, also while it is being written for the first time: it is there before the window is gone.
     fn session_file(&self) -> Option<&SessionFile> {
-        match self.handles.exporting.as_ref().map(|exporting| &exporting.what) {
+        match self.jobs.about(&EXPORT).map(|exporting| &exporting.what) {
             Some(Written::Session(file)) => Some(file),
             _ => self.session.file.as_ref(),
         }

@@ -2,22 +2,21 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::time::Instant;
 
 use crate::app::features::selection::Change;
-use crate::app::jobs::task::Task;
+use crate::app::jobs::task::Outcome;
 use crate::app::model::answer::Picked;
 use crate::app::model::camera;
 use crate::app::model::commands::selection::{Choice, SelectAction};
 use crate::app::model::draft::QueryKind;
-use crate::app::model::live::NOTICED;
 use crate::app::model::log::About;
+use crate::app::model::pane::PaneKind;
 use crate::app::model::selection::facts::Facts;
 use crate::app::model::selection::how::How;
 use crate::app::model::selection::{Hovered, Selection};
-use crate::app::model::views::{PaneKind, PlaneWindow};
+use crate::app::model::views::PlaneWindow;
 use crate::app::shell::app::App;
-use crate::app::shell::underway::Selecting;
+use crate::app::shell::tasks::{HOVER, LOOKUP, SELECT, Selecting};
 use crate::text;
 
 impl App {
@@ -26,7 +25,7 @@ impl App {
         match action {
             SelectAction::Choose { what, how, by } => self.choose(what, how, by),
             SelectAction::Clear => {
-                self.handles.selecting = None;
+                self.jobs.stop(&SELECT);
                 self.set_selection(Selection::default(), Facts::default());
             }
             SelectAction::Hover(hovered) => self.hover(hovered),
@@ -37,7 +36,7 @@ impl App {
 
     fn hover(&mut self, hovered: Option<Hovered>) {
         // What is still searched for is where the pointer was.
-        self.handles.hovering = None;
+        self.jobs.stop(&HOVER);
         let session = &mut self.session;
         session.hovered = hovered;
         session.hovered_query = match hovered.map(|hovered| hovered.what) {
@@ -46,8 +45,9 @@ impl App {
             Some(Picked::Place) | None => None,
         };
         if let Some((cloud, row)) = hovered.and_then(|hovered| session.point(hovered.what)) {
-            let wake = self.handles.ctx.clone();
-            self.handles.lookup.ask(cloud, &[row as u32], move || wake.request_repaint());
+            if let Some(asked) = self.handles.lookup.ask(cloud, &[row as u32]) {
+                self.jobs.start(&LOOKUP, asked.clone(), move |progress| asked.read(progress));
+            }
         }
     }
 
@@ -106,7 +106,7 @@ impl App {
         let Some(cloud) = self.session.cloud.clone() else { return };
         let change = Change { what, how, by, cloud, record: self.session.record.clone(), answered: self.session.answered.clone() };
         let builds_on = how != How::Replace || matches!(change.what, Choice::Rest | Choice::Neighbors);
-        match &mut self.handles.selecting {
+        match self.jobs.about_mut(&SELECT) {
             Some(selecting) if builds_on => selecting.waiting.push_back(change),
             // What is replaced need not be finished first.
             _ => self.change_selection(change, VecDeque::new(), false),
@@ -134,7 +134,7 @@ impl App {
     }
 
     fn change_selection(&mut self, change: Change, waiting: VecDeque<Change>, quiet: bool) {
-        self.handles.selecting = None;
+        self.jobs.stop(&SELECT);
         let base = self.session.selection.clone();
         if !change.is_large(&base) {
             if let Some((selection, facts)) = change.apply(&base, &crate::progress::Silent) {
@@ -142,13 +142,13 @@ impl App {
             }
             return self.next_change(waiting);
         }
-        let wake = self.handles.ctx.clone();
-        match Task::start("select", move || wake.request_repaint(), move |progress| change.apply(&base, progress)) {
-            Ok(task) => {
-                self.handles.selecting = Some(Selecting { task, quiet, waiting, since: Instant::now() });
-                self.handles.ctx.request_repaint_after(NOTICED);
-            }
-            Err(error) => self.session.log.error(About::Selection, format!("cannot select: {error}")),
+        self.jobs.start(&SELECT, Selecting { quiet, waiting }, move |progress| change.apply(&base, progress));
+    }
+
+    /// Cancel, while a change is worked out.
+    pub(in crate::app::shell) fn cancel_selecting(&mut self) {
+        if self.jobs.stop(&SELECT) {
+            self.session.log.info("cancelled");
         }
     }
 
@@ -158,17 +158,15 @@ impl App {
         }
     }
 
-    /// Takes in what a thread worked out.
-    pub(in crate::app::shell) fn poll_selecting(&mut self) {
-        let Some(result) = self.handles.selecting.as_ref().and_then(|selecting| selecting.task.try_finish()) else { return };
-        let Some(Selecting { waiting, quiet, .. }) = self.handles.selecting.take() else { return };
+    /// A change is worked out.
+    pub(in crate::app::shell) fn selected(&mut self, Selecting { quiet, waiting }: Selecting, result: Outcome<Option<(Selection, Facts)>>) {
         if quiet {
             self.history.skip();
         }
         match result {
             Ok(Some((selection, facts))) => self.set_selection(selection, facts),
             Ok(None) => {}
-            Err(()) => self.session.log.error(About::Selection, "cannot select: the thread stopped without an answer"),
+            Err(stopped) => self.session.log.error(About::Selection, format!("cannot select: {stopped}")),
         }
         self.next_change(waiting);
     }
@@ -190,7 +188,7 @@ impl App {
     /// Brings back what was selected, whose queries are those of the run that is shown, or of another one.
     pub(in crate::app::shell) fn restore_selection(&mut self, selection: &Selection, facts: &Arc<Facts>, same_run: bool) {
         if same_run {
-            self.handles.selecting = None;
+            self.jobs.stop(&SELECT);
             (self.session.selection, self.session.selected) = (selection.clone(), Arc::clone(facts));
         } else {
             self.select_again(selection, facts);
@@ -206,7 +204,7 @@ impl App {
     }
 
     fn select_again(&mut self, selection: &Selection, facts: &Facts) {
-        self.handles.selecting = None;
+        self.jobs.stop(&SELECT);
         // Its rows stay in sight while queries are found for them.
         let rows = Selection { rows: Arc::clone(selection.rows()), queries: Arc::default(), by: selection.by().to_owned() };
         let rows = if rows.is_empty() { Selection::default() } else { rows };
@@ -219,7 +217,7 @@ impl App {
 
     /// Another cloud is shown, whose rows are others.
     pub(in crate::app::shell) fn forget_selection(&mut self) {
-        self.handles.selecting = None;
+        self.jobs.stop(&SELECT);
         self.history.clear();
         self.hover(None);
         self.set_selection(Selection::default(), Facts::default());

@@ -1,5 +1,7 @@
 //! Left: the problem, top to bottom as one thinks: data, query, k and metric, engine, Run.
 
+use std::sync::{Arc, Weak};
+
 use egui::{ComboBox, RichText, ScrollArea, TextEdit, Ui};
 
 use crate::app::look::tokens::Palette;
@@ -8,13 +10,15 @@ use crate::app::model::activity::Activity;
 use crate::app::model::commands::command::Command;
 use crate::app::model::commands::{Action, Actions};
 use crate::app::model::draft::{DataKind, Draft, Field, FieldError, QueryKind, number};
+use crate::app::model::plan::plan_of;
 use crate::app::model::session::Session;
 use crate::app::model::state::State;
 use crate::cloud::formats::{ColumnInfo, ColumnKind};
-use crate::cloud::{Order, Source, generate};
+use crate::cloud::{Order, PointCloud, Source, generate};
 use crate::engines::registry;
 use crate::knn::{EngineId, Metric, Setup};
-use crate::run::EngineChoice;
+use crate::run::planner::Planner;
+use crate::run::{EngineChoice, RunRecord};
 use crate::text;
 
 /// The panel.
@@ -25,7 +29,7 @@ pub fn problem_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palet
     egui::Panel::bottom("run").show_separator_line(false).frame(egui::Frame::NONE.inner_margin(egui::Margin { top: 6, ..Default::default() })).show(
         ui,
         |ui| {
-            run_ui(ui, session, &errors, palette, actions);
+            run_ui(ui, &state.draft, session, &errors, palette, actions);
         },
     );
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
@@ -244,7 +248,8 @@ fn engine_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldE
         status.device.as_ref()?.as_ref().err().cloned()
     };
     ui.horizontal_wrapped(|ui| {
-        ui.selectable_value(&mut draft.engine, EngineChoice::Auto, "Auto").on_hover_text("cuda where it can run, else lockstep.");
+        ui.selectable_value(&mut draft.engine, EngineChoice::Auto, "Auto")
+            .on_hover_text("The engine that is predicted to be fastest, or one with counters that is about as fast.");
         for engine in registry::ENGINES {
             let reason = why_not(engine.id);
             let mut label = RichText::new(engine.id.as_str());
@@ -276,11 +281,43 @@ fn engine_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldE
     error_ui(ui, Field::Repeats, errors, palette);
 }
 
+/// What a plan's text was worked out from, and the text: rows that were selected may be many, and frames are.
+#[derive(Clone)]
+struct Planned {
+    draft: Draft,
+    /// Held weakly: a cloud that is replaced goes.
+    cloud: Option<Weak<PointCloud>>,
+    record: Option<Weak<RunRecord>>,
+    engines: usize,
+    text: Option<String>,
+}
+
+/// How long the run should take, and on which engine: worked out when what it depends on changes.
+fn plan_text(ui: &Ui, draft: &Draft, session: &Session) -> Option<String> {
+    let id = egui::Id::unique("plan of the run");
+    let engines = session.engines.iter().filter(|status| status.device.is_some()).count();
+    let known = ui.data(|data| data.get_temp::<Arc<Planned>>(id)).filter(|planned| {
+        // What a run took corrects what the next is predicted to take.
+        let corrected = planned.record.as_ref().map(Weak::as_ptr) != session.record.as_ref().map(Arc::as_ptr);
+        let same_cloud = planned.cloud.as_ref().map(Weak::as_ptr) == session.cloud.as_ref().map(Arc::as_ptr);
+        !corrected && same_cloud && planned.engines == engines && planned.draft == *draft
+    });
+    if let Some(planned) = known {
+        return planned.text.clone();
+    }
+    let text = plan_of(draft, session, &Planner::shared()).and_then(|plan| plan.sentence());
+    let (cloud, record) = (session.cloud.as_ref().map(Arc::downgrade), session.record.as_ref().map(Arc::downgrade));
+    let planned = Planned { draft: draft.clone(), cloud, record, engines, text };
+    let text = planned.text.clone();
+    ui.data_mut(|data| data.insert_temp(id, Arc::new(planned)));
+    text
+}
+
 fn percent(fraction: Option<f32>) -> String {
     fraction.map(|fraction| format!(", {:.0} %", fraction * 100.0)).unwrap_or_default()
 }
 
-fn run_ui(ui: &mut Ui, session: &Session, errors: &[FieldError], palette: &Palette, actions: &mut Actions) {
+fn run_ui(ui: &mut Ui, draft: &Draft, session: &Session, errors: &[FieldError], palette: &Palette, actions: &mut Actions) {
     let busy = matches!(session.activity, Activity::Loading { .. } | Activity::Running { .. });
     if busy {
         let (text, fraction) = match &session.activity {
@@ -307,5 +344,7 @@ fn run_ui(ui: &mut Ui, session: &Session, errors: &[FieldError], palette: &Palet
     }
     if let Some(reason) = reason {
         ui.label(RichText::new(reason).color(palette.error).small());
+    } else if let Some(sentence) = plan_text(ui, draft, session) {
+        ui.label(RichText::new(text::sentence_case(&sentence)).color(palette.text_weak).small());
     }
 }

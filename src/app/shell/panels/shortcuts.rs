@@ -23,7 +23,7 @@ pub fn shortcuts_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut
             egui::ScrollArea::vertical().max_height((ui.ctx().content_rect().height() - 120.0).max(120.0)).show(ui, |ui| {
                 egui::Grid::new("shortcuts").num_columns(2).spacing([24.0, 4.0]).show(ui, |ui| {
                     let mode = if session.lesson.open { Mode::Lesson } else { Mode::Explorer };
-                    for command in Command::ALL.iter().copied().filter(|command| command.mode().is_in(mode)) {
+                    for command in Command::all().iter().copied().filter(|command| command.mode().is_in(mode)) {
                         let Some(shortcut) = command.shortcut() else { continue };
                         ui.label(RichText::new(keys_text(ui.ctx(), &shortcut)).monospace());
                         ui.label(command.text()).on_hover_text(command.tooltip());

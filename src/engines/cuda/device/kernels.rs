@@ -1,4 +1,4 @@
-//! The device code: embedded by `build.rs`, or compiled by NVRTC at run time.
+//! Loads modules, embedded or compiled by NVRTC at run time, and keeps them.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -11,90 +11,13 @@ use cudarc::nvrtc::Ptx;
 
 use super::driver::{self, say};
 use super::nvrtc;
-use crate::engines::cuda::direct::{Cut, Policy, Variant, WARP_KNN_CUT, warp_knn_entry};
+use super::units::{EMBEDDED_ABOUT, Unit, build_name};
+use crate::engines::cuda::direct::{Cut, Variant, WARP_KNN_CUT, warp_knn_entry};
 use crate::knn::{Build, Problem};
 
 /// Coordinates to be compared from which on a kernel is compiled for their d alone: some milliseconds' work, which is met
 /// again and again, against a second of compiling once.
 const WORTH_COMPILING: u64 = 1 << 33;
-
-mod embedded {
-    include!(concat!(env!("OUT_DIR"), "/kernels.rs"));
-}
-
-/// What is compiled on its own and becomes a module: a line of `cuda/units.txt`, for one capacity and dimension.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Unit {
-    /// The entry file in `cuda/`, without its extension.
-    pub source: &'static str,
-    /// K, or 0 for any.
-    pub capacity: u32,
-    /// d, or 0 for any.
-    pub dims: u32,
-    /// Compiled for this d alone; 0: for any. Only NVRTC does that.
-    pub exact_dims: u32,
-    /// Cut to size in another way than the table says. Only NVRTC does that.
-    pub policy: Option<Policy>,
-    /// What it holds of the search.
-    pub builds: Builds,
-}
-
-/// Which builds of the search a module holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Builds {
-    /// All that runs use: timed, counted and profiled.
-    Runs,
-    /// One of them. NVRTC compiles them one by one, side by side.
-    One(Build),
-    /// The traced one, which is never embedded: each staging of points has its own, and only a lesson asks for it.
-    Traced,
-}
-
-impl Builds {
-    /// `WARPSCOPE_BUILDS` of `cuda/direct/warp_knn.cu`.
-    pub fn number(self) -> u32 {
-        match self {
-            Self::Runs => 7,
-            Self::One(build) => 1 << build as u32,
-            Self::Traced => 8,
-        }
-    }
-}
-
-impl Unit {
-    /// A unit as the table says.
-    pub fn new(source: &'static str, capacity: u32, dims: u32) -> Self {
-        Self { source, capacity, dims, exact_dims: 0, policy: None, builds: Builds::Runs }
-    }
-
-    /// The source's text, includes resolved.
-    pub fn text(self) -> &'static str {
-        self.row().2
-    }
-
-    /// Whether programs carry it compiled, if they are built with an nvcc.
-    fn is_to_be_embedded(self) -> bool {
-        self.row().1
-    }
-
-    fn row(self) -> &'static (&'static str, bool, &'static str) {
-        embedded::SOURCES.iter().find(|(source, ..)| *source == self.source).expect("the unit is in cuda/units.txt")
-    }
-
-    /// Its fat binary, where this program has it.
-    fn embedded(self) -> Option<&'static [u8]> {
-        let Self { source, capacity, dims, .. } = self;
-        let is = |&&(of, k, d, _): &&(&str, u32, u32, _)| (of, k, d) == (source, capacity, dims);
-        let code = embedded::EMBEDDED.iter().find(is).map(|&(_, _, _, code)| code);
-        code.filter(|_| self == Self::new(source, capacity, dims))
-    }
-
-    /// Where a build of the search is: with the others where they are embedded, else by itself. What comes with every build
-    /// comes with the traced one, too.
-    pub fn of_build(self, build: Build) -> Self {
-        if self.embedded().is_some() || self.builds == Builds::Traced { self } else { Self { builds: Builds::One(build), ..self } }
-    }
-}
 
 /// A kernel that answers queries, ready to be launched.
 #[derive(Clone)]
@@ -205,7 +128,7 @@ impl Kernels {
         for (unit, code) in compiled.into_inner().expect("no thread panics") {
             match code.and_then(|(code, _)| self.context.load_module(code).map_err(say)) {
                 Ok(module) => drop(self.modules.insert(unit, module)),
-                Err(why) => drop(self.failed.insert(unit, without_embedded(unit, &why))),
+                Err(why) => drop(self.failed.insert(unit, unit.why_not(&why))),
             }
         }
     }
@@ -224,7 +147,7 @@ impl Kernels {
 
     fn load(&self, unit: Unit) -> Result<(Arc<CudaModule>, String), String> {
         let refused = match unit.embedded().map(|code| self.context.load_module(Ptx::from_binary(code.to_vec()))) {
-            Some(Ok(module)) => return Ok((module, format!("embedded, {}", embedded::EMBEDDED_ABOUT))),
+            Some(Ok(module)) => return Ok((module, format!("embedded, {}", EMBEDDED_ABOUT))),
             Some(Err(error)) => Some(format!("they do not load: {}{}", say(error), driver::too_old_for_embedded())),
             None => None,
         };
@@ -233,35 +156,8 @@ impl Kernels {
             Err(error) => Err(format!("what NVRTC compiled does not load: {}", say(error))),
         });
         compiled.map_err(|why| match refused {
-            Some(embedded) => format!("this program embeds kernels ({}), but {embedded}, and {why}", embedded::EMBEDDED_ABOUT),
-            None => without_embedded(unit, &why),
+            Some(embedded) => format!("this program embeds kernels ({}), but {embedded}, and {why}", EMBEDDED_ABOUT),
+            None => unit.why_not(&why),
         })
-    }
-}
-
-/// Why a unit that is not embedded cannot be had.
-fn without_embedded(unit: Unit, why: &str) -> String {
-    if unit.builds == Builds::Traced {
-        format!("the traced kernel is compiled when it is asked for, and {why}")
-    } else if unit.exact_dims != 0 || unit.policy.is_some() || !unit.is_to_be_embedded() {
-        format!("this kernel is compiled when it is asked for, and {why}")
-    } else {
-        format!("this program embeds no kernels ({}), and {why}", embedded::EMBEDDED_ABOUT)
-    }
-}
-
-impl Variant {
-    /// Its unit, as the table says.
-    pub fn unit(self) -> Unit {
-        Unit::new("direct/warp_knn", self.capacity, self.dims)
-    }
-}
-
-/// As kernels end their names.
-pub fn build_name(build: Build) -> &'static str {
-    match build {
-        Build::Timed => "timed",
-        Build::Counted => "counted",
-        Build::Profiled => "profiled",
     }
 }

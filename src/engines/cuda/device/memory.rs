@@ -1,13 +1,11 @@
 //! A problem in device memory, and its answer.
-//!
-//! All work goes to one stream, so that its order needs no events; events are there to be timed.
 
 use std::sync::Arc;
 
-use cudarc::driver::sys::CUevent_flags;
-use cudarc::driver::{CudaEvent, CudaSlice, CudaStream, DriverError};
+use cudarc::driver::{CudaSlice, CudaStream, DriverError};
 
 use super::points::{DevicePoints, Form};
+use super::timer::Timer;
 use crate::engines::cuda::Cuda;
 use crate::knn::{EngineError, Neighbors, Problem};
 
@@ -36,8 +34,8 @@ pub struct Memory {
     pub squared_distances: CudaSlice<f32>,
     /// How long the upload took, of what was not here.
     pub upload_ms: f64,
-    before: CudaEvent,
-    after: CudaEvent,
+    /// Times what goes to the stream.
+    pub timer: Timer,
 }
 
 impl Memory {
@@ -61,8 +59,6 @@ impl Memory {
             return Err(EngineError::Memory { needed: needed.div_ceil(1 << 20), free: free as u64 >> 20, device: cuda.device.name.clone() });
         }
         let stream = &cuda.stream;
-        // Blocking events let the thread sleep instead of spinning while the GPU works.
-        let event = || cuda.context.new_event(Some(CUevent_flags::CU_EVENT_BLOCKING_SYNC));
         let reserve = || -> Result<Self, DriverError> {
             let resident = there.is_some();
             let points = match there {
@@ -80,8 +76,7 @@ impl Memory {
                 indices: stream.alloc_zeros(q * k)?,
                 squared_distances: stream.alloc_zeros(q * k)?,
                 upload_ms: 0.0,
-                before: event()?,
-                after: event()?,
+                timer: Timer::new(&cuda.context)?,
             })
         };
         reserve().map_err(|error| cuda.failed(error))
@@ -95,12 +90,12 @@ impl Memory {
         points: impl FnOnce(&mut Cuda, &mut CudaSlice<f32>) -> Result<(), DriverError>,
     ) -> Result<(), DriverError> {
         let stream = cuda.stream.clone();
-        self.start(&stream)?;
+        self.timer.start(&stream)?;
         if let (false, Some(fresh)) = (self.resident, Arc::get_mut(&mut self.points)) {
             points(cuda, &mut fresh.floats)?;
         }
         stream.memcpy_htod(problem.queries(), &mut self.queries)?;
-        self.upload_ms = self.stop(&stream)?;
+        self.upload_ms = self.timer.stop(&stream)?;
         if !self.resident {
             problem.cache().insert(cuda.device_id, Arc::clone(&self.points));
         }
@@ -112,26 +107,14 @@ impl Memory {
         self.points = Arc::new(DevicePoints { form, floats });
     }
 
-    /// Begins to time what goes to the stream.
-    pub fn start(&self, stream: &CudaStream) -> Result<(), DriverError> {
-        self.before.record(stream)
-    }
-
-    /// Waits until the stream is through, and returns the milliseconds since [`Memory::start`].
-    pub fn stop(&self, stream: &CudaStream) -> Result<f64, DriverError> {
-        self.after.record(stream)?;
-        stream.synchronize()?;
-        Ok(f64::from(self.before.elapsed_ms(&self.after)?))
-    }
-
     /// Writes the neighbours of all queries, and returns the milliseconds that took.
     pub fn download(&self, stream: &Arc<CudaStream>, neighbors: &mut Neighbors) -> Result<f64, DriverError> {
         neighbors.k = self.k;
         neighbors.indices.resize(self.q * self.k, 0);
         neighbors.squared_distances.resize(self.q * self.k, 0.0);
-        self.start(stream)?;
+        self.timer.start(stream)?;
         stream.memcpy_dtoh(&self.indices, &mut neighbors.indices)?;
         stream.memcpy_dtoh(&self.squared_distances, &mut neighbors.squared_distances)?;
-        self.stop(stream)
+        self.timer.stop(stream)
     }
 }

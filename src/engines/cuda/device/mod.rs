@@ -3,11 +3,13 @@
 //! | file | holds |
 //! |---|---|
 //! | `driver.rs` | whether a driver and a device are there, and what they are |
-//! | `kernels.rs` | the device code: embedded, or compiled by NVRTC |
-//! | `memory.rs` | a problem in device memory, its answer, event timing |
+//! | `kernels.rs` | modules, loaded and kept |
+//! | `memory.rs` | a problem in device memory, and its answer |
 //! | `nvrtc.rs` | run-time compilation and its disk cache |
 //! | `points.rs` | points on the device, and how their rows get there |
 //! | `sources.rs` | parts of the device code as text, for those who want to read them |
+//! | `timer.rs` | times what goes to a stream |
+//! | `units.rs` | what is compiled on its own: embedded, or text for NVRTC |
 
 pub mod driver;
 pub mod kernels;
@@ -15,5 +17,7 @@ pub mod memory;
 pub mod nvrtc;
 pub mod points;
 mod sources;
+pub mod timer;
+pub mod units;
 
 pub use sources::source_of;

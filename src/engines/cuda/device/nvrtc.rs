@@ -15,7 +15,7 @@ use cudarc::nvrtc::result::NvrtcError;
 use cudarc::nvrtc::{Ptx, sys};
 
 use super::driver::{self, say};
-use super::kernels::Unit;
+use super::units::Unit;
 
 const HASH_BYTES: usize = 32;
 
@@ -170,13 +170,6 @@ mod tests {
         assert_eq!(read_entry(&path), None);
         fs::write(&path, b"short").unwrap();
         assert_eq!(read_entry(&path), None);
-    }
-
-    #[test]
-    fn the_source_is_one_text() {
-        let source = Unit::new("direct/warp_knn", 32, 2).text();
-        assert!(!source.contains("#include"), "NVRTC has no folder to look in");
-        assert!(source.contains("warp_knn(const Search& search, const Observer& observer"));
     }
 
     /// NVRTC needs no GPU, so that where it is installed the run-time path is compiled in every test run.

@@ -6,8 +6,9 @@ use cudarc::driver::{CudaSlice, CudaStream, DriverError, LaunchConfig, PushKerne
 
 use super::{GROUP_ROWS_ENTRY, Policy};
 use crate::engines::cuda::Cuda;
-use crate::engines::cuda::device::kernels::{Kernels, Unit};
+use crate::engines::cuda::device::kernels::Kernels;
 use crate::engines::cuda::device::points::{Form, row_floats, upload_rows};
+use crate::engines::cuda::device::units::Unit;
 use crate::knn::Build;
 
 /// What is uploaded at a time, in bytes, where the device brings rows into another order.

@@ -6,6 +6,7 @@
 use std::fmt;
 
 use super::Policy;
+use crate::engines::cuda::device::units::Unit;
 
 /// Which kernel answers a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -20,6 +21,11 @@ impl Variant {
     /// The smallest that holds `k` neighbours of `dims` dimensions.
     pub fn new(k: usize, dims: usize) -> Self {
         Self { capacity: k.next_power_of_two().max(32) as u32, dims: if dims == 2 || dims == 3 { dims as u32 } else { 0 } }
+    }
+
+    /// Its unit, as the table says.
+    pub fn unit(self) -> Unit {
+        Unit::new("direct/warp_knn", self.capacity, self.dims)
     }
 }
 

@@ -2,8 +2,10 @@
 
 use std::ops::Range;
 
-/// Points that a chunk begins at a multiple of: two tiles of the filter, whose bits lie together.
-pub const CHUNK: usize = 256;
+use super::interface::{FILTER_TILE, FILTER_TILES_TOGETHER};
+
+/// Points that a chunk begins at a multiple of: tiles of the filter whose bits lie together.
+pub const CHUNK: usize = (FILTER_TILE * FILTER_TILES_TOGETHER) as usize;
 
 /// The chunks of n points: the first has `first`, each other as many as all before it, but `most` at most. All begin at
 /// multiples of [`CHUNK`].

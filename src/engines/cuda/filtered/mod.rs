@@ -25,11 +25,12 @@ use frame::frame;
 use interface::{
     FILTER_CUT, FILTER_THREADS, FILTER_TILE, Filter, ROUND_ENTRY, Rounding, SURVIVOR_WARPS, SurvivorSearch, SurvivorState, survivors_entry,
 };
-pub use probe::worst_loss;
+pub use probe::{safe, worst_loss};
 
 use super::device::driver::say;
-use super::device::kernels::{Kernels, Unit, build_name};
+use super::device::kernels::Kernels;
 use super::device::memory::Memory;
+use super::device::units::{Unit, build_name};
 use super::direct::Variant;
 use super::interface::TallyOut;
 use crate::knn::{Build, DeviceId, Problem};
@@ -91,14 +92,6 @@ struct Scratch {
     seen: PinnedHostSlice<u64>,
     /// Recorded when `seen` is written. Waited for awake: the wait is short, and sleeping would cost as much again.
     copied: CudaEvent,
-}
-
-/// Whether the filter is safe on this device, of which the loss was measured: one sentence, where it is not.
-pub fn safe(loss: f64) -> Result<(), String> {
-    if loss <= 1.0 {
-        return Ok(());
-    }
-    Err(format!("this GPU's tensor cores lose {loss:.1} times what the filter grants them"))
 }
 
 /// The kernels of a problem. Nothing is launched later that was not loaded here.

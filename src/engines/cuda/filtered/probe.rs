@@ -10,7 +10,8 @@ use std::sync::Arc;
 use cudarc::driver::{CudaStream, DevicePtr, DevicePtrMut, DriverError, LaunchConfig, PushKernelArg};
 
 use super::super::device::driver::say;
-use super::super::device::kernels::{Kernels, Unit};
+use super::super::device::kernels::Kernels;
+use super::super::device::units::Unit;
 use super::interface::{PROBE_COLUMNS, PROBE_DEPTH, PROBE_ENTRY, PROBE_ROWS, Probe};
 
 const ROWS: usize = PROBE_ROWS as usize;
@@ -53,6 +54,15 @@ pub fn worst_loss(kernels: &mut Kernels, stream: &Arc<CudaStream>) -> Result<f64
         Ok(sums)
     };
     Ok(cases.worst(&launch().map_err(say)?))
+}
+
+/// Whether the filter may be used where its sums lose that share of what it grants.
+///
+/// # Errors
+/// One clause, where it may not.
+pub fn safe(loss: f64) -> Result<(), String> {
+    // Nor where it is no number.
+    if loss <= 1.0 { Ok(()) } else { Err(format!("this GPU's tensor cores lose {loss:.1} times what the filter grants them")) }
 }
 
 impl Cases {
@@ -137,6 +147,9 @@ fn float(bits: u16) -> f32 {
 mod tests {
     use super::*;
 
+    /// Below all that is added, so that 0 has an exponent.
+    const TINY: f64 = 1e-30;
+
     /// An adder that aligns the terms of a block and the accumulator to the largest of them and cuts off all but so many bits.
     fn adder(bits: i32, block: usize) -> impl Fn(f32, &[f32]) -> f32 {
         let cut = move |value: f64, largest: f64| {
@@ -146,10 +159,10 @@ mod tests {
         move |start, terms| {
             terms.chunks(block).fold(start, |acc, terms| {
                 let all = || std::iter::once(acc).chain(terms.iter().copied()).map(f64::from);
-                let largest = all().map(f64::abs).fold(f64::MIN_POSITIVE, f64::max);
+                let largest = all().map(f64::abs).fold(TINY, f64::max);
                 let sum = all().map(|term| cut(term, largest)).sum::<f64>();
                 // The result is cut to as many bits, and what f32 has.
-                cut(sum, sum.abs().max(f64::MIN_POSITIVE)) as f32
+                cut(sum, sum.abs().max(TINY)) as f32
             })
         }
     }
@@ -166,6 +179,13 @@ mod tests {
             let worst = worst_of(adder(bits, block));
             assert!(worst > 0.02 && worst < 0.6, "{bits} bits, blocks of {block}: {worst}");
         }
+    }
+
+    #[test]
+    fn too_large_a_loss_refuses_the_filter() {
+        assert_eq!([0.0, 0.4, 1.0].map(safe), [Ok(()), Ok(()), Ok(())]);
+        assert_eq!(safe(1.6).unwrap_err(), "this GPU's tensor cores lose 1.6 times what the filter grants them");
+        assert!(safe(f64::NAN).is_err() && safe(f64::INFINITY).is_err());
     }
 
     #[test]

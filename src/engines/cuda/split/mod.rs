@@ -7,16 +7,18 @@
 //!
 //! | file | holds |
 //! |---|---|
+//! | `cost.rs` | what it predicts its work to cost |
 //! | `interface.rs` | what the host and the kernels agree on |
 //! | `plan.rs` | how a problem is cut to pieces |
 //! | `search.rs` | device memory, launches |
 
+mod cost;
 mod interface;
 mod plan;
 mod search;
 
 use super::Cuda;
-use super::device::kernels::Unit;
+use super::device::units::Unit;
 use crate::knn::{
     Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Limits, Metric, Parameters, Problem, Search, warp as rules,
 };
@@ -35,6 +37,7 @@ pub static SPLIT: Descriptor = Descriptor {
     parameters: &[],
     is_exhaustive: true,
     twin_of: None,
+    cost: cost::cost,
     traces: false,
     open: |device| Ok(Box::new(CudaSplit::open_on(device)?)),
 };

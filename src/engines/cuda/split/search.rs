@@ -137,12 +137,12 @@ impl<'a> SplitSearch<'a> {
             self.last.1 = self.record(queries)?;
         }
         let stream = &self.cuda.stream;
-        self.memory.start(stream)?;
+        self.memory.timer.start(stream)?;
         match &self.last.1 {
             Some(graph) => graph.launch()?,
             None => self.launch(queries)?,
         }
-        self.memory.stop(stream)
+        self.memory.timer.stop(stream)
     }
 }
 

@@ -12,8 +12,9 @@ mod events;
 use cudarc::driver::{CudaSlice, DevicePtrMut, DriverError, LaunchConfig, PushKernelArg};
 pub use events::{Event, Events, TraceError, elements, kind, lanes};
 
-use super::device::kernels::{Builds, Kernel, Unit};
+use super::device::kernels::Kernel;
 use super::device::memory::Memory;
+use super::device::units::{Builds, Unit};
 use super::direct::{self, GROUP_ROWS_ENTRY, Layout, Policy, Variant};
 use super::interface::{self, TallyOut};
 use super::{Cuda, DIRECT};

@@ -8,9 +8,12 @@
 //!   take about a minute of one core an architecture; compiled by the driver instead, the largest would keep its first user
 //!   waiting for seconds.
 //! - unset, in a debug build: PTX alone, which the driver compiles at first use.
-//! - a list such as `90` or `80,90`: machine code for these; `ptx`: PTX alone; `none`: nothing embedded.
+//! - `all`: as in a release build; a list such as `90` or `80,90`: machine code for these; `ptx`: PTX alone; `none`: nothing.
+//!   `scripts/run` sets it to the GPU that is there, and to `none` without one.
 
+#[path = "build/interface.rs"]
 mod interface;
+#[path = "build/units.rs"]
 mod units;
 
 use std::env;

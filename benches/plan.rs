@@ -1,0 +1,191 @@
+//! How well the planner predicts, and whether `auto` takes the fastest: forty jobs on every engine that can run,
+//! `cargo bench --no-default-features --bench plan -- [--times FACTOR] [--limit MILLISECONDS] [--out FILE]`.
+//!
+//! Each engine is measured for a moment first, as `run` does on a device that it meets for the first time, and learns nothing
+//! from the jobs. A job is taking the points in and one pass over the queries. Engines predicted to be over the limit are left
+//! out. `--times` multiplies the queries, for devices on which these jobs are over at once.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use warpscope::cloud::{self, Order, Source};
+use warpscope::engines::registry;
+use warpscope::knn::{DeviceInfo, Engine, EngineError, EngineId, Metric};
+use warpscope::progress::Silent;
+use warpscope::run::planner::{Candidate, Job, Plan, Planner, Purpose};
+use warpscope::run::{EngineChoice, Phase, QuerySpec, RunSpec, execute};
+use warpscope::text;
+
+/// Generator, n, d, q, k.
+const JOBS: [(&str, usize, usize, u64, usize); 40] = [
+    ("uniform", 1_000, 2, 1_000, 32),
+    ("uniform", 10_000, 2, 10_000, 1),
+    ("uniform", 10_000, 2, 10_000, 32),
+    ("uniform", 10_000, 3, 5_000, 128),
+    ("uniform", 33_000, 2, 1_000, 32),
+    ("uniform", 33_000, 2, 33_000, 8),
+    ("uniform", 50_000, 2, 20_000, 32),
+    ("uniform", 50_000, 3, 2_000, 256),
+    ("uniform", 100_000, 2, 1, 32),
+    ("uniform", 100_000, 2, 1_000, 32),
+    ("uniform", 100_000, 2, 2_000, 128),
+    ("uniform", 100_000, 2, 500, 1_024),
+    ("uniform", 100_000, 3, 2_000, 1),
+    ("uniform", 100_000, 3, 3_000, 32),
+    ("uniform", 100_000, 3, 20_000, 16),
+    ("uniform", 200_000, 2, 5_000, 64),
+    ("uniform", 300_000, 3, 500, 32),
+    ("uniform", 500_000, 2, 1, 32),
+    ("uniform", 500_000, 2, 1_000, 32),
+    ("uniform", 500_000, 3, 10_000, 10),
+    ("uniform", 1_000_000, 2, 1, 128),
+    ("uniform", 1_000_000, 2, 200, 32),
+    ("uniform", 1_000_000, 3, 100, 1_024),
+    ("uniform", 20_000, 4, 2_000, 32),
+    ("uniform", 100_000, 4, 500, 32),
+    ("uniform", 100_000, 4, 5_000, 8),
+    ("uniform", 50_000, 6, 1_000, 32),
+    ("uniform", 100_000, 6, 300, 128),
+    ("uniform", 20_000, 8, 1_000, 32),
+    ("uniform", 100_000, 8, 500, 32),
+    ("uniform", 200_000, 8, 100, 8),
+    ("uniform", 50_000, 12, 500, 32),
+    ("uniform", 20_000, 16, 500, 32),
+    ("uniform", 100_000, 16, 100, 100),
+    ("uniform", 50_000, 24, 200, 32),
+    ("uniform", 20_000, 32, 300, 10),
+    ("uniform", 20_000, 64, 300, 32),
+    ("uniform", 10_000, 128, 300, 32),
+    ("uniform", 10_000, 384, 200, 32),
+    ("uniform", 5_000, 960, 200, 100),
+];
+
+struct Opened {
+    engine: Box<dyn Engine>,
+    device: DeviceInfo,
+}
+
+fn main() {
+    let (mut times, mut limit, mut out) = (1, 800.0, None);
+    // Cargo adds --bench.
+    let mut words = std::env::args().skip(1).filter(|word| word != "--bench");
+    while let Some(word) = words.next() {
+        let value = words.next().unwrap_or_else(|| panic!("{word} needs a value"));
+        match word.as_str() {
+            "--times" => times = value.parse().expect("a whole number"),
+            "--limit" => limit = value.parse().expect("milliseconds"),
+            "--out" => out = Some(value),
+            _ => panic!("unknown option {word}"),
+        }
+    }
+    let planner = Planner::default();
+    let mut engines: Vec<Opened> = registry::ENGINES.iter().filter_map(|descriptor| open(&planner, descriptor.id)).collect();
+    println!("{:>9} {:>4} {:>9} {:>5} {:<10} {:>10} {:>10} {:>9}  {}", "n", "d", "q", "k", "engine", "predicted", "measured", "measured ÷", "");
+    let (mut table, mut tally) = ("n,d,q,k,engine,predicted_ms,measured_ms,auto,best\n".to_owned(), Tally::default());
+    for (generator, n, d, q, k) in JOBS {
+        job(&planner, &mut engines, &format!("{generator}:n={n},d={d}"), (q * times).min(n as u64), k, limit, &mut table, &mut tally);
+    }
+    println!("{tally}");
+    if let Some(path) = out {
+        std::fs::write(&path, table).unwrap_or_else(|error| panic!("cannot write: {error}: {path}"));
+    }
+}
+
+/// What came out of all jobs.
+#[derive(Default)]
+struct Tally {
+    long: usize,
+    long_within: usize,
+    jobs: usize,
+    best_taken: usize,
+    /// What auto took, over the fastest, of each job.
+    over: Vec<f64>,
+}
+
+impl std::fmt::Display for Tally {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let worst = self.over.iter().copied().fold(1.0, f64::max);
+        write!(
+            f,
+            "{} of {} measurements of 100 ms and more within a factor of 2; auto took the fastest in {} of {} jobs, and at worst {worst:.1} times as long",
+            self.long_within, self.long, self.best_taken, self.jobs
+        )
+    }
+}
+
+fn open(planner: &Planner, id: EngineId) -> Option<Opened> {
+    let result: Result<Box<dyn Engine>, EngineError> = registry::open(id, None);
+    match result {
+        Ok(mut engine) => {
+            let device = engine.device();
+            let began = std::time::Instant::now();
+            planner.calibrate(engine.as_mut(), &device);
+            println!("{id} on {}: measured in {}", device.name, text::time(began.elapsed().as_secs_f64() * 1e3));
+            Some(Opened { engine, device })
+        }
+        Err(why) => {
+            println!("{why}");
+            None
+        }
+    }
+}
+
+fn job(planner: &Planner, engines: &mut [Opened], spec: &str, q: u64, k: usize, limit: f64, table: &mut String, tally: &mut Tally) {
+    let data = Source::Generate { spec: spec.to_owned(), seed: 1 };
+    let cloud = Arc::new(cloud::load(&data, false, &Silent).unwrap_or_else(|error| panic!("{error}")));
+    let (n, d) = (cloud.len(), cloud.dims());
+    let spec = |engine| RunSpec {
+        data: data.clone(),
+        queries: QuerySpec::Count(q),
+        k,
+        metric: Metric::L2,
+        engine,
+        device: None,
+        order: Order::Shuffled,
+        exclude_self: false,
+        seed: 0,
+        warmup: 0,
+        repeats: 1,
+        drop_nonfinite: false,
+        profile: false,
+    };
+    let job = Job::of(&spec(EngineChoice::Auto), Purpose::Ask, n, d, None);
+    let candidates = engines.iter().map(|opened| Candidate::new(planner, opened.engine.descriptor(), &job, Ok(Some(&opened.device)), false));
+    let plan = Plan::new(&EngineChoice::Auto, job.shape, candidates.collect());
+    let mut rows = Vec::new();
+    for opened in engines.iter_mut() {
+        let id = opened.engine.id();
+        let Some(predicted) = plan.of(id).and_then(|candidate| candidate.total_ms) else { continue };
+        if predicted > limit {
+            continue;
+        }
+        let record = execute(&spec(EngineChoice::named(id)), &cloud, None, opened.engine.as_mut(), &mut |_, _| true);
+        let record = record.unwrap_or_else(|error| panic!("{id}: {error}"));
+        let phases = [Phase::Upload, Phase::BuildIndex, Phase::Search];
+        let measured: f64 = record.samples.iter().filter(|sample| phases.contains(&sample.phase)).map(|sample| sample.duration_ms).sum();
+        rows.push((id, predicted, measured));
+    }
+    let Some(best) = rows.iter().min_by(|a, b| a.2.total_cmp(&b.2)).copied() else { return };
+    for &(id, predicted, measured) in &rows {
+        let (auto, fastest) = (plan.chosen == Some(id), best.0 == id);
+        let ratio = measured / predicted;
+        if measured >= 100.0 {
+            tally.long += 1;
+            tally.long_within += usize::from((0.5..=2.0).contains(&ratio));
+        }
+        if auto {
+            tally.jobs += 1;
+            tally.best_taken += usize::from(fastest);
+            tally.over.push(measured / best.2);
+        }
+        let remark = match (auto, fastest) {
+            (true, true) => "auto, fastest",
+            (true, false) => "auto",
+            (false, true) => "fastest",
+            (false, false) => "",
+        };
+        writeln!(table, "{n},{d},{q},{k},{id},{predicted},{measured},{auto},{fastest}").expect("a string takes it");
+        let [n, q, k] = [n as u64, q, k as u64].map(text::thousands);
+        println!("{n:>9} {d:>4} {q:>9} {k:>5} {id:<10} {:>10} {:>10} {ratio:>9.2}  {remark}", text::time(predicted), text::time(measured));
+    }
+}

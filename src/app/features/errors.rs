@@ -1,0 +1,58 @@
+//! Errors as the window says them: the way out is a field on the left, not an option of the command line.
+
+use crate::cloud::{CloudError, Hint};
+use crate::knn::{EngineError, ProblemError};
+use crate::run::RunError;
+
+/// The field that leaves rows out.
+macro_rules! leave_out {
+    () => {
+        "“Leave out rows with NaN or ∞” on the left"
+    };
+}
+
+fn words(hint: Hint) -> &'static str {
+    match hint {
+        Hint::LeaveRowsOut => concat!("tick ", leave_out!()),
+        Hint::OtherColumns => "type others under Columns on the left",
+        Hint::AsManyColumns => "type the data's columns on the left",
+    }
+}
+
+/// Why a cloud or a place is none.
+pub fn of_cloud(error: &CloudError) -> String {
+    error.told(words)
+}
+
+/// Why a problem has no answer.
+pub fn of_run(error: &RunError) -> String {
+    match error {
+        RunError::Cloud(error) => of_cloud(error),
+        RunError::Problem(ProblemError::Zero { whose, record }) => {
+            format!("{whose} row {record} is zero and has no direction: use the l2 metric, or {}", leave_out!())
+        }
+        RunError::Engine(EngineError::Memory { needed, free, device }) => format!(
+            "the job needs {needed} MiB on {device}, where {free} MiB are free: use fewer queries or points, or the engine lockstep on the left"
+        ),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_name_no_options_of_the_command_line() {
+        let origin = "a.csv".to_owned();
+        let said = [
+            of_cloud(&CloudError::NonFinite { row: 3, line: None, column: "x".to_owned(), value: f64::NAN, origin: origin.clone() }),
+            of_cloud(&CloudError::Dimensions { queries: 3, data: 2, origin }),
+            of_run(&ProblemError::Zero { whose: "data", record: 4 }.into()),
+            of_run(&EngineError::Memory { needed: 2, free: 1, device: "a GPU".to_owned() }.into()),
+        ];
+        for said in said {
+            assert!(!said.contains("--") && said.contains("on the left"), "{said}");
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! Which panes there are, and what is said of each: the row that menus, keys, exports and the layout are made from. How a
+//! pane is drawn, and what goes into a file, is in its own file on the floor of the panes.
+
+use egui::Key;
+use egui_tiles::{Container, Linear, LinearDir, Tiles, Tree};
+use serde::{Deserialize, Serialize};
+use strum::VariantArray;
+
+/// A pane of the centre. Its name is what saved layouts call it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, VariantArray)]
+pub enum PaneKind {
+    /// Two axes of the cloud.
+    #[default]
+    Plane,
+    /// Three axes of the cloud.
+    Space,
+    /// The picked query's neighbours.
+    Neighbors,
+    /// Time per phase.
+    Timings,
+    /// Phases and warps in time.
+    Timeline,
+    /// Merges per query.
+    Merges,
+    /// `max_distance` over points seen.
+    Convergence,
+    /// What was run and opened, and two of them side by side.
+    Runs,
+    /// Everything that was said.
+    Log,
+}
+
+/// What is said of a pane.
+#[derive(Clone, Copy, Debug)]
+pub struct Words {
+    /// On its tab.
+    pub title: &'static str,
+    /// The name of an exported file, without its ending.
+    pub file_stem: &'static str,
+    /// The command that shows it, as menus have it.
+    pub show: &'static str,
+    /// What it shows, as a sentence.
+    pub about: &'static str,
+    /// The key that shows it, with Ctrl.
+    pub key: Option<Key>,
+    /// As what its data is written.
+    pub written: Written,
+    /// Among which tabs it is at first, and at which place.
+    pub tab: (Tab, u8),
+}
+
+/// As what the data of a pane is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Written {
+    /// As CSV alone.
+    Csv,
+    /// As a table, in several formats.
+    Table,
+    /// As a table, or in the formats of benchmarks.
+    Neighbors,
+}
+
+/// The groups of tabs of the first layout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tab {
+    /// Large, on the left.
+    Views,
+    /// Above, on the right: how a search went.
+    How,
+    /// Below: when, and what else was done.
+    Time,
+}
+
+impl PaneKind {
+    /// All, as the View menu lists them.
+    pub const ALL: &[Self] = Self::VARIANTS;
+
+    /// What is said of it.
+    pub const fn words(self) -> Words {
+        match self {
+            Self::Plane => Words {
+                title: "Plane",
+                file_stem: "plane",
+                show: "Show Plane",
+                about: "Two axes of the cloud.",
+                key: Some(Key::Num1),
+                written: Written::Table,
+                tab: (Tab::Views, 0),
+            },
+            Self::Space => Words {
+                title: "Space",
+                file_stem: "space",
+                show: "Show Space",
+                about: "Three axes of the cloud.",
+                key: Some(Key::Num2),
+                written: Written::Table,
+                tab: (Tab::Views, 1),
+            },
+            Self::Neighbors => Words {
+                title: "Neighbours",
+                file_stem: "neighbors",
+                show: "Show Neighbours",
+                about: "The table of the picked query's neighbours.",
+                key: Some(Key::Num3),
+                written: Written::Neighbors,
+                tab: (Tab::How, 2),
+            },
+            Self::Timings => Words {
+                title: "Timings",
+                file_stem: "timings",
+                show: "Show Timings",
+                about: "Time per phase and repeat.",
+                key: Some(Key::Num4),
+                written: Written::Table,
+                tab: (Tab::Time, 0),
+            },
+            Self::Timeline => Words {
+                title: "Timeline",
+                file_stem: "timeline",
+                show: "Show Timeline",
+                about: "Phases of the run, and warps on their multiprocessors, in time.",
+                key: Some(Key::Num8),
+                written: Written::Table,
+                tab: (Tab::Time, 1),
+            },
+            Self::Merges => Words {
+                title: "Merges",
+                file_stem: "merges",
+                show: "Show Merges",
+                about: "How many merges queries needed.",
+                key: Some(Key::Num5),
+                written: Written::Table,
+                tab: (Tab::How, 1),
+            },
+            Self::Convergence => Words {
+                title: "Convergence",
+                file_stem: "convergence",
+                show: "Show Convergence",
+                about: "How max_distance shrinks as points are seen.",
+                key: Some(Key::Num6),
+                written: Written::Table,
+                tab: (Tab::How, 0),
+            },
+            Self::Runs => Words {
+                title: "Runs",
+                file_stem: "runs",
+                show: "Show Runs",
+                about: "What was run and opened, and two of them side by side.",
+                key: Some(Key::Num9),
+                written: Written::Csv,
+                tab: (Tab::Time, 2),
+            },
+            Self::Log => Words {
+                title: "Log",
+                file_stem: "log",
+                show: "Show Log",
+                about: "Everything that was said.",
+                key: Some(Key::Num7),
+                written: Written::Csv,
+                tab: (Tab::Time, 3),
+            },
+        }
+    }
+
+    /// The tab's title.
+    pub fn title(self) -> &'static str {
+        self.words().title
+    }
+}
+
+/// Plane large on the left, Convergence over Timings beside it, everything else as tabs behind them.
+pub fn default_layout() -> Tree<PaneKind> {
+    let mut tiles = Tiles::default();
+    let mut tabs = |tab: Tab| {
+        let mut kinds: Vec<PaneKind> = PaneKind::ALL.iter().copied().filter(|kind| kind.words().tab.0 == tab).collect();
+        kinds.sort_by_key(|kind| kind.words().tab.1);
+        let panes = kinds.into_iter().map(|kind| tiles.insert_pane(kind)).collect();
+        tiles.insert_tab_tile(panes)
+    };
+    let (views, how, time) = (tabs(Tab::Views), tabs(Tab::How), tabs(Tab::Time));
+    let right = tiles.insert_vertical_tile(vec![how, time]);
+    let mut linear = Linear::new(LinearDir::Horizontal, vec![views, right]);
+    linear.shares.set_share(views, 1.25);
+    linear.shares.set_share(right, 1.0);
+    let root = tiles.insert_container(Container::Linear(linear));
+    Tree::new(egui::Id::unique("panes"), root, tiles)
+}
+
+/// One pane alone, for pictures of it.
+pub fn single_layout(kind: PaneKind) -> Tree<PaneKind> {
+    Tree::new_tabs(egui::Id::unique("panes"), vec![kind])
+}

@@ -1,0 +1,419 @@
+//! The table of what the window has done in the background: a row for each kind of task, with what is asked of it, what comes
+//! of it, the status line's word for it, how it is cancelled, and what takes in its result. A new kind is one row here.
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use crate::app::features::color::request::Request;
+use crate::app::features::color::work;
+use crate::app::features::lesson::record::Recorded;
+use crate::app::features::picking::lookup;
+use crate::app::features::selection::Change;
+use crate::app::jobs::loader::{LoadJob, Loaded};
+use crate::app::jobs::table::{Applied, AtExit, Cancel, Kind, Slot, Stream};
+use crate::app::model::activity::Activity;
+use crate::app::model::answer::{Answered, Picked};
+use crate::app::model::commands::picking::Purpose;
+use crate::app::model::export::ExportDialog;
+use crate::app::model::files::{FileState, SessionFile, file_name};
+use crate::app::model::live::{NOTICED, Target};
+use crate::app::model::pane::PaneKind;
+use crate::app::model::parts::Then;
+use crate::app::model::picking::beside::Found;
+use crate::app::model::projection::{Projected, ProjectionKind, ProjectionView};
+use crate::app::model::runs::compared::Compared;
+use crate::app::model::saved::SavedSession;
+use crate::app::model::selection::Selection;
+use crate::app::model::selection::facts::Facts;
+use crate::app::model::session::{FileColumns, Session};
+use crate::app::shell::app::App;
+use crate::cloud::formats::FormatError;
+use crate::cloud::{CloudError, Fingerprint, PointCloud};
+use crate::knn::{DeviceInfo, EngineId};
+use crate::lesson::LessonError;
+use crate::lesson::lessons::Lesson;
+use crate::run::analysis::{Derived, TheoryCurve};
+use crate::run::recording::{Recording, RecordingError};
+use crate::run::{Asker, RunRecord, Worker};
+
+const AT_ONCE: Duration = Duration::ZERO;
+
+/// A cloud that is read or generated, and what then.
+pub struct Loading {
+    /// What is read.
+    pub job: LoadJob,
+    /// What happens with it.
+    pub then: Then,
+}
+
+/// See [`Loading`].
+pub static LOAD: Kind<App, Loading, (Loaded, Option<FileState>)> = Kind {
+    slot: Slot::Load,
+    thread: "load",
+    several: false,
+    noticed: AT_ONCE,
+    purpose: |loading, fraction| Some(Activity::Loading { what: loading.job.name(), fraction }),
+    cancel: Cancel::Ask,
+    at_exit: |_| AtExit::Forget,
+    apply: App::loaded,
+};
+
+/// A recording that is read.
+pub struct Opening {
+    /// Its file.
+    pub path: PathBuf,
+    /// The run of it that is to be shown.
+    pub run: Option<String>,
+    /// When it began to be read.
+    pub began: SystemTime,
+    /// What to show of it; else what it says itself, or its first run.
+    pub resume: Option<SavedSession>,
+    /// What is to be opened after it.
+    pub next: Vec<PathBuf>,
+}
+
+/// What a window wrote beside the runs, or why it cannot be picked up.
+pub type Kept = Option<Result<SavedSession, String>>;
+
+/// See [`Opening`].
+pub static OPEN: Kind<App, Opening, Result<(Recording, Kept), RecordingError>> = Kind {
+    slot: Slot::Open,
+    thread: "open",
+    several: false,
+    noticed: AT_ONCE,
+    purpose: |opening, fraction| Some(Activity::Loading { what: file_name(&opening.path), fraction }),
+    cancel: Cancel::Ask,
+    at_exit: |_| AtExit::Forget,
+    apply: App::opened,
+};
+
+/// A lesson whose search is recorded.
+pub static RECORD: Kind<App, &'static Lesson, Result<Recorded, LessonError>> = Kind {
+    slot: Slot::Record,
+    thread: "lesson",
+    several: false,
+    noticed: AT_ONCE,
+    purpose: |lesson, fraction| Some(Activity::Recording { what: format!("lesson {}", lesson.number), fraction }),
+    cancel: Cancel::By(|app| {
+        app.cancel_lesson();
+    }),
+    at_exit: |_| AtExit::Stop,
+    apply: App::lesson_recorded,
+};
+
+/// What is written with progress and cancel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Written {
+    /// A file of a lesson. It can be had again, and may take minutes.
+    Lesson,
+    /// Runs.
+    Recording,
+    /// A session, into which the next save goes once this one is there.
+    Session(SessionFile),
+}
+
+/// A file that is written.
+pub struct Exporting {
+    /// What it holds.
+    pub what: Written,
+    /// Where it goes.
+    pub path: PathBuf,
+    /// What was asked for, where a dialog asked.
+    pub dialog: Option<Box<ExportDialog>>,
+}
+
+/// See [`Exporting`]; it gives what is said, or why not, and whether it was cancelled.
+pub static EXPORT: Kind<App, Exporting, (Result<String, String>, bool)> = Kind {
+    slot: Slot::Export,
+    thread: "export",
+    several: false,
+    noticed: AT_ONCE,
+    purpose: |exporting, fraction| Some(Activity::Exporting { path: exporting.path.clone(), fraction }),
+    cancel: Cancel::Ask,
+    at_exit: |exporting| if exporting.what == Written::Lesson { AtExit::Stop } else { AtExit::Finish },
+    apply: App::exported,
+};
+
+/// A projection of the cloud and of a file of queries.
+pub static PROJECT: Kind<App, (ProjectionView, Option<Arc<PointCloud>>), Result<Projected, CloudError>> = Kind {
+    slot: Slot::Project,
+    thread: "project",
+    several: false,
+    noticed: AT_ONCE,
+    purpose: |(view, _), fraction| {
+        let what = match view.kind {
+            ProjectionKind::Random => "Projecting on random directions",
+            ProjectionKind::Axes | ProjectionKind::Pca => "Finding principal components",
+        };
+        Some(Activity::Preparing { what: what.to_owned(), fraction })
+    },
+    cancel: Cancel::Ask,
+    at_exit: |_| AtExit::Forget,
+    apply: App::projected,
+};
+
+/// Values by which points are coloured.
+pub static COLOR: Kind<App, Request, work::Outcome> = Kind {
+    slot: Slot::Color,
+    thread: "color",
+    several: false,
+    noticed: AT_ONCE,
+    purpose: |request, fraction| Some(Activity::Preparing { what: request.long()?, fraction }),
+    cancel: Cancel::Ask,
+    at_exit: |_| AtExit::Forget,
+    apply: |app, request, outcome| app.handles.coloring.take(request, outcome),
+};
+
+/// A file that is read again, to see whether it has changed.
+pub struct Checking {
+    /// The file.
+    pub path: PathBuf,
+    /// Of the cloud that was read from it.
+    pub fingerprint: Fingerprint,
+}
+
+/// What has become of a file.
+pub enum Checked {
+    /// It is what it was, and the system says this of it.
+    Same(Option<FileState>),
+    /// It is not, as the rest of a sentence.
+    Other(&'static str),
+    /// Nobody wanted to know.
+    Cancelled,
+}
+
+/// See [`Checking`].
+pub static CHECK: Kind<App, Checking, Checked> = Kind {
+    slot: Slot::Check,
+    thread: "check",
+    several: false,
+    noticed: NOTICED,
+    purpose: |checking, fraction| Some(Activity::Checking { what: file_name(&checking.path), fraction }),
+    cancel: Cancel::Ask,
+    at_exit: |_| AtExit::Forget,
+    apply: App::checked,
+};
+
+/// A change of the selection, and those that build on it.
+pub struct Selecting {
+    /// Whether it only finds again what was selected: no step to undo.
+    pub quiet: bool,
+    /// What comes after it.
+    pub waiting: VecDeque<Change>,
+}
+
+/// See [`Selecting`].
+pub static SELECT: Kind<App, Selecting, Option<(Selection, Facts)>> = Kind {
+    slot: Slot::Select,
+    thread: "select",
+    several: false,
+    noticed: NOTICED,
+    purpose: |_, _| Some(Activity::Selecting),
+    cancel: Cancel::By(App::cancel_selecting),
+    at_exit: |_| AtExit::Forget,
+    apply: App::selected,
+};
+
+/// What a click means.
+pub static PICK: Kind<App, (Purpose, PaneKind), Option<Picked>> = Kind {
+    slot: Slot::Pick,
+    thread: "pick",
+    several: false,
+    noticed: AT_ONCE,
+    purpose: |_, _| None,
+    cancel: Cancel::Ask,
+    at_exit: |_| AtExit::Forget,
+    apply: App::picked,
+};
+
+/// What the pointer rests on: a row of its own, so that a rest of the pointer never takes a click's place.
+pub static HOVER: Kind<App, (Purpose, PaneKind), Option<Picked>> = Kind {
+    slot: Slot::Hover,
+    thread: "pick",
+    several: false,
+    noticed: AT_ONCE,
+    purpose: |_, _| None,
+    cancel: Cancel::Ask,
+    at_exit: |_| AtExit::Forget,
+    apply: App::picked,
+};
+
+/// The row that a dragged query goes to.
+#[derive(Default)]
+pub struct Snapping {
+    /// What is looked for after it.
+    pub next: Option<Target>,
+    /// Whether the query is let go once it is there.
+    pub lets_go: bool,
+}
+
+/// See [`Snapping`].
+pub static SNAP: Kind<App, Snapping, Option<u32>> = Kind {
+    slot: Slot::Snap,
+    thread: "snap",
+    several: false,
+    noticed: AT_ONCE,
+    purpose: |_, _| None,
+    cancel: Cancel::Ask,
+    at_exit: |_| AtExit::Forget,
+    apply: App::snap_found,
+};
+
+/// The other columns of the point that the pointer rests on.
+pub static LOOKUP: Kind<App, lookup::Asked, Result<Found, FormatError>> = Kind {
+    slot: Slot::Lookup,
+    thread: "record",
+    several: false,
+    noticed: AT_ONCE,
+    purpose: |_, _| None,
+    cancel: Cancel::Ask,
+    at_exit: |_| AtExit::Forget,
+    apply: |app, asked, outcome| app.handles.lookup.take(&asked, outcome),
+};
+
+/// Those of the neighbours that are listed.
+pub static BESIDE: Kind<App, lookup::Asked, Result<Found, FormatError>> = Kind {
+    slot: Slot::Beside,
+    thread: "record",
+    several: false,
+    noticed: AT_ONCE,
+    purpose: |_, _| None,
+    cancel: Cancel::Ask,
+    at_exit: |_| AtExit::Forget,
+    apply: |app, asked, outcome| app.handles.beside.take(&asked, outcome),
+};
+
+/// What theory expects of an answer.
+pub static THEORY: Kind<App, Answered, TheoryCurve> = Kind {
+    slot: Slot::Theory,
+    thread: "theory",
+    several: false,
+    noticed: AT_ONCE,
+    purpose: |_, _| None,
+    cancel: Cancel::Ask,
+    at_exit: |_| AtExit::Forget,
+    apply: App::theory_done,
+};
+
+/// Histogram, band and timeline of a run.
+pub static DERIVE: Kind<App, Arc<RunRecord>, Derived> = Kind {
+    slot: Slot::Derive,
+    thread: "derive",
+    several: false,
+    noticed: AT_ONCE,
+    purpose: |_, _| None,
+    cancel: Cancel::Ask,
+    at_exit: |_| AtExit::Forget,
+    apply: App::derived,
+};
+
+/// Two runs side by side.
+pub static COMPARE: Kind<App, (), Arc<Compared>> = Kind {
+    slot: Slot::Compare,
+    thread: "compare",
+    several: false,
+    noticed: AT_ONCE,
+    purpose: |(), _| None,
+    cancel: Cancel::Ask,
+    at_exit: |()| AtExit::Forget,
+    apply: App::compared,
+};
+
+/// What columns the cloud's file has.
+pub static COLUMNS: Kind<App, (), FileColumns> = Kind {
+    slot: Slot::Columns,
+    thread: "columns",
+    several: false,
+    noticed: AT_ONCE,
+    purpose: |(), _| None,
+    cancel: Cancel::Ask,
+    at_exit: |()| AtExit::Forget,
+    apply: App::columns_listed,
+};
+
+/// Whether an engine can run, and on what.
+pub static PROBE: Kind<App, EngineId, Result<DeviceInfo, String>> = Kind {
+    slot: Slot::Probe,
+    thread: "probe",
+    several: true,
+    noticed: AT_ONCE,
+    purpose: |_, _| None,
+    cancel: Cancel::Ask,
+    at_exit: |_| AtExit::Forget,
+    apply: App::engine_probed,
+};
+
+/// A file that is chosen in a dialog of the desktop, and who takes it.
+pub static DIALOG: Kind<App, fn(&mut App, Option<PathBuf>), Option<PathBuf>> = Kind {
+    slot: Slot::Dialog,
+    thread: "dialog",
+    several: true,
+    noticed: AT_ONCE,
+    purpose: |_, _| None,
+    cancel: Cancel::Ask,
+    at_exit: |_| AtExit::Forget,
+    apply: App::file_chosen,
+};
+
+/// A table or a picture that is written, as a dialog asked.
+pub static SAVE: Kind<App, Box<ExportDialog>, Result<Vec<PathBuf>, String>> = Kind {
+    slot: Slot::Save,
+    thread: "save",
+    several: true,
+    noticed: AT_ONCE,
+    purpose: |_, _| None,
+    cancel: Cancel::Ask,
+    at_exit: |_| AtExit::Finish,
+    apply: App::saved,
+};
+
+/// The worker, which answers whole problems.
+pub struct Runs {
+    /// The thread.
+    pub worker: Arc<Worker>,
+}
+
+impl Stream<App> for Runs {
+    fn next(&mut self) -> Option<Applied<App>> {
+        let event = self.worker.try_recv()?;
+        Some(Box::new(move |app: &mut App| app.event(event)))
+    }
+
+    fn purpose(&self, session: &Session) -> Option<Activity> {
+        session.running.as_ref().map(|running| Activity::Running { stage: running.stage.clone(), fraction: running.fraction })
+    }
+
+    fn cancel(&self) -> Cancel<App> {
+        Cancel::By(|app| app.handles.worker.cancel())
+    }
+}
+
+/// The asker, which answers the picked query at once, beside the worker.
+pub struct Asks {
+    /// The thread.
+    pub asker: Arc<Asker>,
+}
+
+impl Stream<App> for Asks {
+    fn next(&mut self) -> Option<Applied<App>> {
+        let reply = self.asker.try_recv()?;
+        Some(Box::new(move |app: &mut App| app.reply(reply)))
+    }
+
+    fn purpose(&self, session: &Session) -> Option<Activity> {
+        session.live.is_slow().then_some(Activity::Asking)
+    }
+
+    fn cancel(&self) -> Cancel<App> {
+        Cancel::By(App::cancel_ask)
+    }
+}
+
+impl App {
+    /// Whether a load, a run or the recording of a lesson goes on, or a query is asked.
+    pub fn is_busy(&self) -> bool {
+        self.session.running.is_some() || self.jobs.has(&LOAD) || self.jobs.has(&OPEN) || self.jobs.has(&RECORD) || self.session.live.is_waiting()
+    }
+}

@@ -1,0 +1,74 @@
+//! What would help where data cannot be read: data, which whoever tells of an error words in their own way.
+
+use super::CloudError;
+use super::formats::FormatError;
+
+/// A way out of an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hint {
+    /// Rows with NaN or ±∞ can be left out.
+    LeaveRowsOut,
+    /// Other columns can be chosen than those that win by default.
+    OtherColumns,
+    /// Columns have to be chosen, as many as the data has dimensions.
+    AsManyColumns,
+}
+
+impl Hint {
+    /// By the options of the command line, as the errors' own messages have it.
+    pub fn option(self) -> &'static str {
+        match self {
+            Self::LeaveRowsOut => "--drop-nonfinite leaves such rows out",
+            Self::OtherColumns => "--columns chooses others",
+            Self::AsManyColumns => "choose columns with --columns",
+        }
+    }
+}
+
+impl FormatError {
+    /// The message, with what would help in the words of whoever tells of it.
+    pub fn told(&self, words: fn(Hint) -> &'static str) -> String {
+        match self {
+            Self::Column { what, why, hint: Some(hint), path } => format!("{what}: {why}; {}: {}", words(*hint), path.display()),
+            other => other.to_string(),
+        }
+    }
+}
+
+impl CloudError {
+    /// The message, with what would help in the words of whoever tells of it.
+    pub fn told(&self, words: fn(Hint) -> &'static str) -> String {
+        match self {
+            Self::NonFinite { row, line, column, value, origin } => {
+                let (line, hint) = (super::at_line(*line), words(Hint::LeaveRowsOut));
+                format!("{line}row {row}, column {column}: the value is {value}; {hint}: {origin}")
+            }
+            Self::Dimensions { queries, data, origin } => {
+                format!("queries have {queries} dimensions and the data {data}: {}: {origin}", words(Hint::AsManyColumns))
+            }
+            Self::Format(error) => error.told(words),
+            other => other.to_string(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_is_the_same_with_the_words_of_the_command_line() {
+        let origin = "a.csv".to_owned();
+        let (what, why) = ("column `b`".to_owned(), "it is empty".to_owned());
+        let errors = [
+            CloudError::NonFinite { row: 3, line: Some(5), column: "x".to_owned(), value: f64::NAN, origin: origin.clone() },
+            CloudError::Dimensions { queries: 3, data: 2, origin: origin.clone() },
+            CloudError::Format(FormatError::Column { what, why, hint: Some(Hint::OtherColumns), path: origin.into() }),
+        ];
+        for error in errors {
+            assert_eq!(error.told(Hint::option), error.to_string());
+            let said = error.told(|_| "ask somebody");
+            assert!(!said.contains("--") && said.contains("ask somebody") && said.ends_with(": a.csv"), "{said}");
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! What the twin's work costs. Rates are of one core of a server of 2023.
+
+use crate::knn::{Cost, Shape, theory};
+
+/// Work of loading and searching, the latter shared by the threads.
+pub fn cost(shape: &Shape) -> Cost {
+    let (n, q, d) = (shape.n as f64, shape.q as f64, shape.d as f64);
+    let threads = q.clamp(1.0, rayon::current_num_threads() as f64);
+    let capacity = theory::capacity(shape.k);
+    let merges = theory::expected_merges(shape.n, shape.k, capacity) * q / threads;
+    let slots = capacity as f64;
+    // Two and three dimensions have loops of their own; others stream the points past each block of queries.
+    let few = shape.d == 2 || shape.d == 3;
+    let (pair, stream) = if few { (d * 0.11, 0.1) } else { (0.8 + d * 0.2, 1.7) };
+    Cost::default()
+        .setup("upload", n * d, 5e-6)
+        .search("distances", n * q / threads * pair, 1e-6)
+        .search("stream", n * d * stream, 1e-6)
+        .search("merges", merges * (400.0 + slots * slots.log2().powi(2)), 1.1e-6)
+        .search("launch", 1.0, 0.02)
+}

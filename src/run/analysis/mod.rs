@@ -1,0 +1,159 @@
+//! What a record says beyond its numbers and is too much to work out while somebody waits: the histogram of merges, the
+//! convergence of all queries, when what ran, and what theory expects of a query.
+//!
+//! | part | does |
+//! |---|---|
+//! | [`Derived`] | what panes draw of a whole run |
+//! | [`TheoryCurve`] | where theory expects the bound of one query |
+
+mod theory;
+
+use std::sync::Arc;
+
+pub use theory::TheoryCurve;
+
+use super::{RunRecord, Timeline};
+use crate::knn::{Convergence, Setup};
+
+/// How many points of the convergence's band are worked out.
+const STEPS: usize = 96;
+
+/// Queries that the band looks at, evenly chosen when there are more; the pane says so.
+pub const BAND_QUERIES: usize = 20_000;
+
+/// The convergence of all queries at a number of points seen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Band {
+    /// Points seen.
+    pub points_seen: f64,
+    /// A tenth of the queries have a smaller squared `max_distance`.
+    pub low: f64,
+    /// Half of them.
+    pub median: f64,
+    /// Nine tenths.
+    pub high: f64,
+}
+
+/// See the module.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Derived {
+    /// Of each measure, by its column: queries per value, (value, queries), ascending, only those that occur.
+    pub histograms: Vec<(String, Vec<(u32, u64)>)>,
+    /// From the first number of points where a tenth of the queries have k to n.
+    pub band: Vec<Band>,
+    /// How many queries the band looks at.
+    pub band_queries: usize,
+    /// Phases and warps in time.
+    pub timeline: Timeline,
+    /// The rows of the cloud that were asked for, ascending, where they are not all.
+    pub asked: Option<Arc<[u32]>>,
+}
+
+impl Derived {
+    /// A measure's histogram; empty for one that was not counted.
+    pub fn histogram(&self, measure: &str) -> &[(u32, u64)] {
+        self.histograms.iter().find(|(name, _)| name == measure).map_or(&[], |(_, histogram)| histogram)
+    }
+
+    /// Works it out.
+    pub fn of(record: &RunRecord) -> Self {
+        let queries: Vec<usize> = spread(record.convergence.queries(), BAND_QUERIES).collect();
+        let histograms = record.measured.columns().map(|(name, values)| (name.to_owned(), histogram(values.iter().copied()))).collect();
+        let band = band(record, &queries);
+        Self { histograms, band, band_queries: queries.len(), timeline: Timeline::of(record), asked: asked(record) }
+    }
+}
+
+fn asked(record: &RunRecord) -> Option<Arc<[u32]>> {
+    if record.query_cloud.is_some() || record.query_rows.len() >= record.cloud.len() {
+        return None;
+    }
+    let mut rows = record.query_rows.clone();
+    rows.sort_unstable();
+    rows.dedup();
+    Some(rows.into())
+}
+
+/// At most so many of the numbers below `count`, evenly spread.
+pub fn spread(count: usize, most: usize) -> impl Iterator<Item = usize> {
+    let shown = count.min(most);
+    (0..shown).map(move |at| at * count / shown)
+}
+
+/// How many of the values are how large, ascending, only those that occur.
+pub fn histogram(values: impl IntoIterator<Item = u32>) -> Vec<(u32, u64)> {
+    let mut counts = std::collections::BTreeMap::new();
+    for value in values {
+        *counts.entry(value).or_insert(0) += 1;
+    }
+    counts.into_iter().collect()
+}
+
+/// The convergence of some queries.
+pub fn band(record: &RunRecord, queries: &[usize]) -> Vec<Band> {
+    band_of(&record.convergence, record.cloud.len() as u64, Setup::from(&record.spec).found_k(), queries)
+}
+
+/// As [`band`], of a run whose cloud may not be there: n points, and k neighbours that were searched for.
+pub fn band_of(convergence: &Convergence, n: u64, k: usize, queries: &[usize]) -> Vec<Band> {
+    if queries.is_empty() {
+        return Vec::new();
+    }
+    let n = n as f64;
+    let first = (k as f64).min(n).max(1.0);
+    let steps: Vec<f64> = (0..STEPS).map(|step| first * (n / first).powf(step as f64 / (STEPS - 1) as f64)).collect();
+    let mut columns: Vec<Vec<f32>> = (0..STEPS).map(|_| Vec::with_capacity(queries.len())).collect();
+    for &query in queries {
+        let (seen, distances) = convergence.of(query);
+        let mut entry = 0;
+        for (column, &points_seen) in columns.iter_mut().zip(&steps) {
+            // A hair of slack: the last step is n up to rounding.
+            while entry < seen.len() && f64::from(seen[entry]) <= points_seen * (1.0 + 1e-9) {
+                entry += 1;
+            }
+            column.push(if entry == 0 { f32::INFINITY } else { distances[entry - 1] });
+        }
+    }
+    let mut band = Vec::new();
+    for (column, points_seen) in columns.iter_mut().zip(steps) {
+        column.sort_unstable_by(f32::total_cmp);
+        let quantile = |q: f64| f64::from(column[((column.len() - 1) as f64 * q).round() as usize]);
+        let of_step = Band { points_seen, low: quantile(0.1), median: quantile(0.5), high: quantile(0.9) };
+        if of_step.low.is_finite() {
+            band.push(of_step);
+        }
+    }
+    band
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::records::record;
+    use super::*;
+
+    #[test]
+    fn rows_that_were_asked_for_are_listed() {
+        let mut record = RunRecord::clone(&record());
+        record.query_rows = vec![8, 3, 8];
+        assert_eq!(asked(&record).as_deref(), Some(&[3, 8][..]));
+        record.query_rows = (0..50).collect();
+        assert_eq!(asked(&record), None, "all");
+        (record.query_rows, record.query_cloud) = (vec![1], Some(Arc::clone(&record.cloud)));
+        assert_eq!(asked(&record), None, "they are points of their own");
+    }
+
+    #[test]
+    fn the_histogram_counts_every_query() {
+        assert_eq!(Derived::of(&record()).histogram("merges"), [(3, 3)]);
+    }
+
+    #[test]
+    fn the_band_ends_where_the_answers_are() {
+        let derived = Derived::of(&record());
+        let last = derived.band.last().expect("three queries");
+        assert!((last.points_seen - 50.0).abs() < 1e-6);
+        assert_eq!([last.low, last.median, last.high].map(|value| value as f32), [0.05, 0.1, 0.15]);
+        assert!(derived.band.iter().all(|step| step.low <= step.median && step.median <= step.high));
+        assert!(derived.band[0].points_seen >= 10.0 * 0.99, "before the first merge there is no bound");
+    }
+}

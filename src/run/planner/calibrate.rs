@@ -1,0 +1,52 @@
+//! The short measurement of an engine on a device.
+
+use std::sync::Arc;
+
+use super::super::{EngineChoice, QuerySpec, RunSpec, pose};
+use super::rates::{Forecast, Trial};
+use crate::cloud::{self, Order, Source};
+use crate::knn::{Build, Engine, Metric, Parameters, Shape, Stage};
+use crate::progress::Silent;
+
+/// Small clouds of few and more dimensions, with few and many neighbours: n, d, k. Between them each kind of work matters once.
+const TRIALS: [(usize, usize, usize); 5] = [(60_000, 2, 32), (20_000, 2, 512), (60_000, 3, 1), (15_000, 12, 32), (8_000, 48, 64)];
+
+/// How long a pass should take at the built-in rates: more than launching it.
+const PASS_MS: f64 = 6.0;
+
+/// Passes, of which the fastest counts: others' work on the machine only adds.
+const PASSES: usize = 3;
+
+/// Measures an engine. A trial that it refuses or fails is left out.
+pub fn measure(engine: &mut dyn Engine) -> Vec<Trial> {
+    TRIALS.iter().filter_map(|&(n, d, k)| trial(engine, n, d, k)).collect()
+}
+
+fn trial(engine: &mut dyn Engine, n: usize, d: usize, k: usize) -> Option<Trial> {
+    let cost = engine.descriptor().cost;
+    let shape = |q| Shape { n, q, d, k };
+    let q = std::iter::successors(Some(16), |q| Some(q * 2)).find(|&q| q * 2 > n || cost(&shape(q)).ms(Stage::Search, |_| 1.0) >= PASS_MS)?;
+    let data = Source::Generate { spec: format!("uniform:n={n},d={d}"), seed: 1 };
+    let spec = RunSpec {
+        data,
+        queries: QuerySpec::Count(q as u64),
+        k,
+        metric: Metric::L2,
+        engine: EngineChoice::Auto,
+        device: None,
+        order: Order::File,
+        exclude_self: false,
+        seed: 1,
+        warmup: 0,
+        repeats: 1,
+        drop_nonfinite: false,
+        profile: false,
+    };
+    let cloud = Arc::new(cloud::load(&spec.data, false, &Silent).ok()?);
+    let problem = pose(&spec, &cloud, None).ok()?;
+    let mut search = engine.load(&problem, &Parameters::NONE, false).ok()?;
+    let setup_ms = search.setup_ms().iter().map(|(_, ms)| ms).sum();
+    let passes = (0..PASSES).map(|_| search.search(0..q, Build::Timed)).collect::<Result<Vec<f64>, _>>().ok()?;
+    let search_ms = passes.into_iter().min_by(f64::total_cmp)?;
+    Some(Trial { cost: cost(&shape(q)), took: Forecast { setup_ms, search_ms } })
+}

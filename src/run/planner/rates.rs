@@ -1,0 +1,164 @@
+//! What is known of one engine on one device.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use crate::knn::{Cost, Shape, Stage};
+
+/// How far from the built-in rates a scale or a correction may go.
+const MOST: f64 = 1000.0;
+
+/// How far a correction may go beyond the scales.
+const MOST_CORRECTION: f64 = 8.0;
+
+/// How much a run counts among those of its size.
+const BUCKET_WEIGHT: f64 = 0.5;
+
+/// How much a run counts among all of the engine.
+const ENGINE_WEIGHT: f64 = 0.1;
+
+/// Shorter times are mostly noise, and correct nothing.
+const LEAST_MS: f64 = 1.0;
+
+/// Milliseconds, predicted or measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Forecast {
+    /// To take the points in.
+    pub setup_ms: f64,
+    /// One pass over all queries.
+    pub search_ms: f64,
+}
+
+impl Forecast {
+    fn of(&self, stage: Stage) -> f64 {
+        match stage {
+            Stage::Setup => self.setup_ms,
+            Stage::Search => self.search_ms,
+        }
+    }
+}
+
+/// A problem's declared cost and what it took.
+#[derive(Clone, Debug)]
+pub struct Trial {
+    /// As declared.
+    pub cost: Cost,
+    /// As measured.
+    pub took: Forecast,
+}
+
+/// Factors on an engine's declared costs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Rates {
+    /// Whether it was measured, and not only corrected by runs.
+    pub calibrated: bool,
+    /// On each term, by name.
+    scales: BTreeMap<String, f64>,
+    /// Logarithms of factors: of all runs, and of those of a size.
+    corrections: BTreeMap<String, f64>,
+}
+
+impl Rates {
+    /// What a problem should take.
+    pub fn forecast(&self, cost: &Cost, shape: &Shape) -> Forecast {
+        let of = |stage| cost.ms(stage, |term| self.scale(term)) * self.correction(stage, shape).exp();
+        Forecast { setup_ms: of(Stage::Setup), search_ms: of(Stage::Search) }
+    }
+
+    /// Finds the scales of terms from trials. Each round moves a term by the mean of the trials' remaining errors (as logarithms),
+    /// weighted by its share of each: terms of which no trial tells stay where their engine's others lead on average.
+    pub fn fit(&mut self, trials: &[Trial]) {
+        for stage in [Stage::Setup, Stage::Search] {
+            let trials: Vec<&Trial> =
+                trials.iter().filter(|trial| sensible(trial.took.of(stage)) && sensible(trial.cost.ms(stage, |_| 1.0))).collect();
+            if trials.is_empty() {
+                continue;
+            }
+            let error = |rates: &Self, trial: &Trial| (trial.took.of(stage) / trial.cost.ms(stage, |term| rates.scale(term))).ln();
+            // First all together, so that terms that the trials do not reach follow the others.
+            self.corrections.retain(|key, _| !key.starts_with(prefix(stage)));
+            let together = trials.iter().map(|trial| error(self, trial)).sum::<f64>() / trials.len() as f64;
+            let names: BTreeSet<&str> = trials.iter().flat_map(|trial| trial.cost.terms(stage)).map(|term| term.name).collect();
+            for name in &names {
+                self.rescale(name, together);
+            }
+            for _ in 0..40 {
+                let errors: Vec<f64> = trials.iter().map(|trial| error(self, trial)).collect();
+                let moves: Vec<(&str, f64)> = names
+                    .iter()
+                    .map(|&name| {
+                        let (mut sum, mut weight) = (0.0, 0.1);
+                        for (trial, error) in trials.iter().zip(&errors) {
+                            let all = trial.cost.ms(stage, |term| self.scale(term));
+                            let own: f64 = trial.cost.terms(stage).filter(|term| term.name == name).map(|term| term.ms * self.scale(name)).sum();
+                            sum += own / all * error;
+                            weight += own / all;
+                        }
+                        (name, sum / weight)
+                    })
+                    .collect();
+                for (name, by) in moves {
+                    self.rescale(name, by);
+                }
+            }
+        }
+    }
+
+    /// Takes a run in: its size's correction moves towards what it took, and the engine's a little.
+    pub fn correct(&mut self, cost: &Cost, shape: &Shape, took: Forecast) {
+        for stage in [Stage::Setup, Stage::Search] {
+            let (took, declared) = (took.of(stage), cost.ms(stage, |term| self.scale(term)));
+            if took < LEAST_MS || !sensible(took) || !sensible(declared) {
+                continue;
+            }
+            let error = (took / declared).ln().clamp(-MOST_CORRECTION.ln(), MOST_CORRECTION.ln());
+            for (key, start, weight) in
+                [(bucket(stage, shape), self.correction(stage, shape), BUCKET_WEIGHT), (prefix(stage).to_owned(), 0.0, ENGINE_WEIGHT)]
+            {
+                let old = self.corrections.get(&key).copied().unwrap_or(start);
+                self.corrections.insert(key, old + weight * (error - old));
+            }
+        }
+    }
+
+    /// Whether every number can be used: it may have come from a file.
+    pub fn are_sensible(&self) -> bool {
+        self.scales.values().all(|scale| (1.0 / MOST..=MOST).contains(scale))
+            && self.corrections.values().all(|log| log.abs() <= MOST_CORRECTION.ln() * (1.0 + 1e-9))
+    }
+
+    fn scale(&self, term: &str) -> f64 {
+        self.scales.get(term).copied().unwrap_or(1.0)
+    }
+
+    fn rescale(&mut self, term: &str, by: f64) {
+        let scale = (self.scale(term) * by.exp()).clamp(1.0 / MOST, MOST);
+        self.scales.insert(term.to_owned(), scale);
+    }
+
+    fn correction(&self, stage: Stage, shape: &Shape) -> f64 {
+        self.corrections.get(&bucket(stage, shape)).or_else(|| self.corrections.get(prefix(stage))).copied().unwrap_or(0.0)
+    }
+}
+
+fn prefix(stage: Stage) -> &'static str {
+    match stage {
+        Stage::Setup => "setup",
+        Stage::Search => "search",
+    }
+}
+
+/// Problems of about one size: queries and points within a factor of four, dimensions and neighbours within two.
+fn bucket(stage: Stage, shape: &Shape) -> String {
+    let step = |value: usize, bits: u32| value.max(1).ilog2() / bits;
+    let points = format!("{} n{} d{}", prefix(stage), step(shape.n, 2), step(shape.d, 1));
+    match stage {
+        Stage::Setup => points,
+        Stage::Search => format!("{points} q{} k{}", step(shape.q, 2), step(shape.k.next_power_of_two(), 1)),
+    }
+}
+
+fn sensible(ms: f64) -> bool {
+    ms.is_finite() && ms > 0.0
+}

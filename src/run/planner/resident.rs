@@ -1,0 +1,21 @@
+//! Which engines have taken points in: noted with what they made of them, so that the note goes when that goes.
+
+use std::sync::Arc;
+
+use crate::knn::{DeviceId, EngineId, Points};
+
+struct TakenIn(Vec<EngineId>);
+
+/// Whether an engine has.
+pub fn is_taken_in(points: &Points, engine: EngineId, device: DeviceId) -> bool {
+    points.cache().get(device, |taken: &TakenIn| taken.0.contains(&engine)).is_some()
+}
+
+/// Notes that an engine has.
+pub fn taken_in(points: &Points, engine: EngineId, device: DeviceId) {
+    let mut engines = points.cache().get(device, |_: &TakenIn| true).map_or_else(Vec::new, |taken| taken.0.clone());
+    if !engines.contains(&engine) {
+        engines.push(engine);
+        points.cache().insert(device, Arc::new(TakenIn(engines)));
+    }
+}

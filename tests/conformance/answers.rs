@@ -1,0 +1,235 @@
+//! Answers: the edges, random problems, sizes, ties, prefixes, builds and ranges.
+
+use std::cell::RefCell;
+
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+use warpscope::cloud::Order;
+use warpscope::knn::{Answer, Build, Metric, Parameters, Problem};
+
+use crate::common::{Case, Shape, answer, pose};
+use crate::subject::{Bench, Subject, check_profile, on_gpu, same_counts, same_neighbors};
+
+/// k and d of the edges: of warps, of registers a lane, of staged batches. What an engine does not take it must refuse.
+const K: [usize; 13] = [1, 31, 32, 33, 64, 100, 128, 200, 256, 500, 512, 1000, 1024];
+const D: [usize; 5] = [1, 2, 3, 17, 128];
+
+fn check(subjects: &[Subject], cases: impl IntoIterator<Item = Case>) {
+    let mut bench = Bench::new(subjects);
+    let count = cases.into_iter().map(|case| bench.check(&case)).count();
+    println!("{count} problems: {} engines agree", subjects.len());
+}
+
+pub fn every_k_and_d(subjects: &[Subject]) {
+    // Up to so many points `cuda-split` collects them all, and beyond them it takes a sample first.
+    let n = if on_gpu(subjects) { vec![5000, 40_001] } else { vec![2500] };
+    let limits = subjects.iter().map(|subject| subject.engine.limits);
+    let reached = |limit: usize, most: usize| [limit, limit + 1].into_iter().filter(move |&value| value <= most);
+    let k: Vec<usize> = K.into_iter().chain(limits.clone().flat_map(|limits| reached(limits.k, 1024))).collect();
+    let d: Vec<usize> = D.into_iter().chain(limits.flat_map(|limits| reached(limits.d, 300))).collect();
+    let (k, d) = (&k, &d);
+    check(subjects, n.into_iter().flat_map(|n| k.iter().flat_map(move |&k| d.iter().map(move |&dims| Case { n, k, dims, ..Case::default() }))));
+}
+
+/// n below, at and above k; one point; batches, blocks and windows that are not full.
+pub fn few_points(subjects: &[Subject]) {
+    let sizes = [(1, 1), (1, 32), (1, 1024), (10, 32), (31, 32), (31, 33), (32, 32), (33, 32), (64, 33), (1000, 1024), (1024, 1024), (1025, 1024)];
+    let partial = [(255, 64), (256, 64), (257, 64), (1023, 5), (2049, 5)];
+    let cases = sizes.into_iter().chain(partial).flat_map(|(n, k)| [1, 2, 3, 4, 17, 128].map(|dims| Case { n, k, dims, ..Case::default() }));
+    check(subjects, cases);
+}
+
+pub fn many_dimensions(subjects: &[Subject]) {
+    let n = if on_gpu(subjects) { vec![700, 10_007] } else { vec![300] };
+    let cases = n.into_iter().flat_map(|n| [255, 256, 257, 300, 1000].map(|dims| Case { n, dims, k: 10, ..Case::default() }));
+    // More than any buffer of a kernel holds, and the most that the filter takes.
+    let most = [(4097, 300), (65_535, 40)].map(|(dims, n)| Case { n, dims, k: 10, query_rows: Some(vec![0, 7, n as u32 - 1]), ..Case::default() });
+    check(subjects, cases.chain(most));
+}
+
+/// Where samples and lists begin and end, and queries that fill no block.
+pub fn partial_samples(subjects: &[Subject]) {
+    let n = [8191, 8192, 8193, 8448, 8449, 16_384, 16_385, 20_479, 20_481];
+    let sizes = n.into_iter().flat_map(|n| [(1, 2), (32, 2), (1024, 2), (33, 3), (1000, 5)].map(|(k, dims)| Case { n, k, dims, ..Case::default() }));
+    let (most, queries) = if on_gpu(subjects) { (50_021, vec![1, 2, 37, 300]) } else { (9001, vec![1, 2, 37]) };
+    let queries = queries.into_iter().flat_map(|queries| {
+        let rows: Vec<u32> = (0..queries).map(|i| i * 97).collect();
+        [(2, 32), (3, 200), (5, 32), (16, 1000)].map(|(dims, k)| Case { n: most, dims, k, query_rows: Some(rows.clone()), ..Case::default() })
+    });
+    // So many queries that they are shared out in blocks.
+    let blocks = [(97, 4), (500, 16), (1001, 5)].map(|(queries, dims)| {
+        let query_rows = Some((0..queries).map(|query| query * 13 % 300).collect());
+        Case { shape: Shape::Grid { side: 4 }, n: 300, dims, k: 20, query_rows, ..Case::default() }
+    });
+    check(subjects, sizes.chain(queries).chain(blocks));
+}
+
+/// Points that lie in all ways, in both orders and both metrics, with the query's own row and without, queries from elsewhere,
+/// and coordinates as tiny and as huge as are accepted.
+pub fn shapes(subjects: &[Subject]) {
+    let n = if on_gpu(subjects) { vec![5000, 50_003] } else { vec![3000] };
+    let mut cases = Vec::new();
+    for n in n {
+        for (k, dims) in [1, 33, 1000].into_iter().flat_map(|k| [1, 2, 3, 17].map(|dims| (k, dims))) {
+            let base = Case { n, k, dims, ..Case::default() };
+            cases.push(Case { shape: Shape::Duplicates { places: 1 }, ..base.clone() });
+            cases.push(Case { shape: Shape::Duplicates { places: 40 }, order: Order::Shuffled, ..base.clone() });
+            cases.push(Case { shape: Shape::Descending, ..base.clone() });
+            cases.push(Case { shape: Shape::Sphere, ..base.clone() });
+            cases.push(Case { shape: Shape::Grid { side: 4 }, order: Order::Shuffled, ..base.clone() });
+            cases.push(Case { shape: Shape::FlatAxes { varying: 1 + dims / 3 }, ..base.clone() });
+            cases.push(Case { metric: Metric::Angular, ..base.clone() });
+            cases.push(Case { metric: Metric::Angular, order: Order::Shuffled, ..base.clone() });
+            cases.push(Case { exclude_self: true, foreign: dims == 3, ..base.clone() });
+        }
+        cases.extend([-50, 60].map(|exponent| Case { shape: Shape::Uniform { exponent }, n, ..Case::default() }));
+        cases.push(Case { exclude_self: true, n, k: 1023, ..Case::default() });
+        cases.push(Case { shape: Shape::Duplicates { places: 900 }, n, dims: 5, k: 333, ..Case::default() });
+    }
+    check(subjects, cases);
+}
+
+/// Far more points than f32 has distances: the order by rounded distance is not the order by true distance.
+pub fn ties(subjects: &[Subject]) {
+    let report = Bench::new(subjects).check(&Case { shape: Shape::Sphere, n: 20_000, dims: 3, k: 200, ..Case::default() });
+    assert!(report.ties > 0, "{report:?}");
+    assert!(report.largest_relative_error > 0.0 && report.largest_relative_error < 1e-6, "{report:?}");
+}
+
+fn random(subjects: &[Subject], cases: u32, strategy: impl Strategy<Value = Case>) {
+    let bench = RefCell::new(Bench::new(subjects));
+    let mut runner = TestRunner::new(Config { cases, failure_persistence: None, ..Config::default() });
+    let result = runner.run(&strategy, |case| {
+        // A case that the problem's rules refuse (no extent left in f32, only zero rows) is no case.
+        prop_assume!(pose(&case).is_ok());
+        bench.borrow_mut().check(&case);
+        Ok(())
+    });
+    if let Err(error) = result {
+        panic!("{error}");
+    }
+}
+
+pub fn random_problems(subjects: &[Subject]) {
+    if on_gpu(subjects) {
+        let larger = (Case::any(), prop_oneof![Just(1usize), Just(7), Just(40)]);
+        random(subjects, 500, larger.prop_map(|(case, times)| Case { n: case.n * times, ..case }));
+    } else {
+        random(subjects, 500, Case::any());
+    }
+}
+
+/// Queries of many dimensions share staged points: any number of queries, and batches of one group to many.
+pub fn random_problems_in_many_dimensions(subjects: &[Subject]) {
+    let wide = (Case::any(), 4usize..=300, 1usize..400, 1usize..12);
+    let of = |(case, dims, n, queries): (Case, usize, usize, usize)| {
+        let query_rows = Some((0..queries).map(|query| (query * 7919 % n) as u32).collect());
+        Case { dims, n, query_rows, foreign: false, ..case }
+    };
+    random(subjects, 200, wide.prop_map(of));
+}
+
+/// Blocks, chunks and batches at the size of real work, with a last block that is not full.
+pub fn problems_at_size(subjects: &[Subject]) {
+    let rows = |queries: u32, step: u32| Some((0..queries).map(|i| i * step).collect());
+    if !on_gpu(subjects) {
+        let sizes = [(2, 32), (3, 100), (2, 1024), (16, 10)];
+        return check(subjects, sizes.map(|(dims, k)| Case { n: 20_003, dims, k, query_rows: rows(101, 197), ..Case::default() }));
+    }
+    let sizes = [(2, 32), (2, 64), (2, 100), (2, 250), (2, 500), (2, 1024), (3, 20), (3, 100), (3, 1000), (16, 10), (7, 40), (7, 300)];
+    let many = sizes.map(|(dims, k)| Case { n: 200_003, dims, k, query_rows: rows(1013, 197), ..Case::default() });
+    let few = [(1_000_003, 2, 32, 200), (1_000_003, 2, 1024, 40), (500_009, 3, 100, 200), (200_003, 31, 10, 100)];
+    let few = few.map(|(n, dims, k, queries)| Case { n, dims, k, query_rows: rows(queries, 919), ..Case::default() });
+    check(subjects, many.into_iter().chain(few));
+}
+
+/// The first k of an answer for more neighbours are the answer for k.
+pub fn smaller_k_is_a_prefix(subjects: &[Subject]) {
+    for subject in subjects {
+        let (mut engine, limits) = (subject.open(), subject.engine.limits);
+        for case in [Case { n: 5003, ..Case::default() }, Case { shape: Shape::Grid { side: 5 }, n: 5003, dims: 5, ..Case::default() }] {
+            let mut of = |k: usize| answer(engine.as_mut(), &pose(&Case { k, ..case.clone() }).unwrap()).neighbors;
+            let most = of(limits.k.min(1024));
+            for k in [1, 5, 31, 32, 33, 100, 500].into_iter().filter(|&k| k <= limits.k) {
+                let fewer = of(k);
+                for query in 0..fewer.queries() {
+                    let ((positions, distances), (all, all_distances)) = (fewer.of(query), most.of(query));
+                    assert_eq!((positions, distances), (&all[..k], &all_distances[..k]), "{subject}: k = {k}, query {query}");
+                }
+            }
+        }
+    }
+}
+
+/// Counted, timed and profiled builds give the same bits, and each what it promises beside them.
+pub fn builds_agree(subjects: &[Subject]) {
+    for subject in subjects {
+        let mut engine = subject.open();
+        for (dims, k) in [(2, 32), (3, 1024), (17, 64)] {
+            if dims > subject.engine.limits.d || k > subject.engine.limits.k {
+                continue;
+            }
+            let n = if on_gpu(subjects) { 20_000 } else { 3000 };
+            let problem = pose(&Case { n, dims, k, query_rows: Some((0..200).collect()), ..Case::default() }).unwrap();
+            let counted = answer(engine.as_mut(), &problem);
+            let mut search = engine.load(&problem, &Parameters::NONE, true).unwrap_or_else(|error| panic!("{subject}: {error}"));
+            for build in [Build::Timed, Build::Profiled, Build::Timed, Build::Counted] {
+                let what = format!("{subject}, {build:?}, d = {dims}");
+                let mut found = Answer::default();
+                assert!(search.search(0..problem.q(), build).unwrap() >= 0.0);
+                search.download(&mut found.neighbors).unwrap();
+                same_neighbors(&found.neighbors, &counted.neighbors, &what);
+                if build == Build::Timed {
+                    continue;
+                }
+                search.collect(&mut found).unwrap();
+                same_counts(&found, &counted, &what);
+                let phases = if build == Build::Profiled { subject.engine.phases } else { &[] };
+                check_profile(phases, problem.q(), &found, &what);
+            }
+        }
+    }
+}
+
+/// Ranges of a search, as a run asks for them: each alone, in any sizes and order, some again and again.
+pub fn ranges_answer_their_own_queries(subjects: &[Subject]) {
+    for subject in subjects {
+        let mut engine = subject.open();
+        for (dims, k) in [(2, 32), (3, 1024), (17, 40)] {
+            let n = if on_gpu(subjects) { 30_011 } else { 2003 };
+            let case = Case { n, dims, k, query_rows: Some((0..301).map(|i| i * 71 % n as u32).collect()), ..Case::default() };
+            let problem: Problem = pose(&case).unwrap();
+            if subject.engine.check(&problem, &Parameters::NONE).is_err() {
+                continue;
+            }
+            let expected = answer(engine.as_mut(), &problem);
+            let mut search = engine.load(&problem, &Parameters::NONE, false).unwrap_or_else(|error| panic!("{subject}: {error}"));
+            let mut found = Answer::default();
+            let mut searched = 0;
+            for range in [200..301, 0..1, 1..130, 1..130, 1..130, 130..200, 0..1, 130..200] {
+                searched += range.len();
+                search.search(range, Build::Counted).unwrap();
+                search.collect(&mut found).unwrap();
+            }
+            search.download(&mut found.neighbors).unwrap();
+            same_neighbors(&found.neighbors, &expected.neighbors, &format!("{subject}: {case:?}"));
+            let counted = if subject.engine.counts() { searched } else { 0 };
+            assert_eq!(found.measured.queries(), counted, "{subject}: what was searched is counted, each time");
+        }
+    }
+}
+
+/// In random order no measure's mean is above its theory.
+pub fn means_stay_under_the_theory(subjects: &[Subject]) {
+    for subject in subjects {
+        let k = 32.min(subject.engine.limits.k);
+        let case = Case { n: 20_000, k, order: Order::Shuffled, query_rows: Some((0..100).collect()), ..Case::default() };
+        let problem = pose(&case).unwrap();
+        let found = answer(subject.open().as_mut(), &problem);
+        for measure in subject.engine.measures {
+            let Some(theory) = &measure.theory else { continue };
+            let (mean, bound) = (found.measured.mean(measure.name).expect("it is counted"), (theory.mean)(&problem.shape()));
+            assert!(mean <= bound, "{subject}: {mean} {} on average, {bound} {}", measure.name, theory.condition);
+        }
+    }
+}

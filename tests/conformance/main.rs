@@ -1,0 +1,53 @@
+//! What every engine of the registry must hold, on each kind of device that it runs on, and the same for an engine that no
+//! table lists ([`dummy`]). A new engine is tested by its row alone.
+//!
+//! On a GPU `scripts/gpu-check` runs them. What is particular to a kernel is in `tests/cuda*.rs`.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod answers;
+mod dummy;
+mod memory;
+mod parameters;
+mod points;
+mod refusals;
+mod rules;
+mod subject;
+
+/// Each check as a test of the engines on the CPU, of those on a GPU, and of the dummy.
+macro_rules! conformance {
+    ($($check:path as $name:ident),+ $(,)?) => {
+        mod cpu {
+            $(#[test] fn $name() { $check(&crate::subject::of(warpscope::knn::DeviceKind::Cpu)); })+
+        }
+        mod gpu {
+            $(#[test] #[ignore = "needs an NVIDIA GPU"] fn $name() { $check(&crate::subject::of(warpscope::knn::DeviceKind::Gpu)); })+
+        }
+        mod unlisted {
+            $(#[test] fn $name() { $check(&crate::dummy::subjects()); })+
+        }
+    };
+}
+
+conformance! {
+    crate::answers::every_k_and_d as every_k_and_d,
+    crate::answers::few_points as few_points,
+    crate::answers::many_dimensions as many_dimensions,
+    crate::answers::partial_samples as partial_samples,
+    crate::answers::shapes as shapes,
+    crate::answers::ties as ties,
+    crate::answers::random_problems as random_problems,
+    crate::answers::random_problems_in_many_dimensions as random_problems_in_many_dimensions,
+    crate::answers::problems_at_size as problems_at_size,
+    crate::answers::smaller_k_is_a_prefix as smaller_k_is_a_prefix,
+    crate::answers::builds_agree as builds_agree,
+    crate::answers::ranges_answer_their_own_queries as ranges_answer_their_own_queries,
+    crate::answers::means_stay_under_the_theory as means_stay_under_the_theory,
+    crate::parameters::every_value_gives_the_same_bits as every_value_gives_the_same_bits,
+    crate::parameters::resolved_parameters_resolve_to_themselves as resolved_parameters_resolve_to_themselves,
+    crate::points::points_are_taken_in_once as points_are_taken_in_once,
+    crate::refusals::limits_are_refused_by_number as limits_are_refused_by_number,
+    crate::refusals::wrong_parameters_are_refused_by_name as wrong_parameters_are_refused_by_name,
+    crate::refusals::memory_is_asked_for_before_the_start as memory_is_asked_for_before_the_start,
+}

@@ -1,0 +1,72 @@
+//! What engines take of a GPU's memory, beside what they asked for before they took it.
+
+use std::sync::Arc;
+
+use cudarc::driver::{CudaContext, CudaSlice};
+use warpscope::knn::{Answer, Build, DeviceKind, EngineError, Parameters, Problem};
+
+use crate::common::{Case, Shape, pose};
+use crate::subject::of;
+
+const MIB: usize = 1 << 20;
+
+/// What the device has left once streams gave back what they freed.
+fn free(context: &Arc<CudaContext>) -> usize {
+    context.synchronize().unwrap();
+    context.mem_get_info().unwrap().0
+}
+
+/// Takes all but `left` bytes.
+fn fill(context: &Arc<CudaContext>, left: usize) -> CudaSlice<u8> {
+    let stream = context.default_stream();
+    // SAFETY: never read.
+    let ballast = unsafe { stream.alloc::<u8>(free(context) - left) }.unwrap_or_else(|error| panic!("{error}"));
+    stream.synchronize().unwrap();
+    ballast
+}
+
+/// An engine that takes a problem where less is free than it uses would fail in the middle of a run: it must refuse, or search
+/// in a way that takes less. Queries below, at and beside a tile of the filter's.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn estimates_cover_what_is_allocated() {
+    let context = CudaContext::new(0).unwrap_or_else(|error| panic!("{error}"));
+    for subject in of(DeviceKind::Gpu) {
+        let mut engine = subject.open();
+        for q in [1, 127, 128] {
+            // The filter's bits are the largest with few dimensions; a sphere about the queries makes it fall back.
+            for (n, dims, shape) in [(4_000_000, 2, Shape::Uniform { exponent: 0 }), (4_000_000, 4, Shape::Sphere), (400_000, 128, Shape::Sphere)] {
+                let case = Case { shape, n, dims, query_rows: Some((0..q).map(|_| 0).collect()), ..Case::default() };
+                let problem = pose(&case).unwrap();
+                let mut answer = |problem: &Problem| {
+                    let before = free(&context);
+                    let mut search = engine.load(problem, &Parameters::NONE, false)?;
+                    search.search(0..problem.q(), Build::Counted)?;
+                    search.collect(&mut Answer::default())?;
+                    let (used, how) = (before.saturating_sub(free(&context)), (search.parameters(), search.note()));
+                    drop(search);
+                    problem.cache().clear();
+                    Ok::<_, EngineError>((used, how))
+                };
+                // The first time, modules are loaded and tables made.
+                answer(&problem).unwrap_or_else(|error| panic!("{subject}: {error}"));
+                let (used, how) = answer(&problem).unwrap_or_else(|error| panic!("{subject}: {error}"));
+                // What the driver rounds up to is not the engine's.
+                let left = used.saturating_sub(2 * MIB);
+                let ballast = fill(&context, left);
+                let outcome = answer(&problem);
+                println!(
+                    "{subject}: q = {q}, n = {n}, d = {dims}: {} MiB; with less: {:?}",
+                    used / MIB,
+                    outcome.as_ref().map_err(ToString::to_string)
+                );
+                match outcome {
+                    Err(EngineError::Memory { needed, free, .. }) => assert!(needed > free, "{subject}"),
+                    Err(error) => panic!("{subject}: q = {q}, d = {dims}: it was taken, and then: {error}"),
+                    Ok((less, other)) => assert!(other != how && less < used, "{subject}: q = {q}, d = {dims}: {used} bytes of {left}"),
+                }
+                drop(ballast);
+            }
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Parameters: whatever is chosen, the bits are the same.
+
+use warpscope::engines::registry;
+use warpscope::knn::{EngineError, Method, Parameter, Parameters, Values};
+
+use crate::common::{Case, answer, answer_with, pose};
+use crate::subject::{Subject, check_declared, same_counts, same_neighbors};
+
+/// Values of a parameter: every word, and of numbers the ends and the powers of two between them.
+fn values(parameter: &Parameter) -> Vec<String> {
+    match &parameter.values {
+        Values::Words(words) => words.iter().map(|&word| word.to_owned()).collect(),
+        Values::Numbers(range) => {
+            let powers = (0..32).map(|power| 1u32 << power).filter(|number| range.contains(number));
+            let mut numbers: Vec<u32> = powers.chain([*range.start(), *range.end()]).collect();
+            numbers.sort_unstable();
+            numbers.dedup();
+            numbers.iter().map(u32::to_string).collect()
+        }
+    }
+}
+
+/// Each allowed value, alone, answers as the engine does by itself, or is refused as a parameter that does not fit the
+/// problem, the device or the other parameters.
+pub fn every_value_gives_the_same_bits(subjects: &[Subject]) {
+    for subject in subjects.iter().filter(|subject| !subject.engine.parameters.is_empty()) {
+        let mut engine = subject.open();
+        // Few dimensions, and so many that other kernels take over.
+        for dims in [2, 5] {
+            let problem = pose(&Case { n: 5003, dims, k: 20, query_rows: Some((0..77).collect()), ..Case::default() }).unwrap();
+            let expected = answer(engine.as_mut(), &problem);
+            for parameter in subject.engine.parameters {
+                let mut taken = 0;
+                for value in values(parameter) {
+                    let parameters = Parameters::from_iter([(parameter.name, &value)]);
+                    let what = format!("{subject}: {parameters}, d = {dims}");
+                    match engine.load(&problem, &parameters, false).map(drop) {
+                        Ok(()) => taken += 1,
+                        Err(EngineError::Parameter { why, .. }) => {
+                            println!("{what}: {why}");
+                            continue;
+                        }
+                        Err(error) => panic!("{what}: {error}"),
+                    }
+                    let found = answer_with(engine.as_mut(), &problem, &parameters);
+                    same_neighbors(&found.neighbors, &expected.neighbors, &what);
+                    check_declared(subject.engine, &problem, &found, &what);
+                    // One that others count alike may not count by its parameters.
+                    if registry::ENGINES.iter().filter(|engine| engine.algorithm() == subject.engine.algorithm()).count() > 1 {
+                        same_counts(&found, &expected, &what);
+                    }
+                }
+                // A word may be for other numbers of dimensions.
+                assert!(taken > 0, "{subject}: no value of {} is taken with d = {dims}", parameter.name);
+            }
+        }
+    }
+}
+
+pub fn resolved_parameters_resolve_to_themselves(subjects: &[Subject]) {
+    for subject in subjects {
+        let mut engine = subject.open();
+        for (dims, k, n) in [(2, 32, 5003), (3, 1000, 5003), (17, 40, 20_011), (5, 1, 300)] {
+            let problem = pose(&Case { n, dims, k, ..Case::default() }).unwrap();
+            if subject.engine.check(&problem, &Parameters::NONE).is_err() {
+                continue;
+            }
+            let resolved = engine.load(&problem, &Parameters::NONE, false).unwrap_or_else(|error| panic!("{subject}: {error}")).parameters();
+            let method = Method { engine: subject.engine.id, parameters: resolved.clone() };
+            assert_eq!(method.to_string().parse(), Ok(method.clone()), "{subject}");
+            let again = engine.load(&problem, &resolved, false).unwrap_or_else(|error| panic!("{method}: {error}")).parameters();
+            assert_eq!(again, resolved, "{subject}, d = {dims}: the method given again is the same");
+            if subject.engine.parameters.is_empty() {
+                assert!(resolved.is_empty(), "{subject} has no choice");
+            }
+        }
+    }
+}

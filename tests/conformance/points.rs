@@ -1,0 +1,85 @@
+//! What engines make of points: once for all problems over them, and apart on each device.
+
+use std::sync::Arc;
+
+use warpscope::cloud::Order;
+use warpscope::knn::{Build, DeviceId, DeviceKind, Engine, Metric, Neighbors, Parameters, Points, Problem, Queries, Setup, SetupPhase};
+
+use crate::common::cloud;
+use crate::subject::{Subject, of, same_neighbors};
+
+fn points(n: usize, dims: usize) -> Arc<Points> {
+    let values = (0..n * dims).map(|at| ((at * 7919) % 10_007) as f64).collect();
+    Arc::new(Points::new(&cloud(values, dims, None), setup(1).arrangement()).expect("numbers are points"))
+}
+
+fn setup(k: usize) -> Setup {
+    Setup { k, metric: Metric::L2, order: Order::File, seed: 0, exclude_self: false, drop_zero_rows: false }
+}
+
+/// A problem's neighbours, whether the points were there, and what of taking them in was timed.
+fn answer(engine: &mut dyn Engine, problem: &Problem) -> (Neighbors, bool, Vec<SetupPhase>) {
+    let mut search = engine.load(problem, &Parameters::NONE, false).unwrap_or_else(|error| panic!("{error}"));
+    search.search(0..problem.q(), Build::Timed).unwrap_or_else(|error| panic!("{error}"));
+    let mut found = Neighbors::default();
+    assert!(search.download(&mut found).unwrap_or_else(|error| panic!("{error}")) >= 0.0);
+    let phases = search.setup_ms();
+    assert!(phases.iter().all(|(_, ms)| *ms >= 0.0 && ms.is_finite()), "{phases:?}");
+    let phases: Vec<SetupPhase> = phases.into_iter().map(|(phase, _)| phase).collect();
+    assert!((1..phases.len()).all(|at| !phases[..at].contains(&phases[at])), "a phase is timed once: {phases:?}");
+    (found, search.resident(), phases)
+}
+
+pub fn points_are_taken_in_once(subjects: &[Subject]) {
+    for subject in subjects {
+        let mut engine = subject.open();
+        for (n, dims) in [(3000, 2), (3000, 3), (9000, 17)] {
+            let points = points(n, dims);
+            let problem = |row, k| Problem::over(&points, &Queries::Rows(vec![row]), setup(k)).unwrap();
+            let (_, resident, phases) = answer(engine.as_mut(), &problem(5, 10));
+            assert!(!resident && !phases.is_empty(), "{subject}: they are taken in, and it is timed");
+            let (found, resident, _) = answer(engine.as_mut(), &problem(7, 10));
+            assert!(resident, "{subject}: they are found");
+            // Another engine of the kind finds them too, and all see the same points.
+            let (again, resident, _) = answer(subject.open().as_mut(), &problem(7, 10));
+            assert!(resident, "{subject}: they are cached with the points");
+            same_neighbors(&again, &found, &subject.to_string());
+            assert!(points.cache().clear(), "{subject}: there was something to release");
+            let (again, resident, _) = answer(engine.as_mut(), &problem(7, 10));
+            assert!(!resident, "{subject}: they were released");
+            same_neighbors(&again, &found, &subject.to_string());
+        }
+    }
+}
+
+/// Two devices' engines over the same points: neither finds what the other made of them.
+fn apart(engine: Subject, devices: [DeviceId; 2]) {
+    let points = points(3000, 2);
+    let problem = Problem::over(&points, &Queries::Rows(vec![0, 17]), setup(10)).unwrap();
+    let mut opened = devices.map(|device| Subject { device, ..engine }.open());
+    assert_eq!([opened[0].device_id(), opened[1].device_id()], devices);
+    let first = answer(opened[0].as_mut(), &problem);
+    let second = answer(opened[1].as_mut(), &problem);
+    assert!(!first.1 && !second.1, "{}: a device finds what is on another", engine.engine.id);
+    same_neighbors(&second.0, &first.0, "two devices");
+    assert!(opened.iter_mut().all(|opened| answer(opened.as_mut(), &problem).1), "{}: each finds its own", engine.engine.id);
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU, and shows more with two"]
+fn two_gpus_do_not_share_pointers() {
+    let devices = [DeviceId::Gpu(0), DeviceId::Gpu(1)];
+    for subject in of(DeviceKind::Gpu) {
+        match subject.engine.open_on(Some(devices[1])) {
+            Ok(_) => apart(subject, devices),
+            Err(error) => println!("one GPU only: {error}"),
+        }
+    }
+}
+
+#[test]
+fn two_devices_do_not_share_pointers() {
+    for subject in crate::dummy::subjects() {
+        apart(subject, [DeviceId::Gpu(0), DeviceId::Gpu(1)]);
+    }
+}

@@ -1,0 +1,77 @@
+//! Refusals: by number, before anything runs, and the engine lives on.
+
+use warpscope::knn::{DeviceKind, EngineError, Metric, Parameters, Problem};
+
+use crate::common::{Case, pose};
+use crate::subject::{Bench, Subject};
+
+fn refused(subject: &Subject, problem: &Problem, parameters: &Parameters) -> EngineError {
+    match subject.open().load(problem, parameters, false) {
+        Err(error) => error,
+        Ok(_) => panic!("{subject}: the job was taken"),
+    }
+}
+
+pub fn limits_are_refused_by_number(subjects: &[Subject]) {
+    for subject in subjects {
+        let (id, limits) = (subject.engine.id, subject.engine.limits);
+        // What no cloud of a test reaches is left to the sizes that it is made of.
+        let beyond = [
+            (limits.k < 5000).then(|| ("k", limits.k, Case { k: limits.k + 1, ..Case::default() })),
+            (limits.d < 5000).then(|| ("d", limits.d, Case { dims: limits.d + 1, k: 1, ..Case::default() })),
+            (limits.n < 100_000).then(|| ("n", limits.n, Case { n: limits.n + 1, k: 1, ..Case::default() })),
+        ];
+        for (name, most, case) in beyond.into_iter().flatten() {
+            let error = refused(subject, &pose(&case).unwrap(), &Parameters::NONE);
+            assert!(
+                matches!(error, EngineError::Limit { what, limit, value, .. } if (what, limit + 1, limit) == (name, value, most as u64)),
+                "{error}"
+            );
+            assert_eq!(error.to_string(), format!("the {id} engine takes {name} up to {most}, not {}", most + 1));
+        }
+        // The query's own row takes a place.
+        let own = pose(&Case { k: limits.k, exclude_self: true, ..Case::default() }).unwrap();
+        assert!(matches!(refused(subject, &own, &Parameters::NONE), EngineError::Limit { what: "k", .. }), "{subject}");
+        for metric in [Metric::L2, Metric::Angular].into_iter().filter(|metric| !limits.metrics.contains(metric)) {
+            let error = refused(subject, &pose(&Case { metric, ..Case::default() }).unwrap(), &Parameters::NONE);
+            assert!(matches!(error, EngineError::Metric { .. }), "{error}");
+        }
+    }
+    Bench::new(subjects).check(&Case::default());
+}
+
+pub fn wrong_parameters_are_refused_by_name(subjects: &[Subject]) {
+    let problem = pose(&Case::default()).unwrap();
+    for subject in subjects {
+        let names = subject.engine.parameters.iter().map(|parameter| parameter.name);
+        for (name, value) in names.map(|name| (name, "no value of anything")).chain([("no-such-parameter", "1")]) {
+            let error = refused(subject, &problem, &Parameters::from_iter([(name, value)]));
+            let told = matches!(&error, EngineError::Parameter { engine, why } if *engine == subject.engine.id && why.contains(name));
+            assert!(told && !error.is_refusal(), "{subject}: {error}");
+        }
+    }
+    Bench::new(subjects).check(&Case::default());
+}
+
+/// Answers that no machine holds.
+pub fn memory_is_asked_for_before_the_start(subjects: &[Subject]) {
+    for subject in subjects {
+        let k = subject.engine.limits.k.min(1024);
+        let gpu = subject.device.kind() == DeviceKind::Gpu;
+        let queries = if gpu {
+            // 313 GiB: no GPU of today.
+            40_000_000
+        } else {
+            // All that the host has; elsewhere than on Linux it does not say.
+            let Ok(meminfo) = std::fs::read_to_string("/proc/meminfo") else { continue };
+            let total = meminfo.split_whitespace().nth(1).and_then(|kib| kib.parse::<usize>().ok()).expect("MemTotal is first");
+            (total << 10) / (8 * k)
+        };
+        let problem = pose(&Case { n: 2, k, dims: 1, query_rows: Some(vec![0; queries]), ..Case::default() }).unwrap();
+        let error = refused(subject, &problem, &Parameters::NONE);
+        let (EngineError::Memory { needed, free, .. } | EngineError::HostMemory { needed, free }) = &error else { panic!("{subject}: {error}") };
+        assert!(needed > free && *needed >= ((queries * k * 8) >> 20) as u64, "{subject}: {error}");
+        assert!(!gpu || error.to_string().contains("--engine lockstep"), "{error}");
+    }
+    Bench::new(subjects).check(&Case::default());
+}

@@ -1,0 +1,118 @@
+//! Rules 6 and 7 of the warp-per-query search (`docs/kernel.md`), restated, and what the twin tells beside its answers.
+
+use warpscope::engines::lockstep::{self, Lockstep};
+use warpscope::knn::{Answer, CONVERGENCE_ENTRIES, Counters, NONE, Problem, theory};
+
+use crate::common::{Case, Shape, answer, pose};
+
+/// What the reference counted of a query.
+pub fn counters_of(answer: &Answer, query: usize) -> Counters {
+    let value = |name: &str| answer.measured.column(name).expect("it is counted")[query];
+    Counters { merges: value("merges"), candidates: value("candidates"), groups_hit: value("groups_hit") }
+}
+
+/// The search of one query by the rules, one point at a time: no lanes, no networks, no batches.
+#[derive(Default)]
+pub struct Simulation {
+    /// (bits of the squared distance, position), sorted: bits of non-negative floats sort as the floats do.
+    result: Vec<(u32, u32)>,
+    buffer: Vec<(u32, u32)>,
+    pub counters: Counters,
+    /// (points seen, bits of max_distance) after each merge.
+    history: Vec<(u32, u32)>,
+}
+
+impl Simulation {
+    const GROUP: usize = 32;
+
+    pub fn of(problem: &Problem, query: usize) -> Self {
+        let (n, k) = (problem.n(), problem.k());
+        let slots = k.max(32).next_power_of_two();
+        let mut this = Self::default();
+        let mut max_distance = f32::INFINITY.to_bits();
+        for group in (0..n).step_by(Self::GROUP) {
+            let lanes = group..(group + Self::GROUP).min(n);
+            let distances: Vec<u32> = lanes.clone().map(|position| distance(problem, position, query).to_bits()).collect();
+            this.counters.groups_hit += u32::from(distances.iter().any(|&distance| distance < max_distance));
+            // One lane after the other against the latest bound is what a second ballot after a merge comes to.
+            for (position, distance) in lanes.zip(distances) {
+                if distance < max_distance {
+                    this.buffer.push((distance, position as u32));
+                    this.counters.candidates += 1;
+                    if this.buffer.len() == slots {
+                        max_distance = this.merge(k, slots, position + 1);
+                    }
+                }
+            }
+        }
+        if !this.buffer.is_empty() {
+            this.merge(k, slots, n);
+        }
+        this
+    }
+
+    fn merge(&mut self, k: usize, slots: usize, points_seen: usize) -> u32 {
+        self.result.append(&mut self.buffer);
+        self.result.sort_unstable();
+        self.result.truncate(slots);
+        let max_distance = self.result.get(k - 1).map_or(f32::INFINITY.to_bits(), |last| last.0);
+        self.counters.merges += 1;
+        self.history.push((points_seen as u32, max_distance));
+        max_distance
+    }
+
+    /// The bits of the squared distance, and the position, of a neighbour.
+    pub fn neighbour(&self, rank: usize) -> (u32, u32) {
+        self.result.get(rank).copied().unwrap_or((f32::INFINITY.to_bits(), NONE))
+    }
+
+    /// The first 63 merges and the latest.
+    pub fn kept_history(&self) -> Vec<(u32, u32)> {
+        let mut kept = self.history.clone();
+        if kept.len() > CONVERGENCE_ENTRIES {
+            kept.truncate(CONVERGENCE_ENTRIES - 1);
+            kept.extend(self.history.last());
+        }
+        kept
+    }
+}
+
+/// The rule, as it is written down.
+fn distance(problem: &Problem, position: usize, query: usize) -> f32 {
+    let point = &problem.points()[position * problem.dims()..][..problem.dims()];
+    point.iter().zip(problem.query(query)).fold(0.0, |acc, (p, q)| {
+        let t = p - q;
+        t.mul_add(t, acc)
+    })
+}
+
+/// A replayed query is alone in its tile, and counts as it did among others.
+#[test]
+fn replays_agree_in_many_dimensions() {
+    let problem = pose(&Case { n: 5000, dims: 70, ..Case::default() }).expect("the case is sound");
+    let found = answer(&mut Lockstep::new(), &problem);
+    for query in 0..problem.q() {
+        let (counters, history) = lockstep::replay(&problem, query);
+        assert_eq!(counters_of(&found, query), counters);
+        let (points_seen, bounds) = found.convergence.of(query);
+        assert!(history.len() < CONVERGENCE_ENTRIES, "the whole history was kept");
+        assert!(history.iter().map(|entry| entry.0).eq(points_seen.iter().copied()));
+        assert!(history.iter().map(|entry| entry.1.to_bits()).eq(bounds.iter().map(|bound| bound.to_bits())));
+    }
+}
+
+#[test]
+fn descending_distances_are_the_worst_case() {
+    let case = Case { shape: Shape::Descending, n: 10_000, query_rows: Some(vec![9_999]), ..Case::default() };
+    let problem = pose(&case).expect("the case is sound");
+    let found = answer(&mut Lockstep::new(), &problem);
+    let counted = counters_of(&found, 0);
+    assert_eq!((u64::from(counted.merges), counted.candidates), (theory::worst_case_merges(10_000, 32), 10_000));
+    assert_eq!(found.convergence.of(0).0.len(), CONVERGENCE_ENTRIES);
+    assert_eq!(found.convergence.of(0).0.last(), Some(&10_000));
+
+    let (counters, history) = lockstep::replay(&problem, 0);
+    assert_eq!(counters, counted);
+    let whole = Simulation::of(&problem, 0).history;
+    assert_eq!(history.iter().map(|&(seen, bound)| (seen, bound.to_bits())).collect::<Vec<_>>(), whole);
+}

@@ -1,0 +1,190 @@
+//! An engine on a device, and what its answers are held against.
+
+use warpscope::engines::registry;
+use warpscope::knn::reference::{Report, judge};
+use warpscope::knn::{Answer, CONVERGENCE_ENTRIES, Descriptor, DeviceId, DeviceKind, Engine, EngineId, Neighbors, Parameters, Problem, ProfilePhase};
+use warpscope::progress::Silent;
+
+use crate::common::{Case, answer_with, pose};
+use crate::rules::{self, Simulation};
+
+/// The engine whose bits are every engine's: it is held against the oracle and the rules restated wherever it answers.
+pub const REFERENCE: EngineId = EngineId::new("lockstep");
+
+/// Up to so many points the rules restated, a point at a time, are worth the wait.
+const RESTATED: usize = 6000;
+
+/// An engine on a device.
+#[derive(Clone, Copy)]
+pub struct Subject {
+    pub engine: &'static Descriptor,
+    pub device: DeviceId,
+}
+
+impl std::fmt::Display for Subject {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} on device {}", self.engine.id, self.device)
+    }
+}
+
+/// All engines that run on a kind of device, on the first one.
+pub fn of(kind: DeviceKind) -> Vec<Subject> {
+    let there = registry::ENGINES.iter().filter(|engine| engine.runs_on.contains(&kind));
+    there.map(|engine| Subject { engine, device: kind.first() }).collect()
+}
+
+/// Whether some of them run on a GPU: then sizes are a GPU's.
+pub fn on_gpu(subjects: &[Subject]) -> bool {
+    subjects.iter().any(|subject| subject.device.kind() == DeviceKind::Gpu)
+}
+
+impl Subject {
+    pub fn open(&self) -> Box<dyn Engine> {
+        self.engine.open_on(Some(self.device)).unwrap_or_else(|error| panic!("{self}: {error}"))
+    }
+}
+
+/// Engines that stay open from one problem to the next, beside the reference.
+pub struct Bench {
+    subjects: Vec<(Subject, Box<dyn Engine>)>,
+    /// The engines on the CPU that count as those on a GPU do, opened when they are asked for.
+    twins: Vec<(EngineId, Box<dyn Engine>)>,
+}
+
+impl Bench {
+    pub fn new(subjects: &[Subject]) -> Self {
+        Self { subjects: subjects.iter().map(|&subject| (subject, subject.open())).collect(), twins: Vec::new() }
+    }
+
+    /// Holds every engine's answer to a case against all that is known of it.
+    pub fn check(&mut self, case: &Case) -> Report {
+        let problem = pose(case).unwrap_or_else(|error| panic!("{case:?}: {error}"));
+        self.check_problem(&problem, &format!("{case:?}"))
+    }
+
+    pub fn check_problem(&mut self, problem: &Problem, what: &str) -> Report {
+        let reference = registry::find(REFERENCE).expect("the registry has it");
+        let expected = answer_with(reference.open_on(None).expect("it runs everywhere").as_mut(), problem, &Parameters::NONE);
+        let report = judge(problem, &expected.neighbors, &Silent).unwrap_or_else(|mismatch| panic!("{what}: {REFERENCE}: {mismatch}"));
+        assert_eq!(report.queries, problem.q());
+        check_declared(reference, problem, &expected, what);
+        if problem.n() <= RESTATED {
+            check_restated(problem, &expected, what);
+        }
+        let mut counted = vec![(reference.algorithm(), expected)];
+        for at in 0..self.subjects.len() {
+            let subject = self.subjects[at].0;
+            let at_subject = format!("{subject}: {what}");
+            if let Err(limit) = subject.engine.limits.check(subject.engine.id, &problem.shape(), problem.metric()) {
+                let Err(refused) = self.subjects[at].1.load(problem, &Parameters::NONE, false).map(drop) else { panic!("{at_subject}: {limit}") };
+                assert_eq!(refused.to_string(), limit.to_string(), "{at_subject}");
+                continue;
+            }
+            let found = answer_with(self.subjects[at].1.as_mut(), problem, &Parameters::NONE);
+            same_neighbors(&found.neighbors, &counted[0].1.neighbors, &at_subject);
+            check_declared(subject.engine, problem, &found, &at_subject);
+            if !subject.engine.counts() {
+                continue;
+            }
+            let algorithm = subject.engine.algorithm();
+            if !counted.iter().any(|(of, _)| *of == algorithm)
+                && let Some(twin) = self.twin(subject)
+            {
+                let answer = answer_with(twin, problem, &Parameters::NONE);
+                counted.push((algorithm, answer));
+            }
+            match counted.iter().find(|(of, _)| *of == algorithm) {
+                Some((_, first)) => same_counts(&found, first, &at_subject),
+                None => counted.push((algorithm, found)),
+            }
+        }
+        report
+    }
+
+    /// The engine on the CPU that runs this one's algorithm, where there is one.
+    fn twin(&mut self, subject: Subject) -> Option<&mut (dyn Engine + 'static)> {
+        let algorithm = subject.engine.algorithm();
+        let on_cpu = |engine: &&&Descriptor| engine.algorithm() == algorithm && engine.runs_on.contains(&DeviceKind::Cpu);
+        let engine = registry::ENGINES.iter().find(on_cpu).filter(|_| subject.device.kind() != DeviceKind::Cpu)?;
+        if !self.twins.iter().any(|(of, _)| *of == algorithm) {
+            self.twins.push((algorithm, engine.open_on(Some(DeviceId::Cpu)).expect("a CPU is there")));
+        }
+        self.twins.iter_mut().find(|(of, _)| *of == algorithm).map(|(_, engine)| engine.as_mut())
+    }
+}
+
+pub fn same_neighbors(found: &Neighbors, expected: &Neighbors, what: &str) {
+    assert_eq!((found.queries(), found.k), (expected.queries(), expected.k), "{what}");
+    for query in 0..expected.queries() {
+        assert_eq!(found.of(query).0, expected.of(query).0, "{what}: positions of query {query}");
+        let bits = |neighbors: &Neighbors| neighbors.of(query).1.iter().map(|distance| distance.to_bits()).collect::<Vec<_>>();
+        assert_eq!(bits(found), bits(expected), "{what}: distances of query {query}");
+    }
+}
+
+/// Measures and convergence, bit for bit.
+pub fn same_counts(found: &Answer, expected: &Answer, what: &str) {
+    assert!(found.measured.columns().map(|(name, _)| name).eq(expected.measured.columns().map(|(name, _)| name)), "{what}");
+    for query in 0..expected.measured.queries() {
+        assert!(found.measured.of(query).eq(expected.measured.of(query)), "{what}: measures of query {query}: {:?}", {
+            let values = |answer: &Answer| answer.measured.of(query).map(|(name, value)| (name.to_owned(), value)).collect::<Vec<_>>();
+            (values(found), values(expected))
+        });
+    }
+    assert_eq!(found.convergence.queries(), expected.convergence.queries(), "{what}");
+    for query in 0..expected.convergence.queries() {
+        assert_eq!(history(found, query), history(expected, query), "{what}: convergence of query {query}");
+    }
+}
+
+/// A query's convergence: points seen and the bits of the bound.
+pub fn history(answer: &Answer, query: usize) -> Vec<(u32, u32)> {
+    let (points_seen, bounds) = answer.convergence.of(query);
+    points_seen.iter().zip(bounds).map(|(&seen, bound)| (seen, bound.to_bits())).collect()
+}
+
+/// What was counted is what the engine declares.
+pub fn check_declared(engine: &Descriptor, problem: &Problem, found: &Answer, what: &str) {
+    assert!(found.profile.is_none(), "{what}: nobody asked for a profile");
+    let (declared, counted) = (engine.measures.iter().map(|measure| measure.name), found.measured.columns().map(|(name, _)| name));
+    assert!(declared.eq(counted), "{what}: {:?}", found.measured);
+    assert_eq!(found.measured.queries(), if engine.counts() { problem.q() } else { 0 }, "{what}");
+    for measure in engine.measures {
+        let values = found.measured.column(measure.name).expect("it was just found");
+        assert_eq!(values.len(), problem.q(), "{what}: {}", measure.name);
+        let most = measure.worst_case.map_or(f64::INFINITY, |most| most(&problem.shape()));
+        assert!(values.iter().all(|&value| f64::from(value) <= most), "{what}: more {} than {most}", measure.name);
+    }
+    let Some(name) = engine.convergence else { return assert_eq!(found.convergence.queries(), 0, "{what}") };
+    assert_eq!((found.convergence.counted_by.as_str(), found.convergence.queries()), (name, problem.q()), "{what}");
+    let steps = found.measured.column(name).expect("the registry's tests say that it is declared");
+    for (query, &steps) in steps.iter().enumerate() {
+        let (points_seen, bounds) = found.convergence.of(query);
+        assert_eq!(points_seen.len(), (steps as usize).min(CONVERGENCE_ENTRIES), "{what}: entries of query {query}");
+        assert!(points_seen.is_sorted() && bounds.iter().rev().is_sorted(), "{what}: query {query} does not converge");
+        let last = found.neighbors.of(query).1[problem.k() - 1];
+        let end = points_seen.last().zip(bounds.last()).map(|(&seen, bound)| (seen as usize, bound.to_bits()));
+        assert_eq!(end, Some((problem.n(), last.to_bits())), "{what}: query {query} converges to its last neighbour");
+    }
+}
+
+/// A profile is as the engine declares it.
+pub fn check_profile(phases: &[ProfilePhase], queries: usize, found: &Answer, what: &str) {
+    let Some(profile) = &found.profile else { return assert!(phases.is_empty(), "{what}: its phases were not timed") };
+    assert!(profile.phases.iter().map(String::as_str).eq(phases.iter().map(|phase| phase.name)), "{what}: {:?}", profile.phases);
+    assert_eq!((profile.cycles.len(), profile.spans.len()), (queries * phases.len(), queries), "{what}");
+    assert!(profile.spans.iter().all(|span| span.stop_ns >= span.start_ns), "{what}");
+}
+
+/// The reference, against the rules restated.
+fn check_restated(problem: &Problem, found: &Answer, what: &str) {
+    for query in 0..problem.q() {
+        let expected = Simulation::of(problem, query);
+        assert_eq!(rules::counters_of(found, query), expected.counters, "{what}, query {query}");
+        assert_eq!(history(found, query), expected.kept_history(), "{what}, query {query}");
+        let (positions, distances) = found.neighbors.of(query);
+        for rank in 0..problem.k() {
+            assert_eq!((distances[rank].to_bits(), positions[rank]), expected.neighbour(rank), "{what}, query {query}, rank {rank}");
+        }
+    }
+}

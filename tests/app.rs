@@ -479,8 +479,8 @@ fn an_engine_without_counters_has_its_own_empty_panes() {
     until(&mut window, "an answer", |app| app.session().derived.is_some() && !app.is_busy());
     assert_right(&window);
     window.get_by_label("kdtree keeps no max_distance history");
-    press(&mut window, "Merges");
-    window.get_by_label("kdtree has no candidate buffer, so no merges");
+    press(&mut window, "Counts");
+    window.get_by_label("kdtree counts nothing");
 }
 
 #[test]

@@ -366,7 +366,7 @@ fn a_bin_of_merges_selects_its_queries_and_their_rows() {
     let mut window = window(1.0, |state| state.draft.query_count = "300".to_owned());
     press(&mut window, "Run");
     until_answered(&mut window);
-    press(&mut window, "Merges");
+    press(&mut window, "Counts");
     window.run_steps(3);
     let record = window.state().session().record.clone().expect("a run");
     let histogram = window.state().session().histogram("merges").expect("it is made").to_vec();

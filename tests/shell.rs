@@ -246,9 +246,9 @@ fn a_missing_gpu_is_a_label_and_no_message() {
     let log = &window.state().session().log;
     assert!(log.entries().iter().any(|entry| entry.level == Level::Warning) && log.trouble().is_none());
     assert!(log.note().is_some_and(|entry| entry.level == Level::Info));
-    window.get_by_label("No CUDA").hover();
+    window.get_by_label("No GPU").hover();
     window.run_steps(60);
-    window.get_by_label_contains("Engine auto is lockstep here");
+    window.get_by_label_contains("Engine auto searches on the CPU here");
 }
 
 /// Presses Save in the dialog that is open, for a path, and waits until the dialog says why not.
@@ -390,7 +390,7 @@ fn a_table_is_written_in_each_format_and_copied() {
     let measured = window.state().session().record.as_ref().expect("a run").measured.clone();
     for ending in ["csv", "tsv", "parquet", "npz"] {
         let path = folder.path().join("merges").with_extension(ending);
-        press(&mut window, "Export Merges");
+        press(&mut window, "Export Counts");
         press(&mut window, "Data as CSV, TSV, Parquet or npz…");
         fill(&mut window, "File", path.to_str().expect("a plain path"));
         press(&mut window, "Save");
@@ -405,12 +405,12 @@ fn a_table_is_written_in_each_format_and_copied() {
         let values: Vec<u32> = table.values.iter().map(|value| value as u32).collect();
         assert_eq!(values, measured.column("candidates").expect("they are counted"), "{ending}");
     }
-    press(&mut window, "Export Merges");
+    press(&mut window, "Export Counts");
     press(&mut window, "Copy the table");
     let copied = window.output().platform_output.commands.iter().any(|command| {
         matches!(command, egui::OutputCommand::CopyText(text) if text.starts_with("query\trow\tmerges") && text.lines().count() == measured.queries() + 1)
     });
-    let said = window.state().session().log.last().is_some_and(|entry| entry.text == "copied: 40 rows of Merges");
+    let said = window.state().session().log.last().is_some_and(|entry| entry.text == "copied: 40 rows of Counts");
     assert!(copied || said, "{:?}", window.state().session().log.last());
 }
 

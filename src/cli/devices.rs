@@ -1,11 +1,13 @@
 //! `warpscope devices`: what can run here.
 
+use std::collections::HashSet;
+
 use serde::Serialize;
 
 use super::output;
 use crate::engines::registry;
 use crate::export::text;
-use crate::knn::{DeviceInfo, EngineError, EngineId};
+use crate::knn::{Descriptor, DeviceId, DeviceInfo, EngineError, EngineId, Group};
 use crate::run::Engines;
 
 /// `warpscope devices`
@@ -16,11 +18,14 @@ pub struct DevicesArgs {
     json: bool,
 }
 
+/// An engine on a device.
 #[derive(Serialize)]
 struct Line {
     engine: EngineId,
+    group: Group,
+    device_id: DeviceId,
     can_run: bool,
-    /// On what, where it can.
+    /// What the device is, where the engine can run there.
     device: Option<DeviceInfo>,
     /// What is missing and how to get it, where it cannot.
     why: Option<String>,
@@ -32,22 +37,78 @@ struct Line {
 /// When nothing can be printed.
 pub fn run(args: &DevicesArgs) -> anyhow::Result<()> {
     let mut engines = Engines::default();
-    let lines = registry::ENGINES.iter().map(|engine| engine.id).map(|kind| match engines.named(kind, None) {
-        Ok(engine) => Line { engine: kind, can_run: true, device: Some(engine.device()), why: None },
-        Err(EngineError::Unavailable { why, .. }) => Line { engine: kind, can_run: false, device: None, why: Some(why) },
-        Err(error) => Line { engine: kind, can_run: false, device: None, why: Some(error.to_string()) },
-    });
-    let lines: Vec<Line> = lines.collect();
-    if args.json {
-        return output::print_json(&lines);
+    let mut lines_of = |engine: &Descriptor| -> Vec<Line> {
+        let line = |device_id| {
+            let (device, why) = match engines.named(engine.id, Some(device_id)) {
+                Ok(engine) => (Some(engine.device()), None),
+                Err(EngineError::Unavailable { why, .. }) => (None, Some(why)),
+                Err(error) => (None, Some(error.to_string())),
+            };
+            Line { engine: engine.id, group: engine.group, device_id, can_run: device.is_some(), device, why }
+        };
+        registry::devices(engine).into_iter().map(line).collect()
+    };
+    let lines: Vec<Line> = registry::grouped().flat_map(|(_, engines)| engines).flat_map(&mut lines_of).collect();
+    if args.json { output::print_json(&lines) } else { output::print(&listed(&lines)) }
+}
+
+/// As text, under the groups' titles. What was said of a device is not said again.
+fn listed(lines: &[Line]) -> String {
+    let mut said = HashSet::new();
+    let (mut rows, mut groups) = (Vec::new(), Vec::new());
+    for line in lines {
+        let name = line.device.as_ref().map(|device| device.name.clone());
+        let verb = if line.can_run { "runs on" } else { "cannot run on" };
+        let what = name.or_else(|| line.why.clone()).unwrap_or_default();
+        rows.push(vec![line.engine.to_string(), format!("{verb} {}", line.device_id), what]);
+        let details = line.device.iter().flat_map(|device| &device.details);
+        rows.extend(
+            details
+                .filter(|detail| said.insert((line.device_id, (*detail).clone())))
+                .map(|(name, value)| vec![String::new(), format!("  {name}"), value.clone()]),
+        );
+        groups.resize(rows.len(), line.group);
     }
-    let mut rows = Vec::new();
-    for line in &lines {
-        let runs_on = line.device.as_ref().map_or_else(|| line.why.clone().unwrap_or_default(), |device| device.name.clone());
-        rows.push(vec![line.engine.to_string(), if line.can_run { "runs on" } else { "cannot run" }.to_owned(), runs_on]);
-        for (name, value) in line.device.iter().flat_map(|device| &device.details) {
-            rows.push(vec![String::new(), format!("  {name}"), value.clone()]);
+    let table = text::table(&rows, &[]);
+    let mut text = String::new();
+    for (at, (row, group)) in table.lines().zip(&groups).enumerate() {
+        if at == 0 || groups[at - 1] != *group {
+            text += &format!("{}{}\n", if at == 0 { "" } else { "\n" }, group.title());
         }
+        text += &format!("{row}\n");
     }
-    output::print(&text::table(&rows, &[]))
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn engines_stand_under_their_groups_and_a_device_is_described_once() {
+        let device = |id| DeviceInfo { id: Some(id), name: format!("device {id}"), details: vec![("memory".to_owned(), "9 MiB".to_owned())] };
+        let line = |engine: &str, group, device_id| Line {
+            engine: EngineId::new(engine),
+            group,
+            device_id,
+            can_run: true,
+            device: Some(device(device_id)),
+            why: None,
+        };
+        let missing = Line { can_run: false, device: None, why: Some("no driver".to_owned()), ..line("a", Group::Exhaustive, DeviceId::Gpu(1)) };
+        let lines =
+            [line("a", Group::Exhaustive, DeviceId::Gpu(0)), missing, line("bb", Group::Cpu, DeviceId::Cpu), line("c", Group::Cpu, DeviceId::Cpu)];
+        let expected = "\
+Exhaustive, on a GPU
+a   runs on 0        device 0
+      memory         9 MiB
+a   cannot run on 1  no driver
+
+On the CPU
+bb  runs on cpu      device cpu
+      memory         9 MiB
+c   runs on cpu      device cpu
+";
+        assert_eq!(listed(&lines).lines().map(str::trim_end).collect::<Vec<_>>(), expected.lines().collect::<Vec<_>>());
+    }
 }

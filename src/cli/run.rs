@@ -95,7 +95,9 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
     };
     let mut engines = Engines::default();
     if args.dry_run {
-        let plan = engines.plan(&spec, Purpose::Measure, &cloud, query_cloud.as_ref());
+        let any = RunSpec { engine: EngineChoice::Auto, ..spec.clone() };
+        let plan = engines.plan(&any, Purpose::Measure, &cloud, query_cloud.as_ref());
+        let plan = Plan::new(&spec.engine, plan.shape, plan.engines);
         return if args.json { output::print_json(&plan) } else { output::print(&predictions(&plan)) };
     }
     let plan = match spec.engine {

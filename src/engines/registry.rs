@@ -1,7 +1,7 @@
 //! The engines: one row each. Nothing else lists them, and nothing outside their folders tells them apart but by what their
 //! descriptors say.
 
-use crate::knn::{Descriptor, DeviceId, Engine, EngineError, EngineId, Measure};
+use crate::knn::{Descriptor, DeviceId, DeviceKind, Engine, EngineError, EngineId, Group, Measure};
 
 use super::{cuda, kdtree, lockstep};
 
@@ -27,6 +27,22 @@ pub fn names() -> Vec<&'static str> {
     ENGINES.iter().map(|engine| engine.id.as_str()).collect()
 }
 
+/// The groups that have engines, with them, in the order in which they are listed.
+pub fn grouped() -> impl Iterator<Item = (Group, Vec<&'static Descriptor>)> {
+    let of = |group| ENGINES.iter().copied().filter(|engine| engine.group == group).collect::<Vec<_>>();
+    Group::ALL.into_iter().map(move |group| (group, of(group))).filter(|(_, engines)| !engines.is_empty())
+}
+
+/// Every device of this machine on which an engine may run: the first is where it runs when nobody says. The first GPU is
+/// one of them even where the driver shows none: opening the engine there says what is missing.
+pub fn devices(engine: &Descriptor) -> Vec<DeviceId> {
+    let of = |kind: &DeviceKind| match kind {
+        DeviceKind::Cpu => vec![DeviceId::Cpu],
+        DeviceKind::Gpu => (0..cuda::gpus().max(1)).map(DeviceId::Gpu).collect(),
+    };
+    engine.runs_on.iter().flat_map(of).collect()
+}
+
 /// What an engine declares of a column that it counted; nothing for an engine or a column that this program does not know.
 pub fn measure(engine: EngineId, name: &str) -> Option<&'static Measure> {
     find(engine)?.measure(name)
@@ -35,6 +51,16 @@ pub fn measure(engine: EngineId, name: &str) -> Option<&'static Measure> {
 /// The engines that count a measure, by name.
 pub fn counting(name: &str) -> Vec<&'static str> {
     ENGINES.iter().filter(|engine| engine.measure(name).is_some()).map(|engine| engine.id.as_str()).collect()
+}
+
+/// The engines that count anything, by name.
+pub fn with_measures() -> Vec<&'static str> {
+    ENGINES.iter().filter(|engine| engine.counts()).map(|engine| engine.id.as_str()).collect()
+}
+
+/// The engines that keep a convergence history, by name.
+pub fn with_history() -> Vec<&'static str> {
+    ENGINES.iter().filter(|engine| engine.convergence.is_some()).map(|engine| engine.id.as_str()).collect()
 }
 
 /// The measures of all engines, each name once.
@@ -48,7 +74,7 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
-    use crate::knn::{DeviceKind, Parameters, Values};
+    use crate::knn::{Parameters, Values};
 
     #[test]
     fn descriptors_are_complete_and_differ() {
@@ -86,9 +112,16 @@ mod tests {
     }
 
     #[test]
+    fn every_engine_is_in_a_group_that_is_listed() {
+        assert_eq!(grouped().map(|(_, engines)| engines.len()).sum::<usize>(), ENGINES.len());
+        assert!(grouped().all(|(group, _)| !group.title().is_empty()));
+    }
+
+    #[test]
     fn engines_run_where_they_say_and_nowhere_else() {
         for engine in ENGINES {
             assert_eq!(engine.default_device().kind(), engine.runs_on[0]);
+            assert_eq!(devices(engine)[0], engine.default_device());
             for device in [DeviceId::Cpu, DeviceId::Gpu(0)].into_iter().filter(|device| !engine.runs_on.contains(&device.kind())) {
                 let Err(why) = open(engine.id, Some(device)) else { panic!("{} opens on {device}", engine.id) };
                 assert!(why.to_string().contains(&format!("not on device {device}")), "{why}");

@@ -61,6 +61,7 @@ impl SavedView {
             color: state.color.clone(),
             projection: state.projection,
             convergence: state.convergence,
+            counts: state.counts.clone(),
             runs: state.runs.clone(),
             timeline: session.timeline.clone(),
             layout: Layout::of(&state.tree),
@@ -71,7 +72,7 @@ impl SavedView {
 
     /// What does not depend on a cloud.
     pub fn restore(&self, state: &mut State) {
-        (state.convergence, state.runs) = (self.convergence, self.runs.clone());
+        (state.convergence, state.counts, state.runs) = (self.convergence, self.counts.clone(), self.runs.clone());
         if let Some(layout) = &self.layout {
             state.tree = layout.tree();
         }

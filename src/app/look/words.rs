@@ -1,4 +1,4 @@
-//! Words that go with numbers.
+//! Words that go with numbers, and lists of names.
 
 use crate::cloud::Order;
 
@@ -7,5 +7,24 @@ pub fn if_shuffled(order: Order) -> &'static str {
     match order {
         Order::Shuffled => "",
         Order::File => " if shuffled",
+    }
+}
+
+/// Names of which any will do: `a, b or c`.
+pub fn any_of(names: &[&str]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [first @ .., last] => format!("{} or {last}", first.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_listed_as_one_says_them() {
+        assert_eq!([&[][..], &["a"], &["a", "b"], &["a", "b", "c"]].map(any_of), ["", "a", "a or b", "a, b or c"]);
     }
 }

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 use crate::app::model::files::absolute;
 use crate::cloud::formats::file_of;
 use crate::cloud::{ColumnChoice, Order, Source, place};
-use crate::knn::{DeviceId, Metric, Setup};
+use crate::engines::registry;
+use crate::knn::{Descriptor, DeviceId, Metric, Setup};
 use crate::run::{EngineChoice, QuerySpec, RunSpec, usual};
 use crate::text;
 
@@ -115,6 +116,10 @@ pub enum Field {
     QueryPath,
     QueryPlace,
     K,
+    /// The engine, or its parameters as a whole.
+    Engine,
+    /// A parameter of the engine, by name.
+    Parameter(&'static str),
     Warmup,
     Repeats,
     From,
@@ -236,6 +241,13 @@ impl Draft {
         draft
     }
 
+    /// The most neighbours that can be asked for; of an engine that this program does not have nothing is known.
+    pub fn max_k(&self) -> usize {
+        let known = self.engine.engines().next().is_some();
+        let limit = if known { self.engine.k_limit() } else { EngineChoice::Auto.k_limit() };
+        Setup::reported_k(limit, self.exclude_self)
+    }
+
     /// How many rows are to be drawn, where that is what is asked.
     pub fn count(&self) -> Option<u64> {
         match self.queries() {
@@ -255,13 +267,13 @@ impl Draft {
         };
         let data = self.source().map_err(&mut keep).ok();
         let queries = self.queries().map_err(&mut keep).ok();
-        let max_k = Setup::reported_k(self.engine.k_limit(), self.exclude_self);
-        let k = number(Field::K, &self.k, 1, max_k as u64).map_err(&mut keep).ok();
+        let k = number(Field::K, &self.k, 1, self.max_k() as u64).map_err(&mut keep).ok();
         let seed = self.seed().map_err(&mut keep).ok();
+        self.engine_errors().into_iter().for_each(&mut keep);
         let warmup = number(Field::Warmup, &self.warmup, 0, 10_000).map_err(&mut keep).ok();
         let repeats = number(Field::Repeats, &self.repeats, 1, 10_000).map_err(&mut keep).ok();
         match (data, queries, k, seed, warmup, repeats) {
-            (Some(data), Some(queries), Some(k), Some(seed), Some(warmup), Some(repeats)) => Ok(RunSpec {
+            (Some(data), Some(queries), Some(k), Some(seed), Some(warmup), Some(repeats)) if errors.is_empty() => Ok(RunSpec {
                 data,
                 queries,
                 k: k as usize,
@@ -278,6 +290,41 @@ impl Draft {
             }),
             _ => Err(errors),
         }
+    }
+
+    /// What is wrong with the engine and its parameters.
+    fn engine_errors(&self) -> Vec<FieldError> {
+        let EngineChoice::Named(method) = &self.engine else { return Vec::new() };
+        let wrong = |field, sentence| vec![FieldError { field, sentence }];
+        let Some(engine) = registry::find(method.engine) else {
+            return wrong(Field::Engine, format!("This program has no engine {}; choose another one.", method.engine));
+        };
+        let declared = |name: &str| engine.parameters.iter().find(|parameter| parameter.name == name);
+        if let Some((name, _)) = method.parameters.iter().find(|(name, _)| declared(name).is_none()) {
+            return wrong(Field::Engine, format!("{} has no parameter {name}; choose Reset.", engine.id));
+        }
+        let refused = |(name, value)| {
+            let parameter = declared(name).filter(|parameter| !parameter.values.allow(value))?;
+            Some(FieldError {
+                field: Field::Parameter(parameter.name),
+                sentence: format!("“{value}” is not allowed; {name} may be {}.", parameter.values),
+            })
+        };
+        method.parameters.iter().filter_map(refused).collect()
+    }
+
+    /// Takes an engine, with all parameters left to it, on the device that was chosen if it runs there.
+    pub fn choose_engine(&mut self, engine: &Descriptor) {
+        self.engine = EngineChoice::named(engine.id);
+        self.device = self.device.filter(|device| engine.runs_on.contains(&device.kind()));
+    }
+
+    /// Gives a parameter of the chosen engine a value as it was typed; nothing leaves it to the engine. Only what a value can
+    /// be made of is taken, so that the method can be written down and read again.
+    pub fn set_parameter(&mut self, name: &str, typed: &str) {
+        let EngineChoice::Named(method) = &mut self.engine else { return };
+        let value: String = typed.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').collect();
+        if value.is_empty() { method.parameters.unset(name) } else { method.parameters.set(name, value) }
     }
 
     fn queries(&self) -> Result<QuerySpec, FieldError> {
@@ -393,6 +440,7 @@ pub fn typed_rows(rows: impl Iterator<Item = u64>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::knn::Values;
 
     fn errors(change: impl FnOnce(&mut Draft)) -> Vec<FieldError> {
         let mut draft = Draft::default();
@@ -436,6 +484,96 @@ mod tests {
                 };
                 assert_eq!(Draft::of(&spec, &Draft::default()).to_spec().as_ref(), Ok(&spec));
             }
+        }
+    }
+
+    #[test]
+    fn parameters_are_asked_again_by_the_fields() {
+        let spec = Draft::default().to_spec().expect("the default problem");
+        for engine in registry::ENGINES {
+            let mut draft = Draft::default();
+            draft.choose_engine(engine);
+            for parameter in engine.parameters {
+                let value = match &parameter.values {
+                    Values::Numbers(range) => range.end().to_string(),
+                    Values::Words(words) => words[0].to_owned(),
+                };
+                draft.set_parameter(parameter.name, &value);
+            }
+            let asked = draft.to_spec().expect("all are allowed");
+            assert_eq!(asked.engine.parameters().iter().len(), engine.parameters.len());
+            assert_eq!(Draft::of(&asked, &Draft::default()).to_spec().as_ref(), Ok(&asked));
+            assert_eq!(serde_json::from_str::<Draft>(&serde_json::to_string(&draft).expect("JSON")).expect("the same"), draft);
+            for parameter in engine.parameters {
+                draft.set_parameter(parameter.name, " ");
+            }
+            let left = RunSpec { engine: EngineChoice::named(engine.id), ..spec.clone() };
+            assert_eq!(draft.to_spec(), Ok(left), "empty fields leave all to the engine");
+        }
+    }
+
+    #[test]
+    fn whatever_is_typed_as_a_parameter_is_kept_and_said_to_be_wrong() {
+        for engine in registry::ENGINES {
+            for parameter in engine.parameters {
+                let mut draft = Draft::default();
+                draft.choose_engine(engine);
+                draft.set_parameter(parameter.name, "1,2=3:x é");
+                assert_eq!(serde_json::from_str::<Draft>(&serde_json::to_string(&draft).expect("JSON")).expect("the same"), draft);
+                let errors = draft.errors();
+                assert_eq!(errors.iter().map(|error| error.field).collect::<Vec<_>>(), [Field::Parameter(parameter.name)]);
+                assert_eq!(errors[0].sentence, format!("“123x” is not allowed; {} may be {}.", parameter.name, parameter.values));
+                assert!(draft.to_spec().is_err());
+            }
+        }
+    }
+
+    #[test]
+    fn an_engine_of_another_program_is_said_not_to_be_there() {
+        let named = |method: &str| errors(|draft| draft.engine = EngineChoice::Named(method.parse().expect("a method")));
+        assert_eq!(
+            named("quantum:qubits=3"),
+            [FieldError { field: Field::Engine, sentence: "This program has no engine quantum; choose another one.".to_owned() }]
+        );
+        let known = registry::ENGINES[0].id;
+        assert_eq!(named(&format!("{known}:qubits=3"))[0].sentence, format!("{known} has no parameter qubits; choose Reset."));
+    }
+
+    #[test]
+    fn a_device_is_kept_where_the_engine_runs_on_it() {
+        for engine in registry::ENGINES {
+            for device in [DeviceId::Cpu, DeviceId::Gpu(1)] {
+                let mut draft = Draft { device: Some(device), ..Draft::default() };
+                draft.choose_engine(engine);
+                assert_eq!(draft.device.is_some(), engine.runs_on.contains(&device.kind()));
+            }
+        }
+    }
+
+    /// As they were written when engines were variants of an enum: in sessions, and by the window for itself.
+    #[test]
+    fn fields_that_were_saved_with_an_engines_name_open() {
+        struct Stored(String);
+        impl eframe::Storage for Stored {
+            fn get_string(&self, _: &str) -> Option<String> {
+                Some(self.0.clone())
+            }
+            fn set_string(&mut self, _: &str, _: String) {}
+            fn remove_string(&mut self, _: &str) {}
+            fn flush(&mut self) {}
+        }
+        const SESSION: &str = r#"{"data":"Generate","path":"","columns":"","drop_nonfinite":false,"generator":"uniform:n=50,d=2","seed":"1",
+            "queries":"Count","query_count":"40","query_rows":"","query_path":"","query_place":"","k":"8","metric":"l2","order":"shuffled",
+            "exclude_self":false,"profile":false,"engine":"ENGINE","warmup":"1","repeats":"5"}"#;
+        const WINDOW: &str = r#"(data:Generate,path:"",columns:"",drop_nonfinite:false,generator:"uniform:n=50,d=2",seed:"1",queries:Count,
+            query_count:"40",query_rows:"",query_path:"",query_place:"",k:"8",metric:l2,order:shuffled,exclude_self:false,profile:false,
+            engine:ENGINE,warmup:"1",repeats:"5")"#;
+        let usual = Draft { generator: "uniform:n=50,d=2".to_owned(), query_count: "40".to_owned(), k: "8".to_owned(), ..Draft::default() };
+        // What is no identifier was written as a raw one.
+        for (name, variant) in [("auto", "auto"), ("cuda", "cuda"), ("cuda-split", "r#cuda-split"), ("lockstep", "lockstep"), ("kdtree", "kdtree")] {
+            let expected = Draft { engine: name.parse().expect("an engine"), ..usual.clone() };
+            assert_eq!(serde_json::from_str::<Draft>(&SESSION.replace("ENGINE", name)).expect("JSON"), expected);
+            assert_eq!(eframe::get_value(&Stored(WINDOW.replace("ENGINE", variant)), ""), Some(expected), "{variant}");
         }
     }
 

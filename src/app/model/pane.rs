@@ -20,7 +20,7 @@ pub enum PaneKind {
     Timings,
     /// Phases and warps in time.
     Timeline,
-    /// Merges per query.
+    /// What an engine counted per query; kept in files by its old name.
     Merges,
     /// `max_distance` over points seen.
     Convergence,
@@ -124,10 +124,10 @@ impl PaneKind {
                 tab: (Tab::Time, 1),
             },
             Self::Merges => Words {
-                title: "Merges",
-                file_stem: "merges",
-                show: "Show Merges",
-                about: "How many merges queries needed.",
+                title: "Counts",
+                file_stem: "counts",
+                show: "Show Counts",
+                about: "What the engine counted, as a histogram of all queries.",
                 key: Some(Key::Num5),
                 written: Written::Table,
                 tab: (Tab::How, 1),

@@ -24,16 +24,18 @@ use crate::app::model::timeline::TimelineView;
 use crate::cloud::formats::ColumnInfo;
 use crate::cloud::{Fingerprint, PointCloud, Source};
 use crate::engines::registry;
-use crate::knn::{Descriptor, DeviceInfo, DeviceKind, EngineId};
+use crate::knn::{Descriptor, DeviceId, DeviceInfo, DeviceKind, EngineId};
 use crate::run::RunRecord;
 use crate::run::analysis::{Derived, TheoryCurve};
 
-/// Whether an engine can run on this machine.
+/// Whether an engine can run on a device of this machine.
 #[derive(Clone, Debug)]
 pub struct EngineStatus {
     /// Which.
     pub id: EngineId,
-    /// On what, or why not; `None` while it is being found out.
+    /// Which device.
+    pub device_id: DeviceId,
+    /// What that device is, or why not; `None` while it is being found out.
     pub device: Option<Result<DeviceInfo, String>>,
 }
 
@@ -41,6 +43,19 @@ impl EngineStatus {
     /// The registry's row.
     pub fn descriptor(&self) -> Option<&'static Descriptor> {
         registry::find(self.id)
+    }
+
+    /// The device as it is offered: `0: NVIDIA H200`.
+    pub fn device_text(&self) -> String {
+        match &self.device {
+            Some(Ok(device)) => format!("{}: {}", self.device_id, device.name),
+            _ => self.device_id.to_string(),
+        }
+    }
+
+    /// Whether the device is a GPU.
+    pub fn is_gpu(&self) -> bool {
+        self.device_id.kind() == DeviceKind::Gpu
     }
 
     /// Whether it is known to run here.
@@ -52,10 +67,6 @@ impl EngineStatus {
     pub fn is_missing(&self) -> bool {
         matches!(self.device, Some(Err(_)))
     }
-}
-
-fn on_gpu(engine: &'static Descriptor) -> bool {
-    engine.runs_on.contains(&DeviceKind::Gpu)
 }
 
 /// What columns a file has.
@@ -178,12 +189,29 @@ impl Session {
     /// Whether a GPU is there to record a lesson with so many lanes: its warps have 32.
     pub fn can_record_on_gpu(&self, width: u32) -> bool {
         width == 32
-            && self.engines.iter().any(|status| status.is_there() && status.descriptor().is_some_and(|engine| engine.traces && on_gpu(engine)))
+            && self.engines.iter().any(|status| status.is_there() && status.is_gpu() && status.descriptor().is_some_and(|engine| engine.traces))
     }
 
     /// What is known of the best engine that runs on a GPU.
     pub fn gpu(&self) -> Option<&EngineStatus> {
-        self.engines.iter().find(|status| status.descriptor().is_some_and(on_gpu))
+        self.engines.iter().find(|status| status.is_gpu())
+    }
+
+    /// What is known of an engine, on a device or where it runs when nobody says.
+    pub fn engine(&self, id: EngineId, device: Option<DeviceId>) -> Option<&EngineStatus> {
+        self.engines.iter().find(|status| status.id == id && device.is_none_or(|device| status.device_id == device))
+    }
+
+    /// Notes what was found out of an engine on a device. Devices of an engine come in their order.
+    pub fn note_engine(&mut self, status: EngineStatus) {
+        let key = |status: &EngineStatus| (status.id, status.device_id);
+        match self.engines.iter().position(|known| key(known) == key(&status)) {
+            Some(at) => self.engines[at] = status,
+            None => {
+                let after = self.engines.iter().rposition(|known| known.id == status.id).map_or(self.engines.len(), |at| at + 1);
+                self.engines.insert(after, status);
+            }
+        }
     }
 
     /// Queries of the run per value of a measure, ascending, once they are counted.

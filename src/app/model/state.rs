@@ -12,7 +12,7 @@ use crate::app::model::look::Look;
 use crate::app::model::pane::{PaneKind, default_layout};
 use crate::app::model::projection::ProjectionView;
 use crate::app::model::runs::RunsView;
-use crate::app::model::views::{ConvergenceView, PlaneView, SpaceView};
+use crate::app::model::views::{ConvergenceView, CountsView, PlaneView, SpaceView};
 
 /// All of it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -30,6 +30,8 @@ pub struct State {
     pub projection: ProjectionView,
     /// Convergence's view.
     pub convergence: ConvergenceView,
+    /// What Counts shows.
+    pub counts: CountsView,
     /// What Runs shows.
     pub runs: RunsView,
     /// The centre's tiles.
@@ -67,6 +69,7 @@ impl Default for State {
             color: ColorView::default(),
             projection: ProjectionView::default(),
             convergence: ConvergenceView::default(),
+            counts: CountsView::default(),
             runs: RunsView::default(),
             tree: default_layout(),
             pane: PaneKind::Plane,

@@ -88,3 +88,11 @@ impl Default for ConvergenceView {
         Self { log_y: true }
     }
 }
+
+/// What Counts shows.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CountsView {
+    /// The measure by its column's name; the run's first one where nobody says, or the run does not have it.
+    pub measure: Option<String>,
+}

@@ -8,13 +8,14 @@ use egui_plot::{FilledArea, GridInput, GridMark, Line, LineStyle, PlotPoints};
 
 use crate::app::features::export::PaneData;
 use crate::app::look::widgets::empty_ui;
-use crate::app::look::words::if_shuffled;
+use crate::app::look::words::{any_of, if_shuffled};
 use crate::app::model::commands::Action;
 use crate::app::model::pane::PaneKind;
 use crate::app::panes::descriptor::{Pane, PaneContext};
 use crate::app::panes::empty::without_run;
 use crate::app::panes::merges::OTHER_QUESTION;
 use crate::app::panes::timings::{inline_line_ui, inline_swatch_ui, plot};
+use crate::engines::registry;
 use crate::run::analysis::{Band, spread};
 use crate::text;
 
@@ -38,8 +39,8 @@ fn convergence_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         return without_run(session, "curves", "Press Run, or click a point in Plane or Space.").ui(ui, palette);
     };
     if record.convergence.queries() == 0 {
-        let next = "Run lockstep or cuda on the left: they keep max_distance after every merge.";
-        return empty_ui(ui, &format!("{} keeps no max_distance history", record.engine), next, palette);
+        let next = format!("Choose {} on the left and press Run: max_distance is kept as it shrinks.", any_of(&registry::with_history()));
+        return empty_ui(ui, &format!("{} keeps no max_distance history", record.engine), &next, palette);
     }
     let mut view = context.state.convergence;
     ui.horizontal_wrapped(|ui| {

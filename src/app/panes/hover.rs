@@ -97,15 +97,21 @@ fn coloring(session: &Session, what: Picked, row: usize) -> Option<(String, Stri
         Picked::Query(_) => channel.whose == Whose::Queries,
         Picked::Place => false,
     };
-    let told = session.hovered_query.is_some() && ["merges", "candidates"].contains(&channel.title.as_str());
+    let told = counted(session).any(|(name, _)| name == channel.title);
     let value = channel.text(row).filter(|_| same && !told)?;
     Some((channel.title.clone(), value))
 }
 
-/// What is known at once.
 /// Measures that are listed.
 const COUNTED: usize = 2;
 
+/// What the run counted of the query that the pointer rests on, in words: as much as is listed.
+fn counted(session: &Session) -> impl Iterator<Item = (String, u32)> {
+    let of = session.record.as_ref().zip(session.hovered_query).filter(|(record, query)| *query < record.measured.queries());
+    of.into_iter().flat_map(|(record, query)| record.measured.of(query).take(COUNTED)).map(|(name, value)| (Measure::words(name), value))
+}
+
+/// What is known at once.
 fn facts(session: &Session, what: Picked, cloud: &PointCloud, row: usize) -> Vec<(String, String)> {
     let mut facts: Vec<(String, String)> =
         cloud.axes().iter().enumerate().take(LISTED).map(|(axis, of)| (of.name.clone(), text::coordinate(cloud.coordinate(row, axis)))).collect();
@@ -120,9 +126,7 @@ fn facts(session: &Session, what: Picked, cloud: &PointCloud, row: usize) -> Vec
         let name = if metric == crate::knn::Metric::Angular { "angle (rad)" } else { "distance" };
         facts.push((name.to_owned(), text::digits(metric.distance(squared), 6)));
     }
-    if let Some((record, query)) = session.record.as_ref().zip(session.hovered_query).filter(|(record, query)| *query < record.measured.queries()) {
-        facts.extend(record.measured.of(query).take(COUNTED).map(|(name, value)| (Measure::words(name), text::thousands(value.into()))));
-    }
+    facts.extend(counted(session).map(|(name, value)| (name, text::thousands(value.into()))));
     facts
 }
 

@@ -1,19 +1,21 @@
-//! Merges: how many of the queries needed how many, with what theory expects.
+//! Counts: how many queries counted how much of a measure, with what theory expects of it.
 
 use egui::{Pos2, Response, RichText, Ui};
 use egui_plot::{AxisHints, Bar, BarChart, LineStyle, PlotTransform, VLine};
 
 use crate::app::features::export::PaneData;
 use crate::app::look::widgets::empty_ui;
-use crate::app::look::words::if_shuffled;
+use crate::app::look::words::{any_of, if_shuffled};
+use crate::app::model::commands::Action;
 use crate::app::model::commands::selection::SelectAction;
 use crate::app::model::pane::PaneKind;
 use crate::app::model::selection::how::How;
+use crate::app::model::views::CountsView;
 use crate::app::panes::descriptor::{Pane, PaneContext};
 use crate::app::panes::empty::without_run;
 use crate::app::panes::timings::{inline_line_ui, inline_swatch_ui, plot, whole_numbers};
 use crate::engines::registry;
-use crate::knn::Measure;
+use crate::knn::{EngineId, Measure};
 use crate::text;
 
 /// Why the run is not drawn beside the picked query.
@@ -32,36 +34,38 @@ fn merges_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let palette = context.palette;
     let session = context.session;
     let Some(run) = &session.record else {
-        return without_run(session, "merges", "Press Run to count them.").ui(ui, palette);
+        return without_run(session, "counts", "Press Run.").ui(ui, palette);
     };
     let compared = session.compared_record();
     let record = session.answered.as_ref().filter(|_| compared.is_none()).map_or(run, |answered| &answered.record);
-    let Some((name, _)) = record.measured.columns().next() else {
-        let next = "Run lockstep or cuda on the left: they count every merge of the candidate buffer.";
-        return empty_ui(ui, &format!("{} has no candidate buffer, so no merges", record.engine), next, palette);
+    let names: Vec<&str> = record.measured.columns().map(|(name, _)| name).collect();
+    let wanted = context.state.counts.measure.as_deref();
+    let Some(&name) = names.iter().find(|&&name| Some(name) == wanted).or(names.first()) else {
+        let next = format!("Choose {} on the left and press Run.", any_of(&registry::with_measures()));
+        return empty_ui(ui, &format!("{} counts nothing", record.engine), &next, palette);
     };
     let declared = registry::measure(record.engine, name);
     let unit = declared.map_or([name, name], |measure| measure.unit);
     let words = Measure::words(name);
-    let merges: &[(u32, u64)] = match (compared, &session.derived) {
-        (Some(_), None) => return empty_ui(ui, "Counting…", "The run is done; its merges are being counted.", palette),
+    let bins: &[(u32, u64)] = match (compared, &session.derived) {
+        (Some(_), None) => return empty_ui(ui, "Counting…", "The run is done; its histograms are being made.", palette),
         (Some(_), Some(derived)) => derived.histogram(name),
         (None, _) => &[],
     };
     let summary = &record.summary;
     let measure = summary.measure(name);
     let (mean, bound) = (measure.map_or(0.0, |measure| measure.mean), measure.and_then(|measure| measure.expected));
-    let bars: Vec<Bar> = merges.iter().map(|&(merges, queries)| Bar::new(f64::from(merges), queries as f64).width(0.8)).collect();
+    let width = bin_width(bins);
+    let bins = &binned(bins, width)[..];
+    let bar = |&(first, queries): &(u32, u64)| Bar::new(middle(first, width), queries as f64).width(0.8 * f64::from(width));
+    let bars: Vec<Bar> = bins.iter().map(bar).collect();
     let picked = session.answered.as_ref().and_then(|answered| answered.counted(name));
     let shuffled = if_shuffled(record.spec.order);
     let selected = session.selected.measure(name).filter(|_| compared.is_some());
-    let chosen: &[(u32, u64)] = selected.map_or(&[], |selected| &selected.histogram);
-    let filled: Vec<Bar> = chosen
-        .iter()
-        .map(|&(merges, queries)| Bar::new(f64::from(merges), queries as f64).width(0.8).fill(palette.selected.gamma_multiply(0.75)))
-        .collect();
+    let filled = selected.map_or_else(Vec::new, |selected| binned(&selected.histogram, width));
+    let filled: Vec<Bar> = filled.iter().map(|bin| bar(bin).fill(palette.selected.gamma_multiply(0.75))).collect();
     ui.horizontal_wrapped(|ui| {
-        ui.label(format!("{} per query:", text::sentence_case(&words)));
+        chooser_ui(ui, &names, name, record.engine, context);
         if compared.is_some() {
             inline_line_ui(ui, palette.text_weak, false, &format!("mean {}", text::digits(mean, 3)));
         }
@@ -79,12 +83,13 @@ fn merges_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
             ui.label(RichText::new(OTHER_QUESTION).color(palette.text_weak).small());
         }
     });
-    let least = merges.first().map_or(0.0, |bin| f64::from(bin.0));
-    let shown = plot("merges", palette)
+    let least = bins.first().map_or(0.0, |bin| f64::from(bin.0));
+    let shown = plot("", palette)
+        .id(egui::Id::unique(&format!("counts of {name}")))
         .height((ui.available_height() - 4.0).max(60.0))
         .width(ui.available_width())
         .include_y(0.0)
-        .include_x(least - 1.0)
+        .include_x(least - f64::from(width))
         .include_x(bound.unwrap_or(mean) + 0.5)
         .custom_x_axes(vec![
             AxisHints::new_x()
@@ -97,7 +102,9 @@ fn merges_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         .y_axis_formatter(|mark, _| if mark.value.fract() == 0.0 && mark.value >= 0.0 { text::thousands(mark.value as u64) } else { String::new() })
         .label_formatter(move |at| match at {
             egui_plot::HoverPosition::NearDataPoint { position, .. } => {
-                Some(format!("{:.0} {}\n{} queries", position.x, unit[1], text::thousands(position.y as u64)))
+                let first = (position.x - 0.5 * f64::from(width - 1)).round().max(0.0) as u64;
+                let last = if width > 1 { format!(" to {}", text::thousands(first + u64::from(width) - 1)) } else { String::new() };
+                Some(format!("{}{last} {}\n{} queries", text::thousands(first), unit[1], text::thousands(position.y as u64)))
             }
             egui_plot::HoverPosition::Elsewhere { .. } => None,
         })
@@ -117,7 +124,53 @@ fn merges_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
             }
         });
     shown.response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Canvas, true, format!("Histogram of {words}")));
-    bins_ui(ui, &shown.response, &shown.transform, (name, unit), merges, context);
+    bins_ui(ui, &shown.response, &shown.transform, (name, unit), (bins, width), context);
+}
+
+/// Which measure is shown: a choice where the run has more than one.
+fn chooser_ui(ui: &mut Ui, names: &[&str], shown: &str, engine: EngineId, context: &mut PaneContext<'_>) {
+    let title = |name: &str| text::sentence_case(&Measure::words(name));
+    if let [_] = names {
+        ui.label(format!("{} per query:", title(shown)));
+        return;
+    }
+    let combo = egui::ComboBox::from_id_salt("measure").selected_text(title(shown)).width(0.0);
+    let response = combo.show_ui(ui, |ui| {
+        for &name in names {
+            let help = registry::measure(engine, name).map_or("", |measure| measure.help);
+            let response = ui.selectable_label(name == shown, title(name));
+            let clicked = response.clicked();
+            if !help.is_empty() {
+                response.on_hover_text(help);
+            }
+            if clicked {
+                context.actions.send(Action::SetCounts(CountsView { measure: Some(name.to_owned()) }));
+            }
+        }
+    });
+    response.response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::ComboBox, true, "Measure"));
+    ui.label("per query:");
+}
+
+/// How many values share a bar: 1 while there is room for a bar each, else 2, 5, 10, 20, ….
+fn bin_width(values: &[(u32, u64)]) -> u32 {
+    /// Bars that can be told apart, and hit, in a pane of usual width.
+    const BARS: u32 = 80;
+    let range = values.first().zip(values.last()).map_or(0, |(first, last)| last.0 - first.0);
+    let steps = (0..9).flat_map(|power| [1, 2, 5].map(|step| step * 10u32.pow(power)));
+    steps.into_iter().find(|&width| range / width < BARS).unwrap_or(1_000_000_000)
+}
+
+/// Queries by the first value of each bar, ascending, from queries by value.
+fn binned(values: &[(u32, u64)], width: u32) -> Vec<(u32, u64)> {
+    let first = |value: u32| value / width * width;
+    let bars = values.chunk_by(|a, b| first(a.0) == first(b.0));
+    bars.map(|bar| (first(bar[0].0), bar.iter().map(|&(_, queries)| queries).sum())).collect()
+}
+
+/// Where a bar stands.
+fn middle(first: u32, width: u32) -> f64 {
+    f64::from(first) + 0.5 * f64::from(width - 1)
 }
 
 /// A click on a bin selects its queries; with Shift all bins from the last one clicked to this; with Ctrl it adds or removes it.
@@ -126,15 +179,14 @@ fn bins_ui(
     response: &Response,
     transform: &PlotTransform,
     (name, unit): (&str, [&str; 2]),
-    merges: &[(u32, u64)],
+    (bins, width): (&[(u32, u64)], u32),
     context: &mut PaneContext<'_>,
 ) {
     let bin_at = |pointer: Pos2| {
         let value = transform.value_from_position(pointer);
-        let bin = value.x.round();
         // Anywhere over a bar, so that low ones can be hit; between bars is none.
-        let there = (value.x - bin).abs() <= 0.45 && transform.frame().contains(pointer);
-        merges.iter().map(|bin| bin.0).find(|&merges| there && f64::from(merges) == bin)
+        let there = |bin: u32| (value.x - middle(bin, width)).abs() <= 0.45 * f64::from(width) && transform.frame().contains(pointer);
+        bins.iter().map(|bin| bin.0).find(|&bin| there(bin))
     };
     let Some(pointer) = response.hover_pos().or(response.interact_pointer_pos()) else { return };
     let Some(bin) = bin_at(pointer) else { return };
@@ -146,9 +198,24 @@ fn bins_ui(
     let last = ui.data(|data| data.get_temp::<u32>(id)).unwrap_or(bin);
     let how = How::of_click(ui.input(|input| input.modifiers));
     if how == How::Add {
-        context.actions.send(SelectAction::measure(name, unit, last.min(bin)..=last.max(bin), How::Replace));
+        context.actions.send(SelectAction::measure(name, unit, last.min(bin)..=last.max(bin).saturating_add(width - 1), How::Replace));
     } else {
         ui.data_mut(|data| data.insert_temp(id, bin));
-        context.actions.send(SelectAction::measure(name, unit, bin..=bin, how));
+        context.actions.send(SelectAction::measure(name, unit, bin..=bin.saturating_add(width - 1), how));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_share_bars_where_there_are_too_many() {
+        let few = [(3, 1), (4, 2), (82, 1)];
+        assert_eq!((bin_width(&few), binned(&few, 1)), (1, few.to_vec()));
+        let many = [(3, 1), (9, 2), (10, 4), (801, 1)];
+        assert_eq!((bin_width(&many), binned(&many, 10)), (10, vec![(0, 3), (10, 4), (800, 1)]));
+        assert_eq!(bin_width(&[(0, 1), (u32::MAX, 1)]), 100_000_000);
+        assert_eq!((bin_width(&[]), binned(&[], 1)), (1, vec![]));
     }
 }

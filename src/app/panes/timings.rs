@@ -98,7 +98,8 @@ pub fn plot<'a>(id: &'static str, palette: &Palette) -> Plot<'a> {
 
 /// At most about ten of 1, 2, 3, ….
 pub fn whole_numbers(most: usize) -> Vec<egui_plot::GridMark> {
-    let step = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000].into_iter().find(|step| most / step <= 10).unwrap_or(2000);
+    let steps = (0..9).flat_map(|power| [1, 2, 5].map(|step| step * 10usize.pow(power)));
+    let step = steps.into_iter().find(|step| most / step <= 10).unwrap_or(most.max(1));
     (0..=most / step).map(|at| egui_plot::GridMark { value: (at * step) as f64, step_size: step as f64 }).collect()
 }
 

@@ -27,11 +27,11 @@ use crate::app::model::runs::compared::Compared;
 use crate::app::model::saved::SavedSession;
 use crate::app::model::selection::Selection;
 use crate::app::model::selection::facts::Facts;
-use crate::app::model::session::{FileColumns, Session};
+use crate::app::model::session::{EngineStatus, FileColumns, Session};
 use crate::app::shell::app::App;
 use crate::cloud::formats::FormatError;
 use crate::cloud::{CloudError, Fingerprint, PointCloud};
-use crate::knn::{DeviceInfo, EngineId};
+use crate::knn::EngineId;
 use crate::lesson::LessonError;
 use crate::lesson::lessons::Lesson;
 use crate::run::analysis::{Derived, TheoryCurve};
@@ -136,8 +136,11 @@ pub static EXPORT: Kind<App, Exporting, (Result<String, String>, bool)> = Kind {
     apply: App::exported,
 };
 
-/// A projection of the cloud and of a file of queries.
-pub static PROJECT: Kind<App, (ProjectionView, Option<Arc<PointCloud>>), Result<Projected, CloudError>> = Kind {
+/// What is chosen, and the file of queries that is projected along with the cloud.
+pub type ProjectionOf = (ProjectionView, Option<Arc<PointCloud>>);
+
+/// See [`ProjectionOf`].
+pub static PROJECT: Kind<App, ProjectionOf, Result<Projected, CloudError>> = Kind {
     slot: Slot::Project,
     thread: "project",
     several: false,
@@ -333,8 +336,8 @@ pub static COLUMNS: Kind<App, (), FileColumns> = Kind {
     apply: App::columns_listed,
 };
 
-/// Whether an engine can run, and on what.
-pub static PROBE: Kind<App, EngineId, Result<DeviceInfo, String>> = Kind {
+/// Whether an engine can run, on each of its devices.
+pub static PROBE: Kind<App, EngineId, Vec<EngineStatus>> = Kind {
     slot: Slot::Probe,
     thread: "probe",
     several: true,
@@ -345,8 +348,11 @@ pub static PROBE: Kind<App, EngineId, Result<DeviceInfo, String>> = Kind {
     apply: App::engine_probed,
 };
 
-/// A file that is chosen in a dialog of the desktop, and who takes it.
-pub static DIALOG: Kind<App, fn(&mut App, Option<PathBuf>), Option<PathBuf>> = Kind {
+/// Who takes the path of a file.
+pub type TakesPath = fn(&mut App, Option<PathBuf>);
+
+/// A file that is chosen in a dialog of the desktop.
+pub static DIALOG: Kind<App, TakesPath, Option<PathBuf>> = Kind {
     slot: Slot::Dialog,
     thread: "dialog",
     several: true,

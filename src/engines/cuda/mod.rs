@@ -31,6 +31,7 @@ use std::sync::Arc;
 
 use cudarc::driver::{CudaContext, CudaStream};
 
+pub use device::driver::count as gpus;
 pub use device::source_of;
 use device::units::Unit;
 use device::{driver, kernels};

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::app::features::color::work::Failure;
 use crate::app::features::color::{column, counters, query};
+use crate::app::look::words::any_of;
 use crate::app::model::answer::Answered;
 use crate::app::model::color::channel::Channel;
 use crate::app::model::color::view::{ColorBy, ColorRange, ColorView};
@@ -106,7 +107,7 @@ impl Request {
             ColorBy::Measure(name) => {
                 let record = record()?;
                 if record.measured.column(name).is_none() {
-                    let who = registry::counting(name).join(" or ");
+                    let who = any_of(&registry::counting(name));
                     let what = if record.measured.is_empty() { "nothing".to_owned() } else { format!("no {}", Measure::words(name)) };
                     return Err(format!("{} counts {what}; run {who}.", record.engine));
                 }
@@ -115,7 +116,7 @@ impl Request {
             ColorBy::Moment => {
                 let record = record()?;
                 if record.convergence.queries() == 0 {
-                    return Err(format!("{} keeps no max_distance history; run lockstep or cuda.", record.engine));
+                    return Err(format!("{} keeps no max_distance history; run {}.", record.engine, any_of(&registry::with_history())));
                 }
                 let n = record.cloud.len() as u32;
                 Self::Moment(record, view.moment.min(n))
@@ -235,7 +236,7 @@ mod tests {
         (uncounted.measured, uncounted.convergence) = Default::default();
         session.record = Some(Arc::new(uncounted));
         assert!(why(&by(ColorBy::measure("merges")), &session).contains("run cuda or lockstep"));
-        assert!(why(&by(ColorBy::Moment), &session).contains("run lockstep or cuda"));
+        assert!(why(&by(ColorBy::Moment), &session).contains("run cuda or lockstep"));
         session.record = None;
         assert!(why(&by(ColorBy::KthDistance), &session).contains("Press Run"));
         session.cloud = Some(cloud(5, 2, 1));

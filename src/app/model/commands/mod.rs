@@ -1,5 +1,5 @@
-//! What can be done. Menus, shortcuts and the sheet of shortcuts are all made from [`Command`]; panes send [`Action`]s,
-//! and [`super::apply`] is the one place that carries them out.
+//! What can be done. Menus, shortcuts and the sheet of shortcuts are all made from [`command::Command`]; panes send
+//! [`Action`]s, and `shell/apply` is the one place that carries them out.
 
 pub mod color;
 pub mod command;
@@ -26,7 +26,7 @@ use crate::app::model::pane::PaneKind;
 use crate::app::model::parts::PartsAction;
 use crate::app::model::projection::ProjectionView;
 use crate::app::model::timeline::TimelineView;
-use crate::app::model::views::{ConvergenceView, PlaneView, SpaceView};
+use crate::app::model::views::{ConvergenceView, CountsView, PlaneView, SpaceView};
 
 /// What panes ask for.
 #[derive(Clone, Debug)]
@@ -49,6 +49,7 @@ pub enum Action {
     SetSpace(SpaceView),
     /// Convergence's switches.
     SetConvergence(ConvergenceView),
+    SetCounts(CountsView),
     /// Timeline moved, or a multiprocessor was opened.
     SetTimeline(TimelineView),
     /// Something of the live query.

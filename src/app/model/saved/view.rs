@@ -12,7 +12,7 @@ use crate::app::model::runs::RunsView;
 use crate::app::model::saved::layout::Layout;
 use crate::app::model::saved::ranges::Ranges;
 use crate::app::model::timeline::TimelineView;
-use crate::app::model::views::{ConvergenceView, PlaneView, PlaneWindow, SpaceView};
+use crate::app::model::views::{ConvergenceView, CountsView, PlaneView, PlaneWindow, SpaceView};
 use crate::cloud::PointCloud;
 use crate::cloud::project::DIRECTIONS;
 
@@ -34,6 +34,8 @@ pub struct SavedView {
     pub projection: ProjectionView,
     /// Convergence's view.
     pub convergence: ConvergenceView,
+    /// What Counts shows.
+    pub counts: CountsView,
     /// What Runs shows.
     pub runs: RunsView,
     /// Which part of the run's time is shown.

@@ -5,12 +5,14 @@ use egui_plot::{AxisHints, Bar, BarChart, Corner, FilledArea, HoverPosition, Leg
 
 use crate::app::look::tokens::Palette;
 use crate::app::look::widgets::heading_ui;
+use crate::app::look::words::any_of;
 use crate::app::model::commands::runs::RunsAction;
 use crate::app::model::runs::compared::Compared;
 use crate::app::model::runs::{Figure, RunsView};
 use crate::app::panes::convergence::{decades, power};
 use crate::app::panes::descriptor::PaneContext;
 use crate::app::panes::timings::plot;
+use crate::engines::registry;
 use crate::knn::Measure;
 use crate::run::compare::{Histogram, Quantity};
 use crate::text;
@@ -38,13 +40,25 @@ pub fn figure_ui(ui: &mut Ui, compared: &Compared, context: &mut PaneContext<'_>
         Figure::Histogram(quantity) => match compared.histogram(quantity) {
             Some(histogram) => histogram_ui(ui, quantity, histogram, context.palette),
             None => {
-                weak(ui, "Neither run has any: their engines do not count this.");
+                weak(ui, &nothing_of(quantity));
             }
         },
         Figure::Convergence if compared.bands.iter().all(Vec::is_empty) => {
-            weak(ui, "Neither run keeps a history of max_distance: lockstep and cuda do.");
+            weak(ui, &format!("Neither run keeps a history of max_distance; runs of {} do.", any_of(&registry::with_history())));
         }
         Figure::Convergence => convergence_ui(ui, compared, context.palette),
+    }
+}
+
+/// Why neither run has a distribution.
+fn nothing_of(quantity: &Quantity) -> String {
+    match quantity {
+        Quantity::Measure(name) => {
+            let counting = registry::counting(name);
+            let who = if counting.is_empty() { String::new() } else { format!("; runs of {} do", any_of(&counting)) };
+            format!("Neither run counts {}{who}.", Measure::words(name))
+        }
+        _ => "Neither run has any.".to_owned(),
     }
 }
 

@@ -23,7 +23,7 @@ use crate::run::RunFile;
 use crate::text;
 
 /// See the module.
-pub const PANE: Pane = Pane { kind: PaneKind::Runs, draw: runs_ui, data: data, more: &[] };
+pub const PANE: Pane = Pane { kind: PaneKind::Runs, draw: runs_ui, data, more: &[] };
 
 /// The comparison, or else the list.
 fn data(session: &Session) -> Option<PaneData> {

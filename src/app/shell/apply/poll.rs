@@ -19,11 +19,11 @@ use crate::app::model::session::EngineStatus;
 use crate::app::model::session::FileColumns;
 use crate::app::model::timeline::TimelineView;
 use crate::app::shell::app::App;
-use crate::app::shell::tasks::{Asks, BESIDE, CHECK, COLUMNS, DERIVE, HOVER, LOOKUP, Loading, PICK, PROBE, PROJECT, Runs, SNAP};
+use crate::app::shell::tasks::{Asks, BESIDE, CHECK, COLUMNS, DERIVE, HOVER, LOOKUP, Loading, PICK, PROBE, PROJECT, Runs, SNAP, TakesPath};
 use crate::cloud::formats::FormatError;
 use crate::cloud::{CloudError, PointCloud, Source};
 use crate::engines::registry;
-use crate::knn::{DeviceInfo, EngineId};
+use crate::knn::{Descriptor, DeviceId, EngineId};
 use crate::run::analysis::Derived;
 use crate::run::{Event, QuerySpec, RunError, RunRecord, RunSpec, usual};
 use crate::text;
@@ -58,16 +58,24 @@ impl App {
     /// Has a look at what can run here.
     pub(in crate::app::shell) fn probe_engines(&mut self) {
         for engine in registry::ENGINES {
-            self.jobs.start(&PROBE, engine.id, move |_| engine.open_on(None).map(|engine| engine.device()).map_err(|error| error.to_string()));
+            self.jobs.start(&PROBE, engine.id, move |_| {
+                let on = |device_id| {
+                    let device = engine.open_on(Some(device_id)).map(|engine| engine.device()).map_err(|error| error.to_string());
+                    EngineStatus { id: engine.id, device_id, device: Some(device) }
+                };
+                registry::devices(engine).into_iter().map(on).collect()
+            });
         }
-        self.session.engines = registry::ENGINES.iter().map(|engine| EngineStatus { id: engine.id, device: None }).collect();
+        let unknown = |engine: &&'static Descriptor| EngineStatus { id: engine.id, device_id: engine.default_device(), device: None };
+        self.session.engines = registry::ENGINES.iter().map(unknown).collect();
     }
 
-    pub(in crate::app::shell) fn engine_probed(&mut self, id: EngineId, device: Outcome<Result<DeviceInfo, String>>) {
-        let device = device.unwrap_or_else(|stopped| Err(stopped.to_string()));
-        if let Some(known) = self.session.engines.iter_mut().find(|known| known.id == id) {
-            known.device = Some(device);
-        }
+    pub(in crate::app::shell) fn engine_probed(&mut self, id: EngineId, found: Outcome<Vec<EngineStatus>>) {
+        let broken = |stopped: Stopped| {
+            let device_id = registry::find(id).map_or(DeviceId::Cpu, Descriptor::default_device);
+            vec![EngineStatus { id, device_id, device: Some(Err(stopped.to_string())) }]
+        };
+        found.unwrap_or_else(broken).into_iter().for_each(|status| self.session.note_engine(status));
     }
 
     /// Says that something was not done, of which nothing else tells.
@@ -345,7 +353,7 @@ impl App {
     }
 
     /// A file was chosen in a dialog of the desktop, or none.
-    pub(in crate::app::shell) fn file_chosen(&mut self, take: fn(&mut Self, Option<PathBuf>), path: Outcome<Option<PathBuf>>) {
+    pub(in crate::app::shell) fn file_chosen(&mut self, take: TakesPath, path: Outcome<Option<PathBuf>>) {
         match path {
             Ok(path) => take(self, path),
             Err(stopped) => self.broken("dialog", &stopped),

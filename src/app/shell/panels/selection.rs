@@ -10,18 +10,19 @@ use crate::app::model::activity::Ended;
 use crate::app::model::answer::Answered;
 use crate::app::model::commands::command::Command;
 use crate::app::model::commands::{Action, Actions};
+use crate::app::model::draft::Draft;
 use crate::app::model::session::Session;
 use crate::app::model::state::State;
 use crate::cloud::Source;
 use crate::knn::{Measure, Metric, Setup};
-use crate::run::RunRecord;
+use crate::run::{EngineChoice, RunRecord};
 use crate::text;
 
 /// Coordinates that are listed; the table and the export have them all.
 const LISTED: usize = 8;
 
 /// The panel.
-pub fn selection_ui(ui: &mut Ui, _state: &State, session: &Session, palette: &Palette, actions: &mut Actions) {
+pub fn selection_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palette, actions: &mut Actions) {
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
         ui.spacing_mut().item_spacing.y = 3.0;
         heading_ui(ui, "Query");
@@ -78,7 +79,7 @@ pub fn selection_ui(ui: &mut Ui, _state: &State, session: &Session, palette: &Pa
         chosen_ui(ui, session, palette, actions);
         let shown = session.record.as_ref().or(session.answered.as_ref().map(|answered| &answered.record));
         if let Some(record) = shown {
-            run_ui(ui, record, palette);
+            run_ui(ui, record, state, palette, actions);
         }
     });
 }
@@ -106,7 +107,7 @@ fn answer_ui(ui: &mut Ui, answered: &Answered, palette: &Palette) {
             }
         }
         false => {
-            ui.label(RichText::new(format!("{} counts no merges.", answered.record.engine)).color(palette.text_weak).small());
+            ui.label(RichText::new(format!("{} counts nothing.", answered.record.engine)).color(palette.text_weak).small());
         }
     }
 }
@@ -140,7 +141,7 @@ fn chosen_ui(ui: &mut Ui, session: &Session, palette: &Palette, actions: &mut Ac
     heading_ui(ui, "Selection");
     let (selection, facts) = (&session.selection, &session.selected);
     if selection.is_empty() {
-        let next = "Nothing. Drag with Shift in Plane or Space, or click a bin of Merges or a row of Neighbours.";
+        let next = "Nothing. Drag with Shift in Plane or Space, or click a bin of Counts or a row of Neighbours.";
         ui.label(RichText::new(next).color(palette.text_weak));
         return;
     }
@@ -178,7 +179,7 @@ fn chosen_ui(ui: &mut Ui, session: &Session, palette: &Palette, actions: &mut Ac
     });
 }
 
-fn run_ui(ui: &mut Ui, record: &RunRecord, palette: &Palette) {
+fn run_ui(ui: &mut Ui, record: &RunRecord, state: &State, palette: &Palette, actions: &mut Actions) {
     heading_ui(ui, "Run");
     let (spec, summary) = (&record.spec, &record.summary);
     fact_ui(ui, "Points", text::thousands(summary.n), palette);
@@ -206,6 +207,7 @@ fn run_ui(ui: &mut Ui, record: &RunRecord, palette: &Palette) {
     fact_ui(ui, "Engine", record.engine.to_string(), palette);
     if let Some(method) = &record.method {
         ui.add(egui::Label::new(method).wrap());
+        method_ui(ui, method, state, actions);
     }
     if let Some(note) = &record.note {
         ui.label(RichText::new(note).color(palette.text_weak).small());
@@ -216,5 +218,17 @@ fn run_ui(ui: &mut Ui, record: &RunRecord, palette: &Palette) {
     }
     if let Some(why) = &record.fallback {
         ui.label(RichText::new(why).color(palette.warning).small());
+    }
+}
+
+/// Takes a run's method over into the fields on the left, where that is not what they say.
+fn method_ui(ui: &mut Ui, method: &str, state: &State, actions: &mut Actions) {
+    let Ok(engine) = method.parse::<EngineChoice>() else { return };
+    if engine == state.draft.engine {
+        return;
+    }
+    let button = ui.button("Use these parameters").on_hover_text("Put them into the fields on the left, for the next run.");
+    if button.clicked() {
+        actions.send(Action::SetDraft(Box::new(Draft { engine, ..state.draft.clone() })));
     }
 }

@@ -84,16 +84,15 @@ fn what_goes_on(activity: &Activity) -> Option<String> {
 
 /// What answers here, and why it is not a GPU.
 fn device_ui(ui: &mut Ui, session: &Session, palette: &Palette) {
-    let cuda = session.gpu().and_then(|status| status.device.as_ref());
-    match cuda {
+    match session.gpu().and_then(|status| status.device.as_ref()) {
         None => {}
         Some(Ok(device)) => {
             ui.label(RichText::new(&device.name).color(palette.text_weak));
         }
         Some(Err(why)) => {
             // It lasts as long as the window, so it is no louder than a device's name.
-            let about = format!("Engine auto is lockstep here, on the processor: {why}");
-            ui.label(RichText::new("No CUDA").color(palette.text_weak)).on_hover_text(about);
+            let about = format!("Engine auto searches on the CPU here: {why}");
+            ui.label(RichText::new("No GPU").color(palette.text_weak)).on_hover_text(about);
         }
     }
 }

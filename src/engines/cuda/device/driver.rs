@@ -32,6 +32,16 @@ pub fn open(device: DeviceId) -> Result<Arc<CudaContext>, String> {
     }
 }
 
+/// How many GPUs the driver shows; 0 where there is no driver that can be used.
+pub fn count() -> u32 {
+    // As in [`open`]: cudarc panics without the library.
+    // SAFETY: looks for a library and loads it.
+    if !unsafe { sys::is_culib_present() } || result::init().is_err() {
+        return 0;
+    }
+    CudaContext::device_count().ok().and_then(|count| u32::try_from(count).ok()).unwrap_or(0)
+}
+
 /// The newest CUDA that the driver runs, × 1000.
 pub fn version() -> Result<i32, DriverError> {
     let mut version = 0;

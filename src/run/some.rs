@@ -33,7 +33,7 @@ macro_rules! field {
     };
 }
 
-#[allow(missing_docs, reason = "each is the field of Run with that name")]
+/// Fields of [`Run`] by their names.
 impl SomeRun {
     pub fn head(&self) -> &RunFile {
         field!(self, head)

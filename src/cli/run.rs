@@ -14,7 +14,7 @@ use crate::engines::registry;
 use crate::export::{self, NeighborFormat, text};
 use crate::knn::Metric;
 use crate::run::planner::{Plan, Purpose};
-use crate::run::{EngineChoice, Engines, MeasureMean, QuerySpec, RunFile, RunRecord, RunSpec};
+use crate::run::{EngineChoice, Engines, MeasureMean, QuerySpec, RunRecord, RunSpec};
 
 /// `warpscope run`
 #[derive(Debug, clap::Args)]
@@ -121,7 +121,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
     let mut written = Vec::new();
     let result = write(args, &record, &mut written);
     // Whatever became of the files, the search was done.
-    if args.json { output::print_json(&RunFile::from(&*record)) } else { output::print(&summary(&record, planned.as_deref(), &written)) }.and(result)
+    if args.json { output::print_json(&record.head) } else { output::print(&summary(&record, planned.as_deref(), &written)) }.and(result)
 }
 
 /// A job predicted to be longer is announced before it begins.
@@ -197,11 +197,11 @@ fn summary(record: &RunRecord, planned: Option<&str>, written: &[PathBuf]) -> St
         Metric::L2 => "NaN or infinite values",
         Metric::Angular => "NaN or infinite values, or without a direction",
     };
-    if record.dropped_rows() > 0 {
-        row("dropped", format!("{} with {without}", text::count(record.dropped_rows(), "row", "rows")));
+    if record.dropped_rows > 0 {
+        row("dropped", format!("{} with {without}", text::count(record.dropped_rows, "row", "rows")));
     }
-    if record.dropped_queries() > 0 {
-        row("dropped", format!("{} with {without}", text::count(record.dropped_queries(), "query", "queries")));
+    if record.dropped_queries > 0 {
+        row("dropped", format!("{} with {without}", text::count(record.dropped_queries, "query", "queries")));
     }
     let asked = text::count(numbers.q, "query", "queries");
     row(

@@ -124,7 +124,7 @@ impl Engines {
         let mut record = self.choose(spec, plan.as_ref(), |engine| execute_over(&resident, spec, cloud, query_cloud, engine, stage))?;
         let shape = Job::shape_of(&record);
         if let Some(engine) = record.descriptor() {
-            record.predicted_ms = Some(self.planner.forecast(engine, Some(&record.device), &shape).search_ms);
+            record.head.predicted_ms = Some(self.planner.forecast(engine, Some(&record.device), &shape).search_ms);
             self.planner.learn(engine, &shape, &record);
         }
         Ok(record)
@@ -242,7 +242,8 @@ impl Engines {
                     first.get_or_insert(error);
                 }
                 result => {
-                    let record = RunRecord { fallback, ..result? };
+                    let mut record = result?;
+                    record.head.fallback = fallback;
                     self.note_taken_in(&record);
                     return Ok(record);
                 }
@@ -295,14 +296,14 @@ mod tests {
     #[test]
     fn auto_is_cuda_where_it_can_run() {
         let record = run(&mut engines(vec![], Script::default()), EngineChoice::Auto).unwrap();
-        assert_eq!((record.engine, record.fallback), (CUDA, None));
+        assert_eq!((record.engine, &record.fallback), (CUDA, &None));
     }
 
     #[test]
     fn auto_says_why_it_is_not_cuda() {
         let record = run(&mut engines(vec![CUDA], Script::default()), EngineChoice::Auto).unwrap();
         assert_eq!(record.engine, LOCKSTEP);
-        assert_eq!(record.fallback.unwrap(), "the cuda engine cannot run here: there is no driver");
+        assert_eq!(record.head.fallback.unwrap(), "the cuda engine cannot run here: there is no driver");
     }
 
     #[test]
@@ -314,7 +315,7 @@ mod tests {
         }));
         let record = run(&mut engines, EngineChoice::Auto).unwrap();
         assert_eq!(record.engine, LOCKSTEP);
-        assert_eq!(record.fallback.unwrap(), "the cuda engine cannot run here: the test says so");
+        assert_eq!(record.head.fallback.unwrap(), "the cuda engine cannot run here: the test says so");
     }
 
     #[test]
@@ -361,7 +362,7 @@ mod tests {
         }));
         let record = run(&mut engines, EngineChoice::Auto).unwrap();
         assert!(!record.descriptor().unwrap().counts());
-        assert_eq!(record.fallback.unwrap(), "the cuda engine cannot run here: the test says so");
+        assert_eq!(record.head.fallback.unwrap(), "the cuda engine cannot run here: the test says so");
         let nobody = Script { unavailable: true, ..Script::default() };
         let mut engines = Engines::with(Box::new(move |kind, _| Ok(Box::new(Plain { kind, script: nobody.clone() }))));
         assert_eq!(run(&mut engines, EngineChoice::Auto).unwrap_err().to_string(), "the cuda engine cannot run here: the test says so");

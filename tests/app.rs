@@ -605,7 +605,7 @@ fn record() -> Arc<RunRecord> {
     record.samples = vec![sample(Phase::Upload, 0, 0.21), sample(Phase::Counted, 0, 3.4)];
     record.samples.extend([2.31, 2.28, 2.52, 2.30, 2.29].into_iter().enumerate().map(|(repeat, ms)| sample(Phase::Search, repeat as u32, ms)));
     record.samples.extend((0..5).map(|repeat| sample(Phase::Download, repeat, 0.04)));
-    (record.summary.search_ms_median, record.summary.distances_per_second) = (2.30, Some(3.91e8));
+    (record.head.summary.search_ms_median, record.head.summary.distances_per_second) = (2.30, Some(3.91e8));
     Arc::new(record)
 }
 

@@ -144,6 +144,78 @@ fn crates_stay_at_home() {
     assert!(wrong.is_empty(), "crates away from home:\n{}", wrong.join("\n"));
 }
 
+/// The files that are compiled in tests only, and all below them.
+fn test_files(sources: &[(PathBuf, String)]) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for (path, code) in sources {
+        let below =
+            if path.ends_with("mod.rs") || path.ends_with("lib.rs") { path.parent().expect("a file").to_owned() } else { path.with_extension("") };
+        for (at, mark) in code.match_indices("#[cfg(test)]") {
+            let item = code[at + mark.len()..].trim_start().trim_start_matches("pub(crate) ").trim_start_matches("pub ");
+            if let Some(name) = item.strip_prefix("mod ").map(|rest| identifier_at(rest, 0)).filter(|name| item[4 + name.len()..].starts_with(';')) {
+                found.push(below.join(name));
+            }
+        }
+    }
+    found
+}
+
+/// A source without the modules that are compiled in tests only; its lines keep their numbers.
+fn without_tests(code: &str) -> String {
+    let mut rest = code.to_owned();
+    for (_, block) in modules_in(code) {
+        let before = code[..block.start].rfind("mod ").map_or("", |at| code[..at].trim_end());
+        if before.trim_end_matches("pub(crate)").trim_end().ends_with("#[cfg(test)]") {
+            let lines: String = code[block.clone()].chars().map(|c| if c == '\n' { '\n' } else { ' ' }).collect();
+            // Of a length in bytes, so that what follows stays where it is.
+            rest.replace_range(block.clone(), &format!("{lines}{}", " ".repeat(block.len() - lines.len())));
+        }
+    }
+    rest
+}
+
+/// An engine is told from another by what its descriptor says: its name stands in its own folder and in the registry only, and
+/// in tests.
+#[test]
+fn engines_are_not_told_apart_by_name() {
+    let all = sources();
+    let tests = test_files(&all);
+    let registry = &all.iter().find(|(path, _)| path.ends_with("engines/registry.rs")).expect("it is there").1;
+    // Each row is `&folder::DESCRIPTOR`.
+    let rows = registry.split_once("ENGINES: &[&Descriptor] = &[").and_then(|(_, rest)| rest.split_once(']')).expect("the table is there").0;
+    let rows: Vec<(&str, &str)> = rows.split(',').filter_map(|row| row.trim().trim_start_matches('&').split_once("::")).collect();
+    let engines = warpscope::engines::registry::ENGINES;
+    assert_eq!(rows.len(), engines.len());
+    let mut wrong = Vec::new();
+    for (path, code) in &all {
+        if path.ends_with("engines/registry.rs") || tests.iter().any(|test| path.with_extension("").starts_with(test)) {
+            continue;
+        }
+        let code = without_tests(code);
+        for (engine, (folder, descriptor)) in engines.iter().zip(&rows) {
+            if path.starts_with(Path::new("engines").join(folder)) {
+                continue;
+            }
+            let id = engine.id;
+            for word in [format!("\"{id}\""), format!("\"{id}:"), format!("{folder}::{descriptor}")] {
+                wrong.extend(code.match_indices(&word).map(|(at, _)| format!("src/{}:{}: {word}", path.display(), line_of(&code, at))));
+            }
+        }
+    }
+    // The twin is declared by its name: the algorithm that it runs.
+    wrong.retain(|place| !place.starts_with("src/engines/lockstep/mod.rs:") || !place.ends_with("\"cuda\""));
+    assert!(wrong.is_empty(), "engines named outside their folders:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn tests_are_told_from_the_program() {
+    let code = "mod a;\n#[cfg(test)]\nmod tests {\n    fn f() { \"é\" }\n}\nfn g() { \"cuda\" }\n#[cfg(test)]\nmod of_tests;\n";
+    let rest = without_tests(code);
+    assert!(!rest.contains("fn f") && rest.contains("fn g") && rest.len() == code.len() && rest.lines().count() == code.lines().count(), "{rest}");
+    assert_eq!(test_files(&[(PathBuf::from("run/mod.rs"), code.to_owned())]), [PathBuf::from("run/of_tests")]);
+    assert_eq!(test_files(&[(PathBuf::from("run/ask.rs"), code.to_owned())]), [PathBuf::from("run/ask/of_tests")]);
+}
+
 /// A file or folder of a floor: `model/session` or `features/color`. What a floor's own `mod.rs` holds belongs to no part.
 type Part = (String, String);
 

@@ -5,6 +5,8 @@
 
 mod common;
 
+use std::ops::Range;
+
 use common::{answer, cloud};
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
@@ -61,12 +63,17 @@ fn tensor_cores_lose_less_than_the_filter_grants() {
 
 /// Whether the case was searched as it must be; its answer is compared in any case.
 fn check(cuda: &mut Cuda, what: &str, problem: &Problem, path: Path) -> bool {
+    let third = problem.q() / 3;
+    check_ranges(cuda, what, problem, &[0..third, third..problem.q()], path)
+}
+
+/// The same in ranges of the caller's choice.
+fn check_ranges(cuda: &mut Cuda, what: &str, problem: &Problem, ranges: &[Range<usize>], path: Path) -> bool {
     let expected = answer(&mut Lockstep::new(), problem);
     let mut found = Answer::default();
     let mut search = cuda.load(problem, &Parameters::NONE, false).unwrap_or_else(|error| panic!("{what}: {error}"));
-    let third = problem.q() / 3;
-    for range in [0..third, third..problem.q()] {
-        search.search(range, Build::Counted).unwrap_or_else(|error| panic!("{what}: {error}"));
+    for range in ranges {
+        search.search(range.clone(), Build::Counted).unwrap_or_else(|error| panic!("{what}: {error}"));
         search.collect(&mut found).unwrap();
     }
     search.download(&mut found.neighbors).unwrap();
@@ -208,5 +215,79 @@ fn the_builds_agree_behind_the_filter() {
                 assert!(span.stop_ns > span.start_ns, "{span:?}");
             }
         }
+    }
+}
+
+/// The filter's worst case: pairs of rows that BF16 rounds apart, each outward along the line between them, so that the
+/// triangle inequality of docs/filter.md is an equality, and whose distance is a hair below the bound: only ε is left.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn rows_that_are_rounded_apart_are_not_lost() {
+    const HALF: f64 = 1.0 / 256.0; // of BF16's step between 1 and 2
+    const STEP: f64 = 2.0 * HALF;
+    let mut cuda = Cuda::open().unwrap();
+    for d in [4, 16, 33, 128, 300] {
+        for k in [1, 32] {
+            let (n, q) = (20_011, 24);
+            let mut unit = uniform(d as u64);
+            // A query's signs; along them its row is rounded towards 0, and its neighbours' away from it.
+            let signs: Vec<Vec<f64>> = (0..q).map(|_| (0..d).map(|_| if unit() < 0.0 { -1.0 } else { 1.0 }).collect()).collect();
+            let hair = |ulps: i32| f64::from(ulps) * 2f64.powi(-23);
+            let along = |query: usize, value: f64| signs[query].iter().map(move |sign| sign * value).collect::<Vec<f64>>();
+            let near = |query: usize, ulps: i32| along(query, 1.0 + 2.0 * STEP + HALF + hair(ulps));
+            // So many zeros that the centre is 0, and else so spread that the scale is 1 and no error is above the pairs'.
+            let mut points: Vec<f64> = (0..n * d).map(|_| if unit() < -0.5 { 0.0 } else { unit() * 1.99 }).collect();
+            let mut plant = |row: usize, values: Vec<f64>| points[row * d..][..d].copy_from_slice(&values);
+            // In the first chunk, which is not filtered: k rows at the bound, or a hair within it.
+            for query in 0..q {
+                (0..k).for_each(|at| plant(query * k + at, near(query, 120 - at as i32 / 8)));
+            }
+            // Behind it rows that come nearer by one unit in the last place each: every one is a candidate.
+            for nearer in 0..60 {
+                for query in 0..q {
+                    plant(2100 + (nearer * q + query) * 12 + nearer % 5, near(query, 110 - nearer as i32));
+                }
+            }
+            let queries: Vec<f64> = (0..q).flat_map(|query| along(query, 1.0 + HALF - hair(1))).collect();
+            let problem = problem(&points, &queries, d, k);
+            assert!(check(&mut cuda, "rounded apart", &problem, Path::Filter), "d = {d}, k = {k}: not behind the filter");
+        }
+    }
+}
+
+/// More dimensions than any of the filter's buffers, and the most that it takes.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn equals_the_twin_in_the_most_dimensions() {
+    let mut cuda = Cuda::open().unwrap();
+    for (d, n) in [(4097, 5003), (65_535, 2061)] {
+        let problem = problem(&random(n, d, 31), &random(3, d, 32), d, 10);
+        check(&mut cuda, "many dimensions", &problem, Path::Filter);
+    }
+}
+
+/// The filter answers a range in parts. The second part's queries see 2 in 5 points on a sphere about them, so that the filter
+/// gives up: what the first part found must survive, whether it was found in the same call or in one before.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn a_fallback_in_the_second_part_keeps_the_first() {
+    const PART: usize = 1 << 14;
+    let (n, d, k, q) = (24_007, 16, 20, PART + 700);
+    let mut cuda = Cuda::open().unwrap();
+    let mut points = random(n, d, 41);
+    for row in points.chunks_mut(d).enumerate().filter(|(at, _)| at % 5 < 2).map(|(_, row)| row) {
+        let norm = row.iter().map(|v| v * v).sum::<f64>().sqrt();
+        row.iter_mut().for_each(|v| *v = 8.0 + 3.0 * *v / norm);
+    }
+    let mut queries = random(q, d, 42);
+    queries[PART * d..].iter_mut().for_each(|v| *v = 8.0 + *v * 1e-6);
+    let first = problem(&points, &queries[..PART * d], d, k);
+    assert!(check_ranges(&mut cuda, "the first part", &first, &[0..PART], Path::Filter), "the first part filters");
+    let problem = problem(&points, &queries, d, k);
+    for ranges in [vec![0..q], vec![0..PART, PART..q], vec![0..100, 100..q]] {
+        let what = format!("a fallback in {ranges:?}");
+        assert!(check_ranges(&mut cuda, &what, &problem, &ranges, Path::Fallback), "{what}: it does not fall back");
+        // Others would find the points as this search arranged them.
+        problem.cache().clear();
     }
 }

@@ -260,8 +260,8 @@ fn a_recording_of_an_engine_that_is_not_here_answers_and_searches_on() {
     let mut window = two_runs();
     // As if it came from a machine with a GPU.
     let mut record = RunRecord::clone(window.state().session().runs.runs()[0].run.record().expect("all of it"));
-    (record.engine, record.spec.engine) = (EngineId::new("cuda"), EngineChoice::named(EngineId::new("cuda")));
-    record.device.name = "NVIDIA H200".to_owned();
+    (record.head.engine, record.head.spec.engine) = (EngineId::new("cuda"), EngineChoice::named(EngineId::new("cuda")));
+    record.head.device.name = "NVIDIA H200".to_owned();
     let recorded = warpscope::run::recording::Recorded {
         name: "on the server".to_owned(),
         pinned: false,

@@ -109,7 +109,7 @@ fn assert_same(a: &Window, b: &Window) {
     let runs = |session: &warpscope::app::session::Session| {
         let of = |run: &warpscope::app::runs::KeptRun| {
             let record = run.run.record().expect("all of it");
-            (run.name.clone(), run.pinned, run.file.clone(), record.neighbors.clone(), record.measured.clone(), record.samples.clone())
+            (run.name.clone(), run.pinned, run.run.head().clone(), record.neighbors.clone(), record.measured.clone(), record.samples.clone())
         };
         session.runs.runs().iter().map(of).collect::<Vec<_>>()
     };

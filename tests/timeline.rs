@@ -36,7 +36,7 @@ fn profiled(window: &Window) -> Arc<RunRecord> {
     let last = profile.spans.iter().map(|span| span.stop_ns).max().expect("queries");
     record.samples.push(Sample { phase: Phase::Profiled, repeat: 0, chunk: 0, start_ms: began_ms, duration_ms: last as f64 / 1e6 });
     record.profile = Some(profile);
-    record.spec.profile = true;
+    record.head.spec.profile = true;
     Arc::new(record)
 }
 

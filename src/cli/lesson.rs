@@ -13,7 +13,7 @@ use crate::cloud::{self, ColumnChoice, Order, Source};
 use crate::engines::cuda::Cuda;
 use crate::engines::registry;
 use crate::export::text;
-use crate::knn::{DeviceKind, EngineId, Metric, Setup};
+use crate::knn::{Descriptor, DeviceKind, EngineId, Metric, Setup};
 use crate::lesson::Shape;
 use crate::lesson::lessons::{self, Arrangement, Choice, LESSONS, Lesson, OWN_DATA, Take};
 use crate::run::usual;
@@ -32,7 +32,7 @@ pub struct LessonArgs {
     #[arg(long, value_name = "NUMBER")]
     width: Option<u32>,
     /// What records: the kernel's twin on the CPU, or the kernel on an NVIDIA GPU, held against the twin step by step
-    #[arg(long, default_value = "lockstep", value_parser = PossibleValuesParser::new(recorders()).map(|name| EngineId::new(&name)))]
+    #[arg(long, default_value_t = recorder(), value_parser = PossibleValuesParser::new(recorders()).map(|name| EngineId::new(&name)))]
     engine: EngineId,
     /// Seeds generated clouds and shuffled order [default: the lesson's, or 0 with a cloud]
     #[arg(long, value_name = "NUMBER")]
@@ -60,6 +60,12 @@ pub struct LessonArgs {
     order: Order,
     #[command(flatten)]
     pictures: PictureArgs,
+}
+
+/// The one of them that runs everywhere.
+fn recorder() -> EngineId {
+    let everywhere = |engine: &&&Descriptor| engine.traces && engine.runs_on.contains(&DeviceKind::Cpu);
+    registry::ENGINES.iter().find(everywhere).expect("the twin of the kernel does").id
 }
 
 /// The engines that write down a search step by step.

@@ -9,7 +9,7 @@ use super::usage::Usage;
 use crate::cloud::{Source, formats};
 use crate::export;
 use crate::run::recording::{self, Recorded};
-use crate::run::{QuerySpec, RunFile, RunRecord, RunSpec, SomeRun};
+use crate::run::{QuerySpec, RunRecord, RunSpec, SomeRun};
 
 /// Flags of `run` and `sweep`.
 #[derive(Debug, clap::Args)]
@@ -61,10 +61,8 @@ impl RecordArgs {
             output::note(&format!("nothing was run, so nothing is recorded: {}", path.display()));
             return Ok(None);
         }
-        let runs: Vec<Recorded> = records
-            .into_iter()
-            .map(|record| Recorded { name: RunFile::from(&*record).title(), pinned: false, run: SomeRun::Whole(record) })
-            .collect();
+        let runs: Vec<Recorded> =
+            records.into_iter().map(|record| Recorded { name: record.title(), pinned: false, run: SomeRun::Whole(record) }).collect();
         export::recording(&runs, !self.no_points, path, &Bar::new("writing the recording"))?;
         Ok(Some(path.clone()))
     }

@@ -111,9 +111,8 @@ impl Report {
         let (cloud, queries) = recorded.run.clouds();
         let cloud = self.place(cloud);
         let query_cloud = queries.map(|queries| self.place(queries));
-        let bulk = recorded.run.bulk();
-        let (counted, profiled) = (!bulk.measured.is_empty(), bulk.profile.is_some());
-        let (name, pinned, run) = (recorded.name.clone(), recorded.pinned, recorded.run.file());
+        let (counted, profiled) = (!recorded.run.measured().is_empty(), recorded.run.profile().is_some());
+        let (name, pinned, run) = (recorded.name.clone(), recorded.pinned, recorded.run.head().clone());
         self.runs.push(RunReport { number, name, pinned, cloud, query_cloud, counted, profiled, run });
     }
 

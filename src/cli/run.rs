@@ -14,7 +14,7 @@ use crate::engines::registry;
 use crate::export::{self, NeighborFormat, text};
 use crate::knn::Metric;
 use crate::run::planner::{Plan, Purpose};
-use crate::run::{EngineChoice, Engines, MeasureMean, QuerySpec, RunFile, RunRecord, RunSpec};
+use crate::run::{EngineChoice, Engines, MeasureMean, QuerySpec, RunRecord, RunSpec};
 
 /// `warpscope run`
 #[derive(Debug, clap::Args)]
@@ -95,7 +95,9 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
     };
     let mut engines = Engines::default();
     if args.dry_run {
-        let plan = engines.plan(&spec, Purpose::Measure, &cloud, query_cloud.as_ref());
+        let any = RunSpec { engine: EngineChoice::Auto, ..spec.clone() };
+        let plan = engines.plan(&any, Purpose::Measure, &cloud, query_cloud.as_ref());
+        let plan = Plan::new(&spec.engine, plan.shape, plan.engines);
         return if args.json { output::print_json(&plan) } else { output::print(&predictions(&plan)) };
     }
     let plan = match spec.engine {
@@ -119,7 +121,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
     let mut written = Vec::new();
     let result = write(args, &record, &mut written);
     // Whatever became of the files, the search was done.
-    if args.json { output::print_json(&RunFile::from(&*record)) } else { output::print(&summary(&record, planned.as_deref(), &written)) }.and(result)
+    if args.json { output::print_json(&record.head) } else { output::print(&summary(&record, planned.as_deref(), &written)) }.and(result)
 }
 
 /// A job predicted to be longer is announced before it begins.
@@ -195,11 +197,11 @@ fn summary(record: &RunRecord, planned: Option<&str>, written: &[PathBuf]) -> St
         Metric::L2 => "NaN or infinite values",
         Metric::Angular => "NaN or infinite values, or without a direction",
     };
-    if record.dropped_rows() > 0 {
-        row("dropped", format!("{} with {without}", text::count(record.dropped_rows(), "row", "rows")));
+    if record.dropped_rows > 0 {
+        row("dropped", format!("{} with {without}", text::count(record.dropped_rows, "row", "rows")));
     }
-    if record.dropped_queries() > 0 {
-        row("dropped", format!("{} with {without}", text::count(record.dropped_queries(), "query", "queries")));
+    if record.dropped_queries > 0 {
+        row("dropped", format!("{} with {without}", text::count(record.dropped_queries, "query", "queries")));
     }
     let asked = text::count(numbers.q, "query", "queries");
     row(

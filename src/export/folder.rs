@@ -4,8 +4,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use super::{ExportError, neighbors, tables, trace, write};
+use crate::run::RunRecord;
 use crate::run::compare::NEIGHBORS;
-use crate::run::{RunFile, RunRecord};
 
 /// A folder created for output, with its missing parents; removed again if nothing is written to it.
 #[derive(Debug)]
@@ -97,7 +97,7 @@ pub(super) fn folder_with(record: &RunRecord, most_neighbors: usize, dir: &Path)
     }
     // Written last: if it exists, so do the others.
     write(&run, |out| {
-        serde_json::to_writer_pretty(&mut *out, &RunFile::from(record))?;
+        serde_json::to_writer_pretty(&mut *out, &record.head)?;
         writeln!(out)
     })?;
     Ok([timings, counters, convergence, traced].into_iter().chain(kept.then_some(found)).chain([run]).collect())

@@ -188,16 +188,17 @@ fn a_name_without_a_format_is_refused_and_nothing_is_written() {
 fn a_runs_folder_reads_back() {
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path().join("a/b");
-    let mut record = RunRecord { fallback: Some("why".to_owned()), ..record() };
+    let mut record = record();
+    record.head.fallback = Some("why".to_owned());
     // Floats that a hasty reader gets wrong by a bit.
-    (record.summary.search_ms_min, record.axes[0].origin) = (0.000_219, 4_918_360.743_875_1);
-    record.summary.search_ms_median = 0.000_218_999_999_999_999_98;
+    (record.head.summary.search_ms_min, record.head.axes[0].origin) = (0.000_219, 4_918_360.743_875_1);
+    record.head.summary.search_ms_median = 0.000_218_999_999_999_999_98;
     let written = super::folder(&record, &dir).unwrap();
     assert!(written.iter().all(|path| path.is_file()) && written.contains(&dir.join("neighbors.npz")));
     assert_eq!(std::fs::read_dir(&dir).unwrap().count(), written.len());
 
     let file: RunFile = serde_json::from_slice(&std::fs::read(dir.join("run.json")).unwrap()).unwrap();
-    assert_eq!(file, RunFile::from(&record));
+    assert_eq!(file, record.head);
     assert_eq!((file.schema_version, file.dropped_rows, file.fallback.as_deref()), (1, 1, Some("why")));
     assert_eq!(file.spec, record.spec);
 
@@ -225,7 +226,7 @@ fn panes_export_what_they_show() {
     assert_eq!(neighbors[0], ["rank", "index", "squared_distance", "distance", "c0", "c1"]);
     assert_eq!(neighbors[3], ["2", "2", "9", "3", "3", "0.5"]);
     assert_eq!(neighbors[5], ["4", "-1", "inf", "inf", "", ""]);
-    record.spec.metric = Metric::Angular;
+    record.head.spec.metric = Metric::Angular;
     assert_eq!(rows(&text(|out| tables::neighbors_of_query(&record, 1).csv(out)))[0][3], "angle");
 }
 

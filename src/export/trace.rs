@@ -38,7 +38,7 @@ pub fn trace(record: &RunRecord, out: &mut impl Write) -> io::Result<()> {
     if let Some(profile) = record.profile.as_ref().filter(|_| !timeline.multiprocessors.is_empty()) {
         warps(record, profile, &timeline, &mut events)?;
     }
-    let about = json!({"warpscope": record.version, "device": record.device.name, "data": record.spec.data.to_string()});
+    let about = json!({"warpscope": record.warpscope_version, "device": record.device.name, "data": record.spec.data.to_string()});
     write!(events.out, "\n],\"otherData\":{about}}}")?;
     writeln!(events.out)
 }

@@ -251,7 +251,7 @@ mod tests {
         let record = engines.ask(&RunSpec { queries: QuerySpec::At(vec![50.0]), ..spec() }, &squares(20)).unwrap();
         assert_eq!(record.neighbors.of(0), ([7, 6, 8].as_slice(), [1.0, 196.0, 196.0].as_slice()));
         let place = record.query_cloud.as_ref().expect("its own cloud");
-        assert_eq!((place.len(), place.coordinate(0, 0), record.dropped_queries()), (1, 50.0, 0));
+        assert_eq!((place.len(), place.coordinate(0, 0), record.dropped_queries), (1, 50.0, 0));
         // It leaves no row out, having none.
         let without = engines.ask(&RunSpec { queries: QuerySpec::At(vec![49.0]), exclude_self: true, k: 1, ..spec() }, &squares(20)).unwrap();
         assert_eq!(without.neighbors.of(0).0, [7]);

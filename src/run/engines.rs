@@ -1,6 +1,7 @@
 //! The engines of a thread, kept open from one run to the next.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use super::ask::ask;
 use super::execute::execute_over;
@@ -12,6 +13,9 @@ use crate::knn::{Descriptor, DeviceId, DeviceInfo, Engine, EngineError, EngineId
 
 /// An engine on a device.
 pub(super) type EngineKey = (EngineId, DeviceId);
+
+/// How long an engine that could not be opened is not tried again by plans.
+const RETRY_AFTER: Duration = Duration::from_secs(10);
 
 /// A job predicted to be shorter is not worth a measurement of the engines before it.
 const WORTH_CALIBRATING_MS: f64 = 1000.0;
@@ -26,6 +30,8 @@ pub struct Engines {
     opened: Vec<Box<dyn Engine>>,
     /// What each opened engine runs on, as asks note it: what changes from run to run is not looked up for them.
     devices: Vec<(EngineKey, DeviceInfo)>,
+    /// Which could not be opened, when, and why.
+    missing: Vec<(EngineKey, Instant, String)>,
     resident: Resident,
     planner: Planner,
 }
@@ -39,7 +45,7 @@ impl Default for Engines {
 impl Engines {
     /// Opens engines with `open`, and predicts by what this one learns.
     pub(crate) fn with(open: Open) -> Self {
-        Self { open, opened: Vec::new(), devices: Vec::new(), resident: Resident::default(), planner: Planner::default() }
+        Self { open, opened: Vec::new(), devices: Vec::new(), missing: Vec::new(), resident: Resident::default(), planner: Planner::default() }
     }
 
     /// These engines with points that other threads' engines share.
@@ -118,7 +124,7 @@ impl Engines {
         let mut record = self.choose(spec, plan.as_ref(), |engine| execute_over(&resident, spec, cloud, query_cloud, engine, stage))?;
         let shape = Job::shape_of(&record);
         if let Some(engine) = record.descriptor() {
-            record.predicted_ms = Some(self.planner.forecast(engine, Some(&record.device), &shape).search_ms);
+            record.head.predicted_ms = Some(self.planner.forecast(engine, Some(&record.device), &shape).search_ms);
             self.planner.learn(engine, &shape, &record);
         }
         Ok(record)
@@ -145,10 +151,10 @@ impl Engines {
         let points = self.resident.peek(cloud, Setup::from(spec).arrangement());
         let mut candidates = Vec::new();
         for engine in planner::engines(spec) {
-            let device = self.device_of(engine, spec.device);
+            let device = self.runs_on(engine, spec.device);
             let on = spec.device.unwrap_or_else(|| engine.default_device());
             let there = points.as_ref().is_some_and(|points| planner::is_taken_in(points, engine.id, on));
-            let device = device.as_ref().map(Some).map_err(ToString::to_string);
+            let device = device.as_ref().map(Some).map_err(Clone::clone);
             candidates.push(Candidate::new(&self.planner, engine, &job, device, there));
         }
         Plan::new(&spec.engine, job.shape, candidates)
@@ -189,6 +195,21 @@ impl Engines {
         Ok(if measured { self.plan(spec, Purpose::Measure, cloud, query_cloud) } else { plan })
     }
 
+    /// What an engine runs on, or why it cannot. Where it could not a moment ago it is not tried: looking for a driver takes longer
+    /// than answering a query.
+    fn runs_on(&mut self, engine: &Descriptor, device: Option<DeviceId>) -> Result<DeviceInfo, String> {
+        let key = (engine.id, device.unwrap_or_else(|| engine.default_device()));
+        self.missing.retain(|(_, since, _)| since.elapsed() < RETRY_AFTER);
+        if let Some((.., why)) = self.missing.iter().find(|(of, ..)| *of == key) {
+            return Err(why.clone());
+        }
+        self.device_of(engine, device).map_err(|error| {
+            let why = error.to_string();
+            self.missing.push((key, Instant::now(), why.clone()));
+            why
+        })
+    }
+
     /// What an engine runs on, opened if need be.
     fn device_of(&mut self, engine: &Descriptor, device: Option<DeviceId>) -> Result<DeviceInfo, EngineError> {
         let opened = self.named(engine.id, device)?;
@@ -221,7 +242,8 @@ impl Engines {
                     first.get_or_insert(error);
                 }
                 result => {
-                    let record = RunRecord { fallback, ..result? };
+                    let mut record = result?;
+                    record.head.fallback = fallback;
                     self.note_taken_in(&record);
                     return Ok(record);
                 }
@@ -274,14 +296,14 @@ mod tests {
     #[test]
     fn auto_is_cuda_where_it_can_run() {
         let record = run(&mut engines(vec![], Script::default()), EngineChoice::Auto).unwrap();
-        assert_eq!((record.engine, record.fallback), (CUDA, None));
+        assert_eq!((record.engine, &record.fallback), (CUDA, &None));
     }
 
     #[test]
     fn auto_says_why_it_is_not_cuda() {
         let record = run(&mut engines(vec![CUDA], Script::default()), EngineChoice::Auto).unwrap();
         assert_eq!(record.engine, LOCKSTEP);
-        assert_eq!(record.fallback.unwrap(), "the cuda engine cannot run here: there is no driver");
+        assert_eq!(record.head.fallback.unwrap(), "the cuda engine cannot run here: there is no driver");
     }
 
     #[test]
@@ -293,7 +315,7 @@ mod tests {
         }));
         let record = run(&mut engines, EngineChoice::Auto).unwrap();
         assert_eq!(record.engine, LOCKSTEP);
-        assert_eq!(record.fallback.unwrap(), "the cuda engine cannot run here: the test says so");
+        assert_eq!(record.head.fallback.unwrap(), "the cuda engine cannot run here: the test says so");
     }
 
     #[test]
@@ -340,7 +362,7 @@ mod tests {
         }));
         let record = run(&mut engines, EngineChoice::Auto).unwrap();
         assert!(!record.descriptor().unwrap().counts());
-        assert_eq!(record.fallback.unwrap(), "the cuda engine cannot run here: the test says so");
+        assert_eq!(record.head.fallback.unwrap(), "the cuda engine cannot run here: the test says so");
         let nobody = Script { unavailable: true, ..Script::default() };
         let mut engines = Engines::with(Box::new(move |kind, _| Ok(Box::new(Plain { kind, script: nobody.clone() }))));
         assert_eq!(run(&mut engines, EngineChoice::Auto).unwrap_err().to_string(), "the cuda engine cannot run here: the test says so");

@@ -6,7 +6,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use super::chunks::Chunks;
 use super::pose::{pose_over, query_cloud_of};
-use super::{MeasureMean, Phase, Resident, RunRecord, RunSpec, Sample, Summary, stats};
+use super::{MeasureMean, Phase, QuerySpec, Resident, RunFile, RunRecord, RunSpec, SCHEMA_VERSION, Sample, Summary, stats};
 use crate::cloud::{CloudError, PointCloud};
 use crate::knn::{
     Answer, Build, Descriptor, DeviceInfo, Engine, EngineError, MAX_COUNTED_CHUNK, Method, Neighbors, Parameters, Problem, ProblemError, Search,
@@ -184,7 +184,12 @@ pub(super) fn record(
     answer: Answer,
     samples: Vec<Sample>,
 ) -> RunRecord {
-    RunRecord {
+    let query_cloud = query_cloud.filter(|_| !problem.queries_are_rows());
+    let summary = summarise(how.engine, problem, &samples, &answer);
+    let head = RunFile {
+        schema_version: SCHEMA_VERSION,
+        warpscope_version: env!("CARGO_PKG_VERSION").to_owned(),
+        started_unix: how.started_unix,
         spec: spec.clone(),
         engine: how.engine.id,
         fallback: None,
@@ -193,19 +198,34 @@ pub(super) fn record(
         note: how.note,
         resident: how.resident,
         device: how.device,
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        started_unix: how.started_unix,
         fingerprint: cloud.fingerprint().clone(),
+        query_fingerprint: query_cloud.as_ref().map(|cloud| cloud.fingerprint().clone()),
         axes: cloud.axes().to_vec(),
+        dropped_rows: (cloud.dropped() + cloud.len() as u64).saturating_sub(summary.n),
+        dropped_queries: queries_asked(spec, cloud, query_cloud.as_deref()).saturating_sub(summary.q),
+        summary,
+    };
+    RunRecord {
+        head,
         cloud: Arc::clone(cloud),
-        query_cloud: query_cloud.filter(|_| !problem.queries_are_rows()),
+        query_cloud,
         query_rows: (0..problem.q()).map(|query| problem.query_row(query)).collect(),
         neighbors: problem.report(&answer.neighbors),
-        summary: summarise(how.engine, problem, &samples, &answer),
         measured: answer.measured,
         convergence: answer.convergence,
         profile: answer.profile,
         samples,
+    }
+}
+
+/// Queries that were asked for, those that are left out of the problem among them.
+fn queries_asked(spec: &RunSpec, cloud: &PointCloud, query_cloud: Option<&PointCloud>) -> u64 {
+    match (query_cloud, &spec.queries) {
+        (Some(queries), _) => queries.len() as u64 + queries.dropped(),
+        (None, QuerySpec::Count(count)) => *count,
+        (None, QuerySpec::At(_)) => 1,
+        (None, QuerySpec::Rows(records)) => records.len() as u64,
+        (None, _) => cloud.len() as u64,
     }
 }
 
@@ -532,16 +552,16 @@ mod tests {
         let cloud = cloud(2, vec![1.0, 0.0, f64::NAN, 0.0, 0.0, 0.0, 0.0, 2.0, 3.0, 3.0, 0.0, 0.0]);
         let angular = RunSpec { metric: crate::knn::Metric::Angular, k: 1, drop_nonfinite: true, ..spec() };
         let record = run(&angular, &cloud).unwrap();
-        assert_eq!((record.summary.n, record.dropped_rows(), record.dropped_queries()), (3, 3, 2));
+        assert_eq!((record.summary.n, record.dropped_rows, record.dropped_queries), (3, 3, 2));
         assert_eq!(record.query_rows, [0, 2, 3]);
         assert_eq!(record.neighbors.indices, [0, 2, 3]);
         let record = run(&RunSpec { queries: QuerySpec::Rows(vec![5, 0, 4]), ..angular.clone() }, &cloud).unwrap();
-        assert_eq!((record.dropped_queries(), record.query_rows), (1, vec![0, 3]));
+        assert_eq!((record.dropped_queries, record.query_rows), (1, vec![0, 3]));
         let nobody = |rows: Vec<u64>| run(&RunSpec { queries: QuerySpec::Rows(rows), ..angular.clone() }, &cloud).unwrap_err().to_string();
         assert_eq!(nobody(vec![2, 5]), "q = 0: all 2 queries that were asked for are zero rows and have no direction; use the l2 metric");
         assert_eq!(nobody(vec![5]), "q = 0: the one query that was asked for is a zero row and has no direction; use the l2 metric");
         let record = run(&RunSpec { k: 1, ..spec() }, &cloud).unwrap();
-        assert_eq!((record.dropped_rows(), record.dropped_queries()), (1, 0));
+        assert_eq!((record.dropped_rows, record.dropped_queries), (1, 0));
     }
 
     #[test]

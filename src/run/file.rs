@@ -1,16 +1,16 @@
-//! A record without its bulk: what `run.json` holds.
+//! A run and its clouds without their arrays: what `run.json` holds, and `recording.json`.
 
 use serde::{Deserialize, Serialize};
 
-use super::{RunRecord, RunSpec, SCHEMA_VERSION, Summary};
-use crate::cloud::{Axis, Fingerprint, Source};
+use super::{RunSpec, Summary};
+use crate::cloud::{Axis, Fingerprint, PointCloud, Source};
 use crate::knn::{DeviceInfo, EngineId};
 use crate::text;
 
 /// All that is needed to have a run again, on what it ran, and what came out in a few numbers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunFile {
-    /// [`SCHEMA_VERSION`] when it was written.
+    /// [`SCHEMA_VERSION`](super::SCHEMA_VERSION) when it was written.
     pub schema_version: u32,
     /// The program's version.
     pub warpscope_version: String,
@@ -64,26 +64,55 @@ impl RunFile {
     }
 }
 
-impl From<&RunRecord> for RunFile {
-    fn from(record: &RunRecord) -> Self {
+/// A cloud without its points.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CloudFile {
+    /// n.
+    pub rows: u64,
+    /// How many rows of the source were left out.
+    pub dropped: u64,
+    /// Where it came from.
+    pub source: Source,
+    /// Its content, by name.
+    pub fingerprint: Fingerprint,
+    /// Its dimensions.
+    pub axes: Vec<Axis>,
+}
+
+impl From<&PointCloud> for CloudFile {
+    fn from(cloud: &PointCloud) -> Self {
         Self {
-            schema_version: SCHEMA_VERSION,
-            warpscope_version: record.version.clone(),
-            started_unix: record.started_unix,
-            spec: record.spec.clone(),
-            engine: record.engine,
-            fallback: record.fallback.clone(),
-            predicted_ms: record.predicted_ms,
-            method: record.method.clone(),
-            note: record.note.clone(),
-            resident: record.resident,
-            device: record.device.clone(),
-            fingerprint: record.fingerprint.clone(),
-            query_fingerprint: record.query_cloud.as_ref().map(|cloud| cloud.fingerprint().clone()),
-            axes: record.axes.clone(),
-            dropped_rows: record.dropped_rows(),
-            dropped_queries: record.dropped_queries(),
-            summary: record.summary.clone(),
+            rows: cloud.len() as u64,
+            dropped: cloud.dropped(),
+            source: cloud.source().clone(),
+            fingerprint: cloud.fingerprint().clone(),
+            axes: cloud.axes().to_vec(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn run_json_stays_what_it_was_to_the_byte() {
+        let written = concat!(
+            r#"{"schema_version":1,"warpscope_version":"0.1.0","started_unix":1795336155,"spec":{"data":{"file":{"path":"a.csv","columns":"default"}},"#,
+            r#""queries":{"file":{"path":"q.csv","columns":"default"}},"k":2,"metric":"l2","engine":"auto","order":"file","exclude_self":false,"#,
+            r#""seed":0,"warmup":10,"repeats":2,"drop_nonfinite":true,"profile":true},"engine":"lockstep","#,
+            r#""fallback":"the cuda engine cannot run here: no NVIDIA driver was found","method":null,"resident":false,"#,
+            r#""device":{"name":"CPU","details":{"threads":"2","instructions":"AVX-512"}},"fingerprint":"11918598925d299f284977de1a724b12","#,
+            r#""query_fingerprint":"dc01a467dbf49e0b41200d20fa1a97e8","axes":[{"name":"x","origin":0.0,"min":1.0,"max":9.0}],"#,
+            r#""dropped_rows":1,"dropped_queries":1,"summary":{"n":5,"q":1,"d":1,"search_ms_median":0.014903,"search_ms_min":0.014569,"#,
+            r#""search_ms_max":0.015237,"distances_per_second":335502.9188753942,"mean_merges":1.0,"mean_candidates":5.0,"#,
+            r#""expected_merges":1.0,"expected_candidates":5.0}}"#,
+        );
+        let file: RunFile = serde_json::from_str(written).unwrap();
+        assert_eq!(serde_json::to_string(&file).unwrap(), written);
+        assert_eq!(file.title(), "a.csv, 1 × 5, k = 2, lockstep");
+
+        let noted = written.replace(r#""method":null,"#, r#""method":"cuda:warps=8","note":"why","#);
+        assert_eq!(serde_json::to_string(&serde_json::from_str::<RunFile>(&noted).unwrap()).unwrap(), noted);
     }
 }

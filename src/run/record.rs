@@ -1,13 +1,14 @@
 //! What is kept of a run.
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{QuerySpec, RunSpec};
-use crate::cloud::{Axis, Fingerprint, PointCloud};
+use super::RunFile;
+use crate::cloud::PointCloud;
 use crate::engines::registry;
-use crate::knn::{Convergence, Descriptor, DeviceInfo, EngineId, Measured, Neighbors, Profile, SetupPhase};
+use crate::knn::{Convergence, Descriptor, Measured, Neighbors, Profile, SetupPhase};
 
 /// The version of `run.json`.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -162,37 +163,16 @@ impl Summary {
     }
 }
 
-/// A spec executed. Shared behind `Arc`, never changed.
-#[derive(Clone, Debug)]
-pub struct RunRecord {
-    /// What was run.
-    pub spec: RunSpec,
-    /// Which engine answered.
-    pub engine: EngineId,
-    /// Why `auto` did not take what it would have liked best.
-    pub fallback: Option<String>,
-    /// How long a repeat's search was predicted to take.
-    pub predicted_ms: Option<f64>,
-    /// How the engine searched at last, where it has a choice: a method that launches the same when it is given again.
-    pub method: Option<String>,
-    /// Why that is not what the engine would have liked best.
-    pub note: Option<String>,
-    /// Whether the points were in the engine before the run: then `upload` is the queries', and nothing was indexed.
-    pub resident: bool,
-    /// On what.
-    pub device: DeviceInfo,
-    /// The program's version.
-    pub version: String,
-    /// When it began, seconds since 1970 UTC.
-    pub started_unix: u64,
-    /// The cloud's content, by name.
-    pub fingerprint: Fingerprint,
-    /// The cloud's axes.
-    pub axes: Vec<Axis>,
+/// A spec executed: what was asked, where it ran and what came out. Shared behind `Arc`, never changed. `C` is what there is of
+/// the clouds: the points, or only their description ([`CloudFile`](super::CloudFile)).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run<C = Arc<PointCloud>> {
+    /// All that `run.json` says.
+    pub head: RunFile,
     /// The cloud that was searched.
-    pub cloud: Arc<PointCloud>,
+    pub cloud: C,
     /// The queries' own cloud, when they are not rows of `cloud`.
-    pub query_cloud: Option<Arc<PointCloud>>,
+    pub query_cloud: Option<C>,
     /// The row of each query in `query_cloud` or, without one, in `cloud`.
     pub query_rows: Vec<u32>,
     /// The neighbours of each query, as rows of `cloud`.
@@ -205,31 +185,42 @@ pub struct RunRecord {
     pub profile: Option<Profile>,
     /// Raw timings.
     pub samples: Vec<Sample>,
-    /// In a few numbers.
-    pub summary: Summary,
 }
 
-impl RunRecord {
+/// A run whose points are there.
+pub type RunRecord = Run;
+
+/// The head's fields are read as the run's own, nearly everywhere: `run.spec.k`. They are changed through [`Run::head`] only.
+impl<C> Deref for Run<C> {
+    type Target = RunFile;
+
+    fn deref(&self) -> &RunFile {
+        &self.head
+    }
+}
+
+impl<C> Run<C> {
+    /// The same run with something else in place of its clouds.
+    pub fn with_clouds<D>(self, cloud: D, query_cloud: Option<D>) -> Run<D> {
+        let Self { head, cloud: _, query_cloud: _, query_rows, neighbors, measured, convergence, profile, samples } = self;
+        Run { head, cloud, query_cloud, query_rows, neighbors, measured, convergence, profile, samples }
+    }
+
+    /// Bytes of its arrays, without the clouds.
+    pub fn bytes(&self) -> usize {
+        let profile = self.profile.as_ref().map_or(0, |profile| 8 * profile.cycles.len() + 24 * profile.spans.len());
+        let convergence = 8 * (self.convergence.points_seen.len() + self.convergence.starts.len());
+        8 * self.neighbors.indices.len()
+            + 4 * self.query_rows.len()
+            + 4 * self.measured.columns().len() * self.measured.queries()
+            + convergence
+            + 32 * self.samples.len()
+            + profile
+    }
+
     /// The engine, where this program has it.
     pub fn descriptor(&self) -> Option<&'static Descriptor> {
         registry::find(self.engine)
-    }
-
-    /// Rows of the source that are not searched: with NaN or ±∞, or without a direction under the angular metric.
-    pub fn dropped_rows(&self) -> u64 {
-        (self.cloud.dropped() + self.cloud.len() as u64).saturating_sub(self.summary.n)
-    }
-
-    /// Queries that were asked for and left out, likewise.
-    pub fn dropped_queries(&self) -> u64 {
-        let (asked, dropped) = match (&self.query_cloud, &self.spec.queries) {
-            (Some(queries), _) => (queries.len() as u64, queries.dropped()),
-            (None, QuerySpec::Count(count)) => (*count, 0),
-            (None, QuerySpec::At(_)) => (1, 0),
-            (None, QuerySpec::Rows(records)) => (records.len() as u64, 0),
-            (None, _) => (self.cloud.len() as u64, 0),
-        };
-        (asked + dropped).saturating_sub(self.summary.q)
     }
 }
 

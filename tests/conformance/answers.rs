@@ -24,7 +24,7 @@ pub fn every_k_and_d(subjects: &[Subject]) {
     // Up to so many points `cuda-split` collects them all, and beyond them it takes a sample first.
     let n = if on_gpu(subjects) { vec![5000, 40_001] } else { vec![2500] };
     let limits = subjects.iter().map(|subject| subject.engine.limits);
-    let reached = |limit: usize, most: usize| [limit, limit + 1].into_iter().filter(move |&value| value <= most);
+    let reached = |limit: usize, most: usize| [Some(limit), limit.checked_add(1)].into_iter().flatten().filter(move |&value| value <= most);
     let k: Vec<usize> = K.into_iter().chain(limits.clone().flat_map(|limits| reached(limits.k, 1024))).collect();
     let d: Vec<usize> = D.into_iter().chain(limits.flat_map(|limits| reached(limits.d, 300))).collect();
     let (k, d) = (&k, &d);

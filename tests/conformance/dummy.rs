@@ -8,8 +8,8 @@ use std::time::Instant;
 use warpscope::cloud::Order;
 use warpscope::export;
 use warpscope::knn::{
-    Answer, Build, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Limits, Measure, Method, Metric, Neighbors,
-    Parameter, Parameters, Problem, Search, SetupPhase, Theory, Values,
+    Answer, Build, Cost, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Limits, Measure, Method, Metric,
+    Neighbors, Parameter, Parameters, Problem, Search, SetupPhase, Theory, Values,
 };
 use warpscope::run::{EngineChoice, QuerySpec, RunSpec, execute};
 
@@ -45,6 +45,7 @@ pub static DUMMY: Descriptor = Descriptor {
     parameters: &PARAMETERS,
     is_exhaustive: false,
     twin_of: None,
+    cost: |shape| Cost::default().setup("copy", (shape.n * shape.d) as f64, 1e-6).search("points", (shape.n * shape.q) as f64, 1e-5),
     traces: false,
     open: |device| Ok(Box::new(Dummy(device))),
 };

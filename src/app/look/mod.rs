@@ -1,4 +1,5 @@
-//! How things look: colours, ticks, widgets, and shapes as SVG.
+//! How things look: colours ([`tokens`], [`map`], [`paint`]), numbers at axes, widgets, words beside numbers, and what was
+//! painted as SVG.
 
 pub mod map;
 pub mod paint;

@@ -1,13 +1,5 @@
 //! The live query: dragged in Plane, picked, or typed as a place, and answered at once over points that stay in the
-//! engines.
-//!
-//! | part | does |
-//! |---|---|
-//! | [`Live`] | what is asked, and what is known of how long that takes |
-//! | `apply` | the one place that changes it: moves the query, asks, takes in replies |
-//! | `mark` | the query's mark in Plane, as a thing to take hold of |
-//! | `snap` | which row a query goes to that moves from row to row |
-//! | `place` | the query's coordinates on the right, as fields |
+//! engines. [`Live`] is what is asked, and what is known of how long that takes.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

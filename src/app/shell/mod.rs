@@ -1,4 +1,15 @@
-//! The window: menus, panels, status line, and the one place that carries out what is asked.
+//! The window.
+//!
+//! | part | does |
+//! |---|---|
+//! | `app` | its content: what is known, what is under way, what is asked for |
+//! | `tasks` | the table of what is done in the background |
+//! | `handles` | threads that live as long as the window, and GPU objects |
+//! | `apply` | the one place that changes anything |
+//! | `window` | opens, and lives frame by frame |
+//! | `ui`, `lesson`, `panels` | menus, panels, status line, the lesson: draw, read, and send actions |
+//! | `keys`, `finder` | commands by their keys and by their words |
+//! | `portrait`, `headless`, `adapter` | the window drawn once more for a file, or without a display |
 
 pub mod adapter;
 pub mod app;

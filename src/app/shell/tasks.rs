@@ -136,8 +136,11 @@ pub static EXPORT: Kind<App, Exporting, (Result<String, String>, bool)> = Kind {
     apply: App::exported,
 };
 
-/// A projection of the cloud and of a file of queries.
-pub static PROJECT: Kind<App, (ProjectionView, Option<Arc<PointCloud>>), Result<Projected, CloudError>> = Kind {
+/// What is chosen, and the file of queries that is projected along with the cloud.
+pub type ProjectionOf = (ProjectionView, Option<Arc<PointCloud>>);
+
+/// See [`ProjectionOf`].
+pub static PROJECT: Kind<App, ProjectionOf, Result<Projected, CloudError>> = Kind {
     slot: Slot::Project,
     thread: "project",
     several: false,
@@ -345,8 +348,11 @@ pub static PROBE: Kind<App, EngineId, Vec<EngineStatus>> = Kind {
     apply: App::engine_probed,
 };
 
-/// A file that is chosen in a dialog of the desktop, and who takes it.
-pub static DIALOG: Kind<App, fn(&mut App, Option<PathBuf>), Option<PathBuf>> = Kind {
+/// Who takes the path of a file.
+pub type TakesPath = fn(&mut App, Option<PathBuf>);
+
+/// A file that is chosen in a dialog of the desktop.
+pub static DIALOG: Kind<App, TakesPath, Option<PathBuf>> = Kind {
     slot: Slot::Dialog,
     thread: "dialog",
     several: true,

@@ -92,7 +92,7 @@ mod tests {
         let source = Source::Generate { spec: "test".to_owned(), seed: 0 };
         let mut record = RunRecord::clone(&record());
         record.cloud = Arc::new(PointCloud::from_table(table, source, None, false).expect("a cloud"));
-        record.spec.queries = QuerySpec::Rows(vec![n as u64 - 1]);
+        record.head.spec.queries = QuerySpec::Rows(vec![n as u64 - 1]);
         record.query_rows = vec![n as u32 - 1];
         let problem = pose(&record.spec, &record.cloud, None).expect("a problem");
         let (counters, history) = lockstep::replay(&problem, 0);
@@ -129,7 +129,7 @@ mod tests {
 
         // A query that leaves itself out is searched with one neighbour more: itself.
         let mut without = RunRecord::clone(&record);
-        without.spec.exclude_self = true;
+        without.head.spec.exclude_self = true;
         let end = TheoryCurve::of(&without, 0, &Resident::default()).points.last().copied().expect("n is at least k + 1");
         assert!((end[1] - f64::from(all[4])).abs() < 1e-6);
     }

@@ -54,7 +54,7 @@ pub fn read(path: &Path, progress: &dyn Progress) -> Result<(PathBuf, Coordinate
 /// That their record numbers are not known.
 pub fn of_run(run: &SomeRun) -> Result<Coordinates, &'static str> {
     let records = run.records().ok_or("rows were left out of its cloud, and which ones is known where its points are; take exported neighbours")?;
-    let found = run.bulk().neighbors;
+    let found = run.neighbors();
     let values: Vec<f64> = found.indices.iter().map(|&row| records(row) as f64).collect();
     Ok(Coordinates { columns: Column::unnamed(found.k), values: values.into() })
 }

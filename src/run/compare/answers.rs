@@ -70,21 +70,21 @@ impl Answers {
 
     /// Of runs with all that was found: each query that both asked, whatever the order.
     fn of_runs(a: &SomeRun, b: &SomeRun) -> Result<Self, String> {
-        let (a, b) = (a.bulk(), b.bulk());
-        let pairs: Vec<(usize, usize)> = if a.query_rows == b.query_rows {
-            (0..a.query_rows.len()).map(|query| (query, query)).collect()
+        let (rows_a, rows_b, found_a, found_b) = (a.query_rows(), b.query_rows(), a.neighbors(), b.neighbors());
+        let pairs: Vec<(usize, usize)> = if rows_a == rows_b {
+            (0..rows_a.len()).map(|query| (query, query)).collect()
         } else {
             // Of a row that is asked for twice, either answer will do: they are the same.
-            let of_row: HashMap<u32, usize> = b.query_rows.iter().enumerate().map(|(query, &row)| (row, query)).collect();
-            a.query_rows.iter().enumerate().filter_map(|(query, row)| Some((query, *of_row.get(row)?))).collect()
+            let of_row: HashMap<u32, usize> = rows_b.iter().enumerate().map(|(query, &row)| (row, query)).collect();
+            rows_a.iter().enumerate().filter_map(|(query, row)| Some((query, *of_row.get(row)?))).collect()
         };
         if pairs.is_empty() {
             return Err("no query was asked in both".to_owned());
         }
-        let ranks = a.neighbors.k.min(b.neighbors.k);
+        let ranks = found_a.k.min(found_b.k);
         let (mut other_rows, mut other_distances) = (0, 0);
         for &(query_a, query_b) in &pairs {
-            let ((rows_a, far_a), (rows_b, far_b)) = (a.neighbors.of(query_a), b.neighbors.of(query_b));
+            let ((rows_a, far_a), (rows_b, far_b)) = (found_a.of(query_a), found_b.of(query_b));
             other_rows += u64::from(rows_a[..ranks] != rows_b[..ranks]);
             other_distances += u64::from(far_a[..ranks].iter().zip(&far_b[..ranks]).any(|(a, b)| a.to_bits() != b.to_bits()));
         }

@@ -55,7 +55,7 @@ impl<'a> Found<'a> {
     pub fn of(saved: &'a SavedRun) -> Result<Self, String> {
         match (&saved.run, &saved.neighbors) {
             (Some(run), _) => match run.records() {
-                Some(records) => Ok(Self::Run(run.bulk().neighbors, Box::new(records))),
+                Some(records) => Ok(Self::Run(run.neighbors(), Box::new(records))),
                 None => Err("rows were left out of the cloud, and a recording counts on without them".to_owned()),
             },
             (None, Some(found)) => Ok(Self::Folder(found)),

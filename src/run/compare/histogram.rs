@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::knn::{Metric, NONE, warp};
-use crate::run::{Phase, RunBulk, stats};
+use crate::knn::{NONE, warp};
+use crate::run::{Phase, SomeRun, stats};
 
 /// What is counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -44,9 +44,9 @@ impl From<SavedQuantity> for Quantity {
 
 impl Quantity {
     /// What can be counted of two runs, in the order in which it is offered.
-    pub fn of_runs(runs: [RunBulk<'_>; 2]) -> Vec<Self> {
+    pub fn of_runs(runs: [&SomeRun; 2]) -> Vec<Self> {
         let mut measures: Vec<Self> = Vec::new();
-        for name in runs.iter().flat_map(|run| run.measured.columns()).map(|(name, _)| name) {
+        for name in runs.iter().flat_map(|run| run.measured().columns()).map(|(name, _)| name) {
             let measure = Self::Measure(name.to_owned());
             if !measures.contains(&measure) {
                 measures.push(measure);
@@ -56,18 +56,19 @@ impl Quantity {
     }
 
     /// The values of a run; none where it has none.
-    pub fn values(&self, run: RunBulk<'_>, metric: Metric) -> Vec<f64> {
+    pub fn values(&self, run: &SomeRun) -> Vec<f64> {
         match self {
-            Self::Repeats => stats::search_ms(run.samples),
-            Self::Chunks => run.samples.iter().filter(|sample| sample.phase == Phase::Search).map(|sample| sample.duration_ms).collect(),
-            Self::Measure(name) => run.measured.column(name).unwrap_or_default().iter().map(|&value| f64::from(value)).collect(),
+            Self::Repeats => stats::search_ms(run.samples()),
+            Self::Chunks => run.samples().iter().filter(|sample| sample.phase == Phase::Search).map(|sample| sample.duration_ms).collect(),
+            Self::Measure(name) => run.measured().column(name).unwrap_or_default().iter().map(|&value| f64::from(value)).collect(),
             Self::LastDistance => {
+                let (found, metric) = (run.neighbors(), run.head().spec.metric);
                 let last = |query: usize| {
-                    let (rows, distances) = run.neighbors.of(query);
+                    let (rows, distances) = found.of(query);
                     let at = rows.iter().rposition(|&row| row != NONE)?;
                     Some(metric.distance(distances[at]))
                 };
-                (0..run.neighbors.queries()).filter_map(last).collect()
+                (0..found.queries()).filter_map(last).collect()
             }
         }
     }

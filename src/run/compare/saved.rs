@@ -81,9 +81,9 @@ impl SavedRun {
 
     /// A run that is at hand.
     pub fn of(run: SomeRun, path: &Path) -> Self {
-        let file = run.file();
+        let file = run.head().clone();
         let mut repeats: BTreeMap<(EngineId, Phase), BTreeMap<u32, f64>> = BTreeMap::new();
-        for sample in run.bulk().samples {
+        for sample in run.samples() {
             *repeats.entry((file.engine, sample.phase)).or_default().entry(sample.repeat).or_default() += sample.duration_ms;
         }
         let phases = repeats.into_iter().map(|(key, repeats)| (key, repeats.into_values().collect())).collect();

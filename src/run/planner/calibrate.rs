@@ -1,6 +1,7 @@
 //! The short measurement of an engine on a device.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use super::super::{EngineChoice, QuerySpec, RunSpec, pose};
 use super::rates::{Forecast, Trial};
@@ -12,14 +13,21 @@ use crate::progress::Silent;
 const TRIALS: [(usize, usize, usize); 5] = [(60_000, 2, 32), (20_000, 2, 512), (60_000, 3, 1), (15_000, 12, 32), (8_000, 48, 64)];
 
 /// How long a pass should take at the built-in rates: more than launching it.
-const PASS_MS: f64 = 6.0;
+const PASS_MS: f64 = 3.0;
 
 /// Passes, of which the fastest counts: others' work on the machine only adds.
-const PASSES: usize = 3;
+const PASSES: usize = 8;
+
+/// How many times longer than expected a pass is slow.
+const SLOW: f64 = 4.0;
+
+/// No further trial begins after this.
+const LONGEST: Duration = Duration::from_millis(500);
 
 /// Measures an engine. A trial that it refuses or fails is left out.
 pub fn measure(engine: &mut dyn Engine) -> Vec<Trial> {
-    TRIALS.iter().filter_map(|&(n, d, k)| trial(engine, n, d, k)).collect()
+    let began = Instant::now();
+    TRIALS.iter().take_while(|_| began.elapsed() < LONGEST).filter_map(|&(n, d, k)| trial(engine, n, d, k)).collect()
 }
 
 fn trial(engine: &mut dyn Engine, n: usize, d: usize, k: usize) -> Option<Trial> {
@@ -46,7 +54,13 @@ fn trial(engine: &mut dyn Engine, n: usize, d: usize, k: usize) -> Option<Trial>
     let problem = pose(&spec, &cloud, None).ok()?;
     let mut search = engine.load(&problem, &Parameters::NONE, false).ok()?;
     let setup_ms = search.setup_ms().iter().map(|(_, ms)| ms).sum();
-    let passes = (0..PASSES).map(|_| search.search(0..q, Build::Timed)).collect::<Result<Vec<f64>, _>>().ok()?;
-    let search_ms = passes.into_iter().min_by(f64::total_cmp)?;
+    let mut search_ms = f64::INFINITY;
+    for _ in 0..PASSES {
+        search_ms = search_ms.min(search.search(0..q, Build::Timed).ok()?);
+        if search_ms > SLOW * PASS_MS {
+            // So far from the built-in rates one pass says enough.
+            break;
+        }
+    }
     Some(Trial { cost: cost(&shape(q)), took: Forecast { setup_ms, search_ms } })
 }

@@ -4,7 +4,6 @@ use serde::Serialize;
 
 use super::choice::{self, Offer};
 use super::{Forecast, Planner};
-use crate::engines::registry;
 use crate::knn::{Descriptor, DeviceInfo, EngineError, EngineId, Metric, Setup, Shape};
 use crate::run::{EngineChoice, QuerySpec, RunRecord, RunSpec};
 use crate::text;
@@ -203,8 +202,8 @@ pub fn about(ms: f64) -> String {
     }
 }
 
-/// The engines that a spec's device allows.
-pub fn engines(spec: &RunSpec) -> impl Iterator<Item = &'static Descriptor> {
+/// The engines that a spec and its device allow.
+pub fn engines(spec: &RunSpec) -> impl Iterator<Item = &'static Descriptor> + '_ {
     let device = spec.device;
-    registry::ENGINES.iter().copied().filter(move |engine| device.is_none_or(|device| engine.runs_on.contains(&device.kind())))
+    spec.engine.engines().filter(move |engine| device.is_none_or(|device| engine.runs_on.contains(&device.kind())))
 }

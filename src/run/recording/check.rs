@@ -4,7 +4,7 @@
 use super::manifest::{CloudEntry, RunEntry};
 use crate::cloud::MAX_ROWS;
 use crate::knn::{NONE, Setup};
-use crate::run::{CloudFile, Measured};
+use crate::run::{CloudFile, Run};
 
 /// A cloud's sizes and axes.
 pub(super) fn cloud(entry: &CloudEntry) -> Result<(), String> {
@@ -54,7 +54,7 @@ fn names(what: &str, names: &[String], there: bool) -> Result<(), String> {
 }
 
 /// A run's arrays.
-pub(super) fn run(run: &Measured) -> Result<(), String> {
+pub(super) fn run(run: &Run<CloudFile>) -> Result<(), String> {
     let rows = run.query_cloud.as_ref().unwrap_or(&run.cloud).rows;
     if let Some(row) = run.query_rows.iter().find(|&&row| u64::from(row) >= rows) {
         return Err(format!("query row {row}: the cloud has {rows} rows"));
@@ -80,7 +80,7 @@ pub(super) fn run(run: &Measured) -> Result<(), String> {
     Ok(())
 }
 
-fn convergence(run: &Measured) -> Result<(), String> {
+fn convergence(run: &Run<CloudFile>) -> Result<(), String> {
     let history = &run.convergence;
     if history.queries() == 0 {
         return Ok(());

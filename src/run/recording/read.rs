@@ -15,9 +15,9 @@ use super::npy::{self, Element};
 use super::{Recorded, Recording, RecordingError, SCHEMA_VERSION, SESSION, check, restore};
 use crate::cloud::formats::contained;
 use crate::cloud::{CloudParts, PointCloud};
-use crate::knn::{self, Convergence, Neighbors, Profile, WarpSpan};
+use crate::knn::{Convergence, Measured, Neighbors, Profile, WarpSpan};
 use crate::progress::Progress;
-use crate::run::{Measured, Sample, SomeRun};
+use crate::run::{self, CloudFile, Run, RunFile, Sample, SomeRun};
 
 /// What is wanted of the clouds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,9 +111,9 @@ impl<'a> Reader<'a> {
             let cloud = if points == Points::Restore && entry.points { Some(Arc::new(self.cloud(at, entry)?)) } else { None };
             clouds.push(cloud);
         }
-        let mut measured = Vec::new();
+        let mut parts = Vec::new();
         for (at, entry) in manifest.runs.iter().enumerate() {
-            measured.push(self.run(at, entry, &manifest.clouds)?);
+            parts.push(self.run(at, entry, &manifest.clouds)?);
         }
         let session = self.session()?;
         self.check_rest()?;
@@ -124,13 +124,18 @@ impl<'a> Reader<'a> {
             manifest.runs.iter().map(|entry| entry.name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()).collect();
         let names = unique(printable.iter().map(String::as_str));
         let mut runs = Vec::new();
-        for ((entry, mut measured), name) in manifest.runs.into_iter().zip(measured).zip(names) {
-            let run = match points {
-                Points::Leave => SomeRun::Part { run: Arc::new(measured), why: "its points were not asked for".to_owned() },
-                Points::Restore => match restored.clouds(&entry, &mut measured.file.spec) {
-                    Ok((cloud, query_cloud)) => SomeRun::Whole(Arc::new(measured.on(cloud, query_cloud))),
-                    Err(why) => SomeRun::Part { run: Arc::new(measured), why },
-                },
+        for ((entry, mut part), name) in manifest.runs.into_iter().zip(parts).zip(names) {
+            let clouds = match points {
+                Points::Leave => Err("its points were not asked for".to_owned()),
+                Points::Restore => restored.clouds(&entry, &mut part.head.spec),
+            };
+            let run = match clouds {
+                Ok((cloud, query_cloud)) => SomeRun::Whole(Arc::new(part.with_clouds(cloud, query_cloud))),
+                Err(why) => {
+                    let places = |at: usize| manifest.clouds[at].places.clone();
+                    let places = [places(entry.cloud), entry.query_cloud.map(places).unwrap_or_default()];
+                    SomeRun::Part { run: Arc::new(part), places, why }
+                }
             };
             if self.progress.cancelled() {
                 return Err(RecordingError::Cancelled);
@@ -208,19 +213,19 @@ impl<'a> Reader<'a> {
             .map_err(|why| self.damaged(format!("cloud {at}"), why))
     }
 
-    fn run(&mut self, at: usize, entry: &RunEntry, clouds: &[CloudEntry]) -> Result<Measured, RecordingError> {
+    fn run(&mut self, at: usize, entry: &RunEntry, clouds: &[CloudEntry]) -> Result<Run<CloudFile>, RecordingError> {
         let wrong = |reader: &Self, why: String| reader.damaged(format!("run {}", at + 1), why);
         let (cloud, query_cloud) = check::entry(entry, clouds).map_err(|why| wrong(self, why))?;
         let (q, k) = (entry.run.summary.q as usize, entry.run.spec.k);
         let query_rows = self.array(&of_run(at, "query_rows"), &[q])?;
         let indices = self.array(&of_run(at, "neighbors"), &[q, k])?;
         let squared_distances = self.array(&of_run(at, "squared_distances"), &[q, k])?;
-        let mut counted = knn::Measured::default();
+        let mut counted = Measured::default();
         if entry.counted {
             let width = entry.measures.len();
             let numbers: Vec<u32> = self.array(&of_run(at, "counters"), &[q, width])?;
             let column = |at: usize| numbers.iter().skip(at).step_by(width).copied().collect();
-            counted = knn::Measured::new(entry.measures.iter().enumerate().map(|(at, name)| (name.clone(), column(at))));
+            counted = Measured::new(entry.measures.iter().enumerate().map(|(at, name)| (name.clone(), column(at))));
         }
         let mut convergence = Convergence::default();
         if let Some(entries) = entry.convergence {
@@ -251,11 +256,11 @@ impl<'a> Reader<'a> {
             let phase = *entry.phases.get(usize::from(phase)).ok_or_else(|| wrong(self, format!("it has no phase {phase}")))?;
             samples.push(Sample { phase, repeat, chunk, start_ms, duration_ms });
         }
-        let measured = Measured {
-            file: entry.run.clone(),
+        let run = Run {
+            // Written again, it is as this program writes runs.
+            head: RunFile { schema_version: run::SCHEMA_VERSION, ..entry.run.clone() },
             cloud: cloud.clone(),
             query_cloud: query_cloud.cloned(),
-            places: [Some(entry.cloud), entry.query_cloud].map(|at| at.map_or_else(Vec::new, |at| clouds[at].places.clone())),
             query_rows,
             neighbors: Neighbors { k, indices, squared_distances },
             measured: counted,
@@ -263,8 +268,8 @@ impl<'a> Reader<'a> {
             profile,
             samples,
         };
-        check::run(&measured).map_err(|why| wrong(self, why))?;
-        Ok(measured)
+        check::run(&run).map_err(|why| wrong(self, why))?;
+        Ok(run)
     }
 
     fn array<T: Element>(&mut self, name: &str, shape: &[usize]) -> Result<Vec<T>, RecordingError> {

@@ -9,13 +9,13 @@ use super::*;
 use crate::cloud::{Column, Order, PointCloud, Source, Table};
 use crate::knn::{EngineId, Measured, Metric};
 use crate::progress::{Progress, Silent};
-use crate::run::{QuerySpec, RunFile, RunRecord, RunSpec, execute};
+use crate::run::{QuerySpec, RunRecord, RunSpec, execute};
 
 /// A run of the plain engine.
 fn run(spec: &RunSpec, cloud: &Arc<PointCloud>, queries: Option<&Arc<PointCloud>>, kind: EngineId) -> Recorded {
     let mut engine = Plain { kind, script: Script::default() };
     let record = Arc::new(execute(spec, cloud, queries, &mut engine, &mut |_, _| true).unwrap());
-    Recorded { name: RunFile::from(&*record).title(), pinned: false, run: SomeRun::Whole(record) }
+    Recorded { name: record.title(), pinned: false, run: SomeRun::Whole(record) }
 }
 
 fn bytes(runs: &[Recorded], points: bool) -> Vec<u8> {
@@ -45,7 +45,7 @@ fn assert_same_cloud(a: &PointCloud, b: &PointCloud) {
 }
 
 fn assert_same(a: &RunRecord, b: &RunRecord) {
-    assert_eq!(RunFile::from(a), RunFile::from(b));
+    assert_eq!(a.head, b.head);
     assert_eq!((&a.query_rows, &a.measured, &a.convergence), (&b.query_rows, &b.measured, &b.convergence));
     assert_eq!((&a.neighbors, &a.profile, &a.samples), (&b.neighbors, &b.profile, &b.samples));
     assert_same_cloud(&a.cloud, &b.cloud);
@@ -171,12 +171,12 @@ fn without_points_they_are_read_again_or_missed() {
     // What the test's own source names cannot be generated.
     let lost = &several()[1];
     let back = read_bytes(&bytes(std::slice::from_ref(lost), false), Points::Restore).unwrap();
-    let SomeRun::Part { run, why } = &back.runs[0].run else { panic!("{back:?}") };
+    let SomeRun::Part { run, places, why } = &back.runs[0].run else { panic!("{back:?}") };
     assert!(why.starts_with("the recording is without points, and its source cannot be read: generator `test`"), "{why}");
-    assert_eq!((run.file.clone(), &run.samples, &run.measured), (lost.run.file(), &record(lost).samples, &record(lost).measured));
+    assert_eq!((&run.head, &run.samples, &run.measured), (lost.run.head(), &record(lost).samples, &record(lost).measured));
     // A part is written as a part.
     let again = read_bytes(&bytes(&back.runs, true), Points::Restore).unwrap();
-    assert!(matches!(&again.runs[0].run, SomeRun::Part { run: same, .. } if same == run));
+    assert!(matches!(&again.runs[0].run, SomeRun::Part { run: same, places: still, .. } if same == run && still == places));
 }
 
 #[test]
@@ -479,10 +479,10 @@ fn try_to_read(content: &[u8]) {
             for recorded in &recording.runs {
                 let run = crate::run::compare::SavedRun::of(recorded.run.clone(), Path::new("a"));
                 let _ = crate::run::compare::compare(&run, &run);
-                let bulk = recorded.run.bulk();
-                let _ = super::super::stats::search_ms(bulk.samples);
-                for query in 0..bulk.convergence.queries() {
-                    let _ = bulk.convergence.of(query);
+                let _ = super::super::stats::search_ms(recorded.run.samples());
+                let convergence = recorded.run.convergence();
+                for query in 0..convergence.queries() {
+                    let _ = convergence.of(query);
                 }
             }
         }

@@ -16,7 +16,7 @@ use super::whereabouts::places;
 use super::{Recorded, SCHEMA_VERSION, SESSION};
 use crate::cloud::PointCloud;
 use crate::progress::Progress;
-use crate::run::{CloudFile, Phase, SomeRun};
+use crate::run::{CloudFile, Phase, Run, SomeRun};
 
 /// Bytes of an array that say whether it is worth packing.
 const PROBE: usize = 1 << 16;
@@ -73,8 +73,8 @@ pub fn write_with(
         of_runs.push((data, queries));
     }
     let of_window = shown.and_then(|shown| shown.cloud).map(|cloud| clouds.place((&**cloud).into(), Some(cloud), &[]));
-    let total =
-        clouds.list.iter().map(|Listed { file, .. }| file.rows * file.axes.len() as u64 * 4).sum::<u64>() + runs.iter().map(bulk_bytes).sum::<u64>();
+    let total = clouds.list.iter().map(|Listed { file, .. }| file.rows * file.axes.len() as u64 * 4).sum::<u64>()
+        + runs.iter().map(|recorded| recorded.run.bytes() as u64).sum::<u64>();
     let mut writer = Writer { zip: ZipWriter::new(out), progress, done: 0, total };
 
     let mut manifest = Manifest {
@@ -106,9 +106,11 @@ pub fn write_with(
         });
     }
     let names = unique(runs.iter().map(|recorded| recorded.name.as_str()));
-    for (at, ((recorded, name), (cloud, query_cloud))) in runs.iter().zip(names).zip(of_runs).enumerate() {
-        let entry = writer.run(at, recorded, cloud, query_cloud)?;
-        manifest.runs.push(RunEntry { name, ..entry });
+    for (at, ((recorded, name), clouds)) in runs.iter().zip(names).zip(of_runs).enumerate() {
+        manifest.runs.push(match &recorded.run {
+            SomeRun::Whole(run) => writer.run(at, name, recorded.pinned, run, clouds)?,
+            SomeRun::Part { run, .. } => writer.run(at, name, recorded.pinned, run, clouds)?,
+        });
     }
     let packed = SimpleFileOptions::default().compression_method(CompressionMethod::Deflated);
     if let Some(shown) = shown {
@@ -151,17 +153,6 @@ impl<'a> Clouds<'a> {
     }
 }
 
-/// About how many bytes a run's arrays are.
-fn bulk_bytes(recorded: &Recorded) -> u64 {
-    let bulk = recorded.run.bulk();
-    let profile = bulk.profile.map_or(0, |profile| 8 * profile.cycles.len() + 24 * profile.spans.len());
-    (8 * bulk.neighbors.indices.len()
-        + 4 * bulk.measured.columns().len() * bulk.measured.queries()
-        + 8 * bulk.convergence.points_seen.len()
-        + 25 * bulk.samples.len()
-        + profile) as u64
-}
-
 struct Writer<'a, W: Write + Seek> {
     zip: ZipWriter<W>,
     progress: &'a dyn Progress,
@@ -183,51 +174,49 @@ impl<W: Write + Seek> Writer<'_, W> {
         Ok(())
     }
 
-    fn run(&mut self, at: usize, recorded: &Recorded, cloud: usize, query_cloud: Option<usize>) -> io::Result<RunEntry> {
-        if let SomeRun::Whole(record) = &recorded.run {
-            all_is_kept(record);
-        }
-        let bulk = recorded.run.bulk();
-        let (q, k) = (bulk.query_rows.len(), bulk.neighbors.k);
-        self.array(&of_run(at, "query_rows"), &[q], bulk.query_rows.iter().copied())?;
-        self.array(&of_run(at, "neighbors"), &[q, k], bulk.neighbors.indices.iter().copied())?;
-        self.array(&of_run(at, "squared_distances"), &[q, k], bulk.neighbors.squared_distances.iter().copied())?;
-        let counted = !bulk.measured.is_empty();
-        let measures: Vec<String> = bulk.measured.columns().map(|(name, _)| name.to_owned()).collect();
+    /// The clouds are given by their places in [`Manifest::clouds`].
+    fn run<C>(&mut self, at: usize, name: String, pinned: bool, run: &Run<C>, (cloud, query_cloud): (usize, Option<usize>)) -> io::Result<RunEntry> {
+        // Field by field, so that a new one does not compile before it is written.
+        let Run { head, cloud: _, query_cloud: _, query_rows, neighbors, measured, convergence, profile, samples } = run;
+        let (q, k) = (query_rows.len(), neighbors.k);
+        self.array(&of_run(at, "query_rows"), &[q], query_rows.iter().copied())?;
+        self.array(&of_run(at, "neighbors"), &[q, k], neighbors.indices.iter().copied())?;
+        self.array(&of_run(at, "squared_distances"), &[q, k], neighbors.squared_distances.iter().copied())?;
+        let counted = !measured.is_empty();
+        let measures: Vec<String> = measured.columns().map(|(name, _)| name.to_owned()).collect();
         if counted {
-            let counters = (0..q).flat_map(|query| bulk.measured.of(query).map(|(_, value)| value));
+            let counters = (0..q).flat_map(|query| measured.of(query).map(|(_, value)| value));
             self.array(&of_run(at, "counters"), &[q, measures.len()], counters)?;
         }
-        let convergence = (bulk.convergence.queries() > 0).then_some(bulk.convergence.points_seen.len());
-        if let Some(entries) = convergence {
-            self.array(&of_run(at, "convergence_starts"), &[q + 1], bulk.convergence.starts.iter().copied())?;
-            self.array(&of_run(at, "convergence_points_seen"), &[entries], bulk.convergence.points_seen.iter().copied())?;
-            self.array(&of_run(at, "convergence_max_squared_distance"), &[entries], bulk.convergence.max_squared_distance.iter().copied())?;
+        let entries = (convergence.queries() > 0).then_some(convergence.points_seen.len());
+        if let Some(entries) = entries {
+            self.array(&of_run(at, "convergence_starts"), &[q + 1], convergence.starts.iter().copied())?;
+            self.array(&of_run(at, "convergence_points_seen"), &[entries], convergence.points_seen.iter().copied())?;
+            self.array(&of_run(at, "convergence_max_squared_distance"), &[entries], convergence.max_squared_distance.iter().copied())?;
         }
-        if let Some(profile) = bulk.profile {
+        if let Some(profile) = profile {
             self.array(&of_run(at, "profile_cycles"), &[q, profile.phases.len()], profile.cycles.iter().copied())?;
             self.array(&of_run(at, "profile_span_ns"), &[q, 2], profile.spans.iter().flat_map(|span| [span.start_ns, span.stop_ns]))?;
             self.array(&of_run(at, "profile_sm_warp"), &[q, 2], profile.spans.iter().flat_map(|span| [span.sm, span.warp]))?;
         }
-        let samples = bulk.samples;
         let phase = |phase: Phase| Phase::ALL.iter().position(|&known| known == phase).unwrap_or_default() as u8;
         self.array(&of_run(at, "sample_phase"), &[samples.len()], samples.iter().map(|sample| phase(sample.phase)))?;
         self.array(&of_run(at, "sample_repeat_chunk"), &[samples.len(), 2], samples.iter().flat_map(|sample| [sample.repeat, sample.chunk]))?;
         self.array(&of_run(at, "sample_ms"), &[samples.len(), 2], samples.iter().flat_map(|sample| [sample.start_ms, sample.duration_ms]))?;
         Ok(RunEntry {
-            name: recorded.name.clone(),
-            pinned: recorded.pinned,
+            name,
+            pinned,
             cloud,
             query_cloud,
             phases: Phase::ALL.to_vec(),
             samples: samples.len(),
             counted,
             measures,
-            convergence_counted_by: bulk.convergence.counted_by.clone(),
-            profile_phases: bulk.profile.map_or_else(Vec::new, |profile| profile.phases.clone()),
-            convergence,
-            profiled: bulk.profile.is_some(),
-            run: recorded.run.file(),
+            convergence_counted_by: convergence.counted_by.clone(),
+            profile_phases: profile.as_ref().map_or_else(Vec::new, |profile| profile.phases.clone()),
+            convergence: entries,
+            profiled: profile.is_some(),
+            run: head.clone(),
         })
     }
 
@@ -263,34 +252,4 @@ fn packs(bytes: &[u8]) -> io::Result<bool> {
     let mut packed = DeflateEncoder::new(Vec::new(), Compression::fast());
     packed.write_all(bytes)?;
     Ok(packed.finish()?.len() * 10 < bytes.len() * 9)
-}
-
-/// Fails to compile when a record gets a field that nobody has thought of here.
-fn all_is_kept(record: &crate::run::RunRecord) {
-    let crate::run::RunRecord {
-        // In `run`, which is a `RunFile`.
-        spec: _,
-        engine: _,
-        fallback: _,
-        predicted_ms: _,
-        method: _,
-        note: _,
-        device: _,
-        version: _,
-        started_unix: _,
-        fingerprint: _,
-        axes: _,
-        resident: _,
-        summary: _,
-        // Clouds.
-        cloud: _,
-        query_cloud: _,
-        // Arrays.
-        query_rows: _,
-        neighbors: _,
-        measured: _,
-        convergence: _,
-        profile: _,
-        samples: _,
-    } = record;
 }

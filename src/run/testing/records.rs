@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::cloud::{Column, Order, PointCloud, Source, Table};
 use crate::knn::{Convergence, DeviceInfo, EngineId, Measured, Metric, Neighbors, Profile, WarpSpan, warp};
-use crate::run::{EngineChoice, Phase, QuerySpec, RunRecord, RunSpec, Sample, Summary};
+use crate::run::{EngineChoice, Phase, QuerySpec, RunFile, RunRecord, RunSpec, SCHEMA_VERSION, Sample, Summary};
 
 /// n points in the unit cube about 0, from a linear congruence.
 pub fn cloud(n: usize, dims: usize, seed: u64) -> Arc<PointCloud> {
@@ -44,7 +44,10 @@ pub fn record() -> Arc<RunRecord> {
         convergence.push([(10, 0.5 * scale), (30, 0.1 * scale), (50, 0.05 * scale)]);
     }
     let sample = |phase, repeat, duration_ms| Sample { phase, repeat, chunk: 0, start_ms: f64::from(repeat), duration_ms };
-    Arc::new(RunRecord {
+    let head = RunFile {
+        schema_version: SCHEMA_VERSION,
+        warpscope_version: "0".to_owned(),
+        started_unix: 0,
         spec: RunSpec {
             data: cloud.source().clone(),
             queries: QuerySpec::Rows(vec![3, 5, 8]),
@@ -67,10 +70,16 @@ pub fn record() -> Arc<RunRecord> {
         note: None,
         resident: false,
         device: DeviceInfo::default(),
-        version: "0".to_owned(),
-        started_unix: 0,
         fingerprint: cloud.fingerprint().clone(),
+        query_fingerprint: None,
         axes: cloud.axes().to_vec(),
+        dropped_rows: 0,
+        dropped_queries: 0,
+        summary: Summary { n: 50, q: 3, d: 2, ..Summary::default() },
+    };
+    Arc::new(RunRecord {
+        head,
+        cloud,
         query_cloud: None,
         query_rows: vec![3, 5, 8],
         neighbors: Neighbors {
@@ -82,8 +91,6 @@ pub fn record() -> Arc<RunRecord> {
         convergence,
         profile: None,
         samples: vec![sample(Phase::Upload, 0, 0.2), sample(Phase::Search, 0, 1.0), sample(Phase::Search, 1, 1.2), sample(Phase::Download, 0, 0.1)],
-        summary: Summary { n: 50, q: 3, d: 2, ..Summary::default() },
-        cloud,
     })
 }
 

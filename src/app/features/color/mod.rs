@@ -1,4 +1,11 @@
-//! What colours points: values worked out on a thread, their chooser and their legend.
+//! What colours points.
+//!
+//! | part | does |
+//! |---|---|
+//! | `request` | what has to be worked out for a choice, and when that changes |
+//! | `query`, `counters`, `column` | work it out |
+//! | `work` | what came out last |
+//! | `bar`, `legend` | the chooser and the legend over Plane and Space |
 
 pub mod bar;
 pub mod column;

@@ -1,15 +1,5 @@
-//! Colours of points: a number for each row of the cloud, and a scale that turns it into a colour.
-//!
-//! | part | does |
-//! |---|---|
-//! | [`view`] | what is chosen: by what, which colours, which range |
-//! | `request` | what has to be worked out for it, and when that changes |
-//! | [`channel`] | what came out: values, and what the legend says of them |
-//! | `query`, `counters`, `column` | work it out |
-//! | `work` | on a thread, the newest first |
-//! | `map` | values to colours, as the legend shows them |
-//! | `bar`, `legend` | the chooser and the legend over Plane and Space |
-//! | `apply` | carries out what they ask for |
+//! Colours of points: a number for each row of the cloud, and a scale that turns it into a colour. [`view`] is what is chosen,
+//! [`channel`] what came out: values, and what the legend says of them.
 
 pub mod channel;
 pub mod view;

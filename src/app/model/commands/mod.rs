@@ -1,5 +1,5 @@
-//! What can be done. Menus, shortcuts and the sheet of shortcuts are all made from [`Command`]; panes send [`Action`]s,
-//! and [`super::apply`] is the one place that carries them out.
+//! What can be done. Menus, shortcuts and the sheet of shortcuts are all made from [`command::Command`]; panes send
+//! [`Action`]s, and `shell/apply` is the one place that carries them out.
 
 pub mod color;
 pub mod command;

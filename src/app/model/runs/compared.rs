@@ -28,18 +28,18 @@ pub struct Compared {
 impl Compared {
     /// Works it out.
     pub fn of(a: &KeptRun, b: &KeptRun) -> Self {
-        let quantities = Quantity::of_runs([a.run.bulk(), b.run.bulk()]);
+        let quantities = Quantity::of_runs([&a.run, &b.run]);
         let saved = |run: &KeptRun| SavedRun::of(run.run.clone(), Path::new(&run.name));
         let histogram = |quantity: Quantity| {
-            let values = |run: &KeptRun| quantity.values(run.run.bulk(), run.file.spec.metric);
+            let values = |run: &KeptRun| quantity.values(&run.run);
             let histogram = Histogram::of(&values(a), &values(b), matches!(quantity, Quantity::Measure(_)))?;
             Some((quantity, histogram))
         };
         let band = |run: &KeptRun| {
-            let convergence = run.run.bulk().convergence;
+            let (head, convergence) = (run.run.head(), run.run.convergence());
             let all = convergence.queries();
             let queries: Vec<usize> = (0..all.min(BAND_QUERIES)).map(|at| at * all / all.min(BAND_QUERIES)).collect();
-            band_of(convergence, run.file.summary.n, Setup::from(&run.file.spec).found_k(), &queries)
+            band_of(convergence, head.summary.n, Setup::from(&head.spec).found_k(), &queries)
         };
         Self {
             ids: [a.id, b.id],

@@ -8,7 +8,7 @@ use crate::app::model::runs::compared::Compared;
 use crate::cloud::PointCloud;
 use crate::run::compare::Spread;
 use crate::run::recording::free_name;
-use crate::run::{RunFile, RunRecord, SomeRun, stats};
+use crate::run::{RunRecord, SomeRun, stats};
 
 /// Names a run of the list; later ones have larger numbers.
 pub type RunId = u64;
@@ -30,8 +30,6 @@ pub struct KeptRun {
     pub pinned: bool,
     /// The run.
     pub run: SomeRun,
-    /// The same without its bulk.
-    pub file: RunFile,
     /// Its search, all chunks together, repeat by repeat.
     pub search: Spread,
     /// The recording that it was opened from.
@@ -39,19 +37,6 @@ pub struct KeptRun {
 }
 
 impl KeptRun {
-    /// Bytes of its arrays, but for its clouds, which runs share.
-    fn bytes(&self) -> usize {
-        let bulk = self.run.bulk();
-        let profile = bulk.profile.map_or(0, |profile| 8 * profile.cycles.len() + 24 * profile.spans.len());
-        let convergence = 8 * (bulk.convergence.points_seen.len() + bulk.convergence.starts.len());
-        8 * bulk.neighbors.indices.len()
-            + 4 * bulk.query_rows.len()
-            + 4 * bulk.measured.columns().len() * bulk.measured.queries()
-            + convergence
-            + 32 * bulk.samples.len()
-            + profile
-    }
-
     fn clouds(&self) -> impl Iterator<Item = &Arc<PointCloud>> {
         self.run.record().into_iter().flat_map(|record| std::iter::once(&record.cloud).chain(&record.query_cloud))
     }
@@ -91,13 +76,12 @@ impl RunList {
 
     /// The run that is the same as one of a recording.
     pub fn same(&self, run: &SomeRun) -> Option<RunId> {
-        let (file, bulk) = (run.file(), run.bulk());
         let same = |kept: &&KeptRun| {
-            let known = kept.run.bulk();
-            kept.file == file
-                && known.samples == bulk.samples
-                && known.query_rows == bulk.query_rows
-                && kept.run.record().is_some() >= run.record().is_some()
+            let known = &kept.run;
+            known.head() == run.head()
+                && known.samples() == run.samples()
+                && known.query_rows() == run.query_rows()
+                && known.record().is_some() >= run.record().is_some()
         };
         self.runs.iter().find(same).map(|kept| kept.id)
     }
@@ -105,10 +89,9 @@ impl RunList {
     /// Adds a run, as the newest.
     pub fn add(&mut self, name: Option<String>, pinned: bool, run: SomeRun, from: Option<PathBuf>) -> RunId {
         self.last += 1;
-        let file = run.file();
-        let name = self.free_name(&name.unwrap_or_else(|| file.title()), self.last);
-        let repeats = stats::search_ms(run.bulk().samples);
-        self.runs.push(KeptRun { id: self.last, name, pinned, search: Spread::of(&repeats), run, file, from });
+        let name = self.free_name(&name.unwrap_or_else(|| run.head().title()), self.last);
+        let repeats = stats::search_ms(run.samples());
+        self.runs.push(KeptRun { id: self.last, name, pinned, search: Spread::of(&repeats), run, from });
         self.last
     }
 
@@ -133,7 +116,7 @@ impl RunList {
         let mut seen = HashSet::new();
         let clouds = self.runs.iter().flat_map(KeptRun::clouds).filter(|cloud| seen.insert(Arc::as_ptr(cloud)));
         let points: usize = clouds.map(|cloud| size_of_val(cloud.points()) * if cloud.is_faithful() { 1 } else { 2 }).sum();
-        points + self.runs.iter().map(KeptRun::bytes).sum::<usize>()
+        points + self.runs.iter().map(|run| run.run.bytes()).sum::<usize>()
     }
 
     /// Calls a run something else; an empty name is none.

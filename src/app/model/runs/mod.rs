@@ -1,12 +1,5 @@
-//! The runs of this session and of recordings: what is kept of them, and which two are compared.
-//!
-//! | part | does |
-//! |---|---|
-//! | [`list`] | names, pins, memory |
-//! | `compared` | two runs set side by side, worked out on a thread |
-//! | `apply` | the one place that changes any of that; opens and saves recordings |
-//!
-//! `panes::runs` draws.
+//! The runs of this session and of recordings: what is kept of them ([`list`]), which two are compared ([`compared`]), and
+//! which are meant ([`which`]).
 
 pub mod compared;
 pub mod list;

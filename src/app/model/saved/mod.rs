@@ -5,11 +5,9 @@
 //! | part | does |
 //! |---|---|
 //! | [`SavedSession`] | the cloud, the query, the selection, which runs are shown and compared |
-//! | `view` | fields, axes, cameras, colours, layout, held against the cloud |
-//! | `layout` | the tiles of the centre |
-//! | `ranges` | ascending numbers |
-//! | `check` | whether a cloud's file is still what it was |
-//! | `save`, `resume` | the two places that put a session down and pick it up |
+//! | [`view`] | fields, axes, cameras, colours, layout, held against the cloud |
+//! | [`layout`] | the tiles of the centre |
+//! | [`ranges`] | ascending numbers |
 
 pub mod layout;
 pub mod ranges;

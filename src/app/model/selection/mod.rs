@@ -4,10 +4,9 @@
 //! | part | does |
 //! |---|---|
 //! | [`Selection`] | rows and queries, ascending, and how they were chosen |
-//! | `change` | what is asked for ([`SelectAction`]), and what comes of it, on any thread |
-//! | `facts` | what panes show of a selection: measures, ranges, band |
-//! | `sets` | ascending numbers as sets |
-//! | `apply` | the one place that changes the window's selection |
+//! | [`how`] | how a choice and what was selected before go together |
+//! | [`facts`] | what panes show of a selection: measures, ranges |
+//! | [`sets`] | ascending numbers as sets |
 
 pub mod facts;
 pub mod how;

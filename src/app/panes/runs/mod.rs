@@ -23,7 +23,7 @@ use crate::run::RunFile;
 use crate::text;
 
 /// See the module.
-pub const PANE: Pane = Pane { kind: PaneKind::Runs, draw: runs_ui, data: data, more: &[] };
+pub const PANE: Pane = Pane { kind: PaneKind::Runs, draw: runs_ui, data, more: &[] };
 
 /// The comparison, or else the list.
 fn data(session: &Session) -> Option<PaneData> {
@@ -31,7 +31,7 @@ fn data(session: &Session) -> Option<PaneData> {
     if let Some(compared) = &runs.compared {
         return Some(PaneData::Comparison(Arc::clone(compared)));
     }
-    let rows: Vec<(String, bool, RunFile)> = runs.runs().iter().map(|run| (run.name.clone(), run.pinned, run.file.clone())).collect();
+    let rows: Vec<(String, bool, RunFile)> = runs.runs().iter().map(|run| (run.name.clone(), run.pinned, run.run.head().clone())).collect();
     (!rows.is_empty()).then_some(PaneData::Runs(rows))
 }
 

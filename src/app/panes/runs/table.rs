@@ -70,7 +70,8 @@ fn row_ui(row: &mut TableRow<'_, '_>, run: &KeptRun, beside: [Option<RunId>; 2],
         Some((id, text)) if *id == run.id => rename_ui(ui, *id, text, actions),
         _ => name_ui(ui, run, beside, palette, actions),
     });
-    let (summary, spec) = (&run.file.summary, &run.file.spec);
+    let head = run.run.head();
+    let (summary, spec) = (&head.summary, &head.spec);
     let mut cell = |text: String, hover: &str| {
         row.col(|ui| {
             let response = ui.add(Label::new(number(text).size(12.0)).extend());
@@ -92,13 +93,13 @@ fn row_ui(row: &mut TableRow<'_, '_>, run: &KeptRun, beside: [Option<RunId>; 2],
     cell(text::time(summary.search_ms_median), &all);
     cell(half, &all);
     cell(summary.distances_per_second.map_or_else(|| "–".to_owned(), text::rate), "");
-    cell(run.file.engine.to_string(), run.file.method.as_deref().unwrap_or_default());
+    cell(head.engine.to_string(), head.method.as_deref().unwrap_or_default());
     cell(text::thousands(summary.n), "");
     cell(text::thousands(summary.q), "");
     cell(text::thousands(summary.d), "");
     cell(text::thousands(spec.k as u64), "");
-    cell(text::moment(run.file.started_unix), "UTC");
-    cell(run.file.device.name.clone(), &run.from.as_ref().map_or_else(String::new, |path| format!("Opened from {}", path.display())));
+    cell(text::moment(head.started_unix), "UTC");
+    cell(head.device.name.clone(), &run.from.as_ref().map_or_else(String::new, |path| format!("Opened from {}", path.display())));
 }
 
 /// A or B, or neither.

@@ -1,4 +1,5 @@
-//! The one place that carries out what panes and menus ask for.
+//! The one place that carries out what panes and menus ask for, and takes in what was done in the background: a file for each
+//! feature. `poll` does the latter, once a frame.
 
 pub mod check;
 pub mod color;
@@ -45,7 +46,7 @@ use crate::app::model::views::PlaneWindow;
 use crate::app::model::{camera, state};
 use crate::app::panes::tiles::PANE_MARGIN;
 use crate::app::shell::app::App;
-use crate::app::shell::tasks::{DIALOG, LOAD, Loading, OPEN, THEORY};
+use crate::app::shell::tasks::{DIALOG, LOAD, Loading, OPEN, THEORY, TakesPath};
 use crate::cloud::{PointCloud, Source};
 use crate::run::analysis::TheoryCurve;
 use crate::run::{Job, QuerySpec, RunSpec, recording};
@@ -181,7 +182,7 @@ impl App {
     }
 
     /// Opens a file dialog of the desktop. Where there is none it answers nothing, and the path is typed.
-    fn browse(&mut self, take: fn(&mut Self, Option<PathBuf>)) {
+    fn browse(&mut self, take: TakesPath) {
         self.jobs.start(&DIALOG, take, |_| rfd::FileDialog::new().set_title("Open a file of points").pick_file());
     }
 

@@ -19,7 +19,7 @@ use crate::app::model::session::EngineStatus;
 use crate::app::model::session::FileColumns;
 use crate::app::model::timeline::TimelineView;
 use crate::app::shell::app::App;
-use crate::app::shell::tasks::{Asks, BESIDE, CHECK, COLUMNS, DERIVE, HOVER, LOOKUP, Loading, PICK, PROBE, PROJECT, Runs, SNAP};
+use crate::app::shell::tasks::{Asks, BESIDE, CHECK, COLUMNS, DERIVE, HOVER, LOOKUP, Loading, PICK, PROBE, PROJECT, Runs, SNAP, TakesPath};
 use crate::cloud::formats::FormatError;
 use crate::cloud::{CloudError, PointCloud, Source};
 use crate::engines::registry;
@@ -353,7 +353,7 @@ impl App {
     }
 
     /// A file was chosen in a dialog of the desktop, or none.
-    pub(in crate::app::shell) fn file_chosen(&mut self, take: fn(&mut Self, Option<PathBuf>), path: Outcome<Option<PathBuf>>) {
+    pub(in crate::app::shell) fn file_chosen(&mut self, take: TakesPath, path: Outcome<Option<PathBuf>>) {
         match path {
             Ok(path) => take(self, path),
             Err(stopped) => self.broken("dialog", &stopped),

@@ -7,7 +7,7 @@ use crate::app::model::log::About;
 use crate::app::model::projection::{Projected, ProjectionKind, ProjectionView};
 use crate::app::model::views::{PlaneView, SpaceView};
 use crate::app::shell::app::App;
-use crate::app::shell::tasks::PROJECT;
+use crate::app::shell::tasks::{PROJECT, ProjectionOf};
 use crate::cloud::{CloudError, PointCloud};
 
 /// Projections that are kept at most: each is 12 bytes a point.
@@ -98,7 +98,7 @@ impl App {
     }
 
     /// A projection is worked out.
-    pub(in crate::app::shell) fn projected(&mut self, _: (ProjectionView, Option<Arc<PointCloud>>), outcome: Outcome<Result<Projected, CloudError>>) {
+    pub(in crate::app::shell) fn projected(&mut self, _: ProjectionOf, outcome: Outcome<Result<Projected, CloudError>>) {
         let kept = &mut self.handles.projecting.kept;
         match outcome {
             Ok(Ok(projected)) => {

@@ -188,7 +188,8 @@ impl App {
             let id = known.unwrap_or_else(|| self.session.runs.add(Some(name.clone()), pinned, run, Some(path.to_owned())));
             ids.push((name, id));
         }
-        let mut devices: Vec<&str> = ids.iter().filter_map(|(_, id)| self.session.runs.get(*id)).map(|kept| kept.file.device.name.as_str()).collect();
+        let mut devices: Vec<&str> =
+            ids.iter().filter_map(|(_, id)| self.session.runs.get(*id)).map(|kept| kept.run.head().device.name.as_str()).collect();
         devices.dedup();
         let on = if devices.is_empty() { String::new() } else { format!(", recorded on {}", devices.join(", ")) };
         let file =

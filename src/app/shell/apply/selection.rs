@@ -44,10 +44,10 @@ impl App {
             Some(Picked::Query(query)) => Some(query),
             Some(Picked::Place) | None => None,
         };
-        if let Some((cloud, row)) = hovered.and_then(|hovered| session.point(hovered.what)) {
-            if let Some(asked) = self.handles.lookup.ask(cloud, &[row as u32]) {
-                self.jobs.start(&LOOKUP, asked.clone(), move |progress| asked.read(progress));
-            }
+        if let Some((cloud, row)) = hovered.and_then(|hovered| session.point(hovered.what))
+            && let Some(asked) = self.handles.lookup.ask(cloud, &[row as u32])
+        {
+            self.jobs.start(&LOOKUP, asked.clone(), move |progress| asked.read(progress));
         }
     }
 

@@ -1,4 +1,4 @@
-//! TODO shell/panels
+//! What stands around the panes, and the dialogs over them.
 
 pub mod export;
 pub mod finder;

@@ -131,6 +131,11 @@ struct FilterPoints {
     scale: f64,
 }
 
+/// Queries that scratch memory is for: whole tiles, of as many as pass over the points together.
+fn scratch_rows(q: usize) -> usize {
+    q.min(MOST_ROWS).next_multiple_of(TILE)
+}
+
 /// A problem prepared for the filter.
 pub struct Filtered {
     stream: Arc<CudaStream>,
@@ -152,7 +157,7 @@ impl Filtered {
         let (n, q) = (problem.n().next_multiple_of(CHUNK) as u64, problem.q() as u64 + 2 * CHUNK as u64);
         let padded_d = problem.dims().next_multiple_of(64) as u64;
         let capacity = u64::from(Variant::new(problem.k(), problem.dims()).capacity);
-        let rows = q.min(MOST_ROWS as u64);
+        let rows = scratch_rows(problem.q()) as u64;
         (n + q) * (2 * padded_d + 8) + (rows * n / 8).min(SURVIVOR_BYTES as u64) + rows * (16 * capacity + 16)
     }
 
@@ -221,7 +226,7 @@ impl Filtered {
                 }
             };
             let queries = rounded(&memory.queries, q, query_tiles, true, &points.centre, points.scale)?;
-            let rows = q.min(MOST_ROWS).next_multiple_of(TILE);
+            let rows = scratch_rows(q);
             let scratch = Scratch {
                 survivors: stream.alloc_zeros((rows * n.next_multiple_of(CHUNK) / 8).min(SURVIVOR_BYTES) / 4)?,
                 keys: stream.alloc_zeros(rows * capacity)?,
@@ -358,5 +363,15 @@ impl Filtered {
         // SAFETY: as above.
         unsafe { stream.launch_builder(select).arg(&arguments).launch(config) }?;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scratch_is_for_whole_tiles() {
+        assert_eq!([1, 127, 128, 129, MOST_ROWS, 1_000_000].map(scratch_rows), [128, 128, 128, 256, MOST_ROWS, MOST_ROWS]);
     }
 }

@@ -1,0 +1,111 @@
+//! A run whose clouds may not be there.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::{CloudFile, Run, RunFile, RunRecord, Sample};
+use crate::knn::{Convergence, Measured, NONE, Neighbors, Profile};
+
+/// A run, with the clouds that it searched or without.
+#[derive(Clone, Debug)]
+pub enum SomeRun {
+    /// All of it.
+    Whole(Arc<RunRecord>),
+    /// Its clouds are not there.
+    Part {
+        /// The rest.
+        run: Arc<Run<CloudFile>>,
+        /// Where the files of its cloud and of its queries' own lay, as the recording says that it was read from: nowhere,
+        /// where it holds the points.
+        places: [Vec<PathBuf>; 2],
+        /// Why they are not there, as a sentence.
+        why: String,
+    },
+}
+
+/// A field of the run, whatever there is of its clouds.
+macro_rules! field {
+    ($run:expr, $field:ident) => {
+        match $run {
+            SomeRun::Whole(run) => &run.$field,
+            SomeRun::Part { run, .. } => &run.$field,
+        }
+    };
+}
+
+/// Fields of [`Run`] by their names.
+impl SomeRun {
+    pub fn head(&self) -> &RunFile {
+        field!(self, head)
+    }
+
+    pub fn query_rows(&self) -> &[u32] {
+        field!(self, query_rows)
+    }
+
+    pub fn neighbors(&self) -> &Neighbors {
+        field!(self, neighbors)
+    }
+
+    pub fn measured(&self) -> &Measured {
+        field!(self, measured)
+    }
+
+    pub fn convergence(&self) -> &Convergence {
+        field!(self, convergence)
+    }
+
+    pub fn profile(&self) -> Option<&Profile> {
+        field!(self, profile).as_ref()
+    }
+
+    pub fn samples(&self) -> &[Sample] {
+        field!(self, samples)
+    }
+}
+
+impl SomeRun {
+    /// The record, where all of it is there.
+    pub fn record(&self) -> Option<&Arc<RunRecord>> {
+        match self {
+            Self::Whole(record) => Some(record),
+            Self::Part { .. } => None,
+        }
+    }
+
+    /// See [`Run::bytes`].
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::Whole(run) => run.bytes(),
+            Self::Part { run, .. } => run.bytes(),
+        }
+    }
+
+    /// Gives the record number of a row of the searched cloud, and −1 for [`NONE`]; nothing where rows were left out and the
+    /// cloud, which knows which, is not there.
+    pub fn records(&self) -> Option<impl Fn(u32) -> i64 + '_> {
+        let cloud = self.record().map(|record| &record.cloud);
+        let known = cloud.is_some() || self.clouds().0.dropped == 0;
+        known.then_some(move |row| match cloud {
+            _ if row == NONE => -1,
+            Some(cloud) => cloud.record(row as usize) as i64,
+            None => i64::from(row),
+        })
+    }
+
+    /// The searched cloud without its points, and the queries' own.
+    pub fn clouds(&self) -> (CloudFile, Option<CloudFile>) {
+        match self {
+            Self::Whole(record) => ((&*record.cloud).into(), record.query_cloud.as_deref().map(CloudFile::from)),
+            Self::Part { run, .. } => (run.cloud.clone(), run.query_cloud.clone()),
+        }
+    }
+
+    /// Where the files of clouds that are not there lay.
+    pub fn places(&self) -> [&[PathBuf]; 2] {
+        match self {
+            Self::Whole(_) => [&[], &[]],
+            Self::Part { places: [cloud, query_cloud], .. } => [cloud, query_cloud],
+        }
+    }
+}

@@ -299,7 +299,8 @@ fn plan_text(ui: &Ui, draft: &Draft, session: &Session) -> Option<String> {
 
 /// Why an engine cannot run on the device that is chosen, where that is known.
 fn why_not(session: &Session, id: EngineId, device: Option<DeviceId>) -> Option<&str> {
-    session.engine(id, device)?.device.as_ref()?.as_ref().err().map(String::as_str)
+    let status = session.engine(id, device).or_else(|| session.engine(id, None))?;
+    status.device.as_ref()?.as_ref().err().map(String::as_str)
 }
 
 /// The engines by group, and what is to be known of the chosen one.

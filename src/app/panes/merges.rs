@@ -85,7 +85,7 @@ fn merges_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     });
     let least = bins.first().map_or(0.0, |bin| f64::from(bin.0));
     let shown = plot("", palette)
-        .id(egui::Id::unique(&format!("counts of {name}")))
+        .id(egui::Id::unique(format!("counts of {name}")))
         .height((ui.available_height() - 4.0).max(60.0))
         .width(ui.available_width())
         .include_y(0.0)

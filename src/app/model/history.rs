@@ -69,7 +69,6 @@ pub(in crate::app) struct Step {
     pub(in crate::app) movement: Option<u64>,
 }
 
-/// See the module.
 #[derive(Default)]
 pub struct History {
     pub now: Snapshot,

@@ -28,7 +28,6 @@ pub struct Before {
     pub rank: Option<usize>,
 }
 
-/// See the module.
 #[derive(Clone, Debug, Default)]
 pub struct Live {
     /// The query, as a cloud of one row, where it is a place ([`Picked::Place`]).
@@ -44,7 +43,7 @@ pub struct Live {
     pub typed: Option<Vec<String>>,
     /// Which of the fields is wrong, and why.
     pub wrong: Option<(usize, String)>,
-    /// The newest ask.
+    /// The most recent request that was sent.
     pub asked: AskId,
     /// The first ask whose reply is of interest.
     pub wanted: AskId,
@@ -112,7 +111,7 @@ impl Live {
 pub struct Target {
     /// The axes that Plane shows.
     pub axes: [usize; 2],
-    /// From here.
+    /// Where to search from, along `axes`.
     pub at: [f64; 2],
     /// Only within the quarter about this direction.
     pub way: Option<[f64; 2]>,

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub struct PointValues {
     /// Names it; never used twice, so that the GPU knows what it has.
     pub id: u64,
-    /// By row.
+    /// Indexed by row of the cloud; NaN where a row has no value.
     pub values: Vec<f32>,
 }
 
@@ -38,7 +38,6 @@ pub enum ColorMap {
 /// How values become colours.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scale {
-    /// Which colours.
     pub map: ColorMap,
     /// The value of the first colour; smaller ones have it too.
     pub low: f32,

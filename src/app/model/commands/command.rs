@@ -84,11 +84,9 @@ pub enum Command {
 /// Where a command can be asked for. Two commands may share keys where no mode has both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mode {
-    /// Cloud, answers, timings.
     Explorer,
-    /// The lesson.
     Lesson,
-    /// Wherever one is.
+    /// Available in both modes.
     Both,
 }
 

@@ -43,11 +43,9 @@ pub enum Action {
     OpenPaths(Vec<PathBuf>),
     /// A dialog for the file of queries.
     BrowseQueries,
-    /// Plane moved.
     SetPlane(PlaneView),
-    /// Space moved.
     SetSpace(SpaceView),
-    /// Convergence's switches.
+    /// Changes the switches above Convergence.
     SetConvergence(ConvergenceView),
     SetCounts(CountsView),
     /// Timeline moved, or a multiprocessor was opened.
@@ -70,7 +68,7 @@ pub enum Action {
     Color(ColorAction),
     /// The look of the window.
     SetLook(Look),
-    /// The UI scale.
+    /// Factor on the size of everything, 0.75 to 3.
     SetScale(f32),
     /// An export is to be set up.
     StartExport(ExportKind),
@@ -153,12 +151,11 @@ impl From<PickAction> for Action {
 pub struct Actions(Vec<Action>);
 
 impl Actions {
-    /// Asks for something.
     pub fn send(&mut self, action: impl Into<Action>) {
         self.0.push(action.into());
     }
 
-    /// Hands all over.
+    /// Returns all queued actions and empties the queue.
     pub fn take(&mut self) -> Vec<Action> {
         std::mem::take(&mut self.0)
     }

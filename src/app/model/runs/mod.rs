@@ -14,7 +14,6 @@ use crate::text::sentence_case;
 /// What the comparison draws.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Figure {
-    /// A histogram.
     Histogram(Quantity),
     /// `max_distance` of all queries over points seen.
     Convergence,
@@ -33,7 +32,6 @@ impl Figure {
     }
 }
 
-/// What Runs shows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RunsView {

@@ -24,7 +24,6 @@ use crate::cloud::{Fingerprint, Source};
 /// added is left out by programs that do not know it.
 pub const SCHEMA_VERSION: u32 = 1;
 
-/// See the module.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SavedSession {
     /// [`SCHEMA_VERSION`] when it was written.
@@ -40,7 +39,6 @@ pub struct SavedSession {
     /// The names of the runs that are compared, A and B.
     #[serde(default)]
     pub compared: [Option<String>; 2],
-    /// The query.
     #[serde(default)]
     pub query: Option<SavedQuery>,
     /// The neighbour that is selected in the table.
@@ -49,7 +47,6 @@ pub struct SavedSession {
     /// What is selected beside the query.
     #[serde(default)]
     pub selection: Option<SavedSelection>,
-    /// How it looks.
     #[serde(default)]
     pub view: SavedView,
 }
@@ -57,7 +54,7 @@ pub struct SavedSession {
 /// A cloud, by where it comes from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SavedCloud {
-    /// Where from.
+    /// A file with its columns, or a generator's spec.
     pub source: Source,
     /// Whether rows with NaN or ±∞ were left out.
     pub drop_nonfinite: bool,
@@ -68,7 +65,6 @@ pub struct SavedCloud {
     pub file: Option<FileState>,
 }
 
-/// The query.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SavedQuery {
@@ -80,7 +76,6 @@ pub enum SavedQuery {
     Place(Vec<f64>),
 }
 
-/// A selection.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SavedSelection {
     /// Rows of the cloud.

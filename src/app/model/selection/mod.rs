@@ -19,7 +19,6 @@ use crate::app::model::pane::PaneKind;
 use crate::app::model::selection::how::How;
 use crate::run::RunRecord;
 
-/// See the module.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Selection {
     pub(in crate::app) rows: Arc<[u32]>,
@@ -47,7 +46,7 @@ impl Selection {
     }
 
     /// Queries of `record`, in any order, and with them the rows that they ask for, where they are rows of the cloud.
-    /// `by`: "16 merges".
+    /// `by` says how they were chosen: "16 merges".
     ///
     /// # Panics
     /// If the record has no such query.
@@ -73,7 +72,6 @@ impl Selection {
         &self.by
     }
 
-    /// Whether nothing is.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty() && self.queries.is_empty()
     }

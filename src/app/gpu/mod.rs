@@ -56,9 +56,7 @@ const FIRST_BUDGET: u32 = 4_000_000;
 /// How points get into a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// By compute shaders.
     Splat,
-    /// By the rasteriser.
     Quads,
 }
 
@@ -130,7 +128,6 @@ impl Renderer {
         self.pace.changed();
     }
 
-    /// A picture's pixels.
     #[cfg(test)]
     fn texture(&self, view: u64) -> &wgpu::Texture {
         self.targets[&view].color.texture()

@@ -30,7 +30,7 @@ pub enum Values {
 /// Reads a column of the cloud's file, by row of the cloud.
 ///
 /// # Errors
-/// The reader's.
+/// When the reader of the file fails.
 pub fn read(cloud: &PointCloud, path: &Path, column: &str, progress: &dyn Progress) -> Result<Values, FormatError> {
     let data = formats::column(path, column, progress)?;
     let records = match &data {

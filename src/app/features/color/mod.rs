@@ -1,4 +1,4 @@
-//! What colours points.
+//! Point colours: which values they show, how those are computed, and their legend.
 //!
 //! | part | does |
 //! |---|---|

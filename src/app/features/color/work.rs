@@ -25,11 +25,10 @@ pub type Outcome = Result<Channel, Option<Failure>>;
 #[derive(Clone, Debug)]
 struct Done {
     request: Request,
-    /// Or why not.
+    /// The values, or why there are none.
     channel: Result<Arc<Channel>, Failure>,
 }
 
-/// See the module.
 #[derive(Default)]
 pub struct Coloring {
     done: Option<Done>,

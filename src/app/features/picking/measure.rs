@@ -26,7 +26,7 @@ pub struct PickTimes {
     pub what: &'static str,
     /// Rows that the last one found.
     pub found: usize,
-    /// Of each, ascending.
+    /// Time of each repetition, ascending.
     pub milliseconds: Vec<f64>,
 }
 

@@ -21,7 +21,6 @@ pub mod timings;
 use crate::app::model::pane::PaneKind;
 use crate::app::panes::descriptor::Pane;
 
-/// All of them.
 static PANES: [&Pane; PaneKind::ALL.len()] =
     [&plane::PANE, &space::PANE, &neighbors::PANE, &timings::PANE, &timeline::PANE, &merges::PANE, &convergence::PANE, &runs::PANE, &log::PANE];
 

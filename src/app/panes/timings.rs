@@ -14,10 +14,8 @@ use crate::app::panes::empty::without_run;
 use crate::run::{Phase, RunRecord};
 use crate::text;
 
-/// See the module.
 pub const PANE: Pane = Pane { kind: PaneKind::Timings, draw: timings_ui, data: |session| session.counted_record().map(PaneData::Timings), more: &[] };
 
-/// The pane.
 fn timings_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let palette = context.palette;
     let session = context.session;

@@ -1,4 +1,4 @@
-//! The window.
+//! The window itself: its content, what it does each frame, and how it is drawn without a display.
 //!
 //! | part | does |
 //! |---|---|

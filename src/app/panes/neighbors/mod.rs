@@ -21,7 +21,6 @@ use crate::app::panes::neighbors::columns::{Columns, is_whole};
 use crate::run::QuerySpec;
 use crate::text;
 
-/// See the module.
 pub const PANE: Pane = Pane {
     kind: PaneKind::Neighbors,
     draw: neighbors_ui,
@@ -33,7 +32,6 @@ pub const PANE: Pane = Pane {
     }],
 };
 
-/// The pane.
 fn neighbors_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let palette = context.palette;
     let session = context.session;

@@ -22,7 +22,6 @@ use crate::app::panes::empty::without_run;
 use crate::run::RunFile;
 use crate::text;
 
-/// See the module.
 pub const PANE: Pane = Pane { kind: PaneKind::Runs, draw: runs_ui, data, more: &[] };
 
 /// The comparison, or else the list.
@@ -35,7 +34,6 @@ fn data(session: &Session) -> Option<PaneData> {
     (!rows.is_empty()).then_some(PaneData::Runs(rows))
 }
 
-/// The pane.
 fn runs_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let palette = context.palette;
     let runs = &context.session.runs;

@@ -26,7 +26,6 @@ use crate::text;
 /// The height of the times above the tracks.
 const RULER: f32 = 22.0;
 
-/// See the module.
 pub const PANE: Pane = Pane {
     kind: PaneKind::Timeline,
     draw: timeline_ui,
@@ -34,7 +33,6 @@ pub const PANE: Pane = Pane {
     more: &[More { kind: ExportKind::Trace, text: "Trace for Perfetto…", about: "" }],
 };
 
-/// The pane.
 fn timeline_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let (palette, session) = (context.palette, context.session);
     let Some(record) = session.record.as_ref() else {

@@ -24,7 +24,6 @@ use crate::text;
 const WAIT: Duration = Duration::from_millis(400);
 
 impl App {
-    /// Opens the dialog.
     pub(in crate::app::shell) fn start_export(&mut self, kind: ExportKind) {
         let plain = self.default_path(kind);
         let path = kind.free_path(&plain).display().to_string();
@@ -149,7 +148,6 @@ impl App {
         }
     }
 
-    /// It was written.
     pub(in crate::app::shell) fn written(&mut self, said: String) {
         self.session.log.done(About::File, said);
         self.session.export = self.session.export.take().filter(|dialog| dialog.writing.is_none());

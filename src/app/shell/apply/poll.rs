@@ -183,7 +183,7 @@ impl App {
         self.show_cloud(cloud);
     }
 
-    /// A load ended.
+    /// Takes in a loaded cloud, or why there is none.
     pub(in crate::app::shell) fn loaded(&mut self, loading: Loading, outcome: Outcome<(Loaded, Option<FileState>)>) {
         let Loading { job, then } = loading;
         let runs = !matches!(then, Then::Show | Then::Resume(_));

@@ -25,7 +25,7 @@ const MOST_RANGES: usize = 20_000;
 pub(in crate::app::shell) struct Last {
     /// The recording that has the runs, or the points of the cloud, where there is one.
     pub file: Option<PathBuf>,
-    /// The rest.
+    /// The session, without what `file` holds.
     pub saved: SavedSession,
 }
 

@@ -17,7 +17,7 @@ impl Look {
         }
     }
 
-    /// Whether egui was told something else meanwhile.
+    /// Whether egui's theme preference has been changed meanwhile.
     pub fn is_lost(self, ctx: &egui::Context) -> bool {
         ctx.options(|options| options.theme_preference) != self.preference()
     }

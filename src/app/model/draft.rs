@@ -415,7 +415,7 @@ fn rows(text: &str) -> Result<Vec<RangeInclusive<u64>>, FieldError> {
     Ok(rows)
 }
 
-/// Ascending rows as somebody would type them, ranges where there are any; `None` where that is too long to be read.
+/// Ascending rows as they would be typed, with ranges where possible; `None` where that is too long to be read.
 pub fn typed_rows(rows: impl Iterator<Item = u64>) -> Option<String> {
     const LONGEST: usize = 200;
     let mut ranges: Vec<RangeInclusive<u64>> = Vec::new();

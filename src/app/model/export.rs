@@ -154,7 +154,7 @@ pub struct ExportDialog {
     pub offered: String,
     /// Why it was not written.
     pub error: Option<String>,
-    /// Whether a file that is there may be written over: somebody was asked.
+    /// Whether an existing file may be overwritten: the user has confirmed it.
     pub overwrite: bool,
     /// Since when it is written.
     pub writing: Option<Instant>,

@@ -128,12 +128,12 @@ impl Log {
         self.trouble = self.trouble.take().filter(|(of, _)| *of != about);
     }
 
-    /// Something else succeeded that began then: whoever began it went on from what had gone wrong before.
+    /// Something else succeeded that began then: the user went on from what had gone wrong before.
     pub fn settle_before(&mut self, about: About, unix: u64) {
         self.trouble = self.trouble.take().filter(|(of, entry)| *of != about || entry.unix >= unix);
     }
 
-    /// Somebody has read what went wrong.
+    /// The user has dismissed what went wrong.
     pub fn dismiss(&mut self) {
         self.trouble = None;
     }

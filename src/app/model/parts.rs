@@ -14,7 +14,7 @@ pub enum Then {
     Run(RunSpec),
     /// It holds the queries of this.
     RunQueries(RunSpec),
-    /// It is shown, and this is picked up.
+    /// It is shown, and this session is restored.
     Resume(Box<SavedSession>),
 }
 

@@ -71,7 +71,7 @@ pub struct Opening {
     pub next: Vec<PathBuf>,
 }
 
-/// What a window wrote beside the runs, or why it cannot be picked up.
+/// The saved session beside the runs, or why it cannot be restored.
 pub type Kept = Option<Result<SavedSession, String>>;
 
 pub static OPEN: Kind<App, Opening, Result<(Recording, Kept), RecordingError>> = Kind {

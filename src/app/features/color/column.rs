@@ -15,7 +15,7 @@ use crate::progress::Progress;
 /// The most different numbers that may be shown as categories.
 const MOST_NUMBERS: usize = 64;
 
-/// Whole numbers of at most so many kinds are labels rather than magnitudes, until somebody says otherwise.
+/// Integers with at most this many distinct values are taken as labels rather than magnitudes, unless the user says otherwise.
 const LIKELY_LABELS: usize = 20;
 
 /// A column's values, by row of the cloud.

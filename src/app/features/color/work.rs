@@ -15,7 +15,7 @@ pub enum Failure {
     Said(String),
 }
 
-/// Why there are no values where somebody stopped the work.
+/// Why there are no values after the user cancelled the work.
 pub const CANCELLED: &str = "cancelled";
 
 /// What comes of a request; `None` inside where it was cancelled.

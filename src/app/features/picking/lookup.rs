@@ -10,7 +10,7 @@ use crate::cloud::formats::{FormatError, Marks, records_by_marks};
 use crate::cloud::{PointCloud, Source};
 use crate::progress::Progress;
 
-/// A cloud, told from others by its place in memory, and rows of it.
+/// A cloud, identified by its address, and rows of it.
 type Key = (*const PointCloud, Vec<u32>);
 
 #[derive(Default)]

@@ -350,7 +350,7 @@ impl Command {
         self.entry().keys.map(|(modifiers, key)| KeyboardShortcut::new(modifiers, key))
     }
 
-    /// Whether somebody who types text means the text.
+    /// Whether the shortcut is ignored while a text field has the focus.
     pub fn is_typed(self) -> bool {
         // Fields have these of their own.
         let of_text = matches!(self, Self::SelectAll | Self::Undo | Self::Redo);

@@ -14,7 +14,7 @@ use crate::knn::{Metric, Queries};
 use crate::lesson::lessons::{Arrangement, Choice, LESSONS, Lesson};
 use crate::run::RunSpec;
 
-/// What is kept of the lesson between two starts.
+/// The lesson's settings that persist between launches.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LessonView {

@@ -54,7 +54,7 @@ impl App {
     /// The export's file was chosen, or none.
     fn take_export_path(&mut self, path: Option<PathBuf>) {
         match (path, &mut self.session.export) {
-            // Whoever chose an existing file there was asked already.
+            // The file dialog has already asked before overwriting.
             (Some(path), Some(dialog)) => {
                 *dialog = ExportDialog { path: path.display().to_string(), error: None, overwrite: true, writing: None, ..dialog.clone() };
             }

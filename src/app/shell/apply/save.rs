@@ -1,4 +1,4 @@
-//! Where a session is put down: into a file, on a thread, and beside the settings when the window closes.
+//! Saves a session: into a file, on a thread, and with the settings when the window closes.
 
 use std::path::{Path, PathBuf};
 

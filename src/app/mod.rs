@@ -1,6 +1,6 @@
-//! The window, in layers: imports only go down, which `tests/architecture.rs` enforces.
+//! The window, in floors: imports only go down, which `tests/architecture.rs` enforces.
 //!
-//! | layer | holds | may use |
+//! | floor | holds | may use |
 //! |---|---|---|
 //! | `model` | state and actions: data, and pure functions on it; no threads, no GPU objects, no painting | |
 //! | `jobs` | background tasks: purpose, progress, cancellation, and what applies the result | `model` |

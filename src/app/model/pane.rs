@@ -1,5 +1,5 @@
 //! Which panes there are, and what is said of each: the row that menus, keys, exports and the layout are made from. How a
-//! pane is drawn, and what goes into a file, is in its own file on the floor of the panes.
+//! pane is drawn, and what goes into a file, is in its own file in `panes`.
 
 use egui::Key;
 use egui_tiles::{Container, Linear, LinearDir, Tiles, Tree};

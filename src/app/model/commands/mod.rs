@@ -76,7 +76,6 @@ pub enum Action {
     SetExport(Option<ExportDialog>),
     /// Open a dialog for the export's file.
     BrowseExport,
-    /// Write the export.
     SaveExport,
     /// Copy a pane's table, separated by tabs.
     CopyTable(PaneKind),

@@ -6,7 +6,6 @@ use crate::lesson::questions::{Answer, Ask, Question, Reply};
 /// How many answers were right.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Score {
-    /// Correct answers.
     pub right: u32,
     /// Questions answered so far.
     pub asked: u32,

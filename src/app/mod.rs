@@ -1,14 +1,14 @@
-//! The window, in floors: imports go down, as `tests/architecture.rs` sees to.
+//! The window, in floors: imports only go down, which `tests/architecture.rs` enforces.
 //!
 //! | floor | holds | may use |
 //! |---|---|---|
-//! | `model` | what is known and what can be asked for: data, and plain computations on it; no threads, no GPU objects, no painting | |
-//! | `jobs` | every task in the background: what it is for, how far it is, how it is cancelled, what applies its result | `model` |
-//! | `look` | colours, ticks, widgets, shapes as SVG | `model` |
-//! | `gpu` | points in buffers of the graphics adapter, drawn into a picture for each pane | `model`, `look` |
-//! | `features` | one folder each: what is worked out, and the controls that belong to it | all of these |
-//! | `panes` | one file or folder each, and a row of their table | all of these |
-//! | `shell` | menus, panels, status line, window; in it `apply`, the one place that changes anything | all of these |
+//! | `model` | state and actions: data, and pure functions on it; no threads, no GPU objects, no painting | |
+//! | `jobs` | background tasks: purpose, progress, cancellation, and what applies the result | `model` |
+//! | `look` | colours, axis ticks, widgets, shapes as SVG | `model` |
+//! | `gpu` | point buffers on the graphics adapter, rendered into one texture per pane | `model`, `look` |
+//! | `features` | one folder or file per feature: its computations and its controls | all of these |
+//! | `panes` | one file or folder per pane, and the table that lists them | all of these |
+//! | `shell` | menus, panels, status line, window, and `apply`, the only place that mutates the session | all of these |
 
 mod features;
 mod gpu;
@@ -20,7 +20,7 @@ mod shell;
 #[cfg(test)]
 mod testing;
 
-// What the command line, the tests of the whole and the benches use of it.
+// Used by the command line, the integration tests and the benches.
 pub use features::export::PaneData;
 pub use features::picking::measure::{PickTimes, measure as measure_picking};
 pub use gpu::{FrameBench, FrameReport, FrameTimes, Heard, Method, measure as measure_frames};
@@ -39,13 +39,13 @@ pub use shell::headless::{Headless, render_headless, write_picture};
 pub use shell::window::run;
 
 pub mod commands {
-    //! What can be asked for.
+    //! Commands of the menus, and the queue of actions that panes send.
     pub use super::model::commands::command::{Command, Mode};
     pub use super::model::commands::{Action, Actions};
 }
 
 pub mod lesson {
-    //! The lesson: where one is in it, what is typed, what is asked.
+    //! The lesson: its player, its input fields, its quiz.
     pub use super::model::commands::lesson::LessonAction;
     pub use super::model::commands::lesson::QuizAction;
     pub use super::model::lesson::session::Presenting;
@@ -54,32 +54,32 @@ pub mod lesson {
 }
 
 pub mod live {
-    //! The live query.
+    //! Actions of the live query, the one that is dragged.
     pub use super::model::commands::live::LiveAction;
 }
 
 pub mod runs {
-    //! What was run and opened.
+    //! Runs of this session and of opened recordings.
     pub use super::model::commands::runs::RunsAction;
     pub use super::model::runs::list::{KeptRun, RunId, RunList};
     pub use super::model::runs::which::Saved;
 }
 
 pub mod saved {
-    //! A session that is put down.
+    //! Sessions as they are saved.
     pub use super::model::saved::SavedSession;
     pub use super::model::saved::layout::Layout;
 }
 
 pub mod selection {
-    //! What is selected.
+    //! Selected rows and queries, and the actions that change them.
     pub use super::model::commands::selection::SelectAction;
     pub use super::model::selection::Selection;
     pub use super::model::selection::how::How;
 }
 
 pub mod session {
-    //! What is open now.
+    //! What is open: the cloud, its answers, tasks in progress.
     pub use super::model::activity::{Activity, Ended, Endings};
     pub use super::model::answer::{Answered, Picked};
     pub use super::model::color::channel::Colored;
@@ -87,7 +87,7 @@ pub mod session {
 }
 
 pub mod state {
-    //! What is kept between two starts.
+    //! Settings that persist between launches.
     pub use super::model::pane::{PaneKind, single_layout};
     pub use super::model::state::State;
     pub use super::model::views::{ConvergenceView, PlaneView, PlaneWindow, SpaceView};

@@ -26,13 +26,11 @@ pub enum PaneData {
     Neighbors(Answered, Option<Beside>),
     /// The neighbours of all queries.
     AllNeighbors(Arc<RunRecord>),
-    /// Raw timings.
     Timings(Arc<RunRecord>),
     /// Phases and warps in time.
     Timeline(Arc<RunRecord>),
     /// The same as Chrome Trace.
     Trace(Arc<RunRecord>),
-    /// Counters per query.
     Merges(Arc<RunRecord>),
     /// The convergence history per query.
     Convergence(Arc<RunRecord>),
@@ -40,7 +38,6 @@ pub enum PaneData {
     Comparison(Arc<Compared>),
     /// The list of runs: names, whether they are pinned, and what they are.
     Runs(Vec<(String, bool, RunFile)>),
-    /// What was said.
     Log(Vec<Entry>),
 }
 
@@ -48,7 +45,7 @@ impl PaneData {
     /// Writes it as CSV.
     ///
     /// # Errors
-    /// The writer's.
+    /// When writing to `to` fails.
     pub fn write(&self, to: &mut impl Write) -> io::Result<()> {
         if let Some(table) = self.table() {
             return table.csv(to);

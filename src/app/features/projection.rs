@@ -14,7 +14,7 @@ use crate::app::model::views::{PlaneView, SpaceView};
 /// Projections that are kept, and what the views go back to.
 #[derive(Default)]
 pub struct Projecting {
-    /// The newest first.
+    /// Newest first; the last one is dropped when there are too many.
     pub kept: Vec<Arc<Projected>>,
     /// The axes that were shown before a projection was: of Plane, of Space.
     pub axes: Option<([usize; 2], [usize; 3])>,

@@ -1,4 +1,4 @@
-//! A session put down: what of the window goes into a file.
+//! A session as it is saved: which state of the window goes into a file.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

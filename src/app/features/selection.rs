@@ -17,13 +17,11 @@ use crate::run::RunRecord;
 /// A change of a selection, with all that it is worked out from.
 #[derive(Clone, Debug)]
 pub struct Change {
-    /// What is chosen.
     pub what: Choice,
     /// What becomes of what was selected.
     pub how: How,
     /// How it was chosen.
     pub by: String,
-    /// What is shown.
     pub cloud: Arc<PointCloud>,
     /// The run whose queries are selected.
     pub record: Option<Arc<RunRecord>>,

@@ -10,7 +10,7 @@ use crate::app::model::color::{ColorMap, Scale};
 
 /// One picture of points, for one pane.
 pub struct Drawing {
-    /// Which pane's picture.
+    /// Identifies the pane's picture between frames.
     pub view: u64,
     /// Width and height in pixels.
     pub size: [u32; 2],
@@ -26,13 +26,11 @@ pub struct Drawing {
 
 /// Points that look alike, or by their values.
 pub struct Layer {
-    /// Where they are.
     pub points: Arc<Points>,
     /// From where they are seen.
     pub projection: Projection,
-    /// Diameter in pixels.
+    /// In physical pixels.
     pub diameter: f32,
-    /// Their colours.
     pub ink: Ink,
     /// 1, or less for what is in the background.
     pub opacity: f32,
@@ -41,7 +39,7 @@ pub struct Layer {
 /// Colours of a layer.
 #[derive(Clone)]
 pub enum Ink {
-    /// All alike.
+    /// One colour for all points.
     Flat(Color32),
     /// By a value each; without one, in the colour given last.
     Scaled(Arc<Stored>, Scale, Color32),
@@ -72,7 +70,6 @@ impl Drawing {
 }
 
 impl Looks {
-    /// A layer's uniforms.
     pub(super) fn of(&self, layer: usize) -> LookUniform {
         self.0[layer].1
     }

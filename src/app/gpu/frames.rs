@@ -18,7 +18,6 @@ use crate::app::model::color::{ColorMap, Scale};
 use crate::app::model::views::SpaceView;
 use crate::cloud::PointCloud;
 
-/// What is measured.
 #[derive(Clone, Debug)]
 pub struct FrameBench {
     /// Frames of each row; of the rasteriser, where that is only compared with, as few as take about ten seconds.
@@ -51,7 +50,6 @@ const WARM_MS: f64 = 2_000.0;
 /// Frame times of one way to draw.
 #[derive(Clone, Debug)]
 pub struct FrameTimes {
-    /// Which.
     pub method: Method,
     /// Whether a frame draws as many points as it has time for.
     pub level_of_detail: bool,
@@ -88,7 +86,6 @@ fn compared_frames(asked: u32, frame_ms: f64) -> u32 {
     asked.min(((COMPARED_MS / frame_ms) as u32).max(COMPARED_FRAMES))
 }
 
-/// What was measured.
 pub struct FrameReport {
     /// The adapter's name, interface and driver.
     pub adapter: String,
@@ -102,7 +99,7 @@ pub struct FrameReport {
     pub picture: egui::ColorImage,
 }
 
-/// Measures.
+/// Renders the benchmark's frames offscreen and times each.
 ///
 /// # Errors
 /// When there is no graphics adapter, it holds too few points, or it stops.

@@ -8,10 +8,9 @@ use eframe::egui_wgpu::wgpu;
 /// Pictures that may be on their way at once; of more, some are not measured.
 const SLOTS: usize = 4;
 
-/// Two times.
+/// Two u64 timestamps: begin and end of a pass.
 const BYTES: u64 = 16;
 
-/// Measures.
 pub struct Meter {
     set: wgpu::QuerySet,
     resolved: wgpu::Buffer,

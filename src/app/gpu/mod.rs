@@ -1,17 +1,17 @@
-//! Points on the GPU: uploaded once per cloud, drawn into a texture for each pane, which is then laid into it. A texture
-//! is drawn again only when something about it changed.
+//! Points on the GPU: uploaded once per cloud, drawn into one texture per pane, which the pane then blits. A texture is drawn
+//! again only when its inputs have changed.
 //!
 //! | part | does |
 //! |---|---|
 //! | `permutation` | the random drawing order, of which every prefix is a sample of the cloud |
-//! | `store` | places and values of rows in that order, in buffers of the GPU |
-//! | `drawing` | what a pane wants drawn |
-//! | `target` | what of it has been, and what one frame adds |
-//! | `splat` | draws it by compute shaders |
-//! | `quads` | draws it by the rasteriser, where there are none |
+//! | `store` | coordinates and values of rows in that order, in GPU buffers |
+//! | `drawing` | what a pane asks to be drawn |
+//! | `target` | what has been drawn of it so far, and what one frame adds |
+//! | `splat` | draws with compute shaders |
+//! | `quads` | draws with the rasteriser, where compute shaders are not available |
 //! | `pace`, `meter` | how many points one frame has time for |
-//! | `cache` | what is uploaded for which pane |
-//! | `frames`, `offscreen` | the bench of frame times, without a window |
+//! | `cache` | which buffers each pane uses |
+//! | `frames`, `offscreen` | the frame-time benchmark, without a window |
 
 mod cache;
 mod callback;
@@ -46,24 +46,22 @@ use splat::Splat;
 pub use store::Points;
 use target::Target;
 
-/// About as many points are in sight while the view moves, where there are so many.
+/// Points that should be in sight while the view moves, where the cloud has that many.
 const LEAST_IN_SIGHT: f32 = 10_000.0;
 
-/// Points that are drawn in a frame before it is known how fast that is.
+/// Points per frame before the first measurement.
 const FIRST_BUDGET_SOFTWARE: u32 = 200_000;
 const FIRST_BUDGET: u32 = 4_000_000;
 
-/// How points get into a picture.
+/// How points are drawn into a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// By compute shaders.
     Splat,
-    /// By the rasteriser.
     Quads,
 }
 
 impl Method {
-    /// What is fastest of what the device can do.
+    /// The fastest method that the device supports.
     pub fn best(device: &wgpu::Device, adapter: &wgpu::Adapter) -> Self {
         if splat::is_possible(device, adapter) { Self::Splat } else { Self::Quads }
     }
@@ -74,7 +72,7 @@ enum Drawer {
     Quads(Box<Quads>),
 }
 
-/// Draws scenes into textures, and lays these into passes.
+/// Draws scenes into textures, and blits these into render passes.
 pub struct Renderer {
     drawer: Drawer,
     blit: wgpu::RenderPipeline,
@@ -85,7 +83,7 @@ pub struct Renderer {
 }
 
 impl Renderer {
-    /// Makes the pipelines. `format` is that of what [`Self::blit`] draws into.
+    /// Creates the pipelines. `format` is that of the target of [`Self::blit`].
     pub fn new(device: &wgpu::Device, queue: &wgpu::Queue, method: Method, format: wgpu::TextureFormat, pace: Arc<Pace>) -> Self {
         let blit_layout = pipelines::layout(device, "blit", wgpu::ShaderStages::FRAGMENT, &[Entry::Texture]);
         let blend = Some(wgpu::BlendState::PREMULTIPLIED_ALPHA_BLENDING);
@@ -101,7 +99,7 @@ impl Renderer {
         Self { drawer, blit, blit_layout, targets: HashMap::new(), meter, pace }
     }
 
-    /// Draws what one frame adds to its picture; nothing where it is as it should be.
+    /// Draws one frame's share of a picture; nothing once the picture is complete.
     pub fn draw(&mut self, device: &wgpu::Device, queue: &wgpu::Queue, encoder: &mut wgpu::CommandEncoder, drawing: &Drawing) {
         while let Some((points, ms)) = self.meter.as_mut().and_then(Meter::try_recv) {
             self.pace.measured(points, ms);
@@ -111,7 +109,7 @@ impl Renderer {
             self.targets.insert(drawing.view, Target::new(device, &self.blit_layout, drawing.size));
         }
         let Some(target) = self.targets.get_mut(&drawing.view) else { return };
-        // Where little of the cloud is in sight, more of it is drawn, so that something is to be seen.
+        // Where only a small part of the cloud is in sight, more of the cloud is drawn, so that the view is not empty.
         let budget = self.pace.budget().max((LEAST_IN_SIGHT / drawing.visible.max(0.01)) as u32);
         let plan = target.plan(drawing, budget, matches!(self.drawer, Drawer::Quads(_)));
         let progress = Progress { drawn: target.drawn[0], held: cloud.held(), of: cloud.rows(), moving: drawing.moving };
@@ -130,13 +128,12 @@ impl Renderer {
         self.pace.changed();
     }
 
-    /// A picture's pixels.
     #[cfg(test)]
     fn texture(&self, view: u64) -> &wgpu::Texture {
         self.targets[&view].color.texture()
     }
 
-    /// Lays a picture into a pass whose viewport is its place.
+    /// Blits a picture into a pass; it fills the pass's viewport.
     pub fn blit(&self, view: u64, pass: &mut wgpu::RenderPass<'_>) {
         let Some(target) = self.targets.get(&view) else { return };
         pass.set_pipeline(&self.blit);
@@ -145,7 +142,7 @@ impl Renderer {
     }
 }
 
-/// What is asked of an adapter: what egui asks, and its clock where it has one.
+/// The device that is requested: egui's defaults, plus timestamp queries where supported.
 pub fn device_descriptor(adapter: &wgpu::Adapter) -> wgpu::DeviceDescriptor<'static> {
     let asked = egui_wgpu::WgpuSetupCreateNew::without_display_handle();
     let descriptor = (asked.device_descriptor)(adapter);

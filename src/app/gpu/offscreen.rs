@@ -48,7 +48,6 @@ impl Offscreen {
         Ok(())
     }
 
-    /// An encoder.
     pub fn encoder(&self) -> wgpu::CommandEncoder {
         self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default())
     }

@@ -15,11 +15,11 @@ const MOST: u32 = 1 << 30;
 /// What of a view's first layer is on the screen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// Points drawn.
+    /// Points on the screen now.
     pub drawn: u32,
     /// Points that will be drawn once the view is still and all have arrived.
     pub held: u32,
-    /// Points there are.
+    /// Points in the layer, whether or not the adapter has memory for them.
     pub of: u32,
     /// Whether the view moved when it was drawn.
     pub moving: bool,

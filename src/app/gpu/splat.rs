@@ -30,7 +30,7 @@ struct Pixels {
     size: [u32; 2],
     /// Nearness, or how many points.
     depths: wgpu::Buffer,
-    /// Whose.
+    /// Which point is nearest, numbered over all layers of the drawing.
     ids: wgpu::Buffer,
     /// The most points of a pixel.
     most: wgpu::Buffer,

@@ -34,11 +34,9 @@ const MOST: u32 = u32::MAX / 4 - 1;
 
 /// A part of the rows.
 pub struct Segment {
-    /// Their numbers.
     pub buffer: wgpu::Buffer,
     /// The drawing index of the first.
     pub first: u32,
-    /// How many.
     pub count: u32,
 }
 
@@ -52,7 +50,7 @@ pub struct Stored {
 }
 
 impl Stored {
-    /// Never used twice.
+    /// Unique within its [`Store`], never reused.
     pub fn id(&self) -> u64 {
         self.id
     }
@@ -77,7 +75,6 @@ impl Stored {
         self.ready() == self.held
     }
 
-    /// The buffers.
     pub(super) fn segments(&self) -> &[Segment] {
         &self.segments
     }
@@ -99,7 +96,6 @@ pub struct Points {
 }
 
 impl Points {
-    /// The numbers.
     pub fn stored(&self) -> &Arc<Stored> {
         &self.stored
     }
@@ -128,7 +124,7 @@ impl Points {
     }
 }
 
-/// Makes them.
+/// Allocates buffers and uploads rows into them; large clouds on background threads.
 pub struct Store {
     /// Rows in one buffer, at most.
     segment: u32,
@@ -172,9 +168,9 @@ impl Drop for Threads {
 /// Which rows, in drawing order.
 #[derive(Clone)]
 pub enum Rows {
-    /// 0..n.
+    /// Rows 0..n, in the cloud's drawing order.
     All(u32),
-    /// These.
+    /// Only these rows.
     Some(Arc<[u32]>),
 }
 

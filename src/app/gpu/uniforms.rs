@@ -5,13 +5,13 @@ use eframe::egui_wgpu::wgpu;
 /// What every adapter aligns uniforms to.
 const ALIGNMENT: usize = 256;
 
-/// Collects them.
+/// Packs uniforms into one buffer, each at an aligned offset.
 #[derive(Default)]
 pub struct Uniforms {
     bytes: Vec<u8>,
 }
 
-/// Where one lies.
+/// Byte range of one uniform in the buffer.
 #[derive(Clone, Copy)]
 pub struct Slot {
     offset: u64,
@@ -19,7 +19,6 @@ pub struct Slot {
 }
 
 impl Uniforms {
-    /// Adds one.
     pub fn push(&mut self, uniform: &impl bytemuck::Pod) -> Slot {
         let offset = self.bytes.len();
         self.bytes.extend_from_slice(bytemuck::bytes_of(uniform));

@@ -6,10 +6,8 @@ use crate::app::model::files::{FileState, file_name};
 use crate::cloud::{CloudError, PointCloud, Source, load, load_queries};
 use crate::progress::Progress;
 
-/// What to load.
 #[derive(Clone, Debug)]
 pub struct LoadJob {
-    /// From where.
     pub source: Source,
     /// Whether rows with NaN or ±∞ are left out.
     pub drop_nonfinite: bool,

@@ -78,7 +78,7 @@ pub enum AtExit {
 pub enum Cancel<C> {
     /// It is asked to stop, and says that it was.
     Ask,
-    /// This.
+    /// Calls this in place of asking the task to stop.
     By(fn(&mut C)),
 }
 

@@ -16,7 +16,7 @@ pub enum Stopped {
     /// It panicked, and said this.
     #[error("the thread stopped without an answer: {0}")]
     Broken(String),
-    /// It never began.
+    /// The thread could not be started.
     #[error("the system has no thread to give: {0}")]
     NoThread(String),
 }

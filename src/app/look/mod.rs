@@ -1,5 +1,5 @@
-//! How things look: colours ([`tokens`], [`map`], [`paint`]), numbers at axes, widgets, words beside numbers, and what was
-//! painted as SVG.
+//! Appearance: colours ([`tokens`], [`map`], [`paint`]), axis ticks, widgets, the wording around numbers, and painted shapes
+//! exported as SVG.
 
 pub mod map;
 pub mod paint;

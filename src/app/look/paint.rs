@@ -18,7 +18,7 @@ pub struct Paints {
 /// How the points of a layer are coloured.
 #[derive(Clone, Debug)]
 pub enum Paint {
-    /// All alike.
+    /// One colour for all points.
     Flat(egui::Color32),
     /// By a number each; without one, in the colour given last.
     Scaled(Arc<PointValues>, Scale, egui::Color32),

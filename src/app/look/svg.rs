@@ -209,7 +209,7 @@ fn pieces(galley: &Galley) -> Vec<Piece> {
     pieces
 }
 
-/// ` fill="#rrggbb" fill-opacity="…"`.
+/// ` fill="#rrggbb" fill-opacity="…"`, or ` fill="none"` when transparent; `what` is the attribute's name.
 fn paint(what: &str, color: Color32) -> String {
     if color.a() == 0 {
         return format!(" {what}=\"none\"");

@@ -17,7 +17,7 @@ impl Look {
         }
     }
 
-    /// Whether egui was told something else meanwhile.
+    /// Whether egui's theme preference has been changed meanwhile.
     pub fn is_lost(self, ctx: &egui::Context) -> bool {
         ctx.options(|options| options.theme_preference) != self.preference()
     }
@@ -102,13 +102,10 @@ const fn of_egui(palette: &palette::Palette) -> Palette {
 }
 
 impl Palette {
-    /// Dark on light.
     pub const LIGHT: Self = of_egui(&palette::LIGHT);
 
-    /// Light on dark.
     pub const DARK: Self = of_egui(&palette::DARK);
 
-    /// White on black.
     pub const HIGH_CONTRAST: Self = of_egui(&palette::HIGH_CONTRAST);
 
     /// The palette of the look that egui shows.
@@ -129,7 +126,6 @@ impl Palette {
         }
     }
 
-    /// A phase's colour.
     pub fn phase(&self, phase: Phase) -> Color32 {
         self.phases[match phase {
             // Both bring the points to where they are searched, and no engine does both.
@@ -179,7 +175,7 @@ fn visuals(palette: &Palette) -> Visuals {
 mod tests {
     use super::*;
 
-    /// WCAG's relative luminance.
+    /// Relative luminance as WCAG defines it, 0 to 1.
     fn luminance(colour: Color32) -> f64 {
         let linear = |channel: u8| {
             let value = f64::from(channel) / 255.0;

@@ -7,10 +7,9 @@ use crate::run::JobId;
 /// What the background does.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Activity {
-    /// Nothing.
     #[default]
     Idle,
-    /// Reading or generating.
+    /// A cloud is read from a file or generated.
     Loading {
         /// A file's name or a generator's spec.
         what: String,
@@ -19,37 +18,34 @@ pub enum Activity {
     },
     /// A lesson's search is recorded.
     Recording {
-        /// Which.
+        /// What the status line names: "lesson 3".
         what: String,
         /// 0 to 1, when it is known.
         fraction: Option<f32>,
     },
     /// What a view shows is worked out: a projection, or a column of the file that colours points.
     Preparing {
-        /// "Reading column label".
+        /// As the status line shows it: "Reading column label".
         what: String,
         /// 0 to 1, when it is known.
         fraction: Option<f32>,
     },
     /// A file is read again, to see whether it has changed.
     Checking {
-        /// Its name.
         what: String,
         /// 0 to 1, when it is known.
         fraction: Option<f32>,
     },
     /// A file of a lesson is written.
     Exporting {
-        /// Which.
         path: PathBuf,
         /// 0 to 1, when it is known.
         fraction: Option<f32>,
     },
-    /// A run.
     Running {
         /// As the worker says it.
         stage: String,
-        /// 0 to 1.
+        /// Fraction done, 0 to 1.
         fraction: f32,
     },
     /// The picked query is answered, which takes a while.
@@ -68,18 +64,16 @@ impl Activity {
 /// A job that the worker has.
 #[derive(Clone, Debug)]
 pub struct Running {
-    /// Its name.
     pub id: JobId,
     /// As the worker says it.
     pub stage: String,
-    /// 0 to 1.
+    /// Fraction done, 0 to 1.
     pub fraction: f32,
 }
 
 /// Why nothing came of what was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// Somebody cancelled it.
     Cancelled,
     /// It failed: a sentence.
     Failed(String),

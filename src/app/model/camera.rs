@@ -10,7 +10,7 @@ use crate::cloud::PointCloud;
 pub struct Projection {
     /// Subtracted first, so that a deep zoom keeps its digits.
     pub center: [f32; 3],
-    /// Column-major.
+    /// Column-major: `matrix[column][row]`.
     pub matrix: [[f32; 4]; 4],
 }
 
@@ -107,7 +107,6 @@ impl PlaneCamera {
         }
     }
 
-    /// For the GPU.
     pub fn projection(&self) -> Projection {
         let scale = |points: f32| (2.0 / (f64::from(points) * self.window.units_per_point)) as f32;
         let (x, y) = (scale(self.rect.width()), scale(self.rect.height()));
@@ -175,7 +174,6 @@ impl SpaceCamera {
         self.rect
     }
 
-    /// For the GPU.
     pub fn projection(&self) -> Projection {
         let matrix =
             std::array::from_fn(|column| std::array::from_fn(|row| (self.matrix[row][column] / if column < 3 { self.unit } else { 1.0 }) as f32));

@@ -17,10 +17,8 @@ use crate::text;
 /// Where the data comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum DataKind {
-    /// A generator.
     #[default]
     Generate,
-    /// A file.
     File,
 }
 
@@ -30,7 +28,7 @@ pub enum QueryKind {
     /// A number of rows, drawn with the seed.
     #[default]
     Count,
-    /// Every row.
+    /// Every row of the cloud is a query.
     All,
     /// The rows that are typed, or were picked.
     Rows,
@@ -129,14 +127,13 @@ pub enum Field {
 /// What is wrong with a field, as a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldError {
-    /// Which.
     pub field: Field,
     /// Why, and what would do.
     pub sentence: String,
 }
 
 impl Draft {
-    /// The data's source.
+    /// The fields of the data parsed into a source.
     ///
     /// # Errors
     /// What is wrong with its fields.
@@ -156,7 +153,7 @@ impl Draft {
         }
     }
 
-    /// The seed.
+    /// The seed field parsed as a number.
     ///
     /// # Errors
     /// When it is no number.
@@ -164,7 +161,7 @@ impl Draft {
         number(Field::Seed, &self.seed, 0, u64::MAX)
     }
 
-    /// The whole problem.
+    /// All fields parsed into a spec that can be run.
     ///
     /// # Errors
     /// Everything that is wrong, field by field.
@@ -418,7 +415,7 @@ fn rows(text: &str) -> Result<Vec<RangeInclusive<u64>>, FieldError> {
     Ok(rows)
 }
 
-/// Ascending rows as somebody would type them, ranges where there are any; `None` where that is too long to be read.
+/// Ascending rows as they would be typed, with ranges where possible; `None` where that is too long to be read.
 pub fn typed_rows(rows: impl Iterator<Item = u64>) -> Option<String> {
     const LONGEST: usize = 200;
     let mut ranges: Vec<RangeInclusive<u64>> = Vec::new();

@@ -8,13 +8,12 @@ use crate::app::model::pane::{PaneKind, Written};
 use crate::app::model::runs::which::Saved;
 use crate::export::NeighborFormat;
 
-/// Endings of tables.
+/// File extensions offered for tables, with their names.
 pub const TABLES: [(&str, &str); 4] = [("csv", "CSV"), ("tsv", "TSV"), ("parquet", "Parquet"), ("npz", "npz")];
 
 /// Endings of neighbours: tables, and the formats of benchmarks.
 pub const NEIGHBORS: [(&str, &str); 6] = [TABLES[0], TABLES[1], TABLES[2], TABLES[3], ("ivecs", "ivecs"), ("ibin", "ibin")];
 
-/// What is exported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExportKind {
     /// A pane's data as a table.
@@ -109,7 +108,6 @@ impl ExportKind {
         matches!(self, Self::Recording(_) | Self::Session)
     }
 
-    /// The dialog's title.
     pub fn title(self) -> String {
         match self {
             Self::Data(pane) => format!("Export the data of {}", pane.title()),
@@ -146,12 +144,9 @@ pub fn is_svg(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("svg"))
 }
 
-/// The dialog's fields.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExportDialog {
-    /// What is exported.
     pub kind: ExportKind,
-    /// Where to.
     pub path: String,
     /// The name that was to be offered, before a number made it free.
     pub plain: PathBuf,
@@ -159,7 +154,7 @@ pub struct ExportDialog {
     pub offered: String,
     /// Why it was not written.
     pub error: Option<String>,
-    /// Whether a file that is there may be written over: somebody was asked.
+    /// Whether an existing file may be overwritten: the user has confirmed it.
     pub overwrite: bool,
     /// Since when it is written.
     pub writing: Option<Instant>,

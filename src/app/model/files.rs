@@ -16,7 +16,6 @@ pub fn file_name(path: &Path) -> String {
 /// What the system says of a file: while it says the same, the file is not read again to see whether it has changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileState {
-    /// Its length.
     pub bytes: u64,
     /// When it was written last, since 1970 UTC.
     pub modified: Duration,
@@ -40,7 +39,6 @@ impl FileState {
 /// The file of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionFile {
-    /// Where it lies.
     pub path: PathBuf,
     /// Whether points go into it.
     pub points: bool,

@@ -69,7 +69,6 @@ pub(in crate::app) struct Step {
     pub(in crate::app) movement: Option<u64>,
 }
 
-/// See the module.
 #[derive(Default)]
 pub struct History {
     pub now: Snapshot,
@@ -171,7 +170,7 @@ impl History {
         of_pairs + selections.last().map_or(0, |last| of(last))
     }
 
-    /// What comes next to this is no step of somebody's: a run came, rows were found again.
+    /// The next change is not a step for undo: a run has arrived, or rows were found again.
     pub fn skip(&mut self) {
         self.quiet = true;
     }

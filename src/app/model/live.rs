@@ -28,13 +28,12 @@ pub struct Before {
     pub rank: Option<usize>,
 }
 
-/// See the module.
 #[derive(Clone, Debug, Default)]
 pub struct Live {
     /// The query, as a cloud of one row, where it is a place ([`Picked::Place`]).
     pub place: Option<Arc<PointCloud>>,
     pub before: Option<Before>,
-    /// Whether somebody chose the query, and not a run that shows one of its own: then it outlasts the next run.
+    /// Whether the user chose the query, rather than a run that shows one of its own: then it outlasts the next run.
     pub chosen: bool,
     /// How often the query was taken hold of, typed or picked.
     pub(in crate::app) choices: u64,
@@ -44,16 +43,16 @@ pub struct Live {
     pub typed: Option<Vec<String>>,
     /// Which of the fields is wrong, and why.
     pub wrong: Option<(usize, String)>,
-    /// The newest ask.
+    /// The most recent request that was sent.
     pub asked: AskId,
-    /// The first ask whose reply is of interest.
+    /// The first request whose reply is still of interest.
     pub wanted: AskId,
-    /// The newest ask that was replied to, or that nobody waits for any more.
+    /// The newest request that was replied to or given up.
     pub replied: AskId,
     pub since: Option<Instant>,
     /// How long the last reply took, where the points were there.
     pub took: Option<Duration>,
-    /// Whether somebody dragged the query already, and needs not be told how.
+    /// Whether the user has dragged the query before, so that the hint is no longer shown.
     pub known: bool,
 }
 
@@ -112,7 +111,7 @@ impl Live {
 pub struct Target {
     /// The axes that Plane shows.
     pub axes: [usize; 2],
-    /// From here.
+    /// Where to search from, along `axes`.
     pub at: [f64; 2],
     /// Only within the quarter about this direction.
     pub way: Option<[f64; 2]>,

@@ -6,11 +6,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// How loud an entry is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
-    /// Something was done.
     Info,
     /// Something should be known.
     Warning,
-    /// Something failed.
     Error,
 }
 
@@ -25,25 +23,21 @@ impl Level {
     }
 }
 
-/// A thing said.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
     /// Seconds since 1970 UTC.
     pub unix: u64,
-    /// How loud.
     pub level: Level,
-    /// What.
     pub text: String,
 }
 
 impl Entry {
-    /// Something said now.
     fn now(level: Level, text: impl Into<String>) -> Self {
         let unix = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |elapsed| elapsed.as_secs());
         Self { unix, level, text: text.into() }
     }
 
-    /// `21:04:59`, UTC.
+    /// `21:04:59`, in UTC.
     pub fn time(&self) -> String {
         let second = self.unix % 86_400;
         format!("{:02}:{:02}:{:02}", second / 3600, second / 60 % 60, second % 60)
@@ -55,11 +49,9 @@ impl Entry {
 pub enum About {
     /// A file or a generator, and what is shown of it.
     Data,
-    /// A whole run.
     Run,
     /// The picked query and its answer.
     Query,
-    /// The selection.
     Selection,
     /// By what points are coloured.
     Color,
@@ -67,7 +59,6 @@ pub enum About {
     Projection,
     /// A file or the clipboard, written to.
     File,
-    /// The lesson.
     Lesson,
     /// What no later success undoes.
     Other,
@@ -119,7 +110,6 @@ impl Log {
         self.keep(Entry::now(level, text));
     }
 
-    /// Says something.
     pub fn say(&mut self, about: About, entry: Entry) {
         self.keep(entry.clone());
         let errs = |entry: &Entry| entry.level == Level::Error;
@@ -138,12 +128,12 @@ impl Log {
         self.trouble = self.trouble.take().filter(|(of, _)| *of != about);
     }
 
-    /// Something else succeeded that began then: whoever began it went on from what had gone wrong before.
+    /// Something else succeeded that began then: the user went on from what had gone wrong before.
     pub fn settle_before(&mut self, about: About, unix: u64) {
         self.trouble = self.trouble.take().filter(|(of, entry)| *of != about || entry.unix >= unix);
     }
 
-    /// Somebody has read what went wrong.
+    /// The user has dismissed what went wrong.
     pub fn dismiss(&mut self) {
         self.trouble = None;
     }
@@ -166,12 +156,11 @@ impl Log {
         self.note.as_ref()
     }
 
-    /// Oldest first.
+    /// All entries, oldest first.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
     }
 
-    /// The newest.
     pub fn last(&self) -> Option<&Entry> {
         self.entries.last()
     }

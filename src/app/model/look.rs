@@ -8,9 +8,7 @@ pub enum Look {
     /// As the desktop says.
     #[default]
     System,
-    /// Dark on light.
     Light,
-    /// Light on dark.
     Dark,
     /// White on black, with full borders.
     HighContrast,

@@ -1,15 +1,15 @@
-//! What is known: what is kept between starts, what is open now, and what can be asked for. Data, and plain computations on
-//! it: no threads, no GPU objects, no painting.
+//! The state of the window: settings that persist between launches, what is open, and the actions that change either. Data,
+//! and pure functions on it: no threads, no GPU objects, no painting.
 //!
 //! | part | holds |
 //! |---|---|
-//! | `state`, `views`, `pane`, `look`, `draft` | what is kept between two starts: layout, views of panes, fields |
-//! | `session`, `answer`, `activity`, `scene`, `live` | what is open now: the cloud, its answer, what goes on, what is drawn for it |
-//! | `color`, `picking`, `projection`, `selection`, `runs`, `lesson`, `timeline` | what is known for each feature |
+//! | `state`, `views`, `pane`, `look`, `draft` | what persists between launches: layout, views of panes, input fields |
+//! | `session`, `answer`, `activity`, `scene`, `live` | what is open: the cloud, its answer, tasks in progress, what is drawn for it |
+//! | `color`, `picking`, `projection`, `selection`, `runs`, `lesson`, `timeline` | the state of each feature |
 //! | `history` | undo and redo |
-//! | `saved`, `files`, `export`, `parts`, `finder`, `log` | sessions as files have them, dialogs, what was said |
-//! | `camera` | from places in the cloud to places on the screen and back |
-//! | `commands` | what can be asked for: one enum feeds menus, shortcuts and the sheet |
+//! | `saved`, `files`, `export`, `parts`, `finder`, `log` | saved sessions, dialogs, the log |
+//! | `camera` | transforms between cloud and screen coordinates |
+//! | `commands` | actions: one enum feeds menus, shortcuts and the list of shortcuts |
 
 pub mod activity;
 pub mod answer;

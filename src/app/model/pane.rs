@@ -1,5 +1,5 @@
 //! Which panes there are, and what is said of each: the row that menus, keys, exports and the layout are made from. How a
-//! pane is drawn, and what goes into a file, is in its own file on the floor of the panes.
+//! pane is drawn, and what goes into a file, is in its own file in `panes`.
 
 use egui::Key;
 use egui_tiles::{Container, Linear, LinearDir, Tiles, Tree};
@@ -16,7 +16,6 @@ pub enum PaneKind {
     Space,
     /// The picked query's neighbours.
     Neighbors,
-    /// Time per phase.
     Timings,
     /// Phases and warps in time.
     Timeline,
@@ -33,7 +32,6 @@ pub enum PaneKind {
 /// What is said of a pane.
 #[derive(Clone, Copy, Debug)]
 pub struct Words {
-    /// On its tab.
     pub title: &'static str,
     /// The name of an exported file, without its ending.
     pub file_stem: &'static str,
@@ -52,7 +50,7 @@ pub struct Words {
 /// As what the data of a pane is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Written {
-    /// As CSV alone.
+    /// As CSV, in no other format.
     Csv,
     /// As a table, in several formats.
     Table,
@@ -162,7 +160,6 @@ impl PaneKind {
         }
     }
 
-    /// The tab's title.
     pub fn title(self) -> &'static str {
         self.words().title
     }

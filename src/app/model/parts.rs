@@ -9,20 +9,19 @@ use crate::run::RunSpec;
 /// What happens after a load.
 #[derive(Clone, Debug)]
 pub enum Then {
-    /// It is shown.
     Show,
     /// It is shown, and this is run.
     Run(RunSpec),
     /// It holds the queries of this.
     RunQueries(RunSpec),
-    /// It is shown, and this is picked up.
+    /// It is shown, and this session is restored.
     Resume(Box<SavedSession>),
 }
 
 /// The question, while it is open.
 #[derive(Clone, Debug)]
 pub struct PartsDialog {
-    /// The file.
+    /// A file with several clouds.
     pub path: PathBuf,
     /// Its clouds, and what is none.
     pub parts: Vec<Part>,
@@ -34,7 +33,6 @@ pub struct PartsDialog {
 /// What the dialog asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PartsAction {
-    /// One is selected.
     Select(usize),
     /// The selected one is to be loaded.
     Open,

@@ -8,15 +8,14 @@ use crate::cloud::project::{DIRECTIONS, Projection};
 use crate::cloud::{CloudError, PointCloud};
 use crate::progress::Progress;
 
-/// What is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ProjectionKind {
     /// Axes of the cloud itself.
     #[default]
     Axes,
-    /// Principal components.
+    /// The first principal components.
     Pca,
-    /// Random orthogonal directions.
+    /// Random orthogonal directions, drawn from a seed.
     Random,
 }
 
@@ -47,7 +46,6 @@ impl ProjectionKind {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ProjectionView {
-    /// What is shown.
     pub kind: ProjectionKind,
     /// Of the random directions, and of those from which components of very many dimensions are iterated.
     pub seed: u64,
@@ -56,7 +54,6 @@ pub struct ProjectionView {
 /// A cloud and its picture, which has the same rows.
 #[derive(Clone, Debug)]
 pub struct Pictured {
-    /// The cloud.
     pub cloud: Arc<PointCloud>,
     /// Its rows along the directions, about the mean.
     pub picture: Arc<PointCloud>,
@@ -65,11 +62,8 @@ pub struct Pictured {
 /// A projection of a cloud, worked out.
 #[derive(Clone, Debug)]
 pub struct Projected {
-    /// What was chosen.
     pub view: ProjectionView,
-    /// The directions.
     pub directions: Arc<Projection>,
-    /// The cloud.
     pub data: Pictured,
     /// The file of queries, where there is one.
     pub queries: Option<Pictured>,
@@ -79,7 +73,7 @@ impl Projected {
     /// Projects a cloud, and a file of queries along the same directions.
     ///
     /// # Errors
-    /// [`CloudError::Cancelled`].
+    /// [`CloudError::Cancelled`] when `progress` asks to stop.
     pub fn new(view: ProjectionView, cloud: Arc<PointCloud>, queries: Option<Arc<PointCloud>>, progress: &dyn Progress) -> Result<Self, CloudError> {
         let directions = match view.kind {
             ProjectionKind::Random => Projection::random(&cloud, view.seed, progress)?,
@@ -93,7 +87,7 @@ impl Projected {
     /// The same directions with another file of queries.
     ///
     /// # Errors
-    /// [`CloudError::Cancelled`].
+    /// [`CloudError::Cancelled`] when `progress` asks to stop.
     pub fn with_queries(&self, queries: Option<Arc<PointCloud>>, progress: &dyn Progress) -> Result<Self, CloudError> {
         let queries = queries.map(|queries| pictured(self.view.kind, &self.directions, queries, progress)).transpose()?;
         Ok(Self { queries, ..self.clone() })

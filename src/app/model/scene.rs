@@ -15,7 +15,6 @@ struct Drawn {
     drawn: Arc<PointCloud>,
 }
 
-/// See the module.
 #[derive(Clone, Debug)]
 pub struct Scene {
     data: Drawn,

@@ -31,16 +31,13 @@ use crate::run::analysis::{Derived, TheoryCurve};
 /// Whether an engine can run on a device of this machine.
 #[derive(Clone, Debug)]
 pub struct EngineStatus {
-    /// Which.
     pub id: EngineId,
-    /// Which device.
     pub device_id: DeviceId,
     /// What that device is, or why not; `None` while it is being found out.
     pub device: Option<Result<DeviceInfo, String>>,
 }
 
 impl EngineStatus {
-    /// The registry's row.
     pub fn descriptor(&self) -> Option<&'static Descriptor> {
         registry::find(self.id)
     }
@@ -72,7 +69,6 @@ impl EngineStatus {
 /// What columns a file has.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FileColumns {
-    /// Which file.
     pub path: PathBuf,
     /// All of them, in the file's order.
     pub columns: Vec<ColumnInfo>,
@@ -85,10 +81,8 @@ impl FileColumns {
     }
 }
 
-/// All of it.
 #[derive(Clone, Default)]
 pub struct Session {
-    /// What is searched.
     pub cloud: Option<Arc<PointCloud>>,
     /// What columns its file has, once they are listed.
     pub columns: Option<FileColumns>,
@@ -142,7 +136,6 @@ pub struct Session {
     pub endings: Endings,
     /// What can run here.
     pub engines: Vec<EngineStatus>,
-    /// The lesson.
     pub lesson: LessonSession,
     /// Everything that was said.
     pub log: Log,

@@ -14,33 +14,26 @@ use crate::app::model::projection::ProjectionView;
 use crate::app::model::runs::RunsView;
 use crate::app::model::views::{ConvergenceView, CountsView, PlaneView, SpaceView};
 
-/// All of it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct State {
     /// The left panel's fields.
     pub draft: Draft,
-    /// Plane's view.
     pub plane: PlaneView,
-    /// Space's view.
     pub space: SpaceView,
     /// By what points are coloured, in Plane and Space.
     pub color: ColorView,
     /// Whether a cloud of more than two dimensions is projected, in Plane and Space.
     pub projection: ProjectionView,
-    /// Convergence's view.
     pub convergence: ConvergenceView,
-    /// What Counts shows.
     pub counts: CountsView,
-    /// What Runs shows.
     pub runs: RunsView,
-    /// The centre's tiles.
     pub tree: Tree<PaneKind>,
     /// The pane that was shown last: the only one where the centre has no room for two beside each other.
     pub pane: PaneKind,
-    /// Light, dark, ….
+    /// Light, dark, high contrast, or as the desktop has it.
     pub look: Look,
-    /// 0.75 to 3.
+    /// Factor on the size of everything, within [`SCALES`].
     pub scale: f32,
     /// The lesson's player and presenter.
     pub lesson: LessonView,
@@ -100,7 +93,7 @@ pub enum Room {
     One,
     /// A panel, and panes beside it.
     Two,
-    /// All.
+    /// Both side panels, and panes between them.
     Three,
 }
 
@@ -118,7 +111,6 @@ impl Room {
 /// What the projector's scale changes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BeforePresenter {
-    /// The UI scale.
     pub scale: f32,
     /// Diameters of points in Plane and Space.
     pub point_sizes: [f32; 2],

@@ -13,7 +13,6 @@ pub const NAMES: f32 = 112.0;
 /// The shortest window, in microseconds: a device's clock counts no finer than some nanoseconds.
 const SHORTEST: f64 = 0.02;
 
-/// See the module.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TimelineView {
@@ -26,7 +25,7 @@ pub struct TimelineView {
 impl TimelineView {
     /// This, if a pointer could have brought it here; else all of the run.
     pub fn settled(&self) -> Self {
-        /// A year.
+        /// One year in microseconds: a bound on what a saved window may name.
         const LONGEST: f64 = 3.2e13;
         let window = self.window.filter(|[from, to]| from.abs() <= LONGEST && to.abs() <= LONGEST && to - from >= SHORTEST * 0.5);
         Self { window, open: self.open.clone() }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PlaneView {
-    /// Right and up.
+    /// Dimensions shown to the right and upwards.
     pub axes: [usize; 2],
     /// In the middle of the pane, and local units per point of the screen; `None` fits the cloud.
     pub window: Option<PlaneWindow>,
@@ -40,13 +40,12 @@ impl Default for PlaneView {
     }
 }
 
-/// What Space shows.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SpaceView {
     /// x, y and z (up).
     pub axes: [usize; 3],
-    /// Radians about z.
+    /// In radians, about the vertical axis.
     pub yaw: f64,
     /// Radians above the horizon.
     pub pitch: f64,
@@ -75,7 +74,6 @@ impl Default for SpaceView {
     }
 }
 
-/// What Convergence shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ConvergenceView {
@@ -89,7 +87,6 @@ impl Default for ConvergenceView {
     }
 }
 
-/// What Counts shows.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CountsView {

@@ -22,7 +22,6 @@ use crate::text;
 /// Selected queries that are drawn as lines.
 const LINES: usize = 40;
 
-/// See the module.
 pub const PANE: Pane = Pane {
     kind: PaneKind::Convergence,
     draw: convergence_ui,
@@ -30,7 +29,6 @@ pub const PANE: Pane = Pane {
     more: &[],
 };
 
-/// The pane.
 fn convergence_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let palette = context.palette;
     let session = context.session;

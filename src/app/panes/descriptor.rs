@@ -14,9 +14,7 @@ use crate::app::model::state::State;
 
 /// A pane: with [`PaneKind::words`], all that the rest of the window knows of it.
 pub struct Pane {
-    /// Which it is.
     pub kind: PaneKind,
-    /// Draws it.
     pub draw: fn(&mut Ui, &mut PaneContext<'_>),
     /// What its export writes; `None` while there is nothing.
     pub data: fn(&Session) -> Option<PaneData>,
@@ -26,7 +24,6 @@ pub struct Pane {
 
 /// An entry of a pane's export menu.
 pub struct More {
-    /// What is exported.
     pub kind: ExportKind,
     /// As the menu says it.
     pub text: &'static str,
@@ -36,16 +33,12 @@ pub struct More {
 
 /// What a pane reads, and where it asks for changes.
 pub struct PaneContext<'a> {
-    /// Views and fields.
     pub state: &'a State,
-    /// Cloud, record, selection.
     pub session: &'a Session,
     /// The points on the GPU; `None` where nothing is drawn.
     pub gpu: Option<&'a mut Gpu>,
     /// What files have of points beside their coordinates.
     pub lookup: &'a Lookup,
-    /// Colours.
     pub palette: &'static Palette,
-    /// Where to ask.
     pub actions: &'a mut Actions,
 }

@@ -50,7 +50,7 @@ pub fn hover_ui(
             }
             match lookup.known(cloud, &[row as u32]).map(|found| &**found) {
                 Some(Ok(others)) => {
-                    // What the colour is by was told already.
+                    // The value that sets the colour is listed already.
                     let told = |name: &str| coloring.as_ref().is_some_and(|(title, _)| title == name);
                     let cells = others.columns.iter().zip(others.rows.iter().flatten());
                     for (name, cell) in cells.filter(|(name, _)| !told(name)).take(LISTED) {

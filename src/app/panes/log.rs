@@ -8,10 +8,8 @@ use crate::app::model::log::Level;
 use crate::app::model::pane::PaneKind;
 use crate::app::panes::descriptor::{Pane, PaneContext};
 
-/// See the module.
 pub const PANE: Pane = Pane { kind: PaneKind::Log, draw: log_ui, data: |session| Some(PaneData::Log(session.log.entries().to_vec())), more: &[] };
 
-/// The pane.
 fn log_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let palette = context.palette;
     let entries = context.session.log.entries();

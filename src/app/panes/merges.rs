@@ -21,7 +21,6 @@ use crate::text;
 /// Why the run is not drawn beside the picked query.
 pub const OTHER_QUESTION: &str = "the run asked another question (k, metric, order, engine): only the picked query is drawn";
 
-/// See the module.
 pub const PANE: Pane = Pane {
     kind: PaneKind::Merges,
     draw: merges_ui,
@@ -29,7 +28,6 @@ pub const PANE: Pane = Pane {
     more: &[],
 };
 
-/// The pane.
 fn merges_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let palette = context.palette;
     let session = context.session;

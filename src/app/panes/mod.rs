@@ -1,5 +1,5 @@
-//! The panes of the centre, a file or a folder each, and the table of them. A new one is its file, a row here, and what
-//! [`PaneKind::words`] says of it.
+//! The panes of the centre, one file or folder each, and the table of them. A new pane is a file, a row here, and its words in
+//! [`PaneKind::words`].
 
 pub mod bar;
 pub mod convergence;
@@ -21,11 +21,10 @@ pub mod timings;
 use crate::app::model::pane::PaneKind;
 use crate::app::panes::descriptor::Pane;
 
-/// All of them.
 static PANES: [&Pane; PaneKind::ALL.len()] =
     [&plane::PANE, &space::PANE, &neighbors::PANE, &timings::PANE, &timeline::PANE, &merges::PANE, &convergence::PANE, &runs::PANE, &log::PANE];
 
-/// The pane of a kind.
+/// The descriptor of a kind.
 pub fn pane(kind: PaneKind) -> &'static Pane {
     PANES.into_iter().find(|pane| pane.kind == kind).unwrap_or(PANES[0])
 }

@@ -35,10 +35,8 @@ const VIEW: u64 = 2;
 
 const LENS: u64 = 3;
 
-/// See the module.
 pub const PANE: Pane = Pane { kind: PaneKind::Plane, draw: plane_ui, data: |session| session.cloud.clone().map(PaneData::Points), more: &[] };
 
-/// The pane.
 fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let Some(scene) = context.session.scene() else {
         return without_cloud(context.session).ui(ui, context.palette);

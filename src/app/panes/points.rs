@@ -23,13 +23,12 @@ const UNSELECTED: f32 = 0.35;
 
 /// How a pane sees the cloud.
 pub struct Sight<'a, const N: usize> {
-    /// Names the picture.
+    /// Identifies the pane's picture between frames.
     pub view: u64,
-    /// Where it is.
+    /// Where the pane lies, in points of the window.
     pub rect: Rect,
     /// Which axes are shown.
     pub axes: [usize; N],
-    /// From where.
     pub projection: Projection,
     /// Diameter of a point, in points of the screen.
     pub point_size: f32,

@@ -21,13 +21,11 @@ use crate::app::panes::points::{Sight, axis_ui, dimensions_ui, marks_ui, points_
 use crate::cloud::PointCloud;
 use crate::text;
 
-/// The pane's texture.
+/// Identifies Space's picture in the GPU cache.
 const VIEW: u64 = 4;
 
-/// See the module.
 pub const PANE: Pane = Pane { kind: PaneKind::Space, draw: space_ui, data: |session| session.cloud.clone().map(PaneData::Points), more: &[] };
 
-/// The pane.
 fn space_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let Some(scene) = context.session.scene() else {
         return without_cloud(context.session).ui(ui, context.palette);

@@ -40,9 +40,7 @@ pub fn least_room(tree: &Tree<PaneKind>) -> Vec2 {
     tree.root().map_or(Vec2::ZERO, |root| of(tree, root))
 }
 
-/// Draws the tiles.
 pub struct Panes<'a> {
-    /// For each pane.
     pub context: PaneContext<'a>,
     /// Where each pane was drawn.
     pub rects: &'a mut HashMap<PaneKind, Rect>,

@@ -14,10 +14,8 @@ use crate::app::panes::empty::without_run;
 use crate::run::{Phase, RunRecord};
 use crate::text;
 
-/// See the module.
 pub const PANE: Pane = Pane { kind: PaneKind::Timings, draw: timings_ui, data: |session| session.counted_record().map(PaneData::Timings), more: &[] };
 
-/// The pane.
 fn timings_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let palette = context.palette;
     let session = context.session;
@@ -121,7 +119,7 @@ pub fn inline_swatch_ui(ui: &mut Ui, color: Color32, name: &str) {
     });
 }
 
-/// As [`inline_swatch_ui`], of a line, which may be dashed: told apart without its colour too.
+/// As [`inline_swatch_ui`], for a line, which may be dashed so that it is recognisable without its colour.
 pub fn inline_line_ui(ui: &mut Ui, color: Color32, dashed: bool, name: &str) {
     entry_ui(ui, vec2(18.0, SWATCH.y), name, |ui, rect| {
         let (ends, stroke) = ([rect.left_center(), rect.right_center()], egui::Stroke::new(2.0, color));

@@ -24,7 +24,6 @@ pub const STORAGE_KEY: &str = "warpscope";
 
 pub const LAST_KEY: &str = "last session";
 
-/// The window's content.
 pub struct App {
     pub(in crate::app::shell) state: State,
     pub(in crate::app::shell) session: Session,
@@ -96,12 +95,10 @@ impl App {
         Ok(app)
     }
 
-    /// What is kept.
     pub fn state(&self) -> &State {
         &self.state
     }
 
-    /// What is open.
     pub fn session(&self) -> &Session {
         &self.session
     }

@@ -13,7 +13,6 @@ use crate::lesson::lessons::LESSONS;
 /// Something that can be found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// A command.
     Command(Command),
     /// A look of the window.
     Look(Look),

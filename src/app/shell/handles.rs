@@ -12,11 +12,10 @@ use crate::app::gpu::Gpu;
 use crate::app::model::answer::Answered;
 use crate::run::{Asker, JobId, Worker};
 
-/// All of it.
 pub struct Handles {
     /// For repaints from threads.
     pub ctx: egui::Context,
-    /// Runs jobs.
+    /// Runs whole problems, one at a time.
     pub worker: Arc<Worker>,
     /// Answers the picked query at once, beside the worker.
     pub asker: Arc<Asker>,
@@ -28,7 +27,6 @@ pub struct Handles {
     pub beside: Lookup,
     /// Whether the picked point is shown large once it is answered.
     pub focus_when_answered: bool,
-    /// The lesson's picture.
     pub picture_of_lesson: Picture,
     /// Projections of the cloud.
     pub projecting: Projecting,

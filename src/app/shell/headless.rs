@@ -31,7 +31,6 @@ pub struct Headless {
     pub presenter: bool,
     /// Width and height in pixels.
     pub size: [u32; 2],
-    /// How it looks.
     pub look: Look,
     /// Pixels for a point; 1 is the usual size of text.
     pub scale: f32,

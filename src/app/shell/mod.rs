@@ -1,15 +1,15 @@
-//! The window.
+//! The window itself: its content, what it does each frame, and how it is drawn without a display.
 //!
 //! | part | does |
 //! |---|---|
-//! | `app` | its content: what is known, what is under way, what is asked for |
-//! | `tasks` | the table of what is done in the background |
-//! | `handles` | threads that live as long as the window, and GPU objects |
-//! | `apply` | the one place that changes anything |
-//! | `window` | opens, and lives frame by frame |
+//! | `app` | its content: state, tasks in progress, queued actions |
+//! | `tasks` | the kinds of background task |
+//! | `handles` | threads and GPU objects that live as long as the window |
+//! | `apply` | carries out actions: the only place that mutates the session |
+//! | `window` | opens it and drives its frames |
 //! | `ui`, `lesson`, `panels` | menus, panels, status line, the lesson: draw, read, and send actions |
-//! | `keys`, `finder` | commands by their keys and by their words |
-//! | `portrait`, `headless`, `adapter` | the window drawn once more for a file, or without a display |
+//! | `keys`, `finder` | commands by shortcut and by name |
+//! | `portrait`, `headless`, `adapter` | renders the window into a file, or without a display |
 
 pub mod adapter;
 pub mod app;

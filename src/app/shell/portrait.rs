@@ -25,9 +25,8 @@ const FRAMES: usize = 6;
 /// Frames that a large cloud may take to be drawn, a part in each.
 const PATIENCE: usize = 10_000;
 
-/// What is drawn.
 pub struct Portrait {
-    /// The views.
+    /// Views and fields, copied from the window.
     pub state: State,
     /// What is in them.
     pub session: Session,
@@ -37,12 +36,12 @@ pub struct Portrait {
     pub pane: Option<PaneKind>,
 }
 
-/// As what.
+/// The format of the picture.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Medium {
     /// Pixels; so many a point of the window.
     Png(f32),
-    /// Shapes.
+    /// Vector shapes, with the points as a bitmap.
     Svg,
 }
 

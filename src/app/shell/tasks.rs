@@ -42,13 +42,11 @@ const AT_ONCE: Duration = Duration::ZERO;
 
 /// A cloud that is read or generated, and what then.
 pub struct Loading {
-    /// What is read.
     pub job: LoadJob,
     /// What happens with it.
     pub then: Then,
 }
 
-/// See [`Loading`].
 pub static LOAD: Kind<App, Loading, (Loaded, Option<FileState>)> = Kind {
     slot: Slot::Load,
     thread: "load",
@@ -62,7 +60,6 @@ pub static LOAD: Kind<App, Loading, (Loaded, Option<FileState>)> = Kind {
 
 /// A recording that is read.
 pub struct Opening {
-    /// Its file.
     pub path: PathBuf,
     /// The run of it that is to be shown.
     pub run: Option<String>,
@@ -74,10 +71,9 @@ pub struct Opening {
     pub next: Vec<PathBuf>,
 }
 
-/// What a window wrote beside the runs, or why it cannot be picked up.
+/// The saved session beside the runs, or why it cannot be restored.
 pub type Kept = Option<Result<SavedSession, String>>;
 
-/// See [`Opening`].
 pub static OPEN: Kind<App, Opening, Result<(Recording, Kept), RecordingError>> = Kind {
     slot: Slot::Open,
     thread: "open",
@@ -108,7 +104,7 @@ pub static RECORD: Kind<App, &'static Lesson, Result<Recorded, LessonError>> = K
 pub enum Written {
     /// A file of a lesson. It can be had again, and may take minutes.
     Lesson,
-    /// Runs.
+    /// Runs, without what the window shows of them.
     Recording,
     /// A session, into which the next save goes once this one is there.
     Session(SessionFile),
@@ -116,9 +112,7 @@ pub enum Written {
 
 /// A file that is written.
 pub struct Exporting {
-    /// What it holds.
     pub what: Written,
-    /// Where it goes.
     pub path: PathBuf,
     /// What was asked for, where a dialog asked.
     pub dialog: Option<Box<ExportDialog>>,
@@ -139,7 +133,6 @@ pub static EXPORT: Kind<App, Exporting, (Result<String, String>, bool)> = Kind {
 /// What is chosen, and the file of queries that is projected along with the cloud.
 pub type ProjectionOf = (ProjectionView, Option<Arc<PointCloud>>);
 
-/// See [`ProjectionOf`].
 pub static PROJECT: Kind<App, ProjectionOf, Result<Projected, CloudError>> = Kind {
     slot: Slot::Project,
     thread: "project",
@@ -171,7 +164,6 @@ pub static COLOR: Kind<App, Request, work::Outcome> = Kind {
 
 /// A file that is read again, to see whether it has changed.
 pub struct Checking {
-    /// The file.
     pub path: PathBuf,
     /// Of the cloud that was read from it.
     pub fingerprint: Fingerprint,
@@ -187,7 +179,6 @@ pub enum Checked {
     Cancelled,
 }
 
-/// See [`Checking`].
 pub static CHECK: Kind<App, Checking, Checked> = Kind {
     slot: Slot::Check,
     thread: "check",
@@ -207,7 +198,6 @@ pub struct Selecting {
     pub waiting: VecDeque<Change>,
 }
 
-/// See [`Selecting`].
 pub static SELECT: Kind<App, Selecting, Option<(Selection, Facts)>> = Kind {
     slot: Slot::Select,
     thread: "select",
@@ -252,7 +242,6 @@ pub struct Snapping {
     pub lets_go: bool,
 }
 
-/// See [`Snapping`].
 pub static SNAP: Kind<App, Snapping, Option<u32>> = Kind {
     slot: Slot::Snap,
     thread: "snap",
@@ -377,7 +366,6 @@ pub static SAVE: Kind<App, Box<ExportDialog>, Result<Vec<PathBuf>, String>> = Ki
 
 /// The worker, which answers whole problems.
 pub struct Runs {
-    /// The thread.
     pub worker: Arc<Worker>,
 }
 
@@ -398,7 +386,6 @@ impl Stream<App> for Runs {
 
 /// The asker, which answers the picked query at once, beside the worker.
 pub struct Asks {
-    /// The thread.
     pub asker: Arc<Asker>,
 }
 

@@ -15,7 +15,7 @@ use crate::progress::Progress;
 /// The most different numbers that may be shown as categories.
 const MOST_NUMBERS: usize = 64;
 
-/// Whole numbers of at most so many kinds are labels rather than magnitudes, until somebody says otherwise.
+/// Integers with at most this many distinct values are taken as labels rather than magnitudes, unless the user says otherwise.
 const LIKELY_LABELS: usize = 20;
 
 /// A column's values, by row of the cloud.
@@ -30,7 +30,7 @@ pub enum Values {
 /// Reads a column of the cloud's file, by row of the cloud.
 ///
 /// # Errors
-/// The reader's.
+/// When the reader of the file fails.
 pub fn read(cloud: &PointCloud, path: &Path, column: &str, progress: &dyn Progress) -> Result<Values, FormatError> {
     let data = formats::column(path, column, progress)?;
     let records = match &data {

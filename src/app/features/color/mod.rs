@@ -1,11 +1,11 @@
-//! What colours points.
+//! Point colours: which values they show, how those are computed, and their legend.
 //!
 //! | part | does |
 //! |---|---|
-//! | `request` | what has to be worked out for a choice, and when that changes |
-//! | `query`, `counters`, `column` | work it out |
-//! | `work` | what came out last |
-//! | `bar`, `legend` | the chooser and the legend over Plane and Space |
+//! | `request` | what has to be computed for a choice, and when that changes |
+//! | `query`, `counters`, `column` | compute it |
+//! | `work` | caches the latest result |
+//! | `bar`, `legend` | the chooser and the legend above Plane and Space |
 
 pub mod bar;
 pub mod column;

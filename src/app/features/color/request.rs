@@ -25,9 +25,8 @@ pub enum Request {
     Axis(Arc<PointCloud>, usize),
     /// A column of its file.
     Column {
-        /// Whose rows.
+        /// The cloud whose rows get the values.
         cloud: Arc<PointCloud>,
-        /// The file.
         path: PathBuf,
         /// The column, by name or by number.
         key: String,
@@ -36,7 +35,7 @@ pub enum Request {
     },
     /// Distances to a place.
     Distance {
-        /// Whose rows.
+        /// The cloud whose rows get a distance.
         cloud: Arc<PointCloud>,
         /// In the file's coordinates.
         place: Vec<f64>,
@@ -142,10 +141,10 @@ impl Request {
         }
     }
 
-    /// Works it out.
+    /// Computes the channel, on any thread.
     ///
     /// # Errors
-    /// Why not; [`None`] when it was cancelled.
+    /// The failure; [`None`] when it was cancelled.
     pub fn work(&self, progress: &dyn Progress) -> Result<Channel, Option<Failure>> {
         Ok(match self {
             Self::Axis(cloud, axis) => column::axis_channel(cloud, *axis).ok_or(None)?,

@@ -15,7 +15,7 @@ pub enum Failure {
     Said(String),
 }
 
-/// Why there are no values where somebody stopped the work.
+/// Why there are no values after the user cancelled the work.
 pub const CANCELLED: &str = "cancelled";
 
 /// What comes of a request; `None` inside where it was cancelled.
@@ -25,11 +25,10 @@ pub type Outcome = Result<Channel, Option<Failure>>;
 #[derive(Clone, Debug)]
 struct Done {
     request: Request,
-    /// Or why not.
+    /// The values, or why there are none.
     channel: Result<Arc<Channel>, Failure>,
 }
 
-/// See the module.
 #[derive(Default)]
 pub struct Coloring {
     done: Option<Done>,

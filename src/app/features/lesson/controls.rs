@@ -23,11 +23,9 @@ pub struct Controls<'a> {
     pub asking: bool,
     /// Whether only what a presenter needs is shown.
     pub brief: bool,
-    /// Colours.
     pub palette: &'static Palette,
 }
 
-/// The player.
 pub fn controls_ui(ui: &mut Ui, player: &Player, controls: Controls<'_>, actions: &mut Actions) {
     let palette = controls.palette;
     if !controls.asking {

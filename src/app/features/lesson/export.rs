@@ -16,7 +16,6 @@ use crate::progress::Progress;
 
 /// What is to be written, detached from the window so that a thread can do it.
 pub struct Job {
-    /// What kind.
     pub file: LessonFile,
     film: Film,
     take: Take,
@@ -59,7 +58,7 @@ impl Job {
     /// Writes it, and says what was written.
     ///
     /// # Errors
-    /// One line.
+    /// What failed, in one line.
     pub fn write(self, path: &Path, progress: &dyn Progress) -> Result<String, String> {
         let moments = || self.selection.moments(&self.film.lesson, self.film.lead()).map_err(|error| error.to_string());
         let said = |error: ExportError| error.to_string();

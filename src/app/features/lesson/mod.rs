@@ -1,11 +1,11 @@
-//! The lesson in the window.
+//! The lesson in the window: recording, playback, quiz, painting, export.
 //!
 //! | part | does |
 //! |---|---|
-//! | `record` | records it, by the twin or by a GPU |
+//! | `record` | records it, on the CPU twin or on a GPU |
 //! | `panel`, `controls`, `ask`, `source` | draw, read, and send actions |
-//! | `export` | what becomes a file |
-//! | `picture`, `paint`, `words` | the picture: what is pointed at, how shapes are painted, what a tooltip says |
+//! | `export` | writes it as pictures, animations and handouts |
+//! | `picture`, `paint`, `words` | the picture: hit testing, painting of shapes, tooltips |
 
 pub mod ask;
 pub mod controls;

@@ -20,17 +20,17 @@ pub struct Place {
 }
 
 impl Place {
-    /// On the screen.
+    /// From scene to screen coordinates.
     pub fn pos(self, [x, y]: scene::Point) -> Pos2 {
         self.origin + vec2(x, y) * self.scale
     }
 
-    /// On the screen.
+    /// From scene to screen coordinates.
     pub fn rect(self, area: Area) -> Rect {
         Rect::from_min_size(self.pos([area.x, area.y]), vec2(area.width, area.height) * self.scale)
     }
 
-    /// In the scene.
+    /// From screen to scene coordinates.
     pub fn place(self, at: Pos2) -> scene::Point {
         let at = (at - self.origin) / self.scale;
         [at.x, at.y]
@@ -64,7 +64,6 @@ impl Prepared {
         Self(items)
     }
 
-    /// Paints it.
     pub fn paint(&self, painter: &Painter) {
         let whole = painter.clip_rect();
         let mut clipped = painter.clone();

@@ -15,7 +15,6 @@ use crate::cloud::Source;
 use crate::lesson::lessons::{LESSONS, Lesson, OWN_DATA};
 use crate::text;
 
-/// The panel.
 pub fn panel_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palette, actions: &mut Actions) {
     let lesson = lesson_of(state.lesson.number);
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {

@@ -112,13 +112,12 @@ pub struct Look {
     pub together: bool,
     /// The size of running text.
     pub text: f32,
-    /// The picture's colours.
+    /// Colours inside the picture.
     pub palette: &'static Palette,
     /// The same for what lies around it.
     pub tokens: &'static tokens::Palette,
 }
 
-/// The picture.
 pub fn picture_ui(ui: &mut Ui, picture: &mut Picture, session: &LessonSession, player: &Player, look: Look, actions: &mut Actions) {
     let rect = ui.available_rect_before_wrap();
     let response = ui.allocate_rect(rect, Sense::click());

@@ -20,7 +20,7 @@ pub struct Recorded {
 /// Records what was chosen of a lesson, or its own data.
 ///
 /// # Errors
-/// The lesson's.
+/// When the lesson cannot be recorded with these settings.
 pub fn record(lesson: &Lesson, choice: Choice, own: Option<Own>, setup: Setup, progress: &dyn Progress) -> Result<Vec<Take>, LessonError> {
     match own {
         None => lesson.record(choice, progress),

@@ -1,4 +1,4 @@
-//! The live query in the window: its mark in Plane, its coordinates as fields, and the row it snaps to.
+//! The live query in the window: its marker in Plane, its coordinates as fields, and the row it snaps to.
 
 pub mod mark;
 pub mod place;

@@ -10,15 +10,14 @@ use crate::cloud::formats::{FormatError, Marks, records_by_marks};
 use crate::cloud::{PointCloud, Source};
 use crate::progress::Progress;
 
-/// A cloud, told from others by its place in memory, and rows of it.
+/// A cloud, identified by its address, and rows of it.
 type Key = (*const PointCloud, Vec<u32>);
 
-/// See the module.
 #[derive(Default)]
 pub struct Lookup {
     /// With the cloud, so that no other one comes to lie where it did.
     known: HashMap<Key, (Weak<PointCloud>, Arc<Found>)>,
-    /// Cells in them.
+    /// Cells added to `known` since it was last emptied.
     kept: usize,
     /// Whose columns are being read.
     reading: Option<(Arc<PointCloud>, Vec<u32>)>,
@@ -50,7 +49,7 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// Reads them.
+    /// Reads the rows' other columns from the file.
     ///
     /// # Errors
     /// Why the file cannot be read.

@@ -1,4 +1,4 @@
-//! How long picking takes, as somebody at a window of 1280 × 800 asks for it: `benches/pick.rs` prints it.
+//! How long picking takes in a window of 1280 × 800: `benches/pick.rs` prints it.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -26,7 +26,7 @@ pub struct PickTimes {
     pub what: &'static str,
     /// Rows that the last one found.
     pub found: usize,
-    /// Of each, ascending.
+    /// Time of each repetition, ascending.
     pub milliseconds: Vec<f64>,
 }
 

@@ -1,12 +1,12 @@
-//! What is under the pointer, and what is inside a rectangle or a lasso: worked out on the processor from the points
-//! themselves, so that it is the same with every graphics adapter and every number of pixels a point.
+//! Picking under the pointer and inside a rectangle or a lasso. It is computed on the CPU from the points themselves, so that
+//! the result does not depend on the graphics adapter or the pixel density.
 //!
 //! | part | does |
 //! |---|---|
 //! | `search` | the nearest row, and all rows in a region, in parallel |
-//! | `tool` | clicks, drags and rests of the pointer as actions |
-//! | `lookup` | the other columns of points' records |
-//! | `measure` | how long these take |
+//! | `tool` | clicks, drags and hovers as actions |
+//! | `lookup` | the other columns of the points' records |
+//! | `measure` | benchmark of the above |
 
 pub mod lookup;
 pub mod measure;

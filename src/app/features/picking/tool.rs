@@ -24,7 +24,7 @@ fn command_of(tool: Tool) -> Command {
     }
 }
 
-/// How long the pointer rests before it is told what is there.
+/// How long the pointer rests before the point under it is looked up.
 const REST_SECS: f32 = 0.08;
 
 /// A region that is being drawn, in points of the screen.

@@ -88,7 +88,6 @@ fn middle(values: &[f32]) -> Option<(f32, f32)> {
     Some((low_value, high_value))
 }
 
-/// A category.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Category {
     /// As the file says it.
@@ -176,16 +175,15 @@ impl Channel {
 /// The values by which points are coloured.
 #[derive(Clone, Debug, Default)]
 pub enum Colored {
-    /// Nothing is chosen.
+    /// No colouring is chosen.
     #[default]
     Nothing,
     /// What has to be done first.
     Missing(String),
-    /// They are worked out.
+    /// They are still being computed.
     Working,
-    /// They are there.
     Ready(Arc<Channel>),
-    /// Why they are not.
+    /// Why they could not be computed.
     Failed(String),
 }
 

@@ -1,22 +1,22 @@
-//! Colours of points: a number for each row of the cloud, and a scale that turns it into a colour. [`view`] is what is chosen,
-//! [`channel`] what came out: values, and what the legend says of them.
+//! Point colours: a number for each row of the cloud, and a scale that maps it to a colour. [`view`] is the user's choice,
+//! [`channel`] the result: values, and what the legend says about them.
 
 pub mod channel;
 pub mod view;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A number for each row of a cloud, from which its colour is made; NaN where it has none.
+/// A number for each row of a cloud, from which its colour is computed.
 #[derive(Debug)]
 pub struct PointValues {
-    /// Names it; never used twice, so that the GPU knows what it has.
+    /// Unique, so that a buffer on the GPU can be matched with it.
     pub id: u64,
-    /// By row.
+    /// Indexed by row of the cloud; NaN where a row has no value.
     pub values: Vec<f32>,
 }
 
 impl PointValues {
-    /// Values under a name of their own.
+    /// Values under a new id.
     pub fn new(values: Vec<f32>) -> Self {
         static LAST: AtomicU64 = AtomicU64::new(0);
         Self { id: LAST.fetch_add(1, Ordering::Relaxed) + 1, values }
@@ -29,23 +29,22 @@ pub enum ColorMap {
     /// Dark violet to yellow.
     #[default]
     Viridis,
-    /// Dark blue to yellow, the same for those who do not tell red from green.
+    /// Dark blue to yellow, safe for red-green colour blindness.
     Cividis,
-    /// Value c is the c-th category; more than the set has repeat it.
+    /// Value c is the c-th category; colours repeat beyond the size of the set.
     Categories,
 }
 
 /// How values become colours.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scale {
-    /// Which colours.
     pub map: ColorMap,
-    /// The value of the first colour; smaller ones have it too.
+    /// The value of the first colour; smaller values are clamped.
     pub low: f32,
-    /// The value of the last; larger ones have it too.
+    /// The value of the last colour; larger values are clamped.
     pub high: f32,
-    /// Whether equal factors, not equal differences, are equal steps of colour; then both ends are positive.
+    /// Whether the scale is logarithmic; then both ends are positive.
     pub log: bool,
-    /// Whether the canvas is dark: colours are those that stand out from it.
+    /// Whether the canvas is dark: the colours are chosen to contrast with it.
     pub dark: bool,
 }

@@ -10,7 +10,7 @@ use crate::knn::Measure;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "SavedColorBy")]
 pub enum ColorBy {
-    /// All alike.
+    /// One colour for all points.
     #[default]
     Nothing,
     /// A dimension of the cloud, by number.
@@ -131,11 +131,10 @@ pub enum ColorRange {
     Typed(f64, f64),
 }
 
-/// All of it.
+/// Everything that is chosen about the colouring.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ColorView {
-    /// By what.
     pub by: ColorBy,
     /// Which colours; `None` takes those that fit.
     pub map: Option<ColorMap>,

@@ -6,7 +6,6 @@ use crate::app::model::selection::how::How;
 /// What the chooser and the legend ask for.
 #[derive(Clone, Debug)]
 pub enum ColorAction {
-    /// Something was chosen.
     Set(ColorView),
     /// The rows of a category are selected.
     SelectCategory(usize, How),

@@ -84,11 +84,9 @@ pub enum Command {
 /// Where a command can be asked for. Two commands may share keys where no mode has both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mode {
-    /// Cloud, answers, timings.
     Explorer,
-    /// The lesson.
     Lesson,
-    /// Wherever one is.
+    /// Available in both modes.
     Both,
 }
 
@@ -352,7 +350,7 @@ impl Command {
         self.entry().keys.map(|(modifiers, key)| KeyboardShortcut::new(modifiers, key))
     }
 
-    /// Whether somebody who types text means the text.
+    /// Whether the shortcut is ignored while a text field has the focus.
     pub fn is_typed(self) -> bool {
         // Fields have these of their own.
         let of_text = matches!(self, Self::SelectAll | Self::Undo | Self::Redo);

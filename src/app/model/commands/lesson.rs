@@ -13,11 +13,11 @@ pub enum LessonAction {
     Record,
     /// The lesson is to be as it was.
     Reset,
-    /// Another position.
+    /// Moves the cursor to this step.
     Seek(usize),
     /// Another take is stepped through.
     Choose(usize),
-    /// Steps a second.
+    /// In steps per second.
     SetSpeed(f32),
     /// All of the search, or only what the lesson is about.
     SetWhole(bool),

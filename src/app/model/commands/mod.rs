@@ -1,5 +1,5 @@
-//! What can be done. Menus, shortcuts and the sheet of shortcuts are all made from [`command::Command`]; panes send
-//! [`Action`]s, and `shell/apply` is the one place that carries them out.
+//! Actions. Menus, shortcuts and the list of shortcuts are all generated from [`command::Command`]; panes send
+//! [`Action`]s, and only `shell/apply` carries them out.
 
 pub mod color;
 pub mod command;
@@ -28,75 +28,72 @@ use crate::app::model::projection::ProjectionView;
 use crate::app::model::timeline::TimelineView;
 use crate::app::model::views::{ConvergenceView, CountsView, PlaneView, SpaceView};
 
-/// What panes ask for.
+/// A change that a pane, a panel or a menu requests.
 #[derive(Clone, Debug)]
 pub enum Action {
-    /// A command of the menus.
+    /// Run a command, from a menu or a shortcut.
     Command(Command),
-    /// The left panel's fields changed.
+    /// Replace the left panel's fields.
     SetDraft(Box<Draft>),
-    /// The data field is to be loaded and shown.
+    /// Load and show what the data fields name.
     Load,
-    /// A file is to be loaded and shown.
+    /// Load and show a file.
     OpenPath(PathBuf),
-    /// Files were dropped together.
+    /// Open files that were dropped together.
     OpenPaths(Vec<PathBuf>),
-    /// A dialog for the file of queries.
+    /// Open a dialog for the file of queries.
     BrowseQueries,
-    /// Plane moved.
     SetPlane(PlaneView),
-    /// Space moved.
     SetSpace(SpaceView),
-    /// Convergence's switches.
+    /// Changes the switches above Convergence.
     SetConvergence(ConvergenceView),
     SetCounts(CountsView),
-    /// Timeline moved, or a multiprocessor was opened.
+    /// Pan or zoom Timeline, or expand a multiprocessor.
     SetTimeline(TimelineView),
-    /// Something of the live query.
+    /// An action of the live query.
     Live(LiveAction),
-    /// A row of the cloud is the query.
+    /// Make a row of the cloud the query.
     PickRow(u32),
-    /// A query of the record is the query.
+    /// Make a query of the shown run the query.
     PickQuery(usize),
-    /// What the pointer means in Plane or Space.
+    /// A click, drag or hover in Plane or Space.
     Pick(PickAction),
-    /// Something of the selection.
+    /// An action of the selection.
     Select(SelectAction),
-    /// A neighbour is selected in the table.
+    /// Select a neighbour in the table.
     SelectRank(Option<usize>),
-    /// A cloud of more than two dimensions is shown otherwise.
+    /// Show a cloud of more than two dimensions by another projection.
     SetProjection(ProjectionView),
-    /// Something of the colours of points.
+    /// An action of the point colours.
     Color(ColorAction),
-    /// The look of the window.
+    /// Switch the theme of the window.
     SetLook(Look),
-    /// The UI scale.
+    /// Factor on the size of everything, 0.75 to 3.
     SetScale(f32),
-    /// An export is to be set up.
+    /// Open the dialog for an export.
     StartExport(ExportKind),
-    /// The export's fields changed; `None` closes it.
+    /// Replace the export dialog's fields; `None` closes it.
     SetExport(Option<ExportDialog>),
-    /// A dialog for the export's file.
+    /// Open a dialog for the export's file.
     BrowseExport,
-    /// The export is to be written.
     SaveExport,
-    /// A pane's table is to be copied, with tabs.
+    /// Copy a pane's table, separated by tabs.
     CopyTable(PaneKind),
-    /// The finder's fields changed; `None` closes it.
+    /// Replace the finder's fields; `None` closes it.
     SetFinder(Option<Finder>),
-    /// Forget the files that were opened.
+    /// Clear the list of recent files.
     ForgetRecent,
-    /// Whether the hints of the first start are shown.
+    /// Show or hide the hints of the first launch.
     ShowHints(bool),
-    /// Somebody has read what went wrong.
+    /// Dismiss the error in the status line.
     DismissTrouble,
-    /// The sheet of shortcuts is to be closed.
+    /// Close the list of shortcuts.
     CloseShortcuts,
-    /// Something of the dialog that asks which cloud of a file is meant.
+    /// An action of the dialog that lists the clouds of a file.
     Parts(PartsAction),
-    /// Something of the lesson.
+    /// An action of the lesson.
     Lesson(LessonAction),
-    /// Something of the list of runs.
+    /// An action of the list of runs.
     Runs(RunsAction),
 }
 
@@ -148,17 +145,16 @@ impl From<PickAction> for Action {
     }
 }
 
-/// Collects a frame's actions.
+/// The actions of one frame, in the order in which they were sent.
 #[derive(Debug, Default)]
 pub struct Actions(Vec<Action>);
 
 impl Actions {
-    /// Asks for something.
     pub fn send(&mut self, action: impl Into<Action>) {
         self.0.push(action.into());
     }
 
-    /// Hands all over.
+    /// Returns all queued actions and empties the queue.
     pub fn take(&mut self) -> Vec<Action> {
         std::mem::take(&mut self.0)
     }

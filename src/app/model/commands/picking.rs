@@ -12,7 +12,6 @@ use crate::app::model::selection::how::How;
 pub enum Purpose {
     /// To be the query.
     Query,
-    /// To be selected.
     Select(How),
     /// To be shown large with its neighbours; empty ground shows everything.
     Focus,
@@ -25,18 +24,16 @@ pub enum Purpose {
 pub enum PickAction {
     /// The point under the pointer.
     At {
-        /// Seen from here.
+        /// The camera when the pointer was there.
         eye: Eye,
-        /// The pointer.
+        /// In points, from the window's corner.
         pointer: Pos2,
-        /// What for.
         purpose: Purpose,
     },
     /// All points in a region are selected.
     Within {
-        /// Seen from here.
+        /// The camera when the region was drawn.
         eye: Eye,
-        /// Which.
         region: Region,
         /// What becomes of what was selected.
         how: How,

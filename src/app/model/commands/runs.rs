@@ -20,10 +20,9 @@ pub enum RunsAction {
     Undelete,
     /// It is to be compared, or no more.
     Choose(RunId),
-    /// A becomes B.
+    /// Exchanges A and B of the comparison.
     Swap,
     /// Nothing is to be compared.
     ChooseNone,
-    /// The pane's switches.
     SetView(RunsView),
 }

@@ -8,7 +8,6 @@ use crate::app::model::picking::sight::Within;
 use crate::app::model::selection::Hovered;
 use crate::app::model::selection::how::How;
 
-/// What is chosen.
 #[derive(Clone, Debug)]
 pub enum Choice {
     /// Rows of the cloud, in any order; what it does not have is left out.
@@ -17,9 +16,9 @@ pub enum Choice {
     Queries(Vec<u32>),
     /// Both: rows of the cloud, and queries of the run beside those that ask for the rows.
     These {
-        /// As [`Self::Rows`].
+        /// As in [`Self::Rows`].
         rows: Vec<u32>,
-        /// As [`Self::Queries`].
+        /// As in [`Self::Queries`].
         queries: Vec<u32>,
     },
     /// Queries of the run that counted so many of a measure.
@@ -28,7 +27,6 @@ pub enum Choice {
     Valued(Arc<PointValues>, f32),
     /// Everything in a region of the screen.
     Within(Box<Within>),
-    /// Everything.
     All,
     /// Everything that is not selected.
     Rest,
@@ -41,7 +39,6 @@ pub enum Choice {
 pub enum SelectAction {
     /// Something is chosen. `by` says how, as a few words after which nothing follows: "rectangle in Plane", "16 merges".
     Choose {
-        /// What.
         what: Choice,
         /// What becomes of what was selected.
         how: How,

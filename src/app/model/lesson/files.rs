@@ -12,11 +12,11 @@ pub enum LessonFile {
     Picture,
     /// The picture, as shapes.
     Drawing,
-    /// A range, moving.
+    /// A range of steps as an animation.
     Gif,
     /// A range, picture by picture.
     Frames,
-    /// All steps.
+    /// All steps as a data file.
     Steps,
     /// To print, or to read without this program.
     Handout,
@@ -64,9 +64,9 @@ impl LessonFile {
 /// What is chosen of a range, as it is typed: steps as the player counts them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RangeDraft {
-    /// The first.
+    /// First step, as typed.
     pub from: String,
-    /// The last.
+    /// Last step, as typed.
     pub to: String,
     /// How many the search has.
     pub steps: usize,

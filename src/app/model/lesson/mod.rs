@@ -1,4 +1,4 @@
-//! The lesson: where one is in it, what is asked, what is typed.
+//! The lesson: its player, its quiz, its input fields.
 
 pub mod files;
 pub mod player;

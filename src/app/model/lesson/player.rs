@@ -12,7 +12,6 @@ pub const SPEEDS: [f32; 8] = [0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0];
 /// A lesson as it was recorded, and a place in each of its takes.
 #[derive(Clone)]
 pub struct Player {
-    /// Which lesson.
     pub lesson: &'static Lesson,
     /// Its recordings: one, or several that are compared.
     pub takes: Vec<Take>,
@@ -43,12 +42,12 @@ impl Player {
         self.active
     }
 
-    /// The same.
+    /// The take of [`Self::active`].
     pub fn take(&self) -> &Take {
         &self.takes[self.active]
     }
 
-    /// Where it is.
+    /// The cursor of the active take.
     pub fn cursor(&self) -> &Cursor {
         &self.cursors[self.active]
     }

@@ -6,9 +6,8 @@ use crate::lesson::questions::{Answer, Ask, Question, Reply};
 /// How many answers were right.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Score {
-    /// So many.
     pub right: u32,
-    /// Of so many.
+    /// Questions answered so far.
     pub asked: u32,
 }
 
@@ -17,12 +16,12 @@ pub struct Score {
 pub enum Entry {
     /// Lanes, toggled; `at` is the one that the keyboard is on.
     Lanes {
-        /// One bit each.
+        /// Bit i is set when lane i is chosen.
         mask: u32,
-        /// From 0.
+        /// Lane under the keyboard cursor, from 0.
         at: u32,
     },
-    /// Digits.
+    /// Digits as typed; may be empty.
     Number(String),
     /// Yes or no, once it is chosen.
     YesNo(Option<bool>),
@@ -35,7 +34,7 @@ pub enum Phase {
     Asking(Entry),
     /// It is shown, with what is right.
     Answered {
-        /// What was said.
+        /// The reply that was given.
         reply: Reply,
         /// Whether that is right.
         right: bool,
@@ -106,7 +105,6 @@ impl Quiz {
         }
     }
 
-    /// Of these questions.
     pub fn score(&self) -> Score {
         self.score
     }
@@ -141,7 +139,7 @@ impl Quiz {
         }
     }
 
-    /// Types a digit.
+    /// Appends a digit, unless the number is long enough already.
     pub fn digit(&mut self, digit: char) {
         /// More digits than any answer has.
         const MOST: usize = 9;

@@ -14,13 +14,13 @@ use crate::knn::{Metric, Queries};
 use crate::lesson::lessons::{Arrangement, Choice, LESSONS, Lesson};
 use crate::run::RunSpec;
 
-/// What is kept of the lesson between two starts.
+/// The lesson's settings that persist between launches.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LessonView {
-    /// 1 to 7.
+    /// The lesson's number, 1 to 7.
     pub number: u32,
-    /// Steps a second.
+    /// In steps per second.
     pub speed: f32,
     /// Whether takes are shown side by side, where there are several.
     pub side_by_side: bool,
@@ -39,23 +39,23 @@ impl Default for LessonView {
 /// How much of the window the picture has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Presenting {
-    /// What panels leave.
+    /// The picture shares the window with the panels.
     #[default]
     No,
     /// All but the player.
     Presenter,
-    /// All.
+    /// The picture alone fills the window.
     Bare,
 }
 
 /// What may be chosen in a lesson, as it is typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LessonDraft {
-    /// Neighbours.
+    /// Number of neighbours.
     pub k: String,
-    /// Lanes.
+    /// Lanes per warp.
     pub width: u32,
-    /// Of the generator.
+    /// Seed of the generator.
     pub seed: String,
     /// The query's row in the open cloud.
     pub row: String,
@@ -100,7 +100,7 @@ impl LessonDraft {
 /// A query of a file of queries.
 #[derive(Clone, Debug)]
 pub struct FileQuery {
-    /// The file.
+    /// All points of the file.
     pub queries: Arc<PointCloud>,
     /// The row in it.
     pub row: u32,
@@ -142,11 +142,10 @@ impl Asked {
 /// A query of the cloud that is open, as lesson 7 searches for its neighbours.
 #[derive(Clone, Debug)]
 pub struct Own {
-    /// What is searched.
     pub cloud: Arc<PointCloud>,
     /// What the query is one of.
     pub queries: Queries,
-    /// Which one.
+    /// Index into `queries`.
     pub query: usize,
     /// In what order points are met.
     pub order: Order,
@@ -159,7 +158,6 @@ impl Own {
     }
 }
 
-/// All of it.
 #[derive(Clone, Default)]
 pub struct LessonSession {
     /// Whether the lesson is shown instead of the explorer.
@@ -174,7 +172,7 @@ pub struct LessonSession {
     pub player: Option<Player>,
     /// Why it is not.
     pub error: Option<String>,
-    /// What is asked.
+    /// `None` unless questions are being asked.
     pub quiz: Option<Quiz>,
     /// How many answers were right, by lesson.
     pub scores: BTreeMap<u32, Score>,
@@ -188,7 +186,6 @@ impl LessonSession {
         self.drafts.get(&lesson.number).cloned().unwrap_or_else(|| LessonDraft::of(lesson))
     }
 
-    /// Replaces it.
     pub fn set_draft(&mut self, lesson: &Lesson, draft: LessonDraft) {
         self.drafts.insert(lesson.number, draft);
     }

@@ -13,9 +13,8 @@ pub type Found = Result<Others, String>;
 /// What the file has of some rows beside their coordinates.
 #[derive(Clone, Debug)]
 pub struct Beside {
-    /// Whose rows.
+    /// The cloud that `rows` index.
     pub cloud: Arc<PointCloud>,
-    /// Which.
     pub rows: Vec<u32>,
     /// In the same order.
     pub found: Arc<Found>,

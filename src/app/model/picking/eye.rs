@@ -9,9 +9,9 @@ use crate::cloud::PointCloud;
 /// A pane's camera and the axes that it looks along.
 #[derive(Clone, Copy, Debug)]
 pub enum Eye {
-    /// Plane's.
+    /// Plane's camera, and its axes: right, up.
     Plane(PlaneCamera, [usize; 2]),
-    /// Space's.
+    /// Space's camera, and its axes: x, y, up.
     Space(SpaceCamera, [usize; 3]),
 }
 
@@ -19,7 +19,6 @@ pub enum Eye {
 pub type Far = (f64, f64);
 
 impl Eye {
-    /// Whose it is.
     pub fn pane(&self) -> PaneKind {
         match self {
             Self::Plane(..) => PaneKind::Plane,

@@ -1,4 +1,4 @@
-//! What is under the pointer or in a region: places on the screen, regions, and what is asked of them.
+//! Picking, by pointer or by region: screen positions, regions, and the requests made with them.
 
 pub mod beside;
 pub mod eye;

@@ -5,9 +5,8 @@ use egui::{Pos2, Rect};
 /// Part of a pane, in points of the screen.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Region {
-    /// With its edges.
+    /// Its edges are included.
     Rectangle(Rect),
-    /// See [`Lasso`].
     Lasso(Lasso),
 }
 

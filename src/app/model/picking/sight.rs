@@ -10,9 +10,8 @@ use crate::run::RunRecord;
 /// What is on the screen, and from where it is seen.
 #[derive(Clone, Debug)]
 pub struct Sight {
-    /// From where.
+    /// The camera, and the pane it belongs to.
     pub eye: Eye,
-    /// What is drawn.
     pub scene: Scene,
     /// Whose queries a file of queries holds.
     pub record: Option<Arc<RunRecord>>,
@@ -21,8 +20,6 @@ pub struct Sight {
 /// All rows of a region of the screen.
 #[derive(Clone, Debug)]
 pub struct Within {
-    /// What is seen.
     pub sight: Sight,
-    /// Where.
     pub region: Region,
 }

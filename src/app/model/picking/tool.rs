@@ -3,7 +3,6 @@
 /// What a drag with the first button does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tool {
-    /// Moves the view.
     #[default]
     Move,
     /// Selects what is in a rectangle.

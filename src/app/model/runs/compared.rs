@@ -10,12 +10,10 @@ use crate::run::compare::{Comparison, Histogram, Quantity, SavedRun, compare};
 /// Queries that a band looks at, evenly chosen when there are more.
 const BAND_QUERIES: usize = 20_000;
 
-/// See the module.
 #[derive(Clone, Debug)]
 pub struct Compared {
-    /// Which.
+    /// Runs A and B.
     pub ids: [RunId; 2],
-    /// Timings, parameters, answers.
     pub comparison: Comparison,
     /// What can be counted, in the order in which it is offered.
     pub quantities: Vec<Quantity>,
@@ -26,7 +24,7 @@ pub struct Compared {
 }
 
 impl Compared {
-    /// Works it out.
+    /// Computes the comparison, the histograms and the bands of two runs.
     pub fn of(a: &KeptRun, b: &KeptRun) -> Self {
         let quantities = Quantity::of_runs([&a.run, &b.run]);
         let saved = |run: &KeptRun| SavedRun::of(run.run.clone(), Path::new(&run.name));

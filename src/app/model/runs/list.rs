@@ -22,13 +22,12 @@ const MOST_RUNS: usize = 100;
 /// A run of the list.
 #[derive(Clone, Debug)]
 pub struct KeptRun {
-    /// Which.
+    /// Unique within this session.
     pub id: RunId,
     /// What people call it; no other run of the list is called so.
     pub name: String,
     /// Whether it stays when the list gets long.
     pub pinned: bool,
-    /// The run.
     pub run: SomeRun,
     /// Its search, all chunks together, repeat by repeat.
     pub search: Spread,
@@ -42,7 +41,6 @@ impl KeptRun {
     }
 }
 
-/// See the module.
 #[derive(Clone, Debug, Default)]
 pub struct RunList {
     runs: Vec<KeptRun>,
@@ -59,12 +57,11 @@ pub struct RunList {
 }
 
 impl RunList {
-    /// All, oldest first.
+    /// All runs, oldest first.
     pub fn runs(&self) -> &[KeptRun] {
         &self.runs
     }
 
-    /// A run.
     pub fn get(&self, id: RunId) -> Option<&KeptRun> {
         self.runs.iter().find(|run| run.id == id)
     }

@@ -1,5 +1,5 @@
-//! The runs of this session and of recordings: what is kept of them ([`list`]), which two are compared ([`compared`]), and
-//! which are meant ([`which`]).
+//! The runs of this session and of recordings: the list of them ([`list`]), the comparison of two ([`compared`]), and the
+//! choice of those that go into a recording ([`which`]).
 
 pub mod compared;
 pub mod list;
@@ -11,17 +11,16 @@ use crate::knn::Measure;
 use crate::run::compare::Quantity;
 use crate::text::sentence_case;
 
-/// What the comparison draws.
+/// The chart below a comparison.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Figure {
-    /// A histogram.
     Histogram(Quantity),
-    /// `max_distance` of all queries over points seen.
+    /// `max_distance` of all queries against points seen.
     Convergence,
 }
 
 impl Figure {
-    /// As it is offered.
+    /// The label in the chooser.
     pub fn text(&self) -> String {
         match self {
             Self::Histogram(Quantity::Repeats) => "Search, each repeat".to_owned(),
@@ -33,13 +32,12 @@ impl Figure {
     }
 }
 
-/// What Runs shows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RunsView {
-    /// Below the timings of a comparison.
+    /// Shown below the timings of a comparison.
     pub figure: Figure,
-    /// Whether parameters that both runs share are listed too.
+    /// Whether parameters that are equal in both runs are listed too.
     pub all_parameters: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Which runs are meant.
+//! The choice of runs to record.
 
 /// Which runs go into a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,7 +11,6 @@ use crate::app::model::pane::{PaneKind, default_layout};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Layout {
-    /// A pane.
     Pane(PaneKind),
     /// One behind the other.
     Tabs {

@@ -1,13 +1,13 @@
-//! A session that is put down, to be picked up again: what the window shows of a cloud and its runs. In a file it is
-//! `session.json` of a recording, which holds the runs themselves (`docs/recording.md`); between two starts it is what the
-//! window goes on with.
+//! A saved session: what the window shows of a cloud and its runs. In a file it is `session.json` of a recording, which holds
+//! the runs themselves (`docs/recording.md`); the last one is also stored with the settings, so that the window reopens where
+//! it was closed.
 //!
 //! | part | does |
 //! |---|---|
 //! | [`SavedSession`] | the cloud, the query, the selection, which runs are shown and compared |
-//! | [`view`] | fields, axes, cameras, colours, layout, held against the cloud |
+//! | [`view`] | fields, axes, cameras, colours, layout, validated against the cloud |
 //! | [`layout`] | the tiles of the centre |
-//! | [`ranges`] | ascending numbers |
+//! | [`ranges`] | ascending numbers as ranges |
 
 pub mod layout;
 pub mod ranges;
@@ -20,18 +20,17 @@ use crate::app::model::saved::ranges::Ranges;
 use crate::app::model::saved::view::SavedView;
 use crate::cloud::{Fingerprint, Source};
 
-/// The version of `session.json`. It goes up when a program that knows only the one before would misread it; what is only
-/// added is left out by programs that do not know it.
+/// The version of `session.json`. It is raised when a program that knows only the previous one would misread the file; fields
+/// that are merely added are ignored by older programs.
 pub const SCHEMA_VERSION: u32 = 1;
 
-/// See the module.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SavedSession {
-    /// [`SCHEMA_VERSION`] when it was written.
+    /// [`SCHEMA_VERSION`] of the program that wrote it.
     pub schema_version: u32,
-    /// When it was written, seconds since 1970 UTC.
+    /// When it was written, in seconds since 1970 UTC.
     pub saved_unix: u64,
-    /// Whether the recording was to hold the points of its clouds.
+    /// Whether the recording should hold the points of its clouds.
     pub points: bool,
     /// The cloud that is shown.
     pub cloud: Option<SavedCloud>,
@@ -40,35 +39,32 @@ pub struct SavedSession {
     /// The names of the runs that are compared, A and B.
     #[serde(default)]
     pub compared: [Option<String>; 2],
-    /// The query.
     #[serde(default)]
     pub query: Option<SavedQuery>,
     /// The neighbour that is selected in the table.
     #[serde(default)]
     pub rank: Option<usize>,
-    /// What is selected beside the query.
+    /// The selection, which is separate from the query.
     #[serde(default)]
     pub selection: Option<SavedSelection>,
-    /// How it looks.
     #[serde(default)]
     pub view: SavedView,
 }
 
-/// A cloud, by where it comes from.
+/// A cloud, identified by its source.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SavedCloud {
-    /// Where from.
+    /// A file with its columns, or a generator's spec.
     pub source: Source,
-    /// Whether rows with NaN or ±∞ were left out.
+    /// Whether rows with NaN or ±∞ were dropped.
     pub drop_nonfinite: bool,
-    /// Its content, by name.
+    /// Identifies its content.
     pub fingerprint: Fingerprint,
-    /// What its file was as it was read, where that is known.
+    /// Size and modification time of the file when it was read; `None` where unknown.
     #[serde(default)]
     pub file: Option<FileState>,
 }
 
-/// The query.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SavedQuery {
@@ -76,26 +72,25 @@ pub enum SavedQuery {
     Row(u32),
     /// A query of the shown run, where queries are a file of their own.
     Query(usize),
-    /// Any place, in the units of the data's file.
+    /// Any position, in the units of the data's file.
     Place(Vec<f64>),
 }
 
-/// A selection.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SavedSelection {
     /// Rows of the cloud.
     pub rows: Ranges,
     /// Queries of the shown run.
     pub queries: Ranges,
-    /// How they were chosen.
+    /// How they were chosen: "rectangle in Plane".
     pub by: String,
 }
 
 impl SavedSession {
-    /// Reads what a file says.
+    /// Parses the text of a `session.json`.
     ///
     /// # Errors
-    /// Why it says nothing, as the end of a sentence.
+    /// Why it cannot be parsed, as the end of a sentence.
     pub fn read(text: &[u8]) -> Result<Self, String> {
         #[derive(Deserialize)]
         struct Head {
@@ -111,10 +106,10 @@ impl SavedSession {
         serde_json::from_slice(text).map_err(|why| why.to_string())
     }
 
-    /// As a file says it.
+    /// The text of its `session.json`.
     ///
     /// # Errors
-    /// Never, as all of it is plain data.
+    /// Never in practice: all of it is plain data.
     pub fn text(&self) -> Result<Vec<u8>, String> {
         serde_json::to_vec_pretty(self).map_err(|why| why.to_string())
     }

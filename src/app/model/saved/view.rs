@@ -24,23 +24,18 @@ pub struct SavedView {
     pub draft: Draft,
     /// Records that are queries of the next run, where they are too many to be typed.
     pub selected_records: Ranges,
-    /// Plane's view.
     pub plane: PlaneView,
-    /// Space's view.
     pub space: SpaceView,
     /// By what points are coloured.
     pub color: ColorView,
     /// Whether the cloud is projected.
     pub projection: ProjectionView,
-    /// Convergence's view.
     pub convergence: ConvergenceView,
-    /// What Counts shows.
     pub counts: CountsView,
-    /// What Runs shows.
     pub runs: RunsView,
     /// Which part of the run's time is shown.
     pub timeline: TimelineView,
-    /// The centre's tiles.
+    /// Tiles of the centre; `None` leaves them as they are.
     pub layout: Option<Layout>,
     /// The pane that is shown alone where there is no room for tiles.
     pub pane: Option<PaneKind>,

@@ -7,7 +7,6 @@ use crate::cloud::PointCloud;
 use crate::run::RunRecord;
 use crate::run::analysis;
 
-/// See the module.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Facts {
     /// For each axis of the cloud, the selected rows with the least and the largest coordinate; empty without rows.
@@ -19,11 +18,11 @@ pub struct Facts {
 /// A measure of selected queries.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MeasureFacts {
-    /// Its column.
+    /// Name of the measure's column.
     pub name: String,
     /// (value, queries), ascending, only those that occur.
     pub histogram: Vec<(u32, u64)>,
-    /// On average.
+    /// Mean over the selected queries.
     pub mean: f64,
 }
 
@@ -36,7 +35,6 @@ impl MeasureFacts {
 }
 
 impl Facts {
-    /// Works it out.
     pub fn of(selection: &Selection, cloud: &PointCloud, record: Option<&RunRecord>) -> Self {
         let extremes = extremes(selection.rows(), cloud);
         let Some(record) = record.filter(|_| !selection.queries().is_empty()) else { return Self { extremes, ..Self::default() } };

@@ -3,12 +3,12 @@
 /// What becomes of what was selected before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum How {
-    /// It goes.
+    /// The earlier selection is dropped.
     #[default]
     Replace,
-    /// It stays.
+    /// The union of both is selected.
     Add,
-    /// It stays, without what is chosen now.
+    /// The earlier selection, without what is chosen now.
     Remove,
     /// What is chosen goes if all of it was selected, else it comes.
     Toggle,

@@ -1,11 +1,11 @@
-//! What is selected: rows of the cloud and queries of the run, each worked out from the other, so that points, bins of a
-//! histogram, rows of a table and spans of a timeline can highlight one another.
+//! The selection: rows of the cloud and queries of the run, each derived from the other, so that points, histogram bins, table
+//! rows and timeline spans can highlight one another.
 //!
 //! | part | does |
 //! |---|---|
 //! | [`Selection`] | rows and queries, ascending, and how they were chosen |
-//! | [`how`] | how a choice and what was selected before go together |
-//! | [`facts`] | what panes show of a selection: measures, ranges |
+//! | [`how`] | how a new choice combines with the earlier selection |
+//! | [`facts`] | what panes show about a selection: measures, ranges |
 //! | [`sets`] | ascending numbers as sets |
 
 pub mod facts;
@@ -19,7 +19,6 @@ use crate::app::model::pane::PaneKind;
 use crate::app::model::selection::how::How;
 use crate::run::RunRecord;
 
-/// See the module.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Selection {
     pub(in crate::app) rows: Arc<[u32]>,
@@ -27,17 +26,17 @@ pub struct Selection {
     pub(in crate::app) by: String,
 }
 
-/// What the pointer rests on.
+/// The point under the pointer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hovered {
     /// A row of the cloud, or a query of a file of queries.
     pub what: Picked,
-    /// Where the pointer is.
+    /// The pane under the pointer.
     pub pane: PaneKind,
 }
 
 impl Selection {
-    /// Rows of the cloud, in any order, and with them the queries of `record` that ask for them. `by` says how they were
+    /// Rows of the cloud, in any order, plus the queries of `record` whose points they are. `by` says how they were
     /// chosen: "rectangle in Plane".
     pub fn of_rows(mut rows: Vec<u32>, record: Option<&RunRecord>, by: impl Into<String>) -> Self {
         rows.sort_unstable();
@@ -46,8 +45,8 @@ impl Selection {
         Self { rows: rows.into(), queries: queries.into(), by: by.into() }
     }
 
-    /// Queries of `record`, in any order, and with them the rows that they ask for, where they are rows of the cloud.
-    /// `by`: "16 merges".
+    /// Queries of `record`, in any order, plus their points, where these are rows of the cloud.
+    /// `by` says how they were chosen: "16 merges".
     ///
     /// # Panics
     /// If the record has no such query.
@@ -68,27 +67,26 @@ impl Selection {
         &self.queries
     }
 
-    /// How they were chosen.
+    /// How they were chosen: "rectangle in Plane".
     pub fn by(&self) -> &str {
         &self.by
     }
 
-    /// Whether nothing is.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty() && self.queries.is_empty()
     }
 
-    /// Whether a row of the cloud is.
+    /// Whether a row of the cloud is selected.
     pub fn has_row(&self, row: u32) -> bool {
         self.rows.binary_search(&row).is_ok()
     }
 
-    /// Whether a query of the run is.
+    /// Whether a query of the run is selected.
     pub fn has_query(&self, query: u32) -> bool {
         self.queries.binary_search(&query).is_ok()
     }
 
-    /// What comes of this when another is chosen beside it.
+    /// This selection combined with another.
     pub fn combined(&self, other: Self, how: How) -> Self {
         let whole = |own: &[u32], others: &[u32]| others.iter().all(|number| own.binary_search(number).is_ok());
         let how = match how {
@@ -109,7 +107,7 @@ impl Selection {
     }
 }
 
-/// How a selection was put together, as long as that is short; the last step in any case.
+/// How a selection was built; only the last step once the text gets too long.
 fn joined(before: &str, sign: &str, last: &str) -> String {
     const LONGEST: usize = 60;
     let all = format!("{before} {sign} {last}");

@@ -34,7 +34,6 @@ pub struct Columns<'a> {
 
 /// A cell of the table.
 pub struct Shown {
-    /// What it says.
     pub text: String,
     /// Whether it may be cut, and is said in full under the pointer.
     pub long: bool,
@@ -55,7 +54,6 @@ impl<'a> Columns<'a> {
         self.answered.record.cloud.dims().min(SHOWN)
     }
 
-    /// Their names.
     pub fn names(&self) -> Vec<&'a str> {
         let distance = if self.answered.record.spec.metric == Metric::Angular { "angle (rad)" } else { "distance" };
         let axes = self.answered.record.cloud.axes().iter().take(SHOWN).map(|axis| axis.name.as_str());

@@ -21,7 +21,6 @@ use crate::app::panes::neighbors::columns::{Columns, is_whole};
 use crate::run::QuerySpec;
 use crate::text;
 
-/// See the module.
 pub const PANE: Pane = Pane {
     kind: PaneKind::Neighbors,
     draw: neighbors_ui,
@@ -33,7 +32,6 @@ pub const PANE: Pane = Pane {
     }],
 };
 
-/// The pane.
 fn neighbors_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let palette = context.palette;
     let session = context.session;
@@ -47,14 +45,14 @@ fn neighbors_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
             ui.add(Label::new(RichText::new(note).color(palette.text_weak).small()).truncate());
         }
     });
-    // Always to be seen: it tells that there are more columns.
+    // Always visible: it shows that there are more columns.
     ui.spacing_mut().scroll = ScrollStyle::thin();
-    // Another cloud's table begins with its first column.
+    // For another cloud, scroll back to the first column.
     let cloud = std::sync::Arc::as_ptr(&answered.record.cloud);
     ScrollArea::horizontal().id_salt(cloud).auto_shrink(false).show(ui, |ui| table_ui(ui, context, &columns));
 }
 
-/// How many they are, and whose.
+/// How many neighbours there are, and of which query.
 fn title(answered: &Answered, found: u64) -> String {
     let k = answered.record.spec.k as u64;
     let of = match &answered.record.spec.queries {
@@ -78,7 +76,7 @@ fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, columns: &Columns<'_>) {
     }
     let table = table.header(20.0, |mut header| {
         for (at, name) in columns.names().into_iter().enumerate() {
-            // Rank and row, of which somebody may think that they begin at 1.
+            // Rank and row, which a reader may expect to begin at 1.
             let counts = at < 2;
             header.col(|ui| {
                 if !is_whole(ui.max_rect().x_range(), sight) {
@@ -99,7 +97,7 @@ fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, columns: &Columns<'_>) {
             let (index, _) = neighbors[rank];
             row.set_selected(context.session.rank == Some(rank));
             let here = Hovered { what: Picked::Row(index), pane: PaneKind::Neighbors };
-            // Also the one whose point the pointer rests on.
+            // Also the row whose point is under the pointer in another pane.
             row.set_hovered(context.session.hovered.is_some_and(|hovered| hovered.what == here.what));
             for shown in columns.texts(rank, context.session.selection.has_row(index)) {
                 row.col(|ui| {
@@ -125,7 +123,7 @@ fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, columns: &Columns<'_>) {
     }
 }
 
-/// A click on a row: alone it selects it, or lets go of it; with Shift all from the last one clicked to this; with Ctrl it adds
+/// A click on a row selects or deselects it; with Shift it selects all from the last one clicked to this; with Ctrl it adds
 /// or removes this one.
 fn choose(rank: usize, how: How, neighbors: &[(u32, f32)], context: &mut PaneContext<'_>) {
     let by = "rows of Neighbours";

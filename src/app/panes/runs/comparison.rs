@@ -14,7 +14,6 @@ use crate::app::panes::timings::inline_swatch_ui;
 use crate::run::compare::{ComparedPhase, Spread, Verdict};
 use crate::text;
 
-/// The comparison.
 pub fn comparison_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let runs = &context.session.runs;
     let Some([a, b]) = runs.pair() else { return };

@@ -1,4 +1,4 @@
-//! Runs: what was run and opened, and two of them side by side.
+//! Runs: the runs of this session and of opened recordings, and two of them compared.
 
 pub mod comparison;
 pub mod figure;
@@ -22,10 +22,9 @@ use crate::app::panes::empty::without_run;
 use crate::run::RunFile;
 use crate::text;
 
-/// See the module.
 pub const PANE: Pane = Pane { kind: PaneKind::Runs, draw: runs_ui, data, more: &[] };
 
-/// The comparison, or else the list.
+/// The comparison where two runs are chosen, otherwise the list.
 fn data(session: &Session) -> Option<PaneData> {
     let runs = &session.runs;
     if let Some(compared) = &runs.compared {
@@ -35,7 +34,6 @@ fn data(session: &Session) -> Option<PaneData> {
     (!rows.is_empty()).then_some(PaneData::Runs(rows))
 }
 
-/// The pane.
 fn runs_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let palette = context.palette;
     let runs = &context.session.runs;
@@ -47,7 +45,7 @@ fn runs_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     if !compares {
         return table::table_ui(ui, context, ui.available_height());
     }
-    // The list keeps a few rows; what it is for is below.
+    // The list stays a few rows high: the comparison below needs the room.
     let rows = runs.runs().len() as f32;
     let height = (table::HEADER + table::ROW * rows + 18.0).min((ui.available_height() * 0.4).max(table::HEADER + 3.0 * table::ROW));
     table::table_ui(ui, context, height);

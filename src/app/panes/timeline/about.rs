@@ -20,7 +20,6 @@ const REACH: f32 = 3.0;
 enum Under<'a> {
     /// A chunk of a phase.
     Phase(usize, &'a PhaseSpan),
-    /// A warp.
     Warp(u32, &'a WarpTime),
     /// As many warps on a multiprocessor at that time.
     Active(u32, usize),

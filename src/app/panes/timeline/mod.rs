@@ -26,7 +26,6 @@ use crate::text;
 /// The height of the times above the tracks.
 const RULER: f32 = 22.0;
 
-/// See the module.
 pub const PANE: Pane = Pane {
     kind: PaneKind::Timeline,
     draw: timeline_ui,
@@ -34,7 +33,6 @@ pub const PANE: Pane = Pane {
     more: &[More { kind: ExportKind::Trace, text: "Trace for Perfetto…", about: "" }],
 };
 
-/// The pane.
 fn timeline_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let (palette, session) = (context.palette, context.session);
     let Some(record) = session.record.as_ref() else {
@@ -75,18 +73,18 @@ fn timeline_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     }
 }
 
-/// What is drawn into the tracks, and on what.
+/// Everything that drawing a track needs.
 struct Tracks<'a> {
     record: &'a RunRecord,
     timeline: &'a Timeline,
     axis: TimeAxis,
     palette: &'static Palette,
     session: &'a crate::app::model::session::Session,
-    /// Of the first row, on the screen.
+    /// The top of the first row, in points of the screen.
     top: f32,
 }
 
-/// What is shown, and what the colours of warps mean where they are to be seen.
+/// The legend: phases, and the colours of warps where any are in sight.
 fn head_ui(ui: &mut Ui, record: &RunRecord, timeline: &Timeline, view: &TimelineView, context: &mut PaneContext<'_>) {
     let palette = context.palette;
     ui.horizontal_wrapped(|ui| {
@@ -117,11 +115,11 @@ fn head_ui(ui: &mut Ui, record: &RunRecord, timeline: &Timeline, view: &Timeline
     });
 }
 
-/// Times above the tracks, with lines through all of them.
+/// The time axis above the tracks, with grid lines through all of them.
 fn ruler_ui(ui: &Ui, pane: Rect, axis: &TimeAxis, palette: &Palette) {
     let painter = ui.painter_at(pane);
     let (from, to) = (axis.window[0], axis.window[1]);
-    // In the unit in which the window's length is a handy number.
+    // The largest unit of which the window spans at least two.
     let (unit, us) = [("s", 1e6), ("ms", 1e3), ("µs", 1.0), ("ns", 1e-3)].into_iter().find(|(_, us)| to - from >= 2.0 * us).unwrap_or(("ns", 1e-3));
     let (values, decimals) = ticks(from / us, to / us, (axis.range().span() / 80.0) as usize);
     let font = FontId::proportional(11.0);
@@ -129,7 +127,7 @@ fn ruler_ui(ui: &Ui, pane: Rect, axis: &TimeAxis, palette: &Palette) {
     for value in values.into_iter().filter(|value| *value >= 0.0) {
         let x = axis.x(value * us);
         painter.vline(x, pane.y_range(), Stroke::new(1.0, palette.grid));
-        // The first may have no room beside the name, and the last none in the pane.
+        // The first label may collide with the axis name, the last with the pane's edge.
         let number = painter.layout_no_wrap(text::fixed(value, decimals), font.clone(), palette.text_weak);
         let at = pos2(x - number.size().x / 2.0, pane.top() + 4.0);
         if at.x > name.right() + 2.0 && at.x + number.size().x <= pane.right() {
@@ -139,7 +137,7 @@ fn ruler_ui(ui: &Ui, pane: Rect, axis: &TimeAxis, palette: &Palette) {
     painter.hline(pane.x_range(), pane.top() + RULER - 1.0, Stroke::new(1.0, palette.line));
 }
 
-/// The button that opens a multiprocessor's warps.
+/// The button that expands or collapses a multiprocessor's warps.
 fn toggle_ui(ui: &mut Ui, tracks: &Tracks<'_>, at: usize, range: Rangef, view: &mut TimelineView) {
     let sm = tracks.timeline.multiprocessors[at].sm;
     let open = view.open.contains(&sm);
@@ -154,7 +152,7 @@ fn toggle_ui(ui: &mut Ui, tracks: &Tracks<'_>, at: usize, range: Rangef, view: &
     }
 }
 
-/// Moves with the pointer; zooms with Ctrl and the wheel, or two fingers.
+/// Pans by dragging and scrolling; zooms with Ctrl and the wheel, or a pinch.
 fn move_ui(ui: &Ui, response: &egui::Response, timeline: &Timeline, axis: &TimeAxis, view: &mut TimelineView) {
     if response.dragged() {
         view.pan(timeline, -f64::from(response.drag_delta().x / axis.range().span()));

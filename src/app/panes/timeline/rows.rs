@@ -5,7 +5,7 @@ use egui::Rangef;
 use crate::app::model::timeline::TimelineView;
 use crate::run::Timeline;
 
-/// One track.
+/// What one horizontal track shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Row {
     /// A phase that the host timed, by its place in the timeline.

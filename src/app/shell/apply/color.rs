@@ -17,7 +17,6 @@ use crate::app::shell::tasks::COLOR;
 const PLAY_SECS: f64 = 10.0;
 
 impl App {
-    /// Carries it out.
     pub(in crate::app::shell) fn color_action(&mut self, action: ColorAction) {
         match action {
             ColorAction::Set(view) => {

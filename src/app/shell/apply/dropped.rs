@@ -16,7 +16,7 @@ struct Dropped {
     opened: Vec<PathBuf>,
     /// Files of points beside the one that is opened.
     left: Vec<PathBuf>,
-    /// Folders.
+    /// Folders, which are not opened.
     folders: Vec<PathBuf>,
 }
 

@@ -24,7 +24,6 @@ use crate::text;
 const WAIT: Duration = Duration::from_millis(400);
 
 impl App {
-    /// Opens the dialog.
     pub(in crate::app::shell) fn start_export(&mut self, kind: ExportKind) {
         let plain = self.default_path(kind);
         let path = kind.free_path(&plain).display().to_string();
@@ -55,7 +54,7 @@ impl App {
     /// The export's file was chosen, or none.
     fn take_export_path(&mut self, path: Option<PathBuf>) {
         match (path, &mut self.session.export) {
-            // Whoever chose an existing file there was asked already.
+            // The file dialog has already asked before overwriting.
             (Some(path), Some(dialog)) => {
                 *dialog = ExportDialog { path: path.display().to_string(), error: None, overwrite: true, writing: None, ..dialog.clone() };
             }
@@ -149,7 +148,6 @@ impl App {
         }
     }
 
-    /// It was written.
     pub(in crate::app::shell) fn written(&mut self, said: String) {
         self.session.log.done(About::File, said);
         self.session.export = self.session.export.take().filter(|dialog| dialog.writing.is_none());

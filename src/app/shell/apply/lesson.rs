@@ -339,7 +339,6 @@ impl App {
         if self.session.lesson.open && self.session.lesson.presenting != Presenting::No { self.state.lesson.presenter_look } else { self.state.look }
     }
 
-    /// Sets it.
     pub(in crate::app::shell) fn set_look(&mut self, look: Look) {
         let presenting = self.session.lesson.open && self.session.lesson.presenting != Presenting::No;
         *if presenting { &mut self.state.lesson.presenter_look } else { &mut self.state.look } = look;

@@ -123,7 +123,7 @@ impl App {
         }
     }
 
-    /// Picks a row or a query of a file of queries: whoever was the query before is of no interest any more.
+    /// A row or a query of a file of queries is picked: drops requests for the previous one.
     pub(in crate::app::shell) fn settle_live(&mut self, chosen: bool) {
         let live = &mut self.session.live;
         live.settle();
@@ -141,12 +141,12 @@ impl App {
         (self.handles.theory_wanted, self.handles.focus_when_answered) = (None, false);
     }
 
-    /// Whether the query stays what it is when a run is done: somebody chose it, or it is a place.
+    /// Whether the query stays the same when a run ends: the user chose it, or it is a position.
     pub(in crate::app::shell) fn outlasts_run(&self) -> bool {
         self.session.live.chosen || self.session.picked == Some(Picked::Place)
     }
 
-    /// Notes whether somebody chose the query, or a run did.
+    /// Records whether the user chose the query, or a run did.
     pub(in crate::app::shell) fn note_chosen(&mut self, by_somebody: bool) {
         self.session.live.chosen = by_somebody;
     }
@@ -245,7 +245,7 @@ impl App {
         }
     }
 
-    /// Whoever asked does not wait any longer: what is in sight is not the answer.
+    /// Gives up on the pending request: what is shown is not its answer.
     pub(in crate::app::shell) fn cancel_ask(&mut self) {
         if !self.session.live.is_waiting() {
             return;

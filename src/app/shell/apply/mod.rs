@@ -1,4 +1,4 @@
-//! The one place that carries out what panes and menus ask for, and takes in what was done in the background: a file for each
+//! The only place that carries out actions of panes and menus, and applies the results of background tasks: one file per
 //! feature. `poll` does the latter, once a frame.
 
 pub mod check;
@@ -181,21 +181,21 @@ impl App {
         self.apply(Action::Load);
     }
 
-    /// Opens a file dialog of the desktop. Where there is none it answers nothing, and the path is typed.
+    /// Opens the desktop's file dialog. Where there is none it returns no path, and the path has to be typed.
     fn browse(&mut self, take: TakesPath) {
         self.jobs.start(&DIALOG, take, |_| rfd::FileDialog::new().set_title("Open a file of points").pick_file());
     }
 
-    /// The data's file was chosen, or none.
+    /// The dialog for the data's file was closed, with or without a choice.
     fn take_data_path(&mut self, path: Option<PathBuf>) {
         match path {
             Some(path) => self.open(&path),
-            // Also what a desktop without a file dialog answers, at once: the typed path always works.
+            // A desktop without a file dialog returns this at once: the typed path always works.
             None => self.session.log.info("no file chosen; a path can be typed on the left, under From a file"),
         }
     }
 
-    /// The file of queries was chosen, or none.
+    /// The dialog for the file of queries was closed, with or without a choice.
     fn take_query_path(&mut self, path: Option<PathBuf>) {
         match path {
             Some(path) => self.state.draft.query_path = path.display().to_string(),
@@ -203,12 +203,12 @@ impl App {
         }
     }
 
-    /// Loads a source; what was loaded before stays until it is there.
+    /// Loads a source; the previous cloud is shown until it has arrived.
     pub(in crate::app::shell) fn load(&mut self, source: Source, then: Then) {
         self.load_as(source, self.state.draft.drop_nonfinite, then);
     }
 
-    /// The same, with or without the rows that have NaN or ±∞, whatever the fields say.
+    /// The same, but `drop_nonfinite` is given instead of taken from the fields.
     pub(in crate::app::shell) fn load_as(&mut self, source: Source, drop_nonfinite: bool, then: Then) {
         let data = match &then {
             Then::RunQueries(_) => self.session.cloud.clone(),
@@ -218,7 +218,7 @@ impl App {
             self.handles.worker.cancel();
         }
         if !matches!(then, Then::RunQueries(_)) {
-            // What is opened last is what is meant.
+            // The latest request wins.
             self.jobs.stop(&OPEN);
         }
         self.session.endings.load = None;
@@ -227,7 +227,7 @@ impl App {
         self.jobs.start(&LOAD, Loading { job, then }, move |progress| asked.work(progress));
     }
 
-    /// Runs the problem on the left, and first loads what it needs.
+    /// Runs the problem in the left panel, after loading what it needs.
     pub(in crate::app::shell) fn run(&mut self) {
         match self.state.draft.to_spec() {
             Err(errors) => {
@@ -242,7 +242,7 @@ impl App {
         }
     }
 
-    /// Runs a spec on its loaded cloud, and first loads its queries.
+    /// Runs a spec on its loaded cloud, after loading its queries.
     pub(in crate::app::shell) fn run_on(&mut self, cloud: &Arc<PointCloud>, spec: RunSpec) {
         if let QuerySpec::File { path, columns } = &spec.queries {
             let source = Source::File { path: path.clone(), columns: columns.clone() };
@@ -251,7 +251,7 @@ impl App {
         self.submit(spec, Arc::clone(cloud), None);
     }
 
-    /// Hands a job to the worker, which drops the one it has.
+    /// Submits a job to the worker, which drops the one it is running.
     pub(in crate::app::shell) fn submit(&mut self, spec: RunSpec, cloud: Arc<PointCloud>, query_cloud: Option<Arc<PointCloud>>) {
         self.session.endings.run = None;
         self.handles.last_job += 1;
@@ -260,7 +260,7 @@ impl App {
         self.handles.worker.submit(Job { id, spec, cloud, query_cloud });
     }
 
-    /// Stops what the status line names, and nothing that goes on beside it: whoever cancels a run may have forgotten that
+    /// Stops the task that the status line names and no other: a user who cancels a run may have forgotten that
     /// a session is still being written.
     fn cancel(&mut self) {
         if self.session.lesson.open && self.cancel_lesson() {
@@ -269,7 +269,7 @@ impl App {
         match self.jobs.cancel(&self.session) {
             Some(Cancel::By(cancel)) => cancel(self),
             Some(Cancel::Ask) => {}
-            // Neither is named before it takes long.
+            // The status line names these two only once they take long.
             None => {
                 self.cancel_selecting();
                 self.cancel_ask();
@@ -277,7 +277,7 @@ impl App {
         }
     }
 
-    /// A click on a point: it is picked, and typed where rows are typed.
+    /// A click on a point: picks it, and enters its row where rows are typed.
     pub(in crate::app::shell) fn pick_row(&mut self, row: u32) {
         let Some(cloud) = self.session.cloud.as_ref().filter(|cloud| (row as usize) < cloud.len()) else { return };
         if self.state.draft.queries == QueryKind::Rows {
@@ -286,7 +286,7 @@ impl App {
         self.pick(Picked::Row(row));
     }
 
-    /// Makes a row the query: answered from the run when that asked for it, else asked at once.
+    /// Makes a row the query: answered from the shown run where that has it, otherwise searched at once.
     pub(in crate::app::shell) fn pick(&mut self, picked: Picked) {
         let Some(cloud) = self.session.cloud.clone() else { return };
         let row = match picked {
@@ -303,7 +303,7 @@ impl App {
             (self.session.picked, self.session.rank) = (Some(picked), None);
             self.forget_slow_answer();
         }
-        // What a recording answers needs no engine here.
+        // A recording's own answers need no engine on this machine.
         if self.shows_recording()
             && let Some(record) = &self.session.record
         {
@@ -327,9 +327,9 @@ impl App {
         self.answer(record, query);
     }
 
-    /// Fills Plane and Space with the picked query and its neighbours.
+    /// Zooms Plane and Space to the picked query and its neighbours.
     pub(in crate::app::shell) fn focus_query(&mut self) {
-        /// Of the cloud's extent, where all neighbours lie on the query.
+        /// Fraction of the cloud's extent to show when all neighbours coincide with the query.
         const NEARBY: f64 = 0.02;
         let Some((cloud, row)) = self.session.picked_point() else { return };
         let Some(scene) = self.session.scene() else { return };
@@ -357,7 +357,7 @@ impl App {
         }
     }
 
-    /// Whether the pointer is over a pane, or something in it has the keys.
+    /// Whether the pointer is over a pane, or a widget in it has the keyboard focus.
     fn is_at(&self, pane: PaneKind) -> bool {
         let ctx = &self.handles.ctx;
         let focus = ctx.memory(|memory| memory.focused()).and_then(|id| ctx.read_response(id)).map(|focused| focused.rect.center());
@@ -381,7 +381,7 @@ impl App {
         }
     }
 
-    /// Shows the warp of the picked query, one by one with the others of its multiprocessor; without one, the whole run.
+    /// Zooms to the warp of the picked query and expands its multiprocessor; shows the whole run when there is none.
     fn focus_timeline(&mut self) {
         let Some(derived) = &self.session.derived else { return };
         let of_run = |answered: &&Answered| self.session.record.as_ref().is_some_and(|record| Arc::ptr_eq(record, &answered.record));
@@ -405,7 +405,7 @@ impl App {
         self.pick_query(next as usize);
     }
 
-    /// Shows a query's answer, and has theory worked out beside it.
+    /// Shows a query's answer, and starts computing its theory curve.
     pub(in crate::app::shell) fn answer(&mut self, record: Arc<crate::run::RunRecord>, query: usize) {
         (self.session.theory, self.session.theory_lags) = (None, false);
         self.session.log.settle(About::Query);
@@ -416,9 +416,9 @@ impl App {
         self.start_theory();
     }
 
-    /// Works theory out for the latest answer, one at a time: who steps through queries waits for the last one only.
+    /// Computes theory for the latest answer, one at a time: stepping through queries skips those in between.
     pub(in crate::app::shell) fn start_theory(&mut self) {
-        /// Points of which theory is worked out while the query is dragged: more would take the time that answers need.
+        /// Most points for which theory is computed while the query is dragged: more would slow down the answers.
         const WHILE_DRAGGED: usize = 300_000;
         let points = self.session.cloud.as_ref().map_or(0, |cloud| cloud.len());
         if self.jobs.has(&THEORY) || (self.session.live.is_held() && points > WHILE_DRAGGED) {
@@ -430,7 +430,7 @@ impl App {
         self.jobs.start(&THEORY, answered, move |_| TheoryCurve::of(&record, query, &resident));
     }
 
-    /// What theory expects of an answer is known, and its thread is free again.
+    /// Takes in a theory curve, and starts the next one that is wanted.
     pub(in crate::app::shell) fn theory_done(&mut self, Answered { record, query }: Answered, curve: Outcome<TheoryCurve>) {
         self.start_theory();
         match curve {
@@ -439,7 +439,7 @@ impl App {
                 if shown.is_some_and(|shown| Arc::ptr_eq(&shown.record, &record) && shown.query == query) {
                     (self.session.theory, self.session.theory_lags) = (Some(curve), false);
                 } else if self.session.theory_lags {
-                    // Of a query that was dragged on: nearer to this one's than what is shown.
+                    // The query was dragged on: this curve is closer to its own than the one that is shown.
                     self.session.theory = Some(curve);
                 }
             }
@@ -447,12 +447,12 @@ impl App {
         }
     }
 
-    /// The question on the left, asked of something in the cloud that is shown.
+    /// The problem in the left panel, with other queries, on the cloud that is shown.
     pub(in crate::app::shell) fn question(&self, cloud: &PointCloud, queries: QuerySpec) -> Result<RunSpec, String> {
         let draft = Draft { queries: QueryKind::All, warmup: "0".to_owned(), repeats: "1".to_owned(), ..self.state.draft.clone() };
         let mut spec = match draft.to_spec() {
             Ok(spec) => spec,
-            // The fields name other data by now, wrongly: the cloud on screen is what was clicked.
+            // The fields may name other data by now, but the click was on the cloud that is shown.
             Err(errors) => {
                 let wrong = errors
                     .iter()
@@ -471,18 +471,18 @@ impl App {
     }
 }
 
-/// Whether a cloud is what a spec names.
+/// Whether a cloud is the one that a spec names.
 fn is_of(cloud: &PointCloud, spec: &RunSpec) -> bool {
-    // What was recorded in a folder may name its file from there.
+    // A recording may name its file relative to the folder it was made in.
     let whole = |source: &Source| match source {
         Source::File { path, columns } => Source::File { path: absolute(path), columns: columns.clone() },
         other => other.clone(),
     };
-    // A cloud from which nothing was dropped is the same with and without dropping.
+    // If nothing was dropped, the option makes no difference.
     whole(cloud.source()) == whole(&spec.data) && (spec.drop_nonfinite || cloud.dropped() == 0)
 }
 
-/// Whether two specs differ at most in whom they ask and how often.
+/// Whether two specs pose the same problem on the same engine, whatever their queries and repeats.
 pub(in crate::app::shell) fn same_question(a: &RunSpec, b: &RunSpec) -> bool {
     let question =
         |spec: &RunSpec| (spec.data.clone(), spec.k, spec.metric, spec.engine.clone(), spec.order, spec.exclude_self, spec.seed, spec.drop_nonfinite);

@@ -160,7 +160,7 @@ impl App {
             Some(Picked::Row(row)) if let Some(query) = self.session.query_of_row(row) => Some(query),
             Some(Picked::Query(query)) if self.session.picked_point().is_some() => Some(query),
             Some(Picked::Place) => None,
-            // Whoever names rows, a place or a file wants to see one of those.
+            // Unless the queries were given as rows, a position or a file: then one of those is shown.
             Some(Picked::Row(_)) if chosen && !named => None,
             _ => {
                 self.pick_query(0);
@@ -174,7 +174,7 @@ impl App {
         self.note_chosen(chosen);
     }
 
-    /// A cloud that somebody opened is shown, and its file remembered.
+    /// Shows a cloud that the user opened, and remembers its file.
     fn show_loaded_cloud(&mut self, cloud: Arc<PointCloud>, file: Option<FileState>) {
         self.session.loaded_file = file.map(|file| (cloud.fingerprint().clone(), file));
         if let Source::File { path, .. } = cloud.source() {
@@ -183,7 +183,7 @@ impl App {
         self.show_cloud(cloud);
     }
 
-    /// A load ended.
+    /// Takes in a loaded cloud, or why there is none.
     pub(in crate::app::shell) fn loaded(&mut self, loading: Loading, outcome: Outcome<(Loaded, Option<FileState>)>) {
         let Loading { job, then } = loading;
         let runs = !matches!(then, Then::Show | Then::Resume(_));

@@ -135,7 +135,7 @@ impl App {
         if before == after {
             return;
         }
-        // The views follow the projection: no step of somebody's.
+        // The views follow the projection: not a step for undo.
         self.history.skip();
         let (plane, space) = (&mut self.state.plane, &mut self.state.space);
         let axes = &mut self.handles.projecting.axes;

@@ -1,4 +1,4 @@
-//! Where a session is picked up: its runs are shown, its cloud is had again, and then everything is as it was.
+//! Restores a saved session: shows its runs, loads its cloud again, then restores the views and the selection.
 
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -121,7 +121,7 @@ impl App {
             let queries = self.session.record.as_ref().map_or(0, |record| record.query_rows.len());
             self.select_these(numbers(&selection.rows, cloud.len()), numbers(&selection.queries, queries), selection.by.clone());
         }
-        // All of this was somebody's step long ago.
+        // Restoring is not a step that undo should revert.
         self.history.clear();
     }
 

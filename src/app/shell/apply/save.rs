@@ -1,4 +1,4 @@
-//! Where a session is put down: into a file, on a thread, and beside the settings when the window closes.
+//! Saves a session: into a file, on a thread, and with the settings when the window closes.
 
 use std::path::{Path, PathBuf};
 
@@ -25,7 +25,7 @@ const MOST_RANGES: usize = 20_000;
 pub(in crate::app::shell) struct Last {
     /// The recording that has the runs, or the points of the cloud, where there is one.
     pub file: Option<PathBuf>,
-    /// The rest.
+    /// The session, without what `file` holds.
     pub saved: SavedSession,
 }
 

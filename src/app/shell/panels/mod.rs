@@ -1,4 +1,4 @@
-//! What stands around the panes, and the dialogs over them.
+//! The panels around the panes, and the dialogs over them.
 
 pub mod export;
 pub mod finder;

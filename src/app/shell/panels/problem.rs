@@ -29,7 +29,6 @@ const ABOUT_AUTO: &str = "Chosen for each run by the time that it should take; w
 /// A parameter that is not given.
 const LEFT: &str = "left to the engine";
 
-/// The panel.
 pub fn problem_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palette, actions: &mut Actions) {
     let mut draft = state.draft.clone();
     let mut errors = draft.errors();

@@ -21,7 +21,6 @@ use crate::text;
 /// Coordinates that are listed; the table and the export have them all.
 const LISTED: usize = 8;
 
-/// The panel.
 pub fn selection_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palette, actions: &mut Actions) {
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
         ui.spacing_mut().item_spacing.y = 3.0;

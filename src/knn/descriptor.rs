@@ -33,14 +33,11 @@ impl Group {
     }
 }
 
-/// The sizes of a problem as an engine sees it.
+/// The sizes of a problem as an engine sees it: n points and q queries in d dimensions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Shape {
-    /// Number of points.
     pub n: usize,
-    /// Number of queries.
     pub q: usize,
-    /// Number of dimensions.
     pub d: usize,
     /// Neighbours to find per query: one more than are reported with `exclude_self`.
     pub k: usize,
@@ -55,7 +52,6 @@ pub struct Limits {
     pub d: usize,
     /// Largest number of points.
     pub n: usize,
-    /// Supported metrics.
     pub metrics: &'static [Metric],
 }
 

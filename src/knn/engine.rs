@@ -67,7 +67,7 @@ pub enum SetupPhase {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Build {
-    /// No instrumentation.
+    /// No instrumentation: the build that benchmarks run.
     Timed,
     /// Adds counters and the convergence history.
     Counted,
@@ -98,13 +98,13 @@ pub enum EngineError {
         what: &'static str,
         /// The largest supported value.
         limit: u64,
-        /// The requested value.
         value: u64,
     },
     /// The engine does not support this metric.
     #[error("the {engine} engine does not measure distance by {metric}")]
     Metric {
         engine: EngineId,
+        /// The requested metric, which is not among [`Limits::metrics`](super::Limits::metrics).
         metric: Metric,
     },
     /// The engine has no such parameter, or does not accept this value.
@@ -135,7 +135,7 @@ pub enum EngineError {
     Device {
         /// Product name of the device.
         device: String,
-        /// The driver's message.
+        /// The driver's message, on one line.
         why: String,
     },
 }

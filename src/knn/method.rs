@@ -24,7 +24,7 @@ pub struct Parameter {
 /// The allowed values of a parameter.
 #[derive(Clone, Debug)]
 pub enum Values {
-    /// An inclusive range.
+    /// Whole numbers, both ends included.
     Numbers(RangeInclusive<u32>),
     /// One of a list of words.
     Words(&'static [&'static str]),

@@ -52,7 +52,7 @@ impl std::fmt::Display for Metric {
     }
 }
 
-/// The query points.
+/// Where the query points come from.
 #[derive(Clone, Debug)]
 pub enum Queries {
     /// Row indices of the data's cloud.
@@ -62,7 +62,7 @@ pub enum Queries {
 }
 
 impl Queries {
-    /// Rejects empty, out-of-range or mismatched queries.
+    /// Rejects rows out of range and clouds with another number of dimensions.
     fn check(&self, cloud: &PointCloud) -> Result<(), ProblemError> {
         match self {
             Self::Rows(rows) => match rows.iter().find(|&&row| row as usize >= cloud.len()) {
@@ -134,14 +134,12 @@ pub enum ProblemError {
     /// k is out of range.
     #[error("k = {k}: neighbours per query go from 1 to {max}{note}", note = if *.exclude_self { " when the query's own row is left out" } else { "" })]
     K {
-        /// The requested k.
         k: usize,
         /// The largest allowed k.
         max: usize,
         /// Whether the query's own row is excluded, which costs one neighbour.
         exclude_self: bool,
     },
-    /// k is 0.
     #[error("k = 0: a query asks for one neighbour or more")]
     NoNeighbours,
     /// The query set is empty.
@@ -159,6 +157,7 @@ pub enum ProblemError {
     /// Queries and points differ in their number of dimensions.
     #[error("queries have {queries} dimensions and the data {data}")]
     Dimensions {
+        /// d of the query cloud.
         queries: usize,
         data: usize,
     },

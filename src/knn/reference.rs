@@ -34,7 +34,9 @@ impl Report {
     }
 }
 
-/// The first error in an engine's answer. Ranks count from 0; points are given by position in processing order.
+/// The first error in an engine's answer: `expected` is the reference's value, `found` the engine's.
+///
+/// Ranks count from 0; points are given by position in processing order.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Mismatch {
@@ -69,11 +71,9 @@ pub enum Mismatch {
     Point {
         query: usize,
         rank: usize,
-        /// The reference's neighbour.
         expected: u32,
         /// Squared distance of `expected`.
         expected_distance: f64,
-        /// The engine's neighbour.
         found: u32,
         /// Squared distance of `found`, computed by the reference.
         found_distance: f64,
@@ -83,11 +83,8 @@ pub enum Mismatch {
     NoSuchPoint {
         query: usize,
         rank: usize,
-        /// The reference's neighbour.
         expected: u32,
-        /// The engine's position.
         found: u32,
-        /// Number of points.
         n: usize,
     },
     /// A point appears twice.
@@ -123,9 +120,7 @@ pub enum Mismatch {
     Padding {
         query: usize,
         rank: usize,
-        /// Number of points.
         n: usize,
-        /// The engine's position.
         found: u32,
         /// The engine's squared distance.
         found_distance: f32,

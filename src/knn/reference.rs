@@ -85,6 +85,7 @@ pub enum Mismatch {
         rank: usize,
         expected: u32,
         found: u32,
+        /// Number of points: positions are below it.
         n: usize,
     },
     /// A point appears twice.

@@ -15,7 +15,6 @@ use super::direct::{Policy, Variant};
 use super::search::CudaSearch;
 use crate::knn::{Build, EngineError, Neighbors, Problem, Search};
 
-/// Text of `cuda/direct/policy_table.cuh`.
 const TABLE: &str = include_str!("../../../cuda/direct/policy_table.cuh");
 
 /// Rounds over all traits; the second rarely finds anything.
@@ -49,7 +48,7 @@ impl Trial {
 pub struct Row {
     /// Compute capability × 10; 0 for all that have no row of their own.
     pub arch: u32,
-    /// The capacity K.
+    /// K, the slots of a query's candidate buffer.
     pub capacity: u32,
     /// 2, 3, or 0 for any other d.
     pub dims: u32,
@@ -60,9 +59,7 @@ pub struct Row {
 /// The result of tuning: the table's policy and the best one, measured alike.
 #[derive(Clone, Debug)]
 pub struct Tuned {
-    /// The table's policy.
     pub before: Trial,
-    /// The fastest policy found.
     pub best: Trial,
     /// The table row for the best policy.
     pub row: Row,

@@ -38,7 +38,6 @@ pub struct Kernels {
 }
 
 impl Kernels {
-    /// Loads nothing yet.
     pub fn new(context: Arc<CudaContext>, stream: Arc<CudaStream>) -> Self {
         Self { context, stream, modules: HashMap::new(), functions: HashMap::new(), searches: HashMap::new(), failed: HashMap::new() }
     }

@@ -12,15 +12,11 @@ use crate::knn::{EngineError, Neighbors, Problem};
 /// Bytes left for the driver: kernels and per-launch allocations.
 const RESERVE: u64 = 64 << 20;
 
-/// Device buffers that every search keeps.
+/// Device buffers that every search keeps: q queries for k neighbours each among n points in d dimensions.
 pub struct Memory {
-    /// Number of points.
     pub n: usize,
-    /// Number of dimensions.
     pub d: usize,
-    /// Neighbours to find per query.
     pub k: usize,
-    /// Number of queries.
     pub q: usize,
     /// The points in the layout of this search; shared with other searches through the cache.
     pub points: Arc<DevicePoints>,

@@ -33,7 +33,6 @@ impl Layout {
         if self.unit.dims == 0 { Form::Windows { window: self.policy.window, tile: self.policy.tile } } else { Form::Rows }
     }
 
-    /// Points per window.
     fn window(self) -> usize {
         self.policy.window as usize * 32
     }

@@ -59,7 +59,6 @@ impl Policy {
         Ok(())
     }
 
-    /// Threads per block.
     pub fn threads(self) -> u32 {
         self.warps * 32
     }

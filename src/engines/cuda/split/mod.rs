@@ -42,7 +42,6 @@ pub static SPLIT: Descriptor = Descriptor {
     open: |device| Ok(Box::new(CudaSplit::open_on(device)?)),
 };
 
-/// The engine `cuda-split`.
 pub struct CudaSplit {
     cuda: Cuda,
 }

@@ -43,14 +43,12 @@ pub struct Plan {
     pub capacity: u32,
 }
 
-/// Launch configuration of the sample or collect kernel.
+/// Launch configuration of the sample or collect kernel; queries and threads are per block.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shape {
-    /// Queries per block.
     pub block_queries: u32,
     /// Blocks along the points, blocks along the queries.
     pub grid: (u32, u32),
-    /// Threads per block.
     pub threads: u32,
 }
 

@@ -11,7 +11,6 @@ pub enum TraceError {
     Kind {
         /// Index of the word, 0-based.
         at: usize,
-        /// The unknown kind.
         kind: u32,
     },
     /// Lanes that were not candidates wrote to slots.
@@ -84,11 +83,9 @@ pub enum Event<'a> {
     },
     /// Registers and buffer were swapped.
     Swapped,
-    /// A layer of the network was applied.
+    /// A layer of the network was applied, with the size and stride of [`Layer`](crate::knn::network::Layer), in elements.
     Layer {
-        /// In elements.
         size: u32,
-        /// In elements.
         stride: u32,
         /// Element set: those whose keys changed.
         changed: &'a [u32],
@@ -105,7 +102,6 @@ pub enum Event<'a> {
         /// Squared distance of element k − 1.
         max_distance: f32,
     },
-    /// The search finished.
     Finished,
 }
 

@@ -1,12 +1,12 @@
-//! Whether a problem fits into the machine's memory, asked before it is taken: an allocation that fails ends the program.
+//! Checks up front whether a problem fits into host memory, because a failed allocation aborts the program.
 
 use crate::knn::{EngineError, Problem};
 
-/// Copies of the answer that a run holds at once: the engine's, the one downloaded and the one reported.
+/// Copies of the answer alive at once during a run: in the engine, downloaded and reported.
 const ANSWERS: u64 = 3;
 
-/// Refuses a problem whose answers and `index` bytes (the engine's own copy of the points) do not fit into what is free.
-/// Where the system does not say what is free, everything fits.
+/// Rejects a problem if its answers and `index` bytes (the engine's own copy of the points) exceed the available memory.
+/// Accepts everything where the system does not report available memory.
 ///
 /// # Errors
 /// [`EngineError::HostMemory`].
@@ -15,7 +15,7 @@ pub fn check(problem: &Problem, index: u64) -> Result<(), EngineError> {
     fits(index.saturating_add(answers(problem)), available(&meminfo))
 }
 
-/// Bytes of all answers, an index and a distance a neighbour.
+/// Bytes of all answers: an index and a distance per neighbour.
 fn answers(problem: &Problem) -> u64 {
     ANSWERS * 8 * problem.q() as u64 * problem.k() as u64
 }

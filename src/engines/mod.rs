@@ -1,5 +1,4 @@
-//! What answers a problem: each engine implements [`crate::knn::Engine`] in a folder of its own and has a row in
-//! [`registry`].
+//! The engines: each implements [`crate::knn::Engine`] in a folder of its own and has one row in [`registry`].
 
 pub mod cuda;
 mod host_memory;

@@ -1,22 +1,22 @@
-//! The engines: one row each. Nothing else lists them, and nothing outside their folders tells them apart but by what their
-//! descriptors say.
+//! The table of engines, one row each. Nothing else lists them, and code outside their folders distinguishes them only by
+//! what their descriptors declare.
 
 use crate::knn::{Descriptor, DeviceId, DeviceKind, Engine, EngineError, EngineId, Group, Measure};
 
 use super::{cuda, kdtree, lockstep};
 
-/// All engines, in the order in which they are listed, those that tell most about a search first.
+/// All engines in listing order: those that report most about a search first.
 pub static ENGINES: &[&Descriptor] = &[&cuda::DIRECT, &cuda::SPLIT, &lockstep::LOCKSTEP, &kdtree::KDTREE];
 
-/// An engine by its name.
+/// Looks up an engine by id; `None` if this program does not have it.
 pub fn find(id: EngineId) -> Option<&'static Descriptor> {
     ENGINES.iter().copied().find(|engine| engine.id == id)
 }
 
-/// Opens an engine on a device, or where it runs when nobody says: loads its driver and library.
+/// Opens an engine on a device (`None`: its default device), loading drivers and libraries.
 ///
 /// # Errors
-/// [`EngineError::Unavailable`], with what is missing and how to get it.
+/// [`EngineError::Unavailable`], saying what is missing and how to get it.
 pub fn open(id: EngineId, device: Option<DeviceId>) -> Result<Box<dyn Engine>, EngineError> {
     let unknown = || EngineError::Unavailable { engine: id, why: format!("this program has no such engine; it has {}", names().join(", ")) };
     find(id).ok_or_else(unknown)?.open_on(device)
@@ -27,14 +27,14 @@ pub fn names() -> Vec<&'static str> {
     ENGINES.iter().map(|engine| engine.id.as_str()).collect()
 }
 
-/// The groups that have engines, with them, in the order in which they are listed.
+/// The non-empty groups in listing order, each with its engines.
 pub fn grouped() -> impl Iterator<Item = (Group, Vec<&'static Descriptor>)> {
     let of = |group| ENGINES.iter().copied().filter(|engine| engine.group == group).collect::<Vec<_>>();
     Group::ALL.into_iter().map(move |group| (group, of(group))).filter(|(_, engines)| !engines.is_empty())
 }
 
-/// Every device of this machine on which an engine may run: the first is where it runs when nobody says. The first GPU is
-/// one of them even where the driver shows none: opening the engine there says what is missing.
+/// The devices of this machine on which an engine may run, the default first. GPU 0 is always listed, even if the driver
+/// shows none: opening the engine there reports what is missing.
 pub fn devices(engine: &Descriptor) -> Vec<DeviceId> {
     let of = |kind: &DeviceKind| match kind {
         DeviceKind::Cpu => vec![DeviceId::Cpu],
@@ -43,12 +43,12 @@ pub fn devices(engine: &Descriptor) -> Vec<DeviceId> {
     engine.runs_on.iter().flat_map(of).collect()
 }
 
-/// What an engine declares of a column that it counted; nothing for an engine or a column that this program does not know.
+/// The declaration of a counted column; `None` if this program knows no such engine or column.
 pub fn measure(engine: EngineId, name: &str) -> Option<&'static Measure> {
     find(engine)?.measure(name)
 }
 
-/// The engines that count a measure, by name.
+/// The engines that count a given measure, by name.
 pub fn counting(name: &str) -> Vec<&'static str> {
     ENGINES.iter().filter(|engine| engine.measure(name).is_some()).map(|engine| engine.id.as_str()).collect()
 }
@@ -63,7 +63,7 @@ pub fn with_history() -> Vec<&'static str> {
     ENGINES.iter().filter(|engine| engine.convergence.is_some()).map(|engine| engine.id.as_str()).collect()
 }
 
-/// The measures of all engines, each name once.
+/// The measures of all engines, without duplicate names.
 pub fn measures() -> impl Iterator<Item = &'static Measure> {
     let all = || ENGINES.iter().flat_map(|engine| engine.measures);
     all().enumerate().filter(move |(at, measure)| !all().take(*at).any(|known| known.name == measure.name)).map(|(_, measure)| measure)

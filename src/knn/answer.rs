@@ -1,51 +1,50 @@
-//! What a search gives: neighbours, and how they were found.
+//! The result of a search: the neighbours, and measurements of how they were found.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Measured, ProfilePhase};
 
-/// The index of a neighbour that is not there (k > n). Exported as −1.
+/// Marks a missing neighbour (k > n). Exported as −1.
 pub const NONE: u32 = u32::MAX;
 
-/// How many entries of a query's convergence history are kept: the first 63 and the latest.
+/// Entries kept of each query's convergence history: the first 63 merges and the latest.
 pub const CONVERGENCE_ENTRIES: usize = 64;
 
-/// q × k neighbours, each query's sorted by (squared distance, index).
+/// q × k neighbours, sorted within each query by (squared distance, index).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Neighbors {
-    /// Neighbours per query.
+    /// Row width of the two arrays below.
     pub k: usize,
-    /// q × k positions in processing order (from an engine) or rows of the cloud (in a record); [`NONE`] past the n-th.
+    /// q × k, row-major: positions in processing order (from an engine) or rows of the cloud (in a record); [`NONE`] past rank n.
     pub indices: Vec<u32>,
-    /// q × k squared distances; ∞ past the n-th.
+    /// q × k, row-major: squared distances; ∞ past rank n.
     pub squared_distances: Vec<f32>,
 }
 
 impl Neighbors {
-    /// Room for q queries, all of them unanswered.
+    /// q × k missing neighbours, to be filled in.
     pub fn unanswered(q: usize, k: usize) -> Self {
         Self { k, indices: vec![NONE; q * k], squared_distances: vec![f32::INFINITY; q * k] }
     }
 
-    /// The number of queries.
     pub fn queries(&self) -> usize {
         self.indices.len() / self.k.max(1)
     }
 
-    /// A query's neighbours, nearest first: indices and squared distances.
+    /// One query's neighbours, nearest first: indices and squared distances.
     pub fn of(&self, query: usize) -> (&[u32], &[f32]) {
         let range = query * self.k..(query + 1) * self.k;
         (&self.indices[range.clone()], &self.squared_distances[range])
     }
 }
 
-/// What one query's search by rules 6 and 7 did, in the layout of `cuda` and `lockstep`: equal, not similar, in both.
+/// Counters of one query's search under rules 6 and 7, laid out as on the device. `cuda` and `lockstep` agree exactly.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, bytemuck::Pod, bytemuck::Zeroable)]
 pub struct Counters {
     /// Merges of the candidate buffer into the intermediate result.
     pub merges: u32,
-    /// Candidates appended to the buffer.
+    /// Points appended to the candidate buffer.
     pub candidates: u32,
     /// Groups with at least one candidate in their first ballot.
     pub groups_hit: u32,
@@ -53,17 +52,17 @@ pub struct Counters {
 
 /// `max_distance` after each merge, per query.
 ///
-/// A query keeps its first 63 merges and its latest; a measure of the engine says how many there were
+/// Only the first 63 merges of a query and its latest are kept; one of the engine's measures counts them all
 /// ([`Descriptor::convergence`](super::Descriptor::convergence)).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Convergence {
-    /// The measure that counts its merges, by its column's name; empty without queries.
+    /// Column name of the measure that counts the merges; empty if there are no queries.
     pub counted_by: String,
-    /// Where each query's entries start; q + 1 long.
+    /// Offset of each query's first entry; q + 1 long.
     pub starts: Vec<u64>,
     /// Points seen at the merge: the position of the last appended point + 1, and n at the final merge.
     pub points_seen: Vec<u32>,
-    /// The squared distance of the k-th neighbour after the merge.
+    /// Squared distance of the k-th neighbour after the merge.
     pub max_squared_distance: Vec<f32>,
 }
 
@@ -74,7 +73,7 @@ impl Default for Convergence {
 }
 
 impl Convergence {
-    /// Appends the next query's entries.
+    /// Appends the entries of the next query.
     pub fn push(&mut self, entries: impl IntoIterator<Item = (u32, f32)>) {
         for (points_seen, max_squared_distance) in entries {
             self.points_seen.push(points_seen);
@@ -83,70 +82,69 @@ impl Convergence {
         self.starts.push(self.points_seen.len() as u64);
     }
 
-    /// The number of queries.
     pub fn queries(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// A query's entries: points seen and `max_squared_distance` after each kept merge.
+    /// One query's entries: points seen and `max_squared_distance` after each kept merge.
     pub fn of(&self, query: usize) -> (&[u32], &[f32]) {
         let range = self.starts[query] as usize..self.starts[query + 1] as usize;
         (&self.points_seen[range.clone()], &self.max_squared_distance[range])
     }
 
-    /// The 0-based merge that entry `entry` of `entries` is of, when the query merged `merges` times.
+    /// The 0-based merge number of entry `entry` of `entries`, for a query with `merges` merges.
     pub fn merge_of_entry(entry: usize, entries: usize, merges: u32) -> u32 {
         if entry + 1 == entries { merges - 1 } else { entry as u32 }
     }
 }
 
-/// Where and when a query's warp ran.
+/// Where and when one query's warp ran.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, bytemuck::Pod, bytemuck::Zeroable)]
 pub struct WarpSpan {
     /// Start, in nanoseconds of the device's `%globaltimer`.
     pub start_ns: u64,
-    /// End, likewise.
+    /// End, on the same clock.
     pub stop_ns: u64,
-    /// The multiprocessor.
+    /// Index of the multiprocessor (`%smid`).
     pub sm: u32,
-    /// The warp's slot on it.
+    /// Warp slot on that multiprocessor.
     pub warp: u32,
 }
 
-/// What the profiled build adds, per query.
+/// Per-query timings, from the profiled build.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Profile {
-    /// The phases that were timed, by name ([`Descriptor::phases`](super::Descriptor::phases)).
+    /// Names of the timed phases ([`Descriptor::phases`](super::Descriptor::phases)).
     pub phases: Vec<String>,
-    /// q × phases, row-major: clock cycles of each query in each phase: elapsed, waiting included, not additive across warps.
+    /// q × phases, row-major: elapsed clock cycles, including stalls, hence not additive across warps.
     pub cycles: Vec<u64>,
-    /// Where and when each query's warp ran.
+    /// q entries: where and when each query's warp ran.
     pub spans: Vec<WarpSpan>,
 }
 
 impl Profile {
-    /// Without a query yet.
+    /// Declares the phases; no queries yet.
     pub fn new(phases: &[ProfilePhase]) -> Self {
         Self { phases: phases.iter().map(|phase| phase.name.to_owned()).collect(), ..Self::default() }
     }
 
-    /// A query's cycles in each phase; nothing where cycles were not timed.
+    /// One query's cycles in each phase; `None` if cycles were not timed.
     pub fn cycles_of(&self, query: usize) -> Option<&[u64]> {
         let width = self.phases.len();
         self.cycles.get(query * width..(query + 1) * width).filter(|cycles| !cycles.is_empty())
     }
 }
 
-/// Everything an engine gives for a problem.
+/// Everything that an engine returns for a problem.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Answer {
-    /// The neighbours, by position in processing order.
+    /// Indices are positions in processing order.
     pub neighbors: Neighbors,
     /// From the counted build; empty for engines that count nothing.
     pub measured: Measured,
-    /// From the counted build; of no query for engines without a history.
+    /// From the counted build; no queries for engines without a history.
     pub convergence: Convergence,
-    /// From the profiled build.
+    /// `None` unless the profiled build ran.
     pub profile: Option<Profile>,
 }

@@ -1,45 +1,45 @@
-//! What engines made of points, cached with them: a copy on a device, an index.
+//! Data that engines derive from points, cached with them: a copy on a device, an index.
 //!
-//! It lies with the points and not in an engine, so that it goes when they go, that several threads' engines share it, and
-//! that one call frees it all.
+//! The cache belongs to the points rather than to an engine, so that it is dropped with them, engines on several threads
+//! share it, and one call frees everything.
 
 use std::any::Any;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::DeviceId;
 
-/// A value and the device that it is for; pointers of one GPU mean nothing on another.
+/// A value and its device; pointers of one GPU are meaningless on another.
 type Entry = (DeviceId, Arc<dyn Any + Send + Sync>);
 
-/// One value of each type for each device.
+/// At most one value per type and device.
 #[derive(Default)]
 pub struct Cache(Mutex<Vec<Entry>>);
 
 impl Cache {
-    /// The value of type `T` for a device, if there is one and it fits.
+    /// The value of type `T` for a device, if present and `fits` accepts it.
     pub fn get<T: Any + Send + Sync>(&self, device: DeviceId, fits: impl FnOnce(&T) -> bool) -> Option<Arc<T>> {
         let found = self.lock().iter().find_map(|(of, value)| Arc::clone(value).downcast::<T>().ok().filter(|_| *of == device))?;
         fits(&found).then_some(found)
     }
 
-    /// Caches a value for a device, in place of the one of its type.
+    /// Caches a value for a device, replacing any of the same type.
     pub fn insert<T: Any + Send + Sync>(&self, device: DeviceId, value: Arc<T>) {
         let mut entries = self.lock();
         entries.retain(|(of, value)| *of != device || !value.is::<T>());
         entries.push((device, value));
     }
 
-    /// Removes the value of type `T` for a device: before another one is made that needs the room.
+    /// Removes the value of type `T` for a device, to free its memory before a replacement is built.
     pub fn remove<T: Any + Send + Sync>(&self, device: DeviceId) {
         self.lock().retain(|(of, value)| *of != device || !value.is::<T>());
     }
 
-    /// Removes everything, and says whether there was anything. Searches that go on keep what they have.
+    /// Removes everything; false if the cache was empty. Running searches hold references to what they use.
     pub fn clear(&self) -> bool {
         !std::mem::take(&mut *self.lock()).is_empty()
     }
 
-    /// A panic in another thread leaves the list whole.
+    /// Ignores poisoning: no operation can panic halfway through changing the list.
     fn lock(&self) -> MutexGuard<'_, Vec<Entry>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

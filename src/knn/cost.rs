@@ -1,38 +1,37 @@
-//! What a search is made of, as an engine declares it for the planner.
+//! The cost model that an engine declares for the planner.
 
-/// When a piece of work is done.
+/// Whether work is done once or in every pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// Once for the points: upload, index.
+    /// Once per set of points: upload, index.
     Setup,
     /// In every pass over the queries.
     Search,
 }
 
-/// Work of one kind: its amount times the engine's built-in rate for it. The planner scales each kind by what it measured.
+/// Work of one kind: an amount times the engine's built-in rate. The planner scales each kind by its own measurements.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Term {
-    /// What is done, such as `distances`; under this name its scale is kept.
+    /// The kind of work, such as `distances`; the planner stores its scale under this name.
     pub name: &'static str,
-    /// When.
     pub stage: Stage,
-    /// How long it takes at the built-in rate, in milliseconds.
+    /// Predicted time at the built-in rate, in milliseconds.
     pub ms: f64,
 }
 
-/// The work of a problem.
+/// The predicted work of a problem, as a sum of terms.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Cost {
     terms: Vec<Term>,
 }
 
 impl Cost {
-    /// Adds work that is done once: an amount, and milliseconds for each.
+    /// Adds work that is done once: `amount` units at `rate` milliseconds each.
     pub fn setup(self, name: &'static str, amount: f64, rate: f64) -> Self {
         self.with(Term { name, stage: Stage::Setup, ms: amount * rate })
     }
 
-    /// Adds work of every pass, likewise.
+    /// Adds work that is done in every pass: `amount` units at `rate` milliseconds each.
     pub fn search(self, name: &'static str, amount: f64, rate: f64) -> Self {
         self.with(Term { name, stage: Stage::Search, ms: amount * rate })
     }
@@ -42,12 +41,11 @@ impl Cost {
         self
     }
 
-    /// The work of a stage.
     pub fn terms(&self, stage: Stage) -> impl Iterator<Item = &Term> {
         self.terms.iter().filter(move |term| term.stage == stage)
     }
 
-    /// Milliseconds of a stage, each term scaled by what is known of it.
+    /// Total milliseconds of a stage, each term multiplied by the `scale` of its name.
     pub fn ms(&self, stage: Stage, scale: impl Fn(&str) -> f64) -> f64 {
         self.terms(stage).map(|term| term.ms * scale(term.name)).sum()
     }

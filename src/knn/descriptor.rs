@@ -1,28 +1,28 @@
-//! What an engine says of itself. Everything outside its folder that differs between engines reads it here.
+//! What an engine declares about itself. Code outside its folder reads here whatever differs between engines.
 
 use serde::Serialize;
 
 use super::{Cost, DeviceId, DeviceKind, Engine, EngineError, EngineId, Measure, Metric, Parameter, Problem};
 
-/// How engines are grouped where they are listed.
+/// The heading under which an engine is listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Group {
     /// Computes the distance of every point to every query, on a GPU.
     Exhaustive,
-    /// Leaves points out by an index.
+    /// Prunes points with an index.
     Indexed,
-    /// A k-selection kernel of the literature.
+    /// A k-selection kernel from the literature.
     Selection,
-    /// Runs on the host's processor only.
+    /// Runs on the CPU only.
     Cpu,
 }
 
 impl Group {
-    /// All, in the order in which they are listed.
+    /// All groups, in listing order.
     pub const ALL: [Self; 4] = [Self::Exhaustive, Self::Indexed, Self::Selection, Self::Cpu];
 
-    /// As a heading.
+    /// The heading in listings.
     pub const fn title(self) -> &'static str {
         match self {
             Self::Exhaustive => "Exhaustive, on a GPU",
@@ -33,34 +33,30 @@ impl Group {
     }
 }
 
-/// The sizes of a problem as an engine sees it.
+/// The sizes of a problem as an engine sees it: n points and q queries in d dimensions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Shape {
-    /// Points.
     pub n: usize,
-    /// Queries.
     pub q: usize,
-    /// Dimensions.
     pub d: usize,
-    /// Neighbours that the engine finds: one more than are reported with `exclude_self`.
+    /// Neighbours to find per query: one more than are reported with `exclude_self`.
     pub k: usize,
 }
 
-/// The largest problem that an engine takes.
+/// The largest problem that an engine supports.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Neighbours per query, the query's own row included.
+    /// Largest k, including the query's own row.
     pub k: usize,
-    /// Dimensions.
+    /// Largest number of dimensions.
     pub d: usize,
-    /// Points.
+    /// Largest number of points.
     pub n: usize,
-    /// How distance may be measured.
     pub metrics: &'static [Metric],
 }
 
 impl Limits {
-    /// Refuses a problem that is larger. This is the one place where limits are enforced.
+    /// Rejects a problem that exceeds the limits. This is the only place where they are enforced.
     ///
     /// # Errors
     /// [`EngineError::Limit`], [`EngineError::Metric`].
@@ -77,52 +73,49 @@ impl Limits {
     }
 }
 
-/// A part of a warp's search that the profiled build times.
+/// A phase of a warp's search that the profiled build times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProfilePhase {
-    /// As it is spelled in files and panes.
+    /// The name shown in files and panes.
     pub name: &'static str,
-    /// What is done in it.
+    /// One sentence: the work done in this phase.
     pub help: &'static str,
 }
 
-/// One engine.
+/// The registry's row for an engine.
 #[derive(Debug)]
 pub struct Descriptor {
-    /// Its name.
     pub id: EngineId,
-    /// Under which heading it is listed.
+    /// The heading under which it is listed.
     pub group: Group,
-    /// What it is, in a line.
+    /// One line of description.
     pub about: &'static str,
     /// Where the algorithm comes from: paper and section, or the kernel's specification.
     pub source: &'static str,
-    /// On what it runs; the first kind is taken where nobody says.
+    /// Supported kinds of device, the default first.
     pub runs_on: &'static [DeviceKind],
-    /// What it takes.
     pub limits: Limits,
-    /// What its counted build counts; nothing where it has none.
+    /// Columns of the counted build; empty if there is none.
     pub measures: &'static [Measure],
-    /// The measure that counts the steps of its convergence history, where it keeps one.
+    /// The measure that counts entries of the convergence history; `None` if there is no history.
     pub convergence: Option<&'static str>,
-    /// What its profiled build times; nothing where it has none.
+    /// Phases timed by the profiled build; empty if there is none.
     pub phases: &'static [ProfilePhase],
-    /// What can be chosen.
     pub parameters: &'static [Parameter],
-    /// Whether it computes the distance of every point to every query, so that distances a second mean something.
+    /// Whether it computes the distance of every point to every query, so that distances per second are meaningful.
     pub is_exhaustive: bool,
-    /// The engine whose algorithm it runs on another device under a name of its own: both count the same.
+    /// The engine whose algorithm this one runs on another device under its own name; both produce the same counts.
     pub twin_of: Option<EngineId>,
-    /// What a problem costs, at rates that were measured on one machine; the planner scales them to the one at hand.
+    /// The cost model, at rates measured on one machine; the planner scales them to the machine at hand.
     pub cost: fn(&Shape) -> Cost,
-    /// Whether it writes down a query's search step by step, for lessons.
+    /// Whether it can trace a query's search step by step, for lessons.
     pub traces: bool,
-    /// Opens it on a device of a kind in `runs_on`.
+    /// Opens it on a device whose kind is in `runs_on`.
     pub open: fn(DeviceId) -> Result<Box<dyn Engine>, EngineError>,
 }
 
 impl Descriptor {
-    /// The engine that its algorithm is called after: engines of one algorithm agree in what they count, too.
+    /// The engine that the algorithm is named after: engines with the same algorithm also agree in what they count.
     pub fn algorithm(&self) -> EngineId {
         self.twin_of.unwrap_or(self.id)
     }
@@ -132,26 +125,26 @@ impl Descriptor {
         !self.measures.is_empty()
     }
 
-    /// Where it runs when nobody says.
+    /// The device used when none is given.
     pub fn default_device(&self) -> DeviceId {
         self.runs_on.first().copied().unwrap_or(DeviceKind::Cpu).first()
     }
 
-    /// A measure by its column's name.
+    /// Looks up a measure by column name.
     pub fn measure(&self, name: &str) -> Option<&'static Measure> {
         self.measures.iter().find(|measure| measure.name == name)
     }
 
-    /// Whether it takes a problem with these parameters.
+    /// Checks a problem and parameters against what this engine supports.
     ///
     /// # Errors
-    /// As [`Limits::check`]'s, and [`EngineError::Parameter`].
+    /// Those of [`Limits::check`], and [`EngineError::Parameter`].
     pub fn check(&self, problem: &Problem, parameters: &super::Parameters) -> Result<(), EngineError> {
         self.limits.check(self.id, &problem.shape(), problem.metric())?;
         self.check_parameters(parameters)
     }
 
-    /// Whether these parameters are its own.
+    /// Checks that the parameters are declared and their values allowed.
     ///
     /// # Errors
     /// [`EngineError::Parameter`].
@@ -159,10 +152,10 @@ impl Descriptor {
         parameters.check(self.parameters).map_err(|why| EngineError::Parameter { engine: self.id, why })
     }
 
-    /// Opens it on a device, or where it runs when nobody says.
+    /// Opens it on a device; `None` is the default device.
     ///
     /// # Errors
-    /// [`EngineError::Unavailable`], with what is missing and how to get it.
+    /// [`EngineError::Unavailable`], saying what is missing and how to get it.
     pub fn open_on(&self, device: Option<DeviceId>) -> Result<Box<dyn Engine>, EngineError> {
         let device = device.unwrap_or_else(|| self.default_device());
         if !self.runs_on.contains(&device.kind()) {

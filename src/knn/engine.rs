@@ -1,4 +1,4 @@
-//! What can answer a problem.
+//! The engine interface: loading a problem, searching it, and the errors of either.
 
 use std::ops::Range;
 
@@ -6,21 +6,21 @@ use serde::{Deserialize, Serialize};
 
 use super::{Answer, Descriptor, DeviceId, EngineId, Metric, Neighbors, Parameters, Problem};
 
-/// What an engine runs on.
+/// The hardware an engine runs on.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DeviceInfo {
-    /// Which device; absent in records that were written before devices had ids.
+    /// `None` in records written before devices had ids.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<DeviceId>,
-    /// The GPU's or processor's name.
+    /// Product name of the GPU or processor.
     pub name: String,
-    /// What else identifies it, as (name, value): compute capability, driver, memory, threads, instruction set, … In files
-    /// it is a map, in this order.
+    /// Further (name, value) pairs: compute capability, driver, memory, threads, instruction set, … Stored in files as a map
+    /// in this order.
     #[serde(with = "details")]
     pub details: Vec<(String, String)>,
 }
 
-/// [`DeviceInfo::details`] as a map.
+/// Serialises [`DeviceInfo::details`] as a map.
 mod details {
     use std::fmt;
 
@@ -54,193 +54,185 @@ mod details {
     }
 }
 
-/// A part of taking a problem in.
+/// A phase of loading a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SetupPhase {
-    /// Points and queries to the device, or into the twin's layout.
+    /// Copying points and queries to the device, or into the twin's layout.
     Upload,
-    /// Points into an index, such as a tree.
+    /// Building an index over the points, such as a tree.
     BuildIndex,
 }
 
-/// How the kernel is built: a compile-time policy.
+/// The compile-time instrumentation of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Build {
-    /// Nothing added.
+    /// No instrumentation: the build that benchmarks run.
     Timed,
-    /// Also counters and the convergence history.
+    /// Adds counters and the convergence history.
     Counted,
-    /// Counted, and also cycles per phase and warp spans.
+    /// Adds to `Counted` the cycles per phase and warp spans.
     Profiled,
 }
 
-/// The most queries of one [`Search::search`] in a build that counts: what it writes beside the answers is kept until
-/// it is collected, and is reserved for no more than these.
+/// The most queries per [`Search::search`] in an instrumented build: its counters and traces stay on the device until they
+/// are collected, and memory is reserved for only this many.
 pub const MAX_COUNTED_CHUNK: usize = 1 << 17;
 
-/// Why an engine does not run a problem.
+/// Why an engine cannot run a problem.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EngineError {
     /// The engine cannot run on this machine.
     #[error("the {engine} engine cannot run here: {why}")]
     Unavailable {
-        /// Which engine.
         engine: EngineId,
         /// What is missing and how to get it.
         why: String,
     },
-    /// The engine takes only smaller problems.
+    /// The problem exceeds the engine's limits.
     #[error("the {engine} engine takes {what} up to {limit}, not {value}")]
     Limit {
-        /// Which engine.
         engine: EngineId,
-        /// `k`, `d`, …
+        /// The size that is exceeded: `k`, `d`, …
         what: &'static str,
-        /// The largest it takes.
+        /// The largest supported value.
         limit: u64,
-        /// What was asked.
         value: u64,
     },
-    /// The engine knows no such metric.
+    /// The engine does not support this metric.
     #[error("the {engine} engine does not measure distance by {metric}")]
     Metric {
-        /// Which engine.
         engine: EngineId,
-        /// What was asked.
+        /// The requested metric, which is not among [`Limits::metrics`](super::Limits::metrics).
         metric: Metric,
     },
-    /// The engine has no such parameter, or not with this value.
+    /// The engine has no such parameter, or does not accept this value.
     #[error("the {engine} engine: {why}")]
     Parameter {
-        /// Which engine.
         engine: EngineId,
-        /// Which parameter, and what there is instead.
+        /// Names the parameter and what would be accepted.
         why: String,
     },
-    /// Too large for the device's own memory.
+    /// The problem does not fit into the device's memory.
     #[error("the job needs {needed} MiB on {device}, where {free} MiB are free: use fewer queries or points, or --engine lockstep")]
     Memory {
         /// MiB, rounded up.
         needed: u64,
-        /// MiB.
         free: u64,
-        /// The device's name.
+        /// Product name of the device.
         device: String,
     },
-    /// Too large for the machine.
+    /// The problem does not fit into host memory.
     #[error("the job needs {needed} MiB of memory, where {free} MiB are free: use fewer queries or points, or a smaller k")]
     HostMemory {
         /// MiB, rounded up.
         needed: u64,
-        /// MiB.
         free: u64,
     },
-    /// The driver or the kernel failed.
+    /// The driver or a kernel failed.
     #[error("{device}: {why}")]
     Device {
-        /// The device's name.
+        /// Product name of the device.
         device: String,
-        /// What it says.
+        /// The driver's message, on one line.
         why: String,
     },
 }
 
 impl EngineError {
-    /// Whether the engine does not take the problem, here or at all, and another one may.
+    /// Whether the engine rejects the problem, on this machine or in general, so that another engine may still take it.
     pub fn is_refusal(&self) -> bool {
         !matches!(self, Self::Device { .. } | Self::Parameter { .. })
     }
 }
 
-/// Answers problems. One engine may answer many, one after the other.
+/// Answers problems, one at a time.
 ///
-/// All engines give the same bits: distances by the rule of [`Problem`], neighbours sorted by (distance, position).
+/// All engines return identical bits: distances by the rule of [`Problem`], neighbours sorted by (distance, position).
 pub trait Engine: Send {
-    /// What it says of itself.
+    /// The engine's row in the registry.
     fn descriptor(&self) -> &'static Descriptor;
 
-    /// On which device it was opened.
+    /// The device on which it was opened.
     fn device_id(&self) -> DeviceId;
 
-    /// What it runs on, with what changes from run to run: clocks, power, temperature.
+    /// The device, including readings that vary from run to run: clocks, power, temperature.
     fn device(&self) -> DeviceInfo;
 
-    /// Its name.
     fn id(&self) -> EngineId {
         self.descriptor().id
     }
 
-    /// Takes in a problem that is within its limits, with parameters that are its own: reserves memory, uploads the problem or
-    /// builds an index over it. What is made of the points is cached with them ([`Problem::cache`]) and found there in the next
-    /// problem over the same ones. Called by [`Engine::load`] only.
+    /// Loads a problem that is within the limits, with parameters that were checked: reserves memory, uploads the problem or
+    /// builds an index over it. Data derived from the points is cached with them ([`Problem::cache`]) and reused by the next
+    /// problem over the same points. Called by [`Engine::load`] only.
     ///
     /// # Errors
-    /// [`EngineError`], before anything runs when the problem does not fit.
+    /// [`EngineError`]; a problem that does not fit is rejected before anything runs.
     fn prepare<'a>(&'a mut self, problem: &'a Problem, parameters: &Parameters, profile: bool) -> Result<Box<dyn Search + 'a>, EngineError>;
 
-    /// Takes a problem in, once it is certain that it is within the engine's limits.
+    /// Checks the problem against the engine's limits and loads it.
     ///
     /// # Errors
-    /// As [`Descriptor::check`]'s and [`Engine::prepare`]'s.
+    /// Those of [`Descriptor::check`] and [`Engine::prepare`].
     fn load<'a>(&'a mut self, problem: &'a Problem, parameters: &Parameters, profile: bool) -> Result<Box<dyn Search + 'a>, EngineError> {
         self.descriptor().check(problem, parameters)?;
         self.prepare(problem, parameters, profile)
     }
 }
 
-/// A problem loaded into an engine, ready to be searched chunk by chunk.
+/// A problem loaded into an engine, ready to be searched in chunks.
 pub trait Search {
-    /// How long taking the problem in took, in milliseconds, phase by phase. What was found in the cache is not in it.
+    /// Milliseconds of each phase of loading, excluding whatever was found in the cache.
     fn setup_ms(&self) -> Vec<(SetupPhase, f64)>;
 
-    /// Whether all that is made of the points was found: they were taken in for a problem before this one.
+    /// Whether everything derived from the points came from the cache, that is from an earlier problem over the same points.
     fn resident(&self) -> bool;
 
-    /// The parameters as they were resolved: given again, they launch the same. They may differ before and after a search, in
-    /// which the engine has seen what its choice comes to. None where the engine has no choice. The answers are the same bits.
+    /// The resolved parameters; passing them again gives the same launch. They may change during a search, once the engine has
+    /// seen how its choice performs. Empty if the engine has nothing to choose. The answers are the same bits in any case.
     fn parameters(&self) -> Parameters {
         Parameters::default()
     }
 
-    /// Why the parameters were resolved to something else than the engine would have liked best.
+    /// Why the parameters are not the engine's first choice; `None` if they are.
     fn note(&self) -> Option<String> {
         None
     }
 
-    /// The fewest queries that fill the device: the size of the first chunk, of which larger ones are multiples, unless
-    /// [`Search::first_work`] or the time that they take asks for less.
+    /// The fewest queries that fill the device: the size of the first chunk, of which later ones are multiples, unless
+    /// [`Search::first_work`] or the measured time calls for less.
     fn first_chunk(&self) -> usize;
 
-    /// The fewest queries that are worth a chunk of their own, however slow: the device takes no longer for as many as
-    /// for one. [`Search::first_chunk`] is a multiple of it.
+    /// The smallest chunk worth launching, however slow: the device takes as long for one query as for this many.
+    /// [`Search::first_chunk`] is a multiple of it.
     fn chunk_unit(&self) -> usize {
         1
     }
 
-    /// The most multiply-adds (queries × n × d) that a first chunk, of which nothing is known yet, may have: what even
-    /// a slow device of the kind does well within a second.
+    /// The most multiply-adds (queries × n × d) in the first chunk, before anything is known about speed: even a slow device
+    /// of this kind finishes them well within a second.
     fn first_work(&self) -> u64 {
         2_000_000_000
     }
 
-    /// Answers the queries of a range, no more than [`MAX_COUNTED_CHUNK`] in a build that counts, and returns the
-    /// milliseconds that took, by the device's own clock where it has one. The answers stay in the engine. Engines without
-    /// counters run every build as [`Build::Timed`].
+    /// Answers a range of queries, at most [`MAX_COUNTED_CHUNK`] in an instrumented build, and returns the elapsed
+    /// milliseconds, by the device's own clock where it has one. The answers stay in the engine. Engines without counters run
+    /// every build as [`Build::Timed`].
     ///
     /// # Errors
     /// [`EngineError::Device`].
     fn search(&mut self, queries: Range<usize>, build: Build) -> Result<f64, EngineError>;
 
-    /// Writes the neighbours of all queries, which must have been searched, and returns the milliseconds that took.
+    /// Copies out the neighbours of all queries, which must have been searched, and returns the elapsed milliseconds.
     ///
     /// # Errors
     /// [`EngineError::Device`].
     fn download(&mut self, neighbors: &mut Neighbors) -> Result<f64, EngineError>;
 
-    /// Appends what the last [`Search::search`] counted to `answer`: measures and convergence after a counted one, the
-    /// profile too after a profiled one. Ranges therefore come in order. Nothing for engines without counters.
+    /// Appends to `answer` what the last [`Search::search`] recorded: measures and convergence after a counted search, the
+    /// profile too after a profiled one. Ranges must therefore be searched in order. Does nothing for engines without counters.
     ///
     /// # Errors
     /// [`EngineError::Device`].

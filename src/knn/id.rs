@@ -1,21 +1,21 @@
-//! Names of engines and devices, as they are spelled on the command line and in files.
+//! Identifiers of engines and devices, spelled alike on the command line and in files.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Letters of the longest engine id.
+/// Longest engine id, in bytes.
 const LONGEST: usize = 24;
 
-/// An engine's name: 1 to 24 lowercase ASCII letters, digits and hyphens, held inline so that it is `Copy`. It need not be
-/// one of this program's engines: a recording may come from a newer one.
+/// An engine's name: 1 to 24 lowercase ASCII letters, digits and hyphens, stored inline so that it is `Copy`. It need not
+/// name an engine of this program: a recording may come from a newer version.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct EngineId([u8; LONGEST]);
 
 impl EngineId {
     /// # Panics
-    /// Unless the name follows the rule, at compile time in a constant.
+    /// If the name breaks that rule; at compile time in a constant.
     pub const fn new(name: &str) -> Self {
         match Self::parse(name) {
             Some(id) => id,
@@ -40,7 +40,6 @@ impl EngineId {
         Some(Self(letters))
     }
 
-    /// As it is spelled.
     pub fn as_str(&self) -> &str {
         let length = self.0.iter().position(|&letter| letter == 0).unwrap_or(LONGEST);
         str::from_utf8(&self.0[..length]).unwrap_or_default()
@@ -67,17 +66,15 @@ impl FromStr for EngineId {
     }
 }
 
-/// What kind of processor runs an engine.
+/// The kind of processor that an engine runs on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DeviceKind {
-    /// The host's processor.
     Cpu,
-    /// An NVIDIA GPU.
     Gpu,
 }
 
 impl DeviceKind {
-    /// The device of the kind that is used where none is named.
+    /// The default device of this kind.
     pub const fn first(self) -> DeviceId {
         match self {
             Self::Cpu => DeviceId::Cpu,
@@ -85,7 +82,7 @@ impl DeviceKind {
         }
     }
 
-    /// With its article, for sentences.
+    /// The name with its article, for use in sentences.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Cpu => "the CPU",
@@ -94,17 +91,15 @@ impl DeviceKind {
     }
 }
 
-/// A device: `cpu`, or a GPU by the driver's ordinal (`0`, `1`, …; `CUDA_VISIBLE_DEVICES` decides which those are).
+/// A device: `cpu`, or a GPU by the driver's ordinal (`0`, `1`, …, as numbered under `CUDA_VISIBLE_DEVICES`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum DeviceId {
-    /// The host's processor.
     Cpu,
-    /// A GPU, by ordinal from 0.
+    /// A GPU by its ordinal, from 0.
     Gpu(u32),
 }
 
 impl DeviceId {
-    /// What kind of device it is.
     pub const fn kind(self) -> DeviceKind {
         match self {
             Self::Cpu => DeviceKind::Cpu,
@@ -134,7 +129,7 @@ impl FromStr for DeviceId {
     }
 }
 
-/// Serialises a type as the text that `Display` writes and `FromStr` reads.
+/// Serialises a type as the text that `Display` writes and `FromStr` parses.
 macro_rules! serde_as_text {
     ($type:ty) => {
         impl Serialize for $type {

@@ -1,4 +1,4 @@
-//! What engines count per query: columns that they declare, with a name, a unit and, where there is one, theory.
+//! Per-query measurements of an engine: declared columns with a name, a unit and, where known, a theoretical mean.
 
 use super::Shape;
 
@@ -7,53 +7,53 @@ use super::Shape;
 pub struct Measure {
     /// The column's name in files.
     pub name: &'static str,
-    /// What is counted, one of it and many: `merge`, `merges`.
+    /// The unit in the singular and the plural: `merge`, `merges`.
     pub unit: [&'static str; 2],
-    /// A sentence for tooltips and help.
+    /// One sentence for tooltips and help.
     pub help: &'static str,
-    /// What the mean over all queries should be.
+    /// The expected mean over all queries; `None` if there is no theory.
     pub theory: Option<Theory>,
-    /// The most that any query can count.
+    /// The largest possible value for any query; `None` if unknown.
     pub worst_case: Option<fn(&Shape) -> f64>,
 }
 
 impl Measure {
-    /// A column's name in words: `groups hit` for `groups_hit`.
+    /// A column name as words: `groups hit` for `groups_hit`.
     pub fn words(name: &str) -> String {
         name.replace('_', " ")
     }
 }
 
-/// A bound on the mean of a measure.
+/// An upper bound on the mean of a measure.
 #[derive(Clone, Copy, Debug)]
 pub struct Theory {
-    /// The bound.
+    /// Evaluates the bound for a problem.
     pub mean: fn(&Shape) -> f64,
-    /// Under which condition it holds: `in random order`.
+    /// The assumption under which it holds: `in random order`.
     pub condition: &'static str,
-    /// Where it is derived.
+    /// The publication that derives it.
     pub source: &'static str,
 }
 
-/// Values of measures: a u32 for each query in each column. Names are text, since a recording may come from an engine that
-/// this program does not have.
+/// Measured values: one u32 per query and column. Column names are owned strings because a recording may come from an
+/// engine that this program does not have.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Measured {
     columns: Vec<(String, Vec<u32>)>,
 }
 
 impl Measured {
-    /// Columns of these names and values, which must be equally long.
+    /// Builds the table from named columns of equal length.
     ///
     /// # Panics
-    /// Where they are not.
+    /// If the lengths differ.
     pub fn new(columns: impl IntoIterator<Item = (String, Vec<u32>)>) -> Self {
         let columns: Vec<_> = columns.into_iter().collect();
         assert!(columns.windows(2).all(|pair| pair[0].1.len() == pair[1].1.len()), "a value for each query in each column");
         Self { columns }
     }
 
-    /// Appends queries, row by row, to the columns of `measures`, which is the same in every call.
+    /// Appends queries, row by row, to the columns of `measures`, which must be the same in every call.
     pub fn extend<const N: usize>(&mut self, measures: &[Measure; N], rows: impl IntoIterator<Item = [u32; N]>) {
         if self.columns.is_empty() {
             self.columns = measures.iter().map(|measure| (measure.name.to_owned(), Vec::new())).collect();
@@ -65,32 +65,32 @@ impl Measured {
         }
     }
 
-    /// Whether nothing was counted.
+    /// Whether there are no columns.
     pub fn is_empty(&self) -> bool {
         self.queries() == 0
     }
 
-    /// The number of queries, q; 0 where nothing was counted.
+    /// The number of queries, q; 0 if nothing was counted.
     pub fn queries(&self) -> usize {
         self.columns.first().map_or(0, |(_, values)| values.len())
     }
 
-    /// The columns in the order of their declaration: name and a value for each query.
+    /// Columns in declaration order: name and one value per query.
     pub fn columns(&self) -> impl ExactSizeIterator<Item = (&str, &[u32])> + Clone {
         self.columns.iter().map(|(name, values)| (name.as_str(), values.as_slice()))
     }
 
-    /// The values of a column, one for each query.
+    /// The q values of a column; `None` if there is no such column.
     pub fn column(&self, name: &str) -> Option<&[u32]> {
         self.columns().find(|(of, _)| *of == name).map(|(_, values)| values)
     }
 
-    /// What one query counted: name and value.
+    /// One query's row: column name and value.
     pub fn of(&self, query: usize) -> impl ExactSizeIterator<Item = (&str, u32)> + Clone {
         self.columns().map(move |(name, values)| (name, values[query]))
     }
 
-    /// A column's mean over all queries; absent without queries.
+    /// A column's mean over all queries; `None` if there are no queries.
     pub fn mean(&self, name: &str) -> Option<f64> {
         let values = self.column(name).filter(|values| !values.is_empty())?;
         Some(values.iter().map(|&value| f64::from(value)).sum::<f64>() / values.len() as f64)

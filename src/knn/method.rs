@@ -1,4 +1,4 @@
-//! A method: an engine with its parameters, as data. It is spelled `engine:key=value,…` wherever it is written.
+//! A method: an engine with its parameters, as data. It is spelled `engine:key=value,…` everywhere.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -12,27 +12,26 @@ use super::id::serde_as_text;
 /// A parameter that an engine declares.
 #[derive(Clone, Debug)]
 pub struct Parameter {
-    /// Its key.
+    /// The key, as spelled in a method.
     pub name: &'static str,
-    /// A sentence for help and tooltips.
+    /// One sentence for help and tooltips.
     pub help: &'static str,
-    /// What it may be.
     pub values: Values,
-    /// What it is where nobody says, in words: `from the tuned table`.
+    /// What an omitted parameter resolves to, in words: `from the tuned table`.
     pub default: &'static str,
 }
 
-/// What a parameter may be.
+/// The allowed values of a parameter.
 #[derive(Clone, Debug)]
 pub enum Values {
-    /// A whole number.
+    /// Whole numbers, both ends included.
     Numbers(RangeInclusive<u32>),
-    /// A word of a list.
+    /// One of a list of words.
     Words(&'static [&'static str]),
 }
 
 impl Values {
-    /// Whether a value is one of them.
+    /// Whether a value, as spelled, is allowed.
     pub fn allow(&self, value: &str) -> bool {
         match self {
             Self::Numbers(range) => value.bytes().all(|byte| byte.is_ascii_digit()) && value.parse().is_ok_and(|number| range.contains(&number)),
@@ -50,35 +49,34 @@ impl fmt::Display for Values {
     }
 }
 
-/// Keys and values, each key once, in the order in which they were given.
+/// Key–value pairs with unique keys, in the order given.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Parameters(Vec<(String, String)>);
 
 impl Parameters {
-    /// Every parameter left to the engine.
+    /// The engine chooses every parameter.
     pub const NONE: Self = Self(Vec::new());
 
-    /// Whether every parameter is left to the engine.
+    /// Whether the engine chooses every parameter.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Keys and values.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &str)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
-    /// A value, as it is spelled.
+    /// A value as spelled; `None` if the key is not set.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.iter().find(|(of, _)| *of == name).map(|(_, value)| value)
     }
 
-    /// A value that is a number; absent where it is not given.
+    /// A value as a number; `None` if the key is not set or the value is no number.
     pub fn number(&self, name: &str) -> Option<u32> {
         self.get(name)?.parse().ok()
     }
 
-    /// Gives a parameter a value, in place of the one that it had.
+    /// Sets a parameter, replacing any earlier value.
     pub fn set(&mut self, name: &str, value: impl Into<String>) {
         let value = value.into();
         match self.0.iter_mut().find(|(of, _)| of == name) {
@@ -87,15 +85,15 @@ impl Parameters {
         }
     }
 
-    /// Leaves a parameter to the engine.
+    /// Removes a parameter, leaving the choice to the engine.
     pub fn unset(&mut self, name: &str) {
         self.0.retain(|(of, _)| of != name);
     }
 
-    /// Whether each is declared, and its value allowed.
+    /// Checks that each parameter is declared and its value allowed.
     ///
     /// # Errors
-    /// A sentence that names the parameter and what there is instead.
+    /// A sentence that names the parameter and the alternatives.
     pub fn check(&self, declared: &[Parameter]) -> Result<(), String> {
         for (name, value) in self.iter() {
             let Some(parameter) = declared.iter().find(|parameter| parameter.name == name) else {
@@ -130,17 +128,16 @@ impl fmt::Display for Parameters {
     }
 }
 
-/// An engine and how it is to search.
+/// An engine and the parameters to run it with.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Method {
-    /// Which engine.
     pub engine: EngineId,
-    /// What is not left to it.
+    /// Whatever is missing, the engine chooses.
     pub parameters: Parameters,
 }
 
 impl Method {
-    /// All parameters left to the engine.
+    /// An engine that chooses all its parameters.
     pub fn new(engine: EngineId) -> Self {
         Self { engine, parameters: Parameters::default() }
     }
@@ -181,8 +178,8 @@ impl FromStr for Method {
 
 serde_as_text!(Method);
 
-/// Splits a list of methods at its commas. One followed by `key=` goes on with the method before it, any other begins a new
-/// one: `cuda:warps=8,window=16,kdtree` are two.
+/// Splits a comma-separated list of methods. A comma followed by `key=` continues the current method, any other starts a
+/// new one: `cuda:warps=8,window=16,kdtree` is two methods.
 pub fn split_methods(list: &str) -> Vec<String> {
     let mut methods: Vec<String> = Vec::new();
     for piece in list.split(',') {
@@ -195,7 +192,7 @@ pub fn split_methods(list: &str) -> Vec<String> {
     methods
 }
 
-/// The methods of a text whose values may have alternatives: `cuda:warps=4|8,window=8|16` are four.
+/// Expands alternatives: `cuda:warps=4|8,window=8|16` gives four methods.
 pub fn alternatives(method: &str) -> Vec<String> {
     let Some((engine, list)) = method.split_once(':') else { return vec![method.to_owned()] };
     let mut all = vec![String::new()];
@@ -258,7 +255,7 @@ mod tests {
         assert_eq!(split_methods("cuda:warps=8,window=16,kdtree"), ["cuda:warps=8,window=16", "kdtree"]);
         assert_eq!(split_methods("kdtree,cuda:warps=8,lockstep,auto"), ["kdtree", "cuda:warps=8", "lockstep", "auto"]);
         assert_eq!(split_methods("cuda:warps=8,cuda:warps=4,window=2"), ["cuda:warps=8", "cuda:warps=4,window=2"]);
-        // Nothing that it could go on with: an error of its own, and no part of the engine before.
+        // There is no method to continue, so it becomes an error of its own rather than part of the preceding engine.
         assert_eq!(split_methods("cuda,warps=8"), ["cuda", "warps=8"]);
     }
 

@@ -1,4 +1,4 @@
-//! The problem of k nearest neighbours, free of any device.
+//! The k-nearest-neighbour problem and the engine interface, independent of any device.
 
 mod answer;
 mod cache;

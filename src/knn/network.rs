@@ -1,33 +1,32 @@
-//! The bitonic network as data: its layers, their comparators, and what they cost a warp.
+//! The bitonic sorting network as data: its layers, their comparators, and their cost for a warp.
 //!
-//! Batcher's network for K keys, a power of two: for each size 2, 4, … K, and in it for each stride size/2, … 1, a layer
-//! of K/2 comparators between elements i and i ^ stride, ascending where `i & size == 0`. The layers of size K alone sort
-//! what is bitonic.
+//! Batcher's network for K keys, a power of two: for each size 2, 4, … K, and within it for each stride size/2, … 1, a
+//! layer of K/2 comparators between elements i and i ^ stride, ascending where `i & size == 0`. The layers of size K alone
+//! sort a bitonic sequence.
 
 use serde::{Deserialize, Serialize};
 
-/// One layer: comparators that touch no element twice, and so run at once.
+/// One layer: comparators on disjoint elements, which can therefore run in parallel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Layer {
-    /// The runs that this layer helps to sort, in elements.
+    /// Length of the runs that this layer helps to sort, in elements.
     pub size: u32,
-    /// How far apart the two elements of a comparator are.
+    /// Distance between the two elements of a comparator.
     pub stride: u32,
 }
 
-/// Puts the smaller of two elements at `low` and the larger at `high` where `ascending`, else the other way round.
+/// Puts the smaller of two elements at `low` and the larger at `high` if `ascending`, otherwise the other way round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Comparator {
-    /// The element with the lower number.
+    /// The lower element index.
     pub low: u32,
-    /// Its partner, `low ^ stride`.
+    /// The other element, `low ^ stride`.
     pub high: u32,
-    /// Which way it sorts.
     pub ascending: bool,
 }
 
 impl Layer {
-    /// The comparators of the layer in a network of `keys` elements, by their lower element.
+    /// The layer's comparators in a network of `keys` elements, ordered by their lower element.
     pub fn comparators(self, keys: u32) -> impl Iterator<Item = Comparator> {
         (0..keys).filter(move |low| low & self.stride == 0).map(move |low| self.comparator_of(low))
     }
@@ -38,34 +37,34 @@ impl Layer {
         Comparator { low, high: low | self.stride, ascending: low & self.size == 0 }
     }
 
-    /// What each lane of a warp that holds `registers` consecutive elements a lane exchanges keys with: lane ^ this, by
-    /// shuffle; `None` where both elements lie in the same lane.
+    /// The lane mask of the shuffle that this layer needs (partner = lane ^ mask) when each lane of a warp holds `registers`
+    /// consecutive elements; `None` if both elements are in the same lane.
     pub fn lane_stride(self, registers: u32) -> Option<u32> {
         (self.stride >= registers).then(|| self.stride / registers)
     }
 }
 
-/// The layers of one size: they sort bitonic runs of `size` elements.
+/// The layers of one size, which sort bitonic runs of `size` elements.
 pub fn merge(size: u32) -> impl Iterator<Item = Layer> {
     std::iter::successors(Some(size / 2), |stride| Some(stride / 2)).take_while(|&stride| stride > 0).map(move |stride| Layer { size, stride })
 }
 
-/// The layers that sort `keys` elements in any order.
+/// The layers that sort `keys` elements in arbitrary order.
 pub fn sort(keys: u32) -> impl Iterator<Item = Layer> {
     std::iter::successors(Some(2u32), |size| Some(size * 2)).take_while(move |&size| size <= keys).flat_map(merge)
 }
 
-/// What layers cost a warp.
+/// The cost of a sequence of layers for a warp.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cost {
-    /// Comparators, K/2 a layer.
+    /// Comparators, K/2 per layer.
     pub compare_exchanges: u64,
-    /// Shuffles of a key by the whole warp: one for each register, in each layer between lanes.
+    /// Warp-wide shuffles of a key: one per register in each layer that crosses lanes.
     pub shuffles: u64,
 }
 
 impl Cost {
-    /// The cost of some layers over `registers` keys in each of `width` lanes.
+    /// The cost of layers over `registers` keys in each of `width` lanes.
     pub fn of(layers: impl Iterator<Item = Layer>, width: u32, registers: u32) -> Self {
         let half = u64::from(width * registers / 2);
         layers.fold(Self::default(), |cost, layer| Self {
@@ -74,7 +73,7 @@ impl Cost {
         })
     }
 
-    /// The cost of merging a buffer once: sorting it, and sorting the bitonic rest.
+    /// The cost of one buffer merge: sorting the buffer, then sorting the bitonic result.
     pub fn of_merge(width: u32, registers: u32) -> Self {
         let keys = width * registers;
         Self::of(sort(keys).chain(merge(keys)), width, registers)
@@ -118,11 +117,11 @@ mod tests {
 
     #[test]
     fn costs_are_the_published_ones() {
-        // log₂K (log₂K + 1) / 2 layers to sort, log₂K to sort what is bitonic.
+        // log₂K (log₂K + 1) / 2 layers to sort, log₂K to sort a bitonic sequence.
         assert_eq!((sort(32).count(), merge(32).count(), sort(1024).count()), (15, 5, 55));
-        // One key a lane: every layer is a shuffle.
+        // One key per lane: every layer shuffles.
         assert_eq!(Cost::of_merge(32, 1), Cost { compare_exchanges: 20 * 16, shuffles: 20 });
-        // K = 128 in four registers: strides 1 and 2 stay in the lane, in each of the sizes.
+        // K = 128 in four registers: strides 1 and 2 stay within a lane, in every size.
         let in_lane = 1 + 2 * 6 + 2;
         assert_eq!(Cost::of_merge(32, 4), Cost { compare_exchanges: 35 * 64, shuffles: (35 - in_lane) * 4 });
         assert_eq!(Layer { size: 64, stride: 32 }.lane_stride(2), Some(16));

@@ -1,4 +1,4 @@
-//! The points of a problem: in processing order, for a metric, checked; made once and shared by the problems over them.
+//! The points of a problem: in processing order, prepared for a metric and checked; built once and shared between problems.
 
 use std::sync::Arc;
 
@@ -7,13 +7,13 @@ use rayon::prelude::*;
 use super::{Cache, Metric, ProblemError};
 use crate::cloud::{Order, PointCloud};
 
-/// The squared extent below which squared distances lose their digits to f32's smallest numbers.
+/// The squared extent below which squared distances lose precision to f32 underflow.
 const SMALLEST_SQUARED_EXTENT: f64 = f32::MIN_POSITIVE as f64 * (1u64 << 24) as f64;
 
-/// Rows that a thread copies or looks at in one go.
+/// Rows per parallel work item.
 const PART: usize = 1 << 12;
 
-/// What of a problem's setup its points depend on. Two that are equal make the same points of a cloud.
+/// The part of a problem's setup that determines its points. Equal arrangements of a cloud give identical points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrangement {
     metric: Metric,
@@ -23,18 +23,17 @@ pub struct Arrangement {
 }
 
 impl Arrangement {
-    /// `seed` matters to a shuffled order, and `drop_zero_rows` to the angular metric.
+    /// Clears what has no effect: `seed` unless the order is shuffled, `drop_zero_rows` unless the metric is angular.
     pub fn new(metric: Metric, order: Order, seed: u64, drop_zero_rows: bool) -> Self {
         Self { metric, order, seed: if order == Order::Shuffled { seed } else { 0 }, drop_zero_rows: drop_zero_rows && metric == Metric::Angular }
     }
 
-    /// How distance is measured.
     pub fn metric(&self) -> Metric {
         self.metric
     }
 }
 
-/// Coordinates, row-major, shared with the cloud where they are the same.
+/// Row-major coordinates, shared with the cloud where they are identical.
 #[derive(Clone, Debug)]
 pub(super) enum Rows {
     OfCloud(Arc<PointCloud>),
@@ -49,7 +48,7 @@ impl Rows {
         }
     }
 
-    /// A cloud's rows in another order, or the cloud itself where nothing moves.
+    /// A cloud's rows in another order, or the cloud's own array if the order is unchanged.
     pub fn gather(cloud: &Arc<PointCloud>, rows: Option<&[u32]>) -> Self {
         let Some(rows) = rows else { return Self::OfCloud(Arc::clone(cloud)) };
         let dims = cloud.dims();
@@ -64,7 +63,7 @@ impl Rows {
 
     /// Unit vectors of the file's own coordinates, in the order of `rows`, normalised in f64 and rounded once.
     ///
-    /// Zero rows are left out of the result and of `rows` if `drop`; else the first one's record is the error.
+    /// Zero rows are left out of the result and of `rows` if `drop`; otherwise the first one's record is the error.
     pub fn normalised(cloud: &PointCloud, rows: &mut Option<Vec<u32>>, drop: bool) -> Result<Self, u64> {
         let dims = cloud.dims();
         let mut order: Vec<u32> = rows.take().unwrap_or_else(|| (0..cloud.len() as u32).collect());
@@ -89,10 +88,10 @@ impl Rows {
     }
 }
 
-/// Writes a row as a unit vector; false where it is zero and has no direction.
+/// Writes a row as a unit vector; false if it is zero and has no direction.
 fn normalise(cloud: &PointCloud, row: usize, unit: &mut [f32]) -> bool {
     let values = (0..unit.len()).map(|axis| cloud.coordinate(row, axis));
-    // The largest component first: its square may overflow, or vanish, even in f64.
+    // Scale by the largest component: its square may overflow or underflow even in f64.
     let largest = values.clone().map(f64::abs).fold(0.0, f64::max);
     if largest == 0.0 {
         return false;
@@ -104,7 +103,7 @@ fn normalise(cloud: &PointCloud, row: usize, unit: &mut [f32]) -> bool {
     true
 }
 
-/// The least and the largest value of each axis.
+/// The minimum and maximum of each axis.
 type Extents = Vec<[f32; 2]>;
 
 fn extents(values: &[f32], dims: usize) -> Extents {
@@ -117,7 +116,7 @@ fn extents(values: &[f32], dims: usize) -> Extents {
         }
         extents
     };
-    // One query is not worth waking a thread for.
+    // Not worth waking a thread for a single query.
     if values.len() <= PART * dims { of_part(none(), values) } else { values.par_chunks(PART * dims).fold(none, of_part).reduce(none, both) }
 }
 
@@ -128,7 +127,7 @@ fn both(mut extents: Extents, more: Extents) -> Extents {
     extents
 }
 
-/// n points in processing order. See the module.
+/// n points in processing order; see the module documentation.
 #[derive(Debug)]
 pub struct Points {
     cloud: Arc<PointCloud>,
@@ -141,7 +140,7 @@ pub struct Points {
 }
 
 impl Points {
-    /// Puts a cloud's rows in order, and normalises them where the metric asks for it.
+    /// Arranges a cloud's rows, normalising them if the metric requires it.
     ///
     /// # Errors
     /// [`ProblemError::Zero`].
@@ -162,10 +161,10 @@ impl Points {
         Self { cloud, arrangement, coordinates, rows, extents, cache: Cache::default() }
     }
 
-    /// The same points in another order: `positions` names those of this order, each once.
+    /// The same points in another order: `positions` is a permutation of the current positions.
     ///
     /// # Panics
-    /// If it does not name as many as there are.
+    /// If its length is not n.
     pub fn rearranged(&self, positions: &[u32]) -> Self {
         assert_eq!(positions.len(), self.len(), "every point is met once");
         let dims = self.dims();
@@ -174,7 +173,7 @@ impl Points {
         Self::of(Arc::clone(&self.cloud), self.arrangement, Rows::Own(coordinates), Some(rows))
     }
 
-    /// Whether they are this cloud's, so arranged.
+    /// Whether these points are this arrangement of this cloud.
     pub fn are_of(&self, cloud: &Arc<PointCloud>, arrangement: Arrangement) -> bool {
         Arc::ptr_eq(&self.cloud, cloud) && self.arrangement == arrangement
     }
@@ -184,12 +183,10 @@ impl Points {
         &self.cloud
     }
 
-    /// How they were put in order.
     pub fn arrangement(&self) -> Arrangement {
         self.arrangement
     }
 
-    /// Dimensions, d.
     pub fn dims(&self) -> usize {
         self.cloud.dims()
     }
@@ -204,22 +201,22 @@ impl Points {
         self.coordinates().is_empty()
     }
 
-    /// n × d coordinates in processing order, row-major.
+    /// n × d, row-major, in processing order.
     pub fn coordinates(&self) -> &[f32] {
         self.coordinates.as_slice()
     }
 
-    /// The row of the cloud at a position of the processing order.
+    /// The cloud row at a position in processing order.
     pub fn row(&self, position: u32) -> u32 {
         self.rows.as_ref().map_or(position, |rows| rows[position as usize])
     }
 
-    /// What engines made of them.
+    /// Data that engines derived from these points.
     pub fn cache(&self) -> &Cache {
         &self.cache
     }
 
-    /// Refuses extents, of these points and of queries together, whose squares f32 cannot hold, naming the widest column.
+    /// Rejects extents, of points and queries together, whose squares overflow or underflow f32; names the widest column.
     pub(super) fn check_extents(&self, queries: &[f32]) -> Result<(), ProblemError> {
         let dims = self.dims();
         let all = both(self.extents.clone(), extents(queries, dims));
@@ -227,7 +224,7 @@ impl Points {
         let widest = (0..dims).max_by(|&a, &b| extents[a].total_cmp(&extents[b])).unwrap_or(0);
         let (column, extent) = (self.cloud.axes()[widest].name.clone(), format!("{:e}", extents[widest]));
         let squared: f64 = extents.iter().map(|extent| extent * extent).sum();
-        // With room for the roundings of a distance's d steps.
+        // Leaves room for the rounding errors of a distance's d steps.
         if squared * (1.0 + (dims as f64 + 2.0) * 2f64.powi(-23)) >= f64::from(f32::MAX) {
             return Err(ProblemError::Overflow { column, extent });
         }

@@ -1,13 +1,13 @@
 //! A problem as engines see it: f32 points and queries, squared L2, k.
 //!
-//! The metric ends here. Angular search normalises the rows once, on the host and in f64, and squared L2 between unit
-//! vectors (the squared chord) ranks them, so engines know one distance:
+//! Metrics are resolved here. For angular search the rows are normalised once, on the host and in f64; squared L2 between
+//! unit vectors (the squared chord) then ranks them, so engines implement a single distance:
 //!
 //! ```text
 //! acc = 0; for j in 0..d { t = p[j] - q[j]; acc = fma(t, t, acc) }
 //! ```
 //!
-//! in f32, in dimension order, one rounding a step, on every device.
+//! in f32, in dimension order, with one rounding per step, on every device.
 
 use std::sync::Arc;
 
@@ -17,19 +17,18 @@ use super::points::Rows;
 use super::{Arrangement, Cache, NONE, Neighbors, Points, Shape};
 use crate::cloud::{Order, PointCloud, Source};
 
-/// How far apart two rows are.
+/// The distance between two rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Metric {
-    /// Squared Euclidean distance.
     #[default]
     L2,
-    /// By the angle between rows as vectors; reported as the squared chord between unit vectors.
+    /// The angle between rows as vectors; reported as the squared chord between unit vectors.
     Angular,
 }
 
 impl Metric {
-    /// As it is spelled on the command line and in files.
+    /// The spelling on the command line and in files.
     pub fn name(self) -> &'static str {
         match self {
             Self::L2 => "l2",
@@ -37,7 +36,7 @@ impl Metric {
         }
     }
 
-    /// The distance a person would name, for a squared distance: √D, or the angle in radians, 2·asin(min(1, √D/2)).
+    /// Converts a squared distance to the customary one: √D, or the angle in radians, 2·asin(min(1, √D/2)).
     pub fn distance(self, squared: f32) -> f64 {
         let root = f64::from(squared).sqrt();
         match self {
@@ -53,17 +52,17 @@ impl std::fmt::Display for Metric {
     }
 }
 
-/// Whose neighbours are asked for.
+/// Where the query points come from.
 #[derive(Clone, Debug)]
 pub enum Queries {
-    /// Rows of the cloud itself.
+    /// Row indices of the data's cloud.
     Rows(Vec<u32>),
-    /// A cloud of their own, in the data's frame (see [`crate::cloud::load_queries`]).
+    /// A separate cloud, in the data's frame (see [`crate::cloud::load_queries`]).
     Cloud(Arc<PointCloud>),
 }
 
 impl Queries {
-    /// Refuses what a cloud cannot be asked for.
+    /// Rejects rows out of range and clouds with another number of dimensions.
     fn check(&self, cloud: &PointCloud) -> Result<(), ProblemError> {
         match self {
             Self::Rows(rows) => match rows.iter().find(|&&row| row as usize >= cloud.len()) {
@@ -76,25 +75,24 @@ impl Queries {
     }
 }
 
-/// How the problem is posed.
+/// The parameters of a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Setup {
-    /// Neighbours per query, from 1 to what the engine takes.
+    /// Neighbours to report per query: from 1 to the engine's limit.
     pub k: usize,
-    /// How distance is measured.
     pub metric: Metric,
-    /// In what order points are met.
+    /// The processing order of the points.
     pub order: Order,
-    /// Seeds a shuffled order.
+    /// The seed of a shuffled order.
     pub seed: u64,
-    /// Whether a query that is a row of the cloud leaves that row out of its neighbours.
+    /// Whether a query that is a row of the cloud is excluded from its own neighbours.
     pub exclude_self: bool,
-    /// Whether rows without a direction are left out under [`Metric::Angular`] instead of refused.
+    /// Under [`Metric::Angular`], whether zero rows are dropped rather than rejected.
     pub drop_zero_rows: bool,
 }
 
 impl Setup {
-    /// Refuses what no engine can be asked for. What an engine takes is checked where the problem meets it
+    /// Rejects what no engine can answer. An engine's own limits are checked when the problem meets the engine
     /// ([`super::Limits::check`]).
     ///
     /// # Errors
@@ -103,7 +101,7 @@ impl Setup {
         if self.k > 0 { Ok(()) } else { Err(ProblemError::NoNeighbours) }
     }
 
-    /// The same for engines that find `limit` neighbours at most, where that can be said before any cloud is read.
+    /// Checks k against `limit`, the most neighbours any engine finds, so that it can be rejected before a cloud is read.
     ///
     /// # Errors
     /// [`ProblemError::K`].
@@ -112,96 +110,91 @@ impl Setup {
         if (1..=max).contains(&self.k) { Ok(()) } else { Err(ProblemError::K { k: self.k, max, exclude_self: self.exclude_self }) }
     }
 
-    /// The neighbours that an engine has to find for k to be reported: one more where the query's own row, which is among
-    /// them, is left out.
+    /// The number of neighbours an engine must find in order to report k: one more if the query's own row, which is among
+    /// them, is excluded.
     pub fn found_k(&self) -> usize {
         self.k + usize::from(self.exclude_self)
     }
 
-    /// The neighbours that are reported of `found` ones.
+    /// The number of neighbours that can be reported out of `found`.
     pub fn reported_k(found: usize, exclude_self: bool) -> usize {
         found - usize::from(exclude_self)
     }
 
-    /// What of it the points depend on.
+    /// The part of the setup that determines the points.
     pub fn arrangement(&self) -> Arrangement {
         Arrangement::new(self.metric, self.order, self.seed, self.drop_zero_rows)
     }
 }
 
-/// Why a problem cannot be posed. Messages follow `what: why`.
+/// Why a problem is invalid. Messages have the form `what: why`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProblemError {
     /// k is out of range.
     #[error("k = {k}: neighbours per query go from 1 to {max}{note}", note = if *.exclude_self { " when the query's own row is left out" } else { "" })]
     K {
-        /// As asked.
         k: usize,
-        /// The largest.
+        /// The largest allowed k.
         max: usize,
-        /// Whether the query's own row is left out, which takes one of them.
+        /// Whether the query's own row is excluded, which costs one neighbour.
         exclude_self: bool,
     },
-    /// No neighbours are asked for.
     #[error("k = 0: a query asks for one neighbour or more")]
     NoNeighbours,
-    /// There is nobody to ask for.
+    /// The query set is empty.
     #[error("q = 0: there are no queries")]
     NoQueries,
-    /// Every query was dropped.
+    /// Every query was a zero row and dropped.
     #[error("q = 0: {}; use the l2 metric", dropped(*.asked))]
     QueriesDropped {
-        /// As many as were asked for.
+        /// The number of queries before dropping.
         asked: usize,
     },
-    /// Every point was dropped.
+    /// Every point was a zero row and dropped.
     #[error("n = 0: every row is zero and has no direction; use the l2 metric")]
     NoPoints,
-    /// The queries are of another dimension.
+    /// Queries and points differ in their number of dimensions.
     #[error("queries have {queries} dimensions and the data {data}")]
     Dimensions {
-        /// d of the queries.
+        /// d of the query cloud.
         queries: usize,
-        /// d of the data.
         data: usize,
     },
-    /// A query names a row that is not there.
+    /// A query row is out of range.
     #[error("query row {row}: the cloud has {rows} rows, 0 to {last}", last = .rows - 1)]
     Row {
-        /// As asked.
+        /// The requested row, 0-based.
         row: u32,
-        /// n.
+        /// Number of rows in the cloud.
         rows: usize,
     },
-    /// A row has no direction.
+    /// A zero row has no direction.
     #[error("{whose} row {record} is zero and has no direction: use the l2 metric, or --drop-nonfinite to leave such rows out")]
     Zero {
         /// `data` or `query`.
         whose: &'static str,
-        /// Its number in its file.
+        /// The row's record number in its file.
         record: u64,
     },
-    /// A place has no direction.
+    /// A query at the origin has no direction.
     #[error("place {at}: it is the origin and has no direction; ask for another place, or use the l2 metric")]
     Origin {
-        /// Its coordinates, as written.
+        /// The coordinates as written by the user.
         at: String,
     },
-    /// Squared distances would be infinite.
+    /// Squared distances would overflow to infinity.
     #[error("column {column}: its extent of {extent} makes squared distances overflow 32-bit floats; rescale it")]
     Overflow {
-        /// The widest column.
         column: String,
-        /// As printed.
+        /// The extent of that column, formatted.
         extent: String,
     },
-    /// Squared distances would vanish.
+    /// Squared distances would underflow.
     #[error("column {column}: the widest extent, {extent}, makes squared distances vanish in 32-bit floats; rescale it")]
     Underflow {
-        /// The widest column.
         column: String,
-        /// As printed.
+        /// The extent of that column, formatted.
         extent: String,
     },
 }
@@ -213,10 +206,10 @@ fn dropped(asked: usize) -> String {
     }
 }
 
-/// n points in processing order, q queries, k. See the module's text for the distance.
+/// n points in processing order, q queries and k; the module documentation defines the distance.
 #[derive(Clone, Debug)]
 pub struct Problem {
-    /// What is asked of an engine: one more than what is reported with `exclude_self`.
+    /// The k given to engines: one more than is reported with `exclude_self`.
     k: usize,
     exclude_self: bool,
     points: Arc<Points>,
@@ -227,23 +220,23 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// Poses a problem.
+    /// Builds a problem from a cloud.
     ///
     /// # Errors
-    /// See [`ProblemError`]; nothing is ever clamped.
+    /// See [`ProblemError`]; values are never clamped.
     pub fn new(cloud: &Arc<PointCloud>, queries: &Queries, setup: Setup) -> Result<Self, ProblemError> {
         setup.check()?;
         queries.check(cloud)?;
         Self::over(&Arc::new(Points::new(cloud, setup.arrangement())?), queries, setup)
     }
 
-    /// Poses a problem over points that were put in order before.
+    /// Builds a problem over points that are already arranged.
     ///
     /// # Errors
     /// See [`ProblemError`].
     ///
     /// # Panics
-    /// If the points are in another order, or for another metric, than `setup` asks for.
+    /// If the points' arrangement differs from the one that `setup` asks for.
     pub fn over(points: &Arc<Points>, queries: &Queries, setup: Setup) -> Result<Self, ProblemError> {
         assert_eq!(points.arrangement(), setup.arrangement(), "points are in the order that is asked for");
         setup.check()?;
@@ -260,7 +253,7 @@ impl Problem {
                 let normalised = Rows::normalised(query_cloud, &mut query_rows, setup.drop_zero_rows);
                 match (normalised, query_cloud.source()) {
                     (Ok(rows), _) if !rows.as_slice().is_empty() => rows,
-                    // It is no row, be it left out or refused.
+                    // Coordinates given directly are no row that could be dropped or named.
                     (_, Source::Place(at)) => return Err(ProblemError::Origin { at: at.clone() }),
                     (normalised, _) => normalised.map_err(|record| ProblemError::Zero { whose: "query", record })?,
                 }
@@ -283,25 +276,24 @@ impl Problem {
         })
     }
 
-    /// The same problem with its points met in another order: `positions` names those of this problem's order, each once.
+    /// The same problem with the points in another order: `positions` is a permutation of the current positions.
     ///
     /// # Panics
-    /// If it does not name as many as there are.
+    /// If its length is not n.
     pub fn rearranged(&self, positions: &[u32]) -> Self {
         Self { points: Arc::new(self.points.rearranged(positions)), ..self.clone() }
     }
 
-    /// Dimensions, d.
     pub fn dims(&self) -> usize {
         self.points.dims()
     }
 
-    /// Neighbours per query that an engine finds: one more than is reported when the query's own row is left out.
+    /// Neighbours per query that an engine must find: one more than are reported if the query's own row is excluded.
     pub fn k(&self) -> usize {
         self.k
     }
 
-    /// Neighbours per query that are reported.
+    /// Neighbours per query in the report.
     pub fn reported_k(&self) -> usize {
         Setup::reported_k(self.k, self.exclude_self)
     }
@@ -316,42 +308,42 @@ impl Problem {
         self.queries().len() / self.dims()
     }
 
-    /// n × d coordinates in processing order, row-major.
+    /// n × d, row-major, in processing order.
     pub fn points(&self) -> &[f32] {
         self.points.coordinates()
     }
 
-    /// Its sizes, as engines see them.
+    /// The sizes n, q, d and k, as checked against an engine's limits.
     pub fn shape(&self) -> Shape {
         Shape { n: self.n(), q: self.q(), d: self.dims(), k: self.k }
     }
 
-    /// How the distance was measured that squared L2 stands for by now.
+    /// The metric that the squared L2 distances were derived from.
     pub fn metric(&self) -> Metric {
         self.points.arrangement().metric()
     }
 
-    /// What engines made of the points, which they find again in the next problem over the same ones.
+    /// Data that engines derived from the points, reused by later problems over the same points.
     pub fn cache(&self) -> &Cache {
         self.points.cache()
     }
 
-    /// q × d coordinates, row-major.
+    /// q × d, row-major.
     pub fn queries(&self) -> &[f32] {
         self.queries.as_slice()
     }
 
-    /// The d coordinates of a query.
+    /// The d coordinates of one query.
     pub fn query(&self, query: usize) -> &[f32] {
         &self.queries()[query * self.dims()..][..self.dims()]
     }
 
-    /// The row of the data's cloud at a position of the processing order.
+    /// The row of the data's cloud at a position in processing order.
     pub fn row(&self, position: u32) -> u32 {
         self.points.row(position)
     }
 
-    /// The row of a query in its cloud: the data's when queries are its rows, else the query cloud's.
+    /// The row of a query in its cloud: the data's cloud if queries are rows of it, otherwise the query cloud.
     pub fn query_row(&self, query: usize) -> u32 {
         self.query_rows.as_ref().map_or(query as u32, |rows| rows[query])
     }
@@ -361,13 +353,13 @@ impl Problem {
         self.queries_are_rows
     }
 
-    /// The row that a query leaves out: its own, where that was asked and it has one.
+    /// The row to exclude from a query's neighbours; `None` unless its own row is to be excluded.
     pub fn own_row(&self, query: usize) -> Option<u32> {
         (self.exclude_self && self.queries_are_rows).then(|| self.query_row(query))
     }
 
-    /// Turns an engine's neighbours, by position, into the reported ones, by row: leaves the query's own row out if that
-    /// was asked, and the last of the k + 1 where it is not among them (an equal row was met before it).
+    /// Converts an engine's result from positions to rows and excludes the query's own row if required: that row itself, or
+    /// the last of the k + 1 if it is not among them (an equal row came before it).
     pub fn report(&self, found: &Neighbors) -> Neighbors {
         let k = self.reported_k();
         let mut reported = Neighbors { k, indices: Vec::with_capacity(self.q() * k), squared_distances: Vec::with_capacity(self.q() * k) };

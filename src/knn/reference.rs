@@ -1,26 +1,26 @@
-//! The oracle: brute force in f64 on the f32 problem, and the judge of what an engine found.
+//! The reference: brute force in f64 on the f32 problem, and a judge of engines' answers.
 //!
-//! It shares no code with any engine: no networks, no fused multiply-add, no f32 arithmetic.
+//! It shares no code with any engine: no sorting networks, no fused multiply-add, no f32 arithmetic.
 
 use rayon::prelude::*;
 
 use super::{NONE, Neighbors, Problem};
 use crate::progress::Progress;
 
-/// The relative difference that is always allowed between an f32 distance and the oracle's.
+/// Relative difference that is always allowed between an f32 distance and the reference.
 const TOLERANCE: f64 = 1e-5;
 
-/// Queries that are judged between two looks at the cancel flag.
+/// Queries judged between two checks of the cancel flag.
 const CHUNK: usize = 64;
 
-/// What an engine's answer was found to be.
+/// The verdict on an answer without mismatch.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Report {
-    /// Queries checked: all, unless the work was cancelled.
+    /// Queries checked: all of them unless cancelled.
     pub queries: usize,
-    /// The largest relative difference between a found squared distance and the oracle's at its rank.
+    /// Largest relative difference between a squared distance found and the reference at the same rank.
     pub largest_relative_error: f64,
-    /// Ranks where another point stands than the oracle names, as far away as that.
+    /// Ranks at which the engine names another point than the reference, at an equal distance.
     pub ties: u64,
 }
 
@@ -34,80 +34,67 @@ impl Report {
     }
 }
 
-/// Where an engine's answer is wrong. Ranks count from 0, and points are named by position in processing order.
+/// The first error in an engine's answer: `expected` is the reference's value, `found` the engine's.
+///
+/// Ranks count from 0; points are given by position in processing order.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Mismatch {
-    /// The answer has not q × k entries.
+    /// The answer does not have q × k entries.
     #[error(
         "expected {queries} queries with {k} neighbours each, found {found_indices} indices and {found_distances} distances, {found_k} to a query"
     )]
     Shape {
-        /// q.
         queries: usize,
-        /// Neighbours per query that an engine finds.
+        /// Neighbours per query that an engine must find.
         k: usize,
-        /// As found.
         found_k: usize,
-        /// As found.
         found_indices: usize,
-        /// As found.
         found_distances: usize,
     },
-    /// A neighbour is at another distance than the one of its rank.
+    /// The distance at a rank differs from the reference.
     #[error("query {query}, rank {rank}: expected squared distance {expected:?} (position {position}), found {found:?}")]
     Distance {
-        /// Which query.
         query: usize,
-        /// Which rank.
         rank: usize,
-        /// The oracle's.
+        /// The reference's squared distance.
         expected: f64,
-        /// The oracle's neighbour at this rank.
+        /// The reference's neighbour at this rank.
         position: u32,
-        /// The engine's.
+        /// The engine's squared distance.
         found: f32,
     },
-    /// A point is named that is not at that distance.
+    /// A neighbour is not at the distance reported for it.
     #[error(
         "query {query}, rank {rank}: expected position {expected} at squared distance {expected_distance:?}, found position {found}, which is at {found_distance:?}"
     )]
     Point {
-        /// Which query.
         query: usize,
-        /// Which rank.
         rank: usize,
-        /// The oracle's neighbour.
         expected: u32,
-        /// Its squared distance.
+        /// Squared distance of `expected`.
         expected_distance: f64,
-        /// The engine's neighbour.
         found: u32,
-        /// Its squared distance by the oracle's arithmetic.
+        /// Squared distance of `found`, computed by the reference.
         found_distance: f64,
     },
-    /// A position that no point has.
+    /// A position is out of range.
     #[error("query {query}, rank {rank}: expected position {expected}, found {found}, but there are {n} points")]
     NoSuchPoint {
-        /// Which query.
         query: usize,
-        /// Which rank.
         rank: usize,
-        /// The oracle's neighbour.
         expected: u32,
-        /// The engine's.
         found: u32,
-        /// n.
+        /// Number of points: positions are below it.
         n: usize,
     },
-    /// A point is named twice.
+    /// A point appears twice.
     #[error("query {query}, rank {rank}: expected every point once, found position {found} again")]
     Twice {
-        /// Which query.
         query: usize,
         /// The later of its ranks.
         rank: usize,
-        /// The point.
+        /// Its position in processing order.
         found: u32,
     },
     /// Neighbours are not sorted by (squared distance, position).
@@ -115,33 +102,28 @@ pub enum Mismatch {
         "query {query}, rank {rank}: expected ascending (squared distance, position), found ({found_distance:?}, {found}) after ({before_distance:?}, {before})"
     )]
     Order {
-        /// Which query.
         query: usize,
         /// The later of the two ranks.
         rank: usize,
-        /// The position at the rank before.
+        /// Position at the preceding rank.
         before: u32,
-        /// Its squared distance.
+        /// Squared distance of `before`.
         before_distance: f32,
-        /// The position at this rank.
+        /// Position at this rank.
         found: u32,
-        /// Its squared distance.
+        /// Squared distance of `found`.
         found_distance: f32,
     },
-    /// There is something past the n-th rank.
+    /// An entry past rank n is not empty.
     #[error(
         "query {query}, rank {rank}: expected no neighbour at distance inf, there being {n} points, found position {found} at {found_distance:?}"
     )]
     Padding {
-        /// Which query.
         query: usize,
-        /// Which rank.
         rank: usize,
-        /// n.
         n: usize,
-        /// The engine's.
         found: u32,
-        /// Its squared distance.
+        /// The engine's squared distance.
         found_distance: f32,
     },
 }
@@ -150,8 +132,8 @@ pub enum Mismatch {
 /// position).
 pub fn neighbours(problem: &Problem, query: usize) -> (Vec<u32>, Vec<f64>) {
     let (k, dims, target) = (problem.k(), problem.dims(), problem.query(query));
-    // A short list that is cut to its k best whenever it is full. Points come by ascending position, so one that is only
-    // as near as the k-th so far comes after it.
+    // Keep a short list and cut it to its k best whenever it is full. Points come by ascending position, so one that ties
+    // with the k-th so far sorts after it.
     let room = 4 * k + 1024;
     let mut nearest: Vec<(f64, u32)> = Vec::with_capacity(room);
     let mut bound = f64::INFINITY;
@@ -179,14 +161,14 @@ fn squared_distance(a: &[f32], b: &[f32]) -> f64 {
     a.iter().zip(b).map(|(&a, &b)| (f64::from(a) - f64::from(b)).powi(2)).sum()
 }
 
-/// Judges an engine's answer to a problem, by position in processing order.
+/// Judges an engine's answer to a problem, given as positions in processing order.
 ///
-/// Squared distances must agree at every rank; another point than the oracle's may stand there only if it is as far away;
-/// no point may be named twice; neighbours must be sorted; past the n-th there must be nothing. Stops early, with fewer
-/// queries in its report, when `progress` is cancelled.
+/// Squared distances must agree at every rank; a different point from the reference's is allowed only at an equal
+/// distance; no point may appear twice; neighbours must be sorted; entries past rank n must be empty. When `progress` is
+/// cancelled it stops early and reports fewer queries.
 ///
 /// # Errors
-/// [`Mismatch`], the first by query.
+/// The first [`Mismatch`] by query.
 pub fn judge(problem: &Problem, found: &Neighbors, progress: &dyn Progress) -> Result<Report, Mismatch> {
     let (q, k) = (problem.q(), problem.k());
     if found.k != k || found.indices.len() != q * k || found.squared_distances.len() != q * k {
@@ -205,7 +187,7 @@ pub fn judge(problem: &Problem, found: &Neighbors, progress: &dyn Progress) -> R
             break;
         }
         let end = (start + CHUNK).min(q);
-        // In order, so that the first mismatch is told, not the fastest.
+        // Collected in order, so that the mismatch reported is the first by query rather than the first to be found.
         let verdicts: Vec<Result<Report, Mismatch>> = (start..end).into_par_iter().map(|query| judge_query(problem, found, query)).collect();
         for verdict in verdicts {
             report = report.and(verdict?);
@@ -242,7 +224,7 @@ fn judge_query(problem: &Problem, found: &Neighbors, query: usize) -> Result<Rep
             return Err(Mismatch::Point { query, rank, expected, expected_distance, found: position, found_distance: own });
         }
         if expected_distance > 0.0 {
-            // What is told is relative; where f32 has no digits left, nothing is.
+            // The reported error is relative, and zero within the absolute allowance for subnormal squares.
             let error = ((f64::from(distance) - expected_distance).abs() - allowance.absolute).max(0.0) / expected_distance;
             report.largest_relative_error = report.largest_relative_error.max(error);
         }
@@ -265,20 +247,20 @@ fn judge_query(problem: &Problem, found: &Neighbors, query: usize) -> Result<Rep
     }
 }
 
-/// How far an f32 distance may be from the oracle's.
+/// How far an f32 distance may differ from the reference.
 struct Allowance {
     relative: f64,
     absolute: f64,
 }
 
 impl Allowance {
-    /// In d dimensions: one rounding for the difference, one for its square and one a step, half a unit each; and, where
-    /// a square is below the smallest normal f32, half the smallest f32 a step, doubled.
+    /// For d dimensions: one rounding for the difference, one for its square and one per step, half a unit each; and, where
+    /// a square is below the smallest normal f32, half the smallest f32 per step, doubled.
     fn new(dims: usize) -> Self {
         Self { relative: TOLERANCE.max((dims as f64 + 2.0) * 2f64.powi(-24)), absolute: dims as f64 * 2f64.powi(-149) }
     }
 
-    /// Whether two distances are equal within it. NaN equals nothing.
+    /// Whether two distances are equal within the allowance. NaN equals nothing.
     fn holds(&self, distance: f64, expected: f64) -> bool {
         (distance - expected).abs() <= self.relative * expected + self.absolute
     }
@@ -294,7 +276,7 @@ mod tests {
     use crate::knn::{Metric, Queries, Setup};
     use crate::progress::Silent;
 
-    /// Points on a line at 0, 1, 1, 2, 3, 4; the query is the first; k = 4.
+    /// Points on a line at 0, 1, 1, 2, 3, 4; the first is the query; k = 4.
     fn line() -> Problem {
         posed(&[0.0, 1.0, 1.0, 2.0, 3.0, 4.0], 4)
     }
@@ -349,7 +331,7 @@ mod tests {
         assert!((report.largest_relative_error - 5e-6).abs() < 1e-6, "{report:?}");
     }
 
-    /// Breaks the right answer in one way and gives the judge's sentence.
+    /// Corrupts the right answer in one way and returns the judge's message.
     fn broken(how: impl FnOnce(&mut Neighbors)) -> String {
         let mut found = right();
         how(&mut found);

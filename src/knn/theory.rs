@@ -1,22 +1,21 @@
-//! What a search should cost when the points come in random order.
+//! The expected cost of a search whose points come in random order.
 //!
 //! After D. Hanák, *Meeting the challenges of k-nearest neighbour search implementation for GPU accelerators* (master
 //! thesis, Charles University, Prague, 2023), §4.1.6, with a buffer of `capacity` (K) and the bound at the k-th neighbour.
-//! Between two merges `max_distance` stands still, and at most K points can have passed it, so a candidate is
-//! among the k + K nearest of the points so far. A point in random position i is that with probability
-//! min(1, (k + K) / i), and the sum over all positions bounds the candidates.
+//! Between two merges `max_distance` is constant, and at most K points can have passed it, so a candidate is among the k + K
+//! nearest of the points so far. The point at random position i is among them with probability min(1, (k + K) / i), and the
+//! sum over all positions bounds the number of candidates.
 //!
-//! These are bounds on means: a query in file order may stay far below them or, where distances descend, reach
+//! These are bounds on means: a query in file order may stay far below them or, if distances descend, reach
 //! [`worst_case_merges`].
 
-/// The Euler–Mascheroni constant.
 const EULER: f64 = 0.577_215_664_901_532_9;
 
-/// Below this the harmonic numbers are summed; from here on the series is exact to the last digit of an f64.
+/// Below this n the harmonic numbers are summed; from here on the series is exact to the last digit of an f64.
 const SUMMED: u64 = 64;
 
-/// The slots of a query's candidate buffer and of its intermediate result, K: k rounded up to a power of two, at least
-/// one for each lane of a warp.
+/// Capacity K of a query's candidate buffer and of its intermediate result: k rounded up to a power of two, at least one
+/// slot per lane of a warp.
 pub fn capacity(k: usize) -> usize {
     k.next_power_of_two().max(32)
 }
@@ -24,7 +23,7 @@ pub fn capacity(k: usize) -> usize {
 /// The n-th harmonic number, 1 + 1/2 + … + 1/n; 0 for n = 0.
 pub fn harmonic(n: u64) -> f64 {
     if n < SUMMED {
-        // Small terms first, so that none of them is lost.
+        // Add the smallest terms first to keep their digits.
         return (1..=n).rev().map(|i| 1.0 / i as f64).sum();
     }
     let n = n as f64;
@@ -32,7 +31,7 @@ pub fn harmonic(n: u64) -> f64 {
     n.ln() + EULER + 0.5 / n - inverse_square * (1.0 / 12.0 - inverse_square * (1.0 / 120.0 - inverse_square / 252.0))
 }
 
-/// The bound on the mean number of candidates of a query: (k + K)(1 + Hₙ − H₍ₖ₊ₖ₎), and n where that is not more.
+/// Upper bound on the mean number of candidates per query: (k + K)(1 + Hₙ − H₍ₖ₊ₖ₎), or n if n ≤ k + K.
 pub fn expected_candidates(n: usize, k: usize, capacity: usize) -> f64 {
     let certain = k.saturating_add(capacity);
     if n <= certain {
@@ -41,22 +40,22 @@ pub fn expected_candidates(n: usize, k: usize, capacity: usize) -> f64 {
     certain as f64 * (1.0 + harmonic(n as u64) - harmonic(certain as u64))
 }
 
-/// The bound on the mean number of merges of a query: one for each full buffer of [`expected_candidates`], one for what
-/// is left in the end, and never more than [`worst_case_merges`]. For k = K that is about 3 + 2 ln(n / 2k).
+/// Upper bound on the mean number of merges per query: one per full buffer of [`expected_candidates`] and a final one,
+/// capped at [`worst_case_merges`]. For k = K this is about 3 + 2 ln(n / 2k).
 pub fn expected_merges(n: usize, k: usize, capacity: usize) -> f64 {
     let bound = 1.0 + expected_candidates(n, k, capacity) / capacity as f64;
     bound.min(worst_case_merges(n, capacity) as f64)
 }
 
-/// The merges of a query that meets its points farthest first: ⌈n / K⌉, every point being a candidate.
+/// Merges of a query that meets its points in descending order of distance: ⌈n / K⌉, since every point is a candidate.
 pub fn worst_case_merges(n: usize, capacity: usize) -> u64 {
     n.div_ceil(capacity) as u64
 }
 
 /// The mean rank, among all n distances, of the k-th nearest of `seen` points drawn at random: k(n + 1) / (seen + 1).
 ///
-/// Ranks count from 1. It is exact (the mean of the negative hypergeometric distribution), and n when fewer than k
-/// points were seen.
+/// Ranks count from 1. Exact (the mean of the negative hypergeometric distribution); n if fewer than k points were
+/// seen.
 pub fn expected_rank(n: usize, k: usize, seen: usize) -> f64 {
     if seen < k {
         return n as f64;
@@ -64,10 +63,10 @@ pub fn expected_rank(n: usize, k: usize, seen: usize) -> f64 {
     (k as f64 * (n as f64 + 1.0) / (seen as f64 + 1.0)).min(n as f64)
 }
 
-/// Where `max_distance` should stand after `seen` of the points, given the query's squared distances to all of them,
-/// ascending: the distance at [`expected_rank`], between two of them in proportion; ∞ before the k-th point.
+/// The expected `max_distance` after `seen` points, given the query's squared distances to all points in ascending order:
+/// the distance at [`expected_rank`], interpolated linearly; ∞ before the k-th point.
 ///
-/// It wants all n distances, not the k that a search returns: early bounds lie far outside the k nearest.
+/// Needs all n distances, not the k that a search returns: early bounds lie far outside the k nearest.
 pub fn expected_max_distance(ascending: &[f32], k: usize, seen: usize) -> f32 {
     let n = ascending.len();
     if k == 0 || seen < k || k > n {
@@ -125,7 +124,7 @@ mod tests {
         assert!((merges - approximation).abs() < 0.05, "{merges}");
     }
 
-    /// Counts candidates and merges of a list of ranks, one point at a time.
+    /// Counts candidates and merges for a list of ranks, one point at a time.
     fn simulate(ranks: &[u32], k: usize, capacity: usize) -> (usize, usize) {
         let (mut best, mut buffer, mut bound) = (Vec::<u32>::new(), Vec::new(), u32::MAX);
         let (mut candidates, mut merges) = (0, 0);

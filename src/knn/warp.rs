@@ -1,8 +1,8 @@
-//! What the warp-per-query search counts and times, by rules 6 and 7: declared once for the kernel and its twin.
+//! Measures and phases of the warp-per-query search (rules 6 and 7), shared by the kernel and its CPU twin.
 
 use super::{Counters, Measure, ProfilePhase, Shape, Theory, theory};
 
-/// The most neighbours that a warp holds in its registers.
+/// The largest k that a warp holds in registers.
 pub const MAX_K: usize = 1024;
 
 const SOURCE: &str = "Hanák 2023, §4.1.6";
@@ -40,10 +40,10 @@ pub const MEASURES: [Measure; 3] = [
     },
 ];
 
-/// The measure that counts the entries of the convergence history.
+/// The measure that counts entries of the convergence history.
 pub const CONVERGENCE: &str = MEASURES[0].name;
 
-/// What the profiled build times, in the order of the device's table (`cuda/counters.cuh`).
+/// The phases of the profiled build, in the order of the device's table (`cuda/counters.cuh`).
 pub const PHASES: [ProfilePhase; 6] = [
     ProfilePhase { name: "load batch", help: "Staging a batch in shared memory, waiting at its barriers included." },
     ProfilePhase { name: "filter", help: "Distances and ballots." },

@@ -1,14 +1,14 @@
-//! What the engine's work costs, by its kernels' measurements on an NVIDIA H200.
+//! The cost model of `cuda`, fitted to kernel measurements on an NVIDIA H200.
 
 use crate::knn::{Cost, Shape, theory};
 
-/// Queries below which the kernel takes no less time: a warp goes through all points on its own.
+/// Below this number of queries the kernel's time is constant: each warp scans all points, and the GPU is not full.
 const FILLING: f64 = 2600.0;
 
-/// The same behind the filter.
+/// The same for the filtered search.
 const FILLING_FILTER: f64 = 1800.0;
 
-/// Work of loading and searching, behind the tensor cores' filter where that is less.
+/// Cost of loading and searching: the cheaper of the direct and the filtered search.
 pub fn cost(shape: &Shape) -> Cost {
     let (n, q, d) = (shape.n as f64, shape.q as f64, shape.d as f64);
     let capacity = theory::capacity(shape.k);

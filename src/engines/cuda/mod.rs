@@ -1,21 +1,21 @@
 //! The warp-per-query kernel on an NVIDIA GPU.
 //!
-//! One folder a kernel, named as in `cuda/`, and what they share:
+//! One folder per kernel, named as in `cuda/`, and the modules they share:
 //!
 //! | file | holds |
 //! |---|---|
-//! | `device/` | driver, memory, modules and NVRTC: what every kernel needs |
-//! | `direct/` | the kernel that computes every distance: its policy, its order of the points |
-//! | `filtered/` | the search behind the tensor-core filter, for more dimensions |
-//! | `split/` | the engine `cuda-split`: few queries, the points split over the whole chip |
-//! | `cost.rs` | what the engine `cuda` predicts its work to cost |
-//! | `interface.rs` | tallies and traces, as kernels write them |
-//! | `search.rs` | the engine `cuda`: launches, and what they count |
-//! | `trace/` | one query's search, written down by the GPU event by event |
-//! | `tune.rs` | finds the policy that is fastest on a device |
+//! | `device/` | driver, memory, modules and NVRTC, shared by all kernels |
+//! | `direct/` | the kernel that computes every distance: its policy and point layout |
+//! | `filtered/` | the tensor-core filtered search, for more dimensions |
+//! | `split/` | the engine `cuda-split`: few queries, with the points split over the whole GPU |
+//! | `cost.rs` | the cost model of the engine `cuda` |
+//! | `interface.rs` | tallies and traces as written by kernels |
+//! | `search.rs` | the engine `cuda`: launches and their counters |
+//! | `trace/` | one query's search, recorded by the GPU event by event |
+//! | `tune.rs` | searches for the fastest policy on a device |
 //!
-//! Everything unsafe is here: the driver's functions are reached through `cudarc`, whose safe layer covers memory,
-//! streams and events; launches and NVRTC are not safe by nature.
+//! All unsafe code is here: the driver is called through `cudarc`, whose safe layer covers memory, streams and events;
+//! launches and NVRTC are inherently unsafe.
 
 mod cost;
 mod device;
@@ -45,7 +45,7 @@ use crate::knn::{
     Values, warp as rules,
 };
 
-/// The row of the registry.
+/// The registry's row for `cuda`.
 pub static DIRECT: Descriptor = Descriptor {
     id: EngineId::new("cuda"),
     group: Group::Exhaustive,
@@ -64,7 +64,7 @@ pub static DIRECT: Descriptor = Descriptor {
     open: |device| Ok(Box::new(Cuda::open_on(device)?)),
 };
 
-/// What can be chosen; [`Policy`] says more of the numbers.
+/// The parameters of `cuda`; [`Policy`] documents the numbers.
 static PARAMETERS: [Parameter; 9] = {
     const fn number(name: &'static str, help: &'static str, most: u32) -> Parameter {
         Parameter { name, help, values: Values::Numbers(1..=most), default: "from the tuned table" }
@@ -97,35 +97,35 @@ static PARAMETERS: [Parameter; 9] = {
     ]
 };
 
-/// The engine. It owns the device's context and a stream, and keeps the kernels that it loaded.
+/// The engine `cuda`. It owns the device's context and a stream, and keeps the kernels that it loads.
 pub struct Cuda {
     device_id: DeviceId,
     context: Arc<CudaContext>,
     stream: Arc<CudaStream>,
     kernels: kernels::Kernels,
     device: DeviceInfo,
-    /// What the tensor cores lose over what the filter grants them, once it was measured.
+    /// Result of the accuracy probe ([`filtered`]): tensor-core loss relative to what the filter assumes; `None` until measured.
     tensor_core_loss: Option<Result<f64, String>>,
 }
 
 impl Cuda {
-    /// Opens the first GPU that the driver shows (`CUDA_VISIBLE_DEVICES` chooses) and makes sure that there is code for it.
+    /// Opens the first GPU that the driver shows (subject to `CUDA_VISIBLE_DEVICES`) and checks that kernels can be loaded.
     ///
     /// # Errors
-    /// [`EngineError::Unavailable`] with what is missing and how to get it.
+    /// [`EngineError::Unavailable`], saying what is missing and how to get it.
     pub fn open() -> Result<Self, EngineError> {
         Self::open_on(DeviceKind::Gpu.first())
     }
 
-    /// The same on a GPU of the caller's choice.
+    /// Opens a given GPU.
     ///
     /// # Errors
-    /// As [`Self::open`]'s.
+    /// Those of [`Self::open`].
     pub fn open_on(device: DeviceId) -> Result<Self, EngineError> {
         Self::open_with(DIRECT.id, device, Variant { capacity: 32, dims: 2 }.unit())
     }
 
-    /// The same for the engine `id`, whose smallest kernel is in `unit`.
+    /// Opens a GPU for the engine `id`, whose smallest kernel is in `unit`.
     fn open_with(id: EngineId, device_id: DeviceId, unit: Unit) -> Result<Self, EngineError> {
         let unavailable = |why: String| EngineError::Unavailable { engine: id, why };
         let context = driver::open(device_id).map_err(unavailable)?;
@@ -136,28 +136,28 @@ impl Cuda {
         Ok(Self { device_id, context, stream, kernels, device, tensor_core_loss: None })
     }
 
-    /// As [`Engine::load`] does, with a direct kernel that NVRTC compiles: cut to size by `policy` instead of the table, or
-    /// for the problem's d alone.
+    /// Like [`Engine::load`], but with a direct kernel compiled by NVRTC: with `policy` instead of the table's, or for the
+    /// problem's exact d.
     ///
     /// # Errors
-    /// As [`Engine::load`]'s, and [`EngineError::Unavailable`] when it cannot be compiled.
+    /// Those of [`Engine::load`], and [`EngineError::Unavailable`] if it cannot be compiled.
     pub fn load_compiled<'a>(&'a mut self, problem: &Problem, policy: Option<Policy>, exact_dims: bool) -> Result<Box<dyn Search + 'a>, EngineError> {
         let exact_dims = if exact_dims { problem.dims() as u32 } else { 0 };
         let unit = Unit { policy, exact_dims, ..Variant::new(problem.k(), problem.dims()).unit() };
         Ok(Box::new(search::CudaSearch::with_unit(self, problem, false, unit)?))
     }
 
-    /// The most that the tensor cores were seen to lose of a sum, over what `docs/filter.md` grants them: above 1 the filter
-    /// is not used. Measured when it is first asked for, in well under a millisecond of the GPU's time.
+    /// The largest loss observed in a tensor-core sum, relative to what `docs/filter.md` assumes: above 1 the filter is not
+    /// used. Measured on first use, in well under a millisecond of GPU time.
     ///
     /// # Errors
-    /// One sentence, where the kernel cannot be had or fails.
+    /// One sentence, if the kernel is unavailable or fails.
     pub fn tensor_core_loss(&mut self) -> Result<f64, String> {
         let (kernels, stream) = (&mut self.kernels, &self.stream);
         self.tensor_core_loss.get_or_insert_with(|| filtered::worst_loss(kernels, stream)).clone()
     }
 
-    /// The device's name and what the driver says, for an error.
+    /// Wraps a driver error with the device's name.
     fn failed(&self, error: cudarc::driver::DriverError) -> EngineError {
         EngineError::Device { device: self.device.name.clone(), why: driver::say(error) }
     }

@@ -1,4 +1,4 @@
-//! The search: launches and what they count.
+//! The search of the engine `cuda`: launches and their counters.
 
 use std::ops::Range;
 
@@ -17,14 +17,14 @@ use crate::knn::{
     WarpSpan, warp as rules,
 };
 
-/// What the counted build writes per query, in bytes; with the profiled build's.
+/// Bytes per query written by a profiled launch, including those of a counted one.
 const TALLY_BYTES: u64 =
     (size_of::<Counters>() + CONVERGENCE_ENTRIES * size_of::<ConvergenceEntry>() + rules::PHASES.len() * 8 + size_of::<WarpSpan>()) as u64;
 
-/// The parameters that are numbers of the policy, in its order.
+/// The parameters that make up a policy, in its order.
 const POLICY: [&str; 7] = ["warps", "queries", "window", "batch", "slots", "tile", "blocks"];
 
-/// What counted and profiled launches write: entries of one launch's queries.
+/// Output buffers of counted and profiled launches: one entry per query of a launch.
 struct Tally {
     counters: CudaSlice<Counters>,
     convergence: CudaSlice<ConvergenceEntry>,
@@ -33,7 +33,7 @@ struct Tally {
 }
 
 impl Cuda {
-    /// The policy that parameters ask for; absent where it is the table's, whose kernel may be embedded.
+    /// The policy that the parameters ask for; `None` if it is the table's, whose kernel may be embedded.
     fn policy(&mut self, unit: Unit, variant: Variant, parameters: &Parameters) -> Result<Option<Policy>, EngineError> {
         let asked = POLICY.map(|name| parameters.number(name));
         if asked == [None; 7] {
@@ -54,24 +54,24 @@ impl Cuda {
     }
 }
 
-/// Points of a group.
+/// Points per group.
 const GROUP: u32 = 32;
 
-/// A problem in device memory.
+/// A problem loaded into device memory.
 pub struct CudaSearch<'a> {
     cuda: &'a mut Cuda,
     unit: Unit,
     policy: Policy,
     memory: Memory,
-    /// The order of the points that the direct kernel wants; behind the filter they are row-major.
+    /// The point layout of the direct kernel; the filtered search reads rows.
     layout: Layout,
     filtered: Option<Filtered>,
-    /// Why the filter, which the engine would have liked best, is not there.
+    /// Why the filter, the engine's first choice, is not in use.
     note: Option<String>,
     setup_ms: Vec<(SetupPhase, f64)>,
     profile: bool,
     tally: Option<Tally>,
-    /// What the last launch was.
+    /// Queries and build of the last launch.
     last: (Range<usize>, Build),
 }
 
@@ -79,7 +79,7 @@ impl<'a> CudaSearch<'a> {
     /// Reserves memory and uploads the problem.
     ///
     /// # Errors
-    /// [`EngineError::Parameter`] for parameters that do not fit each other, the problem or the device;
+    /// [`EngineError::Parameter`] for parameters that are inconsistent or do not suit the problem or the device;
     /// [`EngineError::Memory`] before anything is reserved, [`EngineError::Device`].
     pub fn new(cuda: &'a mut Cuda, problem: &Problem, parameters: &Parameters, profile: bool) -> Result<Self, EngineError> {
         let refused = |why: String| EngineError::Parameter { engine: super::DIRECT.id, why };
@@ -96,7 +96,7 @@ impl<'a> CudaSearch<'a> {
         };
         let variant = Variant::new(problem.k(), problem.dims());
         let unit = match parameters.get("exact-d") {
-            // The direct kernel is only to fall back on: not worth being compiled for this d alone.
+            // The direct kernel is only a fallback here and not worth compiling for this exact d.
             _ if behind_filter => variant.unit(),
             Some("yes") => Unit { exact_dims: problem.dims() as u32, ..variant.unit() },
             Some(_) => variant.unit(),
@@ -106,17 +106,17 @@ impl<'a> CudaSearch<'a> {
         Self::build(cuda, problem, profile, unit, behind_filter)
     }
 
-    /// The same by the direct kernel, one of the caller's choice, which must be for the problem's k and d.
+    /// Like [`Self::new`], with a given unit of the direct kernel, which must match the problem's k and d.
     ///
     /// # Errors
-    /// As [`Self::new`]'s, and [`EngineError::Unavailable`] when the kernel cannot be had.
+    /// Those of [`Self::new`], and [`EngineError::Unavailable`] if the kernel cannot be loaded.
     pub fn with_unit(cuda: &'a mut Cuda, problem: &Problem, profile: bool, unit: Unit) -> Result<Self, EngineError> {
         Self::build(cuda, problem, profile, unit, false)
     }
 
     fn build(cuda: &'a mut Cuda, problem: &Problem, profile: bool, unit: Unit, behind_filter: bool) -> Result<Self, EngineError> {
         let unavailable = |why| EngineError::Unavailable { engine: super::DIRECT.id, why };
-        // Loaded now, so that no launch is timed with it.
+        // Load now, so that no timed launch includes it.
         let builds = if profile { &[Build::Timed, Build::Counted, Build::Profiled][..] } else { &[Build::Timed, Build::Counted] };
         cuda.kernels.compile_ahead(&[unit], builds);
         for &build in builds {
@@ -131,7 +131,7 @@ impl<'a> CudaSearch<'a> {
         let mut note = None;
         if behind_filter {
             let rows = problem.n() * problem.dims();
-            // With room for the other order, should it be needed after all.
+            // Includes space for the direct kernel's layout, in case the search falls back to it.
             match Memory::reserve(cuda, problem, Form::Rows, rows, tally + Filtered::bytes(problem) + 4 * layout.floats() as u64) {
                 Ok(memory) => return Self::load_filtered(cuda, problem, profile, unit, policy, layout, memory),
                 Err(EngineError::Memory { .. }) => note = Some("the filter's copies do not fit the memory".to_owned()),
@@ -150,7 +150,7 @@ impl<'a> CudaSearch<'a> {
         Ok(Self { cuda, unit, policy, memory, layout, filtered: None, note, setup_ms, profile, tally: None, last: (0..0, Build::Timed) })
     }
 
-    /// Uploads the points as rows and prepares the filter; where its kernels cannot be had, brings the rows into order.
+    /// Uploads the points as rows and prepares the filter; if its kernels are unavailable, rearranges the rows instead.
     fn load_filtered(
         cuda: &'a mut Cuda,
         problem: &Problem,
@@ -161,7 +161,7 @@ impl<'a> CudaSearch<'a> {
         mut memory: Memory,
     ) -> Result<Self, EngineError> {
         let (stream, device) = (cuda.stream.clone(), cuda.device_id);
-        // Loaded, and perhaps compiled, before the clock starts.
+        // Load, and if necessary compile, before the clock starts.
         let cannot = |why| format!("the filter cannot be had ({why})");
         let kernels = FilterKernels::load(&mut cuda.kernels, problem, profile).and_then(|kernels| Ok((kernels, cuda.tensor_core_loss()?)));
         let kernels = kernels.map_err(cannot).and_then(|(kernels, loss)| filtered::safe(loss).map(|()| kernels));
@@ -184,10 +184,10 @@ impl<'a> CudaSearch<'a> {
         Ok(Self { cuda, unit, policy, memory, layout, filtered, note, setup_ms, profile, tally: None, last: (0..0, Build::Timed) })
     }
 
-    /// Room for what `count` queries write.
+    /// Allocates output buffers for `count` queries.
     fn reserve_tally(&mut self, count: usize) -> Result<(), DriverError> {
         if self.tally.as_ref().is_none_or(|tally| tally.counters.len() < count) {
-            // The old memory goes back first.
+            // Free the old buffers first.
             self.tally = None;
             let stream = &self.cuda.stream;
             self.tally = Some(Tally {
@@ -219,7 +219,7 @@ impl<'a> CudaSearch<'a> {
             if filtered.search(memory, queries, build, tally)? {
                 return memory.timer.stop(stream);
             }
-            // First what can fail: the points must not be of one order and the search of the other.
+            // Do whatever can fail first, so that the points and the search never disagree about the layout.
             let points = self.layout.arrange(&mut self.cuda.kernels, stream, &memory.points.floats)?;
             memory.rearrange(self.layout.form(), points);
             self.filtered = None;
@@ -231,7 +231,7 @@ impl<'a> CudaSearch<'a> {
             block_dim: (self.policy.threads(), 1, 1),
             shared_mem_bytes: kernel.cut.shared_bytes,
         };
-        // SAFETY: `arguments` are the kernel's parameter; its pointers are to memory of this search, as long as it says.
+        // SAFETY: `arguments` are the kernel's parameter; its pointers are to this search's buffers, which are as long as it says.
         unsafe { stream.launch_builder(&kernel.function).arg(&arguments).launch(config) }?;
         memory.timer.stop(stream)
     }
@@ -266,7 +266,7 @@ impl Search for CudaSearch<'_> {
         if self.filtered.is_some() {
             return filtered::FIRST_QUERIES;
         }
-        // Four blocks of warps for every multiprocessor.
+        // Four blocks per multiprocessor.
         let multiprocessors = self.cuda.context.attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT).unwrap_or(1) as usize;
         4 * multiprocessors * self.policy.queries_per_block() as usize
     }

@@ -1,8 +1,8 @@
-//! Finds the policy that is fastest on this device, and writes it into the table that the device code is compiled with.
+//! Searches for the fastest policy on this device and writes it to the table that the device code is compiled with.
 //!
-//! Policies are compiled by NVRTC and measured on given problems. The search changes one trait at a time (warps and blocks
-//! together, as both decide about registers), keeps what is faster, and goes round until nothing is. A policy that
-//! spills, cannot be launched, or answers otherwise than the table's own is out.
+//! Policies are compiled by NVRTC and measured on given problems. The search is a coordinate descent: it varies one trait at
+//! a time (warps and blocks together, since both determine registers), keeps whatever is faster, and repeats until nothing
+//! improves. A policy is rejected if it spills, cannot be launched, or gives another answer than the table's own.
 
 use std::fmt::Write as _;
 
@@ -15,29 +15,28 @@ use super::direct::{Policy, Variant};
 use super::search::CudaSearch;
 use crate::knn::{Build, EngineError, Neighbors, Problem, Search};
 
-/// `cuda/direct/policy_table.cuh`.
 const TABLE: &str = include_str!("../../../cuda/direct/policy_table.cuh");
 
 /// Rounds over all traits; the second rarely finds anything.
 const ROUNDS: usize = 2;
 
-/// None of them may spill.
+/// The builds of which none may spill.
 const BUILDS: [Build; 3] = [Build::Timed, Build::Counted, Build::Profiled];
 
-/// What a change must bring to be kept: less is noise.
+/// The time ratio below which a change is kept: smaller gains are noise.
 const GAIN: f64 = 0.995;
 
-/// A policy and what came of it.
+/// A policy and its measurements.
 #[derive(Clone, Debug)]
 pub struct Trial {
-    /// What was tried.
+    /// The policy that was tried.
     pub policy: Policy,
-    /// Median milliseconds of each problem, or why it is out.
+    /// Median milliseconds per problem, or why it was rejected.
     pub outcome: Result<Vec<f64>, String>,
 }
 
 impl Trial {
-    /// Its time over another's, as the geometric mean over the problems; infinite where it is out.
+    /// Geometric mean over the problems of its time relative to `other`; infinite if it was rejected.
     pub fn ratio(&self, other: &[f64]) -> f64 {
         let Ok(times) = &self.outcome else { return f64::INFINITY };
         (times.iter().zip(other).map(|(mine, other)| (mine / other).ln()).sum::<f64>() / other.len() as f64).exp()
@@ -47,32 +46,30 @@ impl Trial {
 /// A row of `cuda/direct/policy_table.cuh`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// Compute capability, times ten; 0 for all that have no row of their own.
+    /// Compute capability × 10; 0 for all that have no row of their own.
     pub arch: u32,
-    /// K.
+    /// K, the slots of a query's candidate buffer.
     pub capacity: u32,
     /// 2, 3, or 0 for any other d.
     pub dims: u32,
-    /// What the kernel is compiled with.
+    /// The policy that the kernel is compiled with.
     pub policy: Policy,
 }
 
-/// What tuning came to: the table's policy and the best one, measured alike.
+/// The result of tuning: the table's policy and the best one, measured alike.
 #[derive(Clone, Debug)]
 pub struct Tuned {
-    /// What the table says.
     pub before: Trial,
-    /// The fastest.
     pub best: Trial,
-    /// The row to be written for the best.
+    /// The table row for the best policy.
     pub row: Row,
 }
 
-/// Tunes the kernel that answers `problems`, which all have one K and d, and tells each trial to `seen`, with its ratio to
-/// the table's policy.
+/// Tunes the kernel that answers `problems`, which all have the same K and d, and passes each trial to `seen` with its
+/// time relative to the table's policy.
 ///
 /// # Errors
-/// [`EngineError::Unavailable`] without NVRTC, and whatever the table's own policy fails with.
+/// [`EngineError::Unavailable`] without NVRTC, and any error of the table's own policy.
 pub fn tune(cuda: &mut Cuda, problems: &[Problem], repeats: usize, mut seen: impl FnMut(&Trial, f64)) -> Result<Tuned, EngineError> {
     let unavailable = |why| EngineError::Unavailable { engine: super::DIRECT.id, why };
     let variant = Variant::new(problems[0].k(), problems[0].dims());
@@ -99,7 +96,7 @@ pub fn tune(cuda: &mut Cuda, problems: &[Problem], repeats: usize, mut seen: imp
             cuda.kernels.compile_ahead(&units, &BUILDS);
             for policy in candidates {
                 let trial = measure(cuda, policy, &mut expected);
-                // A policy may be refused; but once the device itself has failed, nothing after it would be measured.
+                // A policy may fail; but once the device itself has failed, no later measurement is valid.
                 cuda.stream.synchronize().map_err(|error| cuda.failed(error))?;
                 let ratio = trial.ratio(&baseline);
                 seen(&trial, ratio);
@@ -116,9 +113,9 @@ pub fn tune(cuda: &mut Cuda, problems: &[Problem], repeats: usize, mut seen: imp
     Ok(Tuned { before, best, row })
 }
 
-/// The alternatives to a policy in one of its traits.
+/// The alternatives to a policy, per trait.
 const TRAITS: [fn(Policy, Variant) -> Vec<Policy>; 5] = [
-    // Warps in a block and blocks on a multiprocessor: what registers a thread may take.
+    // Warps per block and blocks per multiprocessor: these determine registers per thread.
     |policy, _| {
         let mut all = Vec::new();
         for warps in [4, 6, 8, 16] {
@@ -130,7 +127,7 @@ const TRAITS: [fn(Policy, Variant) -> Vec<Policy>; 5] = [
         }
         all
     },
-    // Each query takes 2 R registers and more; beyond some 64 for all nothing is left.
+    // Each query takes at least 2 R registers; beyond about 64 for all of them none are left.
     |policy, variant| {
         [1, 2, 3, 4, 5, 6, 8].into_iter().filter(|queries| queries * variant.capacity <= 1024).map(|queries| Policy { queries, ..policy }).collect()
     },
@@ -146,7 +143,7 @@ const TRAITS: [fn(Policy, Variant) -> Vec<Policy>; 5] = [
     |policy, variant| if variant.dims == 0 { [4, 8, 16, 32].map(|tile| Policy { tile, ..policy }).to_vec() } else { Vec::new() },
 ];
 
-/// The median time of each problem, once it is certain that the kernel can be had, does not spill, and is right.
+/// Median time per problem, after checking that the kernel loads, does not spill, and gives the right answer.
 fn trial(cuda: &mut Cuda, problems: &[Problem], unit: Unit, repeats: usize, expected: &mut Vec<Neighbors>) -> Result<Vec<f64>, String> {
     for build in BUILDS {
         let kernel = cuda.kernels.search(unit, build)?;
@@ -169,7 +166,7 @@ fn trial(cuda: &mut Cuda, problems: &[Problem], unit: Unit, repeats: usize, expe
     Ok(medians)
 }
 
-/// The milliseconds of each repeat, after one that warms up, and the neighbours.
+/// The milliseconds of each repeat, after one warm-up, and the neighbours.
 fn searches(cuda: &mut Cuda, problem: &Problem, unit: Unit, repeats: usize) -> Result<(Vec<f64>, Neighbors), EngineError> {
     let mut search = CudaSearch::with_unit(cuda, problem, false, unit)?;
     search.search(0..problem.q(), Build::Timed)?;
@@ -179,12 +176,12 @@ fn searches(cuda: &mut Cuda, problem: &Problem, unit: Unit, repeats: usize) -> R
     Ok((times, found))
 }
 
-/// The table with these rows in place of those for the same kernels; everything else stays as it is.
+/// The table with these rows replacing those for the same kernels; everything else is unchanged.
 pub fn updated_table(table: &str, rows: &[Row]) -> String {
     let mut kept: Vec<Row> = table.lines().filter_map(parse_row).collect();
     kept.retain(|row| !rows.iter().any(|new| (new.arch, new.capacity, new.dims) == (row.arch, row.capacity, row.dims)));
     kept.extend(rows);
-    // d = 2, 3, and then any other.
+    // Order d = 2, 3, then any other.
     kept.sort_by_key(|row| (row.arch, row.dims.wrapping_sub(2), row.capacity));
     let mut text: String = table.lines().filter(|line| parse_row(line).is_none()).flat_map(|line| [line, "\n"]).collect();
     for Row { arch, capacity, dims, policy } in kept {
@@ -194,7 +191,7 @@ pub fn updated_table(table: &str, rows: &[Row]) -> String {
     text
 }
 
-/// The rows that the device code is compiled with.
+/// The rows that the device code was compiled with.
 pub fn table() -> Vec<Row> {
     TABLE.lines().filter_map(parse_row).collect()
 }

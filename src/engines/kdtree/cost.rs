@@ -1,17 +1,17 @@
-//! What building and searching a tree costs. Rates are of one core of a server of 2023, for uniform points: real data
-//! mostly has fewer dimensions than columns and is faster, which the planner learns from runs.
+//! The cost model of `kdtree`. Rates are for one core of a 2023 server and uniform points: real data usually has a lower
+//! intrinsic dimension and is faster, which the planner learns from runs.
 
 use std::f64::consts::PI;
 
 use crate::knn::{Cost, Shape};
 
-/// Points of a leaf.
+/// Points per leaf.
 const LEAF: f64 = 32.0;
 
-/// Coordinates that stay in the processor's caches.
+/// Coordinates that fit into the processor's caches.
 const CACHED: f64 = (1u32 << 18) as f64;
 
-/// Work of building and of searching, the latter shared by the threads.
+/// Cost of building and of searching; searching is divided among the threads.
 pub fn cost(shape: &Shape) -> Cost {
     let (n, q, d, k) = (shape.n.max(1) as f64, shape.q as f64, shape.d.max(1) as f64, shape.k as f64);
     let threads = q.clamp(1.0, rayon::current_num_threads() as f64);
@@ -29,9 +29,9 @@ pub fn cost(shape: &Shape) -> Cost {
         .search("visits", each * visited(n, d, k) * d, 4e-6)
 }
 
-/// About how many points a search looks at. Cells of a leaf's points that a ball around k points reaches lie in a cube of
+/// Estimates how many points a search visits. The leaves that intersect a ball around k points lie in a cube of
 /// (leaf^(1/d) + c·r)^d points, where r is the ball's radius in units of one point's share of space. For a ball inscribed
-/// in it c were 2; measured it falls with 1/d, since a ball fills less and less of its cube.
+/// in it c would be 2; measured, it falls with 1/d, since a ball fills less and less of its cube.
 fn visited(n: f64, d: f64, k: f64) -> f64 {
     let radius = (k.ln() - ln_unit_ball(d)) / d;
     let side = LEAF.powf(1.0 / d) + (10.0 / d).min(2.5) * radius.exp();

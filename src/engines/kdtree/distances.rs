@@ -1,11 +1,11 @@
-//! The distance that every engine reports.
+//! The squared distance, bit-identical to every other engine's.
 
 use multiversion::multiversion;
 
-/// Squared distances from `query` to the points at `positions` (rows of `query.len()` values), in dimension order and
-/// with one rounding a step, into `distances`.
+/// Computes into `distances` the squared distances from `query` to the points at `positions` (rows of `query.len()`
+/// values), in dimension order and with one rounding per step.
 ///
-/// `mul_add` is one instruction where the processor has it, and a correct, slow function of the C library where not.
+/// `mul_add` is one instruction on processors with FMA, otherwise a correct but slow C library function.
 #[multiversion(targets("x86_64+avx+fma", "aarch64+neon"))]
 pub fn squared_distances(points: &[f32], query: &[f32], positions: &[u32], distances: &mut Vec<f32>) {
     distances.clear();
@@ -20,7 +20,7 @@ pub fn squared_distances(points: &[f32], query: &[f32], positions: &[u32], dista
     }
 }
 
-/// Whether this processor has the fused multiply-add that [`squared_distances`] asks for.
+/// Whether this processor has the fused multiply-add that [`squared_distances`] relies on for speed.
 pub fn in_hardware() -> bool {
     #[cfg(target_arch = "x86_64")]
     let there = std::arch::is_x86_feature_detected!("fma");
@@ -35,8 +35,8 @@ mod tests {
 
     #[test]
     fn one_rounding_a_step() {
-        // (1 + 2⁻¹²)² = 1 + 2⁻¹¹ + 2⁻²⁴: the last term survives only if the square is not rounded before 1 is subtracted
-        // by the next step's addition, which a plain multiplication would do.
+        // (1 + 2⁻¹²)² = 1 + 2⁻¹¹ + 2⁻²⁴: the last term survives only if the square is not rounded before the next step's
+        // addition, as a separate multiplication would do.
         let (a, b) = (1.0 + 2f32.powi(-12), 2f32.powi(-12));
         let mut distances = Vec::new();
         squared_distances(&[b, a, a, b], &[0.0, 0.0], &[0, 1], &mut distances);

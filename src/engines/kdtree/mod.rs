@@ -1,7 +1,7 @@
-//! A k-d tree on the CPU: for people without a GPU, and a check that shares nothing with the kernel.
+//! A k-d tree on the CPU: for machines without a GPU, and as a check that shares no code with the kernels.
 //!
-//! [`kiddo`] finds who is near; what is reported is recomputed by the rule of [`crate::knn::Problem`], so that the bits
-//! are those of every other engine. See [`tree`] for why no neighbour is missed.
+//! [`kiddo`] finds the nearest points; their distances are then recomputed by the rule of [`crate::knn::Problem`], so that
+//! the result is bit-identical to every other engine's. [`tree`] argues why no neighbour is missed.
 
 mod cost;
 mod distances;
@@ -20,7 +20,7 @@ use crate::knn::{
 };
 use tree::Tree;
 
-/// The row of the registry.
+/// The registry's row for `kdtree`.
 pub static KDTREE: Descriptor = Descriptor {
     id: EngineId::new("kdtree"),
     group: Group::Cpu,
@@ -39,15 +39,13 @@ pub static KDTREE: Descriptor = Descriptor {
     open: |_| Ok(Box::new(KdTree::new())),
 };
 
-/// Queries that keep a thread busy for a while, so that few of them are not mistaken for a full machine.
+/// Queries per thread in the first chunk: enough to keep every thread busy, so that its time predicts that of larger chunks.
 const QUERIES_PER_THREAD: usize = 64;
 
-/// The engine.
 #[derive(Debug, Default)]
 pub struct KdTree;
 
 impl KdTree {
-    /// Opens it; it runs everywhere.
     pub fn new() -> Self {
         Self
     }
@@ -86,14 +84,14 @@ impl Engine for KdTree {
     }
 }
 
-/// The tree, as it is cached with the points.
+/// The tree in the form cached with the points.
 struct Index(Box<dyn Tree>);
 
-/// A problem with the tree over its points.
+/// A problem and the tree over its points.
 struct Loaded<'a> {
     problem: &'a Problem,
     tree: Arc<Index>,
-    /// `None` where the tree was there.
+    /// Milliseconds of the build; `None` if the tree was cached.
     built_ms: Option<f64>,
     found: Neighbors,
 }
@@ -124,7 +122,7 @@ impl Search for Loaded<'_> {
             }
         };
         if queries.len() == 1 {
-            // One thread's work is done at once: the others may be busy with another run's.
+            // A single work item runs on this thread: the pool may be busy with another run.
             search(((queries.start, indices), squared_distances));
         } else {
             queries.into_par_iter().zip(indices.par_chunks_mut(k)).zip(squared_distances.par_chunks_mut(k)).for_each(search);

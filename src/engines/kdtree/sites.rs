@@ -1,15 +1,15 @@
-//! Points that share a place.
+//! Groups duplicate points into sites.
 //!
-//! A tree over thousands of equal points has leaves that no plane can split, and a search would visit every copy. So the
-//! tree holds each place once, and the copies stand here.
+//! Thousands of equal points would make leaves that no plane can split, and a search would visit every copy. The tree
+//! therefore holds each distinct location (site) once, and the duplicates are listed here.
 
 use rayon::prelude::*;
 
-/// The distinct places of a cloud and the points at each.
+/// The distinct locations of a cloud and the points at each.
 pub struct Sites {
-    /// Positions, place by place; those of a place ascending.
+    /// Positions grouped by site, ascending within each.
     positions: Vec<u32>,
-    /// Where each place's positions start; one more than there are places.
+    /// Offset of each site's first position; number of sites + 1 long.
     starts: Vec<u32>,
 }
 
@@ -25,18 +25,18 @@ impl Sites {
         Self { positions, starts }
     }
 
-    /// The number of places.
+    /// The number of sites.
     pub fn len(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// The positions of the points at a place, ascending; at least one.
+    /// The positions of the points at a site, ascending; at least one.
     pub fn points_at(&self, site: u32) -> &[u32] {
         &self.positions[self.starts[site as usize] as usize..self.starts[site as usize + 1] as usize]
     }
 }
 
-/// Lexicographic; 0.0 and −0.0 are one place.
+/// Lexicographic order; 0.0 and −0.0 compare equal.
 fn compare(a: &[f32], b: &[f32]) -> std::cmp::Ordering {
     a.partial_cmp(b).expect("a problem's coordinates are finite")
 }

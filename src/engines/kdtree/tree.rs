@@ -1,15 +1,15 @@
-//! The tree, and why it misses nobody.
+//! The tree, and why no neighbour is missed.
 //!
-//! kiddo's own distances differ from the reported ones in their last digits, so its k nearest need not be the k nearest
-//! by the rule. A search therefore asks it for the nearest places and takes the largest *reported* distance R among the
-//! first that hold k points together. The k-th reported distance is at most R; so whoever is missing is, by the rule, at
-//! most R away. With unit roundoff u = 2⁻²⁴ the rule's distance of a point at squared distance D is at least
-//! D·(1 − (d + 2)u) less d times half the smallest f32 (where squares fall below the normal numbers), so D is at most
-//! [`reach`]`(R)`. kiddo is told to compute in f64, whose own errors are nothing beside that margin; asked for every place
-//! within reach, it leaves out none that matters.
+//! kiddo's own distances differ from the reported ones in their last digits, so its k nearest need not be the k nearest by
+//! the rule. A search therefore asks it for the nearest sites and takes the largest *reported* distance R among the first
+//! that together hold k points. The k-th reported distance is at most R, so any missing neighbour is, by the rule, at most R
+//! away. With unit roundoff u = 2⁻²⁴ the rule's distance of a point at squared distance D is at least D·(1 − (d + 2)u) less
+//! d times half the smallest f32 (where squares fall below the normal numbers), so D is at most [`reach`]`(R)`. kiddo
+//! computes in f64, whose own errors are negligible against that margin; asked for every site within reach, it omits none
+//! that matters.
 //!
-//! Mostly no second question is needed: one place more than k is asked for, and if the last is out of reach, so is whoever
-//! was not named.
+//! Usually no second query is needed: k + 1 sites are requested, and if the last is out of reach, so is every site that
+//! was not returned.
 
 use std::num::NonZero;
 
@@ -19,13 +19,13 @@ use super::distances::squared_distances;
 use super::sites::Sites;
 use crate::knn::Problem;
 
-/// The number of dimensions that trees are compiled for. Missing ones are zero, which adds nothing to a distance but
-/// wastes a level of the tree in so many; from 16 on no tree is deep enough to get there.
+/// The largest number of dimensions that trees are compiled for. Smaller ones are padded with zeros, which add nothing to
+/// a distance but waste one level of the tree in that many; from 16 on no tree is deep enough for that to happen.
 pub const LARGEST: usize = 128;
 
-/// A reported squared distance and a position, as one number that sorts by both.
+/// A squared distance, as reported, and a position, packed into one number that sorts by both.
 ///
-/// The bits of non-negative floats sort as the floats do.
+/// The bits of non-negative floats sort like the floats themselves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Neighbour(u64);
 
@@ -40,13 +40,13 @@ impl Neighbour {
     }
 }
 
-/// A tree over a problem's points, of whatever size it is compiled for.
+/// A tree over a problem's points, whatever number of dimensions it is compiled for.
 pub trait Tree: Send + Sync {
-    /// The min(k, n) nearest points of a query, sorted. `problem` is over the points that the tree was built of.
+    /// The min(k, n) nearest points of a query, sorted. `problem` must be over the points that the tree was built from.
     fn nearest(&self, problem: &Problem, query: &[f32]) -> Vec<Neighbour>;
 }
 
-/// Builds the tree over points of at most [`LARGEST`] dimensions, which the engine's limits say.
+/// Builds the tree over points of at most [`LARGEST`] dimensions, as the engine's limits guarantee.
 pub fn build(problem: &Problem) -> Box<dyn Tree> {
     match problem.dims() {
         1 => Box::new(Sized::<1>::new(problem)),
@@ -63,8 +63,8 @@ pub fn build(problem: &Problem) -> Box<dyn Tree> {
     }
 }
 
-/// About what building a tree takes, in bytes: twice the points, since the tree is built from a copy that it does not keep,
-/// and their positions.
+/// Estimated bytes needed to build a tree: twice the points, since it is built from a temporary copy, and their
+/// positions.
 pub fn bytes(problem: &Problem) -> u64 {
     let (n, dims) = (problem.n() as u64, problem.dims() as u64);
     2 * 4 * n * dims + 4 * 4 * n
@@ -85,14 +85,14 @@ impl<const D: usize> Sized<D> {
                 padded(&problem.points()[position * problem.dims()..][..problem.dims()])
             })
             .collect();
-        // It fails only where a place's number does not fit u32 (a problem has fewer points) or where a leaf has a fixed
-        // size (these have none).
+        // It fails only if a site index does not fit into u32 (a problem has fewer points) or if leaves have a fixed size
+        // (these do not).
         let tree = ImmutableKdTree::new_from_slice(&places).expect("places are numbered in 32 bits, in leaves of any size");
         Self { sites, tree }
     }
 
-    /// Adds the points of places to `nearest`, at their reported distances; no more than k of a place, since only its
-    /// first k can be among the k nearest.
+    /// Adds the points of `sites` to `nearest`, at their reported distances; at most k per site, since only its first k can
+    /// be among the k nearest.
     fn report(&self, problem: &Problem, query: &[f32], sites: &mut dyn Iterator<Item = u32>, nearest: &mut Vec<Neighbour>) {
         let sites: Vec<u32> = sites.collect();
         let firsts: Vec<u32> = sites.iter().map(|&site| self.sites.points_at(site)[0]).collect();
@@ -110,7 +110,7 @@ impl<const D: usize> Tree for Sized<D> {
         let place = padded::<D>(query);
         let asked = self.tree.query(&place).nearest_n::<SquaredEuclidean<f64>>(NonZero::<usize>::MIN.saturating_add(k)).execute();
 
-        // The first places that hold k points together, or all there are.
+        // The first sites that together hold k points, or all of them.
         let mut points = 0;
         let enough = asked.iter().position(|found| {
             points += self.sites.points_at(found.item).len();
@@ -140,15 +140,15 @@ impl<const D: usize> Tree for Sized<D> {
     }
 }
 
-/// How far, by exact arithmetic, a point can be whose reported squared distance is at most `squared_distance`.
+/// The largest exact squared distance of a point whose reported squared distance is at most `squared_distance`.
 ///
-/// The roundings of the rule are counted twice over, for the errors of f64 and for the terms of second order.
+/// The rule's rounding errors are doubled to cover the errors of f64 and second-order terms.
 fn reach(squared_distance: f32, dims: usize) -> f64 {
     let dims = dims as f64;
     f64::from(squared_distance) * (1.0 + 2.0 * (dims + 2.0) * 2f64.powi(-24)) + dims * 2f64.powi(-149)
 }
 
-/// A row with zeros behind it.
+/// A row padded with zeros to D values.
 fn padded<const D: usize>(row: &[f32]) -> [f32; D] {
     let mut values = [0.0; D];
     values[..row.len()].copy_from_slice(row);

@@ -1,14 +1,14 @@
 //! The bitonic network over a warp's registers.
 //!
-//! Twin of `cuda/warp/bitonic.cuh`. K = W·R keys; lane L holds elements L·R … L·R+R−1, one a register. Strides below R
+//! Twin of `cuda/warp/bitonic.cuh`. K = W·R keys; lane L holds elements L·R … L·R+R−1, one per register. Strides below R
 //! exchange two registers of the same lane; strides from R on exchange the same register of two lanes, by shuffle.
-//! The network is Batcher's: for each size 2, 4, … K, merge runs of that size, ascending where `i & size == 0`.
+//! Batcher's network: for each size 2, 4, … K, merge runs of that size, ascending where `i & size == 0`.
 
 use super::key::Key;
 use super::lanes::{Lanes, shuffle_xor};
 use super::observer::Observer;
 
-/// The registers of a warp: R keys for each of W lanes.
+/// A warp's registers: R keys in each of W lanes.
 pub type Registers<const W: usize, const R: usize> = [Lanes<Key, W>; R];
 
 /// Sorts the warp's keys in ascending order.
@@ -22,7 +22,7 @@ pub fn sort<const W: usize, const R: usize>(keys: &mut Registers<W, R>, observer
     }
 }
 
-/// Sorts each run of `size` lanes, which must be bitonic, ascending where `lane & size == 0`. `size = W` sorts all.
+/// Sorts each bitonic run of `size` lanes, ascending where `lane & size == 0`. `size = W` sorts everything.
 #[inline(always)]
 pub fn merge<const W: usize, const R: usize>(keys: &mut Registers<W, R>, size: usize, observer: &mut impl Observer<W>) {
     let mut stride = size / 2;
@@ -41,7 +41,7 @@ pub fn merge<const W: usize, const R: usize>(keys: &mut Registers<W, R>, size: u
     }
 }
 
-/// The sizes up to R: each lane sorts its own registers, even lanes ascending and odd ones descending.
+/// Sizes up to R: each lane sorts its own registers, even lanes ascending and odd lanes descending.
 #[inline(always)]
 fn sort_in_lane<const W: usize, const R: usize>(keys: &mut Registers<W, R>, observer: &mut impl Observer<W>) {
     let mut size = 2;
@@ -59,7 +59,7 @@ fn sort_in_lane<const W: usize, const R: usize>(keys: &mut Registers<W, R>, obse
     }
 }
 
-/// One comparator in every lane, between two of its registers.
+/// One comparator per lane, between two of its registers.
 #[expect(clippy::needless_range_loop, reason = "the lane indexes two registers at once")]
 #[inline(always)]
 fn exchange_in_lane<const W: usize, const R: usize>(keys: &mut Registers<W, R>, low: usize, high: usize, ascending: impl Fn(usize) -> bool) {

@@ -1,4 +1,4 @@
-//! A query's warp: the sorted intermediate result in registers, the candidate buffer, and how one becomes the other.
+//! The state of a query's warp: the sorted intermediate result in registers, the candidate buffer, and their merge.
 //!
 //! Twin of `cuda/warp/candidate_buffer.cuh`.
 
@@ -10,25 +10,25 @@ use super::key::{Key, PADDING, distance_of, index_of, key_of};
 use super::lanes::{Lanes, ballot, lanes_below};
 use super::observer::Observer;
 
-/// The state of the warp that owns a query. K = W·R.
+/// The state of the warp that owns a query; K = W·R.
 #[derive(Clone, Debug)]
 pub struct Warp<const W: usize, O = ()> {
     /// The intermediate result: R registers of W lanes; lane L holds elements L·R … L·R+R−1, ascending.
     registers: Vec<Lanes<Key, W>>,
-    /// K slots, the first `buffered` of them taken.
+    /// K slots, of which the first `buffered` are occupied.
     buffer: Vec<Lanes<Key, W>>,
     buffered: u32,
     k: usize,
-    /// The squared distance of the k-th element: only closer points are candidates.
+    /// Squared distance of the k-th element: only closer points are candidates.
     pub max_distance: f32,
-    /// What was counted.
+    /// Counters and convergence history.
     pub tally: Tally,
-    /// Who is told what happens.
+    /// Notified of each step.
     pub observer: O,
 }
 
 impl<const W: usize, O: Observer<W>> Warp<W, O> {
-    /// A warp before its first point. `k` neighbours are wanted of a capacity of `W * registers`.
+    /// A warp before its first point, for `k` neighbours and a capacity of `W * registers`.
     pub fn new(k: usize, registers: usize, observer: O) -> Self {
         Self {
             registers: vec![[PADDING; W]; registers],
@@ -41,13 +41,13 @@ impl<const W: usize, O: Observer<W>> Warp<W, O> {
         }
     }
 
-    /// K. No namesake: a constant there.
+    /// The capacity K. No namesake: a constant there.
     fn capacity(&self) -> u32 {
         (W * self.registers.len()) as u32
     }
 
-    /// Filters a group: lane L has the distance of point `base + L`. Candidates are appended in lane order; as soon as
-    /// the buffer is full it is merged, and what was not yet appended is filtered again with the new `max_distance`.
+    /// Filters a group: lane L has the distance of point `base + L`. Candidates are appended in lane order; whenever the
+    /// buffer is full it is merged, and lanes not yet appended are filtered again with the new `max_distance`.
     pub fn filter(&mut self, distances: &Lanes<f32, W>, base: u32) {
         let mut candidates = ballot::<W>(|lane| distances[lane] < self.max_distance);
         self.observer.group(base, distances, candidates);
@@ -101,7 +101,7 @@ impl<const W: usize, O: Observer<W>> Warp<W, O> {
 
     /// Merges a full buffer into the intermediate result. The last appended point was the `points_seen`-th.
     fn merge_buffer(&mut self, points_seen: u32) {
-        // 1. Swap: the buffer goes to the registers.
+        // 1. Swap: move the buffer into registers.
         std::mem::swap(&mut self.registers, &mut self.buffer);
         self.observer.swapped(&self.registers);
         // 2. to 4. Sort it, merge it with the intermediate result, re-sort.
@@ -112,7 +112,7 @@ impl<const W: usize, O: Observer<W>> Warp<W, O> {
         self.observer.merged(points_seen, self.max_distance);
     }
 
-    /// An element of the intermediate result.
+    /// Element i of the intermediate result, 0-based.
     fn element(&self, i: usize) -> Key {
         let per_lane = self.registers.len();
         self.registers[i % per_lane][i / per_lane]
@@ -125,7 +125,7 @@ impl<const W: usize, O: Observer<W>> Warp<W, O> {
     }
 }
 
-/// Steps 2 to 4 of a merge, for the processor that runs it. No namesake: the kernel is compiled for one processor at a time.
+/// Steps 2 to 4 of a merge, dispatched by instruction set. No namesake: the kernel is compiled for one processor at a time.
 #[multiversion(targets(
     "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
     "x86_64+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
@@ -160,6 +160,6 @@ fn sort_and_merge_registers<const W: usize, const R: usize>(
         }
     }
     observer.minimum(keys);
-    // 4. What is left is bitonic, so one merge sorts it.
+    // 4. The result is bitonic, so one merge sorts it.
     bitonic::merge(keys, W, observer);
 }

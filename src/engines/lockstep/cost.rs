@@ -1,15 +1,15 @@
-//! What the twin's work costs. Rates are of one core of a server of 2023.
+//! The cost model of `lockstep`. Rates are for one core of a 2023 server.
 
 use crate::knn::{Cost, Shape, theory};
 
-/// Work of loading and searching, the latter shared by the threads.
+/// Cost of loading and searching; searching is divided among the threads.
 pub fn cost(shape: &Shape) -> Cost {
     let (n, q, d) = (shape.n as f64, shape.q as f64, shape.d as f64);
     let threads = q.clamp(1.0, rayon::current_num_threads() as f64);
     let capacity = theory::capacity(shape.k);
     let merges = theory::expected_merges(shape.n, shape.k, capacity) * q / threads;
     let slots = capacity as f64;
-    // Two and three dimensions have loops of their own; others stream the points past each block of queries.
+    // Two and three dimensions have their own loops; others stream the points past each block of queries.
     let few = shape.d == 2 || shape.d == 3;
     let (pair, stream) = if few { (d * 0.11, 0.1) } else { (0.8 + d * 0.2, 1.7) };
     Cost::default()

@@ -1,32 +1,31 @@
-//! What a warp counts of its search.
+//! Counters of a warp's search.
 //!
-//! Twin of `cuda/counters.cuh`. On a CPU counting costs nothing that could be measured, so that the twin has one build.
+//! Twin of `cuda/counters.cuh`. On a CPU the cost of counting is not measurable, so the twin has a single build.
 
 use crate::knn::{CONVERGENCE_ENTRIES, Counters};
 
-/// Counters and the convergence history of one query.
+/// Counters and convergence history of one query.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
-    /// The totals.
     pub counters: Counters,
     /// (points seen, max_distance) after each kept merge.
     pub history: Vec<(u32, f32)>,
-    /// Whether every merge is kept, not only the first 63 and the latest.
+    /// Whether every merge is kept, rather than the first 63 and the latest.
     pub whole: bool,
 }
 
 impl Tally {
-    /// So many groups had a candidate in their first ballot.
+    /// Adds `count` groups with a candidate in their first ballot.
     pub fn groups_hit(&mut self, count: u32) {
         self.counters.groups_hit += count;
     }
 
-    /// Candidates went into the buffer.
+    /// Adds `count` candidates appended to the buffer.
     pub fn appended(&mut self, count: u32) {
         self.counters.candidates += count;
     }
 
-    /// The buffer was merged.
+    /// Counts a merge and records it in the history.
     pub fn merged(&mut self, points_seen: u32, max_distance: f32) {
         self.counters.merges += 1;
         if self.history.len() == CONVERGENCE_ENTRIES && !self.whole {

@@ -1,17 +1,17 @@
 //! Points in groups of W lanes, and distances to a whole group at once.
 //!
-//! Twin of `cuda/distance.cuh`. The rule, on every device: `acc = 0; for j in 0..d { t = p[j] - q[j]; acc = fma(t, t, acc) }`
+//! Twin of `cuda/distance.cuh`. The rule on every device: `acc = 0; for j in 0..d { t = p[j] - q[j]; acc = fma(t, t, acc) }`
 //! in f32.
 
 use super::lanes::Lanes;
 
-/// One coordinate of a group's points. It begins a cache line, so that no load of a vector register takes two.
+/// One coordinate of a group's points. Aligned to a cache line, so that no vector load spans two.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub struct Coordinates<const W: usize>(Lanes<f32, W>);
 
-/// The points in the layout of a warp's loads: group by group, in a group dimension by dimension, W lanes together. The
-/// last group is filled up with points at infinity, whose distance no filter lets through.
+/// The points in the order of a warp's loads: by group, within it by dimension, W lanes together. The last group is
+/// padded with points at infinity, which never pass the filter.
 #[derive(Clone, Debug)]
 pub struct GroupedPoints<const W: usize> {
     coordinates: Vec<Coordinates<W>>,
@@ -34,25 +34,25 @@ impl<const W: usize> GroupedPoints<W> {
         Self { coordinates, dims, n }
     }
 
-    /// The number of points. No namesake: the kernel is told.
+    /// The number of points. No namesake: an argument of the kernel.
     pub fn n(&self) -> usize {
         self.n
     }
 
-    /// The number of groups, the last of which may not be full. No namesake: the kernel counts batches.
+    /// The number of groups, the last of which may be partial. No namesake: the kernel counts batches.
     pub fn groups(&self) -> usize {
         self.coordinates.len() / self.dims
     }
 
-    /// The coordinates of a range of groups, one after the other. No namesake: the kernel stages them in shared memory.
+    /// The coordinates of a contiguous range of groups. No namesake: the kernel stages them in shared memory.
     #[inline(always)]
     pub fn range(&self, groups: std::ops::Range<usize>) -> &[Coordinates<W>] {
         &self.coordinates[groups.start * self.dims..groups.end * self.dims]
     }
 }
 
-/// Squared L2 from each lane's point of a group to each of Q queries, which share what is loaded of the points. `group`
-/// has one row of lanes a dimension. No namesake: `squared_distance` is of one lane's point.
+/// Squared L2 from each lane's point of a group to each of Q queries, which share the loads of the points. `group` has
+/// one row of lanes per dimension. No namesake: `squared_distance` is of one lane's point.
 #[inline(always)]
 pub fn squared_distances<const W: usize, const Q: usize>(group: &[Coordinates<W>], queries: [&[f32]; Q]) -> [Lanes<f32, W>; Q] {
     let queries = queries.map(|query| &query[..group.len()]);
@@ -65,7 +65,7 @@ pub fn squared_distances<const W: usize, const Q: usize>(group: &[Coordinates<W>
     acc
 }
 
-/// One dimension. By value, so that the compiler keeps the lanes in vector registers.
+/// Adds one dimension. By value, so that the compiler keeps the lanes in vector registers.
 #[inline(always)]
 fn add_squared_difference<const W: usize>(p: &Lanes<f32, W>, q: f32, mut acc: Lanes<f32, W>) -> Lanes<f32, W> {
     for lane in 0..W {

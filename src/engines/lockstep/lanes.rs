@@ -1,6 +1,6 @@
-//! A warp on a CPU: what 32 threads hold is an array of 32, and what they exchange is a permutation of it.
+//! A warp on a CPU: one value per thread becomes an array of 32, and an exchange between threads becomes a permutation.
 //!
-//! Twin of `cuda/warp/lanes.cuh`. W is 32 in a run; lessons use smaller warps.
+//! Twin of `cuda/warp/lanes.cuh`. W is 32 in runs; lessons use smaller warps.
 
 /// One value per lane.
 pub type Lanes<T, const W: usize> = [T; W];
@@ -12,13 +12,13 @@ pub fn shuffle_xor<T: Copy, const W: usize>(values: &Lanes<T, W>, mask: usize) -
     std::array::from_fn(|lane| values[lane ^ mask])
 }
 
-/// `__ballot_sync`: bit L is what lane L votes. No namesake: it is an instruction.
+/// `__ballot_sync`: bit L is lane L's vote. No namesake: it is an instruction.
 #[inline(always)]
 pub fn ballot<const W: usize>(vote: impl Fn(usize) -> bool) -> u32 {
     (0..W).fold(0, |mask, lane| mask | (u32::from(vote(lane)) << lane))
 }
 
-/// The lanes below `lane`, as a mask.
+/// A mask of the lanes below `lane`.
 #[inline(always)]
 pub fn lanes_below(lane: u32) -> u32 {
     (1 << lane) - 1

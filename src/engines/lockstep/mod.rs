@@ -11,12 +11,12 @@
 //! | `observer.rs` | `cuda/observer.cuh` |
 //! | `warp_knn.rs` | `cuda/direct/warp_knn.cuh` |
 //!
-//! An [`Observer`] is told what a warp does; [`watch`] is a search that has one.
+//! An [`Observer`] is notified of each step of a warp; [`watch`] is a search with an observer.
 //!
-//! A function has the name of what it is twin of, or its documentation says "No namesake" and why: `tests/device_code.rs`
-//! compares the files of this table.
+//! A function is named like its counterpart in `cuda/`, or its documentation says "No namesake" and why:
+//! `tests/device_code.rs` compares the files of this table.
 //!
-//! Neighbours, distances, counters and convergence are equal to the kernel's, bit for bit.
+//! Neighbours, distances, counters and convergence are bit-identical to the kernel's.
 
 mod bitonic;
 mod candidate_buffer;
@@ -45,7 +45,7 @@ use crate::knn::{
     Parameters, Problem, Search, SetupPhase, warp as rules,
 };
 
-/// The row of the registry.
+/// The registry's row for `lockstep`.
 pub static LOCKSTEP: Descriptor = Descriptor {
     id: EngineId::new("lockstep"),
     group: Group::Cpu,
@@ -64,18 +64,18 @@ pub static LOCKSTEP: Descriptor = Descriptor {
     open: |_| Ok(Box::new(Lockstep::new())),
 };
 
-/// The width of a warp in a run.
+/// Warp width in runs.
 const WARP: usize = 32;
 
-/// Queries of up to three dimensions whose warps share a batch: enough that streaming the points costs little beside
-/// scanning them, few enough that a thread which is done early can help the others.
+/// Queries per batch in up to three dimensions: enough that streaming the points costs little compared with scanning
+/// them, few enough that a thread that finishes early can help the others.
 const BLOCK: usize = 32;
 
-/// The same for more dimensions, which are scanned so fast that 32 queries would wait for the points: what a thread is
-/// given first, and the most that share a batch.
+/// The same in more dimensions, where scanning 32 queries is so fast that they would wait for the points: the initial
+/// share of a thread, and the most that share a batch.
 const LARGE_BLOCK: Range<usize> = 96..192;
 
-/// How many of `queries` share a batch: of many dimensions, as many as make equal shares for the threads.
+/// How many of `queries` share a batch; in more than three dimensions chosen to give threads equal shares.
 fn block(queries: usize, dims: usize) -> usize {
     if dims <= 3 {
         return BLOCK;
@@ -84,17 +84,16 @@ fn block(queries: usize, dims: usize) -> usize {
     queries.div_ceil(shares).max(BLOCK)
 }
 
-/// The keys that a lane holds for `k` neighbours in a warp of `width`: a power of two.
+/// Keys per lane for `k` neighbours in a warp of `width` lanes: a power of two.
 pub fn registers_for(k: usize, width: usize) -> usize {
     k.div_ceil(width).next_power_of_two()
 }
 
-/// The engine. It runs everywhere.
+/// The engine `lockstep`. It runs everywhere.
 #[derive(Debug, Default)]
 pub struct Lockstep;
 
 impl Lockstep {
-    /// Opens it.
     pub fn new() -> Self {
         Self
     }
@@ -137,7 +136,7 @@ impl Engine for Lockstep {
     }
 }
 
-/// The best of the instruction sets that the twin is compiled for.
+/// The best instruction set that the twin is compiled for and this processor supports.
 fn instructions() -> &'static str {
     #[cfg(target_arch = "x86_64")]
     {
@@ -162,10 +161,10 @@ fn instructions() -> &'static str {
 struct LockstepSearch<'a> {
     problem: &'a Problem,
     points: Arc<GroupedPoints<WARP>>,
-    /// `None` where the points were there.
+    /// Milliseconds of the upload; `None` if the points were cached.
     upload_ms: Option<f64>,
     neighbors: Neighbors,
-    /// Of the queries that were searched last.
+    /// One per query of the last search.
     tallies: Vec<counters::Tally>,
 }
 
@@ -200,7 +199,7 @@ impl Search for LockstepSearch<'_> {
             warps.into_iter().map(|warp| warp.tally)
         };
         self.tallies = if queries.len() == 1 {
-            // One thread's work is done at once: the others may be busy with another run's.
+            // A single work item runs on this thread: the pool may be busy with another run.
             search(((coordinates, indices), distances)).collect()
         } else {
             let blocks = coordinates.par_chunks(block * dims).zip(indices.par_chunks_mut(block * k)).zip(distances.par_chunks_mut(block * k));
@@ -225,27 +224,26 @@ impl Search for LockstepSearch<'_> {
     }
 }
 
-/// Searches one query again and keeps every merge, where a run keeps 64: its counters and (points seen, max_distance).
+/// Searches one query again, keeping every merge rather than 64: its counters and (points seen, max_distance).
 pub fn replay(problem: &Problem, query: usize) -> (Counters, Vec<(u32, f32)>) {
     let Watched { counters, history, .. } = watch::<WARP, ()>(problem, query, None, ());
     (counters, history)
 }
 
-/// What a watched search gave.
+/// The result of a watched search.
 #[derive(Clone, Debug)]
 pub struct Watched<O> {
     /// The k nearest: position in processing order and squared distance, nearest first.
     pub neighbours: Vec<(u32, f32)>,
-    /// What was counted.
     pub counters: Counters,
     /// (points seen, max_distance) after every merge.
     pub history: Vec<(u32, f32)>,
-    /// Who watched.
+    /// The observer, handed back.
     pub observer: O,
 }
 
-/// Searches one query with a warp of W lanes, in batches of `batch` groups (as in a run where that is `None`), and tells
-/// `observer` what happens.
+/// Searches one query with a warp of W lanes, in batches of `batch` groups (`None`: as in a run), and notifies
+/// `observer` of each step.
 ///
 /// # Panics
 /// Unless k is at most 32·W and W is 4, 8, 16 or 32.

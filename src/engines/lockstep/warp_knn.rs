@@ -1,6 +1,6 @@
-//! The search: batches of points, each scanned by every warp of a block in turn.
+//! The search: batches of points, each scanned in turn by every warp of a block.
 //!
-//! Twin of `cuda/direct/warp_knn.cuh`. A block's batch lies in the core's cache as the kernel's lies in shared memory.
+//! Twin of `cuda/direct/warp_knn.cuh`. A block's batch stays in the core's cache as the kernel's stays in shared memory.
 
 use multiversion::multiversion;
 use multiversion::target::target_cfg_f;
@@ -10,25 +10,25 @@ use super::distance::{Coordinates, GroupedPoints, squared_distances};
 use super::lanes::Lanes;
 use super::observer::Observer;
 
-/// Groups that a warp scans before it looks whether any of them has a candidate: most have none, and one look is
+/// Groups that a warp scans before it checks whether any of them has a candidate: most have none, and one check is
 /// cheaper than eight.
 const WINDOW: usize = 8;
 
-/// Coordinates in a batch: 32 KiB, most of the core's first-level cache.
+/// Coordinates in a batch: 32 KiB, most of the core's L1 cache.
 const BATCH_COORDINATES: usize = 8192;
 
-/// Queries of more than three dimensions whose distances to a window grow side by side, so that a coordinate is loaded
-/// once for all of them and no sum waits for itself.
+/// In more than three dimensions, the queries whose distances to a window are accumulated together, so that a coordinate
+/// is loaded once for all of them and their sums are independent.
 const TILE: usize = 4;
 
-/// The groups that make a batch. No namesake: a policy says it there.
+/// Groups per batch. No namesake: a policy says it there.
 pub fn groups_in_batch(width: usize, dims: usize) -> usize {
     (BATCH_COORDINATES / (width * dims)).max(1)
 }
 
 /// Searches all points for a block of queries, one warp each, in batches of `batch` groups. `queries` is row-major.
 pub fn warp_knn<const W: usize, O: Observer<W>>(points: &GroupedPoints<W>, queries: &[f32], dims: usize, batch: usize, warps: &mut [Warp<W, O>]) {
-    // The last tile is filled up with queries that nobody asked.
+    // Pad the last tile with dummy queries.
     let mut rows = queries.to_vec();
     rows.resize(warps.len().next_multiple_of(TILE) * dims, 0.0);
     for first in (0..points.groups()).step_by(batch) {
@@ -48,7 +48,7 @@ pub fn warp_knn<const W: usize, O: Observer<W>>(points: &GroupedPoints<W>, queri
     }
 }
 
-/// Two or three dimensions: one warp after the other filters a batch, whose first point is `base`.
+/// Two or three dimensions: the warps filter a batch one after another. `base` is the batch's first point.
 #[multiversion(targets(
     "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
     "x86_64+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
@@ -65,7 +65,7 @@ fn scan_rows<const W: usize, O: Observer<W>>(warps: &mut [Warp<W, O>], batch: &[
     }
 }
 
-/// One warp filters a batch window by window. No namesake: `scan_rows` does that itself, for one warp is all that it is of.
+/// One warp filters a batch window by window. No namesake: `scan_rows` does that itself there, being for one warp only.
 #[inline(always)]
 fn scan_windows<const W: usize, const D: usize, O: Observer<W>>(warp: &mut Warp<W, O>, batch: &[Coordinates<W>], query: &[f32; D], base: u32) {
     for (window, groups) in batch.chunks(WINDOW * D).enumerate() {
@@ -79,8 +79,8 @@ fn scan_windows<const W: usize, const D: usize, O: Observer<W>>(warp: &mut Warp<
     }
 }
 
-/// Any dimensions: the warps filter a batch, whose first point is `base`, four at a time. `queries` has as many rows as
-/// the warps' tiles have places.
+/// Any dimensions: the warps filter a batch, whose first point is `base`, four at a time. `queries` has one row per warp,
+/// padded to whole tiles.
 fn scan_tiles<const W: usize, O: Observer<W>>(warps: &mut [Warp<W, O>], batch: &[Coordinates<W>], queries: &[f32], dims: usize, base: u32) {
     let mut distances = [[[f32::INFINITY; W]; WINDOW]; TILE];
     for (warps, queries) in warps.chunks_mut(TILE).zip(queries.chunks_exact(TILE * dims)) {
@@ -92,7 +92,7 @@ fn scan_tiles<const W: usize, O: Observer<W>>(warps: &mut [Warp<W, O>], batch: &
     }
 }
 
-/// The distances of a window's groups to a tile's queries. A function of its own, so that its sums stay in registers.
+/// The distances of a window's groups to a tile's queries. A separate function, so that its sums stay in registers.
 /// No namesake: `scan_tiles` does that itself there.
 #[multiversion(targets(
     "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
@@ -126,7 +126,7 @@ fn filter_tile<const W: usize, O: Observer<W>>(warps: &mut [Warp<W, O>], distanc
     }
 }
 
-/// A warp filters the groups of a window, whose first point is `base` and whose least distances in each lane are `least`.
+/// A warp filters the groups of a window. `base` is its first point, `least` the smallest distance in each lane.
 #[inline(always)]
 fn filter_window<const W: usize, O: Observer<W>>(warp: &mut Warp<W, O>, distances: &[Lanes<f32, W>], least: Lanes<f32, W>, base: u32) {
     if O::WATCHES || least.iter().fold(false, |any, &distance| any | (distance < warp.max_distance)) {
@@ -136,7 +136,7 @@ fn filter_window<const W: usize, O: Observer<W>>(warp: &mut Warp<W, O>, distance
     }
 }
 
-/// Lane by lane. No namesake: an instruction there.
+/// Lane-wise minimum. No namesake: an instruction there.
 #[inline(always)]
 fn min<const W: usize>(mut least: Lanes<f32, W>, distances: &Lanes<f32, W>) -> Lanes<f32, W> {
     for lane in 0..W {

@@ -1,4 +1,4 @@
-//! Whether a driver and a device are there, and what they are.
+//! Detects the driver and GPUs and describes them.
 
 use std::sync::Arc;
 
@@ -8,15 +8,15 @@ use nvml_wrapper::enum_wrappers::device::Clock;
 
 use crate::knn::{DeviceId, DeviceInfo};
 
-/// The oldest driver, as CUDA version × 1000: 12.8 (R570) is the first with every function that cudarc calls. The embedded
-/// kernels ask for 13.0 (R580); between the two NVRTC of the driver's own toolkit serves.
+/// The oldest supported driver, as CUDA version × 1000: 12.8 (R570) is the first with every function that cudarc calls.
+/// The embedded kernels need 13.0 (R580); in between, NVRTC from the driver's own toolkit is used.
 const OLDEST_DRIVER: i32 = 12_080;
 
-/// Opens a GPU, or says in one sentence why not.
+/// Opens a GPU; the error is one sentence.
 pub fn open(device: DeviceId) -> Result<Arc<CudaContext>, String> {
     let DeviceId::Gpu(ordinal) = device else { return Err(format!("device {device} is no NVIDIA GPU")) };
-    // cudarc panics where the library is not there, so it must be asked first.
-    // SAFETY: looks for a library and loads it.
+    // cudarc panics if the library is missing, so check first.
+    // SAFETY: only locates and loads a library.
     if !unsafe { sys::is_culib_present() } {
         return Err("no NVIDIA driver was found (libcuda.so.1): install driver R580 or later".to_owned());
     }
@@ -32,17 +32,17 @@ pub fn open(device: DeviceId) -> Result<Arc<CudaContext>, String> {
     }
 }
 
-/// How many GPUs the driver shows; 0 where there is no driver that can be used.
+/// Number of GPUs that the driver shows; 0 without a usable driver.
 pub fn count() -> u32 {
-    // As in [`open`]: cudarc panics without the library.
-    // SAFETY: looks for a library and loads it.
+    // As in [`open`]: cudarc panics if the library is missing.
+    // SAFETY: only locates and loads a library.
     if !unsafe { sys::is_culib_present() } || result::init().is_err() {
         return 0;
     }
     CudaContext::device_count().ok().and_then(|count| u32::try_from(count).ok()).unwrap_or(0)
 }
 
-/// The newest CUDA that the driver runs, × 1000.
+/// The newest CUDA version that the driver supports, × 1000.
 pub fn version() -> Result<i32, DriverError> {
     let mut version = 0;
     // SAFETY: writes one integer.
@@ -50,7 +50,7 @@ pub fn version() -> Result<i32, DriverError> {
     Ok(version)
 }
 
-/// Why the embedded kernels may not load, if it is the driver's age.
+/// A clause to append to a load error if the driver is too old for the embedded kernels; otherwise empty.
 pub fn too_old_for_embedded() -> String {
     match version() {
         Ok(version) if version < 13_000 => format!(", as the driver is for CUDA {} (install R580 or later)", spell(version)),
@@ -62,7 +62,7 @@ fn spell(version: i32) -> String {
     format!("{}.{}", version / 1000, version % 1000 / 10)
 }
 
-/// An error as the driver words it, on one line.
+/// The driver's own message, on one line.
 pub fn say(error: DriverError) -> String {
     match (error.error_name(), error.error_string()) {
         (Ok(name), Ok(text)) => format!("{} ({})", text.to_string_lossy(), name.to_string_lossy()),
@@ -70,7 +70,7 @@ pub fn say(error: DriverError) -> String {
     }
 }
 
-/// What the device is. `code` says where its kernels come from.
+/// Describes the device; `code` says where its kernels come from.
 pub fn describe(device: DeviceId, context: &Arc<CudaContext>, code: &str) -> DeviceInfo {
     use sys::CUdevice_attribute::{CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT};
     let mut details = Vec::new();
@@ -85,14 +85,14 @@ pub fn describe(device: DeviceId, context: &Arc<CudaContext>, code: &str) -> Dev
     DeviceInfo { id: Some(device), name: context.name().unwrap_or_else(|_| "NVIDIA GPU".to_owned()), details }
 }
 
-/// Clocks, power and company, as far as the driver tells: they change from run to run.
+/// Clocks, power and the like, as far as the driver reports them; they vary from run to run.
 pub fn telemetry(context: &Arc<CudaContext>) -> Vec<(String, String)> {
     let mut details = Vec::new();
     let Ok(uuid) = context.uuid() else { return details };
     let Ok(nvml) = Nvml::init() else { return details };
     let hex: Vec<String> = uuid.bytes.iter().map(|&byte| format!("{:02x}", byte as u8)).collect();
     let uuid = format!("GPU-{}-{}-{}-{}-{}", hex[..4].concat(), hex[4..6].concat(), hex[6..8].concat(), hex[8..10].concat(), hex[10..].concat());
-    // CUDA and NVML number devices each in its own way.
+    // CUDA and NVML number devices differently.
     let Ok(device) = nvml.device_by_uuid(uuid) else { return details };
     let mut add = |name: &str, value: Option<String>| details.extend(value.map(|value| (name.to_owned(), value)));
     add("SM clock", device.clock_info(Clock::SM).ok().map(|mhz| format!("{mhz} MHz")));

@@ -15,44 +15,43 @@ use super::units::{EMBEDDED_ABOUT, Unit, build_name};
 use crate::engines::cuda::direct::{Cut, Variant, WARP_KNN_CUT, warp_knn_entry};
 use crate::knn::{Build, Problem};
 
-/// Coordinates to be compared from which on a kernel is compiled for their d alone: some milliseconds' work, which is met
-/// again and again, against a second of compiling once.
+/// Coordinates per pass (queries × n × d) from which on a kernel is compiled for this exact d: such a pass takes some
+/// milliseconds, run after run, against a second spent once on compilation.
 const WORTH_COMPILING: u64 = 1 << 33;
 
-/// A kernel that answers queries, ready to be launched.
+/// A query kernel, ready to launch.
 #[derive(Clone)]
 pub struct Kernel {
     pub function: CudaFunction,
     pub cut: Cut,
 }
 
-/// Loads kernels and keeps them.
+/// Loads modules on demand and keeps them.
 pub struct Kernels {
     context: Arc<CudaContext>,
     stream: Arc<CudaStream>,
     modules: HashMap<Unit, Arc<CudaModule>>,
     functions: HashMap<(Unit, String), CudaFunction>,
     searches: HashMap<(Unit, Build), Kernel>,
-    /// What could not be compiled, and why: it is not tried again.
+    /// Units that failed to compile, with the error; they are not retried.
     failed: HashMap<Unit, String>,
 }
 
 impl Kernels {
-    /// Nothing loaded yet.
     pub fn new(context: Arc<CudaContext>, stream: Arc<CudaStream>) -> Self {
         Self { context, stream, modules: HashMap::new(), functions: HashMap::new(), searches: HashMap::new(), failed: HashMap::new() }
     }
 
-    /// Loads a small unit, to see whether any can be had, and says where they come from.
+    /// Loads a small unit to check that kernels can be loaded at all; returns where they come from.
     pub fn probe(&mut self, unit: Unit) -> Result<String, String> {
         let (module, origin) = self.load(unit)?;
         self.modules.insert(unit, module);
         Ok(origin)
     }
 
-    /// The unit that answers a problem of n points, d dimensions and q queries best by the direct kernel. d = 2 and 3 are
-    /// embedded. Any other d up to 32 is compiled for itself where there is NVRTC and the work is worth the wait, because
-    /// tiles of dimensions that do not fit waste up to all but one of them; beyond 32 that is little, and one kernel serves all.
+    /// The direct kernel's unit for n points, d dimensions and q queries. d = 2 and 3 are embedded. For any other d up to 32 a
+    /// unit is compiled for that d, if NVRTC is available and the work justifies the wait, because padding d to whole tiles
+    /// wastes up to all but one dimension of a tile; beyond 32 the waste is small and one kernel serves all.
     pub fn unit_for(&mut self, problem: &Problem) -> Unit {
         let unit = Variant::new(problem.k(), problem.dims()).unit();
         let work = problem.n() as u64 * problem.q() as u64 * problem.dims() as u64;
@@ -64,7 +63,7 @@ impl Kernels {
         if self.module(exact.of_build(Build::Timed)).is_ok() { exact } else { unit }
     }
 
-    /// A build of the search, ready to be launched.
+    /// Loads one build of the search kernel.
     pub fn search(&mut self, unit: Unit, build: Build) -> Result<Kernel, String> {
         let unit = unit.of_build(build);
         if let Some(kernel) = self.searches.get(&(unit, build)) {
@@ -75,7 +74,7 @@ impl Kernels {
         Ok(kernel)
     }
 
-    /// The traced build of the search, ready to be launched. `unit` must be one of [`Builds::Traced`].
+    /// Loads the traced build of the search kernel. `unit` must be of [`Builds::Traced`].
     pub fn traced(&mut self, unit: Unit) -> Result<Kernel, String> {
         self.kernel(unit, "traced")
     }
@@ -83,19 +82,19 @@ impl Kernels {
     fn kernel(&mut self, unit: Unit, build: &str) -> Result<Kernel, String> {
         let function = self.function(unit, &warp_knn_entry(unit.capacity, unit.dims, build))?;
         let cut: Cut = self.constant(unit, WARP_KNN_CUT)?;
-        // More than 48 KiB must be asked for.
+        // More than 48 KiB of shared memory requires opting in.
         function.set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, cut.shared_bytes as i32).map_err(say)?;
         Ok(Kernel { function, cut })
     }
 
-    /// A constant that a unit's module carries, by its name.
+    /// Reads a named constant from a unit's module.
     pub fn constant<T: Pod>(&mut self, unit: Unit, name: &str) -> Result<T, String> {
         let module = self.module(unit)?;
         let bytes = module.get_global(name, &self.stream).and_then(|bytes| self.stream.clone_dtoh(&bytes)).map_err(say)?;
         bytemuck::try_pod_read_unaligned(&bytes).map_err(|_| format!("the module's {name} has {} bytes, not {}", bytes.len(), size_of::<T>()))
     }
 
-    /// A unit's kernel by its name.
+    /// Loads a named kernel from a unit's module.
     pub fn function(&mut self, unit: Unit, name: &str) -> Result<CudaFunction, String> {
         let key = (unit, name.to_owned());
         if let Some(function) = self.functions.get(&key) {
@@ -106,8 +105,8 @@ impl Kernels {
         Ok(function)
     }
 
-    /// Compiles builds of searches that are not embedded side by side, so that loading them costs little later. One that
-    /// fails says so when it is asked for.
+    /// Compiles builds that are not embedded, in parallel, so that loading them later is cheap. A build that fails to
+    /// compile reports its error when it is loaded.
     pub fn compile_ahead(&mut self, units: &[Unit], builds: &[Build]) {
         let all = units.iter().filter(|unit| unit.embedded().is_none()).flat_map(|unit| builds.iter().map(|&build| unit.of_build(build)));
         let waiting: Vec<Unit> = all.filter(|unit| !self.modules.contains_key(unit) && !self.failed.contains_key(unit)).collect();

@@ -1,4 +1,4 @@
-//! A problem in device memory, and its answer.
+//! The device memory of a problem and its answer.
 
 use std::sync::Arc;
 
@@ -9,38 +9,34 @@ use super::timer::Timer;
 use crate::engines::cuda::Cuda;
 use crate::knn::{EngineError, Neighbors, Problem};
 
-/// Left to the driver: kernels, and what each launch takes for itself, in bytes.
+/// Bytes left for the driver: kernels and per-launch allocations.
 const RESERVE: u64 = 64 << 20;
 
-/// What every search keeps on the device.
+/// Device buffers that every search keeps: q queries for k neighbours each among n points in d dimensions.
 pub struct Memory {
-    /// Data points.
     pub n: usize,
-    /// Dimensions.
     pub d: usize,
-    /// Neighbours asked for.
     pub k: usize,
-    /// Queries.
     pub q: usize,
-    /// As the search reads them, shared with the searches that find them here.
+    /// The points in the layout of this search; shared with other searches through the cache.
     pub points: Arc<DevicePoints>,
-    /// Whether the points were here.
+    /// Whether the points were already on the device.
     pub resident: bool,
     /// q × d, row-major.
     pub queries: CudaSlice<f32>,
-    /// q × k.
+    /// q × k, row-major.
     pub indices: CudaSlice<u32>,
-    /// q × k.
+    /// q × k, row-major.
     pub squared_distances: CudaSlice<f32>,
-    /// How long the upload took, of what was not here.
+    /// Milliseconds of the upload; excludes points that were already there.
     pub upload_ms: f64,
-    /// Times what goes to the stream.
+    /// Times the work submitted to the stream.
     pub timer: Timer,
 }
 
 impl Memory {
-    /// Reserves memory for a problem and its answer, `floats` of it for the points unless they are here in this form.
-    /// `extra` is how many bytes the search will reserve besides.
+    /// Reserves memory for a problem and its answer, including `floats` for the points unless they are already there in this
+    /// form. `extra` is the number of bytes that the search will reserve in addition.
     ///
     /// # Errors
     /// [`EngineError::Memory`] before anything is reserved, [`EngineError::Device`].
@@ -48,11 +44,11 @@ impl Memory {
         let (n, d, k, q) = (problem.n(), problem.dims(), problem.k(), problem.q());
         let there = problem.cache().get(cuda.device_id, |points: &DevicePoints| points.serve(form, floats));
         if there.is_none() {
-            // Their room may be needed.
+            // Points cached in another form: their memory may be needed.
             problem.cache().remove::<DevicePoints>(cuda.device_id);
         }
         let needed = RESERVE + 4 * (if there.is_some() { 0 } else { floats } + q * d) as u64 + 8 * (q * k) as u64 + extra;
-        // Memory of the search before is given back in the stream's order.
+        // The previous search's memory is freed in stream order.
         cuda.stream.synchronize().map_err(|error| cuda.failed(error))?;
         let (free, _) = cuda.context.mem_get_info().map_err(|error| cuda.failed(error))?;
         if needed > free as u64 {
@@ -82,7 +78,7 @@ impl Memory {
         reserve().map_err(|error| cuda.failed(error))
     }
 
-    /// Uploads the problem; `points` brings its points to where they belong, if they are not there.
+    /// Uploads the problem. `points` uploads the points in the wanted form; it is called only if they are not there yet.
     pub fn upload(
         &mut self,
         cuda: &mut Cuda,
@@ -102,12 +98,12 @@ impl Memory {
         Ok(())
     }
 
-    /// From now on this search reads its points in another form; others find them as they were.
+    /// Switches this search to points in another form; other searches keep theirs.
     pub fn rearrange(&mut self, form: Form, floats: CudaSlice<f32>) {
         self.points = Arc::new(DevicePoints { form, floats });
     }
 
-    /// Writes the neighbours of all queries, and returns the milliseconds that took.
+    /// Copies out the neighbours of all queries and returns the elapsed milliseconds.
     pub fn download(&self, stream: &Arc<CudaStream>, neighbors: &mut Neighbors) -> Result<f64, DriverError> {
         neighbors.k = self.k;
         neighbors.indices.resize(self.q * self.k, 0);

@@ -1,15 +1,15 @@
-//! What every kernel needs of a device.
+//! Device support shared by all kernels.
 //!
 //! | file | holds |
 //! |---|---|
-//! | `driver.rs` | whether a driver and a device are there, and what they are |
+//! | `driver.rs` | detection and description of driver and GPUs |
 //! | `kernels.rs` | modules, loaded and kept |
-//! | `memory.rs` | a problem in device memory, and its answer |
+//! | `memory.rs` | the device memory of a problem and its answer |
 //! | `nvrtc.rs` | run-time compilation and its disk cache |
-//! | `points.rs` | points on the device, and how their rows get there |
-//! | `sources.rs` | parts of the device code as text, for those who want to read them |
-//! | `timer.rs` | times what goes to a stream |
-//! | `units.rs` | what is compiled on its own: embedded, or text for NVRTC |
+//! | `points.rs` | points on the device and the upload of their rows |
+//! | `sources.rs` | device code as text, for display |
+//! | `timer.rs` | timing of work on a stream |
+//! | `units.rs` | compilation units: embedded, or text for NVRTC |
 
 pub mod driver;
 pub mod kernels;

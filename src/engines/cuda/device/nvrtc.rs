@@ -1,7 +1,7 @@
 //! Run-time compilation, and its cache on disk.
 //!
-//! A cache entry is named by what it was made of (source, options, architecture, driver, compiler) and begins with the
-//! hash of what follows, so that a foreign or broken entry is never loaded: it is compiled again.
+//! A cache entry is named by everything it depends on (source, options, architecture, driver, compiler) and starts with a
+//! hash of its contents, so that a foreign or damaged entry is never loaded but compiled again.
 
 use std::ffi::{CStr, CString, c_char};
 use std::fs;
@@ -19,11 +19,11 @@ use super::units::Unit;
 
 const HASH_BYTES: usize = 32;
 
-/// Compiles a unit for the context's device, or takes it from the cache. The second value says where it comes from.
+/// Compiles a unit for the context's device or loads it from the cache. The second value says which.
 pub fn compile(context: &Arc<CudaContext>, unit: Unit) -> Result<(Ptx, String), String> {
     preload();
-    // cudarc panics where the library is not there, so it must be asked first.
-    // SAFETY: looks for a library and loads it.
+    // cudarc panics if the library is missing, so check first.
+    // SAFETY: only locates and loads a library.
     if !unsafe { sys::is_culib_present() } {
         return Err("NVRTC (libnvrtc.so) was not found to compile them: install it with the CUDA toolkit, or run scripts/get-nvcc".to_owned());
     }
@@ -37,14 +37,14 @@ pub fn compile(context: &Arc<CudaContext>, unit: Unit) -> Result<(Ptx, String), 
     }
     let code = compile_source(unit.text(), &options)?;
     if let Some(entry) = entry {
-        // Without a cache the next start is slower, nothing else.
+        // Failing to write the cache only makes the next start slower.
         let _ = write_entry(&entry, &code);
     }
     Ok((Ptx::from_binary(code), origin))
 }
 
-/// Loads NVRTC from where `scripts/get-nvcc` or a toolkit puts it outside the loader's path; the loader then finds it by
-/// its name.
+/// Preloads NVRTC from where `scripts/get-nvcc` or a toolkit installs it outside the loader's search path; the loader then
+/// finds it by name.
 fn preload() {
     let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).or_else(|| Some(Path::new(&std::env::var_os("HOME")?).join(".cache")));
     let fetched = std::env::var_os("WARPSCOPE_NVCC_HOME").map(PathBuf::from).or_else(|| Some(cache?.join("warpscope/nvcc-13.0")));
@@ -52,11 +52,11 @@ fn preload() {
     let folders = pythons.map(|python| python.path().join("site-packages/nvidia/cu13/lib"));
     let toolkit = std::env::var_os("CUDA_HOME").map(PathBuf::from).unwrap_or_else(|| "/usr/local/cuda".into()).join("lib64");
     let Some(folder) = folders.chain([toolkit]).find(|folder| folder.join("libnvrtc.so.13").is_file()) else { return };
-    // The compiler opens its built-in functions by their bare name too, so both must be loaded.
+    // The compiler opens its built-ins library by bare name, so that must be loaded too.
     let names = fs::read_dir(&folder).into_iter().flatten().flatten().map(|entry| entry.path());
     let builtins = names.filter(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("libnvrtc-builtins.so.13")));
     for path in builtins.chain([folder.join("libnvrtc.so.13")]) {
-        // SAFETY: NVIDIA's libraries have no initialisers that could do harm. They stay loaded.
+        // SAFETY: NVIDIA's libraries have no harmful initialisers. They are never unloaded.
         if let Ok(library) = unsafe { libloading::Library::new(&path) } {
             std::mem::forget(library);
         }
@@ -91,12 +91,12 @@ fn options(unit: Unit, architecture: &str) -> Vec<String> {
     options
 }
 
-/// Machine code, as a cubin.
+/// Compiles source text to a cubin.
 fn compile_source(source: &str, options: &[String]) -> Result<Vec<u8>, String> {
     struct Program(sys::nvrtcProgram);
     impl Drop for Program {
         fn drop(&mut self) {
-            // SAFETY: made by nvrtcCreateProgram and destroyed once.
+            // SAFETY: created by nvrtcCreateProgram and destroyed once.
             unsafe { sys::nvrtcDestroyProgram(&mut self.0) };
         }
     }
@@ -104,7 +104,7 @@ fn compile_source(source: &str, options: &[String]) -> Result<Vec<u8>, String> {
     let options: Vec<CString> = options.iter().map(|option| CString::new(option.as_str()).expect("options have no NUL")).collect();
     let pointers: Vec<*const c_char> = options.iter().map(|option| option.as_ptr()).collect();
     let mut program = Program(ptr::null_mut());
-    // SAFETY: all pointers live through the calls; sizes are asked before buffers are filled.
+    // SAFETY: all pointers outlive the calls; each buffer's size is queried before it is filled.
     unsafe {
         check(sys::nvrtcCreateProgram(&mut program.0, source.as_ptr(), c"kernels.cu".as_ptr(), 0, ptr::null(), ptr::null()))?;
         if check(sys::nvrtcCompileProgram(program.0, pointers.len() as i32, pointers.as_ptr())).is_err() {
@@ -172,11 +172,11 @@ mod tests {
         assert_eq!(read_entry(&path), None);
     }
 
-    /// NVRTC needs no GPU, so that where it is installed the run-time path is compiled in every test run.
+    /// NVRTC needs no GPU, so wherever it is installed every test run covers run-time compilation.
     #[test]
     fn nvrtc_compiles_the_sources() {
         preload();
-        // SAFETY: looks for a library and loads it.
+        // SAFETY: only locates and loads a library.
         if !unsafe { sys::is_culib_present() } {
             eprintln!("NVRTC is not installed (scripts/get-nvcc): nothing was compiled");
             return;
@@ -196,7 +196,7 @@ mod tests {
             let code = compile_source(unit.text(), &options(unit, "sm_75")).unwrap();
             assert!(code.starts_with(b"\x7fELF"), "{unit:?}");
         }
-        // The tensor cores take BF16 from sm_80 on.
+        // BF16 tensor-core instructions need sm_80 or newer.
         for unit in [Unit::new("filtered/filter", 0, 0), Unit::new("filtered/survivors", 32, 0), Unit::new("filtered/survivors", 512, 0)] {
             let code = compile_source(unit.text(), &options(unit, "sm_80")).unwrap();
             assert!(code.starts_with(b"\x7fELF"), "{unit:?}");

@@ -1,48 +1,47 @@
-//! Points on the device, and how their rows get there.
+//! Points on the device and the upload of their rows.
 
 use std::sync::Arc;
 
 use cudarc::driver::{CudaSlice, CudaStream, DriverError};
 
-/// The batches that rows are filled up to, so that the kernels of every k find them as they want them.
+/// Rows are padded to a multiple of this, the largest batch, so that the kernels for every k can read them.
 const MOST_BATCH: usize = 4096;
 
-/// In what order the numbers of the points lie.
+/// The memory layout of the points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// Row by row, with infinity behind the last.
+    /// Row-major, padded with infinity.
     Rows,
-    /// Window by window, as a kernel of these groups a window and dimensions a tile streams them.
+    /// Window by window, in the streaming order of a kernel with this window and tile.
     Windows {
-        /// Groups.
+        /// Groups in a window.
         window: u32,
-        /// Dimensions.
+        /// Dimensions in a tile.
         tile: u32,
     },
 }
 
-/// Points on the device, where they stay as long as [`Problem::cache`](crate::knn::Problem::cache) holds them.
+/// Points on the device; they stay there as long as [`Problem::cache`](crate::knn::Problem::cache) holds them.
 pub struct DevicePoints {
-    /// In what order.
     pub form: Form,
-    /// With what fills up the last batch.
+    /// The coordinates, including the padding of the last batch.
     pub floats: CudaSlice<f32>,
 }
 
 impl DevicePoints {
-    /// Whether a search finds what it wants here: there may be more behind it.
+    /// Whether these points suit a search; the buffer may be larger than it needs.
     pub fn serve(&self, form: Form, floats: usize) -> bool {
         self.form == form && self.floats.len() >= floats
     }
 }
 
-/// What n rows of d dimensions take, in floats, with what fills up the last batch of the kernels that stream rows.
+/// Floats that n rows of d dimensions occupy, including the padding for kernels that stream rows.
 pub fn row_floats(n: usize, d: usize, batch: usize) -> usize {
-    // Other kernels read rows of two or three dimensions only.
+    // For other d, no kernel streams whole rows.
     if d == 2 || d == 3 { n.next_multiple_of(batch.max(MOST_BATCH)) * d } else { n * d }
 }
 
-/// Uploads rows, and infinity behind them.
+/// Uploads rows and appends infinity as padding.
 pub fn upload_rows(stream: &Arc<CudaStream>, rows: &[f32], points: &mut CudaSlice<f32>) -> Result<(), DriverError> {
     stream.memcpy_htod(rows, &mut points.slice_mut(..rows.len()))?;
     let padding = vec![f32::INFINITY; points.len() - rows.len()];

@@ -1,6 +1,6 @@
-//! The parts of the kernel as text, for those who want to read them.
+//! The device code as text, for display.
 
-/// A part that the lesson's lines are found in, by the path of its file below `cuda/`.
+/// A source file that the lesson quotes, by its path below `cuda/`.
 pub fn source_of(file: &str) -> Option<&'static str> {
     match file {
         "warp/bitonic.cuh" => Some(include_str!("../../../../cuda/warp/bitonic.cuh")),

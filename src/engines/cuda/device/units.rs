@@ -1,4 +1,4 @@
-//! What is compiled on its own and becomes a module: embedded by `build.rs`, or as text for NVRTC.
+//! Compilation units, each of which becomes a module: embedded by `build.rs`, or as text for NVRTC.
 
 use crate::engines::cuda::direct::Policy;
 use crate::knn::Build;
@@ -9,36 +9,36 @@ mod embedded {
 
 pub use embedded::EMBEDDED_ABOUT;
 
-/// What is compiled on its own and becomes a module: a line of `cuda/units.txt`, for one capacity and dimension.
+/// A compilation unit: one line of `cuda/units.txt`, for one capacity and dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Unit {
     /// The entry file in `cuda/`, without its extension.
     pub source: &'static str,
-    /// K, or 0 for any.
+    /// The capacity K, or 0 for any.
     pub capacity: u32,
-    /// d, or 0 for any.
+    /// The number of dimensions d, or 0 for any.
     pub dims: u32,
-    /// Compiled for this d alone; 0: for any. Only NVRTC does that.
+    /// If not 0, compiled for exactly this d. Only NVRTC does that.
     pub exact_dims: u32,
-    /// Cut to size in another way than the table says. Only NVRTC does that.
+    /// Overrides the tuning policy of the table. Only NVRTC does that.
     pub policy: Option<Policy>,
-    /// What it holds of the search.
+    /// The builds of the search that it contains.
     pub builds: Builds,
 }
 
-/// Which builds of the search a module holds.
+/// The set of search builds in a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Builds {
-    /// All that runs use: timed, counted and profiled.
+    /// The builds that runs use: timed, counted and profiled.
     Runs,
-    /// One of them. NVRTC compiles them one by one, side by side.
+    /// A single build. NVRTC compiles these separately, in parallel.
     One(Build),
-    /// The traced one, which is never embedded: each staging of points has its own, and only a lesson asks for it.
+    /// The traced build. It is never embedded: it depends on the staging of points, and only a lesson uses it.
     Traced,
 }
 
 impl Builds {
-    /// `WARPSCOPE_BUILDS` of `cuda/direct/warp_knn.cu`.
+    /// The value of `WARPSCOPE_BUILDS` in `cuda/direct/warp_knn.cu`.
     pub fn number(self) -> u32 {
         match self {
             Self::Runs => 7,
@@ -49,17 +49,17 @@ impl Builds {
 }
 
 impl Unit {
-    /// A unit as the table says.
+    /// A unit with the table's policy.
     pub fn new(source: &'static str, capacity: u32, dims: u32) -> Self {
         Self { source, capacity, dims, exact_dims: 0, policy: None, builds: Builds::Runs }
     }
 
-    /// The source's text, includes resolved.
+    /// Source text with includes resolved.
     pub fn text(self) -> &'static str {
         self.row().2
     }
 
-    /// Whether programs carry it compiled, if they are built with an nvcc.
+    /// Whether a program built with nvcc embeds it.
     fn is_to_be_embedded(self) -> bool {
         self.row().1
     }
@@ -68,7 +68,7 @@ impl Unit {
         embedded::SOURCES.iter().find(|(source, ..)| *source == self.source).expect("the unit is in cuda/units.txt")
     }
 
-    /// Its fat binary, where this program has it.
+    /// The embedded fat binary, if this program has it.
     pub fn embedded(self) -> Option<&'static [u8]> {
         let Self { source, capacity, dims, .. } = self;
         let is = |&&(of, k, d, _): &&(&str, u32, u32, _)| (of, k, d) == (source, capacity, dims);
@@ -76,13 +76,13 @@ impl Unit {
         code.filter(|_| self == Self::new(source, capacity, dims))
     }
 
-    /// Where a build of the search is: with the others where they are embedded, else by itself. What comes with every build
-    /// comes with the traced one, too.
+    /// The unit that contains a given build of the search: this one if it is embedded, otherwise one for that build alone.
+    /// Kernels that are part of every build are part of the traced one too.
     pub fn of_build(self, build: Build) -> Self {
         if self.embedded().is_some() || self.builds == Builds::Traced { self } else { Self { builds: Builds::One(build), ..self } }
     }
 
-    /// Why it cannot be had, where it is not embedded and was not compiled either.
+    /// Explains why a unit that is neither embedded nor compiled is unavailable.
     pub fn why_not(self, why: &str) -> String {
         if self.builds == Builds::Traced {
             format!("the traced kernel is compiled when it is asked for, and {why}")
@@ -94,7 +94,7 @@ impl Unit {
     }
 }
 
-/// As kernels end their names.
+/// The suffix of a build's kernel names.
 pub fn build_name(build: Build) -> &'static str {
     match build {
         Build::Timed => "timed",
@@ -116,13 +116,13 @@ mod tests {
         }
     }
 
-    /// What a program carries compiled is what the table says it should, and nothing that it says is on demand.
+    /// The program embeds exactly what the table says it should, and nothing marked as on demand.
     #[test]
     fn what_is_on_demand_is_not_embedded() {
         for &(source, capacity, dims, _) in embedded::EMBEDDED {
             let unit = Unit::new(source, capacity, dims);
             assert!(unit.is_to_be_embedded() && unit.embedded().is_some(), "{unit:?}");
-            // A kernel that is cut to size in another way is another kernel.
+            // A unit with another policy is another kernel.
             assert!(Unit { exact_dims: 5, ..unit }.embedded().is_none() && Unit { builds: Builds::Traced, ..unit }.embedded().is_none());
         }
     }

@@ -1,4 +1,4 @@
-//! What the host and the direct kernel agree on: `cuda/direct/interface.cuh`, as `build/interface.rs` reads it.
+//! The constants and structs shared by host and direct kernel: `cuda/direct/interface.cuh`, as parsed by `build/interface.rs`.
 
 use cudarc::driver::sys::CUdeviceptr;
 

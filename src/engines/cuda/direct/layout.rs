@@ -1,4 +1,4 @@
-//! The order in which the direct kernel streams its points, and how they are brought into it.
+//! The memory layout in which the direct kernel streams its points, and the conversion to it.
 
 use std::sync::Arc;
 
@@ -11,10 +11,10 @@ use crate::engines::cuda::device::points::{Form, row_floats, upload_rows};
 use crate::engines::cuda::device::units::Unit;
 use crate::knn::Build;
 
-/// What is uploaded at a time, in bytes, where the device brings rows into another order.
+/// Bytes uploaded at a time when the device rearranges the rows.
 const UPLOAD: usize = 64 << 20;
 
-/// How a kernel wants its points.
+/// The point layout of one kernel.
 #[derive(Clone, Copy, Debug)]
 pub struct Layout {
     n: usize,
@@ -24,27 +24,25 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// For `n` points of `d` dimensions.
+    /// The layout for `n` points of `d` dimensions.
     pub fn new(n: usize, d: usize, unit: Unit, policy: Policy) -> Self {
         Self { n, d, unit, policy }
     }
 
-    /// In what order.
     pub fn form(self) -> Form {
         if self.unit.dims == 0 { Form::Windows { window: self.policy.window, tile: self.policy.tile } } else { Form::Rows }
     }
 
-    /// Points in a window.
     fn window(self) -> usize {
         self.policy.window as usize * 32
     }
 
-    /// Dimensions of a window.
+    /// Dimensions per point in a window, padded to whole tiles.
     fn padded_dims(self) -> usize {
         self.d.next_multiple_of(self.policy.tile as usize)
     }
 
-    /// What the points take, in floats, with the infinity that fills the last batch.
+    /// Floats that the points occupy, including the padding of the last batch.
     pub fn floats(self) -> usize {
         if self.unit.dims == 0 {
             self.n.next_multiple_of(self.window()) * self.padded_dims()
@@ -53,17 +51,17 @@ impl Layout {
         }
     }
 
-    /// What the upload takes beside them, in floats.
+    /// Floats of scratch memory that the upload needs in addition.
     pub fn scratch_floats(self) -> usize {
         if self.unit.dims == 0 { self.chunk().min(self.n) * self.d } else { 0 }
     }
 
-    /// Rows that are uploaded at a time: whole windows.
+    /// Rows uploaded at a time: a whole number of windows.
     fn chunk(self) -> usize {
         (UPLOAD / (self.d * 4)).max(1).next_multiple_of(self.window())
     }
 
-    /// Uploads the points, row-major, n × d, and brings them into order, all on the engine's stream. `scratch` has
+    /// Uploads the n × d row-major points and rearranges them, on the engine's stream. `scratch` has
     /// [`Self::scratch_floats`].
     pub fn upload(self, cuda: &mut Cuda, rows: &[f32], points: &mut CudaSlice<f32>, scratch: &mut CudaSlice<f32>) -> Result<(), DriverError> {
         let Self { d, unit, .. } = self;
@@ -78,7 +76,7 @@ impl Layout {
         Ok(())
     }
 
-    /// The points in order, from rows that are on the device; for any d but 2 and 3.
+    /// The points in this layout, from rows that are already on the device; for any d but 2 and 3.
     pub fn arrange(self, kernels: &mut Kernels, stream: &Arc<CudaStream>, rows: &CudaSlice<f32>) -> Result<CudaSlice<f32>, DriverError> {
         assert!(self.unit.dims == 0);
         let mut points = stream.alloc_zeros(self.floats())?;
@@ -86,7 +84,7 @@ impl Layout {
         Ok(points)
     }
 
-    /// Brings `count` rows, point `first` and its followers, into order.
+    /// Rearranges `count` rows, starting at point `first`.
     fn group(
         self,
         kernels: &mut Kernels,
@@ -101,7 +99,7 @@ impl Layout {
         let config = LaunchConfig { grid_dim: (4096, 1, 1), block_dim: (256, 1, 1), shared_mem_bytes: 0 };
         let mut launch = stream.launch_builder(&group);
         launch.arg(rows).arg(points).arg(&first).arg(&count).arg(&n).arg(&d).arg(&padded);
-        // SAFETY: the kernel's parameters, one by one; the memory is as large as `Self` says.
+        // SAFETY: the arguments match the kernel's parameters one by one; the buffers have the sizes that `Self` gives.
         unsafe { launch.launch(config) }?;
         Ok(())
     }

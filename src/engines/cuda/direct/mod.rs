@@ -2,9 +2,9 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `interface.rs` | what the host and the kernel agree on |
-//! | `policy.rs` | which kernel answers a problem, and how it was cut to size |
-//! | `layout.rs` | the order in which it streams its points |
+//! | `interface.rs` | constants and structs shared by host and kernel |
+//! | `policy.rs` | which kernel answers a problem, and its tuning policy |
+//! | `layout.rs` | the memory layout in which it streams its points |
 
 mod interface;
 mod layout;
@@ -20,7 +20,7 @@ pub use policy::Variant;
 use super::device::memory::Memory;
 use super::interface::TallyOut;
 
-/// The kernel's parameter for a launch over a range of queries.
+/// The kernel argument for a launch over a range of queries.
 pub fn arguments(memory: &mut Memory, stream: &CudaStream, queries: &Range<usize>, tally: TallyOut) -> Search {
     Search {
         points: memory.points.floats.device_ptr(stream).0,

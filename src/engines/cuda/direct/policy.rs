@@ -1,49 +1,49 @@
-//! Which kernel answers a problem, and how it was cut to size: `Policy` of `cuda/direct/interface.cuh`.
+//! Which kernel answers a problem, and its tuning policy: `Policy` of `cuda/direct/interface.cuh`.
 //!
-//! The table of policies is the device code's (`cuda/direct/policy_table.cuh`, which the tuner writes). Nothing of it is
-//! repeated here: a loaded module says how it was compiled.
+//! The table of policies is part of the device code (`cuda/direct/policy_table.cuh`, written by the tuner) and is not
+//! repeated here: a loaded module reports how it was compiled.
 
 use std::fmt;
 
 use super::Policy;
 use crate::engines::cuda::device::units::Unit;
 
-/// Which kernel answers a problem.
+/// A template instance of the direct kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Variant {
-    /// K: 32, 64, … 1,024.
+    /// The capacity K: 32, 64, … 1,024.
     pub capacity: u32,
     /// 2, 3, or 0 for any other number of dimensions.
     pub dims: u32,
 }
 
 impl Variant {
-    /// The smallest that holds `k` neighbours of `dims` dimensions.
+    /// The smallest variant that holds `k` neighbours in `dims` dimensions.
     pub fn new(k: usize, dims: usize) -> Self {
         Self { capacity: k.next_power_of_two().max(32) as u32, dims: if dims == 2 || dims == 3 { dims as u32 } else { 0 } }
     }
 
-    /// Its unit, as the table says.
+    /// Its unit with the table's policy.
     pub fn unit(self) -> Unit {
         Unit::new("direct/warp_knn", self.capacity, self.dims)
     }
 }
 
 impl Policy {
-    /// The numbers, in the order of the struct.
+    /// The seven numbers, in the order of the struct.
     pub fn numbers(self) -> [u32; 7] {
         [self.warps, self.queries, self.window, self.batch, self.slots, self.tile, self.min_blocks]
     }
 
-    /// The policy of seven numbers.
+    /// Inverse of [`Self::numbers`].
     pub fn from_numbers([warps, queries, window, batch, slots, tile, min_blocks]: [u32; 7]) -> Self {
         Self { warps, queries, window, batch, slots, tile, min_blocks }
     }
 
-    /// Refuses numbers that do not fit each other or the kernel.
+    /// Rejects numbers that are inconsistent or that the kernel does not support.
     ///
     /// # Errors
-    /// A sentence with the numbers.
+    /// A sentence that quotes the numbers.
     pub fn check(self, variant: Variant) -> Result<(), String> {
         let Self { queries, window, batch, .. } = self;
         let points = window * 32;
@@ -59,7 +59,6 @@ impl Policy {
         Ok(())
     }
 
-    /// Threads in a block.
     pub fn threads(self) -> u32 {
         self.warps * 32
     }

@@ -1,14 +1,14 @@
-//! In what chunks the points are filtered, and when that stops to pay.
+//! Splits the points into chunks for the filter, and decides when filtering stops paying off.
 
 use std::ops::Range;
 
 use super::interface::{FILTER_TILE, FILTER_TILES_TOGETHER};
 
-/// Points that a chunk begins at a multiple of: tiles of the filter whose bits lie together.
+/// Chunks start at multiples of this many points: the filter tiles whose survivor bits are stored together.
 pub const CHUNK: usize = (FILTER_TILE * FILTER_TILES_TOGETHER) as usize;
 
-/// The chunks of n points: the first has `first`, each other as many as all before it, but `most` at most. All begin at
-/// multiples of [`CHUNK`].
+/// The chunks of n points: the first has `first` points, each later one doubles the number covered, up to `most` per chunk.
+/// All start at multiples of [`CHUNK`].
 pub(super) fn chunks(n: usize, first: usize, most: usize) -> impl Iterator<Item = Range<usize>> {
     let mut start = 0;
     std::iter::from_fn(move || {
@@ -16,14 +16,14 @@ pub(super) fn chunks(n: usize, first: usize, most: usize) -> impl Iterator<Item 
             return None;
         }
         let size = if start == 0 { first } else { start }.next_multiple_of(CHUNK).min(most);
-        // A small remainder goes with the last.
+        // A small remainder is merged into the last chunk.
         let end = if n - start <= (size + size / 4).min(most) { n } else { start + size };
         Some(std::mem::replace(&mut start, end)..end)
     })
 }
 
-/// Whether too many of the pairs of points `from..to` with `queries` queries survived: more than a sixteenth, although
-/// randomly ordered points, each of which is a candidate if it is among the `reach` nearest so far, give far fewer.
+/// Whether too many pairs of points `from..to` and `queries` queries survived: more than a sixteenth, and far more than in
+/// random order, where a point is a candidate if it is among the `reach` nearest so far.
 pub(super) fn too_many(survivors: u64, pairs: u64, queries: usize, reach: usize, from: usize, to: usize) -> bool {
     let expected = reach as f64 * (to as f64 / from as f64).ln() * queries as f64;
     survivors > pairs / 16 && survivors as f64 > 8.0 * expected
@@ -49,11 +49,11 @@ mod tests {
 
     #[test]
     fn few_survivors_are_not_too_many() {
-        // A random order: half of 64 candidates in 256 points is much, and as it should be.
+        // Random order: half of 64 candidates in 256 points is a lot, but expected.
         assert!(!too_many(40 * 100, 256 * 100, 100, 64, 256, 512));
         // Every point survives.
         assert!(too_many(8192 * 100, 8192 * 100, 100, 64, 8192, 16_384));
-        // Many more than a random order gives, but so few that computing them costs little.
+        // Far more than in random order, but few enough to be cheap to compute.
         assert!(!too_many(100_000, 100 * 100_000, 100, 64, 100_000, 200_000));
     }
 }

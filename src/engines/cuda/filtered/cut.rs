@@ -1,8 +1,8 @@
-//! How the filter's kernels are cut to size.
+//! Launch configuration of the filter kernels.
 
 use super::interface::{FilterCut, filter_entry};
 
-/// Which of the filter's forms takes a number of dimensions, and what a launch of it needs.
+/// The form of the filter for a number of dimensions, and its launch parameters.
 pub(super) struct Cut {
     pub name: String,
     pub padded_d: usize,
@@ -10,10 +10,10 @@ pub(super) struct Cut {
 }
 
 impl Cut {
-    /// Queries stay in shared memory up to this many dimensions.
+    /// Up to this many dimensions, queries stay in shared memory.
     const RESIDENT: usize = 128;
 
-    /// Of what the module's `FILTER_CUT` says.
+    /// Picks the form from the module's `FILTER_CUT`.
     pub fn new(cut: &FilterCut, d: usize) -> Self {
         let (form, kind) = match d {
             ..=16 => (cut.forms[0], "resident"),

@@ -1,11 +1,11 @@
-//! The centre and the scale that rows are rounded relative to.
+//! The centre and scale applied to rows before rounding.
 
-/// Rows of the points that say where the centre is, and how far from it they lie.
+/// Sampled points from which the centre and the spread are estimated.
 const SAMPLE: usize = 1024;
 
-/// Where rows are measured from, so that their norms are small, and the power of two that makes those of most about one an
-/// axis. Both are taken from a sample, as a median and a ninth decile, which a few far rows do not move: they may be any,
-/// only the filter's sharpness hangs on them.
+/// The centre, subtracted from rows to keep their norms small, and the power of two that scales most rows to about one per
+/// axis. They are estimated from a sample by a median and a ninth decile, which are robust to outliers. Any values would be
+/// correct; they only affect how tight the filter is.
 pub(super) fn frame(rows: &[f32], d: usize) -> (Vec<f32>, f64) {
     let n = rows.len() / d;
     let sample: Vec<&[f32]> = rows.chunks_exact(d).step_by(n.div_ceil(SAMPLE)).collect();
@@ -26,7 +26,7 @@ pub(super) fn frame(rows: &[f32], d: usize) -> (Vec<f32>, f64) {
     (centre, scale)
 }
 
-/// The value below which a share of the values lies.
+/// The `share` quantile; reorders `values`.
 fn quantile<T: PartialOrd>(values: &mut [T], share: f64) -> &T {
     let place = (values.len() as f64 * share) as usize;
     values.select_nth_unstable_by(place, |a, b| a.partial_cmp(b).expect("values are finite")).1
@@ -42,14 +42,14 @@ mod tests {
         let (centre, scale) = frame(&rows, 3);
         assert!(centre.iter().all(|&value| (value - 1e4).abs() < 0.1), "{centre:?}");
         assert!((8.0..=64.0).contains(&scale), "{scale}");
-        // One row far away moves nothing.
+        // A distant row must not affect the result.
         rows[..3].fill(1e18);
         assert_eq!(frame(&rows, 3), (centre, scale));
         assert_eq!(frame(&[2.5; 40], 4), (vec![2.5; 4], 1.0));
     }
 
-    /// The margin of docs/filter.md by brute force: a point whose distance by the rule is just below `max_distance` must
-    /// survive even a tensor core that loses all that it is granted, and one much farther must not.
+    /// Brute-force test of the margin in docs/filter.md: a point whose distance by the rule is just below `max_distance` must
+    /// survive even if the tensor core loses all that it is granted, and a much farther one must not.
     #[test]
     fn the_margin_holds_and_is_sharp() {
         use rand_chacha::ChaCha8Rng;
@@ -64,7 +64,7 @@ mod tests {
                 for _ in 0..100 {
                     let query: Vec<f32> = (0..d).map(|_| unit() * scale + offset).collect();
                     let point: Vec<f32> = query.iter().map(|&value| value + unit() * scale * nearness).collect();
-                    // The frame is of other rows: this pair may be far from its centre.
+                    // Estimate the frame from other rows, so that this pair may be far from its centre.
                     let others: Vec<f32> = (0..9 * d).map(|_| unit() * scale).collect();
                     let (centre, s) = frame(&others, d);
                     let padded = d.next_multiple_of(16) as f64;
@@ -99,7 +99,7 @@ mod tests {
         assert!(pairs == 1000 && kept == 0, "{kept} of {pairs} pairs survive that are a tenth too far");
     }
 
-    /// The nearest BF16.
+    /// Rounds to the nearest BF16.
     fn bf16(value: f32) -> f64 {
         let bits = value.to_bits();
         f64::from(f32::from_bits((bits + 0x7fff + (bits >> 16 & 1)) & 0xffff_0000))

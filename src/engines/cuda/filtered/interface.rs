@@ -1,4 +1,4 @@
-//! What the host and the kernels of the tensor-core filter agree on: `cuda/filtered/interface.cuh`, as `build/interface.rs` reads it.
+//! The constants and structs shared by host and filter kernels: `cuda/filtered/interface.cuh`, as parsed by `build/interface.rs`.
 
 use cudarc::driver::sys::CUdeviceptr;
 

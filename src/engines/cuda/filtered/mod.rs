@@ -1,8 +1,8 @@
-//! The search behind the tensor-core filter: `cuda/filtered/filter.cuh` and `cuda/filtered/survivors.cuh`, in turn, over chunks of the
+//! The tensor-core filtered search: alternates `cuda/filtered/filter.cuh` and `cuda/filtered/survivors.cuh` over chunks of the
 //! points.
 //!
-//! The filter takes every query's `max_distance` as it was when the chunk began, so chunks begin small and double: the
-//! bound is then never much too loose. What it computes, and why it never loses a neighbour, is in `docs/filter.md`.
+//! The filter uses each query's `max_distance` as of the start of the chunk, so chunks start small and double: the bound is
+//! then never much too loose. `docs/filter.md` gives the arithmetic and proves that no neighbour is lost.
 
 mod chunks;
 mod cut;
@@ -35,33 +35,33 @@ use super::direct::Variant;
 use super::interface::TallyOut;
 use crate::knn::{Build, DeviceId, Problem};
 
-/// Queries and points of the filter's tile.
+/// Queries and points per filter tile.
 const TILE: usize = FILTER_TILE as usize;
-/// Queries that pass over the points together, at most: a multiple of the filter's tile.
+/// The most queries that share a pass over the points: a multiple of the filter's tile.
 const MOST_ROWS: usize = 1 << 14;
-/// Queries that fill the device, as the points are many.
+/// Queries that fill the device, given that there are many points.
 pub const FIRST_QUERIES: usize = 2048;
-/// Queries that take no longer than one: a tile.
+/// Queries that take as long as one: a tile.
 pub const QUERY_UNIT: usize = TILE;
-/// Most bytes of the bits of a chunk.
+/// Upper limit on the bytes of a chunk's survivor bits.
 const SURVIVOR_BYTES: usize = 512 << 20;
-/// The first chunk, which is not filtered, in capacities.
+/// Size of the first chunk, which is not filtered, in multiples of the capacity.
 const FIRST_CHUNKS: usize = 8;
-/// From this point on the host asks what survived.
+/// From this point on, the host checks how many points survived.
 const WORTH_ASKING: usize = 1 << 13;
-/// Points so many times farther from the centre than most are not filtered: there are few of them.
+/// Points farther from the centre than this multiple of the usual distance bypass the filter; they are few.
 const FARTHEST: f64 = 16.0;
 
-/// Whether the filter is worth its preparation: its first chunk is not filtered at all. It answers one query as fast as
-/// a tile of them, which is still much faster than one warp that goes through all points.
+/// Whether the filter is worth its setup cost, given that its first chunk is not filtered at all. One query takes as long
+/// as a whole tile, which is still much faster than one warp scanning all points.
 ///
 /// # Errors
-/// Why not, in a sentence.
+/// One sentence saying why not.
 pub fn pays(problem: &Problem, compute_capability: (i32, i32)) -> Result<(), String> {
     if compute_capability < (8, 0) {
         return Err("it needs a GPU of compute capability 8.0 or later".to_owned());
     }
-    // Up to 3 dimensions the direct kernel is as fast; beyond 2^16 the margin could not hold.
+    // Up to 3 dimensions the direct kernel is as fast; beyond 2^16 the margin does not hold.
     if !(4..1 << 16).contains(&problem.dims()) {
         return Err(format!("it takes 4 to 65535 dimensions, not {}", problem.dims()));
     }
@@ -72,15 +72,15 @@ pub fn pays(problem: &Problem, compute_capability: (i32, i32)) -> Result<(), Str
     Ok(())
 }
 
-/// Rows as the filter takes them: whole tiles, rounded to BF16.
+/// Rows in the filter's format: whole tiles, rounded to BF16.
 struct Rounded {
     rows: CudaSlice<u16>,
     bounds: CudaSlice<f32>,
-    /// Of each row, for queries; the largest of each tile, for points.
+    /// Rounding errors: per row for queries, the maximum per tile for points.
     errors: CudaSlice<f32>,
 }
 
-/// What chunks leave to each other, for so many queries at a time.
+/// State carried from chunk to chunk, for the queries of one pass.
 struct Scratch {
     survivors: CudaSlice<u32>,
     keys: CudaSlice<u64>,
@@ -88,26 +88,26 @@ struct Scratch {
     warps: CudaSlice<u64>,
     radii: CudaSlice<f32>,
     computed: CudaSlice<u64>,
-    /// What `computed` was after the last chunk.
+    /// Host copy of `computed` after the last chunk.
     seen: PinnedHostSlice<u64>,
-    /// Recorded when `seen` is written. Waited for awake: the wait is short, and sleeping would cost as much again.
+    /// Recorded once `seen` is written. The host spins on it: the wait is short, and sleeping would cost as much again.
     copied: CudaEvent,
 }
 
-/// The kernels of a problem. Nothing is launched later that was not loaded here.
+/// The kernels of a problem, all loaded up front so that none is loaded during a search.
 pub struct FilterKernels {
     cut: Cut,
     round: CudaFunction,
     filter: CudaFunction,
-    /// A build of the selection each.
+    /// One selection kernel per build.
     selects: Vec<(Build, CudaFunction)>,
 }
 
 impl FilterKernels {
-    /// Loads them, and compiles what is not embedded.
+    /// Loads the kernels, compiling those that are not embedded.
     ///
     /// # Errors
-    /// One sentence, where they cannot be had.
+    /// One sentence saying why they are unavailable.
     pub fn load(kernels: &mut Kernels, problem: &Problem, profile: bool) -> Result<Self, String> {
         let capacity = Variant::new(problem.k(), problem.dims()).capacity;
         let (filters, selects) = (Unit::new("filtered/filter", 0, 0), Unit::new("filtered/survivors", capacity, 0));
@@ -123,10 +123,10 @@ impl FilterKernels {
     }
 }
 
-/// Points as the filter takes them, kept with the problem's.
+/// Points in the filter's format, cached with the problem's points.
 struct FilterPoints {
     rounded: Rounded,
-    /// What rows are measured from.
+    /// Subtracted from every row before rounding.
     centre: CudaSlice<f32>,
     scale: f64,
 }
@@ -152,7 +152,7 @@ pub struct Filtered {
 }
 
 impl Filtered {
-    /// Bytes of device memory that a problem takes beside its own.
+    /// Bytes of device memory needed in addition to the problem's own.
     pub fn bytes(problem: &Problem) -> u64 {
         let (n, q) = (problem.n().next_multiple_of(CHUNK) as u64, problem.q() as u64 + 2 * CHUNK as u64);
         let padded_d = problem.dims().next_multiple_of(64) as u64;
@@ -161,21 +161,21 @@ impl Filtered {
         (n + q) * (2 * padded_d + 8) + (rows * n / 8).min(SURVIVOR_BYTES as u64) + rows * (16 * capacity + 16)
     }
 
-    /// Rounds the problem, whose rows are on the device already.
+    /// Rounds the points and queries, which must already be on the device as rows.
     ///
     /// # Errors
-    /// One sentence, where memory cannot be had.
+    /// One sentence, if memory cannot be allocated.
     pub fn new(kernels: FilterKernels, stream: &Arc<CudaStream>, device: DeviceId, problem: &Problem, memory: &Memory) -> Result<Self, String> {
         let (n, d, k, q) = (problem.n(), problem.dims(), problem.k(), problem.q());
         let capacity = Variant::new(k, d).capacity;
         let (cut, round) = (&kernels.cut, &kernels.round);
-        // docs/filter.md derives it.
+        // Derived in docs/filter.md.
         let epsilon = (cut.padded_d + 32) as f64 * 2f64.powi(-20);
         let capacity = capacity as usize;
         let prepare = || -> Result<_, DriverError> {
             let context = stream.context();
             let tiles = |rows: usize| rows.div_ceil(CHUNK) * (CHUNK / TILE);
-            // A launch may begin at any query, and reads whole tiles.
+            // A launch may start at any query and reads whole tiles.
             let (point_tiles, query_tiles) = (tiles(n), tiles(q) + 1);
             let rounded = |source: &CudaSlice<f32>,
                            count: usize,
@@ -196,7 +196,7 @@ impl Filtered {
                     centre: centre.device_ptr(stream).0,
                     scale,
                     epsilon,
-                    // A point far out would make its whole tile coarse; a query is coarse for itself alone.
+                    // A distant point would loosen the bound of its whole tile; a query affects only itself.
                     largest_norm: if queries { 2f64.powi(80) } else { FARTHEST.powi(2) * d as f64 },
                     factor: if queries { 2.0 } else { 1.0 },
                     count: count as u32,
@@ -208,7 +208,7 @@ impl Filtered {
                     largest_errors: if queries { 0 } else { errors },
                 };
                 let config = LaunchConfig { grid_dim: (tiles as u32, 1, 1), block_dim: (FILTER_THREADS, 1, 1), shared_mem_bytes: 0 };
-                // SAFETY: `Rounding` is the kernel's parameter; its pointers are to as many rows as it says.
+                // SAFETY: `Rounding` is the kernel's parameter; its pointers cover as many rows as it says.
                 unsafe { stream.launch_builder(round).arg(&arguments).launch(config) }?;
                 Ok(rounded)
             };
@@ -218,7 +218,7 @@ impl Filtered {
                     let (centre, scale) = frame(problem.points(), d);
                     let centre = stream.clone_htod(&centre)?;
                     let rounded = rounded(&memory.points.floats, n, point_tiles, false, &centre, scale)?;
-                    // Others may read it on streams of their own.
+                    // Other searches may read the result on their own streams.
                     stream.synchronize()?;
                     let points = Arc::new(FilterPoints { rounded, centre, scale });
                     problem.cache().insert(device, Arc::clone(&points));
@@ -234,7 +234,7 @@ impl Filtered {
                 warps: stream.alloc_zeros(rows)?,
                 radii: stream.alloc_zeros(rows)?,
                 computed: stream.alloc_zeros(1)?,
-                // SAFETY: written by the device before it is read.
+                // SAFETY: the device writes it before it is read.
                 seen: unsafe { context.alloc_pinned(1) }?,
                 copied: context.new_event(None)?,
             };
@@ -246,8 +246,8 @@ impl Filtered {
         Ok(Self { stream: Arc::clone(stream), kernels, multiprocessors, capacity, n, d, k, epsilon, points, queries, scratch })
     }
 
-    /// Answers the queries of a range, whose entries of the tally begin at `tally`; false, and nothing answered, where the
-    /// filter lets so much through that the direct kernel is faster.
+    /// Answers a range of queries, whose entries in the tally start at `tally`. Returns false, with nothing answered, if so
+    /// many points survive that the direct kernel is faster.
     pub fn search(&mut self, memory: &mut Memory, queries: &Range<usize>, build: Build, tally: TallyOut) -> Result<bool, DriverError> {
         for start in queries.clone().step_by(MOST_ROWS) {
             let part = start..queries.end.min(start + MOST_ROWS);
@@ -258,7 +258,7 @@ impl Filtered {
         Ok(true)
     }
 
-    /// One pass over the points.
+    /// One pass over the points for a range of queries; the result is that of [`Self::search`].
     fn pass(&mut self, memory: &mut Memory, queries: &Range<usize>, build: Build, tally: TallyOut) -> Result<bool, DriverError> {
         let rows = queries.len().next_multiple_of(TILE);
         let most = (self.scratch.survivors.len() * 32 / rows / CHUNK).max(1) * CHUNK;
@@ -268,8 +268,8 @@ impl Filtered {
             if chunk.start > 0 {
                 self.launch_filter(queries, &chunk)?;
             }
-            // Asked while the filter runs, so that the device does not wait; not of the first chunks, which are over sooner
-            // than the answer is here.
+            // Read while the filter runs, so that the device does not idle; skipped for the first chunks, which finish before the
+            // answer arrives.
             if chunk.start >= WORTH_ASKING {
                 self.scratch.copied.synchronize()?;
                 let now = self.scratch.seen.as_slice()?[0];
@@ -291,8 +291,8 @@ impl Filtered {
     fn launch_filter(&mut self, queries: &Range<usize>, chunk: &Range<usize>) -> Result<(), DriverError> {
         let stream = &self.stream;
         let (query_tiles, tiles) = (queries.len().div_ceil(TILE), chunk.len().div_ceil(TILE));
-        // A block keeps its queries for several tiles of points, as long as there are blocks enough: two a
-        // multiprocessor run at a time.
+        // A block keeps its queries for several tiles of points, as long as there are enough blocks: two run at a time on each
+        // multiprocessor.
         let tiles_a_block = (query_tiles * tiles).div_ceil(8 * self.multiprocessors as usize).clamp(1, 64);
         let first = queries.start as u64;
         let arguments = Filter {
@@ -314,7 +314,7 @@ impl Filtered {
             block_dim: (FILTER_THREADS, 1, 1),
             shared_mem_bytes: self.kernels.cut.shared_bytes,
         };
-        // SAFETY: `Filter` is the kernel's parameter; its pointers are to memory of this search, as long as it says.
+        // SAFETY: `Filter` is the kernel's parameter; its pointers are to this search's buffers, which are as long as it says.
         unsafe { stream.launch_builder(&self.kernels.filter).arg(&arguments).launch(config) }?;
         Ok(())
     }
@@ -360,7 +360,7 @@ impl Filtered {
             block_dim: (SURVIVOR_WARPS * 32, 1, 1),
             shared_mem_bytes: 0,
         };
-        // SAFETY: as above.
+        // SAFETY: as for the filter above.
         unsafe { stream.launch_builder(select).arg(&arguments).launch(config) }?;
         Ok(())
     }

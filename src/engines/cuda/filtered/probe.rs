@@ -1,9 +1,9 @@
-//! Whether the device's tensor cores add as `docs/filter.md` grants them to: measured, as it is not documented.
+//! Measures whether the device's tensor cores accumulate as accurately as `docs/filter.md` assumes, which is undocumented.
 //!
-//! The filter is safe where each instruction loses at most 20 · 2⁻²² of what bounds its terms and partial sums. Sums are
-//! chosen that lose as much as an adder can make them: small terms that hang over just below what is kept beside a large
-//! one, all on one side, for every place where the line may be; the large one in the accumulator, in each place of the
-//! product, or cancelled. The device adds them, and every sum is compared with the exact one.
+//! The filter is safe if each instruction loses at most 20 · 2⁻²² of what bounds its terms and partial sums. The test sums
+//! are chosen to lose as much as any adder can: small terms that straddle the last bit kept beside a large term, all with the
+//! same sign, for every position that this cut-off may have; the large term in the accumulator, at each index of the
+//! product, or cancelled. The device computes the sums, and each is compared with the exact one.
 
 use std::sync::Arc;
 
@@ -17,22 +17,22 @@ use super::interface::{PROBE_COLUMNS, PROBE_DEPTH, PROBE_ENTRY, PROBE_ROWS, Prob
 const ROWS: usize = PROBE_ROWS as usize;
 const COLUMNS: usize = PROBE_COLUMNS as usize;
 const DEPTH: usize = PROBE_DEPTH as usize;
-/// Instructions a sum: 64 dimensions.
+/// Instructions per sum: 64 dimensions.
 const STEPS: usize = 4;
-/// Four for each place of a product.
+/// Four kinds of sum for each index of a product.
 const TILES: usize = 4 * DEPTH;
 
-/// Sums to be computed, in the device's order.
+/// The sums to compute, in the device's layout.
 struct Cases {
     rows: Vec<u16>,
     columns: Vec<u16>,
     starts: Vec<f32>,
 }
 
-/// What the tensor cores lose at worst, over what the filter grants them: above 1 it must not be used.
+/// The worst loss of the tensor cores, relative to what the filter assumes: above 1 the filter must not be used.
 ///
 /// # Errors
-/// One sentence, where the kernel cannot be had or fails.
+/// One sentence, if the kernel is unavailable or fails.
 pub fn worst_loss(kernels: &mut Kernels, stream: &Arc<CudaStream>) -> Result<f64, String> {
     let function = kernels.function(Unit::new("filtered/filter", 0, 0), PROBE_ENTRY)?;
     let cases = Cases::new();
@@ -47,7 +47,7 @@ pub fn worst_loss(kernels: &mut Kernels, stream: &Arc<CudaStream>) -> Result<f64
             steps: STEPS as u32,
         };
         let config = LaunchConfig { grid_dim: (TILES as u32, 1, 1), block_dim: (32, 1, 1), shared_mem_bytes: 0 };
-        // SAFETY: `Probe` is the kernel's parameter; its pointers are to as many numbers as there are cases.
+        // SAFETY: `Probe` is the kernel's parameter; its pointers cover as many numbers as there are cases.
         unsafe { stream.launch_builder(&function).arg(&arguments).launch(config) }?;
         let sums = stream.clone_dtoh(&sums)?;
         stream.synchronize()?;
@@ -56,12 +56,12 @@ pub fn worst_loss(kernels: &mut Kernels, stream: &Arc<CudaStream>) -> Result<f64
     Ok(cases.worst(&launch().map_err(say)?))
 }
 
-/// Whether the filter may be used where its sums lose that share of what it grants.
+/// Whether the filter may be used given the result of [`worst_loss`].
 ///
 /// # Errors
-/// One clause, where it may not.
+/// One clause saying why not.
 pub fn safe(loss: f64) -> Result<(), String> {
-    // Nor where it is no number.
+    // The comparison also rejects NaN.
     if loss <= 1.0 { Ok(()) } else { Err(format!("this GPU's tensor cores lose {loss:.1} times what the filter grants them")) }
 }
 
@@ -73,25 +73,25 @@ impl Cases {
             starts: vec![0.0; TILES * ROWS * COLUMNS],
         };
         for tile in 0..TILES {
-            // The large term's place in the first step, and whether it is the accumulator, that product, or both, which cancel;
+            // The index of the large term in the first step, and whether it is the accumulator, that product, or both, which cancel;
             // or all terms are large.
             let (place, kind) = (tile / 4, tile % 4);
             let large = |step: usize, k: usize| kind == 3 || kind != 0 && step == 0 && k == place;
             for step in 0..STEPS {
                 for k in 0..DEPTH {
                     for row in 0..ROWS {
-                        // 255/128, all bits of a BF16 set; the line lies below one of these.
+                        // 255/128 sets all bits of a BF16; the cut-off lies below one of these.
                         let small = 255.0 / 128.0 * 2f32.powi(-14 - row as i32);
                         cases.rows[((tile * STEPS + step) * ROWS + row) * DEPTH + k] = bf16(if large(step, k) { 1.0 } else { small });
                     }
                     for column in 0..COLUMNS {
                         let size = if large(step, k) || column & 2 == 0 { 1.0 } else { 255.0 / 128.0 };
                         let negative = match (large(step, k), kind) {
-                            // Against the accumulator.
+                            // Cancels the accumulator.
                             (true, 2) => true,
                             (true, 3) => (k + step) % 2 == 1 || column & 1 == 1 && k % 3 == 0,
                             (true, _) => column & 4 != 0,
-                            // All on one side, or from both.
+                            // All of the same sign, or mixed.
                             (false, _) => column & 1 != 0 && (column & 4 == 0 || k % 2 == 0),
                         };
                         cases.columns[((tile * STEPS + step) * COLUMNS + column) * DEPTH + k] = bf16(if negative { -size } else { size });
@@ -108,7 +108,7 @@ impl Cases {
         cases
     }
 
-    /// A sum's start and its terms, step by step.
+    /// A sum's initial accumulator and its terms, step by step.
     fn terms(&self, sum: usize) -> (f32, Vec<f32>) {
         let (tile, row, column) = (sum / (ROWS * COLUMNS), sum / COLUMNS % ROWS, sum % COLUMNS);
         let row = |step| &self.rows[((tile * STEPS + step) * ROWS + row) * DEPTH..][..DEPTH];
@@ -117,23 +117,23 @@ impl Cases {
         (self.starts[sum], (0..STEPS).flat_map(products).collect())
     }
 
-    /// The largest loss of any of the sums, as a share of what docs/filter.md grants.
+    /// The largest loss over all sums, relative to what docs/filter.md assumes.
     fn worst(&self, sums: &[f32]) -> f64 {
         let loss = |(sum, &found): (usize, &f32)| {
             let (start, terms) = self.terms(sum);
             let all = || std::iter::once(start).chain(terms.iter().copied()).map(f64::from);
-            // Double holds these sums exactly, or nearly so.
+            // f64 represents these sums exactly, or nearly so.
             let (exact, most) = (all().sum::<f64>(), all().map(f64::abs).sum::<f64>());
             let granted = 1.25 * (STEPS * DEPTH) as f64 * 2f64.powi(-22) * most;
             let loss = (f64::from(found) - exact).abs() / granted;
-            // What is no number is no sum either.
+            // NaN is not a sum.
             if loss.is_nan() { f64::INFINITY } else { loss }
         };
         sums.iter().enumerate().map(loss).fold(0.0, f64::max)
     }
 }
 
-/// The bits of a number that BF16 holds.
+/// The bits of a value that BF16 represents exactly.
 fn bf16(value: f32) -> u16 {
     debug_assert!(value.to_bits() & 0xffff == 0, "{value} is no BF16");
     (value.to_bits() >> 16) as u16
@@ -147,10 +147,10 @@ fn float(bits: u16) -> f32 {
 mod tests {
     use super::*;
 
-    /// Below all that is added, so that 0 has an exponent.
+    /// Smaller than any term, so that 0 has an exponent.
     const TINY: f64 = 1e-30;
 
-    /// An adder that aligns the terms of a block and the accumulator to the largest of them and cuts off all but so many bits.
+    /// An adder that aligns the terms of a block and the accumulator to the largest of them and truncates to `bits` bits.
     fn adder(bits: i32, block: usize) -> impl Fn(f32, &[f32]) -> f32 {
         let cut = move |value: f64, largest: f64| {
             let unit = 2f64.powi(largest.log2().floor() as i32 + 1 - bits);
@@ -161,7 +161,7 @@ mod tests {
                 let all = || std::iter::once(acc).chain(terms.iter().copied()).map(f64::from);
                 let largest = all().map(f64::abs).fold(TINY, f64::max);
                 let sum = all().map(|term| cut(term, largest)).sum::<f64>();
-                // The result is cut to as many bits, and what f32 has.
+                // The result is truncated to the same width and rounded to f32.
                 cut(sum, sum.abs().max(TINY)) as f32
             })
         }
@@ -195,7 +195,7 @@ mod tests {
             assert!(worst > 1.0, "{bits} bits, blocks of {block}: {worst}");
         }
         assert_eq!(worst_of(|_, _| f32::NAN), f64::INFINITY);
-        // One that forgets the last step.
+        // An adder that drops the last step.
         assert!(worst_of(|start, terms| terms[..48].iter().fold(start, |acc, term| acc + term)) > 1.0);
     }
 }

@@ -1,4 +1,4 @@
-//! What the host and the kernels of `cuda-split` agree on: `cuda/split/interface.cuh`, as `build/interface.rs` reads it.
+//! The constants and structs shared by host and `cuda-split` kernels: `cuda/split/interface.cuh`, as parsed by `build/interface.rs`.
 
 use cudarc::driver::sys::CUdeviceptr;
 

@@ -1,16 +1,16 @@
 //! Few queries on an NVIDIA GPU: the engine `cuda-split`.
 //!
-//! The points are split over the whole chip, so that one query keeps it as busy as thousands do. A sample of the points
-//! bounds each query's k-th distance; what lies within the bound is collected, and the k nearest of it are selected
-//! (`cuda/split/split.cuh` says how). The neighbours are those of every other engine, to the bit; there is no warp that owns
-//! a query and merges, so there is nothing to count.
+//! The points are split over the whole GPU, so that one query keeps it as busy as thousands do. A sample of the points
+//! bounds each query's k-th distance; points within the bound are collected, and the k nearest of them are selected
+//! (described in `cuda/split/split.cuh`). The neighbours are bit-identical to every other engine's. No warp owns a query and
+//! merges, so there are no counters.
 //!
 //! | file | holds |
 //! |---|---|
-//! | `cost.rs` | what it predicts its work to cost |
-//! | `interface.rs` | what the host and the kernels agree on |
-//! | `plan.rs` | how a problem is cut to pieces |
-//! | `search.rs` | device memory, launches |
+//! | `cost.rs` | the cost model |
+//! | `interface.rs` | constants and structs shared by host and kernels |
+//! | `plan.rs` | how a problem is partitioned |
+//! | `search.rs` | device memory and launches |
 
 mod cost;
 mod interface;
@@ -23,7 +23,7 @@ use crate::knn::{
     Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Limits, Metric, Parameters, Problem, Search, warp as rules,
 };
 
-/// The row of the registry.
+/// The registry's row for `cuda-split`.
 pub static SPLIT: Descriptor = Descriptor {
     id: EngineId::new("cuda-split"),
     group: Group::Exhaustive,
@@ -42,30 +42,29 @@ pub static SPLIT: Descriptor = Descriptor {
     open: |device| Ok(Box::new(CudaSplit::open_on(device)?)),
 };
 
-/// The engine.
 pub struct CudaSplit {
     cuda: Cuda,
 }
 
 impl CudaSplit {
-    /// Opens the first GPU, as [`Cuda::open`].
+    /// Opens the first GPU, like [`Cuda::open`].
     ///
     /// # Errors
-    /// [`EngineError::Unavailable`] with what is missing and how to get it.
+    /// [`EngineError::Unavailable`], saying what is missing and how to get it.
     pub fn open() -> Result<Self, EngineError> {
         Self::open_on(DeviceKind::Gpu.first())
     }
 
-    /// The same on a GPU of the caller's choice.
+    /// Opens a given GPU.
     ///
     /// # Errors
-    /// As [`Self::open`]'s.
+    /// Those of [`Self::open`].
     pub fn open_on(device: DeviceId) -> Result<Self, EngineError> {
         Ok(Self { cuda: Cuda::open_with(SPLIT.id, device, unit(2))? })
     }
 }
 
-/// The kernels for 2, 3 or, as 0, any other number of dimensions.
+/// The unit for 2, 3 or, as 0, any other number of dimensions.
 fn unit(dims: u32) -> Unit {
     Unit::new("split/split", 0, dims)
 }

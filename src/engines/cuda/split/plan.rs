@@ -1,61 +1,59 @@
-//! How a problem is cut to pieces: the numbers of `Split`.
+//! How a problem is partitioned: the numbers of `Split`.
 
 use super::interface::{CLUSTER, SPLIT_QUERIES, SPLIT_ROW_QUERIES, SPLIT_ROW_WARPS, SPLIT_ROW_WINDOW, SPLIT_WARPS, SPLIT_WINDOW};
 
-/// Blocks along a grid's second axis, at most.
+/// Maximum number of blocks along a grid's second axis.
 const MOST_BLOCKS: u32 = 65_535;
 
-/// Up to so many points, every one is collected: a sample would cost more than it saves.
+/// Up to this many points, all are collected: a sample would cost more than it saves.
 const ALL: u32 = 8192;
-/// As many neighbours as a sampled group must be there for, so that groups with two of the nearest are few.
+/// Sampled groups per neighbour, at least, so that few groups contain two of the nearest points.
 const GROUPS_PER_NEIGHBOUR: u64 = 4;
-/// What it costs to collect a point, in distances: measured on an H200.
+/// The cost of collecting a point, in units of distances; measured on an H200.
 const HIT_COST: f64 = 400.0;
-/// How much larger than its estimate a list is: where the order of the points says where they lie, more are within the
-/// bound than at random.
+/// Capacity of a list relative to its estimated length: if the points are spatially ordered, more of them fall within the
+/// bound than in random order.
 const LIST_MARGIN: f64 = 4.0;
-/// The lists of a few queries may be larger still: a list that overflows costs that query a scan by one block.
+/// The lists of a few queries may be longer still: if a query's list overflows, one block has to scan all points for it.
 const ROOMY_LIST: u64 = 1 << 16;
 const ROOMY_LISTS: u64 = 1 << 22;
-/// What minima and lists of one launch may take, in bytes.
+/// Limit on the bytes of minima and lists in one launch.
 const SCRATCH: u64 = 1 << 29;
-/// Blocks for every multiprocessor: eight are there at a time, and the last to end is not missed for long.
+/// Blocks per multiprocessor: eight run at a time, and with this many the last to finish leaves little idle.
 const BLOCKS: u64 = 32;
-/// Blocks that a multiprocessor holds at a time.
+/// Blocks resident on a multiprocessor.
 const RESIDENT_BLOCKS: u32 = 8;
 
-/// The plan of a problem.
+/// The partition of a problem.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plan {
     /// 2, 3, or 0 for any other number of dimensions.
     pub dims: u32,
     n: u32,
-    /// Queries of a launch; more are answered by several.
+    /// Queries per launch; more are answered by several launches.
     pub chunk: u32,
-    /// Windows of the sample; 0: every point is collected.
+    /// Windows in the sample; 0 if every point is collected.
     pub windows: u32,
-    /// From one sampled cluster to the next: clusters × 2³². The sample reaches from the cloud's one end to the other,
-    /// where points in order may have their nearest.
+    /// Distance between sampled clusters, in clusters × 2³². The sample spans the whole cloud, since the nearest points of an
+    /// ordered cloud may be anywhere in it.
     pub spacing: u64,
-    /// Groups in a window of the sample.
+    /// Groups per window of the sample.
     pub window_groups: u32,
-    /// Keys that a list holds.
+    /// Capacity of a list, in keys.
     pub capacity: u32,
 }
 
-/// A launch of sample or collect.
+/// Launch configuration of the sample or collect kernel; queries and threads are per block.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shape {
-    /// Queries of a block.
     pub block_queries: u32,
-    /// Blocks along the points, and along the queries.
+    /// Blocks along the points, blocks along the queries.
     pub grid: (u32, u32),
-    /// Threads of a block.
     pub threads: u32,
 }
 
 impl Plan {
-    /// Plans k of n points in d dimensions for q queries.
+    /// Plans a search for the k nearest of n points in d dimensions for q queries.
     pub fn new(n: usize, d: usize, k: usize, q: usize) -> Self {
         let dims = if d == 2 || d == 3 { d as u32 } else { 0 };
         let mut plan = Self { dims, n: n as u32, chunk: 0, windows: 0, spacing: 0, window_groups: 1, capacity: n as u32 };
@@ -68,17 +66,17 @@ impl Plan {
         plan
     }
 
-    /// Minima, bound, count and list of a query, in bytes.
+    /// Bytes of a query's minima, bound, count and list.
     fn query_bytes(&self) -> u64 {
         8 * u64::from(self.capacity) + 4 * u64::from(self.groups()) + 8
     }
 
-    /// What the stages leave to each other, in bytes.
+    /// Bytes of the buffers between stages.
     pub fn scratch_bytes(&self) -> u64 {
         u64::from(self.chunk) * self.query_bytes()
     }
 
-    /// Chooses the sample, and returns how many points should then be within a bound.
+    /// Chooses the sample and returns the expected number of points within a bound.
     ///
     /// A sample of s points costs s distances and lets about k n / s points through, each of which costs [`HIT_COST`]
     /// distances: the sum is smallest at s = √(k n · [`HIT_COST`]).
@@ -100,13 +98,13 @@ impl Plan {
         let clusters = windows * (self.window_points() / CLUSTER);
         (self.windows, self.window_groups) = (windows, window_groups);
         self.spacing = (u64::from(self.n / CLUSTER) << 32) / u64::from(clusters);
-        // As many sampled points are within the k-th smallest of the groups' minima as fall, at random, into k of the groups.
+        // The k-th smallest group minimum bounds as many sampled points as, at random, fall into k of the groups.
         let sampled = -groups * (-(k as f64) / groups).ln_1p();
-        // The bound is rounded up by up to 1/16.
+        // The bound is rounded up by at most 1/16.
         1.03 * sampled * n / f64::from(clusters * CLUSTER)
     }
 
-    /// Groups of the sample.
+    /// Groups in the sample.
     pub fn groups(&self) -> u32 {
         self.windows * self.window_groups
     }
@@ -119,12 +117,12 @@ impl Plan {
         if self.dims == 0 { SPLIT_ROW_WARPS } else { SPLIT_WARPS }
     }
 
-    /// How the sample of `queries` is launched on a device with so many multiprocessors.
+    /// Launch configuration of the sample kernel on a device with this many multiprocessors.
     pub fn sample_shape(&self, queries: u32, multiprocessors: u32) -> Shape {
         self.shape(self.windows, queries, multiprocessors)
     }
 
-    /// How all points are collected for `queries`.
+    /// Launch configuration of the collect kernel.
     pub fn collect_shape(&self, queries: u32, multiprocessors: u32) -> Shape {
         self.shape(self.n.div_ceil(self.window_points()), queries, multiprocessors)
     }
@@ -133,7 +131,7 @@ impl Plan {
         let along_points = windows.div_ceil(self.warps()).max(1);
         let block_queries = match self.dims {
             0 => SPLIT_ROW_QUERIES.min(queries),
-            // A block reads its points once for all its queries; but if few blocks share the points, more share the queries.
+            // A block reads its points once for all its queries, but if few blocks share the points, more must share the queries.
             _ => SPLIT_QUERIES.min(queries.div_ceil((multiprocessors * RESIDENT_BLOCKS).div_ceil(along_points))).max(1),
         };
         let along_queries = queries.div_ceil(block_queries);
@@ -146,7 +144,7 @@ impl Plan {
 mod tests {
     use super::*;
 
-    /// Every sampled point is one of the cloud's, and none is sampled twice.
+    /// Every sampled point is in the cloud, and none is sampled twice.
     #[test]
     fn samples_lie_in_the_cloud() {
         for n in [8193, 10_000, 40_003, 100_000, 1_048_576, 16_777_216, 4_000_000_000] {

@@ -1,7 +1,7 @@
-//! Device memory and launches.
+//! Device memory and launches of `cuda-split`.
 //!
-//! Four kernels answer a chunk of queries, each launched while the one before it runs. A search that is repeated is
-//! recorded as a graph: for one query the launches would take as long as the kernels.
+//! Four kernels answer a chunk of queries, each launched while the preceding one runs. A repeated search is recorded as a
+//! CUDA graph: for a single query the launches would take as long as the kernels.
 
 use std::ffi::{c_uint, c_void};
 use std::mem::zeroed;
@@ -20,10 +20,10 @@ use crate::engines::cuda::device::memory::Memory;
 use crate::engines::cuda::device::points::{self, Form};
 use crate::knn::{Answer, Build, EngineError, Neighbors, Problem, Search, SetupPhase};
 
-/// The multiprocessors of a device that does not say: a small one.
+/// Assumed if the device does not report its multiprocessors; deliberately small.
 const FEW_MULTIPROCESSORS: u32 = 16;
 
-/// What the stages leave to each other, for the queries of one launch.
+/// Buffers between stages, for the queries of one launch.
 struct Scratch {
     minima: CudaSlice<u32>,
     bounds: CudaSlice<f32>,
@@ -34,7 +34,7 @@ struct Scratch {
 impl Scratch {
     fn reserve(stream: &Arc<CudaStream>, plan: &Plan) -> Result<Self, DriverError> {
         let (chunk, groups, capacity) = (plan.chunk as usize, plan.groups() as usize, plan.capacity as usize);
-        // SAFETY: what was not written is not read.
+        // SAFETY: uninitialised memory, written before it is read.
         unsafe {
             Ok(Self {
                 minima: stream.alloc((chunk * groups).max(1))?,
@@ -46,28 +46,28 @@ impl Scratch {
     }
 }
 
-/// The four kernels.
+/// The four kernels and how to launch them.
 struct Stages {
     sample: CudaFunction,
     bound: CudaFunction,
     collect: CudaFunction,
     select: CudaFunction,
     multiprocessors: u32,
-    /// Whether the device launches a kernel while the one before it runs, and the kernel waits by itself.
+    /// Whether the device supports launching a kernel before the preceding one ends (programmatic dependent launch).
     overlap: bool,
 }
 
-/// A problem in device memory.
+/// A problem loaded into device memory.
 pub struct SplitSearch<'a> {
     cuda: &'a mut Cuda,
     plan: Plan,
     memory: Memory,
-    /// Kept for the arguments that point into it.
+    /// Kept alive for the arguments, which point into it.
     _scratch: Scratch,
-    /// All but the queries of a launch.
+    /// Kernel arguments, without the queries of a launch.
     arguments: Split,
     stages: Stages,
-    /// The queries that were last searched, and the search as a graph once it was repeated.
+    /// The queries last searched and, once that search was repeated, its graph.
     last: (Range<usize>, Option<CudaGraph>),
 }
 
@@ -108,24 +108,24 @@ impl<'a> SplitSearch<'a> {
         Ok(Self { cuda, plan, memory, _scratch: scratch, arguments, stages, last: (0..0, None) })
     }
 
-    /// Answers a range of queries. The launches are in the stream, or in the graph that records it, when this returns.
+    /// Answers a range of queries. On return the launches are on the stream, or in the graph that is being recorded.
     fn launch(&self, queries: &Range<usize>) -> Result<(), DriverError> {
         let chunk = self.plan.chunk as usize;
         for first in queries.clone().step_by(chunk) {
             let query_count = (queries.end - first).min(chunk) as u32;
             let arguments = Split { first_query: first as u32, query_count, ..self.arguments };
-            // SAFETY: the pointers are to memory of this search, as long as the arguments say.
+            // SAFETY: the pointers are to this search's buffers, which are as long as the arguments say.
             unsafe { self.stages.launch(&self.cuda.stream, &self.plan, arguments) }?;
         }
         Ok(())
     }
 
-    /// Records the launches of a range.
+    /// Records the launches of a range as a graph; `None` if there was nothing to record.
     fn record(&self, queries: &Range<usize>) -> Result<Option<CudaGraph>, DriverError> {
         let stream = &self.cuda.stream;
         stream.begin_capture(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL)?;
         let launched = self.launch(queries);
-        // Ended whatever happened: a stream that still records does nothing else.
+        // End the capture even after an error: a stream that is still capturing is unusable.
         let graph = stream.end_capture(CUgraphInstantiate_flags(0));
         launched.and(graph)
     }
@@ -148,7 +148,7 @@ impl<'a> SplitSearch<'a> {
 
 impl Stages {
     fn load(cuda: &mut Cuda, plan: &Plan, q: usize) -> Result<Self, EngineError> {
-        // One query by itself has a kernel of its own where many have registers for more.
+        // A single query has a kernel of its own; the registers that others spend on more queries are free in it.
         let rows_of = if plan.dims == 0 && q == 1 { "_one" } else { "" };
         let mut stage = |name: &str| {
             let name = split_entry(name, plan.dims);
@@ -164,7 +164,7 @@ impl Stages {
             collect,
             select,
             multiprocessors: number(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT).unwrap_or(FEW_MULTIPROCESSORS),
-            // What the code was compiled for counts too: PTX for an older GPU has no word for waiting (split.cuh).
+            // The compilation target matters too: PTX for an older GPU cannot express the wait (split.cuh).
             overlap: number(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR).is_some_and(|major| major >= 9)
                 && compiled_for.is_ok_and(|arch| arch >= 90),
         })
@@ -173,16 +173,16 @@ impl Stages {
     /// Launches all stages for a chunk of queries.
     ///
     /// # Safety
-    /// The arguments' pointers are to memory as long as they say.
+    /// The arguments' pointers must be to buffers as long as the arguments say.
     unsafe fn launch(&self, stream: &CudaStream, plan: &Plan, arguments: Split) -> Result<(), DriverError> {
         let queries = arguments.query_count;
         let sample = plan.sample_shape(queries, self.multiprocessors);
         let collect = plan.collect_shape(queries, self.multiprocessors);
-        // The first follows no kernel.
+        // The first kernel has no predecessor.
         let mut overlap = false;
         let mut launch = |function, grid, threads, block_queries| {
             let before = std::mem::replace(&mut overlap, self.overlap);
-            // SAFETY: the caller's.
+            // SAFETY: guaranteed by the caller.
             unsafe { launch(stream, function, grid, threads, before, Split { block_queries, ..arguments }) }
         };
         if plan.windows > 0 {
@@ -194,10 +194,10 @@ impl Stages {
     }
 }
 
-/// Launches a kernel, with `overlap` while the one before it still runs: `cudarc`'s own launches know no attributes.
+/// Launches a kernel, with `overlap` before the preceding one ends; `cudarc`'s own launches do not support attributes.
 ///
 /// # Safety
-/// The arguments' pointers are to memory as long as they say.
+/// The arguments' pointers must be to buffers as long as the arguments say.
 unsafe fn launch(
     stream: &CudaStream,
     function: &CudaFunction,
@@ -206,7 +206,7 @@ unsafe fn launch(
     overlap: bool,
     mut arguments: Split,
 ) -> Result<(), DriverError> {
-    // SAFETY: plain numbers, for which all bits zero are a value.
+    // SAFETY: plain numbers, for which all-zero bits are valid.
     let mut attribute: CUlaunchAttribute = unsafe { zeroed() };
     attribute.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
     attribute.value.programmaticStreamSerializationAllowed = 1;
@@ -224,7 +224,7 @@ unsafe fn launch(
     };
     let mut parameters = [(&raw mut arguments).cast::<c_void>()];
     stream.context().bind_to_thread()?;
-    // SAFETY: the kernel has one parameter, of this type; the driver has copied it when this returns.
+    // SAFETY: the kernel has one parameter, of this type; the driver has copied it by the time this returns.
     unsafe { sys::cuLaunchKernelEx(&config, function.cu_function(), parameters.as_mut_ptr(), std::ptr::null_mut()) }.result()
 }
 
@@ -238,7 +238,7 @@ impl Search for SplitSearch<'_> {
     }
 
     fn first_chunk(&self) -> usize {
-        // One query fills the device already, but many read the points once.
+        // One query already fills the device, but many share each read of the points.
         1024
     }
 

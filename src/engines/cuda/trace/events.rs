@@ -1,126 +1,122 @@
-//! What the traced kernel writes, read. `cuda/observer.cuh` is the other side.
+//! Decodes the output of the traced kernel; `cuda/observer.cuh` is the encoder.
 
-/// Kinds of events, as the device numbers them.
+/// Event kinds as numbered by the device.
 pub use crate::engines::cuda::interface::trace_event as kind;
 
-/// Why words are not a trace.
+/// Why a sequence of words is not a valid trace.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TraceError {
-    /// No event begins like this.
+    /// No event starts with this word.
     #[error("word {at}: {kind} is no kind of event")]
     Kind {
-        /// 0-based.
+        /// Index of the word, 0-based.
         at: usize,
-        /// What stands there.
         kind: u32,
     },
-    /// Slots were taken by lanes that were no candidates.
+    /// Lanes that were not candidates wrote to slots.
     #[error("word {at}: lanes {placed:#010x} wrote where only {candidates:#010x} are candidates")]
     Placed {
-        /// Where the event begins, 0-based.
+        /// Index of the event's first word, 0-based.
         at: usize,
         /// Bit L: lane L wrote.
         placed: u32,
-        /// Bit L: lane L is one.
+        /// Bit L: lane L has a candidate.
         candidates: u32,
     },
-    /// The words end before the search does.
+    /// The trace is truncated.
     #[error("word {at}: the trace ends before the search does")]
     Cut {
-        /// Where the event begins that is not whole, 0-based.
+        /// Index of the incomplete event's first word, 0-based.
         at: usize,
     },
-    /// The search ends before the words do.
+    /// Words follow the end of the search.
     #[error("word {at}: the trace goes on after the search's end")]
     Rest {
-        /// Where it goes on, 0-based.
+        /// Index of the first such word, 0-based.
         at: usize,
     },
 }
 
-/// What the kernel did. A set of elements has a word a register: bit L of word r is element L·R + r.
+/// One step of the kernel. Element sets are bit masks, one word per register: bit L of word r is element L·R + r.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Event<'a> {
-    /// Points `first` to `end` − 1 were staged.
+    /// Points `first` to `end` − 1 were staged in shared memory.
     Batch {
-        /// The first.
+        /// Position of the first point.
         first: u32,
-        /// The one after the last.
+        /// Position after the last point.
         end: u32,
     },
-    /// A ballot about the points `base` + lane.
+    /// A ballot over the points `base` + lane.
     Group {
-        /// Lane 0's point.
+        /// Position of lane 0's point.
         base: u32,
         /// Bit L is lane L's vote.
         candidates: u32,
-        /// The bits of 32 squared distances; none where there are no candidates.
+        /// The 32 squared distances as f32 bits; empty if no lane is a candidate.
         distances: &'a [u32],
     },
-    /// Candidates found their slots, and those that had one in the buffer wrote.
+    /// Candidates were assigned slots, and those whose slot is in the buffer were written.
     Appended {
-        /// Bit L: lane L is one.
+        /// Bit L: lane L has a candidate.
         candidates: u32,
         /// Bit L: lane L wrote.
         placed: u32,
-        /// A slot for each candidate, lanes ascending.
+        /// One slot per candidate, lanes ascending.
         slots: &'a [u32],
-        /// For each that wrote, what the slot holds then: index, bits of the squared distance.
+        /// The slot contents per written candidate: index, bits of the squared distance.
         keys: &'a [[u32; 2]],
     },
-    /// The lanes of `rest` had no slot, and voted again.
+    /// The lanes of `rest` had no slot and voted again.
     FilteredAgain {
-        /// Who was asked.
+        /// Bit L: lane L was asked again.
         rest: u32,
         /// Bit L is lane L's vote.
         candidates: u32,
     },
     /// The buffer holds K candidates.
     Full,
-    /// After the last point, slots from `first` on were filled up.
+    /// After the last point, the slots from `first` on were padded.
     Padded {
-        /// The first that was free.
+        /// The first free slot.
         first: u32,
     },
-    /// Registers and buffer changed places.
+    /// Registers and buffer were swapped.
     Swapped,
-    /// A layer of comparators ran.
+    /// A layer of the network was applied, with the size and stride of [`Layer`](crate::knn::network::Layer), in elements.
     Layer {
-        /// In elements.
         size: u32,
-        /// In elements.
         stride: u32,
-        /// The elements whose keys are not what they were.
+        /// Element set: those whose keys changed.
         changed: &'a [u32],
     },
-    /// Element i became the smaller of itself and element K−1−i of the intermediate result.
+    /// Element i became the minimum of itself and element K−1−i of the intermediate result.
     Minimum {
-        /// The elements whose keys are not what they were.
+        /// Element set: those whose keys changed.
         changed: &'a [u32],
     },
-    /// The merge is done.
+    /// A merge finished.
     Merged {
-        /// The last appended point's position + 1, or n.
+        /// Position of the last appended point + 1, or n.
         points_seen: u32,
-        /// The squared distance of element k − 1.
+        /// Squared distance of element k − 1.
         max_distance: f32,
     },
-    /// The search is done.
     Finished,
 }
 
-/// The events of a trace, until its end or the first that is none.
+/// Iterates over the events of a trace, up to its end or the first error.
 #[derive(Clone, Debug)]
 pub struct Events<'a> {
     words: &'a [u32],
     registers: usize,
     at: usize,
-    /// Whether the search's end, or an error, was told.
+    /// Whether the end of the search, or an error, was returned.
     ended: bool,
 }
 
 impl<'a> Events<'a> {
-    /// Of the words of a warp that holds `registers` keys a lane.
+    /// Decodes the words of a warp with `registers` keys per lane.
     pub fn new(words: &'a [u32], registers: usize) -> Self {
         Self { words, registers, at: 0, ended: false }
     }
@@ -183,7 +179,7 @@ impl<'a> Iterator for Events<'a> {
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.ended {
-            // Once more: what follows the end is no part of it.
+            // One more item: an error if anything follows the end.
             let at = std::mem::replace(&mut self.at, self.words.len());
             return (at < self.words.len()).then_some(Err(TraceError::Rest { at }));
         }
@@ -196,12 +192,12 @@ impl<'a> Iterator for Events<'a> {
     }
 }
 
-/// The numbers of the bits that are set in a word, ascending: the lanes of a mask.
+/// The lanes of a mask, ascending.
 pub fn lanes(mask: u32) -> impl Iterator<Item = u32> {
     (0..32).filter(move |lane| mask >> lane & 1 == 1)
 }
 
-/// The elements of a set, a word a register, ascending.
+/// The elements of a set (one word per register), ascending.
 pub fn elements(words: &[u32]) -> impl Iterator<Item = u32> + '_ {
     let registers = words.len() as u32;
     (0..32 * registers).filter(move |element| words[(element % registers) as usize] >> (element / registers) & 1 == 1)
@@ -238,7 +234,7 @@ mod tests {
             Event::Finished,
         ];
         assert_eq!(read(&words, 2).into_iter().collect::<Result<Vec<_>, _>>().unwrap(), expected);
-        // Wherever it is cut, it says so, and nothing else is read after that.
+        // A trace truncated at any length reports that, and nothing is read after it.
         for length in 0..words.len() {
             let cut = read(&words[..length], 2);
             let (last, whole) = cut.split_last().unwrap();

@@ -1,11 +1,10 @@
-//! One query's search by the traced build of the kernel, which writes down what it does, event by event.
+//! Traces one query's search with an instrumented build of the kernel, which records its steps event by event.
 //!
-//! It is the kernel that runs use, from the same source, with a recorder in it (`cuda/observer.cuh`). It is cut to size in another
-//! way, so that there is one warp, which owns one query, and it is shown its points group by group, where runs vote for
-//! several groups at once and look closer only where a vote says so.
+//! This is the production kernel, from the same source, with a recorder in it (`cuda/observer.cuh`). Its policy differs:
+//! a single warp owns a single query, and it processes points group by group, where production builds vote on several
+//! groups at once and examine them individually only if a vote requires it.
 //!
-//! NVRTC compiles it when it is asked for: how many points are staged together is a number that the kernel is compiled
-//! with, and a lesson's own.
+//! NVRTC compiles it on demand: how many points are staged together is a compile-time constant that each lesson chooses.
 
 mod events;
 
@@ -21,50 +20,50 @@ use super::{Cuda, DIRECT};
 use crate::engines::{host_memory, lockstep};
 use crate::knn::{EngineError, Neighbors, Parameters, Problem};
 
-/// Points in a group.
+/// Points per group.
 const GROUP: usize = 32;
 
-/// Dimensions that are staged together where d is neither 2 nor 3.
+/// Dimensions staged together if d is neither 2 nor 3.
 const TILE: usize = 8;
 
-/// Words that a trace has room for at first, beside those of groups without a candidate: 1 MiB, as most need. One that needs
-/// more says how many, and is made again.
+/// Initial capacity of a trace in words, in addition to groups without a candidate: 1 MiB, enough for most. A trace that
+/// needs more reports how much and is repeated.
 const ROOM: usize = 1 << 18;
 
-/// Words of a group without a candidate.
+/// Words per group without a candidate.
 const GROUP_WORDS: usize = 3;
 
-/// What the GPU wrote down, and what it answered.
+/// The recorded events and the answer.
 #[derive(Clone, Debug)]
 pub struct Trace {
-    /// The device's name.
+    /// Product name of the device.
     pub device: String,
-    /// The k nearest as the kernel wrote them: position in processing order and squared distance, nearest first; of the
-    /// last ones, where there are fewer points, position `u32::MAX` and infinity.
+    /// The k nearest as written by the kernel: position in processing order and squared distance, nearest first; if there are
+    /// fewer points, the rest are position `u32::MAX` at infinity.
     pub neighbours: Vec<(u32, f32)>,
     registers: usize,
     words: Vec<u32>,
 }
 
 impl Trace {
-    /// Of words that a warp with `registers` keys a lane wrote, and what it answered.
+    /// A trace from the words of a warp with `registers` keys per lane, and its answer.
     pub fn new(device: String, registers: usize, words: Vec<u32>, neighbours: Vec<(u32, f32)>) -> Self {
         Self { device, neighbours, registers, words }
     }
 
-    /// The events, from the first on.
+    /// Decodes the events from the start.
     pub fn events(&self) -> Events<'_> {
         Events::new(&self.words, self.registers)
     }
 
-    /// Bytes that they take.
+    /// Size of the events in bytes.
     pub fn bytes(&self) -> usize {
         size_of_val(&*self.words)
     }
 }
 
-/// The groups that the traced kernel stages together where a lesson wants `groups`; `None`: as many as the twin does. A
-/// warp's share of shared memory bounds them, and where d is neither 2 nor 3, so does the word that has a bit a group.
+/// Clamps the number of groups that the traced kernel stages together; `None` is the twin's number. It is limited by a
+/// warp's share of shared memory and, if d is neither 2 nor 3, by a word that has one bit per group.
 pub fn groups_in_batch(dims: usize, groups: Option<usize>) -> usize {
     let most = lockstep::groups_in_batch(GROUP, dims);
     let most = if whole_rows(dims) { most } else { most.min(32) };
@@ -76,7 +75,7 @@ fn whole_rows(dims: usize) -> bool {
     Variant::new(1, dims).dims != 0
 }
 
-/// The kernel for a problem, with `groups` of [`groups_in_batch`] staged together.
+/// The kernel for a problem that stages `groups` groups together, as clamped by [`groups_in_batch`].
 pub(super) fn unit(k: usize, dims: usize, groups: usize) -> Unit {
     let (window, batch) = if whole_rows(dims) { (1, groups * GROUP) } else { (groups, groups * GROUP) };
     let policy = Policy { warps: 1, queries: 1, window: window as u32, batch: batch as u32, slots: 2, tile: dims.min(TILE) as u32, min_blocks: 0 };
@@ -84,15 +83,15 @@ pub(super) fn unit(k: usize, dims: usize, groups: usize) -> Unit {
 }
 
 impl Cuda {
-    /// Searches one query by the traced kernel, which stages `groups` groups of points together
-    /// ([`groups_in_batch`] says how many can be).
+    /// Searches one query with the traced kernel, staging `groups` groups of points together
+    /// ([`groups_in_batch`] gives the allowed range).
     ///
     /// # Errors
-    /// [`EngineError::Unavailable`] when the kernel cannot be compiled, [`EngineError::Memory`] and
-    /// [`EngineError::HostMemory`] where the trace does not fit, [`EngineError::Limit`], [`EngineError::Device`].
+    /// [`EngineError::Unavailable`] if the kernel cannot be compiled, [`EngineError::Memory`] and
+    /// [`EngineError::HostMemory`] if the trace does not fit, [`EngineError::Limit`], [`EngineError::Device`].
     ///
     /// # Panics
-    /// If the problem has no such query.
+    /// If `query` is out of range.
     pub fn trace(&mut self, problem: &Problem, query: usize, groups: usize) -> Result<Trace, EngineError> {
         let (n, dims, k) = (problem.n(), problem.dims(), problem.k());
         assert!(query < problem.q(), "query {query} of {}", problem.q());
@@ -118,13 +117,13 @@ impl Cuda {
 
     fn traced(&mut self, unit: Unit) -> Result<Kernel, EngineError> {
         let kernel = self.kernels.traced(unit).and_then(|kernel| {
-            // Loaded now: the upload has nobody to tell.
+            // Load now: the upload cannot report an error.
             if unit.dims == 0 { self.kernels.function(unit, GROUP_ROWS_ENTRY).map(|_| kernel) } else { Ok(kernel) }
         });
         kernel.map_err(|why| EngineError::Unavailable { engine: DIRECT.id, why: format!("{why}; or record on --engine lockstep") })
     }
 
-    /// Launches the kernel, once more with more room where the trace had not enough, and gives what was written.
+    /// Launches the kernel, again with a larger buffer if the trace did not fit, and returns the recorded words.
     fn words(&mut self, problem: &Problem, query: usize, kernel: &Kernel, memory: &mut Memory) -> Result<Vec<u32>, EngineError> {
         let mut capacity = ROOM + GROUP_WORDS * problem.n().div_ceil(GROUP);
         loop {
@@ -138,7 +137,7 @@ impl Cuda {
         }
     }
 
-    /// Room for a trace.
+    /// Allocates the trace buffer.
     fn room(&self, problem: &Problem, words: usize) -> Result<CudaSlice<u32>, EngineError> {
         let needed = 4 * words as u64;
         host_memory::check(problem, needed)?;
@@ -150,7 +149,7 @@ impl Cuda {
         self.stream.alloc_zeros(words).map_err(|error| self.failed(error))
     }
 
-    /// Gives the words of the whole trace. Where they are more than there is room for, the first were written.
+    /// Returns the length of the whole trace in words; if it exceeds the buffer, only the first words were written.
     fn launch_traced(&self, query: usize, kernel: &Kernel, memory: &mut Memory, words: &mut CudaSlice<u32>) -> Result<usize, DriverError> {
         let stream = &self.stream;
         let mut needed = stream.alloc_zeros::<u64>(1)?;
@@ -163,7 +162,7 @@ impl Cuda {
             keys: keys.device_ptr_mut(stream).0,
         };
         let config = LaunchConfig { grid_dim: (1, 1, 1), block_dim: (kernel.cut.policy.threads(), 1, 1), shared_mem_bytes: kernel.cut.shared_bytes };
-        // SAFETY: these are the kernel's parameters; their pointers are to memory of this search, as long as they say.
+        // SAFETY: these match the kernel's parameters; their pointers are to this search's buffers, which are as long as they say.
         unsafe { stream.launch_builder(&kernel.function).arg(&arguments).arg(&trace).launch(config) }?;
         let needed = stream.clone_dtoh(&needed)?;
         stream.synchronize()?;

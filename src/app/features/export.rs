@@ -85,7 +85,7 @@ impl PaneData {
         }
     }
 
-    /// Writes it as the name's ending says, which [`ExportKind::refuses`] has seen, and gives the files that were written.
+    /// Writes it as the name's ending says, which `ExportKind::refuses` has seen, and gives the files that were written.
     ///
     /// # Errors
     /// `cannot write: why: path`.

@@ -51,6 +51,6 @@ pub enum Picked {
     Row(u32),
     /// A query of the record, where queries are a file of their own.
     Query(usize),
-    /// The place of [`Session::live`], which is no row.
+    /// The place of `Session::live`, which is no row.
     Place,
 }

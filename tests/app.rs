@@ -294,7 +294,7 @@ fn a_place_that_a_run_names_is_shown_though_a_row_was_picked() {
     window.state_mut().send(Action::PickRow(3));
     until_answered(&mut window);
     let mut draft = window.state().state().draft.clone();
-    (draft.queries, draft.query_place) = (QueryKind::Place, "0.25,0.75".to_owned());
+    (draft.queries, draft.query_place) = (QueryKind::Coordinates, "0.25,0.75".to_owned());
     window.state_mut().send(Action::SetDraft(Box::new(draft)));
     window.run_steps(2);
     press(&mut window, "Run");

@@ -5,7 +5,7 @@
 
 mod common;
 
-use common::{Case, answer, pose};
+use common::{Case, answer, build_problem};
 use warpscope::cloud::{self, Order, Source};
 use warpscope::engines::cuda::{Cuda, CudaSplit, Policy, Row, table};
 use warpscope::engines::lockstep::Lockstep;
@@ -41,7 +41,7 @@ fn same_neighbours(found: &Neighbors, expected: &Neighbors, what: &str) {
 
 /// Counted by a kernel that NVRTC compiles.
 fn check_compiled(cuda: &mut Cuda, case: &Case, policy: Option<Policy>, exact_dims: bool) {
-    let problem = pose(case).unwrap();
+    let problem = build_problem(case).unwrap();
     let expected = answer(&mut Lockstep::new(), &problem);
     let mut found = Answer::default();
     let mut search = cuda.load_compiled(&problem, policy, exact_dims).unwrap();
@@ -80,7 +80,7 @@ fn kernels_for_one_d_alone_are_right() {
 fn every_phase_takes_its_time() {
     let mut cuda = cuda();
     for (dims, k) in [(2, 32), (3, 1024), (17, 64)] {
-        let problem = pose(&Case { n: 20_000, dims, k, query_rows: Some((0..300).collect()), ..Case::default() }).unwrap();
+        let problem = build_problem(&Case { n: 20_000, dims, k, query_rows: Some((0..300).collect()), ..Case::default() }).unwrap();
         let mut found = Answer::default();
         let mut search = cuda.load(&problem, &Parameters::NONE, true).unwrap();
         search.search(0..problem.q(), Build::Profiled).unwrap();

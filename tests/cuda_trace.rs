@@ -6,7 +6,7 @@ mod common;
 
 use std::sync::Arc;
 
-use common::{Case, Shape, pose};
+use common::{Case, Shape, build_problem};
 use warpscope::cloud::Order;
 use warpscope::engines::cuda::Cuda;
 use warpscope::engines::cuda::trace::{Event, groups_in_batch};
@@ -20,7 +20,7 @@ fn cuda() -> Cuda {
 
 /// Records a query on both and compares what the GPU's recording is.
 fn check(cuda: &mut Cuda, case: &Case, query: usize, batch: Option<usize>) -> Recording {
-    let problem = Arc::new(pose(case).unwrap_or_else(|error| panic!("{case:?}: {error}")));
+    let problem = Arc::new(build_problem(case).unwrap_or_else(|error| panic!("{case:?}: {error}")));
     let twin = record(problem.clone(), query, 32, batch, "a test").unwrap();
     let gpu = record_on_gpu(&twin, cuda).unwrap_or_else(|error| panic!("{case:?}, query {query}: {error}"));
     assert!(gpu.parameters.recorded_on.contains("NVIDIA"), "{}", gpu.parameters.recorded_on);
@@ -88,7 +88,7 @@ fn batches_are_the_lessons() {
 fn a_trace_without_room_is_made_again() {
     let mut cuda = cuda();
     let case = Case { shape: Shape::Descending, n: 100_000, k: 1024, ..Case::default() };
-    let problem = pose(&case).unwrap();
+    let problem = build_problem(&case).unwrap();
     let trace = cuda.trace(&problem, 1, groups_in_batch(2, None)).unwrap();
     assert!(trace.bytes() > 2 << 20, "{} bytes have room at first", trace.bytes());
     let merges = trace.events().filter(|event| matches!(event, Ok(Event::Merged { .. }))).count();
@@ -103,7 +103,7 @@ fn a_trace_without_room_is_made_again() {
 #[ignore = "needs an NVIDIA GPU"]
 fn another_search_is_told_apart() {
     let mut cuda = cuda();
-    let problem = Arc::new(pose(&Case { n: 3000, ..Case::default() }).unwrap());
+    let problem = Arc::new(build_problem(&Case { n: 3000, ..Case::default() }).unwrap());
     let twin = record(problem.clone(), 0, 32, None, "a test").unwrap();
     let mut steps = twin.steps().to_vec();
     let layer = steps.iter().rposition(|step| matches!(step, Step::Layer { swapped, .. } if swapped.count() > 0)).unwrap();
@@ -123,7 +123,7 @@ fn another_search_is_told_apart() {
 fn steps_add_up_to_the_counters() {
     let mut cuda = cuda();
     let case = Case { n: 20_000, k: 100, ..Case::default() };
-    let problem = pose(&case).unwrap();
+    let problem = build_problem(&case).unwrap();
     let trace = cuda.trace(&problem, 2, groups_in_batch(2, None)).unwrap();
     let (counters, history) = lockstep::replay(&problem, 2);
     let (mut candidates, mut hits, mut merges) = (0, 0, Vec::new());

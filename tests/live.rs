@@ -68,7 +68,7 @@ fn assert_at_place(app: &App) -> Vec<f64> {
     let session = app.session();
     let answered = session.answered.as_ref().expect("an answer");
     let QuerySpec::At(at) = &answered.record.spec.queries else { panic!("{:?} is no place", answered.record.spec.queries) };
-    assert_eq!(session.picked, Some(Picked::Place));
+    assert_eq!(session.picked, Some(Picked::Coordinates));
     let (place, row) = session.picked_point().expect("the place");
     assert_eq!((0..place.dims()).map(|axis| place.coordinate(row, axis)).collect::<Vec<_>>(), *at, "the answer is to what is shown");
     let found: Vec<u32> = answered.neighbors().map(|(row, _)| row).collect();
@@ -110,7 +110,7 @@ fn escape_gives_the_old_query_back() {
     let mut window = answered(|_| ());
     let (picked, before) = (window.state().session().picked, window.state().session().answered.clone().expect("an answer"));
     drag(&mut window, vec2(60.0, 30.0));
-    assert_eq!(window.state().session().picked, Some(Picked::Place));
+    assert_eq!(window.state().session().picked, Some(Picked::Coordinates));
     window.key_press(egui::Key::Escape);
     window.run_steps(2);
     let back = |window: &Window| {
@@ -365,14 +365,14 @@ fn asks_do_not_wait_for_a_run() {
     let to = mark(&window);
     window.drop_at(to);
     until(&mut window, "an answer beside the run", |app| {
-        app.session().picked == Some(Picked::Place)
+        app.session().picked == Some(Picked::Coordinates)
             && app.session().answered.as_ref().is_some_and(|answered| matches!(answered.record.spec.queries, QuerySpec::At(_)))
     });
     assert!(started.elapsed() < Duration::from_secs(20));
     assert!(window.state().session().activity.is_busy(), "the run goes on");
     window.state_mut().send(Command::Cancel);
     until(&mut window, "the end", |app| !app.is_busy());
-    assert_eq!(window.state().session().picked, Some(Picked::Place));
+    assert_eq!(window.state().session().picked, Some(Picked::Coordinates));
 }
 
 #[test]

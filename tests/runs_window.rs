@@ -177,7 +177,7 @@ fn a_place_is_run_and_recorded_as_one() {
     until_answered(&mut window);
     let as_a_place = |window: &Window| {
         assert_eq!(shown(window).spec.queries, QuerySpec::At(vec![0.25, 0.75]));
-        assert_eq!((window.state().state().draft.queries, window.state().state().draft.query_place.as_str()), (QueryKind::Place, "0.25,0.75"));
+        assert_eq!((window.state().state().draft.queries, window.state().state().draft.query_place.as_str()), (QueryKind::Coordinates, "0.25,0.75"));
         window.get_by_label("no row of the cloud");
         assert!(window.query_all_by_label("Row").next().is_none(), "it has none");
     };

@@ -170,7 +170,7 @@ fn a_session_is_put_down_and_picked_up() {
         fresh.state_mut().send(action);
         fresh.run_steps(1);
     }
-    until(&mut fresh, "an answer", |app| app.session().picked == Some(Picked::Place) && !app.is_busy());
+    until(&mut fresh, "an answer", |app| app.session().picked == Some(Picked::Coordinates) && !app.is_busy());
     fresh.state_mut().send(Command::FitView);
     fresh.run_steps(2);
     fresh.key_press_modifiers(Modifiers::COMMAND, egui::Key::S);

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::bar::Bar;
 use super::output;
-use crate::cloud::formats::{self, ColumnKind, FileInfo, FormatError, Part};
+use crate::cloud::formats::{self, ColumnKind, Entry, FileInfo, FormatError};
 use crate::cloud::{Axis, ColumnChoice, Fingerprint, PointCloud, Source};
 use crate::export::text;
 use crate::progress::Progress;
@@ -48,7 +48,7 @@ struct Report {
     #[serde(flatten)]
     file: Described,
     /// The clouds of a file that can hold several.
-    parts: Vec<Part>,
+    parts: Vec<Entry>,
     /// The cloud of the chosen columns, where they make one.
     cloud: Option<CloudInfo>,
     /// Why there is no cloud.
@@ -83,7 +83,7 @@ impl Report {
         let parts = formats::parts(path, progress)?;
         let file = match formats::describe(path, progress) {
             Ok(file) => Described::Whole(file),
-            Err(why @ FormatError::Parts { .. }) => {
+            Err(why @ FormatError::Ambiguous { .. }) => {
                 return Ok(Self { file: Described::Open { path: path.to_owned() }, parts, cloud: None, no_cloud: Some(why.reason()) });
             }
             Err(why) => return Err(why.into()),
@@ -117,7 +117,7 @@ impl Report {
         if self.parts.len() < 2 {
             return String::new();
         }
-        let row = |part: &Part| match &part.unread {
+        let row = |part: &Entry| match &part.unread {
             Some(why) => vec![format!("  {}", part.name), "not read".to_owned(), why.clone()],
             None => vec![format!("  {}", part.name), part.size(), part.about.clone()],
         };

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use anyhow::{Context, bail};
 
-use crate::cloud::{ColumnChoice, PointCloud, place};
+use crate::cloud::{ColumnChoice, PointCloud, query_point};
 use crate::export::text;
 use crate::run::{QuerySpec, RunSpec, usual};
 
@@ -40,7 +40,7 @@ impl FromStr for QueryChoice {
             };
         }
         if let Some(at) = text.strip_prefix("at:") {
-            let at = place::parse(at).map_err(|part| format!("`{part}` is no number; a place is at:X,Y,… in the data's own units"))?;
+            let at = query_point::parse(at).map_err(|part| format!("`{part}` is no number; a place is at:X,Y,… in the data's own units"))?;
             return Ok(Self::At(at));
         }
         match whole_number(text) {
@@ -103,7 +103,7 @@ impl QueryChoice {
             Some(Self::Rows(rows)) => (QuerySpec::Rows(rows.clone()), None),
             Some(Self::At(at)) => {
                 // Said before anything is loaded into an engine.
-                place::place(at, cloud)?;
+                query_point::cloud(at, cloud)?;
                 (QuerySpec::At(at.clone()), None)
             }
             Some(Self::RowsIn(path)) => (QuerySpec::Rows(rows_in(path)?), None),
@@ -122,7 +122,7 @@ pub fn about(spec: &RunSpec) -> String {
         QuerySpec::All => "every row".to_owned(),
         QuerySpec::Count(_) => format!("rows drawn with seed {}", spec.seed),
         QuerySpec::Rows(_) => "rows listed".to_owned(),
-        QuerySpec::At(at) => format!("the place {}", place::text(at)),
+        QuerySpec::At(at) => format!("the place {}", query_point::format(at)),
         QuerySpec::File { path, .. } => format!("those of {}", path.display()),
     }
 }

@@ -172,7 +172,7 @@ fn fields(row: &SweepRow, measures: &[&Measure]) -> Vec<String> {
         match &spec.data {
             Source::File { path, .. } => path.display().to_string(),
             Source::Generate { spec, .. } => spec.clone(),
-            Source::Place(at) => at.clone(),
+            Source::Coordinates(at) => at.clone(),
         },
         match (&spec.engine, result) {
             (EngineChoice::Auto, Some(record)) => record.engine.to_string(),

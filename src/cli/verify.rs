@@ -6,14 +6,14 @@ use std::sync::Arc;
 use super::bar::Bar;
 use super::input::{DeviceArgs, EnginesParser, Loaded, ProblemArgs};
 use super::{output, queries};
-use crate::cloud::{Coordinates, formats, place};
+use crate::cloud::{Coordinates, formats, query_point};
 use crate::export::text;
 use crate::knn::{Method, Metric};
 use crate::run::answers::{self, AnswersVerdict};
 use crate::run::compare::NEIGHBORS;
 use crate::run::recording::{self, Points};
 use crate::run::verify::{EngineVerdict, verify};
-use crate::run::{EngineChoice, Engines, QuerySpec, pose};
+use crate::run::{EngineChoice, Engines, QuerySpec, build_problem};
 
 /// `warpscope verify`
 #[derive(Debug, clap::Args)]
@@ -66,11 +66,11 @@ struct Report<'a> {
 /// When an engine is wrong, naming the first mismatch, and when nothing could be verified.
 pub fn run(args: &VerifyArgs) -> anyhow::Result<()> {
     let Loaded { spec, cloud, query_cloud } = args.problem.load(&args.engine.concat())?;
-    let problem = pose(&spec, &cloud, query_cloud.as_ref())?;
+    let problem = build_problem(&spec, &cloud, query_cloud.as_ref())?;
     let answers = args.reference.as_deref().map(|path| read_answers(path, spec.metric)).transpose()?;
     let verdicts = verify(&problem, &args.named(), args.device.device, &mut Engines::default(), &Bar::new("verifying"))?;
     let place = match &spec.queries {
-        QuerySpec::At(at) => Some(Arc::new(place::place(at, &cloud)?)),
+        QuerySpec::At(at) => Some(Arc::new(query_point::cloud(at, &cloud)?)),
         _ => None,
     };
     let reference = answers.map(|(path, table)| {

@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn digits_behind_a_zero_are_numbers_here() {
         let table = Table { columns: vec![crate::cloud::Column { name: "zip".to_owned() }], values: vec![6484.0] };
-        let cloud = PointCloud::from_table(table, Source::Place("6484".to_owned()), None, false).expect("a cloud");
+        let cloud = PointCloud::from_table(table, Source::Coordinates("6484".to_owned()), None, false).expect("a cloud");
         let is_of = |zip: &str| cloud.was_read_from(&[0], &Records { columns: vec!["zip".to_owned()], rows: vec![vec![Cell::Text(zip.to_owned())]] });
         assert_eq!(["06484", "006484", "06485", "none"].map(is_of), [true, true, false, false]);
     }
@@ -102,7 +102,7 @@ mod tests {
             assert!(!is_moment(text), "{text}");
         }
         let table = Table { columns: vec![crate::cloud::Column { name: "day".to_owned() }], values: vec![20_000.0] };
-        let cloud = PointCloud::from_table(table, Source::Place("20000".to_owned()), None, false).expect("a cloud");
+        let cloud = PointCloud::from_table(table, Source::Coordinates("20000".to_owned()), None, false).expect("a cloud");
         let records = |cell| Records { columns: vec!["day".to_owned()], rows: vec![vec![cell]] };
         assert!(cloud.was_read_from(&[0], &records(Cell::Text("2024-10-04".to_owned()))));
         assert!(!cloud.was_read_from(&[0], &records(Cell::Text("Friday".to_owned()))));

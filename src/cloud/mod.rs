@@ -11,9 +11,9 @@ pub mod generate;
 mod hint;
 pub mod order;
 mod origin;
-pub mod place;
 mod point_cloud;
 pub mod project;
+pub mod query_point;
 mod records;
 mod table;
 mod values;
@@ -50,8 +50,9 @@ pub enum Source {
         /// Seed of the generator.
         seed: u64,
     },
-    /// A single point given by its coordinates, in the format of [`place::text`].
-    Place(String),
+    /// A single point given by its coordinates, in the format of [`query_point::format`].
+    #[serde(rename = "place")]
+    Coordinates(String),
 }
 
 impl std::fmt::Display for Source {
@@ -59,7 +60,7 @@ impl std::fmt::Display for Source {
         match self {
             Self::File { path, .. } => write!(f, "{}", path.display()),
             Self::Generate { spec, seed } => write!(f, "{spec} (seed {seed})"),
-            Self::Place(at) => write!(f, "place {at}"),
+            Self::Coordinates(at) => write!(f, "place {at}"),
         }
     }
 }
@@ -211,7 +212,7 @@ pub fn load_queries(source: &Source, data: &PointCloud, drop_nonfinite: bool, pr
             }
         }
         // Its axes are the data's.
-        Source::Place(at) => return place::place(&coordinates(at)?, data),
+        Source::Coordinates(at) => return query_point::cloud(&coordinates(at)?, data),
         Source::File { .. } | Source::Generate { .. } => table_of(source, progress)?,
     };
     if table.columns.len() != data.dims() {
@@ -234,7 +235,7 @@ fn table_of(source: &Source, progress: &dyn Progress) -> Result<Coordinates, Clo
     match source {
         Source::File { path, columns } => Ok(formats::read(path, columns, progress)?),
         Source::Generate { spec, seed } => generate::generate(spec, *seed, progress),
-        Source::Place(at) => {
+        Source::Coordinates(at) => {
             let values = coordinates(at)?;
             let columns = (0..values.len()).map(|axis| Column { name: format!("c{axis}") }).collect();
             Ok(Table { columns, values }.into())
@@ -243,7 +244,7 @@ fn table_of(source: &Source, progress: &dyn Progress) -> Result<Coordinates, Clo
 }
 
 fn coordinates(at: &str) -> Result<Vec<f64>, CloudError> {
-    place::parse(at).map_err(|part| CloudError::Coordinates { at: at.to_owned(), why: format!("`{part}` is no number") })
+    query_point::parse(at).map_err(|part| CloudError::Coordinates { at: at.to_owned(), why: format!("`{part}` is no number") })
 }
 
 #[cfg(test)]

@@ -156,7 +156,7 @@ impl PointCloud {
     ///
     /// # Panics
     /// If the number of coordinates differs from the number of rows.
-    pub fn picture<const N: usize>(&self, names: [String; N], coordinates: Vec<[f32; N]>) -> Self {
+    pub fn with_coordinates<const N: usize>(&self, names: [String; N], coordinates: Vec<[f32; N]>) -> Self {
         assert_eq!(coordinates.len(), self.len(), "coordinates for every row");
         let nothing = [(f32::INFINITY, f32::NEG_INFINITY); N];
         let join = |a: [(f32, f32); N], b: [(f32, f32); N]| std::array::from_fn(|at| (a[at].0.min(b[at].0), a[at].1.max(b[at].1)));

@@ -254,7 +254,7 @@ impl Problem {
                 match (normalised, query_cloud.source()) {
                     (Ok(rows), _) if !rows.as_slice().is_empty() => rows,
                     // Coordinates given directly are no row that could be dropped or named.
-                    (_, Source::Place(at)) => return Err(ProblemError::Origin { at: at.clone() }),
+                    (_, Source::Coordinates(at)) => return Err(ProblemError::Origin { at: at.clone() }),
                     (normalised, _) => normalised.map_err(|record| ProblemError::Zero { whose: "query", record })?,
                 }
             }

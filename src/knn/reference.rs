@@ -278,10 +278,10 @@ mod tests {
 
     /// Points on a line at 0, 1, 1, 2, 3, 4; the first is the query; k = 4.
     fn line() -> Problem {
-        posed(&[0.0, 1.0, 1.0, 2.0, 3.0, 4.0], 4)
+        problem_of(&[0.0, 1.0, 1.0, 2.0, 3.0, 4.0], 4)
     }
 
-    fn posed(values: &[f64], k: usize) -> Problem {
+    fn problem_of(values: &[f64], k: usize) -> Problem {
         let table = Table { columns: vec![Column { name: "x".to_owned() }], values: values.to_vec() };
         let source = Source::Generate { spec: "line".to_owned(), seed: 0 };
         let cloud = Arc::new(PointCloud::from_table(table, source, None, false).expect("finite values make a cloud"));
@@ -296,14 +296,14 @@ mod tests {
     #[test]
     fn the_oracle_sorts_by_distance_and_position() {
         assert_eq!(neighbours(&line(), 0), (vec![0, 1, 2, 3], vec![0.0, 1.0, 1.0, 4.0]));
-        assert_eq!(neighbours(&posed(&[2.0], 5), 0), (vec![0], vec![0.0]));
+        assert_eq!(neighbours(&problem_of(&[2.0], 5), 0), (vec![0], vec![0.0]));
     }
 
     #[test]
     fn the_short_list_gives_what_sorting_everything_gives() {
         // Long enough to cut the list many times, in an order that keeps improving, with ties.
         let values: Vec<f64> = std::iter::once(0.0).chain((1..20_000u32).rev().map(|i| f64::from(i / 3))).collect();
-        let problem = posed(&values, 7);
+        let problem = problem_of(&values, 7);
         let mut all: Vec<(f64, u32)> = values.iter().zip(0..).map(|(value, position)| (value * value, position)).collect();
         all.sort_by(by_distance_and_position);
         let expected: Vec<u32> = all[..7].iter().map(|&(_, position)| position).collect();
@@ -318,7 +318,7 @@ mod tests {
 
     #[test]
     fn a_tie_at_rank_k_may_name_either_point() {
-        let problem = posed(&[0.0, 1.0, 1.0, 2.0], 2);
+        let problem = problem_of(&[0.0, 1.0, 1.0, 2.0], 2);
         let found = Neighbors { k: 2, indices: vec![0, 2], squared_distances: vec![0.0, 1.0] };
         assert_eq!(judge(&problem, &found, &Silent).map(|report| report.ties), Ok(1));
     }
@@ -359,7 +359,7 @@ mod tests {
 
     #[test]
     fn past_the_last_point_there_must_be_nothing() {
-        let problem = posed(&[0.0, 1.0], 3);
+        let problem = problem_of(&[0.0, 1.0], 3);
         let right = Neighbors { k: 3, indices: vec![0, 1, NONE], squared_distances: vec![0.0, 1.0, f32::INFINITY] };
         assert!(judge(&problem, &right, &Silent).is_ok());
         let mut wrong = right.clone();
@@ -372,7 +372,7 @@ mod tests {
 
     #[test]
     fn a_point_twice_is_found_even_where_distances_differ_by_a_rounding() {
-        let problem = posed(&[0.0, 1.0, 1.000_001, 1.000_002], 4);
+        let problem = problem_of(&[0.0, 1.0, 1.000_001, 1.000_002], 4);
         let distances: Vec<f32> = vec![0.0, 1.0, 1.000_002, 1.000_004];
         let found = Neighbors { k: 4, indices: vec![0, 1, 2, 1], squared_distances: distances };
         assert_eq!(judge(&problem, &found, &Silent), Err(Mismatch::Twice { query: 0, rank: 3, found: 1 }));

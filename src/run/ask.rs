@@ -13,7 +13,7 @@ use crossbeam_channel::{Receiver, Sender, TrySendError, bounded, select};
 
 use super::engines::EngineKey;
 use super::execute::{How, ms_since, now_unix, record};
-use super::pose::{pose_over, query_cloud_of};
+use super::problem::{build_problem_over, query_cloud_of};
 use super::{Engines, Phase, Resident, RunError, RunRecord, RunSpec, Sample};
 use crate::cloud::PointCloud;
 use crate::knn::{Answer, Build, DeviceInfo, Engine};
@@ -59,7 +59,7 @@ pub(super) fn ask(
 ) -> Result<RunRecord, RunError> {
     let (started_unix, began) = (now_unix(), Instant::now());
     let query_cloud = query_cloud_of(spec, cloud, None)?;
-    let problem = pose_over(resident, spec, cloud, query_cloud.as_ref())?;
+    let problem = build_problem_over(resident, spec, cloud, query_cloud.as_ref())?;
     let descriptor = engine.descriptor();
     let key = (descriptor.id, engine.device_id());
     let device = match devices.iter().find(|(of, _)| *of == key) {

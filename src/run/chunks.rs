@@ -111,7 +111,7 @@ mod tests {
         assert_eq!(Chunks::sized(1, 64, 1000).next(0, 10_000, usize::MAX), Some(0..64));
         // Ten thousand points in 100 dimensions are a million multiply-adds a query.
         let cloud = crate::run::testing::cloud(100, vec![0.5; 1_000_000]);
-        let problem = crate::run::pose(&crate::run::testing::spec(), &cloud, None).unwrap();
+        let problem = crate::run::build_problem(&crate::run::testing::spec(), &cloud, None).unwrap();
         let mut engine = crate::run::testing::plain();
         engine.script.first_work = Some(3_000_000);
         let search = crate::knn::Engine::load(&mut engine, &problem, &crate::knn::Parameters::NONE, false).unwrap();

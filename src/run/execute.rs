@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use super::chunks::Chunks;
-use super::pose::{pose_over, query_cloud_of};
+use super::problem::{build_problem_over, query_cloud_of};
 use super::{MeasureMean, Phase, QuerySpec, Resident, RunFile, RunRecord, RunSpec, SCHEMA_VERSION, Sample, Summary, stats};
 use crate::cloud::{CloudError, PointCloud};
 use crate::knn::{
@@ -101,9 +101,9 @@ pub(super) fn execute_over(
         return Err(RunError::NoRepeats);
     }
     let began = Instant::now();
-    go_on(stage("posing the problem", 0.0))?;
+    go_on(stage("preparing the problem", 0.0))?;
     let query_cloud = query_cloud_of(spec, cloud, query_cloud)?;
-    let problem = pose_over(resident, spec, cloud, query_cloud.as_ref())?;
+    let problem = build_problem_over(resident, spec, cloud, query_cloud.as_ref())?;
     go_on(stage("loading the problem", 0.0))?;
     let descriptor = engine.descriptor();
     let loading_ms = ms_since(began);

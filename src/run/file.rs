@@ -57,7 +57,7 @@ impl RunFile {
         let cloud = match &self.spec.data {
             Source::File { path, .. } => path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned(),
             Source::Generate { spec, .. } => spec.split(':').next().unwrap_or(spec).to_owned(),
-            Source::Place(_) => self.spec.data.to_string(),
+            Source::Coordinates(_) => self.spec.data.to_string(),
         };
         let (q, n) = (text::thousands(self.summary.q), text::thousands(self.summary.n));
         format!("{cloud}, {q} × {n}, k = {}, {}", self.spec.k, self.engine)

@@ -12,7 +12,7 @@ pub enum SomeRun {
     /// All of it.
     Whole(Arc<RunRecord>),
     /// Its clouds are not there.
-    Part {
+    WithoutClouds {
         /// The rest.
         run: Arc<Run<CloudFile>>,
         /// Where the files of its cloud and of its queries' own lay, as the recording says that it was read from: nowhere,
@@ -28,7 +28,7 @@ macro_rules! field {
     ($run:expr, $field:ident) => {
         match $run {
             SomeRun::Whole(run) => &run.$field,
-            SomeRun::Part { run, .. } => &run.$field,
+            SomeRun::WithoutClouds { run, .. } => &run.$field,
         }
     };
 }
@@ -69,7 +69,7 @@ impl SomeRun {
     pub fn record(&self) -> Option<&Arc<RunRecord>> {
         match self {
             Self::Whole(record) => Some(record),
-            Self::Part { .. } => None,
+            Self::WithoutClouds { .. } => None,
         }
     }
 
@@ -77,7 +77,7 @@ impl SomeRun {
     pub fn bytes(&self) -> usize {
         match self {
             Self::Whole(run) => run.bytes(),
-            Self::Part { run, .. } => run.bytes(),
+            Self::WithoutClouds { run, .. } => run.bytes(),
         }
     }
 
@@ -97,7 +97,7 @@ impl SomeRun {
     pub fn clouds(&self) -> (CloudFile, Option<CloudFile>) {
         match self {
             Self::Whole(record) => ((&*record.cloud).into(), record.query_cloud.as_deref().map(CloudFile::from)),
-            Self::Part { run, .. } => (run.cloud.clone(), run.query_cloud.clone()),
+            Self::WithoutClouds { run, .. } => (run.cloud.clone(), run.query_cloud.clone()),
         }
     }
 
@@ -105,7 +105,7 @@ impl SomeRun {
     pub fn places(&self) -> [&[PathBuf]; 2] {
         match self {
             Self::Whole(_) => [&[], &[]],
-            Self::Part { places: [cloud, query_cloud], .. } => [cloud, query_cloud],
+            Self::WithoutClouds { places: [cloud, query_cloud], .. } => [cloud, query_cloud],
         }
     }
 }

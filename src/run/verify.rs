@@ -199,7 +199,7 @@ fn first_counted_difference(a: &Answer, b: &Answer) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::super::testing::{Plain, Script, spec, squares};
-    use super::super::{RunSpec, pose};
+    use super::super::{RunSpec, build_problem};
     use super::*;
     use crate::progress::Silent;
 
@@ -212,7 +212,7 @@ mod tests {
     }
 
     fn problem() -> Problem {
-        pose(&RunSpec { k: 5, ..spec() }, &squares(40), None).unwrap()
+        build_problem(&RunSpec { k: 5, ..spec() }, &squares(40), None).unwrap()
     }
 
     #[test]

@@ -125,11 +125,11 @@ pub fn cloud(values: Vec<f64>, dims: usize, frame: Option<&PointCloud>) -> Arc<P
     Arc::new(PointCloud::from_table(Table { columns, values }, source, frame, false).expect("finite values make a cloud"))
 }
 
-/// Poses a case.
+/// Builds the problem of a case.
 ///
 /// # Errors
 /// Where the rules refuse it.
-pub fn pose(case: &Case) -> Result<Problem, ProblemError> {
+pub fn build_problem(case: &Case) -> Result<Problem, ProblemError> {
     let data = cloud(case.points(case.n, case.seed), case.dims, None);
     let queries = if case.foreign {
         Queries::Cloud(cloud(case.points(7, case.seed ^ 1), case.dims, Some(&data)))

@@ -7,7 +7,7 @@ use proptest::test_runner::{Config, TestRunner};
 use warpscope::cloud::Order;
 use warpscope::knn::{Answer, Build, Metric, Parameters, Problem};
 
-use crate::common::{Case, Shape, answer, pose};
+use crate::common::{Case, Shape, answer, build_problem};
 use crate::subject::{Bench, Subject, check_profile, on_gpu, same_counts, same_neighbors};
 
 /// k and d of the edges: of warps, of registers a lane, of staged batches. What an engine does not take it must refuse.
@@ -101,7 +101,7 @@ fn random(subjects: &[Subject], cases: u32, strategy: impl Strategy<Value = Case
     let mut runner = TestRunner::new(Config { cases, failure_persistence: None, ..Config::default() });
     let result = runner.run(&strategy, |case| {
         // A case that the problem's rules refuse (no extent left in f32, only zero rows) is no case.
-        prop_assume!(pose(&case).is_ok());
+        prop_assume!(build_problem(&case).is_ok());
         bench.borrow_mut().check(&case);
         Ok(())
     });
@@ -148,7 +148,7 @@ pub fn smaller_k_is_a_prefix(subjects: &[Subject]) {
     for subject in subjects {
         let (mut engine, limits) = (subject.open(), subject.engine.limits);
         for case in [Case { n: 5003, ..Case::default() }, Case { shape: Shape::Grid { side: 5 }, n: 5003, dims: 5, ..Case::default() }] {
-            let mut of = |k: usize| answer(engine.as_mut(), &pose(&Case { k, ..case.clone() }).unwrap()).neighbors;
+            let mut of = |k: usize| answer(engine.as_mut(), &build_problem(&Case { k, ..case.clone() }).unwrap()).neighbors;
             let most = of(limits.k.min(1024));
             for k in [1, 5, 31, 32, 33, 100, 500].into_iter().filter(|&k| k <= limits.k) {
                 let fewer = of(k);
@@ -170,7 +170,7 @@ pub fn builds_agree(subjects: &[Subject]) {
                 continue;
             }
             let n = if on_gpu(subjects) { 20_000 } else { 3000 };
-            let problem = pose(&Case { n, dims, k, query_rows: Some((0..200).collect()), ..Case::default() }).unwrap();
+            let problem = build_problem(&Case { n, dims, k, query_rows: Some((0..200).collect()), ..Case::default() }).unwrap();
             let counted = answer(engine.as_mut(), &problem);
             let mut search = engine.load(&problem, &Parameters::NONE, true).unwrap_or_else(|error| panic!("{subject}: {error}"));
             for build in [Build::Timed, Build::Profiled, Build::Timed, Build::Counted] {
@@ -198,7 +198,7 @@ pub fn ranges_answer_their_own_queries(subjects: &[Subject]) {
         for (dims, k) in [(2, 32), (3, 1024), (17, 40)] {
             let n = if on_gpu(subjects) { 30_011 } else { 2003 };
             let case = Case { n, dims, k, query_rows: Some((0..301).map(|i| i * 71 % n as u32).collect()), ..Case::default() };
-            let problem: Problem = pose(&case).unwrap();
+            let problem: Problem = build_problem(&case).unwrap();
             if subject.engine.check(&problem, &Parameters::NONE).is_err() {
                 continue;
             }
@@ -224,7 +224,7 @@ pub fn means_stay_under_the_theory(subjects: &[Subject]) {
     for subject in subjects {
         let k = 32.min(subject.engine.limits.k);
         let case = Case { n: 20_000, k, order: Order::Shuffled, query_rows: Some((0..100).collect()), ..Case::default() };
-        let problem = pose(&case).unwrap();
+        let problem = build_problem(&case).unwrap();
         let found = answer(subject.open().as_mut(), &problem);
         for measure in subject.engine.measures {
             let Some(theory) = &measure.theory else { continue };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use cudarc::driver::{CudaContext, CudaSlice};
 use warpscope::knn::{Answer, Build, DeviceKind, EngineError, Parameters, Problem};
 
-use crate::common::{Case, Shape, pose};
+use crate::common::{Case, Shape, build_problem};
 use crate::subject::of;
 
 const MIB: usize = 1 << 20;
@@ -37,7 +37,7 @@ fn estimates_cover_what_is_allocated() {
             // The filter's bits are the largest with few dimensions; a sphere about the queries makes it fall back.
             for (n, dims, shape) in [(4_000_000, 2, Shape::Uniform { exponent: 0 }), (4_000_000, 4, Shape::Sphere), (400_000, 128, Shape::Sphere)] {
                 let case = Case { shape, n, dims, query_rows: Some((0..q).map(|_| 0).collect()), ..Case::default() };
-                let problem = pose(&case).unwrap();
+                let problem = build_problem(&case).unwrap();
                 let mut answer = |problem: &Problem| {
                     let before = free(&context);
                     let mut search = engine.load(problem, &Parameters::NONE, false)?;

@@ -3,7 +3,7 @@
 use warpscope::engines::registry;
 use warpscope::knn::{EngineError, Method, Parameter, Parameters, Values};
 
-use crate::common::{Case, answer, answer_with, pose};
+use crate::common::{Case, answer, answer_with, build_problem};
 use crate::subject::{Subject, check_declared, same_counts, same_neighbors};
 
 /// Values of a parameter: every word, and of numbers the ends and the powers of two between them.
@@ -27,7 +27,7 @@ pub fn every_value_gives_the_same_bits(subjects: &[Subject]) {
         let mut engine = subject.open();
         // Few dimensions, and so many that other kernels take over.
         for dims in [2, 5] {
-            let problem = pose(&Case { n: 5003, dims, k: 20, query_rows: Some((0..77).collect()), ..Case::default() }).unwrap();
+            let problem = build_problem(&Case { n: 5003, dims, k: 20, query_rows: Some((0..77).collect()), ..Case::default() }).unwrap();
             let expected = answer(engine.as_mut(), &problem);
             for parameter in subject.engine.parameters {
                 let mut taken = 0;
@@ -61,7 +61,7 @@ pub fn resolved_parameters_resolve_to_themselves(subjects: &[Subject]) {
     for subject in subjects {
         let mut engine = subject.open();
         for (dims, k, n) in [(2, 32, 5003), (3, 1000, 5003), (17, 40, 20_011), (5, 1, 300)] {
-            let problem = pose(&Case { n, dims, k, ..Case::default() }).unwrap();
+            let problem = build_problem(&Case { n, dims, k, ..Case::default() }).unwrap();
             if subject.engine.check(&problem, &Parameters::NONE).is_err() {
                 continue;
             }

@@ -2,7 +2,7 @@
 
 use warpscope::knn::{DeviceKind, EngineError, Metric, Parameters, Problem};
 
-use crate::common::{Case, pose};
+use crate::common::{Case, build_problem};
 use crate::subject::{Bench, Subject};
 
 fn refused(subject: &Subject, problem: &Problem, parameters: &Parameters) -> EngineError {
@@ -22,7 +22,7 @@ pub fn limits_are_refused_by_number(subjects: &[Subject]) {
             (limits.n < 100_000).then(|| ("n", limits.n, Case { n: limits.n + 1, k: 1, ..Case::default() })),
         ];
         for (name, most, case) in beyond.into_iter().flatten() {
-            let error = refused(subject, &pose(&case).unwrap(), &Parameters::NONE);
+            let error = refused(subject, &build_problem(&case).unwrap(), &Parameters::NONE);
             assert!(
                 matches!(error, EngineError::Limit { what, limit, value, .. } if (what, limit + 1, limit) == (name, value, most as u64)),
                 "{error}"
@@ -30,10 +30,10 @@ pub fn limits_are_refused_by_number(subjects: &[Subject]) {
             assert_eq!(error.to_string(), format!("the {id} engine takes {name} up to {most}, not {}", most + 1));
         }
         // The query's own row takes a place.
-        let own = pose(&Case { k: limits.k, exclude_self: true, ..Case::default() }).unwrap();
+        let own = build_problem(&Case { k: limits.k, exclude_self: true, ..Case::default() }).unwrap();
         assert!(matches!(refused(subject, &own, &Parameters::NONE), EngineError::Limit { what: "k", .. }), "{subject}");
         for metric in [Metric::L2, Metric::Angular].into_iter().filter(|metric| !limits.metrics.contains(metric)) {
-            let error = refused(subject, &pose(&Case { metric, ..Case::default() }).unwrap(), &Parameters::NONE);
+            let error = refused(subject, &build_problem(&Case { metric, ..Case::default() }).unwrap(), &Parameters::NONE);
             assert!(matches!(error, EngineError::Metric { .. }), "{error}");
         }
     }
@@ -41,7 +41,7 @@ pub fn limits_are_refused_by_number(subjects: &[Subject]) {
 }
 
 pub fn wrong_parameters_are_refused_by_name(subjects: &[Subject]) {
-    let problem = pose(&Case::default()).unwrap();
+    let problem = build_problem(&Case::default()).unwrap();
     for subject in subjects {
         let names = subject.engine.parameters.iter().map(|parameter| parameter.name);
         for (name, value) in names.map(|name| (name, "no value of anything")).chain([("no-such-parameter", "1")]) {
@@ -67,7 +67,7 @@ pub fn memory_is_asked_for_before_the_start(subjects: &[Subject]) {
             let total = meminfo.split_whitespace().nth(1).and_then(|kib| kib.parse::<usize>().ok()).expect("MemTotal is first");
             (total << 10) / (8 * k)
         };
-        let problem = pose(&Case { n: 2, k, dims: 1, query_rows: Some(vec![0; queries]), ..Case::default() }).unwrap();
+        let problem = build_problem(&Case { n: 2, k, dims: 1, query_rows: Some(vec![0; queries]), ..Case::default() }).unwrap();
         let error = refused(subject, &problem, &Parameters::NONE);
         let (EngineError::Memory { needed, free, .. } | EngineError::HostMemory { needed, free }) = &error else { panic!("{subject}: {error}") };
         assert!(needed > free && *needed >= ((queries * k * 8) >> 20) as u64, "{subject}: {error}");

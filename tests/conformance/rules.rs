@@ -3,7 +3,7 @@
 use warpscope::engines::lockstep::{self, Lockstep};
 use warpscope::knn::{Answer, CONVERGENCE_ENTRIES, Counters, NONE, Problem, theory};
 
-use crate::common::{Case, Shape, answer, pose};
+use crate::common::{Case, Shape, answer, build_problem};
 
 /// What the reference counted of a query.
 pub fn counters_of(answer: &Answer, query: usize) -> Counters {
@@ -89,7 +89,7 @@ fn distance(problem: &Problem, position: usize, query: usize) -> f32 {
 /// A replayed query is alone in its tile, and counts as it did among others.
 #[test]
 fn replays_agree_in_many_dimensions() {
-    let problem = pose(&Case { n: 5000, dims: 70, ..Case::default() }).expect("the case is sound");
+    let problem = build_problem(&Case { n: 5000, dims: 70, ..Case::default() }).expect("the case is sound");
     let found = answer(&mut Lockstep::new(), &problem);
     for query in 0..problem.q() {
         let (counters, history) = lockstep::replay(&problem, query);
@@ -104,7 +104,7 @@ fn replays_agree_in_many_dimensions() {
 #[test]
 fn descending_distances_are_the_worst_case() {
     let case = Case { shape: Shape::Descending, n: 10_000, query_rows: Some(vec![9_999]), ..Case::default() };
-    let problem = pose(&case).expect("the case is sound");
+    let problem = build_problem(&case).expect("the case is sound");
     let found = answer(&mut Lockstep::new(), &problem);
     let counted = counters_of(&found, 0);
     assert_eq!((u64::from(counted.merges), counted.candidates), (theory::worst_case_merges(10_000, 32), 10_000));

@@ -7,7 +7,7 @@ use warpscope::knn::{
 };
 use warpscope::progress::Silent;
 
-use crate::common::{Case, answer_with, pose};
+use crate::common::{Case, answer_with, build_problem};
 use crate::rules::{self, Simulation};
 
 /// The engine whose bits are every engine's: it is held against the oracle and the rules restated wherever it answers.
@@ -60,7 +60,7 @@ impl Bench {
 
     /// Holds every engine's answer to a case against all that is known of it.
     pub fn check(&mut self, case: &Case) -> Report {
-        let problem = pose(case).unwrap_or_else(|error| panic!("{case:?}: {error}"));
+        let problem = build_problem(case).unwrap_or_else(|error| panic!("{case:?}: {error}"));
         self.check_problem(&problem, &format!("{case:?}"))
     }
 

@@ -23,8 +23,10 @@ impl SavedSession {
         let query = match (session.picked, session.picked_point()) {
             (Some(Picked::Row(row)), _) => Some(SavedQuery::Row(row)),
             (Some(Picked::Query(query)), _) => Some(SavedQuery::Query(query)),
-            (Some(Picked::Place), Some((place, row))) => Some(SavedQuery::Place((0..place.dims()).map(|axis| place.coordinate(row, axis)).collect())),
-            (Some(Picked::Place) | None, _) => None,
+            (Some(Picked::Coordinates), Some((place, row))) => {
+                Some(SavedQuery::Coordinates((0..place.dims()).map(|axis| place.coordinate(row, axis)).collect()))
+            }
+            (Some(Picked::Coordinates) | None, _) => None,
         };
         let numbers = |numbers: &[u32]| Ranges::of(numbers.iter().map(|&number| number.into()));
         let selection = &session.selection;

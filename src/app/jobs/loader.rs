@@ -35,7 +35,7 @@ impl LoadJob {
         match &self.source {
             Source::File { path, .. } => file_name(path),
             Source::Generate { spec, .. } => spec.clone(),
-            Source::Place(at) => at.clone(),
+            Source::Coordinates(at) => at.clone(),
         }
     }
 }

@@ -52,5 +52,5 @@ pub enum Picked {
     /// A query of the record, where queries are a file of their own.
     Query(usize),
     /// The place of `Session::live`, which is no row.
-    Place,
+    Coordinates,
 }

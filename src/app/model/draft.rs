@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::app::model::files::absolute;
 use crate::cloud::formats::file_of;
-use crate::cloud::{ColumnChoice, Order, Source, place};
+use crate::cloud::{ColumnChoice, Order, Source, query_point};
 use crate::engines::registry;
 use crate::knn::{Descriptor, DeviceId, Metric, Setup};
 use crate::run::{EngineChoice, QuerySpec, RunSpec, usual};
@@ -35,7 +35,8 @@ pub enum QueryKind {
     /// A file of queries.
     File,
     /// One place that is typed.
-    Place,
+    #[serde(rename = "Place")]
+    Coordinates,
     /// The rows that were selected in the views, where they are too many to be typed.
     Selected,
 }
@@ -58,7 +59,7 @@ pub struct Draft {
     #[serde(skip)]
     pub selected_rows: Arc<[u64]>,
     pub query_path: String,
-    /// Coordinates, as [`place::text`] writes them.
+    /// Coordinates, as [`query_point::format`] writes them.
     pub query_place: String,
     pub k: String,
     pub metric: Metric,
@@ -226,14 +227,14 @@ impl Draft {
             }
             Source::Generate { spec, seed } => (draft.data, draft.generator, draft.seed) = (DataKind::Generate, spec.clone(), seed.to_string()),
             // No field names a place as data.
-            Source::Place(_) => {}
+            Source::Coordinates(_) => {}
         }
         match &spec.queries {
             QuerySpec::All => draft.queries = QueryKind::All,
             QuerySpec::Count(count) => (draft.queries, draft.query_count) = (QueryKind::Count, count.to_string()),
             QuerySpec::Rows(rows) => (draft.queries, draft.query_rows) = (QueryKind::Rows, listed(rows)),
             QuerySpec::File { path, .. } => (draft.queries, draft.query_path) = (QueryKind::File, path.display().to_string()),
-            QuerySpec::At(at) => (draft.queries, draft.query_place) = (QueryKind::Place, place::text(at)),
+            QuerySpec::At(at) => (draft.queries, draft.query_place) = (QueryKind::Coordinates, query_point::format(at)),
         }
         draft
     }
@@ -332,7 +333,7 @@ impl Draft {
                 rows(&self.query_rows)?;
                 QuerySpec::Rows(Vec::new())
             }
-            QueryKind::Place => QuerySpec::At(place::parse(&self.query_place).map_err(|part| {
+            QueryKind::Coordinates => QuerySpec::At(query_point::parse(&self.query_place).map_err(|part| {
                 let what = if part.is_empty() { "A coordinate is missing".to_owned() } else { format!("“{part}” is no number") };
                 FieldError { field: Field::QueryPlace, sentence: format!("{what}; write a place as its coordinates, for example 0.5,-1.") }
             })?),
@@ -598,7 +599,7 @@ mod tests {
     fn each_wrong_field_says_a_sentence() {
         assert_eq!(errors(|draft| draft.k = "0".to_owned())[0].sentence, "0 is outside 1 to 1,024.");
         assert_eq!(errors(|draft| draft.k = "many".to_owned())[0].field, Field::K);
-        let place = |text: &str| errors(|draft| (draft.queries, draft.query_place) = (QueryKind::Place, text.to_owned())).remove(0).sentence;
+        let place = |text: &str| errors(|draft| (draft.queries, draft.query_place) = (QueryKind::Coordinates, text.to_owned())).remove(0).sentence;
         assert_eq!(place("1, east"), "“east” is no number; write a place as its coordinates, for example 0.5,-1.");
         assert_eq!(place(""), "A coordinate is missing; write a place as its coordinates, for example 0.5,-1.");
         assert_eq!(errors(|draft| (draft.k, draft.exclude_self) = ("1024".to_owned(), true))[0].sentence, "1,024 is outside 1 to 1,023.");

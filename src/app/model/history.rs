@@ -110,10 +110,10 @@ impl Snapshot {
             let name = match after.picked {
                 Some(Picked::Row(_)) => "picking a row".to_owned(),
                 Some(Picked::Query(query)) => format!("picking query {}", text::thousands(query as u64)),
-                Some(Picked::Place) => "moving the query".to_owned(),
+                Some(Picked::Coordinates) => "moving the query".to_owned(),
                 None => "picking nothing".to_owned(),
             };
-            let kind = if after.picked == Some(Picked::Place) { Kind::Move } else { Kind::Pick };
+            let kind = if after.picked == Some(Picked::Coordinates) { Kind::Move } else { Kind::Pick };
             return Some((kind, name));
         }
         let (kind, name) = match (plane, space) {

@@ -30,7 +30,7 @@ pub struct Before {
 
 #[derive(Clone, Debug, Default)]
 pub struct Live {
-    /// The query, as a cloud of one row, where it is a place ([`Picked::Place`]).
+    /// The query, as a cloud of one row, where it is a place ([`Picked::Coordinates`]).
     pub place: Option<Arc<PointCloud>>,
     pub before: Option<Before>,
     /// Whether the user chose the query, rather than a run that shows one of its own: then it outlasts the next run.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::app::model::saved::SavedSession;
-use crate::cloud::formats::Part;
+use crate::cloud::formats::Entry;
 use crate::run::RunSpec;
 
 /// What happens after a load.
@@ -24,7 +24,7 @@ pub struct PartsDialog {
     /// A file with several clouds.
     pub path: PathBuf,
     /// Its clouds, and what is none.
-    pub parts: Vec<Part>,
+    pub parts: Vec<Entry>,
     /// The one that is selected, which is read.
     pub selected: usize,
     pub then: Then,
@@ -42,7 +42,7 @@ pub enum PartsAction {
 
 impl PartsDialog {
     /// Asks about a load that was to end in `then`; the first table is selected. None where nothing can be read.
-    pub fn new(path: PathBuf, parts: Vec<Part>, then: Then) -> Option<Self> {
+    pub fn new(path: PathBuf, parts: Vec<Entry>, then: Then) -> Option<Self> {
         let first = |table: bool| parts.iter().position(|part| part.unread.is_none() && (part.table || !table));
         let selected = first(true).or_else(|| first(false))?;
         Some(Self { path, parts, selected, then })

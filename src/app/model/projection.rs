@@ -95,8 +95,8 @@ impl Projected {
 
     /// Where a few points of another cloud of the same dimensions lie among these.
     pub fn picture_of(&self, cloud: &PointCloud) -> PointCloud {
-        let places = (0..cloud.len()).map(|row| self.directions.place(cloud.point(row))).collect();
-        cloud.picture(std::array::from_fn::<_, DIRECTIONS, _>(|at| direction_name(self.view.kind, at)), places)
+        let places = (0..cloud.len()).map(|row| self.directions.project_point(cloud.point(row))).collect();
+        cloud.with_coordinates(std::array::from_fn::<_, DIRECTIONS, _>(|at| direction_name(self.view.kind, at)), places)
     }
 
     /// The share of the variance along a direction, in words: "PC1 24.1 %".
@@ -117,7 +117,7 @@ fn direction_name(kind: ProjectionKind, direction: usize) -> String {
 fn pictured(kind: ProjectionKind, directions: &Projection, cloud: Arc<PointCloud>, progress: &dyn Progress) -> Result<Pictured, CloudError> {
     let places = directions.project(&cloud, progress)?;
     let names = std::array::from_fn::<_, DIRECTIONS, _>(|at| direction_name(kind, at));
-    Ok(Pictured { picture: Arc::new(cloud.picture(names, places)), cloud })
+    Ok(Pictured { picture: Arc::new(cloud.with_coordinates(names, places)), cloud })
 }
 
 #[cfg(test)]
@@ -140,7 +140,7 @@ mod tests {
         for (of, pictured) in [(&cloud, &projected.data), (&queries, queries_drawn)] {
             assert_eq!(pictured.picture.len(), of.len());
             for row in 0..of.len() {
-                assert_eq!(pictured.picture.point(row), projected.directions.place(of.point(row)));
+                assert_eq!(pictured.picture.point(row), projected.directions.project_point(of.point(row)));
             }
         }
         // The widest axis is the first component, about the mean.

@@ -246,7 +246,7 @@ impl Session {
                 let cloud = record.query_cloud.as_ref()?;
                 record.query_rows.get(query).map(|&row| (cloud, row as usize))
             }
-            Picked::Place => self.live.place().map(|place| (place, 0)),
+            Picked::Coordinates => self.live.place().map(|place| (place, 0)),
         }
     }
 
@@ -311,7 +311,7 @@ mod tests {
         session.answered = Some(Answered { record: Arc::new(asked), query: 0 });
         let projected = session.projected.clone().expect("a projection");
         let drawn = session.scene().expect("a cloud").drawn(&place).point(0).to_vec();
-        assert_eq!(drawn, projected.directions.place(place.point(0)));
+        assert_eq!(drawn, projected.directions.project_point(place.point(0)));
         session.cloud = Some(Arc::clone(&queries));
         assert!(!session.scene().expect("a cloud").is_projected(), "a projection of another cloud is none of this one");
     }

@@ -81,11 +81,11 @@ pub fn hover_ui(
 fn title(session: &Session, what: Picked, cloud: &PointCloud, row: usize) -> String {
     let record = text::thousands(cloud.record(row));
     match what {
-        _ if matches!(cloud.source(), Source::Place(_)) => "The query, a place".to_owned(),
+        _ if matches!(cloud.source(), Source::Coordinates(_)) => "The query, a place".to_owned(),
         Picked::Query(query) => format!("Query {} (row {record} of its file)", text::thousands(query as u64)),
         Picked::Row(_) if session.picked == Some(what) => format!("Row {record}, the query"),
         Picked::Row(_) => format!("Row {record}"),
-        Picked::Place => "The query, a place".to_owned(),
+        Picked::Coordinates => "The query, a place".to_owned(),
     }
 }
 
@@ -95,7 +95,7 @@ fn coloring(session: &Session, what: Picked, row: usize) -> Option<(String, Stri
     let same = match what {
         Picked::Row(_) => channel.whose == Whose::Data,
         Picked::Query(_) => channel.whose == Whose::Queries,
-        Picked::Place => false,
+        Picked::Coordinates => false,
     };
     let told = counted(session).any(|(name, _)| name == channel.title);
     let value = channel.text(row).filter(|_| same && !told)?;

@@ -206,7 +206,7 @@ pub fn marks_ui(ui: &Ui, rect: Rect, context: &PaneContext<'_>, point_size: f32,
         let selected = match session.picked {
             Some(Picked::Row(row)) => session.selection.has_row(row),
             Some(Picked::Query(query)) => session.selection.queries().binary_search(&(query as u32)).is_ok(),
-            Some(Picked::Place) | None => false,
+            Some(Picked::Coordinates) | None => false,
         };
         painter.circle(query, radius + 1.5, palette.query, Stroke::new(1.5, if selected { palette.selected } else { palette.canvas }));
         painter.circle_stroke(query, radius + 6.0, Stroke::new(1.5, palette.query));

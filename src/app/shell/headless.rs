@@ -71,7 +71,7 @@ pub fn render_headless(show: &Headless, png: &Path) -> anyhow::Result<PathBuf> {
             let app = harness.state();
             // Nobody is there to answer.
             if let Some(dialog) = &app.session().parts {
-                return Err(FormatError::Parts { parts: dialog.parts.clone(), path: dialog.path.clone() }.into());
+                return Err(FormatError::Ambiguous { parts: dialog.parts.clone(), path: dialog.path.clone() }.into());
             }
             if !app.is_busy()
                 && started.elapsed() > Duration::from_secs(1)

@@ -1,7 +1,7 @@
 //! E57 laser scans: x, y and z of one scan, in the frame of the file, and the other attributes of its points.
 //!
 //! Spherical coordinates are converted to Cartesian, the scan's pose is applied, and points that the scanner marks as
-//! invalid, or of which it only knows the direction, are rows of NaN. Each scan of a file is a [`Part`].
+//! invalid, or of which it only knows the direction, are rows of NaN. Each scan of a file is a [`Entry`].
 
 use std::collections::BTreeMap;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -12,14 +12,14 @@ use super::FormatError;
 use super::columns::{self, Records, no_record, number_cell};
 use super::contain::contained;
 use super::input::{Input, Watched, printable};
-use super::parts::{self, Part};
+use super::parts::{self, Entry};
 use super::sheet::{Sheet, SheetColumn, Want};
 
 /// An implausible number of attributes; the decoder buffers some values of each.
 const MAX_ATTRIBUTES: usize = 64;
 
 /// Lists the scans of a file.
-pub(super) fn parts(input: &Input<'_>) -> Result<Vec<Part>, FormatError> {
+pub(super) fn parts(input: &Input<'_>) -> Result<Vec<Entry>, FormatError> {
     Ok(list(&inside(input, || Ok(open(input)?.pointclouds()))?))
 }
 
@@ -123,8 +123,8 @@ fn error(why: ::e57::Error, input: &Input<'_>) -> FormatError {
 }
 
 /// The scans as parts with distinct names.
-fn list(scans: &[PointCloud]) -> Vec<Part> {
-    let mut parts: Vec<Part> = Vec::new();
+fn list(scans: &[PointCloud]) -> Vec<Entry> {
+    let mut parts: Vec<Entry> = Vec::new();
     for (at, scan) in scans.iter().enumerate() {
         let given = scan.name.as_deref().map(str::trim).filter(|name| !name.is_empty());
         let taken = given.is_some_and(|name| parts.iter().any(|part| part.name == name));
@@ -134,7 +134,7 @@ fn list(scans: &[PointCloud]) -> Vec<Part> {
             None => format!("scan {at}"),
         };
         let about = if scan.has_cartesian() { "Cartesian" } else { "spherical" }.to_owned();
-        parts.push(Part { name, rows: scan.records, columns: 3 + Cell::attributes(scan).count() as u64, table: true, about, unread: None });
+        parts.push(Entry { name, rows: scan.records, columns: 3 + Cell::attributes(scan).count() as u64, table: true, about, unread: None });
     }
     parts
 }

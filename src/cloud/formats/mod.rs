@@ -39,7 +39,7 @@ pub use columns::{Cell, ColumnData, MAX_CATEGORIES, Records, column, records, re
 pub(crate) use contain::contained;
 use input::Input;
 pub use marks::Marks;
-pub use parts::{Part, file_of, path_of};
+pub use parts::{Entry, file_of, path_of};
 use recognise::recognise;
 use sheet::Want;
 pub use sheet::{ColumnInfo, ColumnKind, FileInfo, Sheet};
@@ -81,9 +81,9 @@ pub enum FormatError {
     },
     /// The file contains several clouds, and the choice is ambiguous.
     #[error("several clouds: say which with FILE:NAME; there are {}: {}", parts::list(parts), path.display())]
-    Parts {
+    Ambiguous {
         /// All clouds in the file.
-        parts: Vec<Part>,
+        parts: Vec<Entry>,
         /// Path of the file.
         path: PathBuf,
     },
@@ -121,7 +121,7 @@ impl FormatError {
             Self::Io { path, .. }
             | Self::Malformed { path, .. }
             | Self::Unsupported { path, .. }
-            | Self::Parts { path, .. }
+            | Self::Ambiguous { path, .. }
             | Self::NoColumn { path, .. }
             | Self::Column { path, .. } => Some(path),
             Self::Cancelled => None,
@@ -140,7 +140,7 @@ impl FormatError {
 type LineOf = fn(&Input<'_>, u64) -> Result<u64, FormatError>;
 
 /// Lists the clouds of a file.
-type ListParts = fn(&Input<'_>) -> Result<Vec<Part>, FormatError>;
+type ListParts = fn(&Input<'_>) -> Result<Vec<Entry>, FormatError>;
 
 /// Reads all columns of a few records.
 type RecordsOf = fn(&Input<'_>, &[u64]) -> Result<Records, FormatError>;
@@ -423,7 +423,7 @@ pub fn describe(path: &Path, progress: &dyn Progress) -> Result<FileInfo, Format
 ///
 /// # Errors
 /// [`FormatError`] if the file cannot be read.
-pub fn parts(path: &Path, progress: &dyn Progress) -> Result<Vec<Part>, FormatError> {
+pub fn parts(path: &Path, progress: &dyn Progress) -> Result<Vec<Entry>, FormatError> {
     let input = Input::new(path, progress)?;
     recognise(&input)?.parts.map_or_else(|| Ok(Vec::new()), |list| list(&input))
 }

@@ -7,7 +7,7 @@ use std::io::BufRead;
 use super::cell::{self, Cell};
 use super::columns::{self, Records, Texts, no_record, too_many_texts};
 use super::input::Input;
-use super::parts::{self, Part};
+use super::parts::{self, Entry};
 use super::sheet::{ColumnKind, Sheet, SheetColumn, Want};
 use super::{FormatError, unpacked};
 
@@ -34,7 +34,7 @@ fn fields(line: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 /// Lists the frames, named by number.
-pub(super) fn parts(input: &Input<'_>) -> Result<Vec<Part>, FormatError> {
+pub(super) fn parts(input: &Input<'_>) -> Result<Vec<Entry>, FormatError> {
     let mut text = Lines::open(input)?;
     let mut parts = Vec::new();
     while let Some(atoms) = text.frame()? {
@@ -44,7 +44,7 @@ pub(super) fn parts(input: &Input<'_>) -> Result<Vec<Part>, FormatError> {
             width = if at == 0 { fields(line).count() } else { width };
         }
         let name = parts.len().to_string();
-        parts.push(Part { name, rows: atoms, columns: width as u64, table: true, about: "atoms".to_owned(), unread: None });
+        parts.push(Entry { name, rows: atoms, columns: width as u64, table: true, about: "atoms".to_owned(), unread: None });
     }
     Ok(parts)
 }
@@ -96,7 +96,7 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
 pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
     let frames = parts(input)?;
     let chosen = parts::choose(&frames, input)?;
-    let Part { rows, columns: width, .. } = frames[chosen];
+    let Entry { rows, columns: width, .. } = frames[chosen];
     if let Some(&missing) = wanted.iter().find(|&&record| record >= rows) {
         return Err(no_record(missing, rows, input.path()));
     }

@@ -1,6 +1,6 @@
 //! NumPy's `.npz`: a zip archive of arrays, of which one is read.
 //!
-//! Each array is a [`Part`]; a two-dimensional one is a table.
+//! Each array is a [`Entry`]; a two-dimensional one is a table.
 
 use std::io::{BufReader, Read, Seek};
 
@@ -12,14 +12,14 @@ use super::columns::Records;
 use super::contain::contained;
 use super::input::{Input, Watched, printable};
 use super::npy::{self, Header, read_array};
-use super::parts::{self, Part};
+use super::parts::{self, Entry};
 use super::sheet::{Sheet, Want};
 
 /// Slightly above deflate's maximum expansion: a match of 258 bytes takes at least two bits.
 const MOST_UNPACKED: u64 = 1100;
 
 /// Lists the arrays of an archive, from their headers.
-pub(super) fn parts(input: &Input<'_>) -> Result<Vec<Part>, FormatError> {
+pub(super) fn parts(input: &Input<'_>) -> Result<Vec<Entry>, FormatError> {
     let list = || Ok(list(&mut open(input)?, input).into_iter().map(|(_, part)| part).collect());
     contained(list).map_err(|_| damaged(input))?
 }
@@ -53,7 +53,7 @@ fn open<'a>(input: &Input<'a>) -> Result<ZipArchive<BufReader<Watched<'a>>>, For
 
 fn read_archive(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
     let mut archive = open(input)?;
-    let (indices, parts): (Vec<usize>, Vec<Part>) = list(&mut archive, input).into_iter().unzip();
+    let (indices, parts): (Vec<usize>, Vec<Entry>) = list(&mut archive, input).into_iter().unzip();
     let chosen = parts::choose(&parts, input)?;
     let mut member = archive.by_index(indices[chosen]).map_err(|why| zip_error(input, why))?;
     let header = Header::read(&mut member, input)?;
@@ -73,7 +73,7 @@ fn read_archive(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError
 pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
     let read = || {
         let mut archive = open(input)?;
-        let (indices, parts): (Vec<usize>, Vec<Part>) = list(&mut archive, input).into_iter().unzip();
+        let (indices, parts): (Vec<usize>, Vec<Entry>) = list(&mut archive, input).into_iter().unzip();
         let chosen = parts::choose(&parts, input)?;
         let mut member = archive.by_index(indices[chosen]).map_err(|why| zip_error(input, why))?;
         let start = member.data_start().filter(|_| member.compression() == CompressionMethod::Stored && !member.encrypted());
@@ -87,7 +87,7 @@ pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, Form
 }
 
 /// Lists the arrays of an archive with their zip indices, from their headers.
-fn list(archive: &mut ZipArchive<impl Read + Seek>, input: &Input<'_>) -> Vec<(usize, Part)> {
+fn list(archive: &mut ZipArchive<impl Read + Seek>, input: &Input<'_>) -> Vec<(usize, Entry)> {
     let mut arrays = Vec::new();
     for index in 0..archive.len() {
         let Ok(mut member) = archive.by_index(index) else { continue };
@@ -96,9 +96,9 @@ fn list(archive: &mut ZipArchive<impl Read + Seek>, input: &Input<'_>) -> Vec<(u
         let part = match Header::read(&mut member, input) {
             Ok(Header { number, rows, columns, rank, .. }) => {
                 let (rows, columns) = (rows as u64, columns as u64);
-                Part { name, rows, columns, table: rank == 2, about: number.name(), unread: None }
+                Entry { name, rows, columns, table: rank == 2, about: number.name(), unread: None }
             }
-            Err(why) => Part { name, rows: 0, columns: 0, table: false, about: String::new(), unread: Some(why.reason()) },
+            Err(why) => Entry { name, rows: 0, columns: 0, table: false, about: String::new(), unread: Some(why.reason()) },
         };
         arrays.push((index, part));
     }

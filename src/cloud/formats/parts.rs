@@ -15,7 +15,7 @@ const PREFERRED: [&str; 10] = ["points", "x", "data", "vectors", "embeddings", "
 
 /// One of the clouds in a file: an array of an archive, a data set, a scan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Part {
+pub struct Entry {
     /// The name after the colon of `FILE:NAME`.
     pub name: String,
     /// Number of data records.
@@ -30,7 +30,7 @@ pub struct Part {
     pub unread: Option<String>,
 }
 
-impl Part {
+impl Entry {
     /// Rows and columns for display: `1,000 × 3` without the grouping, `7` for a list.
     pub fn size(&self) -> String {
         match (&self.unread, self.table) {
@@ -42,7 +42,7 @@ impl Part {
 }
 
 /// The parts by name and size, truncated if there are many.
-pub(super) fn list(parts: &[Part]) -> String {
+pub(super) fn list(parts: &[Entry]) -> String {
     super::sheet::cut(parts.len(), |at| format!("`{}` ({})", printable(&parts[at].name), parts[at].size()))
 }
 
@@ -50,8 +50,8 @@ pub(super) fn list(parts: &[Part]) -> String {
 /// only list if there is no table.
 ///
 /// # Errors
-/// [`FormatError::Parts`] if the choice is ambiguous, no part has the name, or there are no parts.
-pub(super) fn choose(parts: &[Part], input: &Input<'_>) -> Result<usize, FormatError> {
+/// [`FormatError::Ambiguous`] if the choice is ambiguous, no part has the name, or there are no parts.
+pub(super) fn choose(parts: &[Entry], input: &Input<'_>) -> Result<usize, FormatError> {
     if let Some(name) = input.part() {
         let plain = |name: &str| name.trim_matches('/').to_owned();
         let found = parts.iter().position(|part| part.name == name).or_else(|| parts.iter().position(|part| plain(&part.name) == plain(name)));
@@ -66,7 +66,7 @@ pub(super) fn choose(parts: &[Part], input: &Input<'_>) -> Result<usize, FormatE
             [] => {}
             [only] => return Ok(only),
             _ => {
-                let open = || FormatError::Parts { parts: parts.to_vec(), path: input.path().to_owned() };
+                let open = || FormatError::Ambiguous { parts: parts.to_vec(), path: input.path().to_owned() };
                 return named().filter(|_| table).ok_or_else(open);
             }
         }

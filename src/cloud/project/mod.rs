@@ -101,7 +101,7 @@ impl Projection {
     ///
     /// # Panics
     /// If the number of coordinates is not d.
-    pub fn place(&self, point: &[f32]) -> [f32; DIRECTIONS] {
+    pub fn project_point(&self, point: &[f32]) -> [f32; DIRECTIONS] {
         assert_eq!(point.len(), self.mean.len(), "a point has the dimensions of the projection");
         self.along(&self.directions(), point)
     }

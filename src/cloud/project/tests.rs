@@ -95,7 +95,7 @@ fn places_are_products_with_the_basis() {
             for (at, direction) in found.basis.iter().enumerate() {
                 assert!((f64::from(place[at]) - dot(&centred, direction)).abs() < 1e-6);
             }
-            assert_eq!(*place, found.place(point));
+            assert_eq!(*place, found.project_point(point));
         }
         // Their variance is what is said to be explained.
         let (_, matrix) = covariance(&cloud);

@@ -1,6 +1,6 @@
 //! What theory expects of one query, by the distances that a search of it computes.
 
-use super::super::pose::{pose, pose_over};
+use super::super::problem::{build_problem, build_problem_over};
 use super::super::{QuerySpec, Resident, RunRecord};
 use super::STEPS;
 use crate::engines::lockstep;
@@ -19,7 +19,7 @@ pub struct TheoryCurve {
 impl TheoryCurve {
     /// Works it out from the query's distances to all points. `resident` has the points, where they were prepared for a search.
     pub fn of(record: &RunRecord, query: usize, resident: &Resident) -> Self {
-        let Some((problem, at)) = posed(record, query, resident) else { return Self::default() };
+        let Some((problem, at)) = problem_of(record, query, resident) else { return Self::default() };
         let mut distances = distances(&problem, at);
         distances.sort_unstable_by(f32::total_cmp);
         let (n, k) = (distances.len(), Setup::from(&record.spec).found_k());
@@ -37,7 +37,7 @@ impl TheoryCurve {
 
 /// The problem of one query of a record, and which of its queries that is. Points that were prepared are used; those of
 /// another problem are left where they are.
-fn posed(record: &RunRecord, query: usize, resident: &Resident) -> Option<(Problem, usize)> {
+fn problem_of(record: &RunRecord, query: usize, resident: &Resident) -> Option<(Problem, usize)> {
     let mut spec = record.spec.clone();
     let mut at = query;
     if record.query_cloud.is_none() {
@@ -46,9 +46,9 @@ fn posed(record: &RunRecord, query: usize, resident: &Resident) -> Option<(Probl
     }
     let queries = record.query_cloud.as_ref();
     let problem = if resident.has(&record.cloud, Setup::from(&spec).arrangement()) {
-        pose_over(resident, &spec, &record.cloud, queries)
+        build_problem_over(resident, &spec, &record.cloud, queries)
     } else {
-        pose(&spec, &record.cloud, queries)
+        build_problem(&spec, &record.cloud, queries)
     };
     Some((problem.ok()?, at))
 }
@@ -94,7 +94,7 @@ mod tests {
         record.cloud = Arc::new(PointCloud::from_table(table, source, None, false).expect("a cloud"));
         record.head.spec.queries = QuerySpec::Rows(vec![n as u64 - 1]);
         record.query_rows = vec![n as u32 - 1];
-        let problem = pose(&record.spec, &record.cloud, None).expect("a problem");
+        let problem = build_problem(&record.spec, &record.cloud, None).expect("a problem");
         let (counters, history) = lockstep::replay(&problem, 0);
         assert!(counters.merges > 64);
         let counted = |row: [u32; 3]| {
@@ -118,7 +118,7 @@ mod tests {
     fn theory_ends_at_the_kth_distance_and_only_falls() {
         let record = record();
         let curve = TheoryCurve::of(&record, 0, &Resident::default()).points;
-        let (problem, at) = posed(&record, 0, &Resident::default()).expect("a problem");
+        let (problem, at) = problem_of(&record, 0, &Resident::default()).expect("a problem");
         let mut all = distances(&problem, at);
         all.sort_unstable_by(f32::total_cmp);
         assert_eq!(all.len(), 50);

@@ -162,7 +162,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::super::testing::{cloud, spec, squares};
-    use super::super::{QuerySpec, RunSpec, pose};
+    use super::super::{QuerySpec, RunSpec, build_problem};
     use super::*;
     use crate::cloud::Column;
     use crate::progress::Silent;
@@ -173,7 +173,7 @@ mod tests {
 
     /// The oracle's answers, by row number.
     fn oracle(spec: &RunSpec, cloud: &Arc<PointCloud>, width: usize) -> Vec<f64> {
-        let wide = pose(&RunSpec { k: width, ..spec.clone() }, cloud, None).unwrap();
+        let wide = build_problem(&RunSpec { k: width, ..spec.clone() }, cloud, None).unwrap();
         let of = |query| reference::neighbours(&wide, query).0.into_iter().map(|position| wide.row(position));
         (0..wide.q())
             .flat_map(|query| of(query).filter(|&row| wide.own_row(query) != Some(row)).take(width).map(f64::from).collect::<Vec<_>>())
@@ -184,7 +184,7 @@ mod tests {
         let cloud = squares(20);
         let mut values = oracle(spec, &cloud, width);
         change(&mut values);
-        check(&pose(spec, &cloud, None).unwrap(), Metric::L2, &cloud, &cloud, &table(width, values), &Silent)
+        check(&build_problem(spec, &cloud, None).unwrap(), Metric::L2, &cloud, &cloud, &table(width, values), &Silent)
     }
 
     #[test]
@@ -212,7 +212,7 @@ mod tests {
         // Records 1 and 4 are dropped: rows are other numbers than records.
         let data = cloud(1, vec![0.0, f64::NAN, 4.0, 9.0, f64::NAN, 16.0, 25.0]);
         let verdict = |queries: &QuerySpec, rows: Vec<f64>| {
-            let problem = pose(&RunSpec { k: 2, queries: queries.clone(), ..spec() }, &data, None).unwrap();
+            let problem = build_problem(&RunSpec { k: 2, queries: queries.clone(), ..spec() }, &data, None).unwrap();
             check(&problem, Metric::L2, &data, &data, &table(2, rows), &Silent)
         };
         let nobody = [-1.0; 2];
@@ -228,7 +228,7 @@ mod tests {
         }
         assert_eq!(verdict(&listed, [by_record[3], by_record[6]].concat()).unwrap().wrong, 2, "in another order");
         let drawn = QuerySpec::Count(3);
-        let asked = pose(&RunSpec { queries: drawn.clone(), ..spec() }, &data, None).unwrap();
+        let asked = build_problem(&RunSpec { queries: drawn.clone(), ..spec() }, &data, None).unwrap();
         let rows: Vec<f64> = (0..3).flat_map(|query| by_record[data.record(asked.query_row(query) as usize) as usize]).collect();
         assert_eq!(verdict(&drawn, rows).unwrap(), AnswersVerdict { queries: 3, wrong: 0, ties: 0, mismatch: None });
         let why = verdict(&drawn, by_record[..4].concat()).unwrap_err().to_string();
@@ -246,7 +246,7 @@ mod tests {
         assert_eq!(verdict.mismatch.as_deref(), Some("query 0, rank 0: row 0 is named, the query's own, which is left out"));
         // Of equal rows either will do, but for the query's own.
         let equal = cloud(1, vec![3.0; 5]);
-        let problem = pose(&RunSpec { k: 1, ..own }, &equal, None).unwrap();
+        let problem = build_problem(&RunSpec { k: 1, ..own }, &equal, None).unwrap();
         let verdict = |rows: [f64; 5]| check(&problem, Metric::L2, &equal, &equal, &table(1, rows.to_vec()), &Silent).unwrap();
         assert_eq!(verdict([1.0, 2.0, 3.0, 4.0, 0.0]).wrong, 0);
         assert_eq!(verdict([1.0, 1.0, 3.0, 4.0, 0.0]).wrong, 1);

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::cloud::formats::{self, FormatError, Part};
+use crate::cloud::formats::{self, Entry, FormatError};
 use crate::cloud::{Column, ColumnChoice, Coordinates};
 use crate::progress::Progress;
 use crate::run::SomeRun;
@@ -24,7 +24,7 @@ pub fn read(path: &Path, progress: &dyn Progress) -> Result<(PathBuf, Coordinate
     let mut from = path.to_owned();
     if formats::file_of(path) == *path {
         let parts = formats::parts(path, progress)?;
-        let has = |name: &str| parts.iter().any(|part: &Part| part.unread.is_none() && part.name == name);
+        let has = |name: &str| parts.iter().any(|part: &Entry| part.unread.is_none() && part.name == name);
         if let Some(name) = MATRICES.into_iter().find(|name| has(name)) {
             from = formats::path_of(path, name);
         } else if has(LONG[1]) && has(LONG[2]) {

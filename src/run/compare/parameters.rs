@@ -81,7 +81,7 @@ fn data(source: &Source) -> String {
     match source {
         Source::File { path, .. } => path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned(),
         Source::Generate { spec, .. } => spec.clone(),
-        Source::Place(_) => source.to_string(),
+        Source::Coordinates(_) => source.to_string(),
     }
 }
 

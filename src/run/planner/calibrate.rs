@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::super::{EngineChoice, QuerySpec, RunSpec, pose};
+use super::super::{EngineChoice, QuerySpec, RunSpec, build_problem};
 use super::rates::{Forecast, Trial};
 use crate::cloud::{self, Order, Source};
 use crate::knn::{Build, Engine, Metric, Parameters, Shape, Stage};
@@ -51,7 +51,7 @@ fn trial(engine: &mut dyn Engine, n: usize, d: usize, k: usize) -> Option<Trial>
         profile: false,
     };
     let cloud = Arc::new(cloud::load(&spec.data, false, &Silent).ok()?);
-    let problem = pose(&spec, &cloud, None).ok()?;
+    let problem = build_problem(&spec, &cloud, None).ok()?;
     let mut search = engine.load(&problem, &Parameters::NONE, false).ok()?;
     let setup_ms = search.setup_ms().iter().map(|(_, ms)| ms).sum();
     let mut search_ms = f64::INFINITY;

@@ -22,7 +22,7 @@ use crate::run::{self, CloudFile, Run, RunFile, Sample, SomeRun};
 /// What is wanted of the clouds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Points {
-    /// Nothing: every run is [`SomeRun::Part`].
+    /// Nothing: every run is [`SomeRun::WithoutClouds`].
     Leave,
     /// Their points, read again from where they came from where the recording is without them.
     Restore,
@@ -134,7 +134,7 @@ impl<'a> Reader<'a> {
                 Err(why) => {
                     let places = |at: usize| manifest.clouds[at].places.clone();
                     let places = [places(entry.cloud), entry.query_cloud.map(places).unwrap_or_default()];
-                    SomeRun::Part { run: Arc::new(part), places, why }
+                    SomeRun::WithoutClouds { run: Arc::new(part), places, why }
                 }
             };
             if self.progress.cancelled() {

@@ -171,12 +171,12 @@ fn without_points_they_are_read_again_or_missed() {
     // What the test's own source names cannot be generated.
     let lost = &several()[1];
     let back = read_bytes(&bytes(std::slice::from_ref(lost), false), Points::Restore).unwrap();
-    let SomeRun::Part { run, places, why } = &back.runs[0].run else { panic!("{back:?}") };
+    let SomeRun::WithoutClouds { run, places, why } = &back.runs[0].run else { panic!("{back:?}") };
     assert!(why.starts_with("the recording is without points, and its source cannot be read: generator `test`"), "{why}");
     assert_eq!((&run.head, &run.samples, &run.measured), (lost.run.head(), &record(lost).samples, &record(lost).measured));
     // A part is written as a part.
     let again = read_bytes(&bytes(&back.runs, true), Points::Restore).unwrap();
-    assert!(matches!(&again.runs[0].run, SomeRun::Part { run: same, places: still, .. } if same == run && still == places));
+    assert!(matches!(&again.runs[0].run, SomeRun::WithoutClouds { run: same, places: still, .. } if same == run && still == places));
 }
 
 #[test]
@@ -190,7 +190,7 @@ fn a_source_that_changed_is_not_taken_for_the_cloud() {
     assert!(read_bytes(&written, Points::Restore).unwrap().runs[0].run.record().is_some());
     std::fs::write(&path, "x,y\n1,2\n3,4\n5,8\n").unwrap();
     let back = read_bytes(&written, Points::Restore).unwrap();
-    assert!(matches!(&back.runs[0].run, SomeRun::Part { why, .. } if why.contains("have changed") && why.ends_with("a.csv")), "{back:?}");
+    assert!(matches!(&back.runs[0].run, SomeRun::WithoutClouds { why, .. } if why.contains("have changed") && why.ends_with("a.csv")), "{back:?}");
 }
 
 #[test]
@@ -217,7 +217,7 @@ fn a_file_is_found_where_it_was_beside_the_recording_or_from_the_root() {
             assert_eq!(record.spec.data, *record.cloud.source(), "a run again finds it too");
             record.cloud.source().to_string()
         }
-        SomeRun::Part { why, .. } => why,
+        SomeRun::WithoutClouds { why, .. } => why,
     };
     assert_eq!(source_in(there.path()), path.display().to_string(), "from the root");
     // Both moved together, and the place from the root holds something else.

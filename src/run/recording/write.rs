@@ -109,7 +109,7 @@ pub fn write_with(
     for (at, ((recorded, name), clouds)) in runs.iter().zip(names).zip(of_runs).enumerate() {
         manifest.runs.push(match &recorded.run {
             SomeRun::Whole(run) => writer.run(at, name, recorded.pinned, run, clouds)?,
-            SomeRun::Part { run, .. } => writer.run(at, name, recorded.pinned, run, clouds)?,
+            SomeRun::WithoutClouds { run, .. } => writer.run(at, name, recorded.pinned, run, clouds)?,
         });
     }
     let packed = SimpleFileOptions::default().compression_method(CompressionMethod::Deflated);

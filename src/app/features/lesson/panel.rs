@@ -59,7 +59,7 @@ fn choice_ui(ui: &mut Ui, lesson: &'static Lesson, state: &State, session: &Sess
             ui.add(egui::Label::new(RichText::new(&source).color(palette.text_weak)).truncate()).on_hover_text(&source);
             let question = session.lesson.asked.as_ref();
             match question.and_then(|question| question.query.as_ref()) {
-                Some(query) if matches!(query.queries.source(), Source::Place(_)) => fact_ui(ui, "Query", "a place", palette),
+                Some(query) if matches!(query.queries.source(), Source::Coordinates(_)) => fact_ui(ui, "Query", "a place", palette),
                 Some(query) => fact_ui(ui, "Query", format!("{} of the file", text::thousands(query.number as u64 + 1)), palette),
                 None => {
                     let middle = format!("{}, the middle", cloud.record(cloud.len() / 2));

@@ -48,7 +48,7 @@ mod tests {
         let (axes, total, rows) = (3000, 3000, 1024);
         let name = |at: usize| Column { name: format!("c{at}") };
         let table = Table { columns: (0..axes).map(|at| name(2 * at)).collect(), values: vec![0.5; axes] };
-        let cloud = PointCloud::from_table(table, Source::Place("0.5".to_owned()), None, false).expect("a cloud");
+        let cloud = PointCloud::from_table(table, Source::Coordinates("0.5".to_owned()), None, false).expect("a cloud");
         let columns: Vec<String> = (0..axes + total).map(|at| name(at).name).collect();
         let row = |row: usize| (0..columns.len()).map(|at| Cell::Number((row * 10_000 + at) as f64)).collect();
         let others = Others::of(&cloud, Records { columns: columns.clone(), rows: (0..rows).map(row).collect() });

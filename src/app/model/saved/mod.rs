@@ -73,7 +73,8 @@ pub enum SavedQuery {
     /// A query of the shown run, where queries are a file of their own.
     Query(usize),
     /// Any position, in the units of the data's file.
-    Place(Vec<f64>),
+    #[serde(rename = "place")]
+    Coordinates(Vec<f64>),
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

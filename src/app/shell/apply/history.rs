@@ -51,7 +51,7 @@ impl App {
             // Whoever is asked for still, held or being typed, is not the query any more.
             self.settle_live(snapshot.picked.is_some());
             match snapshot.picked {
-                Some(Picked::Place) => self.put_at(snapshot.place.clone()),
+                Some(Picked::Coordinates) => self.put_at(snapshot.place.clone()),
                 Some(picked) => self.pick(picked),
                 None => self.pick_nothing(),
             }

@@ -158,7 +158,7 @@ impl App {
         draft.k = answered.map_or(self.state.draft.k.clone(), |answered| answered.record.spec.k.to_string());
         match (self.session.picked, answered) {
             (Some(Picked::Row(row)), _) if (row as usize) < cloud.len() => draft.row = cloud.record(row as usize).to_string(),
-            (Some(Picked::Query(_) | Picked::Place), Some(answered)) if let Some(queries) = &answered.record.query_cloud => {
+            (Some(Picked::Query(_) | Picked::Coordinates), Some(answered)) if let Some(queries) = &answered.record.query_cloud => {
                 draft.row.clear();
                 let query = FileQuery { queries: Arc::clone(queries), row: answered.row(), number: answered.query };
                 question = question.map(|question| Asked { query: Some(query), ..question });

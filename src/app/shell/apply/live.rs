@@ -14,7 +14,7 @@ use crate::app::model::session::EngineStatus;
 use crate::app::shell::app::App;
 use crate::app::shell::apply::same_question;
 use crate::app::shell::tasks::{SNAP, THEORY};
-use crate::cloud::{PointCloud, place};
+use crate::cloud::{PointCloud, query_point};
 use crate::run::{Ask, QuerySpec, Reply, RunError, RunRecord};
 
 impl App {
@@ -76,7 +76,7 @@ impl App {
     /// Makes a place the query, and asks.
     fn move_to(&mut self, at: &[f64]) -> Result<(), String> {
         let Some(cloud) = &self.session.cloud else { return Ok(()) };
-        let place = place::place(at, cloud).map_err(|error| of_cloud(&error))?;
+        let place = query_point::cloud(at, cloud).map_err(|error| of_cloud(&error))?;
         self.put_at(Some(Arc::new(place)));
         Ok(())
     }
@@ -85,7 +85,7 @@ impl App {
     pub(in crate::app::shell) fn put_at(&mut self, place: Option<Arc<PointCloud>>) {
         self.session.live.place = place;
         self.session.live.chosen = true;
-        (self.session.picked, self.session.rank) = (Some(Picked::Place), None);
+        (self.session.picked, self.session.rank) = (Some(Picked::Coordinates), None);
         self.ask();
     }
 
@@ -143,7 +143,7 @@ impl App {
 
     /// Whether the query stays the same when a run ends: the user chose it, or it is a position.
     pub(in crate::app::shell) fn outlasts_run(&self) -> bool {
-        self.session.live.chosen || self.session.picked == Some(Picked::Place)
+        self.session.live.chosen || self.session.picked == Some(Picked::Coordinates)
     }
 
     /// Records whether the user chose the query, or a run did.
@@ -196,8 +196,8 @@ impl App {
         let (Some(cloud), Some(picked)) = (self.session.cloud.clone(), self.session.picked) else { return };
         let queries = match (picked, self.session.picked_point()) {
             (Picked::Row(row), _) => QuerySpec::Rows(vec![cloud.record(row as usize)]),
-            (Picked::Query(_) | Picked::Place, Some((of, row))) => QuerySpec::At((0..of.dims()).map(|axis| of.coordinate(row, axis)).collect()),
-            (Picked::Query(_) | Picked::Place, None) => return,
+            (Picked::Query(_) | Picked::Coordinates, Some((of, row))) => QuerySpec::At((0..of.dims()).map(|axis| of.coordinate(row, axis)).collect()),
+            (Picked::Query(_) | Picked::Coordinates, None) => return,
         };
         let mut spec = match self.question(&cloud, queries) {
             Ok(spec) => spec,

@@ -292,7 +292,7 @@ impl App {
         let row = match picked {
             Picked::Row(row) if (row as usize) < cloud.len() => row,
             Picked::Query(query) => return self.pick_query(query),
-            Picked::Row(_) | Picked::Place => return,
+            Picked::Row(_) | Picked::Coordinates => return,
         };
         let mut spec = match self.question(&cloud, QuerySpec::Rows(vec![cloud.record(row as usize)])) {
             Ok(spec) => spec,
@@ -482,7 +482,7 @@ fn is_of(cloud: &PointCloud, spec: &RunSpec) -> bool {
     whole(cloud.source()) == whole(&spec.data) && (spec.drop_nonfinite || cloud.dropped() == 0)
 }
 
-/// Whether two specs pose the same problem on the same engine, whatever their queries and repeats.
+/// Whether two specs ask for the same problem on the same engine, whatever their queries and repeats.
 pub(in crate::app::shell) fn same_question(a: &RunSpec, b: &RunSpec) -> bool {
     let question =
         |spec: &RunSpec| (spec.data.clone(), spec.k, spec.metric, spec.engine.clone(), spec.order, spec.exclude_self, spec.seed, spec.drop_nonfinite);

@@ -79,7 +79,7 @@ impl App {
                     Picked::Row(row) => self.select(SelectAction::rows(vec![row], how, by)),
                     Picked::Query(query) => self.select(SelectAction::queries(vec![query as u32], how, by)),
                     // Neither a row nor a query of the run: nothing of it is selected.
-                    Picked::Place => {}
+                    Picked::Coordinates => {}
                 }
             }
             (Purpose::Focus, Some(picked)) => {
@@ -97,7 +97,7 @@ impl App {
         match picked {
             Picked::Row(row) => self.pick_row(row),
             Picked::Query(query) => self.pick_query(query),
-            Picked::Place => {}
+            Picked::Coordinates => {}
         }
     }
 

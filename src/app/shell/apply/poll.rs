@@ -159,7 +159,7 @@ impl App {
         let stays = match self.session.picked {
             Some(Picked::Row(row)) if let Some(query) = self.session.query_of_row(row) => Some(query),
             Some(Picked::Query(query)) if self.session.picked_point().is_some() => Some(query),
-            Some(Picked::Place) => None,
+            Some(Picked::Coordinates) => None,
             // Unless the queries were given as rows, a position or a file: then one of those is shown.
             Some(Picked::Row(_)) if chosen && !named => None,
             _ => {
@@ -195,7 +195,7 @@ impl App {
         let ended = match (result, then) {
             (Err(stopped), _) => self.failed(about, format!("cannot load: {stopped}: {}", job.source)),
             (Ok(Err(CloudError::Cancelled)), _) => self.cancelled(),
-            (Ok(Err(CloudError::Format(FormatError::Parts { parts, path }))), then) => {
+            (Ok(Err(CloudError::Format(FormatError::Ambiguous { parts, path }))), then) => {
                 self.session.parts = PartsDialog::new(path, parts, then);
                 return;
             }
@@ -281,7 +281,7 @@ impl App {
     fn fit_looks_to(&mut self, cloud: &PointCloud) {
         let has = match (&self.state.color.by, cloud.source()) {
             (ColorBy::Axis(axis), _) => *axis < cloud.dims(),
-            (ColorBy::Column(_), Source::Generate { .. } | Source::Place(_)) => false,
+            (ColorBy::Column(_), Source::Generate { .. } | Source::Coordinates(_)) => false,
             // Of a file's columns it is said once they are known.
             _ => true,
         };

@@ -12,7 +12,7 @@ use crate::app::model::saved::{SavedCloud, SavedQuery, SavedSession};
 use crate::app::shell::app::App;
 use crate::app::shell::apply::save::Last;
 use crate::cloud::formats::file_of;
-use crate::cloud::{PointCloud, Source, place};
+use crate::cloud::{PointCloud, Source, query_point};
 use crate::run::EngineChoice;
 
 impl App {
@@ -107,7 +107,7 @@ impl App {
         match &saved.query {
             Some(SavedQuery::Row(row)) => self.pick(Picked::Row(*row)),
             Some(SavedQuery::Query(query)) => self.pick_query(*query),
-            Some(SavedQuery::Place(at)) => match place::place(at, &cloud) {
+            Some(SavedQuery::Coordinates(at)) => match query_point::cloud(at, &cloud) {
                 Ok(place) => self.put_at(Some(Arc::new(place))),
                 Err(why) => self.session.log.error(About::Query, why.to_string()),
             },

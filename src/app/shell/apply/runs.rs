@@ -80,7 +80,7 @@ impl App {
         let run = kept.run.clone();
         self.session.runs.cursor = Some(id);
         match run {
-            SomeRun::Part { why, .. } => self.session.log.error(About::Run, format!("only timings and counters can be compared: {why}")),
+            SomeRun::WithoutClouds { why, .. } => self.session.log.error(About::Run, format!("only timings and counters can be compared: {why}")),
             SomeRun::Whole(record) if self.session.record.as_ref().is_some_and(|shown| Arc::ptr_eq(shown, &record)) => {
                 self.session.log.settle(About::Run);
             }

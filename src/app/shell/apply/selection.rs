@@ -42,7 +42,7 @@ impl App {
         session.hovered_query = match hovered.map(|hovered| hovered.what) {
             Some(Picked::Row(row)) => session.query_of_row(row),
             Some(Picked::Query(query)) => Some(query),
-            Some(Picked::Place) | None => None,
+            Some(Picked::Coordinates) | None => None,
         };
         if let Some((cloud, row)) = hovered.and_then(|hovered| session.point(hovered.what))
             && let Some(asked) = self.handles.lookup.ask(cloud, &[row as u32])

@@ -6,7 +6,7 @@ use crate::app::look::tokens::Palette;
 use crate::app::model::commands::Actions;
 use crate::app::model::parts::{PartsAction, PartsDialog};
 use crate::app::model::session::Session;
-use crate::cloud::formats::Part;
+use crate::cloud::formats::Entry;
 use crate::text;
 
 /// The dialog, when it is open. The arrows move, Enter opens, Escape closes.
@@ -86,7 +86,7 @@ fn moved(ui: &Ui, dialog: &PartsDialog) -> Option<usize> {
 }
 
 /// How large it is and of what: `60,000 × 784, f32`.
-fn about(part: &Part) -> String {
+fn about(part: &Entry) -> String {
     match (&part.unread, part.table) {
         (Some(_), _) => "not read".to_owned(),
         (None, true) => format!("{} × {}, {}", text::thousands(part.rows), text::thousands(part.columns), part.about),

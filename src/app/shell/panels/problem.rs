@@ -182,7 +182,7 @@ fn query_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldEr
         if draft.queries == QueryKind::Selected || !draft.selected_rows.is_empty() {
             ui.selectable_value(&mut draft.queries, QueryKind::Selected, "Selected").on_hover_text("The rows that were selected in the views.");
         }
-        ui.selectable_value(&mut draft.queries, QueryKind::Place, "Place").on_hover_text("Any coordinates, in the data's units: no row.");
+        ui.selectable_value(&mut draft.queries, QueryKind::Coordinates, "Place").on_hover_text("Any coordinates, in the data's units: no row.");
         ui.selectable_value(&mut draft.queries, QueryKind::File, "A file").on_hover_text("A file of queries, in the data's coordinates.");
     });
     match draft.queries {
@@ -196,7 +196,7 @@ fn query_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldEr
         QueryKind::Rows => {
             field_ui(ui, "Row numbers", &mut draft.query_rows, "0,5,10-20", Field::QueryRows, errors, palette);
         }
-        QueryKind::Place => {
+        QueryKind::Coordinates => {
             field_ui(ui, "Coordinates", &mut draft.query_place, "0.5,-1", Field::QueryPlace, errors, palette);
         }
         QueryKind::Selected => {

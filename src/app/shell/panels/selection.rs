@@ -39,7 +39,7 @@ pub fn selection_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Pal
             }
             Some((cloud, row)) => {
                 match cloud.source() {
-                    Source::Place(_) => fact_ui(ui, "Place", "no row of the cloud", palette),
+                    Source::Coordinates(_) => fact_ui(ui, "Place", "no row of the cloud", palette),
                     _ => fact_ui(ui, "Row", text::thousands(cloud.record(row)), palette),
                 }
                 if !place_ui(ui, session, cloud, palette, actions) {

@@ -19,7 +19,7 @@ use super::contain::contained;
 use super::input::{Input, printable};
 use super::lzf::Lzf;
 use super::number::Number;
-use super::parts::{self, Part};
+use super::parts::{self, Entry};
 use super::sheet::{Sheet, SheetColumn, Want};
 use crate::cloud::Values;
 use crate::cloud::values::{Real, with_values};
@@ -38,7 +38,7 @@ const MAX_DIMS: u64 = 1 << 20;
 const MOST_UNPACKED: u64 = 4096;
 
 /// Lists the data sets of a file.
-pub(super) fn parts(input: &Input<'_>) -> Result<Vec<Part>, FormatError> {
+pub(super) fn parts(input: &Input<'_>) -> Result<Vec<Entry>, FormatError> {
     let list = || Ok(list(&open(input)?, input)?.into_iter().map(|(part, _)| part).collect());
     inside(input, list)
 }
@@ -101,7 +101,7 @@ fn inside<T: Send>(input: &Input<'_>, work: impl FnOnce() -> Result<T, FormatErr
 }
 
 /// Lists all data sets below the root, with handles of the readable ones.
-fn list(file: &Hdf5File, input: &Input<'_>) -> Result<Vec<(Part, Option<Dataset>)>, FormatError> {
+fn list(file: &Hdf5File, input: &Input<'_>) -> Result<Vec<(Entry, Option<Dataset>)>, FormatError> {
     let root = file.root_group().map_err(|why| error(input, "HDF5", why))?;
     let mut found = Vec::new();
     list_group(&root, "", &mut vec![root.address()], &mut found, input)?;
@@ -112,7 +112,7 @@ fn list_group(
     group: &Group,
     path: &str,
     above: &mut Vec<u64>,
-    found: &mut Vec<(Part, Option<Dataset>)>,
+    found: &mut Vec<(Entry, Option<Dataset>)>,
     input: &Input<'_>,
 ) -> Result<(), FormatError> {
     input.check()?;
@@ -125,7 +125,7 @@ fn list_group(
         found.push(match group.dataset(&name) {
             Ok(set) => (part(path, &set), Some(set)),
             Err(why) => {
-                (Part { name: path, rows: 0, columns: 0, table: false, about: String::new(), unread: Some(printable(&why.to_string())) }, None)
+                (Entry { name: path, rows: 0, columns: 0, table: false, about: String::new(), unread: Some(printable(&why.to_string())) }, None)
             }
         });
     }
@@ -143,7 +143,7 @@ fn list_group(
     Ok(())
 }
 
-fn part(name: String, set: &Dataset) -> Part {
+fn part(name: String, set: &Dataset) -> Entry {
     let about = element(set.dtype()).map(|(number, _)| number.name());
     let (rows, columns, table) = match *set.shape() {
         [rows] => (rows, 1, false),
@@ -157,12 +157,12 @@ fn part(name: String, set: &Dataset) -> Part {
         (Ok(_), 0) => Some("it is one number".to_owned()),
         (Ok(_), rank) => Some(format!("it has {rank} dimensions; reshape it to points × coordinates")),
     };
-    Part { name, rows, columns, table, about: about.unwrap_or_default(), unread }
+    Entry { name, rows, columns, table, about: about.unwrap_or_default(), unread }
 }
 
 /// The selected data set.
 struct Chosen {
-    part: Part,
+    part: Entry,
     set: Dataset,
     number: Number,
     /// The data set's name for error messages.
@@ -171,9 +171,9 @@ struct Chosen {
 
 fn choose(input: &Input<'_>) -> Result<Chosen, FormatError> {
     let file = open(input)?;
-    let (parts, mut sets): (Vec<Part>, Vec<Option<Dataset>>) = list(&file, input)?.into_iter().unzip();
+    let (parts, mut sets): (Vec<Entry>, Vec<Option<Dataset>>) = list(&file, input)?.into_iter().unzip();
     let chosen = parts::choose(&parts, input)?;
-    let part @ Part { name, rows, columns: width, unread, .. } = &parts[chosen];
+    let part @ Entry { name, rows, columns: width, unread, .. } = &parts[chosen];
     let what = format!("data set `{}`", printable(name));
     let (None, Some(set)) = (unread, sets[chosen].take()) else {
         return Err(input.unsupported(what, unread.clone().unwrap_or_default()));
@@ -223,7 +223,7 @@ fn read_part(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
 }
 
 /// The selection of some complete rows.
-fn rows_of(part: &Part, start: u64, end: u64) -> SliceInfo {
+fn rows_of(part: &Entry, start: u64, end: u64) -> SliceInfo {
     let lines = SliceInfoElem::Slice { start, end, step: 1 };
     SliceInfo { selections: if part.table { vec![lines, SliceInfoElem::Slice { start: 0, end: part.columns, step: 1 }] } else { vec![lines] } }
 }
@@ -235,7 +235,7 @@ enum Failed {
 }
 
 /// Reads the selected columns in complete rows of chunks, so that each chunk is decompressed once.
-fn read_rows<T: Real>(set: &Dataset, part: &Part, number: Number, selected: &[usize], values: &mut Vec<T>, input: &Input<'_>) -> Result<(), Failed> {
+fn read_rows<T: Real>(set: &Dataset, part: &Entry, number: Number, selected: &[usize], values: &mut Vec<T>, input: &Input<'_>) -> Result<(), Failed> {
     let (rows, width) = (part.rows, part.columns);
     let all = selected.iter().copied().eq(0..width as usize);
     let row_bytes = width * number.size() as u64;

@@ -27,7 +27,7 @@ use visit::{Point, Points};
 
 use super::columns::Records;
 use super::input::Input;
-use super::parts::{self, Part};
+use super::parts::{self, Entry};
 use super::sheet::{Sheet, Want};
 use super::{FormatError, unpacked};
 
@@ -83,7 +83,7 @@ fn fill(builder: &mut Builder<'_, '_>, input: &Input<'_>) -> Result<String, Form
 }
 
 /// Lists the arrays of an object.
-pub(super) fn parts(input: &Input<'_>) -> Result<Vec<Part>, FormatError> {
+pub(super) fn parts(input: &Input<'_>) -> Result<Vec<Entry>, FormatError> {
     let found = if open(input)?.1 == Shape::Object { members(input)? } else { None };
     let several =
         |found: Members| if found.table().is_none() && found.kind.as_deref().and_then(Geo::of).is_none() { found.parts } else { Vec::new() };

@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use super::super::parts::Part;
+use super::super::parts::Entry;
 use super::table::Builder;
 use super::visit::Points;
 
@@ -16,7 +16,7 @@ const MAX_MEMBERS: usize = 1 << 16;
 #[derive(Debug, Default)]
 pub(super) struct Members {
     /// The arrays, each of which could be the cloud.
-    pub parts: Vec<Part>,
+    pub parts: Vec<Entry>,
     /// The member `type`, if it is a string, as in GeoJSON.
     pub kind: Option<String>,
     /// The strings of the member `columns`, if it is a list of strings, as pandas writes beside `data`.
@@ -81,7 +81,7 @@ impl<'de> Visitor<'de> for &mut Members {
             }
             if !size.objects || size.table {
                 let about = if size.objects { "objects" } else { "arrays" }.to_owned();
-                self.parts.push(Part { name, rows: size.rows, columns: size.columns, table: size.table, about, unread: None });
+                self.parts.push(Entry { name, rows: size.rows, columns: size.columns, table: size.table, about, unread: None });
             }
             self.sizes.push(size);
         }

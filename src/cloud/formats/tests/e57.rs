@@ -71,13 +71,13 @@ fn spherical() -> Scan {
 }
 
 /// A quarter turn about z, then a step.
-fn pose() -> Transform {
+fn build_problem() -> Transform {
     let half = std::f64::consts::FRAC_1_SQRT_2;
     Transform { rotation: Quaternion { w: half, x: 0.0, y: 0.0, z: half }, translation: Translation { x: 100.0, y: 200.0, z: 300.0 } }
 }
 
 pub(super) fn one() -> Vec<u8> {
-    file(vec![cartesian("one", Some(pose()), 20)])
+    file(vec![cartesian("one", Some(build_problem()), 20)])
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn spherical_coordinates_and_poses_become_cartesian_ones_of_the_file() {
     let (a, e) = (0.6f64, -0.3f64);
     near(&sample.table("").1, &[2.0, 0.0, 0.0, 0.0, 3.0, 0.0, 0.0, 0.0, 4.0, 5.0 * a.cos() * e.cos(), 5.0 * a.sin() * e.cos(), 5.0 * e.sin()]);
     assert_eq!(sample.info().format, "E57, scan `dome`, spherical");
-    let sample = Sample::new("a.e57", file(vec![cartesian("", Some(pose()), 5)]));
+    let sample = Sample::new("a.e57", file(vec![cartesian("", Some(build_problem()), 5)]));
     // (x, y) turns into (−y, x).
     near(&sample.table("").1[..3], &[100.0, 200.0, 298.5]);
     near(&sample.table("").1[9..], &[91.0, 203.0, 298.5, 84.0, 204.0, 298.5]);

@@ -39,7 +39,7 @@ fn a_format_with_one_cloud_has_no_parts() {
 #[test]
 fn an_open_choice_is_typed() {
     let sample = Sample::new("a.npz", two());
-    let Err(FormatError::Parts { parts, path }) = sample.read("") else { panic!("one was chosen") };
+    let Err(FormatError::Ambiguous { parts, path }) = sample.read("") else { panic!("one was chosen") };
     assert_eq!(parts.iter().map(|part| part.name.as_str()).collect::<Vec<_>>(), ["a", "group/b:c"]);
     assert_eq!(path, sample.path);
     let train = npz(&[("test.npy", npy("|u1", false, "(2, 2)", &[1; 4])), ("train.npy", npy("|u1", false, "(1, 2)", &[9; 2]))]);

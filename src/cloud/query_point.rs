@@ -6,8 +6,8 @@ use super::{CloudError, Column, PointCloud, Source, Table};
 ///
 /// # Errors
 /// [`CloudError::Coordinates`] unless there is one finite coordinate per axis of the data; [`CloudError::TooLarge`].
-pub fn place(at: &[f64], data: &PointCloud) -> Result<PointCloud, CloudError> {
-    let wrong = |why: String| CloudError::Coordinates { at: text(at), why };
+pub fn cloud(at: &[f64], data: &PointCloud) -> Result<PointCloud, CloudError> {
+    let wrong = |why: String| CloudError::Coordinates { at: format(at), why };
     if at.len() != data.dims() {
         let names: Vec<&str> = data.axes().iter().map(|axis| axis.name.as_str()).take(4).collect();
         let more = if data.dims() > names.len() { ", …" } else { "" };
@@ -21,11 +21,11 @@ pub fn place(at: &[f64], data: &PointCloud) -> Result<PointCloud, CloudError> {
         return Err(wrong(format!("{} is {:e}, which is more than a 32-bit float holds", data.axes()[axis].name, at[axis])));
     }
     let columns = data.axes().iter().map(|axis| Column { name: axis.name.clone() }).collect();
-    PointCloud::from_table(Table { columns, values: at.to_vec() }, Source::Place(text(at)), Some(data), false)
+    PointCloud::from_table(Table { columns, values: at.to_vec() }, Source::Coordinates(format(at)), Some(data), false)
 }
 
 /// Formats coordinates as in `-0.1275,51.507`.
-pub fn text(at: &[f64]) -> String {
+pub fn format(at: &[f64]) -> String {
     // In scientific notation where plain notation would have hundreds of zeros.
     let number = |value: &f64| match value.abs() {
         size if size != 0.0 && !(1e-7..1e16).contains(&size) && size.is_finite() => format!("{value:e}"),
@@ -34,7 +34,7 @@ pub fn text(at: &[f64]) -> String {
     at.iter().map(number).collect::<Vec<_>>().join(",")
 }
 
-/// Parses the format of [`text`].
+/// Parses the format of [`format()`].
 ///
 /// # Errors
 /// The item that is not a number.
@@ -55,8 +55,8 @@ mod tests {
     #[test]
     fn a_place_is_in_the_datas_frame() {
         let data = data();
-        let place = place(&[515_370.25, 4_918_350.1], &data).unwrap();
-        assert_eq!((place.len(), place.dims(), place.source()), (1, 2, &Source::Place("515370.25,4918350.1".to_owned())));
+        let place = cloud(&[515_370.25, 4_918_350.1], &data).unwrap();
+        assert_eq!((place.len(), place.dims(), place.source()), (1, 2, &Source::Coordinates("515370.25,4918350.1".to_owned())));
         assert!(data.axes()[1].origin != 0.0 && place.axes()[1].origin == data.axes()[1].origin);
         assert_eq!(f64::from(place.point(0)[1]), f64::from((4_918_350.1 - data.axes()[1].origin) as f32));
         assert_eq!([place.coordinate(0, 0), place.coordinate(0, 1)], [515_370.25, 4_918_350.1]);
@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn what_is_no_place_is_refused() {
-        let message = |at: &[f64]| place(at, &data()).unwrap_err().to_string();
+        let message = |at: &[f64]| cloud(at, &data()).unwrap_err().to_string();
         assert_eq!(message(&[1.0]), "place 1: it has 1 coordinate, and the data has 2: east, north");
         assert_eq!(message(&[1.0, f64::NAN]), "place 1,NaN: north is NaN, which is nowhere");
         assert_eq!(message(&[1e300, 0.0]), "place 1e300,0: east is 1e300, which is more than a 32-bit float holds");
@@ -73,7 +73,7 @@ mod tests {
     #[test]
     fn a_place_reads_back() {
         for at in [vec![-0.1, 1e-300, 5.0], vec![f64::MAX, 1.0 / 3.0]] {
-            assert_eq!(parse(&text(&at)), Ok(at));
+            assert_eq!(parse(&format(&at)), Ok(at));
         }
         assert_eq!(parse("1, x"), Err("x".to_owned()));
     }

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use super::{QuerySpec, Resident, RunError, RunSpec};
-use crate::cloud::{PointCloud, order, place};
+use crate::cloud::{PointCloud, order, query_point};
 use crate::knn::{Problem, Queries, Setup};
 
-/// Poses a spec's problem over its loaded cloud, and over its loaded query file if it names one.
+/// Builds a spec's problem over its loaded cloud, and over its loaded query file if it names one.
 ///
 /// # Errors
 /// [`RunError::Record`], [`RunError::Count`], [`RunError::QueriesNotLoaded`] for the queries, and what
 /// [`Problem::new`] refuses.
-pub fn pose(spec: &RunSpec, cloud: &Arc<PointCloud>, query_cloud: Option<&Arc<PointCloud>>) -> Result<Problem, RunError> {
+pub fn build_problem(spec: &RunSpec, cloud: &Arc<PointCloud>, query_cloud: Option<&Arc<PointCloud>>) -> Result<Problem, RunError> {
     let queries = queries(spec, cloud, query_cloud)?;
     Ok(Problem::new(cloud, &queries, spec.into())?)
 }
@@ -19,8 +19,13 @@ pub fn pose(spec: &RunSpec, cloud: &Arc<PointCloud>, query_cloud: Option<&Arc<Po
 /// The same over the points of the problem before, where they are this one's too.
 ///
 /// # Errors
-/// As [`pose`]'s.
-pub fn pose_over(resident: &Resident, spec: &RunSpec, cloud: &Arc<PointCloud>, query_cloud: Option<&Arc<PointCloud>>) -> Result<Problem, RunError> {
+/// As [`build_problem`]'s.
+pub fn build_problem_over(
+    resident: &Resident,
+    spec: &RunSpec,
+    cloud: &Arc<PointCloud>,
+    query_cloud: Option<&Arc<PointCloud>>,
+) -> Result<Problem, RunError> {
     let queries = queries(spec, cloud, query_cloud)?;
     let setup = Setup::from(spec);
     setup.check()?;
@@ -34,7 +39,7 @@ pub fn pose_over(resident: &Resident, spec: &RunSpec, cloud: &Arc<PointCloud>, q
 /// [`RunError::Cloud`] where the place is none.
 pub fn query_cloud_of(spec: &RunSpec, cloud: &PointCloud, query_cloud: Option<&Arc<PointCloud>>) -> Result<Option<Arc<PointCloud>>, RunError> {
     Ok(match &spec.queries {
-        QuerySpec::At(at) => Some(Arc::new(place::place(at, cloud)?)),
+        QuerySpec::At(at) => Some(Arc::new(query_point::cloud(at, cloud)?)),
         _ => query_cloud.cloned(),
     })
 }
@@ -48,7 +53,7 @@ fn queries(spec: &RunSpec, cloud: &PointCloud, query_cloud: Option<&Arc<PointClo
             _ => return Err(RunError::Count { count, rows }),
         },
         QuerySpec::Rows(records) => Queries::Rows(rows_of(cloud, records)?),
-        QuerySpec::At(at) => Queries::Cloud(Arc::new(place::place(at, cloud)?)),
+        QuerySpec::At(at) => Queries::Cloud(Arc::new(query_point::cloud(at, cloud)?)),
         QuerySpec::File { path, .. } => {
             Queries::Cloud(Arc::clone(query_cloud.ok_or_else(|| RunError::QueriesNotLoaded { path: path.display().to_string() })?))
         }

@@ -12,7 +12,7 @@ use crate::knn::{Method, Metric};
 use crate::run::answers::{self, AnswersVerdict};
 use crate::run::compare::NEIGHBORS;
 use crate::run::recording::{self, Points};
-use crate::run::verify::{EngineVerdict, verify};
+use crate::run::verify::{EngineVerdict, same_algorithm, verify};
 use crate::run::{EngineChoice, Engines, QuerySpec, build_problem};
 
 /// `warpscope verify`
@@ -175,7 +175,7 @@ fn table(verdicts: &[EngineVerdict]) -> String {
                 text::thousands(verdict.ties),
                 match verdict.equal_to {
                     None => "–".to_owned(),
-                    Some(other) if verdict.counted => format!("{other}, counters too"),
+                    Some(other) if verdict.counted && same_algorithm(other, verdict.engine) => format!("{other}, counters too"),
                     Some(other) => other.to_string(),
                 },
             ]),

@@ -175,7 +175,7 @@ fn first_difference(problem: &Problem, a: &Neighbors, b: &Neighbors) -> Option<S
 }
 
 /// Whether two engines agree in what they count, too.
-fn same_algorithm(a: EngineId, b: EngineId) -> bool {
+pub fn same_algorithm(a: EngineId, b: EngineId) -> bool {
     let algorithm = |id| registry::find(id).map_or(id, Descriptor::algorithm);
     algorithm(a) == algorithm(b)
 }

@@ -22,7 +22,7 @@ fn check(subjects: &[Subject], cases: impl IntoIterator<Item = Case>) {
 
 pub fn every_k_and_d(subjects: &[Subject]) {
     // Up to so many points `cuda-split` collects them all, and beyond them it takes a sample first.
-    let n = if on_gpu(subjects) { vec![5000, 40_001] } else { vec![2500] };
+    let n = if on_gpu(subjects) { vec![5000, 40_001] } else { vec![1500] };
     let limits = subjects.iter().map(|subject| subject.engine.limits);
     let reached = |limit: usize, most: usize| [Some(limit), limit.checked_add(1)].into_iter().flatten().filter(move |&value| value <= most);
     let k: Vec<usize> = K.into_iter().chain(limits.clone().flat_map(|limits| reached(limits.k, 1024))).collect();
@@ -170,7 +170,7 @@ pub fn builds_agree(subjects: &[Subject]) {
                 continue;
             }
             let n = if on_gpu(subjects) { 20_000 } else { 3000 };
-            let problem = build_problem(&Case { n, dims, k, query_rows: Some((0..200).collect()), ..Case::default() }).unwrap();
+            let problem = build_problem(&Case { n, dims, k, query_rows: Some((0..80).collect()), ..Case::default() }).unwrap();
             let counted = answer(engine.as_mut(), &problem);
             let mut search = engine.load(&problem, &Parameters::NONE, true).unwrap_or_else(|error| panic!("{subject}: {error}"));
             for build in [Build::Timed, Build::Profiled, Build::Timed, Build::Counted] {

@@ -36,7 +36,7 @@ pub fn every_value_gives_the_same_bits(subjects: &[Subject]) {
                     let what = format!("{subject}: {parameters}, d = {dims}");
                     match engine.load(&problem, &parameters, false).map(drop) {
                         Ok(()) => taken += 1,
-                        Err(EngineError::Parameter { why, .. }) => {
+                        Err(EngineError::Parameter { why, .. } | EngineError::Unavailable { why, .. }) => {
                             println!("{what}: {why}");
                             continue;
                         }

@@ -10,9 +10,10 @@ use crate::knn::{Descriptor, DeviceId, EngineId, Method, Metric, Parameters};
 
 /// What is asked for where nobody says otherwise, in the window and on the command line.
 ///
-/// Three things differ with a reason. The window's seed is 1, that of the cloud which it shows first. The window searches in shuffled order, which is what the theory that it shows beside the
-/// counters assumes, and the command line in the file's, so that equal distances come in the order of rows. And the window
-/// makes 1 warm-up and 5 repeats, since somebody waits, where `warpscope run` makes 10 and 10.
+/// Three defaults differ on purpose. The window's seed is 1, that of the cloud it shows first. The window searches in
+/// shuffled order, which the theory shown beside the counters assumes, and the command line in file order, so that equal
+/// distances come in the order of rows. And the window makes 1 warm-up and 5 repeats, since somebody is waiting, where
+/// `warpscope run` makes 10 and 10.
 pub mod usual {
     pub const K: usize = 32;
     /// Queries that are drawn, or all rows where there are fewer.

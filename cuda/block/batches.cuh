@@ -1,11 +1,11 @@
 // Batches of points in shared memory: a ring of slots that is filled ahead of the warps.
 //
-// A block barrier per batch would make every warp wait for the one that is merging. Here a warp waits only for the batch
-// that it wants next, and whoever leaves a slot last refills it, so that a merging warp holds up the others only after
-// they have used up the ring.
+// A block barrier per batch would make every warp wait for one that is merging. Here a warp waits only for the batch that
+// it needs next, and the last warp to leave a slot refills it, so that a merging warp holds up the others only once they
+// have used up the ring.
 //
-// From compute capability 9.0 on a slot is filled by one bulk copy, which runs beside the warps and counts its bytes into
-// an mbarrier. Before, there are no bulk copies: the ring has one slot, which the block fills together between barriers.
+// From compute capability 9.0 on, a slot is filled by one bulk copy, which runs asynchronously and counts its bytes into an
+// mbarrier. Earlier GPUs have no bulk copies: the ring then has one slot, which the block fills together between barriers.
 #pragma once
 
 #include "block/shared_address.cuh"
@@ -19,7 +19,7 @@ namespace warpscope::block {
 #define WARPSCOPE_BULK_COPIES 0
 #endif
 
-// Two mbarriers and a count, per batch that has a place in the ring.
+// Two mbarriers and a count for each slot of the ring.
 struct Slot {
     unsigned long long filled;   // its phase completes when the batch has arrived
     unsigned long long emptied;  // its phase completes when every warp is through with the batch
@@ -35,7 +35,7 @@ __device__ __forceinline__ void arrive(unsigned long long* barrier) {
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
 }
 
-// One arrival, which also says how many bytes the phase waits for.
+// One arrival that also sets how many bytes the phase waits for.
 __device__ __forceinline__ void expect_bytes(unsigned long long* barrier, unsigned bytes) {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)), "r"(bytes) : "memory");
 }
@@ -59,9 +59,9 @@ __device__ __forceinline__ void wait_for_phase(unsigned long long* barrier, unsi
 }
 #endif
 
-// `count` batches of FLOATS floats, which lie one after the other in `points`, for a block of WARPS warps. Where there are
-// not enough points to fill the last, it holds infinity: their distance is infinite, no filter lets it through, and so
-// neither the copies nor the filter need to know where the points end.
+// `count` batches of FLOATS floats, contiguous in `points`, for a block of WARPS warps. If there are too few points to fill
+// the last batch, it is padded with infinity: those distances are infinite and never pass the filter, so neither the
+// copies nor the filter need to know where the points end.
 template <unsigned FLOATS, unsigned SLOTS, unsigned WARPS>
 struct Batches {
     static constexpr unsigned RING = WARPSCOPE_BULK_COPIES ? SLOTS : 1;
@@ -80,7 +80,7 @@ struct Batches {
                 start_barrier(&slots[slot].emptied, WARPS * WARP);
                 slots[slot].left = 0;
             }
-            // The copies look at the barriers from outside of what ordinary stores are ordered by.
+            // The asynchronous proxy does not see ordinary stores to the barriers without this fence.
             asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
             for (unsigned batch = 0; batch < min(RING, count); ++batch) {
                 fill(batch, batch);
@@ -90,7 +90,7 @@ struct Batches {
 #endif
     }
 
-    // The batch, once it is there. All lanes of the warp, all warps of the block, batch after batch.
+    // Returns a batch once it has arrived. Called by all lanes of all warps, in the order of the batches.
     __device__ __forceinline__ const float* enter(unsigned batch) {
 #if WARPSCOPE_BULK_COPIES
         wait_for_phase(&slots[batch % RING].filled, batch / RING % 2);
@@ -106,15 +106,15 @@ struct Batches {
 #endif
     }
 
-    // The warp has read all that it wants of the batch.
+    // Called when the warp has read all that it needs of the batch.
     __device__ __forceinline__ void leave(unsigned batch) {
 #if WARPSCOPE_BULK_COPIES
         if (batch + RING < count) {
-            // Hidden from the compiler, which would keep the slot's address in a register all through the batch.
+            // Opaque to the compiler, which would otherwise keep the slot's address in a register throughout the batch.
             asm volatile("" : "+r"(batch));
             Slot& slot = slots[batch % RING];
             arrive(&slot.emptied);
-            // The count says which warp is last; the barrier puts every lane's reads before the copy.
+            // The count identifies the last warp; the barrier orders every lane's reads before the copy.
             if (warp::lane_id() == 0 && atomicAdd(&slot.left, 1) == WARPS - 1) {
                 slot.left = 0;
                 wait_for_phase(&slot.emptied, batch / RING % 2);

@@ -1,11 +1,11 @@
-// Programmatic dependent launch (sm_90): kernels that begin while the one before them still runs.
+// Programmatic dependent launch (sm_90): kernels that start while the preceding one still runs.
 #pragma once
 
 namespace warpscope::block {
 
-// Kernels are launched while the one before them still runs (programmatic dependent launch, where the device has it), to
-// be there when it ends: nothing is read or written before this, and what another kernel wrote is not read by __ldg, which
-// may see what was there when this one began.
+// Kernels are launched while the preceding one still runs (programmatic dependent launch, where supported) in order to be
+// resident when it ends: nothing is read or written before this call, and what another kernel wrote is not read with __ldg,
+// which may return what was there when this kernel started.
 __device__ __forceinline__ void follow() {
 #if __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.launch_dependents;");

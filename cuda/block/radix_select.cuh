@@ -1,4 +1,4 @@
-// The place of the k-th smallest of many keys, found by a block digit by digit from the top, without sorting them.
+// Block-wide radix select: finds the k-th smallest of many keys digit by digit from the top, without sorting them.
 #pragma once
 
 #include "key.cuh"
@@ -7,21 +7,21 @@
 
 namespace warpscope::block {
 
-// Every block that selects or sorts has as many threads.
+// Every block that selects or sorts has this many threads.
 constexpr unsigned SELECT_THREADS = 1024;
 constexpr unsigned SELECT_WARPS = SELECT_THREADS / WARP;
 
-// Twelve bits: of a distance's 31 the first digit takes the exponent and four bits of the fraction, so that a bound which
-// is cut after it is at most 1/16 too large.
+// Twelve bits: for a distance's 31 bits, the first digit covers the exponent and four bits of the fraction, so that a bound
+// truncated after it is at most 1/16 too large.
 constexpr unsigned DIGIT_BITS = 12;
 constexpr unsigned DIGITS = 1 << DIGIT_BITS;
 constexpr unsigned DIGITS_A_THREAD = DIGITS / SELECT_THREADS;
 static_assert(DIGITS_A_THREAD == 4, "a thread reads its digits as one uint4");
 
-// The bits that no key has set (distances are not negative, so neither are their bits).
+// The bits that keys use: distances are not negative, so the top bit is clear.
 constexpr unsigned KEY_BITS = 63;
 
-// What is known of the k-th smallest key: key >> shift is `value`; `below` keys have less there, `through` at most that.
+// The known prefix of the k-th smallest key: its key >> shift is `value`; `below` keys have less there, `through` at most that.
 struct Prefix {
     Key value;
     unsigned shift;
@@ -29,7 +29,7 @@ struct Prefix {
     unsigned through;
 
     __device__ __forceinline__ bool reaches(Key key) const { return key >> shift <= value; }
-    // The largest key that does.
+    // The largest key that reaches() accepts.
     __device__ __forceinline__ Key last() const { return ((value + 1) << shift) - 1; }
 };
 
@@ -39,7 +39,7 @@ struct SelectMemory {
     Prefix found;
 };
 
-// Makes a prefix one digit longer. `key_at(i)` is the i-th of `count` keys, in any thread; 0 < k <= count.
+// Extends a prefix by one digit. `key_at(i)` is the i-th of `count` keys, callable from any thread; 0 < k <= count.
 template <class KeyAt>
 __device__ __forceinline__ Prefix add_digit(SelectMemory& memory, Prefix prefix, unsigned k, unsigned count, KeyAt key_at) {
     unsigned lane = warp::lane_id(), warp = threadIdx.x / WARP;

@@ -1,4 +1,4 @@
-// What instructions that copy or wait in shared memory call an address.
+// Converts a pointer to the shared-memory address that copy and wait instructions take.
 #pragma once
 
 namespace warpscope::block {

@@ -1,4 +1,4 @@
-// A bitonic network over one key a thread: by shuffle within a warp, through shared memory between warps.
+// A bitonic network over one key per thread: by shuffle within a warp, through shared memory between warps.
 #pragma once
 
 #include "block/radix_select.cuh"
@@ -7,8 +7,8 @@
 
 namespace warpscope::block {
 
-// Sorts the keys of the first `size` threads, a power of two from 32 to SELECT_THREADS. `exchange` has room for two keys a
-// thread: what is written for one layer is read while the next is written. All threads of the block must call.
+// Sorts the keys of the first `size` threads, a power of two from 32 to SELECT_THREADS. `exchange` holds two keys per
+// thread: one layer's values are read while the next layer's are written. All threads of the block must call.
 __device__ __forceinline__ Key sort(Key key, unsigned size, Key* exchange) {
     unsigned thread = threadIdx.x;
     unsigned side = 0;

@@ -37,20 +37,20 @@
 
 namespace warpscope::filtered {
 
-// Slabs on their way. Three of the largest want more shared memory than some GPUs have, and PTX for 8.0, which all of them
-// can run, must not ask for more than they have.
+// Slabs in flight. Three of the largest need more shared memory than some GPUs have, and PTX for 8.0, which all of them
+// can run, must not request more than they have.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 900 && __CUDA_ARCH__ != 1000
 constexpr unsigned FILTER_STAGES = 2;
 #else
 constexpr unsigned FILTER_STAGES = 3;
 #endif
 
-// Sums that decide regardless of the product: a row past the end excludes, one that BF16 cannot hold lets through.
+// Values that decide regardless of the product: a row past the end is excluded, one that BF16 cannot represent passes.
 constexpr float EXCLUDES = -0x1p126f;
 constexpr float LETS_THROUGH = 0x1p125f;
-// The radius of a query that has no max_distance yet: its square outweighs every norm below.
+// The radius of a query that has no max_distance yet: its square exceeds every norm below.
 constexpr float UNBOUNDED_RADIUS = 0x1p60f;
-// A warp rounds a row; a block a tile.
+// A warp rounds one row, a block one tile.
 __device__ __forceinline__ void round_tile(const Rounding& rounding) {
     __shared__ float errors[FILTER_THREADS / WARP];
     unsigned lane = warp::lane_id(), warp = threadIdx.x / WARP;
@@ -63,7 +63,7 @@ __device__ __forceinline__ void round_tile(const Rounding& rounding) {
         double norm = 0.0, moved = 0.0;
         for (unsigned j = lane; j < rounding.padded_d; j += WARP) {
             double exact = there && j < rounding.d ? (static_cast<double>(source[j]) - rounding.centre[j]) * rounding.scale : 0.0;
-            // Nothing that is subnormal goes to the tensor cores.
+            // Flush tiny values to zero: the tensor cores must not see subnormals.
             unsigned short bits = fabs(exact) < 0x1p-100 ? 0 : bf16_of(static_cast<float>(exact));
             double rounded = float_of_bf16(bits);
             target[j] = bf16_of(rounding.factor * static_cast<float>(rounded));
@@ -78,7 +78,7 @@ __device__ __forceinline__ void round_tile(const Rounding& rounding) {
         float bound = EXCLUDES, error = 0.0f;
         if (there && norm <= rounding.largest_norm) {
             bound = __double2float_ru(-(1.0 - rounding.epsilon) * norm);
-            // The double sums above are themselves a little off.
+            // The double-precision sums above have small rounding errors themselves.
             error = __double2float_ru(sqrt(moved) * (1.0 + 0x1p-20) + sqrt(norm) * 0x1p-40);
         } else if (there) {
             bound = LETS_THROUGH;
@@ -108,8 +108,8 @@ __device__ __forceinline__ void round_tile(const Rounding& rounding) {
     }
 }
 
-// A tile's rows in shared memory, SLAB dimensions of each: 16-byte pieces, which are permuted within 128 bytes so that the
-// eight rows of a matrix lie in different banks.
+// A tile's rows in shared memory, SLAB dimensions of each, in 16-byte pieces permuted within 128 bytes so that the eight
+// rows of a matrix fall into different banks.
 template <int SLAB>
 struct Slab {
     static constexpr unsigned PIECES = SLAB / 8;
@@ -120,23 +120,23 @@ struct Slab {
     }
 };
 
-// What a block of the filter keeps in shared memory.
+// Shared-memory layout of a filter block.
 template <int SLAB, bool RESIDENT>
 struct FilterShared {
-    // The query tile is resident where it is small enough, and streams beside the points otherwise.
+    // The query tile stays resident if it is small enough, and is streamed beside the points otherwise.
     static constexpr unsigned STAGE_BYTES = Slab<SLAB>::BYTES * (RESIDENT ? 1 : 2);
     static constexpr unsigned BOUNDS_BYTES = FILTER_TILE * 4 + 16;  // the points' bounds and their tile's largest error
     static constexpr unsigned BITS_BYTES = FILTER_TILE * 16;
 
     static constexpr unsigned ROWS_BYTES = FILTER_TILE * 8;
-    // Where each begins.
+    // Byte offsets.
     static constexpr unsigned BOUNDS = FILTER_STAGES * STAGE_BYTES;
     static constexpr unsigned ROWS = BOUNDS + FILTER_STAGES * BOUNDS_BYTES;
     static constexpr unsigned BITS = ROWS + ROWS_BYTES;
     static constexpr unsigned QUERIES = BITS + 2 * BITS_BYTES;  // and as many slabs as there are
 };
 
-// A thread's part in copying slabs of a tile: one piece of every so many rows. Rows of points are permuted within their
+// A thread's share in copying slabs of a tile: one piece of every ROWS-th row. Rows of points are permuted within their
 // group so that a lane's accumulators are neighbours: column 2 t + i of the warp's j-th matrix is point 8 t + 2 j + i.
 template <int SLAB, bool POINTS>
 struct SlabCopy {
@@ -155,7 +155,7 @@ struct SlabCopy {
         to = S::offset(place, piece);
     }
 
-    // Copies to the slab at an address in shared memory.
+    // Copies to the slab at the given shared-memory address.
     __device__ __forceinline__ void copy(unsigned shared) const {
 #pragma unroll
         for (unsigned i = 0; i < FILTER_TILE / ROWS; ++i) {
@@ -182,7 +182,7 @@ __device__ __forceinline__ void mma_filter(const Filter& filter) {
     SlabCopy<SLAB, true> next_points(filter.points + (filter.first_tile + begin) * tile_size, filter.padded_d);
     SlabCopy<SLAB, false> next_queries(filter.queries + query_tile * tile_size, filter.padded_d);
 
-    // What comes next into the pipeline.
+    // The next tile, slab and stage to enter the pipeline.
     unsigned next_tile = begin, next_slab = 0, next_stage = 0;
     auto fetch = [&] {
         if (next_tile < end) {
@@ -223,14 +223,14 @@ __device__ __forceinline__ void mma_filter(const Filter& filter) {
         fetch();
     }
 
-    // Radius and bound of each query: read again for every tile, as registers are scarcer than time.
+    // Radius and bound of each query: reloaded for every tile, because registers are scarcer than time.
     float2* rows_of_tile = reinterpret_cast<float2*>(filter_shared + Shared::ROWS);
     if (threadIdx.x < FILTER_TILE) {
         size_t row = query_tile * FILTER_TILE + threadIdx.x;
         rows_of_tile[threadIdx.x] = make_float2(filter.radii[row], filter.query_bounds[row]);
     }
 
-    // The bits of a finished tile go out, 16 bytes a query.
+    // Writes the bits of a finished tile, 16 bytes per query.
     auto write_bits = [&](unsigned tile) {
         if (threadIdx.x < FILTER_TILE) {
             uint4 bits = *reinterpret_cast<const uint4*>(filter_shared + Shared::BITS + tile % 2 * Shared::BITS_BYTES + threadIdx.x * 16);
@@ -239,8 +239,8 @@ __device__ __forceinline__ void mma_filter(const Filter& filter) {
         }
     };
 
-    // Where this lane's rows of the matrices lie in a slab. The permutation of pieces is the same for all rows of a lane,
-    // and makes the pieces of the k-th 16 dimensions differ from the first by an exclusive or.
+    // Offsets of this lane's matrix rows in a slab. The permutation of pieces is the same for all rows of a lane, and makes
+    // the pieces of the k-th 16 dimensions differ from the first by an exclusive or.
     unsigned row_offset = S::offset(first_row + lane % 16, lane / 16);
     unsigned column_offset = S::offset(first_column + lane / 16 * 8 + lane % 8, lane / 8 % 2);
 
@@ -262,7 +262,7 @@ __device__ __forceinline__ void mma_filter(const Filter& filter) {
             float largest_error = point_bounds[FILTER_TILE];
 #pragma unroll
             for (unsigned i = 0; i < 8; ++i) {
-                // Lane L has of its warp's rows 8 i + L / 4.
+                // Lane L holds rows 8 i + L / 4 of its warp.
                 float2 query = rows_of_tile[first_row + i * 8 + lane / 4];
                 float reach = __fadd_ru(query.x, largest_error);
                 float row = __fmaf_ru(reach, reach, query.y);
@@ -297,7 +297,7 @@ __device__ __forceinline__ void mma_filter(const Filter& filter) {
 
         stage = (stage + 1) % FILTER_STAGES;
         if (++slab == slabs) {
-            // A negative sum excludes. The signs of eight neighbouring points make a byte.
+            // A negative sum excludes the point. The signs of eight neighbouring points form a byte.
             char* bits = filter_shared + Shared::BITS + tile % 2 * Shared::BITS_BYTES + first_column / 8 + lane % 4;
 #pragma unroll
             for (unsigned i = 0; i < 8; ++i) {

@@ -3,7 +3,7 @@
 
 namespace warpscope::filtered {
 
-// The nearest BF16, ties to even, as its bits. Finite values may become infinite.
+// Rounds to the nearest BF16, ties to even, and returns its bits. Finite values may become infinite.
 __device__ __forceinline__ unsigned short bf16_of(float value) {
     unsigned bits = __float_as_uint(value);
     return static_cast<unsigned short>((bits + 0x7fffu + (bits >> 16 & 1)) >> 16);
@@ -11,8 +11,8 @@ __device__ __forceinline__ unsigned short bf16_of(float value) {
 
 __device__ __forceinline__ float float_of_bf16(unsigned short bits) { return __uint_as_float(static_cast<unsigned>(bits) << 16); }
 
-// Four 8 x 8 matrices of 16-bit numbers: lane L gives the address of row L % 8 of matrix L / 8, and gets of each matrix
-// the numbers 2 (L % 4) and 2 (L % 4) + 1 of row L / 4.
+// Loads four 8 x 8 matrices of 16-bit numbers: lane L passes the address of row L % 8 of matrix L / 8, and receives from each
+// matrix the numbers 2 (L % 4) and 2 (L % 4) + 1 of row L / 4.
 __device__ __forceinline__ void load_matrices(unsigned (&fragments)[4], unsigned address) {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                  : "=r"(fragments[0]), "=r"(fragments[1]), "=r"(fragments[2]), "=r"(fragments[3])
@@ -20,8 +20,8 @@ __device__ __forceinline__ void load_matrices(unsigned (&fragments)[4], unsigned
                  : "memory");
 }
 
-// c += a b: a is 16 x 16, b is 16 x 8, c is 16 x 8. Lane L has of c the columns 2 (L % 4) and the next, of rows L / 4 (c[0],
-// c[1]) and L / 4 + 8 (c[2], c[3]).
+// c += a b: a is 16 x 16, b is 16 x 8, c is 16 x 8. Lane L holds columns 2 (L % 4) and 2 (L % 4) + 1 of c, in rows L / 4
+// (c[0], c[1]) and L / 4 + 8 (c[2], c[3]).
 __device__ __forceinline__ void multiply_add(float (&c)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
     asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
                  : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])

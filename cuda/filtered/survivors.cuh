@@ -36,22 +36,22 @@
 
 namespace warpscope::filtered {
 
-// Tiles of a pack's dimensions on their way.
+// Tiles of a pack's dimensions in flight.
 constexpr unsigned SURVIVOR_STAGES = 3;
 
-// Up to 32 survivors, one a lane, whose rows pass through shared memory: read along the row, used down the column.
+// Up to 32 survivors, one per lane, whose rows pass through shared memory: loaded row by row, read column by column.
 template <unsigned STAGES>
 struct Pack {
     static constexpr unsigned TILE = 32;  // dimensions
-    // A row is eight 16-byte pieces, permuted so that eight lanes which read the same piece of their rows hit all banks.
+    // A row is eight 16-byte pieces, permuted so that eight lanes reading the same piece of their rows hit all banks.
     float4 rows[STAGES][WARP][TILE / 4];
     float4 query[STAGES][TILE / 4];
     unsigned waiting[2 * WARP];  // survivors that do not fill a pack yet
 
-    // The distances of the first `count` lanes' points to the query; infinity in the others.
+    // The distances of the first `count` lanes' points to the query; infinity in the other lanes.
     __device__ __forceinline__ float distances(const SurvivorSearch& search, const float* query_row, unsigned index, unsigned count, unsigned lane) {
         unsigned tiles = (search.d + TILE - 1) / TILE;
-        // Rows begin at 16 bytes where four floats divide them.
+        // Rows are 16-byte aligned if d is a multiple of four.
         bool aligned = search.d % 4 == 0;
         unsigned next = 0;
         auto fetch = [&] {
@@ -147,12 +147,12 @@ __device__ __forceinline__ void append(W& warp, float distance, unsigned index, 
     warp.tally.enter(FILTER);
 }
 
-// The radius that the filter takes for a query: no point whose distance by the rule is below max_distance lies beyond it.
+// The filter's radius for a query: every point whose distance by the rule is below max_distance lies within it.
 __device__ __forceinline__ float filter_radius(float max_distance, unsigned d, float error, double scale, double epsilon) {
     if (max_distance == infinite_distance()) {
         return 0x1p60f;
     }
-    // The rule rounds each square d + 2 times at most, and loses 2^-150 to underflow in each step.
+    // The rule rounds each square at most d + 2 times and loses 2^-150 to underflow in each step.
     double exact = sqrt((max_distance + d * 0x1p-149) / (1.0 - (d + 4) * 0x1p-24)) * scale;
     return fminf(__double2float_ru((exact + error) * (1.0 + epsilon) + 0x1p-50), 0x1p60f);
 }
@@ -208,7 +208,7 @@ __device__ __forceinline__ void search_survivors(const SurvivorSearch& search) {
         append(warp, distance, index, last_group);
     };
 
-    // 16 bytes a lane: the bits of four groups.
+    // 16 bytes per lane: the bits of four groups.
     unsigned groups = (search.last_point - search.first_point + WARP - 1) / WARP;
     const uint4* survivors = reinterpret_cast<const uint4*>(search.survivors);
     auto read = [&](unsigned first) {

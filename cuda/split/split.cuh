@@ -1,9 +1,9 @@
-// Few queries: the points are split over the whole chip, and four kernels, one after the other, answer a chunk of queries.
+// Few queries: the points are split over the whole GPU, and four kernels, one after the other, answer a chunk of queries.
 //
-// 1. sample: every group of sampled points tells its smallest distance to each query.
-// 2. bound: the k-th smallest of those minima, a little rounded up. k groups have a point within it, so the k nearest have.
-// 3. collect: every point is read once; the few within the bound go to the query's list, in any order.
-// 4. select: the k smallest keys of the list, sorted. Keys are (distance, index), so the order of the list means nothing.
+// 1. sample: every group of sampled points yields its smallest distance to each query.
+// 2. bound: the k-th smallest of those minima, rounded up slightly. k groups have a point within it, so the k nearest do too.
+// 3. collect: every point is read once; the few within the bound are appended to the query's list, in any order.
+// 4. select: the k smallest keys of the list, sorted. Keys are (distance, index), so the order of the list does not matter.
 //
 // Scope: a grid for each stage; a block of bound and select answers one query, one of sample and collect some of them.
 //
@@ -25,7 +25,7 @@
 //       collect<2>(split);
 //   }
 //
-// A list that overflows (many equal distances at the bound, an order of the points that fools the sample) is not used:
+// A list that overflows (many equal distances at the bound, an order of the points that misleads the sample) is not used:
 // select then reads all points itself.
 #pragma once
 
@@ -42,7 +42,7 @@ namespace warpscope::split {
 
 static_assert(SPLIT_SELECT_THREADS == block::SELECT_THREADS, "a launch has the threads that blocks select and sort with");
 
-// Where a lane's group of the sample goes.
+// Output location of a lane's group in the sample.
 struct Minima {
     unsigned* place;  // of the window, for the block's first query
     unsigned groups;  // from one query to the next
@@ -54,7 +54,7 @@ struct Minima {
         place = split.minima + static_cast<size_t>(first_slot) * groups + window * split.window_groups + lane / lanes;
     }
 
-    // The next query's: `distance` is the smallest of this lane's points.
+    // Writes the minimum for the next query: `distance` is the smallest over this lane's points.
     __device__ __forceinline__ void write(float distance) {
         unsigned bits = __float_as_uint(distance);
         if (lanes == WARP) {
@@ -71,11 +71,11 @@ struct Minima {
     }
 };
 
-// A point infinitely far away, which is none, is never within a bound.
+// Padding points, infinitely far away, are never within a bound.
 __device__ __forceinline__ float largest_bound() { return __uint_as_float(0x7f7fffffu); }
 
-// A query's list takes what points of the window lie within the bound. Most warps that come here have one such point;
-// where there are many, the warp counts them before it adds to the list's count, which others add to as well.
+// Appends the points of a window that lie within the bound to the query's list. Most warps that get here have one such point;
+// if there are many, the warp counts them before adding to the list's count, which other warps add to as well.
 template <int D, class Places>
 __device__ __forceinline__ void append(const Split& split, unsigned slot, float bound, const float (&distances)[LANE_POINTS<D>],
                                        const Places& places, unsigned lane) {
@@ -100,7 +100,7 @@ __device__ __forceinline__ void append(const Split& split, unsigned slot, float 
     if (hits != 0) {
         Key* list = split.lists + static_cast<size_t>(slot) * split.capacity;
         do {
-            // The register is chosen by comparing: an index that is not a constant would move all to local memory.
+            // Select the register by comparisons: a non-constant index would move all of them to local memory.
             unsigned p = __ffs(static_cast<int>(hits)) - 1;
             float distance = distances[0];
 #pragma unroll
@@ -136,7 +136,7 @@ __device__ __forceinline__ float smallest(const float (&distances)[N]) {
     return least;
 }
 
-// Queries and their bounds, if there are any yet, four numbers each, that all warps of a block read.
+// Queries and their bounds, once there are any, four numbers each, read by all warps of a block.
 template <int D>
 __device__ __forceinline__ unsigned load_queries(const Split& split, unsigned first, const float* bounds, float4* queries) {
     unsigned count = min(split.block_queries, split.query_count - first);
@@ -148,7 +148,7 @@ __device__ __forceinline__ unsigned load_queries(const Split& split, unsigned fi
     return count;
 }
 
-// d = 2 or 3: a window of points stays while the block's queries pass by.
+// d = 2 or 3: a window of points stays in registers while the block's queries pass.
 template <int D>
 __device__ __forceinline__ void sample(const Split& split) {
     __shared__ float4 queries[SPLIT_QUERIES];
@@ -192,7 +192,7 @@ __device__ __forceinline__ void collect(const Split& split) {
     }
 }
 
-// Any other d: up to Q queries a block.
+// Any other d: up to Q queries per block.
 template <int Q>
 __device__ __forceinline__ void sample_rows(const Split& split) {
     __shared__ Tile<Q> tiles[SPLIT_ROW_WARPS];
@@ -247,7 +247,7 @@ __device__ __forceinline__ void collect_rows(const Split& split) {
     }
 }
 
-// A block a query.
+// One block per query.
 __device__ __forceinline__ void bound(const Split& split) {
     __shared__ block::SelectMemory memory;
     unsigned slot = blockIdx.x;
@@ -256,7 +256,7 @@ __device__ __forceinline__ void bound(const Split& split) {
         unsigned count = split.windows * split.window_groups;
         const unsigned* minima = split.minima + static_cast<size_t>(slot) * count;
         block::Prefix prefix = block::add_digit(memory, {0, block::KEY_BITS, 0, count}, split.k, count, [=](unsigned i) { return static_cast<Key>(minima[i]) << 32; });
-        // The largest distance that has the digit.
+        // The largest distance that the prefix covers.
         limit = fminf(limit, distance_of(min(prefix.last(), PADDING)));
     }
     if (threadIdx.x == 0) {
@@ -274,7 +274,7 @@ struct SelectStage {
     unsigned count;
 };
 
-// A prefix that the k smallest of `count` keys reach, and no more than `enough` keys in all; k <= enough.
+// A prefix that covers the k smallest of `count` keys, and no more than `enough` keys in all; k <= enough.
 template <class KeyAt>
 __device__ __forceinline__ block::Prefix smallest_prefix(SelectStage& memory, unsigned k, unsigned count, unsigned enough, KeyAt key_at) {
     block::Prefix prefix = {0, block::KEY_BITS, 0, count};
@@ -284,8 +284,8 @@ __device__ __forceinline__ block::Prefix smallest_prefix(SelectStage& memory, un
     return prefix;
 }
 
-// The keys that reach a prefix, no more than the block has threads, one a thread: PADDING where there is none. Their place
-// is the histogram's.
+// The keys covered by a prefix, at most as many as the block has threads, one per thread: PADDING if there is none. They
+// reuse the histogram's memory.
 template <class KeyAt>
 __device__ __forceinline__ Key take(SelectStage& memory, const block::Prefix& prefix, unsigned count, KeyAt key_at) {
     Key* taken = reinterpret_cast<Key*>(memory.select.histogram);
@@ -317,7 +317,7 @@ __device__ __forceinline__ float plain_distance(const Split& split, const float*
     return acc;
 }
 
-// Keeps the k smallest keys of all points, and others, in memory.kept; returns how many.
+// Keeps the k smallest keys of all points, and some others, in memory.kept; returns how many.
 template <int D>
 __device__ __forceinline__ unsigned read_all(const Split& split, SelectStage& memory, unsigned slot) {
     constexpr unsigned POINTS = 8;  // of a thread before the block looks whether any is wanted
@@ -349,7 +349,7 @@ __device__ __forceinline__ unsigned read_all(const Split& split, SelectStage& me
             kept = memory.count;
             __syncthreads();
             if (kept > KEPT - block::SELECT_THREADS) {
-                // Exactly k: no other point's key below the prefix's end is in the answer's way.
+                // `enough` is k here: the prefix must cover no other point's key.
                 auto key_at = [&](unsigned i) { return memory.kept[i]; };
                 block::Prefix prefix = smallest_prefix(memory, split.k, kept, split.k, key_at);
                 Key mine = take(memory, prefix, kept, key_at);
@@ -365,7 +365,7 @@ __device__ __forceinline__ unsigned read_all(const Split& split, SelectStage& me
     return kept;
 }
 
-// A block a query.
+// One block per query.
 template <int D>
 __device__ __forceinline__ void select(const Split& split) {
     __shared__ SelectStage memory;

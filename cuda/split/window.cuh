@@ -1,4 +1,4 @@
-// A window: the points that a warp holds in registers while queries pass by.
+// A window: the points that a warp holds in registers while queries pass.
 #pragma once
 
 #include "distance.cuh"
@@ -8,7 +8,7 @@
 
 namespace warpscope::split {
 
-// Points of a window, and of a lane in it; D = 2, 3, or 0 for any other d.
+// Points per window and per lane; D = 2, 3, or 0 for any other d.
 template <int D>
 constexpr unsigned WINDOW_POINTS = D == 0 ? SPLIT_ROW_WINDOW : SPLIT_WINDOW;
 template <int D>
@@ -36,7 +36,7 @@ struct Sampled {
     }
 };
 
-// The place of a window's i-th row, from its first, and of a lane's p-th point.
+// The position of a window's i-th row, relative to its first, and of a lane's p-th point.
 template <class Places>
 __device__ __forceinline__ unsigned row(const Places& places, unsigned i) {
     return places.cluster(i / CLUSTER) + i % CLUSTER;
@@ -80,7 +80,7 @@ struct Window {
                 }
             }
         } else if constexpr (!Places::WHOLE) {
-            // The last window of the cloud: places past the end are infinitely far away.
+            // The last window of the cloud: positions past the end are padded with infinity.
 #pragma unroll
             for (unsigned p = 0; p < P; ++p) {
                 unsigned offset = place<D>(places, lane, p);
@@ -105,8 +105,8 @@ struct Window {
 };
 
 // Any other d: the window's rows pass through shared memory, TILE dimensions at a time, while the distances to Q queries
-// grow in registers. A row of the tile is a dimension. It is two floats longer than it must be: lanes that write four
-// dimensions of eight points, or one dimension of each of sixteen rows, hit different banks.
+// accumulate in registers. A row of the tile is a dimension, padded by two floats: lanes that write four dimensions of
+// eight points, or one dimension of each of sixteen rows, then hit different banks.
 constexpr unsigned TILE = 16;
 
 template <int Q>
@@ -115,7 +115,7 @@ struct Tile {
     float queries[TILE][Q];
 };
 
-// Distances to `count` queries, the first at `queries`; of those past `count` they mean nothing.
+// Distances to `count` queries, the first at `queries`; those past `count` are undefined.
 template <int Q, class Places>
 __device__ __forceinline__ void measure_rows(Tile<Q>& tile, const float* points, const float* queries, unsigned d, unsigned count,
                                              const Places& places, unsigned lane, float (&distances)[Q][LANE_POINTS<0>]) {
@@ -130,10 +130,10 @@ __device__ __forceinline__ void measure_rows(Tile<Q>& tile, const float* points,
     }
     for (unsigned j0 = 0; j0 < d; j0 += TILE) {
         __syncwarp();  // every lane is through with the tile before
-        // Past d the difference must be 0; past the last point the distance must be infinite, which one dimension sees to.
+        // Past d the difference must be 0; past the last point the distance must be infinite, for which one dimension suffices.
         if (d % 4 == 0) {
             constexpr unsigned WORDS = TILE / 4;
-            // With one query there are registers for more words in flight.
+            // With a single query there are registers for more words in flight.
             constexpr unsigned IN_FLIGHT = Q == 1 ? 16 : 4;
 #pragma unroll IN_FLIGHT
             for (unsigned i = 0; i < ROWS * WORDS / WARP; ++i) {

@@ -1,4 +1,4 @@
-// What a warp makes of its lanes' numbers, in one instruction where there is one.
+// Warp-wide reductions and scans, in one instruction where there is one.
 #pragma once
 
 #include "warp/lanes.cuh"
@@ -17,7 +17,7 @@ __device__ __forceinline__ unsigned reduce_add(unsigned value) {
 #endif
 }
 
-// The sum of this lane's value and those of the lanes below it.
+// Inclusive prefix sum over the lanes.
 __device__ __forceinline__ unsigned inclusive_sum(unsigned value, unsigned lane) {
 #pragma unroll
     for (unsigned stride = 1; stride < WARP; stride *= 2) {
@@ -39,7 +39,7 @@ __device__ __forceinline__ unsigned reduce_min(unsigned value) {
 #endif
 }
 
-// The bits that are set in any lane's value, in every lane.
+// Bitwise or over all lanes, returned in every lane.
 __device__ __forceinline__ unsigned reduce_or(unsigned value) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
     return __reduce_or_sync(ALL_LANES, value);

@@ -18,8 +18,6 @@ pub struct CompareArgs {
     json: bool,
 }
 
-/// Runs it.
-///
 /// # Errors
 /// When one of them cannot be read, or they have no phase in common.
 pub fn run(args: &CompareArgs) -> anyhow::Result<()> {

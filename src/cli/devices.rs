@@ -31,8 +31,6 @@ struct Line {
     why: Option<String>,
 }
 
-/// Runs it.
-///
 /// # Errors
 /// When nothing can be printed.
 pub fn run(args: &DevicesArgs) -> anyhow::Result<()> {

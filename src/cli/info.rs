@@ -27,8 +27,6 @@ pub struct InfoArgs {
     json: bool,
 }
 
-/// Runs it.
-///
 /// # Errors
 /// When the file cannot be read or does not have the columns that were asked for.
 pub fn run(args: &InfoArgs) -> anyhow::Result<()> {

@@ -79,8 +79,6 @@ fn list() -> String {
     std::iter::once("Lessons:\n".to_owned()).chain(titles).collect()
 }
 
-/// Runs it.
-///
 /// # Errors
 /// Whatever keeps it from being done, in one line.
 pub fn run(args: &LessonArgs) -> anyhow::Result<()> {

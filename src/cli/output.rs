@@ -9,7 +9,7 @@ use crate::cloud::Axis;
 #[error("stdout was closed")]
 pub struct Closed;
 
-/// Prints results.
+/// Writes `text` to standard output as it is, and flushes.
 ///
 /// # Errors
 /// [`Closed`], or why it could not be written.

@@ -60,7 +60,7 @@ pub fn whole_number(text: &str) -> Option<u64> {
     text.parse().ok().or_else(|| text.parse::<f64>().ok().filter(|value| value.fract() == 0.0 && *value < 1e15).map(|value| value as u64))
 }
 
-/// `0,5,10-20`, ends included.
+/// Parses `0,5,10-20`; ranges include both ends.
 fn list_of_rows(list: &str) -> Result<Vec<u64>, String> {
     let mut rows = Vec::new();
     for part in list.split(',') {

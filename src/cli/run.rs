@@ -68,8 +68,6 @@ fn neighbors_path(text: &str) -> Result<PathBuf, export::ExportError> {
     NeighborFormat::of(&path).map(|_| path)
 }
 
-/// Runs it.
-///
 /// # Errors
 /// Whatever keeps it from being done, in one line.
 pub fn run(args: &RunArgs) -> anyhow::Result<()> {

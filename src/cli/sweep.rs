@@ -87,8 +87,6 @@ fn measures(engines: &[EngineChoice]) -> Vec<&'static Measure> {
     all
 }
 
-/// Runs it.
-///
 /// # Errors
 /// Whatever keeps rows from being written, and, when all is done, how many runs failed.
 pub fn run(args: &SweepArgs) -> anyhow::Result<()> {

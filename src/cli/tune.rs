@@ -42,8 +42,6 @@ pub struct TuneArgs {
     verbose: bool,
 }
 
-/// Runs it.
-///
 /// # Errors
 /// Without a GPU or NVRTC, and when the table cannot be read or written.
 pub fn run(args: &TuneArgs) -> anyhow::Result<()> {

@@ -60,8 +60,6 @@ struct Report<'a> {
     reference: Option<&'a AnswersVerdict>,
 }
 
-/// Runs it.
-///
 /// # Errors
 /// When an engine is wrong, naming the first mismatch, and when nothing could be verified.
 pub fn run(args: &VerifyArgs) -> anyhow::Result<()> {

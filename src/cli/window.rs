@@ -56,7 +56,7 @@ pub struct WindowArgs {
 
 const LOOKS: [&str; 4] = ["system", "light", "dark", "high-contrast"];
 
-/// `1280x720`.
+/// Parses a window size, `1280x720`, in pixels.
 fn size(text: &str) -> Result<[u32; 2], String> {
     /// What every adapter can draw.
     const MOST: u32 = 8192;
@@ -75,7 +75,7 @@ fn scale(text: &str) -> Result<f32, String> {
     }
 }
 
-/// Opens the window.
+/// Opens the window and returns once it is closed.
 ///
 /// # Errors
 /// When there is none to open, or it fails.

@@ -24,7 +24,6 @@ pub type AskId = u64;
 /// A query to answer at once.
 #[derive(Clone, Debug)]
 pub struct Ask {
-    /// Its name.
     pub id: AskId,
     /// What is asked: the queries are rows or a place.
     pub spec: RunSpec,
@@ -32,10 +31,10 @@ pub struct Ask {
     pub cloud: Arc<PointCloud>,
 }
 
-/// An ask's answer.
+/// The answer to an [`Ask`].
 #[derive(Debug)]
 pub struct Reply {
-    /// Whose.
+    /// The [`Ask`] that this answers.
     pub id: AskId,
     /// The answer as a run's record, or why there is none.
     pub result: Result<Arc<RunRecord>, RunError>,

@@ -1,4 +1,4 @@
-//! Spec to record.
+//! Executes a [`RunSpec`] and returns its record.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -19,16 +19,14 @@ pub enum RunError {
     /// The cloud or the queries.
     #[error(transparent)]
     Cloud(#[from] CloudError),
-    /// The problem.
     #[error(transparent)]
     Problem(#[from] ProblemError),
-    /// The engine.
     #[error(transparent)]
     Engine(#[from] EngineError),
     /// A query names a record that is not there.
     #[error("query row {record}: {why}")]
     Record {
-        /// As asked, 0-based.
+        /// Number of the record in its file, 0-based.
         record: u64,
         /// Dropped, or beyond the end.
         why: String,
@@ -36,15 +34,15 @@ pub enum RunError {
     /// More queries are to be drawn than there are rows.
     #[error("{count} queries: the cloud has {rows} rows to draw them from; `all` takes every row")]
     Count {
-        /// As asked.
+        /// Queries that were asked for.
         count: u64,
-        /// n.
+        /// Rows of the cloud, n.
         rows: usize,
     },
     /// The spec names a query file, and its cloud was not handed in.
     #[error("the query file was not loaded: {path}")]
     QueriesNotLoaded {
-        /// The file.
+        /// The query file, as the spec names it.
         path: String,
     },
     /// Nothing would be timed, and nothing answered.

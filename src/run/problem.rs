@@ -1,4 +1,4 @@
-//! Spec to problem.
+//! Builds the [`Problem`] that a spec describes.
 
 use std::sync::Arc;
 

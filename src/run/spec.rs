@@ -10,11 +10,11 @@ use crate::knn::{Descriptor, DeviceId, EngineId, Method, Metric, Parameters};
 
 /// What is asked for where nobody says otherwise, in the window and on the command line.
 ///
-/// Three things differ with a reason. The window's seed is 1, that of the cloud which it shows first. The window searches in shuffled order, which is what the theory that it shows beside the
-/// counters assumes, and the command line in the file's, so that equal distances come in the order of rows. And the window
-/// makes 1 warm-up and 5 repeats, since somebody waits, where `warpscope run` makes 10 and 10.
+/// Three defaults differ on purpose. The window's seed is 1, that of the cloud it shows first. The window searches in
+/// shuffled order, which the theory shown beside the counters assumes, and the command line in file order, so that equal
+/// distances come in the order of rows. And the window makes 1 warm-up and 5 repeats, since somebody is waiting, where
+/// `warpscope run` makes 10 and 10.
 pub mod usual {
-    /// Neighbours per query.
     pub const K: usize = 32;
     /// Queries that are drawn, or all rows where there are fewer.
     pub const QUERIES: u64 = 1000;
@@ -22,7 +22,7 @@ pub mod usual {
     pub const SEED: u64 = 0;
 }
 
-/// Which engine answers.
+/// The engine of a run, or the planner's choice.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EngineChoice {
@@ -108,7 +108,6 @@ pub enum QuerySpec {
     At(Vec<f64>),
     /// A file of queries.
     File {
-        /// Where it lies.
         path: PathBuf,
         /// Which of its columns are coordinates.
         #[serde(default)]
@@ -116,14 +115,12 @@ pub enum QuerySpec {
     },
 }
 
-/// A run.
+/// Everything that determines a run's answers and timings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunSpec {
-    /// The cloud.
     pub data: Source,
-    /// Whose neighbours.
     pub queries: QuerySpec,
-    /// Neighbours per query.
+    /// Neighbours to report per query.
     pub k: usize,
     /// How distance is measured.
     pub metric: Metric,
@@ -138,9 +135,8 @@ pub struct RunSpec {
     pub exclude_self: bool,
     /// Seeds shuffled order and drawn queries.
     pub seed: u64,
-    /// Untimed repeats first.
+    /// Untimed repeats before the timed ones.
     pub warmup: u32,
-    /// Timed repeats.
     pub repeats: u32,
     /// Whether rows with NaN or ±∞ (and, under the angular metric, zero rows) are left out instead of refused.
     pub drop_nonfinite: bool,

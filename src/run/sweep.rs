@@ -16,18 +16,16 @@ pub struct Sweep {
     pub n: Vec<u64>,
     /// Queries, drawn from the cloud.
     pub q: Vec<u64>,
-    /// Neighbours per query.
+    /// Neighbours to report per query.
     pub k: Vec<usize>,
     /// Dimensions of a generated cloud.
     pub d: Vec<u64>,
-    /// Engines.
     pub engines: Vec<EngineChoice>,
 }
 
 /// A run of a sweep.
 #[derive(Debug)]
 pub struct SweepRow {
-    /// What was run.
     pub spec: RunSpec,
     /// The cloud's axes; none where it could not be loaded.
     pub axes: Vec<Axis>,

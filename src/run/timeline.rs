@@ -19,13 +19,12 @@ pub struct Timeline {
 /// All spans of one phase, in the order in which they began.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PhaseTrack {
-    /// Which.
     pub phase: Phase,
     /// Chunks of queries, or the one time that it was done.
     pub spans: Vec<PhaseSpan>,
 }
 
-/// A timed piece.
+/// One span on a track, in microseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PhaseSpan {
     /// By the host's clock.
@@ -41,7 +40,7 @@ pub struct PhaseSpan {
 /// The warps of one multiprocessor.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Multiprocessor {
-    /// Its number.
+    /// Index of the multiprocessor (`%smid`).
     pub sm: u32,
     /// Warps one after the other: those of a track do not overlap, and each warp is on the first track that was free.
     pub tracks: Vec<Vec<WarpTime>>,

@@ -13,7 +13,6 @@ use crate::text::Exact;
 /// What was found of an engine.
 #[derive(Clone, Debug, Serialize)]
 pub struct EngineVerdict {
-    /// Which engine.
     pub engine: EngineId,
     /// How it was to search; absent where all was left to it.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -21,9 +21,7 @@ pub type JobId = u64;
 /// A run to do.
 #[derive(Clone, Debug)]
 pub struct Job {
-    /// Its name.
     pub id: JobId,
-    /// What to run.
     pub spec: RunSpec,
     /// The spec's cloud, loaded.
     pub cloud: Arc<PointCloud>,
@@ -34,27 +32,24 @@ pub struct Job {
 /// What the worker says.
 #[derive(Debug)]
 pub enum Event {
-    /// Work goes on.
+    /// Sent while a job runs.
     Progress {
-        /// Whose.
         id: JobId,
         /// What it is at, for the status line: "loading the problem", "repeat 3 of 10", …
         stage: String,
         /// 0 to 1 over the whole job.
         fraction: f32,
     },
-    /// It is done.
+    /// The job succeeded.
     Finished {
-        /// Whose.
         id: JobId,
-        /// All of it.
+        /// The record with all its measurements.
         record: Arc<RunRecord>,
     },
     /// It is not, and why ([`RunError::Cancelled`] when that was asked).
     Failed {
-        /// Whose.
         id: JobId,
-        /// Why.
+        /// [`RunError::Cancelled`] if that was asked for.
         error: RunError,
     },
 }

@@ -24,17 +24,17 @@ pub const BAND_QUERIES: usize = 20_000;
 /// The convergence of all queries at a number of points seen.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Band {
-    /// Points seen.
+    /// Points that a query had seen, the abscissa of the band.
     pub points_seen: f64,
     /// A tenth of the queries have a smaller squared `max_distance`.
     pub low: f64,
-    /// Half of them.
+    /// Median of the squared `max_distance`.
     pub median: f64,
-    /// Nine tenths.
+    /// Ninth decile: a tenth of the queries have a larger one.
     pub high: f64,
 }
 
-/// See the module.
+/// What panes show of a whole run; see the module documentation.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Derived {
     /// Of each measure, by its column: queries per value, (value, queries), ascending, only those that occur.
@@ -55,7 +55,6 @@ impl Derived {
         self.histograms.iter().find(|(name, _)| name == measure).map_or(&[], |(_, histogram)| histogram)
     }
 
-    /// Works it out.
     pub fn of(record: &RunRecord) -> Self {
         let queries: Vec<usize> = spread(record.convergence.queries(), BAND_QUERIES).collect();
         let histograms = record.measured.columns().map(|(name, values)| (name.to_owned(), histogram(values.iter().copied()))).collect();

@@ -60,7 +60,7 @@ pub enum AnswersError {
     Rows {
         /// As many as there are.
         rows: usize,
-        /// q.
+        /// q, the queries of the job.
         asked: usize,
         /// Rows of the file of the queries, those left out too.
         records: u64,

@@ -8,7 +8,7 @@ use super::SavedRun;
 use super::found::Found;
 use crate::run::{QuerySpec, RunFile, SomeRun};
 
-/// See the module.
+/// The counts of a comparison of two runs' neighbours.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Answers {
     /// Queries that both asked.
@@ -91,12 +91,11 @@ impl Answers {
         Ok(Self { queries: pairs.len() as u64, ranks: ranks as u64, other_rows, other_distances })
     }
 
-    /// Whether nothing differs.
     pub fn identical(&self) -> bool {
         self.other_rows == 0 && self.other_distances == 0
     }
 
-    /// As a sentence.
+    /// The counts as one sentence, for the command line and the window.
     pub fn sentence(&self) -> String {
         use crate::text::{count, thousands};
         let Self { queries, ranks, other_rows, other_distances } = self;

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::knn::{NONE, warp};
 use crate::run::{Phase, SomeRun, stats};
 
-/// What is counted.
+/// The quantity that a histogram counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(from = "SavedQuantity")]
 pub enum Quantity {

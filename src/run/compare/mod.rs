@@ -29,7 +29,6 @@ pub enum CompareError {
     Io {
         /// What the system says.
         why: std::io::Error,
-        /// The file.
         path: PathBuf,
     },
     /// It is not a timings.csv or a run.json.
@@ -37,7 +36,6 @@ pub enum CompareError {
     Content {
         /// Where it is not.
         why: String,
-        /// The file.
         path: PathBuf,
     },
     /// It is a recording, and is not read.
@@ -50,15 +48,12 @@ pub enum CompareError {
 pub struct Spread {
     /// How many there are.
     pub repeats: usize,
-    /// The middle one.
     pub median: f64,
     /// A quarter is below.
     pub lower_quartile: f64,
     /// A quarter is above.
     pub upper_quartile: f64,
-    /// The least.
     pub min: f64,
-    /// The most.
     pub max: f64,
 }
 
@@ -80,15 +75,14 @@ impl Spread {
 /// One phase in both runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ComparedPhase {
-    /// What was timed.
     pub phase: Phase,
     /// The first run's engine.
     pub engine_a: EngineId,
     /// The second run's engine.
     pub engine_b: EngineId,
-    /// The first run.
+    /// Durations of the first run.
     pub a: Spread,
-    /// The second run.
+    /// Durations of the second run.
     pub b: Spread,
     /// The second's median over the first's: below 1, the second is faster. Absent where the first took no time.
     pub ratio: Option<f64>,

@@ -6,17 +6,17 @@ use crate::cloud::Source;
 use crate::run::{QuerySpec, RunFile};
 use crate::text;
 
-/// See [`Parameter::is_job`].
+/// Names of the parameters that make up the job ([`Parameter::is_job`]).
 const JOB: [&str; 7] = ["cloud", "n", "d", "q", "k", "metric", "exclude-self"];
 
 /// Something that a run was asked, or that it ran on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Parameter {
-    /// What.
+    /// As printed, such as `k` or `metric`.
     pub name: String,
     /// In the first run; empty where it has none.
     pub a: String,
-    /// In the second.
+    /// In the second run; empty where it has none.
     pub b: String,
     /// Whether it may be another from one minute to the next, such as a clock or a temperature.
     pub condition: bool,

@@ -20,9 +20,9 @@ pub type Phases = BTreeMap<(EngineId, Phase), Vec<f64>>;
 pub struct SavedRun {
     /// As it was named.
     pub path: PathBuf,
-    /// What was timed.
+    /// Durations of each phase, in milliseconds.
     pub phases: Phases,
-    /// What was run.
+    /// Its `run.json`; `None` if there are only timings.
     pub file: Option<RunFile>,
     /// All of it, from a recording.
     pub run: Option<SomeRun>,

@@ -14,7 +14,7 @@ pub const INSTANT_MS: f64 = 1.0;
 pub struct Offer {
     /// To take the points in.
     pub setup_ms: f64,
-    /// Of one pass.
+    /// Milliseconds of one pass over the queries.
     pub search_ms: f64,
     /// Of the whole job.
     pub total_ms: f64,

@@ -20,7 +20,6 @@ pub enum Purpose {
 /// What is to be predicted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Job {
-    /// Its sizes.
     pub shape: Shape,
     /// How distance is measured.
     pub metric: Metric,
@@ -66,10 +65,9 @@ impl Job {
     }
 }
 
-/// An engine's prediction.
+/// The prediction for one engine.
 #[derive(Clone, Debug, Serialize)]
 pub struct Candidate {
-    /// Which.
     pub engine: EngineId,
     /// Whether the points are there already, so that nothing is set up.
     pub resident: bool,
@@ -111,13 +109,12 @@ impl Candidate {
 /// All predictions for a job, and what is taken.
 #[derive(Clone, Debug, Serialize)]
 pub struct Plan {
-    /// The problem's sizes.
     pub shape: Shape,
     /// In the registry's order.
     pub engines: Vec<Candidate>,
     /// What answers, if anything can.
     pub chosen: Option<EngineId>,
-    /// Why it does.
+    /// Why it was chosen, in words for the user.
     pub reason: String,
     /// Why that is not what would be taken if everything could run here.
     pub fallback: Option<String>,

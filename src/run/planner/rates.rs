@@ -42,9 +42,9 @@ impl Forecast {
 /// A problem's declared cost and what it took.
 #[derive(Clone, Debug)]
 pub struct Trial {
-    /// As declared.
+    /// Terms at the built-in rates.
     pub cost: Cost,
-    /// As measured.
+    /// Measured times of setup and search.
     pub took: Forecast,
 }
 

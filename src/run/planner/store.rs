@@ -38,7 +38,7 @@ pub fn read(path: &Path) -> Known {
     known.filter(|known| known.version == Known::default().version && known.rates.values().all(Rates::are_sensible)).unwrap_or_default()
 }
 
-/// Replaces the file.
+/// Writes what is known in place of the file, for the next start.
 ///
 /// # Errors
 /// Why it could not be written.

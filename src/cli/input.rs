@@ -139,6 +139,23 @@ pub struct DeviceArgs {
     pub device: Option<DeviceId>,
 }
 
+impl DeviceArgs {
+    /// Refuses an engine that is named and does not run on the kind of device that is.
+    ///
+    /// # Errors
+    /// [`Usage`].
+    pub fn check(&self, engines: &[EngineChoice]) -> anyhow::Result<()> {
+        let Some(device) = self.device else { return Ok(()) };
+        for choice in engines.iter().filter(|choice| **choice != EngineChoice::Auto) {
+            if let Some(engine) = choice.engines().find(|engine| !engine.runs_on.contains(&device.kind())) {
+                let kinds: Vec<&str> = engine.runs_on.iter().map(|kind| kind.name()).collect();
+                bail!(Usage(format!("--device {device}: the {} engine runs on {}", engine.id, kinds.join(" or "))));
+            }
+        }
+        Ok(())
+    }
+}
+
 /// A whole problem.
 #[derive(Debug, Args)]
 pub struct ProblemArgs {

@@ -13,6 +13,7 @@ use crate::cloud::PointCloud;
 use crate::engines::registry;
 use crate::export::{self, NeighborFormat, text};
 use crate::knn::Metric;
+use crate::run::planner::Candidate;
 use crate::run::planner::{Plan, Purpose};
 use crate::run::{EngineChoice, Engines, MeasureMean, QuerySpec, RunRecord, RunSpec};
 
@@ -81,6 +82,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
         export::check(path)?;
     }
     args.record.check()?;
+    args.device.check(std::slice::from_ref(&args.engine))?;
     let Loaded { spec, cloud, query_cloud } = args.problem.load(std::slice::from_ref(&args.engine))?;
     spare_inputs(args, &spec)?;
     let spec = RunSpec {
@@ -96,7 +98,16 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
         let any = RunSpec { engine: EngineChoice::Auto, ..spec.clone() };
         let plan = engines.plan(&any, Purpose::Measure, &cloud, query_cloud.as_ref());
         let plan = Plan::new(&spec.engine, plan.shape, plan.engines);
-        return if args.json { output::print_json(&plan) } else { output::print(&predictions(&plan)) };
+        if args.json {
+            output::print_json(&plan)?
+        } else {
+            output::print(&predictions(&plan))?
+        }
+        return match plan.chosen.and_then(|chosen| plan.of(chosen)) {
+            Some(Candidate { why_not: Some(why), .. }) => Err(anyhow::anyhow!("{why}")),
+            Some(_) => Ok(()),
+            None => Err(anyhow::anyhow!("{}", plan.reason)),
+        };
     }
     let plan = match spec.engine {
         EngineChoice::Auto => engines.plan_measured(&spec, &cloud, query_cloud.as_ref(), &mut Bar::new("").stage())?,

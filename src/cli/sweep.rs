@@ -107,6 +107,7 @@ pub fn run(args: &SweepArgs) -> anyhow::Result<()> {
     };
     let sweep = Sweep { base, n: args.n.clone(), q: args.q.clone(), k: args.k.clone(), d: args.d.clone(), engines: args.engine.concat() };
     let measures = measures(&sweep.engines);
+    args.device.check(&sweep.engines)?;
     sweep.check()?;
     if let Some(path) = &args.out {
         export::check(path)?;

@@ -63,6 +63,7 @@ struct Report<'a> {
 /// # Errors
 /// When an engine is wrong, naming the first mismatch, and when nothing could be verified.
 pub fn run(args: &VerifyArgs) -> anyhow::Result<()> {
+    args.device.check(&args.engine.concat())?;
     let Loaded { spec, cloud, query_cloud } = args.problem.load(&args.engine.concat())?;
     let problem = build_problem(&spec, &cloud, query_cloud.as_ref())?;
     let answers = args.reference.as_deref().map(|path| read_answers(path, spec.metric)).transpose()?;
@@ -163,7 +164,7 @@ fn conclude(verdicts: &[EngineVerdict]) -> anyhow::Result<()> {
 fn table(verdicts: &[EngineVerdict]) -> String {
     let mut rows = vec![["engine", "oracle", "largest error", "other index at a tie", "bit for bit"].map(str::to_owned).to_vec()];
     for verdict in verdicts {
-        let mut row = vec![verdict.method.as_ref().map_or_else(|| verdict.engine.to_string(), ToString::to_string)];
+        let mut row = vec![verdict.name()];
         match (&verdict.not_run, &verdict.mismatch) {
             (Some(why), _) => row.push(format!("cannot run: {why}")),
             (None, Some(_)) => row.push("WRONG".to_owned()),

@@ -187,9 +187,12 @@ impl Engines {
                 return Err(RunError::Cancelled);
             }
             let planner = self.planner.clone();
-            if let Ok(engine) = self.named(engine.id, spec.device) {
-                planner.calibrate(engine, &device);
-                measured = true;
+            let mut go_on = || stage("measuring the engines", 0.0);
+            // What it fails with, the run will say.
+            let calibrated = self.with_engine(engine.id, spec.device, |engine| Ok(planner.calibrate(engine, &device, &mut go_on)?));
+            measured |= calibrated.is_ok();
+            if !stage("measuring the engines", 0.0) {
+                return Err(RunError::Cancelled);
             }
         }
         Ok(if measured { self.plan(spec, Purpose::Measure, cloud, query_cloud) } else { plan })

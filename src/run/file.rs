@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{RunSpec, Summary};
+use super::{EngineChoice, RunSpec, Summary};
 use crate::cloud::{Axis, Fingerprint, PointCloud, Source};
 use crate::knn::{DeviceInfo, EngineId};
 use crate::text;
@@ -60,7 +60,11 @@ impl RunFile {
             Source::Coordinates(_) => self.spec.data.to_string(),
         };
         let (q, n) = (text::thousands(self.summary.q), text::thousands(self.summary.n));
-        format!("{cloud}, {q} × {n}, k = {}, {}", self.spec.k, self.engine)
+        let engine = match &self.spec.engine {
+            EngineChoice::Named(method) => method.to_string(),
+            EngineChoice::Auto => self.engine.to_string(),
+        };
+        format!("{cloud}, {q} × {n}, k = {}, {engine}", self.spec.k)
     }
 }
 

@@ -108,6 +108,7 @@ pub struct MeasureMean {
 
 /// [`Summary::measures`] as `mean_NAME` and `expected_NAME` beside the other numbers.
 mod means {
+    use std::collections::HashMap;
     use std::fmt;
 
     use serde::de::{MapAccess, Visitor};
@@ -147,7 +148,8 @@ mod means {
         }
         // In the order of the file, which is that of the declaration.
         let entries = deserializer.deserialize_map(Entries)?;
-        let number = |key: &str| entries.iter().find(|(of, _)| of == key).and_then(|(_, value)| value.as_f64());
+        let numbers: HashMap<&str, f64> = entries.iter().filter_map(|(key, value)| Some((key.as_str(), value.as_f64()?))).collect();
+        let number = |key: &str| numbers.get(key).copied();
         let mean = |(key, value): &(String, Value)| {
             let (name, mean) = (key.strip_prefix(MEAN)?, value.as_f64()?);
             Some(MeasureMean { name: name.to_owned(), mean, expected: number(&format!("{EXPECTED}{name}")) })

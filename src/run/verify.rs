@@ -36,6 +36,11 @@ pub struct EngineVerdict {
 }
 
 impl EngineVerdict {
+    /// The method, or the engine where all was left to it.
+    pub fn name(&self) -> String {
+        self.method.as_ref().map_or_else(|| self.engine.to_string(), ToString::to_string)
+    }
+
     fn of(method: &Method) -> Self {
         let spelled = (!method.parameters.is_empty()).then(|| method.clone());
         Self {
@@ -71,12 +76,16 @@ pub fn verify(
     let mut methods: Vec<Method> = registry::ENGINES.iter().map(|engine| Method::new(engine.id)).collect();
     if !named.is_empty() {
         let ranks = methods;
-        methods = named.to_vec();
+        methods = Vec::new();
+        for method in named {
+            if !methods.contains(method) {
+                methods.push(method.clone());
+            }
+        }
         methods.sort_by_key(|method| ranks.iter().position(|rank| rank.engine == method.engine));
-        methods.dedup();
     }
     let mut verdicts: Vec<EngineVerdict> = Vec::new();
-    let mut answers: Vec<(EngineId, Answer)> = Vec::new();
+    let mut answers: Vec<(usize, Answer)> = Vec::new();
     for method in methods {
         let mut verdict = EngineVerdict::of(&method);
         match ask(problem, &method, device, engines, progress) {
@@ -84,7 +93,7 @@ pub fn verify(
                 (verdict.device, verdict.counted) = (Some(device), !answer.measured.is_empty());
                 verdict.mismatch = mismatch;
                 check(problem, &mut verdict, &answer, &answers, &verdicts, progress)?;
-                answers.push((method.engine, answer));
+                answers.push((verdicts.len(), answer));
             }
             // What cannot run, or does not take such a problem, is wrong only if it was asked for by name.
             Err(RunError::Engine(error)) if named.is_empty() && error.is_refusal() => {
@@ -127,26 +136,30 @@ fn check(
     problem: &Problem,
     verdict: &mut EngineVerdict,
     answer: &Answer,
-    before: &[(EngineId, Answer)],
+    // Each answer with the place of its verdict: two methods of one engine have one each.
+    before: &[(usize, Answer)],
     verdicts: &[EngineVerdict],
     progress: &dyn Progress,
 ) -> Result<(), RunError> {
-    let right = |kind: EngineId| verdicts.iter().find(|verdict| verdict.engine == kind && verdict.mismatch.is_none());
-    let mut difference = None;
-    // Whoever differs from a wrong answer is not wrong for that.
-    for (other, theirs) in before.iter().filter(|(other, _)| right(*other).is_some()) {
+    let (mut difference, mut equal) = (None, None);
+    for (other, theirs) in before.iter().map(|(at, theirs)| (&verdicts[*at], theirs)) {
+        // Whoever differs from a wrong answer is not wrong for that.
+        if other.mismatch.is_some() {
+            continue;
+        }
         match first_difference(problem, &theirs.neighbors, &answer.neighbors)
-            .or_else(|| first_counted_difference(same_algorithm(*other, verdict.engine).then_some(theirs)?, answer))
+            .or_else(|| first_counted_difference(same_algorithm(other.engine, verdict.engine).then_some(theirs)?, answer))
         {
             None => {
-                verdict.equal_to.get_or_insert(*other);
+                equal.get_or_insert(other);
             }
             Some(at) => {
-                difference.get_or_insert_with(|| format!("{other} against {}: {at}", verdict.engine));
+                difference.get_or_insert_with(|| format!("{} against {}: {at}", other.name(), verdict.name()));
             }
         }
     }
-    let oracle = match verdict.equal_to.and_then(right) {
+    verdict.equal_to = equal.map(|other| other.engine);
+    let oracle = match equal {
         Some(same) => Ok(Report { queries: same.queries as usize, largest_relative_error: same.largest_relative_error, ties: same.ties }),
         None => judge(problem, &answer.neighbors, progress),
     };
@@ -156,7 +169,7 @@ fn check(
             (verdict.queries, verdict.largest_relative_error, verdict.ties) = (report.queries as u64, report.largest_relative_error, report.ties);
         }
         // The oracle's word before that of other engines.
-        Err(mismatch) => verdict.mismatch = Some(format!("the oracle against {}: {mismatch}", verdict.engine)),
+        Err(mismatch) => verdict.mismatch = Some(format!("the oracle against {}: {mismatch}", verdict.name())),
     }
     verdict.mismatch = verdict.mismatch.take().or(difference);
     Ok(())

@@ -103,7 +103,14 @@ impl<'a> CudaSearch<'a> {
             None => cuda.kernels.unit_for(problem),
         };
         let unit = Unit { policy: cuda.policy(unit, variant, parameters)?, ..unit };
-        Self::build(cuda, problem, profile, unit, behind_filter)
+        let search = Self::build(cuda, problem, profile, unit, behind_filter)?;
+        match &search.note {
+            // Whoever asks for the filter by name does not want to measure something else.
+            Some(why) if parameters.get("kernel") == Some("filter") => {
+                Err(EngineError::Unavailable { engine: super::DIRECT.id, why: format!("kernel = filter: {why}") })
+            }
+            _ => Ok(search),
+        }
     }
 
     /// Like [`Self::new`], with a given unit of the direct kernel, which must match the problem's k and d.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::super::{EngineChoice, QuerySpec, RunSpec, build_problem};
 use super::rates::{Forecast, Trial};
 use crate::cloud::{self, Order, Source};
-use crate::knn::{Build, Engine, Metric, Parameters, Shape, Stage};
+use crate::knn::{Build, Engine, EngineError, Metric, Parameters, Shape, Stage};
 use crate::progress::Silent;
 
 /// Small clouds of few and more dimensions, with few and many neighbours: n, d, k. Between them each kind of work matters once.
@@ -24,16 +24,32 @@ const SLOW: f64 = 4.0;
 /// No further trial begins after this.
 const LONGEST: Duration = Duration::from_millis(500);
 
-/// Measures an engine. A trial that it refuses or fails is left out.
-pub fn measure(engine: &mut dyn Engine) -> Vec<Trial> {
+/// Measures an engine as long as `go_on` says so. A trial that it refuses is left out.
+///
+/// # Errors
+/// The engine's, but for refusals.
+pub fn measure(engine: &mut dyn Engine, go_on: &mut dyn FnMut() -> bool) -> Result<Vec<Trial>, EngineError> {
     let began = Instant::now();
-    TRIALS.iter().take_while(|_| began.elapsed() < LONGEST).filter_map(|&(n, d, k)| trial(engine, n, d, k)).collect()
+    let mut trials = Vec::new();
+    for (n, d, k) in TRIALS {
+        if began.elapsed() >= LONGEST || !go_on() {
+            break;
+        }
+        match trial(engine, n, d, k) {
+            Ok(found) => trials.extend(found),
+            Err(error) if error.is_refusal() => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(trials)
 }
 
-fn trial(engine: &mut dyn Engine, n: usize, d: usize, k: usize) -> Option<Trial> {
+/// Nothing where the trial's own cloud cannot be had.
+fn trial(engine: &mut dyn Engine, n: usize, d: usize, k: usize) -> Result<Option<Trial>, EngineError> {
     let cost = engine.descriptor().cost;
     let shape = |q| Shape { n, q, d, k };
-    let q = std::iter::successors(Some(16), |q| Some(q * 2)).find(|&q| q * 2 > n || cost(&shape(q)).ms(Stage::Search, |_| 1.0) >= PASS_MS)?;
+    let q = std::iter::successors(Some(16), |q| Some(q * 2)).find(|&q| q * 2 > n || cost(&shape(q)).ms(Stage::Search, |_| 1.0) >= PASS_MS);
+    let Some(q) = q else { return Ok(None) };
     let data = Source::Generate { spec: format!("uniform:n={n},d={d}"), seed: 1 };
     let spec = RunSpec {
         data,
@@ -50,17 +66,17 @@ fn trial(engine: &mut dyn Engine, n: usize, d: usize, k: usize) -> Option<Trial>
         drop_nonfinite: false,
         profile: false,
     };
-    let cloud = Arc::new(cloud::load(&spec.data, false, &Silent).ok()?);
-    let problem = build_problem(&spec, &cloud, None).ok()?;
-    let mut search = engine.load(&problem, &Parameters::NONE, false).ok()?;
+    let Ok(cloud) = cloud::load(&spec.data, false, &Silent).map(Arc::new) else { return Ok(None) };
+    let Ok(problem) = build_problem(&spec, &cloud, None) else { return Ok(None) };
+    let mut search = engine.load(&problem, &Parameters::NONE, false)?;
     let setup_ms = search.setup_ms().iter().map(|(_, ms)| ms).sum();
     let mut search_ms = f64::INFINITY;
     for _ in 0..PASSES {
-        search_ms = search_ms.min(search.search(0..q, Build::Timed).ok()?);
+        search_ms = search_ms.min(search.search(0..q, Build::Timed)?);
         if search_ms > SLOW * PASS_MS {
             // So far from the built-in rates one pass says enough.
             break;
         }
     }
-    Some(Trial { cost: cost(&shape(q)), took: Forecast { setup_ms, search_ms } })
+    Ok(Some(Trial { cost: cost(&shape(q)), took: Forecast { setup_ms, search_ms } }))
 }

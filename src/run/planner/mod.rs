@@ -26,7 +26,7 @@ pub use rates::Forecast;
 pub(super) use resident::{is_taken_in, taken_in};
 
 use super::{Phase, RunRecord};
-use crate::knn::{Descriptor, DeviceInfo, Engine, Shape};
+use crate::knn::{Descriptor, DeviceInfo, Engine, EngineError, Shape};
 use rates::Rates;
 use store::Known;
 
@@ -39,10 +39,12 @@ pub struct Planner {
 }
 
 impl Planner {
-    /// The one of this process, kept in the user's cache folder.
+    /// The one of this process, kept in the user's cache folder. What an unoptimised program measures is of no use to the next
+    /// start, so a debug build keeps nothing.
     pub fn shared() -> Self {
         static SHARED: OnceLock<Planner> = OnceLock::new();
-        SHARED.get_or_init(|| store::path().map_or_else(Self::default, Self::at)).clone()
+        let file = store::path().filter(|_| !cfg!(debug_assertions));
+        SHARED.get_or_init(|| file.map_or_else(Self::default, Self::at)).clone()
     }
 
     /// Kept in a file, which need not be there.
@@ -64,14 +66,21 @@ impl Planner {
         self.lock().rates.get(&key(engine, device)).is_some_and(|rates| rates.calibrated)
     }
 
-    /// Measures an opened engine for well under a second, and keeps what was found.
-    pub fn calibrate(&self, engine: &mut dyn Engine, device: &DeviceInfo) {
-        let (descriptor, trials) = (engine.descriptor(), calibrate::measure(engine));
-        self.change(|known| {
-            let rates = known.rates.entry(key(descriptor, device)).or_default();
-            rates.fit(&trials);
-            rates.calibrated = true;
-        });
+    /// Measures an opened engine for about half a second, and keeps what was found. `go_on` is asked before every trial; an engine
+    /// of which nothing was measured is measured again another time.
+    ///
+    /// # Errors
+    /// The engine's, but for refusals.
+    pub fn calibrate(&self, engine: &mut dyn Engine, device: &DeviceInfo, go_on: &mut dyn FnMut() -> bool) -> Result<(), EngineError> {
+        let (descriptor, trials) = (engine.descriptor(), calibrate::measure(engine, go_on)?);
+        if !trials.is_empty() {
+            self.change(|known| {
+                let rates = known.rates.entry(key(descriptor, device)).or_default();
+                rates.fit(&trials);
+                rates.calibrated = true;
+            });
+        }
+        Ok(())
     }
 
     /// Corrects what is known by a run of the engine's own choice of parameters.
@@ -90,9 +99,12 @@ impl Planner {
         let mut known = self.lock();
         let before = known.clone();
         change(&mut known);
-        if let Some(file) = self.file.as_ref().filter(|_| *known != before) {
+        let after = known.clone();
+        // Written without the lock: a frame of the window must not wait for a slow disk.
+        drop(known);
+        if let Some(file) = self.file.as_ref().filter(|_| after != before) {
             // Without it the next start predicts worse, nothing else.
-            let _ = store::write(file, &known);
+            let _ = store::write(file, &after);
         }
     }
 

@@ -156,7 +156,7 @@ impl Plan {
 
     /// What is taken, and the others that can: `about 15 s on kdtree; 5 min on lockstep`.
     pub fn sentence(&self) -> Option<String> {
-        let chosen = self.of(self.chosen?)?;
+        let chosen = self.of(self.chosen?).filter(|chosen| chosen.why_not.is_none())?;
         let mut others: Vec<&Candidate> =
             self.engines.iter().filter(|other| other.engine != chosen.engine && other.why_not.is_none() && other.total_ms.is_some()).collect();
         others.sort_by(|a, b| a.total_ms.unwrap_or(0.0).total_cmp(&b.total_ms.unwrap_or(0.0)));

@@ -200,7 +200,7 @@ fn a_measurement_makes_predictions_of_this_machine() {
     let planner = Planner::default();
     let mut engine = registry::open(LOCKSTEP, None).unwrap();
     let device = engine.device();
-    planner.calibrate(engine.as_mut(), &device);
+    planner.calibrate(engine.as_mut(), &device, &mut || true).unwrap();
     let descriptor = registry::find(LOCKSTEP).unwrap();
     assert!(planner.is_calibrated(descriptor, &device));
     let forecast = planner.forecast(descriptor, Some(&device), &shape(100, 100_000, 2, 32));

@@ -37,6 +37,8 @@ pub(super) fn entry<'a>(entry: &RunEntry, clouds: &'a [CloudEntry]) -> Result<(&
     if summary.q == 0 || summary.q > u64::from(u32::MAX) {
         return Err(format!("q = {} is no number of queries", summary.q));
     }
+    let means: Vec<String> = entry.run.summary.measures.iter().map(|measure| measure.name.clone()).collect();
+    names("means", &means, false)?;
     names("counters", &entry.measures, entry.counted)?;
     names("phases", &entry.profile_phases, entry.profiled)?;
     Ok((cloud, query_cloud))

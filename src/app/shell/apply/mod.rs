@@ -484,8 +484,10 @@ fn is_of(cloud: &PointCloud, spec: &RunSpec) -> bool {
 
 /// Whether two specs ask for the same problem on the same engine, whatever their queries and repeats.
 pub(in crate::app::shell) fn same_question(a: &RunSpec, b: &RunSpec) -> bool {
-    let question =
-        |spec: &RunSpec| (spec.data.clone(), spec.k, spec.metric, spec.engine.clone(), spec.order, spec.exclude_self, spec.seed, spec.drop_nonfinite);
+    let question = |spec: &RunSpec| {
+        let engine = (spec.engine.clone(), spec.device);
+        (spec.data.clone(), spec.k, spec.metric, engine, spec.order, spec.exclude_self, spec.seed, spec.drop_nonfinite)
+    };
     question(a) == question(b)
 }
 

@@ -35,10 +35,11 @@ impl DevicePoints {
     }
 }
 
-/// Floats that n rows of d dimensions occupy, including the padding for kernels that stream rows.
+/// Floats that n rows of d dimensions occupy, including the padding for kernels that stream rows: they read whole batches, and
+/// `batch` need not divide [`MOST_BATCH`].
 pub fn row_floats(n: usize, d: usize, batch: usize) -> usize {
     // For other d, no kernel streams whole rows.
-    if d == 2 || d == 3 { n.next_multiple_of(batch.max(MOST_BATCH)) * d } else { n * d }
+    if d == 2 || d == 3 { n.next_multiple_of(batch).max(n.next_multiple_of(MOST_BATCH)) * d } else { n * d }
 }
 
 /// Uploads rows and appends infinity as padding.

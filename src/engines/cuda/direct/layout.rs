@@ -114,6 +114,11 @@ mod tests {
         let policy = Policy { warps: 8, queries: 4, window: 8, batch: 1024, slots: 4, tile: 16, min_blocks: 0 };
         let rows = Layout::new(1025, 3, Unit::new("direct/warp_knn", 32, 3), policy);
         assert_eq!((rows.floats(), rows.scratch_floats()), (4096 * 3, 0));
+        // A batch that does not divide the usual padding, as parameters may ask for.
+        for (n, batch) in [(8192, 96), (8192, 3072), (1_048_576, 96), (5000, 16_384)] {
+            let floats = Layout::new(n, 2, Unit::new("direct/warp_knn", 32, 2), Policy { window: 3, batch, ..policy }).floats();
+            assert!(floats / 2 >= n.next_multiple_of(batch as usize), "n = {n}, batch = {batch}: {floats} floats");
+        }
         let windows = Layout::new(257, 17, Unit::new("direct/warp_knn", 32, 0), policy);
         assert_eq!((windows.floats(), windows.scratch_floats()), (512 * 32, 257 * 17));
         assert_eq!(windows.chunk() % 256, 0);

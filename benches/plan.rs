@@ -119,7 +119,7 @@ fn open(planner: &Planner, id: EngineId) -> Option<Opened> {
         Ok(mut engine) => {
             let device = engine.device();
             let began = std::time::Instant::now();
-            planner.calibrate(engine.as_mut(), &device);
+            planner.calibrate(engine.as_mut(), &device, &mut || true).unwrap_or_else(|error| panic!("{error}"));
             println!("{id} on {}: measured in {}", device.name, text::time(began.elapsed().as_secs_f64() * 1e3));
             Some(Opened { engine, device })
         }

@@ -8,12 +8,14 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// Longest engine id, in bytes.
 const LONGEST: usize = 24;
 
-/// An engine's name: 1 to 24 lowercase ASCII letters, digits and hyphens, stored inline so that it is `Copy`. It need not
-/// name an engine of this program: a recording may come from a newer version.
+/// An engine's name: 1 to 24 lowercase ASCII letters, digits and hyphens, beginning with a letter; stored inline so that it is
+/// `Copy`. It need not name an engine of this program: a recording may come from a newer version.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct EngineId([u8; LONGEST]);
 
 impl EngineId {
+    /// The id with this name: 1 to 24 lowercase ASCII letters, digits and hyphens, beginning with a letter.
+    ///
     /// # Panics
     /// If the name breaks that rule; at compile time in a constant.
     pub const fn new(name: &str) -> Self {

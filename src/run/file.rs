@@ -20,7 +20,8 @@ pub struct RunFile {
     pub spec: RunSpec,
     /// Which engine answered.
     pub engine: EngineId,
-    /// Why `auto` did not take the engine that it likes best.
+    /// Why `auto` did not take the engine that it would have taken if everything could run here; `None` if it did, or if an
+    /// engine was named.
     pub fallback: Option<String>,
     /// How long a repeat's search was predicted to take.
     #[serde(default, skip_serializing_if = "Option::is_none")]

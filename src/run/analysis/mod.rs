@@ -1,4 +1,4 @@
-//! What a record says beyond its numbers and is too much to work out while somebody waits: the histogram of merges, the
+//! What a record says beyond its numbers and is too much to work out while somebody waits: the histograms of measures, the
 //! convergence of all queries, when what ran, and what theory expects of a query.
 //!
 //! | part | does |

@@ -266,7 +266,7 @@ impl App {
         }
     }
 
-    /// Says once why `auto` is not `cuda`.
+    /// Says once why `auto` did not take the engine that it would have taken.
     pub(in crate::app::shell) fn note_fallback(&mut self, record: &RunRecord) {
         let Some(fallback) = &record.fallback else { return };
         if self.session.log.entries().iter().any(|entry| entry.text == *fallback) {

@@ -80,10 +80,10 @@ fn main() {
     }
     let planner = Planner::default();
     let mut engines: Vec<Opened> = registry::ENGINES.iter().filter_map(|descriptor| open(&planner, descriptor.id)).collect();
-    println!("{:>9} {:>4} {:>9} {:>5} {:<10} {:>10} {:>10} {:>9}  {}", "n", "d", "q", "k", "engine", "predicted", "measured", "measured ÷", "");
+    println!("{:>9} {:>4} {:>9} {:>5} {:<10} {:>10} {:>10} {:>9}  {}", "n", "d", "q", "k", "engine", "predicted", "measured", "measured ÷", "auto");
     let (mut table, mut tally) = ("n,d,q,k,engine,predicted_ms,measured_ms,auto,best\n".to_owned(), Tally::default());
     for (generator, n, d, q, k) in JOBS {
-        job(&planner, &mut engines, &format!("{generator}:n={n},d={d}"), (q * times).min(n as u64), k, limit, &mut table, &mut tally);
+        job(&planner, &mut engines, (&format!("{generator}:n={n},d={d}"), (q * times).min(n as u64), k), limit, &mut table, &mut tally);
     }
     println!("{tally}");
     if let Some(path) = out {
@@ -130,7 +130,9 @@ fn open(planner: &Planner, id: EngineId) -> Option<Opened> {
     }
 }
 
-fn job(planner: &Planner, engines: &mut [Opened], spec: &str, q: u64, k: usize, limit: f64, table: &mut String, tally: &mut Tally) {
+/// Predicts and runs one job, a generator's spec with q and k, on every engine that is predicted to be done within `limit`
+/// milliseconds.
+fn job(planner: &Planner, engines: &mut [Opened], (spec, q, k): (&str, u64, usize), limit: f64, table: &mut String, tally: &mut Tally) {
     let data = Source::Generate { spec: spec.to_owned(), seed: 1 };
     let cloud = Arc::new(cloud::load(&data, false, &Silent).unwrap_or_else(|error| panic!("{error}")));
     let (n, d) = (cloud.len(), cloud.dims());

@@ -46,7 +46,7 @@ fn what_a_run_should_take_stands_below_run_before_it_starts() {
     let mut window = window(small);
     // Run loads the cloud by itself, and how many points it has is not known before.
     assert!(window.query_by_label_contains("About ").is_none(), "no cloud is loaded");
-    window.state_mut().send(Action::Load);
+    press(&mut window, "Generate");
     until(&mut window, "the cloud, and what can run", |app| {
         let session = app.session();
         session.cloud.is_some() && !session.engines.is_empty() && session.engines.iter().all(|status| status.device.is_some())

@@ -80,14 +80,14 @@ fn main() {
     }
     let planner = Planner::default();
     let mut engines: Vec<Opened> = registry::ENGINES.iter().filter_map(|descriptor| open(&planner, descriptor.id)).collect();
-    println!("{:>9} {:>4} {:>9} {:>5} {:<10} {:>10} {:>10} {:>9}  {}", "n", "d", "q", "k", "engine", "predicted", "measured", "measured ÷", "auto");
-    let (mut table, mut tally) = ("n,d,q,k,engine,predicted_ms,measured_ms,auto,best\n".to_owned(), Tally::default());
+    println!("{:>9} {:>4} {:>9} {:>5} {:<10} {:>10} {:>10} {:>9}", "n", "d", "q", "k", "engine", "predicted", "measured", "measured ÷");
+    let mut tally = Tally { table: "n,d,q,k,engine,predicted_ms,measured_ms,auto,best\n".to_owned(), ..Tally::default() };
     for (generator, n, d, q, k) in JOBS {
-        job(&planner, &mut engines, (&format!("{generator}:n={n},d={d}"), (q * times).min(n as u64), k), limit, &mut table, &mut tally);
+        job(&planner, &mut engines, &format!("{generator}:n={n},d={d}"), (q * times).min(n as u64), k, limit, &mut tally);
     }
     println!("{tally}");
     if let Some(path) = out {
-        std::fs::write(&path, table).unwrap_or_else(|error| panic!("cannot write: {error}: {path}"));
+        std::fs::write(&path, tally.table).unwrap_or_else(|error| panic!("cannot write: {error}: {path}"));
     }
 }
 
@@ -100,6 +100,8 @@ struct Tally {
     best_taken: usize,
     /// What auto took, over the fastest, of each job.
     over: Vec<f64>,
+    /// All measurements as CSV.
+    table: String,
 }
 
 impl std::fmt::Display for Tally {
@@ -130,9 +132,7 @@ fn open(planner: &Planner, id: EngineId) -> Option<Opened> {
     }
 }
 
-/// Predicts and runs one job, a generator's spec with q and k, on every engine that is predicted to be done within `limit`
-/// milliseconds.
-fn job(planner: &Planner, engines: &mut [Opened], (spec, q, k): (&str, u64, usize), limit: f64, table: &mut String, tally: &mut Tally) {
+fn job(planner: &Planner, engines: &mut [Opened], spec: &str, q: u64, k: usize, limit: f64, tally: &mut Tally) {
     let data = Source::Generate { spec: spec.to_owned(), seed: 1 };
     let cloud = Arc::new(cloud::load(&data, false, &Silent).unwrap_or_else(|error| panic!("{error}")));
     let (n, d) = (cloud.len(), cloud.dims());
@@ -186,7 +186,7 @@ fn job(planner: &Planner, engines: &mut [Opened], (spec, q, k): (&str, u64, usiz
             (false, true) => "fastest",
             (false, false) => "",
         };
-        writeln!(table, "{n},{d},{q},{k},{id},{predicted},{measured},{auto},{fastest}").expect("a string takes it");
+        writeln!(tally.table, "{n},{d},{q},{k},{id},{predicted},{measured},{auto},{fastest}").expect("a string takes it");
         let [n, q, k] = [n as u64, q, k as u64].map(text::thousands);
         println!("{n:>9} {d:>4} {q:>9} {k:>5} {id:<10} {:>10} {:>10} {ratio:>9.2}  {remark}", text::time(predicted), text::time(measured));
     }

@@ -282,9 +282,10 @@ fn a_fallback_in_the_second_part_keeps_the_first() {
     let mut queries = random(q, d, 42);
     queries[PART * d..].iter_mut().for_each(|v| *v = 8.0 + *v * 1e-6);
     let first = problem(&points, &queries[..PART * d], d, k);
-    assert!(check_ranges(&mut cuda, "the first part", &first, &[0..PART], Path::Filter), "the first part filters");
+    assert!(check_ranges(&mut cuda, "the first part", &first, std::slice::from_ref(&(0..PART)), Path::Filter), "the first part filters");
     let problem = problem(&points, &queries, d, k);
-    for ranges in [vec![0..q], vec![0..PART, PART..q], vec![0..100, 100..q]] {
+    for ends in [&[0, q][..], &[0, PART, q], &[0, 100, q]] {
+        let ranges: Vec<Range<usize>> = ends.windows(2).map(|ends| ends[0]..ends[1]).collect();
         let what = format!("a fallback in {ranges:?}");
         assert!(check_ranges(&mut cuda, &what, &problem, &ranges, Path::Fallback), "{what}: it does not fall back");
         // Others would find the points as this search arranged them.

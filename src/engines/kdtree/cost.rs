@@ -21,12 +21,12 @@ pub fn cost(shape: &Shape) -> Cost {
     Cost::default()
         .setup("build", n * depth, 8e-6)
         .setup("build, copies", n * d, 1.5e-5)
-        .setup("build, cache misses", n * misses, 1.4e-4)
-        .search("queries", each, 3e-4)
-        .search("descent", each * depth, 5e-5)
-        .search("cache misses", each * (k + depth) * misses, 1.2e-4)
-        .search("nearest", each * k * (k + 1.0).log2(), 5.5e-5)
-        .search("visits", each * visited(n, d, k) * d, 4e-6)
+        .setup("build, cache misses", n * misses, 1e-5)
+        .search("queries", each, 2e-4)
+        .search("descent", each * depth, 2.5e-5)
+        .search("cache misses", each * (k + depth) * misses, 2e-5)
+        .search("nearest", each * k * (k + 1.0).log2(), 1.2e-5)
+        .search("visits", each * visited(n, d, k) * d, 9e-7)
 }
 
 /// Estimates how many points a search visits. The leaves that intersect a ball around k points lie in a cube of

@@ -11,11 +11,11 @@ pub fn cost(shape: &Shape) -> Cost {
     let slots = capacity as f64;
     // Two and three dimensions have their own loops; others stream the points past each block of queries.
     let few = shape.d == 2 || shape.d == 3;
-    let (pair, stream) = if few { (d * 0.11, 0.1) } else { (0.8 + d * 0.2, 1.7) };
+    let (pair, stream) = if few { (d * 0.06, 0.1) } else { (0.1 + d * 0.024, 0.3) };
     Cost::default()
         .setup("upload", n * d, 5e-6)
         .search("distances", n * q / threads * pair, 1e-6)
         .search("stream", n * d * stream, 1e-6)
-        .search("merges", merges * (400.0 + slots * slots.log2().powi(2)), 1.1e-6)
+        .search("merges", merges * (1000.0 + slots * slots.log2().powf(1.6)), 5.8e-7)
         .search("launch", 1.0, 0.02)
 }

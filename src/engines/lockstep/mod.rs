@@ -11,6 +11,8 @@
 //! | `observer.rs` | `cuda/observer.cuh` |
 //! | `warp_knn.rs` | `cuda/direct/warp_knn.cuh` |
 //!
+//! `cost.rs`, the cost model for the planner, has no twin.
+//!
 //! An [`Observer`] is notified of each step of a warp; [`watch`] is a search with an observer.
 //!
 //! A function is named like its counterpart in `cuda/`, or its documentation says "No namesake" and why:

@@ -54,14 +54,9 @@ fn the_first_start_is_answered() {
     until_answered(&mut window);
     let session = window.state().session();
     let record = session.record.as_ref().expect("a run");
-    assert_eq!((record.summary.n, record.summary.q, record.spec.k), (20_000, 1_000, 32));
-    // Which engine auto takes depends on how fast the machine is, and not every engine counts.
-    let counts = registry::find(record.engine).expect("an engine of the registry").counts();
-    let merges = record.summary.measure("merges");
-    assert_eq!(merges.is_some(), counts, "{}", record.engine);
-    if let Some(merges) = merges {
-        assert!(merges.mean <= merges.expected.expect("theory bounds merges"));
-    }
+    assert_eq!((record.summary.n, record.summary.q, record.spec.k), (20_000, 500, 32));
+    let merges = record.summary.measure("merges").expect("the first start is answered by an engine that counts");
+    assert!(merges.mean <= merges.expected.expect("theory bounds merges"));
     assert!(matches!(session.picked, Some(Picked::Row(_))), "a query is picked already");
     assert_right(&window);
     for pane in ["Plane", "Convergence", "Timings"] {

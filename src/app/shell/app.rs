@@ -39,6 +39,10 @@ pub struct App {
     pub(in crate::app::shell) gives_up: bool,
 }
 
+/// Queries of the first start, which shows counters and convergence: so few that `auto` takes an engine that counts also where
+/// there is no GPU, since it answers them within 5 ms.
+pub const FIRST_QUERIES: u64 = 500;
+
 impl App {
     /// Restores what was saved, or prepares the first start; opens `file` if there is one, else what was open before.
     ///
@@ -53,7 +57,10 @@ impl App {
         match file {
             Some(path) => app.open(&path),
             // The first start is answered already; what was open before is only shown again.
-            None if first => app.run(),
+            None if first => {
+                app.state.draft.query_count = FIRST_QUERIES.to_string();
+                app.run();
+            }
             None => app.pick_up(&last.unwrap_or_default()),
         }
         Ok(app)

@@ -18,7 +18,7 @@ use crate::app::model::runs::compared::Compared;
 use crate::app::model::session::EngineStatus;
 use crate::app::model::session::FileColumns;
 use crate::app::model::timeline::TimelineView;
-use crate::app::shell::app::App;
+use crate::app::shell::app::{App, FIRST_QUERIES};
 use crate::app::shell::tasks::{Asks, BESIDE, CHECK, COLUMNS, DERIVE, HOVER, LOOKUP, Loading, PICK, PROBE, PROJECT, Runs, SNAP, TakesPath};
 use crate::cloud::formats::FormatError;
 use crate::cloud::{CloudError, PointCloud, Source};
@@ -228,7 +228,8 @@ impl App {
 
     /// Whether nobody said that so many queries are to be drawn: it is what stands there by itself, of the cloud that is shown.
     fn is_usual(&self, count: u64) -> bool {
-        count == usual::QUERIES || self.session.cloud.as_ref().is_some_and(|cloud| count == usual_queries(cloud))
+        // The first start's own number is the user's only in that it is not touched before its cloud is there.
+        count == usual::QUERIES || self.session.cloud.as_ref().is_some_and(|cloud| [usual_queries(cloud), FIRST_QUERIES].contains(&count))
     }
 
     /// A cloud is there: what belonged to the one before it goes.

@@ -12,6 +12,7 @@ pub fn cloud(n: usize, dims: usize, seed: u64) -> Arc<PointCloud> {
 }
 
 /// Points of four dimensions, each with its own extent.
+#[cfg_attr(not(feature = "gui"), expect(dead_code, reason = "for tests of the window"))]
 pub fn stretched(n: usize, scales: [f64; 4]) -> Arc<PointCloud> {
     scaled(n, 1, &scales)
 }
@@ -95,6 +96,7 @@ pub fn record() -> Arc<RunRecord> {
 }
 
 /// [`record`] with the profile of a device of two multiprocessors: the first two queries are of one warp, on the first.
+#[cfg_attr(not(feature = "gui"), expect(dead_code, reason = "for tests of the window"))]
 pub fn profiled_record() -> Arc<RunRecord> {
     let mut record = RunRecord::clone(&record());
     let span = |start_ns, stop_ns, sm, warp| WarpSpan { start_ns, stop_ns, sm, warp };

@@ -29,7 +29,7 @@ pub struct Layer {
     pub points: Arc<Points>,
     /// From where they are seen.
     pub projection: Projection,
-    /// In physical pixels.
+    /// In physical pixels, whatever the scale of the interface.
     pub diameter: f32,
     pub ink: Ink,
     /// 1, or less for what is in the background.

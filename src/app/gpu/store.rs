@@ -170,7 +170,7 @@ impl Drop for Threads {
 pub enum Rows {
     /// Rows 0..n, in the cloud's drawing order.
     All(u32),
-    /// Only these rows.
+    /// Rows by number, drawn in this order.
     Some(Arc<[u32]>),
 }
 

@@ -110,6 +110,13 @@ pub struct Kind<C, A, T> {
     pub apply: fn(&mut C, A, Outcome<T>),
 }
 
+impl<C, A, T> Kind<C, A, T> {
+    /// One at a time, so short that the status line does not name it, and nothing is lost if the window closes first.
+    pub const fn silent(slot: Slot, thread: &'static str, apply: fn(&mut C, A, Outcome<T>)) -> Self {
+        Self { slot, thread, several: false, noticed: Duration::ZERO, purpose: |_, _| None, cancel: Cancel::Ask, at_exit: |_| AtExit::Forget, apply }
+    }
+}
+
 /// A thread that lives as long as the window and says something now and then, as a row of the table.
 pub trait Stream<C> {
     /// The next thing that it has said, to be taken in.

@@ -210,28 +210,10 @@ pub static SELECT: Kind<App, Selecting, Option<(Selection, Facts)>> = Kind {
 };
 
 /// What a click means.
-pub static PICK: Kind<App, (Purpose, PaneKind), Option<Picked>> = Kind {
-    slot: Slot::Pick,
-    thread: "pick",
-    several: false,
-    noticed: AT_ONCE,
-    purpose: |_, _| None,
-    cancel: Cancel::Ask,
-    at_exit: |_| AtExit::Forget,
-    apply: App::picked,
-};
+pub static PICK: Kind<App, (Purpose, PaneKind), Option<Picked>> = Kind::silent(Slot::Pick, "pick", App::picked);
 
 /// What the pointer rests on: a row of its own, so that a rest of the pointer never takes a click's place.
-pub static HOVER: Kind<App, (Purpose, PaneKind), Option<Picked>> = Kind {
-    slot: Slot::Hover,
-    thread: "pick",
-    several: false,
-    noticed: AT_ONCE,
-    purpose: |_, _| None,
-    cancel: Cancel::Ask,
-    at_exit: |_| AtExit::Forget,
-    apply: App::picked,
-};
+pub static HOVER: Kind<App, (Purpose, PaneKind), Option<Picked>> = Kind::silent(Slot::Hover, "pick", App::picked);
 
 /// The row that a dragged query goes to.
 #[derive(Default)]
@@ -242,88 +224,27 @@ pub struct Snapping {
     pub lets_go: bool,
 }
 
-pub static SNAP: Kind<App, Snapping, Option<u32>> = Kind {
-    slot: Slot::Snap,
-    thread: "snap",
-    several: false,
-    noticed: AT_ONCE,
-    purpose: |_, _| None,
-    cancel: Cancel::Ask,
-    at_exit: |_| AtExit::Forget,
-    apply: App::snap_found,
-};
+pub static SNAP: Kind<App, Snapping, Option<u32>> = Kind::silent(Slot::Snap, "snap", App::snap_found);
 
 /// The other columns of the point that the pointer rests on.
-pub static LOOKUP: Kind<App, lookup::Asked, Result<Found, FormatError>> = Kind {
-    slot: Slot::Lookup,
-    thread: "record",
-    several: false,
-    noticed: AT_ONCE,
-    purpose: |_, _| None,
-    cancel: Cancel::Ask,
-    at_exit: |_| AtExit::Forget,
-    apply: |app, asked, outcome| app.handles.lookup.take(&asked, outcome),
-};
+pub static LOOKUP: Kind<App, lookup::Asked, Result<Found, FormatError>> =
+    Kind::silent(Slot::Lookup, "record", |app, asked, outcome| app.handles.lookup.take(&asked, outcome));
 
 /// Those of the neighbours that are listed.
-pub static BESIDE: Kind<App, lookup::Asked, Result<Found, FormatError>> = Kind {
-    slot: Slot::Beside,
-    thread: "record",
-    several: false,
-    noticed: AT_ONCE,
-    purpose: |_, _| None,
-    cancel: Cancel::Ask,
-    at_exit: |_| AtExit::Forget,
-    apply: |app, asked, outcome| app.handles.beside.take(&asked, outcome),
-};
+pub static BESIDE: Kind<App, lookup::Asked, Result<Found, FormatError>> =
+    Kind::silent(Slot::Beside, "record", |app, asked, outcome| app.handles.beside.take(&asked, outcome));
 
 /// What theory expects of an answer.
-pub static THEORY: Kind<App, Answered, TheoryCurve> = Kind {
-    slot: Slot::Theory,
-    thread: "theory",
-    several: false,
-    noticed: AT_ONCE,
-    purpose: |_, _| None,
-    cancel: Cancel::Ask,
-    at_exit: |_| AtExit::Forget,
-    apply: App::theory_done,
-};
+pub static THEORY: Kind<App, Answered, TheoryCurve> = Kind::silent(Slot::Theory, "theory", App::theory_done);
 
 /// Histogram, band and timeline of a run.
-pub static DERIVE: Kind<App, Arc<RunRecord>, Derived> = Kind {
-    slot: Slot::Derive,
-    thread: "derive",
-    several: false,
-    noticed: AT_ONCE,
-    purpose: |_, _| None,
-    cancel: Cancel::Ask,
-    at_exit: |_| AtExit::Forget,
-    apply: App::derived,
-};
+pub static DERIVE: Kind<App, Arc<RunRecord>, Derived> = Kind::silent(Slot::Derive, "derive", App::derived);
 
 /// Two runs side by side.
-pub static COMPARE: Kind<App, (), Arc<Compared>> = Kind {
-    slot: Slot::Compare,
-    thread: "compare",
-    several: false,
-    noticed: AT_ONCE,
-    purpose: |(), _| None,
-    cancel: Cancel::Ask,
-    at_exit: |()| AtExit::Forget,
-    apply: App::compared,
-};
+pub static COMPARE: Kind<App, (), Arc<Compared>> = Kind::silent(Slot::Compare, "compare", App::compared);
 
 /// What columns the cloud's file has.
-pub static COLUMNS: Kind<App, (), FileColumns> = Kind {
-    slot: Slot::Columns,
-    thread: "columns",
-    several: false,
-    noticed: AT_ONCE,
-    purpose: |(), _| None,
-    cancel: Cancel::Ask,
-    at_exit: |()| AtExit::Forget,
-    apply: App::columns_listed,
-};
+pub static COLUMNS: Kind<App, (), FileColumns> = Kind::silent(Slot::Columns, "columns", App::columns_listed);
 
 /// Whether an engine can run, on each of its devices.
 pub static PROBE: Kind<App, EngineId, Vec<EngineStatus>> = Kind {

@@ -664,6 +664,19 @@ fn the_window_is_drawn_without_a_display() {
     assert!(error.to_string().starts_with("cannot read: "), "{error:#}");
 }
 
+/// An engine without convergence has no theory curve to wait for: of so many points `auto` takes the k-d tree.
+#[test]
+fn the_window_is_drawn_without_a_display_whichever_engine_answers() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let data = folder.path().join("data.csv");
+    let rows: Vec<String> = (0..100_000u32).map(|i| format!("{},{},{}", i % 317, i * 37 % 331, i * 61 % 307)).collect();
+    std::fs::write(&data, format!("x,y,z\n{}\n", rows.join("\n"))).expect("a file");
+    let png = folder.path().join("window.png");
+    let show = Headless { file: Some(data), size: [900, 600], scale: 1.0, ..Headless::default() };
+    render_headless(&show, &png).unwrap_or_else(|error| panic!("{error:#}"));
+    assert!(png.metadata().expect("a PNG").len() > 20_000);
+}
+
 /// What 1280 × 800 pixels hold at 100, 125 and 150 %.
 #[test]
 fn panes_share_the_window_while_each_can_be_read() {

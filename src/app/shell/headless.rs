@@ -91,8 +91,7 @@ pub fn render_headless(show: &Headless, png: &Path) -> anyhow::Result<PathBuf> {
     let recorded = show.file.as_deref().is_some_and(|file| crate::run::recording::split_run(file).is_some());
     let answered = &mut |app: &mut App| {
         let session = app.session();
-        let settled = session.record.is_some() && session.derived.is_some() && !app.is_busy();
-        settled && (session.theory.is_some() || session.answered.is_none())
+        session.record.is_some() && session.derived.is_some() && !app.is_busy() && !app.is_computing_theory()
     };
     match show.lesson {
         None if recorded => wait(&mut harness, "answer", &mut |app| {

@@ -330,4 +330,9 @@ impl App {
     pub fn is_busy(&self) -> bool {
         self.session.running.is_some() || self.jobs.has(&LOAD) || self.jobs.has(&OPEN) || self.jobs.has(&RECORD) || self.session.live.is_waiting()
     }
+
+    /// Whether a theory curve is computed or waits to be: an engine without convergence has none.
+    pub fn is_computing_theory(&self) -> bool {
+        self.jobs.has(&THEORY) || self.handles.theory_wanted.is_some()
+    }
 }

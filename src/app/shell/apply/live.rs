@@ -13,7 +13,7 @@ use crate::app::model::log::{About, Level};
 use crate::app::model::session::EngineStatus;
 use crate::app::shell::app::App;
 use crate::app::shell::apply::same_question;
-use crate::app::shell::tasks::{SNAP, THEORY};
+use crate::app::shell::tasks::SNAP;
 use crate::cloud::{PointCloud, query_point};
 use crate::run::{Ask, QuerySpec, Reply, RunError, RunRecord};
 
@@ -261,7 +261,7 @@ impl App {
         let lags = self.session.theory.take();
         self.answer(record, 0);
         // The curve before stays until the next is worked out, and says so: lines that come and go would flicker.
-        if self.session.theory.is_none() && (self.jobs.has(&THEORY) || self.handles.theory_wanted.is_some()) {
+        if self.session.theory.is_none() && self.is_computing_theory() {
             (self.session.theory_lags, self.session.theory) = (lags.is_some(), lags);
         }
     }

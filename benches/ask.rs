@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use warpscope::cloud::{self, Order, PointCloud, Source};
 use warpscope::engines::registry;
-use warpscope::knn::{EngineId, Metric};
+use warpscope::knn::EngineId;
 use warpscope::progress::Silent;
 use warpscope::run::{EngineChoice, Engines, QuerySpec, RunSpec, stats};
 use warpscope::text;
@@ -90,19 +90,9 @@ fn row(options: &Options, cloud: &Arc<PointCloud>, kind: EngineId, samples: &mut
         (state >> 40) as f64 / (1u64 << 24) as f64
     };
     let mut spec = || RunSpec {
-        data: cloud.source().clone(),
-        queries: QuerySpec::At((0..d).map(|_| unit()).collect()),
-        k,
-        metric: Metric::L2,
         engine: EngineChoice::named(kind),
-        device: None,
         order: Order::Shuffled,
-        exclude_self: false,
-        seed: 0,
-        warmup: 0,
-        repeats: 1,
-        drop_nonfinite: false,
-        profile: false,
+        ..RunSpec::new(cloud.source().clone(), QuerySpec::At((0..d).map(|_| unit()).collect()), k)
     };
     let mut note = |what: &str, ms: f64| writeln!(samples, "{n},{d},{k},{kind},{what},{ms}").expect("a string takes it");
     let since = |began: Instant| began.elapsed().as_secs_f64() * 1e3;

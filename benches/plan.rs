@@ -1,6 +1,7 @@
 //! How well the planner predicts, and whether `auto` takes the fastest: forty jobs on every engine that can run,
-//! `cargo bench --no-default-features --bench plan -- [--times FACTOR] [--limit MILLISECONDS] [--out FILE]`.
+//! `cargo bench --no-default-features --bench plan -- [--random SEED] [--times FACTOR] [--limit MILLISECONDS] [--out FILE]`.
 //!
+//! The built-in rates were fitted to the jobs below; `--random` draws forty others, to judge them by.
 //! Each engine is measured for a moment first, as `run` does on a device that it meets for the first time, and learns nothing
 //! from the jobs. A job is taking the points in and one pass over the queries. Engines predicted to be over the limit are left
 //! out. `--times` multiplies the queries, for devices on which these jobs are over at once.
@@ -8,57 +9,74 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use rand_chacha::ChaCha8Rng;
+use rand_core::{Rng, SeedableRng};
 use warpscope::cloud::{self, Order, Source};
 use warpscope::engines::registry;
-use warpscope::knn::{DeviceInfo, Engine, EngineError, EngineId, Metric};
+use warpscope::knn::{DeviceInfo, Engine, EngineError, EngineId};
 use warpscope::progress::Silent;
-use warpscope::run::planner::{Candidate, Job, Plan, Planner, Purpose};
+use warpscope::run::planner::{Candidate, Forecast, Job, Plan, Planner, Purpose};
 use warpscope::run::{EngineChoice, Phase, QuerySpec, RunSpec, execute};
 use warpscope::text;
 
-/// Generator, n, d, q, k.
-const JOBS: [(&str, usize, usize, u64, usize); 40] = [
-    ("uniform", 1_000, 2, 1_000, 32),
-    ("uniform", 10_000, 2, 10_000, 1),
-    ("uniform", 10_000, 2, 10_000, 32),
-    ("uniform", 10_000, 3, 5_000, 128),
-    ("uniform", 33_000, 2, 1_000, 32),
-    ("uniform", 33_000, 2, 33_000, 8),
-    ("uniform", 50_000, 2, 20_000, 32),
-    ("uniform", 50_000, 3, 2_000, 256),
-    ("uniform", 100_000, 2, 1, 32),
-    ("uniform", 100_000, 2, 1_000, 32),
-    ("uniform", 100_000, 2, 2_000, 128),
-    ("uniform", 100_000, 2, 500, 1_024),
-    ("uniform", 100_000, 3, 2_000, 1),
-    ("uniform", 100_000, 3, 3_000, 32),
-    ("uniform", 100_000, 3, 20_000, 16),
-    ("uniform", 200_000, 2, 5_000, 64),
-    ("uniform", 300_000, 3, 500, 32),
-    ("uniform", 500_000, 2, 1, 32),
-    ("uniform", 500_000, 2, 1_000, 32),
-    ("uniform", 500_000, 3, 10_000, 10),
-    ("uniform", 1_000_000, 2, 1, 128),
-    ("uniform", 1_000_000, 2, 200, 32),
-    ("uniform", 1_000_000, 3, 100, 1_024),
-    ("uniform", 20_000, 4, 2_000, 32),
-    ("uniform", 100_000, 4, 500, 32),
-    ("uniform", 100_000, 4, 5_000, 8),
-    ("uniform", 50_000, 6, 1_000, 32),
-    ("uniform", 100_000, 6, 300, 128),
-    ("uniform", 20_000, 8, 1_000, 32),
-    ("uniform", 100_000, 8, 500, 32),
-    ("uniform", 200_000, 8, 100, 8),
-    ("uniform", 50_000, 12, 500, 32),
-    ("uniform", 20_000, 16, 500, 32),
-    ("uniform", 100_000, 16, 100, 100),
-    ("uniform", 50_000, 24, 200, 32),
-    ("uniform", 20_000, 32, 300, 10),
-    ("uniform", 20_000, 64, 300, 32),
-    ("uniform", 10_000, 128, 300, 32),
-    ("uniform", 10_000, 384, 200, 32),
-    ("uniform", 5_000, 960, 200, 100),
+/// n, d, q, k.
+const JOBS: [(usize, usize, u64, usize); 40] = [
+    (1_000, 2, 1_000, 32),
+    (10_000, 2, 10_000, 1),
+    (10_000, 2, 10_000, 32),
+    (10_000, 3, 5_000, 128),
+    (33_000, 2, 1_000, 32),
+    (33_000, 2, 33_000, 8),
+    (50_000, 2, 20_000, 32),
+    (50_000, 3, 2_000, 256),
+    (100_000, 2, 1, 32),
+    (100_000, 2, 1_000, 32),
+    (100_000, 2, 2_000, 128),
+    (100_000, 2, 500, 1_024),
+    (100_000, 3, 2_000, 1),
+    (100_000, 3, 3_000, 32),
+    (100_000, 3, 20_000, 16),
+    (200_000, 2, 5_000, 64),
+    (300_000, 3, 500, 32),
+    (500_000, 2, 1, 32),
+    (500_000, 2, 1_000, 32),
+    (500_000, 3, 10_000, 10),
+    (1_000_000, 2, 1, 128),
+    (1_000_000, 2, 200, 32),
+    (1_000_000, 3, 100, 1_024),
+    (20_000, 4, 2_000, 32),
+    (100_000, 4, 500, 32),
+    (100_000, 4, 5_000, 8),
+    (50_000, 6, 1_000, 32),
+    (100_000, 6, 300, 128),
+    (20_000, 8, 1_000, 32),
+    (100_000, 8, 500, 32),
+    (200_000, 8, 100, 8),
+    (50_000, 12, 500, 32),
+    (20_000, 16, 500, 32),
+    (100_000, 16, 100, 100),
+    (50_000, 24, 200, 32),
+    (20_000, 32, 300, 10),
+    (20_000, 64, 300, 32),
+    (10_000, 128, 300, 32),
+    (10_000, 384, 200, 32),
+    (5_000, 960, 200, 100),
 ];
+
+/// Jobs over all sizes that take seconds at most: n and q are drawn by their logarithms.
+fn random(seed: u64) -> Vec<(usize, usize, u64, usize)> {
+    const DIMS: [usize; 16] = [2, 2, 2, 3, 3, 3, 4, 5, 7, 10, 14, 20, 40, 100, 300, 768];
+    const NEIGHBORS: [usize; 8] = [1, 5, 10, 32, 50, 100, 256, 1_000];
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let mut below = |most: usize| random.next_u64() as usize % most;
+    let jobs = (0..40).map(|_| {
+        let (d, k) = (DIMS[below(DIMS.len())], NEIGHBORS[below(NEIGHBORS.len())]);
+        let mut between = |least: f64, most: f64| (least * (most / least).powf(below(1 << 20) as f64 / f64::from(1 << 20))) as usize;
+        let n = between(2e3, (2e7 / d as f64).min(2e6));
+        (n, d, between(1.0, n as f64) as u64, k)
+    });
+    jobs.collect()
+}
 
 struct Opened {
     engine: Box<dyn Engine>,
@@ -66,12 +84,13 @@ struct Opened {
 }
 
 fn main() {
-    let (mut times, mut limit, mut out) = (1, 800.0, None);
+    let (mut times, mut limit, mut out, mut jobs) = (1, 800.0, None, JOBS.to_vec());
     // Cargo adds --bench.
     let mut words = std::env::args().skip(1).filter(|word| word != "--bench");
     while let Some(word) = words.next() {
         let value = words.next().unwrap_or_else(|| panic!("{word} needs a value"));
         match word.as_str() {
+            "--random" => jobs = random(value.parse().expect("a whole number")),
             "--times" => times = value.parse().expect("a whole number"),
             "--limit" => limit = value.parse().expect("milliseconds"),
             "--out" => out = Some(value),
@@ -81,14 +100,20 @@ fn main() {
     let planner = Planner::default();
     let mut engines: Vec<Opened> = registry::ENGINES.iter().filter_map(|descriptor| open(&planner, descriptor.id)).collect();
     println!("{:>9} {:>4} {:>9} {:>5} {:<10} {:>10} {:>10} {:>9}", "n", "d", "q", "k", "engine", "predicted", "measured", "measured ÷");
-    let mut tally = Tally { table: "n,d,q,k,engine,predicted_ms,measured_ms,auto,best\n".to_owned(), ..Tally::default() };
-    for (generator, n, d, q, k) in JOBS {
-        job(&planner, &mut engines, &format!("{generator}:n={n},d={d}"), (q * times).min(n as u64), k, limit, &mut tally);
+    let mut tally =
+        Tally { table: "n,d,q,k,engine,predicted_setup_ms,setup_ms,predicted_search_ms,search_ms,auto,fastest\n".to_owned(), ..Tally::default() };
+    for (n, d, q, k) in jobs {
+        job(&planner, &mut engines, &format!("uniform:n={n},d={d}"), (q * times).min(n as u64), k, limit, &mut tally);
     }
     println!("{tally}");
     if let Some(path) = out {
         std::fs::write(&path, tally.table).unwrap_or_else(|error| panic!("cannot write: {error}: {path}"));
     }
+}
+
+/// Taking the points in and one pass.
+fn total(forecast: Forecast) -> f64 {
+    forecast.setup_ms + forecast.search_ms
 }
 
 /// What came out of all jobs.
@@ -136,40 +161,27 @@ fn job(planner: &Planner, engines: &mut [Opened], spec: &str, q: u64, k: usize, 
     let data = Source::Generate { spec: spec.to_owned(), seed: 1 };
     let cloud = Arc::new(cloud::load(&data, false, &Silent).unwrap_or_else(|error| panic!("{error}")));
     let (n, d) = (cloud.len(), cloud.dims());
-    let spec = |engine| RunSpec {
-        data: data.clone(),
-        queries: QuerySpec::Count(q),
-        k,
-        metric: Metric::L2,
-        engine,
-        device: None,
-        order: Order::Shuffled,
-        exclude_self: false,
-        seed: 0,
-        warmup: 0,
-        repeats: 1,
-        drop_nonfinite: false,
-        profile: false,
-    };
+    let spec = |engine| RunSpec { engine, order: Order::Shuffled, ..RunSpec::new(data.clone(), QuerySpec::Count(q), k) };
     let job = Job::of(&spec(EngineChoice::Auto), Purpose::Ask, n, d, None);
     let candidates = engines.iter().map(|opened| Candidate::new(planner, opened.engine.descriptor(), &job, Ok(Some(&opened.device)), false));
     let plan = Plan::new(&EngineChoice::Auto, job.shape, candidates.collect());
     let mut rows = Vec::new();
     for opened in engines.iter_mut() {
         let id = opened.engine.id();
-        let Some(predicted) = plan.of(id).and_then(|candidate| candidate.total_ms) else { continue };
-        if predicted > limit {
+        let Some(predicted) = plan.of(id).and_then(|candidate| candidate.forecast) else { continue };
+        if total(predicted) > limit {
             continue;
         }
         let record = execute(&spec(EngineChoice::named(id)), &cloud, None, opened.engine.as_mut(), &mut |_, _| true);
         let record = record.unwrap_or_else(|error| panic!("{id}: {error}"));
-        let phases = [Phase::Upload, Phase::BuildIndex, Phase::Search];
-        let measured: f64 = record.samples.iter().filter(|sample| phases.contains(&sample.phase)).map(|sample| sample.duration_ms).sum();
-        rows.push((id, predicted, measured));
+        let of = |phases: &[Phase]| record.samples.iter().filter(|sample| phases.contains(&sample.phase)).map(|sample| sample.duration_ms).sum();
+        let took = Forecast { setup_ms: of(&[Phase::Upload, Phase::BuildIndex]), search_ms: of(&[Phase::Search]) };
+        rows.push((id, predicted, took));
     }
-    let Some(best) = rows.iter().min_by(|a, b| a.2.total_cmp(&b.2)).copied() else { return };
-    for &(id, predicted, measured) in &rows {
+    let Some(best) = rows.iter().min_by(|a, b| total(a.2).total_cmp(&total(b.2))).copied() else { return };
+    for &(id, forecast, took) in &rows {
         let (auto, fastest) = (plan.chosen == Some(id), best.0 == id);
+        let (predicted, measured) = (total(forecast), total(took));
         let ratio = measured / predicted;
         if measured >= 100.0 {
             tally.long += 1;
@@ -178,7 +190,7 @@ fn job(planner: &Planner, engines: &mut [Opened], spec: &str, q: u64, k: usize, 
         if auto {
             tally.jobs += 1;
             tally.best_taken += usize::from(fastest);
-            tally.over.push(measured / best.2);
+            tally.over.push(measured / total(best.2));
         }
         let remark = match (auto, fastest) {
             (true, true) => "auto, fastest",
@@ -186,7 +198,12 @@ fn job(planner: &Planner, engines: &mut [Opened], spec: &str, q: u64, k: usize, 
             (false, true) => "fastest",
             (false, false) => "",
         };
-        writeln!(tally.table, "{n},{d},{q},{k},{id},{predicted},{measured},{auto},{fastest}").expect("a string takes it");
+        writeln!(
+            tally.table,
+            "{n},{d},{q},{k},{id},{},{},{},{},{auto},{fastest}",
+            forecast.setup_ms, took.setup_ms, forecast.search_ms, took.search_ms
+        )
+        .expect("a string takes it");
         let [n, q, k] = [n as u64, q, k as u64].map(text::thousands);
         println!("{n:>9} {d:>4} {q:>9} {k:>5} {id:<10} {:>10} {:>10} {ratio:>9.2}  {remark}", text::time(predicted), text::time(measured));
     }

@@ -15,7 +15,7 @@ use crate::export::{self, NeighborFormat, text};
 use crate::knn::Metric;
 use crate::run::planner::Candidate;
 use crate::run::planner::{Plan, Purpose};
-use crate::run::{EngineChoice, Engines, MeasureMean, QuerySpec, RunRecord, RunSpec};
+use crate::run::{EngineChoice, Engines, MeasureMean, QuerySpec, RunRecord, RunSpec, build_problem};
 
 /// `warpscope run`
 #[derive(Debug, clap::Args)]
@@ -44,7 +44,7 @@ pub struct RunArgs {
     out: Option<PathBuf>,
     #[command(flatten)]
     record: RecordArgs,
-    /// Predicts how long each engine takes and says which answers, and does not search
+    /// Predicts how long each engine takes and says which would answer, without searching
     #[arg(long, conflicts_with_all = ["neighbors", "out", "record"], help_heading = "Results")]
     dry_run: bool,
     /// Prints run.json instead of the summary, or the predictions of --dry-run
@@ -96,7 +96,9 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
     let mut engines = Engines::default();
     if args.dry_run {
         let any = RunSpec { engine: EngineChoice::Auto, ..spec.clone() };
-        let plan = engines.plan(&any, Purpose::Measure, &cloud, query_cloud.as_ref());
+        // What the run would refuse is refused here too.
+        build_problem(&spec, &cloud, query_cloud.as_ref())?;
+        let plan = engines.plan_measured(&any, &cloud, query_cloud.as_ref(), &mut Bar::new("").stage())?;
         let plan = Plan::new(&spec.engine, plan.shape, plan.engines);
         if args.json {
             output::print_json(&plan)?
@@ -117,7 +119,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
     if let Some(sentence) = planned.as_ref().filter(|_| plan.total_ms().is_some_and(|ms| ms > WORTH_A_NOTE_MS)) {
         output::note(sentence);
     }
-    let record = Arc::new(engines.execute(&spec, &cloud, query_cloud.as_ref(), &mut Bar::new("").stage())?);
+    let record = Arc::new(engines.execute_planned(&spec, Some(&plan), &cloud, query_cloud.as_ref(), &mut Bar::new("").stage())?);
     if let Some(why) = &record.fallback {
         output::note(&format!("{why}; {} runs instead", record.engine));
     }

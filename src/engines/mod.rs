@@ -4,4 +4,5 @@ pub mod cuda;
 mod host_memory;
 pub mod kdtree;
 pub mod lockstep;
+mod processor;
 pub mod registry;

@@ -1,5 +1,14 @@
 //! The cost model that an engine declares for the planner.
 
+/// The share of work on so many bytes of points that waits for memory: none while they fit into a core's own cache, all
+/// of it from the size at which no cache holds them, rising with the logarithm in between. An engine declares the two
+/// shares as terms of their own, so that each is scaled by measurements of its own.
+pub fn out_of_cache(bytes: f64) -> f64 {
+    const CACHED: f64 = (512u32 << 10) as f64;
+    const UNCACHED: f64 = (64u32 << 20) as f64;
+    ((bytes / CACHED).max(1.0).ln() / (UNCACHED / CACHED).ln()).min(1.0)
+}
+
 /// Whether work is done once or in every pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {

@@ -2,7 +2,7 @@
 
 mod answer;
 mod cache;
-mod cost;
+pub mod cost;
 mod descriptor;
 mod engine;
 mod id;

@@ -116,12 +116,27 @@ impl Engines {
         query_cloud: Option<&Arc<PointCloud>>,
         stage: &mut dyn FnMut(&str, f32) -> bool,
     ) -> Result<RunRecord, RunError> {
-        let resident = self.resident.clone();
         let plan = match spec.engine {
             EngineChoice::Auto => Some(self.plan_measured(spec, cloud, query_cloud, stage)?),
             EngineChoice::Named(_) => None,
         };
-        let mut record = self.choose(spec, plan.as_ref(), |engine| execute_over(&resident, spec, cloud, query_cloud, engine, stage))?;
+        self.execute_planned(spec, plan.as_ref(), cloud, query_cloud, stage)
+    }
+
+    /// The same by the spec's plan, which only [`EngineChoice::Auto`] needs.
+    ///
+    /// # Errors
+    /// See [`RunError`].
+    pub fn execute_planned(
+        &mut self,
+        spec: &RunSpec,
+        plan: Option<&Plan>,
+        cloud: &Arc<PointCloud>,
+        query_cloud: Option<&Arc<PointCloud>>,
+        stage: &mut dyn FnMut(&str, f32) -> bool,
+    ) -> Result<RunRecord, RunError> {
+        let resident = self.resident.clone();
+        let mut record = self.choose(spec, plan, |engine| execute_over(&resident, spec, cloud, query_cloud, engine, stage))?;
         let shape = Job::shape_of(&record);
         if let Some(engine) = record.descriptor() {
             record.head.predicted_ms = Some(self.planner.forecast(engine, Some(&record.device), &shape).search_ms);

@@ -144,6 +144,27 @@ pub struct RunSpec {
     pub profile: bool,
 }
 
+impl RunSpec {
+    /// One pass under l2, in the file's order, on the engine that `auto` takes.
+    pub fn new(data: Source, queries: QuerySpec, k: usize) -> Self {
+        Self {
+            data,
+            queries,
+            k,
+            metric: Metric::L2,
+            engine: EngineChoice::Auto,
+            device: None,
+            order: Order::File,
+            exclude_self: false,
+            seed: 0,
+            warmup: 0,
+            repeats: 1,
+            drop_nonfinite: false,
+            profile: false,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

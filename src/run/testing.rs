@@ -6,12 +6,12 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use super::{EngineChoice, QuerySpec, RunSpec};
-use crate::cloud::{Column, Order, PointCloud, Source, Table};
+use super::{QuerySpec, RunSpec};
+use crate::cloud::{Column, PointCloud, Source, Table};
 use crate::engines::registry;
 use crate::knn::{
-    Answer, Build, Descriptor, DeviceId, DeviceInfo, Engine, EngineError, EngineId, Metric, Neighbors, Parameters, Problem, Profile, Search,
-    SetupPhase, WarpSpan, warp,
+    Answer, Build, Descriptor, DeviceId, DeviceInfo, Engine, EngineError, EngineId, Neighbors, Parameters, Problem, Profile, Search, SetupPhase,
+    WarpSpan, warp,
 };
 
 /// A chunk that was searched.
@@ -195,19 +195,5 @@ pub fn source() -> Source {
 
 /// All rows, k = 3, two warm-ups, three repeats.
 pub fn spec() -> RunSpec {
-    RunSpec {
-        data: source(),
-        queries: QuerySpec::All,
-        k: 3,
-        metric: Metric::L2,
-        engine: EngineChoice::Auto,
-        device: None,
-        order: Order::File,
-        exclude_self: false,
-        seed: 0,
-        warmup: 2,
-        repeats: 3,
-        drop_nonfinite: false,
-        profile: false,
-    }
+    RunSpec { warmup: 2, repeats: 3, ..RunSpec::new(source(), QuerySpec::All, 3) }
 }

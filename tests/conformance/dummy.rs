@@ -5,7 +5,6 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
-use warpscope::cloud::Order;
 use warpscope::export;
 use warpscope::knn::{
     Answer, Build, Cost, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Limits, Measure, Method, Metric,
@@ -162,21 +161,7 @@ impl Search for DummySearch<'_> {
 fn a_run_of_an_engine_with_measures_of_its_own_is_exported() {
     let data = cloud((0..600).map(|at| f64::from(at * 7919 % 601)).collect(), 2, None);
     let method: Method = "dummy:block=16".parse().unwrap();
-    let spec = RunSpec {
-        data: data.source().clone(),
-        queries: QuerySpec::Count(20),
-        k: 4,
-        metric: Metric::L2,
-        engine: EngineChoice::Named(method),
-        device: None,
-        order: Order::File,
-        exclude_self: false,
-        seed: 0,
-        warmup: 0,
-        repeats: 1,
-        drop_nonfinite: false,
-        profile: true,
-    };
+    let spec = RunSpec { engine: EngineChoice::Named(method), profile: true, ..RunSpec::new(data.source().clone(), QuerySpec::Count(20), 4) };
     let record = execute(&spec, &data, None, &mut Dummy(DeviceId::Cpu), &mut |_, _| true).unwrap();
     assert_eq!(record.method.as_deref(), Some("dummy:block=16,from=start"));
     let visited = record.summary.measure("visited").expect("it is declared");

@@ -16,7 +16,7 @@ pub fn cost(shape: &Shape) -> Cost {
     let slots = capacity as f64;
     let direct = n * q.max(FILLING) * d / 2.0 * 2.35e-10;
     let filtered = n * q.max(FILLING_FILTER) * (4.2e-10 + 4.6e-12 * d);
-    let cost = Cost::default().setup("upload", n * d * 4.0, 1.0 / 12e6).search("launch", 1.0, 0.02).search(
+    let cost = Cost::default().setup("allocation", 1.0, 0.1).setup("upload", n * d * 4.0, 1.0 / 12e6).search("launch", 1.0, 0.02).search(
         "merges",
         merges * slots * slots.log2().powi(2),
         3.7e-10,

@@ -3,6 +3,8 @@
 
 use std::f64::consts::PI;
 
+use super::tree;
+use crate::knn::cost::out_of_cache;
 use crate::knn::{Cost, Shape};
 
 /// Points per leaf.
@@ -15,18 +17,26 @@ const CACHED: f64 = (1u32 << 18) as f64;
 pub fn cost(shape: &Shape) -> Cost {
     let (n, q, d, k) = (shape.n.max(1) as f64, shape.q as f64, shape.d.max(1) as f64, shape.k as f64);
     let threads = q.clamp(1.0, rayon::current_num_threads() as f64);
+    // Coordinates per point as the tree holds it.
+    let held = tree::compiled_dims(shape.d) as f64;
     let depth = n.log2();
-    let misses = (n * d / CACHED).log2().max(0.0);
+    let misses = (n * held / CACHED).log2().max(0.0);
     let each = q / threads;
+    let far = out_of_cache(n * held * 4.0);
+    let visited = visited(n, d, k);
+    // In few dimensions the nearest are met first. In many, points come in no order, and more are kept for a while.
+    let kept = k * (1.0 + 0.5 * visited / n * (visited / k).max(1.0).ln());
     Cost::default()
-        .setup("build", n * depth, 8e-6)
-        .setup("build, copies", n * d, 1.5e-5)
-        .setup("build, cache misses", n * misses, 1e-5)
+        .setup("allocation", 1.0, 0.02)
+        .setup("build", n * (depth * 7.4e-6 + held * 2.4e-6) * (1.0 - far), 1.0)
+        .setup("build, out of cache", n * (depth * 8.5e-6 + held * 8.2e-6 + held.min(12.0) * 1e-5) * far, 1.0)
+        .search("launch", 1.0, 0.05)
         .search("queries", each, 2e-4)
         .search("descent", each * depth, 2.5e-5)
         .search("cache misses", each * (k + depth) * misses, 2e-5)
-        .search("nearest", each * k * (k + 1.0).log2(), 1.2e-5)
-        .search("visits", each * visited(n, d, k) * d, 9e-7)
+        .search("nearest", each * kept * (k + 1.0).log2(), 1.2e-5)
+        .search("visits", each * visited * held * (1.0 - far), 7e-7)
+        .search("visits, out of cache", each * visited * (held + held.min(12.0)) * far, 1.1e-6)
 }
 
 /// Estimates how many points a search visits. The leaves that intersect a ball around k points lie in a cube of

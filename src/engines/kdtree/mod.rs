@@ -14,6 +14,7 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
+use super::processor;
 use crate::knn::{
     Answer, Build, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Limits, Metric, NONE, Neighbors, Parameters,
     Problem, Search, SetupPhase, warp as rules,
@@ -61,10 +62,8 @@ impl Engine for KdTree {
     }
 
     fn device(&self) -> DeviceInfo {
-        let details = vec![
-            ("threads".to_owned(), rayon::current_num_threads().to_string()),
-            ("fused multiply-add".to_owned(), if distances::in_hardware() { "hardware" } else { "software, slow" }.to_owned()),
-        ];
+        let mut details = processor::details();
+        details.push(("fused multiply-add".to_owned(), if distances::in_hardware() { "hardware" } else { "software, slow" }.to_owned()));
         DeviceInfo { id: Some(self.device_id()), name: "CPU, k-d tree".to_owned(), details }
     }
 

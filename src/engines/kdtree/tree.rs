@@ -48,19 +48,25 @@ pub trait Tree: Send + Sync {
 
 /// Builds the tree over points of at most [`LARGEST`] dimensions, as the engine's limits guarantee.
 pub fn build(problem: &Problem) -> Box<dyn Tree> {
-    match problem.dims() {
+    match compiled_dims(problem.dims()) {
         1 => Box::new(Sized::<1>::new(problem)),
         2 => Box::new(Sized::<2>::new(problem)),
         3 => Box::new(Sized::<3>::new(problem)),
         4 => Box::new(Sized::<4>::new(problem)),
-        5..=6 => Box::new(Sized::<6>::new(problem)),
-        7..=8 => Box::new(Sized::<8>::new(problem)),
-        9..=12 => Box::new(Sized::<12>::new(problem)),
-        13..=16 => Box::new(Sized::<16>::new(problem)),
-        17..=32 => Box::new(Sized::<32>::new(problem)),
-        33..=64 => Box::new(Sized::<64>::new(problem)),
+        6 => Box::new(Sized::<6>::new(problem)),
+        8 => Box::new(Sized::<8>::new(problem)),
+        12 => Box::new(Sized::<12>::new(problem)),
+        16 => Box::new(Sized::<16>::new(problem)),
+        32 => Box::new(Sized::<32>::new(problem)),
+        64 => Box::new(Sized::<64>::new(problem)),
         _ => Box::new(Sized::<LARGEST>::new(problem)),
     }
+}
+
+/// The dimensions of the tree that holds points of `dims` dimensions.
+pub fn compiled_dims(dims: usize) -> usize {
+    const COMPILED: [usize; 10] = [1, 2, 3, 4, 6, 8, 12, 16, 32, 64];
+    COMPILED.into_iter().find(|&compiled| compiled >= dims).unwrap_or(LARGEST)
 }
 
 /// Estimated bytes needed to build a tree: twice the points, since it is built from a temporary copy, and their

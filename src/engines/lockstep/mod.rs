@@ -42,6 +42,7 @@ pub use observer::Observer;
 use rayon::prelude::*;
 pub use warp_knn::groups_in_batch;
 
+use super::processor;
 use crate::knn::{
     Answer, Build, Counters, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group, Limits, Metric, Neighbors,
     Parameters, Problem, Search, SetupPhase, warp as rules,
@@ -111,11 +112,9 @@ impl Engine for Lockstep {
     }
 
     fn device(&self) -> DeviceInfo {
-        DeviceInfo {
-            id: Some(self.device_id()),
-            name: "CPU".to_owned(),
-            details: vec![("threads".to_owned(), rayon::current_num_threads().to_string()), ("instructions".to_owned(), instructions().to_owned())],
-        }
+        let mut details = processor::details();
+        details.push(("instructions".to_owned(), instructions().to_owned()));
+        DeviceInfo { id: Some(self.device_id()), name: "CPU".to_owned(), details }
     }
 
     fn prepare<'a>(&'a mut self, problem: &'a Problem, _parameters: &Parameters, _profile: bool) -> Result<Box<dyn Search + 'a>, EngineError> {

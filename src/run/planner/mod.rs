@@ -116,7 +116,7 @@ impl Planner {
 
 /// An engine and its device, as what is known of them is kept: what changes from run to run (clocks, load) is not in it.
 fn key(engine: &Descriptor, device: &DeviceInfo) -> String {
-    const STEADY: [&str; 2] = ["threads", "instructions"];
+    const STEADY: [&str; 3] = ["processor", "threads", "instructions"];
     let details = device.details.iter().filter(|(name, _)| STEADY.contains(&name.as_str()));
     let details: String = details.map(|(name, value)| format!(", {name} {value}")).collect();
     format!("{} on {}{details}", engine.id, device.name)

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::cloud::{Column, Order, PointCloud, Source, Table};
-use crate::knn::{Convergence, DeviceInfo, EngineId, Measured, Metric, Neighbors, Profile, WarpSpan, warp};
-use crate::run::{EngineChoice, Phase, QuerySpec, RunFile, RunRecord, RunSpec, SCHEMA_VERSION, Sample, Summary};
+use crate::cloud::{Column, PointCloud, Source, Table};
+use crate::knn::{Convergence, DeviceInfo, EngineId, Measured, Neighbors, Profile, WarpSpan, warp};
+use crate::run::{Phase, QuerySpec, RunFile, RunRecord, RunSpec, SCHEMA_VERSION, Sample, Summary};
 
 /// n points in the unit cube about 0, from a linear congruence.
 pub fn cloud(n: usize, dims: usize, seed: u64) -> Arc<PointCloud> {
@@ -49,21 +49,7 @@ pub fn record() -> Arc<RunRecord> {
         schema_version: SCHEMA_VERSION,
         warpscope_version: "0".to_owned(),
         started_unix: 0,
-        spec: RunSpec {
-            data: cloud.source().clone(),
-            queries: QuerySpec::Rows(vec![3, 5, 8]),
-            k: 4,
-            metric: Metric::L2,
-            engine: EngineChoice::Auto,
-            device: None,
-            order: Order::File,
-            exclude_self: false,
-            seed: 0,
-            warmup: 0,
-            repeats: 2,
-            drop_nonfinite: false,
-            profile: false,
-        },
+        spec: RunSpec { repeats: 2, ..RunSpec::new(cloud.source().clone(), QuerySpec::Rows(vec![3, 5, 8]), 4) },
         engine: EngineId::new("lockstep"),
         fallback: None,
         predicted_ms: None,

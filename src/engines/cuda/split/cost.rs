@@ -8,8 +8,11 @@ const FILLING: f64 = 6.0;
 /// Cost of loading and searching.
 pub fn cost(shape: &Shape) -> Cost {
     let (n, q, d) = (shape.n as f64, shape.q as f64, shape.d as f64);
-    let cost =
-        Cost::default().setup("upload", n * d * 4.0, 1.0 / 12e6).search("launch", 1.0, 0.018).search("queries", q * (111.0 + shape.k as f64), 4.5e-7);
+    let cost = Cost::default().setup("allocation", 1.0, 0.1).setup("upload", n * d * 4.0, 1.0 / 12e6).search("launch", 1.0, 0.018).search(
+        "queries",
+        q * (111.0 + shape.k as f64),
+        4.5e-7,
+    );
     let pairs = n * q.max(FILLING) * d;
     // Kernels for other than two or three dimensions read the points one dimension at a time.
     if shape.d < 4 { cost.search("distances", pairs, 1.25e-10) } else { cost.search("distances, any d", pairs, 4.1e-9) }

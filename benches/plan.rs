@@ -164,7 +164,7 @@ fn job(planner: &Planner, engines: &mut [Opened], spec: &str, q: u64, k: usize, 
     let spec = |engine| RunSpec { engine, order: Order::Shuffled, ..RunSpec::new(data.clone(), QuerySpec::Count(q), k) };
     let job = Job::of(&spec(EngineChoice::Auto), Purpose::Ask, n, d, None);
     let candidates = engines.iter().map(|opened| Candidate::new(planner, opened.engine.descriptor(), &job, Ok(Some(&opened.device)), false));
-    let plan = Plan::new(&EngineChoice::Auto, job.shape, candidates.collect());
+    let plan = Plan::new(&EngineChoice::Auto, &job, candidates.collect());
     let mut rows = Vec::new();
     for opened in engines.iter_mut() {
         let id = opened.engine.id();

@@ -98,8 +98,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
         let any = RunSpec { engine: EngineChoice::Auto, ..spec.clone() };
         // What the run would refuse is refused here too.
         build_problem(&spec, &cloud, query_cloud.as_ref())?;
-        let plan = engines.plan_measured(&any, &cloud, query_cloud.as_ref(), &mut Bar::new("").stage())?;
-        let plan = Plan::new(&spec.engine, plan.shape, plan.engines);
+        let plan = engines.plan_measured(&any, &cloud, query_cloud.as_ref(), &mut Bar::new("").stage())?.on(&spec.engine);
         if args.json {
             output::print_json(&plan)?
         } else {

@@ -1,4 +1,5 @@
-//! The engines: each implements [`crate::knn::Engine`] in a folder of its own and has one row in [`registry`].
+//! The engines: each implements [`crate::knn::Engine`] in a folder of its own, and has one row in the table below. Nothing else
+//! lists them.
 
 pub mod cuda;
 mod host_memory;
@@ -6,3 +7,8 @@ pub mod kdtree;
 pub mod lockstep;
 mod processor;
 pub mod registry;
+
+use crate::knn::Descriptor;
+
+/// All engines in listing order: those that report most about a search first.
+pub static ENGINES: &[&Descriptor] = &[&cuda::DIRECT, &cuda::SPLIT, &lockstep::LOCKSTEP, &kdtree::KDTREE];

@@ -1,12 +1,9 @@
-//! The table of engines, one row each. Nothing else lists them, and code outside their folders distinguishes them only by
-//! what their descriptors declare.
+//! What is asked of the table of engines. Code outside their folders distinguishes them only by what their descriptors declare.
 
+use super::cuda;
 use crate::knn::{Descriptor, DeviceId, DeviceKind, Engine, EngineError, EngineId, Group, Measure};
 
-use super::{cuda, kdtree, lockstep};
-
-/// All engines in listing order: those that report most about a search first.
-pub static ENGINES: &[&Descriptor] = &[&cuda::DIRECT, &cuda::SPLIT, &lockstep::LOCKSTEP, &kdtree::KDTREE];
+pub use super::ENGINES;
 
 /// Looks up an engine by id; `None` if this program does not have it.
 pub fn find(id: EngineId) -> Option<&'static Descriptor> {

@@ -172,7 +172,7 @@ impl Engines {
             let device = device.as_ref().map(Some).map_err(Clone::clone);
             candidates.push(Candidate::new(&self.planner, engine, &job, device, there));
         }
-        Plan::new(&spec.engine, job.shape, candidates)
+        Plan::new(&spec.engine, &job, candidates)
     }
 
     /// The same for a measured run. Where it is long enough for that to be worth it, engines that were never measured on their

@@ -20,5 +20,5 @@ pub fn plan_of(draft: &Draft, session: &Session, planner: &Planner) -> Option<Pl
         let device = status.device.as_ref()?.as_ref().map(Some).map_err(Clone::clone);
         candidates.push(Candidate::new(planner, engine, &job, device, false));
     }
-    Some(Plan::new(&spec.engine, job.shape, candidates))
+    Some(Plan::new(&spec.engine, &job, candidates))
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::choice::{self, Offer};
+use super::choice::{self, Leeway, Offer};
 use super::{Forecast, Planner};
 use crate::knn::{Descriptor, DeviceInfo, EngineError, EngineId, Metric, Setup, Shape};
 use crate::run::{EngineChoice, QuerySpec, RunRecord, RunSpec};
@@ -60,6 +60,13 @@ impl Job {
         }
     }
 
+    fn leeway(&self) -> Leeway {
+        match self.purpose {
+            Purpose::Ask => Leeway::ASK,
+            Purpose::Measure => Leeway::MEASURE,
+        }
+    }
+
     fn tells(&self, engine: &Descriptor) -> u8 {
         u8::from(engine.counts()) + u8::from(self.profile && !engine.phases.is_empty())
     }
@@ -106,6 +113,8 @@ impl Candidate {
     }
 }
 
+const ASKED_FOR: &str = "it was asked for";
+
 /// All predictions for a job, and what is taken.
 #[derive(Clone, Debug, Serialize)]
 pub struct Plan {
@@ -118,30 +127,42 @@ pub struct Plan {
     pub reason: String,
     /// Why that is not what would be taken if everything could run here.
     pub fallback: Option<String>,
+    #[serde(skip)]
+    leeway: Leeway,
 }
 
 impl Plan {
     /// Chooses among candidates; a named engine is taken whatever is predicted.
-    pub fn new(choice: &EngineChoice, shape: Shape, engines: Vec<Candidate>) -> Self {
+    pub fn new(choice: &EngineChoice, job: &Job, engines: Vec<Candidate>) -> Self {
+        let (shape, leeway) = (job.shape, job.leeway());
         if let EngineChoice::Named(method) = choice {
-            return Self { shape, engines, chosen: Some(method.engine), reason: "it was asked for".to_owned(), fallback: None };
+            return Self { shape, engines, chosen: Some(method.engine), reason: ASKED_FOR.to_owned(), fallback: None, leeway };
         }
         let refused: Vec<EngineId> = engines.iter().filter(|engine| engine.why_not.is_some()).map(|engine| engine.engine).collect();
         let mut missed = Vec::new();
         // Those that would have been taken before one that can.
-        while let Some((engine, _)) = best(&engines, &missed).filter(|(engine, _)| refused.contains(engine)) {
+        while let Some((engine, _)) = best(&engines, &missed, leeway).filter(|(engine, _)| refused.contains(engine)) {
             missed.push(engine);
         }
         let fallback = engines.iter().find(|engine| missed.contains(&engine.engine)).and_then(|engine| engine.why_not.clone());
-        let (chosen, reason) = best(&engines, &refused).map_or((None, "no engine can take the job".to_owned()), |(engine, why)| (Some(engine), why));
-        Self { shape, engines, chosen, reason, fallback }
+        let (chosen, reason) =
+            best(&engines, &refused, leeway).map_or((None, "no engine can take the job".to_owned()), |(engine, why)| (Some(engine), why));
+        Self { shape, engines, chosen, reason, fallback, leeway }
+    }
+
+    /// The same predictions, where an engine was asked for.
+    pub fn on(self, choice: &EngineChoice) -> Self {
+        match choice {
+            EngineChoice::Auto => self,
+            EngineChoice::Named(method) => Self { chosen: Some(method.engine), reason: ASKED_FOR.to_owned(), fallback: None, ..self },
+        }
     }
 
     /// What `auto` takes where these engines turned out not to take the job.
     pub fn without(&self, refused: &[EngineId]) -> Option<EngineId> {
         let cannot = self.engines.iter().filter(|engine| engine.why_not.is_some()).map(|engine| engine.engine);
         let all: Vec<EngineId> = cannot.chain(refused.iter().copied()).collect();
-        best(&self.engines, &all).map(|(engine, _)| engine)
+        best(&self.engines, &all, self.leeway).map(|(engine, _)| engine)
     }
 
     /// The prediction for an engine.
@@ -166,20 +187,20 @@ impl Plan {
 }
 
 /// The engine that the rule takes of those not left out, and why.
-fn best(engines: &[Candidate], left_out: &[EngineId]) -> Option<(EngineId, String)> {
+fn best(engines: &[Candidate], left_out: &[EngineId], leeway: Leeway) -> Option<(EngineId, String)> {
     let left = engines.iter().filter(|engine| !left_out.contains(&engine.engine));
     let (ids, offers): (Vec<EngineId>, Vec<Offer>) = left.filter_map(|engine| Some((engine.engine, engine.offer()?))).unzip();
-    choice::best(&offers).map(|at| (ids[at], reason(&offers, at)))
+    choice::best(&offers, leeway).map(|at| (ids[at], reason(&offers, at, leeway)))
 }
 
-fn reason(offers: &[Offer], at: usize) -> String {
+fn reason(offers: &[Offer], at: usize, leeway: Leeway) -> String {
     let fastest = offers.iter().map(|offer| offer.total_ms).fold(f64::INFINITY, f64::min);
     if offers[at].total_ms <= fastest {
         "it is predicted to be fastest".to_owned()
-    } else if offers[at].search_ms < choice::SHORT_MS {
-        format!("it tells most, in a search of less than {} ms", choice::SHORT_MS)
+    } else if offers[at].search_ms < leeway.short_ms {
+        format!("it tells most, in a search of less than {} ms", leeway.short_ms)
     } else {
-        format!("it tells most, in at most {} times the time of the fastest", choice::MOST_LONGER)
+        format!("it tells most, in at most {} times the time of the fastest", leeway.times)
     }
 }
 

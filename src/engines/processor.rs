@@ -1,0 +1,19 @@
+//! The processor, as the engines that run on it report it.
+
+/// Rows of a [`crate::knn::DeviceInfo`]: the processor's model, where it says so, and the threads of the pool.
+pub fn details() -> Vec<(String, String)> {
+    let threads = ("threads".to_owned(), rayon::current_num_threads().to_string());
+    model().map(|model| ("processor".to_owned(), model)).into_iter().chain([threads]).collect()
+}
+
+#[cfg(target_arch = "x86_64")]
+fn model() -> Option<String> {
+    let brand = raw_cpuid::CpuId::new().get_processor_brand_string()?;
+    let model = brand.as_str().split_whitespace().collect::<Vec<_>>().join(" ");
+    (!model.is_empty()).then_some(model)
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn model() -> Option<String> {
+    None
+}

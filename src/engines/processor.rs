@@ -9,7 +9,8 @@ pub fn details() -> Vec<(String, String)> {
 #[cfg(target_arch = "x86_64")]
 fn model() -> Option<String> {
     let brand = raw_cpuid::CpuId::new().get_processor_brand_string()?;
-    let model = brand.as_str().split_whitespace().collect::<Vec<_>>().join(" ");
+    let plain = brand.as_str().replace("(R)", "").replace("(TM)", "").replace("(tm)", "");
+    let model = plain.split_whitespace().collect::<Vec<_>>().join(" ");
     (!model.is_empty()).then_some(model)
 }
 

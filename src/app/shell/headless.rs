@@ -11,7 +11,7 @@ use crate::app::model::commands::lesson::LessonAction;
 use crate::app::model::look::Look;
 use crate::app::model::state::{SCALES, State};
 use crate::app::shell::adapter::check_adapter;
-use crate::app::shell::app::App;
+use crate::app::shell::app::{App, FIRST_QUERIES};
 use crate::cloud::formats::FormatError;
 use crate::lesson::moments;
 
@@ -105,8 +105,9 @@ pub fn render_headless(show: &Headless, png: &Path) -> anyhow::Result<PathBuf> {
         None => {
             let app = harness.state_mut();
             let mut draft = app.state().draft.clone();
-            let rows = app.session().cloud.as_ref().map_or(0, |cloud| cloud.len());
-            draft.query_count = draft.query_count.parse().unwrap_or(1000).min(rows).to_string();
+            let rows = app.session().cloud.as_ref().map_or(0, |cloud| cloud.len() as u64);
+            let count = if asked { draft.query_count.parse().unwrap_or(FIRST_QUERIES) } else { FIRST_QUERIES };
+            draft.query_count = count.min(rows).to_string();
             app.send(crate::app::model::commands::Action::SetDraft(Box::new(draft)));
             app.send(crate::app::model::commands::command::Command::Run);
             wait(&mut harness, "answer", answered)?;

@@ -140,7 +140,7 @@ fn entry(code: &str) -> Option<String> {
     Some(format!("pub fn {}({}) -> String {{ format!({symbol:?}) }}\n", name.to_lowercase(), parameters.join(", ")))
 }
 
-/// `TraceEvent` as `trace_event`.
+/// Converts camel case to snake case: `TraceEvent` to `trace_event`.
 fn snake(name: &str) -> String {
     let mut snake = String::new();
     for (i, c) in name.chars().enumerate() {

@@ -484,7 +484,7 @@ fn an_engine_without_counters_has_its_own_empty_panes() {
     window.get_by_label("kdtree counts nothing");
 }
 
-/// Opens a list.
+/// Opens the combo box with this label.
 fn open_list(window: &mut Window, list: &str) {
     window.get_by_role_and_label(Role::ComboBox, list).click();
     window.run_steps(6);

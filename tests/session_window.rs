@@ -342,7 +342,7 @@ fn what_became_of_the_data_is_said_and_its_points_are_there() {
     }
 }
 
-/// Saves without points.
+/// Saves the session without the clouds' points.
 fn save_small(window: &mut Window, path: &Path) {
     window.state_mut().send(Command::SaveSession);
     window.run_steps(4);

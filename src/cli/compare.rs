@@ -6,7 +6,6 @@ use super::output;
 use crate::export::text;
 use crate::run::compare::{Comparison, SavedRun, Spread, compare};
 
-/// `warpscope compare`
 #[derive(Debug, clap::Args)]
 pub struct CompareArgs {
     /// The first: a recording (or one of its runs: FILE.warpscope#NAME, #2), a folder that `run --out` wrote, or its timings.csv

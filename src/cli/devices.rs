@@ -10,7 +10,6 @@ use crate::export::text;
 use crate::knn::{Descriptor, DeviceId, DeviceInfo, EngineError, EngineId, Group};
 use crate::run::Engines;
 
-/// `warpscope devices`
 #[derive(Debug, clap::Args)]
 pub struct DevicesArgs {
     /// Prints JSON

@@ -10,7 +10,6 @@ use crate::cloud::generate::{self, catalogue};
 use crate::export;
 use crate::run::usual;
 
-/// `warpscope generate`
 #[derive(Debug, clap::Args)]
 #[command(after_help = generators())]
 pub struct GenerateArgs {

@@ -13,7 +13,6 @@ use crate::export::text;
 use crate::progress::Progress;
 use crate::run::recording;
 
-/// `warpscope info`
 #[derive(Debug, clap::Args)]
 pub struct InfoArgs {
     /// What to describe: a cloud, a recording, or the folder that `run --out` wrote

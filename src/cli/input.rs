@@ -18,7 +18,7 @@ use crate::engines::registry;
 use crate::knn::{DeviceId, Metric, ProblemError, Setup, alternatives, split_methods};
 use crate::run::{EngineChoice, QuerySpec, RunSpec, usual};
 
-/// The cloud.
+/// Where the cloud comes from: a file or a generator, exactly one of them.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Cloud", group = ArgGroup::new("cloud").required(true).args(["input", "generate"]))]
 pub struct SourceArgs {
@@ -156,7 +156,7 @@ impl DeviceArgs {
     }
 }
 
-/// A whole problem.
+/// Arguments shared by `run` and `verify`: the cloud, the queries, k and the method.
 #[derive(Debug, Args)]
 pub struct ProblemArgs {
     #[command(flatten)]

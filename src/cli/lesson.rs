@@ -18,7 +18,6 @@ use crate::lesson::Shape;
 use crate::lesson::lessons::{self, Arrangement, Choice, LESSONS, Lesson, OWN_DATA, Take};
 use crate::run::usual;
 
-/// `warpscope lesson`
 #[derive(Debug, clap::Args)]
 #[command(after_help = list())]
 pub struct LessonArgs {

@@ -1,4 +1,4 @@
-//! `--queries FILE|COUNT|all|rows:LIST|at:X,Y,…`.
+//! Parses the value of `--queries FILE|COUNT|all|rows:LIST|at:X,Y,…`.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;

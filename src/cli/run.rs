@@ -17,7 +17,6 @@ use crate::run::planner::Candidate;
 use crate::run::planner::{Plan, Purpose};
 use crate::run::{EngineChoice, Engines, MeasureMean, QuerySpec, RunRecord, RunSpec, build_problem};
 
-/// `warpscope run`
 #[derive(Debug, clap::Args)]
 pub struct RunArgs {
     #[command(flatten)]
@@ -27,7 +26,7 @@ pub struct RunArgs {
     engine: EngineChoice,
     #[command(flatten)]
     device: DeviceArgs,
-    /// Untimed repeats first
+    /// Untimed repeats before the timed ones
     #[arg(long, value_name = "NUMBER", default_value_t = 10, help_heading = "Measurement")]
     warmup: u32,
     /// Timed repeats

@@ -15,7 +15,6 @@ use crate::knn::Measure;
 use crate::run::sweep::{Sweep, SweepRow};
 use crate::run::{EngineChoice, Engines, QuerySpec, RunSpec, usual};
 
-/// `warpscope sweep`
 #[derive(Debug, clap::Args)]
 pub struct SweepArgs {
     #[command(flatten)]
@@ -39,7 +38,7 @@ pub struct SweepArgs {
     engine: Vec<Vec<EngineChoice>>,
     #[command(flatten)]
     device: DeviceArgs,
-    /// Untimed repeats first, in each run
+    /// Untimed repeats before the timed ones, in each run
     #[arg(long, value_name = "NUMBER", default_value_t = 3, help_heading = "Measurement")]
     warmup: u32,
     /// Timed repeats of each run

@@ -25,7 +25,7 @@ pub struct TuneArgs {
     /// Dimensions; any but 2 and 3 stands for all the others
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "2,3,8", value_parser = RangedU64ValueParser::<usize>::new().range(1..=1024))]
     d: Vec<usize>,
-    /// Points
+    /// Number of points of each problem
     #[arg(long, value_name = "N", default_value = "1048576", value_parser = RangedU64ValueParser::<usize>::new().range(1..=1 << 30))]
     n: usize,
     /// Numbers of queries, each of which makes a problem; all count alike

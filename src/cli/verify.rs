@@ -15,7 +15,6 @@ use crate::run::recording::{self, Points};
 use crate::run::verify::{EngineVerdict, same_algorithm, verify};
 use crate::run::{EngineChoice, Engines, QuerySpec, build_problem};
 
-/// `warpscope verify`
 #[derive(Debug, clap::Args)]
 pub struct VerifyArgs {
     #[command(flatten)]

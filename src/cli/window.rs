@@ -10,7 +10,6 @@ use crate::cloud::generate;
 use crate::lesson::lessons;
 use crate::run::recording;
 
-/// `warpscope gui`
 #[derive(Debug, clap::Args)]
 #[command(group = clap::ArgGroup::new("picture").args(["png", "frames"]).multiple(true))]
 pub struct WindowArgs {

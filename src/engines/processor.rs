@@ -1,6 +1,6 @@
-//! The processor, as the engines that run on it report it.
+//! Describes the processor, for the engines that run on it.
 
-/// Rows of a [`crate::knn::DeviceInfo`]: the processor's model, where it says so, and the threads of the pool.
+/// Details of a [`crate::knn::DeviceInfo`]: the processor's model, if it reports one, and the number of threads in the pool.
 pub fn details() -> Vec<(String, String)> {
     let threads = ("threads".to_owned(), rayon::current_num_threads().to_string());
     model().map(|model| ("processor".to_owned(), model)).into_iter().chain([threads]).collect()

@@ -1,4 +1,4 @@
-//! What is asked of the table of engines. Code outside their folders distinguishes them only by what their descriptors declare.
+//! Look-ups in the table of engines. Code outside the engines' folders distinguishes them only by their descriptors.
 
 use super::cuda;
 use crate::knn::{Descriptor, DeviceId, DeviceKind, Engine, EngineError, EngineId, Group, Measure};

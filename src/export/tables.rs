@@ -139,9 +139,9 @@ pub fn counters_file(record: &RunRecord) -> &'static str {
     if of_warp { MERGES } else { COUNTERS }
 }
 
-/// See [`counters_file`].
+/// The file of counters of the warp-per-query search, in a run's folder.
 pub const MERGES: &str = "merges.csv";
-/// See [`counters_file`].
+/// The file of any other engine's counters, in a run's folder.
 pub const COUNTERS: &str = "counters.csv";
 
 /// `query,merge,points_seen,max_squared_distance`: after each merge that was kept, of every query. A merge's number

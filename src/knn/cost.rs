@@ -1,8 +1,8 @@
 //! The cost model that an engine declares for the planner.
 
-/// The share of work on so many bytes of points that waits for memory: none while they fit into a core's own cache, all
-/// of it from the size at which no cache holds them, rising with the logarithm in between. An engine declares the two
-/// shares as terms of their own, so that each is scaled by measurements of its own.
+/// The share, from 0 to 1, of the work on `bytes` bytes of points that waits for memory: 0 while they fit into a core's own
+/// cache, 1 from the size at which no cache holds them, rising with the logarithm in between. An engine declares the two
+/// shares as separate terms, so that each is scaled by its own measurements.
 pub fn out_of_cache(bytes: f64) -> f64 {
     const CACHED: f64 = (512u32 << 10) as f64;
     const UNCACHED: f64 = (64u32 << 20) as f64;

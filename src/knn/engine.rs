@@ -117,8 +117,9 @@ pub enum EngineError {
     /// The problem does not fit into the device's memory.
     #[error("the job needs {needed} MiB on {device}, where {free} MiB are free: use fewer queries or points, or --engine lockstep")]
     Memory {
-        /// MiB, rounded up.
+        /// Memory that the job needs, in MiB, rounded up.
         needed: u64,
+        /// Free memory in MiB, rounded down.
         free: u64,
         /// Product name of the device.
         device: String,
@@ -126,8 +127,9 @@ pub enum EngineError {
     /// The problem does not fit into host memory.
     #[error("the job needs {needed} MiB of memory, where {free} MiB are free: use fewer queries or points, or a smaller k")]
     HostMemory {
-        /// MiB, rounded up.
+        /// Memory that the job needs, in MiB, rounded up.
         needed: u64,
+        /// Free memory in MiB, rounded down.
         free: u64,
     },
     /// The driver or a kernel failed.

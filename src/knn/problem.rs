@@ -172,7 +172,7 @@ pub enum ProblemError {
     /// A zero row has no direction.
     #[error("{whose} row {record} is zero and has no direction: use the l2 metric, or --drop-nonfinite to leave such rows out")]
     Zero {
-        /// `data` or `query`.
+        /// Which cloud has the row: `data` or `query`.
         whose: &'static str,
         /// The row's record number in its file.
         record: u64,
@@ -253,7 +253,7 @@ impl Problem {
                 let normalised = Rows::normalised(query_cloud, &mut query_rows, setup.drop_zero_rows);
                 match (normalised, query_cloud.source()) {
                     (Ok(rows), _) if !rows.as_slice().is_empty() => rows,
-                    // Coordinates given directly are no row that could be dropped or named.
+                    // Coordinates given directly are not a row, so there is none to drop or to name in the error.
                     (_, Source::Coordinates(at)) => return Err(ProblemError::Origin { at: at.clone() }),
                     (normalised, _) => normalised.map_err(|record| ProblemError::Zero { whose: "query", record })?,
                 }

@@ -12,13 +12,13 @@ use crate::text;
 pub struct RunFile {
     /// [`SCHEMA_VERSION`](super::SCHEMA_VERSION) when it was written.
     pub schema_version: u32,
-    /// The program's version.
+    /// Version of the program that made the run, such as `0.1.0`.
     pub warpscope_version: String,
     /// When the run began, seconds since 1970 UTC.
     pub started_unix: u64,
-    /// What was run.
+    /// The spec as it was asked for: its engine may be `auto`.
     pub spec: RunSpec,
-    /// Which engine answered.
+    /// The engine that answered, never `auto`.
     pub engine: EngineId,
     /// Why `auto` did not take the engine that it would have taken if everything could run here; `None` if it did, or if an
     /// engine was named.
@@ -42,7 +42,7 @@ pub struct RunFile {
     pub fingerprint: Fingerprint,
     /// The content of the queries' own cloud.
     pub query_fingerprint: Option<Fingerprint>,
-    /// The cloud's axes.
+    /// Axes of the searched cloud, one per dimension.
     pub axes: Vec<Axis>,
     /// Rows of the source that are not searched: with NaN or ±∞, or without a direction under the angular metric.
     pub dropped_rows: u64,
@@ -72,7 +72,7 @@ impl RunFile {
 /// A cloud without its points.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CloudFile {
-    /// n.
+    /// The number of points, without the dropped rows.
     pub rows: u64,
     /// How many rows of the source were left out.
     pub dropped: u64,
@@ -80,7 +80,7 @@ pub struct CloudFile {
     pub source: Source,
     /// Its content, by name.
     pub fingerprint: Fingerprint,
-    /// Its dimensions.
+    /// One axis per dimension.
     pub axes: Vec<Axis>,
 }
 

@@ -61,7 +61,6 @@ impl From<SetupPhase> for Phase {
 /// One timed piece: a row of `timings.csv`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
-    /// What was timed.
     pub phase: Phase,
     /// The repeat, from 0; 0 for what is done once.
     pub repeat: u32,
@@ -76,17 +75,17 @@ pub struct Sample {
 /// The run in a few numbers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
-    /// Points searched.
+    /// The number of points searched, without dropped rows.
     pub n: u64,
-    /// Queries answered.
+    /// The number of queries answered, without dropped ones.
     pub q: u64,
-    /// Dimensions.
+    /// The number of dimensions of points and queries.
     pub d: u64,
-    /// Search time of a repeat, all chunks: median, least and most, in milliseconds.
+    /// Median search time of a repeat, all chunks together, in milliseconds.
     pub search_ms_median: f64,
-    /// The fastest repeat.
+    /// Search time of the fastest repeat, in milliseconds.
     pub search_ms_min: f64,
-    /// The slowest repeat.
+    /// Search time of the slowest repeat, in milliseconds.
     pub search_ms_max: f64,
     /// n·q over the median, distances a second; absent for engines that leave distances out.
     pub distances_per_second: Option<f64>,
@@ -98,9 +97,8 @@ pub struct Summary {
 /// A measure's mean over all queries.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MeasureMean {
-    /// Its column.
+    /// Column name of the measure, such as `merges`.
     pub name: String,
-    /// Over all queries.
     pub mean: f64,
     /// The theory's bound on it, where there is theory.
     pub expected: Option<f64>,
@@ -185,7 +183,7 @@ pub struct Run<C = Arc<PointCloud>> {
     pub convergence: Convergence,
     /// When it was asked for.
     pub profile: Option<Profile>,
-    /// Raw timings.
+    /// Every timed piece of the run, one per row of `timings.csv`.
     pub samples: Vec<Sample>,
 }
 

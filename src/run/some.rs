@@ -9,11 +9,11 @@ use crate::knn::{Convergence, Measured, NONE, Neighbors, Profile};
 /// A run, with the clouds that it searched or without.
 #[derive(Clone, Debug)]
 pub enum SomeRun {
-    /// All of it.
+    /// The run with its clouds.
     Whole(Arc<RunRecord>),
     /// Its clouds are not there.
     WithoutClouds {
-        /// The rest.
+        /// The run with a description of each cloud in place of its points.
         run: Arc<Run<CloudFile>>,
         /// Where the files of its cloud and of its queries' own lay, as the recording says that it was read from: nowhere,
         /// where it holds the points.
@@ -73,7 +73,7 @@ impl SomeRun {
         }
     }
 
-    /// See [`Run::bytes`].
+    /// Size of the run's arrays in bytes, without the clouds.
     pub fn bytes(&self) -> usize {
         match self {
             Self::Whole(run) => run.bytes(),

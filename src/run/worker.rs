@@ -40,13 +40,12 @@ pub enum Event {
         /// 0 to 1 over the whole job.
         fraction: f32,
     },
-    /// The job succeeded.
     Finished {
         id: JobId,
         /// The record with all its measurements.
         record: Arc<RunRecord>,
     },
-    /// It is not, and why ([`RunError::Cancelled`] when that was asked).
+    /// The job ended without a record.
     Failed {
         id: JobId,
         /// [`RunError::Cancelled`] if that was asked for.

@@ -10,7 +10,7 @@ use rand_core::{Rng, SeedableRng};
 use warpscope::cloud::{Column, Order, PointCloud, Source, Table};
 use warpscope::knn::{Answer, Build, Engine, Metric, Parameters, Problem, ProblemError, Queries, Setup};
 
-/// How points lie.
+/// How the points of a test problem are distributed.
 #[derive(Clone, Copy, Debug)]
 pub enum Shape {
     /// In a cube with edges of 2 to this power.
@@ -27,7 +27,7 @@ pub enum Shape {
     Sphere,
 }
 
-/// A random problem.
+/// A test problem of random points; `seed` determines them.
 #[derive(Clone, Debug)]
 pub struct Case {
     pub shape: Shape,
@@ -62,7 +62,7 @@ impl Default for Case {
 }
 
 impl Case {
-    /// Any of them.
+    /// A random case: any shape, size, metric and order.
     pub fn any() -> impl Strategy<Value = Self> {
         let shape = prop_oneof![
             (-50i32..=60).prop_map(|exponent| Shape::Uniform { exponent }),

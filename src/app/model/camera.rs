@@ -10,7 +10,7 @@ use crate::cloud::PointCloud;
 pub struct Projection {
     /// Subtracted first, so that a deep zoom keeps its digits.
     pub center: [f32; 3],
-    /// Column-major: `matrix[column][row]`.
+    /// Applied to (local − center, 1); column-major: `matrix[column][row]`.
     pub matrix: [[f32; 4]; 4],
 }
 

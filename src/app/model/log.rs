@@ -37,7 +37,7 @@ impl Entry {
         Self { unix, level, text: text.into() }
     }
 
-    /// `21:04:59`, in UTC.
+    /// Time of day in UTC, such as `21:04:59`.
     pub fn time(&self) -> String {
         let second = self.unix % 86_400;
         format!("{:02}:{:02}:{:02}", second / 3600, second / 60 % 60, second % 60)

@@ -104,7 +104,7 @@ pub enum FormatError {
         what: String,
         /// What is wrong with it.
         why: String,
-        /// What would help.
+        /// The option that avoids the error; `None` if there is none.
         hint: Option<Hint>,
         /// Path of the file.
         path: PathBuf,

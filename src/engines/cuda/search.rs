@@ -54,7 +54,7 @@ impl Cuda {
     }
 }
 
-/// Points per group.
+/// Points per group: one for each lane of a warp.
 const GROUP: u32 = 32;
 
 /// A problem loaded into device memory.

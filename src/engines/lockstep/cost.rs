@@ -13,7 +13,7 @@ pub fn cost(shape: &Shape) -> Cost {
     let slots = capacity as f64;
     // Two and three dimensions have their own loops; others stream the points past each block of queries.
     let few = shape.d == 2 || shape.d == 3;
-    // Streaming from memory takes longer than computing what was streamed.
+    // Streaming points from memory takes longer than computing their distances.
     let (pair, far_pair, stream) = if few { (d * 0.06, d * 0.06, 0.1) } else { (0.1 + d * 0.024, 0.18 + d * 0.044, 0.3) };
     let far = out_of_cache(n * d * 4.0);
     let pairs = n * q / threads;

@@ -74,8 +74,8 @@ const WARP: usize = 32;
 /// them, few enough that a thread that finishes early can help the others.
 const BLOCK: usize = 32;
 
-/// The same in more dimensions, where scanning 32 queries is so fast that they would wait for the points: the initial
-/// share of a thread, and the most that share a batch.
+/// The same in more dimensions, where scanning 32 queries takes less time than streaming the points: the queries per thread in
+/// the first chunk, and the most per batch.
 const LARGE_BLOCK: Range<usize> = 96..192;
 
 /// How many of `queries` share a batch; in more than three dimensions chosen to give threads equal shares.

@@ -1,4 +1,4 @@
-//! The short measurement of an engine on a device.
+//! Calibration: a short measurement of an engine on a device.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -9,30 +9,30 @@ use crate::cloud::{self, Source};
 use crate::knn::{Build, Engine, EngineError, Parameters, Shape, Stage};
 use crate::progress::Silent;
 
-/// Clouds within and beyond the caches, of few and more dimensions, with few and many neighbours: n, d, k. Between them each kind
-/// of work matters once.
+/// n, d and k of the trials: within and beyond the caches, in few and in more dimensions, with few and many neighbours. Each kind
+/// of work takes a large share of at least one of them.
 const TRIALS: [(usize, usize, usize); 7] =
     [(60_000, 2, 32), (1_000_000, 2, 32), (20_000, 2, 512), (60_000, 3, 1), (40_000, 6, 16), (15_000, 12, 32), (10_000, 100, 32)];
 
-/// How long a pass should take at the built-in rates: more than launching it.
+/// Milliseconds that a pass should take at the built-in rates: well above the cost of launching it.
 const PASS_MS: f64 = 4.0;
 
-/// Passes, of which the median counts.
+/// Passes per trial; their median is used.
 const PASSES: usize = 5;
 
-/// Setups, of which the median counts: the first also opens what later ones find open.
+/// Setups per trial; their median is used, since the first includes one-time initialisation.
 const SETUPS: usize = 3;
 
-/// How many times longer than expected a pass is slow.
+/// A pass or setup longer than this multiple of [`PASS_MS`] is slow and not repeated.
 const SLOW: f64 = 4.0;
 
-/// No further trial begins after this.
+/// No trial starts later than this after the first.
 const LONGEST: Duration = Duration::from_millis(1000);
 
-/// Measures an engine as long as `go_on` says so. A trial that it refuses is left out.
+/// Runs the trials on an engine, stopping early once `go_on` returns false. Trials that the engine refuses are skipped.
 ///
 /// # Errors
-/// The engine's, but for refusals.
+/// The engine's, except refusals ([`EngineError::is_refusal`]).
 pub fn measure(engine: &mut dyn Engine, go_on: &mut dyn FnMut() -> bool) -> Result<Vec<Trial>, EngineError> {
     let began = Instant::now();
     let mut trials = Vec::new();
@@ -49,7 +49,7 @@ pub fn measure(engine: &mut dyn Engine, go_on: &mut dyn FnMut() -> bool) -> Resu
     Ok(trials)
 }
 
-/// Nothing where the trial's own cloud cannot be had.
+/// Runs one trial; `None` if its problem cannot be built.
 fn trial(engine: &mut dyn Engine, n: usize, d: usize, k: usize) -> Result<Option<Trial>, EngineError> {
     let cost = engine.descriptor().cost;
     let shape = |q| Shape { n, q, d, k };
@@ -60,7 +60,7 @@ fn trial(engine: &mut dyn Engine, n: usize, d: usize, k: usize) -> Result<Option
     let Ok(cloud) = cloud::load(&spec.data, false, &Silent).map(Arc::new) else { return Ok(None) };
     let (mut setups, mut taken_in) = (Vec::with_capacity(SETUPS), None);
     for _ in 0..SETUPS {
-        // A problem of its own, which has nothing on the device yet.
+        // A new problem, so that nothing is on the device yet.
         let Ok(problem) = build_problem(&spec, &cloud, None) else { return Ok(None) };
         let search = engine.load(&problem, &Parameters::NONE, false)?;
         setups.push(search.setup_ms().iter().map(|(_, ms)| ms).sum::<f64>());
@@ -76,7 +76,7 @@ fn trial(engine: &mut dyn Engine, n: usize, d: usize, k: usize) -> Result<Option
     for _ in 0..PASSES {
         passes.push(search.search(0..q, Build::Timed)?);
         if passes[0] > SLOW * PASS_MS {
-            // So far from the built-in rates one pass says enough.
+            // This far from the built-in rates, one pass is accurate enough.
             break;
         }
     }

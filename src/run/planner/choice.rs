@@ -1,47 +1,47 @@
-//! The rule that chooses.
+//! The rule that picks an engine: among those about as fast as the fastest, the one that reports most.
 
-/// How much longer than the fastest an engine that tells more may take.
+/// How much slower than the fastest an engine that reports more may be. Either limit suffices.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Leeway {
-    /// A pass shorter than this is worth its time.
+    /// A pass shorter than this, in milliseconds, is fast enough whatever the fastest takes.
     pub short_ms: f64,
-    /// And one at most so many times as long.
+    /// The largest ratio of its time to that of the fastest.
     pub times: f64,
 }
 
 impl Leeway {
     pub const MEASURE: Self = Self { short_ms: 5.0, times: 2.0 };
 
-    /// Somebody waits: none beyond what nobody sees.
+    /// The user is waiting, so only a difference too short to notice is allowed.
     pub const ASK: Self = Self { short_ms: INSTANT_MS, times: 1.0 };
 }
 
-/// Between passes shorter than this nobody sees a difference: of engines that tell the same, the first is taken.
+/// Passes shorter than this, in milliseconds, appear equally fast: of engines that report equally much, the first is picked.
 pub const INSTANT_MS: f64 = 1.0;
 
-/// What an engine that can take a job offers.
+/// What the rule knows about an engine.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Offer {
-    /// To take the points in.
+    /// Milliseconds to load the points; 0 if the engine already has them.
     pub setup_ms: f64,
     /// Milliseconds of one pass over the queries.
     pub search_ms: f64,
-    /// Of the whole job.
+    /// Milliseconds of the whole job.
     pub total_ms: f64,
-    /// How much it tells beside neighbours and times: nothing, counters, counters and a profile that was asked for.
+    /// How much it reports besides neighbours and times: 0 nothing, 1 counters, 2 counters and a profile, if that was asked for.
     pub tells: u8,
 }
 
 impl Offer {
-    /// Whether it may be taken in place of the fastest. Passes are compared, and not only the whole: where points are yet to be
-    /// taken in, that is mostly the same for all, and the passes after it are what one waits for again and again.
+    /// Whether it may be picked instead of the fastest. Passes are compared by themselves rather than as part of the total: loading
+    /// the points takes most engines about equally long, and happens once, while the user waits for every later pass.
     pub fn is_close_to(&self, fastest: &Self, leeway: Leeway) -> bool {
         let close = |ms: f64, to: f64| ms < leeway.short_ms || ms <= leeway.times * to;
         close(self.search_ms, fastest.search_ms) && close(self.setup_ms, fastest.total_ms)
     }
 }
 
-/// Which of the offers is taken: of those close to the fastest, those that tell most, and of these the fastest.
+/// The index of the offer to pick: of those close to the fastest, those that report most, and of these the fastest.
 pub fn best(offers: &[Offer], leeway: Leeway) -> Option<usize> {
     let fastest = offers.iter().min_by(|a, b| a.total_ms.total_cmp(&b.total_ms))?;
     let most = offers.iter().filter(|offer| offer.is_close_to(fastest, leeway)).map(|offer| offer.tells).max()?;

@@ -1,15 +1,16 @@
-//! What `auto` takes: predictions of how long each engine needs for a problem, and the choice between them.
+//! The choice behind `auto`: predicts how long each engine needs for a problem, and picks one.
 //!
 //! | file | holds |
 //! |---|---|
-//! | `rates.rs` | what is known of an engine on a device: scales of its declared costs, corrections from runs |
+//! | `rates.rs` | the rates of an engine on a device: scales of its declared costs, corrections from runs |
 //! | `calibrate.rs` | the short measurement that finds the scales |
-//! | `store.rs` | what is known, on disk |
-//! | `choice.rs` | the rule that chooses |
-//! | `plan.rs` | a job's predictions with the choice, in words and as data |
+//! | `resident.rs` | which engines have loaded a set of points |
+//! | `store.rs` | the rates on disk |
+//! | `choice.rs` | the rule that picks an engine |
+//! | `plan.rs` | a job's predictions and the choice, as data and in words |
 //!
-//! An engine declares its costs ([`crate::knn::Descriptor::cost`]) at rates of one machine. Without anything better these serve.
-//! Nothing here fails a run: what cannot be read, written or measured is done without.
+//! An engine declares its costs ([`crate::knn::Descriptor::cost`]) at rates measured on one machine, which are used until better
+//! ones are known. Nothing here makes a run fail: rates that cannot be read, written or measured are ignored.
 
 mod calibrate;
 mod choice;
@@ -30,29 +31,29 @@ use crate::knn::{Descriptor, DeviceInfo, Engine, EngineError, Shape};
 use rates::Rates;
 use store::Known;
 
-/// What is known of engines on devices. Clones share it.
+/// The rates of engines on devices, as measured and corrected so far. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub struct Planner {
     known: Arc<Mutex<Known>>,
-    /// Where it is kept; nowhere in tests.
+    /// Where the rates are saved; `None` keeps them in memory only.
     file: Option<PathBuf>,
 }
 
 impl Planner {
-    /// The one of this process, kept in the user's cache folder. What an unoptimised program measures is of no use to the next
-    /// start, so a debug build keeps nothing.
+    /// The planner of this process, saved in the user's cache folder. A debug build saves nothing, since the measurements of an
+    /// unoptimised program are of no use to the next start.
     pub fn shared() -> Self {
         static SHARED: OnceLock<Planner> = OnceLock::new();
         let file = store::path().filter(|_| !cfg!(debug_assertions));
         SHARED.get_or_init(|| file.map_or_else(Self::default, Self::at)).clone()
     }
 
-    /// Kept in a file, which need not be there.
+    /// A planner that is saved in a file, which need not exist yet.
     pub fn at(file: PathBuf) -> Self {
         Self { known: Arc::new(Mutex::new(store::read(&file))), file: Some(file) }
     }
 
-    /// How long an engine takes; at its built-in rates where the device is not known.
+    /// Predicts an engine's times for a problem, at its built-in rates if it has none for the device.
     pub fn forecast(&self, engine: &Descriptor, device: Option<&DeviceInfo>, shape: &Shape) -> Forecast {
         let cost = (engine.cost)(shape);
         match device.and_then(|device| self.lock().rates.get(&key(engine, device)).cloned()) {
@@ -66,11 +67,11 @@ impl Planner {
         self.lock().rates.get(&key(engine, device)).is_some_and(|rates| rates.calibrated)
     }
 
-    /// Measures an opened engine for about half a second, and keeps what was found. `go_on` is asked before every trial; an engine
-    /// of which nothing was measured is measured again another time.
+    /// Measures an opened engine for about half a second and saves its rates. `go_on` is called before every trial; an engine for
+    /// which no trial succeeded remains uncalibrated and is measured again another time.
     ///
     /// # Errors
-    /// The engine's, but for refusals.
+    /// The engine's, except refusals ([`EngineError::is_refusal`]).
     pub fn calibrate(&self, engine: &mut dyn Engine, device: &DeviceInfo, go_on: &mut dyn FnMut() -> bool) -> Result<(), EngineError> {
         let (descriptor, trials) = (engine.descriptor(), calibrate::measure(engine, go_on)?);
         if !trials.is_empty() {
@@ -83,7 +84,7 @@ impl Planner {
         Ok(())
     }
 
-    /// Corrects what is known by a run of the engine's own choice of parameters.
+    /// Corrects the rates by a run, unless its parameters were given: predictions are for the engine's own choice of parameters.
     pub fn learn(&self, engine: &Descriptor, shape: &Shape, record: &RunRecord) {
         if !record.spec.engine.parameters().is_empty() {
             return;
@@ -100,21 +101,21 @@ impl Planner {
         let before = known.clone();
         change(&mut known);
         let after = known.clone();
-        // Written without the lock: a frame of the window must not wait for a slow disk.
+        // Written after unlocking: a frame of the window must not wait for a slow disk.
         drop(known);
         if let Some(file) = self.file.as_ref().filter(|_| after != before) {
-            // Without it the next start predicts worse, nothing else.
+            // Failing to save only makes the next start's predictions worse.
             let _ = store::write(file, &after);
         }
     }
 
-    /// A panic in another thread leaves whole numbers.
+    /// Ignores poisoning: a panic in another thread leaves no number half written.
     fn lock(&self) -> MutexGuard<'_, Known> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// An engine and its device, as what is known of them is kept: what changes from run to run (clocks, load) is not in it.
+/// The name under which an engine's rates on a device are saved. It leaves out what varies from run to run: clocks, load.
 fn key(engine: &Descriptor, device: &DeviceInfo) -> String {
     const STEADY: [&str; 3] = ["processor", "threads", "instructions"];
     let details = device.details.iter().filter(|(name, _)| STEADY.contains(&name.as_str()));

@@ -1,4 +1,4 @@
-//! A job's predictions, with the choice.
+//! A job's predictions and the engine chosen by them.
 
 use serde::Serialize;
 
@@ -8,31 +8,29 @@ use crate::knn::{Descriptor, DeviceInfo, EngineError, EngineId, Metric, Setup, S
 use crate::run::{EngineChoice, QuerySpec, RunRecord, RunSpec};
 use crate::text;
 
-/// What the answer is for.
+/// What a search is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// A measured run: warm-ups, repeats, and once more to count.
+    /// A measured run: warm-ups, timed repeats and a counted pass.
     Measure,
-    /// One pass for somebody who waits.
+    /// A single pass, for a user who is waiting.
     Ask,
 }
 
-/// What is to be predicted.
+/// A search whose time is to be predicted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Job {
     pub shape: Shape,
-    /// How distance is measured.
     pub metric: Metric,
-    /// What it is for.
     pub purpose: Purpose,
-    /// Timed passes, warm-ups among them.
+    /// The number of timed passes, including warm-ups.
     pub timed: u32,
-    /// Whether the profiled build runs too.
+    /// Whether the profiled build is run as well.
     pub profile: bool,
 }
 
 impl Job {
-    /// A spec's, over a cloud of so many points and dimensions; `queries` are those of its query file.
+    /// The job of a spec over n points in d dimensions; `queries` is the number of queries in its query file, if it has one.
     pub fn of(spec: &RunSpec, purpose: Purpose, n: usize, d: usize, queries: Option<usize>) -> Self {
         let q = match &spec.queries {
             QuerySpec::All => n,
@@ -45,14 +43,14 @@ impl Job {
         Self { shape, metric: spec.metric, purpose, timed: spec.warmup.saturating_add(spec.repeats), profile: spec.profile }
     }
 
-    /// The sizes of a problem that was answered.
+    /// The sizes of the problem that a run answered.
     pub fn shape_of(record: &RunRecord) -> Shape {
         let size = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
         let summary = &record.summary;
         Shape { n: size(summary.n), q: size(summary.q), d: size(summary.d), k: Setup::from(&record.spec).found_k() }
     }
 
-    /// Passes over the queries that an engine makes.
+    /// The number of passes over the queries that an engine makes, including the counted and profiled ones.
     fn passes(&self, engine: &Descriptor) -> f64 {
         match self.purpose {
             Purpose::Ask => 1.0,
@@ -76,21 +74,21 @@ impl Job {
 #[derive(Clone, Debug, Serialize)]
 pub struct Candidate {
     pub engine: EngineId,
-    /// Whether the points are there already, so that nothing is set up.
+    /// Whether the engine has already loaded the points, so that setup takes no time.
     pub resident: bool,
-    /// Taking the points in, and one pass over the queries; nothing where its limits do not allow the problem.
+    /// Setup, and one pass over the queries; `None` if the problem exceeds the engine's limits.
     #[serde(flatten)]
     pub forecast: Option<Forecast>,
-    /// All of the job.
+    /// Predicted milliseconds of the whole job; `None` if there is no forecast.
     pub total_ms: Option<f64>,
-    /// Why it does not take the problem, or cannot run here.
+    /// Why the engine cannot run here or cannot take the problem; `None` if it can.
     pub why_not: Option<String>,
     #[serde(skip)]
     tells: u8,
 }
 
 impl Candidate {
-    /// What is predicted of an engine, of which `device` says what it runs on or why it cannot.
+    /// Predicts an engine's times. `device` is what it runs on (`None`: predict at the built-in rates), or why it cannot run.
     pub fn new(planner: &Planner, engine: &Descriptor, job: &Job, device: Result<Option<&DeviceInfo>, String>, resident: bool) -> Self {
         let taken: Result<(), EngineError> = engine.limits.check(engine.id, &job.shape, job.metric);
         let forecast = taken.is_ok().then(|| planner.forecast(engine, device.as_ref().ok().copied().flatten(), &job.shape));
@@ -105,7 +103,7 @@ impl Candidate {
         }
     }
 
-    /// What it would offer if it can run.
+    /// What the rule compares, whether or not the engine can run here; `None` if there is no forecast.
     fn offer(&self) -> Option<Offer> {
         let forecast = self.forecast?;
         let setup_ms = if self.resident { 0.0 } else { forecast.setup_ms };
@@ -115,24 +113,24 @@ impl Candidate {
 
 const ASKED_FOR: &str = "it was asked for";
 
-/// All predictions for a job, and what is taken.
+/// All predictions for a job, and the engine chosen.
 #[derive(Clone, Debug, Serialize)]
 pub struct Plan {
     pub shape: Shape,
-    /// In the registry's order.
+    /// One prediction for each engine that the spec allows, in the registry's order.
     pub engines: Vec<Candidate>,
-    /// What answers, if anything can.
+    /// The engine that answers; `None` if none can.
     pub chosen: Option<EngineId>,
-    /// Why it was chosen, in words for the user.
+    /// Why it was chosen, as a clause for the user.
     pub reason: String,
-    /// Why that is not what would be taken if everything could run here.
+    /// Why an engine that the rule prefers cannot answer; `None` if there is no such engine.
     pub fallback: Option<String>,
     #[serde(skip)]
     leeway: Leeway,
 }
 
 impl Plan {
-    /// Chooses among candidates; a named engine is taken whatever is predicted.
+    /// Chooses among candidates; a named engine is chosen whatever its prediction.
     pub fn new(choice: &EngineChoice, job: &Job, engines: Vec<Candidate>) -> Self {
         let (shape, leeway) = (job.shape, job.leeway());
         if let EngineChoice::Named(method) = choice {
@@ -140,7 +138,7 @@ impl Plan {
         }
         let refused: Vec<EngineId> = engines.iter().filter(|engine| engine.why_not.is_some()).map(|engine| engine.engine).collect();
         let mut missed = Vec::new();
-        // Those that would have been taken before one that can.
+        // Engines that the rule prefers to the first one that can answer.
         while let Some((engine, _)) = best(&engines, &missed, leeway).filter(|(engine, _)| refused.contains(engine)) {
             missed.push(engine);
         }
@@ -150,7 +148,7 @@ impl Plan {
         Self { shape, engines, chosen, reason, fallback, leeway }
     }
 
-    /// The same predictions, where an engine was asked for.
+    /// The same predictions, with the named engine chosen if `choice` names one.
     pub fn on(self, choice: &EngineChoice) -> Self {
         match choice {
             EngineChoice::Auto => self,
@@ -158,7 +156,7 @@ impl Plan {
         }
     }
 
-    /// What `auto` takes where these engines turned out not to take the job.
+    /// The engine that `auto` falls back to once `refused` have turned out unable to take the job; `None` if no other can.
     pub fn without(&self, refused: &[EngineId]) -> Option<EngineId> {
         let cannot = self.engines.iter().filter(|engine| engine.why_not.is_some()).map(|engine| engine.engine);
         let all: Vec<EngineId> = cannot.chain(refused.iter().copied()).collect();
@@ -170,12 +168,12 @@ impl Plan {
         self.engines.iter().find(|candidate| candidate.engine == engine)
     }
 
-    /// How long the job should take.
+    /// Predicted milliseconds of the job on the chosen engine.
     pub fn total_ms(&self) -> Option<f64> {
         self.of(self.chosen?)?.total_ms
     }
 
-    /// What is taken, and the others that can: `about 15 s on kdtree; 5 min on lockstep`.
+    /// The times of the chosen engine and of the others that can answer, fastest first: `about 15 s on kdtree; 5 min on lockstep`.
     pub fn sentence(&self) -> Option<String> {
         let chosen = self.of(self.chosen?).filter(|chosen| chosen.why_not.is_none())?;
         let mut others: Vec<&Candidate> =
@@ -186,7 +184,7 @@ impl Plan {
     }
 }
 
-/// The engine that the rule takes of those not left out, and why.
+/// The engine that the rule picks from those not in `left_out`, and why.
 fn best(engines: &[Candidate], left_out: &[EngineId], leeway: Leeway) -> Option<(EngineId, String)> {
     let left = engines.iter().filter(|engine| !left_out.contains(&engine.engine));
     let (ids, offers): (Vec<EngineId>, Vec<Offer>) = left.filter_map(|engine| Some((engine.engine, engine.offer()?))).unzip();
@@ -204,7 +202,7 @@ fn reason(offers: &[Offer], at: usize, leeway: Leeway) -> String {
     }
 }
 
-/// A predicted time, in two digits: nothing more is known.
+/// A predicted time with its unit, in two digits: predictions are no more precise.
 pub fn about(ms: f64) -> String {
     let round = |value: f64| {
         let step = 10f64.powf((value.max(1e-9).log10().floor() - 1.0).max(-1.0));
@@ -220,7 +218,7 @@ pub fn about(ms: f64) -> String {
     }
 }
 
-/// The engines that a spec and its device allow.
+/// The engines that a spec allows and that run on its kind of device.
 pub fn engines(spec: &RunSpec) -> impl Iterator<Item = &'static Descriptor> + '_ {
     let device = spec.device;
     spec.engine.engines().filter(move |engine| device.is_none_or(|device| engine.runs_on.contains(&device.kind())))

@@ -1,4 +1,4 @@
-//! What is known of one engine on one device.
+//! The rates of one engine on one device.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,27 +6,27 @@ use serde::{Deserialize, Serialize};
 
 use crate::knn::{Cost, Shape, Stage};
 
-/// How far from the built-in rates a scale or a correction may go.
+/// The largest factor between a scale and 1, in either direction.
 const MOST: f64 = 1000.0;
 
-/// How far a correction may go beyond the scales.
+/// The largest factor of a correction, in either direction.
 const MOST_CORRECTION: f64 = 8.0;
 
-/// How much a run counts among those of its size.
+/// The weight of a new run, from 0 to 1, in the correction for its size.
 const BUCKET_WEIGHT: f64 = 0.5;
 
-/// How much a run counts among all of the engine.
+/// The weight of a new run, from 0 to 1, in the engine's overall correction.
 const ENGINE_WEIGHT: f64 = 0.1;
 
-/// Shorter times are mostly noise, and correct nothing.
+/// Shorter times, in milliseconds, are mostly noise and correct nothing.
 const LEAST_MS: f64 = 1.0;
 
-/// Milliseconds, predicted or measured.
+/// The times of a problem, predicted or measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Forecast {
-    /// To take the points in.
+    /// Milliseconds of the upload or of building an index.
     pub setup_ms: f64,
-    /// One pass over all queries.
+    /// Milliseconds of one pass over all queries.
     pub search_ms: f64,
 }
 
@@ -39,35 +39,34 @@ impl Forecast {
     }
 }
 
-/// A problem's declared cost and what it took.
+/// A problem's declared cost and its measured times.
 #[derive(Clone, Debug)]
 pub struct Trial {
-    /// Terms at the built-in rates.
+    /// The declared cost, at the built-in rates.
     pub cost: Cost,
-    /// Measured times of setup and search.
     pub took: Forecast,
 }
 
-/// Factors on an engine's declared costs.
+/// Factors by which an engine's declared costs are multiplied.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Rates {
-    /// Whether it was measured, and not only corrected by runs.
+    /// Whether the engine was calibrated here, rather than only corrected by runs.
     pub calibrated: bool,
-    /// On each term, by name.
+    /// The factor of each term, by its name; 1 if absent.
     scales: BTreeMap<String, f64>,
-    /// Logarithms of factors: of all runs, and of those of a size.
+    /// Natural logarithms of a further factor per stage: one for each size of problem, and one for sizes that have had no run.
     corrections: BTreeMap<String, f64>,
 }
 
 impl Rates {
-    /// What a problem should take.
+    /// Predicts the times of a problem.
     pub fn forecast(&self, cost: &Cost, shape: &Shape) -> Forecast {
         let of = |stage| cost.ms(stage, |term| self.scale(term)) * self.correction(stage, shape).exp();
         Forecast { setup_ms: of(Stage::Setup), search_ms: of(Stage::Search) }
     }
 
-    /// Finds the scales of terms from trials. Each round moves a term by the mean of the trials' remaining errors (as logarithms),
-    /// weighted by its share of each: terms of which no trial tells stay where their engine's others lead on average.
+    /// Fits the scales of terms to trials. Each round changes a term's scale by the mean of the trials' remaining errors (as
+    /// logarithms), weighted by the term's share of each trial. A term with little share in any of them keeps the average scale.
     pub fn fit(&mut self, trials: &[Trial]) {
         for stage in [Stage::Setup, Stage::Search] {
             let trials: Vec<&Trial> =
@@ -76,7 +75,7 @@ impl Rates {
                 continue;
             }
             let error = |rates: &Self, trial: &Trial| (trial.took.of(stage) / trial.cost.ms(stage, |term| rates.scale(term))).ln();
-            // First all together, so that terms that the trials do not reach follow the others.
+            // Scale all terms alike first, so that those with little share in any trial follow the others.
             self.corrections.retain(|key, _| !key.starts_with(prefix(stage)));
             let together = trials.iter().map(|trial| error(self, trial)).sum::<f64>() / trials.len() as f64;
             let names: BTreeSet<&str> = trials.iter().flat_map(|trial| trial.cost.terms(stage)).map(|term| term.name).collect();
@@ -105,7 +104,7 @@ impl Rates {
         }
     }
 
-    /// Takes a run in: its size's correction moves towards what it took, and the engine's a little.
+    /// Learns from a run: the correction for its size moves towards the run's error, and the engine's overall one by less.
     pub fn correct(&mut self, cost: &Cost, shape: &Shape, took: Forecast) {
         for stage in [Stage::Setup, Stage::Search] {
             let (took, declared) = (took.of(stage), cost.ms(stage, |term| self.scale(term)));
@@ -122,7 +121,7 @@ impl Rates {
         }
     }
 
-    /// Whether every number can be used: it may have come from a file.
+    /// Whether every number is within its limits, which is not certain if they were read from a file.
     pub fn are_sensible(&self) -> bool {
         self.scales.values().all(|scale| (1.0 / MOST..=MOST).contains(scale))
             && self.corrections.values().all(|log| log.abs() <= MOST_CORRECTION.ln() * (1.0 + 1e-9))
@@ -149,7 +148,7 @@ fn prefix(stage: Stage) -> &'static str {
     }
 }
 
-/// Problems of about one size: queries and points within a factor of four, dimensions and neighbours within two.
+/// The key shared by problems of about the same size: n and q within a factor of four, d and k within two.
 fn bucket(stage: Stage, shape: &Shape) -> String {
     let step = |value: usize, bits: u32| value.max(1).ilog2() / bits;
     let points = format!("{} n{} d{}", prefix(stage), step(shape.n, 2), step(shape.d, 1));

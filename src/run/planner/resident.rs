@@ -1,4 +1,4 @@
-//! Which engines have taken points in: noted with what they made of them, so that the note goes when that goes.
+//! Which engines have loaded a set of points. Recorded in the points' cache, so that the record is dropped with the engines' data.
 
 use std::sync::Arc;
 
@@ -6,12 +6,12 @@ use crate::knn::{DeviceId, EngineId, Points};
 
 struct TakenIn(Vec<EngineId>);
 
-/// Whether an engine has.
+/// Whether an engine has loaded the points on a device.
 pub fn is_taken_in(points: &Points, engine: EngineId, device: DeviceId) -> bool {
     points.cache().get(device, |taken: &TakenIn| taken.0.contains(&engine)).is_some()
 }
 
-/// Notes that an engine has.
+/// Records that an engine has loaded the points on a device.
 pub fn taken_in(points: &Points, engine: EngineId, device: DeviceId) {
     let mut engines = points.cache().get(device, |_: &TakenIn| true).map_or_else(Vec::new, |taken| taken.0.clone());
     if !engines.contains(&engine) {

@@ -1,4 +1,4 @@
-//! What is known, on disk: one JSON file in the user's cache folder, replaced whole.
+//! The rates on disk: one JSON file in the user's cache folder, always replaced as a whole.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -8,15 +8,15 @@ use serde::{Deserialize, Serialize};
 
 use super::rates::Rates;
 
-/// Larger is no file of ours.
+/// The largest file that is read; anything larger was not written by this module.
 const MOST_BYTES: u64 = 4 << 20;
 
-/// All that is known.
+/// The content of the file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Known {
-    /// The program that measured it: another's kernels may be faster.
+    /// Version of the program that measured the rates: the kernels of another version may be faster.
     version: String,
-    /// Of each engine on each device.
+    /// One entry for each engine on each device.
     pub rates: BTreeMap<String, Rates>,
 }
 
@@ -26,22 +26,22 @@ impl Default for Known {
     }
 }
 
-/// Where it is kept, if the user has such a folder.
+/// Path of the file; `None` if the user has no cache folder.
 pub fn path() -> Option<PathBuf> {
     Some(directories::ProjectDirs::from("", "", "warpscope")?.cache_dir().join("planner.json"))
 }
 
-/// What a file knows; nothing where it is missing, broken, or of another version.
+/// Reads the file; without any rates if it is missing, damaged or from another version.
 pub fn read(path: &Path) -> Known {
     let text = std::fs::metadata(path).ok().filter(|about| about.len() <= MOST_BYTES).and_then(|_| std::fs::read(path).ok());
     let known = text.and_then(|text| serde_json::from_slice::<Known>(&text).ok());
     known.filter(|known| known.version == Known::default().version && known.rates.values().all(Rates::are_sensible)).unwrap_or_default()
 }
 
-/// Writes what is known in place of the file, for the next start.
+/// Replaces the file, for the next start.
 ///
 /// # Errors
-/// Why it could not be written.
+/// Those of writing the file.
 pub fn write(path: &Path, known: &Known) -> std::io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder)?;

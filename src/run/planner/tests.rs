@@ -20,7 +20,7 @@ fn job(shape: Shape, purpose: Purpose) -> Job {
     Job { shape, metric: Metric::L2, purpose, timed: 6, profile: false }
 }
 
-/// At the built-in rates; `there` are the engines that can run, and have the points where they are `resident`.
+/// A plan at the built-in rates. `there` are the engines that can run; those in `resident` have already loaded the points.
 fn plan(job: &Job, there: &[EngineId], resident: &[EngineId], choice: &EngineChoice) -> Plan {
     let candidates = registry::ENGINES.iter().map(|engine| {
         let device = if there.contains(&engine.id) { Ok(None) } else { Err(format!("the {} engine cannot run here: a test", engine.id)) };
@@ -121,7 +121,7 @@ fn the_built_in_rates_are_within_two_of_an_h200() {
     }
 }
 
-/// A cost of two kinds of work.
+/// A cost model with two kinds of work.
 fn cost(shape: &Shape) -> Cost {
     Cost::default().search("pairs", (shape.n * shape.q) as f64, 1e-6).search("queries", shape.q as f64, 1e-3)
 }
@@ -190,7 +190,7 @@ fn what_is_learned_is_kept_and_what_is_broken_is_not_read() {
         let read = Planner::at(file.clone()).forecast(engine, Some(&device), &shape);
         assert!(broken == whole || read == default, "{broken}");
     }
-    // A folder in its place: nothing is read or written, and nothing fails.
+    // A folder at the file's path: nothing is read or written, and nothing fails.
     std::fs::remove_file(&file).unwrap();
     std::fs::create_dir(&file).unwrap();
     let deaf = Planner::at(file);

@@ -55,7 +55,7 @@ fn names(what: &str, names: &[String], there: bool) -> Result<(), String> {
     if fine && !(there && names.is_empty()) { Ok(()) } else { Err(format!("its {what} have no proper names")) }
 }
 
-/// A run's arrays.
+/// Checks a run's arrays: rows are in range, distances are valid, and the convergence history is consistent.
 pub(super) fn run(run: &Run<CloudFile>) -> Result<(), String> {
     let rows = run.query_cloud.as_ref().unwrap_or(&run.cloud).rows;
     if let Some(row) = run.query_rows.iter().find(|&&row| u64::from(row) >= rows) {

@@ -52,8 +52,9 @@ pub(super) struct RunEntry {
     pub name: String,
     #[serde(default)]
     pub pinned: bool,
-    /// Places in [`Manifest::clouds`].
+    /// Index of the searched cloud in [`Manifest::clouds`].
     pub cloud: usize,
+    /// Index of the queries' own cloud in [`Manifest::clouds`]; `None` if queries are rows of `cloud`.
     pub query_cloud: Option<usize>,
     /// What the numbers in `sample_phase.npy` stand for.
     pub phases: Vec<Phase>,

@@ -42,7 +42,6 @@ pub struct Recorded {
     pub name: String,
     /// Whether it is kept when the list of runs gets long.
     pub pinned: bool,
-    /// The run.
     pub run: SomeRun,
 }
 
@@ -72,7 +71,6 @@ pub enum RecordingError {
     Io {
         /// What the system says.
         why: io::Error,
-        /// The file.
         path: PathBuf,
     },
     /// It is something else.
@@ -80,27 +78,24 @@ pub enum RecordingError {
     Foreign {
         /// What it is not.
         why: String,
-        /// The file.
         path: PathBuf,
     },
     /// A later program wrote it.
     #[error("a newer recording: its schema is version {version}, and {SCHEMA_VERSION} is the last that is read here; open it with Warpscope {written_by} or later: {}", path.display())]
     Newer {
-        /// Its schema.
+        /// Schema version of the file, above [`SCHEMA_VERSION`].
         version: u64,
-        /// Who wrote it.
+        /// Version of the program that wrote it.
         written_by: String,
-        /// The file.
         path: PathBuf,
     },
     /// It was a recording once.
     #[error("damaged: {what}: {why}: {}", path.display())]
     Damaged {
-        /// Which part.
+        /// The damaged part: the archive, a member such as `recording.json`, or a cloud or run by number.
         what: String,
         /// What is wrong with it.
         why: String,
-        /// The file.
         path: PathBuf,
     },
     /// No run, or more than one, is meant.
@@ -108,17 +103,15 @@ pub enum RecordingError {
     NoRun {
         /// What is wrong with what was asked for.
         what: String,
-        /// Which there are.
+        /// The runs that the recording has, as a list for the message.
         there: String,
-        /// The file.
         path: PathBuf,
     },
     /// It does not fit.
     #[error("too large: there is no memory for {what}: {}", path.display())]
     Memory {
-        /// Which part.
+        /// Name of the member that does not fit.
         what: String,
-        /// The file.
         path: PathBuf,
     },
     /// Somebody asked to stop.

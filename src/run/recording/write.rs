@@ -24,7 +24,7 @@ const PROBE: usize = 1 << 16;
 /// What is kept of the clouds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep<'a> {
-    /// Their points.
+    /// The points themselves, so that opening the recording needs no other file.
     Points,
     /// Where they came from, from where they are read again when the recording is opened.
     Sources {

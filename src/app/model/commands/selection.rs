@@ -16,9 +16,9 @@ pub enum Choice {
     Queries(Vec<u32>),
     /// Both: rows of the cloud, and queries of the run beside those that ask for the rows.
     These {
-        /// As in [`Self::Rows`].
+        /// Rows of the cloud, in any order; those that it does not have are ignored.
         rows: Vec<u32>,
-        /// As in [`Self::Queries`].
+        /// Queries of the run, in any order; those that it does not have are ignored.
         queries: Vec<u32>,
     },
     /// Queries of the run that counted so many of a measure.

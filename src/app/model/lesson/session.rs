@@ -51,9 +51,9 @@ pub enum Presenting {
 /// What may be chosen in a lesson, as it is typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LessonDraft {
-    /// Number of neighbours.
+    /// Neighbours to find: from 1 to 32 times `width`.
     pub k: String,
-    /// Lanes per warp.
+    /// Lanes of the warp: 4, 8, 16 or 32.
     pub width: u32,
     /// Seed of the generator.
     pub seed: String,
@@ -145,7 +145,7 @@ pub struct Own {
     pub cloud: Arc<PointCloud>,
     /// What the query is one of.
     pub queries: Queries,
-    /// Index into `queries`.
+    /// Index of the query in `queries`, from 0.
     pub query: usize,
     /// In what order points are met.
     pub order: Order,

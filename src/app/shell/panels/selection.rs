@@ -134,9 +134,9 @@ fn stepper_ui(ui: &mut Ui, session: &Session, record: &RunRecord, palette: &Pale
 
 /// What is selected beside the query, and what can be done with it.
 fn chosen_ui(ui: &mut Ui, session: &Session, palette: &Palette, actions: &mut Actions) {
-    /// Axes whose range is listed.
+    /// The most axes whose range is listed.
     const RANGES: usize = 4;
-    /// Measures that are.
+    /// The most measures that are listed.
     const MEASURES: usize = 4;
     let Some(cloud) = &session.cloud else { return };
     heading_ui(ui, "Selection");

@@ -35,7 +35,7 @@ struct Sample {
     _folder: TempDir,
 }
 
-/// Whatever their type.
+/// Compares the values as f64, whatever type they are stored in.
 impl<V: AsRef<[f64]>> PartialEq<V> for crate::cloud::Values {
     fn eq(&self, other: &V) -> bool {
         self.iter().eq(other.as_ref().iter().copied())

@@ -35,7 +35,7 @@ impl Policy {
         [self.warps, self.queries, self.window, self.batch, self.slots, self.tile, self.min_blocks]
     }
 
-    /// Inverse of [`Self::numbers`].
+    /// The policy with these seven numbers: the inverse of [`Self::numbers`].
     pub fn from_numbers([warps, queries, window, batch, slots, tile, min_blocks]: [u32; 7]) -> Self {
         Self { warps, queries, window, batch, slots, tile, min_blocks }
     }

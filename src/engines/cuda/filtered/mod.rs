@@ -131,7 +131,7 @@ struct FilterPoints {
     scale: f64,
 }
 
-/// Queries that scratch memory is for: whole tiles, of as many as pass over the points together.
+/// Queries that scratch memory has room for: as many as share a pass over the points, rounded up to whole tiles.
 fn scratch_rows(q: usize) -> usize {
     q.min(MOST_ROWS).next_multiple_of(TILE)
 }

@@ -148,7 +148,7 @@ impl<'a> SplitSearch<'a> {
 
 impl Stages {
     fn load(cuda: &mut Cuda, plan: &Plan, q: usize) -> Result<Self, EngineError> {
-        // A single query has a kernel of its own; the registers that others spend on more queries are free in it.
+        // A single query has its own kernel, in which the registers that other kernels need for further queries are free.
         let rows_of = if plan.dims == 0 && q == 1 { "_one" } else { "" };
         let mut stage = |name: &str| {
             let name = split_entry(name, plan.dims);

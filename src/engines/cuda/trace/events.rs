@@ -95,7 +95,7 @@ pub enum Event<'a> {
         /// Element set: those whose keys changed.
         changed: &'a [u32],
     },
-    /// A merge finished.
+    /// A merge finished: the registers hold the new intermediate result.
     Merged {
         /// Position of the last appended point + 1, or n.
         points_seen: u32,

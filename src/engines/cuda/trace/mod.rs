@@ -20,7 +20,7 @@ use super::{Cuda, DIRECT};
 use crate::engines::{host_memory, lockstep};
 use crate::knn::{EngineError, Neighbors, Parameters, Problem};
 
-/// Points per group.
+/// Points per group: one for each lane of a warp.
 const GROUP: usize = 32;
 
 /// Dimensions staged together if d is neither 2 nor 3.

@@ -46,7 +46,25 @@ pub fn run(args: &DevicesArgs) -> anyhow::Result<()> {
         registry::devices(engine).into_iter().map(line).collect()
     };
     let lines: Vec<Line> = registry::grouped().flat_map(|(_, engines)| engines).flat_map(&mut lines_of).collect();
-    if args.json { output::print_json(&lines) } else { output::print(&listed(&lines)) }
+    if args.json { output::print_json(&lines) } else { output::print(&format!("{}{}", listed(&lines), parameters())) }
+}
+
+/// What each engine's parameters mean, as a method spells them.
+fn parameters() -> String {
+    let of = |engine: &&'static Descriptor| {
+        let rows: Vec<Vec<String>> = engine
+            .parameters
+            .iter()
+            .map(|parameter| {
+                let default = format!("{} Default: {}.", parameter.help, parameter.default);
+                vec![format!("  {}", parameter.name), parameter.values.to_string(), default]
+            })
+            .collect();
+        (!rows.is_empty()).then(|| {
+            format!("\nParameters of {0}, as in --engine {0}:{1}=VALUE,…\n{2}", engine.id, engine.parameters[0].name, text::table(&rows, &[]))
+        })
+    };
+    registry::ENGINES.iter().filter_map(of).collect()
 }
 
 /// As text, under the groups' titles. What was said of a device is not said again.

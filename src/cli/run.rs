@@ -14,7 +14,7 @@ use crate::engines::registry;
 use crate::export::{self, NeighborFormat, text};
 use crate::knn::Metric;
 use crate::run::planner::Candidate;
-use crate::run::planner::{Plan, Purpose};
+use crate::run::planner::Plan;
 use crate::run::{EngineChoice, Engines, MeasureMean, QuerySpec, RunRecord, RunSpec, build_problem};
 
 #[derive(Debug, clap::Args)]
@@ -101,7 +101,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
         if args.json {
             output::print_json(&plan)?
         } else {
-            output::print(&predictions(&plan))?
+            output::print(&predictions(&plan, &spec))?
         }
         return match plan.chosen.and_then(|chosen| plan.of(chosen)) {
             Some(Candidate { why_not: Some(why), .. }) => Err(anyhow::anyhow!("{why}")),
@@ -109,10 +109,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
             None => Err(anyhow::anyhow!("{}", plan.reason)),
         };
     }
-    let plan = match spec.engine {
-        EngineChoice::Auto => engines.plan_measured(&spec, &cloud, query_cloud.as_ref(), &mut Bar::new("").stage())?,
-        EngineChoice::Named(_) => engines.plan(&spec, Purpose::Measure, &cloud, query_cloud.as_ref()),
-    };
+    let plan = engines.plan_measured(&spec, &cloud, query_cloud.as_ref(), &mut Bar::new("").stage())?;
     let planned = plan.sentence();
     if let Some(sentence) = planned.as_ref().filter(|_| plan.total_ms().is_some_and(|ms| ms > WORTH_A_NOTE_MS)) {
         output::note(sentence);
@@ -137,11 +134,14 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
 const WORTH_A_NOTE_MS: f64 = 1000.0;
 
 /// The predictions as a table, and what is taken.
-fn predictions(plan: &Plan) -> String {
+fn predictions(plan: &Plan, spec: &RunSpec) -> String {
     let time = |ms: Option<f64>| ms.map_or_else(String::new, text::time);
     let mut rows = vec![["engine", "setup", "search", "total", ""].map(str::to_owned).to_vec()];
     for engine in &plan.engines {
-        let setup = if engine.resident { Some(0.0) } else { engine.forecast.map(|forecast| forecast.setup_ms) };
+        // What another machine's engine would take says nothing about this one.
+        let here = engine.why_not.is_none();
+        let forecast = engine.forecast.filter(|_| here);
+        let setup = if engine.resident { Some(0.0) } else { forecast.map(|forecast| forecast.setup_ms) };
         let remark = match &engine.why_not {
             Some(why) => why.clone(),
             None if plan.chosen == Some(engine.engine) => format!("taken: {}", plan.reason),
@@ -150,12 +150,14 @@ fn predictions(plan: &Plan) -> String {
         rows.push(vec![
             engine.engine.to_string(),
             time(setup),
-            time(engine.forecast.map(|forecast| forecast.search_ms)),
-            time(engine.total_ms),
+            time(forecast.map(|forecast| forecast.search_ms)),
+            time(engine.total_ms.filter(|_| here)),
             remark,
         ]);
     }
-    text::table(&rows, &[1, 2, 3])
+    let passes = format!("{} and {}", text::count(spec.warmup.into(), "warm-up", "warm-ups"), text::count(spec.repeats.into(), "repeat", "repeats"));
+    let counted = if spec.profile { "two more that count and profile" } else { "one more that counts" };
+    format!("{}\nTotal: setup, {passes} of the search, and with engines that have counters {counted}.\n", text::table(&rows, &[1, 2, 3]))
 }
 
 /// What it means that more neighbours were asked for than there are points.
@@ -233,7 +235,7 @@ fn summary(record: &RunRecord, planned: Option<&str>, written: &[PathBuf]) -> St
         row("note", note.clone());
     }
     if let Some(plan) = planned {
-        row("plan", plan.to_owned());
+        row("plan", format!("{plan}, with all passes"));
     }
 
     let (median, min, max) = (text::time(numbers.search_ms_median), text::time(numbers.search_ms_min), text::time(numbers.search_ms_max));

@@ -24,12 +24,12 @@ pub struct SweepArgs {
     /// Points, of a generated cloud: 1e4,1e5,1e6
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = number, conflicts_with = "input", help_heading = "Lists")]
     n: Vec<u64>,
-    /// Queries, drawn from the cloud with the seed
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = number, default_values_t = [usual::QUERIES], help_heading = "Lists")]
-    q: Vec<u64>,
+    /// Queries, drawn from the cloud with the seed, or `all` [default: 1000, or all rows where there are fewer]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = queries, help_heading = "Lists")]
+    q: Vec<QuerySpec>,
     /// Neighbours per query
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_values_t = [usual::K], help_heading = "Lists")]
-    k: Vec<usize>,
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = number, default_values_t = [usual::K as u64], help_heading = "Lists")]
+    k: Vec<u64>,
     /// Dimensions, of a generated cloud
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = number, conflicts_with = "input", help_heading = "Lists")]
     d: Vec<u64>,
@@ -53,6 +53,10 @@ pub struct SweepArgs {
 
 fn number(text: &str) -> Result<u64, String> {
     whole_number(text).ok_or_else(|| "a whole number is needed, such as 1000 or 1e6".to_owned())
+}
+
+fn queries(text: &str) -> Result<QuerySpec, String> {
+    if text == "all" { Ok(QuerySpec::All) } else { number(text).map(QuerySpec::Count).map_err(|why| format!("{why}, or `all`")) }
 }
 
 /// The columns before those of the measures.
@@ -90,11 +94,7 @@ fn measures(engines: &[EngineChoice]) -> Vec<&'static Measure> {
 /// Whatever keeps rows from being written, and, when all is done, how many runs failed.
 pub fn run(args: &SweepArgs) -> anyhow::Result<()> {
     let base = RunSpec {
-        data: args.source.source(),
-        queries: QuerySpec::All,
-        k: 0,
         metric: args.method.metric,
-        engine: EngineChoice::Auto,
         device: args.device.device,
         order: args.method.order,
         exclude_self: args.method.exclude_self,
@@ -102,9 +102,10 @@ pub fn run(args: &SweepArgs) -> anyhow::Result<()> {
         warmup: args.warmup,
         repeats: args.repeats,
         drop_nonfinite: args.source.drop_nonfinite,
-        profile: false,
+        ..RunSpec::new(args.source.source(), QuerySpec::Count(usual::QUERIES), usual::K)
     };
-    let sweep = Sweep { base, n: args.n.clone(), q: args.q.clone(), k: args.k.clone(), d: args.d.clone(), engines: args.engine.concat() };
+    let k = args.k.iter().map(|&k| usize::try_from(k).unwrap_or(usize::MAX)).collect();
+    let sweep = Sweep { base, n: args.n.clone(), q: args.q.clone(), k, d: args.d.clone(), engines: args.engine.concat() };
     let measures = measures(&sweep.engines);
     args.device.check(&sweep.engines)?;
     sweep.check()?;
@@ -163,7 +164,7 @@ fn fields(row: &SweepRow, measures: &[&Measure]) -> Vec<String> {
     };
     let size = |pick: fn(&crate::run::Summary) -> u64| result.map_or_else(String::new, |record| pick(&record.summary).to_string());
     let asked = match spec.queries {
-        QuerySpec::Count(count) => count.to_string(),
+        QuerySpec::Count(count) if result.is_none() => count.to_string(),
         _ => size(|summary| summary.q),
     };
     let mut fields = vec![

@@ -19,7 +19,7 @@ use crate::run::{EngineChoice, Engines, QuerySpec, build_problem};
 pub struct VerifyArgs {
     #[command(flatten)]
     problem: ProblemArgs,
-    /// Which engines, such as cuda,lockstep [default: auto, all that can run]
+    /// Which engines, such as cuda,lockstep; auto, the default, is all that can run
     #[arg(long, value_name = "LIST", value_parser = EnginesParser, help_heading = "Search")]
     engine: Vec<Vec<EngineChoice>>,
     #[command(flatten)]

@@ -125,7 +125,9 @@ impl FromStr for DeviceId {
     fn from_str(text: &str) -> Result<Self, String> {
         match text {
             "cpu" => Ok(Self::Cpu),
-            _ if text.bytes().all(|byte| byte.is_ascii_digit()) => text.parse().map(Self::Gpu).map_err(|_| format!("there is no GPU `{text}`")),
+            _ if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) => {
+                text.parse().map(Self::Gpu).map_err(|_| format!("there is no GPU `{text}`"))
+            }
             _ => Err(format!("`{text}` is no device: use cpu, or a GPU's number: 0, 1, …")),
         }
     }

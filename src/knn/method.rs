@@ -102,7 +102,8 @@ impl Parameters {
                 return Err(format!("there is no parameter `{name}`: {instead}"));
             };
             if !parameter.values.allow(value) {
-                return Err(format!("{name} = {value}: it may be {}", parameter.values));
+                let list = if value.contains('|') { "; only sweep takes alternatives" } else { "" };
+                return Err(format!("{name} = {value}: it may be {}{list}", parameter.values));
             }
         }
         Ok(())

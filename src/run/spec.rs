@@ -85,10 +85,15 @@ impl std::str::FromStr for EngineChoice {
         if text == "auto" {
             return Ok(Self::Auto);
         }
-        let method: Method = text.parse()?;
-        let Some(engine) = registry::find(method.engine) else {
-            return Err(format!("there is no engine `{}`; there are auto, {}", method.engine, registry::names().join(", ")));
+        let name = text.split_once(':').map_or(text, |(name, _)| name);
+        if name == "auto" {
+            return Err("auto takes no parameters: name the engine that they are for".to_owned());
+        }
+        let Some(engine) = name.parse().ok().and_then(registry::find) else {
+            let list = if name.contains([',', '|']) { " (one is taken here; sweep and verify take lists)" } else { "" };
+            return Err(format!("there is no engine `{name}`; there are auto, {}{list}", registry::names().join(", ")));
         };
+        let method: Method = text.parse()?;
         engine.check_parameters(&method.parameters).map_err(|error| error.to_string())?;
         Ok(Self::Named(method))
     }

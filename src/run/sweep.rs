@@ -14,8 +14,8 @@ pub struct Sweep {
     pub base: RunSpec,
     /// Points of a generated cloud.
     pub n: Vec<u64>,
-    /// Queries, drawn from the cloud.
-    pub q: Vec<u64>,
+    /// Whose neighbours; if empty, the base's queries, or all rows where there are fewer.
+    pub q: Vec<QuerySpec>,
     /// Neighbours to report per query.
     pub k: Vec<usize>,
     /// Dimensions of a generated cloud.
@@ -51,7 +51,7 @@ impl Sweep {
                                     *spec = with_parameter(spec, key, value);
                                 }
                             }
-                            spec.queries = q.map_or(spec.queries, QuerySpec::Count);
+                            spec.queries = q.clone().unwrap_or(spec.queries);
                             spec.k = k.unwrap_or(spec.k);
                             spec.engine = engine.unwrap_or(spec.engine);
                             specs.push(spec);
@@ -115,7 +115,11 @@ impl Sweep {
                     }
                     _ => None,
                 };
-                engines.execute(spec, &cloud, queries.as_ref(), &mut stage)
+                let mut spec = spec.clone();
+                if self.q.is_empty() && matches!(spec.queries, QuerySpec::Count(count) if count > cloud.len() as u64) {
+                    spec.queries = QuerySpec::All;
+                }
+                engines.execute(&spec, &cloud, queries.as_ref(), &mut stage)
             });
             if progress.cancelled() {
                 return Err(RunError::Cancelled.into());
@@ -163,7 +167,7 @@ mod tests {
     fn every_combination_is_run_once_and_clouds_stay_together() {
         let base = RunSpec { data: Source::Generate { spec: "uniform".to_owned(), seed: 1 }, ..spec() };
         let engines = vec![EngineChoice::Auto, EngineChoice::named(EngineId::new("kdtree"))];
-        let sweep = Sweep { base: base.clone(), n: vec![10, 20], q: vec![1, 2, 3], k: vec![4], d: vec![2, 3], engines };
+        let sweep = Sweep { base: base.clone(), n: vec![10, 20], q: [1, 2, 3].map(QuerySpec::Count).to_vec(), k: vec![4], d: vec![2, 3], engines };
         let specs = sweep.specs();
         assert_eq!(specs.len(), 2 * 3 * 2 * 2);
         for (at, spec) in specs.iter().enumerate() {

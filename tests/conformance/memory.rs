@@ -16,11 +16,14 @@ fn free(context: &Arc<CudaContext>) -> usize {
     context.mem_get_info().unwrap().0
 }
 
-/// Takes all but `left` bytes.
-fn fill(context: &Arc<CudaContext>, left: usize) -> CudaSlice<u8> {
+/// Takes all but `left` bytes, in pieces: what is free need not lie together.
+fn fill(context: &Arc<CudaContext>, left: usize) -> Vec<CudaSlice<u8>> {
+    const PIECE: usize = 4 << 30;
     let stream = context.default_stream();
+    let all = free(context) - left;
+    let sizes = std::iter::repeat_n(PIECE, all / PIECE).chain([all % PIECE]);
     // SAFETY: never read.
-    let ballast = unsafe { stream.alloc::<u8>(free(context) - left) }.unwrap_or_else(|error| panic!("{error}"));
+    let ballast = sizes.map(|size| unsafe { stream.alloc::<u8>(size) }.unwrap_or_else(|error| panic!("{size} of {all}: {error}"))).collect();
     stream.synchronize().unwrap();
     ballast
 }

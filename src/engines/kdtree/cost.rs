@@ -46,7 +46,8 @@ pub fn cost(shape: &Shape) -> Cost {
 fn visited(n: f64, d: f64, k: f64) -> f64 {
     let radius = (k.ln() - ln_unit_ball(d)) / d;
     let side = LEAF.powf(1.0 / d) + (10.0 / d).min(2.5) * radius.exp();
-    (d * side.ln()).exp().min(n)
+    // Of so many points drawn at random, some are the same.
+    n * (1.0 - (-(d * side.ln()).exp() / n).exp())
 }
 
 /// The natural logarithm of the volume of the unit ball in d dimensions, by the recurrence V(d) = V(d − 2)·2π/d.
@@ -73,6 +74,6 @@ mod tests {
     #[test]
     fn a_search_looks_at_more_points_in_more_dimensions_and_at_no_more_than_there_are() {
         let counts: Vec<f64> = [2.0, 3.0, 4.0, 8.0, 12.0, 16.0, 128.0].map(|d| visited(100_000.0, d, 32.0)).to_vec();
-        assert!(counts.is_sorted() && counts[0] > 32.0 && counts[6] == 100_000.0, "{counts:?}");
+        assert!(counts.is_sorted() && counts[0] > 32.0 && counts[6] <= 100_000.0 && counts[6] > 99_000.0, "{counts:?}");
     }
 }

@@ -152,7 +152,10 @@ impl Plan {
     pub fn on(self, choice: &EngineChoice) -> Self {
         match choice {
             EngineChoice::Auto => self,
-            EngineChoice::Named(method) => Self { chosen: Some(method.engine), reason: ASKED_FOR.to_owned(), fallback: None, ..self },
+            EngineChoice::Named(method) => match self.of(method.engine).and_then(|engine| engine.why_not.clone()) {
+                Some(why) => Self { chosen: None, reason: why, fallback: None, ..self },
+                None => Self { chosen: Some(method.engine), reason: ASKED_FOR.to_owned(), fallback: None, ..self },
+            },
         }
     }
 
@@ -179,8 +182,10 @@ impl Plan {
         let mut others: Vec<&Candidate> =
             self.engines.iter().filter(|other| other.engine != chosen.engine && other.why_not.is_none() && other.total_ms.is_some()).collect();
         others.sort_by(|a, b| a.total_ms.unwrap_or(0.0).total_cmp(&b.total_ms.unwrap_or(0.0)));
+        let slower = others.first().is_some_and(|fastest| fastest.total_ms < chosen.total_ms);
+        let reason = if slower && self.reason != ASKED_FOR { ", which tells more" } else { "" };
         let others: String = others.iter().filter_map(|other| Some(format!("; {} on {}", about(other.total_ms?), other.engine))).collect();
-        Some(format!("about {} on {}{others}", about(chosen.total_ms?), chosen.engine))
+        Some(format!("about {} on {}{reason}{others}", about(chosen.total_ms?), chosen.engine))
     }
 }
 

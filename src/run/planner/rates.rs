@@ -21,6 +21,10 @@ const ENGINE_WEIGHT: f64 = 0.1;
 /// Shorter times, in milliseconds, are mostly noise and correct nothing.
 const LEAST_MS: f64 = 1.0;
 
+/// How strongly a term is held to the scale of all together, in trials that consist of nothing else. A term with a small
+/// share of every trial would otherwise absorb whatever error is left.
+const PRIOR: f64 = 0.15;
+
 /// The times of a problem, predicted or measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Forecast {
@@ -87,7 +91,7 @@ impl Rates {
                 let moves: Vec<(&str, f64)> = names
                     .iter()
                     .map(|&name| {
-                        let (mut sum, mut weight) = (0.0, 0.1);
+                        let (mut sum, mut weight) = (PRIOR * (together - self.scale(name).ln()), PRIOR);
                         for (trial, error) in trials.iter().zip(&errors) {
                             let all = trial.cost.ms(stage, |term| self.scale(term));
                             let own: f64 = trial.cost.terms(stage).filter(|term| term.name == name).map(|term| term.ms * self.scale(name)).sum();

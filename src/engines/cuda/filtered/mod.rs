@@ -65,11 +65,21 @@ pub fn pays(problem: &Problem, compute_capability: (i32, i32)) -> Result<(), Str
     if !(4..1 << 16).contains(&problem.dims()) {
         return Err(format!("it takes 4 to 65535 dimensions, not {}", problem.dims()));
     }
-    let least = 64 * Variant::new(problem.k(), problem.dims()).capacity as usize;
+    let least = least_points(problem.k(), problem.dims());
     if problem.n() < least {
         return Err(format!("with k = {} it takes {least} points or more, not {}", problem.k(), problem.n()));
     }
     Ok(())
+}
+
+/// The number of points from which on the first, unfiltered chunk is a small part of all.
+pub fn least_points(k: usize, dims: usize) -> usize {
+    64 * Variant::new(k, dims).capacity as usize
+}
+
+/// The number of points that are met before the filter has a bound to hold others to.
+pub fn first_chunk(k: usize, dims: usize) -> usize {
+    FIRST_CHUNKS * Variant::new(k, dims).capacity as usize
 }
 
 /// Rows in the filter's format: whole tiles, rounded to BF16.

@@ -7,10 +7,8 @@ use std::sync::Arc;
 
 use image::ImageEncoder as _;
 
-use crate::app::model::answer::Answered;
 use crate::app::model::log::Entry;
-use crate::app::model::picking::beside::Beside;
-use crate::app::model::runs::compared::Compared;
+use crate::app::model::{Answered, Beside, Compared};
 use crate::cloud::PointCloud;
 use crate::export::table::Table;
 use crate::export::{NeighborFormat, tables, write};
@@ -140,8 +138,8 @@ pub fn write_png(path: &Path, picture: &egui::ColorImage, crop: Option<[usize; 4
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::model::export::{ExportDialog, ExportKind, NEIGHBORS, TABLES};
-    use crate::app::model::pane::PaneKind;
+    use crate::app::model::export::{NEIGHBORS, TABLES};
+    use crate::app::model::{ExportDialog, ExportKind, PaneKind};
     use crate::app::testing::record;
 
     fn text(data: PaneData) -> String {

@@ -5,11 +5,7 @@ use std::sync::Arc;
 use egui::{ComboBox, DragValue, RichText, Ui};
 
 use crate::app::look::tokens::Palette;
-use crate::app::model::commands::{Action, Actions};
-use crate::app::model::projection::{Projected, ProjectionKind};
-use crate::app::model::session::Session;
-use crate::app::model::state::State;
-use crate::app::model::views::{PlaneView, SpaceView};
+use crate::app::model::{Action, Actions, PlaneView, Projected, ProjectionKind, Session, SpaceView, State};
 
 /// Projections that are kept, and what the views go back to.
 #[derive(Default)]

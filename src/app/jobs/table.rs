@@ -9,8 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::app::jobs::task::{Outcome, Stopped, Task};
-use crate::app::model::activity::Activity;
-use crate::app::model::session::Session;
+use crate::app::model::{Activity, Session};
 use crate::progress::Progress;
 
 /// What tasks are for. Where several are under way, the status line names the first in this order; the last ones are never

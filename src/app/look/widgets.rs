@@ -3,9 +3,7 @@
 use egui::{Align, Key, Layout, Response, RichText, ScrollArea, TextEdit, Ui};
 
 use crate::app::look::tokens::Palette;
-use crate::app::model::commands::Actions;
-use crate::app::model::commands::command::Command;
-use crate::app::model::draft::{Field, FieldError};
+use crate::app::model::{Actions, Command, Field, FieldError};
 
 /// A small heading over a group of fields.
 pub fn heading_ui(ui: &mut Ui, text: &str) {

@@ -6,10 +6,7 @@ use egui::{Align, ComboBox, Frame, Layout, Margin, Rect, Ui, Vec2, vec2};
 use egui_tiles::{Container, LinearDir, SimplificationOptions, TabState, Tile, TileId, Tiles, Tree, UiResponse};
 
 use crate::app::look::widgets::menu_ui;
-use crate::app::model::commands::Action;
-use crate::app::model::commands::command::Command;
-use crate::app::model::export::ExportKind;
-use crate::app::model::pane::PaneKind;
+use crate::app::model::{Action, Command, ExportKind, PaneKind};
 use crate::app::panes::descriptor::PaneContext;
 use crate::app::panes::pane;
 

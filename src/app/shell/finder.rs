@@ -2,12 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::app::model::commands::Action;
-use crate::app::model::commands::command::{Command, Mode};
-use crate::app::model::commands::lesson::LessonAction;
-use crate::app::model::files::file_name;
-use crate::app::model::look::Look;
-use crate::app::model::state::State;
+use crate::app::model::{Action, Command, LessonAction, Look, Mode, State, file_name};
 use crate::lesson::lessons::LESSONS;
 
 /// Something that can be found.

@@ -13,21 +13,10 @@ use crate::app::features::picking::lookup;
 use crate::app::features::selection::Change;
 use crate::app::jobs::loader::{LoadJob, Loaded};
 use crate::app::jobs::table::{Applied, AtExit, Cancel, Kind, Slot, Stream};
-use crate::app::model::activity::Activity;
-use crate::app::model::answer::{Answered, Picked};
-use crate::app::model::commands::picking::Purpose;
-use crate::app::model::export::ExportDialog;
-use crate::app::model::files::{FileState, SessionFile, file_name};
-use crate::app::model::live::{NOTICED, Target};
-use crate::app::model::pane::PaneKind;
-use crate::app::model::parts::Then;
-use crate::app::model::picking::beside::Found;
-use crate::app::model::projection::{Projected, ProjectionKind, ProjectionView};
-use crate::app::model::runs::compared::Compared;
-use crate::app::model::saved::SavedSession;
-use crate::app::model::selection::Selection;
-use crate::app::model::selection::facts::Facts;
-use crate::app::model::session::{EngineStatus, FileColumns, Session};
+use crate::app::model::{
+    Activity, Answered, Compared, EngineStatus, ExportDialog, Facts, FileColumns, FileState, Found, NOTICED, PaneKind, Picked, Projected,
+    ProjectionKind, ProjectionView, Purpose, SavedSession, Selection, Session, SessionFile, Target, Then, file_name,
+};
 use crate::app::shell::app::App;
 use crate::cloud::formats::FormatError;
 use crate::cloud::{CloudError, Fingerprint, PointCloud};

@@ -5,16 +5,8 @@ use std::path::PathBuf;
 use egui::{CentralPanel, Frame, Margin, Panel, Ui};
 
 use crate::app::features::lesson::controls;
-use crate::app::look::tokens::Palette;
-use crate::app::look::widgets::{keys_text, menu_item_ui, menu_ui};
-use crate::app::model::commands::command::Command;
-use crate::app::model::commands::lesson::LessonAction;
-use crate::app::model::commands::{Action, Actions};
-use crate::app::model::files::file_name;
-use crate::app::model::lesson::session::Presenting;
-use crate::app::model::look::Look;
-use crate::app::model::pane::PaneKind;
-use crate::app::model::state::{Room, SCALES};
+use crate::app::look::{Palette, keys_text, menu_item_ui, menu_ui};
+use crate::app::model::{Action, Actions, Command, LessonAction, Look, PaneKind, Presenting, Room, SCALES, file_name};
 use crate::app::panes::descriptor::PaneContext;
 use crate::app::panes::tiles::{Panes, least_room};
 use crate::app::shell::app::App;

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::app::features::color::query::missing;
-use crate::app::model::color::PointValues;
-use crate::app::model::color::channel::{Categories, Category, Channel, Numbers, Whose};
+use crate::app::model::color::channel::Category;
+use crate::app::model::{Categories, Channel, Numbers, PointValues, Whose};
 use crate::cloud::formats::{ColumnData, FormatError};
 use crate::cloud::{PointCloud, formats};
 use crate::palette::CATEGORIES;
@@ -155,8 +155,7 @@ fn text_categories(names: &[String], codes: &[u32]) -> Option<Categories> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::model::color::ColorMap;
-    use crate::app::model::color::view::ColorView;
+    use crate::app::model::{ColorMap, ColorView};
     use crate::app::testing::cloud;
     use crate::cloud::{ColumnChoice, Source};
     use crate::progress::Silent;

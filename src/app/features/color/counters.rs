@@ -1,8 +1,7 @@
 //! Values of queries that a run answered: k-th distances, what the searches did, and their bounds at a moment.
 
 use crate::app::features::color::query::{missing, unit};
-use crate::app::model::color::channel::{Channel, Numbers, Whose};
-use crate::app::model::color::view::ColorBy;
+use crate::app::model::{Channel, ColorBy, Numbers, Whose};
 use crate::knn::{Measure, Metric};
 use crate::run::RunRecord;
 use crate::text;

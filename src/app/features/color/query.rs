@@ -3,8 +3,7 @@
 use rayon::iter::{IndexedParallelIterator as _, ParallelIterator as _};
 use rayon::slice::{ParallelSlice as _, ParallelSliceMut as _};
 
-use crate::app::model::answer::Answered;
-use crate::app::model::color::channel::{Channel, Numbers, Whose};
+use crate::app::model::{Answered, Channel, Numbers, Whose};
 use crate::cloud::PointCloud;
 use crate::knn::Metric;
 

@@ -2,15 +2,9 @@
 
 use egui::{Color32, Rect, RichText, Sense, Stroke, Ui, pos2, vec2};
 
-use crate::app::look::tokens::Palette;
-use crate::app::look::widgets::{keys_text, menu_ui};
-use crate::app::model::commands::command::Command;
-use crate::app::model::commands::lesson::LessonAction;
-use crate::app::model::commands::{Action, Actions};
-use crate::app::model::export::ExportKind;
-use crate::app::model::lesson::files::LessonFile;
-use crate::app::model::lesson::player::{Player, SPEEDS};
+use crate::app::look::{Palette, keys_text, menu_ui};
 use crate::app::model::lesson::session::LessonView;
+use crate::app::model::{Action, Actions, Command, ExportKind, LessonAction, LessonFile, Player, SPEEDS};
 use crate::lesson::Level;
 use crate::text;
 

@@ -2,15 +2,8 @@
 
 use egui::{ComboBox, RichText, ScrollArea, Ui};
 
-use crate::app::look::tokens::Palette;
-use crate::app::look::widgets::{command_ui, fact_ui, field_ui, heading_ui, keys_text, row_ui};
-use crate::app::model::commands::Actions;
-use crate::app::model::commands::command::Command;
-use crate::app::model::commands::lesson::LessonAction;
-use crate::app::model::draft::Field;
-use crate::app::model::lesson::session::{LessonDraft, LessonSession, lesson_of};
-use crate::app::model::session::Session;
-use crate::app::model::state::State;
+use crate::app::look::{Palette, command_ui, fact_ui, field_ui, heading_ui, keys_text, row_ui};
+use crate::app::model::{Actions, Command, Field, LessonAction, LessonDraft, LessonSession, Session, State, lesson_of};
 use crate::cloud::Source;
 use crate::lesson::lessons::{LESSONS, Lesson, OWN_DATA};
 use crate::text;

@@ -2,12 +2,9 @@
 
 use egui::{Color32, Grid, RichText, Ui};
 
-use crate::app::look::tokens::Palette;
-use crate::app::look::widgets::{heading_ui, number};
-use crate::app::model::commands::runs::RunsAction;
-use crate::app::model::runs::RunsView;
-use crate::app::model::runs::compared::Compared;
-use crate::app::model::runs::list::KeptRun;
+use crate::app::look::widgets::number;
+use crate::app::look::{Palette, heading_ui};
+use crate::app::model::{Compared, KeptRun, RunsAction, RunsView};
 use crate::app::panes::descriptor::PaneContext;
 use crate::app::panes::runs::figure::figure_ui;
 use crate::app::panes::timings::inline_swatch_ui;

@@ -5,9 +5,8 @@ use egui_extras::{Column, TableBuilder, TableRow};
 
 use crate::app::look::tokens::Palette;
 use crate::app::look::widgets::number;
-use crate::app::model::commands::Actions;
-use crate::app::model::commands::runs::RunsAction;
-use crate::app::model::runs::list::{KeptRun, RunId, RunList};
+use crate::app::model::runs::list::RunList;
+use crate::app::model::{Actions, KeptRun, RunId, RunsAction};
 use crate::app::panes::descriptor::PaneContext;
 use crate::text;
 

@@ -4,13 +4,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::app::features::errors::{of_cloud, of_run};
-use crate::app::model::activity::Ended;
-use crate::app::model::answer::{Answered, Picked};
-use crate::app::model::commands::live::LiveAction;
-use crate::app::model::draft::Draft;
-use crate::app::model::live::{Before, Live, NOTICED};
-use crate::app::model::log::{About, Level};
-use crate::app::model::session::EngineStatus;
+use crate::app::model::live::Before;
+use crate::app::model::{About, Answered, Draft, Ended, EngineStatus, Level, Live, LiveAction, NOTICED, Picked};
 use crate::app::shell::app::App;
 use crate::app::shell::apply::same_question;
 use crate::app::shell::tasks::SNAP;

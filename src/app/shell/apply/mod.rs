@@ -25,24 +25,10 @@ use std::sync::Arc;
 use crate::app::jobs::loader::LoadJob;
 use crate::app::jobs::table::Cancel;
 use crate::app::jobs::task::Outcome;
-use crate::app::model::activity::Running;
-use crate::app::model::answer::{Answered, Picked};
-use crate::app::model::commands::Action;
-use crate::app::model::commands::command::Command;
-use crate::app::model::commands::selection::{Choice, SelectAction};
-use crate::app::model::draft::{Draft, QueryKind};
-use crate::app::model::export::ExportKind;
-use crate::app::model::files::absolute;
-use crate::app::model::finder::Finder;
-use crate::app::model::log::About;
-use crate::app::model::look::Look;
-use crate::app::model::pane::PaneKind;
-use crate::app::model::parts::Then;
-use crate::app::model::picking::tool::Tool;
-use crate::app::model::selection::how::How;
-use crate::app::model::state::Room;
-use crate::app::model::timeline::TimeAxis;
-use crate::app::model::views::PlaneWindow;
+use crate::app::model::{
+    About, Action, Answered, Choice, Command, Draft, ExportKind, Finder, How, Look, PaneKind, Picked, PlaneWindow, QueryKind, Room, Running,
+    SelectAction, Then, TimeAxis, Tool, absolute,
+};
 use crate::app::model::{camera, state};
 use crate::app::panes::tiles::PANE_MARGIN;
 use crate::app::shell::app::App;

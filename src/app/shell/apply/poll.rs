@@ -6,18 +6,10 @@ use crate::app::features::errors::{of_cloud, of_run};
 use crate::app::jobs::loader::Loaded;
 use crate::app::jobs::table::Slot;
 use crate::app::jobs::task::{Outcome, Stopped};
-use crate::app::model::activity::{Activity, Ended, Endings};
-use crate::app::model::answer::Picked;
-use crate::app::model::color::view::ColorBy;
-use crate::app::model::export::ExportDialog;
-use crate::app::model::files::FileState;
-use crate::app::model::log::About;
-use crate::app::model::parts::{PartsDialog, Then};
-use crate::app::model::projection::ProjectionKind;
-use crate::app::model::runs::compared::Compared;
-use crate::app::model::session::EngineStatus;
-use crate::app::model::session::FileColumns;
-use crate::app::model::timeline::TimelineView;
+use crate::app::model::{
+    About, Activity, ColorBy, Compared, Ended, Endings, EngineStatus, ExportDialog, FileColumns, FileState, PartsDialog, Picked, ProjectionKind,
+    Then, TimelineView,
+};
 use crate::app::shell::app::{App, FIRST_QUERIES};
 use crate::app::shell::tasks::{Asks, BESIDE, CHECK, COLUMNS, DERIVE, HOVER, LOOKUP, Loading, PICK, PROBE, PROJECT, Runs, SNAP, TakesPath};
 use crate::cloud::formats::FormatError;

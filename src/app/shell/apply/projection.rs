@@ -3,9 +3,7 @@
 use std::sync::Arc;
 
 use crate::app::jobs::task::Outcome;
-use crate::app::model::log::About;
-use crate::app::model::projection::{Projected, ProjectionKind, ProjectionView};
-use crate::app::model::views::{PlaneView, SpaceView};
+use crate::app::model::{About, PlaneView, Projected, ProjectionKind, ProjectionView, SpaceView};
 use crate::app::shell::app::App;
 use crate::app::shell::tasks::{PROJECT, ProjectionOf};
 use crate::cloud::{CloudError, PointCloud};

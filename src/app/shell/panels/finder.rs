@@ -2,12 +2,8 @@
 
 use egui::{Align, Align2, Key, Modifiers, RichText, ScrollArea, TextEdit, Ui, vec2};
 
-use crate::app::look::tokens::Palette;
-use crate::app::look::widgets::keys_text;
-use crate::app::model::commands::command::Mode;
-use crate::app::model::commands::{Action, Actions};
-use crate::app::model::session::Session;
-use crate::app::model::state::State;
+use crate::app::look::{Palette, keys_text};
+use crate::app::model::{Action, Actions, Mode, Session, State};
 use crate::app::shell::finder::{Found, find};
 
 /// The finder, when it is open.

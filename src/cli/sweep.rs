@@ -90,20 +90,17 @@ fn measures(engines: &[EngineChoice]) -> Vec<&'static Measure> {
 /// # Errors
 /// Whatever keeps rows from being written, and, when all is done, how many runs failed.
 pub fn run(args: &SweepArgs) -> anyhow::Result<()> {
+    let MethodArgs { metric, order, exclude_self } = args.method;
     let base = RunSpec {
-        data: args.source.source(),
-        queries: QuerySpec::All,
-        k: 0,
-        metric: args.method.metric,
-        engine: EngineChoice::Auto,
+        metric,
+        order,
+        exclude_self,
         device: args.device.device,
-        order: args.method.order,
-        exclude_self: args.method.exclude_self,
         seed: args.source.seed,
         warmup: args.warmup,
         repeats: args.repeats,
         drop_nonfinite: args.source.drop_nonfinite,
-        profile: false,
+        ..RunSpec::new(args.source.source(), QuerySpec::All, 0)
     };
     let sweep = Sweep { base, n: args.n.clone(), q: args.q.clone(), k: args.k.clone(), d: args.d.clone(), engines: args.engine.concat() };
     let measures = measures(&sweep.engines);

@@ -97,53 +97,27 @@ pub enum Action {
     Runs(RunsAction),
 }
 
-impl From<Command> for Action {
-    fn from(command: Command) -> Self {
-        Self::Command(command)
-    }
+/// What a feature asks for is an action.
+macro_rules! actions_of {
+    ($($variant:ident($part:ty)),+) => {$(
+        impl From<$part> for Action {
+            fn from(part: $part) -> Self {
+                Self::$variant(part)
+            }
+        }
+    )+};
 }
 
-impl From<LiveAction> for Action {
-    fn from(action: LiveAction) -> Self {
-        Self::Live(action)
-    }
-}
-
-impl From<RunsAction> for Action {
-    fn from(action: RunsAction) -> Self {
-        Self::Runs(action)
-    }
-}
-
-impl From<ColorAction> for Action {
-    fn from(action: ColorAction) -> Self {
-        Self::Color(action)
-    }
-}
-
-impl From<LessonAction> for Action {
-    fn from(action: LessonAction) -> Self {
-        Self::Lesson(action)
-    }
-}
-
-impl From<PartsAction> for Action {
-    fn from(action: PartsAction) -> Self {
-        Self::Parts(action)
-    }
-}
-
-impl From<SelectAction> for Action {
-    fn from(action: SelectAction) -> Self {
-        Self::Select(action)
-    }
-}
-
-impl From<PickAction> for Action {
-    fn from(action: PickAction) -> Self {
-        Self::Pick(action)
-    }
-}
+actions_of!(
+    Command(Command),
+    Live(LiveAction),
+    Runs(RunsAction),
+    Color(ColorAction),
+    Lesson(LessonAction),
+    Parts(PartsAction),
+    Select(SelectAction),
+    Pick(PickAction)
+);
 
 /// The actions of one frame, in the order in which they were sent.
 #[derive(Debug, Default)]

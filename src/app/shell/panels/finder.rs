@@ -53,7 +53,7 @@ pub fn finder_ui(ui: &Ui, state: &State, session: &Session, palette: &Palette, a
     });
     if let Some(entry) = modal.inner {
         actions.send(Action::SetFinder(None));
-        actions.send(entry.action());
+        actions.send(entry.action);
     } else if modal.should_close() {
         actions.send(Action::SetFinder(None));
     } else if next != *finder {
@@ -63,12 +63,10 @@ pub fn finder_ui(ui: &Ui, state: &State, session: &Session, palette: &Palette, a
 
 /// A line: what it is called, its keys, and what it does.
 fn entry_ui(ui: &mut Ui, entry: &Found, current: bool) -> egui::Response {
-    let keys = match entry {
-        Found::Command(command) => command.shortcut().map(|shortcut| keys_text(ui.ctx(), &shortcut)),
-        Found::Look(_) | Found::Recent(_) | Found::Lesson(_) => None,
-    };
-    let (button, keys) = (egui::Button::selectable(current, entry.text()), keys.unwrap_or_default());
+    let shortcut = if let Action::Command(command) = entry.action { command.shortcut() } else { None };
+    let keys = shortcut.map(|shortcut| keys_text(ui.ctx(), &shortcut)).unwrap_or_default();
+    let button = egui::Button::selectable(current, &entry.text);
     // Weak text is not to be read on the ground of the chosen line.
     let button = if current { button.right_text(keys) } else { button.shortcut_text(keys) };
-    ui.add(button.min_size(vec2(ui.available_width(), 24.0))).on_hover_text(entry.about())
+    ui.add(button.min_size(vec2(ui.available_width(), 24.0))).on_hover_text(&entry.about)
 }

@@ -34,7 +34,6 @@ pub struct Ask {
 /// The answer to an [`Ask`].
 #[derive(Debug)]
 pub struct Reply {
-    /// The [`Ask`] that this answers.
     pub id: AskId,
     /// The answer as a run's record, or why there is none.
     pub result: Result<Arc<RunRecord>, RunError>,

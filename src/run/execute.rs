@@ -36,7 +36,6 @@ pub enum RunError {
     Count {
         /// Queries that were asked for.
         count: u64,
-        /// Rows of the cloud, n.
         rows: usize,
     },
     /// The spec names a query file, and its cloud was not handed in.
@@ -54,7 +53,6 @@ pub enum RunError {
         /// The panic's message, on one line.
         what: String,
     },
-    /// Somebody asked to stop.
     #[error("cancelled")]
     Cancelled,
 }

@@ -12,13 +12,10 @@ use crate::text;
 pub struct RunFile {
     /// [`SCHEMA_VERSION`](super::SCHEMA_VERSION) when it was written.
     pub schema_version: u32,
-    /// The program's version.
     pub warpscope_version: String,
     /// When the run began, seconds since 1970 UTC.
     pub started_unix: u64,
-    /// What was run.
     pub spec: RunSpec,
-    /// Which engine answered.
     pub engine: EngineId,
     /// Why `auto` did not take the engine that it would have taken if everything could run here; `None` if it did, or if an
     /// engine was named.
@@ -42,13 +39,11 @@ pub struct RunFile {
     pub fingerprint: Fingerprint,
     /// The content of the queries' own cloud.
     pub query_fingerprint: Option<Fingerprint>,
-    /// The cloud's axes.
     pub axes: Vec<Axis>,
     /// Rows of the source that are not searched: with NaN or ±∞, or without a direction under the angular metric.
     pub dropped_rows: u64,
     /// Queries that were asked for and left out, likewise.
     pub dropped_queries: u64,
-    /// In a few numbers.
     pub summary: Summary,
 }
 
@@ -76,11 +71,9 @@ pub struct CloudFile {
     pub rows: u64,
     /// How many rows of the source were left out.
     pub dropped: u64,
-    /// Where it came from.
     pub source: Source,
     /// Its content, by name.
     pub fingerprint: Fingerprint,
-    /// Its dimensions.
     pub axes: Vec<Axis>,
 }
 

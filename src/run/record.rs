@@ -61,7 +61,6 @@ impl From<SetupPhase> for Phase {
 /// One timed piece: a row of `timings.csv`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
-    /// What was timed.
     pub phase: Phase,
     /// The repeat, from 0; 0 for what is done once.
     pub repeat: u32,
@@ -84,9 +83,7 @@ pub struct Summary {
     pub d: u64,
     /// Search time of a repeat, all chunks: median, least and most, in milliseconds.
     pub search_ms_median: f64,
-    /// The fastest repeat.
     pub search_ms_min: f64,
-    /// The slowest repeat.
     pub search_ms_max: f64,
     /// n·q over the median, distances a second; absent for engines that leave distances out.
     pub distances_per_second: Option<f64>,
@@ -171,7 +168,6 @@ impl Summary {
 pub struct Run<C = Arc<PointCloud>> {
     /// All that `run.json` says.
     pub head: RunFile,
-    /// The cloud that was searched.
     pub cloud: C,
     /// The queries' own cloud, when they are not rows of `cloud`.
     pub query_cloud: Option<C>,
@@ -185,7 +181,6 @@ pub struct Run<C = Arc<PointCloud>> {
     pub convergence: Convergence,
     /// When it was asked for.
     pub profile: Option<Profile>,
-    /// Raw timings.
     pub samples: Vec<Sample>,
 }
 

@@ -9,11 +9,9 @@ use crate::knn::{Convergence, Measured, NONE, Neighbors, Profile};
 /// A run, with the clouds that it searched or without.
 #[derive(Clone, Debug)]
 pub enum SomeRun {
-    /// All of it.
     Whole(Arc<RunRecord>),
     /// Its clouds are not there.
     WithoutClouds {
-        /// The rest.
         run: Arc<Run<CloudFile>>,
         /// Where the files of its cloud and of its queries' own lay, as the recording says that it was read from: nowhere,
         /// where it holds the points.

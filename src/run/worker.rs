@@ -32,7 +32,6 @@ pub struct Job {
 /// What the worker says.
 #[derive(Debug)]
 pub enum Event {
-    /// Sent while a job runs.
     Progress {
         id: JobId,
         /// What it is at, for the status line: "loading the problem", "repeat 3 of 10", …
@@ -40,16 +39,13 @@ pub enum Event {
         /// 0 to 1 over the whole job.
         fraction: f32,
     },
-    /// The job succeeded.
     Finished {
         id: JobId,
-        /// The record with all its measurements.
         record: Arc<RunRecord>,
     },
     /// It is not, and why ([`RunError::Cancelled`] when that was asked).
     Failed {
         id: JobId,
-        /// [`RunError::Cancelled`] if that was asked for.
         error: RunError,
     },
 }

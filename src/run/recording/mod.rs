@@ -42,7 +42,6 @@ pub struct Recorded {
     pub name: String,
     /// Whether it is kept when the list of runs gets long.
     pub pinned: bool,
-    /// The run.
     pub run: SomeRun,
 }
 
@@ -69,40 +68,20 @@ pub struct Recording {
 pub enum RecordingError {
     /// The operating system's word.
     #[error("cannot read: {why}: {}", path.display())]
-    Io {
-        /// What the system says.
-        why: io::Error,
-        /// The file.
-        path: PathBuf,
-    },
+    Io { why: io::Error, path: PathBuf },
     /// It is something else.
     #[error("not a recording: {why}: {}", path.display())]
     Foreign {
         /// What it is not.
         why: String,
-        /// The file.
         path: PathBuf,
     },
     /// A later program wrote it.
     #[error("a newer recording: its schema is version {version}, and {SCHEMA_VERSION} is the last that is read here; open it with Warpscope {written_by} or later: {}", path.display())]
-    Newer {
-        /// Its schema.
-        version: u64,
-        /// Who wrote it.
-        written_by: String,
-        /// The file.
-        path: PathBuf,
-    },
+    Newer { version: u64, written_by: String, path: PathBuf },
     /// It was a recording once.
     #[error("damaged: {what}: {why}: {}", path.display())]
-    Damaged {
-        /// Which part.
-        what: String,
-        /// What is wrong with it.
-        why: String,
-        /// The file.
-        path: PathBuf,
-    },
+    Damaged { what: String, why: String, path: PathBuf },
     /// No run, or more than one, is meant.
     #[error("{what}: {there}: {}", path.display())]
     NoRun {
@@ -110,18 +89,11 @@ pub enum RecordingError {
         what: String,
         /// Which there are.
         there: String,
-        /// The file.
         path: PathBuf,
     },
     /// It does not fit.
     #[error("too large: there is no memory for {what}: {}", path.display())]
-    Memory {
-        /// Which part.
-        what: String,
-        /// The file.
-        path: PathBuf,
-    },
-    /// Somebody asked to stop.
+    Memory { what: String, path: PathBuf },
     #[error("cancelled")]
     Cancelled,
 }

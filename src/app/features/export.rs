@@ -22,7 +22,6 @@ pub enum PaneData {
     Rows(Arc<PointCloud>, Arc<[u32]>),
     /// The picked query's neighbours, and what the file has of them beside.
     Neighbors(Answered, Option<Beside>),
-    /// The neighbours of all queries.
     AllNeighbors(Arc<RunRecord>),
     Timings(Arc<RunRecord>),
     /// Phases and warps in time.
@@ -30,9 +29,7 @@ pub enum PaneData {
     /// The same as Chrome Trace.
     Trace(Arc<RunRecord>),
     Merges(Arc<RunRecord>),
-    /// The convergence history per query.
     Convergence(Arc<RunRecord>),
-    /// Two runs side by side.
     Comparison(Arc<Compared>),
     /// The list of runs: names, whether they are pinned, and what they are.
     Runs(Vec<(String, bool, RunFile)>),

@@ -15,9 +15,7 @@ use crate::run::RunRecord;
 #[derive(Clone, Debug)]
 pub struct Change {
     pub what: Choice,
-    /// What becomes of what was selected.
     pub how: How,
-    /// How it was chosen.
     pub by: String,
     pub cloud: Arc<PointCloud>,
     /// The run whose queries are selected.

@@ -16,7 +16,6 @@ pub enum Activity {
         /// 0 to 1, when it is known.
         fraction: Option<f32>,
     },
-    /// A lesson's search is recorded.
     Recording {
         /// What the status line names: "lesson 3".
         what: String,
@@ -36,7 +35,6 @@ pub enum Activity {
         /// 0 to 1, when it is known.
         fraction: Option<f32>,
     },
-    /// A file of a lesson is written.
     Exporting {
         path: PathBuf,
         /// 0 to 1, when it is known.

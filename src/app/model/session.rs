@@ -130,18 +130,15 @@ pub struct Session {
     pub rank: Option<usize>,
     /// The run that goes on.
     pub running: Option<Running>,
-    /// What the background does.
     pub activity: Activity,
     /// What came to nothing.
     pub endings: Endings,
     /// What can run here.
     pub engines: Vec<EngineStatus>,
     pub lesson: LessonSession,
-    /// Everything that was said.
     pub log: Log,
     /// Whether the sheet of shortcuts is open.
     pub help: bool,
-    /// The finder, when it is open.
     pub finder: Option<Finder>,
     /// The export that is being set up.
     pub export: Option<ExportDialog>,

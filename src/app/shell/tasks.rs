@@ -30,7 +30,6 @@ use crate::run::{Asker, RunRecord, Worker};
 /// A cloud that is read or generated, and what then.
 pub struct Loading {
     pub job: LoadJob,
-    /// What happens with it.
     pub then: Then,
 }
 

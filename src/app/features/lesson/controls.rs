@@ -2,7 +2,7 @@
 
 use egui::{Color32, Rect, RichText, Sense, Stroke, Ui, pos2, vec2};
 
-use crate::app::look::{Palette, keys_text, menu_ui};
+use crate::app::look::{Palette, keys_text, menu_entry_ui, menu_ui};
 use crate::app::model::lesson::session::LessonView;
 use crate::app::model::{Action, Actions, Command, ExportKind, LessonAction, LessonFile, Player, SPEEDS};
 use crate::lesson::Level;
@@ -137,10 +137,7 @@ fn takes_ui(ui: &mut Ui, player: &Player, controls: Controls<'_>, actions: &mut 
 /// What can be written.
 pub fn export_ui(ui: &mut Ui, player: &Player, actions: &mut Actions) {
     for file in LessonFile::ALL {
-        if ui.button(file.text()).clicked() {
-            actions.send(Action::StartExport(ExportKind::Lesson(file, player.lesson.number)));
-            ui.close();
-        }
+        menu_entry_ui(ui, egui::Button::new(file.text()), Action::StartExport(ExportKind::Lesson(file, player.lesson.number)), actions);
     }
 }
 

@@ -50,7 +50,6 @@ pub enum Action {
     SetCounts(CountsView),
     /// Pan or zoom Timeline, or expand a multiprocessor.
     SetTimeline(TimelineView),
-    /// An action of the live query.
     Live(LiveAction),
     /// Make a row of the cloud the query.
     PickRow(u32),
@@ -58,15 +57,12 @@ pub enum Action {
     PickQuery(usize),
     /// A click, drag or hover in Plane or Space.
     Pick(PickAction),
-    /// An action of the selection.
     Select(SelectAction),
     /// Select a neighbour in the table.
     SelectRank(Option<usize>),
     /// Show a cloud of more than two dimensions by another projection.
     SetProjection(ProjectionView),
-    /// An action of the point colours.
     Color(ColorAction),
-    /// Switch the theme of the window.
     SetLook(Look),
     /// Factor on the size of everything, 0.75 to 3.
     SetScale(f32),
@@ -81,19 +77,15 @@ pub enum Action {
     CopyTable(PaneKind),
     /// Replace the finder's fields; `None` closes it.
     SetFinder(Option<Finder>),
-    /// Clear the list of recent files.
     ForgetRecent,
     /// Show or hide the hints of the first launch.
     ShowHints(bool),
     /// Dismiss the error in the status line.
     DismissTrouble,
-    /// Close the list of shortcuts.
     CloseShortcuts,
     /// An action of the dialog that lists the clouds of a file.
     Parts(PartsAction),
-    /// An action of the lesson.
     Lesson(LessonAction),
-    /// An action of the list of runs.
     Runs(RunsAction),
 }
 

@@ -58,7 +58,6 @@ pub struct SavedCloud {
     pub source: Source,
     /// Whether rows with NaN or ±∞ were dropped.
     pub drop_nonfinite: bool,
-    /// Identifies its content.
     pub fingerprint: Fingerprint,
     /// Size and modification time of the file when it was read; `None` where unknown.
     #[serde(default)]

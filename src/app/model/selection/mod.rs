@@ -31,7 +31,6 @@ pub struct Selection {
 pub struct Hovered {
     /// A row of the cloud, or a query of a file of queries.
     pub what: Picked,
-    /// The pane under the pointer.
     pub pane: PaneKind,
 }
 

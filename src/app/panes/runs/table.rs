@@ -3,8 +3,8 @@
 use egui::{Align, Button, EventFilter, Key, Label, Layout, RichText, ScrollArea, TextEdit, Ui};
 use egui_extras::{Column, TableBuilder, TableRow};
 
-use crate::app::look::tokens::Palette;
 use crate::app::look::widgets::number;
+use crate::app::look::{Palette, menu_entry_ui};
 use crate::app::model::runs::list::RunList;
 use crate::app::model::{Actions, KeptRun, RunId, RunsAction};
 use crate::app::panes::descriptor::PaneContext;
@@ -144,10 +144,7 @@ fn name_ui(ui: &mut Ui, run: &KeptRun, beside: [Option<RunId>; 2], palette: &Pal
             ("Compare", RunsAction::Choose(run.id)),
             ("Delete", RunsAction::Delete(run.id)),
         ] {
-            if ui.button(text).clicked() {
-                actions.send(action);
-                ui.close();
-            }
+            menu_entry_ui(ui, Button::new(text), action, actions);
         }
     });
     // Who is to have the keys next may not be drawn yet.

@@ -305,17 +305,13 @@ impl App {
         if self.jobs.has(&EXPORT) {
             return false;
         }
-        match self.session.lesson.presenting {
-            Presenting::No => false,
-            Presenting::Presenter => {
-                self.present(Presenting::No);
-                true
-            }
-            Presenting::Bare => {
-                self.present(Presenting::Presenter);
-                true
-            }
-        }
+        let less = match self.session.lesson.presenting {
+            Presenting::No => return false,
+            Presenting::Presenter => Presenting::No,
+            Presenting::Bare => Presenting::Presenter,
+        };
+        self.present(less);
+        true
     }
 
     /// Gives the picture more of the window, or, asked twice, less.

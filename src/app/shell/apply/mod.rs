@@ -419,17 +419,13 @@ impl App {
     /// Takes in a theory curve, and starts the next one that is wanted.
     pub(in crate::app::shell) fn theory_done(&mut self, Answered { record, query }: Answered, curve: Outcome<TheoryCurve>) {
         self.start_theory();
-        match curve {
-            Ok(curve) => {
-                let shown = self.session.answered.as_ref();
-                if shown.is_some_and(|shown| Arc::ptr_eq(&shown.record, &record) && shown.query == query) {
-                    (self.session.theory, self.session.theory_lags) = (Some(curve), false);
-                } else if self.session.theory_lags {
-                    // The query was dragged on: this curve is closer to its own than the one that is shown.
-                    self.session.theory = Some(curve);
-                }
-            }
-            Err(stopped) => self.session.log.error(About::Other, format!("theory: {stopped}")),
+        let Some(curve) = self.done("theory", curve) else { return };
+        let shown = self.session.answered.as_ref();
+        if shown.is_some_and(|shown| Arc::ptr_eq(&shown.record, &record) && shown.query == query) {
+            (self.session.theory, self.session.theory_lags) = (Some(curve), false);
+        } else if self.session.theory_lags {
+            // The query was dragged on: this curve is closer to its own than the one that is shown.
+            self.session.theory = Some(curve);
         }
     }
 

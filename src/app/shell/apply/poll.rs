@@ -70,9 +70,9 @@ impl App {
         found.unwrap_or_else(broken).into_iter().for_each(|status| self.session.note_engine(status));
     }
 
-    /// Says that something was not done, of which nothing else tells.
-    fn broken(&mut self, task: &str, stopped: &Stopped) {
-        self.session.log.error(About::Other, format!("{task}: {stopped}"));
+    /// What came of a task; where it was not done, of which nothing else tells, it is said.
+    pub(in crate::app::shell) fn done<T>(&mut self, task: &str, outcome: Outcome<T>) -> Option<T> {
+        outcome.map_err(|stopped| self.session.log.error(About::Other, format!("{task}: {stopped}"))).ok()
     }
 
     /// What the worker says.
@@ -300,10 +300,7 @@ impl App {
 
     /// The columns of a file are known, and so whether the one that colours is among them.
     pub(in crate::app::shell) fn columns_listed(&mut self, (): (), columns: Outcome<FileColumns>) {
-        let columns = match columns {
-            Ok(columns) => columns,
-            Err(stopped) => return self.broken("columns", &stopped),
-        };
+        let Some(columns) = self.done("columns", columns) else { return };
         if !self.session.cloud.as_ref().is_some_and(|cloud| columns.is_of(cloud.source())) {
             // Of a file that was shown before, they say nothing.
             return;
@@ -328,28 +325,23 @@ impl App {
 
     /// What is drawn of a run is worked out.
     pub(in crate::app::shell) fn derived(&mut self, record: Arc<RunRecord>, derived: Outcome<Derived>) {
-        match derived {
-            Ok(derived) if self.session.record.as_ref().is_some_and(|shown| Arc::ptr_eq(shown, &record)) => {
-                self.session.derived = Some(Arc::new(derived));
-            }
-            Ok(_) => {}
-            Err(stopped) => self.broken("derive", &stopped),
+        let Some(derived) = self.done("derive", derived) else { return };
+        if self.session.record.as_ref().is_some_and(|shown| Arc::ptr_eq(shown, &record)) {
+            self.session.derived = Some(Arc::new(derived));
         }
     }
 
     /// Two runs were compared.
     pub(in crate::app::shell) fn compared(&mut self, (): (), compared: Outcome<Arc<Compared>>) {
-        match compared {
-            Ok(compared) => self.take_comparison(compared),
-            Err(stopped) => self.broken("compare", &stopped),
+        if let Some(compared) = self.done("compare", compared).filter(|compared| self.session.runs.chosen == compared.ids.map(Some)) {
+            self.session.runs.compared = Some(compared);
         }
     }
 
     /// A file was chosen in a dialog of the desktop, or none.
     pub(in crate::app::shell) fn file_chosen(&mut self, take: TakesPath, path: Outcome<Option<PathBuf>>) {
-        match path {
-            Ok(path) => take(self, path),
-            Err(stopped) => self.broken("dialog", &stopped),
+        if let Some(path) = self.done("dialog", path) {
+            take(self, path);
         }
     }
 

@@ -100,13 +100,6 @@ impl App {
         self.jobs.start(&COMPARE, (), move |_| Arc::new(Compared::of(&a, &b)));
     }
 
-    /// A comparison is there.
-    pub(in crate::app::shell) fn take_comparison(&mut self, compared: Arc<Compared>) {
-        if self.session.runs.chosen == compared.ids.map(Some) {
-            self.session.runs.compared = Some(compared);
-        }
-    }
-
     /// Reads a recording, or the run of it that the path names.
     pub(in crate::app::shell) fn open_recording(&mut self, path: &Path) {
         self.open_recording_for(path, None);

@@ -4,7 +4,6 @@
 //! goes on while queries are answered, over the same [`Resident`] points. Of several asks only the newest waits; the one in
 //! work is answered to its end, so that an answer is always on its way while a query is dragged.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -45,9 +44,6 @@ pub struct Reply {
 const REPLIES: usize = 4;
 
 /// Answers a spec once. `devices` remembers what engines run on.
-///
-/// # Errors
-/// See [`RunError`].
 pub(super) fn ask(
     resident: &Resident,
     spec: &RunSpec,
@@ -129,7 +125,7 @@ impl Asker {
                     engines.resident().release();
                 }
                 if let Some(ask) = ask {
-                    tell(&sender, &unread, reply(&mut engines, &ask));
+                    push_out(&sender, &unread, reply(&mut engines, &ask));
                     wake();
                 }
             }
@@ -140,11 +136,8 @@ impl Asker {
 
     /// Asks, in the place of the ask that waits. The one in work is answered first.
     pub fn ask(&self, ask: Ask) {
-        let Some(asks) = &self.asks else { return };
-        let mut ask = ask;
-        while let Err(TrySendError::Full(refused)) = asks.try_send(ask) {
-            let _replaced = self.waiting.try_recv();
-            ask = refused;
+        if let Some(asks) = &self.asks {
+            push_out(asks, &self.waiting, ask);
         }
     }
 
@@ -176,22 +169,17 @@ impl Drop for Asker {
     }
 }
 
-/// Answers; a panic becomes an error.
 fn reply(engines: &mut Engines, ask: &Ask) -> Reply {
     let began = Instant::now();
-    let result = catch_unwind(AssertUnwindSafe(|| engines.ask(&ask.spec, &ask.cloud))).unwrap_or_else(|panic| {
-        // Whatever state the engines were left in is not worth keeping; dropping it may panic too.
-        let _ = catch_unwind(AssertUnwindSafe(|| engines.close()));
-        Err(RunError::crashed(panic.as_ref()))
-    });
+    let result = engines.contained(|engines| engines.ask(&ask.spec, &ask.cloud));
     Reply { id: ask.id, result: result.map(Arc::new), took: began.elapsed() }
 }
 
-/// Hands a reply over; older ones that nobody read make room.
-fn tell(sender: &Sender<Reply>, unread: &Receiver<Reply>, mut reply: Reply) {
-    while let Err(TrySendError::Full(refused)) = sender.try_send(reply) {
+/// Hands something over; what is older and was not taken yet makes room.
+pub(super) fn push_out<T>(sender: &Sender<T>, unread: &Receiver<T>, mut message: T) {
+    while let Err(TrySendError::Full(refused)) = sender.try_send(message) {
         let _older = unread.try_recv();
-        reply = refused;
+        message = refused;
     }
 }
 

@@ -1,5 +1,6 @@
 //! The engines of a thread, kept open from one run to the next.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -98,6 +99,15 @@ impl Engines {
         result
     }
 
+    /// Does something; a panic becomes an error.
+    pub(super) fn contained<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, RunError>) -> Result<T, RunError> {
+        catch_unwind(AssertUnwindSafe(|| work(self))).unwrap_or_else(|panic| {
+            // Whatever state the engines were left in is not worth keeping; dropping it may panic too.
+            let _ = catch_unwind(AssertUnwindSafe(|| self.close()));
+            Err(RunError::crashed(panic.as_ref()))
+        })
+    }
+
     /// Closes all; they are opened again when they are asked for.
     pub fn close(&mut self) {
         self.opened.clear();
@@ -106,9 +116,6 @@ impl Engines {
 
     /// Runs a spec on the engine that it chooses, as [`super::execute`] does. [`EngineChoice::Auto`] takes what the planner does,
     /// and the record's `fallback` says why that is not what it likes best.
-    ///
-    /// # Errors
-    /// See [`RunError`].
     pub fn execute(
         &mut self,
         spec: &RunSpec,
@@ -124,9 +131,6 @@ impl Engines {
     }
 
     /// The same by the spec's plan, which only [`EngineChoice::Auto`] needs.
-    ///
-    /// # Errors
-    /// See [`RunError`].
     pub fn execute_planned(
         &mut self,
         spec: &RunSpec,
@@ -148,9 +152,6 @@ impl Engines {
     /// Answers the one or few queries of a spec at once, for somebody who waits: no warm-ups, repeats or chunks. An engine
     /// that counts runs its counted build alone, whose neighbours are the same bits. [`EngineChoice::Auto`] takes what the planner
     /// does for one pass, the points being where they are.
-    ///
-    /// # Errors
-    /// See [`RunError`].
     pub fn ask(&mut self, spec: &RunSpec, cloud: &Arc<PointCloud>) -> Result<RunRecord, RunError> {
         let resident = self.resident.clone();
         let plan = (spec.engine == EngineChoice::Auto).then(|| self.plan(spec, Purpose::Ask, cloud, None));

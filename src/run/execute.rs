@@ -70,9 +70,6 @@ impl RunError {
 /// go on; it is asked before every chunk of queries, about every 50 ms.
 ///
 /// The record's `fallback` is left empty: it is for whoever chose the engine to say why.
-///
-/// # Errors
-/// See [`RunError`].
 pub fn execute(
     spec: &RunSpec,
     cloud: &Arc<PointCloud>,

@@ -32,7 +32,6 @@ pub enum QueryKind {
     All,
     /// The rows that are typed, or were picked.
     Rows,
-    /// A file of queries.
     File,
     /// One place that is typed.
     #[serde(rename = "Place")]

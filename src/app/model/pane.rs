@@ -9,12 +9,9 @@ use strum::VariantArray;
 /// A pane of the centre. Its name is what saved layouts call it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, VariantArray)]
 pub enum PaneKind {
-    /// Two axes of the cloud.
     #[default]
     Plane,
-    /// Three axes of the cloud.
     Space,
-    /// The picked query's neighbours.
     Neighbors,
     Timings,
     /// Phases and warps in time.
@@ -25,7 +22,6 @@ pub enum PaneKind {
     Convergence,
     /// What was run and opened, and two of them side by side.
     Runs,
-    /// Everything that was said.
     Log,
 }
 
@@ -39,7 +35,6 @@ pub struct Words {
     pub show: &'static str,
     /// The key that shows it, with Ctrl.
     pub key: Key,
-    /// As what its data is written.
     pub written: Written,
     /// Among which tabs it is at first, and at which place.
     pub tab: (Tab, u8),

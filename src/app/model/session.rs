@@ -128,7 +128,6 @@ pub struct Session {
     pub beside: Option<Beside>,
     /// The rank that is selected in the table.
     pub rank: Option<usize>,
-    /// The run that goes on.
     pub running: Option<Running>,
     pub activity: Activity,
     /// What came to nothing.

@@ -2,7 +2,7 @@
 
 use egui::Ui;
 
-use crate::app::look::{Palette, empty_ui};
+use crate::app::look::{Palette, empty_ui, percent};
 use crate::app::model::{Activity, Ended, Session};
 
 /// A title, and a sentence or two under it.
@@ -68,10 +68,6 @@ pub fn without_answer(session: &Session) -> Empty {
         (_, None) => "Click a point in Plane or Space, or press Run.",
     };
     Empty::new("No query picked", next)
-}
-
-fn percent(fraction: Option<f32>) -> String {
-    fraction.map(|fraction| format!(", {:.0} %", fraction * 100.0)).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -5,8 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::app::features::color::query::missing;
-use crate::app::model::color::channel::Category;
-use crate::app::model::{Categories, Channel, Numbers, PointValues, Whose};
+use crate::app::model::{Categories, Category, Channel, Numbers, PointValues, Whose};
 use crate::cloud::formats::{ColumnData, FormatError};
 use crate::cloud::{PointCloud, formats};
 use crate::palette::CATEGORIES;

@@ -3,8 +3,7 @@
 use egui::{Color32, Rect, RichText, Sense, Stroke, Ui, pos2, vec2};
 
 use crate::app::look::{Palette, keys_text, menu_entry_ui, menu_ui};
-use crate::app::model::lesson::session::LessonView;
-use crate::app::model::{Action, Actions, Command, ExportKind, LessonAction, LessonFile, Player, SPEEDS};
+use crate::app::model::{Action, Actions, Command, ExportKind, LessonAction, LessonFile, LessonView, Player, SPEEDS};
 use crate::lesson::Level;
 use crate::text;
 

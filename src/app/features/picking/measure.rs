@@ -6,8 +6,7 @@ use std::time::Instant;
 use egui::{Pos2, Rect, pos2, vec2};
 
 use crate::app::features::selection::Change;
-use crate::app::model::picking::region::Lasso;
-use crate::app::model::{Choice, Eye, How, PlaneCamera, Region, Scene, Selection, Sight, SpaceCamera, SpaceView, Target, Within};
+use crate::app::model::{Choice, Eye, How, Lasso, PlaneCamera, Region, Scene, Selection, Sight, SpaceCamera, SpaceView, Target, Within};
 use crate::cloud::PointCloud;
 use crate::progress::Silent;
 

@@ -4,8 +4,7 @@ use egui::emath::GuiRounding as _;
 use egui::{Align, Align2, FontId, Layout, Modifiers, PointerButton, Pos2, Rect, Response, Sense, Shape, Stroke, Ui, pos2, vec2};
 
 use crate::app::look::{Palette, keys_text};
-use crate::app::model::picking::region::Lasso;
-use crate::app::model::{Actions, Command, Eye, How, PickAction, Purpose, Region, SelectAction, Session, Tool};
+use crate::app::model::{Actions, Command, Eye, How, Lasso, PickAction, Purpose, Region, SelectAction, Session, Tool};
 
 /// The command that takes a tool up.
 fn command_of(tool: Tool) -> Command {

@@ -92,7 +92,6 @@ fn middle(values: &[f32]) -> Option<(f32, f32)> {
 pub struct Category {
     /// As the file says it.
     pub name: String,
-    /// How many rows are of it.
     pub count: u64,
 }
 
@@ -108,7 +107,6 @@ pub struct Categories {
 /// By what points are coloured, worked out.
 #[derive(Clone, Debug)]
 pub struct Channel {
-    /// Whose points have it.
     pub whose: Whose,
     /// What it is: "merges".
     pub title: String,
@@ -192,10 +190,8 @@ pub enum Colored {
     Nothing,
     /// What has to be done first.
     Missing(String),
-    /// They are still being computed.
     Working,
     Ready(Arc<Channel>),
-    /// Why they could not be computed.
     Failed(String),
 }
 

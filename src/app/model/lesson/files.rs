@@ -60,9 +60,7 @@ impl LessonFile {
 /// What is chosen of a range, as it is typed: steps as the player counts them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RangeDraft {
-    /// First step, as typed.
     pub from: String,
-    /// Last step, as typed.
     pub to: String,
     /// How many the search has.
     pub steps: usize,

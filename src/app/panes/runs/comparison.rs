@@ -2,8 +2,7 @@
 
 use egui::{Color32, Grid, RichText, Ui};
 
-use crate::app::look::widgets::number;
-use crate::app::look::{Palette, heading_ui};
+use crate::app::look::{Palette, heading_ui, number};
 use crate::app::model::{Compared, KeptRun, RunsAction, RunsView};
 use crate::app::panes::descriptor::PaneContext;
 use crate::app::panes::runs::figure::figure_ui;

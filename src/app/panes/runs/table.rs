@@ -3,10 +3,8 @@
 use egui::{Align, Button, EventFilter, Key, Label, Layout, RichText, ScrollArea, TextEdit, Ui};
 use egui_extras::{Column, TableBuilder, TableRow};
 
-use crate::app::look::widgets::number;
-use crate::app::look::{Palette, menu_entry_ui};
-use crate::app::model::runs::list::RunList;
-use crate::app::model::{Actions, KeptRun, RunId, RunsAction};
+use crate::app::look::{Palette, menu_entry_ui, number};
+use crate::app::model::{Actions, KeptRun, RunId, RunList, RunsAction};
 use crate::app::panes::descriptor::PaneContext;
 use crate::text;
 

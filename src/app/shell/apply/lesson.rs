@@ -7,9 +7,9 @@ use crate::app::features::lesson::export::Job;
 use crate::app::features::lesson::record::{Recorded, on_gpu, or_twin, own, record};
 use crate::app::jobs::task::Outcome;
 use crate::app::look::tokens::Palette;
-use crate::app::model::lesson::session::{Asked, FileQuery};
 use crate::app::model::{
-    About, Command, LessonAction, LessonDraft, LessonFile, Look, Picked, Player, Presenting, Quiz, QuizAction, RangeDraft, SPEEDS, lesson_of,
+    About, Asked, Command, FileQuery, LessonAction, LessonDraft, LessonFile, Look, Picked, Player, Presenting, Quiz, QuizAction, RangeDraft, SPEEDS,
+    lesson_of,
 };
 use crate::app::shell::app::App;
 use crate::app::shell::tasks::{EXPORT, Exporting, RECORD, Written};

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use crate::app::model::saved::{SavedCloud, SavedQuery};
-use crate::app::model::{About, Action, Picked, RunId, SavedSession, Then};
+use crate::app::model::{About, Action, Picked, RunId, SavedCloud, SavedQuery, SavedSession, Then};
 use crate::app::shell::app::App;
 use crate::app::shell::apply::save::Last;
 use crate::cloud::formats::file_of;

@@ -4,7 +4,7 @@ use std::sync::{Arc, Weak};
 
 use egui::{ComboBox, RichText, ScrollArea, TextEdit, Ui};
 
-use crate::app::look::{Palette, command_ui, error_ui, field_ui, heading_ui, keys_text, menu_ui, row_ui, wide_field_ui};
+use crate::app::look::{Palette, command_ui, error_ui, field_ui, heading_ui, keys_text, menu_ui, percent, row_ui, wide_field_ui};
 use crate::app::model::draft::number;
 use crate::app::model::{Action, Actions, Activity, Command, DataKind, Draft, EngineStatus, Field, FieldError, QueryKind, Session, State, plan_of};
 use crate::cloud::formats::{ColumnInfo, ColumnKind};
@@ -439,10 +439,6 @@ fn parameter_ui(ui: &mut Ui, parameter: &Parameter, given: &str, draft: &mut Dra
         }
     });
     row.on_hover_text(help);
-}
-
-fn percent(fraction: Option<f32>) -> String {
-    fraction.map(|fraction| format!(", {:.0} %", fraction * 100.0)).unwrap_or_default()
 }
 
 fn run_ui(ui: &mut Ui, draft: &Draft, session: &Session, errors: &[FieldError], palette: &Palette, actions: &mut Actions) {

@@ -175,9 +175,3 @@ impl ExportDialog {
         }
     }
 }
-
-impl From<Saved> for ExportKind {
-    fn from(which: Saved) -> Self {
-        Self::Recording(which)
-    }
-}

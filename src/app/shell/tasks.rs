@@ -204,13 +204,11 @@ pub static SAVE: Kind<App, Box<ExportDialog>, Result<Vec<PathBuf>, String>> =
     Kind { several: true, at_exit: |_| AtExit::Finish, ..Kind::new(Slot::Save, "save", App::saved) };
 
 /// The worker, which answers whole problems.
-pub struct Runs {
-    pub worker: Arc<Worker>,
-}
+pub struct Runs(pub Arc<Worker>);
 
 impl Row<App> for Runs {
     fn next(&mut self) -> Option<(Applied<App>, bool)> {
-        let event = self.worker.try_recv()?;
+        let event = self.0.try_recv()?;
         Some((Box::new(move |app| app.event(event)), false))
     }
 
@@ -224,13 +222,11 @@ impl Row<App> for Runs {
 }
 
 /// The asker, which answers the picked query at once, beside the worker.
-pub struct Asks {
-    pub asker: Arc<Asker>,
-}
+pub struct Asks(pub Arc<Asker>);
 
 impl Row<App> for Asks {
     fn next(&mut self) -> Option<(Applied<App>, bool)> {
-        let reply = self.asker.try_recv()?;
+        let reply = self.0.try_recv()?;
         Some((Box::new(move |app| app.reply(reply)), false))
     }
 

@@ -43,8 +43,8 @@ impl App {
 
     /// Has the threads heard that live as long as the window.
     pub(in crate::app::shell) fn hear_threads(&mut self) {
-        self.jobs.insert(Slot::Run, Runs { worker: Arc::clone(&self.handles.worker) });
-        self.jobs.insert(Slot::Ask, Asks { asker: Arc::clone(&self.handles.asker) });
+        self.jobs.insert(Slot::Run, Runs(Arc::clone(&self.handles.worker)));
+        self.jobs.insert(Slot::Ask, Asks(Arc::clone(&self.handles.asker)));
     }
 
     /// Has a look at what can run here.

@@ -55,15 +55,7 @@ pub(super) fn ask(
     let query_cloud = query_cloud_of(spec, cloud, None)?;
     let problem = build_problem_over(resident, spec, cloud, query_cloud.as_ref())?;
     let descriptor = engine.descriptor();
-    let key = (descriptor.id, engine.device_id());
-    let device = match devices.iter().find(|(of, _)| *of == key) {
-        Some((_, device)) => device.clone(),
-        None => {
-            let device = engine.device();
-            devices.push((key, device.clone()));
-            device
-        }
-    };
+    let device = device_of(engine, devices);
     let mut samples = Vec::new();
     let mut note = |phase, start_ms, duration_ms| samples.push(Sample { phase, repeat: 0, chunk: 0, start_ms, duration_ms });
     let mut start_ms = ms_since(began);
@@ -84,6 +76,17 @@ pub(super) fn ask(
     drop(search);
     let spec = RunSpec { warmup: 0, repeats: 1, profile: false, ..spec.clone() };
     Ok(record(&spec, cloud, query_cloud, &problem, how, answer, samples))
+}
+
+/// What an engine runs on, looked up once.
+pub(super) fn device_of(engine: &dyn Engine, devices: &mut Vec<(EngineKey, DeviceInfo)>) -> DeviceInfo {
+    let key = (engine.id(), engine.device_id());
+    let known = devices.iter().find(|(of, _)| *of == key).map(|(_, device)| device.clone());
+    known.unwrap_or_else(|| {
+        let device = engine.device();
+        devices.push((key, device.clone()));
+        device
+    })
 }
 
 /// The handle of the thread that answers asks: dropped, it lets the one in work end, and joins.

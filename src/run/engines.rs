@@ -4,8 +4,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::ask::ask;
-use super::execute::execute_over;
+use super::ask::{ask, device_of};
+use super::execute::{execute_over, go_on};
 use super::planner::{self, Candidate, Job, Plan, Planner, Purpose};
 use super::{EngineChoice, Resident, RunError, RunRecord, RunSpec};
 use crate::cloud::PointCloud;
@@ -199,17 +199,13 @@ impl Engines {
             if self.planner.is_calibrated(engine, &device) {
                 continue;
             }
-            if !stage("measuring the engines", 0.0) {
-                return Err(RunError::Cancelled);
-            }
+            go_on(stage("measuring the engines", 0.0))?;
             let planner = self.planner.clone();
-            let mut go_on = || stage("measuring the engines", 0.0);
+            let mut goes_on = || stage("measuring the engines", 0.0);
             // What it fails with, the run will say.
-            let calibrated = self.with_engine(engine.id, spec.device, |engine| Ok(planner.calibrate(engine, &device, &mut go_on)?));
+            let calibrated = self.with_engine(engine.id, spec.device, |engine| Ok(planner.calibrate(engine, &device, &mut goes_on)?));
             measured |= calibrated.is_ok();
-            if !stage("measuring the engines", 0.0) {
-                return Err(RunError::Cancelled);
-            }
+            go_on(stage("measuring the engines", 0.0))?;
         }
         Ok(if measured { self.plan(spec, Purpose::Measure, cloud, query_cloud) } else { plan })
     }
@@ -231,14 +227,10 @@ impl Engines {
 
     /// What an engine runs on, opened if need be.
     fn device_of(&mut self, engine: &Descriptor, device: Option<DeviceId>) -> Result<DeviceInfo, EngineError> {
-        let opened = self.named(engine.id, device)?;
-        let key = (engine.id, opened.device_id());
-        if let Some((_, device)) = self.devices.iter().find(|(of, _)| *of == key) {
-            return Ok(device.clone());
-        }
-        let device = self.named(engine.id, device)?.device();
-        self.devices.push((key, device.clone()));
-        Ok(device)
+        let mut devices = std::mem::take(&mut self.devices);
+        let device = self.named(engine.id, device).map(|engine| device_of(engine, &mut devices));
+        self.devices = devices;
+        device
     }
 
     /// Runs something on the engine that is chosen: the named one, or the plan's, or where that refuses the next best.

@@ -314,7 +314,7 @@ impl Running<'_, '_> {
     }
 }
 
-fn go_on(wanted: bool) -> Result<(), RunError> {
+pub(super) fn go_on(wanted: bool) -> Result<(), RunError> {
     if wanted { Ok(()) } else { Err(RunError::Cancelled) }
 }
 

@@ -11,7 +11,6 @@ use crate::lesson::Level;
 /// A thing to do that has a name and needs nothing else to be known. Most are in a menu; the finder has them all, and the
 /// sheet those with keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter)]
-#[allow(missing_docs, reason = "Command::tooltip says what each does")]
 pub enum Command {
     Open,
     SaveSession,

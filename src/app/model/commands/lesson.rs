@@ -28,7 +28,6 @@ pub enum LessonAction {
 
 /// What is said about a question.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[allow(missing_docs, reason = "each is the method of that name of Quiz")]
 pub enum QuizAction {
     ChooseLane(u32),
     ChooseSlot(u32),

@@ -136,16 +136,6 @@ impl App {
         (self.handles.theory_wanted, self.handles.focus_when_answered) = (None, false);
     }
 
-    /// Whether the query stays the same when a run ends: the user chose it, or it is a position.
-    pub(in crate::app::shell) fn outlasts_run(&self) -> bool {
-        self.session.live.chosen || self.session.picked == Some(Picked::Coordinates)
-    }
-
-    /// Records whether the user chose the query, or a run did.
-    pub(in crate::app::shell) fn note_chosen(&mut self, by_somebody: bool) {
-        self.session.live.chosen = by_somebody;
-    }
-
     /// Another cloud is shown.
     pub(in crate::app::shell) fn forget_live(&mut self) {
         let old = std::mem::take(&mut self.session.live);

@@ -147,7 +147,8 @@ impl App {
         self.session.derived = None;
         self.session.timeline = TimelineView::default();
         self.reselect();
-        let chosen = self.outlasts_run();
+        // The query stays the same when the user chose it, or it is a position.
+        let chosen = self.session.live.chosen || self.session.picked == Some(Picked::Coordinates);
         let stays = match self.session.picked {
             Some(Picked::Row(row)) if let Some(query) = self.session.query_of_row(row) => Some(query),
             Some(Picked::Query(query)) if self.session.picked_point().is_some() => Some(query),
@@ -156,14 +157,15 @@ impl App {
             Some(Picked::Row(_)) if chosen && !named => None,
             _ => {
                 self.pick_query(0);
-                return self.note_chosen(false);
+                self.session.live.chosen = false;
+                return;
             }
         };
         match stays {
             Some(query) => self.pick_query(query),
             None => self.ask_anew(),
         }
-        self.note_chosen(chosen);
+        self.session.live.chosen = chosen;
     }
 
     /// Shows a cloud that the user opened, and remembers its file.

@@ -25,14 +25,10 @@ pub use features::export::PaneData;
 pub use features::picking::measure::{PickTimes, measure as measure_picking};
 pub use gpu::{FrameBench, FrameReport, FrameTimes, Heard, Method, measure as measure_frames};
 pub use look::tokens;
-pub use model::color::ColorMap;
-pub use model::color::channel::Channel;
-pub use model::color::view::{ColorBy, ColorView};
-pub use model::commands::color::ColorAction;
-pub use model::draft::{DataKind, Draft, QueryKind};
-pub use model::export::ExportKind;
-pub use model::log::{About, Entry, Level, Log};
-pub use model::projection::{ProjectionKind, ProjectionView};
+pub use model::log::Entry;
+pub use model::{
+    About, Channel, ColorAction, ColorBy, ColorMap, ColorView, DataKind, Draft, ExportKind, Level, Log, ProjectionKind, ProjectionView, QueryKind,
+};
 pub use shell::adapter::check_adapter;
 pub use shell::app::{App, plane_position, screen_position};
 pub use shell::headless::{Headless, render_headless, write_picture};
@@ -40,55 +36,45 @@ pub use shell::window::run;
 
 pub mod commands {
     //! Commands of the menus, and the queue of actions that panes send.
-    pub use super::model::commands::command::{Command, Mode};
-    pub use super::model::commands::{Action, Actions};
+    pub use super::model::{Action, Actions, Command, Mode};
 }
 
 pub mod lesson {
     //! The lesson: its player, its input fields, its quiz.
-    pub use super::model::commands::lesson::LessonAction;
-    pub use super::model::commands::lesson::QuizAction;
-    pub use super::model::lesson::session::Presenting;
     pub use super::model::lesson::{player, quiz, session};
+    pub use super::model::{LessonAction, Presenting, QuizAction};
     pub use super::shell::app::target_position;
 }
 
 pub mod live {
     //! Actions of the live query, the one that is dragged.
-    pub use super::model::commands::live::LiveAction;
+    pub use super::model::LiveAction;
 }
 
 pub mod runs {
     //! Runs of this session and of opened recordings.
-    pub use super::model::commands::runs::RunsAction;
-    pub use super::model::runs::list::{KeptRun, RunId, RunList};
-    pub use super::model::runs::which::Saved;
+    pub use super::model::runs::list::RunList;
+    pub use super::model::{KeptRun, RunId, RunsAction, Saved};
 }
 
 pub mod saved {
     //! Sessions as they are saved.
-    pub use super::model::saved::SavedSession;
+    pub use super::model::SavedSession;
     pub use super::model::saved::layout::Layout;
 }
 
 pub mod selection {
     //! Selected rows and queries, and the actions that change them.
-    pub use super::model::commands::selection::SelectAction;
-    pub use super::model::selection::Selection;
-    pub use super::model::selection::how::How;
+    pub use super::model::{How, SelectAction, Selection};
 }
 
 pub mod session {
     //! What is open: the cloud, its answers, tasks in progress.
-    pub use super::model::activity::{Activity, Ended, Endings};
-    pub use super::model::answer::{Answered, Picked};
-    pub use super::model::color::channel::Colored;
-    pub use super::model::session::Session;
+    pub use super::model::{Activity, Answered, Colored, Ended, Endings, Picked, Session};
 }
 
 pub mod state {
     //! Settings that persist between launches.
-    pub use super::model::pane::{PaneKind, single_layout};
-    pub use super::model::state::State;
-    pub use super::model::views::{ConvergenceView, PlaneView, PlaneWindow, SpaceView};
+    pub use super::model::views::ConvergenceView;
+    pub use super::model::{PaneKind, PlaneView, PlaneWindow, SpaceView, State, single_layout};
 }

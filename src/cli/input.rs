@@ -218,21 +218,8 @@ impl ProblemArgs {
             }
             _ => None,
         };
-        let spec = RunSpec {
-            data,
-            queries,
-            k: self.k,
-            metric: self.method.metric,
-            engine: EngineChoice::Auto,
-            device: None,
-            order: self.method.order,
-            exclude_self: self.method.exclude_self,
-            seed: self.source.seed,
-            warmup: 0,
-            repeats: 1,
-            drop_nonfinite,
-            profile: false,
-        };
+        let MethodArgs { metric, order, exclude_self } = self.method;
+        let spec = RunSpec { metric, order, exclude_self, seed: self.source.seed, drop_nonfinite, ..RunSpec::new(data, queries, self.k) };
         if let Some(note) = note {
             output::note(&note);
         }

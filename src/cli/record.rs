@@ -53,7 +53,7 @@ impl RecordArgs {
 
     /// Writes what was run, if that was asked, and gives the file.
     ///
-    /// If the file cannot be written.
+    /// # Errors
     /// Why it was not written.
     pub fn write(&self, records: Vec<Arc<RunRecord>>) -> anyhow::Result<Option<PathBuf>> {
         let Some(path) = &self.record else { return Ok(None) };
@@ -70,7 +70,7 @@ impl RecordArgs {
 
 /// Refuses to write over the files that are searched.
 ///
-/// If one of `outputs` is an input file.
+/// # Errors
 /// When one of `outputs` is one of them.
 pub fn spare(spec: &RunSpec, outputs: impl IntoIterator<Item = PathBuf>) -> anyhow::Result<()> {
     let data = if let Source::File { path, .. } = &spec.data { Some(path) } else { None };

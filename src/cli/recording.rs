@@ -41,7 +41,7 @@ struct RunReport {
 
 /// Describes a recording, or one run of it.
 ///
-/// If it cannot be read.
+/// # Errors
 /// When it is not read.
 pub fn info(path: &Path, json: bool) -> anyhow::Result<()> {
     let Some((file, asked)) = recording::split_run(path) else { anyhow::bail!("not a recording: {}", path.display()) };

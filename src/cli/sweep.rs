@@ -60,24 +60,8 @@ fn queries(text: &str) -> Result<QuerySpec, String> {
 }
 
 /// The columns before those of the measures.
-const HEADER: [&str; 16] = [
-    "data",
-    "engine",
-    "n",
-    "q",
-    "k",
-    "d",
-    "metric",
-    "order",
-    "exclude_self",
-    "seed",
-    "warmup",
-    "repeats",
-    "search_ms_median",
-    "search_ms_min",
-    "search_ms_max",
-    "distances_per_second",
-];
+const HEADER: &str = "data,engine,n,q,k,d,metric,order,exclude_self,seed,warmup,repeats,\
+    search_ms_median,search_ms_min,search_ms_max,distances_per_second";
 
 /// The measures of all engines that may run, each once.
 fn measures(engines: &[EngineChoice]) -> Vec<&'static Measure> {
@@ -93,11 +77,12 @@ fn measures(engines: &[EngineChoice]) -> Vec<&'static Measure> {
 /// # Errors
 /// Whatever keeps rows from being written, and, when all is done, how many runs failed.
 pub fn run(args: &SweepArgs) -> anyhow::Result<()> {
+    let MethodArgs { metric, order, exclude_self } = args.method;
     let base = RunSpec {
-        metric: args.method.metric,
+        metric,
+        order,
+        exclude_self,
         device: args.device.device,
-        order: args.method.order,
-        exclude_self: args.method.exclude_self,
         seed: args.source.seed,
         warmup: args.warmup,
         repeats: args.repeats,
@@ -134,7 +119,7 @@ pub fn run(args: &SweepArgs) -> anyhow::Result<()> {
         let expected = measure.theory.map(|_| format!("expected_{}", measure.name));
         std::iter::once(format!("mean_{}", measure.name)).chain(expected)
     });
-    emit(&HEADER.map(str::to_owned).into_iter().chain(of_measures).chain(["error".to_owned()]).collect::<Vec<_>>())?;
+    emit(&HEADER.split(',').map(str::to_owned).chain(of_measures).chain(["error".to_owned()]).collect::<Vec<_>>())?;
     sweep.run(&mut Engines::default(), &Bar::new("sweeping"), |row| {
         // A sweep over a file has one cloud, whose columns were perhaps not chosen by anybody.
         if runs == 0 && matches!(row.spec.data, Source::File { .. }) && !row.axes.is_empty() {

@@ -4,7 +4,6 @@
 //! goes on while queries are answered, over the same [`Resident`] points. Of several asks only the newest waits; the one in
 //! work is answered to its end, so that an answer is always on its way while a query is dragged.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -34,7 +33,6 @@ pub struct Ask {
 /// The answer to an [`Ask`].
 #[derive(Debug)]
 pub struct Reply {
-    /// The [`Ask`] that this answers.
     pub id: AskId,
     /// The answer as a run's record, or why there is none.
     pub result: Result<Arc<RunRecord>, RunError>,
@@ -46,9 +44,6 @@ pub struct Reply {
 const REPLIES: usize = 4;
 
 /// Answers a spec once. `devices` remembers what engines run on.
-///
-/// # Errors
-/// See [`RunError`].
 pub(super) fn ask(
     resident: &Resident,
     spec: &RunSpec,
@@ -60,15 +55,7 @@ pub(super) fn ask(
     let query_cloud = query_cloud_of(spec, cloud, None)?;
     let problem = build_problem_over(resident, spec, cloud, query_cloud.as_ref())?;
     let descriptor = engine.descriptor();
-    let key = (descriptor.id, engine.device_id());
-    let device = match devices.iter().find(|(of, _)| *of == key) {
-        Some((_, device)) => device.clone(),
-        None => {
-            let device = engine.device();
-            devices.push((key, device.clone()));
-            device
-        }
-    };
+    let device = device_of(engine, devices);
     let mut samples = Vec::new();
     let mut note = |phase, start_ms, duration_ms| samples.push(Sample { phase, repeat: 0, chunk: 0, start_ms, duration_ms });
     let mut start_ms = ms_since(began);
@@ -89,6 +76,17 @@ pub(super) fn ask(
     drop(search);
     let spec = RunSpec { warmup: 0, repeats: 1, profile: false, ..spec.clone() };
     Ok(record(&spec, cloud, query_cloud, &problem, how, answer, samples))
+}
+
+/// What an engine runs on, looked up once.
+pub(super) fn device_of(engine: &dyn Engine, devices: &mut Vec<(EngineKey, DeviceInfo)>) -> DeviceInfo {
+    let key = (engine.id(), engine.device_id());
+    let known = devices.iter().find(|(of, _)| *of == key).map(|(_, device)| device.clone());
+    known.unwrap_or_else(|| {
+        let device = engine.device();
+        devices.push((key, device.clone()));
+        device
+    })
 }
 
 /// The handle of the thread that answers asks: dropped, it lets the one in work end, and joins.
@@ -130,7 +128,7 @@ impl Asker {
                     engines.resident().release();
                 }
                 if let Some(ask) = ask {
-                    tell(&sender, &unread, reply(&mut engines, &ask));
+                    push_out(&sender, &unread, reply(&mut engines, &ask));
                     wake();
                 }
             }
@@ -141,11 +139,8 @@ impl Asker {
 
     /// Asks, in the place of the ask that waits. The one in work is answered first.
     pub fn ask(&self, ask: Ask) {
-        let Some(asks) = &self.asks else { return };
-        let mut ask = ask;
-        while let Err(TrySendError::Full(refused)) = asks.try_send(ask) {
-            let _replaced = self.waiting.try_recv();
-            ask = refused;
+        if let Some(asks) = &self.asks {
+            push_out(asks, &self.waiting, ask);
         }
     }
 
@@ -177,22 +172,17 @@ impl Drop for Asker {
     }
 }
 
-/// Answers; a panic becomes an error.
 fn reply(engines: &mut Engines, ask: &Ask) -> Reply {
     let began = Instant::now();
-    let result = catch_unwind(AssertUnwindSafe(|| engines.ask(&ask.spec, &ask.cloud))).unwrap_or_else(|panic| {
-        // Whatever state the engines were left in is not worth keeping; dropping it may panic too.
-        let _ = catch_unwind(AssertUnwindSafe(|| engines.close()));
-        Err(RunError::crashed(panic.as_ref()))
-    });
+    let result = engines.contained(|engines| engines.ask(&ask.spec, &ask.cloud));
     Reply { id: ask.id, result: result.map(Arc::new), took: began.elapsed() }
 }
 
-/// Hands a reply over; older ones that nobody read make room.
-fn tell(sender: &Sender<Reply>, unread: &Receiver<Reply>, mut reply: Reply) {
-    while let Err(TrySendError::Full(refused)) = sender.try_send(reply) {
+/// Hands something over; what is older and was not taken yet makes room.
+pub(super) fn push_out<T>(sender: &Sender<T>, unread: &Receiver<T>, mut message: T) {
+    while let Err(TrySendError::Full(refused)) = sender.try_send(message) {
         let _older = unread.try_recv();
-        reply = refused;
+        message = refused;
     }
 }
 

@@ -1,10 +1,11 @@
 //! The engines of a thread, kept open from one run to the next.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::ask::ask;
-use super::execute::execute_over;
+use super::ask::{ask, device_of};
+use super::execute::{execute_over, go_on};
 use super::planner::{self, Candidate, Job, Plan, Planner, Purpose};
 use super::{EngineChoice, Resident, RunError, RunRecord, RunSpec};
 use crate::cloud::PointCloud;
@@ -98,6 +99,15 @@ impl Engines {
         result
     }
 
+    /// Does something; a panic becomes an error.
+    pub(super) fn contained<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, RunError>) -> Result<T, RunError> {
+        catch_unwind(AssertUnwindSafe(|| work(self))).unwrap_or_else(|panic| {
+            // Whatever state the engines were left in is not worth keeping; dropping it may panic too.
+            let _ = catch_unwind(AssertUnwindSafe(|| self.close()));
+            Err(RunError::crashed(panic.as_ref()))
+        })
+    }
+
     /// Closes all; they are opened again when they are asked for.
     pub fn close(&mut self) {
         self.opened.clear();
@@ -106,9 +116,6 @@ impl Engines {
 
     /// Runs a spec on the engine that it chooses, as [`super::execute`] does. [`EngineChoice::Auto`] takes what the planner does,
     /// and the record's `fallback` says why that is not what it likes best.
-    ///
-    /// # Errors
-    /// See [`RunError`].
     pub fn execute(
         &mut self,
         spec: &RunSpec,
@@ -124,9 +131,6 @@ impl Engines {
     }
 
     /// The same by the spec's plan, which only [`EngineChoice::Auto`] needs.
-    ///
-    /// # Errors
-    /// See [`RunError`].
     pub fn execute_planned(
         &mut self,
         spec: &RunSpec,
@@ -148,9 +152,6 @@ impl Engines {
     /// Answers the one or few queries of a spec at once, for somebody who waits: no warm-ups, repeats or chunks. An engine
     /// that counts runs its counted build alone, whose neighbours are the same bits. [`EngineChoice::Auto`] takes what the planner
     /// does for one pass, the points being where they are.
-    ///
-    /// # Errors
-    /// See [`RunError`].
     pub fn ask(&mut self, spec: &RunSpec, cloud: &Arc<PointCloud>) -> Result<RunRecord, RunError> {
         let resident = self.resident.clone();
         let plan = (spec.engine == EngineChoice::Auto).then(|| self.plan(spec, Purpose::Ask, cloud, None));
@@ -198,17 +199,13 @@ impl Engines {
             if self.planner.is_calibrated(engine, &device) {
                 continue;
             }
-            if !stage("measuring the engines", 0.0) {
-                return Err(RunError::Cancelled);
-            }
+            go_on(stage("measuring the engines", 0.0))?;
             let planner = self.planner.clone();
-            let mut go_on = || stage("measuring the engines", 0.0);
+            let mut goes_on = || stage("measuring the engines", 0.0);
             // What it fails with, the run will say.
-            let calibrated = self.with_engine(engine.id, spec.device, |engine| Ok(planner.calibrate(engine, &device, &mut go_on)?));
+            let calibrated = self.with_engine(engine.id, spec.device, |engine| Ok(planner.calibrate(engine, &device, &mut goes_on)?));
             measured |= calibrated.is_ok();
-            if !stage("measuring the engines", 0.0) {
-                return Err(RunError::Cancelled);
-            }
+            go_on(stage("measuring the engines", 0.0))?;
         }
         Ok(if measured { self.plan(spec, Purpose::Measure, cloud, query_cloud) } else { plan })
     }
@@ -230,14 +227,10 @@ impl Engines {
 
     /// What an engine runs on, opened if need be.
     fn device_of(&mut self, engine: &Descriptor, device: Option<DeviceId>) -> Result<DeviceInfo, EngineError> {
-        let opened = self.named(engine.id, device)?;
-        let key = (engine.id, opened.device_id());
-        if let Some((_, device)) = self.devices.iter().find(|(of, _)| *of == key) {
-            return Ok(device.clone());
-        }
-        let device = self.named(engine.id, device)?.device();
-        self.devices.push((key, device.clone()));
-        Ok(device)
+        let mut devices = std::mem::take(&mut self.devices);
+        let device = self.named(engine.id, device).map(|engine| device_of(engine, &mut devices));
+        self.devices = devices;
+        device
     }
 
     /// Runs something on the engine that is chosen: the named one, or the plan's, or where that refuses the next best.

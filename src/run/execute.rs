@@ -36,7 +36,6 @@ pub enum RunError {
     Count {
         /// Queries that were asked for.
         count: u64,
-        /// Rows of the cloud, n.
         rows: usize,
     },
     /// The spec names a query file, and its cloud was not handed in.
@@ -54,7 +53,6 @@ pub enum RunError {
         /// The panic's message, on one line.
         what: String,
     },
-    /// Somebody asked to stop.
     #[error("cancelled")]
     Cancelled,
 }
@@ -72,9 +70,6 @@ impl RunError {
 /// go on; it is asked before every chunk of queries, about every 50 ms.
 ///
 /// The record's `fallback` is left empty: it is for whoever chose the engine to say why.
-///
-/// # Errors
-/// See [`RunError`].
 pub fn execute(
     spec: &RunSpec,
     cloud: &Arc<PointCloud>,
@@ -319,7 +314,7 @@ impl Running<'_, '_> {
     }
 }
 
-fn go_on(wanted: bool) -> Result<(), RunError> {
+pub(super) fn go_on(wanted: bool) -> Result<(), RunError> {
     if wanted { Ok(()) } else { Err(RunError::Cancelled) }
 }
 

@@ -48,7 +48,6 @@ pub struct RunFile {
     pub dropped_rows: u64,
     /// Queries that were asked for and left out, likewise.
     pub dropped_queries: u64,
-    /// In a few numbers.
     pub summary: Summary,
 }
 
@@ -76,7 +75,6 @@ pub struct CloudFile {
     pub rows: u64,
     /// How many rows of the source were left out.
     pub dropped: u64,
-    /// Where it came from.
     pub source: Source,
     /// Its content, by name.
     pub fingerprint: Fingerprint,

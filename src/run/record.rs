@@ -169,7 +169,6 @@ impl Summary {
 pub struct Run<C = Arc<PointCloud>> {
     /// All that `run.json` says.
     pub head: RunFile,
-    /// The cloud that was searched.
     pub cloud: C,
     /// The queries' own cloud, when they are not rows of `cloud`.
     pub query_cloud: Option<C>,

@@ -23,48 +23,22 @@ pub enum SomeRun {
     },
 }
 
-/// A field of the run, whatever there is of its clouds.
-macro_rules! field {
-    ($run:expr, $field:ident) => {
-        match $run {
-            SomeRun::Whole(run) => &run.$field,
-            SomeRun::WithoutClouds { run, .. } => &run.$field,
+/// Fields of [`Run`] by their names, whatever there is of its clouds.
+macro_rules! fields {
+    ($($field:ident: $type:ty),+) => {$(
+        pub fn $field(&self) -> &$type {
+            match self {
+                Self::Whole(run) => &run.$field,
+                Self::WithoutClouds { run, .. } => &run.$field,
+            }
         }
-    };
-}
-
-/// Fields of [`Run`] by their names.
-impl SomeRun {
-    pub fn head(&self) -> &RunFile {
-        field!(self, head)
-    }
-
-    pub fn query_rows(&self) -> &[u32] {
-        field!(self, query_rows)
-    }
-
-    pub fn neighbors(&self) -> &Neighbors {
-        field!(self, neighbors)
-    }
-
-    pub fn measured(&self) -> &Measured {
-        field!(self, measured)
-    }
-
-    pub fn convergence(&self) -> &Convergence {
-        field!(self, convergence)
-    }
-
-    pub fn profile(&self) -> Option<&Profile> {
-        field!(self, profile).as_ref()
-    }
-
-    pub fn samples(&self) -> &[Sample] {
-        field!(self, samples)
-    }
+    )+};
 }
 
 impl SomeRun {
+    fields!(head: RunFile, query_rows: [u32], neighbors: Neighbors, measured: Measured, convergence: Convergence, samples: [Sample]);
+    fields!(profile: Option<Profile>);
+
     /// The record, where all of it is there.
     pub fn record(&self) -> Option<&Arc<RunRecord>> {
         match self {

@@ -127,14 +127,11 @@ pub struct RunSpec {
     pub queries: QuerySpec,
     /// Neighbours to report per query.
     pub k: usize,
-    /// How distance is measured.
     pub metric: Metric,
-    /// Which engine, and how it searches.
     pub engine: EngineChoice,
     /// Where it runs; where nobody says, on the first device of the engine's kind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device: Option<DeviceId>,
-    /// In what order points are met.
     pub order: Order,
     /// Whether a query leaves its own row out.
     pub exclude_self: bool,

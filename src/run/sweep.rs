@@ -29,7 +29,6 @@ pub struct SweepRow {
     pub spec: RunSpec,
     /// The cloud's axes; none where it could not be loaded.
     pub axes: Vec<Axis>,
-    /// What came out, or why nothing did.
     pub result: Result<RunRecord, RunError>,
 }
 

@@ -19,7 +19,6 @@ pub struct EngineVerdict {
     pub method: Option<Method>,
     /// On what it ran; absent where it cannot.
     pub device: Option<DeviceInfo>,
-    /// Why it did not run.
     pub not_run: Option<String>,
     /// Queries that the oracle checked.
     pub queries: u64,

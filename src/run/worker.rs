@@ -4,14 +4,14 @@
 //! Neither side ever waits for the other: a new job takes the place of the one that waits, progress that nobody
 //! reads is left out, and a result makes room for itself.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
+use crossbeam_channel::{Receiver, Sender, bounded};
 
+use super::ask::push_out;
 use super::{Engines, Resident, RunError, RunRecord, RunSpec};
 use crate::cloud::PointCloud;
 
@@ -32,7 +32,6 @@ pub struct Job {
 /// What the worker says.
 #[derive(Debug)]
 pub enum Event {
-    /// Sent while a job runs.
     Progress {
         id: JobId,
         /// What it is at, for the status line: "loading the problem", "repeat 3 of 10", …
@@ -42,13 +41,11 @@ pub enum Event {
     },
     Finished {
         id: JobId,
-        /// The record with all its measurements.
         record: Arc<RunRecord>,
     },
     /// The job ended without a record.
     Failed {
         id: JobId,
-        /// [`RunError::Cancelled`] if that was asked for.
         error: RunError,
     },
 }
@@ -128,11 +125,7 @@ impl Worker {
     pub fn submit(&self, job: Job) {
         let Some(jobs) = &self.jobs else { return };
         let ticket = self.wishes.wanted.fetch_add(1, Ordering::AcqRel) + 1;
-        let mut job = (ticket, job);
-        while let Err(TrySendError::Full(refused)) = jobs.try_send(job) {
-            let _replaced = self.waiting.try_recv();
-            job = refused;
-        }
+        push_out(jobs, &self.waiting, (ticket, job));
     }
 
     /// Asks the job to stop, whether it runs or waits; [`Event::Failed`] with [`RunError::Cancelled`] follows, or its
@@ -177,15 +170,10 @@ impl Mouth {
 
     /// Says something that must not be lost. What it pushes out is progress, or of a job that was replaced.
     fn tell(&self, ticket: Ticket, event: Event) {
-        if !self.wishes.wanted(ticket) {
-            return;
+        if self.wishes.wanted(ticket) {
+            push_out(&self.sender, &self.unread, (ticket, event));
+            (self.wake)();
         }
-        let mut event = (ticket, event);
-        while let Err(TrySendError::Full(refused)) = self.sender.try_send(event) {
-            let _pushed_out = self.unread.try_recv();
-            event = refused;
-        }
-        (self.wake)();
     }
 }
 
@@ -200,22 +188,12 @@ impl Thread {
     fn work(&mut self) {
         while let Ok((ticket, job)) = self.jobs.recv() {
             let id = job.id;
-            let event = match self.contained(ticket, &job) {
+            let event = match self.run(ticket, &job) {
                 Ok(record) => Event::Finished { id, record: Arc::new(record) },
                 Err(error) => Event::Failed { id, error },
             };
             self.mouth.tell(ticket, event);
         }
-    }
-
-    /// Runs a job; a panic becomes an error.
-    fn contained(&mut self, ticket: Ticket, job: &Job) -> Result<RunRecord, RunError> {
-        let result = catch_unwind(AssertUnwindSafe(|| self.run(ticket, job)));
-        result.unwrap_or_else(|panic| {
-            // Whatever state the engines were left in is not worth keeping; dropping it may panic too.
-            let _ = catch_unwind(AssertUnwindSafe(|| self.engines.close()));
-            Err(RunError::crashed(panic.as_ref()))
-        })
     }
 
     fn run(&mut self, ticket: Ticket, job: &Job) -> Result<RunRecord, RunError> {
@@ -230,7 +208,7 @@ impl Thread {
             }
             mouth.wishes.go_on(ticket)
         };
-        self.engines.execute(&job.spec, &job.cloud, job.query_cloud.as_ref(), &mut stage)
+        self.engines.contained(|engines| engines.execute(&job.spec, &job.cloud, job.query_cloud.as_ref(), &mut stage))
     }
 }
 

@@ -7,10 +7,8 @@ use std::sync::Arc;
 
 use image::ImageEncoder as _;
 
-use crate::app::model::answer::Answered;
 use crate::app::model::log::Entry;
-use crate::app::model::picking::beside::Beside;
-use crate::app::model::runs::compared::Compared;
+use crate::app::model::{Answered, Beside, Compared};
 use crate::cloud::PointCloud;
 use crate::export::table::Table;
 use crate::export::{NeighborFormat, tables, write};
@@ -24,7 +22,6 @@ pub enum PaneData {
     Rows(Arc<PointCloud>, Arc<[u32]>),
     /// The picked query's neighbours, and what the file has of them beside.
     Neighbors(Answered, Option<Beside>),
-    /// The neighbours of all queries.
     AllNeighbors(Arc<RunRecord>),
     Timings(Arc<RunRecord>),
     /// Phases and warps in time.
@@ -32,9 +29,7 @@ pub enum PaneData {
     /// The same as Chrome Trace.
     Trace(Arc<RunRecord>),
     Merges(Arc<RunRecord>),
-    /// The convergence history per query.
     Convergence(Arc<RunRecord>),
-    /// Two runs side by side.
     Comparison(Arc<Compared>),
     /// The list of runs: names, whether they are pinned, and what they are.
     Runs(Vec<(String, bool, RunFile)>),
@@ -140,8 +135,8 @@ pub fn write_png(path: &Path, picture: &egui::ColorImage, crop: Option<[usize; 4
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::model::export::{ExportDialog, ExportKind, NEIGHBORS, TABLES};
-    use crate::app::model::pane::PaneKind;
+    use crate::app::model::export::{NEIGHBORS, TABLES};
+    use crate::app::model::{ExportDialog, ExportKind, PaneKind};
     use crate::app::testing::record;
 
     fn text(data: PaneData) -> String {

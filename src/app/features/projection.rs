@@ -4,12 +4,8 @@ use std::sync::Arc;
 
 use egui::{ComboBox, DragValue, RichText, Ui};
 
-use crate::app::look::tokens::Palette;
-use crate::app::model::commands::{Action, Actions};
-use crate::app::model::projection::{Projected, ProjectionKind};
-use crate::app::model::session::Session;
-use crate::app::model::state::State;
-use crate::app::model::views::{PlaneView, SpaceView};
+use crate::app::look::{Palette, name_chooser};
+use crate::app::model::{Action, Actions, PlaneView, Projected, ProjectionKind, Session, SpaceView, State};
 
 /// Projections that are kept, and what the views go back to.
 #[derive(Default)]
@@ -34,12 +30,7 @@ pub fn bar_ui(ui: &mut Ui, axes: &[usize], state: &State, session: &Session, pal
             ui.selectable_value(&mut view.kind, kind, kind.text()).on_hover_text(kind.about());
         }
     });
-    let shown = view.kind.text();
-    response.response.widget_info(|| {
-        let mut info = egui::WidgetInfo::labeled(egui::Role::ComboBox, true, "Shown");
-        info.current_text_value = Some(shown.to_owned());
-        info
-    });
+    name_chooser(&response.response, "Shown", view.kind.text());
     if view.kind == ProjectionKind::Random {
         let label = ui.label(RichText::new("seed").color(palette.text_weak));
         ui.add(DragValue::new(&mut view.seed).speed(0.05)).labelled_by(label.id).on_hover_text("Another seed, other directions.");

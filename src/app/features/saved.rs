@@ -2,13 +2,10 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::app::model::answer::Picked;
 use crate::app::model::saved::layout::Layout;
-use crate::app::model::saved::ranges::Ranges;
 use crate::app::model::saved::view::SavedView;
-use crate::app::model::saved::{SCHEMA_VERSION, SavedCloud, SavedQuery, SavedSelection, SavedSession};
-use crate::app::model::session::Session;
-use crate::app::model::state::State;
+use crate::app::model::saved::{SCHEMA_VERSION, SavedCloud, SavedQuery, SavedSelection};
+use crate::app::model::{Picked, Ranges, SavedSession, Session, State};
 
 impl SavedSession {
     /// What a window shows.
@@ -89,8 +86,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::app::model::files::FileState;
-    use crate::app::model::selection::Selection;
+    use crate::app::model::{FileState, Selection};
     use crate::app::testing::record;
 
     fn saved() -> SavedSession {

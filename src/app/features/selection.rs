@@ -4,11 +4,8 @@ use std::sync::Arc;
 
 use rayon::iter::{IndexedParallelIterator as _, IntoParallelRefIterator as _, ParallelIterator as _};
 
-use crate::app::model::answer::Answered;
-use crate::app::model::commands::selection::Choice;
-use crate::app::model::selection::facts::Facts;
-use crate::app::model::selection::how::How;
-use crate::app::model::selection::{Selection, sets};
+use crate::app::model::selection::sets;
+use crate::app::model::{Answered, Choice, Facts, How, Selection};
 use crate::cloud::PointCloud;
 use crate::knn::NONE;
 use crate::progress::Progress;
@@ -18,9 +15,7 @@ use crate::run::RunRecord;
 #[derive(Clone, Debug)]
 pub struct Change {
     pub what: Choice,
-    /// What becomes of what was selected.
     pub how: How,
-    /// How it was chosen.
     pub by: String,
     pub cloud: Arc<PointCloud>,
     /// The run whose queries are selected.
@@ -132,8 +127,7 @@ impl Change {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::model::color::PointValues;
-    use crate::app::model::commands::selection::SelectAction;
+    use crate::app::model::{PointValues, SelectAction};
     use crate::app::testing::{measured, record};
     use crate::progress::Silent;
 

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use egui::Color32;
 
 use super::store::{Points, Stored};
-use crate::app::model::camera::Projection;
-use crate::app::model::color::{ColorMap, Scale};
+use crate::app::model::{ColorMap, Projection, Scale};
 
 /// One picture of points, for one pane.
 pub struct Drawing {

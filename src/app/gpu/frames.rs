@@ -13,9 +13,7 @@ use super::store::{Points, Rows, Store, Stored};
 use super::target::texture;
 use super::{Drawing, FIRST_BUDGET, FIRST_BUDGET_SOFTWARE, Ink, Layer, Method, Pace, Renderer, cache};
 use crate::app::look::tokens::Palette;
-use crate::app::model::camera::{PlaneCamera, Projection, SpaceCamera};
-use crate::app::model::color::{ColorMap, Scale};
-use crate::app::model::views::SpaceView;
+use crate::app::model::{ColorMap, PlaneCamera, Projection, Scale, SpaceCamera, SpaceView};
 use crate::cloud::PointCloud;
 
 #[derive(Clone, Debug)]

@@ -44,7 +44,7 @@ use pipelines::Entry;
 use quads::Quads;
 use splat::Splat;
 pub use store::Points;
-use target::Target;
+use target::{Plan, Target};
 
 /// Points that should be in sight while the view moves, where the cloud has that many.
 const LEAST_IN_SIGHT: f32 = 10_000.0;
@@ -70,6 +70,17 @@ impl Method {
 enum Drawer {
     Splat(Box<Splat>),
     Quads(Box<Quads>),
+}
+
+/// One frame's share of a picture, and what it is drawn with.
+struct Share<'a> {
+    device: &'a wgpu::Device,
+    queue: &'a wgpu::Queue,
+    encoder: &'a mut wgpu::CommandEncoder,
+    drawing: &'a Drawing,
+    plan: &'a Plan,
+    target: &'a Target,
+    times: Option<&'a wgpu::QuerySet>,
 }
 
 /// Draws scenes into textures, and blits these into render passes.
@@ -116,9 +127,10 @@ impl Renderer {
         self.pace.shows(drawing.view, progress);
         let Some(plan) = plan else { return };
         let times = self.meter.as_ref().and_then(Meter::set);
+        let share = Share { device, queue, encoder, drawing, plan: &plan, target, times };
         match &mut self.drawer {
-            Drawer::Splat(splat) => splat.draw(device, queue, encoder, drawing, &plan, target, times),
-            Drawer::Quads(quads) => quads.draw(device, queue, encoder, drawing, &plan, target, times),
+            Drawer::Splat(splat) => splat.draw(share),
+            Drawer::Quads(quads) => quads.draw(share),
         }
         if times.is_some()
             && let Some(meter) = &mut self.meter

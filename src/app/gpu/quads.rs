@@ -5,10 +5,11 @@ use std::collections::HashMap;
 
 use eframe::egui_wgpu::wgpu;
 
+use super::Share;
 use super::drawing::Drawing;
 use super::pipelines::{self, Entry};
 use super::splat::view_uniform;
-use super::target::{COLOR, Plan, Target, texture};
+use super::target::{COLOR, Target, texture};
 use super::uniforms::Uniforms;
 
 const DEPTH: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
@@ -34,17 +35,8 @@ impl Quads {
     }
 
     /// Adds to a picture what is planned.
-    #[allow(clippy::too_many_arguments, reason = "a picture has this many sides")]
-    pub fn draw(
-        &mut self,
-        device: &wgpu::Device,
-        queue: &wgpu::Queue,
-        encoder: &mut wgpu::CommandEncoder,
-        drawing: &Drawing,
-        plan: &Plan,
-        target: &Target,
-        times: Option<&wgpu::QuerySet>,
-    ) {
+    pub(super) fn draw(&mut self, share: Share<'_>) {
+        let Share { device, queue, encoder, drawing, plan, target, times } = share;
         if self.depths.get(&drawing.view).is_none_or(|(size, _)| *size != drawing.size) {
             let depth = texture(device, drawing.size, DEPTH, wgpu::TextureUsages::empty());
             self.depths.insert(drawing.view, (drawing.size, depth));

@@ -5,10 +5,11 @@ use std::collections::HashMap;
 
 use eframe::egui_wgpu::wgpu;
 
+use super::Share;
 use super::drawing::{Drawing, ViewUniform};
 use super::pipelines::{self, Entry};
 use super::store::GROUP;
-use super::target::{COLOR, Plan, Target};
+use super::target::COLOR;
 use super::uniforms::{Slot, Uniforms};
 
 /// Groups that look for the pixel with the most points.
@@ -88,17 +89,8 @@ impl Splat {
     }
 
     /// Adds to a picture what is planned, and colours it.
-    #[allow(clippy::too_many_arguments, reason = "a picture has this many sides")]
-    pub fn draw(
-        &mut self,
-        device: &wgpu::Device,
-        queue: &wgpu::Queue,
-        encoder: &mut wgpu::CommandEncoder,
-        drawing: &Drawing,
-        plan: &Plan,
-        target: &Target,
-        times: Option<&wgpu::QuerySet>,
-    ) {
+    pub(super) fn draw(&mut self, share: Share<'_>) {
+        let Share { device, queue, encoder, drawing, plan, target, times } = share;
         if self.pixels.get(&drawing.view).is_none_or(|pixels| pixels.size != drawing.size) {
             self.pixels.insert(drawing.view, Pixels::new(device, drawing.size));
         }

@@ -9,9 +9,8 @@ use super::offscreen::Offscreen;
 use super::store::{Points, Rows, Store};
 use super::{Drawing, Ink, Layer, Method, Pace, Renderer};
 use crate::app::look::tokens::Palette;
-use crate::app::model::camera::{PlaneCamera, Projection, SpaceCamera, place};
-use crate::app::model::color::{ColorMap, Scale};
-use crate::app::model::views::SpaceView;
+use crate::app::model::camera::place;
+use crate::app::model::{ColorMap, PlaneCamera, Projection, Scale, SpaceCamera, SpaceView};
 use crate::app::testing::cloud;
 
 const SIZE: [u32; 2] = [64, 48];

@@ -9,8 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::app::jobs::task::{Outcome, Stopped, Task};
-use crate::app::model::activity::Activity;
-use crate::app::model::session::Session;
+use crate::app::model::{Activity, Session};
 use crate::progress::Progress;
 
 /// What tasks are for. Where several are under way, the status line names the first in this order; the last ones are never
@@ -111,38 +110,39 @@ pub struct Kind<C, A, T> {
 }
 
 impl<C, A, T> Kind<C, A, T> {
-    /// One at a time, so short that the status line does not name it, and nothing is lost if the window closes first.
-    pub const fn silent(slot: Slot, thread: &'static str, apply: fn(&mut C, A, Outcome<T>)) -> Self {
+    /// One at a time, so short that the status line does not name it, and nothing is lost if the window closes first: what
+    /// most kinds begin with.
+    pub const fn new(slot: Slot, thread: &'static str, apply: fn(&mut C, A, Outcome<T>)) -> Self {
         Self { slot, thread, several: false, noticed: Duration::ZERO, purpose: |_, _| None, cancel: Cancel::Ask, at_exit: |_| AtExit::Forget, apply }
     }
-}
-
-/// A thread that lives as long as the window and says something now and then, as a row of the table.
-pub trait Stream<C> {
-    /// The next thing that it has said, to be taken in.
-    fn next(&mut self) -> Option<Applied<C>>;
-    /// What it does, where that is worth a word.
-    fn purpose(&self, session: &Session) -> Option<Activity>;
-    /// Stops what it does.
-    fn cancel(&self) -> Cancel<C>;
 }
 
 /// A result, and who takes it in.
 pub type Applied<C> = Box<dyn FnOnce(&mut C)>;
 
-trait Row<C> {
-    /// What it has to say; true when that was the last.
+/// What is under way: a task, or a thread that lives as long as the window and says something now and then. Of such a thread
+/// nothing is asked that has an end.
+pub trait Row<C> {
+    /// What it has to say, to be taken in; true when that was the last.
     fn next(&mut self) -> Option<(Applied<C>, bool)>;
+    /// What it does, where that is worth a word.
     fn purpose(&self, session: &Session) -> Option<Activity>;
+    /// What stops it.
     fn cancel(&self) -> Cancel<C>;
     /// How long until it is worth a word.
-    fn unnoticed(&self) -> Option<Duration>;
-    fn ask_to_stop(&self);
-    fn end(self: Box<Self>);
-    fn about(&self) -> Option<&dyn Any>;
-    fn about_mut(&mut self) -> Option<&mut dyn Any>;
+    fn unnoticed(&self) -> Option<Duration> {
+        None
+    }
+    fn ask_to_stop(&self) {}
+    fn end(self: Box<Self>) {}
+    fn about(&self) -> Option<&dyn Any> {
+        None
+    }
+    fn about_mut(&mut self) -> Option<&mut dyn Any> {
+        None
+    }
     #[cfg(test)]
-    fn began(&mut self, since: Instant);
+    fn began(&mut self, _since: Instant) {}
 }
 
 /// A task that is under way.
@@ -205,42 +205,6 @@ impl<C: 'static, A: 'static, T: Send + 'static> Row<C> for Underway<C, A, T> {
     }
 }
 
-/// A stream's row. It is never over, so nothing is asked of it that has an end.
-struct Always<S>(S);
-
-impl<C, S: Stream<C> + 'static> Row<C> for Always<S> {
-    fn next(&mut self) -> Option<(Applied<C>, bool)> {
-        self.0.next().map(|said| (said, false))
-    }
-
-    fn purpose(&self, session: &Session) -> Option<Activity> {
-        self.0.purpose(session)
-    }
-
-    fn cancel(&self) -> Cancel<C> {
-        self.0.cancel()
-    }
-
-    fn unnoticed(&self) -> Option<Duration> {
-        None
-    }
-
-    fn ask_to_stop(&self) {}
-
-    fn end(self: Box<Self>) {}
-
-    fn about(&self) -> Option<&dyn Any> {
-        None
-    }
-
-    fn about_mut(&mut self) -> Option<&mut dyn Any> {
-        None
-    }
-
-    #[cfg(test)]
-    fn began(&mut self, _: Instant) {}
-}
-
 /// All that is under way, in the order of [`Slot`].
 pub struct Jobs<C> {
     rows: Vec<(Slot, Box<dyn Row<C>>)>,
@@ -268,17 +232,13 @@ impl<C: 'static> Jobs<C> {
         if task.is_err() {
             (self.wake)();
         }
-        self.insert(kind.slot, Box::new(Underway { kind, about: Some(about), task, since: Instant::now() }));
+        self.insert(kind.slot, Underway { kind, about: Some(about), task, since: Instant::now() });
     }
 
-    /// Has a thread heard that lives as long as the window.
-    pub fn hear(&mut self, slot: Slot, stream: impl Stream<C> + 'static) {
-        self.insert(slot, Box::new(Always(stream)));
-    }
-
-    fn insert(&mut self, slot: Slot, row: Box<dyn Row<C>>) {
+    /// Takes in a row, such as a thread that is to be heard.
+    pub fn insert(&mut self, slot: Slot, row: impl Row<C> + 'static) {
         let at = self.rows.partition_point(|(other, _)| *other <= slot);
-        self.rows.insert(at, (slot, row));
+        self.rows.insert(at, (slot, Box::new(row)));
     }
 
     /// The first thing that any of them has to say.

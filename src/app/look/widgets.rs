@@ -1,11 +1,9 @@
 //! Small parts that several panels use.
 
-use egui::{Align, Key, Layout, Response, RichText, ScrollArea, TextEdit, Ui};
+use egui::{Align, Key, Layout, Response, RichText, ScrollArea, TextEdit, Ui, Widget};
 
 use crate::app::look::tokens::Palette;
-use crate::app::model::commands::Actions;
-use crate::app::model::commands::command::Command;
-use crate::app::model::draft::{Field, FieldError};
+use crate::app::model::{Action, Actions, Command, Field, FieldError};
 
 /// A small heading over a group of fields.
 pub fn heading_ui(ui: &mut Ui, text: &str) {
@@ -84,16 +82,34 @@ pub fn command_ui(ui: &mut Ui, command: Command, actions: &mut Actions) -> Respo
     response
 }
 
-/// A command in a menu, with its keys.
-pub fn menu_item_ui(ui: &mut Ui, command: Command, actions: &mut Actions) {
-    let mut button = egui::Button::new(command.text());
-    if let Some(shortcut) = command.shortcut() {
-        button = button.shortcut_text(keys_text(ui.ctx(), &shortcut));
+/// Commands in a menu, with their keys.
+pub fn menu_items_ui(ui: &mut Ui, commands: &[Command], actions: &mut Actions) {
+    for &command in commands {
+        let mut button = egui::Button::new(command.text());
+        if let Some(shortcut) = command.shortcut() {
+            button = button.shortcut_text(keys_text(ui.ctx(), &shortcut));
+        }
+        menu_entry_ui(ui, button, command, actions).on_hover_text(command.tooltip());
     }
-    if ui.add(button).on_hover_text(command.tooltip()).clicked() {
-        actions.send(command);
+}
+
+/// Anything else in a menu, which closes once it is chosen.
+pub fn menu_entry_ui(ui: &mut Ui, entry: impl Widget, action: impl Into<Action>, actions: &mut Actions) -> Response {
+    let response = ui.add(entry);
+    if response.clicked() {
+        actions.send(action);
         ui.close();
     }
+    response
+}
+
+/// The name by which a chooser is known to who does not see it, and what is chosen.
+pub fn name_chooser(chooser: &Response, name: &str, chosen: &str) {
+    chooser.widget_info(|| {
+        let mut info = egui::WidgetInfo::labeled(egui::Role::ComboBox, true, name);
+        info.current_text_value = Some(chosen.to_owned());
+        info
+    });
 }
 
 /// A menu, which scrolls where there is no room for all of it above or below its button.

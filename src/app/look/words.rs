@@ -19,6 +19,11 @@ pub fn any_of(names: &[&str]) -> String {
     }
 }
 
+/// How far something is, after what it is.
+pub fn percent(fraction: Option<f32>) -> String {
+    fraction.map(|fraction| format!(", {:.0} %", fraction * 100.0)).unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -16,7 +16,6 @@ pub enum Activity {
         /// 0 to 1, when it is known.
         fraction: Option<f32>,
     },
-    /// A lesson's search is recorded.
     Recording {
         /// What the status line names: "lesson 3".
         what: String,
@@ -27,19 +26,15 @@ pub enum Activity {
     Preparing {
         /// As the status line shows it: "Reading column label".
         what: String,
-        /// 0 to 1, when it is known.
         fraction: Option<f32>,
     },
     /// A file is read again, to see whether it has changed.
     Checking {
         what: String,
-        /// 0 to 1, when it is known.
         fraction: Option<f32>,
     },
-    /// A file of a lesson is written.
     Exporting {
         path: PathBuf,
-        /// 0 to 1, when it is known.
         fraction: Option<f32>,
     },
     Running {
@@ -65,9 +60,7 @@ impl Activity {
 #[derive(Clone, Debug)]
 pub struct Running {
     pub id: JobId,
-    /// As the worker says it.
     pub stage: String,
-    /// Fraction done, 0 to 1.
     pub fraction: f32,
 }
 

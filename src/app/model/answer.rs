@@ -9,7 +9,6 @@ use crate::run::RunRecord;
 /// One query of a record.
 #[derive(Clone, Debug)]
 pub struct Answered {
-    /// The run that holds the answer.
     pub record: Arc<RunRecord>,
     /// Which of its queries.
     pub query: usize,

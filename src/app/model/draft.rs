@@ -32,7 +32,6 @@ pub enum QueryKind {
     All,
     /// The rows that are typed, or were picked.
     Rows,
-    /// A file of queries.
     File,
     /// One place that is typed.
     #[serde(rename = "Place")]
@@ -44,7 +43,6 @@ pub enum QueryKind {
 /// The fields of the left panel.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-#[allow(missing_docs, reason = "each is the field of that name")]
 pub struct Draft {
     pub data: DataKind,
     pub path: String,
@@ -105,7 +103,6 @@ impl Default for Draft {
 
 /// A field that may hold something wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "each is the field of that name")]
 pub enum Field {
     Path,
     Generator,
@@ -142,7 +139,7 @@ impl Draft {
         match self.data {
             DataKind::File => Ok(Source::File {
                 path: path(Field::Path, &self.path, "Type the path of a file, or press Open…")?,
-                columns: columns(&self.columns),
+                columns: self.columns.parse().unwrap_or_default(),
             }),
             DataKind::Generate => {
                 let spec = self.generator.trim();
@@ -348,10 +345,6 @@ impl Draft {
             },
         })
     }
-}
-
-fn columns(text: &str) -> ColumnChoice {
-    text.parse().unwrap_or_default()
 }
 
 fn path(field: Field, text: &str, empty: &str) -> Result<PathBuf, FieldError> {

@@ -20,17 +20,13 @@ pub enum ExportKind {
     Data(PaneKind),
     /// The neighbours of all queries of the run.
     AllNeighbors,
-    /// A pane as PNG.
     Picture(PaneKind),
     /// The run's time as Chrome Trace.
     Trace,
-    /// The selected rows as CSV.
     Selection,
-    /// The window as PNG.
     Window,
     /// Something of the lesson with this number.
     Lesson(LessonFile, u32),
-    /// Runs as a recording.
     Recording(Saved),
     /// All runs, and what the window shows.
     Session,
@@ -99,7 +95,7 @@ impl ExportKind {
         match self {
             Self::Picture(pane) => Some(Some(pane)),
             Self::Window => Some(None),
-            Self::Data(_) | Self::AllNeighbors | Self::Selection | Self::Trace | Self::Recording(_) | Self::Session | Self::Lesson(..) => None,
+            _ => None,
         }
     }
 
@@ -177,11 +173,5 @@ impl ExportDialog {
         } else {
             self.path = Path::new(self.path.trim()).with_extension(ending).display().to_string();
         }
-    }
-}
-
-impl From<Saved> for ExportKind {
-    fn from(which: Saved) -> Self {
-        Self::Recording(which)
     }
 }

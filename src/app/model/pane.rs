@@ -9,12 +9,9 @@ use strum::VariantArray;
 /// A pane of the centre. Its name is what saved layouts call it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, VariantArray)]
 pub enum PaneKind {
-    /// Two axes of the cloud.
     #[default]
     Plane,
-    /// Three axes of the cloud.
     Space,
-    /// The picked query's neighbours.
     Neighbors,
     Timings,
     /// Phases and warps in time.
@@ -25,7 +22,6 @@ pub enum PaneKind {
     Convergence,
     /// What was run and opened, and two of them side by side.
     Runs,
-    /// Everything that was said.
     Log,
 }
 
@@ -37,14 +33,13 @@ pub struct Words {
     pub file_stem: &'static str,
     /// The command that shows it, as menus have it.
     pub show: &'static str,
-    /// What it shows, as a sentence.
-    pub about: &'static str,
     /// The key that shows it, with Ctrl.
-    pub key: Option<Key>,
-    /// As what its data is written.
+    pub key: Key,
     pub written: Written,
     /// Among which tabs it is at first, and at which place.
     pub tab: (Tab, u8),
+    /// What it shows, as a sentence.
+    pub about: &'static str,
 }
 
 /// As what the data of a pane is written.
@@ -75,89 +70,31 @@ impl PaneKind {
 
     /// What is said of it.
     pub const fn words(self) -> Words {
-        match self {
-            Self::Plane => Words {
-                title: "Plane",
-                file_stem: "plane",
-                show: "Show Plane",
-                about: "Two axes of the cloud.",
-                key: Some(Key::Num1),
-                written: Written::Table,
-                tab: (Tab::Views, 0),
-            },
-            Self::Space => Words {
-                title: "Space",
-                file_stem: "space",
-                show: "Show Space",
-                about: "Three axes of the cloud.",
-                key: Some(Key::Num2),
-                written: Written::Table,
-                tab: (Tab::Views, 1),
-            },
-            Self::Neighbors => Words {
-                title: "Neighbours",
-                file_stem: "neighbors",
-                show: "Show Neighbours",
-                about: "The table of the picked query's neighbours.",
-                key: Some(Key::Num3),
-                written: Written::Neighbors,
-                tab: (Tab::How, 2),
-            },
-            Self::Timings => Words {
-                title: "Timings",
-                file_stem: "timings",
-                show: "Show Timings",
-                about: "Time per phase and repeat.",
-                key: Some(Key::Num4),
-                written: Written::Table,
-                tab: (Tab::Time, 0),
-            },
-            Self::Timeline => Words {
-                title: "Timeline",
-                file_stem: "timeline",
-                show: "Show Timeline",
-                about: "Phases of the run, and warps on their multiprocessors, in time.",
-                key: Some(Key::Num8),
-                written: Written::Table,
-                tab: (Tab::Time, 1),
-            },
-            Self::Merges => Words {
-                title: "Counts",
-                file_stem: "counts",
-                show: "Show Counts",
-                about: "What the engine counted, as a histogram of all queries.",
-                key: Some(Key::Num5),
-                written: Written::Table,
-                tab: (Tab::How, 1),
-            },
-            Self::Convergence => Words {
-                title: "Convergence",
-                file_stem: "convergence",
-                show: "Show Convergence",
-                about: "How max_distance shrinks as points are seen.",
-                key: Some(Key::Num6),
-                written: Written::Table,
-                tab: (Tab::How, 0),
-            },
-            Self::Runs => Words {
-                title: "Runs",
-                file_stem: "runs",
-                show: "Show Runs",
-                about: "What was run and opened, and two of them side by side.",
-                key: Some(Key::Num9),
-                written: Written::Csv,
-                tab: (Tab::Time, 2),
-            },
-            Self::Log => Words {
-                title: "Log",
-                file_stem: "log",
-                show: "Show Log",
-                about: "Everything that was said.",
-                key: Some(Key::Num7),
-                written: Written::Csv,
-                tab: (Tab::Time, 3),
-            },
-        }
+        use Written::{Csv, Neighbors, Table};
+        let ([title, file_stem, show], key, written, tab, about) = match self {
+            Self::Plane => (["Plane", "plane", "Show Plane"], Key::Num1, Table, (Tab::Views, 0), "Two axes of the cloud."),
+            Self::Space => (["Space", "space", "Show Space"], Key::Num2, Table, (Tab::Views, 1), "Three axes of the cloud."),
+            Self::Neighbors => {
+                (["Neighbours", "neighbors", "Show Neighbours"], Key::Num3, Neighbors, (Tab::How, 2), "The table of the picked query's neighbours.")
+            }
+            Self::Timings => (["Timings", "timings", "Show Timings"], Key::Num4, Table, (Tab::Time, 0), "Time per phase and repeat."),
+            Self::Timeline => (
+                ["Timeline", "timeline", "Show Timeline"],
+                Key::Num8,
+                Table,
+                (Tab::Time, 1),
+                "Phases of the run, and warps on their multiprocessors, in time.",
+            ),
+            Self::Merges => {
+                (["Counts", "counts", "Show Counts"], Key::Num5, Table, (Tab::How, 1), "What the engine counted, as a histogram of all queries.")
+            }
+            Self::Convergence => {
+                (["Convergence", "convergence", "Show Convergence"], Key::Num6, Table, (Tab::How, 0), "How max_distance shrinks as points are seen.")
+            }
+            Self::Runs => (["Runs", "runs", "Show Runs"], Key::Num9, Csv, (Tab::Time, 2), "What was run and opened, and two of them side by side."),
+            Self::Log => (["Log", "log", "Show Log"], Key::Num7, Csv, (Tab::Time, 3), "Everything that was said."),
+        };
+        Words { title, file_stem, show, key, written, tab, about }
     }
 
     pub fn title(self) -> &'static str {

@@ -21,7 +21,6 @@ pub enum Then {
 /// The question, while it is open.
 #[derive(Clone, Debug)]
 pub struct PartsDialog {
-    /// A file with several clouds.
     pub path: PathBuf,
     /// Its clouds, and what is none.
     pub parts: Vec<Entry>,

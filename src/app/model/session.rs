@@ -128,20 +128,16 @@ pub struct Session {
     pub beside: Option<Beside>,
     /// The rank that is selected in the table.
     pub rank: Option<usize>,
-    /// The run that goes on.
     pub running: Option<Running>,
-    /// What the background does.
     pub activity: Activity,
     /// What came to nothing.
     pub endings: Endings,
     /// What can run here.
     pub engines: Vec<EngineStatus>,
     pub lesson: LessonSession,
-    /// Everything that was said.
     pub log: Log,
     /// Whether the sheet of shortcuts is open.
     pub help: bool,
-    /// The finder, when it is open.
     pub finder: Option<Finder>,
     /// The export that is being set up.
     pub export: Option<ExportDialog>,

@@ -7,10 +7,8 @@ use egui::{RichText, Ui};
 use egui_plot::{FilledArea, GridInput, GridMark, Line, LineStyle, PlotPoints};
 
 use crate::app::features::export::PaneData;
-use crate::app::look::widgets::empty_ui;
-use crate::app::look::words::{any_of, if_shuffled};
-use crate::app::model::commands::Action;
-use crate::app::model::pane::PaneKind;
+use crate::app::look::{any_of, empty_ui, if_shuffled};
+use crate::app::model::{Action, PaneKind};
 use crate::app::panes::descriptor::{Pane, PaneContext};
 use crate::app::panes::empty::without_run;
 use crate::app::panes::merges::OTHER_QUESTION;

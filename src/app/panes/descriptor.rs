@@ -6,11 +6,7 @@ use crate::app::features::export::PaneData;
 use crate::app::features::picking::lookup::Lookup;
 use crate::app::gpu::Gpu;
 use crate::app::look::tokens::Palette;
-use crate::app::model::commands::Actions;
-use crate::app::model::export::ExportKind;
-use crate::app::model::pane::PaneKind;
-use crate::app::model::session::Session;
-use crate::app::model::state::State;
+use crate::app::model::{Actions, ExportKind, PaneKind, Session, State};
 
 /// A pane: with [`PaneKind::words`], all that the rest of the window knows of it.
 pub struct Pane {

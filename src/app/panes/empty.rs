@@ -2,10 +2,8 @@
 
 use egui::Ui;
 
-use crate::app::look::tokens::Palette;
-use crate::app::look::widgets::empty_ui;
-use crate::app::model::activity::{Activity, Ended};
-use crate::app::model::session::Session;
+use crate::app::look::{Palette, empty_ui, percent};
+use crate::app::model::{Activity, Ended, Session};
 
 /// A title, and a sentence or two under it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,15 +70,10 @@ pub fn without_answer(session: &Session) -> Empty {
     Empty::new("No query picked", next)
 }
 
-fn percent(fraction: Option<f32>) -> String {
-    fraction.map(|fraction| format!(", {:.0} %", fraction * 100.0)).unwrap_or_default()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::model::activity::Endings;
-    use crate::app::model::answer::Picked;
+    use crate::app::model::{Endings, Picked};
     use crate::app::testing::cloud;
 
     const TODO: &str = "Press Run to measure.";

@@ -3,10 +3,7 @@
 use egui::{Grid, Pos2, Rect, Response, RichText, Tooltip, Ui, vec2};
 
 use crate::app::look::widgets::number;
-use crate::app::model::answer::Picked;
-use crate::app::model::color::channel::{Colored, Whose};
-use crate::app::model::pane::PaneKind;
-use crate::app::model::session::Session;
+use crate::app::model::{Colored, PaneKind, Picked, Session, Whose};
 use crate::app::panes::descriptor::PaneContext;
 use crate::cloud::formats::Cell;
 use crate::cloud::{PointCloud, Source};

@@ -4,8 +4,7 @@ use egui::{Label, RichText, ScrollArea, Ui};
 
 use crate::app::features::export::PaneData;
 use crate::app::look::widgets::empty_ui;
-use crate::app::model::log::Level;
-use crate::app::model::pane::PaneKind;
+use crate::app::model::{Level, PaneKind};
 use crate::app::panes::descriptor::{Pane, PaneContext};
 
 pub const PANE: Pane = Pane { kind: PaneKind::Log, draw: log_ui, data: |session| Some(PaneData::Log(session.log.entries().to_vec())), more: &[] };

@@ -4,13 +4,8 @@ use egui::{Pos2, Response, RichText, Ui};
 use egui_plot::{AxisHints, Bar, BarChart, LineStyle, PlotTransform, VLine};
 
 use crate::app::features::export::PaneData;
-use crate::app::look::widgets::empty_ui;
-use crate::app::look::words::{any_of, if_shuffled};
-use crate::app::model::commands::Action;
-use crate::app::model::commands::selection::SelectAction;
-use crate::app::model::pane::PaneKind;
-use crate::app::model::selection::how::How;
-use crate::app::model::views::CountsView;
+use crate::app::look::{any_of, empty_ui, if_shuffled};
+use crate::app::model::{Action, CountsView, How, PaneKind, SelectAction};
 use crate::app::panes::descriptor::{Pane, PaneContext};
 use crate::app::panes::empty::without_run;
 use crate::app::panes::timings::{inline_line_ui, inline_swatch_ui, plot, whole_numbers};

@@ -8,9 +8,7 @@ use egui::{ComboBox, Pos2, Rect, RichText, Shape, Stroke, Ui};
 
 use crate::app::gpu::{Drawing, Ink, Layer, Points, PointsCallback, Progress};
 use crate::app::look::paint::{Paint, Paints};
-use crate::app::model::answer::Picked;
-use crate::app::model::camera::Projection;
-use crate::app::model::scene::Scene;
+use crate::app::model::{Picked, Projection, Scene};
 use crate::app::panes::descriptor::PaneContext;
 use crate::cloud::PointCloud;
 use crate::text;

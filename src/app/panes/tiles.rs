@@ -2,14 +2,11 @@
 
 use std::collections::HashMap;
 
-use egui::{Align, ComboBox, Frame, Layout, Margin, Rect, Ui, Vec2, vec2};
+use egui::{Align, Button, ComboBox, Frame, Layout, Margin, Rect, Ui, Vec2, vec2};
 use egui_tiles::{Container, LinearDir, SimplificationOptions, TabState, Tile, TileId, Tiles, Tree, UiResponse};
 
-use crate::app::look::widgets::menu_ui;
-use crate::app::model::commands::Action;
-use crate::app::model::commands::command::Command;
-use crate::app::model::export::ExportKind;
-use crate::app::model::pane::PaneKind;
+use crate::app::look::{menu_entry_ui, menu_ui, name_chooser};
+use crate::app::model::{Action, Command, ExportKind, PaneKind};
 use crate::app::panes::descriptor::PaneContext;
 use crate::app::panes::pane;
 
@@ -60,11 +57,7 @@ impl Panes<'_> {
                         }
                     }
                 });
-                response.response.widget_info(|| {
-                    let mut info = egui::WidgetInfo::labeled(egui::Role::ComboBox, true, "Pane");
-                    info.current_text_value = Some(shown.title().to_owned());
-                    info
-                });
+                name_chooser(&response.response, "Pane", shown.title());
                 ui.with_layout(Layout::right_to_left(Align::Center), |ui| self.export_ui(ui, shown));
             });
         });
@@ -82,26 +75,19 @@ impl Panes<'_> {
         let actions = &mut self.context.actions;
         let response = menu_ui(ui, "Export", |ui| {
             let table = ExportKind::Data(pane).is_table();
-            if ui.button(if table { "Data as CSV, TSV, Parquet or npz…" } else { "Data as CSV…" }).clicked() {
-                actions.send(Action::StartExport(ExportKind::Data(pane)));
-                ui.close();
-            }
-            if table && ui.button("Copy the table").on_hover_text("With tabs, as spreadsheets paste it.").clicked() {
-                actions.send(Action::CopyTable(pane));
-                ui.close();
+            let data = if table { "Data as CSV, TSV, Parquet or npz…" } else { "Data as CSV…" };
+            menu_entry_ui(ui, Button::new(data), Action::StartExport(ExportKind::Data(pane)), actions);
+            if table {
+                let copy = menu_entry_ui(ui, Button::new("Copy the table"), Action::CopyTable(pane), actions);
+                copy.on_hover_text("With tabs, as spreadsheets paste it.");
             }
             for more in super::pane(pane).more {
-                let response = ui.button(more.text);
-                let response = if more.about.is_empty() { response } else { response.on_hover_text(more.about) };
-                if response.clicked() {
-                    actions.send(Action::StartExport(more.kind));
-                    ui.close();
+                let response = menu_entry_ui(ui, Button::new(more.text), Action::StartExport(more.kind), actions);
+                if !more.about.is_empty() {
+                    response.on_hover_text(more.about);
                 }
             }
-            if ui.button("Picture as PNG or SVG…").clicked() {
-                actions.send(Action::StartExport(ExportKind::Picture(pane)));
-                ui.close();
-            }
+            menu_entry_ui(ui, Button::new("Picture as PNG or SVG…"), Action::StartExport(ExportKind::Picture(pane)), actions);
         });
         let name = format!("Export {}", pane.title());
         response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &name));

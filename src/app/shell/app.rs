@@ -8,11 +8,7 @@ use egui::Pos2;
 
 use crate::app::jobs::table::Jobs;
 use crate::app::look::tokens;
-use crate::app::model::commands::Actions;
-use crate::app::model::log::Log;
-use crate::app::model::pane::PaneKind;
-use crate::app::model::session::Session;
-use crate::app::model::state::State;
+use crate::app::model::{Actions, Log, PaneKind, Session, State};
 use crate::app::model::{camera, commands, history};
 use crate::app::shell::handles::Handles;
 use crate::cloud::PointCloud;

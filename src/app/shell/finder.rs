@@ -2,58 +2,23 @@
 
 use std::path::PathBuf;
 
-use crate::app::model::commands::Action;
-use crate::app::model::commands::command::{Command, Mode};
-use crate::app::model::commands::lesson::LessonAction;
-use crate::app::model::files::file_name;
-use crate::app::model::look::Look;
-use crate::app::model::state::State;
-use crate::lesson::lessons::LESSONS;
+use crate::app::model::{Action, Command, LessonAction, Look, Mode, State, file_name};
+use crate::lesson::lessons::{LESSONS, Lesson};
 
 /// Something that can be found.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Found {
-    Command(Command),
-    /// A look of the window.
-    Look(Look),
-    /// A file that was opened lately.
-    Recent(PathBuf),
-    /// A lesson, by its number.
-    Lesson(u32),
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// As it is listed.
+    pub text: String,
+    /// What it does, as a sentence; of a file, where it lies.
+    pub about: String,
+    /// What is done when it is chosen.
+    pub action: Action,
 }
 
 impl Found {
-    /// As it is listed.
-    pub fn text(&self) -> String {
-        match self {
-            Self::Command(command) => command.text().to_owned(),
-            Self::Look(look) => format!("Look: {}", look.text().to_lowercase()),
-            Self::Recent(path) => format!("Open {}", file_name(path)),
-            Self::Lesson(number) => {
-                let title = LESSONS.iter().find(|lesson| lesson.number == *number).map_or("", |lesson| lesson.title);
-                format!("Lesson {number}: {title}")
-            }
-        }
-    }
-
-    /// What it does, as a sentence; of a file, where it lies.
-    pub fn about(&self) -> String {
-        match self {
-            Self::Command(command) => command.tooltip().to_owned(),
-            Self::Look(_) => "The colours of the window.".to_owned(),
-            Self::Recent(path) => path.display().to_string(),
-            Self::Lesson(_) => "Watch it step by step.".to_owned(),
-        }
-    }
-
-    /// What is done when it is chosen.
-    pub fn action(self) -> Action {
-        match self {
-            Self::Command(command) => Action::Command(command),
-            Self::Look(look) => Action::SetLook(look),
-            Self::Recent(path) => Action::OpenPath(path),
-            Self::Lesson(number) => Action::Lesson(LessonAction::Open(number)),
-        }
+    fn new(text: impl Into<String>, about: impl Into<String>, action: impl Into<Action>) -> Self {
+        Self { text: text.into(), about: about.into(), action: action.into() }
     }
 }
 
@@ -61,12 +26,16 @@ impl Found {
 /// that can be found, without any.
 pub fn find(words: &str, mode: Mode, state: &State) -> Vec<Found> {
     // The finder itself is open already.
-    let commands = Command::all().iter().copied().filter(|command| command.mode().is_in(mode) && *command != Command::Find).map(Found::Command);
-    let looks = Look::ALL.into_iter().map(Found::Look);
-    let recent = state.recent.iter().cloned().map(Found::Recent);
-    let lessons = LESSONS.iter().map(|lesson| Found::Lesson(lesson.number));
+    let commands = Command::all().iter().copied().filter(|command| command.mode().is_in(mode) && *command != Command::Find);
+    let commands = commands.map(|command| Found::new(command.text(), command.tooltip(), command));
+    let look = |look: Look| Found::new(format!("Look: {}", look.text().to_lowercase()), "The colours of the window.", Action::SetLook(look));
+    let opened = |path: &PathBuf| Found::new(format!("Open {}", file_name(path)), path.display().to_string(), Action::OpenPath(path.clone()));
+    let lesson = |lesson: &Lesson| {
+        let text = format!("Lesson {}: {}", lesson.number, lesson.title);
+        Found::new(text, "Watch it step by step.", LessonAction::Open(lesson.number))
+    };
     let words: Vec<String> = words.split_whitespace().map(str::to_lowercase).collect();
-    let all = commands.chain(looks).chain(recent).chain(lessons);
+    let all = commands.chain(Look::ALL.map(look)).chain(state.recent.iter().map(opened)).chain(LESSONS.iter().map(lesson));
     let mut found: Vec<(usize, Found)> = all.filter_map(|entry| Some((worth(&entry, &words)?, entry))).collect();
     found.sort_by_key(|(worth, _)| *worth);
     found.into_iter().map(|(_, entry)| entry).collect()
@@ -74,7 +43,7 @@ pub fn find(words: &str, mode: Mode, state: &State) -> Vec<Found> {
 
 /// Less is better; `None` where a word is nowhere.
 fn worth(entry: &Found, words: &[String]) -> Option<usize> {
-    let (text, about) = (entry.text().to_lowercase(), entry.about().to_lowercase());
+    let (text, about) = (entry.text.to_lowercase(), entry.about.to_lowercase());
     let of_word = |word: &String| match text.find(word.as_str()) {
         Some(0) => Some(0),
         Some(at) if !text[..at].ends_with(char::is_alphanumeric) => Some(1),
@@ -90,7 +59,7 @@ mod tests {
 
     fn texts(words: &str, mode: Mode) -> Vec<String> {
         let state = State { recent: vec![PathBuf::from("/data/zip codes.csv")], ..State::default() };
-        find(words, mode, &state).iter().map(Found::text).collect()
+        find(words, mode, &state).into_iter().map(|found| found.text).collect()
     }
 
     #[test]

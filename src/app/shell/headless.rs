@@ -6,10 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, anyhow, bail};
 use egui_kittest::Harness;
 
-use crate::app::model::activity::Activity;
-use crate::app::model::commands::lesson::LessonAction;
-use crate::app::model::look::Look;
-use crate::app::model::state::{SCALES, State};
+use crate::app::model::{Activity, LessonAction, Look, SCALES, State};
 use crate::app::shell::adapter::check_adapter;
 use crate::app::shell::app::{App, FIRST_QUERIES};
 use crate::cloud::formats::FormatError;

@@ -2,8 +2,7 @@
 
 use egui::{Key, Modifiers};
 
-use crate::app::model::commands::Actions;
-use crate::app::model::commands::command::{Command, Mode};
+use crate::app::model::{Actions, Command, Mode};
 
 /// Sends the commands of a mode whose keys were pressed. Once per frame, outside all menus. The keys of those that `allows`
 /// refuses are left to whoever else wants them: where nothing is to be cancelled, Escape closes menus and dialogs.

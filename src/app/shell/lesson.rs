@@ -7,11 +7,8 @@ use crate::app::features::lesson::controls::{Controls, controls_ui};
 use crate::app::features::lesson::panel::panel_ui;
 use crate::app::features::lesson::picture::{Look, picture_ui};
 use crate::app::features::lesson::source::source_ui;
-use crate::app::look::tokens::Palette;
-use crate::app::look::widgets::command_ui;
-use crate::app::model::commands::command::Command;
-use crate::app::model::commands::lesson::LessonAction;
-use crate::app::model::lesson::session::{Presenting, lesson_of};
+use crate::app::look::{Palette, command_ui};
+use crate::app::model::{Command, LessonAction, Presenting, lesson_of};
 use crate::app::shell::app::App;
 
 /// Windows lower than this, in points, as at a large scale, leave the player's second row to the menus.

@@ -14,9 +14,7 @@ use egui_kittest::wgpu::WgpuTestRenderer;
 
 use crate::app::look::svg;
 use crate::app::look::tokens::Palette;
-use crate::app::model::pane::PaneKind;
-use crate::app::model::session::Session;
-use crate::app::model::state::State;
+use crate::app::model::{PaneKind, Session, State};
 use crate::app::shell::app::App;
 
 /// Frames until tables and plots have found their widths.
@@ -122,8 +120,7 @@ mod tests {
     use egui_kittest::wgpu::{create_render_state, default_wgpu_setup};
 
     use super::*;
-    use crate::app::model::look::Look;
-    use crate::app::model::pane::single_layout;
+    use crate::app::model::{Look, single_layout};
 
     /// A screen whose pixels begin with blue, as most do.
     fn blue_first() -> RenderState {

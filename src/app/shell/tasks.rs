@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use crate::app::features::color::request::Request;
 use crate::app::features::color::work;
@@ -12,22 +12,11 @@ use crate::app::features::lesson::record::Recorded;
 use crate::app::features::picking::lookup;
 use crate::app::features::selection::Change;
 use crate::app::jobs::loader::{LoadJob, Loaded};
-use crate::app::jobs::table::{Applied, AtExit, Cancel, Kind, Slot, Stream};
-use crate::app::model::activity::Activity;
-use crate::app::model::answer::{Answered, Picked};
-use crate::app::model::commands::picking::Purpose;
-use crate::app::model::export::ExportDialog;
-use crate::app::model::files::{FileState, SessionFile, file_name};
-use crate::app::model::live::{NOTICED, Target};
-use crate::app::model::pane::PaneKind;
-use crate::app::model::parts::Then;
-use crate::app::model::picking::beside::Found;
-use crate::app::model::projection::{Projected, ProjectionKind, ProjectionView};
-use crate::app::model::runs::compared::Compared;
-use crate::app::model::saved::SavedSession;
-use crate::app::model::selection::Selection;
-use crate::app::model::selection::facts::Facts;
-use crate::app::model::session::{EngineStatus, FileColumns, Session};
+use crate::app::jobs::table::{Applied, AtExit, Cancel, Kind, Row, Slot};
+use crate::app::model::{
+    Activity, Answered, Compared, EngineStatus, ExportDialog, Facts, FileColumns, FileState, Found, NOTICED, PaneKind, Picked, Projected,
+    ProjectionKind, ProjectionView, Purpose, SavedSession, Selection, Session, SessionFile, Target, Then, file_name,
+};
 use crate::app::shell::app::App;
 use crate::cloud::formats::FormatError;
 use crate::cloud::{CloudError, Fingerprint, PointCloud};
@@ -38,24 +27,15 @@ use crate::run::analysis::{Derived, TheoryCurve};
 use crate::run::recording::{Recording, RecordingError};
 use crate::run::{Asker, RunRecord, Worker};
 
-const AT_ONCE: Duration = Duration::ZERO;
-
 /// A cloud that is read or generated, and what then.
 pub struct Loading {
     pub job: LoadJob,
-    /// What happens with it.
     pub then: Then,
 }
 
 pub static LOAD: Kind<App, Loading, (Loaded, Option<FileState>)> = Kind {
-    slot: Slot::Load,
-    thread: "load",
-    several: false,
-    noticed: AT_ONCE,
     purpose: |loading, fraction| Some(Activity::Loading { what: loading.job.name(), fraction }),
-    cancel: Cancel::Ask,
-    at_exit: |_| AtExit::Forget,
-    apply: App::loaded,
+    ..Kind::new(Slot::Load, "load", App::loaded)
 };
 
 /// A recording that is read.
@@ -75,28 +55,18 @@ pub struct Opening {
 pub type Kept = Option<Result<SavedSession, String>>;
 
 pub static OPEN: Kind<App, Opening, Result<(Recording, Kept), RecordingError>> = Kind {
-    slot: Slot::Open,
-    thread: "open",
-    several: false,
-    noticed: AT_ONCE,
     purpose: |opening, fraction| Some(Activity::Loading { what: file_name(&opening.path), fraction }),
-    cancel: Cancel::Ask,
-    at_exit: |_| AtExit::Forget,
-    apply: App::opened,
+    ..Kind::new(Slot::Open, "open", App::opened)
 };
 
 /// A lesson whose search is recorded.
 pub static RECORD: Kind<App, &'static Lesson, Result<Recorded, LessonError>> = Kind {
-    slot: Slot::Record,
-    thread: "lesson",
-    several: false,
-    noticed: AT_ONCE,
     purpose: |lesson, fraction| Some(Activity::Recording { what: format!("lesson {}", lesson.number), fraction }),
     cancel: Cancel::By(|app| {
         app.cancel_lesson();
     }),
     at_exit: |_| AtExit::Stop,
-    apply: App::lesson_recorded,
+    ..Kind::new(Slot::Record, "lesson", App::lesson_recorded)
 };
 
 /// What is written with progress and cancel.
@@ -120,24 +90,15 @@ pub struct Exporting {
 
 /// See [`Exporting`]; it gives what is said, or why not, and whether it was cancelled.
 pub static EXPORT: Kind<App, Exporting, (Result<String, String>, bool)> = Kind {
-    slot: Slot::Export,
-    thread: "export",
-    several: false,
-    noticed: AT_ONCE,
     purpose: |exporting, fraction| Some(Activity::Exporting { path: exporting.path.clone(), fraction }),
-    cancel: Cancel::Ask,
     at_exit: |exporting| if exporting.what == Written::Lesson { AtExit::Stop } else { AtExit::Finish },
-    apply: App::exported,
+    ..Kind::new(Slot::Export, "export", App::exported)
 };
 
 /// What is chosen, and the file of queries that is projected along with the cloud.
 pub type ProjectionOf = (ProjectionView, Option<Arc<PointCloud>>);
 
 pub static PROJECT: Kind<App, ProjectionOf, Result<Projected, CloudError>> = Kind {
-    slot: Slot::Project,
-    thread: "project",
-    several: false,
-    noticed: AT_ONCE,
     purpose: |(view, _), fraction| {
         let what = match view.kind {
             ProjectionKind::Random => "Projecting on random directions",
@@ -145,21 +106,13 @@ pub static PROJECT: Kind<App, ProjectionOf, Result<Projected, CloudError>> = Kin
         };
         Some(Activity::Preparing { what: what.to_owned(), fraction })
     },
-    cancel: Cancel::Ask,
-    at_exit: |_| AtExit::Forget,
-    apply: App::projected,
+    ..Kind::new(Slot::Project, "project", App::projected)
 };
 
 /// Values by which points are coloured.
 pub static COLOR: Kind<App, Request, work::Outcome> = Kind {
-    slot: Slot::Color,
-    thread: "color",
-    several: false,
-    noticed: AT_ONCE,
     purpose: |request, fraction| Some(Activity::Preparing { what: request.long()?, fraction }),
-    cancel: Cancel::Ask,
-    at_exit: |_| AtExit::Forget,
-    apply: |app, request, outcome| app.handles.coloring.take(request, outcome),
+    ..Kind::new(Slot::Color, "color", |app, request, outcome| app.handles.coloring.take(request, outcome))
 };
 
 /// A file that is read again, to see whether it has changed.
@@ -180,14 +133,9 @@ pub enum Checked {
 }
 
 pub static CHECK: Kind<App, Checking, Checked> = Kind {
-    slot: Slot::Check,
-    thread: "check",
-    several: false,
     noticed: NOTICED,
     purpose: |checking, fraction| Some(Activity::Checking { what: file_name(&checking.path), fraction }),
-    cancel: Cancel::Ask,
-    at_exit: |_| AtExit::Forget,
-    apply: App::checked,
+    ..Kind::new(Slot::Check, "check", App::checked)
 };
 
 /// A change of the selection, and those that build on it.
@@ -199,21 +147,17 @@ pub struct Selecting {
 }
 
 pub static SELECT: Kind<App, Selecting, Option<(Selection, Facts)>> = Kind {
-    slot: Slot::Select,
-    thread: "select",
-    several: false,
     noticed: NOTICED,
     purpose: |_, _| Some(Activity::Selecting),
     cancel: Cancel::By(App::cancel_selecting),
-    at_exit: |_| AtExit::Forget,
-    apply: App::selected,
+    ..Kind::new(Slot::Select, "select", App::selected)
 };
 
 /// What a click means.
-pub static PICK: Kind<App, (Purpose, PaneKind), Option<Picked>> = Kind::silent(Slot::Pick, "pick", App::picked);
+pub static PICK: Kind<App, (Purpose, PaneKind), Option<Picked>> = Kind::new(Slot::Pick, "pick", App::picked);
 
 /// What the pointer rests on: a row of its own, so that a rest of the pointer never takes a click's place.
-pub static HOVER: Kind<App, (Purpose, PaneKind), Option<Picked>> = Kind::silent(Slot::Hover, "pick", App::picked);
+pub static HOVER: Kind<App, (Purpose, PaneKind), Option<Picked>> = Kind::new(Slot::Hover, "pick", App::picked);
 
 /// The row that a dragged query goes to.
 #[derive(Default)]
@@ -224,76 +168,48 @@ pub struct Snapping {
     pub lets_go: bool,
 }
 
-pub static SNAP: Kind<App, Snapping, Option<u32>> = Kind::silent(Slot::Snap, "snap", App::snap_found);
+pub static SNAP: Kind<App, Snapping, Option<u32>> = Kind::new(Slot::Snap, "snap", App::snap_found);
 
 /// The other columns of the point that the pointer rests on.
 pub static LOOKUP: Kind<App, lookup::Asked, Result<Found, FormatError>> =
-    Kind::silent(Slot::Lookup, "record", |app, asked, outcome| app.handles.lookup.take(&asked, outcome));
+    Kind::new(Slot::Lookup, "record", |app, asked, outcome| app.handles.lookup.take(&asked, outcome));
 
 /// Those of the neighbours that are listed.
 pub static BESIDE: Kind<App, lookup::Asked, Result<Found, FormatError>> =
-    Kind::silent(Slot::Beside, "record", |app, asked, outcome| app.handles.beside.take(&asked, outcome));
+    Kind::new(Slot::Beside, "record", |app, asked, outcome| app.handles.beside.take(&asked, outcome));
 
 /// What theory expects of an answer.
-pub static THEORY: Kind<App, Answered, TheoryCurve> = Kind::silent(Slot::Theory, "theory", App::theory_done);
+pub static THEORY: Kind<App, Answered, TheoryCurve> = Kind::new(Slot::Theory, "theory", App::theory_done);
 
 /// Histogram, band and timeline of a run.
-pub static DERIVE: Kind<App, Arc<RunRecord>, Derived> = Kind::silent(Slot::Derive, "derive", App::derived);
+pub static DERIVE: Kind<App, Arc<RunRecord>, Derived> = Kind::new(Slot::Derive, "derive", App::derived);
 
 /// Two runs side by side.
-pub static COMPARE: Kind<App, (), Arc<Compared>> = Kind::silent(Slot::Compare, "compare", App::compared);
+pub static COMPARE: Kind<App, (), Arc<Compared>> = Kind::new(Slot::Compare, "compare", App::compared);
 
 /// What columns the cloud's file has.
-pub static COLUMNS: Kind<App, (), FileColumns> = Kind::silent(Slot::Columns, "columns", App::columns_listed);
+pub static COLUMNS: Kind<App, (), FileColumns> = Kind::new(Slot::Columns, "columns", App::columns_listed);
 
 /// Whether an engine can run, on each of its devices.
-pub static PROBE: Kind<App, EngineId, Vec<EngineStatus>> = Kind {
-    slot: Slot::Probe,
-    thread: "probe",
-    several: true,
-    noticed: AT_ONCE,
-    purpose: |_, _| None,
-    cancel: Cancel::Ask,
-    at_exit: |_| AtExit::Forget,
-    apply: App::engine_probed,
-};
+pub static PROBE: Kind<App, EngineId, Vec<EngineStatus>> = Kind { several: true, ..Kind::new(Slot::Probe, "probe", App::engine_probed) };
 
 /// Who takes the path of a file.
 pub type TakesPath = fn(&mut App, Option<PathBuf>);
 
 /// A file that is chosen in a dialog of the desktop.
-pub static DIALOG: Kind<App, TakesPath, Option<PathBuf>> = Kind {
-    slot: Slot::Dialog,
-    thread: "dialog",
-    several: true,
-    noticed: AT_ONCE,
-    purpose: |_, _| None,
-    cancel: Cancel::Ask,
-    at_exit: |_| AtExit::Forget,
-    apply: App::file_chosen,
-};
+pub static DIALOG: Kind<App, TakesPath, Option<PathBuf>> = Kind { several: true, ..Kind::new(Slot::Dialog, "dialog", App::file_chosen) };
 
 /// A table or a picture that is written, as a dialog asked.
-pub static SAVE: Kind<App, Box<ExportDialog>, Result<Vec<PathBuf>, String>> = Kind {
-    slot: Slot::Save,
-    thread: "save",
-    several: true,
-    noticed: AT_ONCE,
-    purpose: |_, _| None,
-    cancel: Cancel::Ask,
-    at_exit: |_| AtExit::Finish,
-    apply: App::saved,
-};
+pub static SAVE: Kind<App, Box<ExportDialog>, Result<Vec<PathBuf>, String>> =
+    Kind { several: true, at_exit: |_| AtExit::Finish, ..Kind::new(Slot::Save, "save", App::saved) };
 
 /// The worker, which answers whole problems.
-pub struct Runs {
-    pub worker: Arc<Worker>,
-}
+pub struct Runs(pub Arc<Worker>);
 
-impl Stream<App> for Runs {
-    fn next(&mut self) -> Option<Applied<App>> {
-        let event = self.worker.try_recv()?;
-        Some(Box::new(move |app: &mut App| app.event(event)))
+impl Row<App> for Runs {
+    fn next(&mut self) -> Option<(Applied<App>, bool)> {
+        let event = self.0.try_recv()?;
+        Some((Box::new(move |app| app.event(event)), false))
     }
 
     fn purpose(&self, session: &Session) -> Option<Activity> {
@@ -306,14 +222,12 @@ impl Stream<App> for Runs {
 }
 
 /// The asker, which answers the picked query at once, beside the worker.
-pub struct Asks {
-    pub asker: Arc<Asker>,
-}
+pub struct Asks(pub Arc<Asker>);
 
-impl Stream<App> for Asks {
-    fn next(&mut self) -> Option<Applied<App>> {
-        let reply = self.asker.try_recv()?;
-        Some(Box::new(move |app: &mut App| app.reply(reply)))
+impl Row<App> for Asks {
+    fn next(&mut self) -> Option<(Applied<App>, bool)> {
+        let reply = self.0.try_recv()?;
+        Some((Box::new(move |app| app.reply(reply)), false))
     }
 
     fn purpose(&self, session: &Session) -> Option<Activity> {

@@ -2,19 +2,11 @@
 
 use std::path::PathBuf;
 
-use egui::{CentralPanel, Frame, Margin, Panel, Ui};
+use egui::{CentralPanel, Frame, Margin, Panel, RadioButton, Ui};
 
 use crate::app::features::lesson::controls;
-use crate::app::look::tokens::Palette;
-use crate::app::look::widgets::{keys_text, menu_item_ui, menu_ui};
-use crate::app::model::commands::command::Command;
-use crate::app::model::commands::lesson::LessonAction;
-use crate::app::model::commands::{Action, Actions};
-use crate::app::model::files::file_name;
-use crate::app::model::lesson::session::Presenting;
-use crate::app::model::look::Look;
-use crate::app::model::pane::PaneKind;
-use crate::app::model::state::{Room, SCALES};
+use crate::app::look::{Palette, keys_text, menu_entry_ui, menu_items_ui, menu_ui};
+use crate::app::model::{Action, Actions, Command, LessonAction, Look, PaneKind, Presenting, Room, SCALES, file_name};
 use crate::app::panes::descriptor::PaneContext;
 use crate::app::panes::tiles::{Panes, least_room};
 use crate::app::shell::app::App;
@@ -105,12 +97,9 @@ impl App {
         let (state, session, history, actions) = (&self.state, &self.session, &self.history, &mut self.actions);
         egui::MenuBar::new().ui(ui, |ui| {
             menu_ui(ui, "File", |ui| {
-                for command in Command::FILE {
-                    menu_item_ui(ui, command, actions);
-                    if command == Command::Open {
-                        recent_ui(ui, &state.recent, actions);
-                    }
-                }
+                menu_items_ui(ui, &Command::FILE[..1], actions);
+                recent_ui(ui, &state.recent, actions);
+                menu_items_ui(ui, &Command::FILE[1..], actions);
                 if let Some(player) = session.lesson.player.as_ref().filter(|_| session.lesson.open) {
                     ui.separator();
                     controls::export_ui(ui, player, actions);
@@ -120,60 +109,39 @@ impl App {
                 step_ui(ui, Command::Undo, history.undo_name(), actions);
                 step_ui(ui, Command::Redo, history.redo_name(), actions);
                 ui.separator();
-                for command in Command::EDIT {
-                    menu_item_ui(ui, command, actions);
-                }
+                menu_items_ui(ui, &Command::EDIT, actions);
             });
             menu_ui(ui, "Query", |ui| {
-                for command in Command::QUERY {
-                    menu_item_ui(ui, command, actions);
-                }
+                menu_items_ui(ui, &Command::QUERY, actions);
             });
             menu_ui(ui, "View", |ui| {
-                for command in Command::VIEW {
-                    menu_item_ui(ui, command, actions);
-                }
+                menu_items_ui(ui, &Command::VIEW, actions);
                 ui.separator();
                 for &pane in PaneKind::ALL {
-                    menu_item_ui(ui, Command::Show(pane), actions);
+                    menu_items_ui(ui, &[Command::Show(pane)], actions);
                 }
                 ui.separator();
                 for look in Look::ALL {
-                    if ui.radio(state.look == look, look.text()).clicked() {
-                        actions.send(Action::SetLook(look));
-                        ui.close();
-                    }
+                    menu_entry_ui(ui, RadioButton::new(state.look == look, look.text()), Action::SetLook(look), actions);
                 }
                 ui.separator();
-                for command in Command::SCALE {
-                    menu_item_ui(ui, command, actions);
-                }
+                menu_items_ui(ui, &Command::SCALE, actions);
                 for scale in [*SCALES.start(), 1.0, 1.5, 2.0, *SCALES.end()] {
-                    if ui.radio(state.scale == scale, format!("{:.0} %", scale * 100.0)).clicked() {
-                        actions.send(Action::SetScale(scale));
-                        ui.close();
-                    }
+                    let radio = RadioButton::new(state.scale == scale, format!("{:.0} %", scale * 100.0));
+                    menu_entry_ui(ui, radio, Action::SetScale(scale), actions);
                 }
             });
             menu_ui(ui, "Lesson", |ui| {
-                for command in Command::LESSON {
-                    menu_item_ui(ui, command, actions);
-                }
+                menu_items_ui(ui, &Command::LESSON, actions);
                 ui.separator();
                 for lesson in &LESSONS {
                     let current = session.lesson.open && state.lesson.number == lesson.number;
-                    if ui.radio(current, format!("{}  {}", lesson.number, lesson.title)).clicked() {
-                        actions.send(LessonAction::Open(lesson.number));
-                        ui.close();
-                    }
+                    let radio = RadioButton::new(current, format!("{}  {}", lesson.number, lesson.title));
+                    menu_entry_ui(ui, radio, LessonAction::Open(lesson.number), actions);
                 }
             });
             if session.lesson.open {
-                menu_ui(ui, "Go", |ui| {
-                    for command in Command::GO {
-                        menu_item_ui(ui, command, actions);
-                    }
-                });
+                menu_ui(ui, "Go", |ui| menu_items_ui(ui, &Command::GO, actions));
             }
             if one {
                 let problem = egui::Button::new("Problem").selected(state.problem_alone);
@@ -182,9 +150,7 @@ impl App {
                 }
             }
             menu_ui(ui, "Help", |ui| {
-                for command in Command::HELP {
-                    menu_item_ui(ui, command, actions);
-                }
+                menu_items_ui(ui, &Command::HELP, actions);
                 if ui.add_enabled(!state.hints, egui::Button::new("Show the hints of the first start")).clicked() {
                     actions.send(Action::ShowHints(true));
                     ui.close();
@@ -199,16 +165,11 @@ fn recent_ui(ui: &mut Ui, recent: &[PathBuf], actions: &mut Actions) {
     ui.add_enabled_ui(!recent.is_empty(), |ui| {
         menu_ui(ui, "Open recent", |ui| {
             for path in recent {
-                if ui.button(file_name(path)).on_hover_text(path.display().to_string()).clicked() {
-                    actions.send(Action::OpenPath(path.clone()));
-                    ui.close();
-                }
+                let entry = menu_entry_ui(ui, egui::Button::new(file_name(path)), Action::OpenPath(path.clone()), actions);
+                entry.on_hover_text(path.display().to_string());
             }
             ui.separator();
-            if ui.button("Forget these").clicked() {
-                actions.send(Action::ForgetRecent);
-                ui.close();
-            }
+            menu_entry_ui(ui, egui::Button::new("Forget these"), Action::ForgetRecent, actions);
         });
     });
 }

@@ -65,7 +65,6 @@ pub enum AnswersError {
         /// Rows of the file of the queries, those left out too.
         records: u64,
     },
-    /// Somebody asked to stop.
     #[error("cancelled")]
     Cancelled,
 }

@@ -17,9 +17,6 @@ const LONG: [&str; 3] = ["query", "rank", "index"];
 /// Reads neighbours: a row for each query, of the record numbers of its neighbours, nearest first. They stand in the file as
 /// such rows (`.ivecs`, `.ibin`, `.npy`, text), in its `neighbors` (ann-benchmarks) or `indices`, or in columns `rank`, `index`
 /// and, where there are several queries, `query`. Gives also what was read: the file, or the part of it.
-///
-/// # Errors
-/// [`FormatError`].
 pub fn read(path: &Path, progress: &dyn Progress) -> Result<(PathBuf, Coordinates), FormatError> {
     let mut from = path.to_owned();
     if formats::file_of(path) == *path {

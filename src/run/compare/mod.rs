@@ -26,11 +26,7 @@ use crate::knn::EngineId;
 pub enum CompareError {
     /// The operating system's word.
     #[error("cannot read: {why}: {}", path.display())]
-    Io {
-        /// What the system says.
-        why: std::io::Error,
-        path: PathBuf,
-    },
+    Io { why: std::io::Error, path: PathBuf },
     /// It is not a timings.csv or a run.json.
     #[error("not what a run writes: {why}: {}", path.display())]
     Content {
@@ -76,13 +72,9 @@ impl Spread {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ComparedPhase {
     pub phase: Phase,
-    /// The first run's engine.
     pub engine_a: EngineId,
-    /// The second run's engine.
     pub engine_b: EngineId,
-    /// Durations of the first run.
     pub a: Spread,
-    /// Durations of the second run.
     pub b: Spread,
     /// The second's median over the first's: below 1, the second is faster. Absent where the first took no time.
     pub ratio: Option<f64>,

@@ -41,9 +41,6 @@ struct TimingRow {
 
 impl SavedRun {
     /// Reads a run's folder, a timings.csv, or a run of a recording (`FILE.warpscope`, `FILE.warpscope#NAME`).
-    ///
-    /// # Errors
-    /// [`CompareError`].
     pub fn read(path: &Path) -> Result<Self, CompareError> {
         if let Some((file, name)) = recording::split_run(path).filter(|(file, _)| !file.is_dir()) {
             let recording = recording::read(&file, Points::Leave, &Silent)?;

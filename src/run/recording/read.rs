@@ -38,9 +38,6 @@ const MOST_TEXT: u64 = 1 << 28;
 const WRONG_SUM: &str = "Invalid checksum";
 
 /// Reads a recording.
-///
-/// # Errors
-/// [`RecordingError`].
 pub fn read(path: &Path, points: Points, progress: &dyn Progress) -> Result<Recording, RecordingError> {
     contained(|| Reader::open(path, progress)?.recording(points)).map_err(|why| RecordingError::Damaged {
         what: "zip archive".to_owned(),

@@ -6,16 +6,8 @@ use egui::{Color32, ComboBox, Ui};
 
 use crate::app::features::color::counters::bound_at;
 use crate::app::features::color::request::{column_keys, column_title};
-use crate::app::look::paint::{Paint, Paints};
-use crate::app::look::tokens::Palette;
-use crate::app::model::answer::Answered;
-use crate::app::model::color::ColorMap;
-use crate::app::model::color::channel::{Colored, Whose};
-use crate::app::model::color::view::{ColorBy, ColorView};
-use crate::app::model::commands::Actions;
-use crate::app::model::commands::color::ColorAction;
-use crate::app::model::session::Session;
-use crate::app::model::state::State;
+use crate::app::look::{Paint, Paints, Palette, name_chooser};
+use crate::app::model::{Actions, Answered, ColorAction, ColorBy, ColorMap, ColorView, Colored, Session, State, Whose};
 use crate::cloud::Source;
 
 /// By what points are coloured: one choice for Plane and Space.
@@ -30,12 +22,7 @@ pub fn bar_ui(ui: &mut Ui, state: &State, session: &Session, actions: &mut Actio
             }
         }
     });
-    let shown = view.by.text();
-    response.response.widget_info(|| {
-        let mut info = egui::WidgetInfo::labeled(egui::Role::ComboBox, true, "Colour by");
-        info.current_text_value = Some(shown.clone());
-        info
-    });
+    name_chooser(&response.response, "Colour by", &view.by.text());
     match view.by.clone() {
         ColorBy::Axis(axis) => colour_axis_ui(ui, &mut view, axis, session),
         ColorBy::Column(key) => column_ui(ui, &mut view, &key, session),

@@ -5,8 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::app::features::color::query::missing;
-use crate::app::model::color::PointValues;
-use crate::app::model::color::channel::{Categories, Category, Channel, Numbers, Whose};
+use crate::app::model::{Categories, Category, Channel, Numbers, PointValues, Whose};
 use crate::cloud::formats::{ColumnData, FormatError};
 use crate::cloud::{PointCloud, formats};
 use crate::palette::CATEGORIES;
@@ -66,18 +65,9 @@ pub fn channel(title: &str, values: &Values) -> Channel {
         }
     };
     let few = categories.as_ref().is_some_and(|categories| categories.list.len() <= LIKELY_LABELS);
-    Channel {
-        whose: Whose::Data,
-        title: title.to_owned(),
-        unit: "",
-        prefers_categories: few && numbers.as_ref().is_none_or(|numbers| numbers.integers),
-        numbers,
-        categories,
-        missing,
-        few: None,
-        why_missing: "have no value in this column",
-        note: None,
-    }
+    let prefers_categories = few && numbers.as_ref().is_none_or(|numbers| numbers.integers);
+    let channel = Channel::of_numbers(Whose::Data, title, "", numbers, (missing, "have no value in this column"));
+    Channel { prefers_categories, categories, ..channel }
 }
 
 /// An axis as a channel: its local coordinates, about its origin.
@@ -85,18 +75,7 @@ pub fn axis_channel(cloud: &PointCloud, axis: usize) -> Option<Channel> {
     let of = cloud.axes().get(axis)?;
     let values: Vec<f32> = (0..cloud.len()).map(|row| cloud.point(row)[axis]).collect();
     let missing = missing(&values);
-    Some(Channel {
-        whose: Whose::Data,
-        title: of.name.clone(),
-        unit: "",
-        numbers: Numbers::new(values, of.origin, true),
-        categories: None,
-        prefers_categories: false,
-        few: None,
-        missing,
-        why_missing: "",
-        note: None,
-    })
+    Some(Channel::of_numbers(Whose::Data, &of.name, "", Numbers::new(values, of.origin, true), (missing, "")))
 }
 
 /// Numbers as f32 about an offset, where f32 itself is too coarse for their differences.
@@ -155,8 +134,7 @@ fn text_categories(names: &[String], codes: &[u32]) -> Option<Categories> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::model::color::ColorMap;
-    use crate::app::model::color::view::ColorView;
+    use crate::app::model::{ColorMap, ColorView};
     use crate::app::testing::cloud;
     use crate::cloud::{ColumnChoice, Source};
     use crate::progress::Silent;

@@ -1,8 +1,7 @@
 //! Values of queries that a run answered: k-th distances, what the searches did, and their bounds at a moment.
 
 use crate::app::features::color::query::{missing, unit};
-use crate::app::model::color::channel::{Channel, Numbers, Whose};
-use crate::app::model::color::view::ColorBy;
+use crate::app::model::{Channel, ColorBy, Numbers, Whose};
 use crate::knn::{Measure, Metric};
 use crate::run::RunRecord;
 use crate::text;
@@ -23,18 +22,7 @@ fn by_row(record: &RunRecord, value: impl Fn(usize) -> f32) -> (Whose, Vec<f32>)
 fn channel(record: &RunRecord, title: String, unit: &'static str, value: impl Fn(usize) -> f32) -> Channel {
     let (whose, values) = by_row(record, value);
     let missing = missing(&values);
-    Channel {
-        whose,
-        title,
-        unit,
-        numbers: Numbers::new(values, 0.0, true),
-        categories: None,
-        prefers_categories: false,
-        few: None,
-        missing,
-        why_missing: "were not asked",
-        note: None,
-    }
+    Channel::of_numbers(whose, title, unit, Numbers::new(values, 0.0, true), (missing, "were not asked"))
 }
 
 /// What a run counted, or the distance of the k-th neighbour, at each row that was asked for.
@@ -101,22 +89,12 @@ pub fn moment(record: &RunRecord, points_seen: u32) -> Channel {
         let queries = text::count(kept_partly, "query", "queries");
         notes.push(format!("of {queries} with more merges than a run keeps, the last bound that was kept"));
     }
-    Channel {
-        whose,
-        title: match metric {
-            Metric::L2 => "√max_distance",
-            Metric::Angular => "angle of max_distance",
-        }
-        .to_owned(),
-        unit: unit(metric),
-        numbers,
-        categories: None,
-        prefers_categories: false,
-        few: None,
-        missing: missing.saturating_sub(nothing_yet),
-        why_missing: "were not asked",
-        note: (!notes.is_empty()).then(|| notes.join("; ")),
-    }
+    let title = match metric {
+        Metric::L2 => "√max_distance",
+        Metric::Angular => "angle of max_distance",
+    };
+    let channel = Channel::of_numbers(whose, title, unit(metric), numbers, (missing.saturating_sub(nothing_yet), "were not asked"));
+    Channel { note: (!notes.is_empty()).then(|| notes.join("; ")), ..channel }
 }
 
 /// Queries of which bounds at this moment are not kept: between the last but one entry and the last.

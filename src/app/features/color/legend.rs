@@ -9,16 +9,9 @@ use egui::{
 };
 
 use crate::app::features::color::request::moment_of;
-use crate::app::look::ticks::{log_ticks, ticks};
-use crate::app::look::tokens::Palette;
-use crate::app::model::color::ColorMap;
-use crate::app::model::color::channel::{Categories, Channel, Colored, Numbers};
-use crate::app::model::color::view::{ColorBy, ColorRange, ColorView};
-use crate::app::model::commands::Actions;
-use crate::app::model::commands::color::ColorAction;
-use crate::app::model::selection::how::How;
-use crate::app::model::session::Session;
-use crate::app::model::state::State;
+use crate::app::look::ticks::log_ticks;
+use crate::app::look::{Palette, ticks};
+use crate::app::model::{Actions, Categories, Channel, ColorAction, ColorBy, ColorMap, ColorRange, ColorView, Colored, How, Numbers, Session, State};
 use crate::cloud::formats::Moment;
 use crate::palette::CATEGORIES;
 use crate::text;

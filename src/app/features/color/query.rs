@@ -3,8 +3,7 @@
 use rayon::iter::{IndexedParallelIterator as _, ParallelIterator as _};
 use rayon::slice::{ParallelSlice as _, ParallelSliceMut as _};
 
-use crate::app::model::answer::Answered;
-use crate::app::model::color::channel::{Channel, Numbers, Whose};
+use crate::app::model::{Answered, Channel, Numbers, Whose};
 use crate::cloud::PointCloud;
 use crate::knn::Metric;
 
@@ -54,22 +53,11 @@ pub fn unit(metric: Metric) -> &'static str {
 pub fn distance_channel(cloud: &PointCloud, place: &[f64], metric: Metric, middle: bool) -> Channel {
     let values = distances(cloud, place, metric);
     let missing = missing(&values);
-    Channel {
-        whose: Whose::Data,
-        title: match metric {
-            Metric::L2 => "distance to the query",
-            Metric::Angular => "angle to the query",
-        }
-        .to_owned(),
-        unit: unit(metric),
-        numbers: Numbers::new(values, 0.0, middle),
-        categories: None,
-        prefers_categories: false,
-        few: None,
-        missing,
-        why_missing: "have no direction",
-        note: None,
-    }
+    let title = match metric {
+        Metric::L2 => "distance to the query",
+        Metric::Angular => "angle to the query",
+    };
+    Channel::of_numbers(Whose::Data, title, unit(metric), Numbers::new(values, 0.0, middle), (missing, "have no direction"))
 }
 
 /// The ranks of a query's neighbours, from 0 as in files.
@@ -81,18 +69,9 @@ pub fn rank_channel(answered: &Answered) -> Channel {
     let missing = missing(&values);
     let mut few: Vec<u32> = answered.neighbors().map(|(row, _)| row).collect();
     few.sort_unstable();
-    Channel {
-        whose: Whose::Data,
-        title: "rank among the neighbours".to_owned(),
-        unit: "0 is the nearest",
-        numbers: Numbers::new(values, 0.0, true),
-        categories: None,
-        prefers_categories: false,
-        few: Some(few.into()),
-        missing,
-        why_missing: "are no neighbours of the query",
-        note: None,
-    }
+    let (numbers, missing) = (Numbers::new(values, 0.0, true), (missing, "are no neighbours of the query"));
+    let channel = Channel::of_numbers(Whose::Data, "rank among the neighbours", "0 is the nearest", numbers, missing);
+    Channel { few: Some(few.into()), ..channel }
 }
 
 /// Rows without a value.

@@ -3,11 +3,8 @@
 use egui::{Key, Modifiers, RichText, Ui};
 
 use crate::app::look::tokens::Palette;
-use crate::app::model::commands::Actions;
-use crate::app::model::commands::command::Command;
-use crate::app::model::commands::lesson::{LessonAction, QuizAction};
-use crate::app::model::lesson::player::Player;
-use crate::app::model::lesson::quiz::{Entry, Phase, Quiz, Score};
+use crate::app::model::lesson::quiz::{Entry, Phase};
+use crate::app::model::{Actions, Command, LessonAction, Player, Quiz, QuizAction, Score};
 use crate::lesson::account::account;
 use crate::lesson::describe::lanes;
 use crate::lesson::picture::sentence::sentence;

@@ -2,15 +2,8 @@
 
 use egui::{Color32, Rect, RichText, Sense, Stroke, Ui, pos2, vec2};
 
-use crate::app::look::tokens::Palette;
-use crate::app::look::widgets::{keys_text, menu_ui};
-use crate::app::model::commands::command::Command;
-use crate::app::model::commands::lesson::LessonAction;
-use crate::app::model::commands::{Action, Actions};
-use crate::app::model::export::ExportKind;
-use crate::app::model::lesson::files::LessonFile;
-use crate::app::model::lesson::player::{Player, SPEEDS};
-use crate::app::model::lesson::session::LessonView;
+use crate::app::look::{Palette, keys_text, menu_entry_ui, menu_ui};
+use crate::app::model::{Action, Actions, Command, ExportKind, LessonAction, LessonFile, LessonView, Player, SPEEDS};
 use crate::lesson::Level;
 use crate::text;
 
@@ -143,10 +136,7 @@ fn takes_ui(ui: &mut Ui, player: &Player, controls: Controls<'_>, actions: &mut 
 /// What can be written.
 pub fn export_ui(ui: &mut Ui, player: &Player, actions: &mut Actions) {
     for file in LessonFile::ALL {
-        if ui.button(file.text()).clicked() {
-            actions.send(Action::StartExport(ExportKind::Lesson(file, player.lesson.number)));
-            ui.close();
-        }
+        menu_entry_ui(ui, egui::Button::new(file.text()), Action::StartExport(ExportKind::Lesson(file, player.lesson.number)), actions);
     }
 }
 

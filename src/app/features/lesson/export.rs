@@ -2,9 +2,7 @@
 
 use std::path::Path;
 
-use crate::app::model::draft::FieldError;
-use crate::app::model::lesson::files::{LessonFile, RangeDraft};
-use crate::app::model::lesson::player::Player;
+use crate::app::model::{FieldError, LessonFile, Player, RangeDraft};
 use crate::export::{ExportError, lesson as files};
 use crate::lesson::Cursor;
 use crate::lesson::handout::Theme;

@@ -2,15 +2,8 @@
 
 use egui::{ComboBox, RichText, ScrollArea, Ui};
 
-use crate::app::look::tokens::Palette;
-use crate::app::look::widgets::{command_ui, fact_ui, field_ui, heading_ui, keys_text, row_ui};
-use crate::app::model::commands::Actions;
-use crate::app::model::commands::command::Command;
-use crate::app::model::commands::lesson::LessonAction;
-use crate::app::model::draft::Field;
-use crate::app::model::lesson::session::{LessonDraft, LessonSession, lesson_of};
-use crate::app::model::session::Session;
-use crate::app::model::state::State;
+use crate::app::look::{Palette, command_ui, fact_ui, field_ui, heading_ui, keys_text, row_ui};
+use crate::app::model::{Actions, Command, Field, LessonAction, LessonDraft, LessonSession, Session, State, lesson_of};
 use crate::cloud::Source;
 use crate::lesson::lessons::{LESSONS, Lesson, OWN_DATA};
 use crate::text;
@@ -52,6 +45,7 @@ fn choice_ui(ui: &mut Ui, lesson: &'static Lesson, state: &State, session: &Sess
     let before = draft.clone();
     let cloud = session.cloud.as_ref().filter(|_| lesson.number == OWN_DATA);
     let errors = draft.read(cloud.map(|cloud| &**cloud)).err().unwrap_or_default();
+    // Whether a field was left, or Enter pressed in it.
     let mut entered = false;
     match cloud {
         Some(cloud) => {
@@ -63,7 +57,7 @@ fn choice_ui(ui: &mut Ui, lesson: &'static Lesson, state: &State, session: &Sess
                 Some(query) => fact_ui(ui, "Query", format!("{} of the file", text::thousands(query.number as u64 + 1)), palette),
                 None => {
                     let middle = format!("{}, the middle", cloud.record(cloud.len() / 2));
-                    entered |= committed(&field_ui(ui, "Query row", &mut draft.row, &middle, Field::QueryRows, &errors, palette));
+                    entered |= field_ui(ui, "Query row", &mut draft.row, &middle, Field::QueryRows, &errors, palette).lost_focus();
                     if question.map_or(state.draft.exclude_self, |question| question.exclude_self) {
                         let found = "The explorer leaves the query itself out; here it is found, as the first of its neighbours.";
                         ui.add(egui::Label::new(RichText::new(found).color(palette.text_weak).small()).wrap());
@@ -80,10 +74,10 @@ fn choice_ui(ui: &mut Ui, lesson: &'static Lesson, state: &State, session: &Sess
                 let next = "No cloud is open, so this is a generated one. Open yours in the explorer, or drop a file here.";
                 ui.label(RichText::new(next).color(palette.text_weak).small());
             }
-            entered |= committed(&field_ui(ui, "Seed", &mut draft.seed, "0", Field::Seed, &errors, palette));
+            entered |= field_ui(ui, "Seed", &mut draft.seed, "0", Field::Seed, &errors, palette).lost_focus();
         }
     }
-    entered |= committed(&field_ui(ui, "k", &mut draft.k, "neighbours", Field::K, &errors, palette));
+    entered |= field_ui(ui, "k", &mut draft.k, "neighbours", Field::K, &errors, palette).lost_focus();
     row_ui(ui, "Lanes, W", palette, |ui, _| {
         let combo = ComboBox::from_id_salt("lanes").width(64.0).selected_text(draft.width.to_string());
         let response = combo.show_ui(ui, |ui| {
@@ -121,11 +115,6 @@ fn choice_ui(ui: &mut Ui, lesson: &'static Lesson, state: &State, session: &Sess
             actions.send(LessonAction::SetGpu(gpu));
         }
     }
-}
-
-/// Whether a field was left, or Enter pressed in it.
-fn committed(response: &egui::Response) -> bool {
-    response.lost_focus()
 }
 
 fn score_ui(ui: &mut Ui, lesson: &Lesson, session: &LessonSession, palette: &Palette, actions: &mut Actions) {

@@ -3,9 +3,7 @@
 use egui::{RichText, ScrollArea, Ui};
 
 use crate::app::look::tokens::Palette;
-use crate::app::model::commands::Actions;
-use crate::app::model::commands::lesson::LessonAction;
-use crate::app::model::lesson::player::Player;
+use crate::app::model::{Actions, LessonAction, Player};
 use crate::engines::cuda::source_of;
 use crate::lesson::pseudocode::{LINES, line_of};
 

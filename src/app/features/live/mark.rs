@@ -3,12 +3,8 @@
 use egui::{CursorIcon, Event, EventFilter, Key, Pos2, Rect, Response, Sense, Ui, Vec2, pos2, vec2};
 
 use crate::app::look::tokens::Palette;
-use crate::app::model::camera::{PlaneCamera, place};
-use crate::app::model::commands::Actions;
-use crate::app::model::commands::live::LiveAction;
-use crate::app::model::live::Target;
-use crate::app::model::scene::Scene;
-use crate::app::model::session::Session;
+use crate::app::model::camera::place;
+use crate::app::model::{Actions, LiveAction, PlaneCamera, Scene, Session, Target};
 use crate::cloud::PointCloud;
 
 /// Points of the screen around the mark that take hold of it.

@@ -2,11 +2,8 @@
 
 use egui::{Key, RichText, TextEdit, Ui};
 
-use crate::app::look::tokens::Palette;
-use crate::app::look::widgets::row_ui;
-use crate::app::model::commands::Actions;
-use crate::app::model::commands::live::LiveAction;
-use crate::app::model::session::Session;
+use crate::app::look::{Palette, row_ui};
+use crate::app::model::{Actions, LiveAction, Session};
 use crate::cloud::PointCloud;
 
 /// The most dimensions that have a field each.

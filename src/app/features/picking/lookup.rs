@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 
 use crate::app::jobs::task::Outcome;
-use crate::app::model::picking::beside::Found;
-use crate::app::model::picking::others::{MOST, Others};
+use crate::app::model::picking::others::MOST;
+use crate::app::model::{Found, Others};
 use crate::cloud::formats::{FormatError, Marks, records_by_marks};
 use crate::cloud::{PointCloud, Source};
 use crate::progress::Progress;

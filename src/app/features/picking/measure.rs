@@ -6,16 +6,7 @@ use std::time::Instant;
 use egui::{Pos2, Rect, pos2, vec2};
 
 use crate::app::features::selection::Change;
-use crate::app::model::camera::{PlaneCamera, SpaceCamera};
-use crate::app::model::commands::selection::Choice;
-use crate::app::model::live::Target;
-use crate::app::model::picking::eye::Eye;
-use crate::app::model::picking::region::{Lasso, Region};
-use crate::app::model::picking::sight::{Sight, Within};
-use crate::app::model::scene::Scene;
-use crate::app::model::selection::Selection;
-use crate::app::model::selection::how::How;
-use crate::app::model::views::SpaceView;
+use crate::app::model::{Choice, Eye, How, Lasso, PlaneCamera, Region, Scene, Selection, Sight, SpaceCamera, SpaceView, Target, Within};
 use crate::cloud::PointCloud;
 use crate::progress::Silent;
 

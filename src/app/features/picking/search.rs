@@ -3,9 +3,8 @@
 use egui::Pos2;
 use rayon::iter::{IntoParallelIterator as _, ParallelIterator};
 
-use crate::app::model::answer::Picked;
 use crate::app::model::picking::eye::Far;
-use crate::app::model::picking::sight::{Sight, Within};
+use crate::app::model::{Picked, Sight, Within};
 use crate::cloud::PointCloud;
 use crate::progress::Progress;
 
@@ -107,11 +106,7 @@ mod tests {
     use egui::{Rect, pos2, vec2};
 
     use super::*;
-    use crate::app::model::camera::{PlaneCamera, SpaceCamera};
-    use crate::app::model::picking::eye::Eye;
-    use crate::app::model::picking::region::Region;
-    use crate::app::model::scene::Scene;
-    use crate::app::model::views::{PlaneWindow, SpaceView};
+    use crate::app::model::{Eye, PlaneCamera, PlaneWindow, Region, Scene, SpaceCamera, SpaceView};
     use crate::app::testing::cloud;
     use crate::progress::Silent;
 

@@ -3,17 +3,8 @@
 use egui::emath::GuiRounding as _;
 use egui::{Align, Align2, FontId, Layout, Modifiers, PointerButton, Pos2, Rect, Response, Sense, Shape, Stroke, Ui, pos2, vec2};
 
-use crate::app::look::tokens::Palette;
-use crate::app::look::widgets::keys_text;
-use crate::app::model::commands::Actions;
-use crate::app::model::commands::command::Command;
-use crate::app::model::commands::picking::{PickAction, Purpose};
-use crate::app::model::commands::selection::SelectAction;
-use crate::app::model::picking::eye::Eye;
-use crate::app::model::picking::region::{Lasso, Region};
-use crate::app::model::picking::tool::Tool;
-use crate::app::model::selection::how::How;
-use crate::app::model::session::Session;
+use crate::app::look::{Palette, keys_text};
+use crate::app::model::{Actions, Command, Eye, How, Lasso, PickAction, Purpose, Region, SelectAction, Session, Tool};
 
 /// The command that takes a tool up.
 fn command_of(tool: Tool) -> Command {

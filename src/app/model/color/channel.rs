@@ -92,7 +92,6 @@ fn middle(values: &[f32]) -> Option<(f32, f32)> {
 pub struct Category {
     /// As the file says it.
     pub name: String,
-    /// How many rows are of it.
     pub count: u64,
 }
 
@@ -108,7 +107,6 @@ pub struct Categories {
 /// By what points are coloured, worked out.
 #[derive(Clone, Debug)]
 pub struct Channel {
-    /// Whose points have it.
     pub whose: Whose,
     /// What it is: "merges".
     pub title: String,
@@ -131,6 +129,18 @@ pub struct Channel {
 }
 
 impl Channel {
+    /// Values along a scale; `missing` is how many rows have none, and what became of them.
+    pub fn of_numbers(
+        whose: Whose,
+        title: impl Into<String>,
+        unit: &'static str,
+        numbers: Option<Numbers>,
+        (missing, why_missing): (u64, &'static str),
+    ) -> Self {
+        let title = title.into();
+        Self { whose, title, unit, numbers, categories: None, prefers_categories: false, few: None, missing, why_missing, note: None }
+    }
+
     /// The colours that are used: those chosen where they fit.
     pub fn map(&self, chosen: Option<ColorMap>) -> ColorMap {
         let categories = match (chosen, &self.numbers, &self.categories) {
@@ -180,10 +190,8 @@ pub enum Colored {
     Nothing,
     /// What has to be done first.
     Missing(String),
-    /// They are still being computed.
     Working,
     Ready(Arc<Channel>),
-    /// Why they could not be computed.
     Failed(String),
 }
 
@@ -192,18 +200,7 @@ mod tests {
     use super::*;
 
     fn channel(numbers: Option<Numbers>, categories: Option<Categories>) -> Channel {
-        Channel {
-            whose: Whose::Data,
-            title: "t".to_owned(),
-            unit: "",
-            numbers,
-            categories,
-            prefers_categories: true,
-            few: None,
-            missing: 0,
-            why_missing: "",
-            note: None,
-        }
+        Channel { categories, prefers_categories: true, ..Channel::of_numbers(Whose::Data, "t", "", numbers, (0, "")) }
     }
 
     #[test]

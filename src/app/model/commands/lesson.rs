@@ -7,13 +7,11 @@ use crate::app::model::lesson::session::LessonDraft;
 pub enum LessonAction {
     /// A lesson is to be opened, by its number.
     Open(u32),
-    /// What is typed changed.
     Edit(LessonDraft),
     /// The lesson is to be recorded as it is typed.
     Record,
     /// The lesson is to be as it was.
     Reset,
-    /// Moves the cursor to this step.
     Seek(usize),
     /// Another take is stepped through.
     Choose(usize),
@@ -21,19 +19,15 @@ pub enum LessonAction {
     SetSpeed(f32),
     /// All of the search, or only what the lesson is about.
     SetWhole(bool),
-    /// Takes side by side, or one alone.
     SetSideBySide(bool),
-    /// Whether a GPU records.
     SetGpu(bool),
     /// The source of a line of the pseudocode (inside `None`: of what is running); `None` closes it.
     Source(Option<Option<usize>>),
-    /// Something of the question.
     Quiz(QuizAction),
 }
 
 /// What is said about a question.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[allow(missing_docs, reason = "each is the method of that name of Quiz")]
 pub enum QuizAction {
     ChooseLane(u32),
     ChooseSlot(u32),

@@ -50,7 +50,6 @@ pub enum Action {
     SetCounts(CountsView),
     /// Pan or zoom Timeline, or expand a multiprocessor.
     SetTimeline(TimelineView),
-    /// An action of the live query.
     Live(LiveAction),
     /// Make a row of the cloud the query.
     PickRow(u32),
@@ -58,15 +57,12 @@ pub enum Action {
     PickQuery(usize),
     /// A click, drag or hover in Plane or Space.
     Pick(PickAction),
-    /// An action of the selection.
     Select(SelectAction),
     /// Select a neighbour in the table.
     SelectRank(Option<usize>),
     /// Show a cloud of more than two dimensions by another projection.
     SetProjection(ProjectionView),
-    /// An action of the point colours.
     Color(ColorAction),
-    /// Switch the theme of the window.
     SetLook(Look),
     /// Factor on the size of everything, 0.75 to 3.
     SetScale(f32),
@@ -81,69 +77,39 @@ pub enum Action {
     CopyTable(PaneKind),
     /// Replace the finder's fields; `None` closes it.
     SetFinder(Option<Finder>),
-    /// Clear the list of recent files.
     ForgetRecent,
     /// Show or hide the hints of the first launch.
     ShowHints(bool),
     /// Dismiss the error in the status line.
     DismissTrouble,
-    /// Close the list of shortcuts.
     CloseShortcuts,
     /// An action of the dialog that lists the clouds of a file.
     Parts(PartsAction),
-    /// An action of the lesson.
     Lesson(LessonAction),
-    /// An action of the list of runs.
     Runs(RunsAction),
 }
 
-impl From<Command> for Action {
-    fn from(command: Command) -> Self {
-        Self::Command(command)
-    }
+/// What a feature asks for is an action.
+macro_rules! actions_of {
+    ($($variant:ident($part:ty)),+) => {$(
+        impl From<$part> for Action {
+            fn from(part: $part) -> Self {
+                Self::$variant(part)
+            }
+        }
+    )+};
 }
 
-impl From<LiveAction> for Action {
-    fn from(action: LiveAction) -> Self {
-        Self::Live(action)
-    }
-}
-
-impl From<RunsAction> for Action {
-    fn from(action: RunsAction) -> Self {
-        Self::Runs(action)
-    }
-}
-
-impl From<ColorAction> for Action {
-    fn from(action: ColorAction) -> Self {
-        Self::Color(action)
-    }
-}
-
-impl From<LessonAction> for Action {
-    fn from(action: LessonAction) -> Self {
-        Self::Lesson(action)
-    }
-}
-
-impl From<PartsAction> for Action {
-    fn from(action: PartsAction) -> Self {
-        Self::Parts(action)
-    }
-}
-
-impl From<SelectAction> for Action {
-    fn from(action: SelectAction) -> Self {
-        Self::Select(action)
-    }
-}
-
-impl From<PickAction> for Action {
-    fn from(action: PickAction) -> Self {
-        Self::Pick(action)
-    }
-}
+actions_of!(
+    Command(Command),
+    Live(LiveAction),
+    Runs(RunsAction),
+    Color(ColorAction),
+    Lesson(LessonAction),
+    Parts(PartsAction),
+    Select(SelectAction),
+    Pick(PickAction)
+);
 
 /// The actions of one frame, in the order in which they were sent.
 #[derive(Debug, Default)]

@@ -35,7 +35,6 @@ pub enum PickAction {
         /// The camera when the region was drawn.
         eye: Eye,
         region: Region,
-        /// What becomes of what was selected.
         how: How,
     },
     /// What a drag means from now on.

@@ -38,13 +38,7 @@ pub enum Choice {
 #[derive(Clone, Debug)]
 pub enum SelectAction {
     /// Something is chosen. `by` says how, as a few words after which nothing follows: "rectangle in Plane", "16 merges".
-    Choose {
-        what: Choice,
-        /// What becomes of what was selected.
-        how: How,
-        /// How it was chosen.
-        by: String,
-    },
+    Choose { what: Choice, how: How, by: String },
     /// Nothing is selected any more.
     Clear,
     /// The selected rows fill Plane and Space.

@@ -26,28 +26,24 @@ impl LessonFile {
     /// All, as the menu lists them.
     pub const ALL: [Self; 6] = [Self::Picture, Self::Drawing, Self::Gif, Self::Frames, Self::Handout, Self::Steps];
 
-    /// As the menu says it.
-    pub fn text(self) -> &'static str {
+    /// As the menu says it, and what the file's name ends in before anybody chose one.
+    fn words(self) -> (&'static str, &'static str) {
         match self {
-            Self::Picture => "Picture as PNG…",
-            Self::Drawing => "Picture as SVG…",
-            Self::Gif => "Film as GIF…",
-            Self::Frames => "Film as PNG files…",
-            Self::Steps => "Steps as JSON Lines…",
-            Self::Handout => "Handout as HTML…",
+            Self::Picture => ("Picture as PNG…", ".png"),
+            Self::Drawing => ("Picture as SVG…", ".svg"),
+            Self::Gif => ("Film as GIF…", ".gif"),
+            Self::Frames => ("Film as PNG files…", "-frames"),
+            Self::Steps => ("Steps as JSON Lines…", "-steps.jsonl"),
+            Self::Handout => ("Handout as HTML…", ".html"),
         }
     }
 
-    /// The file's name before anybody chose one.
+    pub fn text(self) -> &'static str {
+        self.words().0
+    }
+
     pub fn default_name(self, number: u32) -> String {
-        match self {
-            Self::Picture => format!("lesson-{number}.png"),
-            Self::Drawing => format!("lesson-{number}.svg"),
-            Self::Gif => format!("lesson-{number}.gif"),
-            Self::Frames => format!("lesson-{number}-frames"),
-            Self::Steps => format!("lesson-{number}-steps.jsonl"),
-            Self::Handout => format!("lesson-{number}.html"),
-        }
+        format!("lesson-{number}{}", self.words().1)
     }
 
     /// Whether it shows a range of steps.
@@ -64,13 +60,10 @@ impl LessonFile {
 /// What is chosen of a range, as it is typed: steps as the player counts them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RangeDraft {
-    /// First step, as typed.
     pub from: String,
-    /// Last step, as typed.
     pub to: String,
     /// How many the search has.
     pub steps: usize,
-    /// The level of detail.
     pub level: Level,
 }
 

@@ -33,12 +33,7 @@ pub enum Phase {
     /// The next state is hidden.
     Asking(Entry),
     /// It is shown, with what is right.
-    Answered {
-        /// The reply that was given.
-        reply: Reply,
-        /// Whether that is right.
-        right: bool,
-    },
+    Answered { reply: Reply, right: bool },
     /// No question is left.
     Done,
 }

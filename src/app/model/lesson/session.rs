@@ -26,7 +26,6 @@ pub struct LessonView {
     pub side_by_side: bool,
     /// Whether a GPU records where one can.
     pub gpu: bool,
-    /// How the presenter looks.
     pub presenter_look: Look,
 }
 
@@ -55,7 +54,6 @@ pub struct LessonDraft {
     pub k: String,
     /// Lanes of the warp: 4, 8, 16 or 32.
     pub width: u32,
-    /// Seed of the generator.
     pub seed: String,
     /// The query's row in the open cloud.
     pub row: String,
@@ -102,7 +100,6 @@ impl LessonDraft {
 pub struct FileQuery {
     /// All points of the file.
     pub queries: Arc<PointCloud>,
-    /// The row in it.
     pub row: u32,
     /// Which of the run's queries it was, from 0: as the explorer counts them.
     pub number: usize,
@@ -113,9 +110,7 @@ pub struct FileQuery {
 pub struct Asked {
     /// The query; `None` for the row that is typed.
     pub query: Option<FileQuery>,
-    /// How far points are apart.
     pub metric: Metric,
-    /// In what order points are met.
     pub order: Order,
     /// Of a shuffled order.
     pub seed: u64,
@@ -147,7 +142,6 @@ pub struct Own {
     pub queries: Queries,
     /// Index of the query in `queries`, from 0.
     pub query: usize,
-    /// In what order points are met.
     pub order: Order,
 }
 

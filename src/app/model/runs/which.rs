@@ -3,13 +3,9 @@
 /// Which runs go into a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Saved {
-    /// The one that is shown.
     Shown,
-    /// The two that are compared.
     Compared,
-    /// Those that are pinned.
     Pinned,
-    /// All of the list.
     All,
 }
 

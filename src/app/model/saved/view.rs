@@ -20,15 +20,12 @@ use crate::cloud::project::DIRECTIONS;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SavedView {
-    /// The left panel's fields.
     pub draft: Draft,
     /// Records that are queries of the next run, where they are too many to be typed.
     pub selected_records: Ranges,
     pub plane: PlaneView,
     pub space: SpaceView,
-    /// By what points are coloured.
     pub color: ColorView,
-    /// Whether the cloud is projected.
     pub projection: ProjectionView,
     pub convergence: ConvergenceView,
     pub counts: CountsView,

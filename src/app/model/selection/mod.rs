@@ -31,7 +31,6 @@ pub struct Selection {
 pub struct Hovered {
     /// A row of the cloud, or a query of a file of queries.
     pub what: Picked,
-    /// The pane under the pointer.
     pub pane: PaneKind,
 }
 
@@ -81,11 +80,6 @@ impl Selection {
         self.rows.binary_search(&row).is_ok()
     }
 
-    /// Whether a query of the run is selected.
-    pub fn has_query(&self, query: u32) -> bool {
-        self.queries.binary_search(&query).is_ok()
-    }
-
     /// This selection combined with another.
     pub fn combined(&self, other: Self, how: How) -> Self {
         let whole = |own: &[u32], others: &[u32]| others.iter().all(|number| own.binary_search(number).is_ok());
@@ -126,7 +120,7 @@ mod tests {
         assert_eq!((&by_rows.rows()[..], &by_rows.queries()[..]), (&[3, 8, 20][..], &[0, 2][..]));
         let by_queries = Selection::of_queries(vec![2, 0], &record, "3 merges");
         assert_eq!((&by_queries.rows()[..], &by_queries.queries()[..]), (&[3, 8][..], &[0, 2][..]));
-        assert!(by_rows.has_row(20) && !by_queries.has_row(20) && by_queries.has_query(2) && !by_queries.has_query(1));
+        assert!(by_rows.has_row(20) && !by_queries.has_row(20) && by_queries.queries().contains(&2) && !by_queries.queries().contains(&1));
         assert!(Selection::default().is_empty() && !by_rows.is_empty());
     }
 
@@ -136,7 +130,7 @@ mod tests {
         record.query_cloud = Some(Arc::clone(&record.cloud));
         assert!(Selection::of_rows(vec![3, 8], Some(&record), "").queries().is_empty());
         let by_queries = Selection::of_queries(vec![1], &record, "");
-        assert!(by_queries.rows().is_empty() && by_queries.has_query(1));
+        assert!(by_queries.rows().is_empty() && by_queries.queries().contains(&1));
     }
 
     #[test]

@@ -6,9 +6,7 @@ use std::sync::Arc;
 
 use egui::{FontId, Rangef, TextStyle, Ui};
 
-use crate::app::model::answer::Answered;
-use crate::app::model::picking::beside::Beside;
-use crate::app::model::session::Session;
+use crate::app::model::{Answered, Beside, Session};
 use crate::app::panes::hover::cell_text;
 use crate::cloud::formats::Cell;
 use crate::knn::Metric;

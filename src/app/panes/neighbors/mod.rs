@@ -8,13 +8,7 @@ use egui_extras::{Column, TableBuilder};
 
 use crate::app::features::export::PaneData;
 use crate::app::look::widgets::number;
-use crate::app::model::answer::{Answered, Picked};
-use crate::app::model::commands::Action;
-use crate::app::model::commands::selection::SelectAction;
-use crate::app::model::export::ExportKind;
-use crate::app::model::pane::PaneKind;
-use crate::app::model::selection::Hovered;
-use crate::app::model::selection::how::How;
+use crate::app::model::{Action, Answered, ExportKind, Hovered, How, PaneKind, Picked, SelectAction};
 use crate::app::panes::descriptor::{More, Pane, PaneContext};
 use crate::app::panes::empty::without_answer;
 use crate::app::panes::neighbors::columns::{Columns, is_whole};

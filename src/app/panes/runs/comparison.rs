@@ -2,12 +2,8 @@
 
 use egui::{Color32, Grid, RichText, Ui};
 
-use crate::app::look::tokens::Palette;
-use crate::app::look::widgets::{heading_ui, number};
-use crate::app::model::commands::runs::RunsAction;
-use crate::app::model::runs::RunsView;
-use crate::app::model::runs::compared::Compared;
-use crate::app::model::runs::list::KeptRun;
+use crate::app::look::{Palette, heading_ui, number};
+use crate::app::model::{Compared, KeptRun, RunsAction, RunsView};
 use crate::app::panes::descriptor::PaneContext;
 use crate::app::panes::runs::figure::figure_ui;
 use crate::app::panes::timings::inline_swatch_ui;
@@ -31,7 +27,8 @@ pub fn comparison_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
             let half = ui.available_width() / 2.0 - 8.0;
             ui.vertical(|ui| {
                 ui.set_width(half);
-                numbers_ui(ui, &compared, context);
+                timings_ui(ui, &compared, context.palette);
+                parameters_ui(ui, &compared, context);
             });
             ui.vertical(|ui| figure_ui(ui, &compared, context));
         });
@@ -40,11 +37,6 @@ pub fn comparison_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         figure_ui(ui, &compared, context);
         parameters_ui(ui, &compared, context);
     }
-}
-
-fn numbers_ui(ui: &mut Ui, compared: &Compared, context: &mut PaneContext<'_>) {
-    timings_ui(ui, compared, context.palette);
-    parameters_ui(ui, compared, context);
 }
 
 fn heads_ui(ui: &mut Ui, pair: [&KeptRun; 2], context: &mut PaneContext<'_>) {

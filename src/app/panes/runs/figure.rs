@@ -3,12 +3,8 @@
 use egui::{RichText, Stroke, Ui};
 use egui_plot::{AxisHints, Bar, BarChart, Corner, FilledArea, HoverPosition, Legend, Line, PlotPoints};
 
-use crate::app::look::tokens::Palette;
-use crate::app::look::widgets::heading_ui;
-use crate::app::look::words::any_of;
-use crate::app::model::commands::runs::RunsAction;
-use crate::app::model::runs::compared::Compared;
-use crate::app::model::runs::{Figure, RunsView};
+use crate::app::look::{Palette, any_of, heading_ui};
+use crate::app::model::{Compared, Figure, RunsAction, RunsView};
 use crate::app::panes::convergence::{decades, power};
 use crate::app::panes::descriptor::PaneContext;
 use crate::app::panes::timings::plot;

@@ -10,13 +10,7 @@ use egui::{RichText, ScrollArea, Ui};
 
 use crate::app::features::export::PaneData;
 use crate::app::look::widgets::{command_ui, menu_ui};
-use crate::app::model::commands::Action;
-use crate::app::model::commands::command::Command;
-use crate::app::model::commands::runs::RunsAction;
-use crate::app::model::export::ExportKind;
-use crate::app::model::pane::PaneKind;
-use crate::app::model::runs::which::Saved;
-use crate::app::model::session::Session;
+use crate::app::model::{Action, Command, ExportKind, PaneKind, RunsAction, Saved, Session};
 use crate::app::panes::descriptor::{Pane, PaneContext};
 use crate::app::panes::empty::without_run;
 use crate::run::RunFile;

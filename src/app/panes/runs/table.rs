@@ -3,11 +3,8 @@
 use egui::{Align, Button, EventFilter, Key, Label, Layout, RichText, ScrollArea, TextEdit, Ui};
 use egui_extras::{Column, TableBuilder, TableRow};
 
-use crate::app::look::tokens::Palette;
-use crate::app::look::widgets::number;
-use crate::app::model::commands::Actions;
-use crate::app::model::commands::runs::RunsAction;
-use crate::app::model::runs::list::{KeptRun, RunId, RunList};
+use crate::app::look::{Palette, menu_entry_ui, number};
+use crate::app::model::{Actions, KeptRun, RunId, RunList, RunsAction};
 use crate::app::panes::descriptor::PaneContext;
 use crate::text;
 
@@ -145,10 +142,7 @@ fn name_ui(ui: &mut Ui, run: &KeptRun, beside: [Option<RunId>; 2], palette: &Pal
             ("Compare", RunsAction::Choose(run.id)),
             ("Delete", RunsAction::Delete(run.id)),
         ] {
-            if ui.button(text).clicked() {
-                actions.send(action);
-                ui.close();
-            }
+            menu_entry_ui(ui, Button::new(text), action, actions);
         }
     });
     // Who is to have the keys next may not be drawn yet.

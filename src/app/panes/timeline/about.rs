@@ -3,9 +3,7 @@
 use egui::{Response, Stroke, Ui};
 
 use crate::app::look::widgets::fact_ui;
-use crate::app::model::commands::selection::SelectAction;
-use crate::app::model::commands::{Action, Actions};
-use crate::app::model::selection::how::How;
+use crate::app::model::{Action, Actions, How, SelectAction};
 use crate::app::panes::timeline::Tracks;
 use crate::app::panes::timeline::rows::Row;
 use crate::export::tables::query_record;

@@ -8,14 +8,9 @@ pub mod rows;
 use egui::{Align2, FontId, Rangef, Rect, RichText, ScrollArea, Sense, Stroke, Ui, pos2, vec2};
 
 use crate::app::features::export::PaneData;
-use crate::app::look::ticks::ticks;
-use crate::app::look::tokens::Palette;
-use crate::app::look::widgets::{command_ui, empty_ui};
-use crate::app::model::commands::Action;
-use crate::app::model::commands::command::Command;
-use crate::app::model::export::ExportKind;
-use crate::app::model::pane::PaneKind;
-use crate::app::model::timeline::{NAMES, TimeAxis, TimelineView};
+use crate::app::look::{Palette, command_ui, empty_ui, ticks};
+use crate::app::model::timeline::NAMES;
+use crate::app::model::{Action, Command, ExportKind, PaneKind, TimeAxis, TimelineView};
 use crate::app::panes::descriptor::{More, Pane, PaneContext};
 use crate::app::panes::empty::without_run;
 use crate::app::panes::timeline::rows::Row;

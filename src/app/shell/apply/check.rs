@@ -4,9 +4,7 @@
 use std::time::SystemTime;
 
 use crate::app::jobs::task::Outcome;
-use crate::app::model::files::FileState;
-use crate::app::model::log::About;
-use crate::app::model::saved::SavedSession;
+use crate::app::model::{About, FileState, SavedSession};
 use crate::app::shell::app::App;
 use crate::app::shell::tasks::{CHECK, Checked, Checking};
 use crate::cloud::{CloudError, Source, formats, load};
@@ -63,8 +61,7 @@ mod tests {
 
     use super::*;
     use crate::app::jobs::table::Slot;
-    use crate::app::model::live::NOTICED;
-    use crate::app::model::state::State;
+    use crate::app::model::{NOTICED, State};
     use crate::app::testing::cloud;
 
     #[test]

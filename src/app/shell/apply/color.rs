@@ -5,11 +5,7 @@ use std::sync::Arc;
 use crate::app::features::color::request::{Request, column_title};
 use crate::app::features::color::work::Coloring;
 use crate::app::features::color::work::{CANCELLED, Failure};
-use crate::app::model::color::channel::Colored;
-use crate::app::model::color::view::ColorBy;
-use crate::app::model::commands::color::ColorAction;
-use crate::app::model::commands::selection::{Choice, SelectAction};
-use crate::app::model::log::{About, Level};
+use crate::app::model::{About, Choice, ColorAction, ColorBy, Colored, Level, SelectAction};
 use crate::app::shell::app::App;
 use crate::app::shell::tasks::COLOR;
 

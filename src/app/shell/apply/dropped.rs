@@ -3,8 +3,7 @@
 
 use std::path::PathBuf;
 
-use crate::app::model::files::file_name;
-use crate::app::model::log::About;
+use crate::app::model::{About, file_name};
 use crate::app::shell::app::App;
 use crate::app::shell::tasks::OPEN;
 use crate::run::recording;

@@ -5,11 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::app::features::export::PaneData;
-use crate::app::model::export::{ExportDialog, ExportKind, is_svg};
-use crate::app::model::lesson::files::{LessonFile, RangeDraft};
-use crate::app::model::log::{About, Level};
-use crate::app::model::pane::PaneKind;
-use crate::app::model::picking::beside::Beside;
+use crate::app::model::{About, Beside, ExportDialog, ExportKind, LessonFile, Level, PaneKind, RangeDraft, is_svg};
 use crate::app::panes;
 use crate::app::shell::app::App;
 use crate::app::shell::portrait::{Medium, Portrait};

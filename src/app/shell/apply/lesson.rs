@@ -7,15 +7,10 @@ use crate::app::features::lesson::export::Job;
 use crate::app::features::lesson::record::{Recorded, on_gpu, or_twin, own, record};
 use crate::app::jobs::task::Outcome;
 use crate::app::look::tokens::Palette;
-use crate::app::model::answer::Picked;
-use crate::app::model::commands::command::Command;
-use crate::app::model::commands::lesson::{LessonAction, QuizAction};
-use crate::app::model::lesson::files::{LessonFile, RangeDraft};
-use crate::app::model::lesson::player::{Player, SPEEDS};
-use crate::app::model::lesson::quiz::Quiz;
-use crate::app::model::lesson::session::{Asked, FileQuery, LessonDraft, Presenting, lesson_of};
-use crate::app::model::log::About;
-use crate::app::model::look::Look;
+use crate::app::model::{
+    About, Asked, Command, FileQuery, LessonAction, LessonDraft, LessonFile, Look, Picked, Player, Presenting, Quiz, QuizAction, RangeDraft, SPEEDS,
+    lesson_of,
+};
 use crate::app::shell::app::App;
 use crate::app::shell::tasks::{EXPORT, Exporting, RECORD, Written};
 use crate::knn::Setup;
@@ -310,17 +305,13 @@ impl App {
         if self.jobs.has(&EXPORT) {
             return false;
         }
-        match self.session.lesson.presenting {
-            Presenting::No => false,
-            Presenting::Presenter => {
-                self.present(Presenting::No);
-                true
-            }
-            Presenting::Bare => {
-                self.present(Presenting::Presenter);
-                true
-            }
-        }
+        let less = match self.session.lesson.presenting {
+            Presenting::No => return false,
+            Presenting::Presenter => Presenting::No,
+            Presenting::Bare => Presenting::Presenter,
+        };
+        self.present(less);
+        true
     }
 
     /// Gives the picture more of the window, or, asked twice, less.

@@ -4,13 +4,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::app::features::errors::{of_cloud, of_run};
-use crate::app::model::activity::Ended;
-use crate::app::model::answer::{Answered, Picked};
-use crate::app::model::commands::live::LiveAction;
-use crate::app::model::draft::Draft;
-use crate::app::model::live::{Before, Live, NOTICED};
-use crate::app::model::log::{About, Level};
-use crate::app::model::session::EngineStatus;
+use crate::app::model::live::Before;
+use crate::app::model::{About, Answered, Draft, Ended, EngineStatus, Level, Live, LiveAction, NOTICED, Picked};
 use crate::app::shell::app::App;
 use crate::app::shell::apply::same_question;
 use crate::app::shell::tasks::SNAP;
@@ -139,16 +134,6 @@ impl App {
         (self.session.picked, self.session.rank) = (None, None);
         (self.session.answered, self.session.theory, self.session.theory_lags) = (None, None, false);
         (self.handles.theory_wanted, self.handles.focus_when_answered) = (None, false);
-    }
-
-    /// Whether the query stays the same when a run ends: the user chose it, or it is a position.
-    pub(in crate::app::shell) fn outlasts_run(&self) -> bool {
-        self.session.live.chosen || self.session.picked == Some(Picked::Coordinates)
-    }
-
-    /// Records whether the user chose the query, or a run did.
-    pub(in crate::app::shell) fn note_chosen(&mut self, by_somebody: bool) {
-        self.session.live.chosen = by_somebody;
     }
 
     /// Another cloud is shown.

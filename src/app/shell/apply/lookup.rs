@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::app::model::pane::PaneKind;
-use crate::app::model::picking::beside::Beside;
+use crate::app::model::{Beside, PaneKind};
 use crate::app::shell::app::App;
 use crate::app::shell::tasks::BESIDE;
 

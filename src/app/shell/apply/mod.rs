@@ -25,24 +25,10 @@ use std::sync::Arc;
 use crate::app::jobs::loader::LoadJob;
 use crate::app::jobs::table::Cancel;
 use crate::app::jobs::task::Outcome;
-use crate::app::model::activity::Running;
-use crate::app::model::answer::{Answered, Picked};
-use crate::app::model::commands::Action;
-use crate::app::model::commands::command::Command;
-use crate::app::model::commands::selection::{Choice, SelectAction};
-use crate::app::model::draft::{Draft, QueryKind};
-use crate::app::model::export::ExportKind;
-use crate::app::model::files::absolute;
-use crate::app::model::finder::Finder;
-use crate::app::model::log::About;
-use crate::app::model::look::Look;
-use crate::app::model::pane::PaneKind;
-use crate::app::model::parts::Then;
-use crate::app::model::picking::tool::Tool;
-use crate::app::model::selection::how::How;
-use crate::app::model::state::Room;
-use crate::app::model::timeline::TimeAxis;
-use crate::app::model::views::PlaneWindow;
+use crate::app::model::{
+    About, Action, Answered, Choice, Command, Draft, ExportKind, Finder, How, Look, PaneKind, Picked, PlaneWindow, QueryKind, Room, Running,
+    SelectAction, Then, TimeAxis, Tool, absolute,
+};
 use crate::app::model::{camera, state};
 use crate::app::panes::tiles::PANE_MARGIN;
 use crate::app::shell::app::App;
@@ -433,17 +419,13 @@ impl App {
     /// Takes in a theory curve, and starts the next one that is wanted.
     pub(in crate::app::shell) fn theory_done(&mut self, Answered { record, query }: Answered, curve: Outcome<TheoryCurve>) {
         self.start_theory();
-        match curve {
-            Ok(curve) => {
-                let shown = self.session.answered.as_ref();
-                if shown.is_some_and(|shown| Arc::ptr_eq(&shown.record, &record) && shown.query == query) {
-                    (self.session.theory, self.session.theory_lags) = (Some(curve), false);
-                } else if self.session.theory_lags {
-                    // The query was dragged on: this curve is closer to its own than the one that is shown.
-                    self.session.theory = Some(curve);
-                }
-            }
-            Err(stopped) => self.session.log.error(About::Other, format!("theory: {stopped}")),
+        let Some(curve) = self.done("theory", curve) else { return };
+        let shown = self.session.answered.as_ref();
+        if shown.is_some_and(|shown| Arc::ptr_eq(&shown.record, &record) && shown.query == query) {
+            (self.session.theory, self.session.theory_lags) = (Some(curve), false);
+        } else if self.session.theory_lags {
+            // The query was dragged on: this curve is closer to its own than the one that is shown.
+            self.session.theory = Some(curve);
         }
     }
 

@@ -1,8 +1,6 @@
 //! A file with several clouds: which one is meant.
 
-use crate::app::model::draft::DataKind;
-use crate::app::model::log::About;
-use crate::app::model::parts::{PartsAction, PartsDialog, Then};
+use crate::app::model::{About, DataKind, PartsAction, PartsDialog, Then};
 use crate::app::shell::app::App;
 use crate::cloud::Source;
 use crate::cloud::formats::path_of;

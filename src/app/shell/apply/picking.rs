@@ -3,16 +3,7 @@
 use egui::Pos2;
 
 use crate::app::jobs::task::Outcome;
-use crate::app::model::answer::Picked;
-use crate::app::model::commands::command::Command;
-use crate::app::model::commands::picking::{PickAction, Purpose};
-use crate::app::model::commands::selection::{Choice, SelectAction};
-use crate::app::model::log::About;
-use crate::app::model::pane::PaneKind;
-use crate::app::model::picking::eye::Eye;
-use crate::app::model::picking::region::Region;
-use crate::app::model::picking::sight::{Sight, Within};
-use crate::app::model::selection::Hovered;
+use crate::app::model::{About, Choice, Command, Eye, Hovered, PaneKind, PickAction, Picked, Purpose, Region, SelectAction, Sight, Within};
 use crate::app::shell::app::App;
 use crate::app::shell::tasks::{HOVER, PICK};
 use crate::progress::Silent;

@@ -6,18 +6,10 @@ use crate::app::features::errors::{of_cloud, of_run};
 use crate::app::jobs::loader::Loaded;
 use crate::app::jobs::table::Slot;
 use crate::app::jobs::task::{Outcome, Stopped};
-use crate::app::model::activity::{Activity, Ended, Endings};
-use crate::app::model::answer::Picked;
-use crate::app::model::color::view::ColorBy;
-use crate::app::model::export::ExportDialog;
-use crate::app::model::files::FileState;
-use crate::app::model::log::About;
-use crate::app::model::parts::{PartsDialog, Then};
-use crate::app::model::projection::ProjectionKind;
-use crate::app::model::runs::compared::Compared;
-use crate::app::model::session::EngineStatus;
-use crate::app::model::session::FileColumns;
-use crate::app::model::timeline::TimelineView;
+use crate::app::model::{
+    About, Activity, ColorBy, Compared, Ended, Endings, EngineStatus, ExportDialog, FileColumns, FileState, PartsDialog, Picked, ProjectionKind,
+    Then, TimelineView,
+};
 use crate::app::shell::app::{App, FIRST_QUERIES};
 use crate::app::shell::tasks::{Asks, BESIDE, CHECK, COLUMNS, DERIVE, HOVER, LOOKUP, Loading, PICK, PROBE, PROJECT, Runs, SNAP, TakesPath};
 use crate::cloud::formats::FormatError;
@@ -51,8 +43,8 @@ impl App {
 
     /// Has the threads heard that live as long as the window.
     pub(in crate::app::shell) fn hear_threads(&mut self) {
-        self.jobs.hear(Slot::Run, Runs { worker: Arc::clone(&self.handles.worker) });
-        self.jobs.hear(Slot::Ask, Asks { asker: Arc::clone(&self.handles.asker) });
+        self.jobs.insert(Slot::Run, Runs(Arc::clone(&self.handles.worker)));
+        self.jobs.insert(Slot::Ask, Asks(Arc::clone(&self.handles.asker)));
     }
 
     /// Has a look at what can run here.
@@ -78,9 +70,9 @@ impl App {
         found.unwrap_or_else(broken).into_iter().for_each(|status| self.session.note_engine(status));
     }
 
-    /// Says that something was not done, of which nothing else tells.
-    fn broken(&mut self, task: &str, stopped: &Stopped) {
-        self.session.log.error(About::Other, format!("{task}: {stopped}"));
+    /// What came of a task; where it was not done, of which nothing else tells, it is said.
+    pub(in crate::app::shell) fn done<T>(&mut self, task: &str, outcome: Outcome<T>) -> Option<T> {
+        outcome.map_err(|stopped| self.session.log.error(About::Other, format!("{task}: {stopped}"))).ok()
     }
 
     /// What the worker says.
@@ -155,7 +147,8 @@ impl App {
         self.session.derived = None;
         self.session.timeline = TimelineView::default();
         self.reselect();
-        let chosen = self.outlasts_run();
+        // The query stays the same when the user chose it, or it is a position.
+        let chosen = self.session.live.chosen || self.session.picked == Some(Picked::Coordinates);
         let stays = match self.session.picked {
             Some(Picked::Row(row)) if let Some(query) = self.session.query_of_row(row) => Some(query),
             Some(Picked::Query(query)) if self.session.picked_point().is_some() => Some(query),
@@ -164,14 +157,15 @@ impl App {
             Some(Picked::Row(_)) if chosen && !named => None,
             _ => {
                 self.pick_query(0);
-                return self.note_chosen(false);
+                self.session.live.chosen = false;
+                return;
             }
         };
         match stays {
             Some(query) => self.pick_query(query),
             None => self.ask_anew(),
         }
-        self.note_chosen(chosen);
+        self.session.live.chosen = chosen;
     }
 
     /// Shows a cloud that the user opened, and remembers its file.
@@ -308,10 +302,7 @@ impl App {
 
     /// The columns of a file are known, and so whether the one that colours is among them.
     pub(in crate::app::shell) fn columns_listed(&mut self, (): (), columns: Outcome<FileColumns>) {
-        let columns = match columns {
-            Ok(columns) => columns,
-            Err(stopped) => return self.broken("columns", &stopped),
-        };
+        let Some(columns) = self.done("columns", columns) else { return };
         if !self.session.cloud.as_ref().is_some_and(|cloud| columns.is_of(cloud.source())) {
             // Of a file that was shown before, they say nothing.
             return;
@@ -336,28 +327,23 @@ impl App {
 
     /// What is drawn of a run is worked out.
     pub(in crate::app::shell) fn derived(&mut self, record: Arc<RunRecord>, derived: Outcome<Derived>) {
-        match derived {
-            Ok(derived) if self.session.record.as_ref().is_some_and(|shown| Arc::ptr_eq(shown, &record)) => {
-                self.session.derived = Some(Arc::new(derived));
-            }
-            Ok(_) => {}
-            Err(stopped) => self.broken("derive", &stopped),
+        let Some(derived) = self.done("derive", derived) else { return };
+        if self.session.record.as_ref().is_some_and(|shown| Arc::ptr_eq(shown, &record)) {
+            self.session.derived = Some(Arc::new(derived));
         }
     }
 
     /// Two runs were compared.
     pub(in crate::app::shell) fn compared(&mut self, (): (), compared: Outcome<Arc<Compared>>) {
-        match compared {
-            Ok(compared) => self.take_comparison(compared),
-            Err(stopped) => self.broken("compare", &stopped),
+        if let Some(compared) = self.done("compare", compared).filter(|compared| self.session.runs.chosen == compared.ids.map(Some)) {
+            self.session.runs.compared = Some(compared);
         }
     }
 
     /// A file was chosen in a dialog of the desktop, or none.
     pub(in crate::app::shell) fn file_chosen(&mut self, take: TakesPath, path: Outcome<Option<PathBuf>>) {
-        match path {
-            Ok(path) => take(self, path),
-            Err(stopped) => self.broken("dialog", &stopped),
+        if let Some(path) = self.done("dialog", path) {
+            take(self, path);
         }
     }
 

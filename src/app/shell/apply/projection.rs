@@ -3,9 +3,7 @@
 use std::sync::Arc;
 
 use crate::app::jobs::task::Outcome;
-use crate::app::model::log::About;
-use crate::app::model::projection::{Projected, ProjectionKind, ProjectionView};
-use crate::app::model::views::{PlaneView, SpaceView};
+use crate::app::model::{About, PlaneView, Projected, ProjectionKind, ProjectionView, SpaceView};
 use crate::app::shell::app::App;
 use crate::app::shell::tasks::{PROJECT, ProjectionOf};
 use crate::cloud::{CloudError, PointCloud};
@@ -14,12 +12,12 @@ use crate::cloud::{CloudError, PointCloud};
 const KEPT: usize = 2;
 
 fn is_of(projected: &Projected, view: ProjectionView, queries: Option<&Arc<PointCloud>>) -> bool {
-    let same = |a: Option<&Arc<PointCloud>>, b: Option<&Arc<PointCloud>>| match (a, b) {
-        (None, None) => true,
-        (Some(a), Some(b)) => Arc::ptr_eq(a, b),
-        _ => false,
-    };
     projected.view == view && same(projected.queries.as_ref().map(|queries| &queries.cloud), queries)
+}
+
+/// Whether two clouds are one, or neither is there.
+fn same(a: Option<&Arc<PointCloud>>, b: Option<&Arc<PointCloud>>) -> bool {
+    a.map(Arc::as_ptr) == b.map(Arc::as_ptr)
 }
 
 impl App {
@@ -82,11 +80,7 @@ impl App {
             self.jobs.stop(&PROJECT);
             return self.show_projection(Some(kept));
         }
-        let same = |a: &Option<Arc<PointCloud>>, b: &Option<Arc<PointCloud>>| match (a, b) {
-            (Some(a), Some(b)) => Arc::ptr_eq(a, b),
-            (a, b) => a.is_none() && b.is_none(),
-        };
-        if self.jobs.about(&PROJECT).is_some_and(|(of, with)| *of == view && same(with, &queries)) {
+        if self.jobs.about(&PROJECT).is_some_and(|(of, with)| *of == view && same(with.as_ref(), queries.as_ref())) {
             return;
         }
         let directions = self.handles.projecting.kept.iter().find(|kept| kept.view == view).cloned();

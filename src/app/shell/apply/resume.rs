@@ -3,12 +3,7 @@
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use crate::app::model::answer::Picked;
-use crate::app::model::commands::Action;
-use crate::app::model::log::About;
-use crate::app::model::parts::Then;
-use crate::app::model::runs::list::RunId;
-use crate::app::model::saved::{SavedCloud, SavedQuery, SavedSession};
+use crate::app::model::{About, Action, Picked, RunId, SavedCloud, SavedQuery, SavedSession, Then};
 use crate::app::shell::app::App;
 use crate::app::shell::apply::save::Last;
 use crate::cloud::formats::file_of;

@@ -5,16 +5,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use crate::app::jobs::task::Outcome;
-use crate::app::model::activity::Ended;
-use crate::app::model::commands::runs::RunsAction;
-use crate::app::model::draft::Draft;
-use crate::app::model::files::SessionFile;
-use crate::app::model::log::About;
-use crate::app::model::pane::PaneKind;
-use crate::app::model::runs::compared::Compared;
-use crate::app::model::runs::list::{KeptRun, RunId};
-use crate::app::model::runs::which::Saved;
-use crate::app::model::saved::SavedSession;
+use crate::app::model::{About, Compared, Draft, Ended, KeptRun, PaneKind, RunId, RunsAction, Saved, SavedSession, SessionFile};
 use crate::app::shell::app::App;
 use crate::app::shell::tasks::{COMPARE, Kept, LOAD, OPEN, Opening, Written};
 use crate::progress::Progress;
@@ -107,13 +98,6 @@ impl App {
         runs.compared = None;
         let Some([a, b]) = runs.pair().map(|pair| pair.map(KeptRun::clone)) else { return };
         self.jobs.start(&COMPARE, (), move |_| Arc::new(Compared::of(&a, &b)));
-    }
-
-    /// A comparison is there.
-    pub(in crate::app::shell) fn take_comparison(&mut self, compared: Arc<Compared>) {
-        if self.session.runs.chosen == compared.ids.map(Some) {
-            self.session.runs.compared = Some(compared);
-        }
     }
 
     /// Reads a recording, or the run of it that the path names.

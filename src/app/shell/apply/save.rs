@@ -4,13 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::app::model::commands::Action;
-use crate::app::model::export::ExportKind;
-use crate::app::model::files::{SessionFile, absolute};
-use crate::app::model::log::About;
-use crate::app::model::runs::which::Saved;
-use crate::app::model::saved::SavedSession;
-use crate::app::model::saved::ranges::Ranges;
+use crate::app::model::{About, Action, ExportKind, Ranges, Saved, SavedSession, SessionFile, absolute};
 use crate::app::shell::app::App;
 use crate::app::shell::tasks::{EXPORT, Exporting, Written};
 use crate::export;

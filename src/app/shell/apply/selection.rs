@@ -5,16 +5,8 @@ use std::sync::Arc;
 
 use crate::app::features::selection::Change;
 use crate::app::jobs::task::Outcome;
-use crate::app::model::answer::Picked;
 use crate::app::model::camera;
-use crate::app::model::commands::selection::{Choice, SelectAction};
-use crate::app::model::draft::QueryKind;
-use crate::app::model::log::About;
-use crate::app::model::pane::PaneKind;
-use crate::app::model::selection::facts::Facts;
-use crate::app::model::selection::how::How;
-use crate::app::model::selection::{Hovered, Selection};
-use crate::app::model::views::PlaneWindow;
+use crate::app::model::{About, Choice, Facts, Hovered, How, PaneKind, Picked, PlaneWindow, QueryKind, SelectAction, Selection};
 use crate::app::shell::app::App;
 use crate::app::shell::tasks::{HOVER, LOOKUP, SELECT, Selecting};
 use crate::text;

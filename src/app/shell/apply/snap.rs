@@ -4,11 +4,7 @@
 
 use crate::app::features::picking::search::is_small;
 use crate::app::jobs::task::Outcome;
-use crate::app::model::answer::Picked;
-use crate::app::model::commands::live::LiveAction;
-use crate::app::model::live::Target;
-use crate::app::model::log::About;
-use crate::app::model::scene::Scene;
+use crate::app::model::{About, LiveAction, Picked, Scene, Target};
 use crate::app::shell::app::App;
 use crate::app::shell::tasks::{SNAP, Snapping};
 use crate::progress::Silent;

@@ -6,12 +6,8 @@ use egui::text::{CCursor, CCursorRange};
 use egui::text_edit::TextEditState;
 use egui::{Event, Key, RichText, TextEdit, Ui};
 
-use crate::app::look::tokens::Palette;
-use crate::app::look::widgets::field_ui;
-use crate::app::model::commands::{Action, Actions};
-use crate::app::model::draft::Field;
-use crate::app::model::export::{ExportDialog, ExportKind, is_svg};
-use crate::app::model::session::Session;
+use crate::app::look::{Palette, field_ui};
+use crate::app::model::{Action, Actions, ExportDialog, ExportKind, Field, Session, is_svg};
 
 /// The field of the file's name.
 const FILE: &str = "file of the export";

@@ -2,12 +2,8 @@
 
 use egui::{Align, Align2, Key, Modifiers, RichText, ScrollArea, TextEdit, Ui, vec2};
 
-use crate::app::look::tokens::Palette;
-use crate::app::look::widgets::keys_text;
-use crate::app::model::commands::command::Mode;
-use crate::app::model::commands::{Action, Actions};
-use crate::app::model::session::Session;
-use crate::app::model::state::State;
+use crate::app::look::{Palette, keys_text};
+use crate::app::model::{Action, Actions, Mode, Session, State};
 use crate::app::shell::finder::{Found, find};
 
 /// The finder, when it is open.
@@ -57,7 +53,7 @@ pub fn finder_ui(ui: &Ui, state: &State, session: &Session, palette: &Palette, a
     });
     if let Some(entry) = modal.inner {
         actions.send(Action::SetFinder(None));
-        actions.send(entry.action());
+        actions.send(entry.action);
     } else if modal.should_close() {
         actions.send(Action::SetFinder(None));
     } else if next != *finder {
@@ -67,12 +63,10 @@ pub fn finder_ui(ui: &Ui, state: &State, session: &Session, palette: &Palette, a
 
 /// A line: what it is called, its keys, and what it does.
 fn entry_ui(ui: &mut Ui, entry: &Found, current: bool) -> egui::Response {
-    let keys = match entry {
-        Found::Command(command) => command.shortcut().map(|shortcut| keys_text(ui.ctx(), &shortcut)),
-        Found::Look(_) | Found::Recent(_) | Found::Lesson(_) => None,
-    };
-    let (button, keys) = (egui::Button::selectable(current, entry.text()), keys.unwrap_or_default());
+    let shortcut = if let Action::Command(command) = entry.action { command.shortcut() } else { None };
+    let keys = shortcut.map(|shortcut| keys_text(ui.ctx(), &shortcut)).unwrap_or_default();
+    let button = egui::Button::selectable(current, &entry.text);
     // Weak text is not to be read on the ground of the chosen line.
     let button = if current { button.right_text(keys) } else { button.shortcut_text(keys) };
-    ui.add(button.min_size(vec2(ui.available_width(), 24.0))).on_hover_text(entry.about())
+    ui.add(button.min_size(vec2(ui.available_width(), 24.0))).on_hover_text(&entry.about)
 }

@@ -2,10 +2,8 @@
 
 use egui::{Frame, Margin, RichText, Ui, vec2};
 
-use crate::app::look::tokens::Palette;
-use crate::app::look::widgets::keys_text;
-use crate::app::model::commands::command::Command;
-use crate::app::model::commands::{Action, Actions};
+use crate::app::look::{Palette, keys_text};
+use crate::app::model::{Action, Actions, Command};
 
 /// The strip over the panes.
 pub fn hints_ui(ui: &mut Ui, palette: &Palette, actions: &mut Actions) {

@@ -3,9 +3,7 @@
 use egui::{Button, Key, Modifiers, RichText, ScrollArea, Ui};
 
 use crate::app::look::tokens::Palette;
-use crate::app::model::commands::Actions;
-use crate::app::model::parts::{PartsAction, PartsDialog};
-use crate::app::model::session::Session;
+use crate::app::model::{Actions, PartsAction, PartsDialog, Session};
 use crate::cloud::formats::Entry;
 use crate::text;
 

@@ -4,15 +4,9 @@ use std::sync::{Arc, Weak};
 
 use egui::{ComboBox, RichText, ScrollArea, TextEdit, Ui};
 
-use crate::app::look::tokens::Palette;
-use crate::app::look::widgets::{command_ui, error_ui, field_ui, heading_ui, keys_text, menu_ui, row_ui, wide_field_ui};
-use crate::app::model::activity::Activity;
-use crate::app::model::commands::command::Command;
-use crate::app::model::commands::{Action, Actions};
-use crate::app::model::draft::{DataKind, Draft, Field, FieldError, QueryKind, number};
-use crate::app::model::plan::plan_of;
-use crate::app::model::session::{EngineStatus, Session};
-use crate::app::model::state::State;
+use crate::app::look::{Palette, command_ui, error_ui, field_ui, heading_ui, keys_text, menu_ui, percent, row_ui, wide_field_ui};
+use crate::app::model::draft::number;
+use crate::app::model::{Action, Actions, Activity, Command, DataKind, Draft, EngineStatus, Field, FieldError, QueryKind, Session, State, plan_of};
 use crate::cloud::formats::{ColumnInfo, ColumnKind};
 use crate::cloud::{Order, PointCloud, Source, generate};
 use crate::engines::registry;
@@ -445,10 +439,6 @@ fn parameter_ui(ui: &mut Ui, parameter: &Parameter, given: &str, draft: &mut Dra
         }
     });
     row.on_hover_text(help);
-}
-
-fn percent(fraction: Option<f32>) -> String {
-    fraction.map(|fraction| format!(", {:.0} %", fraction * 100.0)).unwrap_or_default()
 }
 
 fn run_ui(ui: &mut Ui, draft: &Draft, session: &Session, errors: &[FieldError], palette: &Palette, actions: &mut Actions) {

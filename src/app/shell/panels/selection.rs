@@ -3,16 +3,8 @@
 use egui::{RichText, ScrollArea, Ui};
 
 use crate::app::features::live::place::place_ui;
-use crate::app::look::tokens::Palette;
-use crate::app::look::widgets::{command_ui, fact_ui, heading_ui, keys_text};
-use crate::app::look::words::if_shuffled;
-use crate::app::model::activity::Ended;
-use crate::app::model::answer::Answered;
-use crate::app::model::commands::command::Command;
-use crate::app::model::commands::{Action, Actions};
-use crate::app::model::draft::Draft;
-use crate::app::model::session::Session;
-use crate::app::model::state::State;
+use crate::app::look::{Palette, command_ui, fact_ui, heading_ui, if_shuffled, keys_text};
+use crate::app::model::{Action, Actions, Answered, Command, Draft, Ended, Session, State};
 use crate::cloud::Source;
 use crate::knn::{Measure, Metric, Setup};
 use crate::run::{EngineChoice, RunRecord};

@@ -2,11 +2,8 @@
 
 use egui::{RichText, Ui};
 
-use crate::app::look::tokens::Palette;
-use crate::app::look::widgets::keys_text;
-use crate::app::model::commands::command::{Command, Mode};
-use crate::app::model::commands::{Action, Actions};
-use crate::app::model::session::Session;
+use crate::app::look::{Palette, keys_text};
+use crate::app::model::{Action, Actions, Command, Mode, Session};
 
 /// The sheet, when it is open.
 pub fn shortcuts_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut Actions) {

@@ -2,13 +2,9 @@
 
 use egui::{Align, Button, Label, Layout, RichText, Ui, vec2};
 
-use crate::app::look::tokens::Palette;
-use crate::app::look::widgets::command_ui;
-use crate::app::model::activity::Activity;
-use crate::app::model::commands::command::Command;
-use crate::app::model::commands::{Action, Actions};
-use crate::app::model::log::{Entry, Level};
-use crate::app::model::session::Session;
+use crate::app::look::{Palette, command_ui};
+use crate::app::model::log::Entry;
+use crate::app::model::{Action, Actions, Activity, Command, Level, Session};
 
 /// The line; `problem` says whether the panel of the problem is in sight.
 pub fn status_ui(ui: &mut Ui, session: &Session, problem: bool, palette: &Palette, actions: &mut Actions) {

@@ -34,7 +34,7 @@ pub struct Words {
     /// The command that shows it, as menus have it.
     pub show: &'static str,
     /// The key that shows it, with Ctrl.
-    pub key: Key,
+    pub key: Option<Key>,
     pub written: Written,
     /// Among which tabs it is at first, and at which place.
     pub tab: (Tab, u8),
@@ -72,27 +72,41 @@ impl PaneKind {
     pub const fn words(self) -> Words {
         use Written::{Csv, Neighbors, Table};
         let ([title, file_stem, show], key, written, tab, about) = match self {
-            Self::Plane => (["Plane", "plane", "Show Plane"], Key::Num1, Table, (Tab::Views, 0), "Two axes of the cloud."),
-            Self::Space => (["Space", "space", "Show Space"], Key::Num2, Table, (Tab::Views, 1), "Three axes of the cloud."),
-            Self::Neighbors => {
-                (["Neighbours", "neighbors", "Show Neighbours"], Key::Num3, Neighbors, (Tab::How, 2), "The table of the picked query's neighbours.")
-            }
-            Self::Timings => (["Timings", "timings", "Show Timings"], Key::Num4, Table, (Tab::Time, 0), "Time per phase and repeat."),
+            Self::Plane => (["Plane", "plane", "Show Plane"], Some(Key::Num1), Table, (Tab::Views, 0), "Two axes of the cloud."),
+            Self::Space => (["Space", "space", "Show Space"], Some(Key::Num2), Table, (Tab::Views, 1), "Three axes of the cloud."),
+            Self::Neighbors => (
+                ["Neighbours", "neighbors", "Show Neighbours"],
+                Some(Key::Num3),
+                Neighbors,
+                (Tab::How, 2),
+                "The table of the picked query's neighbours.",
+            ),
+            Self::Timings => (["Timings", "timings", "Show Timings"], Some(Key::Num4), Table, (Tab::Time, 0), "Time per phase and repeat."),
             Self::Timeline => (
                 ["Timeline", "timeline", "Show Timeline"],
-                Key::Num8,
+                Some(Key::Num8),
                 Table,
                 (Tab::Time, 1),
                 "Phases of the run, and warps on their multiprocessors, in time.",
             ),
-            Self::Merges => {
-                (["Counts", "counts", "Show Counts"], Key::Num5, Table, (Tab::How, 1), "What the engine counted, as a histogram of all queries.")
+            Self::Merges => (
+                ["Counts", "counts", "Show Counts"],
+                Some(Key::Num5),
+                Table,
+                (Tab::How, 1),
+                "What the engine counted, as a histogram of all queries.",
+            ),
+            Self::Convergence => (
+                ["Convergence", "convergence", "Show Convergence"],
+                Some(Key::Num6),
+                Table,
+                (Tab::How, 0),
+                "How max_distance shrinks as points are seen.",
+            ),
+            Self::Runs => {
+                (["Runs", "runs", "Show Runs"], Some(Key::Num9), Csv, (Tab::Time, 2), "What was run and opened, and two of them side by side.")
             }
-            Self::Convergence => {
-                (["Convergence", "convergence", "Show Convergence"], Key::Num6, Table, (Tab::How, 0), "How max_distance shrinks as points are seen.")
-            }
-            Self::Runs => (["Runs", "runs", "Show Runs"], Key::Num9, Csv, (Tab::Time, 2), "What was run and opened, and two of them side by side."),
-            Self::Log => (["Log", "log", "Show Log"], Key::Num7, Csv, (Tab::Time, 3), "Everything that was said."),
+            Self::Log => (["Log", "log", "Show Log"], Some(Key::Num7), Csv, (Tab::Time, 3), "Everything that was said."),
         };
         Words { title, file_stem, show, key, written, tab, about }
     }

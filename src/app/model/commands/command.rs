@@ -263,7 +263,7 @@ impl Command {
             Self::ResetLayout => entry(Explorer, None, "Reset the layout", "Put the panes back to where they were on the first start."),
             Self::Show(pane) => {
                 let words = pane.words();
-                Entry { text: words.show, tooltip: words.about, mode: Explorer, keys: Some((COMMAND, words.key)) }
+                Entry { text: words.show, tooltip: words.about, mode: Explorer, keys: words.key.map(|key| (COMMAND, key)) }
             }
             Self::TimelineCloser => entry(Explorer, Some((PLAIN, Key::W)), "Closer in time", "Timeline shows half as long, about the pointer."),
             Self::TimelineFarther => entry(Explorer, Some((PLAIN, Key::S)), "Farther in time", "Timeline shows twice as long."),

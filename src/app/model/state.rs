@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use egui_tiles::Tree;
 use serde::{Deserialize, Serialize};
 
+use crate::app::model::camera;
 use crate::app::model::color::view::ColorView;
 use crate::app::model::draft::Draft;
 use crate::app::model::lesson::session::LessonView;
@@ -12,7 +13,8 @@ use crate::app::model::look::Look;
 use crate::app::model::pane::{PaneKind, default_layout};
 use crate::app::model::projection::ProjectionView;
 use crate::app::model::runs::RunsView;
-use crate::app::model::views::{ConvergenceView, CountsView, PlaneView, SpaceView};
+use crate::app::model::saved::layout::Layout;
+use crate::app::model::views::{self, ConvergenceView, CountsView, PlaneView, PlaneWindow, SpaceView};
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default)]
@@ -122,6 +124,27 @@ impl State {
     /// As many files are remembered.
     const RECENT: usize = 10;
 
+    /// As it can be shown: what was saved may have been changed by hand, or by a program that went wrong, and a window that
+    /// stops at every start could not even be told to forget it.
+    #[must_use]
+    pub fn settled(mut self) -> Self {
+        let settled = |scale: f32| if scale.is_nan() { 1.0 } else { scale.clamp(*SCALES.start(), *SCALES.end()) };
+        self.scale = settled(self.scale);
+        if let Some(before) = &mut self.before_presenter {
+            before.scale = settled(before.scale);
+            before.point_sizes = before.point_sizes.map(views::diameter);
+        }
+        self.plane.window = self.plane.window.filter(PlaneWindow::makes_sense);
+        (self.plane.point_size, self.space.point_size) = (views::diameter(self.plane.point_size), views::diameter(self.space.point_size));
+        camera::settle(&mut self.space);
+        if !self.lesson.speed.is_finite() || self.lesson.speed <= 0.0 {
+            self.lesson.speed = LessonView::default().speed;
+        }
+        // Of a tree whose parts are missing, or contain themselves, what there is.
+        self.tree = Layout::of(&self.tree).map_or_else(default_layout, |layout| layout.tree());
+        self
+    }
+
     /// Whether the centre is one pane in any case, as for a picture of it.
     pub fn has_one_pane(&self) -> bool {
         self.tree.tiles.len() <= 2
@@ -188,6 +211,41 @@ pub const SCALES: std::ops::RangeInclusive<f32> = 0.75..=3.0;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Every number that is saved, put beyond what makes sense.
+    #[test]
+    fn whatever_number_was_saved_can_be_shown() {
+        fn numbers(value: &serde_json::Value, at: &str, all: &mut Vec<String>) {
+            match value {
+                serde_json::Value::Number(_) => all.push(at.to_owned()),
+                serde_json::Value::Array(list) => list.iter().enumerate().for_each(|(index, value)| numbers(value, &format!("{at}/{index}"), all)),
+                serde_json::Value::Object(map) => map.iter().for_each(|(key, value)| numbers(value, &format!("{at}/{key}"), all)),
+                _ => {}
+            }
+        }
+        let plane = PlaneView { window: Some(PlaneWindow { center: [0.0; 2], units_per_point: 1.0 }), ..PlaneView::default() };
+        let saved = serde_json::to_value(State { plane, ..State::default() }).expect("a state");
+        let mut places = Vec::new();
+        numbers(&saved, "", &mut places);
+        assert!(places.len() > 25, "{places:?}");
+        for place in &places {
+            for number in [0.0, -1.0, 1e30, -1e30] {
+                let mut wrong = saved.clone();
+                *wrong.pointer_mut(place).expect("it was found there") = number.into();
+                // A number that is none for its field is refused, and the window starts as the first time.
+                let Ok(state) = serde_json::from_value::<State>(wrong) else { continue };
+                let state = state.settled();
+                assert!(SCALES.contains(&state.scale) && state.lesson.speed > 0.0, "{place} = {number}");
+                assert!(state.plane.window.is_none_or(|window| window.makes_sense()) && state.space.distance > 0.0, "{place} = {number}");
+                assert!((0.5..=32.0).contains(&state.plane.point_size) && Layout::of(&state.tree).is_some(), "{place} = {number}");
+            }
+        }
+        for scale in [f32::NAN, f32::INFINITY, 0.0] {
+            assert!(SCALES.contains(&State { scale, ..State::default() }.settled().scale), "{scale}");
+        }
+        let usual = State::default();
+        assert_eq!(serde_json::to_value(usual.clone().settled().draft).ok(), serde_json::to_value(usual.draft).ok(), "what makes sense stays");
+    }
     use crate::app::model::color::view::ColorBy;
     use crate::app::model::runs::Figure;
     use crate::knn::{DeviceId, EngineId};

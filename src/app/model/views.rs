@@ -27,6 +27,18 @@ pub struct PlaneWindow {
     pub units_per_point: f64,
 }
 
+impl PlaneWindow {
+    /// Whether it is a place and a scale.
+    pub fn makes_sense(&self) -> bool {
+        self.center.iter().all(|center| center.is_finite()) && self.units_per_point.is_finite() && self.units_per_point > 0.0
+    }
+}
+
+/// The diameter of a point, held to what can be seen.
+pub fn diameter(size: f32) -> f32 {
+    if size.is_nan() { 2.0 } else { size.clamp(0.5, 32.0) }
+}
+
 impl PlaneView {
     /// The same switches, looking where another one looks.
     pub fn looking(self, other: &Self) -> Self {

@@ -48,7 +48,7 @@ impl App {
         let saved: Option<State> = cc.storage.and_then(|storage| eframe::get_value(storage, STORAGE_KEY));
         let first = saved.is_none();
         let last = cc.storage.and_then(|storage| storage.get_string(LAST_KEY)).filter(|last| !last.is_empty());
-        let mut app = Self::with_state(cc, saved.unwrap_or_default())?;
+        let mut app = Self::with_state(cc, saved.map(State::settled).unwrap_or_default())?;
         app.last = last.clone();
         match file {
             Some(path) => app.open(&path),

@@ -12,7 +12,7 @@ use crate::app::model::runs::RunsView;
 use crate::app::model::saved::layout::Layout;
 use crate::app::model::saved::ranges::Ranges;
 use crate::app::model::timeline::TimelineView;
-use crate::app::model::views::{ConvergenceView, CountsView, PlaneView, PlaneWindow, SpaceView};
+use crate::app::model::views::{self, ConvergenceView, CountsView, PlaneView, PlaneWindow, SpaceView};
 use crate::cloud::PointCloud;
 use crate::cloud::project::DIRECTIONS;
 
@@ -59,7 +59,7 @@ impl SavedView {
             space.axes = usual_space.axes.map(|axis| axis.min(axes - 1));
         }
         plane.window = plane.window.filter(|window| is_near(window, cloud));
-        (plane.point_size, space.point_size) = (diameter(plane.point_size), diameter(space.point_size));
+        (plane.point_size, space.point_size) = (views::diameter(plane.point_size), views::diameter(space.point_size));
         camera::settle(&mut space);
         (plane, space)
     }
@@ -77,11 +77,6 @@ impl SavedView {
             Some(records) => self.selected_records.among(records.map(u64::from)),
         }
     }
-}
-
-/// Diameters that a point can have on the screen.
-fn diameter(size: f32) -> f32 {
-    if size.is_nan() { 2.0 } else { size.clamp(0.5, 32.0) }
 }
 
 /// Whether a window is somewhere about the cloud: farther away there is nothing, and numbers lose their meaning.

@@ -19,7 +19,7 @@ use parquet::file::reader::{ChunkReader, Length};
 use self::footer::Refusal;
 use super::super::FormatError;
 use super::super::input::Input;
-use super::{BATCH, Batches, Each, error};
+use super::{BATCH, Batches, Each, error, limits};
 
 /// The footer's length and the magic at the end.
 const TRAILER: u64 = 8;
@@ -51,6 +51,7 @@ impl<'a, 'i> File<'a, 'i> {
             Refusal::TooMuch(what, why) => input.unsupported(what, why),
         })?;
         let metadata = ParquetMetaDataReader::decode_metadata(&footer).map_err(failed)?;
+        limits::check_embedded(metadata.file_metadata().key_value_metadata(), input)?;
         let metadata = ArrowReaderMetadata::try_new(Arc::new(metadata), Default::default()).map_err(failed)?;
         Ok(Self { input, source, metadata })
     }

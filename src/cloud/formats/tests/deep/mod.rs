@@ -2,6 +2,7 @@
 //! the limit, where the decoder would overflow its stack, fill the memory or never return.
 
 mod arrow;
+mod e57;
 mod hdf5;
 mod parquet;
 

@@ -4,6 +4,7 @@
 mod arrow;
 mod e57;
 mod hdf5;
+mod json;
 mod parquet;
 
 use super::*;

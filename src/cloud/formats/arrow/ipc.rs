@@ -73,7 +73,7 @@ impl<'a, 'i> File<'a, 'i> {
         let mut batches: Vec<Batch> = footer.dictionaries().iter().flatten().map(|&block| Batch { block, rows: None }).collect();
         for &block in footer.recordBatches().iter().flatten() {
             let head = bytes(file, input, block.offset() as u64, block.metaDataLength() as u64)?;
-            let rows = header(&head).and_then(|batch| u64::try_from(batch.length()).ok()).unwrap_or(0);
+            let rows = u64::try_from(described(&head, input)?.length()).unwrap_or(0);
             batches.push(Batch { block, rows: Some(rows) });
         }
         Ok(Self { input, schema, version: footer.version(), batches, stream: false })
@@ -120,9 +120,8 @@ impl<'a, 'i> File<'a, 'i> {
         let (head, body) = (block.metaDataLength() as u64, block.bodyLength() as u64);
         let data = bytes(file, self.input, block.offset() as u64, head.saturating_add(body))?;
         let (message, body) = data.split_at(head as usize);
-        if let Some(batch) = header(message)
-            && let Some(compression) = batch.compression()
-        {
+        let batch = described(message, self.input)?;
+        if let Some(compression) = batch.compression() {
             if compression.codec() == CompressionType::ZSTD {
                 let why = "it is not read; write the file with LZ4: pandas, polars and pyarrow take compression=\"lz4\"";
                 return Err(self.input.unsupported("zstd compression of all columns", why));
@@ -140,12 +139,14 @@ impl<'a, 'i> File<'a, 'i> {
     }
 }
 
-/// The record batch in a message, of rows or of dictionary values.
-fn header(message: &[u8]) -> Option<arrow_ipc::RecordBatch<'_>> {
+/// The record batch in a message, of rows or of dictionary values. If it were anywhere else, the decoder would find it all the
+/// same, and take other bytes for its body than those that are checked.
+fn described<'m>(message: &'m [u8], input: &Input<'_>) -> Result<arrow_ipc::RecordBatch<'m>, FormatError> {
     // Newer files write a marker before the length.
     let skipped = if message.starts_with(&CONTINUED) { 8 } else { 4 };
-    let message = limits::message_if_sound(message.get(skipped..)?)?;
-    message.header_as_record_batch().or_else(|| message.header_as_dictionary_batch()?.data())
+    let damaged = || input.malformed("data", "a batch does not begin with its description");
+    let message = limits::message(message.get(skipped..).unwrap_or_default(), input, damaged)?;
+    message.header_as_record_batch().or_else(|| message.header_as_dictionary_batch()?.data()).ok_or_else(damaged)
 }
 
 fn bytes(file: &mut fs::File, input: &Input<'_>, start: u64, length: u64) -> Result<Vec<u8>, FormatError> {

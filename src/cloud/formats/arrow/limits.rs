@@ -31,11 +31,6 @@ fn limits(bytes: &[u8]) -> VerifierOptions {
     }
 }
 
-/// Verifies a message; `None` if it is damaged or beyond the limits.
-pub(super) fn message_if_sound(bytes: &[u8]) -> Option<Message<'_>> {
-    root_as_message_with_opts(&limits(bytes), bytes).ok()
-}
-
 /// Verifies a message; `damaged` makes the error if it is none.
 pub(super) fn message<'m>(bytes: &'m [u8], input: &Input<'_>, damaged: impl FnOnce() -> FormatError) -> Result<Message<'m>, FormatError> {
     let limits = limits(bytes);

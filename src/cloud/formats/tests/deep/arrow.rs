@@ -6,7 +6,8 @@ use ::parquet::file::properties::WriterProperties;
 use arrow_array::{ArrayRef, Int32Array, RecordBatch};
 use arrow_ipc::writer::StreamWriter;
 use arrow_ipc::{
-    Block, FieldBuilder, FooterBuilder, IntBuilder, MessageBuilder, MessageHeader, MetadataVersion, SchemaBuilder, Struct_Builder, Type,
+    Block, CompressionType, FieldBuilder, FooterBuilder, IntBuilder, MessageBuilder, MessageHeader, MetadataVersion, SchemaBuilder, Struct_Builder,
+    Type, root_as_footer,
 };
 use arrow_schema::{DataType, Field, Schema};
 use base64::Engine as _;
@@ -127,6 +128,22 @@ fn a_description_that_unfolds() {
 fn batches_in_the_same_place() {
     let message = Sample::new("a.arrow", file(&[], 1000)).error();
     assert!(message.starts_with("footer: its batches have ") && message.contains(" bytes in a file of "), "{message}");
+}
+
+#[test]
+fn batches_whose_description_is_said_to_be_empty() {
+    // The decoder would take the description for the data, and unpack what that promises.
+    let whole = super::super::arrow::ipc(Some(CompressionType::LZ4_FRAME));
+    let end = whole.len() - 10;
+    let length = u32::from_le_bytes(*whole[end..].first_chunk().unwrap()) as usize;
+    let footer = root_as_footer(&whole[end - length..end]).unwrap();
+    for block in footer.recordBatches().unwrap() {
+        let place = [block.offset(), block.metaDataLength().into(), block.bodyLength()].map(i64::to_le_bytes).concat();
+        let at = whole.windows(place.len()).position(|bytes| bytes == place).unwrap();
+        let mut content = whole.clone();
+        content[at + 8..at + 12].fill(0);
+        assert_eq!(Sample::new("a.arrow", content).error(), "data: a batch does not begin with its description");
+    }
 }
 
 #[test]

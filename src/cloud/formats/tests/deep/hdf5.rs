@@ -32,8 +32,11 @@ fn numbers(values: &[f64]) -> Vec<u8> {
     object(&[message(1, &shape), message(3, &number), message(8, &layout)])
 }
 
-/// A file of objects, the first of which is the root; each is made with the addresses of all.
-fn file(objects: &[&dyn Fn(&[u64]) -> Vec<u8>]) -> Vec<u8> {
+/// Makes an object from the addresses of all.
+type Make<'m> = dyn Fn(&[u64]) -> Vec<u8> + 'm;
+
+/// A file of objects, the first of which is the root.
+fn file(objects: &[&Make<'_>]) -> Vec<u8> {
     const START: u64 = 96;
     let none = vec![0; objects.len()];
     let mut addresses = Vec::new();
@@ -54,7 +57,7 @@ fn fan(levels: usize, links: usize) -> Vec<u8> {
     let group = |level: usize| move |at: &[u64]| object(&(0..links).map(|name| link(&name.to_string(), at[level + 1])).collect::<Vec<_>>());
     let groups: Vec<_> = (0..levels).map(group).collect();
     let last = |_: &[u64]| empty();
-    let objects: Vec<&dyn Fn(&[u64]) -> Vec<u8>> = groups.iter().map(|group| group as _).chain([&last as _]).collect();
+    let objects: Vec<&Make<'_>> = groups.iter().map(|group| group as _).chain([&last as _]).collect();
     file(&objects)
 }
 

@@ -8,12 +8,12 @@ use std::sync::Arc;
 use arrow_buffer::Buffer;
 use arrow_ipc::convert::try_fb_to_schema;
 use arrow_ipc::reader::{FileDecoder, read_footer_length};
-use arrow_ipc::{Block, CompressionType, MetadataVersion, root_as_footer, root_as_message};
+use arrow_ipc::{Block, CompressionType, MetadataVersion};
 use arrow_schema::{ArrowError, SchemaRef};
 
 use super::super::FormatError;
 use super::super::input::Input;
-use super::{Batches, Each, error};
+use super::{Batches, Each, error, limits};
 
 /// The footer's length and the magic at the end.
 const TRAILER: u64 = 10;
@@ -60,13 +60,20 @@ impl<'a, 'i> File<'a, 'i> {
         let length = length.ok_or_else(|| input.malformed("cut short", "the list of its batches, which ends the file, is not there"))? as u64;
         let start = input.size().checked_sub(TRAILER + length).ok_or_else(|| input.malformed("footer", "it is longer than the file"))?;
         let footer = bytes(file, input, start, length)?;
-        let footer = root_as_footer(&footer).map_err(|_| input.malformed("footer", "it is damaged"))?;
+        let footer = limits::footer(&footer, input)?;
         let schema = footer.schema().ok_or_else(|| input.malformed("footer", "there are no columns"))?;
         let schema = Arc::new(try_fb_to_schema(schema).map_err(|why| error(input, "footer", why))?);
+        // Many batches in the same place would be read as often.
+        let length = |block: &Block| u64::from(block.metaDataLength().cast_unsigned()).saturating_add(block.bodyLength().cast_unsigned());
+        let all = footer.dictionaries().into_iter().flatten().chain(footer.recordBatches().into_iter().flatten());
+        let promised = all.map(length).fold(0, u64::saturating_add);
+        if promised > input.size() {
+            return Err(input.malformed("footer", format!("its batches have {promised} bytes in a file of {}", input.size())));
+        }
         let mut batches: Vec<Batch> = footer.dictionaries().iter().flatten().map(|&block| Batch { block, rows: None }).collect();
         for &block in footer.recordBatches().iter().flatten() {
             let head = bytes(file, input, block.offset() as u64, block.metaDataLength() as u64)?;
-            let rows = header(&head).and_then(|batch| u64::try_from(batch.length()).ok()).unwrap_or(0);
+            let rows = u64::try_from(described(&head, input)?.length()).unwrap_or(0);
             batches.push(Batch { block, rows: Some(rows) });
         }
         Ok(Self { input, schema, version: footer.version(), batches, stream: false })
@@ -88,7 +95,7 @@ impl<'a, 'i> File<'a, 'i> {
                 break;
             }
             let head = bytes(file, input, at + 8, length.into())?;
-            let message = root_as_message(&head).map_err(|_| damaged())?;
+            let message = limits::message(&head, input, damaged)?;
             let (head, body) = (i32::try_from(length).ok().and_then(|length| length.checked_add(8)), message.bodyLength());
             let block = Block::new(at as i64, head.ok_or_else(damaged)?, body);
             let end = u64::try_from(body).ok().and_then(|body| at.checked_add(8 + u64::from(length))?.checked_add(body)).ok_or_else(damaged)?;
@@ -113,9 +120,8 @@ impl<'a, 'i> File<'a, 'i> {
         let (head, body) = (block.metaDataLength() as u64, block.bodyLength() as u64);
         let data = bytes(file, self.input, block.offset() as u64, head.saturating_add(body))?;
         let (message, body) = data.split_at(head as usize);
-        if let Some(batch) = header(message)
-            && let Some(compression) = batch.compression()
-        {
+        let batch = described(message, self.input)?;
+        if let Some(compression) = batch.compression() {
             if compression.codec() == CompressionType::ZSTD {
                 let why = "it is not read; write the file with LZ4: pandas, polars and pyarrow take compression=\"lz4\"";
                 return Err(self.input.unsupported("zstd compression of all columns", why));
@@ -133,12 +139,14 @@ impl<'a, 'i> File<'a, 'i> {
     }
 }
 
-/// The record batch in a message, of rows or of dictionary values.
-fn header(message: &[u8]) -> Option<arrow_ipc::RecordBatch<'_>> {
+/// The record batch in a message, of rows or of dictionary values. If it were anywhere else, the decoder would find it all the
+/// same, and take other bytes for its body than those that are checked.
+fn described<'m>(message: &'m [u8], input: &Input<'_>) -> Result<arrow_ipc::RecordBatch<'m>, FormatError> {
     // Newer files write a marker before the length.
     let skipped = if message.starts_with(&CONTINUED) { 8 } else { 4 };
-    let message = root_as_message(message.get(skipped..)?).ok()?;
-    message.header_as_record_batch().or_else(|| message.header_as_dictionary_batch()?.data())
+    let damaged = || input.malformed("data", "a batch does not begin with its description");
+    let message = limits::message(message.get(skipped..).unwrap_or_default(), input, damaged)?;
+    message.header_as_record_batch().or_else(|| message.header_as_dictionary_batch()?.data()).ok_or_else(damaged)
 }
 
 fn bytes(file: &mut fs::File, input: &Input<'_>, start: u64, length: u64) -> Result<Vec<u8>, FormatError> {

@@ -1,6 +1,7 @@
 //! Maps a schema to columns: a list of numbers becomes one column per element.
 
 use std::collections::HashMap;
+use std::fmt::{self, Write as _};
 use std::ops::Range;
 
 use arrow_array::{Array, ArrayRef};
@@ -14,6 +15,13 @@ use super::{Batches, values};
 
 /// An implausible number of list elements, above which a column is refused.
 const MAX_DIMS: usize = 1 << 20;
+
+/// Bytes that a column takes beside its name.
+const COLUMN: u64 = 64;
+/// Maximum bytes of the columns of all lists.
+const MOST_NAMED: u64 = 1 << 29;
+/// Maximum length of the name of a type, which holds those of all fields within, in characters.
+const TYPE_NAME: usize = 100;
 
 /// The origin of each column of a sheet.
 pub(super) struct Layout {
@@ -52,6 +60,12 @@ impl Layout {
         let schema = file.schema();
         let lists: Vec<usize> = (0..schema.fields().len()).filter(|&root| values::is_list(schema.field(root).data_type())).collect();
         let widths = widths(file, &lists, input)?;
+        let named = lists.iter().zip(&widths).map(|(&root, &width)| (schema.field(root).name().len() as u64 + COLUMN).saturating_mul(width as u64));
+        let bytes = named.fold(0, u64::saturating_add);
+        if bytes > MOST_NAMED {
+            let why = format!("named after their lists they take {bytes} bytes, and the most that are read are {MOST_NAMED}");
+            return Err(input.unsupported("columns of lists", why));
+        }
         let mut columns = Vec::new();
         for (root, field) in schema.fields().iter().enumerate() {
             let (name, kind) = (field.name(), field.data_type());
@@ -71,7 +85,7 @@ impl Layout {
             let what = match kind {
                 kind if values::is_number(kind) => What::Number,
                 kind if values::is_text(kind) => What::Text,
-                kind => What::Other(kind.to_string()),
+                kind => What::Other(shortened(kind)),
             };
             // Dates, booleans and columns beside a list of numbers are unlikely to be coordinates.
             let beside = !lists.is_empty() || kind.is_temporal() || *kind == DataType::Boolean;
@@ -155,6 +169,24 @@ impl Layout {
             What::Text | What::Other(_) => Ok(()),
         }
     }
+}
+
+/// The name of a type, or its beginning.
+fn shortened(kind: &DataType) -> String {
+    struct Short(String);
+    impl fmt::Write for Short {
+        fn write_str(&mut self, text: &str) -> fmt::Result {
+            let left = TYPE_NAME - self.0.chars().count();
+            self.0.extend(text.chars().take(left));
+            // Ends the writing of a type with thousands of fields.
+            if text.chars().nth(left).is_some() { Err(fmt::Error) } else { Ok(()) }
+        }
+    }
+    let mut short = Short(String::new());
+    if write!(short, "{kind}").is_err() {
+        short.0.push('…');
+    }
+    short.0
 }
 
 /// The length of the lists of some columns, taken from the first list that is not null.

@@ -6,6 +6,7 @@
 
 mod ipc;
 mod layout;
+mod limits;
 mod moment;
 mod parquet;
 mod records;

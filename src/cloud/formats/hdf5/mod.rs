@@ -4,6 +4,7 @@
 
 mod value;
 
+use std::collections::HashSet;
 use std::io::Read as _;
 use std::sync::Arc;
 
@@ -30,8 +31,10 @@ const LZF: u16 = 32000;
 const CHUNK: u64 = 1 << 22;
 /// Maximum nesting of groups.
 const DEEPEST: usize = 16;
-/// Maximum number of data sets and groups listed.
+/// Maximum number of data sets listed.
 const MOST_PARTS: usize = 10_000;
+/// Maximum number of times that groups are listed under a second name.
+const MOST_AGAIN: usize = 10_000;
 /// An implausible number of columns.
 const MAX_DIMS: u64 = 1 << 20;
 /// Upper bound on the values that one byte of the file can stand for: chunks that were never written are not stored.
@@ -103,44 +106,63 @@ fn inside<T: Send>(input: &Input<'_>, work: impl FnOnce() -> Result<T, FormatErr
 /// Lists all data sets below the root, with handles of the readable ones.
 fn list(file: &Hdf5File, input: &Input<'_>) -> Result<Vec<(Entry, Option<Dataset>)>, FormatError> {
     let root = file.root_group().map_err(|why| error(input, "HDF5", why))?;
-    let mut found = Vec::new();
-    list_group(&root, "", &mut vec![root.address()], &mut found, input)?;
-    Ok(found)
+    let mut walk = Walk { input, above: Vec::new(), seen: HashSet::new(), again: 0, found: Vec::new() };
+    walk.group(&root, "")?;
+    Ok(walk.found)
 }
 
-fn list_group(
-    group: &Group,
-    path: &str,
-    above: &mut Vec<u64>,
-    found: &mut Vec<(Entry, Option<Dataset>)>,
-    input: &Input<'_>,
-) -> Result<(), FormatError> {
-    input.check()?;
-    let (groups, sets) = group.member_names().map_err(|why| error(input, "HDF5", why))?;
-    for name in sets {
-        if found.len() >= MOST_PARTS {
-            return Ok(());
+/// A walk over all groups.
+struct Walk<'w, 'i> {
+    input: &'w Input<'i>,
+    /// The addresses of the groups around the current one, and its own.
+    above: Vec<u64>,
+    /// The addresses of all groups so far.
+    seen: HashSet<u64>,
+    /// How often a group was not the first with its address.
+    again: usize,
+    found: Vec<(Entry, Option<Dataset>)>,
+}
+
+impl Walk<'_, '_> {
+    fn group(&mut self, group: &Group, path: &str) -> Result<(), FormatError> {
+        self.input.check()?;
+        // Groups are as many as the file has room for, but ways to them multiply: 14 groups of 4 links are 268 million.
+        self.again += usize::from(!self.seen.insert(group.address()));
+        if self.again > MOST_AGAIN {
+            let why = format!("each is listed under all its names, at most {MOST_AGAIN} in all, and there are more");
+            return Err(self.input.unsupported("groups that are linked more than once", why));
         }
-        let path = format!("{path}{name}");
-        found.push(match group.dataset(&name) {
-            Ok(set) => (part(path, &set), Some(set)),
-            Err(why) => {
-                (Entry { name: path, rows: 0, columns: 0, table: false, about: String::new(), unread: Some(printable(&why.to_string())) }, None)
+        self.above.push(group.address());
+        self.members(group, path)?;
+        self.above.pop();
+        Ok(())
+    }
+
+    fn members(&mut self, group: &Group, path: &str) -> Result<(), FormatError> {
+        let (groups, sets) = group.member_names().map_err(|why| error(self.input, "HDF5", why))?;
+        for name in sets {
+            if self.found.len() >= MOST_PARTS {
+                return Ok(());
             }
-        });
-    }
-    for name in groups {
-        // Links between groups may form a cycle.
-        if let Ok(inner) = group.group(&name)
-            && above.len() < DEEPEST
-            && !above.contains(&inner.address())
-        {
-            above.push(inner.address());
-            list_group(&inner, &format!("{path}{name}/"), above, found, input)?;
-            above.pop();
+            let path = format!("{path}{name}");
+            self.found.push(match group.dataset(&name) {
+                Ok(set) => (part(path, &set), Some(set)),
+                Err(why) => {
+                    (Entry { name: path, rows: 0, columns: 0, table: false, about: String::new(), unread: Some(printable(&why.to_string())) }, None)
+                }
+            });
         }
+        for name in groups {
+            // Links between groups may form a cycle.
+            if let Ok(inner) = group.group(&name)
+                && self.above.len() < DEEPEST
+                && !self.above.contains(&inner.address())
+            {
+                self.group(&inner, &format!("{path}{name}/"))?;
+            }
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 fn part(name: String, set: &Dataset) -> Entry {

@@ -155,6 +155,7 @@ fn plain(text: &str) -> String {
         ("expected ident", "a word that is none of true, false and null"),
         ("key must be a string", "the name of a member must be a text in quotes"),
         ("control character (\\u0000-\\u001F) found while parsing a string", "a text goes on beyond its line, or has a control character"),
+        ("recursion limit exceeded", "arrays and objects nest more than 127 deep, which is the most that is read"),
         ("invalid unicode code point", "bytes that are not UTF-8; save it as UTF-8"),
     ];
     if let Some((_, plain)) = known.iter().find(|(said, _)| *said == text) {

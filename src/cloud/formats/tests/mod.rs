@@ -2,6 +2,7 @@
 
 mod arrow;
 mod columns;
+mod deep;
 mod e57;
 mod fuzz;
 mod hdf5;

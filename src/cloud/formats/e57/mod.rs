@@ -3,6 +3,8 @@
 //! Spherical coordinates are converted to Cartesian, the scan's pose is applied, and points that the scanner marks as
 //! invalid, or of which it only knows the direction, are rows of NaN. Each scan of a file is a [`Entry`].
 
+mod xml;
+
 use std::collections::BTreeMap;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 
@@ -104,6 +106,10 @@ fn open<'a>(input: &Input<'a>) -> Result<E57Reader<Near<'a>>, FormatError> {
     let end = number(24).saturating_add(number(32));
     if end > input.size() {
         return Err(input.malformed("cut short", format!("the description of the scans ends at byte {end} of {}", input.size())));
+    }
+    // If it cannot be read, the decoder says why.
+    if let Ok(text) = E57Reader::raw_xml(&mut file) {
+        xml::check(&text).map_err(|why| input.unsupported("description of the scans", why))?;
     }
     file.seek(SeekFrom::Start(0)).map_err(|why| input.io(why))?;
     E57Reader::new(file).map_err(|why| error(why, input))

@@ -1,5 +1,8 @@
 //! Parquet: row groups of compressed columns, of which only the required ones are read.
 
+mod footer;
+mod thrift;
+
 use std::fs;
 use std::io::{BufReader, Read, Seek, SeekFrom};
 use std::sync::Arc;
@@ -10,12 +13,16 @@ use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReaderBuilder, RowSelector};
 use parquet::basic::Compression;
 use parquet::errors::ParquetError;
-use parquet::file::metadata::RowGroupMetaData;
+use parquet::file::metadata::{ParquetMetaDataReader, RowGroupMetaData};
 use parquet::file::reader::{ChunkReader, Length};
 
+use self::footer::Refusal;
 use super::super::FormatError;
 use super::super::input::Input;
-use super::{BATCH, Batches, Each, error};
+use super::{BATCH, Batches, Each, error, limits};
+
+/// The footer's length and the magic at the end.
+const TRAILER: u64 = 8;
 
 /// A file with its parsed footer.
 pub(super) struct File<'a, 'i> {
@@ -28,13 +35,24 @@ impl<'a, 'i> File<'a, 'i> {
     pub fn open(input: &'a Input<'i>) -> Result<Self, FormatError> {
         let file = fs::File::open(input.path()).map_err(|why| input.io(why))?;
         let source = Source { file: Arc::new(file), size: input.size() };
-        let end = source.get_bytes(input.size().saturating_sub(4), 4).map_err(|why| failed(input, "footer", why))?;
-        match &end[..] {
+        let failed = |why| failed(input, "footer", why);
+        let end = source.get_bytes(input.size().saturating_sub(TRAILER), TRAILER as usize).map_err(failed)?;
+        let (length, magic) = end.split_at(4);
+        match magic {
             b"PAR1" => {}
             b"PARE" => return Err(input.unsupported("encrypted Parquet", "write it without encryption")),
             _ => return Err(input.malformed("cut short", "the description of its columns, which ends the file, is not there")),
         }
-        let metadata = ArrowReaderMetadata::load(&source, Default::default()).map_err(|why| failed(input, "footer", why))?;
+        let length = length.iter().rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte));
+        let start = input.size().checked_sub(TRAILER + length).ok_or_else(|| input.malformed("footer", "it is longer than the file"))?;
+        let footer = source.get_bytes(start, length as usize).map_err(failed)?;
+        footer::check(&footer).map_err(|why| match why {
+            Refusal::Malformed(why) => input.malformed("footer", why),
+            Refusal::TooMuch(what, why) => input.unsupported(what, why),
+        })?;
+        let metadata = ParquetMetaDataReader::decode_metadata(&footer).map_err(failed)?;
+        limits::check_embedded(metadata.file_metadata().key_value_metadata(), input)?;
+        let metadata = ArrowReaderMetadata::try_new(Arc::new(metadata), Default::default()).map_err(failed)?;
         Ok(Self { input, source, metadata })
     }
 }

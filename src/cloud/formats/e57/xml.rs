@@ -1,0 +1,99 @@
+//! Checks XML before the decoder's parser gets it, which takes time with the cube of the namespaces that nest, and with the
+//! square of the attributes of an element.
+
+/// Maximum nesting of elements; the format needs about ten.
+const MOST_NESTED: usize = 64;
+/// Maximum number of attributes of an element.
+const MOST_ATTRIBUTES: usize = 256;
+/// Maximum number of namespaces that elements within one another declare.
+const MOST_NAMESPACES: usize = 64;
+
+/// Checks nesting and attributes. What is no XML is left to the parser.
+///
+/// `Err` says what there is too much of.
+pub(super) fn check(xml: &[u8]) -> Result<(), String> {
+    let (mut rest, mut depth, mut deepest) = (xml, 0usize, 0);
+    // The namespaces that each open element declares, of the outer ones.
+    let mut declared: Vec<usize> = Vec::new();
+    while let Some(at) = rest.iter().position(|&byte| byte == b'<') {
+        rest = &rest[at..];
+        let end = match rest {
+            [b'<', b'!', b'-', b'-', ..] => after(rest, 4, b"-->"),
+            [b'<', b'!', b'[', ..] => after(rest, 3, b"]]>"),
+            [b'<', b'?', ..] => after(rest, 2, b"?>"),
+            // A document type, which the parser refuses.
+            [b'<', b'!', ..] => None,
+            [b'<', b'/', ..] => {
+                depth = depth.saturating_sub(1);
+                declared.truncate(depth);
+                after(rest, 2, b">")
+            }
+            _ => {
+                let tag = Tag::of(rest);
+                if tag.attributes > MOST_ATTRIBUTES {
+                    return Err(format!("an element has {} attributes, and the most that are read are {MOST_ATTRIBUTES}", tag.attributes));
+                }
+                deepest = deepest.max(depth + 1);
+                if depth < MOST_NESTED {
+                    declared.push(tag.namespaces);
+                    let namespaces: usize = declared.iter().sum();
+                    if namespaces > MOST_NAMESPACES {
+                        return Err(format!(
+                            "elements within one another declare {namespaces} namespaces, and the most that are read are {MOST_NAMESPACES}"
+                        ));
+                    }
+                }
+                depth += 1;
+                if tag.empty {
+                    depth -= 1;
+                    declared.truncate(depth);
+                }
+                tag.end
+            }
+        };
+        let Some(end) = end else { break };
+        rest = &rest[end..];
+    }
+    if deepest > MOST_NESTED { Err(format!("elements nest {deepest} deep, and the most that is read is {MOST_NESTED}")) } else { Ok(()) }
+}
+
+/// The place after the first `end`, from `start` on.
+fn after(text: &[u8], start: usize, end: &[u8]) -> Option<usize> {
+    text[start..].windows(end.len()).position(|window| window == end).map(|at| start + at + end.len())
+}
+
+/// The tag that begins an element.
+#[derive(Default)]
+struct Tag {
+    attributes: usize,
+    /// The attributes that declare a namespace.
+    namespaces: usize,
+    /// Whether it also ends the element.
+    empty: bool,
+    /// The place after it, if it ends.
+    end: Option<usize>,
+}
+
+impl Tag {
+    fn of(text: &[u8]) -> Self {
+        let (mut tag, mut quote, mut name) = (Self::default(), None, 0);
+        for (at, &byte) in text.iter().enumerate() {
+            match (quote, byte) {
+                (Some(open), _) if byte == open => quote = None,
+                (Some(_), _) => {}
+                (None, b'"' | b'\'') => (quote, name) = (Some(byte), at + 1),
+                (None, b'=') => {
+                    tag.attributes += 1;
+                    let name = text[name..at].trim_ascii();
+                    tag.namespaces += usize::from(name.rsplit(u8::is_ascii_whitespace).next().is_some_and(|name| name.starts_with(b"xmlns")));
+                }
+                (None, b'>') => {
+                    (tag.empty, tag.end) = (text[at - 1] == b'/', Some(at + 1));
+                    break;
+                }
+                _ => {}
+            }
+        }
+        tag
+    }
+}

@@ -1,0 +1,157 @@
+use std::sync::Arc;
+
+use ::parquet::arrow::{ARROW_SCHEMA_META_KEY, ArrowWriter};
+use ::parquet::file::metadata::KeyValue;
+use ::parquet::file::properties::WriterProperties;
+use arrow_array::{ArrayRef, Int32Array, RecordBatch};
+use arrow_ipc::writer::StreamWriter;
+use arrow_ipc::{
+    Block, CompressionType, FieldBuilder, FooterBuilder, IntBuilder, MessageBuilder, MessageHeader, MetadataVersion, SchemaBuilder, Struct_Builder,
+    Type, root_as_footer,
+};
+use arrow_schema::{DataType, Field, Schema};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use flatbuffers::{FlatBufferBuilder, WIPOffset};
+
+use super::*;
+
+type Made<'b> = WIPOffset<arrow_ipc::Schema<'b>>;
+
+/// A column of structs, each of which has several times the same child; the innermost are numbers with a name of this length.
+fn shared<'b>(to: &mut FlatBufferBuilder<'b>, times: &[usize], name: usize) -> Made<'b> {
+    let name = to.create_string(&"n".repeat(name));
+    let mut kind = IntBuilder::new(to);
+    kind.add_bitWidth(32);
+    kind.add_is_signed(true);
+    let kind = kind.finish();
+    let mut field = FieldBuilder::new(to);
+    field.add_name(name);
+    field.add_type_type(Type::Int);
+    field.add_type_(kind.as_union_value());
+    let mut inner = field.finish();
+    for &times in times {
+        let name = to.create_string("s");
+        let kind = Struct_Builder::new(to).finish();
+        let children = to.create_vector(&vec![inner; times]);
+        let mut field = FieldBuilder::new(to);
+        field.add_name(name);
+        field.add_type_type(Type::Struct_);
+        field.add_type_(kind.as_union_value());
+        field.add_children(children);
+        inner = field.finish();
+    }
+    let fields = to.create_vector(&[inner]);
+    let mut schema = SchemaBuilder::new(to);
+    schema.add_fields(fields);
+    schema.finish()
+}
+
+/// A message with a schema, as a stream begins.
+fn message(times: &[usize], name: usize) -> Vec<u8> {
+    let mut to = FlatBufferBuilder::new();
+    let schema = shared(&mut to, times, name);
+    let mut message = MessageBuilder::new(&mut to);
+    message.add_version(MetadataVersion::V5);
+    message.add_header_type(MessageHeader::Schema);
+    message.add_header(schema.as_union_value());
+    let message = message.finish();
+    to.finish(message, None);
+    let mut content = to.finished_data().to_vec();
+    content.resize(content.len().next_multiple_of(8), 0);
+    [&[0xff; 4][..], &(content.len() as u32).to_le_bytes(), &content].concat()
+}
+
+/// A file with a footer; its batches are all the same place.
+fn file(times: &[usize], batches: usize) -> Vec<u8> {
+    let mut to = FlatBufferBuilder::new();
+    let schema = shared(&mut to, times, 1);
+    let place = message(&[], 1);
+    let batches = to.create_vector(&vec![Block::new(8, place.len() as i32, 0); batches]);
+    let mut footer = FooterBuilder::new(&mut to);
+    footer.add_version(MetadataVersion::V5);
+    footer.add_schema(schema);
+    footer.add_recordBatches(batches);
+    let footer = footer.finish();
+    to.finish(footer, None);
+    let footer = to.finished_data();
+    [b"ARROW1\0\0", &place[..], footer, &(footer.len() as u32).to_le_bytes(), b"ARROW1"].concat()
+}
+
+/// A Parquet file with one column that is said to be a column of Arrow with this schema.
+fn parquet(schema: &[u8]) -> Vec<u8> {
+    let batch = RecordBatch::try_from_iter([("x", Arc::new(Int32Array::from(vec![1])) as ArrayRef)]).unwrap();
+    let schema = KeyValue::new(ARROW_SCHEMA_META_KEY.to_owned(), BASE64_STANDARD.encode(schema));
+    let properties = WriterProperties::builder().set_key_value_metadata(Some(vec![schema])).build();
+    let options = ::parquet::arrow::arrow_writer::ArrowWriterOptions::new().with_properties(properties).with_skip_arrow_metadata(true);
+    let mut out = Vec::new();
+    let mut writer = ArrowWriter::try_new_with_options(&mut out, batch.schema(), options).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    out
+}
+
+#[test]
+fn columns_within_columns() {
+    const SAID: &str = "description of columns: it nests more than 64 deep, which is the most that is read";
+    let error = |name: &str, content: Vec<u8>| Sample::new(name, content).error();
+    let deep = [1; 3000];
+    assert_eq!(error("a.arrows", message(&deep, 1)), SAID);
+    assert_eq!(error("a.arrow", file(&deep, 0)), SAID);
+    assert_eq!(error("a.parquet", parquet(&message(&deep, 1))), SAID);
+    // The innermost column has a type, and around all are the schema and the message.
+    assert_eq!(error("a.arrows", message(&[1; 61], 1)), SAID);
+    for (name, content) in [("a.arrows", message(&[1; 60], 1)), ("a.arrow", file(&[1; 60], 0))] {
+        let message = error(name, content);
+        assert!(message.starts_with("no coordinates: ") && message.len() < 300, "{message}");
+    }
+}
+
+#[test]
+fn a_description_that_unfolds() {
+    let error = |name: &str, content: Vec<u8>| Sample::new(name, content).error();
+    // 409,600 columns of 870,000 tables, and names of 1.6 GB; then 2³⁰ columns.
+    let wide = [100, 16, 16, 16];
+    for (name, content) in [
+        ("a.arrows", message(&wide, 4000)),
+        ("a.arrow", file(&wide, 0)),
+        ("a.parquet", parquet(&message(&wide, 4000))),
+        ("a.arrows", message(&[2; 30], 1)),
+        ("a.arrows", message(&[100], 40_000)),
+    ] {
+        let message = error(name, content);
+        assert!(message.starts_with("description of columns: its ") && message.contains(" bytes unfold to more than "), "{message}");
+    }
+}
+
+#[test]
+fn batches_in_the_same_place() {
+    let message = Sample::new("a.arrow", file(&[], 1000)).error();
+    assert!(message.starts_with("footer: its batches have ") && message.contains(" bytes in a file of "), "{message}");
+}
+
+#[test]
+fn batches_whose_description_is_said_to_be_empty() {
+    // The decoder would take the description for the data, and unpack what that promises.
+    let whole = super::super::arrow::ipc(Some(CompressionType::LZ4_FRAME));
+    let end = whole.len() - 10;
+    let length = u32::from_le_bytes(*whole[end..].first_chunk().unwrap()) as usize;
+    let footer = root_as_footer(&whole[end - length..end]).unwrap();
+    for block in footer.recordBatches().unwrap() {
+        let place = [block.offset(), block.metaDataLength().into(), block.bodyLength()].map(i64::to_le_bytes).concat();
+        let at = whole.windows(place.len()).position(|bytes| bytes == place).unwrap();
+        let mut content = whole.clone();
+        content[at + 8..at + 12].fill(0);
+        assert_eq!(Sample::new("a.arrow", content).error(), "data: a batch does not begin with its description");
+    }
+}
+
+#[test]
+fn long_names_of_long_lists() {
+    let item = Arc::new(Field::new("item", DataType::Float32, true));
+    let list = Field::new("n".repeat(100_000), DataType::FixedSizeList(item, 1 << 20), true);
+    let mut out = Vec::new();
+    StreamWriter::try_new(&mut out, &Schema::new(vec![list])).unwrap().finish().unwrap();
+    let message = Sample::new("a.arrows", out).error();
+    assert_eq!(message, "columns of lists: named after their lists they take 104924708864 bytes, and the most that are read are 536870912");
+}

@@ -13,7 +13,6 @@ use crate::cloud::PointCloud;
 use crate::engines::registry;
 use crate::export::{self, NeighborFormat, text};
 use crate::knn::Metric;
-use crate::run::planner::Candidate;
 use crate::run::planner::Plan;
 use crate::run::{EngineChoice, Engines, MeasureMean, QuerySpec, RunRecord, RunSpec, build_problem};
 
@@ -103,11 +102,8 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
         } else {
             output::print(&predictions(&plan, &spec))?
         }
-        return match plan.chosen.and_then(|chosen| plan.of(chosen)) {
-            Some(Candidate { why_not: Some(why), .. }) => Err(anyhow::anyhow!("{why}")),
-            Some(_) => Ok(()),
-            None => Err(anyhow::anyhow!("{}", plan.reason)),
-        };
+        anyhow::ensure!(plan.chosen.is_some(), "{}", plan.reason);
+        return Ok(());
     }
     let plan = engines.plan_measured(&spec, &cloud, query_cloud.as_ref(), &mut Bar::new("").stage())?;
     let planned = plan.sentence();

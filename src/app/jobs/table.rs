@@ -127,7 +127,7 @@ pub trait Row<C> {
     fn next(&mut self) -> Option<(Applied<C>, bool)>;
     /// What it does, where that is worth a word.
     fn purpose(&self, session: &Session) -> Option<Activity>;
-    /// What stops it.
+    /// What the status line's Cancel does to it.
     fn cancel(&self) -> Cancel<C>;
     /// How long until it is worth a word.
     fn unnoticed(&self) -> Option<Duration> {

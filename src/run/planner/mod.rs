@@ -67,7 +67,7 @@ impl Planner {
         self.lock().rates.get(&key(engine, device)).is_some_and(|rates| rates.calibrated)
     }
 
-    /// Measures an opened engine for about half a second and saves its rates. `go_on` is called before every trial; an engine for
+    /// Measures an opened engine for about a second and saves its rates. `go_on` is called before every trial; an engine for
     /// which no trial succeeded remains uncalibrated and is measured again another time.
     ///
     /// # Errors

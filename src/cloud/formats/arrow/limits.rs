@@ -37,7 +37,7 @@ pub(super) fn message<'m>(bytes: &'m [u8], input: &Input<'_>, damaged: impl FnOn
     root_as_message_with_opts(&limits, bytes).map_err(|why| refused(&why, bytes, &limits, input).unwrap_or_else(damaged))
 }
 
-/// Verifies a footer.
+/// Holds the footer of an Arrow file to the limits before the decoder unfolds it.
 pub(super) fn footer<'f>(bytes: &'f [u8], input: &Input<'_>) -> Result<Footer<'f>, FormatError> {
     let (limits, damaged) = (limits(bytes), || input.malformed("footer", "it is damaged"));
     root_as_footer_with_opts(&limits, bytes).map_err(|why| refused(&why, bytes, &limits, input).unwrap_or_else(damaged))

@@ -18,7 +18,7 @@
 //! | [`cli`] | the command line, one file per subcommand |
 //! | `app` | the window (feature `gui`) |
 //!
-//! [`progress`] and [`text`] (numbers as people read them) are what all of them share.
+//! [`memory`] (how much there is), [`progress`] and [`text`] (numbers as people read them) are what all of them share.
 
 #[cfg(feature = "gui")]
 pub mod app;
@@ -28,6 +28,7 @@ pub mod engines;
 pub mod export;
 pub mod knn;
 pub mod lesson;
+pub mod memory;
 pub mod palette;
 pub mod progress;
 pub mod run;

@@ -4,15 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// What each folder of `src` may use of the others. `app` and `cli` may use all.
-const ARROWS: [(&str, &[&str]); 9] = [
+const ARROWS: [(&str, &[&str]); 10] = [
+    ("memory", &[]),
     ("palette", &[]),
     ("progress", &[]),
     ("text", &[]),
-    ("cloud", &["progress"]),
+    ("cloud", &["memory", "progress"]),
     ("knn", &["cloud", "progress"]),
-    ("engines", &["knn", "cloud", "progress"]),
+    ("engines", &["knn", "cloud", "memory", "progress"]),
     ("lesson", &["engines", "knn", "cloud", "palette", "progress", "text"]),
-    ("run", &["engines", "knn", "cloud", "progress", "text"]),
+    ("run", &["engines", "knn", "cloud", "memory", "progress", "text"]),
     ("export", &["lesson", "run", "engines", "knn", "cloud", "palette", "progress", "text"]),
 ];
 

@@ -1,6 +1,7 @@
 //! Checks up front whether a problem fits into host memory, because a failed allocation aborts the program.
 
 use crate::knn::{EngineError, Problem};
+use crate::memory;
 
 /// Copies of the answer alive at once during a run: in the engine, downloaded and reported.
 const ANSWERS: u64 = 3;
@@ -11,8 +12,7 @@ const ANSWERS: u64 = 3;
 /// # Errors
 /// [`EngineError::HostMemory`].
 pub fn check(problem: &Problem, index: u64) -> Result<(), EngineError> {
-    let meminfo = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    fits(index.saturating_add(answers(problem)), available(&meminfo))
+    fits(index.saturating_add(answers(problem)), memory::available())
 }
 
 /// Bytes of all answers: an index and a distance per neighbour.
@@ -27,12 +27,6 @@ fn fits(needed: u64, free: Option<u64>) -> Result<(), EngineError> {
     }
 }
 
-/// `MemAvailable` of Linux's /proc/meminfo, in bytes.
-fn available(meminfo: &str) -> Option<u64> {
-    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1 << 10)
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -40,14 +34,6 @@ mod tests {
     use super::*;
     use crate::cloud::{Column, Order, PointCloud, Source, Table};
     use crate::knn::{Metric, Queries, Setup};
-
-    #[test]
-    fn what_is_free_is_read() {
-        assert_eq!(available("MemTotal:       8000000 kB\nMemFree:  1 kB\nMemAvailable:    2048 kB\n"), Some(2 << 20));
-        assert_eq!([available(""), available("MemAvailable: many kB"), available("MemAvailable: 18446744073709551615 kB")], [None; 3]);
-        #[cfg(target_os = "linux")]
-        assert!(available(&std::fs::read_to_string("/proc/meminfo").unwrap()).is_some_and(|free| free > 1 << 20));
-    }
 
     #[test]
     fn what_does_not_fit_is_refused_with_both_sizes() {

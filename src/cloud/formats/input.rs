@@ -3,12 +3,14 @@
 use std::fs::File;
 use std::io::{self, BufReader, ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::SystemTime;
 
 use super::FormatError;
 use super::marks::Marks;
 use super::parts::split;
 use super::sheet::no_memory;
+use crate::memory;
 use crate::progress::Progress;
 
 /// Gives a reader access to a file, reports progress, and builds errors with its path.
@@ -19,7 +21,14 @@ pub(super) struct Input<'a> {
     size: u64,
     modified: Option<SystemTime>,
     marks: Option<&'a Marks>,
+    budget: Budget,
     progress: &'a dyn Progress,
+}
+
+/// The memory that a file may take: what was free when it was opened, and what has been claimed of it since.
+struct Budget {
+    free: u64,
+    claimed: AtomicU64,
 }
 
 impl<'a> Input<'a> {
@@ -34,7 +43,16 @@ impl<'a> Input<'a> {
         if !metadata.is_file() {
             return Err(FormatError::Unsupported { what: "not a regular file".into(), why: "write it to disk first".into(), path });
         }
-        Ok(Self { path, part, size: metadata.len(), modified: metadata.modified().ok(), marks: None, progress })
+        let free = memory::available().unwrap_or(u64::MAX);
+        Ok(Self {
+            path,
+            part,
+            size: metadata.len(),
+            modified: metadata.modified().ok(),
+            marks: None,
+            budget: Budget { free, claimed: AtomicU64::new(0) },
+            progress,
+        })
     }
 
     /// Uses the marks of an earlier call to find records, and adds new ones.
@@ -113,6 +131,24 @@ impl<'a> Input<'a> {
         FormatError::Unsupported { what: printable(&what.into()), why: printable(&why.into()), path: self.path.clone() }
     }
 
+    /// Counts memory before it is taken: every allocation whose size comes from the file goes through here or through
+    /// [`Self::reserve`] and [`Self::reserve_all`], which do. `what` names it in the error.
+    ///
+    /// # Errors
+    /// [`FormatError::Memory`] if all claims together exceed what was free when the file was opened.
+    pub fn claim(&self, bytes: u64, what: &str) -> Result<(), FormatError> {
+        let Budget { free, claimed } = &self.budget;
+        let sum = |claimed: u64| claimed.checked_add(bytes).filter(|sum| sum <= free);
+        let refused =
+            |claimed: u64| FormatError::Memory { what: printable(what), needed: claimed.saturating_add(bytes), free: *free, path: self.path.clone() };
+        claimed.fetch_update(Relaxed, Relaxed, sum).map(|_| ()).map_err(refused)
+    }
+
+    /// Gives back what was claimed, once it is freed.
+    pub fn release(&self, bytes: u64) {
+        self.budget.claimed.fetch_sub(bytes, Relaxed);
+    }
+
     /// Reserves capacity for `more` values when the total is unknown, growing by at least an eighth to limit both
     /// copying and unused capacity.
     pub fn reserve<T>(&self, values: &mut Vec<T>, more: usize) -> Result<(), FormatError> {
@@ -120,7 +156,9 @@ impl<'a> Input<'a> {
             return Ok(());
         }
         let count = values.len() as u64 + more as u64;
-        values.try_reserve_exact(more.max(values.len() / 8)).map_err(|_| no_memory(count, size_of::<T>(), self.path.clone()))
+        let step = more.max(values.len() / 8);
+        self.claim((step as u64).saturating_mul(size_of::<T>() as u64), "values")?;
+        values.try_reserve_exact(step).map_err(|_| no_memory(count, size_of::<T>(), self.path.clone()))
     }
 
     /// Reserves capacity for all `rows` × `width` values at once if the file has at least a byte per row; otherwise the
@@ -130,6 +168,7 @@ impl<'a> Input<'a> {
             return Ok(());
         }
         let count = rows.saturating_mul(width as u64);
+        self.claim(count.saturating_mul(size_of::<T>() as u64), "values")?;
         let room = usize::try_from(count).ok().and_then(|count| values.try_reserve_exact(count).ok());
         room.ok_or_else(|| no_memory(count, size_of::<T>(), self.path.clone()))
     }

@@ -109,9 +109,26 @@ pub enum FormatError {
         /// Path of the file.
         path: PathBuf,
     },
+    /// What would be made of the file does not fit into memory.
+    #[error("{what}: it takes {} of memory, where {} are free: {}", mebibytes(*needed), mebibytes(*free), path.display())]
+    Memory {
+        /// What takes it: the points, the names of the columns.
+        what: String,
+        /// Bytes that the file would take so far.
+        needed: u64,
+        /// Bytes that were free when reading began.
+        free: u64,
+        /// Path of the file.
+        path: PathBuf,
+    },
     /// The work was cancelled.
     #[error("cancelled")]
     Cancelled,
+}
+
+/// A size for an error about memory.
+fn mebibytes(bytes: u64) -> String {
+    format!("{} MiB", bytes.div_ceil(1 << 20))
 }
 
 impl FormatError {
@@ -123,7 +140,8 @@ impl FormatError {
             | Self::Unsupported { path, .. }
             | Self::Ambiguous { path, .. }
             | Self::NoColumn { path, .. }
-            | Self::Column { path, .. } => Some(path),
+            | Self::Column { path, .. }
+            | Self::Memory { path, .. } => Some(path),
             Self::Cancelled => None,
         }
     }

@@ -1,0 +1,121 @@
+//! How much memory this process can still take.
+//!
+//! An allocation that fails aborts the program, and one that the system cannot back gets it killed. What a file or a job
+//! asks for is therefore held against [`available`] before it is taken.
+
+use std::path::Path;
+
+/// Bytes that can still be taken: the least of what the machine has (`MemAvailable`), what the control groups of this
+/// process leave, and what is left of its address space (`RLIMIT_AS`). `None` where the system tells none of them.
+pub fn available() -> Option<u64> {
+    available_under(Path::new("/"))
+}
+
+fn available_under(root: &Path) -> Option<u64> {
+    let text = |path: &str| std::fs::read_to_string(root.join(path)).unwrap_or_default();
+    let machine = kilobytes(&text("proc/meminfo"), "MemAvailable:");
+    let groups = text("proc/self/cgroup").lines().filter_map(|line| group_left(root, line)).min();
+    let space = address_space(&text("proc/self/limits")).zip(kilobytes(&text("proc/self/status"), "VmSize:"));
+    [machine, groups, space.map(|(most, taken)| most.saturating_sub(taken))].into_iter().flatten().min()
+}
+
+/// A value such as `MemAvailable:  2048 kB`, in bytes.
+fn kilobytes(text: &str, name: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1 << 10)
+}
+
+/// The soft limit of the address space in /proc/self/limits, in bytes; `None` if it is unlimited.
+fn address_space(limits: &str) -> Option<u64> {
+    limits.lines().find_map(|line| line.strip_prefix("Max address space"))?.split_whitespace().next()?.parse().ok()
+}
+
+/// What the control group of a line of /proc/self/cgroup and those above it leave, in bytes. `None` without a limit.
+fn group_left(root: &Path, line: &str) -> Option<u64> {
+    let (controllers, group) = line.split_once(':')?.1.split_once(':')?;
+    // Version 2 has one hierarchy, without a name; version 1 one for memory.
+    let (mount, limit, used) = match controllers {
+        "" => ("sys/fs/cgroup", "memory.max", "memory.current"),
+        memory if memory.split(',').any(|controller| controller == "memory") => {
+            ("sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes")
+        }
+        _ => return None,
+    };
+    let mount = root.join(mount);
+    // Inside a container the path may be that of the host, with the group itself mounted at the top.
+    let folders = Path::new(group.trim_start_matches('/')).ancestors().map(|part| mount.join(part));
+    folders.filter_map(|folder| left_in(&folder, limit, used)).min()
+}
+
+fn left_in(folder: &Path, limit: &str, used: &str) -> Option<u64> {
+    let text = |name: &str| std::fs::read_to_string(folder.join(name)).ok();
+    let limit: u64 = text(limit)?.trim().parse().ok()?;
+    let used: u64 = text(used)?.trim().parse().ok()?;
+    // Pages of files that nobody uses are counted as used, and given back when they are needed.
+    let stat = text("memory.stat").unwrap_or_default();
+    let idle = stat.lines().find_map(|line| line.strip_prefix("total_inactive_file ").or_else(|| line.strip_prefix("inactive_file ")));
+    Some(limit.saturating_sub(used.saturating_sub(idle.and_then(|idle| idle.parse().ok()).unwrap_or(0))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn machine(files: &[(&str, &str)]) -> Option<u64> {
+        let root = tempfile::tempdir().unwrap();
+        for (path, text) in files {
+            let path = root.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        available_under(root.path())
+    }
+
+    const MEMINFO: (&str, &str) = ("proc/meminfo", "MemTotal:  8000000 kB\nMemAvailable:    4096 kB\n");
+
+    #[test]
+    fn the_machine_is_asked() {
+        assert_eq!(machine(&[MEMINFO]), Some(4 << 20));
+        assert_eq!(machine(&[]), None);
+        for odd in ["MemAvailable: many kB", "MemAvailable: 18446744073709551615 kB", "MemAvailable: 5"] {
+            assert_eq!(machine(&[("proc/meminfo", odd)]), None);
+        }
+        #[cfg(target_os = "linux")]
+        assert!(available().is_some_and(|free| free > 1 << 20));
+    }
+
+    #[test]
+    fn the_least_of_a_group_and_those_above_it_counts() {
+        let group = ("proc/self/cgroup", "0::/jobs/mine\n");
+        let mine = [("sys/fs/cgroup/jobs/mine/memory.max", "3145728\n"), ("sys/fs/cgroup/jobs/mine/memory.current", "1048576\n")];
+        assert_eq!(machine(&[MEMINFO, group, mine[0], mine[1]]), Some(2 << 20));
+        let above = [("sys/fs/cgroup/jobs/memory.max", "2097152\n"), ("sys/fs/cgroup/jobs/memory.current", "1572864\n")];
+        assert_eq!(machine(&[MEMINFO, group, mine[0], mine[1], above[0], above[1]]), Some(1 << 19));
+        let unlimited = ("sys/fs/cgroup/jobs/mine/memory.max", "max\n");
+        assert_eq!(machine(&[MEMINFO, group, unlimited, mine[1]]), Some(4 << 20));
+        // A container sees its own group at the top, whatever its path is outside.
+        let top = [("sys/fs/cgroup/memory.max", "1048576"), ("sys/fs/cgroup/memory.current", "0")];
+        assert_eq!(machine(&[MEMINFO, ("proc/self/cgroup", "0::/../other"), top[0], top[1]]), Some(1 << 20));
+    }
+
+    #[test]
+    fn pages_of_files_are_given_back() {
+        let files = [
+            MEMINFO,
+            ("proc/self/cgroup", "5:devices:/\n4:cpu,memory:/job\n"),
+            ("sys/fs/cgroup/memory/job/memory.limit_in_bytes", "2097152"),
+            ("sys/fs/cgroup/memory/job/memory.usage_in_bytes", "2097152"),
+            ("sys/fs/cgroup/memory/job/memory.stat", "cache 9\ntotal_inactive_file 1048576\n"),
+        ];
+        assert_eq!(machine(&files), Some(1 << 20));
+    }
+
+    #[test]
+    fn the_address_space_counts() {
+        let limits = "Limit  Soft Limit  Hard Limit  Units\nMax address space         3145728    unlimited     bytes\n";
+        let status = ("proc/self/status", "Name: a\nVmSize:   1024 kB\n");
+        assert_eq!(machine(&[MEMINFO, ("proc/self/limits", limits), status]), Some(2 << 20));
+        let unlimited = limits.replace("3145728", "unlimited");
+        assert_eq!(machine(&[MEMINFO, ("proc/self/limits", &unlimited), status]), Some(4 << 20));
+    }
+}

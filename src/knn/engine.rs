@@ -132,6 +132,22 @@ pub enum EngineError {
         /// Free memory in MiB, rounded down.
         free: u64,
     },
+    /// The driver refused memory that was free when the job was checked against it: another program has taken it since.
+    #[error("{device} has too little memory left for the job, {free} MiB: use fewer queries or points, or --engine lockstep")]
+    MemoryRefused {
+        /// Free memory in MiB, rounded down.
+        free: u64,
+        /// Product name of the device.
+        device: String,
+    },
+    /// A kernel failed in a way after which the driver gives this process no GPU any more.
+    #[error("{device}: {why}; the driver gives no GPU to this program any more: start it again to search on one")]
+    DeviceLost {
+        /// Product name of the device.
+        device: String,
+        /// The driver's message, on one line.
+        why: String,
+    },
     /// The driver or a kernel failed.
     #[error("{device}: {why}")]
     Device {
@@ -145,7 +161,12 @@ pub enum EngineError {
 impl EngineError {
     /// Whether the engine rejects the problem, on this machine or in general, so that another engine may still take it.
     pub fn is_refusal(&self) -> bool {
-        !matches!(self, Self::Device { .. } | Self::Parameter { .. })
+        !matches!(self, Self::Device { .. } | Self::DeviceLost { .. } | Self::Parameter { .. })
+    }
+
+    /// Whether memory is short, so that it may do after some was freed.
+    pub fn is_short_of_memory(&self) -> bool {
+        matches!(self, Self::Memory { .. } | Self::MemoryRefused { .. } | Self::HostMemory { .. })
     }
 }
 
@@ -164,6 +185,11 @@ pub trait Engine: Send {
 
     fn id(&self) -> EngineId {
         self.descriptor().id
+    }
+
+    /// Whether its device failed for good, perhaps under another engine, so that nothing can be done with it but to close it.
+    fn is_lost(&self) -> bool {
+        false
     }
 
     /// Loads a problem that is within the limits, with parameters that were checked: reserves memory, uploads the problem or

@@ -64,6 +64,7 @@ impl Engines {
     /// # Errors
     /// [`EngineError::Unavailable`], with what is missing and how to get it.
     pub fn named(&mut self, id: EngineId, device: Option<DeviceId>) -> Result<&mut dyn Engine, EngineError> {
+        self.close_lost();
         let wanted = device.or_else(|| registry::find(id).map(Descriptor::default_device));
         let at = match self.opened.iter().position(|engine| engine.id() == id && wanted.is_none_or(|device| engine.device_id() == device)) {
             Some(at) => at,
@@ -75,8 +76,8 @@ impl Engines {
         Ok(self.opened[at].as_mut())
     }
 
-    /// Does something with an engine. One whose device failed is closed: after most such failures nothing works any more
-    /// but to open it anew, as the next to ask for it does. Where memory is short, what engines made of points gives way,
+    /// Does something with an engine. One whose driver failed is closed, and the next to ask for it opens it anew; where that
+    /// cannot help, all engines on the device are. Where memory is short, what engines made of points gives way,
     /// and it is tried once more.
     ///
     /// # Errors
@@ -88,7 +89,7 @@ impl Engines {
         mut work: impl FnMut(&mut dyn Engine) -> Result<T, RunError>,
     ) -> Result<T, RunError> {
         let mut result = work(self.named(id, device)?);
-        let short = matches!(result, Err(RunError::Engine(EngineError::Memory { .. } | EngineError::HostMemory { .. })));
+        let short = matches!(&result, Err(RunError::Engine(error)) if error.is_short_of_memory());
         if short && self.resident.release_made() {
             result = work(self.named(id, device)?);
         }
@@ -96,7 +97,17 @@ impl Engines {
             self.opened.retain(|engine| engine.id() != id || device.is_some_and(|device| engine.device_id() != device));
             self.resident.release_made();
         }
+        self.close_lost();
         result
+    }
+
+    /// Closes engines whose device failed for good, with what they made of points there: another thread's engines may have
+    /// met the failure.
+    fn close_lost(&mut self) {
+        if self.opened.iter().any(|engine| engine.is_lost()) {
+            self.resident.release_made();
+            self.opened.retain(|engine| !engine.is_lost());
+        }
     }
 
     /// Does something; a panic becomes an error.
@@ -349,6 +360,31 @@ mod tests {
         assert_eq!(run(&mut engines, EngineChoice::Auto).unwrap().engine, CUDA);
         run(&mut engines, EngineChoice::Auto).unwrap();
         assert_eq!(opened.load(std::sync::atomic::Ordering::Relaxed), registry::ENGINES.len() + 1, "each once, and the broken one again");
+    }
+
+    #[test]
+    fn a_lost_device_closes_all_engines_on_it() {
+        let lost = Arc::new(std::sync::atomic::AtomicBool::new(false));
+        let fails = Arc::new(std::sync::atomic::AtomicBool::new(false));
+        let script = Script { loses_device: Arc::clone(&fails), lost: Arc::clone(&lost), ..Script::default() };
+        let mut engines = Engines::with(Box::new(move |kind, _| {
+            let on_gpu = registry::find(kind).is_some_and(|engine| engine.default_device() != DeviceId::Cpu);
+            match on_gpu && lost.load(std::sync::atomic::Ordering::Relaxed) {
+                true => Err(EngineError::Unavailable { engine: kind, why: "it failed before".to_owned() }),
+                false => Ok(Box::new(Plain { kind, script: if on_gpu { script.clone() } else { Script::default() } })),
+            }
+        }));
+        let of = |name| EngineChoice::named(EngineId::new(name));
+        for name in ["cuda", "cuda-split", "lockstep"] {
+            run(&mut engines, of(name)).unwrap();
+        }
+        fails.store(true, std::sync::atomic::Ordering::Relaxed);
+        let error = run(&mut engines, of("cuda")).unwrap_err();
+        assert!(error.to_string().ends_with("start it again to search on one"), "{error}");
+        assert_eq!(engines.opened.iter().map(|engine| engine.id()).collect::<Vec<_>>(), [LOCKSTEP]);
+        assert_eq!(run(&mut engines, of("cuda-split")).unwrap_err().to_string(), "the cuda-split engine cannot run here: it failed before");
+        let record = run(&mut engines, EngineChoice::Auto).unwrap();
+        assert_eq!((record.engine, record.head.fallback.as_deref()), (LOCKSTEP, Some("the cuda engine cannot run here: it failed before")));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 pub mod records;
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -44,8 +45,12 @@ pub struct Script {
     pub unprofiled: bool,
     /// Searches nothing, at once.
     pub idle: bool,
-    /// Searching fails as a device does that is lost.
+    /// Searching fails, as a driver may.
     pub device_fails: bool,
+    /// While it is set, searching fails as a device does that is lost, which sets `lost`.
+    pub loses_device: Arc<AtomicBool>,
+    /// The device is lost.
+    pub lost: Arc<AtomicBool>,
 }
 
 /// Compares every query with every point. Its counters say which query they are of.
@@ -67,6 +72,10 @@ impl Engine for Plain {
 
     fn device(&self) -> DeviceInfo {
         DeviceInfo { id: None, name: "a test".to_owned(), details: vec![("threads".to_owned(), "1".to_owned())] }
+    }
+
+    fn is_lost(&self) -> bool {
+        self.script.lost.load(Relaxed)
     }
 
     fn prepare<'a>(&'a mut self, problem: &'a Problem, _parameters: &Parameters, _profile: bool) -> Result<Box<dyn Search + 'a>, EngineError> {
@@ -123,6 +132,10 @@ impl Search for PlainSearch<'_> {
         script.calls.lock().unwrap().push((build, queries.clone()));
         if script.device_fails {
             return Err(EngineError::Device { device: "a test".to_owned(), why: "an illegal memory access".to_owned() });
+        }
+        if script.loses_device.load(Relaxed) {
+            script.lost.store(true, Relaxed);
+            return Err(EngineError::DeviceLost { device: "a test".to_owned(), why: "an illegal memory access".to_owned() });
         }
         if script.idle {
             (self.last, self.build) = (queries, build);

@@ -34,6 +34,12 @@ pub fn of_run(error: &RunError) -> String {
         RunError::Engine(EngineError::Memory { needed, free, device }) => format!(
             "the job needs {needed} MiB on {device}, where {free} MiB are free: use fewer queries or points, or the engine lockstep on the left"
         ),
+        RunError::Engine(EngineError::MemoryRefused { free, device }) => {
+            format!("{device} has too little memory left for the job, {free} MiB: use fewer queries or points, or the engine lockstep on the left")
+        }
+        RunError::Engine(EngineError::DeviceLost { device, why }) => format!(
+            "{device}: {why}; the driver gives no GPU to this program any more: save the session, start Warpscope again, and nothing is lost; the engines of the CPU go on"
+        ),
         other => other.to_string(),
     }
 }
@@ -50,6 +56,7 @@ mod tests {
             of_cloud(&CloudError::Dimensions { queries: 3, data: 2, origin }),
             of_run(&ProblemError::Zero { whose: "data", record: 4 }.into()),
             of_run(&EngineError::Memory { needed: 2, free: 1, device: "a GPU".to_owned() }.into()),
+            of_run(&EngineError::MemoryRefused { free: 1, device: "a GPU".to_owned() }.into()),
         ];
         for said in said {
             assert!(!said.contains("--") && said.contains("on the left"), "{said}");

@@ -29,7 +29,8 @@ mod tune;
 
 use std::sync::Arc;
 
-use cudarc::driver::{CudaContext, CudaStream};
+use cudarc::driver::{CudaContext, CudaStream, LaunchConfig, PushKernelArg};
+use cudarc::nvrtc::Ptx;
 
 pub use device::driver::count as gpus;
 pub use device::source_of;
@@ -157,9 +158,23 @@ impl Cuda {
         self.tensor_core_loss.get_or_insert_with(|| filtered::worst_loss(kernels, stream)).clone()
     }
 
-    /// Wraps a driver error with the device's name.
+    /// The engine's error for a driver error.
     fn failed(&self, error: cudarc::driver::DriverError) -> EngineError {
-        EngineError::Device { device: self.device.name.clone(), why: driver::say(error) }
+        let free = || self.context.mem_get_info().map_or(0, |(free, _)| free as u64);
+        driver::engine_error(error, &self.device.name, free)
+    }
+
+    /// Runs a kernel that traps, for tests of what follows a fault in a kernel. No GPU can be used by this process afterwards.
+    #[doc(hidden)]
+    pub fn trap(&mut self) -> EngineError {
+        const TRAP: &str = ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry trap_now() { trap; }";
+        let run = || {
+            let function = self.context.load_module(Ptx::from_src(TRAP))?.load_function("trap_now")?;
+            // SAFETY: the kernel has no parameters and touches no memory.
+            unsafe { self.stream.launch_builder(&function).launch(LaunchConfig::for_num_elems(1)) }?;
+            self.stream.synchronize()
+        };
+        self.failed(run().expect_err("the kernel traps"))
     }
 }
 
@@ -170,6 +185,10 @@ impl Engine for Cuda {
 
     fn device_id(&self) -> DeviceId {
         self.device_id
+    }
+
+    fn is_lost(&self) -> bool {
+        driver::is_lost()
     }
 
     fn device(&self) -> DeviceInfo {

@@ -141,7 +141,9 @@ impl<'a> CudaSearch<'a> {
             // Includes space for the direct kernel's layout, in case the search falls back to it.
             match Memory::reserve(cuda, problem, Form::Rows, rows, tally + Filtered::bytes(problem) + 4 * layout.floats() as u64) {
                 Ok(memory) => return Self::load_filtered(cuda, problem, profile, unit, policy, layout, memory),
-                Err(EngineError::Memory { .. }) => note = Some("the filter's copies do not fit the memory".to_owned()),
+                Err(EngineError::Memory { .. } | EngineError::MemoryRefused { .. }) => {
+                    note = Some("the filter's copies do not fit the memory".to_owned())
+                }
                 Err(error) => return Err(error),
             }
         }

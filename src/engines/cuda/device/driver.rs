@@ -1,20 +1,65 @@
 //! Detects the driver and GPUs and describes them.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use cudarc::driver::sys::CUresult;
 use cudarc::driver::{CudaContext, DriverError, result, sys};
 use nvml_wrapper::Nvml;
 use nvml_wrapper::enum_wrappers::device::Clock;
 
-use crate::knn::{DeviceId, DeviceInfo};
+use crate::knn::{DeviceId, DeviceInfo, EngineError};
 
 /// The oldest supported driver, as CUDA version × 1000: 12.8 (R570) is the first with every function that cudarc calls.
 /// The embedded kernels need 13.0 (R580); in between, NVRTC from the driver's own toolkit is used.
 const OLDEST_DRIVER: i32 = 12_080;
 
+/// Errors after which the driver answers every later call of this process with an error, in new contexts too and after a
+/// reset (tried with R580: a kernel that traps, and one that writes to a wrong address).
+const FATAL: [CUresult; 14] = [
+    CUresult::CUDA_ERROR_ECC_UNCORRECTABLE,
+    CUresult::CUDA_ERROR_NVLINK_UNCORRECTABLE,
+    CUresult::CUDA_ERROR_CONTAINED,
+    CUresult::CUDA_ERROR_ILLEGAL_ADDRESS,
+    CUresult::CUDA_ERROR_LAUNCH_TIMEOUT,
+    CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED,
+    CUresult::CUDA_ERROR_ASSERT,
+    CUresult::CUDA_ERROR_HARDWARE_STACK_ERROR,
+    CUresult::CUDA_ERROR_ILLEGAL_INSTRUCTION,
+    CUresult::CUDA_ERROR_MISALIGNED_ADDRESS,
+    CUresult::CUDA_ERROR_INVALID_ADDRESS_SPACE,
+    CUresult::CUDA_ERROR_INVALID_PC,
+    CUresult::CUDA_ERROR_LAUNCH_FAILED,
+    CUresult::CUDA_ERROR_TENSOR_MEMORY_LEAK,
+];
+
+/// The first of the [`FATAL`] errors that this process met, with the device's name.
+static LOST: OnceLock<String> = OnceLock::new();
+
+/// Whether the driver refuses this process any GPU because a kernel failed.
+pub fn is_lost() -> bool {
+    LOST.get().is_some()
+}
+
+/// The error of an engine for one of the driver, on a device of this name. `free` is asked for the free memory in bytes where
+/// the driver has too little.
+pub fn engine_error(error: DriverError, device: &str, free: impl FnOnce() -> u64) -> EngineError {
+    let device = device.to_owned();
+    match error.0 {
+        CUresult::CUDA_ERROR_OUT_OF_MEMORY => EngineError::MemoryRefused { free: free() >> 20, device },
+        fatal if FATAL.contains(&fatal) => {
+            LOST.get_or_init(|| format!("a kernel failed on {device} before ({})", say(error)));
+            EngineError::DeviceLost { device, why: say(error) }
+        }
+        _ => EngineError::Device { device, why: say(error) },
+    }
+}
+
 /// Opens a GPU; the error is one sentence.
 pub fn open(device: DeviceId) -> Result<Arc<CudaContext>, String> {
     let DeviceId::Gpu(ordinal) = device else { return Err(format!("device {device} is no NVIDIA GPU")) };
+    if let Some(why) = LOST.get() {
+        return Err(format!("{why}, and the driver gives this program no GPU any more: start it again"));
+    }
     // cudarc panics if the library is missing, so check first.
     // SAFETY: only locates and loads a library.
     if !unsafe { sys::is_culib_present() } {

@@ -78,6 +78,10 @@ impl Engine for CudaSplit {
         self.cuda.device_id
     }
 
+    fn is_lost(&self) -> bool {
+        self.cuda.is_lost()
+    }
+
     fn device(&self) -> DeviceInfo {
         self.cuda.device()
     }

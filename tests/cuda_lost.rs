@@ -1,0 +1,58 @@
+//! A kernel that fails takes every GPU from the process. It is alone in its binary, as no test after it would have one.
+
+use std::sync::Arc;
+
+use warpscope::cloud::{self, Order, Source};
+use warpscope::engines::cuda::Cuda;
+use warpscope::knn::{EngineError, EngineId, Metric};
+use warpscope::progress::Silent;
+use warpscope::run::{EngineChoice, Engines, QuerySpec, RunError, RunSpec};
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn a_fault_closes_all_engines_of_the_gpu_and_the_cpu_goes_on() {
+    let source = Source::Generate { spec: "uniform:n=20000,d=2".to_owned(), seed: 1 };
+    let cloud = Arc::new(cloud::load(&source, false, &Silent).unwrap());
+    let spec = |engine| RunSpec {
+        data: source.clone(),
+        queries: QuerySpec::Count(100),
+        k: 10,
+        metric: Metric::L2,
+        engine,
+        device: None,
+        order: Order::Shuffled,
+        exclude_self: false,
+        seed: 7,
+        warmup: 0,
+        repeats: 1,
+        drop_nonfinite: true,
+        profile: false,
+    };
+    let named = |name| EngineChoice::named(EngineId::new(name));
+    // Those of the runs and those of the asks share points, and each has contexts of its own.
+    let mut runs = Engines::default();
+    let mut asks = Engines::default().sharing(runs.resident().clone());
+    let one = |engine| RunSpec { queries: QuerySpec::Rows(vec![5]), ..spec(engine) };
+    let before = runs.execute(&spec(named("cuda")), &cloud, None, &mut |_, _| true).unwrap();
+    runs.execute(&spec(named("cuda-split")), &cloud, None, &mut |_, _| true).unwrap();
+    asks.ask(&one(named("cuda")), &cloud).unwrap();
+
+    let fault = Cuda::open().unwrap().trap();
+    println!("{fault}");
+    assert!(matches!(fault, EngineError::DeviceLost { .. }), "{fault}");
+
+    for name in ["cuda", "cuda-split"] {
+        let error = runs.execute(&spec(named(name)), &cloud, None, &mut |_, _| true).unwrap_err();
+        println!("{error}");
+        assert!(matches!(&error, RunError::Engine(EngineError::Unavailable { .. })), "{error}");
+        assert!(error.to_string().ends_with("the driver gives this program no GPU any more: start it again"), "{error}");
+    }
+    let error = asks.ask(&one(named("cuda")), &cloud).unwrap_err();
+    assert!(matches!(error, RunError::Engine(EngineError::Unavailable { .. })), "{error}");
+
+    let after = runs.execute(&spec(EngineChoice::Auto), &cloud, None, &mut |_, _| true).unwrap();
+    println!("{}: {:?}", after.engine, after.head.fallback);
+    assert!(after.head.fallback.is_some() && after.descriptor().unwrap().default_device() == warpscope::knn::DeviceId::Cpu);
+    assert_eq!(after.neighbors.indices, before.neighbors.indices);
+    assert_eq!(asks.ask(&one(EngineChoice::Auto), &cloud).unwrap().neighbors.queries(), 1);
+}

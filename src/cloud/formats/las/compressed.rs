@@ -58,7 +58,7 @@ pub(super) fn visit(layout: &Layout, xyz_only: bool, from: u64, input: &Input<'_
     let table = if needs_table && vlr.uses_variable_size_chunks() { Some(ChunkTable::read_from(&mut file, &vlr).map_err(decode)?) } else { None };
     // The points of a chunk.
     let promised = |chunk: usize| match &table {
-        _ if !needs_table => Ok(left),
+        _ if !needs_table => Ok(layout.points),
         None => Ok(u64::from(vlr.chunk_size())),
         Some(table) => table.as_ref().get(chunk).map(|entry| entry.point_count).ok_or_else(|| bad("the table has too few chunks")),
     };

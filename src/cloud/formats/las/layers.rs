@@ -87,7 +87,8 @@ impl ChunkTimes {
     fn next(&mut self) -> io::Result<i64> {
         let damaged = || io::Error::from(io::ErrorKind::InvalidData);
         let context = self.contexts[self.channel].as_mut().ok_or_else(damaged)?;
-        let changes = self.xy.decode_symbol(&mut context.changes[context.kind()])?;
+        let kind = context.kind();
+        let changes = self.xy.decode_symbol(&mut context.changes[kind])?;
         if changes & 64 != 0 {
             let by = self.xy.decode_symbol(&mut context.channel)?;
             let (number, of, time) = (context.number, context.of, context.time);

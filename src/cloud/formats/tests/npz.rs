@@ -67,7 +67,10 @@ fn a_long_list_of_arrays_is_cut() {
 fn a_header_cannot_promise_more_than_deflate_packs() {
     let promising = |rows: usize| npy("|u1", false, &format!("({rows}, 2)"), &[7; 64]);
     let message = Sample::new("a.npz", npz(&[("a.npy", promising(1_000_000))])).error();
-    assert!(message.starts_with("array `a`: cut short: the header promises 2000000 bytes of data, which ") && message.ends_with("cannot hold"), "{message}");
+    assert!(
+        message.starts_with("array `a`: cut short: the header promises 2000000 bytes of data, which ") && message.ends_with("cannot hold"),
+        "{message}"
+    );
     // Zeros pack a thousandfold.
     assert_eq!(Sample::new("a.npz", npz(&[("a.npy", array(2_000_000, 0))])).info().rows, 2_000_000);
 }

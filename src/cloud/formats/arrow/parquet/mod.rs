@@ -14,7 +14,7 @@ use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReaderBuilder, RowSelector};
 use parquet::basic::{Compression, Type as PhysicalType};
 use parquet::errors::ParquetError;
-use parquet::file::metadata::{ParquetMetaDataReader};
+use parquet::file::metadata::ParquetMetaDataReader;
 use parquet::file::reader::{ChunkReader, Length};
 
 use self::footer::Refusal;

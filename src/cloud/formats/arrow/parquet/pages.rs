@@ -143,10 +143,8 @@ static PAGE: Shape = Shape {
     ],
 };
 
-static DATA: Shape = Shape {
-    name: "DataPageHeader",
-    fields: &[(1, Kind::Int), (2, Kind::Int), (3, Kind::Int), (4, Kind::Int), (5, Kind::Struct(&STATISTICS))],
-};
+static DATA: Shape =
+    Shape { name: "DataPageHeader", fields: &[(1, Kind::Int), (2, Kind::Int), (3, Kind::Int), (4, Kind::Int), (5, Kind::Struct(&STATISTICS))] };
 
 static DICTIONARY: Shape = Shape { name: "DictionaryPageHeader", fields: &[(1, Kind::Int), (2, Kind::Int), (3, Kind::Bool)] };
 

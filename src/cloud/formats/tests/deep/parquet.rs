@@ -147,15 +147,15 @@ fn told(numbers: &[i32], change: impl FnOnce(&mut Told)) -> Sample {
     let int = |head: u8, value: i64| [vec![head], zigzag(value)].concat();
     let data: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
     let (count, size) = (numbers.len() as i64, data.len() as i64);
-    let mut told =
-        Told { rows: count, in_group: count, in_column: count, in_page: count, codec: 0, unpacked: size, crc: None, more: Vec::new() };
+    let mut told = Told { rows: count, in_group: count, in_column: count, in_page: count, codec: 0, unpacked: size, crc: None, more: Vec::new() };
     change(&mut told);
     // A data page without levels: its type and sizes, its checksum, the number of values and three encodings.
     let crc = told.crc.map(|crc| int(0x15, i64::from(crc.cast_signed())));
     let about = [int(0x15, told.in_page), int(0x15, 0), int(0x15, 3), int(0x15, 3), vec![0]].concat();
     let head = if crc.is_some() { 0x1c } else { 0x2c };
     let page =
-        [int(0x15, 0), int(0x15, told.unpacked), int(0x15, size), crc.unwrap_or_default(), vec![head], about, told.more.clone(), vec![0], data].concat();
+        [int(0x15, 0), int(0x15, told.unpacked), int(0x15, size), crc.unwrap_or_default(), vec![head], about, told.more.clone(), vec![0], data]
+            .concat();
     let column = [
         // Its type, encodings, path, codec, number of values and sizes; field 8 is left out.
         vec![int(0x15, 1), vec![0x19, 0x15], zigzag(0), vec![0x19, 0x18], text("x"), int(0x15, told.codec)].concat(),
@@ -169,11 +169,8 @@ fn told(numbers: &[i32], change: impl FnOnce(&mut Told)) -> Sample {
     .concat();
     // A required i32.
     let leaf = [int(0x15, 1), int(0x25, 0), vec![0x18], text("x"), vec![0]].concat();
-    let footer = [
-        [vec![0x15, 2, 0x19], list(2, STRUCT), root(1), leaf].concat(),
-        [int(0x16, told.rows), vec![0x19, 0x1c], group, vec![0]].concat(),
-    ]
-    .concat();
+    let footer =
+        [[vec![0x15, 2, 0x19], list(2, STRUCT), root(1), leaf].concat(), [int(0x16, told.rows), vec![0x19, 0x1c], group, vec![0]].concat()].concat();
     let length = u32::try_from(footer.len()).unwrap().to_le_bytes();
     Sample::new("a.parquet", [b"PAR1", &page[..], &footer, &length, b"PAR1"].concat())
 }

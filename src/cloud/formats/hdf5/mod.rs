@@ -39,8 +39,8 @@ const MOST_AGAIN: usize = 10_000;
 const MAX_DIMS: u64 = 1 << 20;
 /// Upper bound on the bytes that one byte of the file can stand for: deflate's maximum expansion.
 const MOST_UNPACKED: u64 = 1032;
-/// Bytes that any file may hold: chunks that were never written are not stored.
-const ALWAYS: u64 = 1 << 26;
+/// Bytes that any file may hold, one of the largest chunks: those that were never written are not stored.
+const ALWAYS: u64 = 1 << 28;
 
 /// Lists the data sets of a file.
 pub(super) fn parts(input: &Input<'_>) -> Result<Vec<Entry>, FormatError> {

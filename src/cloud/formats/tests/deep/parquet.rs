@@ -158,7 +158,7 @@ fn told(numbers: &[i32], change: impl FnOnce(&mut Told)) -> Sample {
             .concat();
     let column = [
         // Its type, encodings, path, codec, number of values and sizes; field 8 is left out.
-        vec![int(0x15, 1), vec![0x19, 0x15], zigzag(0), vec![0x19, 0x18], text("x"), int(0x15, told.codec)].concat(),
+        [int(0x15, 1), vec![0x19, 0x15], zigzag(0), vec![0x19, 0x18], text("x"), int(0x15, told.codec)].concat(),
         [int(0x16, told.in_column), int(0x16, page.len() as i64), int(0x16, page.len() as i64), int(0x26, 4), vec![0]].concat(),
     ]
     .concat();

@@ -29,6 +29,7 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
     let header = Header::read(&mut file, input)?;
     let Header { number, rows, .. } = header;
     let width = header.width as usize;
+    input.claim(SheetColumn::claimed(header.width), "the names of the columns")?;
     let mut columns = header.columns(input);
     let mut skipped = Vec::new();
     let labels = Labels::beside(input, rows, &mut skipped)?;
@@ -53,7 +54,8 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
             row += 1;
         }
     }
-    if file.read(&mut [0]).map_err(|why| input.io(why))? > 0 {
+    // Only at its end is the checksum of gzip compared.
+    if io::copy(&mut file, &mut io::sink()).map_err(|why| input.io(why))? > 0 {
         skipped.push("what follows the numbers was not read".to_owned());
     }
     let sizes: Vec<String> = header.sizes.iter().map(u64::to_string).collect();
@@ -194,8 +196,10 @@ fn read_labels(path: &Path, rows: u64, progress: &dyn Progress) -> Result<Labels
     while left > 0 {
         let bytes = super::number::read_bytes(&mut file, left.min(CHUNK as u64)).map_err(|why| input.io(why))?;
         left -= bytes.len() as u64;
+        input.reserve(&mut values, bytes.len() / header.number.size())?;
         header.number.decode(Endian::Big, &bytes, &mut values);
     }
+    io::copy(&mut file, &mut io::sink()).map_err(|why| input.io(why))?;
     Ok(Labels(values))
 }
 

@@ -60,6 +60,13 @@ impl<'a> Input<'a> {
         Self { marks: Some(marks), ..self }
     }
 
+    /// As if this were all the memory that is free, in bytes.
+    #[cfg(test)]
+    pub fn with_free(mut self, free: u64) -> Self {
+        self.budget.free = free;
+        self
+    }
+
     pub fn marks(&self) -> Option<&'a Marks> {
         self.marks
     }

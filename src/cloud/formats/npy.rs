@@ -145,6 +145,7 @@ impl Header {
         if self.columns > 1 << 20 {
             return Err(input.unsupported(format!("{} columns", self.columns), "the most that are read are 1048576; is the array transposed?"));
         }
+        input.claim(SheetColumn::claimed(self.columns as u64), "the names of the columns")?;
         Ok(self.columns)
     }
 }

@@ -1,8 +1,10 @@
 //! NumPy's `.npz`: a zip archive of arrays, of which one is read.
 //!
-//! Each array is a [`Entry`]; a two-dimensional one is a table.
+//! Each array is a [`Entry`]; a two-dimensional one is a table. An archive with a damaged array is not guessed at: which array
+//! is meant could depend on the one that cannot be read, so that another must be named.
 
-use std::io::{BufReader, Read, Seek};
+use std::collections::HashSet;
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
 
 use zip::result::ZipError;
 use zip::{CompressionMethod, ZipArchive};
@@ -15,12 +17,16 @@ use super::npy::{self, Header, read_array};
 use super::parts::{self, Entry};
 use super::sheet::{Sheet, Want};
 
-/// Slightly above deflate's maximum expansion: a match of 258 bytes takes at least two bits.
-const MOST_UNPACKED: u64 = 1100;
+/// Deflate's maximum expansion: a match of 258 bytes takes at least two bits.
+const MOST_UNPACKED: u64 = 1032;
+/// Bytes read at a time.
+const BUFFER: usize = 1 << 15;
+/// Bytes of a member's own header before its name.
+const LOCAL_HEADER: usize = 30;
 
 /// Lists the arrays of an archive, from their headers.
 pub(super) fn parts(input: &Input<'_>) -> Result<Vec<Entry>, FormatError> {
-    let list = || Ok(list(&mut open(input)?, input).into_iter().map(|(_, part)| part).collect());
+    let list = || Ok(Arrays::of(&mut open(input)?, input)?.parts);
     contained(list).map_err(|_| damaged(input))?
 }
 
@@ -48,34 +54,47 @@ pub fn has(input: &Input<'_>, member: &str) -> bool {
 }
 
 fn open<'a>(input: &Input<'a>) -> Result<ZipArchive<BufReader<Watched<'a>>>, FormatError> {
-    ZipArchive::new(input.open()?).map_err(|why| zip_error(input, why))
+    // Small, as it is filled again at each of possibly many members.
+    let file = BufReader::with_capacity(BUFFER, input.open()?.into_inner());
+    ZipArchive::new(file).map_err(|why| zip_error(input, why))
 }
 
 fn read_archive(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
     let mut archive = open(input)?;
-    let (indices, parts): (Vec<usize>, Vec<Entry>) = list(&mut archive, input).into_iter().unzip();
-    let chosen = parts::choose(&parts, input)?;
-    let mut member = archive.by_index(indices[chosen]).map_err(|why| zip_error(input, why))?;
-    let header = Header::read(&mut member, input)?;
-    let packed = member.compressed_size().min(input.size());
-    if header.bytes > packed.saturating_mul(MOST_UNPACKED) {
-        let why = format!("the header promises {} bytes of data, which {packed} packed bytes cannot hold", header.bytes);
-        return Err(input.malformed("cut short", why));
-    }
-    let mut sheet = read_array(&mut member, &header, input, want)?;
-    // Reading to the end of the member verifies its checksum.
-    member.read(&mut [0]).map_err(|why| input.io(why))?;
-    sheet.format = format!("NumPy archive, array `{}`: {}", printable(&parts[chosen].name), sheet.format.trim_start_matches("NumPy array, "));
+    let arrays = Arrays::of(&mut archive, input)?;
+    let chosen = arrays.choose(input)?;
+    let name = printable(&arrays.parts[chosen].name);
+    let mut read = || {
+        let mut member = archive.by_index(arrays.indices[chosen]).map_err(|why| zip_error(input, why))?;
+        let header = Header::read(&mut member, input)?;
+        let mut sheet = read_array(&mut member, &header, input, want)?;
+        // Only at the end of a member is its checksum compared.
+        let more = io::copy(&mut member, &mut io::sink()).map_err(|why| input.io(why))?;
+        if more > 0 {
+            sheet.skipped.push(format!("{more} bytes after the array were not read"));
+        }
+        Ok(sheet)
+    };
+    let mut sheet = read().map_err(|why| within(&name, why, input))?;
+    sheet.format = format!("NumPy archive, array `{name}`: {}", sheet.format.trim_start_matches("NumPy array, "));
     Ok(sheet)
+}
+
+/// Names the array in an error about what it holds.
+fn within(name: &str, why: FormatError, input: &Input<'_>) -> FormatError {
+    match why {
+        FormatError::Malformed { what, why, .. } => input.malformed(format!("array `{name}`: {what}"), why),
+        why => why,
+    }
 }
 
 /// Reads all columns of some records: by seeking if the array is stored, sequentially if compressed.
 pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
     let read = || {
         let mut archive = open(input)?;
-        let (indices, parts): (Vec<usize>, Vec<Entry>) = list(&mut archive, input).into_iter().unzip();
-        let chosen = parts::choose(&parts, input)?;
-        let mut member = archive.by_index(indices[chosen]).map_err(|why| zip_error(input, why))?;
+        let arrays = Arrays::of(&mut archive, input)?;
+        let chosen = arrays.choose(input)?;
+        let mut member = archive.by_index(arrays.indices[chosen]).map_err(|why| zip_error(input, why))?;
         let start = member.data_start().filter(|_| member.compression() == CompressionMethod::Stored && !member.encrypted());
         let header = Header::read(&mut member, input)?;
         match start {
@@ -86,21 +105,95 @@ pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, Form
     contained(read).map_err(|_| damaged(input))?
 }
 
-/// Lists the arrays of an archive with their zip indices, from their headers.
-fn list(archive: &mut ZipArchive<impl Read + Seek>, input: &Input<'_>) -> Vec<(usize, Entry)> {
-    let mut arrays = Vec::new();
-    for index in 0..archive.len() {
-        let Ok(mut member) = archive.by_index(index) else { continue };
-        let name = member.name().map(|name| name.into_owned()).unwrap_or_default();
-        let Some(name) = name.strip_suffix(".npy").map(str::to_owned) else { continue };
-        let part = match Header::read(&mut member, input) {
-            Ok(Header { number, rows, columns, rank, .. }) => {
-                let (rows, columns) = (rows as u64, columns as u64);
-                Entry { name, rows, columns, table: rank == 2, about: number.name(), unread: None }
-            }
-            Err(why) => Entry { name, rows: 0, columns: 0, table: false, about: String::new(), unread: Some(why.reason()) },
-        };
-        arrays.push((index, part));
+/// The arrays of an archive.
+struct Arrays {
+    parts: Vec<Entry>,
+    /// The index of each in the archive.
+    indices: Vec<usize>,
+    /// Whether each is damaged, rather than of a kind that is not read.
+    damaged: Vec<bool>,
+}
+
+impl Arrays {
+    /// Reads the headers of all arrays.
+    fn of(archive: &mut ZipArchive<impl Read + Seek>, input: &Input<'_>) -> Result<Self, FormatError> {
+        let mut arrays = Self { parts: Vec::new(), indices: Vec::new(), damaged: Vec::new() };
+        let renamed = places(archive, input)?;
+        for index in 0..archive.len() {
+            input.check()?;
+            let name = archive.name_for_index(index).and_then(Result::ok).and_then(|name| Some(name.strip_suffix(".npy")?.to_owned()));
+            let Some(name) = name else { continue };
+            let header = archive.by_index(index).map_err(|why| zip_error(input, why)).and_then(|mut member| {
+                let header = Header::read(&mut member, input)?;
+                let packed = member.compressed_size();
+                let here = if member.compression() == CompressionMethod::Stored { packed } else { packed.saturating_mul(MOST_UNPACKED) };
+                if header.bytes > here {
+                    let why = format!("the header promises {} bytes of data, which {packed} packed bytes cannot hold", header.bytes);
+                    return Err(input.malformed("cut short", why));
+                }
+                if renamed.contains(&index) {
+                    return Err(input.malformed("zip archive", "it has another name in the list at the end"));
+                }
+                Ok(header)
+            });
+            let (part, damaged) = match header {
+                Ok(Header { number, rows, columns, rank, .. }) => {
+                    let (rows, columns) = (rows as u64, columns as u64);
+                    (Entry { name, rows, columns, table: rank == 2, about: number.name(), unread: None }, false)
+                }
+                Err(FormatError::Cancelled) => return Err(FormatError::Cancelled),
+                Err(why) => {
+                    let damaged = !matches!(why, FormatError::Unsupported { .. });
+                    (Entry { name, rows: 0, columns: 0, table: false, about: String::new(), unread: Some(why.reason()) }, damaged)
+                }
+            };
+            arrays.parts.push(part);
+            arrays.indices.push(index);
+            arrays.damaged.push(damaged);
+        }
+        Ok(arrays)
     }
-    arrays
+
+    /// The array that is named, or the obvious one if none is damaged.
+    fn choose(&self, input: &Input<'_>) -> Result<usize, FormatError> {
+        let chosen = if input.part().is_some() { Some(parts::choose(&self.parts, input)?) } else { self.damaged.iter().position(|&damaged| damaged) };
+        if let Some(at) = chosen.filter(|&at| self.damaged[at]) {
+            let Entry { name, unread, .. } = &self.parts[at];
+            let others = if self.parts.len() > 1 && input.part().is_none() { "; name another with FILE:NAME" } else { "" };
+            return Err(input.malformed(format!("array `{}`", printable(name)), format!("{}{others}", unread.as_deref().unwrap_or_default())));
+        }
+        chosen.map_or_else(|| parts::choose(&self.parts, input), Ok)
+    }
+}
+
+/// Checks that members lie side by side, since any number of them could share the same bytes. Returns those whose own header
+/// has another name than the list at the end of the archive.
+fn places(archive: &mut ZipArchive<impl Read + Seek>, input: &Input<'_>) -> Result<HashSet<usize>, FormatError> {
+    let mut places = Vec::new();
+    for index in 0..archive.len() {
+        let member = archive.by_index_raw(index).map_err(|why| zip_error(input, why));
+        // The array in it is listed as damaged.
+        let Ok(member) = member else { continue };
+        let Some(start) = member.data_start() else { continue };
+        let name = member.name_raw().to_vec();
+        places.push((member.header_start(), start.saturating_add(member.compressed_size()), index, name));
+    }
+    places.sort_unstable();
+    let shown = |name: &[u8]| printable(&String::from_utf8_lossy(name));
+    let mut renamed = HashSet::new();
+    let mut file = input.open()?.into_inner();
+    for (at, (start, _, index, name)) in places.iter().enumerate() {
+        if let Some((_, end, _, before)) = at.checked_sub(1).map(|before| &places[before])
+            && end > start
+        {
+            let why = format!("its members `{}` and `{}` overlap", shown(before), shown(name));
+            return Err(input.malformed("zip archive", why));
+        }
+        let mut own = vec![0; LOCAL_HEADER + name.len()];
+        file.seek(SeekFrom::Start(*start)).and_then(|_| file.read_exact(&mut own)).map_err(|why| input.io(why))?;
+        if usize::from(u16::from_le_bytes([own[26], own[27]])) != name.len() || own[LOCAL_HEADER..] != name[..] {
+            renamed.insert(*index);
+        }
+    }
+    Ok(renamed)
 }

@@ -141,6 +141,11 @@ impl SheetColumn {
         Self { beside: true, ..Self::numeric(name.to_owned()) }
     }
 
+    /// Bytes that this many columns with short names take, about.
+    pub fn claimed(count: u64) -> u64 {
+        count.saturating_mul(2 * (size_of::<Self>() + 32) as u64)
+    }
+
     /// Numeric columns with generated names.
     pub fn unnamed(count: usize) -> Vec<Self> {
         Column::unnamed(count).into_iter().map(|column| Self { made_up: true, ..Self::numeric(column.name) }).collect()

@@ -109,6 +109,7 @@ impl Layout {
     }
 
     fn read(&self, mut reader: impl Read, input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
+        input.claim(SheetColumn::claimed(self.dims as u64), "the names of the columns")?;
         let columns = SheetColumn::unnamed(self.dims);
         let selected = want.resolve(&columns, input)?;
         let mut values = Values::new(self.number.fits_f32());

@@ -115,9 +115,14 @@ impl<'a, 'i> File<'a, 'i> {
         Ok(Self { input, schema: Arc::new(schema), version, batches, stream: true })
     }
 
-    /// Reads a block, after checking its size and the declared sizes of its compressed buffers against the file.
-    fn block(&self, file: &mut fs::File, block: &Block) -> Result<Buffer, FormatError> {
+    /// Reads a block, after checking its size and the declared sizes of its compressed buffers against the file. Returns the
+    /// bytes that it takes with what it unpacks to, which are claimed.
+    fn block(&self, file: &mut fs::File, block: &Block) -> Result<(Buffer, u64), FormatError> {
         let (head, body) = (block.metaDataLength() as u64, block.bodyLength() as u64);
+        let mut taken = head.saturating_add(body);
+        if taken <= self.input.size() {
+            self.input.claim(taken, "a batch")?;
+        }
         let data = bytes(file, self.input, block.offset() as u64, head.saturating_add(body))?;
         let (message, body) = data.split_at(head as usize);
         let batch = described(message, self.input)?;
@@ -133,9 +138,13 @@ impl<'a, 'i> File<'a, 'i> {
                 if i64::from_le_bytes(*promised) > (part.length().unsigned_abs().saturating_mul(MOST_UNPACKED)).cast_signed() {
                     return Err(self.input.malformed("data", "a compressed part promises more than it can hold"));
                 }
+                // Less than none means that it is not compressed.
+                let unpacked = u64::try_from(i64::from_le_bytes(*promised)).unwrap_or(0);
+                self.input.claim(unpacked, "a batch")?;
+                taken += unpacked;
             }
         }
-        Ok(Buffer::from_vec(data))
+        Ok((Buffer::from_vec(data), taken))
     }
 }
 
@@ -178,18 +187,24 @@ impl Batches for File<'_, '_> {
         for Batch { block, rows } in &self.batches {
             self.input.check()?;
             let Some(rows) = rows else {
-                let data = self.block(&mut file, block)?;
+                let (data, _) = self.block(&mut file, block)?;
                 decoder.read_dictionary(block, &data).map_err(fail)?;
                 continue;
             };
             let end = start.saturating_add(*rows);
             if end > from {
-                let data = self.block(&mut file, block)?;
-                if let Some(batch) = decoder.read_record_batch(block, &data).map_err(fail)?
-                    && !each(start, &batch)?
-                {
-                    break;
+                let (data, taken) = self.block(&mut file, block)?;
+                if let Some(batch) = decoder.read_record_batch(block, &data).map_err(fail)? {
+                    if batch.num_rows() as u64 != *rows {
+                        let why = format!("a batch promises {rows} rows and has {}", batch.num_rows());
+                        return Err(self.input.malformed("cut short", why));
+                    }
+                    if !each(start, &batch)? {
+                        break;
+                    }
                 }
+                // A dictionary is kept, a batch is not.
+                self.input.release(taken);
             }
             start = end;
         }

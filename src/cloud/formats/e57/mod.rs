@@ -19,6 +19,8 @@ use super::sheet::{Sheet, SheetColumn, Want};
 
 /// An implausible number of attributes; the decoder buffers some values of each.
 const MAX_ATTRIBUTES: usize = 64;
+/// Bytes that are made of a byte of XML, about.
+const XML: u64 = 8;
 
 /// Lists the scans of a file.
 pub(super) fn parts(input: &Input<'_>) -> Result<Vec<Entry>, FormatError> {
@@ -34,6 +36,7 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
         let columns: Vec<SheetColumn> = cells.iter().map(|cell| SheetColumn::numeric(cell.name.clone())).collect();
         let selected = want.resolve(&columns, input)?;
         let mut values = Vec::new();
+        let mut read = 0u64;
         let mut row = vec![0.0; cells.len()];
         for (at, point) in file.pointcloud_raw(scan).map_err(|why| error(why, input))?.enumerate() {
             let point = point.map_err(|why| error(why, input))?;
@@ -43,9 +46,13 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
             }
             input.reserve(&mut values, selected.len())?;
             values.extend(selected.iter().map(|&at| row[at]));
+            read += 1;
             if at % 4096 == 0 {
                 input.check()?;
             }
+        }
+        if read != scan.records {
+            return Err(input.malformed("cut short", format!("{} points are promised and there are {read}", scan.records)));
         }
         let kind = if scan.has_cartesian() { "" } else { ", spherical" };
         let transformed = if scan.transform.is_some() { ", placed by its pose" } else { "" };
@@ -107,6 +114,7 @@ fn open<'a>(input: &Input<'a>) -> Result<E57Reader<Near<'a>>, FormatError> {
     if end > input.size() {
         return Err(input.malformed("cut short", format!("the description of the scans ends at byte {end} of {}", input.size())));
     }
+    input.claim(number(32).saturating_mul(XML), "the description of the scans")?;
     // If it cannot be read, the decoder says why.
     if let Ok(text) = E57Reader::raw_xml(&mut file) {
         xml::check(&text).map_err(|why| input.unsupported("description of the scans", why))?;

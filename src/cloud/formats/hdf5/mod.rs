@@ -21,7 +21,7 @@ use super::input::{Input, printable};
 use super::lzf::Lzf;
 use super::number::Number;
 use super::parts::{self, Entry};
-use super::sheet::{Sheet, SheetColumn, Want};
+use super::sheet::{Range, Sheet, SheetColumn, Want};
 use crate::cloud::Values;
 use crate::cloud::values::{Real, with_values};
 
@@ -37,8 +37,10 @@ const MOST_PARTS: usize = 10_000;
 const MOST_AGAIN: usize = 10_000;
 /// An implausible number of columns.
 const MAX_DIMS: u64 = 1 << 20;
-/// Upper bound on the values that one byte of the file can stand for: chunks that were never written are not stored.
-const MOST_UNPACKED: u64 = 4096;
+/// Upper bound on the bytes that one byte of the file can stand for: deflate's maximum expansion.
+const MOST_UNPACKED: u64 = 1032;
+/// Bytes that any file may hold, one of the largest chunks: those that were never written are not stored.
+const ALWAYS: u64 = 1 << 28;
 
 /// Lists the data sets of a file.
 pub(super) fn parts(input: &Input<'_>) -> Result<Vec<Entry>, FormatError> {
@@ -205,11 +207,24 @@ fn choose(input: &Input<'_>) -> Result<Chosen, FormatError> {
         return Err(input.unsupported(what, format!("the most columns that are read are {MAX_DIMS}, and it has {width}; is it transposed?")));
     }
     let promised = rows.saturating_mul(*width).saturating_mul(number.size() as u64);
-    if promised > input.size().saturating_mul(MOST_UNPACKED) {
+    let most = input.size().saturating_mul(MOST_UNPACKED).max(ALWAYS);
+    let unpacked = unpacked(&set, number);
+    if promised <= most && unpacked > most {
+        let why = format!("its chunks promise {unpacked} bytes, which a file of {} bytes cannot hold", input.size());
+        return Err(input.malformed(what, why));
+    }
+    if promised > most {
         let why = format!("its shape promises {promised} bytes, which a file of {} bytes cannot hold", input.size());
         return Err(input.malformed(what, why));
     }
     Ok(Chosen { part: part.clone(), set, number, what })
+}
+
+/// Bytes of all chunks, of which those at the edges may reach beyond the data; 0 if there are none.
+fn unpacked(set: &Dataset, number: Number) -> u64 {
+    let Some(chunks) = set.chunks() else { return 0 };
+    let along = |(&size, &chunk): (&u64, &u32)| size.div_ceil(u64::from(chunk).max(1)).saturating_mul(chunk.into());
+    set.shape().iter().zip(&chunks).map(along).fold(number.size() as u64, u64::saturating_mul)
 }
 
 /// Reads all columns of some records.
@@ -232,10 +247,24 @@ pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, Form
 fn read_part(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
     let Chosen { part, set, number, what } = choose(input)?;
     let (rows, width) = (part.rows, part.columns);
-    let columns = SheetColumn::unnamed(width as usize);
-    let selected = want.resolve(&columns, input)?;
+    input.claim(SheetColumn::claimed(width), "the names of the columns")?;
+    let mut columns = SheetColumn::unnamed(width as usize);
+    let mut selected = want.resolve(&columns, input)?;
     let mut values = Values::new(number.fits_f32());
-    let read = with_values!(&mut values, values => read_rows(&set, &part, number, &selected, values, input));
+    let read = if matches!(want, Want::Everything) {
+        // Only the ranges are wanted.
+        selected.clear();
+        let mut ranges = vec![Range::default(); width as usize];
+        let mut take = |numbers: &[Value]| {
+            numbers.chunks_exact(width as usize).for_each(|row| row.iter().zip(&mut ranges).for_each(|(value, range)| range.take_in(value.0)));
+            Ok(())
+        };
+        let read = visit(&set, &part, number, input, &mut take);
+        columns.iter_mut().zip(ranges).for_each(|(column, range)| column.range = Some(range));
+        read
+    } else {
+        with_values!(&mut values, values => read_rows(&set, &part, number, &selected, values, input))
+    };
     read.map_err(|why| match why {
         Failed::Here(why) => why,
         Failed::There(why) => error(input, &what, why),
@@ -256,26 +285,50 @@ enum Failed {
     There(Error),
 }
 
-/// Reads the selected columns in complete rows of chunks, so that each chunk is decompressed once.
+/// Appends the selected columns of all rows.
 fn read_rows<T: Real>(set: &Dataset, part: &Entry, number: Number, selected: &[usize], values: &mut Vec<T>, input: &Input<'_>) -> Result<(), Failed> {
+    let width = part.columns as usize;
+    let all = selected.iter().copied().eq(0..width);
+    visit(set, part, number, input, &mut |numbers| {
+        input.reserve(values, numbers.len() / width * selected.len())?;
+        let one = |value: &Value| T::of(value.0);
+        if all {
+            values.extend(numbers.iter().map(one));
+        } else {
+            values.extend(numbers.chunks_exact(width).flat_map(|row| selected.iter().map(|&at| one(&row[at]))));
+        }
+        Ok(())
+    })
+}
+
+/// Handles the numbers of some complete rows.
+type Take<'t> = dyn FnMut(&[Value]) -> Result<(), FormatError> + 't;
+
+/// Passes all rows to `take` in complete rows of chunks, so that each chunk is decompressed once.
+fn visit(set: &Dataset, part: &Entry, number: Number, input: &Input<'_>, take: &mut Take<'_>) -> Result<(), Failed> {
     let (rows, width) = (part.rows, part.columns);
-    let all = selected.iter().copied().eq(0..width as usize);
     let row_bytes = width * number.size() as u64;
     let chunk_rows = set.chunks().and_then(|chunks| chunks.first().copied()).map_or(1, u64::from).max(1);
     let step = (CHUNK / row_bytes / chunk_rows).max(1).saturating_mul(chunk_rows);
+    let steps = rows.div_ceil(step).max(1);
     let mut row = 0;
     while row < rows {
         input.check().map_err(Failed::Here)?;
         let end = row.saturating_add(step).min(rows);
+        // The chunks, the numbers as they are stored, and as they are read.
+        let numbers = (end - row).saturating_mul(width).saturating_mul((number.size() + size_of::<Value>()) as u64);
+        let taken = (unpacked(set, number) / steps).saturating_add(numbers);
+        input.claim(taken, "chunks").map_err(Failed::Here)?;
         let slice = set.read_slice::<Value>(&rows_of(part, row, end)).map_err(Failed::There)?;
-        input.reserve(values, (end - row) as usize * selected.len()).map_err(Failed::Here)?;
-        let read = slice.iter().map(|value| T::of(value.0));
-        if all {
-            values.extend(read);
-        } else {
-            let read: Vec<T> = read.collect();
-            values.extend(read.chunks_exact(width as usize).flat_map(|row| selected.iter().map(|&at| row[at])));
+        if slice.len() as u64 != (end - row) * width {
+            return Err(Failed::Here(input.malformed("cut short", format!("rows {row} to {end} have {} numbers", slice.len()))));
         }
+        match slice.as_slice() {
+            Some(numbers) => take(numbers),
+            None => take(&slice.iter().copied().collect::<Vec<_>>()),
+        }
+        .map_err(Failed::Here)?;
+        input.release(taken);
         row = end;
         input.tell(row, rows);
     }

@@ -1,7 +1,7 @@
 //! The chunks of a LAZ file. Each is compressed independently, so several are decompressed in parallel, and those before a
 //! requested point are skipped.
 
-use std::io::{self, Cursor, Read, Seek, SeekFrom};
+use std::io::{Cursor, Read, Seek, SeekFrom};
 
 use laz::laszip::{ChunkTable, CompressorType};
 use laz::record::{LayeredPointRecordDecompressor, RecordDecompressor, SequentialPointRecordDecompressor};
@@ -11,11 +11,16 @@ use rayon::iter::{IndexedParallelIterator as _, IntoParallelRefIterator as _, Pa
 use super::super::FormatError;
 use super::super::contain::contained;
 use super::super::input::Input;
-use super::compressed::check_layers;
+use super::compressed::{add_fields, check_layers};
+use super::layers::ChunkTimes;
 use super::{Layout, MAX_POINTS_PER_BYTE, Take};
 
 /// Maximum points per chunk, several of which are held at a time; fifty thousand are typical.
 const MOST_POINTS: u64 = 1 << 18;
+/// Maximum bytes of the points of a chunk, and of what all threads hold at a time; longer chunks are decoded piece by piece.
+const MOST_BYTES: u64 = 1 << 28;
+/// Bytes that a decoder keeps for each byte of a point, at most: the counts of all symbols, in each of four channels.
+pub(super) const DECODER: u64 = 1 << 14;
 
 /// Byte range and points of a chunk.
 struct Chunk {
@@ -48,7 +53,7 @@ impl<'l> Chunks<'l> {
             // In a table of fixed-size chunks, the last entry claims a full chunk.
             let (bytes, points) = (entry.byte_count, entry.point_count.min(left));
             let end = start.checked_add(bytes).filter(|&end| end <= input.size())?;
-            if points > MOST_POINTS || points / MAX_POINTS_PER_BYTE > bytes {
+            if points > MOST_POINTS || points * layout.record as u64 > MOST_BYTES || points / MAX_POINTS_PER_BYTE > bytes {
                 return None;
             }
             chunks.push(Chunk { start, bytes, points });
@@ -65,8 +70,12 @@ impl<'l> Chunks<'l> {
             first += chunk.points;
             skipped += 1;
         }
-        for group in self.chunks[skipped..].chunks(if from > 0 { 1 } else { rayon::current_num_threads() }) {
+        let mut left = &self.chunks[skipped..];
+        while !left.is_empty() {
             input.check()?;
+            let (group, bytes) = self.group(left, if from > 0 { 1 } else { rayon::current_num_threads() });
+            left = &left[group.len()..];
+            input.claim(bytes, "compressed points")?;
             let mut packed = Vec::new();
             for chunk in group {
                 let mut bytes = vec![0; chunk.bytes as usize];
@@ -87,37 +96,51 @@ impl<'l> Chunks<'l> {
                 }
                 first += chunk.points;
             }
+            input.release(bytes);
         }
         Ok(())
     }
 
+    /// The chunks that are decoded at a time, at least one, and the bytes that they take.
+    fn group<'c>(&self, chunks: &'c [Chunk], threads: usize) -> (&'c [Chunk], u64) {
+        let record = self.layout.record as u64;
+        let taken = |chunk: &Chunk| 2 * chunk.bytes + record * (chunk.points + DECODER);
+        let (mut count, mut sum) = (0, 0);
+        for chunk in &chunks[..threads.min(chunks.len())] {
+            if count > 0 && sum + taken(chunk) > MOST_BYTES {
+                break;
+            }
+            count += 1;
+            sum += taken(chunk);
+        }
+        (&chunks[..count], sum)
+    }
+
     fn unpack(&self, packed: &[u8], points: u64, xyz_only: bool) -> Result<Vec<u8>, LasZipError> {
-        let records = vec![0; points as usize * self.layout.record];
+        let mut records = vec![0; points as usize * self.layout.record];
         if records.is_empty() {
             return Ok(records);
         }
         let mut source = Cursor::new(packed);
         let Some(layers) = self.layers else {
-            return decode(SequentialPointRecordDecompressor::new(source), self.vlr, DecompressionSelection::all(), records);
+            let mut decoder = SequentialPointRecordDecompressor::new(source);
+            add_fields(&mut decoder, self.vlr)?;
+            decoder.decompress_many(&mut records)?;
+            return Ok(records);
         };
-        check_layers(&mut source, self.layout.record as u64, layers, packed.len() as u64)?;
-        decode(LayeredPointRecordDecompressor::new(source), self.vlr, selection(xyz_only), records)
+        let record = self.layout.record;
+        check_layers(&mut source, record as u64, layers, packed.len() as u64)?;
+        let times = if xyz_only { None } else { Some(ChunkTimes::of(&mut source, record as u64, layers)?) };
+        let mut decoder = LayeredPointRecordDecompressor::new(source);
+        decoder.set_fields_from(self.vlr.items())?;
+        decoder.set_selection(selection(xyz_only));
+        decoder.decompress_many(&mut records)?;
+        times.map_or(Ok(()), |mut times| times.fill(&mut records, record))?;
+        Ok(records)
     }
 }
 
-/// The layers to decode: with `xyz_only`, z and the mandatory x and y only.
+/// The layers to decode: with `xyz_only`, z and the mandatory x and y only. Times are decoded by [`ChunkTimes`].
 pub(super) fn selection(xyz_only: bool) -> DecompressionSelection {
-    DecompressionSelection(if xyz_only { DecompressionSelection::Z } else { DecompressionSelection::ALL })
-}
-
-fn decode<R>(
-    mut decoder: impl RecordDecompressor<R>,
-    vlr: &LazVlr,
-    selection: DecompressionSelection,
-    mut records: Vec<u8>,
-) -> Result<Vec<u8>, LasZipError> {
-    decoder.set_fields_from(vlr.items())?;
-    decoder.set_selection(selection);
-    decoder.decompress_many(&mut records).map_err(|why: io::Error| LasZipError::IoError(why))?;
-    Ok(records)
+    if xyz_only { DecompressionSelection::base().decompress_z() } else { DecompressionSelection::all().skip_gps_time() }
 }

@@ -1,18 +1,21 @@
 //! LAZ: chunks of points, compressed record by record (formats 0 to 5) or in one layer per field (formats 6 to 10).
 //!
 //! The decoder allocates by numbers in the file: entries of the chunk table, bytes of a layer. Both are checked against the
-//! size of the file first. Anything else that is malformed makes the decoder panic, which the caller contains.
+//! size of the file first, and what calls itself as often as the data say is decoded in [`super::gps`]. Anything else that is
+//! malformed makes the decoder panic, which the caller contains.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
 use laz::laszip::{ChunkTable, CompressorType, LazItemType};
-use laz::record::{LayeredPointRecordDecompressor, RecordDecompressor};
-use laz::{LasZipDecompressor, LasZipError, LazVlr};
+use laz::record::{LayeredPointRecordDecompressor, RecordDecompressor, SequentialPointRecordDecompressor};
+use laz::{LasZipError, LazVlr};
 
 use super::super::FormatError;
 use super::super::input::Input;
-use super::chunks::{Chunks, selection};
-use super::{BATCH, Layout, Take};
+use super::chunks::{Chunks, DECODER, selection};
+use super::gps::PointTime;
+use super::layers::ChunkTimes;
+use super::{Layout, Take};
 
 pub(super) fn visit(layout: &Layout, xyz_only: bool, from: u64, input: &Input<'_>, take: &mut Take<'_>) -> Result<(), FormatError> {
     let bad = |why: &str| input.malformed("compressed points", why);
@@ -22,7 +25,11 @@ pub(super) fn visit(layout: &Layout, xyz_only: bool, from: u64, input: &Input<'_
     };
     let vlr = layout.laszip.as_ref().ok_or_else(|| bad("there is no record that says how they are compressed"))?;
     // The VLR begins with the compressor type, which the crate does not expose.
-    let layered = vlr.starts_with(&(CompressorType::LayeredChunked as u16).to_le_bytes());
+    let is = |kind: CompressorType| vlr.starts_with(&(kind as u16).to_le_bytes());
+    let (layered, chunked) = (is(CompressorType::LayeredChunked), is(CompressorType::PointWiseChunked));
+    if !layered && !chunked && !is(CompressorType::PointWise) {
+        return Err(bad("they are compressed in a way that is not known"));
+    }
     let vlr = LazVlr::from_buffer(vlr).map_err(decode)?;
     if vlr.items_size() != layout.record as u64 {
         return Err(bad(&format!("they take {} bytes each, and {} by the header", vlr.items_size(), layout.record)));
@@ -43,50 +50,94 @@ pub(super) fn visit(layout: &Layout, xyz_only: bool, from: u64, input: &Input<'_
     // Without a usable chunk table, points are decoded sequentially.
     file.seek(SeekFrom::Start(layout.start)).map_err(io)?;
 
-    let mut records = vec![0; BATCH * layout.record];
+    input.claim(layout.record as u64 * DECODER, "compressed points")?;
+    let batch = layout.batch();
+    let mut records = vec![0; batch * layout.record];
     let mut left = layout.points;
+    let needs_table = chunked || layered;
+    let table = if needs_table && vlr.uses_variable_size_chunks() { Some(ChunkTable::read_from(&mut file, &vlr).map_err(decode)?) } else { None };
+    // The points of a chunk.
+    let promised = |chunk: usize| match &table {
+        _ if !needs_table => Ok(layout.points),
+        None => Ok(u64::from(vlr.chunk_size())),
+        Some(table) => table.as_ref().get(chunk).map(|entry| entry.point_count).ok_or_else(|| bad("the table has too few chunks")),
+    };
+    let first = layout.start + if needs_table { ChunkTable::OFFSET_SIZE as u64 } else { 0 };
+    file.seek(SeekFrom::Start(first)).map_err(io)?;
+    let mut chunk = 0;
     let Some(layers) = layers else {
-        let mut decoder = LasZipDecompressor::new(file, vlr).map_err(decode)?;
+        let mut decoder = SequentialPointRecordDecompressor::new(file);
         while left > 0 {
-            let count = left.min(BATCH as u64);
-            let records = &mut records[..count as usize * layout.record];
-            decoder.decompress_many(records).map_err(io)?;
-            if !take(layout.points - left, records)? {
-                return Ok(());
+            let points = promised(chunk)?;
+            chunk += 1;
+            if points == 0 {
+                empty(chunk, input)?;
+                continue;
             }
-            left -= count;
+            decoder.reset();
+            add_fields(&mut decoder, &vlr).map_err(decode)?;
+            let mut left_in_chunk = points.min(left);
+            while left_in_chunk > 0 {
+                let count = left_in_chunk.min(batch as u64);
+                let records = &mut records[..count as usize * layout.record];
+                decoder.decompress_many(records).map_err(io)?;
+                if !take(layout.points - left, records)? {
+                    return Ok(());
+                }
+                left_in_chunk -= count;
+                left -= count;
+                input.check()?;
+            }
         }
         return Ok(());
     };
 
-    let table = if vlr.uses_variable_size_chunks() { Some(ChunkTable::read_from(&mut file, &vlr).map_err(decode)?) } else { None };
-    file.seek(SeekFrom::Start(layout.start + ChunkTable::OFFSET_SIZE as u64)).map_err(io)?;
     let mut decoder = LayeredPointRecordDecompressor::new(file);
-    let mut chunk = 0;
     while left > 0 {
-        let points = match &table {
-            None => u64::from(vlr.chunk_size()),
-            Some(table) => table.as_ref().get(chunk).ok_or_else(|| bad("the table has too few chunks"))?.point_count,
-        };
+        let points = promised(chunk)?;
         chunk += 1;
         if points == 0 {
+            empty(chunk, input)?;
             continue;
         }
-        check_layers(decoder.get_mut(), layout.record as u64, layers, input.size()).map_err(io)?;
+        let bytes = check_layers(decoder.get_mut(), layout.record as u64, layers, input.size()).map_err(io)?;
+        input.claim(2 * bytes, "compressed points")?;
+        let mut times = if xyz_only { None } else { Some(ChunkTimes::of(decoder.get_mut(), layout.record as u64, layers).map_err(io)?) };
         decoder.reset();
         decoder.set_fields_from(vlr.items()).map_err(decode)?;
         decoder.set_selection(selection(xyz_only));
         let mut left_in_chunk = points.min(left);
         while left_in_chunk > 0 {
-            let count = left_in_chunk.min(BATCH as u64);
+            let count = left_in_chunk.min(batch as u64);
             let records = &mut records[..count as usize * layout.record];
             decoder.decompress_many(records).map_err(io)?;
+            if let Some(times) = &mut times {
+                times.fill(records, layout.record).map_err(io)?;
+            }
             if !take(layout.points - left, records)? {
                 return Ok(());
             }
             left_in_chunk -= count;
             left -= count;
             input.check()?;
+        }
+        input.release(2 * bytes);
+    }
+    Ok(())
+}
+
+/// Fails at a chunk without points if it is one of too many.
+fn empty(chunks: usize, input: &Input<'_>) -> Result<(), FormatError> {
+    if chunks as u64 > input.size() { Err(input.malformed("compressed points", "the chunks have none")) } else { Ok(()) }
+}
+
+/// Gives a decoder of points one after the other its fields.
+pub(super) fn add_fields<R: Read>(decoder: &mut SequentialPointRecordDecompressor<'_, R>, vlr: &LazVlr) -> Result<(), LasZipError> {
+    for item in vlr.items() {
+        if matches!(item.item_type(), LazItemType::GpsTime) && item.version() == 2 {
+            decoder.add_field_decompressor(PointTime::default());
+        } else {
+            decoder.set_fields_from(&vec![*item])?;
         }
     }
     Ok(())
@@ -124,8 +175,10 @@ fn layers(vlr: &LazVlr) -> Option<u64> {
     vlr.items().iter().map(of_item).sum()
 }
 
-/// Fails unless the layers of the chunk at the current position are within the file; preserves the position.
-pub(super) fn check_layers(file: &mut (impl Read + Seek), record: u64, layers: u64, size: u64) -> io::Result<()> {
+/// The bytes of the layers of the chunk at the current position, which is preserved.
+///
+/// Fails unless they are within the file.
+pub(super) fn check_layers(file: &mut (impl Read + Seek), record: u64, layers: u64, size: u64) -> io::Result<u64> {
     let start = file.stream_position()?;
     // The first point and the number of points precede the sizes.
     file.seek(SeekFrom::Start(start + record + 4))?;
@@ -136,5 +189,5 @@ pub(super) fn check_layers(file: &mut (impl Read + Seek), record: u64, layers: u
         return Err(io::ErrorKind::UnexpectedEof.into());
     }
     file.seek(SeekFrom::Start(start))?;
-    Ok(())
+    Ok(total)
 }

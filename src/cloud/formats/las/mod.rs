@@ -6,6 +6,8 @@
 mod chunks;
 mod compressed;
 mod fields;
+mod gps;
+mod layers;
 
 use std::collections::BTreeMap;
 use std::io::{Read, Seek, SeekFrom};
@@ -21,8 +23,10 @@ use super::contain::contained;
 use super::input::Input;
 use super::sheet::{Range, Sheet, SheetColumn, Want};
 
-/// Points read at a time.
+/// Points read at a time, fewer if they are long.
 const BATCH: usize = 1 << 16;
+/// Bytes read at a time, or one point if that is larger.
+const BATCH_BYTES: usize = 1 << 24;
 /// Points that a thread decodes at a time.
 const CHUNK: usize = 1 << 12;
 /// Bytes of a variable length record's header.
@@ -63,7 +67,12 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
         })?;
     }
     let format = format!("{} {}, point format {}", if layout.compressed { "LAZ" } else { "LAS" }, layout.version, layout.point_format);
-    let skipped = if [4, 5, 9, 10].contains(&layout.point_format) { vec!["wave packets were not read".to_owned()] } else { Vec::new() };
+    let mut skipped = Vec::new();
+    if [4, 5, 9, 10].contains(&layout.point_format) {
+        skipped.push("wave packets were not read".to_owned());
+    } else if layout.behind > 0 {
+        skipped.push(format!("{} bytes after the points were not read", layout.behind));
+    }
     Ok(Sheet { path: input.path().to_owned(), format, columns, selected, rows: layout.points, values: values.into(), skipped })
 }
 
@@ -99,6 +108,8 @@ struct Layout {
     /// Byte offset of the first point.
     start: u64,
     points: u64,
+    /// Bytes after the points that belong to nothing else, unless these are compressed.
+    behind: u64,
     /// Bytes of a point's record.
     record: usize,
     /// The fields of a record, x, y and z first.
@@ -159,8 +170,17 @@ impl Layout {
                 fields.extend(fields::extra(&vlr.data, least, record));
             }
         }
+        // Extended records may follow the points.
+        let points_end = start.saturating_add(points.saturating_mul(record as u64));
+        let end = header.evlr.map(|evlr| evlr.start_of_first_evlr).filter(|&first| (points_end..=input.size()).contains(&first));
+        let behind = if compressed { 0 } else { end.unwrap_or(input.size()).saturating_sub(points_end) };
         let version = format!("{}.{}", header.version.major, header.version.minor);
-        Ok(Self { version, point_format, compressed, start, points, record, fields, laszip })
+        Ok(Self { version, point_format, compressed, start, points, behind, record, fields, laszip })
+    }
+
+    /// Number of points read at a time.
+    fn batch(&self) -> usize {
+        (BATCH_BYTES / self.record).clamp(1, BATCH)
     }
 
     /// Appends the selected fields of raw records to `values`, whose capacity suffices.
@@ -191,10 +211,11 @@ impl Layout {
         }
         let mut file = input.open()?;
         file.seek(SeekFrom::Start(self.start)).map_err(|why| input.io(why))?;
-        let mut records = vec![0; BATCH * self.record];
+        let batch = self.batch();
+        let mut records = vec![0; batch * self.record];
         let mut left = self.points;
         while left > 0 {
-            let count = left.min(BATCH as u64) as usize;
+            let count = left.min(batch as u64) as usize;
             let records = &mut records[..count * self.record];
             file.read_exact(records).map_err(|why| input.io(why))?;
             if !take(self.points - left, records)? {
@@ -203,5 +224,29 @@ impl Layout {
             left -= count as u64;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn batches_are_limited_in_bytes() {
+        let batch = |record| {
+            let layout = Layout {
+                version: String::new(),
+                point_format: 0,
+                compressed: false,
+                start: 0,
+                points: 0,
+                behind: 0,
+                record,
+                fields: Vec::new(),
+                laszip: None,
+            };
+            layout.batch()
+        };
+        assert_eq!((batch(20), batch(256), batch(257), batch(65_535)), (BATCH, BATCH, 65_280, 256));
     }
 }

@@ -35,6 +35,7 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
     let columns: Vec<SheetColumn> = cells.iter().map(|cell| SheetColumn::numeric(cell.name.clone())).collect();
     let selected = want.resolve(&columns, input)?;
     let cells: Vec<&Cell> = selected.iter().map(|&at| &cells[at]).collect();
+    let mut packed = 0;
     let values = match header.encoding {
         Encoding::Ascii => {
             let mut values = Vec::new();
@@ -47,11 +48,25 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
             values
         }
         Encoding::Binary => binary(file, &header, &cells, input)?,
-        Encoding::Compressed => compressed(file, &header, &cells, None, input)?,
+        Encoding::Compressed => {
+            let values;
+            (values, packed) = compressed(file, &header, &cells, None, input)?;
+            values
+        }
     };
     let grid = if header.height > 1 { format!(", {} × {}", header.width, header.height) } else { String::new() };
     let format = format!("PCD, {}{grid}", header.encoding.name());
-    Ok(Sheet::new(input, format, columns, selected, header.points, values))
+    let mut sheet = Sheet::new(input, format, columns, selected, header.points, values);
+    let behind = match header.encoding {
+        // Lines after the points are refused.
+        Encoding::Ascii => 0,
+        Encoding::Binary => input.size().saturating_sub(header.length + header.points * header.stride() as u64),
+        Encoding::Compressed => input.size().saturating_sub(header.length + 8 + packed),
+    };
+    if behind > 0 {
+        sheet.skipped.push(format!("{behind} bytes after the points were not read"));
+    }
+    Ok(sheet)
 }
 
 /// Reads all columns of some records: by seeking, or sequentially where that is impossible.
@@ -84,7 +99,7 @@ pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, Form
         }
         Encoding::Compressed => {
             let rows: Vec<usize> = found.keys().map(|&row| row as usize).collect();
-            let values = compressed(file, &header, &cells, Some(&rows), input)?;
+            let (values, _) = compressed(file, &header, &cells, Some(&rows), input)?;
             found.values_mut().zip(values.chunks_exact(cells.len())).for_each(|(found, point)| *found = point.to_vec());
         }
     }
@@ -168,14 +183,17 @@ fn ascii(mut file: impl BufRead, header: &Header, cells: &[&Cell], input: &Input
         if file.read_until(b'\n', &mut line).map_err(|why| input.io(why))? == 0 {
             return Err(input.malformed("cut short", format!("the header promises {} points and there are {row}", header.points)));
         }
-        let words: Vec<&[u8]> = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).collect();
-        if words.is_empty() {
+        let words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+        // Counted first, as a line may be as long as the file.
+        let count = words.clone().count();
+        if count == 0 {
             continue;
         }
         let bad = |why: String| input.malformed(format!("line {number}, point {row}"), why);
-        if words.len() != width {
-            return Err(bad(format!("there are {} numbers where there should be {width}", words.len())));
+        if count != width {
+            return Err(bad(format!("there are {count} numbers where there should be {width}")));
         }
+        let words: Vec<&[u8]> = words.collect();
         point.clear();
         for cell in cells {
             let word = words[first[cell.field] + cell.item];
@@ -256,14 +274,14 @@ fn values(cells: &[&Cell], offsets: &[usize], point: &[u8]) -> impl Iterator<Ite
 }
 
 /// Decodes the cells of all points, or of the ascending `wanted` ones; everything is decompressed, but
-/// nothing else is stored.
+/// nothing else is stored. Returns the number of packed bytes as well.
 fn compressed(
     mut file: impl BufRead,
     header: &Header,
     cells: &[&Cell],
     wanted: Option<&[usize]>,
     input: &Input<'_>,
-) -> Result<Vec<f64>, FormatError> {
+) -> Result<(Vec<f64>, u64), FormatError> {
     let mut sizes = [0; 8];
     file.read_exact(&mut sizes).map_err(|why| input.io(why))?;
     let [packed, unpacked] = [0, 4].map(|at| u64::from(u32::from_le_bytes([sizes[at], sizes[at + 1], sizes[at + 2], sizes[at + 3]])));
@@ -314,5 +332,8 @@ fn compressed(
             row += count;
         }
     }
-    Ok(values)
+    if points.read(&mut [0]).map_err(fail)? > 0 {
+        return Err(input.malformed("compressed points", format!("they unpack to more than the {unpacked} bytes that are promised")));
+    }
+    Ok((values, packed))
 }

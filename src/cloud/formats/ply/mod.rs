@@ -30,21 +30,28 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
     let properties: Vec<usize> = selected.iter().map(|&at| scalars[at]).collect();
 
     let fits = |at: &usize| matches!(&vertex.properties[*at], Property::Scalar { number, .. } if number.fits_f32());
+    // What follows the last element is nothing that the header tells of.
+    let (mut behind, last) = (0, at + 1 == header.elements.len());
     let mut values = Values::new(header.encoding != Encoding::Ascii && properties.iter().all(fits));
     with_values!(&mut values, values => match header.encoding {
         Encoding::Ascii => {
             let mut ascii = Ascii::new(file, &header, input);
             header.elements[..at].iter().try_for_each(|element| ascii.skip(element))?;
-            ascii.read(vertex, &properties, values)
+            ascii.read(vertex, &properties, values)?;
+            if last { ascii.rest().map(|count| behind = count) } else { Ok(()) }
         }
         Encoding::Binary(endian) => {
             let mut binary = Binary::new(file, endian, input);
             header.elements[..at].iter().try_for_each(|element| binary.skip(element))?;
-            binary.read(vertex, &properties, values)
+            binary.read(vertex, &properties, values)?;
+            if last { binary.rest().map(|count| behind = count) } else { Ok(()) }
         }
     })?;
     let mut skipped: Vec<String> = vertex.properties.iter().filter(|property| matches!(property, Property::List { .. })).map(list_note).collect();
     skipped.extend(header.elements.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, element)| element_note(element)));
+    if behind > 0 {
+        skipped.push(format!("{behind} bytes after element `{}` were not read", printable(&vertex.name)));
+    }
     let format = format!("PLY, {}", header.encoding.name());
     Ok(Sheet { path: input.path().to_owned(), format, columns, selected, rows: vertex.count, values, skipped })
 }

@@ -71,6 +71,21 @@ impl<'i, 'p, R: BufRead> Ascii<'i, 'p, R> {
         Ok(())
     }
 
+    /// The number of bytes that are left, not counting white space.
+    pub fn rest(mut self) -> Result<u64, FormatError> {
+        let black = |bytes: &[u8]| bytes.iter().filter(|byte| !byte.is_ascii_whitespace()).count() as u64;
+        let mut count = black(&self.line[self.at..]);
+        loop {
+            let bytes = self.reader.fill_buf().map_err(|why| self.input.io(why))?;
+            if bytes.is_empty() {
+                return Ok(count);
+            }
+            count += black(bytes);
+            let length = bytes.len();
+            self.reader.consume(length);
+        }
+    }
+
     fn value(&mut self, context: &dyn Fn() -> String, property: &str) -> Result<f64, FormatError> {
         while self.line[self.at..].iter().all(u8::is_ascii_whitespace) {
             self.line.clear();
@@ -110,6 +125,11 @@ impl<'i, 'p, R: BufRead> Binary<'i, 'p, R> {
     /// Starts after the header.
     pub fn new(reader: R, endian: Endian, input: &'i Input<'p>) -> Self {
         Self { reader, endian, input }
+    }
+
+    /// The number of bytes that are left.
+    pub fn rest(mut self) -> Result<u64, FormatError> {
+        io::copy(&mut self.reader, &mut io::sink()).map_err(|why| self.input.io(why))
     }
 
     /// Skips all rows of an element.

@@ -62,6 +62,20 @@ fn what_is_damaged_below_is_whole() {
     }
 }
 
+#[test]
+fn what_is_made_of_a_binary_file_is_counted() {
+    let text = ["csv", "txt", "pts", "gz", "vec", "xyz", "json", "jsonl", "geojson"];
+    for (name, content) in valid().into_iter().filter(|(name, _)| !text.contains(&name.rsplit('.').next().unwrap())) {
+        let sample = Sample::new(name, content);
+        let read = |free: u64| {
+            let input = Input::new(&sample.path, &Silent).unwrap().with_free(free);
+            (recognise(&input).unwrap().read)(&input, &Want::Chosen(&ColumnChoice::Default))
+        };
+        assert!(matches!(read(7), Err(FormatError::Memory { .. })), "{name}: {:?}", read(7));
+        assert!(read(1 << 28).is_ok(), "{name}: {:?}", read(1 << 28));
+    }
+}
+
 /// Reads and describes; what counts is that both return.
 fn try_to_read(name: &str, content: &[u8]) {
     let sample = Sample::new(name, content);

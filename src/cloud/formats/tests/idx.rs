@@ -101,3 +101,14 @@ fn headers_that_lie_are_found_out() {
     let vectors = [&0x0108_0000u32.to_le_bytes()[..], &1u32.to_le_bytes(), &[0; 4]].concat();
     assert!(Sample::new("a.fbin", vectors).error().starts_with("cut short: 17301504 vectors"));
 }
+
+#[test]
+fn checksums_of_gzip_are_compared_whatever_follows() {
+    let content = [idx(8, &[4], &[1, 2, 3, 4]), vec![9; 1000]].concat();
+    let whole = gzip(&content);
+    assert_eq!(Sample::new("a.idx.gz", &whole).info().skipped, ["what follows the numbers was not read"]);
+    let mut damaged = whole;
+    let sum = damaged.len() - 8;
+    damaged[sum] ^= 1;
+    assert_eq!(Sample::new("a.idx.gz", damaged).error(), "data: damaged, and cannot be unpacked");
+}

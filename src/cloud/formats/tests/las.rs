@@ -123,3 +123,82 @@ fn headers_that_lie_are_found_out() {
         assert!(message.contains(part), "{message}, not {part}");
     }
 }
+
+/// A compressed scan of points with these times, scanner channels and return numbers.
+fn timed(format: u8, points: &[(f64, u8, u8)]) -> Vec<u8> {
+    let mut builder = Builder::from(if format >= 6 { (1, 4) } else { (1, 2) });
+    builder.point_format = ::las::point::Format::new(format).unwrap();
+    builder.point_format.is_compressed = true;
+    let mut writer = Writer::new(std::io::Cursor::new(Vec::new()), builder.into_header().unwrap()).unwrap();
+    for (at, &(time, scanner_channel, number)) in points.iter().enumerate() {
+        let color = writer.header().point_format().has_color.then(|| ::las::Color::new(1, 2, at as u16));
+        let (x, y) = ((at * at % 977) as f64, (at * 7 % 31) as f64);
+        let point = Point { x, y, gps_time: Some(time), color, scanner_channel, return_number: number, number_of_returns: 5, ..Default::default() };
+        writer.write_point(point).unwrap();
+    }
+    writer.close().unwrap();
+    writer.into_inner().unwrap().into_inner()
+}
+
+#[test]
+fn times_are_those_that_were_written() {
+    // Times that stay, go on evenly, faster and slower, back, jump, and alternate between pulses.
+    let time = |at: usize| match at / 200 % 7 {
+        0 => 4e8 + (at / 3) as f64 * 1e-5,
+        1 => 4e8 + at as f64 * 0.25,
+        2 => 4e8 + (at * at) as f64 * 1e-6,
+        3 => 4e8 - at as f64 * 1e-4,
+        4 => [1e5, -3.5, 4e8, 7e7, 1e-9][at % 5] + at as f64,
+        5 => f64::from_bits((at as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 2),
+        _ => 4e8 + [0.0, 1e-3, 5e-3, 0.3][at % 4] + at as f64 * [1e-6, 2e-6, 0.0, 7e-5][at % 4],
+    };
+    for format in [1, 3, 6, 7] {
+        let channel = |at: usize| if format >= 6 { (at / 11 % 4) as u8 } else { 0 };
+        let points: Vec<_> = (0..3000).map(|at| (time(at), channel(at), (at * at % 5) as u8 + 1)).collect();
+        let content = timed(format, &points);
+        let want: Vec<f64> = points.iter().map(|point| point.0).collect();
+        assert_values(&Sample::new("a.laz", &content).table("gps_time").1, &want);
+        // The same without the table of chunks, and a single point.
+        let start = u32::from_le_bytes(content[96..100].try_into().unwrap()) as usize;
+        let table = u64::from_le_bytes(content[start..start + 8].try_into().unwrap()) as usize;
+        let without = [&content[..table + 4], &[0; 4], &content[table + 8..]].concat();
+        let without = Sample::new("a.laz", without);
+        assert_values(&without.table("gps_time").1, &want);
+        let names = without.table("x").0;
+        assert_eq!(names, ["x"]);
+    }
+}
+
+#[test]
+fn times_of_sequences_without_end_return() {
+    // Those of format 7 at byte 758 overflowed the stack.
+    for format in [1, 7] {
+        let whole = scan(format, true, 200);
+        let start = u32::from_le_bytes(whole[96..100].try_into().unwrap()) as usize;
+        for at in (start..whole.len() - 8).step_by(61).chain([758]) {
+            let damaged = [&whole[..at], &[0xff; 8], &whole[at + 8..]].concat();
+            let sample = Sample::new("a.laz", damaged);
+            match sample.read("gps_time") {
+                Ok(table) => assert_eq!(table.values.len(), 200),
+                Err(why) => assert!(why.to_string().ends_with("a.laz"), "{why}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn what_follows_the_points_is_said() {
+    let whole = scan(1, false, 100);
+    assert_eq!(Sample::new("a.las", &whole).info().skipped, [""; 0]);
+    let more = [&whole[..], &[0; 280]].concat();
+    assert_eq!(Sample::new("a.las", more).info().skipped, ["280 bytes after the points were not read"]);
+}
+
+#[test]
+fn long_points_are_read_few_at_a_time() {
+    // A batch of these took 4.3 GB.
+    let mut plain = scan(1, false, 1);
+    plain[105..107].fill(0xff);
+    plain.resize(plain.len() + 65_535, 0);
+    assert_eq!(Sample::new("a.las", plain).table("").1, place(0));
+}

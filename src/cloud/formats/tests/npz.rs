@@ -67,7 +67,10 @@ fn a_long_list_of_arrays_is_cut() {
 fn a_header_cannot_promise_more_than_deflate_packs() {
     let promising = |rows: usize| npy("|u1", false, &format!("({rows}, 2)"), &[7; 64]);
     let message = Sample::new("a.npz", npz(&[("a.npy", promising(1_000_000))])).error();
-    assert!(message.starts_with("cut short: the header promises 2000000 bytes of data, which ") && message.ends_with("cannot hold"), "{message}");
+    assert!(
+        message.starts_with("array `a`: cut short: the header promises 2000000 bytes of data, which ") && message.ends_with("cannot hold"),
+        "{message}"
+    );
     // Zeros pack a thousandfold.
     assert_eq!(Sample::new("a.npz", npz(&[("a.npy", array(2_000_000, 0))])).info().rows, 2_000_000);
 }
@@ -77,7 +80,7 @@ fn what_is_no_cloud_is_refused() {
     let stored = npz(&[("a.txt", vec![]), ("a.npy", npy("|u1", false, "(4, 2)", &[77; 8]))]);
     let damaged = stored.windows(8).position(|bytes| bytes == [77; 8]).unwrap();
     let checksum = Sample::new("a.npz", [&stored[..damaged], &[78], &stored[damaged + 1..]].concat()).error();
-    assert_eq!(checksum, "data: damaged, and cannot be unpacked");
+    assert_eq!(checksum, "array `a`: data: damaged, and cannot be unpacked");
     let good = npz(&[("a.npy", array(1000, 1))]);
     for (content, part) in [
         (npz(&[]), "no arrays"),
@@ -91,4 +94,62 @@ fn what_is_no_cloud_is_refused() {
         let message = Sample::new("a.npz", content).error();
         assert!(message.contains(part), "{message}");
     }
+}
+
+/// The bytes with others at an offset.
+fn patched(content: &[u8], at: usize, bytes: &[u8]) -> Vec<u8> {
+    [&content[..at], bytes, &content[at + bytes.len()..]].concat()
+}
+
+fn find(content: &[u8], bytes: &[u8]) -> usize {
+    content.windows(bytes.len()).position(|window| window == bytes).unwrap()
+}
+
+#[test]
+fn another_array_is_not_taken_for_a_damaged_one() {
+    // As ann-benchmarks names them; `train` is stored.
+    let whole = npz(&[("test.npy", array(2, 1)), ("train.npy", array(9, 7))]);
+    assert_eq!(Sample::new("a.npz", &whole).table("").1, [7.0; 18]);
+    let local = find(&whole, b"train.npy");
+    let listed = local + 1 + find(&whole[local + 1..], b"train.npy");
+    let header = local + 9;
+    for (content, why) in [
+        (patched(&whole, header, b"?"), "header: it does not begin like a NumPy array"),
+        (patched(&whole, header + 8, &[0xff; 2]), "data: damaged, and cannot be unpacked"),
+        // The signature of its own header, and its name in each of the two places.
+        (patched(&whole, local - 30, b"?"), "zip archive: it is damaged, or was cut short"),
+        (patched(&whole, local, b"?"), "zip archive: it has another name in the list at the end"),
+    ] {
+        let sample = Sample::new("a.npz", content);
+        assert_eq!(sample.error(), format!("array `train`: {why}; name another with FILE:NAME"));
+        assert!(records(&sample.path, &[0], &Silent).is_err());
+        assert!(sample.read_part("train").unwrap_err().to_string().starts_with(&format!("array `train`: {why}: ")));
+        assert_eq!(sample.part("test"), [1.0; 4]);
+    }
+    let renamed = Sample::new("a.npz", patched(&whole, listed, b"?")).error();
+    assert_eq!(renamed, "array `?rain`: zip archive: it has another name in the list at the end; name another with FILE:NAME");
+    let data = whole.windows(18).position(|bytes| bytes == [7; 18]).unwrap();
+    assert_eq!(Sample::new("a.npz", patched(&whole, data, &[8])).error(), "array `train`: data: damaged, and cannot be unpacked");
+}
+
+#[test]
+fn members_are_read_to_their_end() {
+    // More follows the array, in a member that is deflated and in one that is stored.
+    let long = [array(4, 3), vec![5; 300_000]].concat();
+    let content = npz(&[("deflated.npy", long.clone()), ("stored.npy", long)]);
+    let sample = Sample::new("a.npz", &content);
+    for part in ["deflated", "stored"] {
+        assert_eq!(describe(&path_of(&sample.path, part), &Silent).unwrap().skipped, ["300000 bytes after the array were not read"]);
+    }
+    let last = content.windows(1000).rposition(|bytes| bytes == [5; 1000]).unwrap() + 999;
+    let message = Sample::new("a.npz", patched(&content, last, &[6])).read_part("stored").unwrap_err().to_string();
+    assert!(message.starts_with("array `stored`: data: damaged, and cannot be unpacked: "), "{message}");
+}
+
+#[test]
+fn members_that_share_their_bytes_are_refused() {
+    // The list at the end names the first member twice.
+    let whole = npz(&[("x.npy", array(2, 1)), ("y.npy", array(2, 1))]);
+    let listed = whole.windows(4).rposition(|bytes| bytes == b"PK\x01\x02").unwrap();
+    assert_eq!(Sample::new("a.npz", patched(&whole, listed + 42, &[0; 4])).error(), "zip archive: its members `x.npy` and `y.npy` overlap");
 }

@@ -164,3 +164,20 @@ fn headers_that_lie_are_found_out() {
     broken[start + 8] = 0xff;
     assert_eq!(Sample::new("a.pcd", broken).error(), "compressed points: LZF repeats what was before the beginning");
 }
+
+#[test]
+fn what_follows_the_points_is_said() {
+    for content in [binary(), compressed()] {
+        assert_eq!(Sample::new("a.pcd", &content).info().skipped, [""; 0]);
+        let sample = Sample::new("a.pcd", [&content[..], &[0]].concat());
+        assert_eq!(sample.info().skipped, ["1 bytes after the points were not read"]);
+    }
+    // A literal byte more than there are points, which belongs to none.
+    let mut content = compressed();
+    let at = content.windows(5).position(|bytes| bytes == b"DATA ").unwrap();
+    let at = at + content[at..].iter().position(|&byte| byte == b'\n').unwrap() + 1;
+    let packed = u32::from_le_bytes(*content[at..].first_chunk().unwrap()) + 2;
+    content[at..at + 4].copy_from_slice(&packed.to_le_bytes());
+    let message = Sample::new("a.pcd", [&content[..], &[0, 7]].concat()).error();
+    assert!(message.starts_with("compressed points: they unpack to more than the "), "{message}");
+}

@@ -115,3 +115,14 @@ fn counts_that_lie_are_found_out() {
     let negative = "element face 1\nproperty list int int l\nelement vertex 1\nproperty int x\n";
     assert_eq!(Sample::new("a.ply", binary("little", negative, &[255; 64])).error(), "element `face`: a list has -1 members");
 }
+
+#[test]
+fn what_follows_the_last_element_is_said() {
+    let header = "element vertex 2\nproperty char x\n";
+    let binary = |body: &[u8]| Sample::new("a.ply", binary("little", header, body)).info().skipped;
+    assert_eq!(binary(&[1, 2]), [""; 0]);
+    assert_eq!(binary(&[1, 2, 3, 4, 5]), ["3 bytes after element `vertex` were not read"]);
+    let ascii = |body: &str| Sample::new("a.ply", ascii(header, body)).info().skipped;
+    assert_eq!(ascii("1\n2\n \n"), [""; 0]);
+    assert_eq!(ascii("1 2 3\n45\n"), ["3 bytes after element `vertex` were not read"]);
+}

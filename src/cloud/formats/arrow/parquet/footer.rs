@@ -154,7 +154,7 @@ static LOGICAL_TYPE: Shape = Shape {
     ],
 };
 
-static EMPTY: Shape = Shape { name: "an empty struct", fields: &[] };
+pub(super) static EMPTY: Shape = Shape { name: "an empty struct", fields: &[] };
 static DECIMAL: Shape = Shape { name: "DecimalType", fields: &[(1, Kind::Int), (2, Kind::Int)] };
 static TIME: Shape = Shape { name: "TimestampType", fields: &[(1, Kind::Bool), (2, Kind::Struct(&TIME_UNIT))] };
 static TIME_UNIT: Shape = Shape { name: "TimeUnit", fields: &[(1, Kind::Struct(&EMPTY)), (2, Kind::Struct(&EMPTY)), (3, Kind::Struct(&EMPTY))] };
@@ -205,7 +205,7 @@ static COLUMN_DATA: Shape = Shape {
     ],
 };
 
-static STATISTICS: Shape = Shape {
+pub(super) static STATISTICS: Shape = Shape {
     name: "Statistics",
     fields: &[
         (1, Kind::Binary),

@@ -1,6 +1,7 @@
 //! Parquet: row groups of compressed columns, of which only the required ones are read.
 
 mod footer;
+mod pages;
 mod thrift;
 
 use std::fs;
@@ -11,9 +12,9 @@ use arrow_schema::{ArrowError, SchemaRef};
 use bytes::Bytes;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReaderBuilder, RowSelector};
-use parquet::basic::Compression;
+use parquet::basic::{Compression, Type as PhysicalType};
 use parquet::errors::ParquetError;
-use parquet::file::metadata::{ParquetMetaDataReader, RowGroupMetaData};
+use parquet::file::metadata::ParquetMetaDataReader;
 use parquet::file::reader::{ChunkReader, Length};
 
 use self::footer::Refusal;
@@ -23,6 +24,10 @@ use super::{BATCH, Batches, Each, error, limits};
 
 /// The footer's length and the magic at the end.
 const TRAILER: u64 = 8;
+/// Bytes that are made of a byte of the footer, about.
+const FOOTER: u64 = 8;
+/// Maximum bytes of the texts of a batch: each may be as long as the dictionary.
+const MOST_TEXTS: u64 = 1 << 28;
 
 /// A file with its parsed footer.
 pub(super) struct File<'a, 'i> {
@@ -50,7 +55,13 @@ impl<'a, 'i> File<'a, 'i> {
             Refusal::Malformed(why) => input.malformed("footer", why),
             Refusal::TooMuch(what, why) => input.unsupported(what, why),
         })?;
+        input.claim(length.saturating_mul(FOOTER), "the description of the columns")?;
         let metadata = ParquetMetaDataReader::decode_metadata(&footer).map_err(failed)?;
+        let promised = metadata.file_metadata().num_rows();
+        let rows = metadata.row_groups().iter().fold(0i64, |sum, group| sum.saturating_add(group.num_rows().max(0)));
+        if rows != promised {
+            return Err(input.malformed("footer", format!("it promises {promised} rows, and its row groups have {rows}")));
+        }
         limits::check_embedded(metadata.file_metadata().key_value_metadata(), input)?;
         let metadata = ArrowReaderMetadata::try_new(Arc::new(metadata), Default::default()).map_err(failed)?;
         Ok(Self { input, source, metadata })
@@ -102,34 +113,59 @@ impl Batches for File<'_, '_> {
 
     fn read(&self, columns: &[usize], from: u64, each: &mut Each<'_>) -> Result<(), FormatError> {
         self.check(columns)?;
-        let mask = ProjectionMask::roots(self.metadata.parquet_schema(), columns.iter().copied());
-        let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(self.source.clone(), self.metadata.clone());
-        let mut builder = builder.with_projection(mask).with_batch_size(BATCH);
         let mut start = 0;
-        if from > 0 {
-            // Row groups before `from` are skipped, as are earlier rows in its own group.
-            let groups = self.metadata.metadata().row_groups();
-            let rows = |group: &RowGroupMetaData| u64::try_from(group.num_rows()).unwrap_or(0);
-            let first = groups.iter().position(|group| {
-                let here = start + rows(group) > from;
-                start += if here { 0 } else { rows(group) };
-                here
-            });
-            let Some(first) = first else { return Ok(()) };
-            let (left, skipped) = (groups[first..].iter().map(rows).sum::<u64>(), from - start);
-            let selection = [RowSelector::skip(skipped as usize), RowSelector::select((left - skipped) as usize)];
-            builder = builder.with_row_groups((first..groups.len()).collect()).with_row_selection(selection.to_vec().into());
-            start = from;
-        }
-        let reader = builder.build().map_err(|why| failed(self.input, "columns", why))?;
-        for batch in reader {
-            let batch = batch.map_err(|why: ArrowError| error(self.input, "data", why))?;
-            if !each(start, &batch)? {
+        for (group, about) in self.metadata.metadata().row_groups().iter().enumerate() {
+            let rows = u64::try_from(about.num_rows()).unwrap_or(0);
+            let end = start + rows;
+            if end > from && !self.read_group(columns, group, start, from.max(start), each)? {
                 break;
             }
-            start += batch.num_rows() as u64;
+            start = end;
         }
         Ok(())
+    }
+}
+
+impl File<'_, '_> {
+    /// Reads the rows of a group from row `from` of the file on; `start` is the first of the group. False if `each` stopped.
+    fn read_group(&self, columns: &[usize], group: usize, start: u64, from: u64, each: &mut Each<'_>) -> Result<bool, FormatError> {
+        let about = self.metadata.metadata().row_group(group);
+        let rows = u64::try_from(about.num_rows()).unwrap_or(0);
+        let schema = self.metadata.parquet_schema();
+        let (mut bytes, mut batch) = (0u64, BATCH);
+        for (leaf, chunk) in about.columns().iter().enumerate() {
+            if leaf >= schema.num_columns() || !columns.contains(&schema.get_column_root_idx(leaf)) {
+                continue;
+            }
+            let single = (schema.column(leaf).max_rep_level() == 0).then_some(about.num_rows());
+            let size = pages::check(&self.source, chunk, single, self.input)?;
+            bytes = bytes.saturating_add(size.dictionary).saturating_add(size.page);
+            if chunk.column_type() == PhysicalType::BYTE_ARRAY {
+                batch = batch.min((MOST_TEXTS / size.dictionary.max(1)).max(1).min(BATCH as u64) as usize);
+            }
+        }
+        self.input.claim(bytes, "pages")?;
+        let mask = ProjectionMask::roots(schema, columns.iter().copied());
+        let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(self.source.clone(), self.metadata.clone());
+        let mut builder = builder.with_projection(mask).with_batch_size(batch).with_row_groups(vec![group]);
+        if from > start {
+            let skipped = from - start;
+            builder = builder.with_row_selection(vec![RowSelector::skip(skipped as usize), RowSelector::select((rows - skipped) as usize)].into());
+        }
+        let mut at = from;
+        for batch in builder.build().map_err(|why| failed(self.input, "columns", why))? {
+            let batch = batch.map_err(|why: ArrowError| error(self.input, "data", why))?;
+            if !each(at, &batch)? {
+                self.input.release(bytes);
+                return Ok(false);
+            }
+            at += batch.num_rows() as u64;
+        }
+        self.input.release(bytes);
+        if at < start + rows {
+            return Err(self.input.malformed("cut short", format!("{} rows of a group are promised, and there are {}", rows, at - start)));
+        }
+        Ok(true)
     }
 }
 

@@ -75,10 +75,10 @@ impl Kind {
     }
 }
 
-/// Walks over a struct and tells `each` what is in it.
+/// Walks over a struct and tells `each` what is in it. Returns the number of its bytes, which others may follow.
 ///
 /// `Err` says why the decoder should not be given these bytes.
-pub(super) fn walk(bytes: &[u8], shape: &'static Shape, each: &mut dyn FnMut(Event) -> Result<(), String>) -> Result<(), String> {
+pub(super) fn walk(bytes: &[u8], shape: &'static Shape, each: &mut dyn FnMut(Event) -> Result<(), String>) -> Result<usize, String> {
     let mut rest = Rest(bytes);
     // Truth values in lists are read as if they took no bytes, so that a few bytes could promise thousands of millions in each
     // of many lists. All elements of honest lists together are no more than the bytes.
@@ -177,7 +177,7 @@ pub(super) fn walk(bytes: &[u8], shape: &'static Shape, each: &mut dyn FnMut(Eve
             frames.push(inner);
         }
     }
-    Ok(())
+    Ok(bytes.len() - rest.0.len())
 }
 
 /// The bytes that are left.

@@ -80,3 +80,29 @@ fn groups_with_two_names_are_listed_under_both() {
     assert_eq!(names, ["a/x", "b/x"]);
     assert_eq!(sample.part("b/x"), [1.5, -2.0]);
 }
+
+/// A data set of `rows` rows of two numbers, in chunks of these sizes that were never written.
+fn chunked(rows: u64, chunk: [u32; 2]) -> Vec<u8> {
+    let shape = [&[1, 2, 0, 0, 0, 0, 0, 0][..], &rows.to_le_bytes(), &2u64.to_le_bytes()].concat();
+    let number = [0x11, 0x20, 0x3f, 0, 8, 0, 0, 0, 0, 0, 64, 0, 52, 11, 0, 52, 0xff, 3, 0, 0];
+    let layout = [&[3, 2, 3][..], &[0xff; 8], &chunk[0].to_le_bytes(), &chunk[1].to_le_bytes(), &8u32.to_le_bytes()].concat();
+    let set = object(&[message(1, &shape), message(3, &number), message(8, &layout)]);
+    let root = |at: &[u64]| object(&[link("x", at[1])]);
+    file(&[&root, &|_| set.clone()])
+}
+
+#[test]
+fn chunks_that_reach_far_beyond_the_data() {
+    // What was never written is read, and chunks may be larger than the data.
+    assert_eq!(Sample::new("a.h5", chunked(5, [64, 2])).table("").1, [0.0; 10]);
+    assert_eq!(Sample::new("a.h5", chunked(5, [64, 2])).info().columns[1].max, Some(0.0));
+    // A gigabyte for each row.
+    let sample = Sample::new("a.h5", chunked(63, [1, 1 << 25]));
+    let size = std::fs::metadata(&sample.path).unwrap().len();
+    let message = format!("data set `x`: its chunks promise 16911433728 bytes, which a file of {size} bytes cannot hold");
+    assert_eq!(sample.error(), message);
+    assert!(describe(&sample.path, &Silent).unwrap_err().to_string().starts_with(&message));
+    assert!(records(&sample.path, &[0], &Silent).unwrap_err().to_string().starts_with(&message));
+    let message = Sample::new("a.h5", chunked(1 << 40, [64, 2])).error();
+    assert!(message.starts_with("data set `x`: its shape promises 17592186044416 bytes"), "{message}");
+}

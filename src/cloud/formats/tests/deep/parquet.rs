@@ -121,3 +121,104 @@ fn truth_values_that_take_no_bytes() {
     let message = between(&[], &unknown(&[list(1000, 9), most.repeat(1000)].concat())).error();
     assert_eq!(message, "footer: a list promises 2147483647 elements, and 5995 bytes follow");
 }
+
+/// CRC-32.
+fn checksum(bytes: &[u8]) -> u32 {
+    let mut crc = flate2::Crc::new();
+    crc.update(bytes);
+    crc.sum()
+}
+
+/// A column of whole numbers as it is described: how many in the file, the group, the column and the page; the codec, the sizes
+/// of the page, its checksum, and what follows it.
+struct Told {
+    rows: i64,
+    in_group: i64,
+    in_column: i64,
+    in_page: i64,
+    codec: i64,
+    unpacked: i64,
+    crc: Option<u32>,
+    more: Vec<u8>,
+}
+
+/// One column of these numbers, described in this way.
+fn told(numbers: &[i32], change: impl FnOnce(&mut Told)) -> Sample {
+    let int = |head: u8, value: i64| [vec![head], zigzag(value)].concat();
+    let data: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+    let (count, size) = (numbers.len() as i64, data.len() as i64);
+    let mut told = Told { rows: count, in_group: count, in_column: count, in_page: count, codec: 0, unpacked: size, crc: None, more: Vec::new() };
+    change(&mut told);
+    // A data page without levels: its type and sizes, its checksum, the number of values and three encodings.
+    let crc = told.crc.map(|crc| int(0x15, i64::from(crc.cast_signed())));
+    let about = [int(0x15, told.in_page), int(0x15, 0), int(0x15, 3), int(0x15, 3), vec![0]].concat();
+    let head = if crc.is_some() { 0x1c } else { 0x2c };
+    let page =
+        [int(0x15, 0), int(0x15, told.unpacked), int(0x15, size), crc.unwrap_or_default(), vec![head], about, told.more.clone(), vec![0], data]
+            .concat();
+    let column = [
+        // Its type, encodings, path, codec, number of values and sizes; field 8 is left out.
+        [int(0x15, 1), vec![0x19, 0x15], zigzag(0), vec![0x19, 0x18], text("x"), int(0x15, told.codec)].concat(),
+        [int(0x16, told.in_column), int(0x16, page.len() as i64), int(0x16, page.len() as i64), int(0x26, 4), vec![0]].concat(),
+    ]
+    .concat();
+    let group = [
+        [vec![0x19, 0x1c], int(0x26, 4), vec![0x1c], column, vec![0]].concat(),
+        [int(0x16, page.len() as i64), int(0x16, told.in_group), vec![0]].concat(),
+    ]
+    .concat();
+    // A required i32.
+    let leaf = [int(0x15, 1), int(0x25, 0), vec![0x18], text("x"), vec![0]].concat();
+    let footer =
+        [[vec![0x15, 2, 0x19], list(2, STRUCT), root(1), leaf].concat(), [int(0x16, told.rows), vec![0x19, 0x1c], group, vec![0]].concat()].concat();
+    let length = u32::try_from(footer.len()).unwrap().to_le_bytes();
+    Sample::new("a.parquet", [b"PAR1", &page[..], &footer, &length, b"PAR1"].concat())
+}
+
+#[test]
+fn rows_that_are_not_there() {
+    let numbers: Vec<i32> = (0..1000).collect();
+    assert_eq!(told(&numbers, |_| {}).table("").1.len(), 1000);
+    let error = |change: fn(&mut Told)| {
+        let sample = told(&numbers, change);
+        // `info` and single rows neither.
+        assert!(describe(&sample.path, &Silent).is_err() && records(&sample.path, &[0], &Silent).is_err());
+        sample.error()
+    };
+    assert_eq!(error(|told| told.rows = 2000), "footer: it promises 2000 rows, and its row groups have 1000");
+    assert_eq!(error(|told| (told.rows, told.in_group) = (2000, 2000)), "column `x`: it has 1000 values in a group of 2000 rows");
+    let in_column = |told: &mut Told| (told.rows, told.in_group, told.in_column) = (2000, 2000, 2000);
+    assert_eq!(error(in_column), "column `x`: its pages have 1000 values, and 2000 are promised");
+    let everywhere = |told: &mut Told| (told.rows, told.in_group, told.in_column, told.in_page) = (2000, 2000, 2000, 2000);
+    assert_eq!(error(everywhere), "data: damaged, and cannot be decoded");
+    let fewer = |told: &mut Told| (told.rows, told.in_group, told.in_column) = (500, 500, 500);
+    assert_eq!(error(fewer), "column `x`: its pages have 1000 values, and 500 are promised");
+    assert_eq!(error(|told| told.rows = -5), "footer: it promises -5 rows, and its row groups have 1000");
+}
+
+#[test]
+fn checksums_of_pages() {
+    let numbers: Vec<i32> = (0..1000).collect();
+    let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+    let sum = checksum(&bytes);
+    assert_eq!(told(&numbers, |told| told.crc = Some(sum)).table("").1[999], 999.0);
+    assert_eq!(told(&numbers, |told| told.crc = Some(sum ^ 1)).error(), "data: damaged, and cannot be decoded");
+}
+
+#[test]
+fn pages_that_promise_too_much() {
+    let numbers = [1; 1000];
+    let promising = |codec: i64, unpacked: i64| {
+        let change = |told: &mut Told| (told.codec, told.unpacked) = (codec, unpacked);
+        told(&numbers, change).error()
+    };
+    let most = i64::from(i32::MAX);
+    assert_eq!(promising(0, most), "column `x`: a page promises 2147483647 bytes, which 4000 packed ones cannot hold");
+    assert_eq!(promising(1, 100_000), "column `x`: a page promises 100000 bytes, which 4000 packed ones cannot hold");
+    assert_eq!(promising(2, most), "column `x`: a page promises 2147483647 bytes, which 4000 packed ones cannot hold");
+    assert_eq!(promising(0, -1), "column `x`: a page has less than no bytes or values");
+    // Truth values that take no bytes, in fields that nobody knows.
+    let many = unknown(&[list(100, 9), list(i32::MAX as u64, 1).repeat(100)].concat());
+    let message = told(&numbers, |told| told.more = many).error();
+    assert!(message.starts_with("column `x`: the header of a page is damaged: a list promises 2147483647 elements"), "{message}");
+}

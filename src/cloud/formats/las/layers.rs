@@ -1,0 +1,225 @@
+//! The GPS times of a chunk in layers, one per field.
+//!
+//! Which points have a time of their own stands in the layer of x and y, and is not told by the crate, which reads all layers
+//! but that of the times: the layer of x and y is read a second time.
+
+use std::io::{self, Cursor, Read, Seek, SeekFrom};
+
+use laz::decoders::ArithmeticDecoder;
+use laz::decompressors::{IntegerDecompressor, IntegerDecompressorBuilder};
+use laz::models::{ArithmeticModel, ArithmeticModelBuilder};
+
+use super::gps::Times;
+
+/// Byte offsets in a record: of the return number with the number of returns, of the scanner channel, and of the time.
+const RETURNS: usize = 14;
+const CHANNEL: usize = 15;
+const TIME: usize = 22;
+/// The layers of a point before that of the time, x and y being the first.
+const BEFORE: usize = 8;
+
+/// The median of the last differences, by return number and number of returns.
+const MEDIAN_OF: [[u8; 16]; 16] = [
+    [0, 1, 2, 3, 4, 5, 3, 4, 4, 5, 5, 5, 5, 5, 5, 5],
+    [1, 0, 1, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3],
+    [2, 1, 2, 4, 4, 4, 4, 4, 4, 4, 4, 3, 3, 3, 3, 3],
+    [3, 3, 4, 5, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4],
+    [4, 3, 4, 4, 5, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4],
+    [5, 3, 4, 4, 4, 5, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4],
+    [3, 3, 4, 4, 4, 4, 5, 4, 4, 4, 4, 4, 4, 4, 4, 4],
+    [4, 3, 4, 4, 4, 4, 4, 5, 4, 4, 4, 4, 4, 4, 4, 4],
+    [4, 3, 4, 4, 4, 4, 4, 4, 5, 4, 4, 4, 4, 4, 4, 4],
+    [5, 3, 4, 4, 4, 4, 4, 4, 4, 5, 4, 4, 4, 4, 4, 4],
+    [5, 3, 4, 4, 4, 4, 4, 4, 4, 4, 5, 4, 4, 4, 4, 4],
+    [5, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4, 5, 5, 4, 4, 4],
+    [5, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4, 5, 5, 5, 4, 4],
+    [5, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4, 4, 5, 5, 5, 4],
+    [5, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 5, 5, 5],
+    [5, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 5, 5],
+];
+
+type Layer = ArithmeticDecoder<Cursor<Vec<u8>>>;
+
+/// Fills in the times of a chunk's points, one after the other.
+pub(super) struct ChunkTimes {
+    xy: Layer,
+    /// `None` if no time differs from the one before.
+    gps: Option<Layer>,
+    contexts: [Option<Context>; 4],
+    channel: usize,
+    started: bool,
+}
+
+impl ChunkTimes {
+    /// Reads the layers of the chunk at the current position, which is preserved. `record` is the size of a point, `layers` the
+    /// number of layers; their sizes have been checked against the size of the file.
+    pub fn of(file: &mut (impl Read + Seek), record: u64, layers: u64) -> io::Result<Self> {
+        let start = file.stream_position()?;
+        let mut first = vec![0; record as usize];
+        file.read_exact(&mut first)?;
+        file.seek(SeekFrom::Start(start + record + 4))?;
+        let mut sizes = [0; 4 * (BEFORE + 1)];
+        file.read_exact(&mut sizes)?;
+        let size = |at: usize| u64::from(u32::from_le_bytes([sizes[4 * at], sizes[4 * at + 1], sizes[4 * at + 2], sizes[4 * at + 3]]));
+        let data = start + record + 4 + 4 * layers;
+        let xy = layer(file, data, size(0))?;
+        let gps = size(BEFORE);
+        let gps = if gps > 0 { Some(layer(file, data + (0..BEFORE).map(size).sum::<u64>(), gps)?) } else { None };
+        file.seek(SeekFrom::Start(start))?;
+        let mut contexts = [None, None, None, None];
+        let channel = usize::from(first[CHANNEL] >> 4 & 3);
+        let time = first[TIME..].first_chunk().map_or(0, |raw| i64::from_le_bytes(*raw));
+        contexts[channel] = Some(Context::new(first[RETURNS] >> 4, first[RETURNS] & 15, time));
+        Ok(Self { xy, gps, contexts, channel, started: false })
+    }
+
+    /// Writes the times of the next points into their records.
+    pub fn fill(&mut self, records: &mut [u8], record: usize) -> io::Result<()> {
+        for raw in records.chunks_exact_mut(record) {
+            // The first point is stored as it is.
+            if std::mem::replace(&mut self.started, true) {
+                raw[TIME..TIME + 8].copy_from_slice(&self.next()?.to_le_bytes());
+            }
+        }
+        Ok(())
+    }
+
+    fn next(&mut self) -> io::Result<i64> {
+        let damaged = || io::Error::from(io::ErrorKind::InvalidData);
+        let context = self.contexts[self.channel].as_mut().ok_or_else(damaged)?;
+        let kind = context.kind();
+        let changes = self.xy.decode_symbol(&mut context.changes[kind])?;
+        if changes & 64 != 0 {
+            let by = self.xy.decode_symbol(&mut context.channel)?;
+            let (number, of, time) = (context.number, context.of, context.time);
+            self.channel = (self.channel + by as usize + 1) % 4;
+            self.contexts[self.channel].get_or_insert_with(|| Context::new(of, number, time));
+        }
+        let context = self.contexts[self.channel].as_mut().ok_or_else(damaged)?;
+        context.point(&mut self.xy, changes)?;
+        if context.changed
+            && let Some(gps) = &mut self.gps
+        {
+            context.time = context.times.next(gps)?;
+        }
+        Ok(context.time)
+    }
+}
+
+fn layer(file: &mut (impl Read + Seek), start: u64, size: u64) -> io::Result<Layer> {
+    let mut bytes = vec![0; size as usize];
+    file.seek(SeekFrom::Start(start))?;
+    file.read_exact(&mut bytes)?;
+    let mut layer = ArithmeticDecoder::new(Cursor::new(bytes));
+    layer.read_init_bytes()?;
+    Ok(layer)
+}
+
+/// What is predicted from the previous points of a scanner channel.
+struct Context {
+    /// Return number, and number of returns.
+    number: u8,
+    of: u8,
+    /// Whether the last point had a new time.
+    changed: bool,
+    /// The bits of the last time.
+    time: i64,
+    times: Times,
+    changes: Vec<ArithmeticModel>,
+    channel: ArithmeticModel,
+    ofs: [Option<ArithmeticModel>; 16],
+    numbers: [Option<ArithmeticModel>; 16],
+    number_of_same_time: ArithmeticModel,
+    x: IntegerDecompressor,
+    y: IntegerDecompressor,
+    medians: [[Median; 12]; 2],
+}
+
+impl Context {
+    fn new(of: u8, number: u8, time: i64) -> Self {
+        let model = |symbols| ArithmeticModelBuilder::new(symbols).build();
+        let integer = |contexts| IntegerDecompressorBuilder::new().bits(32).contexts(contexts).build_initialized();
+        Self {
+            number,
+            of,
+            changed: false,
+            time,
+            times: Times::new(true, time),
+            changes: vec![model(128); 8],
+            channel: model(3),
+            ofs: [const { None }; 16],
+            numbers: [const { None }; 16],
+            number_of_same_time: model(13),
+            x: integer(2),
+            y: integer(22),
+            medians: [[Median::default(); 12]; 2],
+        }
+    }
+
+    /// What the changes of the next point depend on.
+    fn kind(&self) -> usize {
+        usize::from(self.number == 1) + 2 * usize::from(self.number >= self.of) + 4 * usize::from(self.changed)
+    }
+
+    /// Passes over a point in the layer of x and y.
+    fn point(&mut self, layer: &mut Layer, changes: u32) -> io::Result<()> {
+        let sixteen = |model: &mut Option<ArithmeticModel>, layer: &mut Layer| {
+            layer.decode_symbol(model.get_or_insert_with(|| ArithmeticModelBuilder::new(16).build()))
+        };
+        self.changed = changes & 16 != 0;
+        if changes & 4 != 0 {
+            self.of = sixteen(&mut self.ofs[usize::from(self.of)], layer)? as u8;
+        }
+        self.number = match changes & 3 {
+            0 => self.number,
+            1 => (self.number + 1) % 16,
+            2 => (self.number + 15) % 16,
+            _ if self.changed => sixteen(&mut self.numbers[usize::from(self.number)], layer)? as u8,
+            _ => (self.number + layer.decode_symbol(&mut self.number_of_same_time)? as u8 + 2) % 16,
+        };
+        let only = u32::from(self.of == 1);
+        let median = 2 * usize::from(MEDIAN_OF[usize::from(self.of)][usize::from(self.number)]) + usize::from(self.changed);
+        let [xs, ys] = &mut self.medians;
+        xs[median].add(self.x.decompress(layer, xs[median].get(), only)?);
+        let bits = self.x.k();
+        ys[median].add(self.y.decompress(layer, ys[median].get(), only + if bits < 20 { bits & !1 } else { 20 })?);
+        Ok(())
+    }
+}
+
+/// About the median of the last five differences.
+#[derive(Clone, Copy)]
+struct Median {
+    /// Ascending.
+    values: [i32; 5],
+    high: bool,
+}
+
+impl Default for Median {
+    fn default() -> Self {
+        Self { values: [0; 5], high: true }
+    }
+}
+
+impl Median {
+    fn get(&self) -> i32 {
+        self.values[2]
+    }
+
+    /// Puts a value in its place, and drops the largest or, in turn, the smallest.
+    fn add(&mut self, value: i32) {
+        let [.., middle, _, _] = self.values;
+        let at = self.values.partition_point(|&other| if self.high { other <= value } else { other < value });
+        if self.high {
+            if at < 5 {
+                self.values.copy_within(at..4, at + 1);
+            }
+            self.values[at.min(4)] = value;
+            self.high = value < middle;
+        } else {
+            self.values.copy_within(1..at.max(1), 0);
+            self.values[at.max(1) - 1] = value;
+            self.high = value <= middle;
+        }
+    }
+}

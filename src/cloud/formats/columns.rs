@@ -7,14 +7,12 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::input::Input;
+use super::limits::MAX_CATEGORIES;
 use super::marks::Marks;
 use super::sheet::{ColumnKind, Sheet, Want};
 use super::{FormatError, cell, recognise};
 use crate::cloud::Values;
 use crate::progress::Progress;
-
-/// The maximum number of distinct texts in a categorical column.
-pub const MAX_CATEGORIES: usize = 1 << 16;
 
 /// One column of a file with a value per record, including records that are not in the cloud:
 /// [`crate::cloud::PointCloud::record`] maps a cloud's rows to records.

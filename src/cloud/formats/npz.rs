@@ -11,12 +11,10 @@ use super::FormatError;
 use super::columns::Records;
 use super::contain::contained;
 use super::input::{Input, Watched, printable};
+use super::limits::DEFLATE;
 use super::npy::{self, Header, read_array};
 use super::parts::{self, Entry};
 use super::sheet::{Sheet, Want};
-
-/// Slightly above deflate's maximum expansion: a match of 258 bytes takes at least two bits.
-const MOST_UNPACKED: u64 = 1100;
 
 /// Lists the arrays of an archive, from their headers.
 pub(super) fn parts(input: &Input<'_>) -> Result<Vec<Entry>, FormatError> {
@@ -58,7 +56,7 @@ fn read_archive(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError
     let mut member = archive.by_index(indices[chosen]).map_err(|why| zip_error(input, why))?;
     let header = Header::read(&mut member, input)?;
     let packed = member.compressed_size().min(input.size());
-    if header.bytes > packed.saturating_mul(MOST_UNPACKED) {
+    if header.bytes > packed.saturating_mul(DEFLATE) {
         let why = format!("the header promises {} bytes of data, which {packed} packed bytes cannot hold", header.bytes);
         return Err(input.malformed("cut short", why));
     }

@@ -9,6 +9,7 @@ use std::io::{BufRead, Chain, Cursor, Read};
 use super::cell::{self, Cell};
 use super::columns::{self, Records, Texts, no_record, number_cell, too_many_texts};
 use super::input::Input;
+use super::limits::MAX_COLUMNS;
 use super::sheet::{Sheet, SheetColumn, Want};
 use super::{FormatError, unpacked};
 
@@ -18,8 +19,6 @@ const SAMPLE: u64 = 1 << 16;
 const LINES: usize = 64;
 /// Minimum d without a line `n d`; with fewer numbers it is a labelled point of delimited text.
 const LEAST_DIMS: usize = 25;
-/// An implausible number of columns; each takes memory of its own.
-const MAX_DIMS: usize = 1 << 20;
 
 /// Whether a text consists of word vectors: either its first line gives their number and dimension, which no delimited text
 /// does, or each word is followed by many decimal numbers.
@@ -112,8 +111,8 @@ impl<'i, 'p> Vectors<'i, 'p> {
         text.by_ref().take(SAMPLE).read_to_end(&mut sample).map_err(|why| input.io(why))?;
         let shape = Shape::of(&sample, (sample.len() as u64) < SAMPLE);
         let Shape { promised, dims } = shape.ok_or_else(|| input.malformed("line 1", "there are no numbers after a word"))?;
-        if dims > MAX_DIMS {
-            return Err(input.unsupported(format!("{dims} columns"), format!("the most that are read are {MAX_DIMS}")));
+        if dims > MAX_COLUMNS {
+            return Err(input.unsupported(format!("{dims} columns"), format!("the most that are read are {MAX_COLUMNS}")));
         }
         let text = Cursor::new(sample).chain(text);
         Ok(Self { input, text, gzip, promised, dims, line: Vec::new(), number: 0, numbers: Vec::with_capacity(dims), rows: 0 })

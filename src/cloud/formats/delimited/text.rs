@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::super::cell::{self, Cell};
 use super::super::input::Input;
+use super::super::limits::MAX_COLUMNS;
 use super::super::sheet::SheetColumn;
 use super::super::{FormatError, known_extensions, unpacked};
 use super::decimal;
@@ -14,8 +15,6 @@ use super::records::Records;
 
 /// Bytes sampled to detect the delimiter and the header.
 const SAMPLE: u64 = 1 << 18;
-/// An implausible number of columns; each takes memory of its own.
-const MAX_COLUMNS: usize = 1 << 20;
 
 /// An iterator over the data records of a text.
 pub(super) struct Text<R> {

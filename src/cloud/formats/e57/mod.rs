@@ -14,11 +14,9 @@ use super::FormatError;
 use super::columns::{self, Records, no_record, number_cell};
 use super::contain::contained;
 use super::input::{Input, Watched, printable};
+use super::limits::MAX_E57_ATTRIBUTES;
 use super::parts::{self, Entry};
 use super::sheet::{Sheet, SheetColumn, Want};
-
-/// An implausible number of attributes; the decoder buffers some values of each.
-const MAX_ATTRIBUTES: usize = 64;
 
 /// Lists the scans of a file.
 pub(super) fn parts(input: &Input<'_>) -> Result<Vec<Entry>, FormatError> {
@@ -148,8 +146,8 @@ fn list(scans: &[PointCloud]) -> Vec<Entry> {
 /// Checks what the header declares against the size of the file. Constant values take no bits, so without any others the
 /// decoder would produce points without end.
 fn check(scan: &PointCloud, input: &Input<'_>) -> Result<(), FormatError> {
-    if scan.prototype.len() > MAX_ATTRIBUTES {
-        let why = format!("the most that are read are {MAX_ATTRIBUTES}; convert it to LAS or PLY");
+    if scan.prototype.len() > MAX_E57_ATTRIBUTES {
+        let why = format!("the most that are read are {MAX_E57_ATTRIBUTES}; convert it to LAS or PLY");
         return Err(input.unsupported(format!("{} attributes of a point", scan.prototype.len()), why));
     }
     let bits: u64 = scan.prototype.iter().map(|record| bits(&record.data_type)).sum();

@@ -5,12 +5,10 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
+use super::super::limits::MAX_PARTS;
 use super::super::parts::Entry;
 use super::table::Builder;
 use super::visit::Points;
-
-/// Maximum number of members listed.
-const MAX_MEMBERS: usize = 1 << 16;
 
 /// The members of an object that are arrays or objects.
 #[derive(Debug, Default)]
@@ -75,7 +73,7 @@ impl<'de> Visitor<'de> for &mut Members {
                 self.kind = member.text;
             }
             self.numbered &= member.size.is_some() && is_number(&name);
-            let Some(size) = member.size.filter(|_| self.sizes.len() < MAX_MEMBERS) else { continue };
+            let Some(size) = member.size.filter(|_| self.sizes.len() < MAX_PARTS) else { continue };
             if name == "columns" {
                 self.names = member.texts;
             }
@@ -174,7 +172,7 @@ impl<'de> Visitor<'de> for Member {
         while self.outer && size.flat {
             let Some(found) = seq.next_element_seed(Self::INNER)? else { return Ok(Found { size: Some(size), texts, text: None }) };
             size.rows += 1;
-            texts.extend(found.text.filter(|_| self.texts && texts.len() as u64 + 1 == size.rows && texts.len() < MAX_MEMBERS));
+            texts.extend(found.text.filter(|_| self.texts && texts.len() as u64 + 1 == size.rows && texts.len() < MAX_PARTS));
             if let Some(inner) = found.size {
                 size.flat = false;
                 // All elements are assumed to be like the first; differences are found when the points are read.

@@ -11,11 +11,9 @@ use rayon::iter::{IndexedParallelIterator as _, IntoParallelRefIterator as _, Pa
 use super::super::FormatError;
 use super::super::contain::contained;
 use super::super::input::Input;
+use super::super::limits::{MAX_CHUNK_POINTS, MAX_POINTS_PER_BYTE};
 use super::compressed::check_layers;
-use super::{Layout, MAX_POINTS_PER_BYTE, Take};
-
-/// Maximum points per chunk, several of which are held at a time; fifty thousand are typical.
-const MOST_POINTS: u64 = 1 << 18;
+use super::{Layout, Take};
 
 /// Byte range and points of a chunk.
 struct Chunk {
@@ -48,7 +46,7 @@ impl<'l> Chunks<'l> {
             // In a table of fixed-size chunks, the last entry claims a full chunk.
             let (bytes, points) = (entry.byte_count, entry.point_count.min(left));
             let end = start.checked_add(bytes).filter(|&end| end <= input.size())?;
-            if points > MOST_POINTS || points / MAX_POINTS_PER_BYTE > bytes {
+            if points > MAX_CHUNK_POINTS || points / MAX_POINTS_PER_BYTE > bytes {
                 return None;
             }
             chunks.push(Chunk { start, bytes, points });

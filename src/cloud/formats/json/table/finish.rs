@@ -1,6 +1,6 @@
 //! Turns the collected points into a sheet, or into individual records.
 
-use super::{Builder, FormatError, Kind, MOST_PADDED, Values};
+use super::{Builder, FormatError, Kind, MAX_PADDED, Values};
 use crate::cloud::formats::columns::{self, Records, no_record, too_many_texts};
 use crate::cloud::formats::sheet::{ColumnKind, Sheet, SheetColumn};
 
@@ -37,7 +37,7 @@ impl Builder<'_, '_> {
         }
         let rows = self.rows;
         let width = self.columns.iter().filter(|column| column.selected && column.info.kind != ColumnKind::Text).count();
-        if (width as u64).saturating_mul(rows) > (1 << 20) + MOST_PADDED * self.present {
+        if (width as u64).saturating_mul(rows) > (1 << 20) + MAX_PADDED * self.present {
             let _ = self.too_sparse();
             return Err(self.failed.unwrap_or(FormatError::Cancelled));
         }

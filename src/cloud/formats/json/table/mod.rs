@@ -8,15 +8,9 @@ use super::super::FormatError;
 use super::super::cell::{self, Cell};
 use super::super::columns::{self, Texts, too_many_texts};
 use super::super::input::Input;
+use super::super::limits::{MAX_COLUMNS, MAX_NESTED_NAME, MAX_PADDED};
 use super::super::sheet::{ColumnKind, SheetColumn, Want};
 use crate::cloud::ColumnChoice;
-
-/// An implausible number of columns; each takes memory of its own.
-const MAX_COLUMNS: usize = 1 << 20;
-/// Maximum length of a column name composed of nested keys, in characters.
-const MAX_NAME: usize = 200;
-/// Maximum ratio of stored values, padded so that each column has one per point, to values in the file.
-const MOST_PADDED: u64 = 64;
 
 /// A node in the tree of a point's value: the point itself, an array element, an object member.
 #[derive(Debug, Default)]
@@ -221,14 +215,14 @@ impl<'i, 'p> Builder<'i, 'p> {
         if let Some(&member) = self.nodes[node].members.get(key) {
             return member;
         }
-        let name = if node == POINT { key.chars().take(MAX_NAME).collect() } else { self.named(node, &format!(".{key}")) };
+        let name = if node == POINT { key.chars().take(MAX_NESTED_NAME).collect() } else { self.named(node, &format!(".{key}")) };
         let member = self.add(name);
         self.nodes[node].members.insert(key.to_owned(), member);
         member
     }
 
     fn named(&self, node: usize, more: &str) -> String {
-        self.nodes[node].name.chars().chain(more.chars()).take(MAX_NAME).collect()
+        self.nodes[node].name.chars().chain(more.chars()).take(MAX_NESTED_NAME).collect()
     }
 
     fn add(&mut self, name: String) -> usize {
@@ -262,7 +256,7 @@ impl<'i, 'p> Builder<'i, 'p> {
                     column.values = Vec::new();
                 }
                 if first_row {
-                    self.first_texts.push(text.chars().take(MAX_NAME).collect());
+                    self.first_texts.push(text.chars().take(MAX_NESTED_NAME).collect());
                 }
                 f64::NAN
             }
@@ -286,7 +280,7 @@ impl<'i, 'p> Builder<'i, 'p> {
             // Pads points without a value; a repeated name overwrites its earlier value.
             let missing = (index + 1).saturating_sub(column.values.len());
             self.held += missing as u64;
-            if self.held > (1 << 20) + MOST_PADDED * self.present {
+            if self.held > (1 << 20) + MAX_PADDED * self.present {
                 return self.too_sparse();
             }
             if let Err(why) = self.input.reserve(&mut column.values, missing) {

@@ -5,7 +5,7 @@
 
 mod xml;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 
 use ::e57::{E57Reader, PointCloud, RecordDataType, RecordName, RecordValue, Transform};
@@ -129,14 +129,16 @@ fn error(why: ::e57::Error, input: &Input<'_>) -> FormatError {
 /// The scans as parts with distinct names.
 fn list(scans: &[PointCloud]) -> Vec<Entry> {
     let mut parts: Vec<Entry> = Vec::new();
+    let mut names = HashSet::new();
     for (at, scan) in scans.iter().enumerate() {
         let given = scan.name.as_deref().map(str::trim).filter(|name| !name.is_empty());
-        let taken = given.is_some_and(|name| parts.iter().any(|part| part.name == name));
+        let taken = given.is_some_and(|name| names.contains(name));
         let name = match given {
             Some(name) if !taken => name.to_owned(),
             Some(name) => format!("{name} #{at}"),
             None => format!("scan {at}"),
         };
+        names.insert(name.clone());
         let about = if scan.has_cartesian() { "Cartesian" } else { "spherical" }.to_owned();
         parts.push(Entry { name, rows: scan.records, columns: 3 + Cell::attributes(scan).count() as u64, table: true, about, unread: None });
     }

@@ -163,6 +163,20 @@ pub(super) struct Texts {
 
 impl Texts {
     /// Adds a record's text; false if that would exceed [`MAX_CATEGORIES`].
+    ///
+    /// # Errors
+    /// Those of [`Input::claim`].
+    pub fn push_counted(&mut self, text: &str, input: &Input<'_>) -> Result<bool, FormatError> {
+        /// Bytes of a text beside its characters, which are there twice: strings, a code, and room in a hash table.
+        const TEXT: u64 = 128;
+        input.reserve_for(&mut self.codes, 1, "the texts of a column")?;
+        if !self.code_of.contains_key(text) {
+            input.claim(2 * text.len() as u64 + TEXT, "the texts of a column")?;
+        }
+        Ok(self.push(text))
+    }
+
+    /// As [`Self::push_counted`], without counting memory.
     #[must_use]
     pub fn push(&mut self, text: &str) -> bool {
         let code = match self.code_of.get(text) {

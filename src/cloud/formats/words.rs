@@ -50,7 +50,9 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
         if columns[0].example.is_none() {
             columns[0].example = Some((0, vectors.word().chars().take(40).collect()));
         }
-        if texts.as_mut().is_some_and(|texts| !texts.push(&vectors.word())) {
+        if let Some(texts) = &mut texts
+            && !texts.push_counted(&vectors.word(), input)?
+        {
             return Err(too_many_texts(&columns[0].name, input.path()));
         }
         input.reserve(&mut values, selected.len())?;
@@ -128,7 +130,7 @@ impl<'i, 'p> Vectors<'i, 'p> {
         loop {
             self.line.clear();
             self.number += 1;
-            if self.text.read_until(b'\n', &mut self.line).map_err(|why| self.input.io(why))? == 0 {
+            if self.input.read_line(&mut self.text, b'\n', &mut self.line)? == 0 {
                 return match self.promised.filter(|&promised| promised != self.rows) {
                     Some(promised) => Err(self.miscounted(promised)),
                     None => Ok(false),
@@ -149,7 +151,7 @@ impl<'i, 'p> Vectors<'i, 'p> {
                     Cell::Number(number) => number,
                     Cell::Missing => f64::NAN,
                     Cell::Text => {
-                        let text: String = cell::text(field).chars().take(40).collect();
+                        let text = cell::excerpt(field);
                         return Err(self
                             .input
                             .malformed(context(), format!("`{text}` is not a number, and {} should stand after the word", self.dims)));

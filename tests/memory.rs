@@ -213,7 +213,101 @@ const CASES: &[Case] = &[
     Case { name: "float.ply", rows: 1_000_000, dims: 3, peak: 1.0, rest: 1.0, write: |out, n, _| ply(out, n, "float") },
     Case { name: "double.ply", rows: 1_000_000, dims: 3, peak: 3.0, rest: 2.0, write: |out, n, _| ply(out, n, "double") },
     Case { name: "whole.csv", rows: 700_000, dims: 3, peak: 3.0, rest: 1.0, write: |out, n, d| csv(out, n, d, whole) },
+    // Read column by column, as f64, and then put into rows.
+    Case {
+        name: "arrays.json",
+        rows: 50_000,
+        dims: 3,
+        peak: 4.5,
+        rest: 1.0,
+        write: |out, n, d| {
+            (0..n).for_each(|row| {
+                let point: Vec<String> = (0..d).map(|axis| whole(row * d + axis).to_string()).collect();
+                write!(out, "{}[{}]", if row == 0 { "[" } else { "," }, point.join(",")).unwrap();
+            });
+            write!(out, "]").unwrap();
+        },
+    },
+    Case {
+        name: "atoms.xyz",
+        rows: 100_000,
+        dims: 3,
+        peak: 3.0,
+        rest: 1.0,
+        write: |out, n, _| {
+            writeln!(out, "{n}\n").unwrap();
+            (0..n).for_each(|row| writeln!(out, "C {} {} {}", whole(row), whole(row + 1), whole(row + 2)).unwrap());
+        },
+    },
+    Case {
+        name: "words.vec",
+        rows: 5_000,
+        dims: 50,
+        peak: 3.0,
+        rest: 1.0,
+        write: |out, n, d| {
+            (0..n).for_each(|row| {
+                let vector: Vec<String> = (0..d).map(|axis| format!("{}.5", whole(row * d + axis))).collect();
+                writeln!(out, "w{row} {}", vector.join(" ")).unwrap();
+            });
+        },
+    },
     Case { name: "precise.csv", rows: 300_000, dims: 7, peak: 3.0, rest: 2.0, write: |out, n, d| csv(out, n, d, precise) },
+];
+
+/// Bytes beside three times the cloud and the longest line, for files made to take more: buffers, the frames and members that are
+/// listed, and half a million numbers that are collected before objects with little in common are refused.
+const LISTS: f64 = 16e6;
+/// Bytes for each column: its name, its range, and the tables that it is looked up in.
+const COLUMN: f64 = 1024.0;
+
+/// A file that asks for much more than it has, with its columns and the length of its longest line.
+struct Hostile {
+    name: &'static str,
+    columns: usize,
+    line: usize,
+    content: fn() -> Vec<u8>,
+}
+
+fn packed(text: &str) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    encoder.write_all(text.as_bytes()).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn features(count: usize) -> Vec<u8> {
+    let one = |at| format!(r#"{{"type":"Feature","geometry":{{"type":"Point","coordinates":[1,2]}},"properties":{{"p{at}":{at}}}}}"#);
+    format!(r#"{{"type":"FeatureCollection","features":[{}]}}"#, (0..count).map(one).collect::<Vec<_>>().join(",")).into_bytes()
+}
+
+const HOSTILE: &[Hostile] = &[
+    Hostile { name: "empty.json", columns: 0, line: 0, content: || format!("[[{}[]]]", "[],".repeat(500_000)).into_bytes() },
+    Hostile { name: "empty.json.gz", columns: 0, line: 0, content: || packed(&format!("[[{}[]]]", "[],".repeat(500_000))) },
+    Hostile { name: "objects.json", columns: 0, line: 0, content: || format!("[{}{{\"a\":1}}]", "{},".repeat(300_000)).into_bytes() },
+    Hostile { name: "new.geojson", columns: 10_000, line: 0, content: || features(10_000) },
+    Hostile {
+        name: "nested.geojson",
+        columns: 0,
+        line: 0,
+        content: || String::from_utf8(features(1)).unwrap().replace(":0}", &format!(":[{}0]}}", r#"{"a":[]},"#.repeat(150_000))).into_bytes(),
+    },
+    Hostile { name: "line.xyz", columns: 0, line: 3_000_000, content: || format!("1\n\nH{}\n", " 0".repeat(1_500_000)).into_bytes() },
+    Hostile { name: "frames.xyz", columns: 0, line: 0, content: || "1\n\nH 0 0 0\n".repeat(100_000).into_bytes() },
+    Hostile { name: "line.csv", columns: 0, line: 3_000_000, content: || "1,".repeat(1_500_000).into_bytes() },
+    Hostile { name: "line.txt.gz", columns: 0, line: 3_000_000, content: || packed(&"1 ".repeat(1_500_000)) },
+    Hostile { name: "quote.csv", columns: 2, line: 4_000_000, content: || format!("a,b\n1,\"{}", "x".repeat(4_000_000)).into_bytes() },
+    Hostile {
+        name: "names.csv.gz",
+        columns: 300,
+        line: 9_000_000,
+        content: || packed(&format!("{}\n{}\n", vec!["n".repeat(30_000); 300].join(","), vec!["1"; 300].join(","))),
+    },
+    Hostile {
+        name: "line.vec",
+        columns: 2,
+        line: 4_000_000,
+        content: || format!("w {}\nv {}\n", "1 ".repeat(30), "1 ".repeat(2_000_000)).into_bytes(),
+    },
 ];
 
 /// The most memory that work takes beyond what there was, and what its answer keeps, in bytes.
@@ -257,4 +351,20 @@ fn clouds_take_three_times_their_size_at_most() {
     }
     let (cloud, peak, rest) = taken(|| load(&Source::Generate { spec: "gaussian-mixture:n=1e6,d=3".to_owned(), seed: 1 }));
     check("generated", (12 * cloud.len()) as f64, peak, rest, 1.0, 1.0);
+
+    for &Hostile { name, columns, line, content } in HOSTILE {
+        let path = folder.path().join(name);
+        std::fs::write(&path, content()).unwrap();
+        let source = Source::File { path: path.clone(), columns: "".parse().unwrap() };
+        let (loaded, peak, _) = taken(|| cloud::load(&source, true, &Silent));
+        let kept = loaded.as_ref().map_or(0, |cloud| 4 * cloud.len() * cloud.dims());
+        let most = 3.0 * kept as f64 + 3.0 * line as f64 + COLUMN * columns as f64 + LISTS;
+        println!(
+            "{name:20} peak {:.1} MB of {:.1}: {:?}",
+            peak / 1e6,
+            most / 1e6,
+            loaded.as_ref().map(|cloud| cloud.len()).map_err(ToString::to_string)
+        );
+        assert!(peak <= most, "{name}: {peak} bytes at its peak, more than {most}");
+    }
 }

@@ -1,6 +1,7 @@
 //! A field: a number, nothing, or text.
 
 use super::input::printable;
+use super::limits::MAX_NAME;
 
 /// The classified content of a field.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,6 +44,25 @@ pub(super) fn text(field: &[u8]) -> String {
     match std::str::from_utf8(field) {
         Ok(text) => printable(text),
         Err(_) => printable(&field.iter().map(|&byte| char::from(byte)).collect::<String>()),
+    }
+}
+
+/// As [`text`], of the beginning: as much as an error or a description shows.
+pub(super) fn excerpt(field: &[u8]) -> String {
+    beginning(field, 40)
+}
+
+/// As [`text`], as long as the name of a column may be.
+pub(super) fn name(field: &[u8]) -> String {
+    beginning(field, MAX_NAME)
+}
+
+/// The first `most` characters of a field, without copying the rest.
+fn beginning(field: &[u8], most: usize) -> String {
+    let field = field.trim_ascii();
+    match std::str::from_utf8(field) {
+        Ok(text) => printable(&text.chars().take(most).collect::<String>()),
+        Err(_) => printable(&field.iter().take(most).map(|&byte| char::from(byte)).collect::<String>()),
     }
 }
 

@@ -7,14 +7,12 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::input::Input;
+use super::limits::MAX_CATEGORIES;
 use super::marks::Marks;
 use super::sheet::{ColumnKind, Sheet, Want};
 use super::{FormatError, cell, recognise};
 use crate::cloud::Values;
 use crate::progress::Progress;
-
-/// The maximum number of distinct texts in a categorical column.
-pub const MAX_CATEGORIES: usize = 1 << 16;
 
 /// One column of a file with a value per record, including records that are not in the cloud:
 /// [`crate::cloud::PointCloud::record`] maps a cloud's rows to records.
@@ -165,6 +163,20 @@ pub(super) struct Texts {
 
 impl Texts {
     /// Adds a record's text; false if that would exceed [`MAX_CATEGORIES`].
+    ///
+    /// # Errors
+    /// Those of [`Input::claim`].
+    pub fn push_counted(&mut self, text: &str, input: &Input<'_>) -> Result<bool, FormatError> {
+        /// Bytes of a text beside its characters, which are there twice: strings, a code, and room in a hash table.
+        const TEXT: u64 = 128;
+        input.reserve_for(&mut self.codes, 1, "the texts of a column")?;
+        if !self.code_of.contains_key(text) {
+            input.claim(2 * text.len() as u64 + TEXT, "the texts of a column")?;
+        }
+        Ok(self.push(text))
+    }
+
+    /// As [`Self::push_counted`], without counting memory.
     #[must_use]
     pub fn push(&mut self, text: &str) -> bool {
         let code = match self.code_of.get(text) {

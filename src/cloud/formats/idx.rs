@@ -7,6 +7,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::columns::{Cell, Even, Records, no_record, number_cell};
+use super::limits::MAX_COLUMNS;
 use super::number::{Endian, Number};
 use super::sheet::{Sheet, SheetColumn, Want};
 use super::{FormatError, unpacked};
@@ -16,8 +17,6 @@ use super::input::Input;
 
 /// Bytes decoded at a time, or one point if that is larger.
 const CHUNK: usize = 1 << 18;
-/// An implausible number of columns; each takes memory of its own.
-const MAX_COLUMNS: u64 = 1 << 20;
 
 /// Checks for two zero bytes, a known element type, and one to four sizes.
 pub(super) fn looks(head: &[u8]) -> bool {
@@ -114,7 +113,7 @@ impl Header {
         if width == 0 {
             return Err(input.malformed("header", "its rows have no numbers"));
         }
-        if width > MAX_COLUMNS {
+        if width > MAX_COLUMNS as u64 {
             return Err(input.unsupported(format!("rows of {width} numbers"), format!("the most that are read are {MAX_COLUMNS}")));
         }
         Ok(Self { number, rows: sizes[0], width, sizes })

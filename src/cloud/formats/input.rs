@@ -1,12 +1,13 @@
 //! A file being read: its path, the progress of reading, and the errors it can cause.
 
 use std::fs::File;
-use std::io::{self, BufReader, ErrorKind, Read, Seek, SeekFrom};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::SystemTime;
 
 use super::FormatError;
+use super::limits::MAX_LINE;
 use super::marks::Marks;
 use super::parts::split;
 use super::sheet::no_memory;
@@ -62,9 +63,8 @@ impl<'a> Input<'a> {
 
     /// As if this were all the memory that is free, in bytes.
     #[cfg(test)]
-    pub fn with_free(mut self, free: u64) -> Self {
-        self.budget.free = free;
-        self
+    pub fn with_free(self, free: u64) -> Self {
+        Self { budget: Budget { free, claimed: AtomicU64::new(0) }, ..self }
     }
 
     pub fn marks(&self) -> Option<&'a Marks> {
@@ -116,11 +116,16 @@ impl<'a> Input<'a> {
         self.progress.update(done, total);
     }
 
-    /// Maps an I/O error to a [`FormatError`].
+    /// Maps an I/O error to a [`FormatError`], which it may carry already.
     pub fn io(&self, why: io::Error) -> FormatError {
         if self.progress.cancelled() {
-            FormatError::Cancelled
-        } else if why.kind() == ErrorKind::UnexpectedEof {
+            return FormatError::Cancelled;
+        }
+        let why = match why.downcast::<FormatError>() {
+            Ok(why) => return why,
+            Err(why) => why,
+        };
+        if why.kind() == ErrorKind::UnexpectedEof {
             self.malformed("cut short", "the file ends in the middle of its data")
         } else if why.raw_os_error().is_none() && [ErrorKind::InvalidData, ErrorKind::InvalidInput, ErrorKind::Other].contains(&why.kind()) {
             // Only decompressors return these.
@@ -159,13 +164,46 @@ impl<'a> Input<'a> {
     /// Reserves capacity for `more` values when the total is unknown, growing by at least an eighth to limit both
     /// copying and unused capacity.
     pub fn reserve<T>(&self, values: &mut Vec<T>, more: usize) -> Result<(), FormatError> {
+        self.reserve_for(values, more, "values")
+    }
+
+    /// As [`Self::reserve`], for what is no value of a cloud; `what` names it in the error.
+    pub fn reserve_for<T>(&self, values: &mut Vec<T>, more: usize, what: &str) -> Result<(), FormatError> {
         if values.capacity() - values.len() >= more {
             return Ok(());
         }
         let count = values.len() as u64 + more as u64;
         let step = more.max(values.len() / 8);
-        self.claim((step as u64).saturating_mul(size_of::<T>() as u64), "values")?;
+        let grown = (values.len() + step).saturating_sub(values.capacity());
+        self.claim((grown as u64).saturating_mul(size_of::<T>() as u64), what)?;
         values.try_reserve_exact(step).map_err(|_| no_memory(count, size_of::<T>(), self.path.clone()))
+    }
+
+    /// Appends a line to `line`, up to and including its end; returns its length, 0 at the end of the text.
+    ///
+    /// # Errors
+    /// [`FormatError::Unsupported`] for a line of more than [`MAX_LINE`] bytes; I/O errors and those of [`Self::claim`].
+    pub fn read_line(&self, text: &mut (impl BufRead + ?Sized), end: u8, line: &mut Vec<u8>) -> Result<usize, FormatError> {
+        /// Bytes read at a time; a line up to this size is not counted.
+        const STEP: usize = 1 << 16;
+        let before = line.len();
+        loop {
+            if line.len() > before {
+                self.reserve_for(line, STEP, "a line of text")?;
+            }
+            let count = (&mut *text).take(STEP as u64).read_until(end, line).map_err(|why| self.io(why))?;
+            if count < STEP || line.last() == Some(&end) {
+                return Ok(line.len() - before);
+            }
+            if (line.len() - before) as u64 >= MAX_LINE {
+                return Err(self.too_long("a line"));
+            }
+        }
+    }
+
+    /// The error for a line, a record or a text of more than [`MAX_LINE`] bytes.
+    pub fn too_long(&self, what: &str) -> FormatError {
+        self.unsupported(format!("{what} of more than {MAX_LINE} bytes"), "it is held whole, and that is the most that is read")
     }
 
     /// Reserves capacity for all `rows` × `width` values at once if the file has at least a byte per row; otherwise the

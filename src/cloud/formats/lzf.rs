@@ -4,8 +4,6 @@ use std::io::{self, BufRead, Read};
 
 /// Maximum distance of a back-reference.
 const WINDOW: usize = 1 << 13;
-/// Maximum expansion: three bytes can encode 264.
-pub(super) const MOST_UNPACKED: u64 = 88;
 
 /// The current token, with the bytes left in it.
 enum Run {
@@ -99,6 +97,7 @@ impl<R: BufRead> Read for Lzf<R> {
 pub(super) mod tests {
     use proptest::prelude::*;
 
+    use super::super::limits::LZF;
     use super::*;
 
     /// Packs greedily, as liblzf does: literals, and repetitions of three bytes or more.
@@ -159,7 +158,7 @@ pub(super) mod tests {
         assert_eq!(unpack(&[5, b'a']).unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
         // As tight as it gets.
         let zeros = pack(&vec![0; 1 << 20]);
-        assert!((1 << 20) / zeros.len() as u64 <= MOST_UNPACKED && zeros.len() < 12_100, "{}", zeros.len());
+        assert!((1 << 20) / zeros.len() as u64 <= LZF && zeros.len() < 12_100, "{}", zeros.len());
     }
 
     proptest! {
@@ -177,7 +176,7 @@ pub(super) mod tests {
         #[test]
         fn any_bytes_return(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
             if let Ok(unpacked) = unpack(&bytes) {
-                prop_assert!(unpacked.len() as u64 <= bytes.len() as u64 * MOST_UNPACKED);
+                prop_assert!(unpacked.len() as u64 <= bytes.len() as u64 * LZF);
             }
         }
     }

@@ -7,6 +7,7 @@ use std::io::BufRead;
 use super::cell::{self, Cell};
 use super::columns::{self, Records, Texts, no_record, too_many_texts};
 use super::input::Input;
+use super::limits::{MAX_COLUMNS, MAX_PARTS};
 use super::parts::{self, Entry};
 use super::sheet::{ColumnKind, Sheet, SheetColumn, Want};
 use super::{FormatError, unpacked};
@@ -33,29 +34,69 @@ fn fields(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty())
 }
 
-/// Lists the frames, named by number.
+/// The size of a frame: its atoms, and the fields of the first.
+struct Frame {
+    atoms: u64,
+    width: usize,
+}
+
+/// Lists the frames, named by number, or as many as are listed.
 pub(super) fn parts(input: &Input<'_>) -> Result<Vec<Entry>, FormatError> {
+    Ok(entries(&frames(input)?))
+}
+
+fn frames(input: &Input<'_>) -> Result<Vec<Frame>, FormatError> {
     let mut text = Lines::open(input)?;
-    let mut parts = Vec::new();
+    let mut frames = Vec::new();
     while let Some(atoms) = text.frame()? {
         let mut width = 0;
         for at in 0..atoms {
             let line = text.atom(at, atoms)?;
             width = if at == 0 { fields(line).count() } else { width };
         }
-        let name = parts.len().to_string();
-        parts.push(Entry { name, rows: atoms, columns: width as u64, table: true, about: "atoms".to_owned(), unread: None });
+        if width > MAX_COLUMNS {
+            let what = format!("frame {}, {width} columns", frames.len());
+            return Err(input.unsupported(what, format!("the most that are read are {MAX_COLUMNS}")));
+        }
+        input.reserve_for(&mut frames, 1, "the frames")?;
+        frames.push(Frame { atoms, width });
     }
-    Ok(parts)
+    Ok(frames)
+}
+
+fn entries(frames: &[Frame]) -> Vec<Entry> {
+    let entry = |(at, &Frame { atoms, width }): (usize, &Frame)| Entry {
+        name: at.to_string(),
+        rows: atoms,
+        columns: width as u64,
+        table: true,
+        about: "atoms".to_owned(),
+        unread: None,
+    };
+    frames.iter().take(MAX_PARTS).enumerate().map(entry).collect()
+}
+
+/// The frame that the path names, or the only one.
+fn choose(frames: &[Frame], input: &Input<'_>) -> Result<usize, FormatError> {
+    // Frames beyond those that are listed have numbers too.
+    match input.part().map(str::parse) {
+        Some(Ok(at)) if at < frames.len() => Ok(at),
+        None if frames.len() > MAX_PARTS => {
+            let why = format!("say which with FILE:NUMBER; there are {}", frames.len());
+            Err(input.unsupported("more frames than are listed", why))
+        }
+        _ => parts::choose(&entries(frames), input),
+    }
 }
 
 pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
-    let frames = parts(input)?;
-    let chosen = parts::choose(&frames, input)?;
+    let frames = frames(input)?;
+    let chosen = choose(&frames, input)?;
     let mut text = Lines::open(input)?;
     text.skip(chosen)?;
     let atoms = text.frame()?.unwrap_or(0);
-    let width = frames[chosen].columns as usize;
+    let width = frames[chosen].width;
+    input.claim((width * 3 * size_of::<SheetColumn>()) as u64, "the columns")?;
     let mut columns: Vec<SheetColumn> = names(width).into_iter().map(SheetColumn::numeric).collect();
     columns[0].kind = ColumnKind::Text;
     let mut selected = want.resolve(&columns, input)?;
@@ -63,16 +104,20 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
     selected.retain(|&at| at > 0);
     let mut values = Vec::new();
     for at in 0..atoms {
-        let line = text.atom(at, atoms)?.to_vec();
-        let found: Vec<&[u8]> = fields(&line).collect();
+        text.atom(at, atoms)?;
+        let line = &text.line;
         let context = || format!("line {}, atom {at}", text.number);
-        if found.len() != width {
-            return Err(input.malformed(context(), format!("fields: {} where there should be {width}", found.len())));
+        let count = fields(line).count();
+        if count != width {
+            return Err(input.malformed(context(), format!("fields: {count} where there should be {width}")));
         }
+        let found: Vec<&[u8]> = fields(line).collect();
         if at == 0 {
-            columns[0].example = Some((0, cell::text(found[0]).chars().take(40).collect()));
+            columns[0].example = Some((0, cell::excerpt(found[0])));
         }
-        if texts.as_mut().is_some_and(|texts| !texts.push(&cell::text(found[0]))) {
+        if let Some(texts) = &mut texts
+            && !texts.push_counted(&cell::text(found[0]), input)?
+        {
             return Err(too_many_texts("element", input.path()));
         }
         input.reserve(&mut values, selected.len())?;
@@ -81,7 +126,7 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
                 Cell::Number(number) => number,
                 Cell::Missing => f64::NAN,
                 Cell::Text => {
-                    let text: String = cell::text(found[column]).chars().take(40).collect();
+                    let text = cell::excerpt(found[column]);
                     return Err(input.malformed(context(), format!("`{text}` is not a number")));
                 }
             });
@@ -94,9 +139,9 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
 
 /// Reads all columns of some atoms.
 pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
-    let frames = parts(input)?;
-    let chosen = parts::choose(&frames, input)?;
-    let Entry { rows, columns: width, .. } = frames[chosen];
+    let frames = frames(input)?;
+    let chosen = choose(&frames, input)?;
+    let Frame { atoms: rows, width } = frames[chosen];
     if let Some(&missing) = wanted.iter().find(|&&record| record >= rows) {
         return Err(no_record(missing, rows, input.path()));
     }
@@ -107,11 +152,11 @@ pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, Form
     for at in 0..wanted.iter().max().map_or(0, |last| last + 1) {
         let line = text.atom(at, rows)?;
         if let Some(cells) = found.get_mut(&at) {
-            *cells = fields(line).map(columns::cell_of).collect();
-            cells.resize(width as usize, columns::Cell::Missing);
+            *cells = fields(line).take(width).map(columns::cell_of).collect();
+            cells.resize(width, columns::Cell::Missing);
         }
     }
-    Ok(Records { columns: names(width as usize), rows: wanted.iter().map(|record| found[record].clone()).collect() })
+    Ok(Records { columns: names(width), rows: wanted.iter().map(|record| found[record].clone()).collect() })
 }
 
 /// The column names for a number of columns.
@@ -136,7 +181,7 @@ impl<'i, 'p> Lines<'i, 'p> {
     fn next(&mut self) -> Result<bool, FormatError> {
         self.line.clear();
         self.number += 1;
-        Ok(self.text.read_until(b'\n', &mut self.line).map_err(|why| self.input.io(why))? > 0)
+        Ok(self.input.read_line(&mut *self.text, b'\n', &mut self.line)? > 0)
     }
 
     /// Reads the number of atoms of the next frame and skips its comment; `None` at the end.
@@ -147,7 +192,7 @@ impl<'i, 'p> Lines<'i, 'p> {
                 continue;
             }
             let count = std::str::from_utf8(line).ok().and_then(|line| line.parse().ok()).filter(|&count: &u64| count > 0);
-            let text: String = cell::text(line).chars().take(40).collect();
+            let text = cell::excerpt(line);
             let number = self.number;
             let count = count.ok_or_else(|| {
                 let more = if number > 1 { ", which should follow a frame; has that more atoms than it promises?" } else { "" };

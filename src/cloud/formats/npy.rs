@@ -5,13 +5,12 @@ use std::io::{self, Read};
 use super::FormatError;
 use super::columns::{Cell, Even, Records, no_record, number_cell};
 use super::input::Input;
+use super::limits::MAX_HEADER;
 use super::number::{Endian, Number, read_bytes};
 use super::sheet::{Sheet, SheetColumn, Want};
 use crate::cloud::Values;
 use crate::cloud::values::{Real, with_values};
 
-/// Maximum header size; larger headers are of structured types with very many fields, or damaged.
-const MAX_HEADER: u64 = 1 << 20;
 /// Bytes decoded at a time.
 const CHUNK: usize = 1 << 18;
 
@@ -106,7 +105,7 @@ impl Header {
         let width = if start[6] == 1 { 2 } else { 4 };
         let raw = read_bytes(reader, width).map_err(io)?;
         let length = raw.iter().rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte));
-        if length > MAX_HEADER {
+        if length > MAX_HEADER as u64 {
             return Err(input.malformed("header", format!("it claims a length of {length} bytes")));
         }
         let text = read_bytes(reader, length).map_err(io)?;

@@ -13,12 +13,11 @@ use super::FormatError;
 use super::columns::Records;
 use super::contain::contained;
 use super::input::{Input, Watched, printable};
+use super::limits::DEFLATE;
 use super::npy::{self, Header, read_array};
 use super::parts::{self, Entry};
 use super::sheet::{Sheet, Want};
 
-/// Deflate's maximum expansion: a match of 258 bytes takes at least two bits.
-const MOST_UNPACKED: u64 = 1032;
 /// Bytes read at a time.
 const BUFFER: usize = 1 << 15;
 /// Bytes of a member's own header before its name.
@@ -126,7 +125,7 @@ impl Arrays {
             let header = archive.by_index(index).map_err(|why| zip_error(input, why)).and_then(|mut member| {
                 let header = Header::read(&mut member, input)?;
                 let packed = member.compressed_size();
-                let here = if member.compression() == CompressionMethod::Stored { packed } else { packed.saturating_mul(MOST_UNPACKED) };
+                let here = if member.compression() == CompressionMethod::Stored { packed } else { packed.saturating_mul(DEFLATE) };
                 if header.bytes > here {
                     let why = format!("the header promises {} bytes of data, which {packed} packed bytes cannot hold", header.bytes);
                     return Err(input.malformed("cut short", why));

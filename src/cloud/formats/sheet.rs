@@ -9,6 +9,7 @@ use super::FormatError;
 use super::arrow::Moment;
 use super::columns::Texts;
 use super::input::{Input, printable};
+use super::limits::MAX_NAME;
 use crate::cloud::values::Real;
 use crate::cloud::{Column, ColumnChoice, Coordinates, Hint, Values};
 
@@ -119,7 +120,7 @@ impl Range {
 impl SheetColumn {
     pub fn numeric(name: String) -> Self {
         Self {
-            name: printable(&name),
+            name: shortened(name),
             made_up: false,
             kind: ColumnKind::Numeric,
             example: None,
@@ -150,6 +151,12 @@ impl SheetColumn {
     pub fn unnamed(count: usize) -> Vec<Self> {
         Column::unnamed(count).into_iter().map(|column| Self { made_up: true, ..Self::numeric(column.name) }).collect()
     }
+}
+
+/// The name of a column, of at most [`MAX_NAME`] characters.
+fn shortened(name: String) -> String {
+    // A character takes a byte at least.
+    if name.len() <= MAX_NAME { printable(&name) } else { printable(&name.chars().take(MAX_NAME).collect::<String>()) }
 }
 
 /// The columns of a file, with the values of those that were read.
@@ -357,6 +364,8 @@ fn named(names: &[String], columns: &[SheetColumn]) -> Result<Vec<usize>, Unname
         folded.entry(column.name.to_ascii_lowercase()).or_default().push(at);
     }
     let one = |name: &String| {
+        // As the columns' own names are cut.
+        let name = &shortened(name.clone());
         let found = exact.get(name.as_str()).or_else(|| folded.get(&name.to_ascii_lowercase()));
         let (none, why) = match found.map(Vec::as_slice) {
             Some(&[at]) => return Ok(at),

@@ -8,13 +8,14 @@ use std::io::{Cursor, Read};
 use super::FormatError;
 use super::columns::{Even, Records, number_cell};
 use super::input::Input;
+use super::limits::MAX_COLUMNS;
 use super::number::{Endian, Number};
 use super::sheet::{Sheet, SheetColumn, Want};
 use crate::cloud::Values;
 use crate::cloud::values::{Real, with_values};
 
-/// An implausible dimension, which means that the file is something else.
-const MAX_DIMS: u64 = 1 << 20;
+/// A larger dimension means that the file is something else.
+const MAX_DIMS: u64 = MAX_COLUMNS as u64;
 /// Bytes read at a time, or one vector if that is larger.
 const CHUNK: usize = 1 << 18;
 

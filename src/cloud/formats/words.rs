@@ -9,6 +9,7 @@ use std::io::{BufRead, Chain, Cursor, Read};
 use super::cell::{self, Cell};
 use super::columns::{self, Records, Texts, no_record, number_cell, too_many_texts};
 use super::input::Input;
+use super::limits::MAX_COLUMNS;
 use super::sheet::{Sheet, SheetColumn, Want};
 use super::{FormatError, unpacked};
 
@@ -18,8 +19,6 @@ const SAMPLE: u64 = 1 << 16;
 const LINES: usize = 64;
 /// Minimum d without a line `n d`; with fewer numbers it is a labelled point of delimited text.
 const LEAST_DIMS: usize = 25;
-/// An implausible number of columns; each takes memory of its own.
-const MAX_DIMS: usize = 1 << 20;
 
 /// Whether a text consists of word vectors: either its first line gives their number and dimension, which no delimited text
 /// does, or each word is followed by many decimal numbers.
@@ -51,7 +50,9 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
         if columns[0].example.is_none() {
             columns[0].example = Some((0, vectors.word().chars().take(40).collect()));
         }
-        if texts.as_mut().is_some_and(|texts| !texts.push(&vectors.word())) {
+        if let Some(texts) = &mut texts
+            && !texts.push_counted(&vectors.word(), input)?
+        {
             return Err(too_many_texts(&columns[0].name, input.path()));
         }
         input.reserve(&mut values, selected.len())?;
@@ -112,8 +113,8 @@ impl<'i, 'p> Vectors<'i, 'p> {
         text.by_ref().take(SAMPLE).read_to_end(&mut sample).map_err(|why| input.io(why))?;
         let shape = Shape::of(&sample, (sample.len() as u64) < SAMPLE);
         let Shape { promised, dims } = shape.ok_or_else(|| input.malformed("line 1", "there are no numbers after a word"))?;
-        if dims > MAX_DIMS {
-            return Err(input.unsupported(format!("{dims} columns"), format!("the most that are read are {MAX_DIMS}")));
+        if dims > MAX_COLUMNS {
+            return Err(input.unsupported(format!("{dims} columns"), format!("the most that are read are {MAX_COLUMNS}")));
         }
         let text = Cursor::new(sample).chain(text);
         Ok(Self { input, text, gzip, promised, dims, line: Vec::new(), number: 0, numbers: Vec::with_capacity(dims), rows: 0 })
@@ -129,7 +130,7 @@ impl<'i, 'p> Vectors<'i, 'p> {
         loop {
             self.line.clear();
             self.number += 1;
-            if self.text.read_until(b'\n', &mut self.line).map_err(|why| self.input.io(why))? == 0 {
+            if self.input.read_line(&mut self.text, b'\n', &mut self.line)? == 0 {
                 return match self.promised.filter(|&promised| promised != self.rows) {
                     Some(promised) => Err(self.miscounted(promised)),
                     None => Ok(false),
@@ -150,7 +151,7 @@ impl<'i, 'p> Vectors<'i, 'p> {
                     Cell::Number(number) => number,
                     Cell::Missing => f64::NAN,
                     Cell::Text => {
-                        let text: String = cell::text(field).chars().take(40).collect();
+                        let text = cell::excerpt(field);
                         return Err(self
                             .input
                             .malformed(context(), format!("`{text}` is not a number, and {} should stand after the word", self.dims)));

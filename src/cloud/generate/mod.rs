@@ -11,6 +11,7 @@ mod spec;
 pub use spec::Spec;
 
 use super::{CloudError, Column, Coordinates, Source};
+use crate::memory;
 use crate::progress::Progress;
 
 /// Changes whenever a spec and seed give other points; part of the generator's key.
@@ -132,9 +133,14 @@ pub fn check(spec: &str) -> Result<Spec, CloudError> {
 /// [`CloudError::Generate`] if the spec is invalid or asks for more than [`MAX_VALUES`], on any
 /// machine; [`CloudError::Memory`] and [`CloudError::Cancelled`].
 pub fn generate(spec: &str, seed: u64, progress: &dyn Progress) -> Result<Coordinates, CloudError> {
+    generate_within(memory::available().unwrap_or(u64::MAX), spec, seed, progress)
+}
+
+/// As [`generate`], where `free` bytes of memory are left.
+fn generate_within(free: u64, spec: &str, seed: u64, progress: &dyn Progress) -> Result<Coordinates, CloudError> {
     let fail = |why| CloudError::Generate { spec: spec.to_owned(), why };
     let parsed = check(spec)?;
-    let mut canvas = shapes::Canvas::new(progress);
+    let mut canvas = shapes::Canvas::new(free, progress);
     (parsed.generator().shape)(&parsed, &mut draw::Draw::new(seed), &mut canvas).map_err(|stop| match stop {
         shapes::Stop::Cancelled => CloudError::Cancelled,
         shapes::Stop::Impossible(why) => fail(why),

@@ -28,12 +28,37 @@ pub(super) struct Canvas<'a> {
     rows: u64,
     done: u64,
     values: Vec<f32>,
+    /// Bytes that may be taken, and that are.
+    free: u64,
+    taken: u64,
     progress: &'a dyn Progress,
 }
 
 impl<'a> Canvas<'a> {
-    pub fn new(progress: &'a dyn Progress) -> Self {
-        Self { dims: 0, rows: 0, done: 0, values: Vec::new(), progress }
+    /// A canvas where `free` bytes of memory are left.
+    pub fn new(free: u64, progress: &'a dyn Progress) -> Self {
+        Self { dims: 0, rows: 0, done: 0, values: Vec::new(), free, taken: 0, progress }
+    }
+
+    /// Counts memory before it is taken.
+    fn claim(&mut self, bytes: u64) -> Result<(), Stop> {
+        self.taken = self.taken.saturating_add(bytes);
+        if self.taken > self.free { Err(Stop::Memory(self.taken)) } else { Ok(()) }
+    }
+
+    /// `count` coordinates in [0, 1), which are multiples of 2⁻²⁴ and so exactly f32.
+    fn units(&mut self, count: usize, draw: &mut Draw) -> Result<Vec<f32>, Stop> {
+        self.claim(count as u64 * 4)?;
+        let mut units = Vec::new();
+        units.try_reserve_exact(count).map_err(|_| Stop::Memory(self.taken))?;
+        while units.len() < count {
+            let more = (count - units.len()).min(1 << 16);
+            units.extend((0..more).map(|_| draw.unit() as f32));
+            if self.progress.cancelled() {
+                return Err(Stop::Cancelled);
+            }
+        }
+        Ok(units)
     }
 
     /// Reserves memory for `rows` × `dims` coordinates.
@@ -43,6 +68,7 @@ impl<'a> Canvas<'a> {
             return Err(Stop::Impossible(format!("{rows} points × {dims} dimensions are more than {MAX_VALUES} coordinates")));
         }
         (self.rows, self.dims) = (rows as u64, dims);
+        self.claim(total * 4)?;
         self.values.try_reserve_exact(total as usize).map_err(|_| Stop::Memory(total * 4))
     }
 
@@ -77,10 +103,10 @@ pub(super) fn gaussian_mixture(spec: &Spec, draw: &mut Draw, canvas: &mut Canvas
     if clusters as u64 * d as u64 > MAX_VALUES / 4 {
         return Err(Stop::Impossible(format!("{clusters} clusters in {d} dimensions are too many")));
     }
-    let centres: Vec<f64> = (0..clusters * d).map(|_| draw.unit()).collect();
+    let centres = canvas.units(clusters * d, draw)?;
     (0..n).try_for_each(|_| {
         let centre = &centres[draw.below(clusters) * d..][..d];
-        canvas.row(centre.iter().map(|middle| middle + spread * draw.normal()))
+        canvas.row(centre.iter().map(|&middle| f64::from(middle) + spread * draw.normal()))
     })
 }
 
@@ -159,17 +185,20 @@ pub(super) fn duplicates(spec: &Spec, draw: &mut Draw, canvas: &mut Canvas<'_>) 
     let (n, d) = (spec.whole("n"), spec.whole("d"));
     let distinct = spec.whole("distinct").min(n);
     canvas.open(n, d)?;
-    let mut positions = Vec::with_capacity(distinct * d);
+    /// Bytes of a distinct position beside its coordinates, which are there twice: room in a hash table, with the vector.
+    const POSITION: u64 = 80;
+    canvas.claim(distinct as u64 * (8 * d as u64 + POSITION) + 4 * n as u64)?;
+    let mut positions: Vec<f32> = Vec::with_capacity(distinct * d);
     let mut taken: HashSet<Vec<u32>> = HashSet::with_capacity(distinct);
     while taken.len() < distinct {
-        let position: Vec<f64> = (0..d).map(|_| draw.unit()).collect();
-        if taken.insert(position.iter().map(|x| (x * 2f64.powi(24)) as u32).collect()) {
+        let position: Vec<f32> = (0..d).map(|_| draw.unit() as f32).collect();
+        if taken.insert(position.iter().map(|x| (x * 2f32.powi(24)) as u32).collect()) {
             positions.extend(position);
         }
     }
     let mut order: Vec<u32> = (0..n).map(|i| (i % distinct) as u32).collect();
     draw.shuffle(&mut order);
-    order.into_iter().try_for_each(|at| canvas.row(positions[at as usize * d..][..d].iter().copied()))
+    order.into_iter().try_for_each(|at| canvas.row(positions[at as usize * d..][..d].iter().map(|&x| f64::from(x))))
 }
 
 /// Points in random directions from the last row, 0, at decreasing distances.

@@ -156,6 +156,21 @@ fn descending_descends_strictly_in_f32() {
 }
 
 #[test]
+fn what_is_made_beside_the_points_is_counted() {
+    for (spec, bytes) in [
+        ("gaussian-mixture:n=300,d=512,clusters=1e6", 4 * (300 * 512 + 512_000_000u64)),
+        ("duplicates:n=1e6,d=100,distinct=1e6", 400_000_000 + 1_000_000 * 880 + 4_000_000),
+        ("uniform:n=1e6,d=100", 400_000_000),
+    ] {
+        match generate_within(1 << 20, spec, 0, &crate::progress::Silent) {
+            // The coordinates alone may be refused before the rest is counted.
+            Err(CloudError::Memory { bytes: needed, .. }) => assert!(needed == bytes || needed == 400_000_000, "{spec}: {needed}"),
+            other => panic!("{spec}: {other:?}"),
+        }
+    }
+}
+
+#[test]
 fn cancelling_stops() {
     let stop = std::sync::atomic::AtomicBool::new(true);
     assert!(matches!(generate("uniform:n=1e6", 0, &stop), Err(CloudError::Cancelled)));

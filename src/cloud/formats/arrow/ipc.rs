@@ -13,13 +13,11 @@ use arrow_schema::{ArrowError, SchemaRef};
 
 use super::super::FormatError;
 use super::super::input::Input;
+use super::super::limits::LZ4;
 use super::{Batches, Each, error, limits};
 
 /// The footer's length and the magic at the end.
 const TRAILER: u64 = 10;
-
-/// Upper bound on the bytes that one byte of LZ4 can decompress to.
-const MOST_UNPACKED: u64 = 1 << 8;
 
 /// The marker before a message's length.
 const CONTINUED: [u8; 4] = [0xff; 4];
@@ -135,7 +133,7 @@ impl<'a, 'i> File<'a, 'i> {
             for part in batch.buffers().iter().flatten().filter(|part| part.length() != 0) {
                 let start = usize::try_from(part.offset()).unwrap_or(usize::MAX);
                 let Some(promised) = body.get(start..).and_then(|part| part.first_chunk()) else { continue };
-                if i64::from_le_bytes(*promised) > (part.length().unsigned_abs().saturating_mul(MOST_UNPACKED)).cast_signed() {
+                if i64::from_le_bytes(*promised) > (part.length().unsigned_abs().saturating_mul(LZ4)).cast_signed() {
                     return Err(self.input.malformed("data", "a compressed part promises more than it can hold"));
                 }
                 // Less than none means that it is not compressed.

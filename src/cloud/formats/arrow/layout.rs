@@ -9,17 +9,13 @@ use arrow_schema::DataType;
 
 use super::super::FormatError;
 use super::super::input::Input;
+use super::super::limits::{MAX_COLUMNS, MAX_LIST_COLUMNS};
 use super::super::sheet::{ColumnKind, SheetColumn};
 use super::moment::Moment;
 use super::{Batches, values};
 
-/// An implausible number of list elements, above which a column is refused.
-const MAX_DIMS: usize = 1 << 20;
-
 /// Bytes that a column takes beside its name.
 const COLUMN: u64 = 64;
-/// Maximum bytes of the columns of all lists.
-const MOST_NAMED: u64 = 1 << 29;
 /// Maximum length of the name of a type, which holds those of all fields within, in characters.
 const TYPE_NAME: usize = 100;
 
@@ -62,8 +58,8 @@ impl Layout {
         let widths = widths(file, &lists, input)?;
         let named = lists.iter().zip(&widths).map(|(&root, &width)| (schema.field(root).name().len() as u64 + COLUMN).saturating_mul(width as u64));
         let bytes = named.fold(0, u64::saturating_add);
-        if bytes > MOST_NAMED {
-            let why = format!("named after their lists they take {bytes} bytes, and the most that are read are {MOST_NAMED}");
+        if bytes > MAX_LIST_COLUMNS {
+            let why = format!("named after their lists they take {bytes} bytes, and the most that are read are {MAX_LIST_COLUMNS}");
             return Err(input.unsupported("columns of lists", why));
         }
         let mut columns = Vec::new();
@@ -210,7 +206,9 @@ fn widths(file: &dyn Batches, lists: &[usize], input: &Input<'_>) -> Result<Vec<
         })?;
     }
     let checked = |width: Option<usize>| match width.unwrap_or(0) {
-        width if width > MAX_DIMS => Err(input.unsupported(format!("lists of {width} numbers"), format!("the most that are read are {MAX_DIMS}"))),
+        width if width > MAX_COLUMNS => {
+            Err(input.unsupported(format!("lists of {width} numbers"), format!("the most that are read are {MAX_COLUMNS}")))
+        }
         width => Ok(width),
     };
     widths.into_iter().map(checked).collect()

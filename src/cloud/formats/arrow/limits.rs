@@ -12,9 +12,8 @@ use parquet::file::metadata::KeyValue;
 
 use super::super::FormatError;
 use super::super::input::Input;
+use super::super::limits::MAX_ARROW_DEPTH;
 
-/// Maximum nesting of tables, of which each column within a column is one.
-const MOST_NESTED: usize = 64;
 /// Bytes that a table takes at least; one without fields takes these, and as many where it is referred to.
 const TABLE: usize = 4;
 /// Upper bound on how often a byte is read where nothing is shared but lists of fields and names.
@@ -24,7 +23,7 @@ const MOST_READ: usize = 64;
 fn limits(bytes: &[u8]) -> VerifierOptions {
     let most = VerifierOptions::default();
     VerifierOptions {
-        max_depth: MOST_NESTED,
+        max_depth: MAX_ARROW_DEPTH,
         max_tables: (bytes.len() / TABLE).min(most.max_tables),
         max_apparent_size: bytes.len().saturating_mul(MOST_READ).min(most.max_apparent_size),
         ..most
@@ -68,7 +67,7 @@ fn refused(why: &InvalidFlatbuffer, bytes: &[u8], limits: &VerifierOptions, inpu
     };
     match why {
         InvalidFlatbuffer::DepthLimitReached => {
-            let why = format!("it nests more than {MOST_NESTED} deep, which is the most that is read");
+            let why = format!("it nests more than {MAX_ARROW_DEPTH} deep, which is the most that is read");
             Some(input.unsupported("description of columns", why))
         }
         InvalidFlatbuffer::TooManyTables => unfolds(limits.max_tables, "tables"),

@@ -1,14 +1,16 @@
 //! Decimal commas, as written by spreadsheets in locales that separate fields with semicolons.
 
-use std::io::{self, BufRead};
+use std::io::BufRead;
 
+use super::super::FormatError;
 use super::super::cell::Cell;
+use super::super::input::Input;
 use super::records::Records;
 
 /// Whether the numbers of a text use decimal commas: at least one unambiguously does, and none has a point.
-pub(super) fn detect(mut records: Records<impl BufRead>) -> io::Result<bool> {
+pub(super) fn detect(mut records: Records<impl BufRead>, input: &Input<'_>) -> Result<bool, FormatError> {
     let mut found = false;
-    while records.advance()? {
+    while records.advance(input)? {
         for at in 0..records.len() {
             let field = records.field(at);
             match Cell::parse(field) {
@@ -47,6 +49,7 @@ fn is_certain(field: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::tests::with_input;
     use super::super::dialect::{Dialect, Hints};
     use super::*;
 
@@ -66,7 +69,7 @@ mod tests {
             ("a;b\nx, y;1,5,2\n", false),
         ] {
             let dialect = Dialect::detect(text.as_bytes(), true, Hints::default());
-            assert_eq!(detect(Records::new(text.as_bytes(), &dialect)).unwrap(), commas, "{text:?}");
+            with_input(u64::MAX, |input| assert_eq!(detect(Records::new(text.as_bytes(), &dialect), input).unwrap(), commas, "{text:?}"));
         }
     }
 

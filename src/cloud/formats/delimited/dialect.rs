@@ -105,7 +105,7 @@ impl Dialect {
             Separator::Byte(delimiter) => comment.split(|&byte| byte == delimiter).collect(),
             Separator::Spaces => comment.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty()).collect(),
         };
-        (fields.len() == width && fields.iter().all(|field| self.cell(field) == Cell::Text)).then(|| fields.into_iter().map(cell::text).collect())
+        (fields.len() == width && fields.iter().all(|field| self.cell(field) == Cell::Text)).then(|| fields.into_iter().map(cell::name).collect())
     }
 }
 

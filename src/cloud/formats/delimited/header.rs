@@ -1,8 +1,10 @@
 //! Detects whether the first record is a header.
 
-use std::io::{self, BufRead};
+use std::io::BufRead;
 
+use super::super::FormatError;
 use super::super::cell::Cell;
+use super::super::input::Input;
 use super::dialect::Dialect;
 use super::records::Records;
 
@@ -13,14 +15,14 @@ const RECORDS: usize = 64;
 const NUMBERED: usize = 4;
 
 /// Whether the first record contains names.
-pub(super) fn detect(mut records: Records<impl BufRead>, dialect: &Dialect) -> io::Result<bool> {
-    if !records.advance()? || dialect.counted && !records.advance()? {
+pub(super) fn detect(mut records: Records<impl BufRead>, dialect: &Dialect, input: &Input<'_>) -> Result<bool, FormatError> {
+    if !records.advance(input)? || dialect.counted && !records.advance(input)? {
         return Ok(false);
     }
     let first = cells(&records, dialect);
     let numbered = (0..first.len()).all(|at| records.field(at).trim_ascii() == at.to_string().as_bytes());
     let mut rest = Vec::new();
-    while rest.len() < RECORDS && records.advance()? {
+    while rest.len() < RECORDS && records.advance(input)? {
         if records.len() == first.len() {
             rest.push(cells(&records, dialect));
         }
@@ -73,6 +75,7 @@ fn is_numbering(width: usize, rest: &[Vec<Cell>]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::tests::with_input;
     use super::super::dialect::Hints;
     use super::*;
 
@@ -113,7 +116,7 @@ mod tests {
             ("0,1,2,3\n0,1,3,2\n3,2,1,0\n", false),
         ] {
             let dialect = Dialect::detect(text.as_bytes(), true, Hints::default());
-            assert_eq!(detect(Records::new(text.as_bytes(), &dialect), &dialect).unwrap(), header, "{text:?}");
+            with_input(u64::MAX, |input| assert_eq!(detect(Records::new(text.as_bytes(), &dialect), &dialect, input).unwrap(), header, "{text:?}"));
         }
     }
 }

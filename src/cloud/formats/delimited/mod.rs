@@ -48,7 +48,7 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
                     column.kind = ColumnKind::Text;
                     // An ambiguous comma must not silently remove a dimension.
                     column.mixed = filled[at] || text.is_comma_number(at);
-                    column.example = Some((text.rows - 1, cell::text(text.field(at)).chars().take(40).collect()));
+                    column.example = Some((text.rows - 1, cell::excerpt(text.field(at))));
                     f64::NAN
                 }
             });
@@ -73,7 +73,7 @@ fn read_texts(input: &Input<'_>, at: usize) -> Result<Sheet, FormatError> {
     let mut text = Text::open(input)?;
     let mut texts = Texts::default();
     while text.advance(input)? {
-        if !texts.push(&cell::text(text.field(at))) {
+        if !texts.push_counted(&cell::text(text.field(at)), input)? {
             return Err(too_many_texts(&text.columns[at].name, input.path()));
         }
     }

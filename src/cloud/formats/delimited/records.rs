@@ -1,51 +1,119 @@
 //! Splits text into records and fields.
 
-use std::io::{self, BufRead, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::ops::Range;
 
+use csv_core::ReadRecordResult;
+
+use super::super::FormatError;
+use super::super::input::Input;
+use super::super::limits::{MAX_COLUMNS, MAX_LINE};
 use super::dialect::{Dialect, Separator};
 
 /// An iterator over the records of a text.
 pub(super) enum Records<R> {
-    Quoted { reader: csv::Reader<Ended<R>>, record: csv::ByteRecord },
+    Quoted(Box<Quoted<R>>),
     Spaced { reader: R, line_end: u8, line: Vec<u8>, fields: Vec<Range<usize>>, start: u64, next: u64 },
+}
+
+/// Records whose fields may be quoted.
+pub(super) struct Quoted<R> {
+    reader: BufReader<Ended<R>>,
+    parser: csv_core::Reader,
+    /// The fields of the current record without their quotes, one after the other, and the end of each; both have room for more.
+    fields: Vec<u8>,
+    ends: Vec<usize>,
+    count: usize,
+    /// Byte offsets of the current record and of the next.
+    start: u64,
+    next: u64,
+    ended: bool,
+}
+
+impl<R: BufRead> Quoted<R> {
+    fn advance(&mut self, input: &Input<'_>) -> Result<bool, FormatError> {
+        let mut length = 0;
+        (self.count, self.start) = (0, self.next);
+        while !self.ended {
+            let bytes = match self.reader.fill_buf() {
+                Err(why) if why.kind() == io::ErrorKind::Interrupted => continue,
+                bytes => bytes.map_err(|why| input.io(why))?,
+            };
+            let (result, read, written, ends) = self.parser.read_record(bytes, &mut self.fields[length..], &mut self.ends[self.count..]);
+            self.reader.consume(read);
+            self.next += read as u64;
+            length += written;
+            self.count += ends;
+            match result {
+                ReadRecordResult::InputEmpty => {}
+                ReadRecordResult::OutputFull if length as u64 >= MAX_LINE => return Err(input.too_long("a record")),
+                ReadRecordResult::OutputFull => grow(&mut self.fields, "a record of text", input)?,
+                ReadRecordResult::OutputEndsFull if self.count > MAX_COLUMNS => return Err(too_wide(input)),
+                ReadRecordResult::OutputEndsFull => grow(&mut self.ends, "the fields of a record", input)?,
+                ReadRecordResult::Record if self.count > MAX_COLUMNS => return Err(too_wide(input)),
+                ReadRecordResult::Record => return Ok(true),
+                ReadRecordResult::End => self.ended = true,
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// Makes a buffer half as long again.
+fn grow<T: Copy + Default>(buffer: &mut Vec<T>, what: &str, input: &Input<'_>) -> Result<(), FormatError> {
+    let more = (buffer.len() / 2).max(256);
+    input.reserve_for(buffer, more, what)?;
+    buffer.resize(buffer.len() + more, T::default());
+    Ok(())
+}
+
+/// The error for a record of more than [`MAX_COLUMNS`] fields.
+fn too_wide(input: &Input<'_>) -> FormatError {
+    input.unsupported(format!("more than {MAX_COLUMNS} columns"), "these are the most that are read; is the table transposed?")
 }
 
 impl<R: BufRead> Records<R> {
     pub fn new(reader: R, dialect: &Dialect) -> Self {
         match dialect.separator {
-            Separator::Byte(delimiter) => Self::Quoted {
-                reader: csv::ReaderBuilder::new()
-                    .delimiter(delimiter)
-                    .comment(Some(b'#'))
-                    .has_headers(false)
-                    // The caller compares record lengths and can give a better error.
-                    .flexible(true)
-                    .buffer_capacity(1 << 17)
-                    .from_reader(Ended { reader, by_return: dialect.line_end == b'\r' }),
-                record: csv::ByteRecord::new(),
-            },
+            Separator::Byte(delimiter) => Self::Quoted(Box::new(Quoted {
+                reader: BufReader::with_capacity(1 << 17, Ended { reader, by_return: dialect.line_end == b'\r' }),
+                parser: csv_core::ReaderBuilder::new().delimiter(delimiter).comment(Some(b'#')).build(),
+                fields: Vec::new(),
+                ends: Vec::new(),
+                count: 0,
+                start: 0,
+                next: 0,
+                ended: false,
+            })),
             Separator::Spaces => Self::Spaced { reader, line_end: dialect.line_end, line: Vec::new(), fields: Vec::new(), start: 0, next: 0 },
         }
     }
 
     /// Advances to the next record; false at the end.
-    pub fn advance(&mut self) -> io::Result<bool> {
+    ///
+    /// # Errors
+    /// [`FormatError::Unsupported`] for a record of more than [`MAX_LINE`] bytes or [`MAX_COLUMNS`] fields; I/O errors, and
+    /// those of [`Input::claim`].
+    pub fn advance(&mut self, input: &Input<'_>) -> Result<bool, FormatError> {
         match self {
-            Self::Quoted { reader, record } => reader.read_byte_record(record).map_err(|why| match why.into_kind() {
-                // Passed on unchanged, with its error kind.
-                csv::ErrorKind::Io(why) => why,
-                why => io::Error::other(format!("{why:?}")),
-            }),
+            Self::Quoted(quoted) => quoted.advance(input),
             Self::Spaced { reader, line_end, line, fields, start, next } => loop {
                 line.clear();
                 *start = *next;
-                *next += reader.read_until(*line_end, line)? as u64;
+                *next += input.read_line(reader, *line_end, line)? as u64;
                 if *start == *next {
                     return Ok(false);
                 }
+                if line.starts_with(b"#") {
+                    continue;
+                }
+                // A field takes two bytes at least, with the space that ends it.
+                input.reserve_for(fields, (line.len() / 2 + 1).min(MAX_COLUMNS + 1).saturating_sub(fields.len()), "the fields of a record")?;
                 split_spaces(line, fields);
-                if !fields.is_empty() && !line.starts_with(b"#") {
+                if fields.len() > MAX_COLUMNS {
+                    return Err(too_wide(input));
+                }
+                if !fields.is_empty() {
                     return Ok(true);
                 }
             },
@@ -55,7 +123,7 @@ impl<R: BufRead> Records<R> {
     /// Number of fields in the current record.
     pub fn len(&self) -> usize {
         match self {
-            Self::Quoted { record, .. } => record.len(),
+            Self::Quoted(quoted) => quoted.count,
             Self::Spaced { fields, .. } => fields.len(),
         }
     }
@@ -63,7 +131,10 @@ impl<R: BufRead> Records<R> {
     /// A field of the current record, without its quotes.
     pub fn field(&self, at: usize) -> &[u8] {
         match self {
-            Self::Quoted { record, .. } => &record[at],
+            Self::Quoted(quoted) => {
+                let ends = &quoted.ends[..quoted.count];
+                &quoted.fields[at.checked_sub(1).map_or(0, |before| ends[before])..ends[at]]
+            }
             Self::Spaced { line, fields, .. } => &line[fields[at].clone()],
         }
     }
@@ -76,7 +147,7 @@ impl<R: BufRead> Records<R> {
     /// Byte offset of the record, or of blank and comment lines skipped before it.
     pub fn start(&self) -> u64 {
         match self {
-            Self::Quoted { record, .. } => record.position().map_or(0, csv::Position::byte),
+            Self::Quoted(quoted) => quoted.start,
             Self::Spaced { start, .. } => *start,
         }
     }
@@ -99,11 +170,11 @@ impl<R: Read> Read for Ended<R> {
     }
 }
 
-/// Splits a line at runs of white space; quotes protect white space.
+/// Splits a line at runs of white space; quotes protect white space. Stops once there are more than [`MAX_COLUMNS`] fields.
 fn split_spaces(line: &[u8], fields: &mut Vec<Range<usize>>) {
     fields.clear();
     let mut at = 0;
-    while at < line.len() {
+    while at < line.len() && fields.len() <= MAX_COLUMNS {
         if line[at].is_ascii_whitespace() {
             at += 1;
         } else if let Some(length) = (line[at] == b'"').then(|| line[at + 1..].iter().position(|&byte| byte == b'"')).flatten() {

@@ -14,8 +14,9 @@ use super::records::Records;
 
 /// Bytes sampled to detect the delimiter and the header.
 const SAMPLE: u64 = 1 << 18;
-/// An implausible number of columns; each takes memory of its own.
-const MAX_COLUMNS: usize = 1 << 20;
+
+/// Bytes that a column takes, with its name and what it is looked up by.
+const COLUMN: usize = 3 * size_of::<SheetColumn>();
 
 /// An iterator over the data records of a text.
 pub(super) struct Text<R> {
@@ -64,19 +65,19 @@ impl<'a> Text<Stream<'a>> {
         if dialect.separator == Separator::Byte(b';') {
             // A truncated number at the end of the sample could mislead.
             let end = if whole { None } else { sample.iter().rposition(|&byte| byte == dialect.line_end) };
-            dialect.commas = decimal::detect(Records::new(&sample[..end.unwrap_or(sample.len())], &dialect)).map_err(io)?;
+            dialect.commas = decimal::detect(Records::new(&sample[..end.unwrap_or(sample.len())], &dialect), input)?;
         }
-        let header = header::detect(Records::new(&sample[..], &dialect), &dialect).map_err(io)?;
+        let header = header::detect(Records::new(&sample[..], &dialect), &dialect, input)?;
         let mut records = Records::new(Cursor::new(sample).chain(stream), &dialect);
 
         let mut skipped = Vec::new();
-        let mut found = records.advance().map_err(io)?;
+        let mut found = records.advance(input)?;
         let mut promised = None;
         if found && dialect.counted {
             let count = cell::text(records.field(0));
             skipped.push(format!("the first line, `{count}`, was not read: it counts the rows"));
             promised = Some(count.parse().unwrap_or(u64::MAX));
-            found = records.advance().map_err(io)?;
+            found = records.advance(input)?;
         }
         match promised {
             Some(0) if !found => return Err(input.malformed("nothing to read", "the first line says that there are 0 rows")),
@@ -87,10 +88,7 @@ impl<'a> Text<Stream<'a>> {
             return Err(input.malformed("nothing to read", "there are only comments"));
         }
         let width = records.len();
-        if width > MAX_COLUMNS {
-            return Err(input.unsupported(format!("{width} columns"), format!("the most that are read are {MAX_COLUMNS}; is the table transposed?")));
-        }
-        let names = || (0..width).map(|at| cell::text(records.field(at))).collect();
+        let names = || (0..width).map(|at| cell::name(records.field(at))).collect();
         if header {
             let numbers = (0..width).filter(|&at| matches!(dialect.cell(records.field(at)), Cell::Number(_))).count();
             if numbers > 0 {
@@ -105,6 +103,7 @@ impl<'a> Text<Stream<'a>> {
         let end = Path::new(name).extension().unwrap_or_default().to_string_lossy();
         let numbers = !header && (0..width).all(|at| dialect.cell(records.field(at)) != Cell::Text);
         let usual = || if numbers { usual_names(&end, width) } else { None };
+        input.claim((width * COLUMN) as u64, "the columns")?;
         let columns = named(if header { Some(names()) } else { dialect.commented_names(width).or_else(usual) }, width);
         let header_name = if header { "header" } else { "no header" };
         let format = format!("delimited text, {}, {header_name}{}", dialect.name(), if gzip { ", gzip" } else { "" });
@@ -133,7 +132,7 @@ impl<R: BufRead> Text<R> {
     /// many records as declared.
     pub fn advance(&mut self, input: &Input<'_>) -> Result<bool, FormatError> {
         loop {
-            if !std::mem::take(&mut self.pending) && !self.records.advance().map_err(|why| input.io(why))? {
+            if !std::mem::take(&mut self.pending) && !self.records.advance(input)? {
                 return match self.promised.filter(|&promised| promised != self.rows) {
                     Some(promised) => Err(miscounted(promised, self.rows, input)),
                     None => Ok(false),
@@ -262,7 +261,7 @@ fn line_of(start: u64, line_end: u8, input: &Input<'_>) -> Result<u64, FormatErr
     let mut text = Vec::new();
     loop {
         text.clear();
-        let count = stream.read_until(line_end, &mut text).map_err(|why| input.io(why))?;
+        let count = input.read_line(&mut *stream, line_end, &mut text)?;
         line += 1;
         let content = text.iter().rposition(|byte| !matches!(byte, b'\r' | b'\n')).map_or(0, |last| last + 1);
         if count == 0 || content > 0 && before + content as u64 > start && !text.starts_with(b"#") {

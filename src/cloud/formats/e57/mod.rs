@@ -5,7 +5,7 @@
 
 mod xml;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 
 use ::e57::{E57Reader, PointCloud, RecordDataType, RecordName, RecordValue, Transform};
@@ -14,11 +14,10 @@ use super::FormatError;
 use super::columns::{self, Records, no_record, number_cell};
 use super::contain::contained;
 use super::input::{Input, Watched, printable};
+use super::limits::MAX_E57_ATTRIBUTES;
 use super::parts::{self, Entry};
 use super::sheet::{Sheet, SheetColumn, Want};
 
-/// An implausible number of attributes; the decoder buffers some values of each.
-const MAX_ATTRIBUTES: usize = 64;
 /// Bytes that are made of a byte of XML, about.
 const XML: u64 = 8;
 
@@ -139,14 +138,16 @@ fn error(why: ::e57::Error, input: &Input<'_>) -> FormatError {
 /// The scans as parts with distinct names.
 fn list(scans: &[PointCloud]) -> Vec<Entry> {
     let mut parts: Vec<Entry> = Vec::new();
+    let mut names = HashSet::new();
     for (at, scan) in scans.iter().enumerate() {
         let given = scan.name.as_deref().map(str::trim).filter(|name| !name.is_empty());
-        let taken = given.is_some_and(|name| parts.iter().any(|part| part.name == name));
+        let taken = given.is_some_and(|name| names.contains(name));
         let name = match given {
             Some(name) if !taken => name.to_owned(),
             Some(name) => format!("{name} #{at}"),
             None => format!("scan {at}"),
         };
+        names.insert(name.clone());
         let about = if scan.has_cartesian() { "Cartesian" } else { "spherical" }.to_owned();
         parts.push(Entry { name, rows: scan.records, columns: 3 + Cell::attributes(scan).count() as u64, table: true, about, unread: None });
     }
@@ -156,8 +157,8 @@ fn list(scans: &[PointCloud]) -> Vec<Entry> {
 /// Checks what the header declares against the size of the file. Constant values take no bits, so without any others the
 /// decoder would produce points without end.
 fn check(scan: &PointCloud, input: &Input<'_>) -> Result<(), FormatError> {
-    if scan.prototype.len() > MAX_ATTRIBUTES {
-        let why = format!("the most that are read are {MAX_ATTRIBUTES}; convert it to LAS or PLY");
+    if scan.prototype.len() > MAX_E57_ATTRIBUTES {
+        let why = format!("the most that are read are {MAX_E57_ATTRIBUTES}; convert it to LAS or PLY");
         return Err(input.unsupported(format!("{} attributes of a point", scan.prototype.len()), why));
     }
     let bits: u64 = scan.prototype.iter().map(|record| bits(&record.data_type)).sum();

@@ -1,12 +1,7 @@
 //! Checks XML before the decoder's parser gets it, which takes time with the cube of the namespaces that nest, and with the
 //! square of the attributes of an element.
 
-/// Maximum nesting of elements; the format needs about ten.
-const MOST_NESTED: usize = 64;
-/// Maximum number of attributes of an element.
-const MOST_ATTRIBUTES: usize = 256;
-/// Maximum number of namespaces that elements within one another declare.
-const MOST_NAMESPACES: usize = 64;
+use super::super::limits::{MAX_XML_ATTRIBUTES, MAX_XML_DEPTH, MAX_XML_NAMESPACES};
 
 /// Checks nesting and attributes. What is no XML is left to the parser.
 ///
@@ -30,16 +25,16 @@ pub(super) fn check(xml: &[u8]) -> Result<(), String> {
             }
             _ => {
                 let tag = Tag::of(rest);
-                if tag.attributes > MOST_ATTRIBUTES {
-                    return Err(format!("an element has {} attributes, and the most that are read are {MOST_ATTRIBUTES}", tag.attributes));
+                if tag.attributes > MAX_XML_ATTRIBUTES {
+                    return Err(format!("an element has {} attributes, and the most that are read are {MAX_XML_ATTRIBUTES}", tag.attributes));
                 }
                 deepest = deepest.max(depth + 1);
-                if depth < MOST_NESTED {
+                if depth < MAX_XML_DEPTH {
                     declared.push(tag.namespaces);
                     let namespaces: usize = declared.iter().sum();
-                    if namespaces > MOST_NAMESPACES {
+                    if namespaces > MAX_XML_NAMESPACES {
                         return Err(format!(
-                            "elements within one another declare {namespaces} namespaces, and the most that are read are {MOST_NAMESPACES}"
+                            "elements within one another declare {namespaces} namespaces, and the most that are read are {MAX_XML_NAMESPACES}"
                         ));
                     }
                 }
@@ -54,7 +49,7 @@ pub(super) fn check(xml: &[u8]) -> Result<(), String> {
         let Some(end) = end else { break };
         rest = &rest[end..];
     }
-    if deepest > MOST_NESTED { Err(format!("elements nest {deepest} deep, and the most that is read is {MOST_NESTED}")) } else { Ok(()) }
+    if deepest > MAX_XML_DEPTH { Err(format!("elements nest {deepest} deep, and the most that is read is {MAX_XML_DEPTH}")) } else { Ok(()) }
 }
 
 /// The place after the first `end`, from `start` on.

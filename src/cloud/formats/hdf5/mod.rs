@@ -18,6 +18,7 @@ use super::FormatError;
 use super::columns::{Records, no_record, number_cell};
 use super::contain::contained;
 use super::input::{Input, printable};
+use super::limits::{DEFLATE, MAX_COLUMNS, MAX_DATA_SETS, MAX_HDF5_CHUNK, MAX_HDF5_DEPTH, MAX_HDF5_VALUES, MAX_LISTED_AGAIN};
 use super::lzf::Lzf;
 use super::number::Number;
 use super::parts::{self, Entry};
@@ -29,18 +30,6 @@ use crate::cloud::values::{Real, with_values};
 const LZF: u16 = 32000;
 /// Bytes read at a time, or one row of chunks if that is larger.
 const CHUNK: u64 = 1 << 22;
-/// Maximum nesting of groups.
-const DEEPEST: usize = 16;
-/// Maximum number of data sets listed.
-const MOST_PARTS: usize = 10_000;
-/// Maximum number of times that groups are listed under a second name.
-const MOST_AGAIN: usize = 10_000;
-/// An implausible number of columns.
-const MAX_DIMS: u64 = 1 << 20;
-/// Upper bound on the bytes that one byte of the file can stand for: deflate's maximum expansion.
-const MOST_UNPACKED: u64 = 1032;
-/// Bytes that any file may hold, one of the largest chunks: those that were never written are not stored.
-const ALWAYS: u64 = 1 << 28;
 
 /// Lists the data sets of a file.
 pub(super) fn parts(input: &Input<'_>) -> Result<Vec<Entry>, FormatError> {
@@ -130,8 +119,8 @@ impl Walk<'_, '_> {
         self.input.check()?;
         // Groups are as many as the file has room for, but ways to them multiply: 14 groups of 4 links are 268 million.
         self.again += usize::from(!self.seen.insert(group.address()));
-        if self.again > MOST_AGAIN {
-            let why = format!("each is listed under all its names, at most {MOST_AGAIN} in all, and there are more");
+        if self.again > MAX_LISTED_AGAIN {
+            let why = format!("each is listed under all its names, at most {MAX_LISTED_AGAIN} in all, and there are more");
             return Err(self.input.unsupported("groups that are linked more than once", why));
         }
         self.above.push(group.address());
@@ -143,7 +132,7 @@ impl Walk<'_, '_> {
     fn members(&mut self, group: &Group, path: &str) -> Result<(), FormatError> {
         let (groups, sets) = group.member_names().map_err(|why| error(self.input, "HDF5", why))?;
         for name in sets {
-            if self.found.len() >= MOST_PARTS {
+            if self.found.len() >= MAX_DATA_SETS {
                 return Ok(());
             }
             let path = format!("{path}{name}");
@@ -157,7 +146,7 @@ impl Walk<'_, '_> {
         for name in groups {
             // Links between groups may form a cycle.
             if let Ok(inner) = group.group(&name)
-                && self.above.len() < DEEPEST
+                && self.above.len() < MAX_HDF5_DEPTH
                 && !self.above.contains(&inner.address())
             {
                 self.group(&inner, &format!("{path}{name}/"))?;
@@ -203,17 +192,16 @@ fn choose(input: &Input<'_>) -> Result<Chosen, FormatError> {
         return Err(input.unsupported(what, unread.clone().unwrap_or_default()));
     };
     let (number, _) = element(set.dtype()).map_err(|why| input.unsupported(what.as_str(), why))?;
-    if *width > MAX_DIMS {
-        return Err(input.unsupported(what, format!("the most columns that are read are {MAX_DIMS}, and it has {width}; is it transposed?")));
+    if *width > MAX_COLUMNS as u64 {
+        return Err(input.unsupported(what, format!("the most columns that are read are {MAX_COLUMNS}, and it has {width}; is it transposed?")));
     }
     let promised = rows.saturating_mul(*width).saturating_mul(number.size() as u64);
-    let most = input.size().saturating_mul(MOST_UNPACKED).max(ALWAYS);
     let unpacked = unpacked(&set, number);
-    if promised <= most && unpacked > most {
+    if unpacked > input.size().saturating_mul(DEFLATE).max(MAX_HDF5_CHUNK) {
         let why = format!("its chunks promise {unpacked} bytes, which a file of {} bytes cannot hold", input.size());
         return Err(input.malformed(what, why));
     }
-    if promised > most {
+    if promised > input.size().saturating_mul(MAX_HDF5_VALUES) {
         let why = format!("its shape promises {promised} bytes, which a file of {} bytes cannot hold", input.size());
         return Err(input.malformed(what, why));
     }

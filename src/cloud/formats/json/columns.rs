@@ -5,7 +5,7 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::object::Table;
-use super::table::{Builder, POINT};
+use super::table::{Builder, POINT, Place, Step};
 use super::visit::{NodeSeed, Point, stop};
 
 /// The whole object. Scalar members are not part of the table and are skipped.
@@ -96,8 +96,9 @@ impl<'de> Visitor<'de> for Column<'_, '_, '_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
         let Self { builder, name } = self;
-        let node = builder.member(POINT, &name);
-        while seq.next_element_seed(NodeSeed { builder, node, item: false })?.is_some() {
+        let point = Place::of(POINT);
+        let place = &builder.below(&point, Step::Member(&name));
+        while seq.next_element_seed(NodeSeed { builder, place, item: false })?.is_some() {
             stop(builder.next_row())?;
         }
         Ok(())
@@ -105,9 +106,10 @@ impl<'de> Visitor<'de> for Column<'_, '_, '_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         let Self { builder, name } = self;
-        let node = builder.member(POINT, &name);
+        let point = Place::of(POINT);
+        let place = &builder.below(&point, Step::Member(&name));
         while map.next_key::<IgnoredAny>()?.is_some() {
-            map.next_value_seed(NodeSeed { builder, node, item: false })?;
+            map.next_value_seed(NodeSeed { builder, place, item: false })?;
             stop(builder.next_row())?;
         }
         Ok(())

@@ -3,12 +3,10 @@
 
 use std::fmt;
 
-use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde_json::Value;
 
 use super::super::cell::Cell;
-use super::table::{Builder, Kind};
+use super::table::{Builder, Held, Kind, POINT, Place, Step};
 use super::visit::{NodeSeed, stop};
 
 /// The type of a GeoJSON document.
@@ -46,8 +44,14 @@ impl<'de> DeserializeSeed<'de> for Features<'_, '_, '_> {
         let mut rows = Rows { builder: self.builder, axes, features: 0 };
         match self.geo {
             Geo::Collection => deserializer.deserialize_map(rows),
-            Geo::Feature => rows.add(Feature::deserialize(deserializer)?),
-            Geo::Geometry => rows.add(Feature { geometry: Some(Geometry::deserialize(deserializer)?), properties: None }),
+            Geo::Feature => {
+                let feature = Seed(rows.builder, Part::Feature).deserialize(deserializer)?;
+                rows.add(feature)
+            }
+            Geo::Geometry => {
+                let geometry = Seed(rows.builder, Part::Geometry).deserialize(deserializer)?;
+                rows.add(geometry)
+            }
         }
     }
 }
@@ -56,7 +60,7 @@ impl<'de> DeserializeSeed<'de> for Features<'_, '_, '_> {
 struct Rows<'b, 'i, 'p> {
     builder: &'b mut Builder<'i, 'p>,
     /// The nodes of x, y and z in the builder.
-    axes: [usize; 3],
+    axes: [u32; 3],
     features: u64,
 }
 
@@ -66,7 +70,7 @@ impl Rows<'_, '_, '_> {
         self.features += 1;
         let positions = match geometry {
             None => vec![[f64::NAN; 3]],
-            Some(Geometry { kind, coordinates }) => match (kind.as_str(), coordinates.0) {
+            Some(Geometry { kind, coordinates }) => match (kind.as_str(), coordinates) {
                 ("Point", Coordinates::Position(position)) => vec![position],
                 ("MultiPoint", Coordinates::Positions(positions)) => positions,
                 ("Point" | "MultiPoint", _) => {
@@ -80,22 +84,21 @@ impl Rows<'_, '_, '_> {
                 }
             },
         };
-        for position in positions {
+        for &position in &positions {
             for (node, value) in self.axes.into_iter().zip(position) {
                 let absent = value.is_nan();
                 // There is no column z if no point has one.
                 if !absent || node != self.axes[2] {
                     let cell = if absent { Cell::Missing } else { Cell::Number(value) };
-                    stop(self.builder.set(node, cell, "", false))?;
+                    stop(self.builder.set(&Place::of(node), cell, "", false))?;
                 }
             }
-            for (name, value) in properties.iter().flat_map(|properties| &properties.0) {
-                let node = self.builder.member(super::table::POINT, name);
-                // The builder holds the actual error; the value has no line number.
-                NodeSeed { builder: self.builder, node, item: false }.deserialize(value).map_err(|_| E::custom("stopped"))?;
-            }
+            stop(self.builder.store(&properties))?;
             stop(self.builder.end_point(Kind::Feature, 0))?;
         }
+        let texts: usize = properties.iter().map(|held| held.text.len()).sum();
+        let bytes = properties.capacity() * size_of::<Held>() + texts + positions.capacity() * size_of::<[f64; 3]>();
+        self.builder.input().release(bytes as u64);
         Ok(())
     }
 }
@@ -138,53 +141,135 @@ impl<'de> Visitor<'de> for List<'_, '_, '_, '_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
-        while let Some(feature) = seq.next_element()? {
+        while let Some(feature) = seq.next_element_seed(Seed(self.0.builder, Part::Feature))? {
             self.0.add(feature)?;
         }
         Ok(())
     }
 }
 
-#[derive(Deserialize)]
-#[serde(expecting = "a feature")]
 struct Feature {
-    #[serde(default)]
     geometry: Option<Geometry>,
-    #[serde(default)]
-    properties: Option<Properties>,
+    /// The values of its properties, in file order.
+    properties: Vec<Held>,
 }
 
-#[derive(Deserialize)]
-#[serde(expecting = "a geometry")]
 struct Geometry {
-    #[serde(rename = "type")]
     kind: String,
-    #[serde(default)]
-    coordinates: Found,
+    coordinates: Coordinates,
 }
 
-/// Names and values, in file order.
-struct Properties(Vec<(String, Value)>);
+/// Deserialises a part of a document: what takes memory is counted by the builder.
+struct Seed<'b, 'i, 'p, P>(&'b mut Builder<'i, 'p>, P);
 
-impl<'de> Deserialize<'de> for Properties {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Members;
-        impl<'de> Visitor<'de> for Members {
-            type Value = Properties;
+/// A feature, or a geometry by itself.
+enum Part {
+    Feature,
+    Geometry,
+}
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object of properties")
-            }
+impl<'de> DeserializeSeed<'de> for Seed<'_, '_, '_, Part> {
+    type Value = Feature;
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Properties, A::Error> {
-                let mut members = Vec::new();
-                while let Some(member) = map.next_entry()? {
-                    members.push(member);
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Feature, D::Error> {
+        match self.1 {
+            Part::Feature => deserializer.deserialize_map(self),
+            Part::Geometry => Ok(Feature { geometry: Seed(self.0, OfGeometry).deserialize(deserializer)?, properties: Vec::new() }),
+        }
+    }
+}
+
+impl<'de> Visitor<'de> for Seed<'_, '_, '_, Part> {
+    type Value = Feature;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a feature")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Feature, A::Error> {
+        let mut feature = Feature { geometry: None, properties: Vec::new() };
+        while let Some(key) = map.next_key::<String>()? {
+            match key.as_str() {
+                "geometry" => feature.geometry = map.next_value_seed(Seed(self.0, OfGeometry))?,
+                "properties" => feature.properties = map.next_value_seed(Seed(self.0, OfProperties))?,
+                _ => {
+                    map.next_value::<IgnoredAny>()?;
                 }
-                Ok(Properties(members))
             }
         }
-        deserializer.deserialize_map(Members)
+        Ok(feature)
+    }
+}
+
+/// The geometry of a feature, or null.
+struct OfGeometry;
+
+impl<'de> DeserializeSeed<'de> for Seed<'_, '_, '_, OfGeometry> {
+    type Value = Option<Geometry>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Option<Geometry>, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Seed<'_, '_, '_, OfGeometry> {
+    type Value = Option<Geometry>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a geometry")
+    }
+
+    fn visit_unit<E>(self) -> Result<Option<Geometry>, E> {
+        Ok(None)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Option<Geometry>, A::Error> {
+        let (mut kind, mut coordinates) = (None, Coordinates::Other);
+        while let Some(key) = map.next_key::<String>()? {
+            match key.as_str() {
+                "type" => kind = Some(map.next_value()?),
+                "coordinates" => coordinates = map.next_value_seed(Seed(self.0, OfCoordinates))?,
+                _ => {
+                    map.next_value::<IgnoredAny>()?;
+                }
+            }
+        }
+        let kind = kind.ok_or_else(|| A::Error::missing_field("type"))?;
+        Ok(Some(Geometry { kind, coordinates }))
+    }
+}
+
+/// The properties of a feature, or null.
+struct OfProperties;
+
+impl<'de> DeserializeSeed<'de> for Seed<'_, '_, '_, OfProperties> {
+    type Value = Vec<Held>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Vec<Held>, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Seed<'_, '_, '_, OfProperties> {
+    type Value = Vec<Held>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object of properties")
+    }
+
+    fn visit_unit<E>(self) -> Result<Vec<Held>, E> {
+        Ok(Vec::new())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Vec<Held>, A::Error> {
+        let Self(builder, _) = self;
+        builder.hold();
+        let point = Place::of(POINT);
+        while let Some(key) = map.next_key::<String>()? {
+            let place = &builder.below(&point, Step::Member(&key));
+            map.next_value_seed(NodeSeed { builder, place, item: false })?;
+        }
+        Ok(builder.release())
     }
 }
 
@@ -197,23 +282,18 @@ enum Coordinates {
     Other,
 }
 
-struct Found(Coordinates);
+/// The content of `coordinates`.
+struct OfCoordinates;
 
-impl Default for Found {
-    fn default() -> Self {
-        Self(Coordinates::Other)
+impl<'de> DeserializeSeed<'de> for Seed<'_, '_, '_, OfCoordinates> {
+    type Value = Coordinates;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Coordinates, D::Error> {
+        deserializer.deserialize_any(self)
     }
 }
 
-impl<'de> Deserialize<'de> for Found {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Numbers).map(Self)
-    }
-}
-
-struct Numbers;
-
-impl<'de> Visitor<'de> for Numbers {
+impl<'de> Visitor<'de> for Seed<'_, '_, '_, OfCoordinates> {
     type Value = Coordinates;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -238,7 +318,7 @@ impl<'de> Visitor<'de> for Numbers {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Coordinates, A::Error> {
         let (mut position, mut numbers, mut positions, mut other) = ([f64::NAN; 3], 0, Vec::new(), false);
-        while let Some(Found(element)) = seq.next_element()? {
+        while let Some(element) = seq.next_element_seed(Seed(self.0, OfCoordinates))? {
             match element {
                 Coordinates::Number(value) => {
                     // A fourth coordinate has no standard meaning.
@@ -247,7 +327,11 @@ impl<'de> Visitor<'de> for Numbers {
                     }
                     numbers += 1;
                 }
-                Coordinates::Position(position) => positions.push(position),
+                Coordinates::Position(position) => {
+                    let room = self.0.input().reserve_for(&mut positions, 1, "the coordinates of a feature");
+                    stop(room.or_else(|why| self.0.fail(why)))?;
+                    positions.push(position);
+                }
                 Coordinates::Positions(_) | Coordinates::Other => other = true,
             }
         }

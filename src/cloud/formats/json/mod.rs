@@ -10,6 +10,7 @@ mod geo;
 mod object;
 mod shape;
 mod table;
+mod tokens;
 mod visit;
 
 use std::io::{BufReader, Cursor, Read};
@@ -23,6 +24,7 @@ use serde_json::error::Category;
 use shape::Shape;
 pub(super) use shape::{begins, looks};
 use table::Builder;
+use tokens::Tokens;
 use visit::{Point, Points};
 
 use super::columns::Records;
@@ -76,7 +78,7 @@ fn fill(builder: &mut Builder<'_, '_>, input: &Input<'_>) -> Result<String, Form
             }
             let name = &chosen.name;
             done(Chosen { builder, name }.deserialize(&mut json), builder, input)?;
-            format!("JSON, `{}`: an array", super::input::printable(name))
+            format!("JSON, `{}`: an array", super::cell::name(name.as_bytes()))
         }
         Shape::Lines => return lines(builder, input),
     })
@@ -86,7 +88,7 @@ fn fill(builder: &mut Builder<'_, '_>, input: &Input<'_>) -> Result<String, Form
 pub(super) fn parts(input: &Input<'_>) -> Result<Vec<Entry>, FormatError> {
     let found = if open(input)?.1 == Shape::Object { members(input)? } else { None };
     let several =
-        |found: Members| if found.table().is_none() && found.kind.as_deref().and_then(Geo::of).is_none() { found.parts } else { Vec::new() };
+        |found: Members<'_, '_>| if found.table().is_none() && found.kind.as_deref().and_then(Geo::of).is_none() { found.parts } else { Vec::new() };
     Ok(found.map(several).unwrap_or_default())
 }
 
@@ -99,14 +101,18 @@ fn lines(builder: &mut Builder<'_, '_>, input: &Input<'_>) -> Result<String, For
 }
 
 /// The members of a document's single object; `None` if more values follow it.
-fn members(input: &Input<'_>) -> Result<Option<Members>, FormatError> {
+fn members<'i, 'p>(input: &'i Input<'p>) -> Result<Option<Members<'i, 'p>>, FormatError> {
     let mut json = Deserializer::from_reader(open(input)?.0);
-    let mut found = Members::default();
-    found.deserialize(&mut json).map_err(|why| error(why, input))?;
+    let mut found = Members::new(input);
+    let result = found.deserialize(&mut json);
+    if let Some(why) = found.failed.take() {
+        return Err(why);
+    }
+    result.map_err(|why| error(why, input))?;
     Ok(json.end().is_ok().then_some(found))
 }
 
-fn open<'a>(input: &Input<'a>) -> Result<(impl Read + use<'a>, Shape), FormatError> {
+fn open<'i, 'a>(input: &'i Input<'a>) -> Result<(impl Read + use<'i, 'a>, Shape), FormatError> {
     let (mut text, _) = unpacked::text(input)?;
     let mut sample = Vec::new();
     text.by_ref().take(SAMPLE).read_to_end(&mut sample).map_err(|why| input.io(why))?;
@@ -121,7 +127,7 @@ fn open<'a>(input: &Input<'a>) -> Result<(impl Read + use<'a>, Shape), FormatErr
     let lines = [".jsonl", ".ndjson", ".jsonlines"].iter().any(|end| name.ends_with(end));
     let shape = Shape::of(&sample, (sample.len() as u64) < SAMPLE, lines);
     // The parser reads one byte at a time.
-    Ok((BufReader::with_capacity(1 << 16, Cursor::new(sample).chain(text)), shape))
+    Ok((BufReader::with_capacity(1 << 16, Tokens::new(Cursor::new(sample).chain(text), input)), shape))
 }
 
 /// Resolves the result of parsing. The builder's error is more specific than the parser's; a builder that has everything it

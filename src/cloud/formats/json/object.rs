@@ -3,18 +3,21 @@
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
+use super::super::FormatError;
+use super::super::cell;
+use super::super::input::Input;
+use super::super::limits::MAX_PARTS;
 use super::super::parts::Entry;
 use super::table::Builder;
 use super::visit::Points;
 
-/// Maximum number of members listed.
-const MAX_MEMBERS: usize = 1 << 16;
-
 /// The members of an object that are arrays or objects.
-#[derive(Debug, Default)]
-pub(super) struct Members {
+pub(super) struct Members<'i, 'p> {
+    input: &'i Input<'p>,
+    /// The error that stopped reading.
+    pub failed: Option<FormatError>,
     /// The arrays, each of which could be the cloud.
     pub parts: Vec<Entry>,
     /// The member `type`, if it is a string, as in GeoJSON.
@@ -36,7 +39,11 @@ pub(super) enum Table {
     Rows,
 }
 
-impl Members {
+impl<'i, 'p> Members<'i, 'p> {
+    pub fn new(input: &'i Input<'p>) -> Self {
+        Self { input, failed: None, parts: Vec::new(), kind: None, names: Vec::new(), sizes: Vec::new(), numbered: false }
+    }
+
     /// Whether the object is one table: lists of equal length, or objects with equal keys.
     pub fn table(&self) -> Option<Table> {
         let (first, rest) = self.sizes.split_first()?;
@@ -52,7 +59,7 @@ impl Members {
     }
 }
 
-impl<'de> DeserializeSeed<'de> for &mut Members {
+impl<'de> DeserializeSeed<'de> for &mut Members<'_, '_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -60,7 +67,7 @@ impl<'de> DeserializeSeed<'de> for &mut Members {
     }
 }
 
-impl<'de> Visitor<'de> for &mut Members {
+impl<'de> Visitor<'de> for &mut Members<'_, '_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -75,9 +82,13 @@ impl<'de> Visitor<'de> for &mut Members {
                 self.kind = member.text;
             }
             self.numbered &= member.size.is_some() && is_number(&name);
-            let Some(size) = member.size.filter(|_| self.sizes.len() < MAX_MEMBERS) else { continue };
+            let Some(size) = member.size.filter(|_| self.sizes.len() < MAX_PARTS) else { continue };
             if name == "columns" {
                 self.names = member.texts;
+            }
+            if let Err(why) = self.input.claim((name.len() + size_of::<Entry>() + size_of::<Size>()) as u64, "the members of an object") {
+                self.failed = Some(why);
+                return Err(A::Error::custom("stopped"));
             }
             if !size.objects || size.table {
                 let about = if size.objects { "objects" } else { "arrays" }.to_owned();
@@ -165,7 +176,7 @@ impl<'de> Visitor<'de> for Member {
     }
 
     fn visit_str<E>(self, text: &str) -> Result<Found, E> {
-        Ok(Found { text: Some(text.to_owned()), ..Found::default() })
+        Ok(Found { text: Some(cell::name(text.as_bytes())), ..Found::default() })
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Found, A::Error> {
@@ -174,7 +185,7 @@ impl<'de> Visitor<'de> for Member {
         while self.outer && size.flat {
             let Some(found) = seq.next_element_seed(Self::INNER)? else { return Ok(Found { size: Some(size), texts, text: None }) };
             size.rows += 1;
-            texts.extend(found.text.filter(|_| self.texts && texts.len() as u64 + 1 == size.rows && texts.len() < MAX_MEMBERS));
+            texts.extend(found.text.filter(|_| self.texts && texts.len() as u64 + 1 == size.rows && texts.len() < MAX_PARTS));
             if let Some(inner) = found.size {
                 size.flat = false;
                 // All elements are assumed to be like the first; differences are found when the points are read.

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 use super::super::cell::Cell;
-use super::table::{Builder, Kind, POINT};
+use super::table::{Builder, Kind, POINT, Place, Step};
 
 /// The array of all points.
 pub(super) struct Points<'b, 'i, 'p>(pub &'b mut Builder<'i, 'p>);
@@ -42,7 +42,7 @@ impl<'de> DeserializeSeed<'de> for Point<'_, '_, '_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        let (kind, length) = deserializer.deserialize_any(NodeSeed { builder: self.0, node: POINT, item: false })?;
+        let (kind, length) = deserializer.deserialize_any(NodeSeed { builder: self.0, place: &Place::of(POINT), item: false })?;
         stop(self.0.end_point(kind, length))
     }
 }
@@ -53,22 +53,22 @@ pub(super) fn stop<E: Error>(result: Result<(), ()>) -> Result<(), E> {
 }
 
 /// A nested value in a point. Deserialises to the value's kind and length.
-pub(super) struct NodeSeed<'b, 'i, 'p> {
+pub(super) struct NodeSeed<'b, 'a, 'i, 'p> {
     pub builder: &'b mut Builder<'i, 'p>,
-    /// The value's node in the builder.
-    pub node: usize,
+    /// The value's place in the point.
+    pub place: &'a Place<'a>,
     /// Whether it is an element of an array.
     pub item: bool,
 }
 
-impl NodeSeed<'_, '_, '_> {
+impl NodeSeed<'_, '_, '_, '_> {
     fn set<E: Error>(self, cell: Cell, text: &str) -> Result<(Kind, usize), E> {
-        stop(self.builder.set(self.node, cell, text, self.item))?;
+        stop(self.builder.set(self.place, cell, text, self.item))?;
         Ok((Kind::Scalar, 1))
     }
 }
 
-impl<'de> DeserializeSeed<'de> for NodeSeed<'_, '_, '_> {
+impl<'de> DeserializeSeed<'de> for NodeSeed<'_, '_, '_, '_> {
     type Value = (Kind, usize);
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(Kind, usize), D::Error> {
@@ -76,7 +76,7 @@ impl<'de> DeserializeSeed<'de> for NodeSeed<'_, '_, '_> {
     }
 }
 
-impl<'de> Visitor<'de> for NodeSeed<'_, '_, '_> {
+impl<'de> Visitor<'de> for NodeSeed<'_, '_, '_, '_> {
     type Value = (Kind, usize);
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -108,11 +108,11 @@ impl<'de> Visitor<'de> for NodeSeed<'_, '_, '_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-        let Self { builder, node, .. } = self;
+        let Self { builder, place, .. } = self;
         let mut length = 0;
         loop {
-            let child = builder.item(node, length);
-            if seq.next_element_seed(NodeSeed { builder, node: child, item: true })?.is_none() {
+            let place = &builder.below(place, Step::Item(length));
+            if seq.next_element_seed(NodeSeed { builder, place, item: true })?.is_none() {
                 return Ok((Kind::Array, length));
             }
             length += 1;
@@ -120,11 +120,11 @@ impl<'de> Visitor<'de> for NodeSeed<'_, '_, '_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let Self { builder, node, item } = self;
+        let Self { builder, place, item } = self;
         let mut length = 0;
         while let Some(key) = map.next_key::<String>()? {
-            let child = builder.member(node, &key);
-            map.next_value_seed(NodeSeed { builder, node: child, item })?;
+            let place = &builder.below(place, Step::Member(&key));
+            map.next_value_seed(NodeSeed { builder, place, item })?;
             length += 1;
         }
         Ok((Kind::Object, length))

@@ -11,14 +11,11 @@ use rayon::iter::{IndexedParallelIterator as _, IntoParallelRefIterator as _, Pa
 use super::super::FormatError;
 use super::super::contain::contained;
 use super::super::input::Input;
+use super::super::limits::{MAX_CHUNK_BYTES, MAX_CHUNK_POINTS, MAX_POINTS_PER_BYTE};
 use super::compressed::{add_fields, check_layers};
 use super::layers::ChunkTimes;
-use super::{Layout, MAX_POINTS_PER_BYTE, Take};
+use super::{Layout, Take};
 
-/// Maximum points per chunk, several of which are held at a time; fifty thousand are typical.
-const MOST_POINTS: u64 = 1 << 18;
-/// Maximum bytes of the points of a chunk, and of what all threads hold at a time; longer chunks are decoded piece by piece.
-const MOST_BYTES: u64 = 1 << 28;
 /// Bytes that a decoder keeps for each byte of a point, at most: the counts of all symbols, in each of four channels.
 pub(super) const DECODER: u64 = 1 << 14;
 
@@ -53,7 +50,7 @@ impl<'l> Chunks<'l> {
             // In a table of fixed-size chunks, the last entry claims a full chunk.
             let (bytes, points) = (entry.byte_count, entry.point_count.min(left));
             let end = start.checked_add(bytes).filter(|&end| end <= input.size())?;
-            if points > MOST_POINTS || points * layout.record as u64 > MOST_BYTES || points / MAX_POINTS_PER_BYTE > bytes {
+            if points > MAX_CHUNK_POINTS || points * layout.record as u64 > MAX_CHUNK_BYTES || points / MAX_POINTS_PER_BYTE > bytes {
                 return None;
             }
             chunks.push(Chunk { start, bytes, points });
@@ -107,7 +104,7 @@ impl<'l> Chunks<'l> {
         let taken = |chunk: &Chunk| 2 * chunk.bytes + record * (chunk.points + DECODER);
         let (mut count, mut sum) = (0, 0);
         for chunk in &chunks[..threads.min(chunks.len())] {
-            if count > 0 && sum + taken(chunk) > MOST_BYTES {
+            if count > 0 && sum + taken(chunk) > MAX_CHUNK_BYTES {
                 break;
             }
             count += 1;

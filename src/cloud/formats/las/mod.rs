@@ -21,6 +21,7 @@ use super::FormatError;
 use super::columns::{Cell, Even, Records, no_record, number_cell};
 use super::contain::contained;
 use super::input::Input;
+use super::limits::MAX_POINTS_PER_BYTE;
 use super::sheet::{Range, Sheet, SheetColumn, Want};
 
 /// Points read at a time, fewer if they are long.
@@ -31,9 +32,6 @@ const BATCH_BYTES: usize = 1 << 24;
 const CHUNK: usize = 1 << 12;
 /// Bytes of a variable length record's header.
 const VLR_HEADER: u64 = 54;
-/// Maximum points per byte of compressed data. A point that differs from the previous one takes bits, and real scans have
-/// less than one point per byte; more are damage or endless repetitions.
-const MAX_POINTS_PER_BYTE: u64 = 64;
 
 /// Minimum bytes per point of each format.
 const LEAST: [usize; 11] = [20, 28, 26, 34, 57, 63, 30, 36, 38, 59, 67];

@@ -13,14 +13,13 @@ use header::{Encoding, Header};
 use super::FormatError;
 use super::columns::{Even, Records, no_record, number_cell};
 use super::input::{Input, printable};
+use super::limits::{LZF, MAX_PCD_COLUMNS};
 use super::lzf::Lzf;
 use super::number::{Endian, Number};
 use super::sheet::{Sheet, SheetColumn, Want};
 
 /// Bytes decoded at a time, or one point if that is larger.
 const CHUNK: usize = 1 << 18;
-/// An implausible number of columns; each takes memory of its own, which a few bytes of a header could request.
-const MAX_COLUMNS: usize = 1 << 16;
 
 /// Whether a text begins like a PCD header, for files without the first comment line.
 pub(super) fn looks(head: &[u8]) -> bool {
@@ -129,10 +128,10 @@ impl Cell {
                 ("rgb", 1) if field.size() == 4 => cells.extend(colour[..3].iter().map(|&(name, shift)| cell(name, 0, Some(shift)))),
                 ("rgba", 1) if field.size() == 4 => cells.extend(colour.iter().map(|&(name, shift)| cell(name, 0, Some(shift)))),
                 (name, 1) => cells.push(cell(name, 0, None)),
-                (name, count) if count <= MAX_COLUMNS - cells.len().min(MAX_COLUMNS) => {
+                (name, count) if count <= MAX_PCD_COLUMNS - cells.len().min(MAX_PCD_COLUMNS) => {
                     cells.extend((0..count).map(|item| cell(&format!("{name}_{item}"), item, None)));
                 }
-                _ => return Err(input.unsupported("too many columns", format!("the most that are read are {MAX_COLUMNS}"))),
+                _ => return Err(input.unsupported("too many columns", format!("the most that are read are {MAX_PCD_COLUMNS}"))),
             }
         }
         if cells.is_empty() {
@@ -293,7 +292,7 @@ fn compressed(
         let why = format!("{} points of {} bytes are not the {unpacked} bytes that it promises", header.points, header.stride());
         return Err(input.malformed("compressed points", why));
     }
-    if unpacked > packed.saturating_mul(super::lzf::MOST_UNPACKED) {
+    if unpacked > packed.saturating_mul(LZF) {
         return Err(input.malformed("compressed points", format!("{unpacked} bytes cannot be in {packed} compressed ones")));
     }
     let fail = |why: std::io::Error| match why.kind() {

@@ -4,10 +4,8 @@ use std::io::{BufRead, Read};
 
 use super::super::FormatError;
 use super::super::input::Input;
+use super::super::limits::MAX_HEADER;
 use super::super::number::{Endian, Number};
-
-/// Maximum header size; real ones are a few hundred bytes.
-const MAX_HEADER: usize = 1 << 20;
 
 /// The encoding of the numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,6 +9,7 @@ mod hdf5;
 mod idx;
 mod json;
 mod las;
+mod memory;
 mod molecule;
 mod npy;
 mod npz;
@@ -41,6 +42,12 @@ impl<V: AsRef<[f64]>> PartialEq<V> for crate::cloud::Values {
     fn eq(&self, other: &V) -> bool {
         self.iter().eq(other.as_ref().iter().copied())
     }
+}
+
+/// Work with a file that is only there to be named in errors, and this much free memory.
+pub(super) fn with_input(free: u64, work: impl FnOnce(&Input<'_>)) {
+    let sample = Sample::new("a.csv", "1");
+    work(&Input::new(&sample.path, &Silent).unwrap().with_free(free));
 }
 
 impl Sample {

@@ -1,12 +1,8 @@
 //! Checks a footer before the decoder gets it, which recurses into each group of the schema, and allocates what a group
 //! promises.
 
+use super::super::super::limits::{MAX_GROUPS, MAX_NAMES};
 use super::thrift::{Event, Kind, Shape, walk};
-
-/// Maximum number of groups around a column, the root included. A list takes two.
-const MOST_GROUPS: usize = 64;
-/// Maximum bytes of the names of all columns: each column keeps the names of the groups around it.
-const MOST_NAMES: u64 = 1 << 28;
 
 /// What is wrong with a footer.
 #[derive(Debug, PartialEq)]
@@ -87,12 +83,12 @@ impl Tree {
         if missing > 0 {
             return Err(Refusal::Malformed(format!("its groups promise {missing} columns more than it describes")));
         }
-        if self.deepest > MOST_GROUPS {
+        if self.deepest > MAX_GROUPS {
             let what = format!("columns within {} groups", self.deepest);
-            return Err(Refusal::TooMuch(what, format!("the most that are read is {MOST_GROUPS}")));
+            return Err(Refusal::TooMuch(what, format!("the most that are read is {MAX_GROUPS}")));
         }
-        if self.names > MOST_NAMES {
-            let why = format!("they take {} bytes, and the most that are read are {MOST_NAMES}", self.names);
+        if self.names > MAX_NAMES {
+            let why = format!("they take {} bytes, and the most that are read are {MAX_NAMES}", self.names);
             return Err(Refusal::TooMuch("names of columns with those of their groups".to_owned(), why));
         }
         Ok(())

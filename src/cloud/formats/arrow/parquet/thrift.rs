@@ -1,8 +1,7 @@
 //! A walk over a value of thrift's compact protocol, as the decoder will read it but without recursion and without memory
 //! for what it finds.
 
-/// Maximum nesting of structs, lists and maps; metadata of Parquet nest a dozen deep.
-const MOST_NESTED: usize = 64;
+use super::super::super::limits::MAX_THRIFT_DEPTH;
 
 /// The fields of a struct that the decoder knows. It reads those as what they should be, whatever the file says they are.
 pub(super) struct Shape {
@@ -171,8 +170,8 @@ pub(super) fn walk(bytes: &[u8], shape: &'static Shape, each: &mut dyn FnMut(Eve
             other => return Err(format!("there is no type {other}")),
         };
         if let Some(inner) = inner {
-            if frames.len() == MOST_NESTED {
-                return Err(format!("it nests more than {MOST_NESTED} deep"));
+            if frames.len() == MAX_THRIFT_DEPTH {
+                return Err(format!("it nests more than {MAX_THRIFT_DEPTH} deep"));
             }
             frames.push(inner);
         }

@@ -1,6 +1,6 @@
 //! Turns the collected points into a sheet, or into individual records.
 
-use super::{Builder, FormatError, Kind, MOST_PADDED, Values};
+use super::{Builder, FormatError, Kind, MAX_PADDED, Values};
 use crate::cloud::formats::columns::{self, Records, no_record, too_many_texts};
 use crate::cloud::formats::sheet::{ColumnKind, Sheet, SheetColumn};
 
@@ -8,6 +8,8 @@ impl Builder<'_, '_> {
     /// The requested records, in the order of the request.
     pub fn into_records(self, records: &[u64]) -> Result<Records, FormatError> {
         let columns: Vec<String> = self.names();
+        let cells = (columns.len() as u64).saturating_mul((records.len() * size_of::<columns::Cell>()) as u64);
+        self.input.claim(cells, "the records")?;
         let row = |&record: &u64| {
             if record >= self.rows {
                 return Err(no_record(record, self.rows, self.input.path()));
@@ -22,9 +24,10 @@ impl Builder<'_, '_> {
 
     /// The column names; the elements of short arrays are x, y, z.
     fn names(&self) -> Vec<String> {
-        let all_made_up = self.columns.iter().all(|column| column.info.made_up);
+        let all_made_up = self.columns.iter().all(|column| column.made_up);
         let unnamed = if all_made_up { SheetColumn::unnamed(self.columns.len()) } else { Vec::new() };
-        self.columns.iter().enumerate().map(|(at, column)| unnamed.get(at).unwrap_or(&column.info).name.clone()).collect()
+        let name = |(at, column): (usize, &super::Values)| unnamed.get(at).map_or(&column.name, |unnamed| &unnamed.name).clone();
+        self.columns.iter().enumerate().map(name).collect()
     }
 
     /// Builds the sheet of all points.
@@ -36,8 +39,8 @@ impl Builder<'_, '_> {
             return Err(self.input.malformed("no coordinates", "the points are empty"));
         }
         let rows = self.rows;
-        let width = self.columns.iter().filter(|column| column.selected && column.info.kind != ColumnKind::Text).count();
-        if (width as u64).saturating_mul(rows) > (1 << 20) + MOST_PADDED * self.present {
+        let width = self.columns.iter().filter(|column| column.selected && column.kind != ColumnKind::Text).count();
+        if (width as u64).saturating_mul(rows) > (1 << 20) + MAX_PADDED * self.present {
             let _ = self.too_sparse();
             return Err(self.failed.unwrap_or(FormatError::Cancelled));
         }
@@ -45,25 +48,29 @@ impl Builder<'_, '_> {
         let arrays = kind == Kind::Object && self.columns.iter().any(|column| column.item);
         let names = self.names();
         for (column, name) in self.columns.iter_mut().zip(names) {
-            column.info.name = name;
-            if column.info.kind == ColumnKind::Text
+            column.name = name;
+            if column.kind == ColumnKind::Text
                 && let Some(mut texts) = column.texts.take()
             {
-                if !(column.texted..rows).all(|_| texts.push("")) {
-                    return Err(too_many_texts(&column.info.name, self.input.path()));
+                for _ in column.texted..rows {
+                    if !texts.push_counted("", self.input)? {
+                        return Err(too_many_texts(&column.name, self.input.path()));
+                    }
                 }
-                column.info.texts = Some(texts);
+                column.texts = Some(texts);
+            } else {
+                column.texts = None;
             }
-            column.info.beside = arrays && !column.item;
-            if column.info.kind == ColumnKind::Numeric && rows > 0 && !column.filled {
-                column.info.kind = ColumnKind::Empty;
+            if column.kind == ColumnKind::Numeric && rows > 0 && !column.filled {
+                column.kind = ColumnKind::Empty;
             }
         }
         let selected: Vec<usize> =
-            (0..self.columns.len()).filter(|&at| self.columns[at].selected && self.columns[at].info.kind != ColumnKind::Text).collect();
+            (0..self.columns.len()).filter(|&at| self.columns[at].selected && self.columns[at].kind != ColumnKind::Text).collect();
         let values = if let [only] = selected[..] {
             let Values { first, values, .. } = &mut self.columns[only];
             if *first == 0 {
+                self.input.reserve(values, (rows as usize).saturating_sub(values.len()))?;
                 values.resize(rows as usize, f64::NAN);
                 std::mem::take(values)
             } else {
@@ -74,7 +81,14 @@ impl Builder<'_, '_> {
         };
         let what = kind.plural();
         let names = if self.header { ", header" } else { "" };
-        let columns = self.columns.into_iter().map(|column| column.info).collect();
+        let columns = {
+            let column = |column: super::Values| {
+                let beside = arrays && !column.item;
+                column.into_column(beside)
+            };
+            self.input.claim((self.columns.len() * size_of::<SheetColumn>()) as u64, "the columns")?;
+            self.columns.into_iter().map(column).collect()
+        };
         Ok(Sheet::new(self.input, format!("{format} of {what}{names}"), columns, selected, rows, values))
     }
 

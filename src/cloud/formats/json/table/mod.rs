@@ -1,6 +1,7 @@
 //! Collects points from a stream of values: numbers, arrays and objects, also nested.
 
 mod finish;
+mod nodes;
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,31 +9,23 @@ use super::super::FormatError;
 use super::super::cell::{self, Cell};
 use super::super::columns::{self, Texts, too_many_texts};
 use super::super::input::Input;
+use super::super::limits::{MAX_COLUMNS, MAX_NESTED_NAME, MAX_PADDED};
 use super::super::sheet::{ColumnKind, SheetColumn, Want};
 use crate::cloud::ColumnChoice;
-
-/// An implausible number of columns; each takes memory of its own.
-const MAX_COLUMNS: usize = 1 << 20;
-/// Maximum length of a column name composed of nested keys, in characters.
-const MAX_NAME: usize = 200;
-/// Maximum ratio of stored values, padded so that each column has one per point, to values in the file.
-const MOST_PADDED: u64 = 64;
-
-/// A node in the tree of a point's value: the point itself, an array element, an object member.
-#[derive(Debug, Default)]
-struct Node {
-    name: String,
-    /// Whether the name is generated.
-    made_up: bool,
-    column: Option<usize>,
-    items: Vec<usize>,
-    members: HashMap<String, usize>,
-}
+use nodes::Nodes;
+pub(super) use nodes::{POINT, Place, Step};
 
 /// The values of one column.
 #[derive(Debug)]
 struct Values {
-    info: SheetColumn,
+    name: String,
+    /// Whether the name is generated.
+    made_up: bool,
+    kind: ColumnKind,
+    /// The first string, with its record.
+    example: Option<Box<(u64, String)>>,
+    /// Whether numbers precede the example.
+    mixed: bool,
     /// Whether the column may be needed.
     selected: bool,
     /// Whether it is an element of a numeric array.
@@ -42,10 +35,31 @@ struct Values {
     values: Vec<f64>,
     filled: bool,
     /// All values as strings, if requested and at least one is a string.
-    texts: Option<Texts>,
+    texts: Option<Box<Texts>>,
     /// Number of points with a string.
     texted: u64,
 }
+
+impl Values {
+    /// The column of the sheet, once all values are in.
+    fn into_column(self, beside: bool) -> SheetColumn {
+        let Self { name, made_up, kind, example, mixed, texts, .. } = self;
+        let example = example.map(|example| *example);
+        SheetColumn { made_up, kind, example, mixed, beside, texts: texts.map(|texts| *texts), ..SheetColumn::numeric(name) }
+    }
+}
+
+/// A value that is stored later: the node, and the parameters of [`Builder::set`].
+#[derive(Debug)]
+pub(super) struct Held {
+    node: u32,
+    value: Cell,
+    pub text: Box<str>,
+    item: bool,
+}
+
+/// What memory of held values is counted for.
+const PROPERTIES: &str = "the properties of a feature";
 
 /// The JSON type of a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,7 +99,7 @@ impl Kind {
 /// Collects columns while points are parsed.
 pub(super) struct Builder<'i, 'p> {
     input: &'i Input<'p>,
-    nodes: Vec<Node>,
+    nodes: Nodes,
     columns: Vec<Values>,
     /// Lower-case names and indices of the requested columns; `None` for all.
     wanted: Option<HashSet<String>>,
@@ -96,21 +110,18 @@ pub(super) struct Builder<'i, 'p> {
     rows: u64,
     /// Number of values in the file, and number stored, including NaN padding.
     present: u64,
-    held: u64,
+    padded: u64,
     kind: Option<Kind>,
     /// The length of each point, if points are arrays.
     width: usize,
     /// The strings of the first point, which may be a header.
     first_texts: Vec<String>,
-    /// The element names, if given elsewhere in the file.
-    given_names: Vec<String>,
+    /// Values that are stored later, while they are collected.
+    held: Option<Vec<Held>>,
     header: bool,
     /// The error that stopped reading.
     pub failed: Option<FormatError>,
 }
-
-/// The root node: the point itself.
-pub(super) const POINT: usize = 0;
 
 impl<'i, 'p> Builder<'i, 'p> {
     pub fn new(input: &'i Input<'p>, want: &Want<'_>) -> Self {
@@ -121,18 +132,18 @@ impl<'i, 'p> Builder<'i, 'p> {
         };
         Self {
             input,
-            nodes: vec![Node { name: "d0".to_owned(), made_up: true, ..Node::default() }],
+            nodes: Nodes::new(),
             columns: Vec::new(),
             wanted,
             texts: matches!(want, Want::Column(_)),
             picked: HashMap::new(),
             rows: 0,
             present: 0,
-            held: 0,
+            padded: 0,
             kind: None,
             width: 0,
             first_texts: Vec::new(),
-            given_names: Vec::new(),
+            held: None,
             header: false,
             failed: None,
         }
@@ -167,12 +178,37 @@ impl<'i, 'p> Builder<'i, 'p> {
 
     /// Sets the names of array elements.
     pub fn name_items(&mut self, names: Vec<String>) {
-        self.given_names = names;
+        self.nodes.given = names;
     }
 
     /// A top-level node that is not a member of the point.
-    pub fn top_level(&mut self, name: &str) -> usize {
-        self.add(name.to_owned())
+    pub fn top_level(&mut self, name: &str) -> u32 {
+        self.nodes.root(name)
+    }
+
+    /// Collects the values that follow instead of storing them.
+    pub fn hold(&mut self) {
+        self.held = Some(Vec::new());
+    }
+
+    /// The values since [`Self::hold`]; those that follow are stored.
+    pub fn release(&mut self) -> Vec<Held> {
+        self.held.take().unwrap_or_default()
+    }
+
+    /// Stores collected values in the current point.
+    pub fn store(&mut self, held: &[Held]) -> Result<(), ()> {
+        held.iter().try_for_each(|Held { node, value, text, item }| self.set_node(*node, *value, text, *item))
+    }
+
+    /// The place one step below another.
+    pub fn below<'a>(&self, above: &'a Place<'a>, step: Step<'a>) -> Place<'a> {
+        self.nodes.below(above, step)
+    }
+
+    /// A result whose error stops reading.
+    fn or_fail<T>(&mut self, result: Result<T, FormatError>) -> Result<T, ()> {
+        result.map_err(|why| self.failed = Some(why))
     }
 
     /// Returns to the first point, for the next column of a column-oriented table.
@@ -201,50 +237,31 @@ impl<'i, 'p> Builder<'i, 'p> {
         Ok(())
     }
 
-    /// The node of element `at` of the array at `node`.
-    pub fn item(&mut self, node: usize, at: usize) -> usize {
-        if let Some(&item) = self.nodes[node].items.get(at) {
-            return item;
-        }
-        let given = if node == POINT { self.given_names.get(at).cloned() } else { None };
-        let made_up = node == POINT && given.is_none();
-        let made = || if made_up { format!("d{at}") } else { self.named(node, &format!("_{at}")) };
-        let name = given.unwrap_or_else(made);
-        let item = self.add(name);
-        self.nodes[item].made_up = made_up;
-        self.nodes[node].items.push(item);
-        item
-    }
-
-    /// The node of a member of the object at `node`.
-    pub fn member(&mut self, node: usize, key: &str) -> usize {
-        if let Some(&member) = self.nodes[node].members.get(key) {
-            return member;
-        }
-        let name = if node == POINT { key.chars().take(MAX_NAME).collect() } else { self.named(node, &format!(".{key}")) };
-        let member = self.add(name);
-        self.nodes[node].members.insert(key.to_owned(), member);
-        member
-    }
-
-    fn named(&self, node: usize, more: &str) -> String {
-        self.nodes[node].name.chars().chain(more.chars()).take(MAX_NAME).collect()
-    }
-
-    fn add(&mut self, name: String) -> usize {
-        self.nodes.push(Node { name, ..Node::default() });
-        self.nodes.len() - 1
-    }
-
     /// Stores a value of the current point. `item`: the value is an element of an array in the point.
-    pub fn set(&mut self, node: usize, value: Cell, text: &str, item: bool) -> Result<(), ()> {
-        let at = match self.nodes[node].column {
+    pub fn set(&mut self, place: &Place<'_>, value: Cell, text: &str, item: bool) -> Result<(), ()> {
+        let node = self.nodes.node(place, self.input);
+        let node = self.or_fail(node)?;
+        if let Some(held) = &mut self.held {
+            let room = self.input.reserve_for(held, 1, PROPERTIES).and_then(|()| self.input.claim(text.len() as u64, PROPERTIES));
+            self.or_fail(room)?;
+            self.held.get_or_insert_default().push(Held { node, value, text: text.into(), item });
+            return Ok(());
+        }
+        self.set_node(node, value, text, item)
+    }
+
+    fn set_node(&mut self, node: u32, value: Cell, text: &str, item: bool) -> Result<(), ()> {
+        let at = match self.nodes.column(node) {
             Some(at) => at,
             None => self.new_column(node, item)?,
         };
         self.present += 1;
         let (row, first_row) = (self.rows, self.rows == 0);
         if let Some(picked) = self.picked.get_mut(&row) {
+            let room = self.input.reserve_for(picked, 1, "a record").and_then(|()| self.input.claim(text.len() as u64, "a record"));
+            if let Err(why) = room {
+                return self.fail(why);
+            }
             picked.push((at, columns::cell_as(value, text.as_bytes())));
         }
         let column = &mut self.columns[at];
@@ -255,38 +272,46 @@ impl<'i, 'p> Builder<'i, 'p> {
             }
             Cell::Missing => f64::NAN,
             Cell::Text => {
-                if column.info.kind != ColumnKind::Text {
-                    column.info.kind = ColumnKind::Text;
-                    column.info.mixed = column.filled;
-                    column.info.example = Some((row, cell::text(text.as_bytes()).chars().take(40).collect()));
+                if column.kind != ColumnKind::Text {
+                    column.kind = ColumnKind::Text;
+                    column.mixed = column.filled;
+                    column.example = Some(Box::new((row, cell::excerpt(text.as_bytes()))));
+                    self.input.release((column.values.capacity() * size_of::<f64>()) as u64);
                     column.values = Vec::new();
                 }
-                if first_row {
-                    self.first_texts.push(text.chars().take(MAX_NAME).collect());
+                // One more than there are columns is no header either.
+                if first_row && self.first_texts.len() <= at {
+                    self.first_texts.push(text.chars().take(MAX_NESTED_NAME).collect());
                 }
                 f64::NAN
             }
         };
         if self.texts && column.selected && column.texted <= row {
             let texts = column.texts.get_or_insert_default();
+            let input = self.input;
+            let mut push = |text: &str| texts.push_counted(text, input);
             let shown = match value {
                 Cell::Number(number) if text.is_empty() => number.to_string(),
                 _ => cell::text(text.as_bytes()),
             };
             // Points without a value get an empty string, as in delimited text.
-            let fits = (column.texted..row).all(|_| texts.push("")) && texts.push(&shown);
+            let fits = (column.texted..row).try_fold(true, |fits, _| Ok(fits && push("")?)).and_then(|fits| Ok(fits && push(&shown)?));
             column.texted = row + 1;
-            if !fits && column.info.kind == ColumnKind::Text {
-                let why = too_many_texts(&column.info.name, self.input.path());
-                return self.fail(why);
+            match fits {
+                Ok(false) if column.kind == ColumnKind::Text => {
+                    let why = too_many_texts(&column.name, self.input.path());
+                    return self.fail(why);
+                }
+                Ok(_) => {}
+                Err(why) => return self.fail(why),
             }
         }
-        if column.selected && column.info.kind != ColumnKind::Text {
+        if column.selected && column.kind != ColumnKind::Text {
             let index = (row - column.first) as usize;
             // Pads points without a value; a repeated name overwrites its earlier value.
             let missing = (index + 1).saturating_sub(column.values.len());
-            self.held += missing as u64;
-            if self.held > (1 << 20) + MOST_PADDED * self.present {
+            self.padded += missing as u64;
+            if self.padded > (1 << 20) + MAX_PADDED * self.present {
                 return self.too_sparse();
             }
             if let Err(why) = self.input.reserve(&mut column.values, missing) {
@@ -298,22 +323,36 @@ impl<'i, 'p> Builder<'i, 'p> {
         Ok(())
     }
 
-    fn new_column(&mut self, node: usize, item: bool) -> Result<usize, ()> {
+    fn new_column(&mut self, node: u32, item: bool) -> Result<usize, ()> {
         let at = self.columns.len();
         if at >= MAX_COLUMNS {
             let why =
                 self.input.unsupported(format!("more than {MAX_COLUMNS} columns"), "write a point a row; are rows and columns the other way round?");
             return self.fail(why).map(|()| at);
         }
-        let Node { name, made_up, .. } = &self.nodes[node];
-        let info = SheetColumn { made_up: *made_up, ..SheetColumn::numeric(name.clone()) };
+        let (name, made_up) = self.nodes.name(node);
+        let room = self.input.reserve_for(&mut self.columns, 1, "the columns").and_then(|()| self.input.claim(name.len() as u64, "the columns"));
+        self.or_fail(room)?;
         let selected = self.wanted.as_ref().is_none_or(|wanted| {
             // The first columns may yet be named x, y and z, or by a header in the first array.
-            let unsure = info.made_up && (at < 3 || self.rows == 0) && !wanted.is_empty();
-            unsure || wanted.contains(&info.name.to_ascii_lowercase()) || wanted.contains(&at.to_string())
+            let unsure = made_up && (at < 3 || self.rows == 0) && !wanted.is_empty();
+            unsure || wanted.contains(&name.to_ascii_lowercase()) || wanted.contains(&at.to_string())
         });
-        self.columns.push(Values { info, selected, item, first: self.rows, values: Vec::new(), filled: false, texts: None, texted: 0 });
-        self.nodes[node].column = Some(at);
+        self.columns.push(Values {
+            name,
+            made_up,
+            kind: ColumnKind::Numeric,
+            example: None,
+            mixed: false,
+            selected,
+            item,
+            first: self.rows,
+            values: Vec::new(),
+            filled: false,
+            texts: None,
+            texted: 0,
+        });
+        self.nodes.set_column(node, at);
         Ok(at)
     }
 
@@ -326,7 +365,7 @@ impl<'i, 'p> Builder<'i, 'p> {
                 // A header, as in delimited text.
                 if kind == Kind::Array && length > 0 && self.first_texts.len() == length && self.columns.len() == length && !self.header {
                     for (column, name) in self.columns.iter_mut().zip(self.first_texts.drain(..)) {
-                        column.info = SheetColumn::numeric(name);
+                        (column.name, column.made_up, column.kind, column.example, column.mixed) = (name, false, ColumnKind::Numeric, None, false);
                         // The string collected for the first point was the column's name.
                         (column.texts, column.texted) = (None, 0);
                     }

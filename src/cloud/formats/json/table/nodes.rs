@@ -1,0 +1,168 @@
+//! The tree of what points consist of: each array element and object member that holds a value in some point.
+//!
+//! A node is added when a value is stored under it, so that empty arrays and objects take nothing, however many there are.
+
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use super::super::super::FormatError;
+use super::super::super::input::Input;
+use super::super::super::limits::{MAX_NESTED_NAME, MAX_NODES};
+
+/// The root: the point itself.
+pub(in super::super) const POINT: u32 = 0;
+/// No node, or no column.
+const NONE: u32 = u32::MAX;
+
+/// How a node is reached from the one around it.
+#[derive(Clone, Copy, Debug)]
+pub(in super::super) enum Step<'a> {
+    /// The element of an array at this position.
+    Item(usize),
+    /// The member of an object with this key.
+    Member(&'a str),
+}
+
+/// Where a value stands: its node, or, until that exists, the steps to it.
+pub(in super::super) struct Place<'a> {
+    node: Cell<u32>,
+    above: Option<(&'a Place<'a>, Step<'a>)>,
+}
+
+impl Place<'_> {
+    /// The place of a node.
+    pub fn of(node: u32) -> Self {
+        Self { node: Cell::new(node), above: None }
+    }
+}
+
+#[derive(Debug)]
+enum Origin {
+    /// The point, or a node beside it that has a name only.
+    Root(Box<str>),
+    Item(u32),
+    Member(Rc<str>),
+}
+
+#[derive(Debug)]
+struct Node {
+    parent: u32,
+    column: u32,
+    origin: Origin,
+    items: Vec<u32>,
+    members: Option<Box<HashMap<Rc<str>, u32>>>,
+}
+
+/// All nodes; the names of those with columns are made from their origins.
+#[derive(Debug)]
+pub(super) struct Nodes {
+    nodes: Vec<Node>,
+    /// The names of the elements of points, if given elsewhere in the file.
+    pub given: Vec<String>,
+}
+
+impl Nodes {
+    pub fn new() -> Self {
+        let mut nodes = Self { nodes: Vec::new(), given: Vec::new() };
+        nodes.root("d0");
+        nodes
+    }
+
+    /// Adds a node with a name beside the point.
+    pub fn root(&mut self, name: &str) -> u32 {
+        self.push(NONE, Origin::Root(name.into()))
+    }
+
+    fn push(&mut self, parent: u32, origin: Origin) -> u32 {
+        self.nodes.push(Node { parent, column: NONE, origin, items: Vec::new(), members: None });
+        (self.nodes.len() - 1) as u32
+    }
+
+    /// The place one step below another.
+    pub fn below<'a>(&self, above: &'a Place<'a>, step: Step<'a>) -> Place<'a> {
+        Place { node: Cell::new(self.find(above.node.get(), step)), above: Some((above, step)) }
+    }
+
+    fn find(&self, node: u32, step: Step<'_>) -> u32 {
+        let Some(node) = self.nodes.get(node as usize) else { return NONE };
+        let found = match step {
+            Step::Item(at) => node.items.get(at),
+            Step::Member(key) => node.members.as_ref().and_then(|members| members.get(key)),
+        };
+        found.copied().unwrap_or(NONE)
+    }
+
+    /// The node of a place, added with those above it if need be.
+    ///
+    /// # Errors
+    /// [`FormatError::Unsupported`] for more than [`MAX_NODES`]; those of [`Input::claim`].
+    pub fn node(&mut self, place: &Place<'_>, input: &Input<'_>) -> Result<u32, FormatError> {
+        let (NONE, Some((above, step))) = (place.node.get(), place.above) else { return Ok(place.node.get()) };
+        let parent = self.node(above, input)?;
+        let found = self.find(parent, step);
+        let node = if found == NONE { self.add(parent, step, input)? } else { found };
+        place.node.set(node);
+        Ok(node)
+    }
+
+    fn add(&mut self, parent: u32, step: Step<'_>, input: &Input<'_>) -> Result<u32, FormatError> {
+        /// Bytes of a member beside its key: room in a hash table, and what counts the references to the key.
+        const MEMBER: usize = 80;
+        if self.nodes.len() >= MAX_NODES {
+            let why = "that is the most that are read; write a point a row, as an array or object of numbers";
+            return Err(input.unsupported(format!("points of more than {MAX_NODES} arrays, objects and values"), why));
+        }
+        input.reserve_for(&mut self.nodes, 1, WHAT)?;
+        let below = &mut self.nodes[parent as usize];
+        Ok(match step {
+            Step::Item(at) => {
+                if at >= below.items.len() {
+                    let more = at + 1 - below.items.len();
+                    input.reserve_for(&mut below.items, more, WHAT)?;
+                    below.items.resize(at + 1, NONE);
+                }
+                let node = self.push(parent, Origin::Item(at as u32));
+                self.nodes[parent as usize].items[at] = node;
+                node
+            }
+            Step::Member(key) => {
+                input.claim((key.len() + MEMBER) as u64, WHAT)?;
+                let key: Rc<str> = key.into();
+                let node = self.push(parent, Origin::Member(Rc::clone(&key)));
+                self.nodes[parent as usize].members.get_or_insert_default().insert(key, node);
+                node
+            }
+        })
+    }
+
+    pub fn column(&self, node: u32) -> Option<usize> {
+        Some(self.nodes[node as usize].column).filter(|&column| column != NONE).map(|column| column as usize)
+    }
+
+    pub fn set_column(&mut self, node: u32, column: usize) {
+        self.nodes[node as usize].column = column as u32;
+    }
+
+    /// The name of a node's column, and whether it is made up.
+    pub fn name(&self, node: u32) -> (String, bool) {
+        let Node { parent, origin, .. } = &self.nodes[node as usize];
+        match origin {
+            Origin::Root(name) => (name.to_string(), node == POINT),
+            Origin::Item(at) if *parent == POINT => match self.given.get(*at as usize) {
+                Some(name) => (name.clone(), false),
+                None => (format!("d{at}"), true),
+            },
+            Origin::Member(key) if *parent == POINT => (key.chars().take(MAX_NESTED_NAME).collect(), false),
+            Origin::Item(at) => (self.nested(*parent, &format!("_{at}")), false),
+            Origin::Member(key) => (self.nested(*parent, &format!(".{}", key.chars().take(MAX_NESTED_NAME).collect::<String>())), false),
+        }
+    }
+
+    fn nested(&self, parent: u32, more: &str) -> String {
+        self.name(parent).0.chars().chain(more.chars()).take(MAX_NESTED_NAME).collect()
+    }
+}
+
+/// What memory is counted for.
+const WHAT: &str = "the names of what the points consist of";

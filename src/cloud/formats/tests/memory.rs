@@ -1,0 +1,95 @@
+//! Little memory: text is refused with a number, where an allocation that fails would abort the program.
+
+use super::*;
+
+/// Text of each kind, of which more is made than 16 KiB.
+fn texts() -> Vec<(&'static str, String)> {
+    let vector = |word: usize| format!("w{word} {}", vec!["0.5"; 30].join(" "));
+    let feature = |at: usize| {
+        format!("{{\"type\":\"Feature\",\"geometry\":{{\"type\":\"Point\",\"coordinates\":[1,2]}},\"properties\":{{\"p{at}\":\"{at}\"}}}}")
+    };
+    let features = |features: String| format!("{{\"type\":\"FeatureCollection\",\"features\":[{features}]}}");
+    let many = |one: &dyn Fn(usize) -> String, by: &str| (0..500).map(one).collect::<Vec<_>>().join(by);
+    vec![
+        ("rows.csv", "1,2,3\n".repeat(5000)),
+        ("rows.txt", "1 2 3\n".repeat(5000)),
+        ("columns.csv", vec!["1"; 5000].join(",")),
+        ("columns.txt", vec!["1"; 5000].join(" ")),
+        ("quote.csv", format!("a,b\n1,\"{}\n", "x".repeat(1 << 20))),
+        ("line.txt", format!("a b\n1 {}\n", "x".repeat(1 << 20))),
+        ("rows.json", format!("[{}]", vec!["[1,2,3]"; 5000].join(","))),
+        ("rows.jsonl", "{\"a\":1,\"b\":[2,3]}\n".repeat(5000)),
+        ("columns.json", format!("[[{}]]", vec!["1"; 5000].join(","))),
+        ("keys.json", format!("[{{{}}}]", many(&|at| format!("\"k{at}\":{at}"), ","))),
+        ("table.json", format!("{{\"a\":[{0}],\"b\":[{0}]}}", vec!["1"; 5000].join(","))),
+        ("text.json", format!("[{{\"a\":1,\"b\":\"{}\"}}]", "x".repeat(1 << 20))),
+        ("members.json", format!("{{{}}}", many(&|at| format!("\"a{at}\":[[1,2],[3,4]]"), ","))),
+        ("new.geojson", features(many(&feature, ","))),
+        (
+            "properties.geojson",
+            features(feature(0).replace("\"p0\":", &many(&|at| format!("\"p{at}\":{at},"), "").replace("\"p499\":499,", "\"p499\":"))),
+        ),
+        ("places.geojson", features(feature(0).replace("Point", "MultiPoint").replace("[1,2]", &format!("[{}]", vec!["[1,2]"; 5000].join(","))))),
+        ("atoms.xyz", format!("5000\n\n{}", "H 1 2 3\n".repeat(5000))),
+        ("frames.xyz", "1\n\nH 1 2 3\n".repeat(5000)),
+        ("fields.xyz", format!("1\n\nH{}\n", " 1".repeat(5000))),
+        ("words.vec", many(&vector, "\n")),
+    ]
+}
+
+#[test]
+fn every_reader_of_text_counts_what_it_makes() {
+    for (name, text) in texts() {
+        let sample = Sample::new(name, text);
+        let read = |free: u64| {
+            let input = Input::new(&sample.path, &Silent).unwrap().with_free(free);
+            let format = recognise(&input).unwrap();
+            (format.read)(&input, &Want::Everything)
+        };
+        match read(1 << 14) {
+            Err(FormatError::Memory { needed, free, .. }) => assert!(needed > free && free == 1 << 14, "{name}: {needed} of {free}"),
+            other => panic!("{name}: {other:?}"),
+        }
+        assert!(!matches!(read(1 << 26), Err(FormatError::Memory { .. })), "{name}");
+    }
+}
+
+#[test]
+fn texts_of_a_column_are_counted() {
+    let lines: String = (0..5000).map(|at| format!("{at},name {at}\n")).collect();
+    let objects: Vec<String> = (0..5000).map(|at| format!("{{\"0\":{at},\"1\":\"name {at}\"}}")).collect();
+    for (name, text) in [("a.csv", lines), ("a.json", format!("[{}]", objects.join(",")))] {
+        let sample = Sample::new(name, text);
+        let input = Input::new(&sample.path, &Silent).unwrap().with_free(1 << 16);
+        let read = (recognise(&input).unwrap().read)(&input, &Want::Column(&"1".to_owned()));
+        assert!(matches!(read, Err(FormatError::Memory { .. })), "{name}: {read:?}");
+    }
+}
+
+#[test]
+fn empty_arrays_and_objects_take_nothing() {
+    for empty in ["[],", "{},", "[[],{}],"] {
+        let sample = Sample::new("a.json", format!("[[{}1],[{}2]]", empty.repeat(5000), empty.repeat(5000)));
+        let input = Input::new(&sample.path, &Silent).unwrap().with_free(1 << 16);
+        let sheet = (recognise(&input).unwrap().read)(&input, &Want::Everything).unwrap();
+        assert_eq!(sheet.columns.len(), 1, "{empty}");
+        assert!(sheet.values.iter().eq([1.0, 2.0]), "{empty}");
+    }
+}
+
+#[test]
+fn long_names_are_cut_and_found_by_what_they_are() {
+    let long = "n".repeat(limits::MAX_NAME + 7);
+    let sample = Sample::new("a.csv", format!("{long},b\n1,2\n"));
+    assert_eq!(sample.info().columns[0].name.len(), limits::MAX_NAME);
+    assert_eq!(sample.table(&long).1, [1.0]);
+}
+
+#[test]
+fn frames_beyond_those_listed_open_by_number() {
+    let sample = Sample::new("a.xyz", "1\n\nH 1 2 3\n".repeat(limits::MAX_PARTS + 2));
+    assert_eq!(parts(&sample.path, &Silent).unwrap().len(), limits::MAX_PARTS);
+    assert_eq!(sample.error(), format!("more frames than are listed: say which with FILE:NUMBER; there are {}", limits::MAX_PARTS + 2));
+    let last = sample.read_part(&(limits::MAX_PARTS + 1).to_string()).unwrap();
+    assert_eq!(last.values, [1.0, 2.0, 3.0]);
+}

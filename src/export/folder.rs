@@ -17,7 +17,7 @@ pub struct MadeFolder {
 }
 
 impl MadeFolder {
-    /// Creates a folder and its parents where missing.
+    /// Creates a folder and its parents where missing, and finishes what a killed program left half-way in it.
     ///
     /// # Errors
     /// [`ExportError::Io`] with the folder's path.
@@ -34,7 +34,7 @@ impl MadeFolder {
                 Err(why) => return Err(ExportError::io(dir)(why)),
             }
         }
-        std::fs::create_dir_all(dir).map_err(ExportError::io(dir))?;
+        std::fs::create_dir_all(dir).and_then(|()| files::recover(dir)).map_err(ExportError::io(dir))?;
         Ok(folder)
     }
 

@@ -31,11 +31,13 @@ impl PartFile {
 
     /// Gives it its name, in place of what is there.
     pub fn put(self, path: &Path) -> io::Result<()> {
-        // What is left of it is dropped only afterwards: that takes it off the list, which is held meanwhile.
-        match live::uninterrupted(|| self.0.persist(path)) {
-            Ok(_) => Ok(()),
-            Err(failed) => Err(failed.error),
-        }
+        // Dropped at the end: what is left of it takes itself off the list, which is held while it is renamed. By the standard
+        // library, and not by tempfile, whose calls pass by those that tests make fail.
+        let (_parts, temporary) = self.0.into_parts();
+        live::uninterrupted(|| fs::rename(&temporary, path))?;
+        // There is nothing of that name any more.
+        let _ = temporary.keep();
+        Ok(())
     }
 }
 

@@ -14,11 +14,11 @@
 //! | [`engines`] | what answers a problem: the CUDA kernel, its CPU twin, a k-d tree |
 //! | [`lesson`] | one query's search as a list of steps, a cursor over them, lessons and questions |
 //! | [`run`] | a spec executed into a record; the worker thread; sweeps; comparison |
-//! | [`export`] | CSV, traces, neighbours, lessons' pictures and handouts; every write is atomic |
+//! | [`export`] | CSV, traces, neighbours, lessons' pictures and handouts; all through [`files`] |
 //! | [`cli`] | the command line, one file per subcommand |
 //! | `app` | the window (feature `gui`) |
 //!
-//! [`memory`] (how much there is), [`progress`] and [`text`] (numbers as people read them) are what all of them share.
+//! [`files`] (written completely or not at all), [`memory`] (how much there is), [`progress`] and [`text`] (numbers as people read them) are what all of them share.
 
 #[cfg(feature = "gui")]
 pub mod app;
@@ -26,6 +26,7 @@ pub mod cli;
 pub mod cloud;
 pub mod engines;
 pub mod export;
+pub mod files;
 pub mod knn;
 pub mod lesson;
 pub mod memory;

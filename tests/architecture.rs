@@ -4,17 +4,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// What each folder of `src` may use of the others. `app` and `cli` may use all.
-const ARROWS: [(&str, &[&str]); 10] = [
+const ARROWS: [(&str, &[&str]); 11] = [
+    ("files", &[]),
     ("memory", &[]),
     ("palette", &[]),
     ("progress", &[]),
     ("text", &[]),
     ("cloud", &["memory", "progress"]),
     ("knn", &["cloud", "progress"]),
-    ("engines", &["knn", "cloud", "memory", "progress"]),
+    ("engines", &["files", "knn", "cloud", "memory", "progress"]),
     ("lesson", &["engines", "knn", "cloud", "palette", "progress", "text"]),
-    ("run", &["engines", "knn", "cloud", "memory", "progress", "text"]),
-    ("export", &["lesson", "run", "engines", "knn", "cloud", "palette", "progress", "text"]),
+    ("run", &["files", "engines", "knn", "cloud", "memory", "progress", "text"]),
+    ("export", &["files", "lesson", "run", "engines", "knn", "cloud", "palette", "progress", "text"]),
 ];
 
 /// Crates with one home, so that the rest builds and is tested without them.

@@ -2,6 +2,7 @@
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use super::stop;
 use crate::progress::Progress;
 
 /// A progress bar. It is gone when it is dropped, so that it never mixes with what is printed after it.
@@ -24,14 +25,13 @@ impl Bar {
         self.0.println(text);
     }
 
-    /// Shows another stage, at a fraction of the whole; for runs. Never asks to stop: Ctrl-C ends the program, and files
-    /// are whole or not there.
+    /// Shows another stage, at a fraction of the whole; for runs. Asks to stop after Ctrl-C.
     pub fn stage(&self) -> impl FnMut(&str, f32) -> bool + '_ {
         self.0.set_length(1000);
         |stage, fraction| {
             self.0.set_message(stage.to_owned());
             self.0.set_position((fraction * 1000.0) as u64);
-            true
+            stop::asked().is_none()
         }
     }
 }
@@ -45,7 +45,7 @@ impl Progress for Bar {
     }
 
     fn cancelled(&self) -> bool {
-        false
+        stop::asked().is_some()
     }
 }
 

@@ -1,7 +1,7 @@
 //! `warpscope info`: what a file is, and what cloud it makes.
 
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
@@ -59,6 +59,7 @@ enum Described {
     Whole(FileInfo),
     /// Nobody said which of its parts is meant.
     Open {
+        #[serde(serialize_with = "crate::cloud::path_as_text")]
         path: PathBuf,
     },
 }
@@ -76,7 +77,7 @@ struct CloudInfo {
 }
 
 impl Report {
-    fn of(path: &std::path::Path, columns: &ColumnChoice, progress: &dyn Progress) -> anyhow::Result<Self> {
+    fn of(path: &Path, columns: &ColumnChoice, progress: &dyn Progress) -> anyhow::Result<Self> {
         let parts = formats::parts(path, progress)?;
         let file = match formats::describe(path, progress) {
             Ok(file) => Described::Whole(file),
@@ -101,10 +102,10 @@ impl Report {
     fn text(&self) -> String {
         let out = match &self.file {
             Described::Whole(file) => {
-                let head = format!("{}\n{}; {}\n", file.path.display(), file.format, text::count(file.rows, "row", "rows"));
+                let head = format!("{}\n{}; {}\n", shown(&file.path), file.format, text::count(file.rows, "row", "rows"));
                 head + &self.parts_text() + &columns_text(file)
             }
-            Described::Open { path } => format!("{}\n", path.display()) + &self.parts_text(),
+            Described::Open { path } => format!("{}\n", shown(path)) + &self.parts_text(),
         };
         out + &self.cloud_text()
     }
@@ -124,7 +125,7 @@ impl Report {
     fn cloud_text(&self) -> String {
         let mut out = "\ncloud\n".to_owned();
         let Some(cloud) = &self.cloud else {
-            return out + &format!("  none: {}\n", self.no_cloud.as_deref().unwrap_or_default());
+            return out + &format!("  none: {}\n", text::printable(self.no_cloud.as_deref().unwrap_or_default()));
         };
         out += &format!("  {} × {}\n", text::count(cloud.points, "point", "points"), text::count(cloud.dims as u64, "dimension", "dimensions"));
         if cloud.nonfinite_rows > 0 {
@@ -140,6 +141,11 @@ impl Report {
         out += &format!("  {} (points less distinct points)\n", text::count(cloud.duplicates, "duplicate", "duplicates"));
         out + &format!("  fingerprint {}\n", cloud.fingerprint)
     }
+}
+
+/// A path on one line.
+fn shown(path: &Path) -> String {
+    text::printable(&path.to_string_lossy()).into_owned()
 }
 
 fn columns_text(FileInfo { rows, columns, default_columns, skipped, .. }: &FileInfo) -> String {
@@ -174,9 +180,8 @@ fn columns_text(FileInfo { rows, columns, default_columns, skipped, .. }: &FileI
     out += "\ncolumns (* are coordinates unless --columns says otherwise)\n";
     out += &text::table(&lines, &[0]);
     for note in skipped {
-        out += &format!("  {note}\n");
+        out += &format!("  {}\n", text::printable(note));
     }
-
     out
 }
 

@@ -1,7 +1,8 @@
 //! The command line, one file per subcommand.
 //!
 //! stdout is for results only; notes, errors (one line each) and progress go to stderr, and progress only to a
-//! terminal. Exit codes: 0 done, 1 the job failed, 2 wrong usage, which `usage` tells apart.
+//! terminal. Exit codes: 0 done, 1 the job failed, 2 wrong usage, which `usage` tells apart, 130 and 143 stopped by Ctrl-C and by
+//! SIGTERM.
 
 mod bar;
 mod compare;
@@ -17,6 +18,7 @@ mod queries;
 mod record;
 mod recording;
 mod run;
+mod stop;
 mod sweep;
 mod tune;
 mod usage;
@@ -80,14 +82,31 @@ pub fn main() -> ExitCode {
     if !matches!(cli.command, None | Some(Command::Gui(_))) && std::env::var_os("RUST_BACKTRACE").is_none() {
         panic::set_hook(Box::new(|_| ()));
     }
+    if !opens_window(&cli) {
+        stop::watch();
+    }
     match contained(|| dispatch(cli)) {
         Ok(()) => ExitCode::SUCCESS,
         // Whoever read our output has seen enough.
         Err(error) if error.is::<output::Closed>() => ExitCode::SUCCESS,
+        // Whatever the work says of being stopped.
+        Err(_) if let Some(signal) = stop::asked() => {
+            output::error(&signal.sentence());
+            signal.exit_code().into()
+        }
         Err(error) => {
             output::error(&format!("{error:#}"));
             if usage::is_usage(&error) { WRONG_USAGE.into() } else { ExitCode::FAILURE }
         }
+    }
+}
+
+/// Whether it is the window that goes on until it is closed, and not a picture of it.
+fn opens_window(cli: &Cli) -> bool {
+    match &cli.command {
+        None => true,
+        Some(Command::Gui(args)) => args.opens_window(),
+        Some(_) => false,
     }
 }
 

@@ -1,19 +1,33 @@
 //! What is printed, and where.
 
-use std::io::{ErrorKind, Write};
+use std::io::{ErrorKind, IsTerminal, Write};
 
 use crate::cloud::Axis;
+use crate::text;
 
 /// Nobody reads stdout any more, as after `| head`.
 #[derive(Debug, thiserror::Error)]
 #[error("stdout was closed")]
 pub struct Closed;
 
-/// Writes `text` to standard output as it is, and flushes.
+/// Writes text for people to standard output, with names that cannot command their terminal.
 ///
 /// # Errors
 /// [`Closed`], or why it could not be written.
 pub fn print(text: &str) -> anyhow::Result<()> {
+    exactly(&text::printable_lines(text))
+}
+
+/// Writes the rows of a file: to a terminal as [`print()`], to all else as they are.
+///
+/// # Errors
+/// As [`print()`].
+pub fn print_rows(rows: &str) -> anyhow::Result<()> {
+    if std::io::stdout().is_terminal() { print(rows) } else { exactly(rows) }
+}
+
+/// Writes to standard output, and flushes.
+fn exactly(text: &str) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Ok(()) => Ok(()),
@@ -22,12 +36,12 @@ pub fn print(text: &str) -> anyhow::Result<()> {
     }
 }
 
-/// Prints a value as indented JSON.
+/// Prints a value as indented JSON. What [`print()`] would replace is escaped as JSON has it.
 ///
 /// # Errors
 /// As [`print`].
 pub fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
-    print(&(serde_json::to_string_pretty(value)? + "\n"))
+    exactly(&text::printable_json(&(serde_json::to_string_pretty(value)? + "\n")))
 }
 
 /// Says something worth knowing on stderr, on one line.
@@ -42,6 +56,7 @@ pub fn error(text: &str) {
 
 fn line(kind: &str, text: &str) {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = text::printable(&text);
     // When stderr is closed, too, there is nobody left to tell.
     let _ = writeln!(std::io::stderr().lock(), "{kind}: {text}");
 }
@@ -49,11 +64,12 @@ fn line(kind: &str, text: &str) {
 /// The names of the columns, and of those whose values are searched about an origin of their own.
 pub fn columns(axes: &[Axis]) -> String {
     const SHOWN: usize = 8;
-    let names: Vec<&str> = axes.iter().map(|axis| axis.name.as_str()).collect();
+    let names: Vec<_> = axes.iter().map(|axis| text::printable(&axis.name)).collect();
     let list = match names.len() {
         0..=SHOWN => names.join(", "),
         _ => format!("{}, … {}", names[..SHOWN - 1].join(", "), names[names.len() - 1]),
     };
-    let moved: Vec<String> = axes.iter().filter(|axis| axis.origin != 0.0).map(|axis| format!("{} {}", axis.name, axis.origin)).collect();
+    let moved: Vec<String> =
+        axes.iter().filter(|axis| axis.origin != 0.0).map(|axis| format!("{} {}", text::printable(&axis.name), axis.origin)).collect();
     if moved.is_empty() || moved.len() > SHOWN { list } else { format!("{list} (about the origin {})", moved.join(", ")) }
 }

@@ -1,12 +1,15 @@
 //! `warpscope info` of runs: what a recording holds, or the folder that `run --out` wrote.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use serde::Serialize;
 
 use super::bar::Bar;
 use super::output;
+use crate::cloud::Fingerprint;
 use crate::export::text;
+use crate::files;
 use crate::run::compare::SavedRun;
 use crate::run::recording::{self, Points, Recorded};
 use crate::run::{CloudFile, Phase, RunFile};
@@ -17,6 +20,7 @@ const RUN: &str = "run.json";
 /// Runs in a few lines.
 #[derive(Debug, Serialize)]
 struct Report {
+    #[serde(serialize_with = "crate::cloud::path_as_text")]
     path: std::path::PathBuf,
     format: &'static str,
     warpscope_version: String,
@@ -24,6 +28,9 @@ struct Report {
     points: bool,
     clouds: Vec<CloudFile>,
     runs: Vec<RunReport>,
+    /// Places in `clouds`, by what tells most of them apart.
+    #[serde(skip)]
+    seen: HashMap<(Fingerprint, String), Vec<usize>>,
 }
 
 #[derive(Debug, Serialize)]
@@ -57,6 +64,7 @@ pub fn info(path: &Path, json: bool) -> anyhow::Result<()> {
         points: recording.points,
         clouds: vec![],
         runs: vec![],
+        seen: HashMap::new(),
     };
     for (at, recorded) in recording.runs.iter().enumerate() {
         if only.is_none_or(|only| std::ptr::eq(only, recorded)) {
@@ -73,7 +81,7 @@ pub fn info(path: &Path, json: bool) -> anyhow::Result<()> {
 /// # Errors
 /// When it is not read, and when it is another folder.
 pub fn info_of_folder(dir: &Path, json: bool) -> anyhow::Result<()> {
-    if !dir.join(RUN).is_file() {
+    if !files::place(dir, RUN).is_some_and(|run| run.is_file()) {
         anyhow::bail!("cannot read: it is a folder, and no `run --out` wrote it, as there is no {RUN} in it; name a file: {}", dir.display());
     }
     let saved = SavedRun::read(dir)?;
@@ -101,6 +109,7 @@ pub fn info_of_folder(dir: &Path, json: bool) -> anyhow::Result<()> {
             profiled: saved.phases.keys().any(|(_, phase)| *phase == Phase::Profiled),
             run,
         }],
+        seen: HashMap::new(),
     };
     let head = format!("by version {}; `compare` sets it beside another run", report.warpscope_version);
     if json { output::print_json(&report) } else { output::print(&report.text(&head)) }
@@ -117,14 +126,16 @@ impl Report {
     }
 
     fn place(&mut self, cloud: CloudFile) -> usize {
-        self.clouds.iter().position(|known| *known == cloud).unwrap_or_else(|| {
+        let alike = self.seen.entry((cloud.fingerprint.clone(), cloud.source.to_string())).or_default();
+        alike.iter().copied().find(|&at| self.clouds[at] == cloud).unwrap_or_else(|| {
             self.clouds.push(cloud);
+            alike.push(self.clouds.len() - 1);
             self.clouds.len() - 1
         })
     }
 
     fn text(&self, head: &str) -> String {
-        let mut out = format!("{}\n{}, {head}\n\nruns\n", self.path.display(), self.format);
+        let mut out = format!("{}\n{}, {}\n\nruns\n", text::printable(&self.path.to_string_lossy()), self.format, text::printable(head));
         let head = ["#", "name", "search, median", "least to most", "of", "rate", "device", ""];
         let mut rows = vec![head.map(str::to_owned).to_vec()];
         for report in &self.runs {
@@ -149,7 +160,12 @@ impl Report {
         for cloud in &self.clouds {
             let (points, dims) = (text::count(cloud.rows, "point", "points"), text::count(cloud.axes.len() as u64, "dimension", "dimensions"));
             let dropped = if cloud.dropped > 0 { format!(", {} left out", text::count(cloud.dropped, "row", "rows")) } else { String::new() };
-            out += &format!("  {}: {points} × {dims}{dropped}; {}; fingerprint {}\n", cloud.source, output::columns(&cloud.axes), cloud.fingerprint);
+            out += &format!(
+                "  {}: {points} × {dims}{dropped}; {}; fingerprint {}\n",
+                text::printable(&cloud.source.to_string()),
+                output::columns(&cloud.axes),
+                text::printable(&cloud.fingerprint.0)
+            );
         }
         out
     }

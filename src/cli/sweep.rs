@@ -14,6 +14,7 @@ use crate::export;
 use crate::knn::Measure;
 use crate::run::sweep::{Sweep, SweepRow};
 use crate::run::{EngineChoice, Engines, QuerySpec, RunSpec, usual};
+use crate::text;
 
 #[derive(Debug, clap::Args)]
 pub struct SweepArgs {
@@ -107,7 +108,7 @@ pub fn run(args: &SweepArgs) -> anyhow::Result<()> {
         line.write_record(fields)?;
         let line = line.into_inner()?;
         match &args.out {
-            None => output::print(&String::from_utf8(line)?),
+            None => output::print_rows(&String::from_utf8(line)?),
             // Whole after every run: a sweep that is stopped has not been for nothing.
             Some(path) => {
                 saved.extend(line);
@@ -154,7 +155,7 @@ fn fields(row: &SweepRow, measures: &[&Measure]) -> Vec<String> {
     };
     let mut fields = vec![
         match &spec.data {
-            Source::File { path, .. } => path.display().to_string(),
+            Source::File { path, .. } => text::cell(&path.display().to_string()).into_owned(),
             Source::Generate { spec, .. } => spec.clone(),
             Source::Coordinates(at) => at.clone(),
         },
@@ -185,6 +186,6 @@ fn fields(row: &SweepRow, measures: &[&Measure]) -> Vec<String> {
             fields.push(text(counted.and_then(|counted| counted.expected)));
         }
     }
-    fields.push(row.result.as_ref().err().map_or_else(String::new, ToString::to_string));
+    fields.push(row.result.as_ref().err().map_or_else(String::new, |why| text::cell(&why.to_string()).into_owned()));
     fields
 }

@@ -53,6 +53,13 @@ pub struct WindowArgs {
     software: bool,
 }
 
+impl WindowArgs {
+    /// Whether a window opens, in place of a picture or measurements of it.
+    pub fn opens_window(&self) -> bool {
+        self.png.is_none() && self.frames.is_none()
+    }
+}
+
 const LOOKS: [&str; 4] = ["system", "light", "dark", "high-contrast"];
 
 /// Parses a window size, `1280x720`, in pixels.

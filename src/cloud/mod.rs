@@ -19,7 +19,7 @@ mod table;
 mod values;
 
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 pub use hint::Hint;
 pub use order::Order;
@@ -38,6 +38,7 @@ pub enum Source {
     /// A file in one of the [`formats`].
     File {
         /// Path of the file, or `FILE:NAME` for one of several clouds.
+        #[serde(serialize_with = "path_as_text")]
         path: PathBuf,
         /// Which of its columns are coordinates.
         #[serde(default)]
@@ -53,6 +54,15 @@ pub enum Source {
     /// A single point given by its coordinates, in the format of [`query_point::format`].
     #[serde(rename = "place")]
     Coordinates(String),
+}
+
+/// Serialises a path that need not be UTF-8: a run over such a file is worth as much as any other, and whoever looks for the file
+/// by a name with replacement characters is told that it is not there.
+///
+/// # Errors
+/// The serializer's.
+pub fn path_as_text<S: serde::Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(&path.to_string_lossy())
 }
 
 impl std::fmt::Display for Source {

@@ -1,22 +1,18 @@
-//! Atomic file writes: a file is written completely or not at all.
+//! [`crate::files`] with the path in errors.
 
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::fs::File;
+use std::io::{self, BufWriter};
 use std::path::Path;
 
-use tempfile::NamedTempFile;
-
 use super::ExportError;
+use crate::files;
 
-/// Writes a file under a temporary name in the same folder and renames it. Symbolic links are followed; a special file (a
-/// pipe, `/dev/stdout`) is written directly, and may be left incomplete if writing fails.
+/// Writes a file completely or not at all (see [`files::write`]).
 ///
 /// # Errors
 /// [`ExportError::Io`] with the requested path.
 pub fn write(path: &Path, content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> Result<(), ExportError> {
-    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let result = if special(&target) { in_place(&target, content) } else { renamed(&target, content) };
-    result.map_err(ExportError::io(path))
+    files::write(path, content).map_err(ExportError::io(path))
 }
 
 /// Checks that [`write()`] could start writing a file, without leaving anything behind: before a long search, not after it.
@@ -24,48 +20,14 @@ pub fn write(path: &Path, content: impl FnOnce(&mut BufWriter<File>) -> io::Resu
 /// # Errors
 /// [`ExportError::Io`] with the requested path.
 pub fn check(path: &Path) -> Result<(), ExportError> {
-    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    // A special file may only be opened once: a pipe has one reader.
-    let result = if special(&target) { Ok(()) } else { temporary(&target).map(drop) };
-    result.map_err(ExportError::io(path))
-}
-
-fn special(path: &Path) -> bool {
-    fs::metadata(path).is_ok_and(|meta| !meta.is_file() && !meta.is_dir())
-}
-
-fn in_place(path: &Path, content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> io::Result<()> {
-    let mut out = BufWriter::new(File::options().write(true).open(path)?);
-    content(&mut out)?;
-    out.flush()
-}
-
-fn renamed(path: &Path, content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> io::Result<()> {
-    let file = temporary(path)?;
-    let mut out = BufWriter::new(file.as_file().try_clone()?);
-    content(&mut out)?;
-    out.flush()?;
-    drop(out);
-    file.persist(path).map(drop).map_err(|error| error.error)
-}
-
-/// A temporary file in the same folder, deleted when dropped.
-fn temporary(path: &Path) -> io::Result<NamedTempFile<File>> {
-    if path.is_dir() {
-        return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder"));
-    }
-    // A rename needs only the folder's permission, and root needs none; a read-only file was made so on purpose.
-    if fs::metadata(path).is_ok_and(|meta| meta.permissions().readonly()) {
-        return Err(io::Error::new(io::ErrorKind::PermissionDenied, "the file that is there is read-only"));
-    }
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    // With the default permissions: tempfile's own constructor restricts them to the owner, and puts the temporary name into
-    // errors.
-    tempfile::Builder::new().prefix(".warpscope-").suffix(".tmp").make_in(folder, |path| File::create_new(path))
+    files::check(path).map_err(ExportError::io(path))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::io::Write;
+
     use super::*;
 
     fn names(folder: &Path) -> Vec<String> {
@@ -127,5 +89,29 @@ mod tests {
         assert_eq!(fs::read(&file).unwrap(), b"2");
         write(Path::new("/dev/null"), |out| out.write_all(b"3")).unwrap();
         assert!(!fs::metadata("/dev/null").unwrap().is_file());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_keeps_its_permissions_and_a_link_leads_to_what_is_not_there_yet() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let folder = tempfile::tempdir().unwrap();
+        let secret = folder.path().join("secret");
+        fs::write(&secret, "old").unwrap();
+        fs::set_permissions(&secret, PermissionsExt::from_mode(0o600)).unwrap();
+        write(&secret, |out| {
+            let while_written = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().metadata().unwrap().permissions().mode() & 0o777);
+            assert_eq!(while_written.collect::<Vec<_>>(), [0o600, 0o600]);
+            out.write_all(b"new")
+        })
+        .unwrap();
+        assert_eq!((fs::metadata(&secret).unwrap().permissions().mode() & 0o777, fs::read_to_string(&secret).unwrap().as_str()), (0o600, "new"));
+
+        fs::create_dir(folder.path().join("sub")).unwrap();
+        let link = folder.path().join("sub/link");
+        symlink("../later", &link).unwrap();
+        write(&link, |out| out.write_all(b"here")).unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::read_to_string(folder.path().join("later")).unwrap(), "here");
     }
 }

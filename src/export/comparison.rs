@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use crate::run::RunFile;
 use crate::run::compare::Comparison;
-use crate::text::Exact;
+use crate::text::{Exact, cell};
 
 /// `name,pinned,started_unix,engine,device,n,q,d,k,metric,order,exclude_self,seed,warmup,repeats,search_ms_median,search_ms_min,`
 /// `search_ms_max,distances_per_second,mean_NAME…,fingerprint`: a row for each run, with the mean of each measure that any of them
@@ -48,11 +48,11 @@ pub fn runs<'a>(runs: impl IntoIterator<Item = (&'a str, bool, &'a RunFile)>, ou
         let (spec, summary) = (&run.spec, &run.summary);
         let number = |value: Option<f64>| value.map_or_else(String::new, |value| Exact(value).to_string());
         let before = [
-            name.to_owned(),
+            cell(name).into_owned(),
             pinned.to_string(),
             run.started_unix.to_string(),
             run.engine.to_string(),
-            run.device.name.clone(),
+            cell(&run.device.name).into_owned(),
             summary.n.to_string(),
             summary.q.to_string(),
             summary.d.to_string(),
@@ -123,7 +123,7 @@ pub fn comparison(comparison: &Comparison, out: &mut (impl Write + ?Sized)) -> i
         table.write_record(row)
     };
     for parameter in &comparison.parameters {
-        short(["parameter", &parameter.name, &parameter.a, &parameter.b], if parameter.differs() { "differs" } else { "" })?;
+        short(["parameter", &cell(&parameter.name), &cell(&parameter.a), &cell(&parameter.b)], if parameter.differs() { "differs" } else { "" })?;
     }
     if let Some(answers) = &comparison.answers {
         let counts = [("queries", answers.queries), ("other_rows", answers.other_rows), ("other_distances", answers.other_distances)];

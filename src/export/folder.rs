@@ -1,29 +1,40 @@
 //! The folder of a run: its tables, trace, neighbours and `run.json`.
 
-use std::io::Write;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use super::{ExportError, neighbors, tables, trace, write};
+use super::{ExportError, neighbors, tables, trace};
+use crate::files::{self, Batch};
 use crate::run::RunRecord;
 use crate::run::compare::NEIGHBORS;
 
 /// A folder created for output, with its missing parents; removed again if nothing is written to it.
 #[derive(Debug)]
 pub struct MadeFolder {
-    /// The folders that were created, innermost first.
-    made: Vec<PathBuf>,
+    /// The folders that were created, outermost first.
+    made: Vec<(PathBuf, files::Live)>,
 }
 
 impl MadeFolder {
-    /// Creates a folder and its parents where missing.
+    /// Creates a folder and its parents where missing, and finishes what a killed program left half-way in it.
     ///
     /// # Errors
     /// [`ExportError::Io`] with the folder's path.
     pub fn new(dir: &Path) -> Result<Self, ExportError> {
-        let made = dir.ancestors().take_while(|folder| !folder.as_os_str().is_empty() && !folder.exists()).map(Path::to_owned).collect();
+        let mut missing: Vec<&Path> = dir.ancestors().take_while(|folder| !folder.as_os_str().is_empty() && !folder.exists()).collect();
+        missing.reverse();
         // Some may have been created before one fails.
-        let folder = Self { made };
-        std::fs::create_dir_all(dir).map_err(ExportError::io(dir))?;
+        let mut folder = Self { made: Vec::new() };
+        for path in missing {
+            match files::made(path) {
+                Ok(live) => folder.made.push((path.to_owned(), live)),
+                // Another program was faster.
+                Err(why) if why.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => {}
+                Err(why) => return Err(ExportError::io(dir)(why)),
+            }
+        }
+        std::fs::create_dir_all(dir).and_then(|()| files::recover(dir)).map_err(ExportError::io(dir))?;
         Ok(folder)
     }
 
@@ -35,7 +46,7 @@ impl MadeFolder {
 
 impl Drop for MadeFolder {
     fn drop(&mut self) {
-        for folder in &self.made {
+        for (folder, _) in self.made.iter().rev() {
             // Fails, as intended, if the folder is not empty.
             let _ = std::fs::remove_dir(folder);
         }
@@ -48,8 +59,9 @@ impl Drop for MadeFolder {
 /// [`ExportError::Io`]; [`ExportError::NoRun`] for a folder with files of these names that no run wrote.
 pub fn check_folder(dir: &Path) -> Result<(), ExportError> {
     std::fs::create_dir_all(dir).map_err(ExportError::io(dir))?;
+    files::recover(dir).map_err(ExportError::io(dir))?;
     let run = dir.join(RUN);
-    // `run.json` is written last, so if it exists the other files are a run's.
+    // `run.json` is there from the first run on, so if it exists the other files are a run's.
     if !run.exists()
         && let Some(file) = FOLDER_FILES.into_iter().find(|file| dir.join(file).is_file())
     {
@@ -68,7 +80,8 @@ pub const FOLDER_FILES: [&str; 7] = ["timings.csv", tables::MERGES, tables::COUN
 pub const MOST_NEIGHBORS: usize = 1 << 24;
 
 /// Writes [`FOLDER_FILES`] to a folder, creating it if necessary, and returns the paths of the files written. The CSVs of
-/// counters have only headers for engines without counters; more neighbours than [`MOST_NEIGHBORS`] are left out.
+/// counters have only headers for engines without counters; more neighbours than [`MOST_NEIGHBORS`] are left out. All files of
+/// a run before are replaced or removed together: on failure they are as they were. What else is in the folder stays.
 ///
 /// # Errors
 /// [`ExportError::Io`] with the path of the file that failed.
@@ -78,27 +91,41 @@ pub fn folder(record: &RunRecord, dir: &Path) -> Result<Vec<PathBuf>, ExportErro
 
 pub(super) fn folder_with(record: &RunRecord, most_neighbors: usize, dir: &Path) -> Result<Vec<PathBuf>, ExportError> {
     std::fs::create_dir_all(dir).map_err(ExportError::io(dir))?;
-    let [timings, merges, counters, convergence, traced, found, run] = FOLDER_FILES.map(|name| dir.join(name));
-    let (counters, other) = if tables::counters_file(record) == tables::MERGES { (merges, counters) } else { (counters, merges) };
-    write(&timings, |out| tables::timings(record).csv(out))?;
-    write(&counters, |out| tables::counters(record).csv(out))?;
-    write(&convergence, |out| tables::convergence(record).csv(out))?;
-    write(&traced, |out| trace(record, out))?;
-    if other.exists() && run.exists() {
-        // That of a run before would be taken for this one's. What no run wrote is not ours to delete.
-        std::fs::remove_file(&other).map_err(ExportError::io(&other))?;
+    let mut run = Files { batch: Batch::new(dir).map_err(ExportError::io(dir))?, dir, written: Vec::new() };
+    run.write("timings.csv", |out| tables::timings(record).csv(out))?;
+    run.write(tables::counters_file(record), |out| tables::counters(record).csv(out))?;
+    run.write("convergence.csv", |out| tables::convergence(record).csv(out))?;
+    run.write("trace.json", |out| trace(record, out))?;
+    if record.neighbors.indices.len() <= most_neighbors {
+        run.write(NEIGHBORS, |out| neighbors::npz(record, 0..record.neighbors.queries(), out))?;
     }
-    let kept = record.neighbors.indices.len() <= most_neighbors;
-    if kept {
-        neighbors(record, &found)?;
-    } else if found.exists() && run.exists() {
-        // Likewise.
-        std::fs::remove_file(&found).map_err(ExportError::io(&found))?;
-    }
-    // Written last: if it exists, so do the others.
-    write(&run, |out| {
+    // Last in the order in which they appear, for programs that wait for it.
+    run.write(RUN, |out| {
         serde_json::to_writer_pretty(&mut *out, &record.head)?;
         writeln!(out)
     })?;
-    Ok([timings, counters, convergence, traced].into_iter().chain(kept.then_some(found)).chain([run]).collect())
+    run.put()
+}
+
+/// Files of a run, on their way into its folder.
+struct Files<'a> {
+    batch: Batch,
+    dir: &'a Path,
+    written: Vec<&'static str>,
+}
+
+impl Files<'_> {
+    fn write(&mut self, name: &'static str, content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> Result<(), ExportError> {
+        self.batch.write(name, content).map_err(ExportError::io(&self.dir.join(name)))?;
+        self.written.push(name);
+        Ok(())
+    }
+
+    fn put(self) -> Result<Vec<PathBuf>, ExportError> {
+        // Those of a run before would be taken for this one's. What no run wrote is not ours to delete.
+        let replaces = self.dir.join(RUN).exists();
+        let obsolete: Vec<&str> = FOLDER_FILES.into_iter().filter(|name| replaces && !self.written.contains(name)).collect();
+        self.batch.put(&obsolete).map_err(ExportError::io(self.dir))?;
+        Ok(self.written.into_iter().map(|name| self.dir.join(name)).collect())
+    }
 }

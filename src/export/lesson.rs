@@ -1,14 +1,16 @@
 //! Writes a lesson's files: its steps, pictures of its moments, films of a range, a handout.
 
-use std::io;
+use std::fs::File;
+use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
 use image::codecs::png::PngEncoder;
-use image::{DynamicImage, ExtendedColorType, ImageEncoder as _, RgbaImage};
+use image::{DynamicImage, ExtendedColorType, ImageEncoder as _, ImageError, RgbaImage};
 use rayon::prelude::*;
 
 use super::folder::MadeFolder;
 use super::{ExportError, write};
+use crate::files::{self, Batch};
 use crate::lesson::handout::{self, Theme};
 use crate::lesson::moments::Moments;
 use crate::lesson::picture::Film;
@@ -51,7 +53,7 @@ pub fn drawing(film: &Film, position: usize, path: &Path) -> Result<(), ExportEr
 }
 
 /// Writes a picture of each moment as PNG to a folder, creating it if necessary: `frame-0001.png`, …. Returns the paths.
-/// Frames are drawn in a temporary folder and moved at the end: on failure or cancellation, the folder is unchanged.
+/// Frames are put in place together at the end: on failure or cancellation, the folder is unchanged.
 ///
 /// # Errors
 /// [`ExportError::Io`], [`ExportError::Picture`], [`ExportError::Cancelled`]; [`ExportError::OtherFrames`] if the folder has
@@ -59,6 +61,7 @@ pub fn drawing(film: &Film, position: usize, path: &Path) -> Result<(), ExportEr
 pub fn frames(film: &Film, moments: &Moments, dir: &Path, progress: &dyn Progress) -> Result<Vec<PathBuf>, ExportError> {
     let count = moments.positions.len();
     let made = MadeFolder::new(dir)?;
+    files::recover(dir).map_err(ExportError::io(dir))?;
     if has_frames_after(count, dir).map_err(ExportError::io(dir))? {
         return Err(ExportError::OtherFrames { path: dir.to_owned() });
     }
@@ -67,16 +70,13 @@ pub fn frames(film: &Film, moments: &Moments, dir: &Path, progress: &dyn Progres
     for file in files.iter().filter(|file| file.exists()) {
         super::check(file)?;
     }
-    // Inside the folder, not beside it: a rename must stay on one file system.
-    let aside = tempfile::Builder::new().prefix(".warpscope-").suffix(".tmp").tempdir_in(dir).map_err(ExportError::io(dir))?;
+    let mut batch = Batch::new(dir).map_err(ExportError::io(dir))?;
     images(film, &moments.positions, &mut |number, image| {
-        png(image, &aside.path().join(name(number))).map_err(|error| error.at(&files[number]))?;
+        batch.write(&name(number), |out| encode(image, out)).map_err(ExportError::io(&files[number]))?;
         progress.update(number as u64 + 1, count as u64);
         if progress.cancelled() { Err(ExportError::Cancelled) } else { Ok(()) }
     })?;
-    for (number, file) in files.iter().enumerate() {
-        std::fs::rename(aside.path().join(name(number)), file).map_err(ExportError::io(file))?;
-    }
+    batch.put(&[]).map_err(ExportError::io(dir))?;
     made.keep();
     Ok(files)
 }
@@ -144,10 +144,17 @@ fn images(film: &Film, positions: &[usize], take: &mut dyn FnMut(usize, RgbaImag
 }
 
 fn png(image: RgbaImage, path: &Path) -> Result<(), ExportError> {
+    write(path, |out| encode(image, out))
+}
+
+fn encode(image: RgbaImage, out: &mut BufWriter<File>) -> io::Result<()> {
     let (width, height) = image.dimensions();
     // All pixels are opaque, so no information is lost.
     let pixels = DynamicImage::ImageRgba8(image).into_rgb8();
-    write(path, |out| PngEncoder::new(out).write_image(&pixels, width, height, ExtendedColorType::Rgb8).map_err(io::Error::other))
+    PngEncoder::new(out).write_image(&pixels, width, height, ExtendedColorType::Rgb8).map_err(|why| match why {
+        ImageError::IoError(why) => why,
+        why => io::Error::other(why),
+    })
 }
 
 fn has_frames_after(count: usize, dir: &Path) -> io::Result<bool> {

@@ -1,6 +1,7 @@
 //! Files written by the program: neighbours, run folders, recordings, the data of panes, lessons.
 //!
-//! Every file is written under a temporary name in its folder and renamed, so that no reader sees a partial file. Indices
+//! Every file is written under a temporary name in its folder and renamed, so that no reader sees a partial file; those of a run's
+//! folder, and the frames of a film, are replaced together. Indices
 //! and rows in files are record numbers: 0-based positions in the cloud's own file, unchanged by dropped rows. Infinity is
 //! spelled `inf`. Squared distances are as returned by the engines: under the angular metric, the squared
 //! chord between unit vectors.
@@ -86,14 +87,6 @@ pub enum ExportError {
 impl ExportError {
     fn io(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
         |why| Self::Io { why, path: path.to_owned() }
-    }
-
-    /// Replaces the path of a temporary file with the requested one.
-    fn at(self, path: &Path) -> Self {
-        match self {
-            Self::Io { why, .. } => Self::io(path)(why),
-            other => other,
-        }
     }
 }
 

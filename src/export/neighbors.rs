@@ -1,6 +1,7 @@
 //! Neighbours in common file formats.
 
-use std::io::{self, Write};
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -93,12 +94,7 @@ pub fn neighbors_of(record: &RunRecord, queries: Range<usize>, path: &Path) -> R
         NeighborFormat::Csv => write_table(record, queries, TableFormat::Csv, path)?,
         NeighborFormat::Tsv => write_table(record, queries, TableFormat::Tsv, path)?,
         NeighborFormat::Parquet => write_table(record, queries, TableFormat::Parquet, path)?,
-        NeighborFormat::Npz => write(path, |out| {
-            let mut npz = Npz::new(out);
-            npz.matrix("indices", "<i8", (q, k), indices().map(i64::to_le_bytes))?;
-            npz.matrix("squared_distances", "<f4", (q, k), distances())?;
-            npz.finish()
-        })?,
+        NeighborFormat::Npz => write(path, |out| npz(record, queries, out))?,
         NeighborFormat::Vecs | NeighborFormat::Bin => {
             if let Some(index) = indices().find(|&index| i32::try_from(index).is_err()) {
                 return Err(ExportError::Width { what: format!("index {index}"), extension: format.extension(), path: path.to_owned() });
@@ -116,6 +112,17 @@ pub fn neighbors_of(record: &RunRecord, queries: Range<usize>, path: &Path) -> R
         }
     }
     Ok(format.files(path))
+}
+
+/// `indices` (i64) and `squared_distances` (f32), one row per query.
+pub(super) fn npz(record: &RunRecord, queries: Range<usize>, out: &mut BufWriter<File>) -> io::Result<()> {
+    let (shape, found) = ((queries.len(), record.neighbors.k), queries.start * record.neighbors.k..queries.end * record.neighbors.k);
+    let indices = record.neighbors.indices[found.clone()].iter().map(|&row| tables::index(record, row).to_le_bytes());
+    let distances = record.neighbors.squared_distances[found].iter().map(|distance| distance.to_le_bytes());
+    let mut npz = Npz::new(out);
+    npz.matrix("indices", "<i8", shape, indices)?;
+    npz.matrix("squared_distances", "<f4", shape, distances)?;
+    npz.finish()
 }
 
 fn write_table(record: &RunRecord, queries: Range<usize>, format: TableFormat, path: &Path) -> Result<(), ExportError> {

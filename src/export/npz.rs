@@ -6,13 +6,15 @@ use std::io::{self, BufWriter, Seek, Write};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
+use crate::files::Mute;
+
 /// Writer of a `.npz` archive.
-pub struct Npz<W: Write + Seek>(ZipWriter<W>);
+pub struct Npz<W: Write + Seek>(ZipWriter<Mute<W>>);
 
 impl<'a> Npz<&'a mut BufWriter<File>> {
     /// Starts an archive without arrays.
     pub fn new(out: &'a mut BufWriter<File>) -> Self {
-        Self(ZipWriter::new(out))
+        Self(ZipWriter::new(Mute::new(out)))
     }
 
     /// Adds a matrix of little-endian values; `dtype` is NumPy's type string and `width` their size in bytes.
@@ -58,8 +60,7 @@ impl<'a> Npz<&'a mut BufWriter<File>> {
 
     /// Writes the central directory of the archive.
     pub fn finish(self) -> io::Result<()> {
-        self.0.finish()?;
-        Ok(())
+        self.0.finish()?.done()
     }
 }
 

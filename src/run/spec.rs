@@ -113,6 +113,7 @@ pub enum QuerySpec {
     At(Vec<f64>),
     /// A file of queries.
     File {
+        #[serde(serialize_with = "crate::cloud::path_as_text")]
         path: PathBuf,
         /// Which of its columns are coordinates.
         #[serde(default)]

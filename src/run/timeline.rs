@@ -1,6 +1,7 @@
 //! A run laid out in time: what the host timed and, when the run was profiled, every warp on its multiprocessor.
 
-use std::collections::BTreeMap;
+use std::cmp::{Ordering, Reverse};
+use std::collections::{BTreeMap, BinaryHeap};
 use std::ops::Range;
 
 use super::{Phase, RunRecord};
@@ -110,16 +111,71 @@ impl Multiprocessor {
     pub fn extent_us(&self) -> Option<[f64; 2]> {
         Some([*self.starts.first()?, *self.stops.last()?])
     }
+}
 
+/// A multiprocessor whose warps are laid out one by one, in the order in which they began.
+#[derive(Default)]
+struct Layout {
+    of: Multiprocessor,
+    /// Tracks whose last warp has not ended when the newest one begins, the soonest to end first.
+    busy: BinaryHeap<Reverse<Busy>>,
+    /// The other tracks, the lowest first.
+    free: BinaryHeap<Reverse<usize>>,
+    /// How often a track was looked at, for the tests.
+    #[cfg(test)]
+    steps: usize,
+}
+
+/// A track, by when its last warp ends.
+struct Busy {
+    stop_us: f64,
+    track: usize,
+}
+
+impl Ord for Busy {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.stop_us.total_cmp(&other.stop_us).then(self.track.cmp(&other.track))
+    }
+}
+
+impl PartialOrd for Busy {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Busy {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Busy {}
+
+impl Layout {
+    /// Puts a warp on the first track that is free. Each track is taken from each heap once for a warp, so that the time grows
+    /// with the warps and not with their square where a file says that all of them overlap.
     fn push(&mut self, warp: WarpTime) {
-        let free = |track: &Vec<WarpTime>| track.last().is_none_or(|last| last.stop_us <= warp.start_us);
-        let track = self.tracks.iter().position(free).unwrap_or_else(|| {
-            self.tracks.push(Vec::new());
-            self.tracks.len() - 1
-        });
-        self.starts.push(warp.start_us);
-        self.stops.push(warp.stop_us);
-        self.tracks[track].push(warp);
+        while self.busy.peek().is_some_and(|Reverse(busy)| busy.stop_us <= warp.start_us) {
+            self.free.extend(self.busy.pop().map(|Reverse(busy)| Reverse(busy.track)));
+            self.step();
+        }
+        let track = self.free.pop().map_or(self.of.tracks.len(), |Reverse(track)| track);
+        self.step();
+        if track == self.of.tracks.len() {
+            self.of.tracks.push(Vec::new());
+        }
+        self.busy.push(Reverse(Busy { stop_us: warp.stop_us, track }));
+        self.of.starts.push(warp.start_us);
+        self.of.stops.push(warp.stop_us);
+        self.of.tracks[track].push(warp);
+    }
+
+    fn step(&mut self) {
+        #[cfg(test)]
+        {
+            self.steps += 1;
+        }
     }
 }
 
@@ -145,11 +201,11 @@ fn multiprocessors(record: &RunRecord, phases: &[PhaseTrack]) -> Vec<Multiproces
         })
         .collect();
     warps.sort_by(|(_, a), (_, b)| a.start_us.total_cmp(&b.start_us));
-    let mut by_sm: BTreeMap<u32, Multiprocessor> = BTreeMap::new();
+    let mut by_sm: BTreeMap<u32, Layout> = BTreeMap::new();
     for (sm, warp) in warps {
-        by_sm.entry(sm).or_insert_with(|| Multiprocessor { sm, ..Multiprocessor::default() }).push(warp);
+        by_sm.entry(sm).or_insert_with(|| Layout { of: Multiprocessor { sm, ..Multiprocessor::default() }, ..Layout::default() }).push(warp);
     }
-    let mut multiprocessors: Vec<Multiprocessor> = by_sm.into_values().collect();
+    let mut multiprocessors: Vec<Multiprocessor> = by_sm.into_values().map(|layout| layout.of).collect();
     for multiprocessor in &mut multiprocessors {
         multiprocessor.stops.sort_by(f64::total_cmp);
     }
@@ -209,6 +265,26 @@ mod tests {
         assert_eq!([0.02, 0.06, 0.16, 0.35, 0.45].map(|us| first.active(began + us)), [1, 2, 2, 1, 0]);
         assert_eq!(timeline.place_of(3), Some((1, 1, 1)));
         assert_eq!(timeline.place_of(9), None);
+    }
+
+    #[test]
+    fn warps_that_all_overlap_are_laid_out_in_a_step_each() {
+        const COUNT: u32 = 60_000;
+        let warp = |at: u32, start_us: f64, stop_us: f64| WarpTime { start_us, stop_us, queries: at..at + 1, warp: at };
+        let mut layout = Layout::default();
+        for at in 0..COUNT {
+            layout.push(warp(at, f64::from(at), 1e6 + f64::from(at)));
+        }
+        assert_eq!((layout.of.tracks.len(), layout.steps), (COUNT as usize, COUNT as usize));
+        // All are free then, and the first of them is taken.
+        layout.push(warp(COUNT, 2e6, 3e6));
+        assert_eq!((layout.of.tracks[0].len(), layout.steps), (2, 2 * COUNT as usize + 1));
+        // Of two that are free the lower one, though the other ended first.
+        let mut layout = Layout::default();
+        for (at, (start, stop)) in [(0.0, 9.0), (1.0, 5.0), (2.0, 20.0), (10.0, 30.0)].into_iter().enumerate() {
+            layout.push(warp(at as u32, start, stop));
+        }
+        assert_eq!(layout.of.tracks.iter().map(Vec::len).collect::<Vec<_>>(), [2, 1, 1]);
     }
 
     #[test]

@@ -114,7 +114,7 @@ pub const TABLE: &[Limit] = &[
     Limit::new("E57", "namespaces declared around an element of the XML", MAX_XML_NAMESPACES as u64, "refused: each element copies them"),
     Limit::new("LAZ", "points of a chunk", MAX_CHUNK_POINTS, "refused: several chunks are held at a time"),
     Limit::new("LAZ", "points for each packed byte", MAX_POINTS_PER_BYTE, "refused: a point that differs from the one before takes bits"),
-    Limit::mebibytes("HDF5", "chunks of a small file, unpacked", MAX_HDF5_CHUNK, "refused beyond 1,032 times the file's size: deflate cannot pack more densely"),
+    Limit::mebibytes("HDF5", "chunks of a small file, unpacked", MAX_HDF5_CHUNK, "refused if they are also beyond the values for each byte"),
     Limit::new("HDF5", "groups within one another", MAX_HDF5_DEPTH as u64, "not searched: links may go in circles"),
     Limit::new("HDF5", "data sets", MAX_DATA_SETS as u64, "refused: each is opened to be listed"),
     Limit::new("HDF5", "groups listed again under another name", MAX_LISTED_AGAIN as u64, "refused: links may multiply without end"),

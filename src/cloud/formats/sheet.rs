@@ -29,6 +29,7 @@ pub enum ColumnKind {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FileInfo {
     /// Path of the file.
+    #[serde(serialize_with = "crate::cloud::path_as_text")]
     pub path: PathBuf,
     /// The name of its format, with details: the delimiter, the element type.
     pub format: String,

@@ -4,13 +4,13 @@ use std::fmt::{Display, Write as _};
 use std::io::{self, Write};
 
 use super::{Cells, Table};
-use crate::text::Exact;
+use crate::text::{Exact, cell};
 
-/// Writes a header and one line per row; missing values are empty.
+/// Writes a header and one line per row; missing values are empty. Text that a spreadsheet would take for a formula gets a `'`.
 pub(super) fn write(table: &Table<'_>, delimiter: u8, out: impl Write) -> io::Result<()> {
     let mut writer = csv::WriterBuilder::new().delimiter(delimiter).from_writer(out);
     for column in &table.columns {
-        writer.write_field(column.name.as_bytes())?;
+        writer.write_field(cell(&column.name).as_bytes())?;
     }
     writer.write_record(None::<&[u8]>)?;
     let mut field = String::new();
@@ -29,7 +29,7 @@ pub(super) fn write(table: &Table<'_>, delimiter: u8, out: impl Write) -> io::Re
                 Cells::I64(of) => shown(&mut field, of(row).as_ref().map(|value| value as &dyn Display)),
                 Cells::F32(of) => shown(&mut field, of(row).map(Exact).as_ref().map(|value| value as &dyn Display)),
                 Cells::F64(of) => shown(&mut field, of(row).map(Exact).as_ref().map(|value| value as &dyn Display)),
-                Cells::Text(of) => shown(&mut field, of(row).as_ref().map(|value| value as &dyn Display)),
+                Cells::Text(of) => shown(&mut field, of(row).as_deref().map(cell).as_ref().map(|value| value as &dyn Display)),
             }
             writer.write_field(field.as_bytes())?;
         }

@@ -5,6 +5,7 @@ use std::path::Path;
 use super::{CompareError, SavedRun};
 use crate::cloud::formats::{self, FormatError};
 use crate::cloud::{ColumnChoice, Coordinates};
+use crate::files;
 use crate::knn::Neighbors;
 use crate::progress::Silent;
 use crate::run::RunFile;
@@ -25,10 +26,7 @@ impl FolderNeighbors {
     /// # Errors
     /// [`CompareError`], also where they are not those of the run.
     pub fn read(folder: &Path, run: &RunFile) -> Result<Option<Self>, CompareError> {
-        let path = folder.join(NEIGHBORS);
-        if !path.exists() {
-            return Ok(None);
-        }
+        let Some(path) = files::place(folder, NEIGHBORS) else { return Ok(None) };
         let array = |name| formats::read(&formats::path_of(&path, name), &ColumnChoice::Default, &Silent);
         let both = array("indices").and_then(|indices| Ok(Self { indices, squared_distances: array("squared_distances")? }));
         let found = both.map_err(|why: FormatError| CompareError::Content { why: why.reason(), path: path.clone() })?;

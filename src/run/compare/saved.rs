@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use super::CompareError;
 use super::found::FolderNeighbors;
+use crate::files;
 use crate::knn::EngineId;
 use crate::progress::Silent;
 use crate::run::recording::{self, Points};
@@ -47,7 +48,8 @@ impl SavedRun {
             return Ok(Self::of(recording.pick(name.as_deref(), &file)?.run.clone(), path));
         }
         let folder = path.is_dir();
-        let timings = if folder { path.join("timings.csv") } else { path.to_owned() };
+        // A file of a folder may be on its way to its place.
+        let timings = if folder { files::place(path, "timings.csv").unwrap_or_else(|| path.join("timings.csv")) } else { path.to_owned() };
         let text = read(&timings)?;
         let content = |why: String, path: &Path| CompareError::Content { why, path: path.to_owned() };
         let mut repeats: BTreeMap<(EngineId, Phase), BTreeMap<u32, f64>> = BTreeMap::new();
@@ -66,10 +68,9 @@ impl SavedRun {
         if repeats.is_empty() {
             return Err(content("there are no timings in it".to_owned(), &timings));
         }
-        let json = path.join("run.json");
-        let file: Option<RunFile> = match folder && json.exists() {
-            true => Some(serde_json::from_slice(&read(&json)?).map_err(|error| content(error.to_string(), &json))?),
-            false => None,
+        let file: Option<RunFile> = match folder.then(|| files::place(path, "run.json")).flatten() {
+            Some(json) => Some(serde_json::from_slice(&read(&json)?).map_err(|error| content(error.to_string(), &json))?),
+            None => None,
         };
         let neighbors = file.as_ref().map_or(Ok(None), |file| FolderNeighbors::read(path, file))?;
         let phases = repeats.into_iter().map(|(key, repeats)| (key, repeats.into_values().collect())).collect();

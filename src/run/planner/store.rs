@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::rates::Rates;
+use crate::files;
 
 /// The largest file that is read; anything larger was not written by this module.
 const MOST_BYTES: u64 = 4 << 20;
@@ -45,8 +46,6 @@ pub fn read(path: &Path) -> Known {
 pub fn write(path: &Path, known: &Known) -> std::io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder)?;
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    file.write_all(&serde_json::to_vec_pretty(known)?)?;
-    file.persist(path).map_err(|error| error.error)?;
-    Ok(())
+    let text = serde_json::to_vec_pretty(known)?;
+    files::write(path, |out| out.write_all(&text))
 }

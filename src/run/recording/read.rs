@@ -34,6 +34,9 @@ const MOST_UNPACKED: u64 = 1100;
 /// The largest `recording.json` or `session.json`.
 const MOST_TEXT: u64 = 1 << 28;
 
+/// The most places of a cloud's file that are looked at; two are written.
+const MOST_PLACES: usize = 64;
+
 /// What the archive's reader says of a member whose bytes are not those that were written.
 const WRONG_SUM: &str = "Invalid checksum";
 
@@ -101,13 +104,15 @@ impl<'a> Reader<'a> {
     }
 
     fn recording(mut self, points: Points) -> Result<Recording, RecordingError> {
-        let manifest = self.manifest()?;
+        let mut manifest = self.manifest()?;
         let mut clouds = Vec::with_capacity(manifest.clouds.len().min(self.members.len()));
         for (at, entry) in manifest.clouds.iter().enumerate() {
             check::cloud(entry).map_err(|why| self.damaged(format!("cloud {at}"), why))?;
             let cloud = if points == Points::Restore && entry.points { Some(Arc::new(self.cloud(at, entry)?)) } else { None };
             clouds.push(cloud);
         }
+        // Each is looked for, and kept with each of the cloud's runs.
+        manifest.clouds.iter_mut().for_each(|entry| entry.places.truncate(MOST_PLACES));
         let mut parts = Vec::new();
         for (at, entry) in manifest.runs.iter().enumerate() {
             parts.push(self.run(at, entry, &manifest.clouds)?);

@@ -93,7 +93,11 @@ impl<'a> Restored<'a> {
                 Err(why) => failed = failed.or(Some(why)),
             }
         }
-        let places: Vec<String> = candidates.iter().map(|path| path.display().to_string()).collect();
+        const LISTED: usize = 8;
+        let mut places: Vec<String> = candidates.iter().take(LISTED).map(|path| path.display().to_string()).collect();
+        if let Some(more) = candidates.len().checked_sub(LISTED).filter(|&more| more > 0) {
+            places.push(format!("… {more} more"));
+        }
         let nowhere = || {
             format!(
                 "the recording is without points, and its file is at none of the places where it was looked for; put it beside the recording, or record the run with its points: {}",

@@ -1,6 +1,7 @@
 //! Where the files of clouds lie, for recordings without points: seen from the recording, so that a folder with both can be
 //! moved, and from the root, so that a recording alone can.
 
+use std::collections::HashSet;
 use std::path::{Component, Path, PathBuf};
 
 use crate::cloud::Source;
@@ -17,7 +18,8 @@ pub(super) fn places(source: &Source, folder: &Path) -> Vec<PathBuf> {
     let below = |file: &Path, folder: &Path| file.strip_prefix(folder).ok().map(portable);
     let written = std::path::absolute(folder).ok().and_then(|folder| below(&absolute, &folder));
     let relative = written.or_else(|| below(&absolute.canonicalize().ok()?, &folder.canonicalize().ok()?));
-    relative.into_iter().chain([absolute]).map(|place| moved(path, &file, &place)).collect()
+    // The manifest is text, in which another path would be looked for in vain.
+    relative.into_iter().chain([absolute]).map(|place| moved(path, &file, &place)).filter(|place| place.to_str().is_some()).collect()
 }
 
 /// Where a source's file may lie now, in the order in which it is looked for, each place once: where it was named, where
@@ -25,13 +27,9 @@ pub(super) fn places(source: &Source, folder: &Path) -> Vec<PathBuf> {
 pub(super) fn candidates(path: &Path, places: &[PathBuf], folder: &Path) -> Vec<PathBuf> {
     let named = places.last().map_or(path, PathBuf::as_path);
     let beside = named.file_name().map(|name| folder.join(name));
-    let mut all: Vec<PathBuf> = vec![path.to_owned()];
-    for place in places.iter().map(|place| folder.join(place)).chain(beside) {
-        if !all.contains(&place) {
-            all.push(place);
-        }
-    }
-    all
+    let mut seen = HashSet::new();
+    let all = std::iter::once(path.to_owned()).chain(places.iter().map(|place| folder.join(place))).chain(beside);
+    all.filter(|place| seen.insert(place.clone())).collect()
 }
 
 /// With the slashes that every system reads.
@@ -73,5 +71,14 @@ mod tests {
         let places = ["data/points.npz", "/home/me/data/points.npz"].map(PathBuf::from);
         assert_eq!(candidates(Path::new("points.npz"), &places, there), expected);
         assert_eq!(candidates(Path::new("points.npz"), &[], Path::new("")), ["points.npz"].map(PathBuf::from), "an old recording");
+    }
+
+    /// As many as a hostile file has room for: each held against all before it, they would take minutes.
+    #[test]
+    fn many_places_are_each_listed_once() {
+        let places: Vec<PathBuf> = (0..400_000).map(|at| format!("{}/points.npz", at % 200_000).into()).collect();
+        let all = candidates(Path::new("points.npz"), &places, Path::new("recordings"));
+        assert_eq!(all.len(), 1 + 200_000 + 1);
+        assert_eq!(all[..2], [Path::new("points.npz"), Path::new("recordings/0/points.npz")]);
     }
 }

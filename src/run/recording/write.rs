@@ -15,6 +15,7 @@ use super::npy::{self, CHUNK, Element};
 use super::whereabouts::places;
 use super::{Recorded, SCHEMA_VERSION, SESSION};
 use crate::cloud::PointCloud;
+use crate::files::Mute;
 use crate::progress::Progress;
 use crate::run::{CloudFile, Phase, Run, SomeRun};
 
@@ -75,7 +76,7 @@ pub fn write_with(
     let of_window = shown.and_then(|shown| shown.cloud).map(|cloud| clouds.place((&**cloud).into(), Some(cloud), &[]));
     let total = clouds.list.iter().map(|Listed { file, .. }| file.rows * file.axes.len() as u64 * 4).sum::<u64>()
         + runs.iter().map(|recorded| recorded.run.bytes() as u64).sum::<u64>();
-    let mut writer = Writer { zip: ZipWriter::new(out), progress, done: 0, total };
+    let mut writer = Writer { zip: ZipWriter::new(Mute::new(out)), progress, done: 0, total };
 
     let mut manifest = Manifest {
         format: FORMAT.to_owned(),
@@ -119,7 +120,7 @@ pub fn write_with(
     }
     writer.zip.start_file(NAME, packed)?;
     serde_json::to_writer_pretty(&mut writer.zip, &manifest)?;
-    writer.zip.finish()?.flush()
+    writer.zip.finish()?.done()
 }
 
 /// The clouds of all runs and of the window, each once.
@@ -154,7 +155,7 @@ impl<'a> Clouds<'a> {
 }
 
 struct Writer<'a, W: Write + Seek> {
-    zip: ZipWriter<W>,
+    zip: ZipWriter<Mute<W>>,
     progress: &'a dyn Progress,
     done: u64,
     total: u64,

@@ -18,7 +18,7 @@ use super::FormatError;
 use super::columns::{Records, no_record, number_cell};
 use super::contain::contained;
 use super::input::{Input, printable};
-use super::limits::{DEFLATE, MAX_COLUMNS, MAX_DATA_SETS, MAX_HDF5_CHUNK, MAX_HDF5_DEPTH, MAX_HDF5_VALUES, MAX_LISTED_AGAIN};
+use super::limits::{MAX_COLUMNS, MAX_DATA_SETS, MAX_HDF5_CHUNK, MAX_HDF5_DEPTH, MAX_HDF5_VALUES, MAX_LISTED_AGAIN};
 use super::lzf::Lzf;
 use super::number::Number;
 use super::parts::{self, Entry};
@@ -197,7 +197,7 @@ fn choose(input: &Input<'_>) -> Result<Chosen, FormatError> {
     }
     let promised = rows.saturating_mul(*width).saturating_mul(number.size() as u64);
     let unpacked = unpacked(&set, number);
-    if unpacked > input.size().saturating_mul(DEFLATE).max(MAX_HDF5_CHUNK) {
+    if unpacked > input.size().saturating_mul(MAX_HDF5_VALUES).max(MAX_HDF5_CHUNK) {
         let why = format!("its chunks promise {unpacked} bytes, which a file of {} bytes cannot hold", input.size());
         return Err(input.malformed(what, why));
     }

@@ -16,6 +16,7 @@ use cudarc::nvrtc::{Ptx, sys};
 
 use super::driver::{self, say};
 use super::units::Unit;
+use crate::files;
 
 const HASH_BYTES: usize = 32;
 
@@ -145,11 +146,10 @@ fn read_entry(path: &Path) -> Option<Vec<u8>> {
 fn write_entry(path: &Path, code: &[u8]) -> std::io::Result<()> {
     let folder = path.parent().expect("an entry lies in a folder");
     fs::create_dir_all(folder)?;
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    file.write_all(blake3::hash(code).as_bytes())?;
-    file.write_all(code)?;
-    file.persist(path).map_err(|error| error.error)?;
-    Ok(())
+    files::write(path, |out| {
+        out.write_all(blake3::hash(code).as_bytes())?;
+        out.write_all(code)
+    })
 }
 
 #[cfg(test)]

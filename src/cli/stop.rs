@@ -1,0 +1,85 @@
+//! Ctrl-C and SIGTERM: the job is asked to stop, what is temporary is removed, and the exit code says which it was.
+//!
+//! The first signal sets a flag, which [`Bar`](super::bar::Bar) passes on to the work. Work that does not look at it, such as
+//! building an index, is ended after a moment; a second signal ends it at once. Either way no temporary file stays.
+
+use std::sync::atomic::{AtomicI32, Ordering};
+
+/// The signal that came first; 0 for none.
+static ASKED: AtomicI32 = AtomicI32::new(0);
+
+/// A signal that asks to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Signal(i32);
+
+/// The signal that asked to stop, if one did.
+pub fn asked() -> Option<Signal> {
+    Some(Signal(ASKED.load(Ordering::Relaxed))).filter(|signal| signal.0 != 0)
+}
+
+impl Signal {
+    /// As shells have it: 130 for SIGINT, 143 for SIGTERM.
+    pub fn exit_code(self) -> u8 {
+        u8::try_from(128 + self.0).unwrap_or(1)
+    }
+
+    /// What is said of it, as an error.
+    pub fn sentence(self) -> String {
+        #[cfg(unix)]
+        let name = signal_hook::low_level::signal_name(self.0).unwrap_or("a signal");
+        #[cfg(not(unix))]
+        let name = "a signal";
+        format!("stopped by {name}; what was not complete is removed")
+    }
+}
+
+/// Listens from now on.
+#[cfg(unix)]
+pub fn watch() {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    use signal_hook::iterator::Signals;
+
+    // A shell's background job and `nohup` are not meant by what they were told to ignore.
+    let meant = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|&signal| !is_ignored(signal));
+    // Without them the system's own way remains: the process just ends.
+    let Ok(mut signals) = Signals::new(meant) else { return };
+    let listen = move || {
+        for signal in signals.forever() {
+            if ASKED.swap(signal, Ordering::Relaxed) != 0 {
+                end(signal);
+            }
+            let wait = move || {
+                std::thread::sleep(GRACE);
+                end(signal);
+            };
+            if std::thread::Builder::new().name("stopping".to_owned()).spawn(wait).is_err() {
+                end(signal);
+            }
+        }
+    };
+    let _ = std::thread::Builder::new().name("signals".to_owned()).spawn(listen);
+}
+
+/// Elsewhere the system ends the process; what it leaves is removed by the next one.
+#[cfg(not(unix))]
+pub fn watch() {}
+
+/// How long work may take to stop by itself.
+#[cfg(unix)]
+const GRACE: std::time::Duration = std::time::Duration::from_secs(1);
+
+#[cfg(unix)]
+fn end(signal: i32) -> ! {
+    crate::files::remove_all();
+    super::output::error(&Signal(signal).sentence());
+    // Without what runs at a usual exit: the work goes on beside it.
+    signal_hook::low_level::exit(Signal(signal).exit_code().into())
+}
+
+/// Whether the process was started with a signal ignored, where the system tells.
+#[cfg(unix)]
+fn is_ignored(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| u64::from_str_radix(line.strip_prefix("SigIgn:")?.trim(), 16).ok());
+    mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
+}

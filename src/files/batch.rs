@@ -1,0 +1,231 @@
+//! Several files of one folder, put in place together.
+//!
+//! All of them are written into a temporary folder inside it. One rename of that folder to [`COMMIT`] decides: before it
+//! the old files count, after it the new ones. Only then they are moved to where they belong, one by one. If the program is
+//! killed in between, [`place`] shows readers the new files, and the next writer, or [`recover`], moves the rest. What else is
+//! in the folder is not touched.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Read, Write};
+use std::path::{Component, Path, PathBuf};
+
+use super::live;
+use super::part::{PartFolder, remove_abandoned};
+use super::target::{fill, replaceable};
+
+/// The folder of files that count but are not yet where they belong.
+const COMMIT: &str = ".warpscope-commit";
+
+/// The file in it that says what is to be done, a line each: `+name` is moved to its place, `-name` is removed.
+const LIST: &str = ".list";
+
+/// The largest list, in bytes: what is longer is not ours.
+const MOST_LIST: u64 = 1 << 24;
+
+/// Files that replace others of a folder together.
+#[derive(Debug)]
+pub struct Batch {
+    folder: PathBuf,
+    part: PartFolder,
+    names: Vec<String>,
+}
+
+impl Batch {
+    /// Nothing yet, for a folder that is there.
+    ///
+    /// # Errors
+    /// Those of the system, also where what was left half-way before cannot be finished.
+    pub fn new(folder: &Path) -> io::Result<Self> {
+        recover(folder)?;
+        Ok(Self { folder: folder.to_owned(), part: PartFolder::new(folder)?, names: Vec::new() })
+    }
+
+    /// Adds a file. It keeps the permissions of the one that it replaces.
+    ///
+    /// # Errors
+    /// Those of the system, and of `content`.
+    pub fn write(&mut self, name: &str, content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> io::Result<()> {
+        let path = self.folder.join(name);
+        replaceable(&path)?;
+        fill(File::create_new(self.part.path().join(name))?, &path, content)?;
+        self.names.push(name.to_owned());
+        Ok(())
+    }
+
+    /// Puts all of them in place, in the order in which they were added, and removes `obsolete` files.
+    ///
+    /// # Errors
+    /// Those of the system. The folder's files are then the old ones or, if only moving them failed, the new ones by [`place`].
+    pub fn put(self, obsolete: &[&str]) -> io::Result<()> {
+        let lines = obsolete.iter().map(|name| format!("-{name}\n")).chain(self.names.iter().map(|name| format!("+{name}\n")));
+        let list = lines.collect::<String>();
+        fill(File::create_new(self.part.path().join(LIST))?, Path::new(""), |out| out.write_all(list.as_bytes()))?;
+        let commit = self.folder.join(COMMIT);
+        live::uninterrupted(|| {
+            match fs::rename(self.part.path(), &commit) {
+                // Another program has just come so far in the same folder.
+                Err(why) if matches!(why.kind(), io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::AlreadyExists) => {
+                    settle(&self.folder)?;
+                    fs::rename(self.part.path(), &commit)?;
+                }
+                result => result?,
+            }
+            // Decided: what fails once, such as on a network, is worth another attempt.
+            settle(&self.folder).or_else(|_| settle(&self.folder))
+        })
+    }
+}
+
+/// Moves files whose move to their place was interrupted, and removes what other programs left half-written in the folder.
+///
+/// # Errors
+/// Those of the system.
+pub fn recover(folder: &Path) -> io::Result<()> {
+    remove_abandoned(folder);
+    live::uninterrupted(|| settle(folder))
+}
+
+/// Where a file of a folder is to be read, which may not be in its place yet; none if the folder has no such file.
+pub fn place(folder: &Path, name: &str) -> Option<PathBuf> {
+    let (own, new) = (folder.join(name), folder.join(COMMIT).join(name));
+    let list = list(&folder.join(COMMIT)).ok().flatten();
+    match list {
+        Some(_) if new.exists() => Some(new),
+        Some(list) if list.lines().any(|line| line.strip_prefix('-') == Some(name)) => None,
+        _ => own.exists().then_some(own),
+    }
+}
+
+fn list(commit: &Path) -> io::Result<Option<String>> {
+    match File::open(commit.join(LIST)) {
+        Ok(file) => {
+            let mut text = String::new();
+            file.take(MOST_LIST).read_to_string(&mut text)?;
+            Ok(Some(text))
+        }
+        Err(why) if why.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(why) => Err(why),
+    }
+}
+
+/// Does what the list says. Begun before or by another program, it goes on where that stopped.
+fn settle(folder: &Path) -> io::Result<()> {
+    let commit = folder.join(COMMIT);
+    // Of the entry itself: through a link files of another folder would be moved.
+    if !fs::symlink_metadata(&commit).is_ok_and(|meta| meta.is_dir()) {
+        return Ok(());
+    }
+    let Some(list) = list(&commit)? else { return missing_is_done(fs::remove_dir(&commit)) };
+    for line in list.lines() {
+        let Some((sign, name)) = line.split_at_checked(1).filter(|(_, name)| is_plain(name)) else { continue };
+        let own = folder.join(name);
+        match sign {
+            "+" => missing_is_done(fs::rename(commit.join(name), &own))?,
+            "-" if own.is_file() => missing_is_done(fs::remove_file(&own))?,
+            _ => {}
+        }
+    }
+    missing_is_done(fs::remove_file(commit.join(LIST)))?;
+    missing_is_done(fs::remove_dir(&commit))
+}
+
+/// Whether it names an entry of a folder and nothing elsewhere.
+fn is_plain(name: &str) -> bool {
+    let mut parts = Path::new(name).components();
+    matches!((parts.next(), parts.next()), (Some(Component::Normal(part)), None) if part == name)
+}
+
+fn missing_is_done(result: io::Result<()>) -> io::Result<()> {
+    match result {
+        Err(why) if why.kind() == io::ErrorKind::NotFound => Ok(()),
+        result => result,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let mut names: Vec<String> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    fn read(folder: &Path, name: &str) -> Option<String> {
+        place(folder, name).map(|path| fs::read_to_string(path).unwrap())
+    }
+
+    /// A folder with a file to be replaced, one to be removed and one that is none of ours; a batch for it.
+    fn started(folder: &Path) -> Batch {
+        for (name, text) in [("a", "old a"), ("gone", "old"), ("foreign", "mine")] {
+            fs::write(folder.join(name), text).unwrap();
+        }
+        let mut batch = Batch::new(folder).unwrap();
+        for name in ["b", "a"] {
+            batch.write(name, |out| write!(out, "new {name}")).unwrap();
+        }
+        batch
+    }
+
+    #[test]
+    fn files_are_replaced_together() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        let batch = started(folder);
+        assert_eq!((read(folder, "a"), read(folder, "b")), (Some("old a".to_owned()), None), "not yet");
+        batch.put(&["gone"]).unwrap();
+        assert_eq!(names(folder), ["a", "b", "foreign"]);
+        assert_eq!((read(folder, "a").unwrap(), read(folder, "foreign").unwrap()), ("new a".to_owned(), "mine".to_owned()));
+        drop(started(folder));
+        assert_eq!(names(folder), ["a", "b", "foreign", "gone"], "what is dropped is gone");
+        assert_eq!(read(folder, "a").unwrap(), "old a");
+    }
+
+    #[test]
+    fn after_a_kill_at_any_step_readers_see_the_new_files_and_writers_finish() {
+        for steps in 0..=5 {
+            let folder = tempfile::tempdir().unwrap();
+            let folder = folder.path();
+            let batch = started(folder);
+            let commit = folder.join(COMMIT);
+            fs::write(batch.part.path().join(LIST), "-gone\n+b\n+a\n").unwrap();
+            fs::rename(batch.part.path(), &commit).unwrap();
+            // As `settle` does it, and no further.
+            let moves: [&dyn Fn(); 5] = [
+                &|| fs::remove_file(folder.join("gone")).unwrap(),
+                &|| fs::rename(commit.join("b"), folder.join("b")).unwrap(),
+                &|| fs::rename(commit.join("a"), folder.join("a")).unwrap(),
+                &|| fs::remove_file(commit.join(LIST)).unwrap(),
+                &|| fs::remove_dir(&commit).unwrap(),
+            ];
+            moves[..steps].iter().for_each(|step| step());
+            let seen = || ["a", "b", "gone", "foreign"].map(|name| read(folder, name));
+            let new = [Some("new a"), Some("new b"), None, Some("mine")].map(|text| text.map(str::to_owned));
+            assert_eq!(seen(), new, "read after {steps} steps");
+            recover(folder).unwrap();
+            assert_eq!((seen(), names(folder)), (new, ["a", "b", "foreign"].map(str::to_owned).to_vec()), "recovered after {steps} steps");
+        }
+    }
+
+    #[test]
+    fn a_list_names_nothing_outside_its_folder() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path().join("folder");
+        fs::create_dir_all(folder.join(COMMIT)).unwrap();
+        fs::write(place.path().join("kept"), "mine").unwrap();
+        fs::write(folder.join(COMMIT).join(LIST), format!("-../kept\n-{}\n-.\n-..\n-\n?x\n", place.path().join("kept").display())).unwrap();
+        recover(&folder).unwrap();
+        assert_eq!((names(place.path()), names(&folder).len()), (vec!["folder".to_owned(), "kept".to_owned()], 0));
+    }
+
+    #[test]
+    fn what_cannot_be_replaced_is_said_before_anything_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut batch = started(folder.path());
+        fs::create_dir(folder.path().join("c")).unwrap();
+        assert_eq!(batch.write("c", |_| Ok(())).unwrap_err().to_string(), "it is a folder");
+        drop(batch);
+        assert_eq!(names(folder.path()), ["a", "c", "foreign", "gone"]);
+    }
+}

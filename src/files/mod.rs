@@ -1,0 +1,15 @@
+//! Files that are written completely or not at all: under a temporary name, then renamed; several of one folder in one step.
+//!
+//! Whatever ends the program, a destination is old or new. What is left of a program that was killed is recognised by the lock
+//! that it no longer holds, and removed by the next program that writes into the same folder.
+
+mod batch;
+mod live;
+mod mute;
+mod part;
+mod target;
+
+pub use batch::{Batch, place, recover};
+pub use live::{Live, made, remove_all};
+pub use mute::Mute;
+pub use target::{check, write};

@@ -1,0 +1,94 @@
+//! A writer for libraries that go on writing after an error.
+
+use std::io::{self, Seek, SeekFrom, Write};
+
+/// Passes on what is written until that fails. The error is returned once; from then on everything seems to succeed and nothing is
+/// written. `ZipWriter`, dropped after an error, tries to complete its archive and would complain on stderr that it cannot.
+#[derive(Debug)]
+pub struct Mute<W> {
+    out: W,
+    failed: bool,
+    position: u64,
+    end: u64,
+}
+
+impl<W: Write + Seek> Mute<W> {
+    /// For a writer that is at its start.
+    pub fn new(out: W) -> Self {
+        Self { out, failed: false, position: 0, end: 0 }
+    }
+
+    /// Flushes, at the end.
+    ///
+    /// # Errors
+    /// The writer's, and [`io::ErrorKind::WriteZero`] where an earlier one was kept from the caller.
+    pub fn done(mut self) -> io::Result<()> {
+        if self.failed { Err(io::ErrorKind::WriteZero.into()) } else { self.out.flush() }
+    }
+
+    fn attempt<T>(&mut self, otherwise: T, work: impl FnOnce(&mut W) -> io::Result<T>) -> io::Result<T> {
+        if self.failed {
+            return Ok(otherwise);
+        }
+        let result = work(&mut self.out);
+        // Interrupted, it will be tried again.
+        self.failed = result.as_ref().is_err_and(|why| why.kind() != io::ErrorKind::Interrupted);
+        if self.failed {
+            // Perhaps before the end, to patch a header; a library that goes on expects to be behind what it wrote.
+            self.position = self.end;
+        }
+        result
+    }
+}
+
+impl<W: Write + Seek> Write for Mute<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let count = self.attempt(bytes.len(), |out| out.write(bytes))?;
+        self.position += count as u64;
+        self.end = self.end.max(self.position);
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.attempt((), Write::flush)
+    }
+}
+
+impl<W: Write + Seek> Seek for Mute<W> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let there = match to {
+            SeekFrom::Start(at) => at,
+            SeekFrom::Current(by) => self.position.saturating_add_signed(by),
+            SeekFrom::End(by) => self.end.saturating_add_signed(by),
+        };
+        self.position = self.attempt(there, |out| out.seek(to))?;
+        Ok(self.position)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_is_told_once_and_what_follows_seems_to_succeed() {
+        struct Full;
+        impl Write for Full {
+            fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+                Err(io::ErrorKind::StorageFull.into())
+            }
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        impl Seek for Full {
+            fn seek(&mut self, _: SeekFrom) -> io::Result<u64> {
+                Err(io::ErrorKind::StorageFull.into())
+            }
+        }
+        let mut out = Mute::new(Full);
+        assert_eq!(out.write(b"ab").unwrap_err().kind(), io::ErrorKind::StorageFull);
+        assert_eq!((out.write(b"abcd").unwrap(), out.seek(SeekFrom::Current(-1)).unwrap(), out.seek(SeekFrom::End(0)).unwrap()), (4, 3, 4));
+        assert!(out.done().is_err());
+    }
+}

@@ -1,0 +1,97 @@
+//! One file, written completely or not at all.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use super::part::PartFile;
+
+/// Links that are followed at most, as by the system itself.
+const MOST_LINKS: usize = 40;
+
+/// Writes a file under a temporary name in the same folder and renames it. Symbolic links are followed, also to a file that
+/// is not there yet; a file that is replaced leaves its permissions to the new one. A special file (a pipe, `/dev/stdout`) is
+/// written directly, and may be left incomplete if writing fails.
+///
+/// # Errors
+/// Those of the system, and of `content`.
+pub fn write(path: &Path, content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> io::Result<()> {
+    let target = target(path);
+    if special(&target) { in_place(&target, content) } else { renamed(&target, content) }
+}
+
+/// Checks that [`write()`] could start writing a file, without leaving anything behind: before a long search, not after it.
+///
+/// # Errors
+/// The same as those of starting to write it.
+pub fn check(path: &Path) -> io::Result<()> {
+    let target = target(path);
+    // A special file may only be opened once: a pipe has one reader.
+    if special(&target) { Ok(()) } else { temporary(&target).map(drop) }
+}
+
+/// Where a path leads. [`fs::canonicalize`] alone does not follow a link to what is not there yet.
+fn target(path: &Path) -> PathBuf {
+    let mut target = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        if let Ok(found) = fs::canonicalize(&target) {
+            return found;
+        }
+        let Ok(link) = fs::read_link(&target) else { break };
+        target = target.parent().unwrap_or(Path::new("")).join(link);
+    }
+    target
+}
+
+fn special(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|meta| !meta.is_file() && !meta.is_dir())
+}
+
+fn in_place(path: &Path, content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> io::Result<()> {
+    let mut out = BufWriter::new(File::options().write(true).open(path)?);
+    content(&mut out)?;
+    out.flush()
+}
+
+fn renamed(path: &Path, content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> io::Result<()> {
+    let part = temporary(path)?;
+    fill(part.file().try_clone()?, path, content)?;
+    part.put(path)
+}
+
+/// A temporary file beside the path, where that may be replaced.
+fn temporary(path: &Path) -> io::Result<PartFile> {
+    replaceable(path)?;
+    PartFile::new(path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")))
+}
+
+/// Refuses what a rename would, or should not, replace.
+pub(super) fn replaceable(path: &Path) -> io::Result<()> {
+    if path.is_dir() {
+        return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder"));
+    }
+    // A rename needs only the folder's permission, and root needs none; a read-only file was made so on purpose.
+    if fs::metadata(path).is_ok_and(|meta| meta.permissions().readonly()) {
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, "the file that is there is read-only"));
+    }
+    Ok(())
+}
+
+/// Writes the content of a new file that will replace `old`, and has the system put it on the disk: it may find out only
+/// then that the disk is full.
+pub(super) fn fill(file: File, old: &Path, content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> io::Result<()> {
+    // First, so that at no time others may read what only the owner could.
+    if let Ok(meta) = fs::metadata(old).and_then(|meta| Ok((meta.permissions(), file.metadata()?.permissions())))
+        && meta.0 != meta.1
+    {
+        file.set_permissions(meta.0)?;
+    }
+    let mut out = BufWriter::new(file);
+    content(&mut out)?;
+    let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
+    match file.sync_all() {
+        // A file system that has no such thing.
+        Err(why) if matches!(why.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => Ok(()),
+        result => result,
+    }
+}

@@ -1,0 +1,438 @@
+//! Faults of the system, injected: whatever fails, and whenever the program is killed, a destination is old or new, and nothing
+//! temporary stays.
+//!
+//! `faults/faults.c` is compiled and preloaded into the built program. As a test of the whole it tries every call of one kind of fault
+//! for each command, and every moment between two calls at which `run --out` can be killed; `scripts/faults` tries all of it
+//! (`WARPSCOPE_FAULTS=all`) and prints the table.
+
+#![cfg(target_os = "linux")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use rand_chacha::ChaCha8Rng;
+use rand_core::{Rng, SeedableRng};
+
+/// Whether everything is tried.
+fn everything() -> bool {
+    std::env::var_os("WARPSCOPE_FAULTS").is_some_and(|value| value == "all")
+}
+
+/// The preloaded library, compiled once.
+fn library() -> &'static Path {
+    static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
+    LIBRARY.get_or_init(|| {
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/faults/faults.c");
+        // Tests may run in processes of their own, beside each other.
+        let library = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("faults-{}.so", std::process::id()));
+        let done = Command::new("cc").args(["-shared", "-fPIC", "-O1", "-o"]).arg(&library).arg(&source).arg("-ldl").output().unwrap();
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        library
+    })
+}
+
+/// A command, and what it writes.
+struct Job {
+    name: &'static str,
+    /// Makes the old state.
+    old: &'static [&'static str],
+    /// What is made to fail.
+    new: &'static str,
+    /// The destinations.
+    writes: &'static [Destination],
+}
+
+enum Destination {
+    /// A run's folder.
+    Run(&'static str),
+    Recording(&'static str),
+    /// A file that is the same each time.
+    File(&'static str),
+    /// A folder of files that are the same each time.
+    Folder(&'static str),
+    /// Rows that grow by one with each run.
+    Rows(&'static str),
+}
+
+const RUN_OUT: Job = Job {
+    name: "run --out",
+    old: &["run --generate uniform:n=200,d=2 --queries 11 --k 3 --engine lockstep --warmup 0 --repeats 2 --seed 1 --out out"],
+    new: "run --generate uniform:n=300,d=2 --queries 13 --k 5 --engine lockstep --warmup 0 --repeats 3 --seed 2 --out out",
+    writes: &[Destination::Run("out")],
+};
+
+const RECORD: Job = Job {
+    name: "run --record",
+    old: &["run --generate uniform:n=200,d=2 --queries 11 --k 3 --engine lockstep --warmup 0 --repeats 2 --seed 1 --record r.warpscope"],
+    new: "run --generate uniform:n=300,d=2 --queries 13 --k 5 --engine lockstep --warmup 0 --repeats 3 --seed 2 --record r.warpscope",
+    writes: &[Destination::Recording("r.warpscope")],
+};
+
+const SWEEP: Job = Job {
+    name: "sweep --out",
+    old: &["sweep --generate uniform:d=2 --n 50 --q 5 --k 3 --engine lockstep --warmup 0 --repeats 1 --out rows.csv"],
+    new: "sweep --generate uniform:d=2 --n 60,70 --q 5 --k 5 --engine lockstep --warmup 0 --repeats 1 --out rows.csv",
+    writes: &[Destination::Rows("rows.csv")],
+};
+
+const GENERATE: Job = Job {
+    name: "generate",
+    old: &["generate uniform:n=900,d=3 cloud.npy --seed 1"],
+    new: "generate uniform:n=2900,d=3 cloud.npy --seed 2",
+    writes: &[Destination::File("cloud.npy")],
+};
+
+const LESSON: Job = Job {
+    name: "lesson",
+    old: &["lesson --lesson 1 --most 2 --size 960x540 --look dark --svg a.svg --frames film"],
+    new: "lesson --lesson 1 --most 2 --size 960x540 --look light --svg a.svg --frames film",
+    writes: &[Destination::File("a.svg"), Destination::Folder("film")],
+};
+
+/// Calls that fail, how, and whether all later ones do.
+const FAULTS: [(&str, &str, bool); 13] = [
+    ("write", "ENOSPC", true),
+    ("write", "EIO", false),
+    ("write", "EINTR", false),
+    ("write", "short", false),
+    ("open", "ENOSPC", false),
+    ("open", "EACCES", false),
+    ("open", "EINTR", false),
+    ("rename", "EIO", false),
+    ("rename", "EACCES", false),
+    ("fsync", "EIO", false),
+    ("fsync", "EINTR", false),
+    ("mkdir", "ENOSPC", false),
+    ("all", "kill", false),
+];
+
+type Files = BTreeMap<PathBuf, Vec<u8>>;
+
+/// Every file of a folder and the folders in it, by its path there.
+fn files(folder: &Path) -> Files {
+    let mut found = Files::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(at) = folders.pop() {
+        for entry in fs::read_dir(at).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                found.insert(path.strip_prefix(folder).unwrap().to_owned(), fs::read(&path).unwrap());
+            }
+        }
+    }
+    found
+}
+
+/// A folder in which a job's command runs again and again from the same old state.
+struct Bench {
+    place: tempfile::TempDir,
+    job: &'static Job,
+    old: Files,
+    new: Files,
+}
+
+impl Bench {
+    fn new(job: &'static Job) -> Self {
+        let place = tempfile::tempdir().unwrap();
+        // As the system sees it: the preloaded library compares paths.
+        fs::create_dir(place.path().join("work")).unwrap();
+        let mut bench = Self { place, job, old: Files::new(), new: Files::new() };
+        for old in job.old {
+            bench.must(old);
+        }
+        // What is not the program's is not touched.
+        for destination in job.writes {
+            if let Destination::Run(folder) | Destination::Folder(folder) = destination {
+                fs::create_dir_all(bench.work().join(folder).join("mine")).unwrap();
+                fs::write(bench.work().join(folder).join("mine/notes.txt"), "kept").unwrap();
+            }
+        }
+        bench.old = files(&bench.work());
+        bench.must(job.new);
+        bench.new = files(&bench.work());
+        bench
+    }
+
+    fn work(&self) -> PathBuf {
+        self.place.path().canonicalize().unwrap().join("work")
+    }
+
+    fn log(&self) -> PathBuf {
+        self.place.path().join("reached")
+    }
+
+    fn command(&self, args: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_warpscope"));
+        command.current_dir(self.work()).args(args.split_whitespace()).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        // What is measured of the machine is kept elsewhere.
+        command.env("XDG_CACHE_HOME", self.place.path().join("cache")).env("HOME", self.place.path());
+        command
+    }
+
+    fn must(&self, args: &str) -> Output {
+        let done = self.command(args).output().unwrap();
+        assert!(done.status.success(), "{args}: {}", String::from_utf8_lossy(&done.stderr));
+        done
+    }
+
+    /// Back to the old state.
+    fn reset(&self) {
+        let work = self.work();
+        fs::remove_dir_all(&work).unwrap();
+        for (path, bytes) in &self.old {
+            fs::create_dir_all(work.join(path).parent().unwrap()).unwrap();
+            fs::write(work.join(path), bytes).unwrap();
+        }
+        let _ = fs::remove_file(self.log());
+    }
+
+    /// The command with one fault; whether it came so far.
+    fn with_fault(&self, (call, kind, stays): (&str, &str, bool), at: u32) -> (Output, bool) {
+        let mut command = self.command(self.job.new);
+        command.env("LD_PRELOAD", library()).env("FAULT_DIR", self.work()).env("FAULT_LOG", self.log());
+        command.env("FAULT_CALL", call).env("FAULT_KIND", kind).env("FAULT_AT", at.to_string());
+        if stays {
+            command.env("FAULT_STAYS", "1");
+        }
+        (command.output().unwrap(), self.log().exists())
+    }
+
+    /// Whether all destinations are new (else some are old); none is anything else.
+    fn check(&self, told: &str) -> bool {
+        let now = files(&self.work());
+        let temporary = now.keys().find(|path| path.to_string_lossy().contains(".warpscope-"));
+        assert_eq!(temporary, None, "{told}: something temporary stayed");
+        self.job.writes.iter().map(|destination| self.is_new(destination, &now, told)).fold(true, |all, new| all && new)
+    }
+
+    fn is_new(&self, destination: &Destination, now: &Files, told: &str) -> bool {
+        let (Destination::Run(name) | Destination::Recording(name) | Destination::File(name) | Destination::Folder(name) | Destination::Rows(name)) =
+            destination;
+        let of = |files: &Files| {
+            files.iter().filter(|(path, _)| path.starts_with(name)).map(|(path, bytes)| (path.clone(), bytes.clone())).collect::<Files>()
+        };
+        let (now, old, new) = (of(now), of(&self.old), of(&self.new));
+        if matches!(destination, Destination::Run(_) | Destination::Folder(_)) {
+            let notes = Path::new(name).join("mine/notes.txt");
+            assert_eq!(now.get(&notes).map(Vec::as_slice), Some(&b"kept"[..]), "{told}: what is not the program's is gone");
+        }
+        if matches!(destination, Destination::Run(_) | Destination::Recording(_)) {
+            let info = self.command(&format!("info {name} --json")).output().unwrap();
+            assert!(info.status.success(), "{told}: {}", String::from_utf8_lossy(&info.stderr));
+            let info: serde_json::Value = serde_json::from_slice(&info.stdout).unwrap();
+            let k = if now == old { 3 } else { 5 };
+            assert_eq!(info["runs"][0]["run"]["spec"]["k"], k, "{told}: another run's");
+        }
+        if now == old {
+            return false;
+        }
+        match destination {
+            Destination::File(_) | Destination::Folder(_) => assert!(now == new, "{told}: {name} is neither old nor new"),
+            Destination::Run(_) => {
+                assert!(now.keys().eq(new.keys()), "{told}: {:?}", now.keys());
+                // Two runs take other times, and find the same.
+                for (path, bytes) in &now {
+                    let same = ["merges.csv", "convergence.csv", "neighbors.npz", "notes.txt"].iter().any(|name| path.ends_with(name));
+                    assert!(!same || new[path] == *bytes, "{told}: {} is neither old nor new", path.display());
+                    assert!(path.ends_with("notes.txt") || old.get(path) != Some(bytes), "{told}: {} is the old one", path.display());
+                }
+                let repeats = String::from_utf8(now[&Path::new(name).join("timings.csv")].clone()).unwrap();
+                assert!(repeats.ends_with('\n') && repeats.contains("search,2,"), "{told}: {repeats}");
+                serde_json::from_slice::<serde_json::Value>(&now[&Path::new(name).join("trace.json")]).unwrap();
+            }
+            Destination::Recording(_) => {}
+            Destination::Rows(_) => {
+                let whole = String::from_utf8(new[Path::new(name)].clone()).unwrap();
+                let rows = String::from_utf8(now[Path::new(name)].clone()).unwrap();
+                assert!(rows.ends_with('\n') && whole.lines().next() == rows.lines().next(), "{told}: {rows}");
+                // Rows of unequal length are an error.
+                assert!(csv::Reader::from_reader(rows.as_bytes()).records().all(|row| row.is_ok()), "{told}: {rows}");
+                return rows.lines().count() == whole.lines().count();
+            }
+        }
+        true
+    }
+
+    /// After a kill: readers see old or new before anything is put right, and the next writer puts it right.
+    fn check_after_kill(&self, told: &str) -> bool {
+        for destination in self.job.writes {
+            if let Destination::Run(name) | Destination::Recording(name) = destination {
+                let compared = self.command(&format!("compare {name} {name}")).output().unwrap();
+                assert!(compared.status.success(), "{told}: {}", String::from_utf8_lossy(&compared.stderr));
+            }
+        }
+        // A command that fails after it has looked at its destination, so that nothing is written.
+        for destination in self.job.writes {
+            let next = match destination {
+                Destination::Run(name) => format!("run --input none.csv --out {name}"),
+                Destination::Folder(name) => format!("lesson --lesson 1 --frames {name} --from 9999999"),
+                _ => "run --input none.csv --neighbors none.npz".to_owned(),
+            };
+            assert_eq!(self.command(&next).output().unwrap().status.code(), Some(1), "{told}: {next}");
+        }
+        self.check(told)
+    }
+}
+
+/// How often a fault was met, and what it came to.
+#[derive(Default)]
+struct Tally {
+    tried: u32,
+    old: u32,
+    new: u32,
+}
+
+/// Every call of a kind that the command makes, one after the other.
+fn every_call(bench: &Bench, fault: (&str, &str, bool)) -> Tally {
+    let (call, kind, _) = fault;
+    let mut tally = Tally::default();
+    for at in 1.. {
+        bench.reset();
+        let (done, reached) = bench.with_fault(fault, at);
+        let stderr = String::from_utf8(done.stderr).unwrap();
+        let told = format!("{}: {kind} at {call} {at}: {stderr}", bench.job.name);
+        if !reached {
+            assert_eq!(done.status.code(), Some(0), "{told}");
+            break;
+        }
+        tally.tried += 1;
+        let new = if kind == "kill" {
+            assert_eq!(done.status.signal(), Some(9), "{told}");
+            bench.check_after_kill(&told)
+        } else {
+            bench.check(&told)
+        };
+        if kind != "kill" {
+            // Libraries have no word in it.
+            let errors: Vec<&str> = stderr.lines().filter(|line| !line.starts_with("note: ")).collect();
+            match done.status.code() {
+                // What failed once may have been tried again.
+                Some(0) => assert!(new && errors.is_empty(), "{told}"),
+                Some(1) => assert!(errors.len() == 1 && errors[0].starts_with("error: ") && !matches!(kind, "EINTR" | "short"), "{told}"),
+                _ => panic!("{told}"),
+            }
+        }
+        *(if new { &mut tally.new } else { &mut tally.old }) += 1;
+    }
+    tally
+}
+
+/// SIGKILL at random moments of a whole command, from a seed.
+fn kills(bench: &Bench, count: u32) -> Tally {
+    bench.reset();
+    let began = Instant::now();
+    bench.must(bench.job.new);
+    let whole = began.elapsed();
+    let mut random = ChaCha8Rng::seed_from_u64(14);
+    let mut tally = Tally::default();
+    for at in 0..count {
+        bench.reset();
+        let mut child = bench.command(bench.job.new).spawn().unwrap();
+        let share = f64::from(random.next_u32()) / f64::from(u32::MAX);
+        std::thread::sleep(Duration::from_secs_f64(whole.as_secs_f64() * share));
+        // It may be through already.
+        let _ = child.kill();
+        child.wait().unwrap();
+        tally.tried += 1;
+        let new = bench.check_after_kill(&format!("{}: kill {at} after {share} of {whole:?}", bench.job.name));
+        *(if new { &mut tally.new } else { &mut tally.old }) += 1;
+    }
+    tally
+}
+
+fn print(job: &Job, what: &str, tally: &Tally) {
+    println!("{:14}  {what:22}  {:5}  {:5} old  {:5} new  0 half", job.name, tally.tried, tally.old, tally.new);
+}
+
+fn faults(job: &'static Job, reduced: &[(&str, &str)], kills_of: u32) {
+    let bench = Bench::new(job);
+    for fault in FAULTS.into_iter().filter(|(call, kind, _)| everything() || reduced.contains(&(call, kind))) {
+        let tally = every_call(&bench, fault);
+        // A lesson's folder is there already, and what a rename or mkdir is to one command another has not.
+        assert!(tally.tried > 0 || fault.0 == "mkdir", "{}: {fault:?} was never met", job.name);
+        print(job, &format!("{} {}", fault.0, fault.1), &tally);
+    }
+    if kills_of > 0 {
+        let count = if everything() { 100 } else { kills_of };
+        print(job, "kill −9 at random", &kills(&bench, count));
+    }
+}
+
+#[test]
+fn a_run_folder_is_old_or_new() {
+    faults(&RUN_OUT, &[("write", "ENOSPC"), ("rename", "EIO"), ("all", "kill")], 10);
+}
+
+#[test]
+fn a_recording_is_old_or_new() {
+    faults(&RECORD, &[("write", "ENOSPC"), ("all", "kill")], 10);
+}
+
+#[test]
+fn rows_of_a_sweep_are_whole() {
+    faults(&SWEEP, &[("write", "ENOSPC")], 0);
+}
+
+#[test]
+fn a_generated_cloud_is_old_or_new() {
+    faults(&GENERATE, &[("write", "ENOSPC"), ("write", "short"), ("write", "EINTR"), ("fsync", "EIO")], 0);
+}
+
+#[test]
+fn pictures_of_a_lesson_are_old_or_new() {
+    faults(&LESSON, &[("rename", "EACCES")], 0);
+}
+
+#[test]
+fn a_clock_that_jumps_back_changes_nothing() {
+    let bench = Bench::new(&RUN_OUT);
+    bench.reset();
+    let mut command = bench.command(bench.job.new);
+    let done = command.env("LD_PRELOAD", library()).env("FAULT_CLOCK", "86400").output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    assert!(bench.check("a clock that jumps back"));
+    // Before 1970 too.
+    bench.reset();
+    let done = bench.command(bench.job.new).env("LD_PRELOAD", library()).env("FAULT_CLOCK", "4000000000").output().unwrap();
+    assert!(done.status.success() && bench.check("a clock before 1970"), "{}", String::from_utf8_lossy(&done.stderr));
+}
+
+/// Starts a command, waits until it has come so far, and sends it a signal.
+fn stopped(bench: &Bench, args: &str, signal: &str, so_far: impl Fn() -> bool) -> (Option<i32>, String) {
+    let mut child = bench.command(args).spawn().unwrap();
+    while !so_far() {
+        assert_eq!(child.try_wait().unwrap(), None, "{args} ended by itself");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let sent = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    let done = child.wait_with_output().unwrap();
+    (done.status.code(), String::from_utf8(done.stderr).unwrap())
+}
+
+#[test]
+fn a_signal_ends_the_program_and_nothing_temporary_stays() {
+    let bench = Bench::new(&GENERATE);
+    bench.reset();
+    let work = bench.work();
+    let search = "run --generate uniform:n=2e5,d=3 --queries all --engine lockstep --warmup 0 --repeats 100000 --out made/by/run";
+    for (signal, code, name) in [("-INT", 130, "SIGINT"), ("-TERM", 143, "SIGTERM")] {
+        let (status, stderr) = stopped(&bench, search, signal, || work.join("made/by/run").exists());
+        assert_eq!(status, Some(code), "{stderr}");
+        assert_eq!(stderr, format!("error: stopped by {name}; what was not complete is removed\n"));
+        assert!(!work.join("made").exists());
+
+        // Writing a table does not look at whether it is to stop, and is stopped nevertheless.
+        let temporary = || files(&work).keys().any(|path| path.to_string_lossy().contains(".warpscope-"));
+        let (status, stderr) = stopped(&bench, "generate uniform:n=4e6,d=9 cloud.csv", signal, temporary);
+        assert_eq!((status, stderr.lines().count()), (Some(code), 1), "{stderr}");
+        assert_eq!(files(&work), bench.old);
+    }
+}

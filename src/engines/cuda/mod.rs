@@ -29,7 +29,7 @@ mod tune;
 
 use std::sync::Arc;
 
-use cudarc::driver::{CudaContext, CudaStream, LaunchConfig, PushKernelArg};
+use cudarc::driver::{CudaContext, CudaStream, LaunchConfig};
 use cudarc::nvrtc::Ptx;
 
 pub use device::driver::count as gpus;

@@ -23,6 +23,7 @@ mod usage;
 mod verify;
 mod window;
 
+use std::ffi::OsString;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -89,6 +90,12 @@ pub fn main() -> ExitCode {
             if usage::is_usage(&error) { WRONG_USAGE.into() } else { ExitCode::FAILURE }
         }
     }
+}
+
+/// Whether a command line, with the program's name first, is one; nothing is done. For fuzzing.
+#[doc(hidden)]
+pub fn parses<T: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = T>) -> bool {
+    Cli::try_parse_from(arguments).is_ok()
 }
 
 fn dispatch(cli: Cli) -> anyhow::Result<()> {

@@ -156,7 +156,7 @@ fn look(path: &Path, progress: &Counted) {
     let last = table.rows() as u64 - 1;
     let found = told(formats::records(path, &[last, 0], progress)).unwrap_or_else(|| panic!("record {last} cannot be read, and the file can"));
     assert_eq!(found.rows.len(), 2);
-    assert_eq!(first.is_some(), true, "record 0 cannot be read, and the file can");
+    assert!(first.is_some(), "record 0 cannot be read, and the file can");
     for (row, at) in found.rows.iter().zip([table.rows() - 1, 0]) {
         assert_eq!(row.len(), found.columns.len(), "cells of a record");
         if found.columns.len() != info.columns.len() || info.default_columns.len() != width {

@@ -50,7 +50,7 @@ pub fn delimited() -> Vec<Vec<u8>> {
         (3, b"1 2 3\n4 5 6\n"),
         (0x80, b"x,y\n1,2\n3,4\n5,6\n"),
         (0, b"\xef\xbb\xbflon|lat\n1|2\n"),
-        (0, b"\xff\xfex\0,\0y\0\n\0001\0,\0002\0\n\0"),
+        (0, b"\xff\xfex\0,\0y\0\n\x001\0,\x002\0\n\0"),
     ])
 }
 

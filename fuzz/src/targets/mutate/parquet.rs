@@ -7,7 +7,7 @@ pub fn damage(data: &[u8], first: &[u8], last: &[u8], most: usize, choice: u32, 
     let end = data.strip_suffix(last).filter(|_| data.starts_with(first))?.len().checked_sub(4)?;
     let start = end.checked_sub(u32_at(data, end)? as usize).filter(|&start| start >= first.len())?;
     let (mut body, mut footer) = (data[first.len()..start].to_vec(), data[start..end].to_vec());
-    if choice % 3 == 0 && !body.is_empty() {
+    if choice.is_multiple_of(3) && !body.is_empty() {
         // In place: the footer says where things are.
         let size = body.len();
         raw(&mut body, size);

@@ -15,7 +15,7 @@ use super::queries::QueryChoice;
 use super::usage::Usage;
 use crate::cloud::{self, ColumnChoice, Order, PointCloud, Source};
 use crate::engines::registry;
-use crate::knn::{DeviceId, Metric, ProblemError, Setup, alternatives, split_methods};
+use crate::knn::{DeviceId, MOST_ALTERNATIVES, Metric, ProblemError, Setup, alternatives, split_methods};
 use crate::run::{EngineChoice, QuerySpec, RunSpec, usual};
 
 /// Where the cloud comes from: a file or a generator, exactly one of them.
@@ -102,7 +102,18 @@ impl TypedValueParser for EnginesParser {
     type Value = Vec<EngineChoice>;
 
     fn parse_ref(&self, command: &Command, argument: Option<&Arg>, value: &OsStr) -> Result<Vec<EngineChoice>, clap::Error> {
-        let parse = |text: &str| split_methods(text).iter().flat_map(|method| alternatives(method)).map(|method| method.parse()).collect();
+        let parse = |text: &str| {
+            let mut choices = Vec::new();
+            for method in split_methods(text) {
+                for alternative in alternatives(&method)? {
+                    choices.push(alternative.parse()?);
+                }
+                if choices.len() > MOST_ALTERNATIVES {
+                    return Err(format!("there are more than {MOST_ALTERNATIVES} methods; give fewer of them"));
+                }
+            }
+            Ok(choices)
+        };
         text_of(value).and_then(parse).map_err(|why| invalid(command, argument, value, &why))
     }
 

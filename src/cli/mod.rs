@@ -25,6 +25,7 @@ mod usage;
 mod verify;
 mod window;
 
+use std::ffi::OsString;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -108,6 +109,12 @@ fn opens_window(cli: &Cli) -> bool {
         Some(Command::Gui(args)) => args.opens_window(),
         Some(_) => false,
     }
+}
+
+/// Whether a command line, with the program's name first, is one; nothing is done. For fuzzing.
+#[doc(hidden)]
+pub fn parses<T: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = T>) -> bool {
+    Cli::try_parse_from(arguments).is_ok()
 }
 
 fn dispatch(cli: Cli) -> anyhow::Result<()> {

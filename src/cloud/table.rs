@@ -63,6 +63,9 @@ pub enum ColumnChoice {
     Named(Vec<String>),
 }
 
+/// The most columns that ranges may stand for, all together; a longer one is taken for a name.
+const MOST_IN_RANGES: usize = 1 << 20;
+
 impl std::str::FromStr for ColumnChoice {
     type Err = std::convert::Infallible;
 
@@ -72,10 +75,31 @@ impl std::str::FromStr for ColumnChoice {
         for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
             let range = part.split_once('-').and_then(|(from, to)| Some(from.parse::<usize>().ok()?..=to.parse::<usize>().ok()?));
             match range {
-                Some(range) if range.start() <= range.end() && range.end() - range.start() < 1 << 20 => names.extend(range.map(|i| i.to_string())),
+                Some(range) if range.start() <= range.end() && range.end() - range.start() < MOST_IN_RANGES.saturating_sub(names.len()) => {
+                    names.extend(range.map(|i| i.to_string()))
+                }
                 _ => names.push(part.to_owned()),
             }
         }
         Ok(if names.is_empty() { Self::Default } else { Self::Named(names) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_together_stand_for_a_million_columns_at_most() {
+        let names = |text: &str| match text.parse() {
+            Ok(ColumnChoice::Named(names)) => names,
+            Ok(ColumnChoice::Default) => Vec::new(),
+            Err(never) => match never {},
+        };
+        assert_eq!(names("lon,0-2,5-3"), ["lon", "0", "1", "2", "5-3"]);
+        // A few hundred kilobytes of these would fill any memory.
+        let many = names(&"0-1048575,".repeat(20));
+        assert_eq!((many.len(), many[1 << 20].as_str()), ((1 << 20) + 19, "0-1048575"));
+        assert_eq!(names("0-18446744073709551615"), ["0-18446744073709551615"]);
     }
 }

@@ -193,9 +193,21 @@ pub fn split_methods(list: &str) -> Vec<String> {
     methods
 }
 
+/// The most methods that the alternatives of one may give: they multiply.
+pub const MOST_ALTERNATIVES: usize = 10_000;
+
 /// Expands alternatives: `cuda:warps=4|8,window=8|16` gives four methods.
-pub fn alternatives(method: &str) -> Vec<String> {
-    let Some((engine, list)) = method.split_once(':') else { return vec![method.to_owned()] };
+///
+/// # Errors
+/// A sentence if they are more than [`MOST_ALTERNATIVES`].
+pub fn alternatives(method: &str) -> Result<Vec<String>, String> {
+    let Some((engine, list)) = method.split_once(':') else { return Ok(vec![method.to_owned()]) };
+    // Counted first: a dozen more would not fit into memory.
+    let counts = list.split(',').map(|pair| pair.split('|').count());
+    let count = counts.fold(1usize, usize::saturating_mul);
+    if count > MOST_ALTERNATIVES {
+        return Err(format!("the alternatives of one {engine} are more than {MOST_ALTERNATIVES} methods; give fewer of them"));
+    }
     let mut all = vec![String::new()];
     for pair in list.split(',') {
         let (name, values) = pair.split_once('=').map_or(("", pair), |(name, values)| (name, values));
@@ -206,7 +218,7 @@ pub fn alternatives(method: &str) -> Vec<String> {
         };
         all = all.iter().flat_map(longer).collect();
     }
-    all.into_iter().map(|parameters| format!("{engine}:{parameters}")).collect()
+    Ok(all.into_iter().map(|parameters| format!("{engine}:{parameters}")).collect())
 }
 
 #[cfg(test)]
@@ -262,10 +274,21 @@ mod tests {
 
     #[test]
     fn alternatives_give_a_method_each() {
-        assert_eq!(alternatives("cuda"), ["cuda"]);
-        assert_eq!(alternatives("cuda:window=8|16"), ["cuda:window=8", "cuda:window=16"]);
+        assert_eq!(alternatives("cuda").unwrap(), ["cuda"]);
+        assert_eq!(alternatives("cuda:window=8|16").unwrap(), ["cuda:window=8", "cuda:window=16"]);
         let four = ["cuda:a=1,b=3", "cuda:a=1,b=4", "cuda:a=2,b=3", "cuda:a=2,b=4"];
-        assert_eq!(alternatives("cuda:a=1|2,b=3|4"), four);
-        assert_eq!(alternatives("cuda:8"), ["cuda:8"]);
+        assert_eq!(alternatives("cuda:a=1|2,b=3|4").unwrap(), four);
+        assert_eq!(alternatives("cuda:8").unwrap(), ["cuda:8"]);
+    }
+
+    #[test]
+    fn alternatives_that_multiply_without_end_are_refused() {
+        let pairs = |count: usize| (0..count).map(|at| format!("p{at}=1|2")).collect::<Vec<_>>().join(",");
+        assert_eq!(alternatives(&format!("cuda:{}", pairs(13))).map(|all| all.len()), Ok(8192));
+        let why = "the alternatives of one cuda are more than 10000 methods; give fewer of them".to_owned();
+        // 2 to the power of 64 would wrap around to none.
+        for count in [14, 40, 64, 1000] {
+            assert_eq!(alternatives(&format!("cuda:{}", pairs(count))), Err(why.clone()));
+        }
     }
 }

@@ -22,6 +22,6 @@ pub use descriptor::{Descriptor, Group, Limits, ProfilePhase, Shape};
 pub use engine::{Build, DeviceInfo, Engine, EngineError, MAX_COUNTED_CHUNK, Search, SetupPhase};
 pub use id::{DeviceId, DeviceKind, EngineId};
 pub use measure::{Measure, Measured, Theory};
-pub use method::{Method, Parameter, Parameters, Values, alternatives, split_methods};
+pub use method::{MOST_ALTERNATIVES, Method, Parameter, Parameters, Values, alternatives, split_methods};
 pub use points::{Arrangement, Points};
 pub use problem::{Metric, Problem, ProblemError, Queries, Setup};

@@ -18,6 +18,9 @@ use super::input::Input;
 /// Bytes decoded at a time, or one point if that is larger.
 const CHUNK: usize = 1 << 18;
 
+/// Slightly above deflate's maximum expansion.
+const MOST_UNPACKED: u64 = 1100;
+
 /// Checks for two zero bytes, a known element type, and one to four sizes.
 pub(super) fn looks(head: &[u8]) -> bool {
     matches!(head, [0, 0, kind, 1..=4, 0, ..] if number(*kind).is_some())
@@ -26,6 +29,7 @@ pub(super) fn looks(head: &[u8]) -> bool {
 pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
     let (mut file, gzip) = unpacked::bytes(input)?;
     let header = Header::read(&mut file, input)?;
+    header.check_row(gzip, input)?;
     let Header { number, rows, .. } = header;
     let width = header.width as usize;
     input.claim(SheetColumn::claimed(header.width), "the names of the columns")?;
@@ -66,6 +70,7 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
 pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
     let (mut file, gzip) = unpacked::bytes(input)?;
     let header = Header::read(&mut file, input)?;
+    header.check_row(gzip, input)?;
     let mut columns: Vec<String> = header.columns(input).into_iter().map(|column| column.name).collect();
     let mut rows = header.records(file, gzip, input, wanted)?;
     if let Some(labels) = Labels::path(input).and_then(|path| labels_of(&path, header.rows, input.progress(), wanted)) {
@@ -117,6 +122,16 @@ impl Header {
             return Err(input.unsupported(format!("rows of {width} numbers"), format!("the most that are read are {MAX_COLUMNS}")));
         }
         Ok(Self { number, rows: sizes[0], width, sizes })
+    }
+
+    /// Checks that the file has room for one row, before a column is made for each of its numbers.
+    fn check_row(&self, gzip: bool, input: &Input<'_>) -> Result<(), FormatError> {
+        let most = input.size().saturating_mul(if gzip { MOST_UNPACKED } else { 1 });
+        if self.rows > 0 && self.width * self.number.size() as u64 > most {
+            let why = format!("the header promises rows of {} numbers, and one is more than the file holds", self.width);
+            return Err(input.malformed("cut short", why));
+        }
+        Ok(())
     }
 
     /// Reads the values of some records; `file` is positioned after the header.

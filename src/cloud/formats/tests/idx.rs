@@ -91,6 +91,11 @@ fn headers_that_lie_are_found_out() {
     assert!(error(idx(8, &[4, 2, 3], &[0; 18])).starts_with("cut short"));
     assert!(error(idx(8, &[u32::MAX, 2, 3], &[0; 18])).starts_with("cut short"));
     assert_eq!(error(idx(8, &[1, u32::MAX, u32::MAX], &[])), "rows of 18446744065119617025 numbers: the most that are read are 1048576");
+    // A few bytes ask for a million columns.
+    let wide = idx(13, &[1, 1 << 20], &[0; 4]);
+    let why = "cut short: the header promises rows of 1048576 numbers, and one is more than the file holds";
+    assert_eq!((error(wide.clone()), Sample::new("a.idx.gz", gzip(&wide)).error()), (why.to_owned(), why.to_owned()));
+    assert_eq!(Sample::new("a.idx.gz", gzip(idx(13, &[1, 1 << 14], &[0; 4 << 14]))).info().columns.len(), 1 << 14);
     assert_eq!(error(idx(8, &[3, 0, 3], &[])), "header: its rows have no numbers");
     assert_eq!(error(idx(10, &[3], &[1, 2, 3])), "header: elements of type 0x0a, which IDX does not know");
     assert_eq!(error(idx(8, &[1; 9], &[1])), "header: an array of 9 dimensions");

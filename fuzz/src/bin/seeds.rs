@@ -1,0 +1,22 @@
+//! Writes the seeds of every target into folders of their names: `seeds FOLDER`. Without a folder, lists the targets and the
+//! sources that each is to cover.
+
+use std::io;
+use std::path::PathBuf;
+
+use warpscope_fuzz::targets::TARGETS;
+
+fn main() -> io::Result<()> {
+    let Some(folder) = std::env::args_os().nth(1).map(PathBuf::from) else {
+        TARGETS.iter().for_each(|target| println!("{} {}", target.name, target.covers));
+        return Ok(());
+    };
+    for target in TARGETS {
+        let folder = folder.join(target.name);
+        std::fs::create_dir_all(&folder)?;
+        for (at, seed) in (target.seeds)().into_iter().enumerate() {
+            std::fs::write(folder.join(format!("seed-{at:02}")), seed)?;
+        }
+    }
+    Ok(())
+}

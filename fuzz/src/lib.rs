@@ -1,0 +1,73 @@
+//! Fuzz targets over libFuzzer: each program in `fuzz_targets/` is one [`Target`]. What a target does, how its inputs are
+//! damaged and what they start from is in [`targets`], which knows nothing of libFuzzer: `tests/fuzz.rs` of the main package
+//! runs the same in every build.
+
+#[cfg(fuzzing)]
+mod coverage;
+pub mod targets;
+
+use std::panic;
+
+use targets::Target;
+
+/// Finds a target, and makes panics in our own code abort even where the program would contain them as a decoder's.
+///
+/// # Panics
+/// If there is no such target.
+pub fn begin(name: &str) -> &'static Target {
+    let target = targets::find(name).unwrap_or_else(|| panic!("there is no target `{name}`"));
+    // The hook of contained decoders is set at the first use, on top of ours; so that one comes first.
+    for seed in (targets::find("npz").expect("it is listed").seeds)().into_iter().take(1) {
+        (targets::find("npz").expect("it is listed").run)(&seed);
+    }
+    let default = panic::take_hook();
+    panic::set_hook(Box::new(move |info| {
+        let ours = info.location().is_none_or(|at| !at.file().contains("/registry/") && !at.file().starts_with("/rustc/"));
+        if ours {
+            eprintln!("{info}");
+            default(info);
+            std::process::abort();
+        }
+        // A decoder's panic is contained or unwinds to libFuzzer, which aborts.
+        if std::thread::current().name() != Some("decoder") {
+            eprintln!("{info}\n{}", std::backtrace::Backtrace::force_capture());
+        }
+    }));
+    #[cfg(fuzzing)]
+    if let Some(out) = std::env::var_os("WARPSCOPE_FUZZ_COVERAGE") {
+        let folders = std::env::args().skip(1).filter(|argument| !argument.starts_with('-'));
+        coverage::measure(target, folders, out.as_ref()).unwrap_or_else(|why| panic!("coverage: {why}"));
+        std::process::exit(0);
+    }
+    target
+}
+
+/// Damages `data[..size]` in place as the target's format asks for, and returns the new size.
+pub fn mutate(target: &Target, data: &mut [u8], size: usize, most: usize, seed: u32) -> usize {
+    let mut raw = |bytes: &mut Vec<u8>, most: usize| {
+        let size = bytes.len();
+        let most = most.max(1);
+        bytes.resize(size.max(most), 0);
+        let size = libfuzzer_sys::fuzzer_mutate(bytes, size.min(most), most);
+        bytes.truncate(size);
+    };
+    let damaged = targets::mutate::damage(target, &data[..size], most, seed, &mut raw);
+    data[..damaged.len()].copy_from_slice(&damaged);
+    damaged.len()
+}
+
+/// The program of one target.
+#[macro_export]
+macro_rules! program {
+    ($name:literal) => {
+        static TARGET: std::sync::OnceLock<&'static $crate::targets::Target> = std::sync::OnceLock::new();
+
+        libfuzzer_sys::fuzz_target!(init: { TARGET.get_or_init(|| $crate::begin($name)); }, |data: &[u8]| {
+            (TARGET.get_or_init(|| $crate::begin($name)).run)(data);
+        });
+
+        libfuzzer_sys::fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
+            $crate::mutate(TARGET.get_or_init(|| $crate::begin($name)), data, size, max_size, seed)
+        });
+    };
+}

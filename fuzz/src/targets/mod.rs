@@ -1,0 +1,93 @@
+//! What is fuzzed, as data. A target is a function that takes any bytes and panics where the program broke a promise.
+//!
+//! | part | holds |
+//! |---|---|
+//! | [`readers`] | every format of the registry |
+//! | [`saved`] | recordings, sessions, run folders, `run.json` |
+//! | [`words`] | generator specs, lists of columns, methods, the command line |
+//! | [`round`] | what is written is read back, and equal |
+//! | [`mutate`] | damage that leaves checksums, lengths and packing valid |
+//! | [`seeds`] | small valid inputs of all of them |
+//!
+//! Shared with `tests/fuzz.rs` of the main package, so it uses only crates that both have.
+
+pub mod mutate;
+pub mod readers;
+pub mod round;
+pub mod saved;
+mod scratch;
+pub mod seeds;
+pub mod words;
+
+use mutate::Structure;
+
+/// One fuzz target.
+pub struct Target {
+    /// Name of its program and of its corpus.
+    pub name: &'static str,
+    /// The row of `cloud::formats::registry()` that it reads.
+    pub format: Option<&'static str>,
+    /// The sources that it is to cover, as beginnings of paths; scripts/fuzz counts their lines.
+    pub covers: &'static str,
+    /// How inputs are damaged beside plain mutation.
+    pub structure: Structure,
+    pub run: fn(&[u8]),
+    pub seeds: fn() -> Vec<Vec<u8>>,
+}
+
+/// The target of that name.
+pub fn find(name: &str) -> Option<&'static Target> {
+    TARGETS.iter().find(|target| target.name == name)
+}
+
+const fn reader(
+    name: &'static str,
+    format: &'static str,
+    covers: &'static str,
+    structure: Structure,
+    run: fn(&[u8]),
+    seeds: fn() -> Vec<Vec<u8>>,
+) -> Target {
+    Target { name, format: Some(format), covers, structure, run, seeds }
+}
+
+const fn other(name: &'static str, covers: &'static str, structure: Structure, run: fn(&[u8]), seeds: fn() -> Vec<Vec<u8>>) -> Target {
+    Target { name, format: None, covers, structure, run, seeds }
+}
+
+/// Every target. Each has a program in `fuzz_targets/` and a dictionary in `dictionaries/`.
+pub const TARGETS: &[Target] = &[
+    reader(
+        "delimited",
+        "delimited text",
+        "src/cloud/formats/delimited src/cloud/formats/cell.rs",
+        Structure::Plain,
+        readers::delimited,
+        seeds::delimited,
+    ),
+    reader("words", "word vectors", "src/cloud/formats/words.rs", Structure::Plain, readers::words, seeds::words),
+    reader("json", "JSON", "src/cloud/formats/json", Structure::Plain, readers::json, seeds::json),
+    reader("molecule", "XYZ file of atoms", "src/cloud/formats/molecule.rs", Structure::Plain, readers::molecule, seeds::molecule),
+    reader("npy", "NumPy array", "src/cloud/formats/npy.rs", Structure::Plain, readers::npy, seeds::npy),
+    reader("npz", "NumPy archive", "src/cloud/formats/npz.rs src/cloud/formats/npy.rs", Structure::Zip, readers::npz, seeds::npz),
+    reader("parquet", "Parquet file", "src/cloud/formats/arrow", Structure::Parquet, readers::parquet, seeds::parquet),
+    reader("arrow", "Arrow or Feather file", "src/cloud/formats/arrow", Structure::Arrow, readers::arrow, seeds::arrow),
+    reader("hdf5", "HDF5 file", "src/cloud/formats/hdf5", Structure::Hdf5, readers::hdf5, seeds::hdf5),
+    reader("texmex", "TEXMEX vector file", "src/cloud/formats/vectors.rs", Structure::Plain, readers::texmex, seeds::texmex),
+    reader("bigann", "Big-ANN vector file", "src/cloud/formats/vectors.rs", Structure::Plain, readers::bigann, seeds::bigann),
+    reader("idx", "IDX file", "src/cloud/formats/idx.rs", Structure::Plain, readers::idx, seeds::idx),
+    reader("ply", "PLY file", "src/cloud/formats/ply", Structure::Plain, readers::ply, seeds::ply),
+    reader("pcd", "PCD file", "src/cloud/formats/pcd src/cloud/formats/lzf.rs", Structure::Plain, readers::pcd, seeds::pcd),
+    reader("e57", "E57 file", "src/cloud/formats/e57", Structure::E57, readers::e57, seeds::e57),
+    reader("las", "LAS or LAZ file", "src/cloud/formats/las", Structure::Las, readers::las, seeds::las),
+    other("recording", "src/run/recording", Structure::Zip, saved::recording, seeds::recording),
+    other("folder", "src/run/compare", Structure::Folder, saved::folder, seeds::folder),
+    other("run_json", "src/run/file.rs src/run/spec.rs src/run/record.rs", Structure::Plain, saved::run_json, seeds::run_json),
+    #[cfg(feature = "gui")]
+    other("session", "src/app/model/saved", Structure::Plain, saved::session, seeds::session),
+    other("generator", "src/cloud/generate", Structure::Plain, words::generator, seeds::generator),
+    other("columns", "src/cloud/table.rs src/cloud/query_point.rs", Structure::Plain, words::columns, seeds::columns),
+    other("method", "src/knn/method.rs src/knn/id.rs", Structure::Plain, words::method, seeds::method),
+    other("arguments", "src/cli", Structure::Plain, words::arguments, seeds::arguments),
+    other("round", "src/export/table src/export/npz.rs", Structure::Plain, round::trip, seeds::round),
+];

@@ -196,6 +196,144 @@ fn choose(input: &Input<'_>) -> Result<Chosen, FormatError> {
         return Err(input.unsupported(what, format!("the most columns that are read are {MAX_COLUMNS}, and it has {width}; is it transposed?")));
     }
     let promised = rows.saturating_mul(*width).saturating_mul(number.size() as u64);
+    if promised > input.size() && promised != u64::MAX {
+        return Err(input.malformed("cut short", format!("the file should have {promised} bytes and has {}", input.size())));
+    }
+    Ok(file)
+}
+
+/// Decompresses LZF, h5py's own compression. A chunk larger than the reader accepts is truncated, which the reader detects.
+fn unpack_lzf(packed: &[u8]) -> Result<Vec<u8>, Error> {
+    let mut bytes = Vec::new();
+    Lzf::new(packed).take(DEFAULT_MAX_CHUNK_BYTES as u64).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Maps an error of the decoder to ours.
+fn error(input: &Input<'_>, what: &str, why: Error) -> FormatError {
+    match why {
+        Error::Io(why) => input.io(why),
+        Error::Context { source, .. } => error(input, what, *source),
+        Error::UnexpectedEof { .. } => input.malformed("cut short", "the file ends in the middle of its data"),
+        Error::UnsupportedFilter(filter) => {
+            let why = format!("{filter} is not read; write it with gzip, for instance h5repack -f GZIP=4 IN OUT, or as .npy");
+            input.unsupported(format!("{what}: compression"), why)
+        }
+        // The decoder reports features that are newer than itself, or rare, in these words.
+        why if why.to_string().starts_with("unsupported") => {
+            input.unsupported(what, format!("it is not read ({why}); write it as .npy, or with h5repack IN OUT"))
+        }
+        why => input.malformed(what, format!("it cannot be decoded ({why})")),
+    }
+}
+
+/// Runs code that uses the decoder, which may panic on malformed input.
+fn inside<T: Send>(input: &Input<'_>, work: impl FnOnce() -> Result<T, FormatError> + Send) -> Result<T, FormatError> {
+    contained(work).map_err(|_| input.malformed("HDF5", "damaged, and cannot be decoded"))?
+}
+
+/// Lists all data sets below the root, with handles of the readable ones.
+fn list(file: &Hdf5File, input: &Input<'_>) -> Result<Vec<(Entry, Option<Dataset>)>, FormatError> {
+    let root = file.root_group().map_err(|why| error(input, "HDF5", why))?;
+    let mut walk = Walk { input, above: Vec::new(), seen: HashSet::new(), again: 0, found: Vec::new() };
+    walk.group(&root, "")?;
+    Ok(walk.found)
+}
+
+/// A walk over all groups.
+struct Walk<'w, 'i> {
+    input: &'w Input<'i>,
+    /// The addresses of the groups around the current one, and its own.
+    above: Vec<u64>,
+    /// The addresses of all groups so far.
+    seen: HashSet<u64>,
+    /// How often a group was not the first with its address.
+    again: usize,
+    found: Vec<(Entry, Option<Dataset>)>,
+}
+
+impl Walk<'_, '_> {
+    fn group(&mut self, group: &Group, path: &str) -> Result<(), FormatError> {
+        self.input.check()?;
+        // Groups are as many as the file has room for, but ways to them multiply: 14 groups of 4 links are 268 million.
+        self.again += usize::from(!self.seen.insert(group.address()));
+        if self.again > MAX_LISTED_AGAIN {
+            let why = format!("each is listed under all its names, at most {MAX_LISTED_AGAIN} in all, and there are more");
+            return Err(self.input.unsupported("groups that are linked more than once", why));
+        }
+        self.above.push(group.address());
+        self.members(group, path)?;
+        self.above.pop();
+        Ok(())
+    }
+
+    fn members(&mut self, group: &Group, path: &str) -> Result<(), FormatError> {
+        let (groups, sets) = group.member_names().map_err(|why| error(self.input, "HDF5", why))?;
+        for name in sets {
+            if self.found.len() >= MAX_DATA_SETS {
+                return Ok(());
+            }
+            let path = format!("{path}{name}");
+            self.found.push(match group.dataset(&name) {
+                Ok(set) => (part(path, &set), Some(set)),
+                Err(why) => {
+                    (Entry { name: path, rows: 0, columns: 0, table: false, about: String::new(), unread: Some(printable(&why.to_string())) }, None)
+                }
+            });
+        }
+        for name in groups {
+            // Links between groups may form a cycle.
+            if let Ok(inner) = group.group(&name)
+                && self.above.len() < MAX_HDF5_DEPTH
+                && !self.above.contains(&inner.address())
+            {
+                self.group(&inner, &format!("{path}{name}/"))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn part(name: String, set: &Dataset) -> Entry {
+    let about = element(set.dtype()).map(|(number, _)| number.name());
+    let (rows, columns, table) = match *set.shape() {
+        [rows] => (rows, 1, false),
+        [rows, columns] => (rows, columns, true),
+        _ => (0, 0, false),
+    };
+    let unread = match (&about, set.shape().len()) {
+        (Err(why), _) => Some(why.clone()),
+        (Ok(_), 1 | 2) if columns == 0 => Some("it has no columns".to_owned()),
+        (Ok(_), 1 | 2) => None,
+        (Ok(_), 0) => Some("it is one number".to_owned()),
+        (Ok(_), rank) => Some(format!("it has {rank} dimensions; reshape it to points × coordinates")),
+    };
+    Entry { name, rows, columns, table, about: about.unwrap_or_default(), unread }
+}
+
+/// The selected data set.
+struct Chosen {
+    part: Entry,
+    set: Dataset,
+    number: Number,
+    /// The data set's name for error messages.
+    what: String,
+}
+
+fn choose(input: &Input<'_>) -> Result<Chosen, FormatError> {
+    let file = open(input)?;
+    let (parts, mut sets): (Vec<Entry>, Vec<Option<Dataset>>) = list(&file, input)?.into_iter().unzip();
+    let chosen = parts::choose(&parts, input)?;
+    let part @ Entry { name, rows, columns: width, unread, .. } = &parts[chosen];
+    let what = format!("data set `{}`", printable(name));
+    let (None, Some(set)) = (unread, sets[chosen].take()) else {
+        return Err(input.unsupported(what, unread.clone().unwrap_or_default()));
+    };
+    let (number, _) = element(set.dtype()).map_err(|why| input.unsupported(what.as_str(), why))?;
+    if *width > MAX_COLUMNS as u64 {
+        return Err(input.unsupported(what, format!("the most columns that are read are {MAX_COLUMNS}, and it has {width}; is it transposed?")));
+    }
+    let promised = rows.saturating_mul(*width).saturating_mul(number.size() as u64);
     let unpacked = unpacked(&set, number);
     if unpacked > input.size().saturating_mul(MAX_HDF5_VALUES).max(MAX_HDF5_CHUNK) {
         let why = format!("its chunks promise {unpacked} bytes, which a file of {} bytes cannot hold", input.size());

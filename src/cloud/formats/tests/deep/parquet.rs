@@ -255,7 +255,8 @@ fn texts_whose_lengths_come_first() {
     let head = [0x80, 1, 4, 0xc8, 1];
     for version in [WriterVersion::PARQUET_1_0, WriterVersion::PARQUET_2_0] {
         for (encoding, heads) in [(Encoding::DELTA_LENGTH_BYTE_ARRAY, 1), (Encoding::DELTA_BYTE_ARRAY, 2)] {
-            let whole = written(Arc::clone(&texts), |properties| properties.set_column_encoding("other".into(), encoding).set_writer_version(version));
+            let whole =
+                written(Arc::clone(&texts), |properties| properties.set_column_encoding("other".into(), encoding).set_writer_version(version));
             assert!(cells(&whole) == want, "{encoding:?} of {version:?}");
             let places: Vec<usize> = (0..whole.len()).filter(|&at| whole[at..].starts_with(&head)).collect();
             // The whole numbers are packed by themselves in newer files.

@@ -156,6 +156,11 @@ impl<'a> Input<'a> {
         claimed.fetch_update(Relaxed, Relaxed, sum).map(|_| ()).map_err(refused)
     }
 
+    /// Whether as much could be claimed.
+    pub fn has(&self, bytes: u64) -> bool {
+        self.budget.free.saturating_sub(self.budget.claimed.load(Relaxed)) >= bytes
+    }
+
     /// Gives back what was claimed, once it is freed.
     pub fn release(&self, bytes: u64) {
         self.budget.claimed.fetch_sub(bytes, Relaxed);

@@ -71,7 +71,7 @@ impl<'a, 'i> File<'a, 'i> {
         let mut batches: Vec<Batch> = footer.dictionaries().iter().flatten().map(|&block| Batch { block, rows: None }).collect();
         for &block in footer.recordBatches().iter().flatten() {
             let head = bytes(file, input, block.offset() as u64, block.metaDataLength() as u64)?;
-            let rows = u64::try_from(described(&head, input)?.length()).unwrap_or(0);
+            let rows = rows(&described(&head, input)?, input)?;
             batches.push(Batch { block, rows: Some(rows) });
         }
         Ok(Self { input, schema, version: footer.version(), batches, stream: false })
@@ -103,7 +103,7 @@ impl<'a, 'i> File<'a, 'i> {
             if let Some(schema) = message.header_as_schema() {
                 found = Some((try_fb_to_schema(schema).map_err(|why| error(input, "columns", why))?, message.version()));
             } else if let Some(batch) = message.header_as_record_batch() {
-                batches.push(Batch { block, rows: Some(u64::try_from(batch.length()).unwrap_or(0)) });
+                batches.push(Batch { block, rows: Some(rows(&batch, input)?) });
             } else if message.header_as_dictionary_batch().is_some() {
                 batches.push(Batch { block, rows: None });
             }
@@ -144,6 +144,11 @@ impl<'a, 'i> File<'a, 'i> {
         }
         Ok((Buffer::from_vec(data), taken))
     }
+}
+
+/// The number of rows that a batch promises.
+fn rows(batch: &arrow_ipc::RecordBatch<'_>, input: &Input<'_>) -> Result<u64, FormatError> {
+    u64::try_from(batch.length()).map_err(|_| input.malformed("data", format!("a batch promises {} rows", batch.length())))
 }
 
 /// The record batch in a message, of rows or of dictionary values. If it were anywhere else, the decoder would find it all the

@@ -112,7 +112,11 @@ fn read(file: &dyn Batches, input: &Input<'_>, want: &Want<'_>) -> Result<Sheet,
         numbers.resize(count, 0.0);
         let array = |root: usize| roots.binary_search(&root).ok().map(|at| batch.column(at));
         let failed = |(row, why)| input.malformed(format!("record {}", start + row as u64), why);
+        // One column of lists is flattened after the other.
+        let flat = batch.columns().iter().map(values::flattened).max().unwrap_or(0);
+        input.claim(flat, "lists")?;
         layout.fill(array, &selected, &mut numbers).map_err(failed)?;
+        input.release(flat);
         with_values!(&mut values, values => append(values, &numbers, input)?);
         for (at, column) in columns.iter_mut().enumerate().filter(|(at, _)| layout.is_text(*at)) {
             let Some(array) = array(layout.root(at)) else { continue };

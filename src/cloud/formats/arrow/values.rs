@@ -1,11 +1,13 @@
 //! The values of an array, as numbers or as text.
 
+use std::sync::Arc;
+
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     ArrowDictionaryKeyType, ArrowPrimitiveType, Decimal32Type, Decimal64Type, Decimal128Type, Float16Type, Float32Type, Float64Type, Int8Type,
     Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
-use arrow_array::{Array, ArrayRef};
+use arrow_array::{Array, ArrayRef, GenericListArray, OffsetSizeTrait};
 use arrow_schema::{DataType, TimeUnit};
 
 /// Whether the type is one number per row.
@@ -124,20 +126,37 @@ fn range(array: &ArrayRef, row: usize) -> (usize, usize) {
     }
 }
 
+/// The numbers of all lists, and the place of the first one among those that `range` tells.
+fn inner(array: &ArrayRef) -> (ArrayRef, usize) {
+    // Those of other rows may be there, too.
+    fn within<O: OffsetSizeTrait>(lists: &GenericListArray<O>) -> (ArrayRef, usize) {
+        let offsets = lists.value_offsets();
+        let [start, end] = [offsets[0], offsets[offsets.len() - 1]].map(O::as_usize);
+        (lists.values().slice(start, end - start), start)
+    }
+    match array.data_type() {
+        DataType::FixedSizeList(..) => (Arc::clone(array.as_fixed_size_list().values()), 0),
+        DataType::List(_) => within(array.as_list::<i32>()),
+        _ => within(array.as_list::<i64>()),
+    }
+}
+
+/// Bytes that [`lists`] takes for its numbers.
+pub(super) fn flattened(array: &ArrayRef) -> u64 {
+    if is_list(array.data_type()) { (inner(array).0.len() as u64).saturating_mul(size_of::<f64>() as u64) } else { 0 }
+}
+
 /// Passes each list of `of` numbers to `each` with its row, skipping nulls. The error is a row and the reason.
 pub(super) fn lists(array: &ArrayRef, of: usize, mut each: impl FnMut(usize, &[f64])) -> Result<(), (usize, String)> {
-    let inner = match array.data_type() {
-        DataType::FixedSizeList(..) => array.as_fixed_size_list().values(),
-        DataType::List(_) => array.as_list::<i32>().values(),
-        _ => array.as_list::<i64>().values(),
-    };
+    let (inner, first) = inner(array);
     let mut flat = vec![f64::NAN; inner.len()];
-    numbers(inner, flat.iter_mut()).map_err(|why| (0, why))?;
+    numbers(&inner, flat.iter_mut()).map_err(|why| (0, why))?;
     for row in (0..array.len()).filter(|&row| array.is_valid(row)) {
         let (start, length) = range(array, row);
         if length != of {
             return Err((row, format!("has {length} numbers and the first one {of}; all must be as long")));
         }
+        let start = start - first;
         each(row, flat.get(start..start + length).ok_or_else(|| (row, "ends outside of its numbers".to_owned()))?);
     }
     Ok(())

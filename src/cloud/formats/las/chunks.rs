@@ -141,3 +141,51 @@ impl<'l> Chunks<'l> {
 pub(super) fn selection(xyz_only: bool) -> DecompressionSelection {
     if xyz_only { DecompressionSelection::base().decompress_z() } else { DecompressionSelection::all().skip_gps_time() }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use laz::LazVlrBuilder;
+    use laz::laszip::ChunkTableEntry;
+
+    use super::*;
+    use crate::progress::Silent;
+
+    /// A layout of points that take this many bytes each.
+    fn layout(points: u64, record: usize) -> Layout {
+        let laszip = Some((CompressorType::PointWiseChunked as u16).to_le_bytes().to_vec());
+        let (version, fields) = (String::new(), Vec::new());
+        Layout { version, point_format: 1, compressed: true, start: 0, points, behind: 0, record, fields, laszip }
+    }
+
+    #[test]
+    fn chunks_of_a_quarter_of_a_gigabyte_are_taken_one_at_a_time() {
+        let vlr = LazVlrBuilder::default().with_point_format(1, 0).unwrap().build();
+        let taken = |points: u64, record: usize| {
+            let layout = layout(16 * points, record);
+            let chunks = (0..16).map(|at| Chunk { start: 100 * at, bytes: 100, points }).collect();
+            let chunks = Chunks { chunks, vlr: &vlr, layers: None, layout: &layout };
+            let (group, bytes) = chunks.group(&chunks.chunks, 8);
+            (group.len(), bytes)
+        };
+        assert_eq!(taken(MOST_POINTS, 1 << 10), (1, 200 + (1 << 10) * (MOST_POINTS + DECODER)));
+        assert_eq!(taken(50_000, 28), (8, 8 * (200 + 28 * (50_000 + DECODER))));
+    }
+
+    #[test]
+    fn a_chunk_that_promises_17_gigabytes_is_read_piece_by_piece() {
+        let vlr = LazVlrBuilder::default().with_point_format(1, 0).unwrap().with_variable_chunk_size().build();
+        let mut table = ChunkTable::with_capacity(1);
+        table.push(ChunkTableEntry { point_count: MOST_POINTS, byte_count: 10_000 });
+        let mut content = vec![0; 10_008];
+        content[..8].copy_from_slice(&10_008u64.to_le_bytes());
+        table.write_to(&mut content, &vlr).unwrap();
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(&content).unwrap();
+        let input = Input::new(file.path(), &Silent).unwrap();
+        // Of 65,535 bytes each, or of 1024.
+        let found = |record: usize| Chunks::of(&mut Cursor::new(&content), &vlr, None, &layout(MOST_POINTS, record), &input).is_some();
+        assert_eq!((found(65_535), found(1 << 10)), (false, true));
+    }
+}

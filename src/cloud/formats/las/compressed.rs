@@ -126,6 +126,31 @@ pub(super) fn visit(layout: &Layout, xyz_only: bool, from: u64, input: &Input<'_
     Ok(())
 }
 
+/// What the table of chunks has beyond the number of points in the header, in words.
+pub(super) fn beyond(layout: &Layout, input: &Input<'_>) -> Option<String> {
+    let vlr = LazVlr::from_buffer(layout.laszip.as_ref()?).ok()?;
+    let mut file = input.open().ok()?;
+    let count = chunks_in_table(&mut file, layout, input).ok()??;
+    if count.saturating_mul(layout.record as u64) > input.size() {
+        return None;
+    }
+    file.seek(SeekFrom::Start(layout.start)).ok()?;
+    let table = ChunkTable::read_from(file, &vlr).ok()?;
+    if vlr.uses_variable_size_chunks() {
+        let points = table.as_ref().iter().fold(0, |sum: u64, chunk| sum.saturating_add(chunk.point_count));
+        let more = points.checked_sub(layout.points).filter(|&more| more > 0)?;
+        return Some(format!("{more} points more than the header has were not read"));
+    }
+    // The last one may have fewer points than the others.
+    let needed = layout.points.div_ceil(u64::from(vlr.chunk_size()).max(1));
+    let more = (table.as_ref().len() as u64).checked_sub(needed).filter(|&more| more > 0)?;
+    Some(format!(
+        "{more} chunk{} after the points that the header has {} not read",
+        if more == 1 { "" } else { "s" },
+        if more == 1 { "was" } else { "were" }
+    ))
+}
+
 /// Fails at a chunk without points if it is one of too many.
 fn empty(chunks: usize, input: &Input<'_>) -> Result<(), FormatError> {
     if chunks as u64 > input.size() { Err(input.malformed("compressed points", "the chunks have none")) } else { Ok(()) }

@@ -71,6 +71,10 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
     } else if layout.behind > 0 {
         skipped.push(format!("{} bytes after the points were not read", layout.behind));
     }
+    if layout.compressed {
+        // A damaged table is of no account here.
+        skipped.extend(contained(|| compressed::beyond(&layout, input)).ok().flatten());
+    }
     Ok(Sheet { path: input.path().to_owned(), format, columns, selected, rows: layout.points, values: values.into(), skipped })
 }
 

@@ -134,3 +134,32 @@ fn what_is_no_cloud_is_refused() {
     let message = Sample::new("a.e57", damaged).error();
     assert!(message.starts_with("E57: ") && message.contains("checksum"), "{message}");
 }
+
+/// CRC-32C.
+fn checksum(bytes: &[u8]) -> u32 {
+    let step = |crc: u32, _| if crc & 1 == 1 { crc >> 1 ^ 0x82f6_3b78 } else { crc >> 1 };
+    !bytes.iter().fold(!0, |crc, &byte| (0..8).fold(crc ^ u32::from(byte), step))
+}
+
+#[test]
+fn fewer_points_than_promised_are_refused() {
+    let whole = one();
+    let at = whole.windows(16).position(|bytes| bytes == b"recordCount=\"20\"").unwrap();
+    let promising = |digit: u8| {
+        let mut content = whole.clone();
+        content[at + 14] = digit;
+        // A page is a kilobyte, at the end of which is its checksum.
+        for page in content.chunks_exact_mut(1024) {
+            let sum = checksum(&page[..1020]).to_be_bytes();
+            page[1020..].copy_from_slice(&sum);
+        }
+        Sample::new("a.e57", content)
+    };
+    assert_eq!(promising(b'0').read("").unwrap().rows(), 20);
+    for digit in [b'1', b'9'] {
+        let sample = promising(digit);
+        let message = sample.error();
+        assert!(message.starts_with("E57: "), "{message}");
+        assert!(describe(&sample.path, &Silent).is_err() && records(&sample.path, &[20], &Silent).is_err());
+    }
+}

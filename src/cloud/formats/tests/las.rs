@@ -202,3 +202,14 @@ fn long_points_are_read_few_at_a_time() {
     plain.resize(plain.len() + 65_535, 0);
     assert_eq!(Sample::new("a.las", plain).table("").1, place(0));
 }
+
+#[test]
+fn points_that_the_header_does_not_have_are_said() {
+    // Two chunks of 50,000 points at most.
+    let whole = scan(1, true, 60_000);
+    let patched = |count: u32| Sample::new("a.laz", [&whole[..107], &count.to_le_bytes(), &whole[111..]].concat());
+    for (count, want) in [(60_000, None), (50_001, None), (50_000, Some("1 chunk after the points that the header has was not read"))] {
+        let info = patched(count).info();
+        assert_eq!((info.rows, info.skipped.first().map(String::as_str)), (count.into(), want));
+    }
+}

@@ -1,6 +1,7 @@
 //! Parquet: row groups of compressed columns, of which only the required ones are read.
 
 mod footer;
+mod inside;
 mod pages;
 mod thrift;
 
@@ -8,11 +9,11 @@ use std::fs;
 use std::io::{BufReader, Read, Seek, SeekFrom};
 use std::sync::Arc;
 
-use arrow_schema::{ArrowError, SchemaRef};
+use arrow_schema::{ArrowError, DataType, SchemaRef};
 use bytes::Bytes;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReaderBuilder, RowSelector};
-use parquet::basic::{Compression, Type as PhysicalType};
+use parquet::basic::Compression;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::ParquetMetaDataReader;
 use parquet::file::reader::{ChunkReader, Length};
@@ -26,8 +27,14 @@ use super::{BATCH, Batches, Each, error, limits};
 const TRAILER: u64 = 8;
 /// Bytes that are made of a byte of the footer, about.
 const FOOTER: u64 = 8;
-/// Maximum bytes of the texts of a batch: each may be as long as the dictionary.
+/// Maximum bytes of the texts of a column in a batch: each may be as long as the dictionary.
 const MOST_TEXTS: u64 = 1 << 28;
+/// Maximum number of values of a column of lists in a batch, but for a single row.
+const MOST_VALUES: u64 = 1 << 23;
+/// Bytes that are held for a value of a list: as it is stored and as a number, in the list, and the levels.
+const VALUE: u64 = 32;
+/// Part of the free memory that the texts of a batch may take.
+const SHARE: u64 = 4;
 
 /// A file with its parsed footer.
 pub(super) struct File<'a, 'i> {
@@ -132,22 +139,32 @@ impl File<'_, '_> {
         let about = self.metadata.metadata().row_group(group);
         let rows = u64::try_from(about.num_rows()).unwrap_or(0);
         let schema = self.metadata.parquet_schema();
-        let (mut bytes, mut batch) = (0u64, BATCH);
+        let (mut bytes, mut batch, mut texts) = (0u64, BATCH as u64, 0u64);
+        let mut hold = |most: u64, each: u64| batch = batch.min((most / each.max(1)).max(1));
         for (leaf, chunk) in about.columns().iter().enumerate() {
             if leaf >= schema.num_columns() || !columns.contains(&schema.get_column_root_idx(leaf)) {
                 continue;
             }
             let single = (schema.column(leaf).max_rep_level() == 0).then_some(about.num_rows());
             let size = pages::check(&self.source, chunk, single, self.input)?;
-            bytes = bytes.saturating_add(size.dictionary).saturating_add(size.page);
-            if chunk.column_type() == PhysicalType::BYTE_ARRAY {
-                batch = batch.min((MOST_TEXTS / size.dictionary.max(1)).max(1).min(BATCH as u64) as usize);
+            bytes = bytes.saturating_add(size.bytes).saturating_add(size.row.saturating_mul(VALUE));
+            texts = texts.saturating_add(size.text);
+            hold(MOST_TEXTS, size.text);
+            hold(MOST_VALUES, size.row);
+        }
+        for &column in columns {
+            // Lists that are null get as many numbers as all others.
+            if let DataType::FixedSizeList(_, length) = self.schema().field(column).data_type() {
+                hold(MOST_VALUES, u64::try_from(*length).unwrap_or(0));
             }
         }
         self.input.claim(bytes, "pages")?;
+        while batch > 1 && !self.input.has(batch.saturating_mul(texts).saturating_mul(SHARE)) {
+            batch /= 2;
+        }
         let mask = ProjectionMask::roots(schema, columns.iter().copied());
         let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(self.source.clone(), self.metadata.clone());
-        let mut builder = builder.with_projection(mask).with_batch_size(batch).with_row_groups(vec![group]);
+        let mut builder = builder.with_projection(mask).with_batch_size(batch as usize).with_row_groups(vec![group]);
         if from > start {
             let skipped = from - start;
             builder = builder.with_row_selection(vec![RowSelector::skip(skipped as usize), RowSelector::select((rows - skipped) as usize)].into());

@@ -1,7 +1,7 @@
 //! Checks the pages of a column before the decoder gets them, which allocates what their headers promise, and reads as many
 //! values as it finds.
 
-use parquet::basic::Compression;
+use parquet::basic::{Compression, Type as PhysicalType};
 use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::reader::ChunkReader as _;
 
@@ -9,19 +9,30 @@ use super::super::super::FormatError;
 use super::super::super::input::Input;
 use super::footer::{EMPTY, STATISTICS};
 use super::thrift::{Event, Kind, Shape, walk};
-use super::{Source, failed};
+use super::{MOST_TEXTS, MOST_VALUES, Source, failed, inside};
 
 /// Bytes in which the header of a page is looked for at first; one with long texts as least and largest values takes more.
 const WINDOW: u64 = 1 << 12;
 /// Bytes that any page may unpack to.
 const ALWAYS: u64 = 1 << 10;
 
+/// Encodings of texts that begin with the lengths of all of them, the second one with texts that continue those before.
+const LENGTHS: i64 = 6;
+const CONTINUED: i64 = 7;
+/// Bytes of a length, of which there are two for a text that continues another.
+const LENGTH: u64 = 8;
+/// How often the bytes of a dictionary are held: as they are stored, as values, and their places.
+const DICTIONARY_COPIES: u64 = 3;
+
 /// What a column takes while it is read.
 #[derive(Default)]
 pub(super) struct Size {
-    /// Bytes of the dictionary, and of the largest page, packed and unpacked.
-    pub dictionary: u64,
-    pub page: u64,
+    /// Bytes of the dictionary and of the largest page, packed and unpacked.
+    pub bytes: u64,
+    /// Bytes that the text of a row may have; 0 if all of them together are few.
+    pub text: u64,
+    /// Values that a row has at most; 0 if all rows together have few.
+    pub row: u64,
 }
 
 /// The header of a page.
@@ -33,6 +44,7 @@ struct Page {
     packed: i64,
     /// Number of values, if it has any.
     values: Option<i64>,
+    encoding: Option<i64>,
     dictionary: Option<i64>,
 }
 
@@ -45,7 +57,14 @@ impl Page {
                 match field {
                     2 if is(&PAGE) => page.unpacked = value,
                     3 if is(&PAGE) => page.packed = value,
-                    1 if is(&DATA) || is(&DATA_2) => page.values = Some(value),
+                    // Of two headers the decoder could take the other one.
+                    1 if is(&DATA) || is(&DATA_2) => {
+                        if page.values.replace(value).is_some() {
+                            return Err("it has several numbers of values".to_owned());
+                        }
+                    }
+                    2 if is(&DATA) => page.encoding = Some(value),
+                    4 if is(&DATA_2) => page.encoding = Some(value),
                     1 if is(&DICTIONARY) => page.dictionary = Some(value),
                     _ => {}
                 }
@@ -70,7 +89,10 @@ pub(super) fn check(source: &Source, chunk: &ColumnChunkMetaData, rows: Option<i
     if end > input.size() {
         return Err(input.malformed("cut short", format!("column `{name}` ends at byte {end} of {}", input.size())));
     }
+    let texts = chunk.column_type() == PhysicalType::BYTE_ARRAY;
     let (mut at, mut values, mut size) = (start, 0i64, Size::default());
+    // Bytes of the dictionary, the largest page, all pages, and a text of those that are stored one by one; whether lengths come first.
+    let (mut dictionary, mut largest, mut all, mut single, mut lengths) = (0u64, 0u64, 0u64, 0u64, false);
     while values < chunk.num_values() && at < end {
         input.check()?;
         let page = header(source, at, input).map_err(|why| why.unwrap_or_else(|why| bad(format!("the header of a page is damaged: {why}"))))?;
@@ -84,21 +106,52 @@ pub(super) fn check(source: &Source, chunk: &ColumnChunkMetaData, rows: Option<i
             return Err(input.malformed("cut short", format!("a page of column `{name}` ends at byte {at} of {}", input.size())));
         }
         if let Some(count) = page.dictionary {
-            // Each takes a byte at least.
-            if u64::try_from(count).map_err(|_| negative())? > unpacked {
+            if u64::try_from(count).map_err(|_| negative())?.saturating_mul(least(chunk)) > unpacked {
                 return Err(bad(format!("its dictionary promises {count} values in {unpacked} bytes")));
             }
-            size.dictionary = size.dictionary.max(unpacked);
+            dictionary = dictionary.max(unpacked);
         }
+        let mut held = packed.saturating_add(unpacked);
         if let Some(count) = page.values {
-            values = values.saturating_add(u64::try_from(count).map_err(|_| negative())?.cast_signed());
+            let count = u64::try_from(count).map_err(|_| negative())?;
+            values = values.saturating_add(count.cast_signed());
+            single = single.max(unpacked.div_ceil(count.max(1)));
+            if matches!(page.encoding, Some(LENGTHS | CONTINUED)) {
+                lengths = true;
+                held = held.saturating_add(count.saturating_mul(LENGTH));
+            }
+            if page.encoding == Some(CONTINUED) {
+                size.text = size.text.max(unpacked);
+            }
         }
-        size.page = size.page.max(packed.saturating_add(unpacked));
+        all = all.saturating_add(unpacked);
+        largest = largest.max(held);
     }
     if values != chunk.num_values() {
         return Err(bad(format!("its pages have {values} values, and {} are promised", chunk.num_values())));
     }
+    size.text = if texts { size.text.max(dictionary).max(if all > MOST_TEXTS { single } else { 0 }) } else { 0 };
+    size.bytes = largest.saturating_add(dictionary.saturating_mul(DICTIONARY_COPIES));
+    // Rows of few values need no look into the pages, even if a single one has all of them.
+    let long = chunk.column_descr().max_rep_level() > 0 && values.cast_unsigned() > MOST_VALUES;
+    if long || lengths {
+        input.claim(size.bytes, "pages")?;
+        let row = inside::check(source, chunk, input)?;
+        size.row = if long { row } else { 0 };
+        input.release(size.bytes);
+    }
     Ok(size)
+}
+
+/// Bytes that a value takes at least, of which a text has the number of its own.
+fn least(chunk: &ColumnChunkMetaData) -> u64 {
+    match chunk.column_type() {
+        PhysicalType::BOOLEAN => 1,
+        PhysicalType::INT32 | PhysicalType::FLOAT | PhysicalType::BYTE_ARRAY => 4,
+        PhysicalType::INT64 | PhysicalType::DOUBLE => 8,
+        PhysicalType::INT96 => 12,
+        PhysicalType::FIXED_LEN_BYTE_ARRAY => u64::try_from(chunk.column_descr().type_length()).unwrap_or(0).max(1),
+    }
 }
 
 /// Reads the header of the page at a byte offset. The error is a reason to doubt the header, or one to stop.

@@ -180,21 +180,21 @@ pub(super) fn walk(bytes: &[u8], shape: &'static Shape, each: &mut dyn FnMut(Eve
 }
 
 /// The bytes that are left.
-struct Rest<'a>(&'a [u8]);
+pub(super) struct Rest<'a>(pub &'a [u8]);
 
 impl Rest<'_> {
-    fn skip(&mut self, count: usize) -> Result<(), String> {
+    pub fn skip(&mut self, count: usize) -> Result<(), String> {
         self.0 = self.0.get(count..).ok_or("it is cut short")?;
         Ok(())
     }
 
-    fn byte(&mut self) -> Result<u8, String> {
+    pub fn byte(&mut self) -> Result<u8, String> {
         let byte = *self.0.first().ok_or("it is cut short")?;
         self.0 = &self.0[1..];
         Ok(byte)
     }
 
-    fn varint(&mut self) -> Result<u64, String> {
+    pub fn varint(&mut self) -> Result<u64, String> {
         let mut value = 0;
         for shift in (0..64).step_by(7) {
             let byte = self.byte()?;

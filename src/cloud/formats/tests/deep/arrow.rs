@@ -7,7 +7,7 @@ use arrow_array::{ArrayRef, Int32Array, RecordBatch};
 use arrow_ipc::writer::StreamWriter;
 use arrow_ipc::{
     Block, CompressionType, FieldBuilder, FooterBuilder, IntBuilder, MessageBuilder, MessageHeader, MetadataVersion, SchemaBuilder, Struct_Builder,
-    Type, root_as_footer,
+    Type, root_as_footer, root_as_message,
 };
 use arrow_schema::{DataType, Field, Schema};
 use base64::Engine as _;
@@ -154,4 +154,28 @@ fn long_names_of_long_lists() {
     StreamWriter::try_new(&mut out, &Schema::new(vec![list])).unwrap().finish().unwrap();
     let message = Sample::new("a.arrows", out).error();
     assert_eq!(message, "columns of lists: named after their lists they take 104924708864 bytes, and the most that are read are 536870912");
+}
+
+#[test]
+fn batches_with_fewer_rows_than_they_promise() {
+    let whole = super::super::arrow::ipc(None);
+    let end = whole.len() - 10;
+    let length = u32::from_le_bytes(*whole[end..].first_chunk().unwrap()) as usize;
+    let footer = root_as_footer(&whole[end - length..end]).unwrap();
+    for block in footer.recordBatches().unwrap() {
+        // The description follows a marker and its length.
+        let at = block.offset() as usize + 8;
+        let message = root_as_message(&whole[at..]).unwrap();
+        let batch = message.header_as_record_batch().unwrap();
+        let place = at + batch._tab.loc() + usize::from(batch._tab.vtable().get(arrow_ipc::RecordBatch::VT_LENGTH));
+        assert_eq!(i64::from_le_bytes(*whole[place..].first_chunk().unwrap()), batch.length());
+        let damaged = "data: damaged, and cannot be decoded";
+        for (promised, want) in [(batch.length() + 1, damaged), (i64::MAX, damaged), (-1, "data: a batch promises -1 rows")] {
+            let mut content = whole.clone();
+            content[place..place + 8].copy_from_slice(&promised.to_le_bytes());
+            let sample = Sample::new("a.arrow", content);
+            assert_eq!(sample.error(), want);
+            assert!(describe(&sample.path, &Silent).is_err());
+        }
+    }
 }

@@ -1,3 +1,12 @@
+use std::sync::Arc;
+
+use ::parquet::arrow::ArrowWriter;
+use ::parquet::basic::Encoding;
+use ::parquet::file::properties::{WriterProperties, WriterPropertiesBuilder, WriterVersion};
+use arrow_array::{Array as _, ArrayRef, Int32Array, ListArray, RecordBatch, StringArray, new_null_array};
+use arrow_buffer::OffsetBuffer;
+use arrow_schema::{DataType, Field};
+
 use super::*;
 
 /// Thrift's type of an element that is a struct.
@@ -221,4 +230,59 @@ fn pages_that_promise_too_much() {
     let many = unknown(&[list(100, 9), list(i32::MAX as u64, 1).repeat(100)].concat());
     let message = told(&numbers, |told| told.more = many).error();
     assert!(message.starts_with("column `x`: the header of a page is damaged: a list promises 2147483647 elements"), "{message}");
+}
+
+/// A column of these arrays beside whole numbers, written in this way.
+fn written(column: ArrayRef, change: impl FnOnce(WriterPropertiesBuilder) -> WriterPropertiesBuilder) -> Vec<u8> {
+    let numbers: ArrayRef = Arc::new((0..column.len() as i32).collect::<Int32Array>());
+    let batch = RecordBatch::try_from_iter_with_nullable([("x", numbers, false), ("other", column, true)]).unwrap();
+    let properties = change(WriterProperties::builder().set_dictionary_enabled(false)).build();
+    let mut out = Vec::new();
+    let mut writer = ArrowWriter::try_new(&mut out, batch.schema(), Some(properties)).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    out
+}
+
+#[test]
+fn texts_whose_lengths_come_first() {
+    // One is null, so that a page of 201 values has 200 texts; each continues the one before.
+    let texts: ArrayRef = Arc::new((0..201).map(|at| (at != 7).then(|| format!("text {}", at / 3))).collect::<StringArray>());
+    let all: Vec<u64> = (0..201).collect();
+    let cells = |content: &[u8]| records(&Sample::new("a.parquet", content).path, &all, &Silent).unwrap().rows;
+    let want = cells(&written(Arc::clone(&texts), |properties| properties));
+    // A block of 128 in 4 parts, and 200 in all.
+    let head = [0x80, 1, 4, 0xc8, 1];
+    for version in [WriterVersion::PARQUET_1_0, WriterVersion::PARQUET_2_0] {
+        for (encoding, heads) in [(Encoding::DELTA_LENGTH_BYTE_ARRAY, 1), (Encoding::DELTA_BYTE_ARRAY, 2)] {
+            let whole =
+                written(Arc::clone(&texts), |properties| properties.set_column_encoding("other".into(), encoding).set_writer_version(version));
+            assert!(cells(&whole) == want, "{encoding:?} of {version:?}");
+            let places: Vec<usize> = (0..whole.len()).filter(|&at| whole[at..].starts_with(&head)).collect();
+            // The whole numbers are packed by themselves in newer files.
+            assert!(places.len() >= heads, "{places:?}");
+            for &at in &places[places.len() - heads..] {
+                let mut content = whole.clone();
+                content[at + 3..at + 5].copy_from_slice(&[0xff, 0x7f]);
+                let message = describe(&Sample::new("a.parquet", content).path, &Silent).unwrap_err().to_string();
+                assert!(message.starts_with("column `other`: a page of 201 values promises 16383 texts"), "{message}");
+            }
+        }
+    }
+}
+
+#[test]
+fn rows_of_millions_of_values() {
+    // Nulls take next to no bytes.
+    let count = 8_400_000;
+    let nulls: ArrayRef = new_null_array(&DataType::Int32, count);
+    let item = Arc::new(Field::new("item", DataType::Int32, true));
+    let lists = ListArray::new(item, OffsetBuffer::from_lengths([1, count - 2, 1]), nulls, None);
+    let sample = Sample::new("a.parquet", written(Arc::new(lists), |properties| properties));
+    assert!(sample.path.metadata().unwrap().len() < 10_000);
+    let input = Input::new(&sample.path, &Silent).unwrap().with_free(100 << 20);
+    let FormatError::Memory { needed, .. } = super::super::super::arrow::read_parquet(&input, &Want::Everything).unwrap_err() else {
+        panic!("it fits");
+    };
+    assert!(needed > 268_000_000, "{needed}");
 }

@@ -68,7 +68,7 @@ impl SavedRun {
         }
         let json = path.join("run.json");
         let file: Option<RunFile> = match folder && json.exists() {
-            true => Some(serde_json::from_slice(&read(&json)?).map_err(|error| content(error.to_string(), &json))?),
+            true => Some(RunFile::read(&read(&json)?).map_err(|why| content(why, &json))?),
             false => None,
         };
         let neighbors = file.as_ref().map_or(Ok(None), |file| FolderNeighbors::read(path, file))?;

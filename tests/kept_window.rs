@@ -58,9 +58,9 @@ fn a_start_that_failed_twice_is_followed_by_a_clean_one_that_says_so() {
     let mut window = begun(folder);
     window.run_steps(5);
     let aside = folder.join("state.set-aside-1.json");
-    let said = format!("the last two starts failed, so the window opens as the first time; what was kept is set aside: {}", aside.display());
+    let said = format!("two starts failed, so this one is clean; the settings are set aside: {}", aside.display());
     assert_eq!(window.state().session().log.trouble().map(|entry| entry.text.as_str()), Some(said.as_str()));
-    window.get_by_label_contains("the last two starts failed");
+    window.get_by_label_contains("two starts failed");
     assert_eq!(window.state().state().scale, 1.0);
     assert!(std::fs::read_to_string(aside).expect("it is set aside").contains("sphere:n=300"));
     drop(window);

@@ -111,7 +111,7 @@ impl eframe::App for App {
             ui.ctx().request_repaint();
         }
         self.watch_history();
-        self.start.drawn(!self.is_busy());
+        self.start.drawn(self.has_begun());
         self.gives_up = ui.ctx().text_edit_focused() || ui.ctx().dragged_id().is_some();
     }
 

@@ -172,8 +172,8 @@ pub fn begin(folder: &Path) -> Beginning {
     if failed {
         let aside = ["state.json", "app.ron"].map(|name| set_aside(&folder.join(name)));
         let names: Vec<String> = aside.iter().flatten().flatten().map(|path| path.display().to_string()).collect();
-        let what = if names.is_empty() { "nothing was kept".to_owned() } else { format!("what was kept is set aside: {}", names.join(", ")) };
-        warnings.push(format!("the last two starts failed, so the window opens as the first time; {what}"));
+        let what = if names.is_empty() { "there are no settings".to_owned() } else { format!("the settings are set aside: {}", names.join(", ")) };
+        warnings.push(format!("two starts failed, so this one is clean; {what}"));
         warnings.extend(aside.into_iter().filter_map(Result::err).map(|why| cannot_keep(&why, folder)));
     }
     let mut kept = Kept { folder: folder.to_owned(), base: Content::default(), writes: true };

@@ -98,7 +98,7 @@ fn after_two_failed_starts_the_third_is_clean_and_the_fourth_as_ever() {
     assert_eq!(
         warnings,
         [format!(
-            "the last two starts failed, so the window opens as the first time; what was kept is set aside: {}, {}",
+            "two starts failed, so this one is clean; the settings are set aside: {}, {}",
             aside("state.set-aside-1.json"),
             aside("app.set-aside-1.ron")
         )]

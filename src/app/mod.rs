@@ -57,6 +57,11 @@ pub mod runs {
     pub use super::model::{KeptRun, RunId, RunsAction, Saved};
 }
 
+pub mod kept {
+    //! What is kept between two starts.
+    pub use super::shell::kept::{Beginning, begin};
+}
+
 pub mod saved {
     //! Sessions as they are saved.
     pub use super::model::SavedSession;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{EngineChoice, RunSpec, Summary};
+use super::{EngineChoice, RunSpec, SCHEMA_VERSION, Summary};
 use crate::cloud::{Axis, Fingerprint, PointCloud, Source};
 use crate::knn::{DeviceInfo, EngineId};
 use crate::text;
@@ -52,6 +52,27 @@ pub struct RunFile {
 }
 
 impl RunFile {
+    /// Parses a `run.json`. Keys that it does not know are ignored.
+    ///
+    /// # Errors
+    /// Why it cannot be read, as the end of a sentence.
+    pub fn read(text: &[u8]) -> Result<Self, String> {
+        #[derive(Deserialize)]
+        struct Head {
+            schema_version: u64,
+            warpscope_version: String,
+        }
+        let head: Head = serde_json::from_slice(text).map_err(|why| why.to_string())?;
+        if head.schema_version > u64::from(SCHEMA_VERSION) {
+            let written_by = head.warpscope_version.escape_debug();
+            return Err(format!(
+                "its schema is version {}, and {SCHEMA_VERSION} is the last that is read here; use Warpscope {written_by} or later",
+                head.schema_version
+            ));
+        }
+        serde_json::from_slice(text).map_err(|why| why.to_string())
+    }
+
     /// What the run is called until somebody says otherwise: `us_zipcodes.csv, 1,000 × 33,144, k = 32, cuda`.
     pub fn title(&self) -> String {
         let cloud = match &self.spec.data {

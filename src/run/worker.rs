@@ -213,6 +213,9 @@ impl Thread {
 }
 
 #[cfg(test)]
+mod soak;
+
+#[cfg(test)]
 mod tests {
     use std::sync::atomic::AtomicUsize;
 

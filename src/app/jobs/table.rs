@@ -271,6 +271,11 @@ impl<C: 'static> Jobs<C> {
         self.rows.iter().any(|(slot, _)| *slot == kind.slot)
     }
 
+    /// How many tasks are under way, also those that nobody waits for.
+    pub fn tasks(&self) -> usize {
+        self.rows.iter().filter(|(_, row)| row.about().is_some()).count()
+    }
+
     /// What was asked of it.
     pub fn about<A: 'static, T>(&self, kind: &Kind<C, A, T>) -> Option<&A> {
         let row = &self.rows.iter().find(|(slot, _)| *slot == kind.slot)?.1;

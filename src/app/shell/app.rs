@@ -8,17 +8,19 @@ use egui::Pos2;
 
 use crate::app::jobs::table::Jobs;
 use crate::app::look::tokens;
-use crate::app::model::{Actions, Log, PaneKind, Session, State};
+use crate::app::model::{About, Actions, Log, PaneKind, Session, State};
 use crate::app::model::{camera, commands, history};
 use crate::app::shell::handles::Handles;
+use crate::app::shell::kept::start::Start;
+use crate::app::shell::kept::{Beginning, Kept};
 use crate::cloud::PointCloud;
 use crate::lesson::picture::Target;
 use crate::run::RunRecord;
 
-/// Where the saved state lies in eframe's storage, and where what was open.
-pub const STORAGE_KEY: &str = "warpscope";
+/// Where the first version kept the state in eframe's storage, and where what was open.
+const STORAGE_KEY: &str = "warpscope";
 
-pub const LAST_KEY: &str = "last session";
+const LAST_KEY: &str = "last session";
 
 pub struct App {
     pub(in crate::app::shell) state: State,
@@ -29,6 +31,10 @@ pub struct App {
     pub(in crate::app::shell) history: history::History,
     /// What this start was to go on with.
     pub(in crate::app::shell) last: Option<String>,
+    /// Where settings are kept; `None` in a window that keeps none.
+    pub(in crate::app::shell) kept: Option<Kept>,
+    /// Whether this start is over.
+    pub(in crate::app::shell) start: Arc<Start>,
     /// Where each visible pane is, for pictures of it.
     pub(in crate::app::shell) pane_rects: HashMap<PaneKind, egui::Rect>,
     /// Whether the next Escape leaves a field or gives up a drag, which egui does before anybody else sees the key.
@@ -40,16 +46,33 @@ pub struct App {
 pub const FIRST_QUERIES: u64 = 500;
 
 impl App {
-    /// Restores what was saved, or prepares the first start; opens `file` if there is one, else what was open before.
+    /// A window that keeps nothing.
+    ///
+    /// # Errors
+    /// As [`App::begin`].
+    pub fn new(cc: &eframe::CreationContext<'_>, file: Option<PathBuf>) -> std::io::Result<Self> {
+        Self::begin(cc, file, None)
+    }
+
+    /// Restores what was kept, or prepares the first start; opens `file` if there is one, else what was open before.
     ///
     /// # Errors
     /// When the system has no thread to give.
-    pub fn new(cc: &eframe::CreationContext<'_>, file: Option<PathBuf>) -> std::io::Result<Self> {
-        let saved: Option<State> = cc.storage.and_then(|storage| eframe::get_value(storage, STORAGE_KEY));
-        let first = saved.is_none();
-        let last = cc.storage.and_then(|storage| storage.get_string(LAST_KEY)).filter(|last| !last.is_empty());
-        let mut app = Self::with_state(cc, saved.map(State::settled).unwrap_or_default())?;
-        app.last = last.clone();
+    pub fn begin(cc: &eframe::CreationContext<'_>, file: Option<PathBuf>, beginning: Option<Beginning>) -> std::io::Result<Self> {
+        let (kept, start, found, warnings) = match beginning {
+            Some(Beginning { kept, start, found, warnings }) => (Some(kept), start, found, warnings),
+            None => Default::default(),
+        };
+        let of_first_version = || {
+            let storage = cc.storage?;
+            let last = storage.get_string(LAST_KEY).filter(|last| !last.is_empty());
+            Some((eframe::get_value::<State>(storage, STORAGE_KEY)?.settled(), last))
+        };
+        let found = found.or_else(of_first_version);
+        let first = found.is_none();
+        let (state, last) = found.unwrap_or_default();
+        let mut app = Self::with_state(cc, state)?;
+        (app.last, app.kept, app.start) = (last.clone(), kept, start);
         match file {
             Some(path) => app.open(&path),
             // The first start is answered already; what was open before is only shown again.
@@ -59,7 +82,18 @@ impl App {
             }
             None => app.pick_up(&last.unwrap_or_default()),
         }
+        for warning in warnings {
+            app.session.log.warn(About::Other, warning);
+        }
         Ok(app)
+    }
+
+    /// Keeps the settings and what is open for the next start, as the window does from time to time and when it closes.
+    pub fn keep(&mut self) {
+        let last = self.put_down();
+        if let Some(Err(sentence)) = self.kept.as_mut().map(|kept| kept.write(&self.state, last)) {
+            self.session.log.error_once(About::File, &sentence);
+        }
     }
 
     /// An app that does nothing yet.
@@ -91,6 +125,8 @@ impl App {
             actions: Actions::default(),
             history: history::History::default(),
             last: None,
+            kept: None,
+            start: Arc::default(),
             pane_rects: HashMap::new(),
             gives_up: false,
         };

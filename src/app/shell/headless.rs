@@ -45,7 +45,8 @@ pub fn render_headless(show: &Headless, png: &Path) -> anyhow::Result<PathBuf> {
     let scale = show.scale.clamp(*SCALES.start(), *SCALES.end());
     // In points: the scale makes pixels of them.
     let [width, height] = show.size.map(|pixels| pixels as f32 / scale);
-    let mut harness = Harness::builder().with_size([width, height]).wgpu().build_eframe(move |cc| {
+    // A sign in a file's name that no font has is a box, as in a window: the harness, made for tests, would panic.
+    let mut harness = Harness::builder().with_size([width, height]).allow_missing_glyphs().wgpu().build_eframe(move |cc| {
         let mut state = State { look, scale, ..State::default() };
         state.lesson.presenter_look = if look == Look::System { state.lesson.presenter_look } else { look };
         if let Some(path) = file {

@@ -6,6 +6,7 @@
 //! | `tasks` | the kinds of background task |
 //! | `handles` | threads and GPU objects that live as long as the window |
 //! | `apply` | carries out actions: the only place that mutates the session |
+//! | `kept` | settings on disk, and starts that fail |
 //! | `window` | opens it and drives its frames |
 //! | `ui`, `lesson`, `panels` | menus, panels, status line, the lesson: draw, read, and send actions |
 //! | `keys`, `finder` | commands by shortcut and by name |
@@ -17,6 +18,7 @@ pub mod apply;
 pub mod finder;
 pub mod handles;
 pub mod headless;
+pub mod kept;
 pub mod keys;
 pub mod lesson;
 pub mod panels;

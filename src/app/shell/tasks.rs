@@ -245,6 +245,16 @@ impl App {
         self.session.running.is_some() || self.jobs.has(&LOAD) || self.jobs.has(&OPEN) || self.jobs.has(&RECORD) || self.session.live.is_waiting()
     }
 
+    /// Whether what the window went on with at its start is there, or could not be had.
+    pub(in crate::app::shell) fn has_begun(&self) -> bool {
+        !self.jobs.has(&LOAD) && !self.jobs.has(&OPEN) && !self.session.live.is_waiting()
+    }
+
+    /// How many background tasks are under way, also short ones; without runs and asks.
+    pub fn tasks(&self) -> usize {
+        self.jobs.tasks()
+    }
+
     /// Whether a theory curve is computed or waits to be: an engine without convergence has none.
     pub fn is_computing_theory(&self) -> bool {
         self.jobs.has(&THEORY) || self.handles.theory_wanted.is_some()

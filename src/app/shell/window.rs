@@ -7,7 +7,11 @@ use anyhow::Context as _;
 
 use crate::app::gpu;
 use crate::app::model::commands;
-use crate::app::shell::app::{App, LAST_KEY, STORAGE_KEY};
+use crate::app::shell::app::App;
+use crate::app::shell::kept;
+
+/// The name that desktops know the window by, and folders.
+const APP: &str = "warpscope";
 
 /// Opens the window, with a file if one is given and on a lesson if one is named, and returns when it is closed.
 ///
@@ -16,7 +20,7 @@ use crate::app::shell::app::{App, LAST_KEY, STORAGE_KEY};
 pub fn run(file: Option<PathBuf>, lesson: Option<u32>) -> anyhow::Result<()> {
     let viewport = egui::ViewportBuilder::default()
         .with_title("Warpscope")
-        .with_app_id("warpscope")
+        .with_app_id(APP)
         .with_icon(icon())
         .with_inner_size([1280.0, 800.0])
         .with_min_inner_size([720.0, 480.0]);
@@ -31,19 +35,25 @@ pub fn run(file: Option<PathBuf>, lesson: Option<u32>) -> anyhow::Result<()> {
     if let eframe::egui_wgpu::WgpuSetup::CreateNew(setup) = &mut options.wgpu_options.wgpu_setup {
         setup.device_descriptor = Arc::new(gpu::device_descriptor);
     }
-    eframe::run_native(
-        "warpscope",
+    // Before eframe reads its own file, which may have to be put aside.
+    let beginning = eframe::storage_dir(APP).map(|folder| kept::begin(&folder));
+    let start = beginning.as_ref().map(|beginning| Arc::clone(&beginning.start));
+    let closed = eframe::run_native(
+        APP,
         options,
         Box::new(move |cc| {
-            let mut app = App::new(cc, file)?;
+            let mut app = App::begin(cc, file, beginning)?;
             if let Some(number) = lesson {
                 app.send(crate::app::model::commands::lesson::LessonAction::Open(number));
             }
             Ok(Box::new(app))
         }),
-    )
-    .map_err(|error| anyhow::anyhow!("{error}"))
-    .context("cannot open a window (without a graphics driver, install mesa-vulkan-drivers)")
+    );
+    // That there is no window to be had is said, and is no fault of what was kept.
+    if let Some(start) = start {
+        start.over();
+    }
+    closed.map_err(|error| anyhow::anyhow!("{error}")).context("cannot open a window (without a graphics driver, install mesa-vulkan-drivers)")
 }
 
 fn icon() -> egui::IconData {
@@ -101,11 +111,16 @@ impl eframe::App for App {
             ui.ctx().request_repaint();
         }
         self.watch_history();
+        self.start.drawn(self.has_begun());
         self.gives_up = ui.ctx().text_edit_focused() || ui.ctx().dragged_id().is_some();
     }
 
-    fn save(&mut self, storage: &mut dyn eframe::Storage) {
-        eframe::set_value(storage, STORAGE_KEY, &self.state);
-        storage.set_string(LAST_KEY, self.put_down().unwrap_or_default());
+    /// eframe keeps where the window was, and how wide its panels, in a file that it does not write whole or not at all.
+    fn save(&mut self, _storage: &mut dyn eframe::Storage) {
+        self.keep();
+    }
+
+    fn on_exit(&mut self) {
+        self.start.over();
     }
 }

@@ -69,7 +69,7 @@ impl SavedRun {
             return Err(content("there are no timings in it".to_owned(), &timings));
         }
         let file: Option<RunFile> = match folder.then(|| files::place(path, "run.json")).flatten() {
-            Some(json) => Some(serde_json::from_slice(&read(&json)?).map_err(|error| content(error.to_string(), &json))?),
+            Some(json) => Some(RunFile::read(&read(&json)?).map_err(|why| content(why, &json))?),
             None => None,
         };
         let neighbors = file.as_ref().map_or(Ok(None), |file| FolderNeighbors::read(path, file))?;

@@ -100,7 +100,7 @@ impl SavedSession {
         let head: Head = serde_json::from_slice(text).map_err(|why| why.to_string())?;
         if head.schema_version > u64::from(SCHEMA_VERSION) {
             return Err(format!(
-                "a later version of Warpscope wrote it (schema {}, and {SCHEMA_VERSION} is the last that is read here)",
+                "a later version of Warpscope wrote it (schema {}, and {SCHEMA_VERSION} is the last that is read here); open it with that one",
                 head.schema_version
             ));
         }

@@ -1,0 +1,262 @@
+//! What the window keeps between two starts, in a folder of the user's.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `state.json` | the window's [`State`], and what was open; written whole or not at all |
+//! | `state.lock` | nothing: who writes `state.json` holds it |
+//! | `starting` | a start that is not over yet, see [`start`] |
+//! | `app.ron` | eframe's own: where the window was, and how wide its panels; the state too, in the first version |
+//!
+//! Several windows may be open. Each keeps what was changed in it, and leaves the rest as the others wrote it, see [`merge`].
+
+pub mod merge;
+pub mod start;
+
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::app::model::State;
+use crate::app::shell::kept::start::Start;
+use crate::export;
+
+/// The first value in the file.
+const FORMAT: &str = "warpscope state";
+
+/// The version of the file. It is raised when a program that knows only the previous one would misread it; fields that are
+/// merely added are ignored by older programs.
+pub const SCHEMA_VERSION: u64 = 1;
+
+/// A state is a few KB; a larger file is none.
+const MOST_BYTES: u64 = 64 << 20;
+
+/// What is kept.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Content {
+    /// The fields of [`State`].
+    pub state: Map<String, Value>,
+    /// What was open, as `App::put_down` gives it.
+    pub last: Option<String>,
+}
+
+impl Content {
+    pub fn of(state: &State, last: Option<String>) -> Self {
+        let state = match serde_json::to_value(state) {
+            Ok(Value::Object(fields)) => fields,
+            // Never in practice: all of it is plain data.
+            _ => Map::new(),
+        };
+        Self { state, last }
+    }
+
+    /// The state, with the default for each field that does not make sense.
+    fn to_state(&self) -> State {
+        let read = |fields: Map<String, Value>| serde_json::from_value::<State>(Value::Object(fields));
+        let whole = read(self.state.clone()).or_else(|_| {
+            let one = |(key, value): (&String, &Value)| Map::from_iter([(key.clone(), value.clone())]);
+            read(self.state.iter().map(one).filter(|field| read(field.clone()).is_ok()).flatten().collect())
+        });
+        whole.unwrap_or_default().settled()
+    }
+}
+
+/// The file as it is written.
+#[derive(Serialize)]
+struct Written<'a> {
+    format: &'a str,
+    schema_version: u64,
+    warpscope_version: &'a str,
+    state: &'a Map<String, Value>,
+    last: &'a Option<String>,
+}
+
+/// The file as it is read.
+#[derive(Deserialize)]
+struct Stored {
+    format: String,
+    schema_version: u64,
+    #[serde(default)]
+    warpscope_version: String,
+    #[serde(default)]
+    state: Map<String, Value>,
+    #[serde(default)]
+    last: Option<String>,
+}
+
+/// What a file turned out to be.
+enum Found {
+    Nothing,
+    This(Content),
+    /// A later version wrote it: the two schema versions and the program differ, as a sentence.
+    Later(String),
+    /// It is there and cannot be read, for this reason.
+    Damaged(String),
+}
+
+fn find(path: &Path) -> Found {
+    let mut text = Vec::new();
+    match File::open(path).and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut text)) {
+        Err(why) if why.kind() == io::ErrorKind::NotFound => return Found::Nothing,
+        Err(why) => return Found::Damaged(why.to_string()),
+        Ok(_) if text.len() as u64 > MOST_BYTES => return Found::Damaged("it is too large".to_owned()),
+        Ok(_) => {}
+    }
+    match serde_json::from_slice::<Stored>(&text) {
+        Err(why) => Found::Damaged(why.to_string()),
+        Ok(stored) if stored.format != FORMAT => Found::Damaged("it holds something else".to_owned()),
+        Ok(stored) if stored.schema_version > SCHEMA_VERSION => Found::Later(format!(
+            "a later version of Warpscope ({}) wrote the settings (schema {}, and {SCHEMA_VERSION} is the last that is read here): this window has \
+             its own and keeps none; open that version, or remove the file: {}",
+            stored.warpscope_version,
+            stored.schema_version,
+            path.display()
+        )),
+        Ok(stored) => Found::This(Content { state: stored.state, last: stored.last }),
+    }
+}
+
+/// Puts a file out of the way, under a name that is not taken. `None` if there was none.
+///
+/// # Errors
+/// Those of the system.
+fn set_aside(path: &Path) -> io::Result<Option<PathBuf>> {
+    if !path.try_exists()? {
+        return Ok(None);
+    }
+    let (stem, extension) = (path.file_stem().unwrap_or_default().to_string_lossy(), path.extension().unwrap_or_default().to_string_lossy());
+    for number in 1u32.. {
+        let aside = path.with_file_name(format!("{stem}.set-aside-{number}.{extension}"));
+        if !aside.try_exists()? {
+            fs::rename(path, &aside)?;
+            return Ok(Some(aside));
+        }
+    }
+    Ok(None)
+}
+
+/// A window's hold on what is kept.
+#[derive(Debug)]
+pub struct Kept {
+    folder: PathBuf,
+    /// What this window had when it last read or wrote the file: what differs from it was changed here.
+    base: Content,
+    /// A later version's file is left alone.
+    writes: bool,
+}
+
+/// How a window begins.
+#[derive(Debug)]
+pub struct Beginning {
+    pub kept: Kept,
+    pub start: Arc<Start>,
+    /// What was kept; `None` where nothing was, or by the first version, which kept it in eframe's file.
+    pub found: Option<(State, Option<String>)>,
+    /// What the user should know.
+    pub warnings: Vec<String>,
+}
+
+/// Begins a start that keeps its state in a folder. After two that failed, or where the state cannot be read, that is put
+/// aside. To be called before eframe reads its own file.
+pub fn begin(folder: &Path) -> Beginning {
+    let mut warnings = Vec::new();
+    if let Err(why) = fs::create_dir_all(folder) {
+        warnings.push(cannot_keep(&why, folder));
+    }
+    let (start, failed) = Start::begin(folder);
+    let path = state_path(folder);
+    if failed {
+        let aside = ["state.json", "app.ron"].map(|name| set_aside(&folder.join(name)));
+        let names: Vec<String> = aside.iter().flatten().flatten().map(|path| path.display().to_string()).collect();
+        let what = if names.is_empty() { "there are no settings".to_owned() } else { format!("the settings are set aside: {}", names.join(", ")) };
+        warnings.push(format!("two starts failed, so this one is clean; {what}"));
+        warnings.extend(aside.into_iter().filter_map(Result::err).map(|why| cannot_keep(&why, folder)));
+    }
+    let mut kept = Kept { folder: folder.to_owned(), base: Content::default(), writes: true };
+    let found = match find(&path) {
+        Found::Nothing => None,
+        Found::This(content) => Some((content.to_state(), content.last.filter(|last| !last.is_empty()))),
+        Found::Later(sentence) => {
+            warnings.push(sentence);
+            kept.writes = false;
+            None
+        }
+        Found::Damaged(why) => {
+            let aside = set_aside(&path).ok().flatten().unwrap_or(path);
+            warnings
+                .push(format!("the settings cannot be read, so the window opens as the first time ({why}); they are set aside: {}", aside.display()));
+            None
+        }
+    };
+    if let Some((state, last)) = &found {
+        kept.base = Content::of(state, last.clone());
+    }
+    Beginning { kept, start: Arc::new(start), found, warnings }
+}
+
+fn state_path(folder: &Path) -> PathBuf {
+    folder.join("state.json")
+}
+
+fn cannot_keep(why: &dyn std::fmt::Display, folder: &Path) -> String {
+    format!("settings cannot be kept: {why}: {}", folder.display())
+}
+
+impl Kept {
+    /// Keeps a state and what is open.
+    ///
+    /// # Errors
+    /// A sentence, where the file cannot be written.
+    pub fn write(&mut self, state: &State, last: Option<String>) -> Result<(), String> {
+        let mine = Content::of(state, last);
+        if !self.writes || mine == self.base {
+            return Ok(());
+        }
+        let path = state_path(&self.folder);
+        let _alone = alone(&self.folder);
+        let content = match find(&path) {
+            Found::This(theirs) => merge::merge(&self.base, &mine, &theirs),
+            Found::Nothing => mine.clone(),
+            Found::Later(sentence) => {
+                self.writes = false;
+                return Err(sentence);
+            }
+            Found::Damaged(_) => {
+                set_aside(&path).map_err(|why| cannot_keep(&why, &self.folder))?;
+                mine.clone()
+            }
+        };
+        let written = Written {
+            format: FORMAT,
+            schema_version: SCHEMA_VERSION,
+            warpscope_version: env!("CARGO_PKG_VERSION"),
+            state: &content.state,
+            last: &content.last,
+        };
+        let text = serde_json::to_vec_pretty(&written).map_err(|why| cannot_keep(&why, &self.folder))?;
+        export::write(&path, |out| out.write_all(&text)).map_err(|why| format!("settings cannot be kept: {why}"))?;
+        self.base = mine;
+        Ok(())
+    }
+}
+
+/// Holds `state.lock` until it is dropped, so that what another window writes is not lost between reading and writing. A
+/// window that hangs while it has it must not make this one hang: after a second it is done without.
+fn alone(folder: &Path) -> Option<File> {
+    let file = File::options().create(true).truncate(false).write(true).open(folder.join("state.lock")).ok()?;
+    for _ in 0..50 {
+        match file.try_lock() {
+            Ok(()) => return Some(file),
+            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(20)),
+            Err(TryLockError::Error(_)) => return None,
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests;

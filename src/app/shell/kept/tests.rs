@@ -1,0 +1,209 @@
+use super::*;
+use crate::app::model::Look;
+
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// A window that begins as it should.
+fn window(folder: &Path) -> (Kept, State) {
+    let Beginning { kept, start, found, warnings } = begin(folder);
+    assert_eq!(warnings, Vec::<String>::new());
+    start.over();
+    (kept, found.map(|(state, _)| state).unwrap_or_default())
+}
+
+fn recent(state: &State) -> Vec<&str> {
+    state.recent.iter().map(|path| path.to_str().unwrap()).collect()
+}
+
+#[test]
+fn what_is_kept_comes_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut kept, mut state) = window(folder.path());
+    state.scale = 1.5;
+    state.draft.k = "7".to_owned();
+    kept.write(&state, Some("what was open".to_owned())).unwrap();
+    let (back, last) = begin(folder.path()).found.unwrap();
+    assert_eq!((back.scale, back.draft.k, last.as_deref()), (1.5, "7".to_owned(), Some("what was open")));
+}
+
+#[test]
+fn two_windows_do_not_overwrite_each_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut kept, mut state) = window(folder.path());
+    state.recent = ["old", "older"].map(PathBuf::from).to_vec();
+    kept.write(&state, Some("as it was".to_owned())).unwrap();
+
+    let ((mut a, mut state_a), (mut b, mut state_b)) = (window(folder.path()), window(folder.path()));
+    state_a.remember(Path::new("of a"));
+    (state_a.scale, state_a.draft.k) = (2.0, "9".to_owned());
+    a.write(&state_a, Some("open in a".to_owned())).unwrap();
+    state_b.remember(Path::new("of b"));
+    state_b.look = Look::Dark;
+    b.write(&state_b, Some("as it was".to_owned())).unwrap();
+    let (found, last) = begin(folder.path()).found.unwrap();
+    assert_eq!(recent(&found), ["of b", "old", "older", "of a"]);
+    assert_eq!((found.scale, found.draft.k.as_str(), found.look, last.as_deref()), (2.0, "9", Look::Dark, Some("open in a")));
+
+    // Again, and again: what another one wrote is not taken for a change of this one's.
+    state_a.remember(Path::new("more of a"));
+    a.write(&state_a, Some("open in a".to_owned())).unwrap();
+    state_b.recent.clear();
+    b.write(&state_b, Some("open in b".to_owned())).unwrap();
+    let (found, last) = begin(folder.path()).found.unwrap();
+    assert_eq!(recent(&found), ["more of a", "of a"], "what one forgot is forgotten");
+    assert_eq!((found.scale, found.look, last.as_deref()), (2.0, Look::Dark, Some("open in b")));
+}
+
+#[test]
+fn windows_that_write_at_once_lose_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    std::thread::scope(|scope| {
+        for window_of in 0..4 {
+            let folder = folder.path();
+            scope.spawn(move || {
+                let mut state = State::default();
+                let mut kept = Kept { folder: folder.to_owned(), base: Content::of(&state, None), writes: true };
+                for file in 0..2 {
+                    state.remember(Path::new(&format!("{window_of}/{file}")));
+                    kept.write(&state, None).unwrap();
+                }
+            });
+        }
+    });
+    let (found, _) = begin(folder.path()).found.unwrap();
+    let mut all = recent(&found);
+    all.sort_unstable();
+    assert_eq!(all, ["0/0", "0/1", "1/0", "1/1", "2/0", "2/1", "3/0", "3/1"]);
+    assert_eq!(names(folder.path()), ["starting", "state.json", "state.lock"], "nothing else is left");
+}
+
+#[test]
+fn after_two_failed_starts_the_third_is_clean_and_the_fourth_as_ever() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("app.ron"), "{}").unwrap();
+    let (mut kept, state) = window(folder.path());
+    kept.write(&State { scale: 2.5, ..state }, None).unwrap();
+    for failed in ["first", "second"] {
+        let beginning = begin(folder.path());
+        assert_eq!(beginning.found.map(|(state, _)| state.scale), Some(2.5), "{failed}");
+        assert_eq!(beginning.warnings, Vec::<String>::new(), "{failed}");
+    }
+    let Beginning { mut kept, start, found, warnings } = begin(folder.path());
+    let aside = |name: &str| folder.path().join(name).display().to_string();
+    assert!(found.is_none());
+    assert_eq!(
+        warnings,
+        [format!(
+            "two starts failed, so this one is clean; the settings are set aside: {}, {}",
+            aside("state.set-aside-1.json"),
+            aside("app.set-aside-1.ron")
+        )]
+    );
+    for frame in 0..5 {
+        assert!(folder.path().join("starting").exists(), "{frame}");
+        start.drawn(frame > 3);
+    }
+    assert!(!folder.path().join("starting").exists());
+    kept.write(&State { scale: 1.25, ..State::default() }, None).unwrap();
+    let next = begin(folder.path());
+    assert_eq!((next.found.map(|(state, _)| state.scale), next.warnings), (Some(1.25), Vec::new()));
+    // It can be put back by its name.
+    fs::rename(aside("state.set-aside-1.json"), folder.path().join("state.json")).unwrap();
+    assert_eq!(begin(folder.path()).found.map(|(state, _)| state.scale), Some(2.5));
+}
+
+#[test]
+fn a_window_that_starts_while_another_one_does_is_no_failed_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = begin(folder.path());
+    for _ in 0..3 {
+        assert_eq!(begin(folder.path()).warnings, Vec::<String>::new());
+    }
+    first.start.over();
+    assert_eq!(names(folder.path()), [""; 0]);
+    // Nor is one whose file says nothing.
+    fs::write(folder.path().join("starting"), "\u{0}\u{ff} many").unwrap();
+    assert_eq!(begin(folder.path()).warnings, Vec::<String>::new());
+}
+
+#[test]
+fn what_cannot_be_read_is_set_aside_and_never_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state.json");
+    let whole = {
+        let (mut kept, state) = window(folder.path());
+        kept.write(&State { scale: 2.0, ..state }, None).unwrap();
+        fs::read_to_string(&path).unwrap()
+    };
+    let deep = format!(r#"{{"format":"{FORMAT}","schema_version":1,"state":{}"#, r#"{"a":["#.repeat(100_000));
+    for (number, wrong) in ["", "{", "null", r#"{"format":"another","schema_version":1}"#, &whole[..whole.len() / 2], &deep].iter().enumerate() {
+        fs::write(&path, wrong).unwrap();
+        let beginning = begin(folder.path());
+        beginning.start.over();
+        let aside = folder.path().join(format!("state.set-aside-{}.json", number + 1));
+        let [said] = &beginning.warnings[..] else { panic!("{:?}", beginning.warnings) };
+        assert!(
+            said.starts_with("the settings cannot be read, so the window opens as the first time (")
+                && said.ends_with(&format!(": {}", aside.display()))
+        );
+        assert!(beginning.found.is_none() && !path.exists());
+        assert_eq!(&fs::read_to_string(aside).unwrap(), wrong);
+    }
+}
+
+#[test]
+fn a_field_that_makes_no_sense_is_as_the_first_time_and_the_others_stay() {
+    let state = Content::of(&State { scale: 2.0, look: Look::Dark, ..State::default() }, None);
+    for (key, value) in [("draft", Value::Null), ("plane", "wide".into()), ("look", 7.into()), ("tree", Value::Array(Vec::new()))] {
+        let mut wrong = state.clone();
+        wrong.state.insert(key.to_owned(), value);
+        wrong.state.insert("of a later version".to_owned(), 3.into());
+        let read = wrong.to_state();
+        assert_eq!((read.scale, read.look == Look::Dark), (2.0, key != "look"), "{key}");
+    }
+}
+
+#[test]
+fn what_a_later_version_kept_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state.json");
+    let later = r#"{"format":"warpscope state","schema_version":2,"warpscope_version":"9.1.0","state":[]}"#.replace("[]", r#"{"scale":2.0}"#);
+    fs::write(&path, &later).unwrap();
+    let Beginning { mut kept, found, warnings, .. } = begin(folder.path());
+    assert!(found.is_none());
+    let expected = format!(
+        "a later version of Warpscope (9.1.0) wrote the settings (schema 2, and 1 is the last that is read here): this window has its own and keeps \
+         none; open that version, or remove the file: {}",
+        path.display()
+    );
+    assert_eq!(warnings, [expected.clone()]);
+    kept.write(&State { scale: 3.0, ..State::default() }, None).unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), later);
+    // Also where it came while this window was open.
+    fs::remove_file(&path).unwrap();
+    let (mut kept, state) = window(folder.path());
+    fs::write(&path, &later).unwrap();
+    assert_eq!(kept.write(&State { scale: 3.0, ..state }, None), Err(expected));
+    assert_eq!(fs::read_to_string(&path).unwrap(), later);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_write_that_fails_leaves_what_was_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut kept, state) = window(folder.path());
+    kept.write(&State { scale: 2.0, ..state.clone() }, None).unwrap();
+    let path = folder.path().join("state.json");
+    let before = fs::read(&path).unwrap();
+    let mut permissions = fs::metadata(&path).unwrap().permissions();
+    permissions.set_readonly(true);
+    fs::set_permissions(&path, permissions).unwrap();
+    let said = kept.write(&State { scale: 1.0, ..state }, None).unwrap_err();
+    assert_eq!(said, format!("settings cannot be kept: cannot write: the file that is there is read-only: {}", path.display()));
+    assert_eq!(fs::read(&path).unwrap(), before);
+    assert_eq!(names(folder.path()), ["state.json", "state.lock"]);
+}

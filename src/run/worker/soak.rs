@@ -1,0 +1,271 @@
+//! The worker with an engine that fails in every way it can, drawn from a seed: it must go on answering, and rightly.
+//!
+//! `WARPSCOPE_SOAK=ACTIONS[,SEED[,FIRST]]`, as `scripts/soak` sets it, submits as many jobs; see `tests/soak.rs`.
+
+use std::ops::Range;
+use std::sync::atomic::AtomicU32;
+
+use rand_chacha::ChaCha8Rng;
+use rand_core::{Rng, SeedableRng};
+
+use super::super::testing::{Plain, Script, spec, squares};
+use super::*;
+use crate::knn::{
+    Answer, Build, Descriptor, DeviceId, DeviceInfo, Engine, EngineError, EngineId, Neighbors, Parameters, Problem, Search, SetupPhase,
+};
+
+/// What goes wrong in the job that is submitted.
+#[derive(Clone, Copy, Debug, PartialEq, strum::EnumIter)]
+enum Mood {
+    Well,
+    /// Well, but slow enough to be cancelled or replaced.
+    Slow,
+    DoesNotOpen,
+    OpeningPanics,
+    NotHere,
+    PreparingPanics,
+    DeviceMemory,
+    HostMemory,
+    /// The device fails in the second chunk.
+    DeviceFails,
+    SearchPanics,
+    CollectPanics,
+    DownloadFails,
+    /// It panics, and once more when it is closed.
+    ClosingPanics,
+}
+
+impl Mood {
+    fn all() -> Vec<Self> {
+        <Self as strum::IntoEnumIterator>::iter().collect()
+    }
+
+    /// How the job ends if nothing else ends it.
+    fn expected(self, event: &Event) -> bool {
+        let error = match event {
+            Event::Progress { .. } => return false,
+            Event::Finished { .. } => return matches!(self, Self::Well | Self::Slow),
+            Event::Failed { error, .. } => error,
+        };
+        match self {
+            Self::Well | Self::Slow => false,
+            Self::DoesNotOpen | Self::NotHere => matches!(error, RunError::Engine(EngineError::Unavailable { .. })),
+            Self::DeviceMemory => matches!(error, RunError::Engine(EngineError::Memory { .. })),
+            Self::HostMemory => matches!(error, RunError::Engine(EngineError::HostMemory { .. })),
+            Self::DeviceFails | Self::DownloadFails => matches!(error, RunError::Engine(EngineError::Device { .. })),
+            Self::OpeningPanics | Self::PreparingPanics | Self::SearchPanics | Self::CollectPanics | Self::ClosingPanics => {
+                matches!(error, RunError::Crashed { what } if what == "the soak says so")
+            }
+        }
+    }
+}
+
+/// The mood of the latest job, by its place among all.
+#[derive(Clone)]
+struct Moods(Arc<AtomicU32>);
+
+impl Moods {
+    fn now(&self) -> Mood {
+        Mood::all()[self.0.load(Ordering::Acquire) as usize]
+    }
+}
+
+fn panics() -> ! {
+    panic!("the soak says so")
+}
+
+struct Moody {
+    plain: Plain,
+    moods: Moods,
+    /// Whether it was asked for something in the mood to panic when it is closed.
+    breaks: bool,
+}
+
+impl Drop for Moody {
+    fn drop(&mut self) {
+        if self.breaks && !std::thread::panicking() {
+            panics();
+        }
+    }
+}
+
+impl Engine for Moody {
+    fn descriptor(&self) -> &'static Descriptor {
+        self.plain.descriptor()
+    }
+
+    fn device_id(&self) -> DeviceId {
+        self.plain.device_id()
+    }
+
+    fn device(&self) -> DeviceInfo {
+        self.plain.device()
+    }
+
+    fn prepare<'a>(&'a mut self, problem: &'a Problem, parameters: &Parameters, profile: bool) -> Result<Box<dyn Search + 'a>, EngineError> {
+        let mood = self.moods.now();
+        match mood {
+            Mood::NotHere => return Err(EngineError::Unavailable { engine: self.plain.kind, why: "the soak says so".to_owned() }),
+            Mood::DeviceMemory => return Err(EngineError::Memory { needed: 2, free: 1, device: "a test".to_owned() }),
+            Mood::HostMemory => return Err(EngineError::HostMemory { needed: 2, free: 1 }),
+            Mood::PreparingPanics => panics(),
+            Mood::ClosingPanics => {
+                self.breaks = true;
+                panics()
+            }
+            _ => {}
+        }
+        self.plain.script.per_query = if mood == Mood::Slow { Duration::from_millis(1) } else { Duration::ZERO };
+        Ok(Box::new(MoodySearch { search: self.plain.prepare(problem, parameters, profile)?, mood, chunks: 0 }))
+    }
+}
+
+struct MoodySearch<'a> {
+    search: Box<dyn Search + 'a>,
+    mood: Mood,
+    chunks: usize,
+}
+
+impl MoodySearch<'_> {
+    fn device() -> EngineError {
+        EngineError::Device { device: "a test".to_owned(), why: "the soak says so".to_owned() }
+    }
+}
+
+impl Search for MoodySearch<'_> {
+    fn setup_ms(&self) -> Vec<(SetupPhase, f64)> {
+        self.search.setup_ms()
+    }
+
+    fn resident(&self) -> bool {
+        self.search.resident()
+    }
+
+    fn first_chunk(&self) -> usize {
+        self.search.first_chunk()
+    }
+
+    fn search(&mut self, queries: Range<usize>, build: Build) -> Result<f64, EngineError> {
+        self.chunks += 1;
+        match self.mood {
+            Mood::DeviceFails if self.chunks > 1 => Err(Self::device()),
+            Mood::SearchPanics if self.chunks > 1 => panics(),
+            _ => self.search.search(queries, build),
+        }
+    }
+
+    fn download(&mut self, neighbors: &mut Neighbors) -> Result<f64, EngineError> {
+        if self.mood == Mood::DownloadFails { Err(Self::device()) } else { self.search.download(neighbors) }
+    }
+
+    fn collect(&mut self, answer: &mut Answer) -> Result<(), EngineError> {
+        if self.mood == Mood::CollectPanics { panics() } else { self.search.collect(answer) }
+    }
+}
+
+/// The first event that ends a job.
+fn end_of(worker: &Worker, what: &str) -> Event {
+    let began = Instant::now();
+    loop {
+        match worker.try_recv() {
+            Some(Event::Progress { .. }) => {}
+            Some(event) => return event,
+            None => std::thread::sleep(Duration::from_micros(200)),
+        }
+        assert!(began.elapsed() < Duration::from_secs(60), "{what}: no end");
+    }
+}
+
+/// The answer of a well engine over 0, 1, 4, 9, …, k = 3: the row itself, then its neighbours on both sides.
+fn assert_right(record: &RunRecord, rows: usize, what: &str) {
+    assert_eq!(record.neighbors.queries(), rows, "{what}");
+    for query in 0..rows {
+        let far = |row: u32| (i64::from(row).pow(2) - (query as i64).pow(2)).abs();
+        let (found, _) = record.neighbors.of(query);
+        let mut nearest: Vec<i64> = (0..rows as u32).map(far).collect();
+        nearest.sort_unstable();
+        assert_eq!(found.iter().map(|&row| far(row)).collect::<Vec<_>>(), nearest[..found.len()], "{what}, query {query}");
+    }
+}
+
+#[test]
+fn the_worker_goes_on_answering_whatever_its_engines_do() {
+    let asked = std::env::var("WARPSCOPE_SOAK").unwrap_or_default();
+    let mut numbers = asked.split(',').filter(|number| !number.is_empty()).map(|number| number.parse::<u64>().expect("ACTIONS[,SEED[,FIRST]]"));
+    let (actions, seed, first) = (numbers.next().unwrap_or(100), numbers.next().unwrap_or(1), numbers.next().unwrap_or(0));
+    let moods = Moods(Arc::default());
+    let (opens, of_engines) = (moods.clone(), moods.clone());
+    let engines = Engines::with(Box::new(move |kind: EngineId, _| match opens.now() {
+        Mood::DoesNotOpen => Err(EngineError::Unavailable { engine: kind, why: "the soak says so".to_owned() }),
+        Mood::OpeningPanics => panics(),
+        _ => Ok(Box::new(Moody { plain: Plain { kind, script: Script::default() }, moods: of_engines.clone(), breaks: false })),
+    }));
+    let worker = Worker::spawn_with(engines, || {}).unwrap();
+    let all = Mood::all();
+    let (mut ends, mut cancelled, mut replaced) = (vec![0; all.len()], 0, 0);
+    for action in first..first + actions {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        rng.set_stream(action);
+        let mut below = |end: u32| rng.next_u32() % end;
+        let at = below(all.len() as u32) as usize;
+        // What is replaced or cancelled must be slow; an engine that is open does not fail to open.
+        let (rows, then) = (4 + below(30) as usize, below(4));
+        let mood = if then < 2 { Mood::Slow } else { all[at] };
+        let what = format!("job {action} of seed {seed}, {mood:?}");
+        let job = |id| Job {
+            id,
+            spec: RunSpec { warmup: 0, repeats: 1 + (id % 2) as u32, engine: "lockstep".parse().unwrap(), ..spec() },
+            cloud: squares(rows),
+            query_cloud: None,
+        };
+        let fresh = matches!(mood, Mood::DoesNotOpen | Mood::OpeningPanics);
+        if fresh {
+            // A device that fails is closed.
+            moods.0.store(all.iter().position(|mood| *mood == Mood::DownloadFails).unwrap() as u32, Ordering::Release);
+            worker.submit(job(action));
+            end_of(&worker, &what);
+        }
+        moods.0.store(all.iter().position(|known| *known == mood).unwrap() as u32, Ordering::Release);
+        worker.submit(job(action));
+        match then {
+            0 => {
+                std::thread::sleep(Duration::from_millis(u64::from(below(4))));
+                worker.cancel();
+                match end_of(&worker, &what) {
+                    Event::Failed { id, error: RunError::Cancelled } => assert_eq!(id, action, "{what}"),
+                    // It was done already.
+                    Event::Finished { id, record } => {
+                        assert_eq!(id, action, "{what}");
+                        assert_right(&record, rows, &what);
+                    }
+                    event => panic!("{what}: {event:?}"),
+                }
+                cancelled += 1;
+            }
+            1 => {
+                std::thread::sleep(Duration::from_millis(u64::from(below(3))));
+                // Nothing more is heard of the first one.
+                worker.submit(Job { id: action + 1_000_000, ..job(action) });
+                let Event::Finished { id, record } = end_of(&worker, &what) else { panic!("{what}") };
+                assert_eq!(id, action + 1_000_000, "{what}");
+                assert_right(&record, rows, &what);
+                replaced += 1;
+            }
+            _ => {
+                let event = end_of(&worker, &what);
+                assert!(mood.expected(&event), "{what}: {event:?}");
+                if let Event::Finished { record, .. } = &event {
+                    assert_right(record, rows, &what);
+                }
+                ends[at] += 1;
+            }
+        }
+        assert!(worker.try_recv().is_none(), "{what}: something is said after its end");
+    }
+    println!("{actions} jobs of seed {seed}: {cancelled} cancelled, {replaced} replaced, and by mood {:?}", all.iter().zip(ends).collect::<Vec<_>>());
+    // And at last one that is well.
+    moods.0.store(0, Ordering::Release);
+    worker.submit(Job { id: 1, spec: RunSpec { engine: "lockstep".parse().unwrap(), ..spec() }, cloud: squares(9), query_cloud: None });
+    let Event::Finished { record, .. } = end_of(&worker, "the last job") else { panic!("the last job fails") };
+    assert_right(&record, 9, "the last job");
+}

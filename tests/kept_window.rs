@@ -1,0 +1,99 @@
+//! What a window keeps for the next one, from one start to another.
+
+#![cfg(feature = "gui")]
+
+#[path = "common/window.rs"]
+mod driven;
+
+use std::path::Path;
+
+use driven::{Window, fill, small, until};
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable as _;
+use warpscope::app::commands::Action;
+use warpscope::app::state::State;
+use warpscope::app::{App, kept};
+
+/// A window that keeps its state in a folder.
+fn begun(folder: &Path) -> Window {
+    let beginning = kept::begin(folder);
+    Harness::builder().with_size([1280.0, 800.0]).build_eframe(move |cc| App::begin(cc, None, Some(beginning)).expect("a thread for the worker"))
+}
+
+/// Keeps a small cloud: the first start of all would answer a larger one.
+fn keep_small(folder: &Path) {
+    let mut beginning = kept::begin(folder);
+    let mut state = State::default();
+    small(&mut state);
+    beginning.kept.write(&state, None).expect("a folder that can be written to");
+    beginning.start.over();
+}
+
+/// A window that went down at once, as by a state that takes the program with it.
+fn failed(folder: &Path) {
+    drop(kept::begin(folder));
+}
+
+#[track_caller]
+fn until_begun(window: &mut Window) {
+    until(window, "the cloud", |app| app.session().cloud.is_some() && !app.is_busy());
+    window.run_steps(5);
+}
+
+#[test]
+fn a_start_that_failed_twice_is_followed_by_a_clean_one_that_says_so() {
+    let place = tempfile::tempdir().expect("a folder");
+    let folder = place.path();
+    keep_small(folder);
+    let mut window = begun(folder);
+    until_begun(&mut window);
+    fill(&mut window, "Spec", "sphere:n=300");
+    window.state_mut().send(Action::SetScale(1.25));
+    window.run_steps(3);
+    window.state_mut().keep();
+    drop(window);
+
+    failed(folder);
+    failed(folder);
+    let mut window = begun(folder);
+    window.run_steps(5);
+    let aside = folder.join("state.set-aside-1.json");
+    let said = format!("two starts failed, so this one is clean; the settings are set aside: {}", aside.display());
+    assert_eq!(window.state().session().log.trouble().map(|entry| entry.text.as_str()), Some(said.as_str()));
+    window.get_by_label_contains("two starts failed");
+    assert_eq!(window.state().state().scale, 1.0);
+    assert!(std::fs::read_to_string(aside).expect("it is set aside").contains("sphere:n=300"));
+    drop(window);
+
+    // It was closed, which a harness does not tell.
+    kept::begin(folder).start.over();
+    keep_small(folder);
+    let mut window = begun(folder);
+    until_begun(&mut window);
+    assert!(window.state().session().log.trouble().is_none(), "{:?}", window.state().session().log.entries());
+    assert!(!folder.join("starting").exists(), "this one is over, and did not fail");
+}
+
+#[test]
+fn a_window_keeps_what_another_one_opened() {
+    let place = tempfile::tempdir().expect("a folder");
+    let [folder, one, two] = ["kept", "one.csv", "two.csv"].map(|name| place.path().join(name));
+    for path in [&one, &two] {
+        std::fs::write(path, "x,y\n1,2\n3,4\n5,7\n").expect("a file");
+    }
+    keep_small(&folder);
+    let mut windows = [begun(&folder), begun(&folder)];
+    for (window, path) in windows.iter_mut().zip([&one, &two]) {
+        until_begun(window);
+        window.state_mut().send(Action::OpenPath(path.clone()));
+        until(window, "the file", |app| app.session().cloud.as_ref().is_some_and(|cloud| cloud.len() == 3));
+    }
+    for window in &mut windows {
+        window.state_mut().keep();
+    }
+    drop(windows);
+    let mut window = begun(&folder);
+    // What the window that was closed last showed.
+    until(&mut window, "the file", |app| app.session().cloud.as_ref().is_some_and(|cloud| cloud.len() == 3));
+    assert_eq!(window.state().state().recent, [two, one]);
+}

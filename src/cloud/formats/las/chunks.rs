@@ -169,7 +169,7 @@ mod tests {
             let (group, bytes) = chunks.group(&chunks.chunks, 8);
             (group.len(), bytes)
         };
-        assert_eq!(taken(MOST_POINTS, 1 << 10), (1, 200 + (1 << 10) * (MOST_POINTS + DECODER)));
+        assert_eq!(taken(MAX_CHUNK_POINTS, 1 << 10), (1, 200 + (1 << 10) * (MAX_CHUNK_POINTS + DECODER)));
         assert_eq!(taken(50_000, 28), (8, 8 * (200 + 28 * (50_000 + DECODER))));
     }
 
@@ -177,7 +177,7 @@ mod tests {
     fn a_chunk_that_promises_17_gigabytes_is_read_piece_by_piece() {
         let vlr = LazVlrBuilder::default().with_point_format(1, 0).unwrap().with_variable_chunk_size().build();
         let mut table = ChunkTable::with_capacity(1);
-        table.push(ChunkTableEntry { point_count: MOST_POINTS, byte_count: 10_000 });
+        table.push(ChunkTableEntry { point_count: MAX_CHUNK_POINTS, byte_count: 10_000 });
         let mut content = vec![0; 10_008];
         content[..8].copy_from_slice(&10_008u64.to_le_bytes());
         table.write_to(&mut content, &vlr).unwrap();
@@ -185,7 +185,7 @@ mod tests {
         file.write_all(&content).unwrap();
         let input = Input::new(file.path(), &Silent).unwrap();
         // Of 65,535 bytes each, or of 1024.
-        let found = |record: usize| Chunks::of(&mut Cursor::new(&content), &vlr, None, &layout(MOST_POINTS, record), &input).is_some();
+        let found = |record: usize| Chunks::of(&mut Cursor::new(&content), &vlr, None, &layout(MAX_CHUNK_POINTS, record), &input).is_some();
         assert_eq!((found(65_535), found(1 << 10)), (false, true));
     }
 }

@@ -179,7 +179,7 @@ fn ascii(mut file: impl BufRead, header: &Header, cells: &[&Cell], input: &Input
     while row < header.points {
         line.clear();
         number += 1;
-        if file.read_until(b'\n', &mut line).map_err(|why| input.io(why))? == 0 {
+        if input.read_line(&mut file, b'\n', &mut line)? == 0 {
             return Err(input.malformed("cut short", format!("the header promises {} points and there are {row}", header.points)));
         }
         let words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
@@ -212,7 +212,7 @@ fn ascii(mut file: impl BufRead, header: &Header, cells: &[&Cell], input: &Input
     let mut more = 0;
     loop {
         line.clear();
-        if file.read_until(b'\n', &mut line).map_err(|why| input.io(why))? == 0 {
+        if input.read_line(&mut file, b'\n', &mut line)? == 0 {
             break;
         }
         more += u64::from(!line.trim_ascii().is_empty());

@@ -91,7 +91,7 @@ impl<'i, 'p, R: BufRead> Ascii<'i, 'p, R> {
             self.line.clear();
             self.at = 0;
             self.number += 1;
-            if self.reader.read_until(self.line_end, &mut self.line).map_err(|why| self.input.io(why))? == 0 {
+            if self.input.read_line(&mut self.reader, self.line_end, &mut self.line)? == 0 {
                 return Err(self.input.malformed("cut short", format!("the file ends before {}", context())));
             }
         }

@@ -244,38 +244,35 @@ fn send(window: &mut Window, action: impl Into<Action>) -> String {
 }
 
 fn click(window: &mut Window, dice: &mut Dice) -> String {
-    let chosen = {
-        let pressed = |role: Role| {
-            matches!(
-                role,
-                Role::Button
-                    | Role::CheckBox
-                    | Role::RadioButton
-                    | Role::Slider
-                    | Role::ComboBox
-                    | Role::TextInput
-                    | Role::Link
-                    | Role::Canvas
-                    | Role::Tab
-            )
-        };
-        // They would open a dialog of the desktop.
-        let asks = |label: &str| label.contains("Browse") || label.starts_with("Open…");
-        let nodes: Vec<_> = window.root().children_recursive().filter(|node| pressed(node.accesskit_node().role())).collect();
-        if nodes.is_empty() {
-            return "clicks nothing".to_owned();
-        }
-        let node = &nodes[dice.below(nodes.len())];
-        let label = node.accesskit_node().label().unwrap_or_default();
-        if asks(&label) {
-            return "clicks no dialog of the desktop".to_owned();
-        }
-        let modifiers = *dice.one(&[Modifiers::NONE, Modifiers::NONE, Modifiers::SHIFT, Modifiers::COMMAND]);
-        let button = *dice.one(&[PointerButton::Primary, PointerButton::Primary, PointerButton::Primary, PointerButton::Secondary]);
-        node.click_button_modifiers(button, modifiers);
-        format!("clicks {:?} {label:?} with {button:?} {modifiers:?}", node.accesskit_node().role())
+    let pressed = |role: Role| {
+        matches!(
+            role,
+            Role::Button
+                | Role::CheckBox
+                | Role::RadioButton
+                | Role::Slider
+                | Role::ComboBox
+                | Role::TextInput
+                | Role::Link
+                | Role::Canvas
+                | Role::Tab
+        )
     };
-    chosen
+    // They would open a dialog of the desktop.
+    let asks = |label: &str| label.contains("Browse") || label.starts_with("Open…");
+    let nodes: Vec<_> = window.root().children_recursive().filter(|node| pressed(node.accesskit_node().role())).collect();
+    if nodes.is_empty() {
+        return "clicks nothing".to_owned();
+    }
+    let node = &nodes[dice.below(nodes.len())];
+    let label = node.accesskit_node().label().unwrap_or_default();
+    if asks(&label) {
+        return "clicks no dialog of the desktop".to_owned();
+    }
+    let modifiers = *dice.one(&[Modifiers::NONE, Modifiers::NONE, Modifiers::SHIFT, Modifiers::COMMAND]);
+    let button = *dice.one(&[PointerButton::Primary, PointerButton::Primary, PointerButton::Primary, PointerButton::Secondary]);
+    node.click_button_modifiers(button, modifiers);
+    format!("clicks {:?} {label:?} with {button:?} {modifiers:?}", node.accesskit_node().role())
 }
 
 fn type_odd(window: &mut Window, dice: &mut Dice) -> String {

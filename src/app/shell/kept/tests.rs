@@ -180,7 +180,7 @@ fn what_a_later_version_kept_is_left_alone() {
          none; open that version, or remove the file: {}",
         path.display()
     );
-    assert_eq!(warnings, [expected.clone()]);
+    assert_eq!(warnings, std::slice::from_ref(&expected));
     kept.write(&State { scale: 3.0, ..State::default() }, None).unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap(), later);
     // Also where it came while this window was open.

@@ -58,10 +58,8 @@ impl Page {
                     2 if is(&PAGE) => page.unpacked = value,
                     3 if is(&PAGE) => page.packed = value,
                     // Of two headers the decoder could take the other one.
-                    1 if is(&DATA) || is(&DATA_2) => {
-                        if page.values.replace(value).is_some() {
-                            return Err("it has several numbers of values".to_owned());
-                        }
+                    1 if (is(&DATA) || is(&DATA_2)) && page.values.replace(value).is_some() => {
+                        return Err("it has several numbers of values".to_owned());
                     }
                     2 if is(&DATA) => page.encoding = Some(value),
                     4 if is(&DATA_2) => page.encoding = Some(value),

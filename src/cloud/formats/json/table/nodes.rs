@@ -51,6 +51,7 @@ struct Node {
     column: u32,
     origin: Origin,
     items: Vec<u32>,
+    #[expect(clippy::box_collection, reason = "most of millions of nodes have none, and a map is six times as large")]
     members: Option<Box<HashMap<Rc<str>, u32>>>,
 }
 

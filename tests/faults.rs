@@ -209,7 +209,9 @@ impl Bench {
         let now = files(&self.work());
         let temporary = now.keys().find(|path| path.to_string_lossy().contains(".warpscope-"));
         assert_eq!(temporary, None, "{told}: something temporary stayed");
-        self.job.writes.iter().map(|destination| self.is_new(destination, &now, told)).fold(true, |all, new| all && new)
+        // Each is judged, whatever those before it are.
+        let new: Vec<bool> = self.job.writes.iter().map(|destination| self.is_new(destination, &now, told)).collect();
+        new.into_iter().all(|new| new)
     }
 
     fn is_new(&self, destination: &Destination, now: &Files, told: &str) -> bool {

@@ -83,10 +83,13 @@ pub fn main() -> ExitCode {
     if !matches!(cli.command, None | Some(Command::Gui(_))) && std::env::var_os("RUST_BACKTRACE").is_none() {
         panic::set_hook(Box::new(|_| ()));
     }
-    if !opens_window(&cli) {
+    let window = opens_window(&cli);
+    if !window {
         stop::watch();
     }
     match contained(|| dispatch(cli)) {
+        // A window that was closed by a signal.
+        Ok(()) if window => stop::asked().map_or(ExitCode::SUCCESS, |signal| signal.exit_code().into()),
         Ok(()) => ExitCode::SUCCESS,
         // Whoever read our output has seen enough.
         Err(error) if error.is::<output::Closed>() => ExitCode::SUCCESS,

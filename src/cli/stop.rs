@@ -33,9 +33,29 @@ impl Signal {
     }
 }
 
-/// Listens from now on.
+/// Listens from now on, for work that is ended if it does not stop by itself.
 #[cfg(unix)]
 pub fn watch() {
+    watch_with(|signal| {
+        let wait = move || {
+            std::thread::sleep(GRACE);
+            end(signal);
+        };
+        if std::thread::Builder::new().name("stopping".to_owned()).spawn(wait).is_err() {
+            end(signal);
+        }
+    });
+}
+
+/// Listens from now on for a window, which `close` asks to close as its user would: what is kept is saved, however long it takes.
+#[cfg(all(unix, feature = "gui"))]
+pub fn watch_window(close: impl Fn() + Send + 'static) {
+    watch_with(move |_| close());
+}
+
+/// Does `first` at the first signal, and ends the process at the second.
+#[cfg(unix)]
+fn watch_with(first: impl Fn(i32) + Send + 'static) {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     use signal_hook::iterator::Signals;
 
@@ -48,13 +68,7 @@ pub fn watch() {
             if ASKED.swap(signal, Ordering::Relaxed) != 0 {
                 end(signal);
             }
-            let wait = move || {
-                std::thread::sleep(GRACE);
-                end(signal);
-            };
-            if std::thread::Builder::new().name("stopping".to_owned()).spawn(wait).is_err() {
-                end(signal);
-            }
+            first(signal);
         }
     };
     let _ = std::thread::Builder::new().name("signals".to_owned()).spawn(listen);
@@ -63,6 +77,9 @@ pub fn watch() {
 /// Elsewhere the system ends the process; what it leaves is removed by the next one.
 #[cfg(not(unix))]
 pub fn watch() {}
+
+#[cfg(all(not(unix), feature = "gui"))]
+pub fn watch_window(_: impl Fn() + Send + 'static) {}
 
 /// How long work may take to stop by itself.
 #[cfg(unix)]

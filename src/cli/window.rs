@@ -64,11 +64,15 @@ const LOOKS: [&str; 4] = ["system", "light", "dark", "high-contrast"];
 
 /// Parses a window size, `1280x720`, in pixels.
 fn size(text: &str) -> Result<[u32; 2], String> {
-    /// What every adapter can draw.
+    /// What every adapter can draw: pixels of a side, and in all, where each takes four bytes of a buffer.
     const MOST: u32 = 8192;
+    const AREA: u64 = (128 << 20) / 4;
     let parsed = text.split_once(['x', '×']).and_then(|(width, height)| Some([width.trim().parse().ok()?, height.trim().parse().ok()?]));
     match parsed {
-        Some(size) if size.iter().all(|side| (64..=MOST).contains(side)) => Ok(size),
+        Some(size) if size.iter().all(|side| (64..=MOST).contains(side)) => {
+            let area = size.iter().map(|&side| u64::from(side)).product::<u64>();
+            if area <= AREA { Ok(size) } else { Err(format!("it may have {AREA} pixels in all, such as 8192x4096, not {area}")) }
+        }
         Some(_) => Err(format!("each side may have 64 to {MOST} pixels")),
         None => Err("write it as 1280x720".to_owned()),
     }
@@ -196,7 +200,7 @@ fn draw(_args: &WindowArgs, _png: &Path) -> anyhow::Result<()> {
 pub fn open(file: Option<PathBuf>, lesson: Option<u32>) -> anyhow::Result<()> {
     check(file.as_deref())?;
     #[cfg(feature = "gui")]
-    return crate::app::run(file, lesson);
+    return crate::app::run(file, lesson, |close| super::stop::watch_window(close));
     #[cfg(not(feature = "gui"))]
     {
         let _ = lesson;

@@ -65,6 +65,7 @@ impl Portrait {
     }
 
     fn image(&self, render_state: &RenderState, scale: f32) -> Result<(image::RgbaImage, Option<Rect>), String> {
+        check_size(self.size * scale, &render_state.device.limits())?;
         let mut harness = self.harness(render_state, scale, true);
         let image = harness.render().map_err(|error| format!("cannot draw the picture: {error}"))?;
         Ok((image, self.part(&harness)))
@@ -115,6 +116,21 @@ impl Portrait {
     }
 }
 
+/// Refuses a picture of more pixels than the graphics adapter draws, which it would say by ending the program.
+fn check_size(pixels: Vec2, limits: &wgpu::Limits) -> Result<(), String> {
+    let [width, height] = [pixels.x, pixels.y].map(|side| side.round() as u64);
+    let side = u64::from(limits.max_texture_dimension_2d);
+    // Points are drawn into buffers of four bytes a pixel.
+    let area = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size) / 4;
+    if width.max(height) <= side && width * height <= area {
+        return Ok(());
+    }
+    Err(format!(
+        "the picture would have {width} × {height} pixels, and the graphics adapter draws {side} a side and {area} in all: choose a smaller size, \
+         make the window smaller, or take SVG"
+    ))
+}
+
 #[cfg(test)]
 mod tests {
     use egui_kittest::wgpu::{create_render_state, default_wgpu_setup};
@@ -128,6 +144,20 @@ mod tests {
         let target_format = wgpu::TextureFormat::Bgra8Unorm;
         let renderer = Renderer::new(&render_state.device, target_format, RendererOptions::default());
         RenderState { renderer: Arc::new(RwLock::new(renderer)), target_format, ..render_state }
+    }
+
+    #[test]
+    fn pictures_beyond_the_adapter_are_refused() {
+        let limits = wgpu::Limits { max_texture_dimension_2d: 8192, max_storage_buffer_binding_size: 128 << 20, ..wgpu::Limits::default() };
+        assert_eq!(check_size(Vec2::new(8192.0, 4096.0), &limits), Ok(()));
+        for (size, pixels) in [((8193.0, 64.0), "8193 × 64"), ((8192.0, 4097.0), "8192 × 4097"), ((6000.0, 6000.0), "6000 × 6000")] {
+            let message = check_size(size.into(), &limits).unwrap_err();
+            assert!(
+                message
+                    .starts_with(&format!("the picture would have {pixels} pixels, and the graphics adapter draws 8192 a side and 33554432 in all")),
+                "{message}"
+            );
+        }
     }
 
     #[test]

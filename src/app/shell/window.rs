@@ -14,10 +14,11 @@ use crate::app::shell::kept;
 const APP: &str = "warpscope";
 
 /// Opens the window, with a file if one is given and on a lesson if one is named, and returns when it is closed.
+/// `on_open` gets what asks the window to close, once there is one.
 ///
 /// # Errors
 /// When there is no display or no graphics adapter, in one sentence.
-pub fn run(file: Option<PathBuf>, lesson: Option<u32>) -> anyhow::Result<()> {
+pub fn run(file: Option<PathBuf>, lesson: Option<u32>, on_open: impl FnOnce(Box<dyn Fn() + Send>) + 'static) -> anyhow::Result<()> {
     let viewport = egui::ViewportBuilder::default()
         .with_title("Warpscope")
         .with_app_id(APP)
@@ -43,6 +44,11 @@ pub fn run(file: Option<PathBuf>, lesson: Option<u32>) -> anyhow::Result<()> {
         options,
         Box::new(move |cc| {
             let mut app = App::begin(cc, file, beginning)?;
+            let ctx = cc.egui_ctx.clone();
+            on_open(Box::new(move || {
+                ctx.send_viewport_cmd(egui::ViewportCommand::Close);
+                ctx.request_repaint();
+            }));
             if let Some(number) = lesson {
                 app.send(crate::app::model::commands::lesson::LessonAction::Open(number));
             }

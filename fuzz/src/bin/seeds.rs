@@ -6,6 +6,13 @@ use std::path::PathBuf;
 
 use warpscope_fuzz::targets::TARGETS;
 
+/// What libFuzzer calls in every program that is linked with it; here it has no part.
+#[allow(improper_ctypes_definitions, reason = "the signature that libfuzzer-sys declares")]
+#[unsafe(no_mangle)]
+pub extern "C" fn rust_fuzzer_test_input(_: &[u8]) -> i32 {
+    0
+}
+
 fn main() -> io::Result<()> {
     let Some(folder) = std::env::args_os().nth(1).map(PathBuf::from) else {
         TARGETS.iter().for_each(|target| println!("{} {}", target.name, target.covers));

@@ -200,7 +200,7 @@ fn draw(_args: &WindowArgs, _png: &Path) -> anyhow::Result<()> {
 pub fn open(file: Option<PathBuf>, lesson: Option<u32>) -> anyhow::Result<()> {
     check(file.as_deref())?;
     #[cfg(feature = "gui")]
-    return crate::app::run(file, lesson, |close| super::stop::watch_window(close));
+    return crate::app::run(file, lesson, super::stop::watch_window);
     #[cfg(not(feature = "gui"))]
     {
         let _ = lesson;

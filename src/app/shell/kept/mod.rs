@@ -35,7 +35,7 @@ pub const SCHEMA_VERSION: u64 = 1;
 /// A state is a few KB; a larger file is none.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// What is kept.
+/// The settings of a window and the session that it had, as `state.json` holds them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Content {
     /// The fields of [`State`].

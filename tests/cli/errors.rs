@@ -1,0 +1,241 @@
+//! What is refused: one line, an exit code, and nothing half written.
+
+use super::*;
+
+#[cfg(unix)]
+#[test]
+fn nothing_is_written_over_what_is_searched_or_read_only() {
+    let place = Place::new();
+    let rows = "x,y\n1,2\n3,4\n5,7\n";
+    place.write("own.csv", rows);
+    let error = place.fails(2, "run --engine lockstep --input own.csv --k 1 --queries all --neighbors own.csv");
+    assert_eq!(error, "cannot write: the cloud that is searched would be lost; choose another name: own.csv");
+    place.write("kept.csv", "mine");
+    fs::set_permissions(place.path("kept.csv"), std::os::unix::fs::PermissionsExt::from_mode(0o444)).unwrap();
+    let error = place.fails(1, "generate uniform:n=3 kept.csv");
+    assert_eq!(error, "cannot write: the file that is there is read-only: kept.csv");
+    assert_eq!(fs::read_to_string(place.path("own.csv")).unwrap(), rows);
+    assert_eq!(fs::read_to_string(place.path("kept.csv")).unwrap(), "mine");
+}
+
+#[test]
+fn what_cannot_be_written_is_said_before_anything_is_read() {
+    let place = Place::new();
+    place.write("file", "");
+    // There is no such cloud; that is not reached.
+    for target in ["--neighbors none/found.csv", "--out file", "--out file/inside"] {
+        let error = place.fails(1, &format!("run --input none.csv {target}"));
+        assert!(error.starts_with("cannot write: ") && error.ends_with(target.split(' ').next_back().unwrap()), "{error}");
+    }
+    assert!(place.fails(1, "sweep --generate uniform --n 10 --q 5 --out none/rows.csv").ends_with(": none/rows.csv"));
+}
+
+#[cfg(unix)]
+#[test]
+fn the_search_is_told_even_if_its_files_cannot_be_written() {
+    let place = Place::new();
+    // A folder where a file is to be, which only writing meets.
+    fs::create_dir_all(place.path("out/timings.csv")).unwrap();
+    let done = place.call("run --generate uniform:n=20 --queries all --k 5 --engine kdtree --out out");
+    assert_eq!((done.code, done.stderr.as_str()), (1, "error: cannot write: it is a folder: out/timings.csv\n"));
+    assert!(done.stdout.contains("kdtree on ") && !done.stdout.contains("wrote"), "{}", done.stdout);
+}
+
+#[test]
+fn a_picture_that_makes_no_sense_is_refused_before_the_work() {
+    let place = Place::new();
+    let steps = {
+        place.ok("lesson --lesson 1 --out one");
+        fs::read_to_string(place.path("one/steps.jsonl")).unwrap().lines().count() - 1
+    };
+    let past = format!("lesson --lesson 1 --png a.png --at {}", steps + 1);
+    let past_all = format!("step {}: the search has {steps} steps", steps + 1);
+    for (args, message) in [
+        (past.as_str(), past_all.as_str()),
+        (&format!("lesson --lesson 1 --out b/c --png --at {}", steps + 1), &past_all),
+        ("lesson --lesson 1 --png no/a.png", "cannot write: No such file or directory (os error 2): no/a.png"),
+    ] {
+        assert_eq!(place.fails(1, args), message, "{args}");
+    }
+    let cases = [
+        (
+            "lesson --frames b --png b/frame-0001.png",
+            "cannot write: two of the files would be one; give each a name of its own: b/frame-0001.png".to_owned(),
+        ),
+        ("lesson --lesson 1 --gif a.gif --from 9 --to 4", "from step 9 to step 4: the first comes after the last".to_owned()),
+        ("lesson --lesson 1 --frames film --most 0", "most = 0: at least 1 picture is needed".to_owned()),
+        ("lesson --lesson 1 --gif a.gif --every 0", "every = 0: at least 1 picture is needed".to_owned()),
+        ("lesson --lesson 1 --gif a.gif --pace 0", "--pace 0: a picture stays 0.02 to 100 seconds".to_owned()),
+        ("lesson --lesson 1 --png a.png --scale 99", "126720 \u{d7} 71280 pixels: a picture has 1 to 16384 on each side".to_owned()),
+        ("lesson --lesson 1 --png a.png --take sorted", "--take sorted: this lesson has as-drawn".to_owned()),
+        ("lesson --lesson 1 --gif", "--gif: it needs a name, or --out DIR, where it is called lesson.gif".to_owned()),
+        ("lesson --lesson 1 --k 9999 --png a.png", "k = 9999: a warp of 8 lanes holds up to 256 neighbours, 32 a lane".to_owned()),
+    ];
+    for (args, message) in cases {
+        assert_eq!(place.fails(2, args), message, "{args}");
+    }
+    for (args, message) in [
+        ("lesson --lesson 1", "--out"),
+        ("lesson --lesson 1 --png a.png --size 320x200", "a picture has no room below 960x540"),
+        ("lesson --lesson 1 --png a.png --size large", "a size is width x height, such as 1280x720"),
+        ("lesson --lesson 1 --png a.png --text 99", "99 is not in 8..=48"),
+        ("lesson --lesson 1 --gif a.gif --at 3", "--png"),
+        ("lesson --lesson 1 --gif a.gif --level bit", "search, merge, stage, layer, lane"),
+    ] {
+        let told = place.fails(2, args);
+        assert!(told.contains(message), "{args}: {told}");
+    }
+    place.write("file", "");
+    assert!(place.fails(1, "lesson --lesson 1 --out file").starts_with("cannot write: "));
+    let left: Vec<_> = fs::read_dir(place.path("."))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.starts_with("a."))
+        .collect();
+    assert_eq!(left, [""; 0]);
+    assert!(!place.path("b").exists() && !place.path("film").exists(), "folders of what was refused");
+}
+
+#[test]
+fn a_job_that_fails_says_why_on_one_line_and_exits_with_1() {
+    let place = Place::new();
+    place.write("points.csv", POINTS);
+    place.write("plane.csv", "x,y\n1,2\n");
+    place.write("rows.txt", "1\ntwo\n");
+    place.write("empty.txt", "# none\n");
+    let generated = "run --generate uniform:n=50 --engine lockstep";
+    let cases = [
+        (format!("{generated} --queries 51"), "51 queries: the cloud has 50 rows to draw them from; `all` takes every row"),
+        (format!("{generated} --queries rows:3,50"), "query row 50: the cloud's rows go from 0 to 49"),
+        (format!("{generated} --queries rows:@rows.txt"), "line 2: `two` is not a row number: rows.txt"),
+        (format!("{generated} --queries rows:@none.txt"), "cannot read: No such file or directory (os error 2): none.txt"),
+        (format!("{generated} --queries none.csv"), "cannot read: No such file or directory (os error 2): none.csv"),
+        (format!("{generated} --queries rows:@empty.txt"), "not a list of rows: there is none in it: empty.txt"),
+        (format!("{generated} --queries at:1,2,3"), "place 1,2,3: it has 3 coordinates, and the data has 2: x, y"),
+        (format!("{generated} --neighbors no/such/folder/n.csv"), "cannot write: No such file or directory (os error 2): no/such/folder/n.csv"),
+        ("run --input none.csv".to_owned(), "cannot read: No such file or directory (os error 2): none.csv"),
+        (
+            "run --input points.csv --columns x,y --engine lockstep --drop-nonfinite --queries rows:2".to_owned(),
+            "query row 2: it was dropped, as it has NaN or infinite values",
+        ),
+        ("no-such-thing".to_owned(), "cannot open: there is no such file, nor such a subcommand (see --help): no-such-thing"),
+    ];
+    for (args, expected) in cases {
+        assert_eq!(place.fails(1, &args), expected, "{args}");
+    }
+    let refused = place.fails(1, "run --input points.csv --columns x,y");
+    assert!(refused.contains("row 2, column y") && refused.contains("--drop-nonfinite") && refused.ends_with("points.csv"), "{refused}");
+    assert!(!place.path("n.csv").exists());
+}
+
+#[test]
+fn wrong_usage_is_one_line_and_exits_with_2() {
+    let place = Place::new();
+    let cases = [
+        ("run", "--generate <SPEC>"),
+        ("run --input a --generate b", "cannot be used with"),
+        ("run --generate uniform --foo", "'--foo'"),
+        ("run --generate uniform --k many", "'many' for '--k <NUMBER>'"),
+        ("run --generate uniform --k -3", "'-3' for '--k <NUMBER>'"),
+        ("run --generate uniform --engine gpu", "there is no engine `gpu`; there are auto, "),
+        ("run --generate uniform --engine kdtree --device 0", "--device 0: the kdtree engine runs on the CPU"),
+        ("run --generate uniform --device gpu", "`gpu` is no device"),
+        ("run --generate uniform --metric cosine", "[possible values: l2, angular]"),
+        ("run --generate uniform --repeats 0", "'0' for '--repeats <NUMBER>'"),
+        ("run --generate uniform --queries rows:9-3", "runs backwards"),
+        ("run --generate uniform --queries rows:0-99999999999", "`all` takes every row"),
+        ("run --generate uniform --neighbors found.txt", ".csv, .tsv, .parquet, .npz, .ivecs or .ibin"),
+        ("gui --png window.jpg", "it is written as .png"),
+        ("gui --frames 2 --png window", "it is written as .png"),
+        ("lesson --lesson 1 --png moment.jpg", "it is written as .png"),
+        ("lesson --lesson 1 --svg moment.png", "it is written as .svg"),
+        ("lesson --lesson 1 --gif moment.mp4", "it is written as .gif"),
+        ("run --generate uniform --columns 0,1", "cannot be used with"),
+        ("sweep --generate uniform --n 10,many", "'many' for '--n <LIST>'"),
+        ("sweep --input points.csv --n 10", "cannot be used with"),
+        ("sweep --generate uniform --engine cuda,gpu", "there is no engine `gpu`"),
+        ("compare a", "<B>"),
+        ("verify --generate uniform --engine cuda,gpu", "there is no engine `gpu`"),
+        ("verify", "--input <FILE>"),
+        ("run --generate uniform --out found.csv", "it is a folder, and .csv is how a file's name ends; --neighbors writes that file"),
+        ("run --generate uniform --out run.warpscope", "--record writes that file"),
+        ("lesson --lesson 1 --out a.png", "--png writes that file"),
+    ];
+    for (args, expected) in cases {
+        let error = place.fails(2, args);
+        assert!(error.contains(expected), "{args}: {error}");
+    }
+    // What clap takes. There is no such file: that is not reached.
+    let k = "k = 0: neighbours per query go from 1 to 1024";
+    let cases = [
+        ("run --input none.csv --k 0", k),
+        ("verify --input none.csv --k 0", k),
+        ("sweep --input none.csv --k 5,0", k),
+        ("run --input none.csv --k 5000", "k = 5000: neighbours per query go from 1 to 1024"),
+        ("run --input none.csv --k 1024 --exclude-self", "k = 1024: neighbours per query go from 1 to 1023 when the query's own row is left out"),
+        ("run --input none.csv --queries 0", "q = 0: there are no queries"),
+        ("sweep --input none.csv --q 5,0", "q = 0: there are no queries"),
+        ("run --input none.csv --queries at:1,2 --exclude-self", "--exclude-self: the query is a place, and so no row of the cloud"),
+        ("verify --input none.csv --queries q.csv --exclude-self", "--exclude-self: the queries come from a file, and so are no rows of the cloud"),
+        ("run --generate uniform:d=0", "generator `uniform:d=0`: d=0 is outside 1 to 1048576"),
+        (
+            "run --generate uniform:n=1e9,d=1e6",
+            "generator `uniform:n=1e9,d=1e6`: 1000000000 points × 1000000 dimensions are more than 2147483648 coordinates",
+        ),
+        ("sweep --generate spiral --d 2,3", "generator `spiral:d=2`: spiral has no parameter `d`; it has n, turns, noise"),
+        ("generate uniform:n=x a.csv", "generator `uniform:n=x`: n=x is not a whole number"),
+        ("generate uniform a.foo", "cannot write .foo: clouds are written as .csv, .npy, .fvecs or .fbin: a.foo"),
+        ("lesson --generate uniform:n=0 --out a", "generator `uniform:n=0`: n=0 is outside 1 to 2147483648"),
+        ("gui --frames 2 --generate uniform:n=0", "generator `uniform:n=0`: n=0 is outside 1 to 2147483648"),
+        ("gui --lesson 9 --png a.png", "lesson 9: there are lessons 1 to 7"),
+    ];
+    for (args, expected) in cases {
+        // Nothing is said of queries that nobody will ask.
+        let done = place.call(args);
+        assert_eq!((done.code, done.stderr), (2, format!("error: {expected}\n")), "{args}");
+    }
+    assert_eq!(fs::read_dir(place.path("")).unwrap().count(), 0, "nothing was written");
+}
+
+#[cfg(not(feature = "gui"))]
+#[test]
+fn a_build_without_the_window_says_how_to_get_it() {
+    let place = Place::new();
+    place.write("points.csv", POINTS);
+    for args in ["", "gui", "points.csv", "gui points.csv"] {
+        let error = place.fails(1, args);
+        assert!(error.starts_with("the window cannot open: this build is without it") && error.contains("cargo build"), "{error}");
+    }
+}
+
+#[test]
+fn a_reader_that_stops_is_no_error() {
+    let place = Place::new();
+    let args = "sweep --generate uniform --n 100 --q 5 --k 1,2,3,4,5,6,7,8 --engine lockstep --repeats 1 --warmup 0";
+    let mut child = place.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    let mut first = String::new();
+    stdout.read_line(&mut first).unwrap();
+    assert!(first.starts_with("data,engine,n,"), "{first}");
+    drop(stdout);
+    let mut stderr = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+    assert_eq!((child.wait().unwrap().code(), stderr.as_str()), (Some(0), ""));
+    // Closed before anything was written.
+    for args in ["--help", "devices", "run --generate uniform:n=50 --queries all --engine lockstep", "verify --generate uniform:n=50 --queries all"] {
+        let mut child = place.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()), (Some(0), ""), "{args}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_an_error() {
+    let place = Place::new();
+    let full = fs::File::options().write(true).open("/dev/full").unwrap();
+    let output = place.command("devices").stdout(full).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "error: cannot write: No space left on device (os error 28): stdout\n");
+}

@@ -1,0 +1,109 @@
+//! Lessons and their pictures, without a window.
+
+use super::*;
+
+#[test]
+fn a_lesson_is_written_without_a_window() {
+    let place = Place::new();
+    let done = place.ok("lesson --lesson 3 --k 64 --out three");
+    assert!(done.stdout.contains("recorded on  the lockstep twin"), "{}", done.stdout);
+    assert!(done.stdout.contains("Merging two sorted lists") && done.stdout.contains("handout.html"), "{}", done.stdout);
+    assert_eq!(done.stderr, "");
+    let steps = fs::read_to_string(place.path("three/steps.jsonl")).unwrap();
+    let lines: Vec<Value> = steps.lines().map(json).collect();
+    let head = &lines[0];
+    assert_eq!(
+        (&head["schema"], &head["k"], &head["width"], &head["registers"], &head["capacity"]),
+        (&json("1"), &json("64"), &json("8"), &json("8"), &json("64"))
+    );
+    assert!(lines[1..].iter().zip(1..).all(|(line, position)| line["position"] == position && line["sentence"].is_string()));
+    assert_eq!(lines.last().unwrap()["step"], "finished");
+    let minimum = lines.iter().find(|line| line["step"] == "minimum").unwrap();
+    assert!(minimum["taken"].is_array() && minimum["level"] == "stage");
+    let handout = fs::read_to_string(place.path("three/handout.html")).unwrap();
+    assert!(handout.contains("<h1>Lesson 3: Merging two sorted lists</h1>") && handout.contains("63 \u{2212} i"), "{handout}");
+    // The same again, to the byte.
+    place.ok("lesson --lesson 3 --k 64 --out again");
+    assert_eq!(fs::read_to_string(place.path("again/steps.jsonl")).unwrap(), steps);
+    place.ok("lesson --lesson 6 --k 8 --width 4 --out six");
+    let mut files: Vec<String> = fs::read_dir(place.path("six")).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+    files.sort();
+    assert_eq!(files, ["handout.html", "steps-farthest-first.jsonl", "steps-nearest-first.jsonl", "steps-shuffled.jsonl"]);
+}
+
+/// The neighbours of a lesson about one's own data are those of a run.
+#[test]
+fn ones_own_data_are_a_lesson() {
+    let place = Place::new();
+    place.ok("generate uniform:n=500,d=3 cloud.csv --seed 5");
+    place.ok("lesson --input cloud.csv --query 123 --k 10 --order shuffled --out own");
+    place.ok("run --input cloud.csv --queries rows:123 --k 10 --order shuffled --engine lockstep --repeats 1 --warmup 0 --out run");
+    let steps = fs::read_to_string(place.path("own/steps.jsonl")).unwrap();
+    let lines: Vec<Value> = steps.lines().map(json).collect();
+    assert_eq!((&lines[0]["query_row"], &lines[0]["n"]), (&json("123"), &json("500")));
+    let merges: Vec<&Value> = lines.iter().filter(|line| line["step"] == "max_distance").collect();
+    let (_, convergence) = table(&place.path("run/convergence.csv"));
+    assert_eq!(merges.len(), convergence.len());
+    for (merge, row) in merges.iter().zip(&convergence) {
+        assert_eq!(merge["points_seen"].to_string(), row[2]);
+        assert_eq!(merge["max_distance"].as_f64().unwrap() as f32, row[3].parse::<f32>().unwrap());
+    }
+    assert!(fs::read_to_string(place.path("own/handout.html")).unwrap().contains("<h1>Lesson 7"));
+
+    let cases = [
+        ("lesson --lesson 9 --out x", "lesson 9: there are lessons 1 to 7"),
+        ("lesson --lesson 1 --k 257 --out x", "k = 257: a warp of 8 lanes holds up to 256 neighbours, 32 a lane"),
+        ("lesson --k 0 --out x", "k = 0: a query asks for one neighbour or more"),
+        ("lesson --width 5 --out x", "width = 5: a warp of a lesson has 4, 8, 16 or 32 lanes"),
+        ("lesson --lesson 1 --engine cuda --out x", "width = 8: a GPU's warp has 32 lanes (--width 32)"),
+        ("lesson --engine cuda --width 16 --out x", "width = 16: a GPU's warp has 32 lanes (--width 32)"),
+        ("lesson --lesson 2 --input cloud.csv --out x", "--input, --generate: lesson 2 has data of its own; use --lesson 7"),
+        ("lesson --query 3 --out x", "--query, --metric, --order: they say how a cloud is searched; name it with --input or --generate"),
+    ];
+    for (args, message) in cases {
+        assert_eq!(place.fails(2, args), message);
+    }
+    let message = place.fails(1, "lesson --input cloud.csv --query 500 --out x");
+    assert_eq!(message, "--query 500: the cloud has no such row, or it was dropped; its rows go from 0 to 499");
+    fs::create_dir(place.path("mine")).unwrap();
+    place.write("mine/steps.jsonl", "[0,1]\n[2,3]\n[4,5]\n");
+    let message = place.fails(2, "lesson --input mine/steps.jsonl --k 2 --out mine");
+    assert!(message.starts_with("cannot write: the cloud that is searched would be lost"), "{message}");
+}
+
+/// Pictures of a lesson, with and without names of their own.
+#[test]
+fn a_lesson_is_drawn_without_a_window() {
+    let place = Place::new();
+    let done = place.ok("lesson --lesson 3 --out all --png --svg --gif --frames --pace 0.4 --size 960x540");
+    assert_eq!(done.stderr, "");
+    let mut files: Vec<String> = fs::read_dir(place.path("all")).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+    files.sort();
+    assert_eq!(files, ["frames", "handout.html", "lesson.gif", "lesson.png", "lesson.svg", "steps.jsonl"]);
+    // The minimum, four layers and the new bound, and what was before.
+    let frames = fs::read_dir(place.path("all/frames")).unwrap().count();
+    assert_eq!(frames, 7);
+    assert!(done.stdout.contains("frame-0001.png to frame-0007.png"), "{}", done.stdout);
+    assert_eq!(image::image_dimensions(place.path("all/lesson.png")).unwrap(), (960, 540));
+    // The last frame is the picture of where the lesson's part ends.
+    assert_eq!(fs::read(place.path("all/frames/frame-0007.png")).unwrap(), fs::read(place.path("all/lesson.png")).unwrap());
+    assert!(fs::read_to_string(place.path("all/lesson.svg")).unwrap().starts_with("<svg xmlns="));
+    let gif = fs::read(place.path("all/lesson.gif")).unwrap();
+    assert!(gif.starts_with(b"GIF89a") && gif.len() < 3_000_000);
+
+    place.ok("lesson --lesson 1 --png early.png --at 12 --scale 2 --look dark");
+    place.ok("lesson --lesson 1 --png late.png --at 13 --scale 2 --look dark");
+    let (early, late) = (image::open(place.path("early.png")).unwrap(), image::open(place.path("late.png")).unwrap());
+    assert_eq!((early.width(), early.height()), (2560, 1440));
+    assert_ne!(early, late);
+    place.ok("lesson --lesson 1 --png light.png --at 13 --scale 2");
+    assert_ne!(late, image::open(place.path("light.png")).unwrap());
+    assert!(!place.path("steps.jsonl").exists(), "only what was asked for");
+
+    place.ok("lesson --lesson 1 --png large.png --at 13 --text 24");
+    place.ok("lesson --lesson 1 --png usual.png --at 13");
+    assert_ne!(image::open(place.path("large.png")).unwrap(), image::open(place.path("usual.png")).unwrap());
+
+    let done = place.ok("lesson --lesson 6 --k 8 --width 4 --gif six.gif --take shuffled --level lane --most 5 --size 960x540");
+    assert!(done.stderr.starts_with("note: pictures show 5 of ") && done.stderr.contains("at level lane; --most "), "{}", done.stderr);
+}

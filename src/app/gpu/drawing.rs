@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use eframe::egui_wgpu::wgpu;
 use egui::Color32;
 
 use super::store::{Points, Stored};
 use crate::app::model::{ColorMap, Projection, Scale};
 
 /// One picture of points, for one pane.
+#[derive(Clone)]
 pub struct Drawing {
     /// Identifies the pane's picture between frames.
     pub view: u64,
@@ -24,6 +26,7 @@ pub struct Drawing {
 }
 
 /// Points that look alike, or by their values.
+#[derive(Clone)]
 pub struct Layer {
     pub points: Arc<Points>,
     /// From where they are seen.
@@ -57,6 +60,21 @@ pub struct Geometry {
 pub struct Looks(Vec<(Option<u64>, LookUniform)>);
 
 impl Drawing {
+    /// The same with fewer pixels, if it has more than the device draws; it then fills the pane with larger ones.
+    pub(super) fn within(&self, limits: &wgpu::Limits) -> Option<Self> {
+        let [width, height] = self.size.map(f64::from);
+        let side = f64::from(limits.max_texture_dimension_2d) / width.max(height);
+        let area = (most_pixels(limits) as f64 / (width * height)).sqrt();
+        let factor = side.min(area);
+        if factor >= 1.0 {
+            return None;
+        }
+        let mut smaller = self.clone();
+        smaller.size = self.size.map(|side| ((f64::from(side) * factor) as u32).max(1));
+        smaller.layers.iter_mut().for_each(|layer| layer.diameter *= factor as f32);
+        Some(smaller)
+    }
+
     pub(super) fn geometry(&self) -> Geometry {
         let layers = self.layers.iter().map(|layer| (layer.points.stored().id(), layer.projection, layer.diameter)).collect();
         Geometry { size: self.size, dense: self.dense.is_some(), layers }
@@ -65,6 +83,15 @@ impl Drawing {
     pub(super) fn looks(&self) -> Looks {
         let of = |(rank, layer): (usize, &Layer)| (layer.values().map(|values| values.id()), look(self, layer, rank as u32));
         Looks(self.layers.iter().enumerate().map(of).collect())
+    }
+}
+
+/// Pixels that a picture of points may have. Compute shaders draw them into buffers of four bytes each; without any such
+/// buffers the rasteriser draws, and only the sides of a texture are limited.
+pub fn most_pixels(limits: &wgpu::Limits) -> u64 {
+    match limits.max_storage_buffer_binding_size {
+        0 => u64::MAX,
+        bound => bound.min(limits.max_buffer_size) / 4,
     }
 }
 
@@ -153,4 +180,29 @@ fn table(scale: &Scale) -> ([Color32; 256], u32) {
     let colors = scale.table();
     let categories = if scale.map == ColorMap::Categories { colors.len() as u32 } else { 0 };
     (std::array::from_fn(|at| colors.get(at).copied().unwrap_or_default()), categories)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_pixels_than_the_device_draws_become_fewer() {
+        let limits = wgpu::Limits { max_texture_dimension_2d: 1000, max_storage_buffer_binding_size: 4 * 250_000, ..wgpu::Limits::default() };
+        let within = |size| {
+            let drawing = Drawing { view: 0, size, dense: None, layers: Vec::new(), moving: false, visible: 1.0 };
+            drawing.within(&limits).map(|smaller| smaller.size)
+        };
+        assert_eq!(within([1000, 250]), None);
+        assert_eq!(within([2000, 20]), Some([1000, 10]));
+        assert_eq!(within([1000, 1000]), Some([500, 500]));
+        assert_eq!(within([4_000_000, 1]), Some([1000, 1]));
+    }
+
+    #[test]
+    fn without_storage_buffers_only_the_sides_are_limited() {
+        let limits = wgpu::Limits::downlevel_webgl2_defaults();
+        assert_eq!(limits.max_storage_buffer_binding_size, 0);
+        assert_eq!(most_pixels(&limits), u64::MAX);
+    }
 }

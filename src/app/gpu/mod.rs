@@ -35,7 +35,7 @@ use std::sync::Arc;
 
 pub use cache::Gpu;
 pub use callback::PointsCallback;
-pub use drawing::{Drawing, Ink, Layer};
+pub use drawing::{Drawing, Ink, Layer, most_pixels};
 use eframe::egui_wgpu::{self, wgpu};
 pub use frames::{FrameBench, FrameReport, FrameTimes, Heard, measure};
 use meter::Meter;
@@ -115,6 +115,8 @@ impl Renderer {
         while let Some((points, ms)) = self.meter.as_mut().and_then(Meter::try_recv) {
             self.pace.measured(points, ms);
         }
+        let smaller = drawing.within(&device.limits());
+        let drawing = smaller.as_ref().unwrap_or(drawing);
         let Some(cloud) = drawing.layers.first().map(|layer| layer.points.stored()) else { return };
         if self.targets.get(&drawing.view).is_none_or(|target| target.size != drawing.size) {
             self.targets.insert(drawing.view, Target::new(device, &self.blit_layout, drawing.size));
@@ -154,9 +156,15 @@ impl Renderer {
     }
 }
 
-/// The device that is requested: egui's defaults, plus timestamp queries where supported.
+/// Bytes of the buffers into which a picture of 8192 × 8192 pixels is drawn, the largest that egui's defaults allow.
+const LARGEST_PICTURE: u64 = 1 << 28;
+
+/// The device that is requested: egui's defaults, plus what the largest picture takes and timestamp queries where supported.
 pub fn device_descriptor(adapter: &wgpu::Adapter) -> wgpu::DeviceDescriptor<'static> {
     let asked = egui_wgpu::WgpuSetupCreateNew::without_display_handle();
-    let descriptor = (asked.device_descriptor)(adapter);
-    wgpu::DeviceDescriptor { required_features: adapter.features() & wgpu::Features::TIMESTAMP_QUERY, ..descriptor }
+    let mut descriptor = (asked.device_descriptor)(adapter);
+    descriptor.required_features = adapter.features() & wgpu::Features::TIMESTAMP_QUERY;
+    let bound = &mut descriptor.required_limits.max_storage_buffer_binding_size;
+    *bound = (*bound).max(adapter.limits().max_storage_buffer_binding_size.min(LARGEST_PICTURE));
+    descriptor
 }

@@ -12,6 +12,7 @@ use egui::{Rect, Vec2};
 use egui_kittest::Harness;
 use egui_kittest::wgpu::WgpuTestRenderer;
 
+use crate::app::gpu;
 use crate::app::look::svg;
 use crate::app::look::tokens::Palette;
 use crate::app::model::{PaneKind, Session, State};
@@ -120,8 +121,7 @@ impl Portrait {
 fn check_size(pixels: Vec2, limits: &wgpu::Limits) -> Result<(), String> {
     let [width, height] = [pixels.x, pixels.y].map(|side| side.round() as u64);
     let side = u64::from(limits.max_texture_dimension_2d);
-    // Points are drawn into buffers of four bytes a pixel.
-    let area = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size) / 4;
+    let area = gpu::most_pixels(limits);
     if width.max(height) <= side && width * height <= area {
         return Ok(());
     }

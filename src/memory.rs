@@ -11,6 +11,14 @@ pub fn available() -> Option<u64> {
     available_under(Path::new("/"))
 }
 
+/// An empty vector with room for exactly `count` values; `None` if that is more than is [`available`].
+pub fn room<T>(count: usize) -> Option<Vec<T>> {
+    let bytes = (count as u64).saturating_mul(size_of::<T>() as u64);
+    let mut values = Vec::new();
+    let fits = available().is_none_or(|free| bytes <= free) && values.try_reserve_exact(count).is_ok();
+    fits.then_some(values)
+}
+
 fn available_under(root: &Path) -> Option<u64> {
     let text = |path: &str| std::fs::read_to_string(root.join(path)).unwrap_or_default();
     let machine = kilobytes(&text("proc/meminfo"), "MemAvailable:");
@@ -72,6 +80,15 @@ mod tests {
     }
 
     const MEMINFO: (&str, &str) = ("proc/meminfo", "MemTotal:  8000000 kB\nMemAvailable:    4096 kB\n");
+
+    #[test]
+    fn no_more_is_reserved_than_is_free() {
+        assert_eq!(room::<u8>(1000).unwrap().capacity(), 1000);
+        let free = available().unwrap();
+        // An allocator that promises more than there is would give this one.
+        assert!(room::<u8>(usize::try_from(free + free / 8).unwrap()).is_none());
+        assert!(room::<f64>(usize::MAX).is_none());
+    }
 
     #[test]
     fn the_machine_is_asked() {

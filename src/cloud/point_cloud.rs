@@ -11,6 +11,7 @@ use super::exact::{self, Exact};
 use super::records::RecordMap;
 use super::values::{Real, with_values};
 use super::{CloudError, Coordinates, MAX_ROWS, Source, Values, origin};
+use crate::memory;
 
 /// One dimension of a cloud, in the file's own coordinates.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -95,7 +96,11 @@ impl PointCloud {
                 points.par_iter_mut().for_each(|local| *local = unsigned_zero(*local));
                 (points, None)
             }
-            Values::F32(values) => rounded(values.into_iter().map(f64::from).collect(), &axes, records.as_ref(), &source)?,
+            Values::F32(values) => {
+                let mut wide: Vec<f64> = room(values.len(), &source)?;
+                wide.extend(values.into_iter().map(f64::from));
+                rounded(wide, &axes, records.as_ref(), &source)?
+            }
             Values::F64(values) => rounded(values, &axes, records.as_ref(), &source)?,
         };
         let fingerprint = fingerprint(dims, &axes, &points);
@@ -228,7 +233,7 @@ fn finite<T: Real>(values: &mut Vec<T>, names: &[String], drop: bool, source: &S
 /// Local coordinates, and data to restore the originals if needed.
 fn rounded(values: Vec<f64>, axes: &[Axis], records: Option<&RecordMap>, source: &Source) -> Result<(Vec<f32>, Option<Exact>), CloudError> {
     let dims = axes.len();
-    let mut points = room(values.len(), source)?;
+    let mut points: Vec<f32> = room(values.len(), source)?;
     points.resize(values.len(), 0.0f32);
     let chunk = origin::chunk_len(dims);
     let chunks = points.par_chunks_mut(chunk).zip(values.par_chunks(chunk)).map(|(points, values)| {
@@ -264,11 +269,9 @@ fn check_rows(rows: u64, source: &Source) -> Result<(), CloudError> {
 }
 
 /// An empty vector with capacity for a number of coordinates.
-fn room(count: usize, source: &Source) -> Result<Vec<f32>, CloudError> {
-    let mut points = Vec::new();
-    let bytes = (count as u64).saturating_mul(size_of::<f32>() as u64);
-    points.try_reserve_exact(count).map_err(|_| CloudError::Memory { bytes, origin: source.to_string() })?;
-    Ok(points)
+fn room<T>(count: usize, source: &Source) -> Result<Vec<T>, CloudError> {
+    let bytes = (count as u64).saturating_mul(size_of::<T>() as u64);
+    memory::room(count).ok_or_else(|| CloudError::Memory { bytes, origin: source.to_string() })
 }
 
 fn fingerprint(dims: usize, axes: &[Axis], points: &[f32]) -> Fingerprint {
@@ -299,8 +302,8 @@ mod tests {
         assert!(check_rows(4_294_963_199, &source).is_ok());
         let message = check_rows(4_294_963_200, &source).unwrap_err().to_string();
         assert_eq!(message, "4294963200 rows are more than the 4294963199 that can be searched: uniform (seed 0)");
-        assert!(room(3, &source).unwrap().capacity() >= 3);
-        let message = room(1 << 61, &source).unwrap_err().to_string();
+        assert!(room::<f32>(3, &source).unwrap().capacity() >= 3);
+        let message = room::<f32>(1 << 61, &source).unwrap_err().to_string();
         assert_eq!(message, "too large: there is no memory for 9223372036854775808 bytes of coordinates: uniform (seed 0)");
     }
 }

@@ -12,6 +12,7 @@ use super::input::{Input, printable};
 use super::limits::MAX_NAME;
 use crate::cloud::values::Real;
 use crate::cloud::{Column, ColumnChoice, Coordinates, Hint, Values};
+use crate::memory;
 
 /// The type of a column's content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -313,8 +314,7 @@ pub(super) fn gather<T: Real>(mut values: Vec<T>, width: usize, positions: &[usi
     }
     if !positions.is_sorted() || positions.len() > width {
         let count = (values.len() / width.max(1)).saturating_mul(positions.len());
-        let mut gathered = Vec::new();
-        gathered.try_reserve_exact(count).map_err(|_| count as u64)?;
+        let mut gathered = memory::room(count).ok_or(count as u64)?;
         gathered.extend(values.chunks_exact(width).flat_map(|row| positions.iter().map(|&position| row[position])));
         return Ok(gathered);
     }

@@ -17,6 +17,9 @@ use std::time::{Duration, Instant};
 
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
+use warpscope::export;
+use warpscope::progress::Silent;
+use warpscope::run::recording::{self, Points, Shown};
 
 /// Whether everything is tried.
 fn everything() -> bool {
@@ -94,6 +97,18 @@ const LESSON: Job = Job {
     writes: &[Destination::File("a.svg"), Destination::Folder("film")],
 };
 
+/// What the window does to save a session, in a process of its own.
+const SESSION: Job = Job {
+    name: "session",
+    old: &[
+        "run --generate uniform:n=200,d=2 --queries 11 --k 3 --engine lockstep --warmup 0 --repeats 2 --seed 1 --record a.warpscope",
+        "run --generate uniform:n=300,d=2 --queries 13 --k 5 --engine lockstep --warmup 0 --repeats 2 --seed 2 --record b.warpscope",
+        "save-session a.warpscope s.warpscope",
+    ],
+    new: "save-session b.warpscope s.warpscope",
+    writes: &[Destination::Recording("s.warpscope")],
+};
+
 /// Calls that fail, how, and whether all later ones do.
 const FAULTS: [(&str, &str, bool); 13] = [
     ("write", "ENOSPC", true),
@@ -169,8 +184,20 @@ impl Bench {
     }
 
     fn command(&self, args: &str) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_warpscope"));
-        command.current_dir(self.work()).args(args.split_whitespace()).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut command = match args.strip_prefix("save-session ") {
+            None => {
+                let mut command = Command::new(env!("CARGO_BIN_EXE_warpscope"));
+                command.args(args.split_whitespace());
+                command
+            }
+            // The program's own command needs a window.
+            Some(paths) => {
+                let mut command = Command::new(std::env::current_exe().unwrap());
+                command.args(["--exact", "save_session", "--ignored", "--nocapture"]).env("SAVE_SESSION", paths);
+                command
+            }
+        };
+        command.current_dir(self.work()).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         // What is measured of the machine is kept elsewhere.
         command.env("XDG_CACHE_HOME", self.place.path().join("cache")).env("HOME", self.place.path());
         command
@@ -375,6 +402,30 @@ fn a_run_folder_is_old_or_new() {
 #[test]
 fn a_recording_is_old_or_new() {
     faults(&RECORD, &[("write", "ENOSPC"), ("all", "kill")], 10);
+}
+
+#[test]
+fn a_session_is_old_or_new() {
+    faults(&SESSION, &[("write", "ENOSPC"), ("all", "kill")], 10);
+}
+
+/// The process that saves a session: the runs of one recording into another file, with what a window showed beside them.
+#[test]
+#[ignore = "started by a_session_is_old_or_new"]
+fn save_session() {
+    // Started by somebody who wants all ignored tests.
+    let Ok(paths) = std::env::var("SAVE_SESSION") else { return };
+    let (from, to) = paths.split_once(' ').unwrap();
+    let recording = recording::read(Path::new(from), Points::Restore, &Silent).unwrap();
+    let shown = Shown { session: b"{\"schema_version\": 1, \"saved_unix\": 0, \"points\": true}", cloud: None };
+    let saved = export::session(shown, &recording.runs, true, Path::new(to), &Silent);
+    std::process::exit(match saved {
+        Ok(()) => 0,
+        Err(why) => {
+            eprintln!("error: {why}");
+            1
+        }
+    });
 }
 
 #[test]

@@ -19,21 +19,7 @@ fn generated(spec: &str, seed: u64) -> Arc<PointCloud> {
 }
 
 fn spec(cloud: &PointCloud, queries: QuerySpec, k: usize) -> RunSpec {
-    RunSpec {
-        data: cloud.source().clone(),
-        queries,
-        k,
-        metric: Metric::L2,
-        engine: EngineChoice::Auto,
-        device: None,
-        order: Order::Shuffled,
-        exclude_self: false,
-        seed: 7,
-        warmup: 0,
-        repeats: 1,
-        drop_nonfinite: true,
-        profile: false,
-    }
+    RunSpec { order: Order::Shuffled, seed: 7, ..RunSpec::new(cloud.source().clone(), queries, k) }
 }
 
 fn assert_same(asked: &RunRecord, run: &RunRecord) {

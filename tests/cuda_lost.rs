@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use warpscope::cloud::{self, Order, Source};
+use warpscope::cloud::{self, Source};
 use warpscope::engines::cuda::Cuda;
-use warpscope::knn::{EngineError, EngineId, Metric};
+use warpscope::knn::{EngineError, EngineId};
 use warpscope::progress::Silent;
 use warpscope::run::{EngineChoice, Engines, QuerySpec, RunError, RunSpec};
 
@@ -13,21 +13,7 @@ use warpscope::run::{EngineChoice, Engines, QuerySpec, RunError, RunSpec};
 fn a_fault_closes_all_engines_of_the_gpu_and_the_cpu_goes_on() {
     let source = Source::Generate { spec: "uniform:n=20000,d=2".to_owned(), seed: 1 };
     let cloud = Arc::new(cloud::load(&source, false, &Silent).unwrap());
-    let spec = |engine| RunSpec {
-        data: source.clone(),
-        queries: QuerySpec::Count(100),
-        k: 10,
-        metric: Metric::L2,
-        engine,
-        device: None,
-        order: Order::Shuffled,
-        exclude_self: false,
-        seed: 7,
-        warmup: 0,
-        repeats: 1,
-        drop_nonfinite: true,
-        profile: false,
-    };
+    let spec = |engine| RunSpec { engine, ..RunSpec::new(source.clone(), QuerySpec::Count(100), 10) };
     let named = |name| EngineChoice::named(EngineId::new(name));
     // Those of the runs and those of the asks share points, and each has contexts of its own.
     let mut runs = Engines::default();

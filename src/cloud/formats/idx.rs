@@ -7,7 +7,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::columns::{Cell, Even, Records, no_record, number_cell};
-use super::limits::MAX_COLUMNS;
+use super::limits::{DEFLATE, MAX_COLUMNS};
 use super::number::{Endian, Number};
 use super::sheet::{Sheet, SheetColumn, Want};
 use super::{FormatError, unpacked};
@@ -17,9 +17,6 @@ use super::input::Input;
 
 /// Bytes decoded at a time, or one point if that is larger.
 const CHUNK: usize = 1 << 18;
-
-/// Slightly above deflate's maximum expansion.
-const MOST_UNPACKED: u64 = 1100;
 
 /// Checks for two zero bytes, a known element type, and one to four sizes.
 pub(super) fn looks(head: &[u8]) -> bool {
@@ -126,7 +123,7 @@ impl Header {
 
     /// Checks that the file has room for one row, before a column is made for each of its numbers.
     fn check_row(&self, gzip: bool, input: &Input<'_>) -> Result<(), FormatError> {
-        let most = input.size().saturating_mul(if gzip { MOST_UNPACKED } else { 1 });
+        let most = input.size().saturating_mul(if gzip { DEFLATE } else { 1 });
         if self.rows > 0 && self.width * self.number.size() as u64 > most {
             let why = format!("the header promises rows of {} numbers, and one is more than the file holds", self.width);
             return Err(input.malformed("cut short", why));

@@ -58,6 +58,8 @@ pub const MAX_POINTS_PER_BYTE: u64 = 64;
 /// that nothing honest is refused: a size in a header is held to it before memory is taken, and text is read as it is unpacked,
 /// where what is made of it is counted.
 pub const DEFLATE: u64 = 1032;
+/// Bytes that one byte of Snappy unpacks to: a copy of 64 bytes takes three.
+pub const SNAPPY: u64 = 22;
 /// Bytes that one byte of LZF unpacks to: three bytes stand for 264 at most.
 pub const LZF: u64 = 88;
 /// Bytes that one byte of LZ4 unpacks to: a byte lengthens a match by 255 at most.
@@ -66,6 +68,18 @@ pub const LZ4: u64 = 256;
 pub const MAX_HDF5_CHUNK: u64 = 1 << 28;
 /// Values for each byte of an HDF5 file: chunks that were never written are not stored.
 pub const MAX_HDF5_VALUES: u64 = 4096;
+/// Bytes of the texts of a Parquet column that are read at a time, or one row: each text may be as long as the dictionary.
+pub const BATCH_TEXTS: u64 = 1 << 28;
+/// Values of a Parquet column of lists that are read at a time, or one row.
+pub const BATCH_VALUES: u64 = 1 << 23;
+/// Bytes of the points of a LAS file that are read at a time, or one point.
+pub const BATCH_POINTS: usize = 1 << 24;
+/// Bytes of the description in a recording or session, `recording.json` or `session.json`.
+pub const MAX_MANIFEST: u64 = 1 << 28;
+/// Places that a recording gives for a cloud's file; two are written.
+pub const MAX_PLACES: usize = 64;
+/// Measures, counters or phases of a run in a recording, and characters of the name of each.
+pub const MAX_MEASURES: usize = 64;
 
 /// A limit as `docs/limits.md` shows it.
 #[derive(Clone, Copy, Debug)]
@@ -97,7 +111,12 @@ pub const TABLE: &[Limit] = &[
     Limit::new("all", "columns", MAX_COLUMNS as u64, "refused: each takes memory of its own; the table may be transposed"),
     Limit::new("all", "characters of a column's name", MAX_NAME as u64, "cut: a name is shown, searched for and copied"),
     Limit::new("all", "different texts of a column", MAX_CATEGORIES as u64, "refused as categories: nobody tells more apart"),
-    Limit::new("gzip, `.npz`", "bytes that one packed byte unpacks to", DEFLATE, "refused as damaged: deflate cannot pack more densely"),
+    Limit::new(
+        "gzip, `.npz`, recordings, Parquet",
+        "bytes that one packed byte unpacks to",
+        DEFLATE,
+        "refused as damaged: deflate cannot pack more densely",
+    ),
     Limit::mebibytes("text", "a line, or a record with its quoted line ends", MAX_LINE, "refused: it is held whole; a quote may not be closed"),
     Limit::mebibytes("JSON", "one text, name or number", MAX_LINE, "refused: it is held whole"),
     Limit::new("JSON", "arrays and objects within one another", 127, "refused: each level takes stack"),
@@ -107,6 +126,7 @@ pub const TABLE: &[Limit] = &[
     Limit::new("JSON, XYZ of atoms", "arrays or frames that are listed", MAX_PARTS as u64, "not listed; frames still open as `FILE:NUMBER`"),
     Limit::new("PCD", "columns", MAX_PCD_COLUMNS as u64, "refused: a few bytes of the header can ask for any number"),
     Limit::mebibytes("NumPy, PLY, PCD", "the header", MAX_HEADER as u64, "refused: usual ones have a few hundred bytes"),
+    Limit::new("Parquet", "bytes that one byte of Snappy unpacks to", SNAPPY, "refused as damaged: Snappy cannot pack more densely"),
     Limit::new("PCD, HDF5", "bytes that one byte of LZF unpacks to", LZF, "refused as damaged: LZF cannot pack more densely"),
     Limit::new("E57", "attributes of a scan's points", MAX_E57_ATTRIBUTES as u64, "refused: values of each are buffered"),
     Limit::new("E57", "elements of the XML within one another", MAX_XML_DEPTH as u64, "refused: each level takes stack"),
@@ -114,6 +134,7 @@ pub const TABLE: &[Limit] = &[
     Limit::new("E57", "namespaces declared around an element of the XML", MAX_XML_NAMESPACES as u64, "refused: each element copies them"),
     Limit::new("LAZ", "points of a chunk", MAX_CHUNK_POINTS, "refused: several chunks are held at a time"),
     Limit::new("LAZ", "points for each packed byte", MAX_POINTS_PER_BYTE, "refused: a point that differs from the one before takes bits"),
+    Limit::mebibytes("LAS", "points that are read at a time", BATCH_POINTS as u64, "read in smaller parts, down to one point"),
     Limit::mebibytes("HDF5", "chunks of a small file, unpacked", MAX_HDF5_CHUNK, "refused if they are also beyond the values for each byte"),
     Limit::new("HDF5", "groups within one another", MAX_HDF5_DEPTH as u64, "not searched: links may go in circles"),
     Limit::new("HDF5", "data sets", MAX_DATA_SETS as u64, "refused: each is opened to be listed"),
@@ -122,7 +143,12 @@ pub const TABLE: &[Limit] = &[
     Limit::new("Parquet", "groups around a column", MAX_GROUPS as u64, "refused: each level takes stack"),
     Limit::new("Parquet", "structures within one another in the metadata", MAX_THRIFT_DEPTH as u64, "refused: each level takes stack"),
     Limit::mebibytes("Parquet", "names of all columns", MAX_NAMES, "refused: each keeps the names of the groups around it"),
+    Limit::mebibytes("Parquet", "texts of a column that are read at a time", BATCH_TEXTS, "read in smaller parts, down to one row"),
+    Limit::new("Parquet", "values of a column of lists that are read at a time", BATCH_VALUES, "read in smaller parts, down to one row"),
     Limit::mebibytes("Parquet, Arrow", "columns of lists with their names", MAX_LIST_COLUMNS, "refused: each element of a list has the list's name"),
     Limit::new("Arrow", "fields within one another", MAX_ARROW_DEPTH as u64, "refused: each level takes stack"),
-    Limit::new("Arrow", "bytes that one byte of LZ4 unpacks to", LZ4, "refused as damaged: LZ4 cannot pack more densely"),
+    Limit::new("Parquet, Arrow", "bytes that one byte of LZ4 unpacks to", LZ4, "refused as damaged: LZ4 cannot pack more densely"),
+    Limit::mebibytes("recording, session", "the description, `recording.json`", MAX_MANIFEST, "refused: it is held whole"),
+    Limit::new("recording, session", "places where a cloud's file may be", MAX_PLACES as u64, "not looked at: each is looked for"),
+    Limit::new("recording, session", "measures of a run, and characters of a name", MAX_MEASURES as u64, "refused: no engine has as many"),
 ];

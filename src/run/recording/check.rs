@@ -3,6 +3,7 @@
 
 use super::manifest::{CloudEntry, RunEntry};
 use crate::cloud::MAX_ROWS;
+use crate::cloud::formats::limits::MAX_MEASURES;
 use crate::knn::{NONE, Setup};
 use crate::run::{CloudFile, Run};
 
@@ -44,14 +45,11 @@ pub(super) fn entry<'a>(entry: &RunEntry, clouds: &'a [CloudEntry]) -> Result<(&
     Ok((cloud, query_cloud))
 }
 
-/// The most columns of an array, and letters of a column's name: far more than any engine has.
-const MOST_COLUMNS: usize = 64;
-
 /// Names of columns, each once; there are some where there is an array.
 fn names(what: &str, names: &[String], there: bool) -> Result<(), String> {
-    let printable = |name: &String| (1..=MOST_COLUMNS).contains(&name.len()) && !name.contains(char::is_control);
+    let printable = |name: &String| (1..=MAX_MEASURES).contains(&name.len()) && !name.contains(char::is_control);
     let once = |(at, name): (usize, &String)| !names[..at].contains(name);
-    let fine = names.len() <= MOST_COLUMNS && names.iter().all(printable) && names.iter().enumerate().all(once);
+    let fine = names.len() <= MAX_MEASURES && names.iter().all(printable) && names.iter().enumerate().all(once);
     if fine && !(there && names.is_empty()) { Ok(()) } else { Err(format!("its {what} have no proper names")) }
 }
 

@@ -14,6 +14,7 @@ use super::names::unique;
 use super::npy::{self, Element};
 use super::{Recorded, Recording, RecordingError, SCHEMA_VERSION, SESSION, check, restore};
 use crate::cloud::formats::contained;
+use crate::cloud::formats::limits::{DEFLATE, MAX_MANIFEST, MAX_PLACES};
 use crate::cloud::{CloudParts, PointCloud};
 use crate::knn::{Convergence, Measured, Neighbors, Profile, WarpSpan};
 use crate::progress::Progress;
@@ -27,15 +28,6 @@ pub enum Points {
     /// Their points, read again from where they came from where the recording is without them.
     Restore,
 }
-
-/// Bytes that a byte of deflate can hold, and a little more.
-const MOST_UNPACKED: u64 = 1100;
-
-/// The largest `recording.json` or `session.json`.
-const MOST_TEXT: u64 = 1 << 28;
-
-/// The most places of a cloud's file that are looked at; two are written.
-const MOST_PLACES: usize = 64;
 
 /// What the archive's reader says of a member whose bytes are not those that were written.
 const WRONG_SUM: &str = "Invalid checksum";
@@ -112,7 +104,7 @@ impl<'a> Reader<'a> {
             clouds.push(cloud);
         }
         // Each is looked for, and kept with each of the cloud's runs.
-        manifest.clouds.iter_mut().for_each(|entry| entry.places.truncate(MOST_PLACES));
+        manifest.clouds.iter_mut().for_each(|entry| entry.places.truncate(MAX_PLACES));
         let mut parts = Vec::new();
         for (at, entry) in manifest.runs.iter().enumerate() {
             parts.push(self.run(at, entry, &manifest.clouds)?);
@@ -196,8 +188,8 @@ impl<'a> Reader<'a> {
         self.read.insert(at);
         let mut text = Vec::new();
         let member = self.archive.by_index(at).map_err(io::Error::other)?;
-        member.take(MOST_TEXT + 1).read_to_end(&mut text)?;
-        if text.len() as u64 > MOST_TEXT {
+        member.take(MAX_MANIFEST + 1).read_to_end(&mut text)?;
+        if text.len() as u64 > MAX_MANIFEST {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "it is larger than any recording's"));
         }
         Ok(text)
@@ -280,7 +272,7 @@ impl<'a> Reader<'a> {
         let read = match self.archive.by_index(at) {
             Err(why) => Err(io::Error::other(why)),
             Ok(mut member) => {
-                let most = member.compressed_size().saturating_mul(MOST_UNPACKED);
+                let most = member.compressed_size().saturating_mul(DEFLATE);
                 let promised = npy::count::<T>(shape).map(|count| (count * size_of::<T>()) as u64);
                 match promised {
                     Some(bytes) if bytes <= most => npy::read(&mut member, shape),

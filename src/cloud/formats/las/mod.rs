@@ -21,13 +21,11 @@ use super::FormatError;
 use super::columns::{Cell, Even, Records, no_record, number_cell};
 use super::contain::contained;
 use super::input::Input;
-use super::limits::MAX_POINTS_PER_BYTE;
+use super::limits::{BATCH_POINTS, MAX_POINTS_PER_BYTE};
 use super::sheet::{Range, Sheet, SheetColumn, Want};
 
 /// Points read at a time, fewer if they are long.
 const BATCH: usize = 1 << 16;
-/// Bytes read at a time, or one point if that is larger.
-const BATCH_BYTES: usize = 1 << 24;
 /// Points that a thread decodes at a time.
 const CHUNK: usize = 1 << 12;
 /// Bytes of a variable length record's header.
@@ -182,7 +180,7 @@ impl Layout {
 
     /// Number of points read at a time.
     fn batch(&self) -> usize {
-        (BATCH_BYTES / self.record).clamp(1, BATCH)
+        (BATCH_POINTS / self.record).clamp(1, BATCH)
     }
 
     /// Appends the selected fields of raw records to `values`, whose capacity suffices.

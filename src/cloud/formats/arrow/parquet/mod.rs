@@ -21,16 +21,13 @@ use parquet::file::reader::{ChunkReader, Length};
 use self::footer::Refusal;
 use super::super::FormatError;
 use super::super::input::Input;
+use super::super::limits::{BATCH_TEXTS, BATCH_VALUES};
 use super::{BATCH, Batches, Each, error, limits};
 
 /// The footer's length and the magic at the end.
 const TRAILER: u64 = 8;
 /// Bytes that are made of a byte of the footer, about.
 const FOOTER: u64 = 8;
-/// Maximum bytes of the texts of a column in a batch: each may be as long as the dictionary.
-const MOST_TEXTS: u64 = 1 << 28;
-/// Maximum number of values of a column of lists in a batch, but for a single row.
-const MOST_VALUES: u64 = 1 << 23;
 /// Bytes that are held for a value of a list: as it is stored and as a number, in the list, and the levels.
 const VALUE: u64 = 32;
 /// Part of the free memory that the texts of a batch may take.
@@ -149,13 +146,13 @@ impl File<'_, '_> {
             let size = pages::check(&self.source, chunk, single, self.input)?;
             bytes = bytes.saturating_add(size.bytes).saturating_add(size.row.saturating_mul(VALUE));
             texts = texts.saturating_add(size.text);
-            hold(MOST_TEXTS, size.text);
-            hold(MOST_VALUES, size.row);
+            hold(BATCH_TEXTS, size.text);
+            hold(BATCH_VALUES, size.row);
         }
         for &column in columns {
             // Lists that are null get as many numbers as all others.
             if let DataType::FixedSizeList(_, length) = self.schema().field(column).data_type() {
-                hold(MOST_VALUES, u64::try_from(*length).unwrap_or(0));
+                hold(BATCH_VALUES, u64::try_from(*length).unwrap_or(0));
             }
         }
         self.input.claim(bytes, "pages")?;

@@ -7,9 +7,10 @@ use parquet::file::reader::ChunkReader as _;
 
 use super::super::super::FormatError;
 use super::super::super::input::Input;
+use super::super::super::limits::{BATCH_TEXTS, BATCH_VALUES, DEFLATE, LZ4, SNAPPY};
 use super::footer::{EMPTY, STATISTICS};
 use super::thrift::{Event, Kind, Shape, walk};
-use super::{MOST_TEXTS, MOST_VALUES, Source, failed, inside};
+use super::{Source, failed, inside};
 
 /// Bytes in which the header of a page is looked for at first; one with long texts as least and largest values takes more.
 const WINDOW: u64 = 1 << 12;
@@ -128,10 +129,10 @@ pub(super) fn check(source: &Source, chunk: &ColumnChunkMetaData, rows: Option<i
     if values != chunk.num_values() {
         return Err(bad(format!("its pages have {values} values, and {} are promised", chunk.num_values())));
     }
-    size.text = if texts { size.text.max(dictionary).max(if all > MOST_TEXTS { single } else { 0 }) } else { 0 };
+    size.text = if texts { size.text.max(dictionary).max(if all > BATCH_TEXTS { single } else { 0 }) } else { 0 };
     size.bytes = largest.saturating_add(dictionary.saturating_mul(DICTIONARY_COPIES));
     // Rows of few values need no look into the pages, even if a single one has all of them.
-    let long = chunk.column_descr().max_rep_level() > 0 && values.cast_unsigned() > MOST_VALUES;
+    let long = chunk.column_descr().max_rep_level() > 0 && values.cast_unsigned() > BATCH_VALUES;
     if long || lengths {
         input.claim(size.bytes, "pages")?;
         let row = inside::check(source, chunk, input)?;
@@ -170,11 +171,9 @@ fn header(source: &Source, at: u64, input: &Input<'_>) -> Result<Page, Result<Fo
 fn ratio(compression: Compression) -> u64 {
     match compression {
         Compression::UNCOMPRESSED => 1,
-        // A copy of 64 bytes takes three.
-        Compression::SNAPPY => 22,
-        Compression::LZ4 | Compression::LZ4_RAW => 256,
-        // A match of 258 bytes takes two bits.
-        _ => 1032,
+        Compression::SNAPPY => SNAPPY,
+        Compression::LZ4 | Compression::LZ4_RAW => LZ4,
+        _ => DEFLATE,
     }
 }
 

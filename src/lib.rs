@@ -31,6 +31,7 @@ pub mod knn;
 pub mod lesson;
 pub mod memory;
 pub mod palette;
+pub mod printable;
 pub mod progress;
 pub mod run;
 pub mod text;

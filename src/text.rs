@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use crate::printable;
+
 /// A whole number with grouped thousands: `1,048,576`.
 pub fn thousands(number: u64) -> String {
     let digits = number.to_string();
@@ -83,7 +85,7 @@ pub fn count(number: u64, one: &str, many: &str) -> String {
 
 /// Formats rows in aligned columns, two spaces apart; the columns in `right` are right-aligned. Cells are made [`printable`].
 pub fn table(rows: &[Vec<String>], right: &[usize]) -> String {
-    let rows: Vec<Vec<Cow<'_, str>>> = rows.iter().map(|row| row.iter().map(|cell| printable(cell)).collect()).collect();
+    let rows: Vec<Vec<Cow<'_, str>>> = rows.iter().map(|row| row.iter().map(|cell| printable::line(cell)).collect()).collect();
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..columns).map(width).collect();
@@ -159,49 +161,6 @@ pub fn moment(unix: u64) -> String {
     format!("{year}-{month:02}-{day:02} {:02}:{:02}", unix % 86_400 / 3_600, unix % 3_600 / 60)
 }
 
-/// A text without what a terminal or a reader would take for something else: control characters, with which text moves the cursor
-/// or sets colours, line and paragraph separators, and marks that turn the direction of writing are shown as `\u{1b}`.
-pub fn printable(text: &str) -> Cow<'_, str> {
-    escaped(text, is_unprintable, |c| c.escape_unicode().to_string())
-}
-
-/// As [`printable`], for text of several lines: line breaks and tabs stay.
-pub fn printable_lines(text: &str) -> Cow<'_, str> {
-    escaped(text, |c| is_unprintable(c) && !matches!(c, '\n' | '\t'), |c| c.escape_unicode().to_string())
-}
-
-/// JSON with the same meaning and without what [`printable`] replaces; line breaks between values stay.
-pub fn printable_json(json: &str) -> Cow<'_, str> {
-    // Outside strings JSON has none of them but line breaks; within, line breaks are escaped already.
-    escaped(json, |c| is_unprintable(c) && !matches!(c, '\n' | '\t' | '\r'), |c| format!("\\u{:04x}", u32::from(c)))
-}
-
-/// Control characters (C0, C1 and delete), separators of lines and paragraphs, and marks of direction.
-fn is_unprintable(c: char) -> bool {
-    c.is_control() || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-}
-
-fn escaped(text: &str, wrong: impl Fn(char) -> bool, escape: impl Fn(char) -> String) -> Cow<'_, str> {
-    if !text.contains(&wrong) {
-        return Cow::Borrowed(text);
-    }
-    let mut escaped = String::with_capacity(text.len() + 16);
-    for c in text.chars() {
-        if wrong(c) { escaped += &escape(c) } else { escaped.push(c) }
-    }
-    Cow::Owned(escaped)
-}
-
-/// A cell of a CSV or TSV file that a spreadsheet does not take for a formula: text that begins with `=`, `+`, `-` or `@` (or with a
-/// tab or line break, after which it would look further) gets a `'` before it, unless it is a number.
-pub fn cell(text: &str) -> Cow<'_, str> {
-    if text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']) && text.parse::<f64>().is_err() {
-        Cow::Owned(format!("'{text}"))
-    } else {
-        Cow::Borrowed(text)
-    }
-}
-
 /// A text that begins with a capital.
 pub fn sentence_case(text: &str) -> String {
     let mut letters = text.chars();
@@ -273,30 +232,8 @@ mod tests {
     }
 
     #[test]
-    fn names_cannot_command_a_terminal() {
-        assert!(matches!(printable("Zürich, 10 µs → 5 × 3 – “ok”"), Cow::Borrowed(_)));
-        assert_eq!(printable("a\u{1b}[2Jb\u{9b}31mc\u{7f}\r\n\t"), r"a\u{1b}[2Jb\u{9b}31mc\u{7f}\u{d}\u{a}\u{9}");
-        for mark in ["\u{200e}", "\u{200f}", "\u{202a}", "\u{202e}", "\u{2066}", "\u{2069}", "\u{2028}", "\u{85}"] {
-            assert_eq!(printable(mark), mark.escape_unicode().to_string());
-        }
-        assert_eq!(printable_lines("a\tb\n\u{1b}c"), "a\tb\n\\u{1b}c");
+    fn names_in_a_table_cannot_command_a_terminal() {
         assert_eq!(table(&[vec!["a\nb".to_owned(), "\u{202e}c".to_owned()]], &[]), "a\\u{a}b  \\u{202e}c\n");
-        let json = serde_json::to_string(&["\u{1b}\u{9b}\u{202e}\u{7f}\\é"]).unwrap();
-        let shown = printable_json(&json);
-        assert_eq!(shown, r#"["\u001b\u009b\u202e\u007f\\é"]"#);
-        assert_eq!(serde_json::from_str::<[String; 1]>(&shown).unwrap(), ["\u{1b}\u{9b}\u{202e}\u{7f}\\é"]);
-    }
-
-    #[test]
-    fn cells_are_no_formulas_and_numbers_stay() {
-        let cases =
-            [("=1+1", "'=1+1"), ("@SUM(A1)", "'@SUM(A1)"), ("-x", "'-x"), ("+cmd", "'+cmd"), ("\t=1", "'\t=1"), ("-1.5", "-1.5"), ("+2e3", "+2e3")];
-        for (text, expected) in cases {
-            assert_eq!(cell(text), expected);
-        }
-        for text in ["", "x", "-inf", "a=b", "'=1", "−1"] {
-            assert_eq!(cell(text), text);
-        }
     }
 
     #[test]

@@ -4,18 +4,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// What each folder of `src` may use of the others. `app` and `cli` may use all.
-const ARROWS: [(&str, &[&str]); 11] = [
+const ARROWS: [(&str, &[&str]); 12] = [
     ("files", &[]),
     ("memory", &[]),
     ("palette", &[]),
+    ("printable", &[]),
     ("progress", &[]),
-    ("text", &[]),
-    ("cloud", &["memory", "progress"]),
+    ("text", &["printable"]),
+    ("cloud", &["memory", "printable", "progress"]),
     ("knn", &["cloud", "progress"]),
     ("engines", &["files", "knn", "cloud", "memory", "progress"]),
     ("lesson", &["engines", "knn", "cloud", "palette", "progress", "text"]),
-    ("run", &["files", "engines", "knn", "cloud", "memory", "progress", "text"]),
-    ("export", &["files", "lesson", "run", "engines", "knn", "cloud", "palette", "progress", "text"]),
+    ("run", &["files", "engines", "knn", "cloud", "memory", "printable", "progress", "text"]),
+    ("export", &["files", "lesson", "run", "engines", "knn", "cloud", "palette", "printable", "progress", "text"]),
 ];
 
 /// Crates with one home, so that the rest builds and is tested without them.

@@ -10,6 +10,7 @@ use super::output;
 use crate::cloud::formats::{self, ColumnKind, Entry, FileInfo, FormatError};
 use crate::cloud::{Axis, ColumnChoice, Fingerprint, PointCloud, Source};
 use crate::export::text;
+use crate::printable;
 use crate::progress::Progress;
 use crate::run::recording;
 
@@ -125,7 +126,7 @@ impl Report {
     fn cloud_text(&self) -> String {
         let mut out = "\ncloud\n".to_owned();
         let Some(cloud) = &self.cloud else {
-            return out + &format!("  none: {}\n", text::printable(self.no_cloud.as_deref().unwrap_or_default()));
+            return out + &format!("  none: {}\n", printable::line(self.no_cloud.as_deref().unwrap_or_default()));
         };
         out += &format!("  {} × {}\n", text::count(cloud.points, "point", "points"), text::count(cloud.dims as u64, "dimension", "dimensions"));
         if cloud.nonfinite_rows > 0 {
@@ -145,7 +146,7 @@ impl Report {
 
 /// A path on one line.
 fn shown(path: &Path) -> String {
-    text::printable(&path.to_string_lossy()).into_owned()
+    printable::line(&path.to_string_lossy()).into_owned()
 }
 
 fn columns_text(FileInfo { rows, columns, default_columns, skipped, .. }: &FileInfo) -> String {
@@ -180,7 +181,7 @@ fn columns_text(FileInfo { rows, columns, default_columns, skipped, .. }: &FileI
     out += "\ncolumns (* are coordinates unless --columns says otherwise)\n";
     out += &text::table(&lines, &[0]);
     for note in skipped {
-        out += &format!("  {}\n", text::printable(note));
+        out += &format!("  {}\n", printable::line(note));
     }
     out
 }

@@ -3,7 +3,7 @@
 use std::io::{ErrorKind, IsTerminal, Write};
 
 use crate::cloud::Axis;
-use crate::text;
+use crate::printable;
 
 /// Nobody reads stdout any more, as after `| head`.
 #[derive(Debug, thiserror::Error)]
@@ -15,7 +15,7 @@ pub struct Closed;
 /// # Errors
 /// [`Closed`], or why it could not be written.
 pub fn print(text: &str) -> anyhow::Result<()> {
-    exactly(&text::printable_lines(text))
+    exactly(&printable::lines(text))
 }
 
 /// Writes the rows of a file: to a terminal as [`print()`], to all else as they are.
@@ -41,7 +41,7 @@ fn exactly(text: &str) -> anyhow::Result<()> {
 /// # Errors
 /// As [`print`].
 pub fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
-    exactly(&text::printable_json(&(serde_json::to_string_pretty(value)? + "\n")))
+    exactly(&printable::json(&(serde_json::to_string_pretty(value)? + "\n")))
 }
 
 /// Says something worth knowing on stderr, on one line.
@@ -56,7 +56,7 @@ pub fn error(text: &str) {
 
 fn line(kind: &str, text: &str) {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let text = text::printable(&text);
+    let text = printable::line(&text);
     // When stderr is closed, too, there is nobody left to tell.
     let _ = writeln!(std::io::stderr().lock(), "{kind}: {text}");
 }
@@ -64,12 +64,12 @@ fn line(kind: &str, text: &str) {
 /// The names of the columns, and of those whose values are searched about an origin of their own.
 pub fn columns(axes: &[Axis]) -> String {
     const SHOWN: usize = 8;
-    let names: Vec<_> = axes.iter().map(|axis| text::printable(&axis.name)).collect();
+    let names: Vec<_> = axes.iter().map(|axis| printable::line(&axis.name)).collect();
     let list = match names.len() {
         0..=SHOWN => names.join(", "),
         _ => format!("{}, … {}", names[..SHOWN - 1].join(", "), names[names.len() - 1]),
     };
     let moved: Vec<String> =
-        axes.iter().filter(|axis| axis.origin != 0.0).map(|axis| format!("{} {}", text::printable(&axis.name), axis.origin)).collect();
+        axes.iter().filter(|axis| axis.origin != 0.0).map(|axis| format!("{} {}", printable::line(&axis.name), axis.origin)).collect();
     if moved.is_empty() || moved.len() > SHOWN { list } else { format!("{list} (about the origin {})", moved.join(", ")) }
 }

@@ -10,6 +10,7 @@ use super::output;
 use crate::cloud::Fingerprint;
 use crate::export::text;
 use crate::files;
+use crate::printable;
 use crate::run::compare::SavedRun;
 use crate::run::recording::{self, Points, Recorded};
 use crate::run::{CloudFile, Phase, RunFile};
@@ -135,7 +136,7 @@ impl Report {
     }
 
     fn text(&self, head: &str) -> String {
-        let mut out = format!("{}\n{}, {}\n\nruns\n", text::printable(&self.path.to_string_lossy()), self.format, text::printable(head));
+        let mut out = format!("{}\n{}, {}\n\nruns\n", printable::line(&self.path.to_string_lossy()), self.format, printable::line(head));
         let head = ["#", "name", "search, median", "least to most", "of", "rate", "device", ""];
         let mut rows = vec![head.map(str::to_owned).to_vec()];
         for report in &self.runs {
@@ -162,9 +163,9 @@ impl Report {
             let dropped = if cloud.dropped > 0 { format!(", {} left out", text::count(cloud.dropped, "row", "rows")) } else { String::new() };
             out += &format!(
                 "  {}: {points} × {dims}{dropped}; {}; fingerprint {}\n",
-                text::printable(&cloud.source.to_string()),
+                printable::line(&cloud.source.to_string()),
                 output::columns(&cloud.axes),
-                text::printable(&cloud.fingerprint.0)
+                printable::line(&cloud.fingerprint.0)
             );
         }
         out

@@ -12,9 +12,9 @@ use super::record::RecordArgs;
 use crate::cloud::Source;
 use crate::export;
 use crate::knn::Measure;
+use crate::printable;
 use crate::run::sweep::{Sweep, SweepRow};
 use crate::run::{EngineChoice, Engines, QuerySpec, RunSpec, usual};
-use crate::text;
 
 #[derive(Debug, clap::Args)]
 pub struct SweepArgs {
@@ -155,7 +155,7 @@ fn fields(row: &SweepRow, measures: &[&Measure]) -> Vec<String> {
     };
     let mut fields = vec![
         match &spec.data {
-            Source::File { path, .. } => text::cell(&path.display().to_string()).into_owned(),
+            Source::File { path, .. } => printable::cell(&path.display().to_string()).into_owned(),
             Source::Generate { spec, .. } => spec.clone(),
             Source::Coordinates(at) => at.clone(),
         },
@@ -186,6 +186,6 @@ fn fields(row: &SweepRow, measures: &[&Measure]) -> Vec<String> {
             fields.push(text(counted.and_then(|counted| counted.expected)));
         }
     }
-    fields.push(row.result.as_ref().err().map_or_else(String::new, |why| text::cell(&why.to_string()).into_owned()));
+    fields.push(row.result.as_ref().err().map_or_else(String::new, |why| printable::cell(&why.to_string()).into_owned()));
     fields
 }

@@ -2,9 +2,10 @@
 
 use std::io::{self, Write};
 
+use crate::printable::cell;
 use crate::run::RunFile;
 use crate::run::compare::Comparison;
-use crate::text::{Exact, cell};
+use crate::text::Exact;
 
 /// `name,pinned,started_unix,engine,device,n,q,d,k,metric,order,exclude_self,seed,warmup,repeats,search_ms_median,search_ms_min,`
 /// `search_ms_max,distances_per_second,mean_NAME…,fingerprint`: a row for each run, with the mean of each measure that any of them

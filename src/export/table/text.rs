@@ -4,7 +4,8 @@ use std::fmt::{Display, Write as _};
 use std::io::{self, Write};
 
 use super::{Cells, Table};
-use crate::text::{Exact, cell};
+use crate::printable::cell;
+use crate::text::Exact;
 
 /// Writes a header and one line per row; missing values are empty. Text that a spreadsheet would take for a formula gets a `'`.
 pub(super) fn write(table: &Table<'_>, delimiter: u8, out: impl Write) -> io::Result<()> {

@@ -17,6 +17,7 @@ use crate::cloud::formats::contained;
 use crate::cloud::formats::limits::{DEFLATE, MAX_MANIFEST, MAX_PLACES};
 use crate::cloud::{CloudParts, PointCloud};
 use crate::knn::{Convergence, Measured, Neighbors, Profile, WarpSpan};
+use crate::printable;
 use crate::progress::Progress;
 use crate::run::{self, CloudFile, Run, RunFile, Sample, SomeRun};
 
@@ -91,8 +92,7 @@ impl<'a> Reader<'a> {
     }
 
     fn damaged(&self, what: impl Into<String>, why: impl Into<String>) -> RecordingError {
-        let printable = |text: String| text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-        RecordingError::Damaged { what: printable(what.into()), why: printable(why.into()), path: self.path.to_owned() }
+        RecordingError::Damaged { what: printable::name(&what.into()), why: printable::name(&why.into()), path: self.path.to_owned() }
     }
 
     fn recording(mut self, points: Points) -> Result<Recording, RecordingError> {

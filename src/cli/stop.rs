@@ -3,7 +3,11 @@
 //! The first signal sets a flag, which [`Bar`](super::bar::Bar) passes on to the work. Work that does not look at it, such as
 //! building an index, is ended after a moment; a second signal ends it at once. Either way no temporary file stays.
 
+#[cfg(unix)]
+use std::sync::atomic::AtomicBool;
 use std::sync::atomic::{AtomicI32, Ordering};
+#[cfg(unix)]
+use std::time::{Duration, Instant};
 
 /// The signal that came first; 0 for none.
 static ASKED: AtomicI32 = AtomicI32::new(0);
@@ -48,12 +52,17 @@ pub fn watch() {
 }
 
 /// Listens from now on for a window, which `close` asks to close as its user would: what is kept is saved, however long it takes.
+/// The process ends where `close` says that there is no window yet.
 #[cfg(all(unix, feature = "gui"))]
-pub fn watch_window(close: impl Fn() + Send + 'static) {
-    watch_with(move |_| close());
+pub fn watch_window(close: impl Fn() -> bool + Send + 'static) {
+    watch_with(move |signal| {
+        if !close() {
+            end(signal);
+        }
+    });
 }
 
-/// Does `first` at the first signal, and ends the process at the second.
+/// Does `first` at the first signal, and ends the process at the next one that is no echo of it.
 #[cfg(unix)]
 fn watch_with(first: impl Fn(i32) + Send + 'static) {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -64,11 +73,17 @@ fn watch_with(first: impl Fn(i32) + Send + 'static) {
     // Without them the system's own way remains: the process just ends.
     let Ok(mut signals) = Signals::new(meant) else { return };
     let listen = move || {
+        let mut began = None;
         for signal in signals.forever() {
-            if ASKED.swap(signal, Ordering::Relaxed) != 0 {
-                end(signal);
+            match began {
+                None => {
+                    began = Some(Instant::now());
+                    ASKED.store(signal, Ordering::Relaxed);
+                    first(signal);
+                }
+                Some(began) if began.elapsed() < ECHO => {}
+                Some(_) => end(signal),
             }
-            first(signal);
         }
     };
     let _ = std::thread::Builder::new().name("signals".to_owned()).spawn(listen);
@@ -79,16 +94,27 @@ fn watch_with(first: impl Fn(i32) + Send + 'static) {
 pub fn watch() {}
 
 #[cfg(all(not(unix), feature = "gui"))]
-pub fn watch_window(_: impl Fn() + Send + 'static) {}
+pub fn watch_window(_: impl Fn() -> bool + Send + 'static) {}
 
 /// How long work may take to stop by itself.
 #[cfg(unix)]
-const GRACE: std::time::Duration = std::time::Duration::from_secs(1);
+const GRACE: Duration = Duration::from_secs(1);
+
+/// One request may come as several signals: `timeout` sends it to the process and to its group, and a session that ends
+/// SIGTERM and SIGHUP.
+#[cfg(unix)]
+const ECHO: Duration = Duration::from_millis(300);
 
 #[cfg(unix)]
 fn end(signal: i32) -> ! {
-    crate::files::remove_all();
-    super::output::error(&Signal(signal).sentence());
+    static ENDS: AtomicBool = AtomicBool::new(false);
+    if ENDS.swap(true, Ordering::Relaxed) {
+        // Whoever ends it already may wait for a terminal that takes no more text.
+        std::thread::sleep(GRACE);
+    } else {
+        crate::files::remove_all();
+        super::output::error(&Signal(signal).sentence());
+    }
     // Without what runs at a usual exit: the work goes on beside it.
     signal_hook::low_level::exit(Signal(signal).exit_code().into())
 }

@@ -39,6 +39,8 @@ pub struct App {
     pub(in crate::app::shell) pane_rects: HashMap<PaneKind, egui::Rect>,
     /// Whether the next Escape leaves a field or gives up a drag, which egui does before anybody else sees the key.
     pub(in crate::app::shell) gives_up: bool,
+    /// Whether it began with a file that somebody named.
+    pub(in crate::app::shell) is_named: bool,
 }
 
 /// Queries of the first start, which shows counters and convergence: so few that `auto` takes an engine that counts also where
@@ -59,20 +61,21 @@ impl App {
     /// # Errors
     /// When the system has no thread to give.
     pub fn begin(cc: &eframe::CreationContext<'_>, file: Option<PathBuf>, beginning: Option<Beginning>) -> std::io::Result<Self> {
-        let (kept, start, found, warnings) = match beginning {
-            Some(Beginning { kept, start, found, warnings }) => (Some(kept), start, found, warnings),
-            None => Default::default(),
+        let (kept, start, found, is_first, warnings) = match beginning {
+            Some(Beginning { kept, start, found, is_first, warnings }) => (Some(kept), start, found, is_first, warnings),
+            None => (None, Default::default(), None, true, Vec::new()),
         };
         let of_first_version = || {
             let storage = cc.storage?;
             let last = storage.get_string(LAST_KEY).filter(|last| !last.is_empty());
             Some((eframe::get_value::<State>(storage, STORAGE_KEY)?.settled(), last))
         };
-        let found = found.or_else(of_first_version);
+        let found = if is_first { found.or_else(of_first_version) } else { found };
         let first = found.is_none();
         let (state, last) = found.unwrap_or_default();
         let mut app = Self::with_state(cc, state)?;
         (app.last, app.kept, app.start) = (last.clone(), kept, start);
+        app.is_named = file.is_some();
         match file {
             Some(path) => app.open(&path),
             // The first start is answered already; what was open before is only shown again.
@@ -129,6 +132,7 @@ impl App {
             start: Arc::default(),
             pane_rects: HashMap::new(),
             gives_up: false,
+            is_named: false,
         };
         app.hear_threads();
         Ok(app)

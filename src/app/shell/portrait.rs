@@ -73,14 +73,17 @@ impl Portrait {
     }
 
     fn svg(&self, render_state: &RenderState) -> Result<String, String> {
-        /// Pixels a point of what only a GPU paints.
-        const SCALE: f32 = 2.0;
+        /// Pixels a point of what only a GPU paints; fewer where it does not paint as many.
+        const SCALES: [f32; 3] = [2.0, 1.0, 0.5];
+        let limits = render_state.device.limits();
+        let mut scales = SCALES.into_iter().filter(|&scale| check_size(self.size * scale, &limits).is_ok());
+        let Some(scale) = scales.next() else { return check_size(self.size, &limits).map(|()| String::new()) };
         // Marks over the points are shapes: in the picture under them they would be drawn twice.
-        let points = self.harness(render_state, SCALE, false).render().map_err(|error| format!("cannot draw the points: {error}"))?;
+        let points = self.harness(render_state, scale, false).render().map_err(|error| format!("cannot draw the points: {error}"))?;
         let harness = self.harness(render_state, 1.0, true);
         let part = self.part(&harness).unwrap_or(Rect::from_min_size(egui::Pos2::ZERO, self.size));
         let ground = Palette::of(self.state.look, &harness.ctx.global_style().visuals).canvas;
-        Ok(svg::svg(&harness.output().shapes, part, ground, Some((&points, SCALE))))
+        Ok(svg::svg(&harness.output().shapes, part, ground, Some((&points, scale))))
     }
 
     fn harness(&self, render_state: &RenderState, scale: f32, marks: bool) -> Harness<'static, App> {
@@ -117,7 +120,7 @@ impl Portrait {
     }
 }
 
-/// Refuses a picture of more pixels than the graphics adapter draws, which it would say by ending the program.
+/// Refuses a picture of more pixels than the graphics adapter draws: wgpu would panic.
 fn check_size(pixels: Vec2, limits: &wgpu::Limits) -> Result<(), String> {
     let [width, height] = [pixels.x, pixels.y].map(|side| side.round() as u64);
     let side = u64::from(limits.max_texture_dimension_2d);

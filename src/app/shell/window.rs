@@ -1,9 +1,7 @@
 //! The window opens, and lives frame by frame.
 
 use std::path::PathBuf;
-use std::sync::Arc;
-
-use anyhow::Context as _;
+use std::sync::{Arc, OnceLock};
 
 use crate::app::gpu;
 use crate::app::model::commands;
@@ -13,12 +11,15 @@ use crate::app::shell::kept;
 /// The name that desktops know the window by, and folders.
 const APP: &str = "warpscope";
 
+/// Where the system says which displays there are.
+const DISPLAYS: [&str; 3] = ["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET"];
+
 /// Opens the window, with a file if one is given and on a lesson if one is named, and returns when it is closed.
-/// `on_open` gets what asks the window to close, once there is one.
+/// `on_start` gets what asks the window to close, and says whether there is one.
 ///
 /// # Errors
 /// When there is no display or no graphics adapter, in one sentence.
-pub fn run(file: Option<PathBuf>, lesson: Option<u32>, on_open: impl FnOnce(Box<dyn Fn() + Send>) + 'static) -> anyhow::Result<()> {
+pub fn run(file: Option<PathBuf>, lesson: Option<u32>, on_start: impl FnOnce(Box<dyn Fn() -> bool + Send>)) -> anyhow::Result<()> {
     let viewport = egui::ViewportBuilder::default()
         .with_title("Warpscope")
         .with_app_id(APP)
@@ -26,7 +27,7 @@ pub fn run(file: Option<PathBuf>, lesson: Option<u32>, on_open: impl FnOnce(Box<
         .with_inner_size([1280.0, 800.0])
         .with_min_inner_size([720.0, 480.0]);
     #[cfg(all(unix, not(target_os = "macos")))]
-    if ["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET"].iter().all(|name| std::env::var_os(name).is_none_or(|value| value.is_empty())) {
+    if DISPLAYS.iter().all(|name| std::env::var_os(name).is_none_or(|value| value.is_empty())) {
         anyhow::bail!(
             "cannot open a window: there is no display, neither DISPLAY nor WAYLAND_DISPLAY is set; `warpscope gui --png FILE` draws the window into a PNG"
         );
@@ -39,16 +40,21 @@ pub fn run(file: Option<PathBuf>, lesson: Option<u32>, on_open: impl FnOnce(Box<
     // Before eframe reads its own file, which may have to be put aside.
     let beginning = eframe::storage_dir(APP).map(|folder| kept::begin(&folder));
     let start = beginning.as_ref().map(|beginning| Arc::clone(&beginning.start));
+    let window = Arc::new(OnceLock::<egui::Context>::new());
+    on_start({
+        let (window, start) = (Arc::clone(&window), start.clone());
+        Box::new(move || {
+            // Whoever stops a start has not seen it fail.
+            start.iter().for_each(|start| start.over());
+            window.get().map(close).is_some()
+        })
+    });
     let closed = eframe::run_native(
         APP,
         options,
         Box::new(move |cc| {
             let mut app = App::begin(cc, file, beginning)?;
-            let ctx = cc.egui_ctx.clone();
-            on_open(Box::new(move || {
-                ctx.send_viewport_cmd(egui::ViewportCommand::Close);
-                ctx.request_repaint();
-            }));
+            _ = window.set(cc.egui_ctx.clone());
             if let Some(number) = lesson {
                 app.send(crate::app::model::commands::lesson::LessonAction::Open(number));
             }
@@ -59,7 +65,25 @@ pub fn run(file: Option<PathBuf>, lesson: Option<u32>, on_open: impl FnOnce(Box<
     if let Some(start) = start {
         start.over();
     }
-    closed.map_err(|error| anyhow::anyhow!("{error}")).context("cannot open a window (without a graphics driver, install mesa-vulkan-drivers)")
+    closed.map_err(|error| anyhow::anyhow!("cannot open a window: {}", why_closed(&error)))
+}
+
+fn close(ctx: &egui::Context) {
+    ctx.send_viewport_cmd(egui::ViewportCommand::Close);
+    ctx.request_repaint();
+}
+
+fn why_closed(error: &eframe::Error) -> String {
+    match error {
+        // With the place in the library's source before the reason.
+        eframe::Error::WinitEventLoop(why) => {
+            let why = why.to_string();
+            let set = |name: &&str| Some(format!("{name}={}", std::env::var_os(name).filter(|value| !value.is_empty())?.display()));
+            let displays = DISPLAYS.iter().filter_map(set).collect::<Vec<_>>().join(", ");
+            format!("{} ({displays}); `warpscope gui --png FILE` draws it into a PNG", why.rsplit(": ").next().unwrap_or(&why))
+        }
+        why => format!("{why}; without a graphics driver, install mesa-vulkan-drivers"),
+    }
 }
 
 fn icon() -> egui::IconData {
@@ -117,7 +141,8 @@ impl eframe::App for App {
             ui.ctx().request_repaint();
         }
         self.watch_history();
-        self.start.drawn(self.has_begun());
+        // A file that somebody names is no fault of what was kept.
+        self.start.drawn(self.is_named || self.has_begun());
         self.gives_up = ui.ctx().text_edit_focused() || ui.ctx().dragged_id().is_some();
     }
 

@@ -16,7 +16,7 @@ use std::fs::{self, File, TryLockError};
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -94,15 +94,17 @@ enum Found {
     This(Content),
     /// A later version wrote it: the two schema versions and the program differ, as a sentence.
     Later(String),
-    /// It is there and cannot be read, for this reason.
+    /// It is there, and makes no sense for this reason.
     Damaged(String),
+    /// It cannot be read now, for this reason.
+    Unreadable(String),
 }
 
 fn find(path: &Path) -> Found {
     let mut text = Vec::new();
     match File::open(path).and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut text)) {
         Err(why) if why.kind() == io::ErrorKind::NotFound => return Found::Nothing,
-        Err(why) => return Found::Damaged(why.to_string()),
+        Err(why) => return Found::Unreadable(why.to_string()),
         Ok(_) if text.len() as u64 > MOST_BYTES => return Found::Damaged("it is too large".to_owned()),
         Ok(_) => {}
     }
@@ -145,9 +147,14 @@ pub struct Kept {
     folder: PathBuf,
     /// What this window had when it last read or wrote the file: what differs from it was changed here.
     base: Content,
-    /// A later version's file is left alone.
+    /// What a later version wrote, or cannot be read, is left alone.
     writes: bool,
+    /// How long another window is waited for that writes.
+    patience: Duration,
 }
+
+/// Another window writes for milliseconds; one that hangs must not make this one hang.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// How a window begins.
 #[derive(Debug)]
@@ -156,6 +163,8 @@ pub struct Beginning {
     pub start: Arc<Start>,
     /// What was kept; `None` where nothing was, or by the first version, which kept it in eframe's file.
     pub found: Option<(State, Option<String>)>,
+    /// Whether `state.json` was never there: then the first version's may be.
+    pub is_first: bool,
     /// What the user should know.
     pub warnings: Vec<String>,
 }
@@ -169,6 +178,7 @@ pub fn begin(folder: &Path) -> Beginning {
     }
     let (start, failed) = Start::begin(folder);
     let path = state_path(folder);
+    let _alone = alone(folder, PATIENCE);
     if failed {
         let aside = ["state.json", "app.ron"].map(|name| set_aside(&folder.join(name)));
         let names: Vec<String> = aside.iter().flatten().flatten().map(|path| path.display().to_string()).collect();
@@ -176,12 +186,21 @@ pub fn begin(folder: &Path) -> Beginning {
         warnings.push(format!("two starts failed, so this one is clean; {what}"));
         warnings.extend(aside.into_iter().filter_map(Result::err).map(|why| cannot_keep(&why, folder)));
     }
-    let mut kept = Kept { folder: folder.to_owned(), base: Content::default(), writes: true };
+    let mut kept = Kept { folder: folder.to_owned(), base: Content::default(), writes: true, patience: PATIENCE };
+    let mut is_first = false;
     let found = match find(&path) {
-        Found::Nothing => None,
+        Found::Nothing => {
+            is_first = true;
+            None
+        }
         Found::This(content) => Some((content.to_state(), content.last.filter(|last| !last.is_empty()))),
         Found::Later(sentence) => {
             warnings.push(sentence);
+            kept.writes = false;
+            None
+        }
+        Found::Unreadable(why) => {
+            warnings.push(unreadable(&why, &path));
             kept.writes = false;
             None
         }
@@ -195,7 +214,7 @@ pub fn begin(folder: &Path) -> Beginning {
     if let Some((state, last)) = &found {
         kept.base = Content::of(state, last.clone());
     }
-    Beginning { kept, start: Arc::new(start), found, warnings }
+    Beginning { kept, start: Arc::new(start), found, is_first, warnings }
 }
 
 fn state_path(folder: &Path) -> PathBuf {
@@ -204,6 +223,10 @@ fn state_path(folder: &Path) -> PathBuf {
 
 fn cannot_keep(why: &dyn std::fmt::Display, folder: &Path) -> String {
     format!("settings cannot be kept: {why}: {}", folder.display())
+}
+
+fn unreadable(why: &str, path: &Path) -> String {
+    format!("the settings cannot be read, so this window has its own and keeps none: {why}: {}", path.display())
 }
 
 impl Kept {
@@ -217,7 +240,7 @@ impl Kept {
             return Ok(());
         }
         let path = state_path(&self.folder);
-        let _alone = alone(&self.folder);
+        let _alone = alone(&self.folder, self.patience);
         let content = match find(&path) {
             Found::This(theirs) => merge::merge(&self.base, &mine, &theirs),
             Found::Nothing => mine.clone(),
@@ -225,6 +248,7 @@ impl Kept {
                 self.writes = false;
                 return Err(sentence);
             }
+            Found::Unreadable(why) => return Err(unreadable(&why, &path)),
             Found::Damaged(_) => {
                 set_aside(&path).map_err(|why| cannot_keep(&why, &self.folder))?;
                 mine.clone()
@@ -244,18 +268,18 @@ impl Kept {
     }
 }
 
-/// Holds `state.lock` until it is dropped, so that what another window writes is not lost between reading and writing. A
-/// window that hangs while it has it must not make this one hang: after a second it is done without.
-fn alone(folder: &Path) -> Option<File> {
+/// Holds `state.lock` until it is dropped, so that what another window writes is not lost between reading and writing. When
+/// the patience is over, it goes on without.
+fn alone(folder: &Path, patience: Duration) -> Option<File> {
     let file = File::options().create(true).truncate(false).write(true).open(folder.join("state.lock")).ok()?;
-    for _ in 0..50 {
+    let began = Instant::now();
+    loop {
         match file.try_lock() {
             Ok(()) => return Some(file),
-            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(20)),
-            Err(TryLockError::Error(_)) => return None,
+            Err(TryLockError::WouldBlock) if began.elapsed() < patience => std::thread::sleep(Duration::from_millis(20)),
+            Err(_) => return None,
         }
     }
-    None
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ fn names(folder: &Path) -> Vec<String> {
 
 /// A window that begins as it should.
 fn window(folder: &Path) -> (Kept, State) {
-    let Beginning { kept, start, found, warnings } = begin(folder);
+    let Beginning { kept, start, found, warnings, .. } = begin(folder);
     assert_eq!(warnings, Vec::<String>::new());
     start.over();
     (kept, found.map(|(state, _)| state).unwrap_or_default())
@@ -66,7 +66,7 @@ fn windows_that_write_at_once_lose_nothing() {
             let folder = folder.path();
             scope.spawn(move || {
                 let mut state = State::default();
-                let mut kept = Kept { folder: folder.to_owned(), base: Content::of(&state, None), writes: true };
+                let mut kept = Kept { folder: folder.to_owned(), base: Content::of(&state, None), writes: true, patience: Duration::from_secs(600) };
                 for file in 0..2 {
                     state.remember(Path::new(&format!("{window_of}/{file}")));
                     kept.write(&state, None).unwrap();
@@ -92,7 +92,7 @@ fn after_two_failed_starts_the_third_is_clean_and_the_fourth_as_ever() {
         assert_eq!(beginning.found.map(|(state, _)| state.scale), Some(2.5), "{failed}");
         assert_eq!(beginning.warnings, Vec::<String>::new(), "{failed}");
     }
-    let Beginning { mut kept, start, found, warnings } = begin(folder.path());
+    let Beginning { mut kept, start, found, warnings, .. } = begin(folder.path());
     let aside = |name: &str| folder.path().join(name).display().to_string();
     assert!(found.is_none());
     assert_eq!(
@@ -124,7 +124,7 @@ fn a_window_that_starts_while_another_one_does_is_no_failed_start() {
         assert_eq!(begin(folder.path()).warnings, Vec::<String>::new());
     }
     first.start.over();
-    assert_eq!(names(folder.path()), [""; 0]);
+    assert_eq!(names(folder.path()), ["state.lock"]);
     // Nor is one whose file says nothing.
     fs::write(folder.path().join("starting"), "\u{0}\u{ff} many").unwrap();
     assert_eq!(begin(folder.path()).warnings, Vec::<String>::new());
@@ -153,6 +153,35 @@ fn what_cannot_be_read_is_set_aside_and_never_removed() {
         assert!(beginning.found.is_none() && !path.exists());
         assert_eq!(&fs::read_to_string(aside).unwrap(), wrong);
     }
+}
+
+#[test]
+fn what_cannot_be_opened_now_is_left_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state.json");
+    // A disk that fails for a moment is no damage: this reads as an error too, for root as well.
+    fs::create_dir(&path).unwrap();
+    let Beginning { mut kept, found, is_first, warnings, .. } = begin(folder.path());
+    assert!(found.is_none() && !is_first);
+    let [said] = &warnings[..] else { panic!("{warnings:?}") };
+    assert!(said.starts_with("the settings cannot be read, so this window has its own and keeps none: Is a directory"), "{said}");
+    kept.write(&State { scale: 2.0, ..State::default() }, None).unwrap();
+    assert!(path.is_dir());
+    // Also where it happened since.
+    fs::remove_dir(&path).unwrap();
+    let (mut kept, state) = window(folder.path());
+    fs::create_dir(&path).unwrap();
+    assert!(kept.write(&State { scale: 3.0, ..state }, None).unwrap_err().starts_with("the settings cannot be read"));
+    assert!(path.is_dir());
+}
+
+#[test]
+fn a_window_that_hangs_is_not_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let held = alone(folder.path(), PATIENCE).unwrap();
+    assert!(alone(folder.path(), Duration::from_millis(30)).is_none());
+    drop(held);
+    assert!(alone(folder.path(), Duration::ZERO).is_some());
 }
 
 #[test]

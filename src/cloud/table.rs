@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Values;
+use super::formats::limits::MAX_COLUMNS;
 
 /// A column of a table.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,19 +64,17 @@ pub enum ColumnChoice {
     Named(Vec<String>),
 }
 
-/// The most columns that ranges may stand for, all together; a longer one is taken for a name.
-const MOST_IN_RANGES: usize = 1 << 20;
-
 impl std::str::FromStr for ColumnChoice {
     type Err = std::convert::Infallible;
 
-    /// Parses `lon,lat` or `0,1`; a range `0-63` (ends included) stands for its indices.
+    /// Parses `lon,lat` or `0,1`; a range `0-63` (ends included) stands for its indices, all of them together for no more than a cloud
+    /// has: a longer one is taken for a name.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let mut names = Vec::new();
         for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
             let range = part.split_once('-').and_then(|(from, to)| Some(from.parse::<usize>().ok()?..=to.parse::<usize>().ok()?));
             match range {
-                Some(range) if range.start() <= range.end() && range.end() - range.start() < MOST_IN_RANGES.saturating_sub(names.len()) => {
+                Some(range) if range.start() <= range.end() && range.end() - range.start() < MAX_COLUMNS.saturating_sub(names.len()) => {
                     names.extend(range.map(|i| i.to_string()))
                 }
                 _ => names.push(part.to_owned()),

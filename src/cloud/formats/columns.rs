@@ -117,10 +117,17 @@ impl Even {
                 file.read_exact(&mut raw)
             };
             read().map_err(|why| input.io(why))?;
-            Ok(cells(&raw))
+            let cells = cells(&raw);
+            claim_cells(cells.len(), input)?;
+            Ok(cells)
         };
         records.iter().map(row).collect()
     }
+}
+
+/// Counts the cells of a record. The texts in them are parts of the file.
+pub(super) fn claim_cells(count: usize, input: &Input<'_>) -> Result<(), FormatError> {
+    input.claim((count as u64).saturating_mul(size_of::<Cell>() as u64), "a record")
 }
 
 /// The error for a record number past the end.

@@ -1,17 +1,45 @@
 //! Isolates panics of third-party decoders.
 
 use std::any::Any;
-use std::panic;
 use std::sync::Once;
-use std::thread;
+use std::{fmt, io, panic, thread};
+
+use super::FormatError;
+use super::input::Input;
 
 /// The name of the threads whose panics are not printed.
 const NAME: &str = "decoder";
 
+/// Why work gave no result.
+#[derive(Debug)]
+pub(crate) enum Broken {
+    /// It panicked, with this message: a file that the decoder did not expect.
+    Panicked(String),
+    /// There is no thread for it, which is no fault of the file.
+    NoThread(io::Error),
+}
+
+impl Broken {
+    /// As the error of a file, of which `what` is damaged.
+    pub(super) fn error(self, what: &str, input: &Input<'_>) -> FormatError {
+        match self {
+            Self::Panicked(_) => input.malformed(what, "damaged, and cannot be decoded"),
+            Self::NoThread(why) => input.io(why),
+        }
+    }
+}
+
+impl fmt::Display for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Panicked(message) => f.write_str(message),
+            Self::NoThread(why) => write!(f, "there is no thread for it: {why}"),
+        }
+    }
+}
+
 /// Runs `work` on a separate thread and returns a panic as an error, without printing it.
-///
-/// `Err` holds the panic message.
-pub(crate) fn contained<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, String> {
+pub(crate) fn contained<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, Broken> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
         let before = panic::take_hook();
@@ -22,8 +50,8 @@ pub(crate) fn contained<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, S
         }));
     });
     thread::scope(|scope| match thread::Builder::new().name(NAME.to_owned()).spawn_scoped(scope, work) {
-        Ok(running) => running.join().map_err(|payload| message(&*payload)),
-        Err(why) => Err(format!("there is no thread for it: {why}")),
+        Ok(running) => running.join().map_err(|payload| Broken::Panicked(message(&*payload))),
+        Err(why) => Err(Broken::NoThread(why)),
     })
 }
 
@@ -38,8 +66,17 @@ mod tests {
 
     #[test]
     fn a_panic_becomes_an_error() {
-        assert_eq!(contained(|| 7), Ok(7));
-        assert_eq!(contained(|| -> u8 { panic!("index {} out of range", 9) }), Err("index 9 out of range".to_owned()));
-        assert_eq!(contained(|| 8), Ok(8));
+        assert_eq!(contained(|| 7).unwrap(), 7);
+        let broken = contained(|| -> u8 { panic!("index {} out of range", 9) }).unwrap_err();
+        assert_eq!(broken.to_string(), "index 9 out of range");
+        assert_eq!(contained(|| 8).unwrap(), 8);
+    }
+
+    #[test]
+    fn no_thread_is_no_damage() {
+        let input = Input::new(std::path::Path::new(file!()), &crate::progress::Silent).unwrap();
+        let broken = || Broken::NoThread(io::Error::from_raw_os_error(11));
+        assert!(matches!(broken().error("E57", &input), FormatError::Io { .. }));
+        assert!(matches!(Broken::Panicked(String::new()).error("E57", &input), FormatError::Malformed { .. }));
     }
 }

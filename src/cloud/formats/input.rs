@@ -12,6 +12,7 @@ use super::marks::Marks;
 use super::parts::split;
 use super::sheet::no_memory;
 use crate::memory;
+pub(super) use crate::printable::name as printable;
 use crate::progress::Progress;
 
 /// Gives a reader access to a file, reports progress, and builds errors with its path.
@@ -128,7 +129,7 @@ impl<'a> Input<'a> {
         if why.kind() == ErrorKind::UnexpectedEof {
             self.malformed("cut short", "the file ends in the middle of its data")
         } else if why.raw_os_error().is_none() && [ErrorKind::InvalidData, ErrorKind::InvalidInput, ErrorKind::Other].contains(&why.kind()) {
-            // Only decompressors return these.
+            // Decompressors return these.
             self.malformed("data", "damaged, and cannot be unpacked")
         } else {
             FormatError::Io { why, path: self.path.clone() }
@@ -143,7 +144,7 @@ impl<'a> Input<'a> {
         FormatError::Unsupported { what: printable(&what.into()), why: printable(&why.into()), path: self.path.clone() }
     }
 
-    /// Counts memory before it is taken: every allocation whose size comes from the file goes through here or through
+    /// Counts memory before it is taken: allocations whose size comes from the file go through here or through
     /// [`Self::reserve`] and [`Self::reserve_all`], which do. `what` names it in the error.
     ///
     /// # Errors
@@ -163,7 +164,9 @@ impl<'a> Input<'a> {
 
     /// Gives back what was claimed, once it is freed.
     pub fn release(&self, bytes: u64) {
-        self.budget.claimed.fetch_sub(bytes, Relaxed);
+        let left = |claimed: u64| Some(claimed.saturating_sub(bytes));
+        let before = self.budget.claimed.fetch_update(Relaxed, Relaxed, left);
+        debug_assert!(before.is_ok_and(|claimed| claimed >= bytes), "more is given back than was claimed");
     }
 
     /// Reserves capacity for `more` values when the total is unknown, growing by at least an eighth to limit both
@@ -222,11 +225,6 @@ impl<'a> Input<'a> {
         let room = usize::try_from(count).ok().and_then(|count| values.try_reserve_exact(count).ok());
         room.ok_or_else(|| no_memory(count, size_of::<T>(), self.path.clone()))
     }
-}
-
-/// Text from a file with control characters replaced, safe to print on one terminal line.
-pub(super) fn printable(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
 /// A file that reports progress and observes cancellation.

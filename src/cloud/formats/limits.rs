@@ -26,6 +26,8 @@ pub const MAX_LINE: u64 = 1 << 28;
 pub const MAX_PARTS: usize = 1 << 16;
 /// Values of a JSON table with its gaps filled, for each value that there is.
 pub const MAX_PADDED: u64 = 64;
+/// Arrays and objects within one another in JSON: what the parser itself allows.
+pub const MAX_JSON_DEPTH: u64 = 127;
 /// Elements of the tree that the points of a JSON file form: columns, and what is around them.
 pub const MAX_NODES: usize = 1 << 22;
 /// Data sets of an HDF5 file that are listed.
@@ -36,6 +38,8 @@ pub const MAX_LISTED_AGAIN: usize = 10_000;
 pub const MAX_HDF5_DEPTH: usize = 16;
 /// Groups around a column of a Parquet file, with the root. A list takes two.
 pub const MAX_GROUPS: usize = 64;
+/// Bytes of the header of a page of a Parquet file; its least and largest values may be long texts.
+pub const MAX_PAGE_HEADER: u64 = 1 << 24;
 /// Structs, lists and maps within one another in the metadata of a Parquet file, which nest a dozen deep.
 pub const MAX_THRIFT_DEPTH: usize = 64;
 /// Tables within one another in the description of an Arrow file's columns.
@@ -119,7 +123,7 @@ pub const TABLE: &[Limit] = &[
     ),
     Limit::mebibytes("text", "a line, or a record with its quoted line ends", MAX_LINE, "refused: it is held whole; a quote may not be closed"),
     Limit::mebibytes("JSON", "one text, name or number", MAX_LINE, "refused: it is held whole"),
-    Limit::new("JSON", "arrays and objects within one another", 127, "refused: each level takes stack"),
+    Limit::new("JSON", "arrays and objects within one another", MAX_JSON_DEPTH, "refused: each level takes stack"),
     Limit::new("JSON", "characters of a name made of nested keys", MAX_NESTED_NAME as u64, "cut"),
     Limit::new("JSON", "arrays, objects and values that a point may consist of", MAX_NODES as u64, "refused: each takes memory of its own"),
     Limit::new("JSON", "values with gaps filled, for each value there is", MAX_PADDED, "refused: objects with little in common are no table"),
@@ -142,6 +146,7 @@ pub const TABLE: &[Limit] = &[
     Limit::new("HDF5", "values for each byte of the file", MAX_HDF5_VALUES, "refused: chunks that were never written are not stored"),
     Limit::new("Parquet", "groups around a column", MAX_GROUPS as u64, "refused: each level takes stack"),
     Limit::new("Parquet", "structures within one another in the metadata", MAX_THRIFT_DEPTH as u64, "refused: each level takes stack"),
+    Limit::mebibytes("Parquet", "the header of a page", MAX_PAGE_HEADER, "refused: its least and largest value are held whole"),
     Limit::mebibytes("Parquet", "names of all columns", MAX_NAMES, "refused: each keeps the names of the groups around it"),
     Limit::mebibytes("Parquet", "texts of a column that are read at a time", BATCH_TEXTS, "read in smaller parts, down to one row"),
     Limit::new("Parquet", "values of a column of lists that are read at a time", BATCH_VALUES, "read in smaller parts, down to one row"),

@@ -3,9 +3,9 @@
 use std::io::{self, Read};
 
 use super::FormatError;
-use super::columns::{Cell, Even, Records, no_record, number_cell};
+use super::columns::{Cell, Even, Records, claim_cells, no_record, number_cell};
 use super::input::Input;
-use super::limits::MAX_HEADER;
+use super::limits::{MAX_COLUMNS, MAX_HEADER};
 use super::number::{Endian, Number, read_bytes};
 use super::sheet::{Sheet, SheetColumn, Want};
 use crate::cloud::Values;
@@ -61,6 +61,7 @@ pub(super) fn records_in(reader: &mut impl Read, header: &Header, input: &Input<
     if let Some(&missing) = wanted.iter().find(|&&record| record >= rows as u64) {
         return Err(no_record(missing, rows as u64, input.path()));
     }
+    wanted.iter().try_for_each(|_| claim_cells(width, input))?;
     let mut cells = vec![vec![Cell::Missing; width]; wanted.len()];
     // The index of each requested number in the array, ascending.
     let index = |row: u64, column: usize| if fortran { column as u64 * rows as u64 + row } else { row * width as u64 + column as u64 };
@@ -141,8 +142,9 @@ impl Header {
 
     /// The number of columns, refused if implausible: each has a name, and nobody searches in a million dimensions.
     fn checked_width(&self, input: &Input<'_>) -> Result<usize, FormatError> {
-        if self.columns > 1 << 20 {
-            return Err(input.unsupported(format!("{} columns", self.columns), "the most that are read are 1048576; is the array transposed?"));
+        if self.columns > MAX_COLUMNS {
+            let why = format!("the most that are read are {MAX_COLUMNS}; is the array transposed?");
+            return Err(input.unsupported(format!("{} columns", self.columns), why));
         }
         input.claim(SheetColumn::claimed(self.columns as u64), "the names of the columns")?;
         Ok(self.columns)

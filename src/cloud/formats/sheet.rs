@@ -312,7 +312,8 @@ pub(super) fn gather<T: Real>(mut values: Vec<T>, width: usize, positions: &[usi
     if positions.iter().copied().eq(0..width) {
         return Ok(values);
     }
-    if !positions.is_sorted() || positions.len() > width {
+    // In place, each value moves to the front: none may be written over before it was read for the last time.
+    if !positions.is_sorted_by(|one, next| one < next) {
         let count = (values.len() / width.max(1)).saturating_mul(positions.len());
         let mut gathered = memory::room(count).ok_or(count as u64)?;
         gathered.extend(values.chunks_exact(width).flat_map(|row| positions.iter().map(|&position| row[position])));
@@ -416,6 +417,7 @@ mod tests {
         assert_eq!(gather(values(), 2, &[0, 1]).unwrap(), values());
         assert_eq!(gather(values(), 2, &[1]).unwrap(), [2.0, 4.0]);
         assert_eq!(gather(values(), 2, &[1, 0, 1]).unwrap(), [2.0, 1.0, 2.0, 4.0, 3.0, 4.0]);
+        assert_eq!(gather(vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0], 3, &[0, 0, 1]).unwrap(), [1.0, 1.0, 2.0, 4.0, 4.0, 5.0]);
         let message = no_memory(1 << 61, 8, "a.csv".into()).to_string();
         assert_eq!(message, "too large: there is no memory for 2305843009213693952 values (18446744073709551615 bytes): a.csv");
     }

@@ -72,6 +72,7 @@ pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, Form
     let end = wanted.iter().max().map_or(0, |last| last.saturating_add(1));
     while vectors.rows < end && vectors.advance()? {
         if let Some(cells) = found.get_mut(&(vectors.rows - 1)) {
+            columns::claim_cells(vectors.numbers.len() + 1, input)?;
             *cells = std::iter::once(columns::Cell::Text(vectors.word())).chain(vectors.numbers.iter().map(|&value| number_cell(value))).collect();
         }
     }

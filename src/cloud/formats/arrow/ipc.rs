@@ -186,31 +186,35 @@ impl Batches for File<'_, '_> {
         let mut file = fs::File::open(self.input.path()).map_err(|why| self.input.io(why))?;
         let fail = |why: ArrowError| error(self.input, "data", why);
         let mut decoder = FileDecoder::new(self.schema(), self.version).with_projection(columns.to_vec());
-        let mut start = 0u64;
+        let (mut start, mut dictionaries) = (0u64, 0u64);
         for Batch { block, rows } in &self.batches {
             self.input.check()?;
             let Some(rows) = rows else {
-                let (data, _) = self.block(&mut file, block)?;
+                let (data, taken) = self.block(&mut file, block)?;
+                dictionaries += taken;
                 decoder.read_dictionary(block, &data).map_err(fail)?;
                 continue;
             };
             let end = start.saturating_add(*rows);
             if end > from {
                 let (data, taken) = self.block(&mut file, block)?;
+                let mut goes_on = true;
                 if let Some(batch) = decoder.read_record_batch(block, &data).map_err(fail)? {
                     if batch.num_rows() as u64 != *rows {
                         let why = format!("a batch promises {rows} rows and has {}", batch.num_rows());
                         return Err(self.input.malformed("cut short", why));
                     }
-                    if !each(start, &batch)? {
-                        break;
-                    }
+                    goes_on = each(start, &batch)?;
                 }
-                // A dictionary is kept, a batch is not.
+                // A dictionary is kept to the end, a batch is not.
                 self.input.release(taken);
+                if !goes_on {
+                    break;
+                }
             }
             start = end;
         }
+        self.input.release(dictionaries);
         Ok(())
     }
 }

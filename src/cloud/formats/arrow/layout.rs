@@ -66,7 +66,7 @@ impl Layout {
         for (root, field) in schema.fields().iter().enumerate() {
             let (name, kind) = (field.name(), field.data_type());
             let narrow = values::fits_f32(kind);
-            if let Some(position) = lists.iter().position(|&list| list == root) {
+            if let Ok(position) = lists.binary_search(&root) {
                 let of = widths[position];
                 columns.extend((0..of).map(|at| Origin {
                     name: format!("{name}{at}"),

@@ -19,9 +19,10 @@ use layout::Layout;
 pub use moment::Moment;
 
 use super::FormatError;
+use super::cell;
 use super::columns::{Records, Texts, too_many_texts};
 use super::contain::contained;
-use super::input::{Input, printable};
+use super::input::Input;
 use super::sheet::{ColumnKind, Sheet, Want};
 use crate::cloud::Values;
 use crate::cloud::values::{Real, with_values};
@@ -62,7 +63,7 @@ pub(super) fn ipc_records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, 
 
 /// Runs code that uses the decoders, which may panic on malformed input.
 fn inside<T: Send>(what: &str, input: &Input<'_>, work: impl FnOnce() -> Result<T, FormatError> + Send) -> Result<T, FormatError> {
-    contained(work).map_err(|_| input.malformed(what, "damaged, and cannot be decoded"))?
+    contained(work).map_err(|why| why.error(what, input))?
 }
 
 /// Appends numbers in their narrower type.
@@ -121,11 +122,15 @@ fn read(file: &dyn Batches, input: &Input<'_>, want: &Want<'_>) -> Result<Sheet,
         for (at, column) in columns.iter_mut().enumerate().filter(|(at, _)| layout.is_text(*at)) {
             let Some(array) = array(layout.root(at)) else { continue };
             if column.example.is_none() {
-                let first = (0..array.len()).find_map(|row| values::text(array, row).map(|text| (start + row as u64, printable(&text))));
+                let first = (0..array.len()).find_map(|row| Some((start + row as u64, cell::excerpt(values::text(array, row)?.as_bytes()))));
                 column.example = first;
             }
-            if texts == Some(at) && !(0..array.len()).all(|row| found.push(&values::text(array, row).unwrap_or_default())) {
-                return Err(too_many_texts(&column.name, input.path()));
+            if texts == Some(at) {
+                for row in 0..array.len() {
+                    if !found.push_counted(&values::text(array, row).unwrap_or_default(), input)? {
+                        return Err(too_many_texts(&column.name, input.path()));
+                    }
+                }
             }
         }
         read = start + batch.num_rows() as u64;

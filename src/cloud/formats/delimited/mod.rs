@@ -104,6 +104,7 @@ pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, Form
             }
         }
         if text.rows == record + 1 {
+            columns::claim_cells(width, input)?;
             found.insert(record, (0..width).map(|at| columns::cell_as(text.cell(at), text.field(at))).collect());
         }
     }

@@ -89,6 +89,18 @@ impl<R: BufRead> Records<R> {
         }
     }
 
+    /// The same of another text. The buffers stay, and what was claimed for them.
+    pub fn restart(&mut self, reader: R, dialect: &Dialect) {
+        let before = std::mem::replace(self, Self::new(reader, dialect));
+        match (self, before) {
+            (Self::Quoted(now), Self::Quoted(before)) => (now.fields, now.ends) = (before.fields, before.ends),
+            (Self::Spaced { line, fields, .. }, Self::Spaced { line: line_before, fields: fields_before, .. }) => {
+                (*line, *fields) = (line_before, fields_before);
+            }
+            _ => {}
+        }
+    }
+
     /// Advances to the next record; false at the end.
     ///
     /// # Errors
@@ -190,6 +202,8 @@ fn split_spaces(line: &[u8], fields: &mut Vec<Range<usize>>) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::tests::with_input;
+    use super::super::dialect::Hints;
     use super::*;
 
     #[test]
@@ -199,5 +213,20 @@ mod tests {
         split_spaces(line, &mut fields);
         let fields: Vec<&[u8]> = fields.into_iter().map(|range| &line[range]).collect();
         assert_eq!(fields, [&b"a"[..], b"12", b"b c", b"\"open", b"d"]);
+    }
+    #[test]
+    fn another_text_takes_no_more_memory() {
+        let line = [&b"1"[..]; 3000].join(&b' ');
+        for separator in [Separator::Byte(b' '), Separator::Spaces] {
+            with_input(1 << 17, |input| {
+                let mut dialect = Dialect::detect(&line, true, Hints::default());
+                dialect.separator = separator;
+                let mut records = Records::new(&line[..], &dialect);
+                for _ in 0..100 {
+                    assert!(records.advance(input).unwrap() && records.len() == 3000 && records.start() == 0);
+                    records.restart(&line[..], &dialect);
+                }
+            });
+        }
     }
 }

@@ -116,7 +116,7 @@ impl<'a> Text<Stream<'a>> {
         let mut file = input.open()?;
         file.seek(SeekFrom::Start(byte)).map_err(|why| input.io(why))?;
         let stream: Box<dyn BufRead + 'a> = Box::new(file);
-        self.records = Records::new(Cursor::new(Vec::new()).chain(stream), &self.dialect);
+        self.records.restart(Cursor::new(Vec::new()).chain(stream), &self.dialect);
         (self.rows, self.pending, self.base) = (record, false, byte - self.text_start.unwrap_or(0));
         // The end of the current scan is unknown here.
         self.promised = None;

@@ -68,11 +68,15 @@ impl Rows<'_, '_, '_> {
     fn add<E: Error>(&mut self, Feature { geometry, properties }: Feature) -> Result<(), E> {
         let feature = format!("feature {}", self.features);
         self.features += 1;
+        let mut counted = 0;
         let positions = match geometry {
             None => vec![[f64::NAN; 3]],
             Some(Geometry { kind, coordinates }) => match (kind.as_str(), coordinates) {
                 ("Point", Coordinates::Position(position)) => vec![position],
-                ("MultiPoint", Coordinates::Positions(positions)) => positions,
+                ("MultiPoint", Coordinates::Positions(positions)) => {
+                    counted = positions.capacity() * size_of::<[f64; 3]>();
+                    positions
+                }
                 ("Point" | "MultiPoint", _) => {
                     let why = self.builder.input().malformed(feature, format!("its coordinates are not those of a {kind}: x, y and maybe z"));
                     return stop(self.builder.fail(why));
@@ -97,7 +101,7 @@ impl Rows<'_, '_, '_> {
             stop(self.builder.end_point(Kind::Feature, 0))?;
         }
         let texts: usize = properties.iter().map(|held| held.text.len()).sum();
-        let bytes = properties.capacity() * size_of::<Held>() + texts + positions.capacity() * size_of::<[f64; 3]>();
+        let bytes = properties.capacity() * size_of::<Held>() + texts + counted;
         self.builder.input().release(bytes as u64);
         Ok(())
     }

@@ -93,3 +93,22 @@ fn frames_beyond_those_listed_open_by_number() {
     let last = sample.read_part(&(limits::MAX_PARTS + 1).to_string()).unwrap();
     assert_eq!(last.values, [1.0, 2.0, 3.0]);
 }
+
+/// Honest files of which little is kept at a time: what is given back must be what was claimed, neither less nor more.
+#[test]
+fn what_is_read_in_parts_fits_a_part_of_the_memory() {
+    let feature = |at: usize| format!("{{\"type\":\"Feature\",\"geometry\":{{\"type\":\"Point\",\"coordinates\":[{at},2]}},\"properties\":{{}}}}");
+    let features: Vec<String> = (0..2000).map(feature).collect();
+    let places = Sample::new("a.geojson", format!("{{\"type\":\"FeatureCollection\",\"features\":[{}]}}", features.join(",")));
+    let batches = Sample::new("a.feather", arrow::batches(64, 1000));
+    for (sample, rows, free) in [(&places, 2000, 1 << 17), (&batches, 64_000, 1 << 16)] {
+        let input = || Input::new(&sample.path, &Silent).unwrap().with_free(free);
+        let format = recognise(&input()).unwrap();
+        if rows == 2000 {
+            assert_eq!((format.read)(&input(), &Want::Everything).unwrap().rows, rows);
+        }
+        let wanted: Vec<u64> = (0..rows).step_by(1000).chain([rows - 1]).collect();
+        let read = (format.records)(&input(), &wanted).unwrap();
+        assert_eq!(read.rows.len(), wanted.len());
+    }
+}

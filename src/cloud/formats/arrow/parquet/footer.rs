@@ -1,7 +1,7 @@
 //! Checks a footer before the decoder gets it, which recurses into each group of the schema, and allocates what a group
 //! promises.
 
-use super::super::super::limits::{MAX_GROUPS, MAX_NAMES};
+use super::super::super::limits::{MAX_COLUMNS, MAX_GROUPS, MAX_NAMES};
 use super::thrift::{Event, Kind, Shape, walk};
 
 /// What is wrong with a footer.
@@ -14,7 +14,8 @@ pub(super) enum Refusal {
 }
 
 /// Checks that a footer is what the decoder takes it for, and that its schema neither nests too deep nor promises too much.
-pub(super) fn check(footer: &[u8]) -> Result<(), Refusal> {
+/// Returns the number of its columns.
+pub(super) fn check(footer: &[u8]) -> Result<u64, Refusal> {
     let (mut tree, mut element) = (Tree::default(), Element::default());
     let mut each = |event: Event| {
         match event {
@@ -45,6 +46,8 @@ struct Element {
 #[derive(Default)]
 struct Tree {
     elements: u64,
+    /// Those that are columns.
+    leaves: u64,
     /// Groups around the next element: how many children each lacks, and the length of its name with those around it.
     groups: Vec<(u64, u64)>,
     deepest: usize,
@@ -73,25 +76,29 @@ impl Tree {
         if children > 0 || at == 0 {
             self.groups.push((children, names));
         } else {
+            self.leaves += 1;
             self.names = self.names.saturating_add(names);
         }
         Ok(())
     }
 
-    fn end(self) -> Result<(), Refusal> {
+    fn end(self) -> Result<u64, Refusal> {
         let missing = self.groups.iter().fold(0, |sum: u64, (left, _)| sum.saturating_add(*left));
         if missing > 0 {
             return Err(Refusal::Malformed(format!("its groups promise {missing} columns more than it describes")));
         }
         if self.deepest > MAX_GROUPS {
             let what = format!("columns within {} groups", self.deepest);
-            return Err(Refusal::TooMuch(what, format!("the most that are read is {MAX_GROUPS}")));
+            return Err(Refusal::TooMuch(what, format!("those within {MAX_GROUPS} are read at most")));
         }
         if self.names > MAX_NAMES {
             let why = format!("they take {} bytes, and the most that are read are {MAX_NAMES}", self.names);
             return Err(Refusal::TooMuch("names of columns with those of their groups".to_owned(), why));
         }
-        Ok(())
+        if self.leaves > MAX_COLUMNS as u64 {
+            return Err(Refusal::TooMuch(format!("{} columns", self.leaves), format!("the most that are read are {MAX_COLUMNS}")));
+        }
+        Ok(self.leaves)
     }
 }
 

@@ -28,6 +28,9 @@ use super::{BATCH, Batches, Each, error, limits};
 const TRAILER: u64 = 8;
 /// Bytes that are made of a byte of the footer, about.
 const FOOTER: u64 = 8;
+/// Bytes that are made of a column of the schema, whose description may have no more than eight: the decoder's own, that of Arrow,
+/// and those of the reader.
+const COLUMN: u64 = 1 << 10;
 /// Bytes that are held for a value of a list: as it is stored and as a number, in the list, and the levels.
 const VALUE: u64 = 32;
 /// Part of the free memory that the texts of a batch may take.
@@ -55,11 +58,11 @@ impl<'a, 'i> File<'a, 'i> {
         let length = length.iter().rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte));
         let start = input.size().checked_sub(TRAILER + length).ok_or_else(|| input.malformed("footer", "it is longer than the file"))?;
         let footer = source.get_bytes(start, length as usize).map_err(failed)?;
-        footer::check(&footer).map_err(|why| match why {
+        let columns = footer::check(&footer).map_err(|why| match why {
             Refusal::Malformed(why) => input.malformed("footer", why),
             Refusal::TooMuch(what, why) => input.unsupported(what, why),
         })?;
-        input.claim(length.saturating_mul(FOOTER), "the description of the columns")?;
+        input.claim(length.saturating_mul(FOOTER).saturating_add(columns * COLUMN), "the description of the columns")?;
         let metadata = ParquetMetaDataReader::decode_metadata(&footer).map_err(failed)?;
         let promised = metadata.file_metadata().num_rows();
         let rows = metadata.row_groups().iter().fold(0i64, |sum, group| sum.saturating_add(group.num_rows().max(0)));
@@ -93,7 +96,7 @@ impl File<'_, '_> {
         let chunks = self.metadata.metadata().row_groups().iter().flat_map(|group| group.columns().iter().enumerate());
         for (leaf, chunk) in chunks {
             let root = if leaf < schema.num_columns() { schema.get_column_root_idx(leaf) } else { continue };
-            if let Some(codec) = unread(chunk.compression()).filter(|_| columns.contains(&root)) {
+            if let Some(codec) = unread(chunk.compression()).filter(|_| columns.binary_search(&root).is_ok()) {
                 let what = format!("{codec} compression of column `{}`", self.schema().field(root).name());
                 let why = "it is not read; write the file with Snappy: pandas, polars and pyarrow take compression=\"snappy\"";
                 return Err(self.input.unsupported(what, why));
@@ -139,7 +142,7 @@ impl File<'_, '_> {
         let (mut bytes, mut batch, mut texts) = (0u64, BATCH as u64, 0u64);
         let mut hold = |most: u64, each: u64| batch = batch.min((most / each.max(1)).max(1));
         for (leaf, chunk) in about.columns().iter().enumerate() {
-            if leaf >= schema.num_columns() || !columns.contains(&schema.get_column_root_idx(leaf)) {
+            if leaf >= schema.num_columns() || columns.binary_search(&schema.get_column_root_idx(leaf)).is_err() {
                 continue;
             }
             let single = (schema.column(leaf).max_rep_level() == 0).then_some(about.num_rows());

@@ -7,7 +7,7 @@ use parquet::file::reader::ChunkReader as _;
 
 use super::super::super::FormatError;
 use super::super::super::input::Input;
-use super::super::super::limits::{BATCH_TEXTS, BATCH_VALUES, DEFLATE, LZ4, SNAPPY};
+use super::super::super::limits::{BATCH_TEXTS, BATCH_VALUES, DEFLATE, LZ4, MAX_PAGE_HEADER, SNAPPY};
 use super::footer::{EMPTY, STATISTICS};
 use super::thrift::{Event, Kind, Shape, walk};
 use super::{Source, failed, inside};
@@ -94,8 +94,8 @@ pub(super) fn check(source: &Source, chunk: &ColumnChunkMetaData, rows: Option<i
     let (mut dictionary, mut largest, mut all, mut single, mut lengths) = (0u64, 0u64, 0u64, 0u64, false);
     while values < chunk.num_values() && at < end {
         input.check()?;
-        let page = header(source, at, input).map_err(|why| why.unwrap_or_else(|why| bad(format!("the header of a page is damaged: {why}"))))?;
-        let negative = || bad("a page has less than no bytes or values".to_owned());
+        let page = header(source, at, end, input).map_err(|why| why.unwrap_or_else(|why| bad(format!("the header of a page is damaged: {why}"))))?;
+        let negative = || bad("a page has a negative number of bytes or values".to_owned());
         let (packed, unpacked) = (u64::try_from(page.packed).map_err(|_| negative())?, u64::try_from(page.unpacked).map_err(|_| negative())?);
         if unpacked > packed.saturating_mul(ratio(chunk.compression())).saturating_add(ALWAYS) {
             return Err(bad(format!("a page promises {unpacked} bytes, which {packed} packed ones cannot hold")));
@@ -153,16 +153,18 @@ fn least(chunk: &ColumnChunkMetaData) -> u64 {
     }
 }
 
-/// Reads the header of the page at a byte offset. The error is a reason to doubt the header, or one to stop.
-fn header(source: &Source, at: u64, input: &Input<'_>) -> Result<Page, Result<FormatError, String>> {
-    let left = input.size() - at;
+/// Reads the header of the page at a byte offset of a column that ends at another. The error is a reason to doubt the header,
+/// or one to stop.
+fn header(source: &Source, at: u64, end: u64, input: &Input<'_>) -> Result<Page, Result<FormatError, String>> {
+    let left = (end - at).min(MAX_PAGE_HEADER);
     let mut window = WINDOW;
     loop {
         let bytes = source.get_bytes(at, window.min(left) as usize).map_err(|why| Ok(failed(input, "columns", why)))?;
         match Page::read(&bytes) {
             Ok(page) => return Ok(page),
-            Err(why) if window >= left => return Err(Err(why)),
-            Err(_) => window = window.saturating_mul(16),
+            // It may only be cut off by the window.
+            Err(_) if window < left => window = window.saturating_mul(16),
+            Err(why) => return Err(Err(why)),
         }
     }
 }

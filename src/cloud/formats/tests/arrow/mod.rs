@@ -75,6 +75,18 @@ fn ipc_of(batch: &RecordBatch, compression: Option<CompressionType>) -> Vec<u8> 
     out
 }
 
+/// Some batches of as many rows of one number each.
+pub(super) fn batches(count: usize, rows: usize) -> Vec<u8> {
+    let numbers = Arc::new(Float64Array::from_iter_values((0..rows).map(|row| row as f64))) as ArrayRef;
+    let batch = RecordBatch::try_from_iter([("a", numbers)]).unwrap();
+    let mut out = Vec::new();
+    let mut writer = FileWriter::try_new(&mut out, &batch.schema()).unwrap();
+    (0..count).for_each(|_| writer.write(&batch).unwrap());
+    writer.finish().unwrap();
+    drop(writer);
+    out
+}
+
 fn stream_of(batch: &RecordBatch, compression: Option<CompressionType>) -> Vec<u8> {
     let options = IpcWriteOptions::default().try_with_compression(compression).unwrap();
     let mut out = Vec::new();

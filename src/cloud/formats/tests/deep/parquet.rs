@@ -70,8 +70,8 @@ fn nested(groups: usize) -> Sample {
 
 #[test]
 fn groups_within_groups() {
-    assert_eq!(nested(3000).error(), "columns within 3001 groups: the most that are read is 64");
-    assert_eq!(nested(64).error(), "columns within 65 groups: the most that are read is 64");
+    assert_eq!(nested(3000).error(), "columns within 3001 groups: those within 64 are read at most");
+    assert_eq!(nested(64).error(), "columns within 65 groups: those within 64 are read at most");
     // What nests as deep as may be is opened.
     assert!(nested(63).error().starts_with("no coordinates: "), "{}", nested(63).error());
 }
@@ -225,7 +225,7 @@ fn pages_that_promise_too_much() {
     assert_eq!(promising(0, most), "column `x`: a page promises 2147483647 bytes, which 4000 packed ones cannot hold");
     assert_eq!(promising(1, 100_000), "column `x`: a page promises 100000 bytes, which 4000 packed ones cannot hold");
     assert_eq!(promising(2, most), "column `x`: a page promises 2147483647 bytes, which 4000 packed ones cannot hold");
-    assert_eq!(promising(0, -1), "column `x`: a page has less than no bytes or values");
+    assert_eq!(promising(0, -1), "column `x`: a page has a negative number of bytes or values");
     // Truth values that take no bytes, in fields that nobody knows.
     let many = unknown(&[list(100, 9), list(i32::MAX as u64, 1).repeat(100)].concat());
     let message = told(&numbers, |told| told.more = many).error();

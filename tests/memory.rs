@@ -2,51 +2,16 @@
 //!
 //! One test in a binary of its own: whatever else ran at the same time would be counted too.
 
-use std::alloc::{GlobalAlloc, Layout, System};
+#[path = "common/counting.rs"]
+mod counting;
+
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 
+use counting::{Counting, LIVE, PEAK};
 use warpscope::cloud::{self, Source, formats};
 use warpscope::progress::Silent;
-
-struct Counting;
-
-static LIVE: AtomicUsize = AtomicUsize::new(0);
-static PEAK: AtomicUsize = AtomicUsize::new(0);
-
-fn grown(by: usize) {
-    PEAK.fetch_max(LIVE.fetch_add(by, Relaxed) + by, Relaxed);
-}
-
-// SAFETY: every call is the system's; the counters are beside it.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        grown(layout.size());
-        // SAFETY: as the caller promises.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        grown(layout.size());
-        // SAFETY: as the caller promises.
-        unsafe { System.alloc_zeroed(layout) }
-    }
-
-    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
-        LIVE.fetch_sub(layout.size(), Relaxed);
-        // SAFETY: as the caller promises.
-        unsafe { System.dealloc(place, layout) }
-    }
-
-    unsafe fn realloc(&self, place: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // Large blocks are moved by the page table, not copied: the two are never there at once.
-        LIVE.fetch_sub(layout.size(), Relaxed);
-        grown(size);
-        // SAFETY: as the caller promises.
-        unsafe { System.realloc(place, layout, size) }
-    }
-}
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;

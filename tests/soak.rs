@@ -1,5 +1,6 @@
 //! The window in the hands of somebody who does anything: opens, runs, cancels, drags, exports, closes, undoes, types what no
-//! field was made for. Every action is drawn from the seed and its own number, so that it can be done again.
+//! field was made for. Every action is drawn from the seed and its own number, so that it can be done again. What an action meets depends on
+//! how far the threads are, so a failure may take a few attempts.
 //!
 //! ```sh
 //! scripts/soak                    # ten thousand actions
@@ -12,17 +13,19 @@
 
 #![cfg(feature = "gui")]
 
+#[path = "common/counting.rs"]
+mod counting;
 #[path = "common/window.rs"]
 mod driven;
 
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use counting::{Counting, LIVE};
 use driven::{Window, small, window};
 use egui::accesskit::Role;
 use egui::{Modifiers, PointerButton, Pos2, pos2, vec2};
@@ -44,43 +47,12 @@ use warpscope::knn::Metric;
 /// Actions of a window's life.
 const LIFE: u64 = 1_000;
 
-/// What a window may leave allocated: tables that only grow, such as glyphs, the planner's corrections, thread locals.
+/// What a window may leave allocated: tables that only grow, such as glyphs, the planner's corrections, thread locals. With debug assertions
+/// egui also keeps the name of every id that there ever was, some 250 KiB a thousand actions; `scripts/soak` builds it without.
 const LEFT: usize = 4 << 20;
 
 /// How long everything may take to end once it was cancelled: a job that is stuck takes for ever.
 const ENDS: Duration = Duration::from_secs(60);
-
-struct Counting;
-
-static LIVE: AtomicUsize = AtomicUsize::new(0);
-
-// SAFETY: every call is the system's; the counter is beside it.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        LIVE.fetch_add(layout.size(), Relaxed);
-        // SAFETY: as the caller promises.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        LIVE.fetch_add(layout.size(), Relaxed);
-        // SAFETY: as the caller promises.
-        unsafe { System.alloc_zeroed(layout) }
-    }
-
-    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
-        LIVE.fetch_sub(layout.size(), Relaxed);
-        // SAFETY: as the caller promises.
-        unsafe { System.dealloc(place, layout) }
-    }
-
-    unsafe fn realloc(&self, place: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        LIVE.fetch_add(size, Relaxed);
-        LIVE.fetch_sub(layout.size(), Relaxed);
-        // SAFETY: as the caller promises.
-        unsafe { System.realloc(place, layout, size) }
-    }
-}
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;

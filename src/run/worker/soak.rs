@@ -3,7 +3,7 @@
 //! `WARPSCOPE_SOAK=ACTIONS[,SEED[,FIRST]]`, as `scripts/soak` sets it, submits as many jobs; see `tests/soak.rs`.
 
 use std::ops::Range;
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicBool, AtomicU32};
 
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
@@ -26,6 +26,10 @@ enum Mood {
     PreparingPanics,
     DeviceMemory,
     HostMemory,
+    /// The driver refuses what was free before.
+    MemoryRefused,
+    /// A kernel takes the device with it.
+    DeviceLost,
     /// The device fails in the second chunk.
     DeviceFails,
     SearchPanics,
@@ -52,6 +56,8 @@ impl Mood {
             Self::DoesNotOpen | Self::NotHere => matches!(error, RunError::Engine(EngineError::Unavailable { .. })),
             Self::DeviceMemory => matches!(error, RunError::Engine(EngineError::Memory { .. })),
             Self::HostMemory => matches!(error, RunError::Engine(EngineError::HostMemory { .. })),
+            Self::MemoryRefused => matches!(error, RunError::Engine(EngineError::MemoryRefused { .. })),
+            Self::DeviceLost => matches!(error, RunError::Engine(EngineError::DeviceLost { .. })),
             Self::DeviceFails | Self::DownloadFails => matches!(error, RunError::Engine(EngineError::Device { .. })),
             Self::OpeningPanics | Self::PreparingPanics | Self::SearchPanics | Self::CollectPanics | Self::ClosingPanics => {
                 matches!(error, RunError::Crashed { what } if what == "the soak says so")
@@ -79,6 +85,8 @@ struct Moody {
     moods: Moods,
     /// Whether it was asked for something in the mood to panic when it is closed.
     breaks: bool,
+    /// Whether its device is lost.
+    lost: AtomicBool,
 }
 
 impl Drop for Moody {
@@ -102,12 +110,17 @@ impl Engine for Moody {
         self.plain.device()
     }
 
+    fn is_lost(&self) -> bool {
+        self.lost.load(Ordering::Acquire)
+    }
+
     fn prepare<'a>(&'a mut self, problem: &'a Problem, parameters: &Parameters, profile: bool) -> Result<Box<dyn Search + 'a>, EngineError> {
         let mood = self.moods.now();
         match mood {
             Mood::NotHere => return Err(EngineError::Unavailable { engine: self.plain.kind, why: "the soak says so".to_owned() }),
             Mood::DeviceMemory => return Err(EngineError::Memory { needed: 2, free: 1, device: "a test".to_owned() }),
             Mood::HostMemory => return Err(EngineError::HostMemory { needed: 2, free: 1 }),
+            Mood::MemoryRefused => return Err(EngineError::MemoryRefused { free: 1, device: "a test".to_owned() }),
             Mood::PreparingPanics => panics(),
             Mood::ClosingPanics => {
                 self.breaks = true;
@@ -116,13 +129,14 @@ impl Engine for Moody {
             _ => {}
         }
         self.plain.script.per_query = if mood == Mood::Slow { Duration::from_millis(1) } else { Duration::ZERO };
-        Ok(Box::new(MoodySearch { search: self.plain.prepare(problem, parameters, profile)?, mood, chunks: 0 }))
+        Ok(Box::new(MoodySearch { search: self.plain.prepare(problem, parameters, profile)?, mood, lost: &self.lost, chunks: 0 }))
     }
 }
 
 struct MoodySearch<'a> {
     search: Box<dyn Search + 'a>,
     mood: Mood,
+    lost: &'a AtomicBool,
     chunks: usize,
 }
 
@@ -149,6 +163,10 @@ impl Search for MoodySearch<'_> {
         self.chunks += 1;
         match self.mood {
             Mood::DeviceFails if self.chunks > 1 => Err(Self::device()),
+            Mood::DeviceLost if self.chunks > 1 => {
+                self.lost.store(true, Ordering::Release);
+                Err(EngineError::DeviceLost { device: "a test".to_owned(), why: "the soak says so".to_owned() })
+            }
             Mood::SearchPanics if self.chunks > 1 => panics(),
             _ => self.search.search(queries, build),
         }
@@ -198,7 +216,12 @@ fn the_worker_goes_on_answering_whatever_its_engines_do() {
     let engines = Engines::with(Box::new(move |kind: EngineId, _| match opens.now() {
         Mood::DoesNotOpen => Err(EngineError::Unavailable { engine: kind, why: "the soak says so".to_owned() }),
         Mood::OpeningPanics => panics(),
-        _ => Ok(Box::new(Moody { plain: Plain { kind, script: Script::default() }, moods: of_engines.clone(), breaks: false })),
+        _ => Ok(Box::new(Moody {
+            plain: Plain { kind, script: Script::default() },
+            moods: of_engines.clone(),
+            breaks: false,
+            lost: AtomicBool::new(false),
+        })),
     }));
     let worker = Worker::spawn_with(engines, || {}).unwrap();
     let all = Mood::all();

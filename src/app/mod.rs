@@ -29,7 +29,7 @@ pub use model::log::Entry;
 pub use model::{
     About, Channel, ColorAction, ColorBy, ColorMap, ColorView, DataKind, Draft, ExportKind, Level, Log, ProjectionKind, ProjectionView, QueryKind,
 };
-pub use shell::adapter::check_adapter;
+pub use shell::adapter::{check_adapter, quieten};
 pub use shell::app::{App, plane_position, screen_position};
 pub use shell::headless::{Headless, render_headless, write_picture};
 pub use shell::window::run;

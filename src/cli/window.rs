@@ -90,6 +90,8 @@ fn scale(text: &str) -> Result<f32, String> {
 /// # Errors
 /// When there is none to open, or it fails.
 pub fn run(args: &WindowArgs) -> anyhow::Result<()> {
+    #[cfg(feature = "gui")]
+    crate::app::quieten();
     if let Some(number) = args.lesson {
         lessons::lesson(number)?;
     }

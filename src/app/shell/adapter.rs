@@ -3,6 +3,16 @@
 use anyhow::bail;
 use eframe::egui_wgpu::wgpu;
 
+/// Keeps Wayland's library quiet, which graphics drivers ask for a display whether or not there is one: where this variable is not
+/// set, it complains on stderr before anything that we say.
+pub fn quieten() {
+    const PLACE: &str = "XDG_RUNTIME_DIR";
+    if std::env::var_os(PLACE).is_none() && std::env::var_os("WAYLAND_DISPLAY").is_none() {
+        // SAFETY: the program has just begun; the only other thread waits for signals and reads no variable.
+        unsafe { std::env::set_var(PLACE, std::env::temp_dir()) };
+    }
+}
+
 /// Whether there is a graphics adapter, a software one included.
 ///
 /// # Errors

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use warpscope::cloud::{self, ColumnChoice, Source};
+use warpscope::cloud::{self, ColumnChoice, Source, formats};
 use warpscope::export;
 use warpscope::knn::{Metric, Profile, WarpSpan, warp};
 use warpscope::progress::Silent;
@@ -27,7 +27,11 @@ use warpscope::run::{Engines, Phase, QuerySpec, RunFile, RunRecord, RunSpec, Sam
 fn versions() -> Vec<PathBuf> {
     let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/versions");
     let mut folders: Vec<PathBuf> = fs::read_dir(place).expect("it is there").map(|entry| entry.expect("a folder").path()).collect();
-    folders.sort();
+    // As numbers: 0.9.0 is before 0.10.0.
+    folders.sort_by_key(|folder| {
+        let name = folder.file_name().expect("a name").to_string_lossy().into_owned();
+        name.split('.').map(|part| part.parse::<u32>().expect("a version")).collect::<Vec<_>>()
+    });
     assert!(!folders.is_empty());
     folders
 }
@@ -91,11 +95,16 @@ fn of_run(recorded: &Recorded) -> Value {
 
 fn of_folder(path: &Path) -> Value {
     let saved = SavedRun::read(path).unwrap_or_else(|error| panic!("{error}"));
+    assert!(saved.neighbors.is_some());
+    let array = |name| -> Vec<f64> {
+        let path = formats::path_of(&path.join("neighbors.npz"), name);
+        formats::read(&path, &ColumnChoice::Default, &Silent).unwrap_or_else(|error| panic!("{error}")).values.iter().collect()
+    };
     let phases = saved.phases.iter().map(|((engine, phase), ms)| json!([engine, phase.name(), ms]));
     json!({
         "run.json": saved.file,
         "phases": phases.collect::<Vec<_>>(),
-        "neighbors": saved.neighbors.map(|neighbors| format!("{neighbors:?}")),
+        "neighbors": { "indices": array("indices"), "squared_distances": array("squared_distances") },
     })
 }
 
@@ -189,7 +198,7 @@ fn a_version_higher_is_refused_with_both_versions_and_the_way_out() {
     assert_eq!(
         SavedRun::read(newer.path()).expect_err("it is newer").to_string(),
         format!(
-            "not what a run writes: its schema is version 2, and 1 is the last that is read here; use Warpscope 9.1.0 or later: {}",
+            "a newer run: its schema is version 2, and 1 is the last that is read here; open it with Warpscope 9.1.0 or later: {}",
             newer.path().join("run.json").display()
         )
     );

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{EngineChoice, RunSpec, SCHEMA_VERSION, Summary};
 use crate::cloud::{Axis, Fingerprint, PointCloud, Source};
 use crate::knn::{DeviceInfo, EngineId};
-use crate::text;
+use crate::{printable, text};
 
 /// All that is needed to have a run again, on what it ran, and what came out in a few numbers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -51,26 +51,42 @@ pub struct RunFile {
     pub summary: Summary,
 }
 
+/// Why a `run.json` is not read.
+#[derive(Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunFileError {
+    /// A later version of the program wrote it.
+    #[error(
+        "a newer run: its schema is version {version}, and {SCHEMA_VERSION} is the last that is read here; open it with Warpscope {written_by} or later"
+    )]
+    Newer {
+        /// That of the file.
+        version: u64,
+        /// The version of the program that wrote it.
+        written_by: String,
+    },
+    /// It is not what a run writes.
+    #[error("not what a run writes: {0}")]
+    Content(String),
+}
+
 impl RunFile {
     /// Parses a `run.json`. Keys that it does not know are ignored.
     ///
     /// # Errors
-    /// Why it cannot be read, as the end of a sentence.
-    pub fn read(text: &[u8]) -> Result<Self, String> {
+    /// [`RunFileError`].
+    pub fn read(text: &[u8]) -> Result<Self, RunFileError> {
         #[derive(Deserialize)]
         struct Head {
             schema_version: u64,
             warpscope_version: String,
         }
-        let head: Head = serde_json::from_slice(text).map_err(|why| why.to_string())?;
-        if head.schema_version > u64::from(SCHEMA_VERSION) {
-            let written_by = head.warpscope_version.escape_debug();
-            return Err(format!(
-                "its schema is version {}, and {SCHEMA_VERSION} is the last that is read here; use Warpscope {written_by} or later",
-                head.schema_version
-            ));
+        let content = |why: serde_json::Error| RunFileError::Content(why.to_string());
+        let Head { schema_version: version, warpscope_version } = serde_json::from_slice(text).map_err(content)?;
+        if version > u64::from(SCHEMA_VERSION) {
+            return Err(RunFileError::Newer { version, written_by: printable::name(&warpscope_version) });
         }
-        serde_json::from_slice(text).map_err(|why| why.to_string())
+        serde_json::from_slice(text).map_err(content)
     }
 
     /// What the run is called until somebody says otherwise: `us_zipcodes.csv, 1,000 × 33,144, k = 32, cuda`.

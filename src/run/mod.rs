@@ -27,7 +27,7 @@ mod worker;
 pub use ask::{Ask, AskId, Asker, Reply};
 pub use engines::Engines;
 pub use execute::{RunError, execute};
-pub use file::{CloudFile, RunFile};
+pub use file::{CloudFile, RunFile, RunFileError};
 pub use problem::build_problem;
 pub use record::{MeasureMean, Phase, Run, RunRecord, SCHEMA_VERSION, Sample, Summary};
 pub use resident::Resident;

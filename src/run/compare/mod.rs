@@ -17,7 +17,7 @@ pub use parameters::{Parameter, parameters};
 pub use saved::{Phases, SavedRun};
 
 use super::recording::RecordingError;
-use super::{Phase, stats};
+use super::{Phase, RunFileError, stats};
 use crate::knn::EngineId;
 
 /// Why two runs are not compared. The path is last.
@@ -34,6 +34,9 @@ pub enum CompareError {
         why: String,
         path: PathBuf,
     },
+    /// Its `run.json` is not read.
+    #[error("{why}: {}", path.display())]
+    RunFile { why: RunFileError, path: PathBuf },
     /// It is a recording, and is not read.
     #[error(transparent)]
     Recording(#[from] RecordingError),

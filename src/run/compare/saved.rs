@@ -69,7 +69,7 @@ impl SavedRun {
             return Err(content("there are no timings in it".to_owned(), &timings));
         }
         let file: Option<RunFile> = match folder.then(|| files::place(path, "run.json")).flatten() {
-            Some(json) => Some(RunFile::read(&read(&json)?).map_err(|why| content(why, &json))?),
+            Some(json) => Some(RunFile::read(&read(&json)?).map_err(|why| CompareError::RunFile { why, path: json })?),
             None => None,
         };
         let neighbors = file.as_ref().map_or(Ok(None), |file| FolderNeighbors::read(path, file))?;

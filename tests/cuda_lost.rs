@@ -31,7 +31,7 @@ fn a_fault_closes_all_engines_of_the_gpu_and_the_cpu_goes_on() {
         let error = runs.execute(&spec(named(name)), &cloud, None, &mut |_, _| true).unwrap_err();
         println!("{error}");
         assert!(matches!(&error, RunError::Engine(EngineError::Unavailable { .. })), "{error}");
-        assert!(error.to_string().ends_with("the driver gives this program no GPU any more: start it again"), "{error}");
+        assert!(error.to_string().ends_with("the GPU cannot be used again until Warpscope is restarted"), "{error}");
     }
     let error = asks.ask(&one(named("cuda")), &cloud).unwrap_err();
     assert!(matches!(error, RunError::Engine(EngineError::Unavailable { .. })), "{error}");

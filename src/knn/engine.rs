@@ -141,7 +141,7 @@ pub enum EngineError {
         device: String,
     },
     /// A kernel failed in a way after which the driver gives this process no GPU any more.
-    #[error("{device}: {why}; the driver gives no GPU to this program any more: start it again to search on one")]
+    #[error("{device}: {why}; the GPU cannot be used again until Warpscope is restarted")]
     DeviceLost {
         /// Product name of the device.
         device: String,

@@ -38,7 +38,7 @@ pub fn of_run(error: &RunError) -> String {
             format!("{device} has too little memory left for the job, {free} MiB: use fewer queries or points, or the engine lockstep on the left")
         }
         RunError::Engine(EngineError::DeviceLost { device, why }) => format!(
-            "{device}: {why}; the driver gives no GPU to this program any more: save the session, start Warpscope again, and nothing is lost; the engines of the CPU go on"
+            "{device}: {why}; the GPU cannot be used again until Warpscope is restarted: save the session, start it again, and nothing is lost; the engines of the CPU go on"
         ),
         other => other.to_string(),
     }

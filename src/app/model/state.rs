@@ -122,7 +122,7 @@ pub struct BeforePresenter {
 
 impl State {
     /// As many files are remembered.
-    const RECENT: usize = 10;
+    pub const RECENT: usize = 10;
 
     /// As it can be shown: what was saved may have been changed by hand, or by a program that went wrong, and a window that
     /// stops at every start could not even be told to forget it.

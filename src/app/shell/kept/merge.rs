@@ -2,13 +2,11 @@
 
 use serde_json::{Map, Value};
 
+use crate::app::model::State;
 use crate::app::shell::kept::Content;
 
 /// The field of files that were opened, which come together from all windows.
 const RECENT: &str = "recent";
-
-/// As many of them are kept.
-const MOST_RECENT: usize = 10;
 
 /// `base` is what this window had when it last read or wrote the file, `mine` what it has now, and `theirs` the file. Where both
 /// changed a field, this window is the later one. Fields that only the file has stay.
@@ -32,5 +30,5 @@ fn recent(base: Option<&Value>, mine: &Value, theirs: &Value) -> Value {
     let (base, mine, theirs) = (base.map(list).unwrap_or_default(), list(mine), list(theirs));
     let kept = mine.iter().filter(|path| theirs.contains(path) || !base.contains(path));
     let added = theirs.iter().filter(|path| !mine.contains(path) && !base.contains(path));
-    Value::Array(kept.chain(added).take(MOST_RECENT).cloned().collect())
+    Value::Array(kept.chain(added).take(State::RECENT).cloned().collect())
 }

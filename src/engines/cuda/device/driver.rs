@@ -58,7 +58,7 @@ pub fn engine_error(error: DriverError, device: &str, free: impl FnOnce() -> u64
 pub fn open(device: DeviceId) -> Result<Arc<CudaContext>, String> {
     let DeviceId::Gpu(ordinal) = device else { return Err(format!("device {device} is no NVIDIA GPU")) };
     if let Some(why) = LOST.get() {
-        return Err(format!("{why}, and the driver gives this program no GPU any more: start it again"));
+        return Err(format!("{why}; the GPU cannot be used again until Warpscope is restarted"));
     }
     // cudarc panics if the library is missing, so check first.
     // SAFETY: only locates and loads a library.

@@ -90,8 +90,6 @@ fn scale(text: &str) -> Result<f32, String> {
 /// # Errors
 /// When there is none to open, or it fails.
 pub fn run(args: &WindowArgs) -> anyhow::Result<()> {
-    #[cfg(feature = "gui")]
-    crate::app::quieten();
     if let Some(number) = args.lesson {
         lessons::lesson(number)?;
     }
@@ -108,6 +106,7 @@ pub fn run(args: &WindowArgs) -> anyhow::Result<()> {
 #[cfg(feature = "gui")]
 fn draw(args: &WindowArgs, png: &Path) -> anyhow::Result<()> {
     use crate::app::tokens::Look;
+    crate::app::quieten();
     let look = LOOKS.iter().zip(Look::ALL).find(|(name, _)| **name == args.look).map_or(Look::System, |(_, look)| look);
     let WindowArgs { file, lesson, at, presenter, size, scale, .. } = args;
     let show = crate::app::Headless { file: file.clone(), lesson: *lesson, at: *at, presenter: *presenter, size: *size, look, scale: *scale };
@@ -134,6 +133,7 @@ fn measure(args: &WindowArgs, frames: u32) -> anyhow::Result<()> {
             Source::Generate { spec: spec.clone().unwrap_or_else(|| usual.to_owned()), seed: usual::SEED }
         }
     };
+    crate::app::quieten();
     crate::app::check_adapter()?;
     let cloud = Arc::new(cloud::load(&source, false, &Bar::new("reading the cloud"))?);
     let needed = if args.plane { 2 } else { 3 };
@@ -202,7 +202,10 @@ fn draw(_args: &WindowArgs, _png: &Path) -> anyhow::Result<()> {
 pub fn open(file: Option<PathBuf>, lesson: Option<u32>) -> anyhow::Result<()> {
     check(file.as_deref())?;
     #[cfg(feature = "gui")]
-    return crate::app::run(file, lesson, super::stop::watch_window);
+    {
+        crate::app::quieten();
+        crate::app::run(file, lesson, super::stop::watch_window)
+    }
     #[cfg(not(feature = "gui"))]
     {
         let _ = lesson;

@@ -7,7 +7,7 @@ use eframe::egui_wgpu::wgpu;
 /// set, it complains on stderr before anything that we say.
 pub fn quieten() {
     const PLACE: &str = "XDG_RUNTIME_DIR";
-    if std::env::var_os(PLACE).is_none() && std::env::var_os("WAYLAND_DISPLAY").is_none() {
+    if [PLACE, "WAYLAND_DISPLAY"].iter().all(|name| std::env::var_os(name).is_none_or(|value| value.is_empty())) {
         // SAFETY: the program has just begun; the only other thread waits for signals and reads no variable.
         unsafe { std::env::set_var(PLACE, std::env::temp_dir()) };
     }

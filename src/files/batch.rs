@@ -22,10 +22,14 @@ const LIST: &str = ".list";
 /// The largest list, in bytes: what is longer is not ours.
 const MOST_LIST: u64 = 1 << 24;
 
+/// Whether a file of such a name is one that the caller writes, and may replace or remove.
+pub type Ours = fn(&str) -> bool;
+
 /// Files that replace others of a folder together.
 #[derive(Debug)]
 pub struct Batch {
     folder: PathBuf,
+    ours: Ours,
     part: PartFolder,
     names: Vec<String>,
 }
@@ -35,9 +39,9 @@ impl Batch {
     ///
     /// # Errors
     /// Those of the system, also where what was left half-way before cannot be finished.
-    pub fn new(folder: &Path) -> io::Result<Self> {
-        recover(folder)?;
-        Ok(Self { folder: folder.to_owned(), part: PartFolder::new(folder)?, names: Vec::new() })
+    pub fn new(folder: &Path, ours: Ours) -> io::Result<Self> {
+        recover(folder, ours)?;
+        Ok(Self { folder: folder.to_owned(), ours, part: PartFolder::new(folder)?, names: Vec::new() })
     }
 
     /// Adds a file. It keeps the permissions of the one that it replaces.
@@ -45,6 +49,7 @@ impl Batch {
     /// # Errors
     /// Those of the system, and of `content`.
     pub fn write(&mut self, name: &str, content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> io::Result<()> {
+        debug_assert!((self.ours)(name), "{name} would not be put in place");
         let path = self.folder.join(name);
         replaceable(&path)?;
         fill(File::create_new(self.part.path().join(name))?, &path, content)?;
@@ -65,13 +70,13 @@ impl Batch {
             match fs::rename(self.part.path(), &commit) {
                 // Another program has just come so far in the same folder.
                 Err(why) if matches!(why.kind(), io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::AlreadyExists) => {
-                    settle(&self.folder)?;
+                    settle(&self.folder, self.ours)?;
                     fs::rename(self.part.path(), &commit)?;
                 }
                 result => result?,
             }
             // Decided: what fails once, such as on a network, is worth another attempt.
-            settle(&self.folder).or_else(|_| settle(&self.folder))
+            settle(&self.folder, self.ours).or_else(|_| settle(&self.folder, self.ours))
         })
     }
 }
@@ -80,47 +85,57 @@ impl Batch {
 ///
 /// # Errors
 /// Those of the system.
-pub fn recover(folder: &Path) -> io::Result<()> {
+pub fn recover(folder: &Path, ours: Ours) -> io::Result<()> {
     remove_abandoned(folder);
-    live::uninterrupted(|| settle(folder))
+    live::uninterrupted(|| settle(folder, ours))
 }
 
-/// Where a file of a folder is to be read, which may not be in its place yet; none if the folder has no such file.
+/// Where one of the caller's own files is to be read, which may not be in its place yet; none if the folder has no such file.
 pub fn place(folder: &Path, name: &str) -> Option<PathBuf> {
-    let (own, new) = (folder.join(name), folder.join(COMMIT).join(name));
-    let list = list(&folder.join(COMMIT)).ok().flatten();
-    match list {
-        Some(_) if new.exists() => Some(new),
-        Some(list) if list.lines().any(|line| line.strip_prefix('-') == Some(name)) => None,
-        _ => own.exists().then_some(own),
+    let (own, commit) = (folder.join(name), folder.join(COMMIT));
+    let list = list(&commit).ok().flatten().unwrap_or_default();
+    let listed = |sign| lines(&list, |listed| listed == name).any(|(its, _)| its == sign);
+    if listed("+") && is_plain(&commit.join(name)) {
+        return Some(commit.join(name));
     }
+    (!listed("-") && own.exists()).then_some(own)
 }
 
+/// The list of a commit; none where that is not one of ours.
 fn list(commit: &Path) -> io::Result<Option<String>> {
-    match File::open(commit.join(LIST)) {
+    let path = commit.join(LIST);
+    // Of the entries themselves: through a link another folder's would count, and opening a pipe would wait.
+    if !fs::symlink_metadata(commit).is_ok_and(|meta| meta.is_dir()) || !is_plain(&path) {
+        return Ok(None);
+    }
+    match File::open(path) {
         Ok(file) => {
-            let mut text = String::new();
-            file.take(MOST_LIST).read_to_string(&mut text)?;
-            Ok(Some(text))
+            let mut text = Vec::new();
+            file.take(MOST_LIST + 1).read_to_end(&mut text)?;
+            Ok(if text.len() as u64 > MOST_LIST { None } else { String::from_utf8(text).ok() })
         }
         Err(why) if why.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(why) => Err(why),
     }
 }
 
+/// Signs and names of a list, as far as it may be obeyed.
+fn lines(list: &str, ours: impl Fn(&str) -> bool) -> impl Iterator<Item = (&str, &str)> {
+    list.lines().filter_map(|line| line.split_at_checked(1)).filter(move |(_, name)| is_entry(name) && ours(name))
+}
+
 /// Does what the list says. Begun before or by another program, it goes on where that stopped.
-fn settle(folder: &Path) -> io::Result<()> {
+fn settle(folder: &Path, ours: Ours) -> io::Result<()> {
     let commit = folder.join(COMMIT);
     // Of the entry itself: through a link files of another folder would be moved.
     if !fs::symlink_metadata(&commit).is_ok_and(|meta| meta.is_dir()) {
         return Ok(());
     }
     let Some(list) = list(&commit)? else { return missing_is_done(fs::remove_dir(&commit)) };
-    for line in list.lines() {
-        let Some((sign, name)) = line.split_at_checked(1).filter(|(_, name)| is_plain(name)) else { continue };
-        let own = folder.join(name);
+    for (sign, name) in lines(&list, ours) {
+        let (own, new) = (folder.join(name), commit.join(name));
         match sign {
-            "+" => missing_is_done(fs::rename(commit.join(name), &own))?,
+            "+" if is_plain(&new) => missing_is_done(fs::rename(&new, &own))?,
             "-" if own.is_file() => missing_is_done(fs::remove_file(&own))?,
             _ => {}
         }
@@ -130,9 +145,14 @@ fn settle(folder: &Path) -> io::Result<()> {
 }
 
 /// Whether it names an entry of a folder and nothing elsewhere.
-fn is_plain(name: &str) -> bool {
+fn is_entry(name: &str) -> bool {
     let mut parts = Path::new(name).components();
     matches!((parts.next(), parts.next()), (Some(Component::Normal(part)), None) if part == name)
+}
+
+/// Whether it is a file itself, and no link to one.
+fn is_plain(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file())
 }
 
 fn missing_is_done(result: io::Result<()>) -> io::Result<()> {
@@ -152,6 +172,10 @@ mod tests {
         names
     }
 
+    fn ours(name: &str) -> bool {
+        ["a", "b", "c", "gone"].contains(&name)
+    }
+
     fn read(folder: &Path, name: &str) -> Option<String> {
         place(folder, name).map(|path| fs::read_to_string(path).unwrap())
     }
@@ -161,7 +185,7 @@ mod tests {
         for (name, text) in [("a", "old a"), ("gone", "old"), ("foreign", "mine")] {
             fs::write(folder.join(name), text).unwrap();
         }
-        let mut batch = Batch::new(folder).unwrap();
+        let mut batch = Batch::new(folder, ours).unwrap();
         for name in ["b", "a"] {
             batch.write(name, |out| write!(out, "new {name}")).unwrap();
         }
@@ -203,7 +227,7 @@ mod tests {
             let seen = || ["a", "b", "gone", "foreign"].map(|name| read(folder, name));
             let new = [Some("new a"), Some("new b"), None, Some("mine")].map(|text| text.map(str::to_owned));
             assert_eq!(seen(), new, "read after {steps} steps");
-            recover(folder).unwrap();
+            recover(folder, ours).unwrap();
             assert_eq!((seen(), names(folder)), (new, ["a", "b", "foreign"].map(str::to_owned).to_vec()), "recovered after {steps} steps");
         }
     }
@@ -215,8 +239,46 @@ mod tests {
         fs::create_dir_all(folder.join(COMMIT)).unwrap();
         fs::write(place.path().join("kept"), "mine").unwrap();
         fs::write(folder.join(COMMIT).join(LIST), format!("-../kept\n-{}\n-.\n-..\n-\n?x\n", place.path().join("kept").display())).unwrap();
-        recover(&folder).unwrap();
+        recover(&folder, |_| true).unwrap();
         assert_eq!((names(place.path()), names(&folder).len()), (vec!["folder".to_owned(), "kept".to_owned()], 0));
+    }
+
+    #[test]
+    fn a_list_from_elsewhere_touches_no_files_but_ours() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        let commit = folder.join(COMMIT);
+        fs::create_dir(&commit).unwrap();
+        for (name, text) in [("thesis.tex", "mine"), ("notes", "mine"), ("gone", "a run's"), (".warpscope-commit/a", "new a")] {
+            fs::write(folder.join(name), text).unwrap();
+        }
+        fs::write(commit.join(LIST), "-thesis.tex\n+notes\n+a\n-gone\n").unwrap();
+        assert_eq!(["a", "gone", "c"].map(|name| read(folder, name)), [Some("new a".to_owned()), None, None]);
+        recover(folder, ours).unwrap();
+        assert_eq!(names(folder), ["a", "notes", "thesis.tex"]);
+    }
+
+    #[test]
+    fn what_is_in_a_commit_and_not_on_its_list_does_not_count() {
+        let folder = tempfile::tempdir().unwrap();
+        let batch = started(folder.path());
+        fs::write(batch.part.path().join("c"), "stray").unwrap();
+        fs::write(batch.part.path().join(LIST), "+a\n").unwrap();
+        fs::rename(batch.part.path(), folder.path().join(COMMIT)).unwrap();
+        assert_eq!(["a", "b", "c"].map(|name| read(folder.path(), name)), [Some("new a".to_owned()), None, None]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_commit_behind_a_link_is_not_read() {
+        let place = tempfile::tempdir().unwrap();
+        let (folder, other) = (place.path().join("folder"), place.path().join("other"));
+        fs::create_dir(&folder).unwrap();
+        fs::create_dir(&other).unwrap();
+        fs::write(other.join(LIST), "+a\n").unwrap();
+        fs::write(other.join("a"), "another's").unwrap();
+        std::os::unix::fs::symlink(&other, folder.join(COMMIT)).unwrap();
+        assert_eq!(read(&folder, "a"), None);
     }
 
     #[test]

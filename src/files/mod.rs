@@ -9,7 +9,7 @@ mod mute;
 mod part;
 mod target;
 
-pub use batch::{Batch, place, recover};
+pub use batch::{Batch, Ours, place, recover};
 pub use live::{Live, made, remove_all};
 pub use mute::Mute;
 pub use target::{check, write};

@@ -2,13 +2,15 @@
 //!
 //! All of them are written into a temporary folder inside it. One rename of that folder to [`COMMIT`] decides: before it
 //! the old files count, after it the new ones. Only then they are moved to where they belong, one by one. If the program is
-//! killed in between, [`place`] shows readers the new files, and the next writer, or [`recover`], moves the rest. What else is
+//! killed in between, [`place`] shows readers the new files, and the next writer, or [`recover`], moves the rest. The folder is
+//! locked meanwhile: a second program that went by a list of before would take away files of after. What else is
 //! in the folder is not touched.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Write};
 use std::path::{Component, Path, PathBuf};
 
+use super::hold::Hold;
 use super::live;
 use super::part::{PartFolder, remove_abandoned};
 use super::target::{fill, replaceable};
@@ -18,6 +20,9 @@ const COMMIT: &str = ".warpscope-commit";
 
 /// The file in it that says what is to be done, a line each: `+name` is moved to its place, `-name` is removed.
 const LIST: &str = ".list";
+
+/// How the name begins of what was found in the place of a commit and is none of ours.
+const ASIDE: &str = ".warpscope-aside-";
 
 /// The largest list, in bytes: what is longer is not ours.
 const MOST_LIST: u64 = 1 << 24;
@@ -65,16 +70,11 @@ impl Batch {
         let lines = obsolete.iter().map(|name| format!("-{name}\n")).chain(self.names.iter().map(|name| format!("+{name}\n")));
         let list = lines.collect::<String>();
         fill(File::create_new(self.part.path().join(LIST))?, Path::new(""), |out| out.write_all(list.as_bytes()))?;
-        let commit = self.folder.join(COMMIT);
+        let _hold = Hold::new(&self.folder)?;
         live::uninterrupted(|| {
-            match fs::rename(self.part.path(), &commit) {
-                // Another program has just come so far in the same folder.
-                Err(why) if matches!(why.kind(), io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::AlreadyExists) => {
-                    settle(&self.folder, self.ours)?;
-                    fs::rename(self.part.path(), &commit)?;
-                }
-                result => result?,
-            }
+            // Another program may have been killed since the batch was begun.
+            settle(&self.folder, self.ours)?;
+            fs::rename(self.part.path(), self.folder.join(COMMIT))?;
             // Decided: what fails once, such as on a network, is worth another attempt.
             settle(&self.folder, self.ours).or_else(|_| settle(&self.folder, self.ours))
         })
@@ -87,6 +87,7 @@ impl Batch {
 /// Those of the system.
 pub fn recover(folder: &Path, ours: Ours) -> io::Result<()> {
     remove_abandoned(folder);
+    let _hold = Hold::new(folder)?;
     live::uninterrupted(|| settle(folder, ours))
 }
 
@@ -124,15 +125,16 @@ fn lines(list: &str, ours: impl Fn(&str) -> bool) -> impl Iterator<Item = (&str,
     list.lines().filter_map(|line| line.split_at_checked(1)).filter(move |(_, name)| is_entry(name) && ours(name))
 }
 
-/// Does what the list says. Begun before or by another program, it goes on where that stopped.
+/// Does what the list says. Begun before by another program, it goes on where that stopped. The folder is held.
 fn settle(folder: &Path, ours: Ours) -> io::Result<()> {
     let commit = folder.join(COMMIT);
     // Of the entry itself: through a link files of another folder would be moved.
-    if !fs::symlink_metadata(&commit).is_ok_and(|meta| meta.is_dir()) {
-        return Ok(());
+    match fs::symlink_metadata(&commit) {
+        Ok(meta) if meta.is_dir() => {}
+        Ok(_) => return set_aside(&commit),
+        result => return missing_is_done(result.map(drop)),
     }
-    let Some(list) = list(&commit)? else { return missing_is_done(fs::remove_dir(&commit)) };
-    for (sign, name) in lines(&list, ours) {
+    for (sign, name) in lines(&list(&commit)?.unwrap_or_default(), ours) {
         let (own, new) = (folder.join(name), commit.join(name));
         match sign {
             "+" if is_plain(&new) => missing_is_done(fs::rename(&new, &own))?,
@@ -140,8 +142,33 @@ fn settle(folder: &Path, ours: Ours) -> io::Result<()> {
             _ => {}
         }
     }
-    missing_is_done(fs::remove_file(commit.join(LIST)))?;
-    missing_is_done(fs::remove_dir(&commit))
+    if is_plain(&commit.join(LIST)) {
+        missing_is_done(fs::remove_file(commit.join(LIST)))?;
+    }
+    clear(&commit, ours)
+}
+
+/// Removes a commit without a list. What is in it counts for nothing; what is not ours may be somebody's, and is kept.
+fn clear(commit: &Path, ours: Ours) -> io::Result<()> {
+    for entry in fs::read_dir(commit)? {
+        let entry = entry?;
+        if entry.file_name().to_str().is_some_and(ours) && is_plain(&entry.path()) {
+            missing_is_done(fs::remove_file(entry.path()))?;
+        }
+    }
+    match fs::remove_dir(commit) {
+        Err(why) if matches!(why.kind(), io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::AlreadyExists) => set_aside(commit),
+        result => missing_is_done(result),
+    }
+}
+
+/// Renames what has the name of a commit and is none of ours, so that the name is free.
+fn set_aside(commit: &Path) -> io::Result<()> {
+    let folder = commit.parent().unwrap_or(Path::new(""));
+    let aside = tempfile::Builder::new().prefix(ASIDE).rand_bytes(10).make_in(folder, |path| fs::rename(commit, path))?;
+    // Else it would be removed.
+    let _ = aside.into_temp_path().keep();
+    Ok(())
 }
 
 /// Whether it names an entry of a folder and nothing elsewhere.
@@ -266,6 +293,62 @@ mod tests {
         fs::write(batch.part.path().join(LIST), "+a\n").unwrap();
         fs::rename(batch.part.path(), folder.path().join(COMMIT)).unwrap();
         assert_eq!(["a", "b", "c"].map(|name| read(folder.path(), name)), [Some("new a".to_owned()), None, None]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn files_are_put_in_place_by_one_program_at_a_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let batch = started(folder.path());
+        let hold = Hold::new(folder.path()).unwrap();
+        let putting = std::thread::spawn(move || batch.put(&["gone"]));
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        assert_eq!(fs::read_to_string(folder.path().join("a")).unwrap(), "old a");
+        drop(hold);
+        putting.join().unwrap().unwrap();
+        assert_eq!(names(folder.path()), ["a", "b", "foreign"]);
+    }
+
+    #[test]
+    fn what_is_left_in_a_commit_does_not_stop_the_next_writer() {
+        // Without a list, with one that is none, and with entries that a list cannot mean.
+        for list in [None, Some("+a\n"), Some("\u{0}\n"), Some("+b\n")] {
+            let folder = tempfile::tempdir().unwrap();
+            let folder = folder.path();
+            let commit = folder.join(COMMIT);
+            fs::create_dir_all(commit.join("b")).unwrap();
+            for name in [".DS_Store", "a", "c"] {
+                fs::write(commit.join(name), name).unwrap();
+            }
+            if let Some(list) = list {
+                fs::write(commit.join(LIST), list).unwrap();
+            }
+            started(folder).put(&["gone"]).unwrap();
+            let aside = names(folder).remove(0);
+            assert!(aside.starts_with(ASIDE), "{aside}");
+            assert_eq!(
+                (names(folder)[1..].to_vec(), names(&folder.join(aside))),
+                (["a", "b", "foreign"].map(str::to_owned).to_vec(), [".DS_Store", "b"].map(str::to_owned).to_vec())
+            );
+            assert_eq!(read(folder, "a").unwrap(), "new a");
+        }
+        // Something else of that name.
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join(COMMIT), "mine").unwrap();
+        started(folder.path()).put(&["gone"]).unwrap();
+        let aside = names(folder.path()).remove(0);
+        assert_eq!((fs::read_to_string(folder.path().join(aside)).unwrap().as_str(), names(folder.path()).len()), ("mine", 4));
+    }
+
+    #[test]
+    fn a_list_that_is_no_text_is_none_of_ours() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join(COMMIT)).unwrap();
+        fs::write(folder.path().join(COMMIT).join(LIST), b"+a\n\xff\n").unwrap();
+        fs::write(folder.path().join(COMMIT).join("a"), "new").unwrap();
+        assert_eq!(read(folder.path(), "a"), None);
+        recover(folder.path(), ours).unwrap();
+        assert_eq!(names(folder.path()), [""; 0]);
     }
 
     #[cfg(unix)]

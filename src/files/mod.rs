@@ -4,6 +4,7 @@
 //! that it no longer holds, and removed by the next program that writes into the same folder.
 
 mod batch;
+mod hold;
 mod live;
 mod mute;
 mod part;

@@ -65,6 +65,11 @@ impl PartFolder {
     pub fn path(&self) -> &Path {
         &self.path
     }
+
+    /// A new file in it. Not while [`live::remove_all`] removes the folder, which would fail with something new in it.
+    pub fn create(&self, name: &str) -> io::Result<File> {
+        live::uninterrupted(|| File::create_new(self.path.join(name)))
+    }
 }
 
 impl Drop for PartFolder {
@@ -145,6 +150,21 @@ mod tests {
 
     fn count(folder: &Path) -> usize {
         fs::read_dir(folder).unwrap().count()
+    }
+
+    #[test]
+    fn no_file_comes_into_a_folder_that_a_signal_removes() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = PartFolder::new(place.path()).unwrap();
+        let inside = folder.path().to_owned();
+        let creating = live::uninterrupted(|| {
+            let creating = std::thread::spawn(move || folder.create("timings.csv").map(|_| folder));
+            std::thread::sleep(std::time::Duration::from_millis(100));
+            assert_eq!(count(&inside), 0);
+            creating
+        });
+        let _folder = creating.join().unwrap().unwrap();
+        assert_eq!(count(&inside), 1);
     }
 
     #[test]

@@ -9,11 +9,12 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
@@ -110,7 +111,7 @@ const SESSION: Job = Job {
 };
 
 /// Calls that fail, how, and whether all later ones do.
-const FAULTS: [(&str, &str, bool); 13] = [
+const FAULTS: [(&str, &str, bool); 16] = [
     ("write", "ENOSPC", true),
     ("write", "EIO", false),
     ("write", "EINTR", false),
@@ -123,6 +124,9 @@ const FAULTS: [(&str, &str, bool); 13] = [
     ("fsync", "EIO", false),
     ("fsync", "EINTR", false),
     ("mkdir", "ENOSPC", false),
+    ("chmod", "EIO", false),
+    ("unlink", "EACCES", false),
+    ("rmdir", "EIO", false),
     ("all", "kill", false),
 ];
 
@@ -156,7 +160,6 @@ struct Bench {
 impl Bench {
     fn new(job: &'static Job) -> Self {
         let place = tempfile::tempdir().unwrap();
-        // As the system sees it: the preloaded library compares paths.
         fs::create_dir(place.path().join("work")).unwrap();
         let mut bench = Self { place, job, old: Files::new(), new: Files::new() };
         for old in job.old {
@@ -176,6 +179,7 @@ impl Bench {
     }
 
     fn work(&self) -> PathBuf {
+        // As the system sees it: the preloaded library compares paths.
         self.place.path().canonicalize().unwrap().join("work")
     }
 
@@ -216,6 +220,8 @@ impl Bench {
         for (path, bytes) in &self.old {
             fs::create_dir_all(work.join(path).parent().unwrap()).unwrap();
             fs::write(work.join(path), bytes).unwrap();
+            // Other than those of a new file, so that these have to be set.
+            fs::set_permissions(work.join(path), fs::Permissions::from_mode(0o666)).unwrap();
         }
         let _ = fs::remove_file(self.log());
     }
@@ -289,8 +295,9 @@ impl Bench {
         true
     }
 
-    /// After a kill: readers see old or new before anything is put right, and the next writer puts it right.
-    fn check_after_kill(&self, told: &str) -> bool {
+    /// Where something could be left behind: readers see old or new before anything is put right, and the next writer puts it
+    /// right.
+    fn check_after_next(&self, told: &str) -> bool {
         for destination in self.job.writes {
             if let Destination::Run(name) | Destination::Recording(name) = destination {
                 let compared = self.command(&format!("compare {name} {name}")).output().unwrap();
@@ -332,12 +339,11 @@ fn every_call(bench: &Bench, fault: (&str, &str, bool)) -> Tally {
             break;
         }
         tally.tried += 1;
-        let new = if kind == "kill" {
+        if kind == "kill" {
             assert_eq!(done.status.signal(), Some(9), "{told}");
-            bench.check_after_kill(&told)
-        } else {
-            bench.check(&told)
-        };
+        }
+        let may_leave = kind == "kill" || matches!(call, "unlink" | "rmdir");
+        let new = if may_leave { bench.check_after_next(&told) } else { bench.check(&told) };
         if kind != "kill" {
             // Libraries have no word in it.
             let errors: Vec<&str> = stderr.lines().filter(|line| !line.starts_with("note: ")).collect();
@@ -370,22 +376,22 @@ fn kills(bench: &Bench, count: u32) -> Tally {
         let _ = child.kill();
         child.wait().unwrap();
         tally.tried += 1;
-        let new = bench.check_after_kill(&format!("{}: kill {at} after {share} of {whole:?}", bench.job.name));
+        let new = bench.check_after_next(&format!("{}: kill {at} after {share} of {whole:?}", bench.job.name));
         *(if new { &mut tally.new } else { &mut tally.old }) += 1;
     }
     tally
 }
 
 fn print(job: &Job, what: &str, tally: &Tally) {
-    println!("{:14}  {what:22}  {:5}  {:5} old  {:5} new  0 half", job.name, tally.tried, tally.old, tally.new);
+    println!("{:14}  {what:22}  {:5}  {:5} old  {:5} new", job.name, tally.tried, tally.old, tally.new);
 }
 
 fn faults(job: &'static Job, reduced: &[(&str, &str)], kills_of: u32) {
     let bench = Bench::new(job);
     for fault in FAULTS.into_iter().filter(|(call, kind, _)| everything() || reduced.contains(&(call, kind))) {
         let tally = every_call(&bench, fault);
-        // A lesson's folder is there already, and what a rename or mkdir is to one command another has not.
-        assert!(tally.tried > 0 || fault.0 == "mkdir", "{}: {fault:?} was never met", job.name);
+        // Folders are there already, and not every command removes something.
+        assert!(tally.tried > 0 || matches!(fault.0, "mkdir" | "unlink" | "rmdir"), "{}: {fault:?} was never met", job.name);
         print(job, &format!("{} {}", fault.0, fault.1), &tally);
     }
     if kills_of > 0 {
@@ -396,7 +402,7 @@ fn faults(job: &'static Job, reduced: &[(&str, &str)], kills_of: u32) {
 
 #[test]
 fn a_run_folder_is_old_or_new() {
-    faults(&RUN_OUT, &[("write", "ENOSPC"), ("rename", "EIO"), ("all", "kill")], 10);
+    faults(&RUN_OUT, &[("write", "ENOSPC"), ("rename", "EIO"), ("chmod", "EIO"), ("unlink", "EACCES"), ("rmdir", "EIO"), ("all", "kill")], 10);
 }
 
 #[test]
@@ -446,15 +452,18 @@ fn pictures_of_a_lesson_are_old_or_new() {
 #[test]
 fn a_clock_that_jumps_back_changes_nothing() {
     let bench = Bench::new(&RUN_OUT);
-    bench.reset();
-    let mut command = bench.command(bench.job.new);
-    let done = command.env("LD_PRELOAD", library()).env("FAULT_CLOCK", "86400").output().unwrap();
-    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-    assert!(bench.check("a clock that jumps back"));
-    // Before 1970 too.
-    bench.reset();
-    let done = bench.command(bench.job.new).env("LD_PRELOAD", library()).env("FAULT_CLOCK", "4000000000").output().unwrap();
-    assert!(done.status.success() && bench.check("a clock before 1970"), "{}", String::from_utf8_lossy(&done.stderr));
+    let began = |back: &str| -> u64 {
+        bench.reset();
+        let done = bench.command(bench.job.new).env("LD_PRELOAD", library()).env("FAULT_CLOCK", back).output().unwrap();
+        assert!(done.status.success(), "{back}: {}", String::from_utf8_lossy(&done.stderr));
+        assert!(bench.check(&format!("a clock {back} seconds back")));
+        let run: serde_json::Value = serde_json::from_slice(&fs::read(bench.work().join("out/run.json")).unwrap()).unwrap();
+        run["started_unix"].as_u64().unwrap()
+    };
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+    let yesterday = began("86400");
+    assert!(0 < yesterday && yesterday + 80_000 < now, "{yesterday} of {now}");
+    assert_eq!(began("4000000000"), 0, "before 1970 it is told as that");
 }
 
 /// Starts a command, waits until it has come so far, and sends it a signal.

@@ -57,7 +57,7 @@ impl Batch {
         debug_assert!((self.ours)(name), "{name} would not be put in place");
         let path = self.folder.join(name);
         replaceable(&path)?;
-        fill(self.part.create(name)?, &path, content)?;
+        fill(self.part.create(name, &path)?, &path, content)?;
         self.names.push(name.to_owned());
         Ok(())
     }
@@ -69,7 +69,9 @@ impl Batch {
     pub fn put(self, obsolete: &[&str]) -> io::Result<()> {
         let lines = obsolete.iter().map(|name| format!("-{name}\n")).chain(self.names.iter().map(|name| format!("+{name}\n")));
         let list = lines.collect::<String>();
-        fill(self.part.create(LIST)?, Path::new(""), |out| out.write_all(list.as_bytes()))?;
+        // It replaces nothing.
+        let none = Path::new("");
+        fill(self.part.create(LIST, none)?, none, |out| out.write_all(list.as_bytes()))?;
         let _hold = Hold::new(&self.folder)?;
         live::uninterrupted(|| {
             // Another program may have been killed since the batch was begun.

@@ -24,11 +24,11 @@ const ABANDONED: Duration = Duration::from_hours(7 * 24);
 pub(super) struct PartFile(NamedTempFile<(File, Live)>);
 
 impl PartFile {
-    pub fn new(folder: &Path) -> io::Result<Self> {
+    /// For a file of the folder that replaces `old`.
+    pub fn new(folder: &Path, old: &Path) -> io::Result<Self> {
         remove_abandoned(folder);
-        // With the default permissions: tempfile's own constructor restricts them to the owner, and puts the temporary name
-        // into errors.
-        names().make_in(folder, |path| live::create(path, Kind::File, || File::create_new(path).and_then(locked))).map(Self)
+        // Not by tempfile's own constructor, which restricts every file to the owner, and puts the temporary name into errors.
+        names().make_in(folder, |path| live::create(path, Kind::File, || create_like(old, path).and_then(locked))).map(Self)
     }
 
     pub fn file(&self) -> &File {
@@ -72,9 +72,9 @@ impl PartFolder {
         &self.path
     }
 
-    /// A new file in it. Not while [`live::remove_all`] removes the folder, which would fail with something new in it.
-    pub fn create(&self, name: &str) -> io::Result<File> {
-        live::uninterrupted(|| File::create_new(self.path.join(name)))
+    /// A new file in it that replaces `old`. Not while [`live::remove_all`] removes the folder, which would fail with something new in it.
+    pub fn create(&self, name: &str, old: &Path) -> io::Result<File> {
+        live::uninterrupted(|| create_like(old, &self.path.join(name)))
     }
 }
 
@@ -95,6 +95,19 @@ fn names() -> tempfile::Builder<'static, 'static> {
     let mut names = tempfile::Builder::new();
     names.prefix(prefix()).suffix(SUFFIX).rand_bytes(10);
     names
+}
+
+/// Creates a file that is not there. From its first moment nobody may open it who may not open the one that it replaces.
+#[cfg(unix)]
+fn create_like(old: &Path, new: &Path) -> io::Result<File> {
+    use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+    let mode = fs::metadata(old).map_or(0o666, |meta| meta.permissions().mode() & 0o666);
+    File::options().write(true).create_new(true).mode(mode).open(new)
+}
+
+#[cfg(not(unix))]
+fn create_like(_old: &Path, new: &Path) -> io::Result<File> {
+    File::create_new(new)
 }
 
 #[cfg(unix)]
@@ -181,7 +194,7 @@ mod tests {
         let folder = PartFolder::new(place.path()).unwrap();
         let inside = folder.path().to_owned();
         let creating = live::uninterrupted(|| {
-            let creating = std::thread::spawn(move || folder.create("timings.csv").map(|_| folder));
+            let creating = std::thread::spawn(move || folder.create("timings.csv", Path::new("none")).map(|_| folder));
             std::thread::sleep(std::time::Duration::from_millis(100));
             assert_eq!(count(&inside), 0);
             creating
@@ -202,7 +215,7 @@ mod tests {
     fn what_the_dead_left_is_removed_and_nothing_else() {
         let place = tempfile::tempdir().unwrap();
         let place = place.path();
-        let (file, folder) = (PartFile::new(place).unwrap(), PartFolder::new(place).unwrap());
+        let (file, folder) = (PartFile::new(place, &place.join("new")).unwrap(), PartFolder::new(place).unwrap());
         left(place, &format!("{}abcdefghij.part", prefix()), 0);
         left(place, &format!("{}0123456789.part/timings.csv", prefix()), 0);
         // These are not ours.
@@ -241,9 +254,22 @@ mod tests {
     }
 
     #[test]
+    fn what_replaces_a_secret_is_one_before_anything_is_written() {
+        use std::os::unix::fs::PermissionsExt;
+        let place = tempfile::tempdir().unwrap();
+        let secret = place.path().join("secret");
+        fs::write(&secret, "").unwrap();
+        fs::set_permissions(&secret, PermissionsExt::from_mode(0o600)).unwrap();
+        let (file, folder) = (PartFile::new(place.path(), &secret).unwrap(), PartFolder::new(place.path()).unwrap());
+        for new in [file.file(), &folder.create("secret", &secret).unwrap()] {
+            assert_eq!(new.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+        }
+    }
+
+    #[test]
     fn a_temporary_name_tells_the_machine() {
         let place = tempfile::tempdir().unwrap();
-        let _file = PartFile::new(place.path()).unwrap();
+        let _file = PartFile::new(place.path(), &place.path().join("new")).unwrap();
         let name = fs::read_dir(place.path()).unwrap().next().unwrap().unwrap().file_name().into_string().unwrap();
         assert!(name.starts_with(&format!(".warpscope-{}-", machine())) && name.ends_with(".part"), "{name}");
     }

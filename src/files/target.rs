@@ -62,7 +62,7 @@ fn renamed(path: &Path, content: impl FnOnce(&mut BufWriter<File>) -> io::Result
 /// A temporary file beside the path, where that may be replaced.
 fn temporary(path: &Path) -> io::Result<PartFile> {
     replaceable(path)?;
-    PartFile::new(path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")))
+    PartFile::new(path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")), path)
 }
 
 /// Refuses what a rename would, or should not, replace.
@@ -80,7 +80,7 @@ pub(super) fn replaceable(path: &Path) -> io::Result<()> {
 /// Writes the content of a new file that will replace `old`, and has the system put it on the disk: it may find out only
 /// then that the disk is full.
 pub(super) fn fill(file: File, old: &Path, content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> io::Result<()> {
-    // First, so that at no time others may read what only the owner could.
+    // It was created with no more than these; what the umask took, or what is more than reading and writing, comes now.
     if let Ok(meta) = fs::metadata(old).and_then(|meta| Ok((meta.permissions(), file.metadata()?.permissions())))
         && meta.0 != meta.1
     {

@@ -49,7 +49,8 @@ impl Batch {
         Ok(Self { folder: folder.to_owned(), ours, part: PartFolder::new(folder)?, names: Vec::new() })
     }
 
-    /// Adds a file. It keeps the permissions of the one that it replaces.
+    /// Adds a file. It keeps the permissions of the one that it replaces. A link is replaced, too: what it leads to may lie on
+    /// another file system, where no rename of a folder puts several files in place together.
     ///
     /// # Errors
     /// Those of the system, and of `content`.
@@ -351,6 +352,26 @@ mod tests {
         assert_eq!(read(folder.path(), "a"), None);
         recover(folder.path(), ours).unwrap();
         assert_eq!(names(folder.path()), [""; 0]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_is_replaced_and_not_what_it_leads_to() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path().join("folder");
+        fs::create_dir(&folder).unwrap();
+        fs::write(place.path().join("elsewhere"), "mine").unwrap();
+        let batch = started(&folder);
+        fs::remove_file(folder.join("a")).unwrap();
+        for name in ["a", "c"] {
+            std::os::unix::fs::symlink("../elsewhere", folder.join(name)).unwrap();
+        }
+        batch.put(&["c", "gone"]).unwrap();
+        assert!(fs::symlink_metadata(folder.join("a")).unwrap().is_file());
+        assert_eq!(
+            (names(&folder), read(place.path(), "elsewhere").unwrap()),
+            (["a", "b", "foreign"].map(str::to_owned).to_vec(), "mine".to_owned())
+        );
     }
 
     #[cfg(unix)]

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::{ExportError, neighbors, tables, trace};
 use crate::files::{self, Batch, Ours};
 use crate::run::RunRecord;
-use crate::run::compare::NEIGHBORS;
+use crate::run::compare::{NEIGHBORS, RUN, TIMINGS};
 
 /// A folder created for output, with its missing parents; removed again if nothing is written to it.
 #[derive(Debug)]
@@ -60,22 +60,17 @@ impl Drop for MadeFolder {
 /// [`ExportError::Io`]; [`ExportError::NoRun`] for a folder with files of these names that no run wrote.
 pub fn check_folder(dir: &Path) -> Result<(), ExportError> {
     std::fs::create_dir_all(dir).map_err(ExportError::io(dir))?;
-    files::recover(dir, of_run).map_err(ExportError::io(dir))?;
-    let run = dir.join(RUN);
     // `run.json` is there from the first run on, so if it exists the other files are a run's.
-    if !run.exists()
+    if files::place(dir, RUN).is_none()
         && let Some(file) = FOLDER_FILES.into_iter().find(|file| dir.join(file).is_file())
     {
         return Err(ExportError::NoRun { file, path: dir.to_owned() });
     }
-    super::check(&run)
+    super::check(&dir.join(RUN))
 }
 
-/// The file that identifies a folder as a run's.
-const RUN: &str = "run.json";
-
 /// What [`folder`] may write; of the two with counters, one.
-pub const FOLDER_FILES: [&str; 7] = ["timings.csv", tables::MERGES, tables::COUNTERS, "convergence.csv", "trace.json", NEIGHBORS, RUN];
+pub const FOLDER_FILES: [&str; 7] = [TIMINGS, tables::MERGES, tables::COUNTERS, "convergence.csv", "trace.json", NEIGHBORS, RUN];
 
 /// Whether a run's folder has files of this name. Others are left alone there.
 pub fn of_run(name: &str) -> bool {
@@ -98,7 +93,7 @@ pub fn folder(record: &RunRecord, dir: &Path) -> Result<Vec<PathBuf>, ExportErro
 pub(super) fn folder_with(record: &RunRecord, most_neighbors: usize, dir: &Path) -> Result<Vec<PathBuf>, ExportError> {
     std::fs::create_dir_all(dir).map_err(ExportError::io(dir))?;
     let mut run = Files { batch: Batch::new(dir, of_run).map_err(ExportError::io(dir))?, dir, written: Vec::new() };
-    run.write("timings.csv", |out| tables::timings(record).csv(out))?;
+    run.write(TIMINGS, |out| tables::timings(record).csv(out))?;
     run.write(tables::counters_file(record), |out| tables::counters(record).csv(out))?;
     run.write("convergence.csv", |out| tables::convergence(record).csv(out))?;
     run.write("trace.json", |out| trace(record, out))?;

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use super::folder::MadeFolder;
 use super::{ExportError, write};
-use crate::files::{self, Batch};
+use crate::files::Batch;
 use crate::lesson::handout::{self, Theme};
 use crate::lesson::moments::Moments;
 use crate::lesson::picture::Film;
@@ -61,7 +61,6 @@ pub fn drawing(film: &Film, position: usize, path: &Path) -> Result<(), ExportEr
 pub fn frames(film: &Film, moments: &Moments, dir: &Path, progress: &dyn Progress) -> Result<Vec<PathBuf>, ExportError> {
     let count = moments.positions.len();
     let made = MadeFolder::new(dir, of_film)?;
-    files::recover(dir, of_film).map_err(ExportError::io(dir))?;
     if has_frames_after(count, dir).map_err(ExportError::io(dir))? {
         return Err(ExportError::OtherFrames { path: dir.to_owned() });
     }
@@ -188,6 +187,7 @@ mod tests {
     use image::codecs::gif::GifDecoder;
 
     use super::*;
+    use crate::files::testing::names;
     use crate::lesson::lessons::{self, Choice};
     use crate::lesson::moments::Selection;
     use crate::palette::{DARK, LIGHT};
@@ -199,12 +199,6 @@ mod tests {
         let film = Film::new(lesson, takes, [960.0, 540.0], 1.0, LIGHT);
         let moments = Selection::of_lesson(6).moments(lesson, film.lead()).unwrap();
         (film, moments)
-    }
-
-    fn names(folder: &Path) -> Vec<String> {
-        let mut names: Vec<String> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-        names.sort();
-        names
     }
 
     /// Notes what it is told, and stops after so many.

@@ -195,12 +195,7 @@ fn missing_is_done(result: io::Result<()>) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn names(folder: &Path) -> Vec<String> {
-        let mut names: Vec<String> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-        names.sort();
-        names
-    }
+    use crate::files::testing::names;
 
     fn ours(name: &str) -> bool {
         ["a", "b", "c", "gone"].contains(&name)

@@ -11,6 +11,8 @@ mod machine;
 mod mute;
 mod part;
 mod target;
+#[cfg(test)]
+pub mod testing;
 
 pub use batch::{Batch, Ours, place, recover};
 pub use live::{Live, made, remove_all};

@@ -183,9 +183,10 @@ mod tests {
     use std::time::SystemTime;
 
     use super::*;
+    use crate::files::testing::names;
 
     fn count(folder: &Path) -> usize {
-        fs::read_dir(folder).unwrap().count()
+        names(folder).len()
     }
 
     #[test]
@@ -248,9 +249,7 @@ mod tests {
         }
         assert_eq!(count(place), 6);
         look_through(place);
-        let mut names: Vec<_> = fs::read_dir(place).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-        names.sort();
-        assert_eq!(names, [".warpscope-00000000-1.part", ".warpscope-00000000-now.part", ".warpscope-now.part"]);
+        assert_eq!(names(place), [".warpscope-00000000-1.part", ".warpscope-00000000-now.part", ".warpscope-now.part"]);
     }
 
     #[test]
@@ -270,7 +269,7 @@ mod tests {
     fn a_temporary_name_tells_the_machine() {
         let place = tempfile::tempdir().unwrap();
         let _file = PartFile::new(place.path(), &place.path().join("new")).unwrap();
-        let name = fs::read_dir(place.path()).unwrap().next().unwrap().unwrap().file_name().into_string().unwrap();
+        let name = names(place.path()).remove(0);
         assert!(name.starts_with(&format!(".warpscope-{}-", machine())) && name.ends_with(".part"), "{name}");
     }
 }

@@ -7,7 +7,9 @@
 
 #![cfg(target_os = "linux")]
 
-use std::collections::BTreeMap;
+#[path = "common/folder.rs"]
+mod folder;
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
@@ -16,6 +18,7 @@ use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use folder::{Files, files};
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
 use warpscope::export;
@@ -129,25 +132,6 @@ const FAULTS: [(&str, &str, bool); 16] = [
     ("rmdir", "EIO", false),
     ("all", "kill", false),
 ];
-
-type Files = BTreeMap<PathBuf, Vec<u8>>;
-
-/// Every file of a folder and the folders in it, by its path there.
-fn files(folder: &Path) -> Files {
-    let mut found = Files::new();
-    let mut folders = vec![folder.to_owned()];
-    while let Some(at) = folders.pop() {
-        for entry in fs::read_dir(at).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else {
-                found.insert(path.strip_prefix(folder).unwrap().to_owned(), fs::read(&path).unwrap());
-            }
-        }
-    }
-    found
-}
 
 /// A folder in which a job's command runs again and again from the same old state.
 struct Bench {
@@ -469,37 +453,4 @@ fn a_clock_that_jumps_back_changes_nothing() {
     let yesterday = began("86400");
     assert!(0 < yesterday && yesterday + 80_000 < now, "{yesterday} of {now}");
     assert_eq!(began("4000000000"), 0, "before 1970 it is told as that");
-}
-
-/// Starts a command, waits until it has come so far, and sends it a signal.
-fn stopped(bench: &Bench, args: &str, signal: &str, so_far: impl Fn() -> bool) -> (Option<i32>, String) {
-    let mut child = bench.command(args).spawn().unwrap();
-    while !so_far() {
-        assert_eq!(child.try_wait().unwrap(), None, "{args} ended by itself");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    let sent = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
-    assert!(sent.success());
-    let done = child.wait_with_output().unwrap();
-    (done.status.code(), String::from_utf8(done.stderr).unwrap())
-}
-
-#[test]
-fn a_signal_ends_the_program_and_nothing_temporary_stays() {
-    let bench = Bench::new(&GENERATE);
-    bench.reset();
-    let work = bench.work();
-    let search = "run --generate uniform:n=2e5,d=3 --queries all --engine lockstep --warmup 0 --repeats 100000 --out made/by/run";
-    for (signal, code, name) in [("-INT", 130, "SIGINT"), ("-TERM", 143, "SIGTERM")] {
-        let (status, stderr) = stopped(&bench, search, signal, || work.join("made/by/run").exists());
-        assert_eq!(status, Some(code), "{stderr}");
-        assert_eq!(stderr, format!("error: stopped by {name}; what was not complete is removed\n"));
-        assert!(!work.join("made").exists());
-
-        // Writing a table does not look at whether it is to stop, and is stopped nevertheless.
-        let temporary = || files(&work).keys().any(|path| path.to_string_lossy().contains(".warpscope-"));
-        let (status, stderr) = stopped(&bench, "generate uniform:n=4e6,d=9 cloud.csv", signal, temporary);
-        assert_eq!((status, stderr.lines().count()), (Some(code), 1), "{stderr}");
-        assert_eq!(files(&work), bench.old);
-    }
 }

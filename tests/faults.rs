@@ -7,14 +7,18 @@
 
 #![cfg(target_os = "linux")]
 
-use std::collections::BTreeMap;
+#[path = "common/folder.rs"]
+mod folder;
+
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use folder::{Files, files};
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
 use warpscope::export;
@@ -110,7 +114,7 @@ const SESSION: Job = Job {
 };
 
 /// Calls that fail, how, and whether all later ones do.
-const FAULTS: [(&str, &str, bool); 13] = [
+const FAULTS: [(&str, &str, bool); 16] = [
     ("write", "ENOSPC", true),
     ("write", "EIO", false),
     ("write", "EINTR", false),
@@ -123,27 +127,11 @@ const FAULTS: [(&str, &str, bool); 13] = [
     ("fsync", "EIO", false),
     ("fsync", "EINTR", false),
     ("mkdir", "ENOSPC", false),
+    ("chmod", "EIO", false),
+    ("unlink", "EACCES", false),
+    ("rmdir", "EIO", false),
     ("all", "kill", false),
 ];
-
-type Files = BTreeMap<PathBuf, Vec<u8>>;
-
-/// Every file of a folder and the folders in it, by its path there.
-fn files(folder: &Path) -> Files {
-    let mut found = Files::new();
-    let mut folders = vec![folder.to_owned()];
-    while let Some(at) = folders.pop() {
-        for entry in fs::read_dir(at).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else {
-                found.insert(path.strip_prefix(folder).unwrap().to_owned(), fs::read(&path).unwrap());
-            }
-        }
-    }
-    found
-}
 
 /// A folder in which a job's command runs again and again from the same old state.
 struct Bench {
@@ -156,7 +144,6 @@ struct Bench {
 impl Bench {
     fn new(job: &'static Job) -> Self {
         let place = tempfile::tempdir().unwrap();
-        // As the system sees it: the preloaded library compares paths.
         fs::create_dir(place.path().join("work")).unwrap();
         let mut bench = Self { place, job, old: Files::new(), new: Files::new() };
         for old in job.old {
@@ -176,6 +163,7 @@ impl Bench {
     }
 
     fn work(&self) -> PathBuf {
+        // As the system sees it: the preloaded library compares paths.
         self.place.path().canonicalize().unwrap().join("work")
     }
 
@@ -216,6 +204,8 @@ impl Bench {
         for (path, bytes) in &self.old {
             fs::create_dir_all(work.join(path).parent().unwrap()).unwrap();
             fs::write(work.join(path), bytes).unwrap();
+            // Other than those of a new file, so that these have to be set.
+            fs::set_permissions(work.join(path), fs::Permissions::from_mode(0o666)).unwrap();
         }
         let _ = fs::remove_file(self.log());
     }
@@ -289,8 +279,9 @@ impl Bench {
         true
     }
 
-    /// After a kill: readers see old or new before anything is put right, and the next writer puts it right.
-    fn check_after_kill(&self, told: &str) -> bool {
+    /// Where something could be left behind: readers see old or new before anything is put right, and the next writer puts it
+    /// right.
+    fn check_after_next(&self, told: &str) -> bool {
         for destination in self.job.writes {
             if let Destination::Run(name) | Destination::Recording(name) = destination {
                 let compared = self.command(&format!("compare {name} {name}")).output().unwrap();
@@ -332,19 +323,23 @@ fn every_call(bench: &Bench, fault: (&str, &str, bool)) -> Tally {
             break;
         }
         tally.tried += 1;
-        let new = if kind == "kill" {
+        if kind == "kill" {
             assert_eq!(done.status.signal(), Some(9), "{told}");
-            bench.check_after_kill(&told)
-        } else {
-            bench.check(&told)
-        };
+        }
+        let may_leave = kind == "kill" || matches!(call, "unlink" | "rmdir");
+        let new = if may_leave { bench.check_after_next(&told) } else { bench.check(&told) };
         if kind != "kill" {
             // Libraries have no word in it.
             let errors: Vec<&str> = stderr.lines().filter(|line| !line.starts_with("note: ")).collect();
             match done.status.code() {
                 // What failed once may have been tried again.
                 Some(0) => assert!(new && errors.is_empty(), "{told}"),
-                Some(1) => assert!(errors.len() == 1 && errors[0].starts_with("error: ") && !matches!(kind, "EINTR" | "short"), "{told}"),
+                Some(1) => {
+                    // What a library makes of it, the system's own reason is told.
+                    let reasons = [("ENOSPC", "No space left"), ("EIO", "Input/output error"), ("EACCES", "Permission denied")];
+                    let reason = reasons.iter().find_map(|(known, text)| (*known == kind).then_some(*text)).expect(&told);
+                    assert!(errors.len() == 1 && errors[0].starts_with("error: ") && errors[0].contains(reason), "{told}");
+                }
                 _ => panic!("{told}"),
             }
         }
@@ -370,22 +365,22 @@ fn kills(bench: &Bench, count: u32) -> Tally {
         let _ = child.kill();
         child.wait().unwrap();
         tally.tried += 1;
-        let new = bench.check_after_kill(&format!("{}: kill {at} after {share} of {whole:?}", bench.job.name));
+        let new = bench.check_after_next(&format!("{}: kill {at} after {share} of {whole:?}", bench.job.name));
         *(if new { &mut tally.new } else { &mut tally.old }) += 1;
     }
     tally
 }
 
 fn print(job: &Job, what: &str, tally: &Tally) {
-    println!("{:14}  {what:22}  {:5}  {:5} old  {:5} new  0 half", job.name, tally.tried, tally.old, tally.new);
+    println!("{:14}  {what:22}  {:5}  {:5} old  {:5} new", job.name, tally.tried, tally.old, tally.new);
 }
 
 fn faults(job: &'static Job, reduced: &[(&str, &str)], kills_of: u32) {
     let bench = Bench::new(job);
     for fault in FAULTS.into_iter().filter(|(call, kind, _)| everything() || reduced.contains(&(call, kind))) {
         let tally = every_call(&bench, fault);
-        // A lesson's folder is there already, and what a rename or mkdir is to one command another has not.
-        assert!(tally.tried > 0 || fault.0 == "mkdir", "{}: {fault:?} was never met", job.name);
+        // Folders are there already, and not every command removes something.
+        assert!(tally.tried > 0 || matches!(fault.0, "mkdir" | "unlink" | "rmdir"), "{}: {fault:?} was never met", job.name);
         print(job, &format!("{} {}", fault.0, fault.1), &tally);
     }
     if kills_of > 0 {
@@ -396,7 +391,7 @@ fn faults(job: &'static Job, reduced: &[(&str, &str)], kills_of: u32) {
 
 #[test]
 fn a_run_folder_is_old_or_new() {
-    faults(&RUN_OUT, &[("write", "ENOSPC"), ("rename", "EIO"), ("all", "kill")], 10);
+    faults(&RUN_OUT, &[("write", "ENOSPC"), ("rename", "EIO"), ("chmod", "EIO"), ("unlink", "EACCES"), ("rmdir", "EIO"), ("all", "kill")], 10);
 }
 
 #[test]
@@ -446,46 +441,16 @@ fn pictures_of_a_lesson_are_old_or_new() {
 #[test]
 fn a_clock_that_jumps_back_changes_nothing() {
     let bench = Bench::new(&RUN_OUT);
-    bench.reset();
-    let mut command = bench.command(bench.job.new);
-    let done = command.env("LD_PRELOAD", library()).env("FAULT_CLOCK", "86400").output().unwrap();
-    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-    assert!(bench.check("a clock that jumps back"));
-    // Before 1970 too.
-    bench.reset();
-    let done = bench.command(bench.job.new).env("LD_PRELOAD", library()).env("FAULT_CLOCK", "4000000000").output().unwrap();
-    assert!(done.status.success() && bench.check("a clock before 1970"), "{}", String::from_utf8_lossy(&done.stderr));
-}
-
-/// Starts a command, waits until it has come so far, and sends it a signal.
-fn stopped(bench: &Bench, args: &str, signal: &str, so_far: impl Fn() -> bool) -> (Option<i32>, String) {
-    let mut child = bench.command(args).spawn().unwrap();
-    while !so_far() {
-        assert_eq!(child.try_wait().unwrap(), None, "{args} ended by itself");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    let sent = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
-    assert!(sent.success());
-    let done = child.wait_with_output().unwrap();
-    (done.status.code(), String::from_utf8(done.stderr).unwrap())
-}
-
-#[test]
-fn a_signal_ends_the_program_and_nothing_temporary_stays() {
-    let bench = Bench::new(&GENERATE);
-    bench.reset();
-    let work = bench.work();
-    let search = "run --generate uniform:n=2e5,d=3 --queries all --engine lockstep --warmup 0 --repeats 100000 --out made/by/run";
-    for (signal, code, name) in [("-INT", 130, "SIGINT"), ("-TERM", 143, "SIGTERM")] {
-        let (status, stderr) = stopped(&bench, search, signal, || work.join("made/by/run").exists());
-        assert_eq!(status, Some(code), "{stderr}");
-        assert_eq!(stderr, format!("error: stopped by {name}; what was not complete is removed\n"));
-        assert!(!work.join("made").exists());
-
-        // Writing a table does not look at whether it is to stop, and is stopped nevertheless.
-        let temporary = || files(&work).keys().any(|path| path.to_string_lossy().contains(".warpscope-"));
-        let (status, stderr) = stopped(&bench, "generate uniform:n=4e6,d=9 cloud.csv", signal, temporary);
-        assert_eq!((status, stderr.lines().count()), (Some(code), 1), "{stderr}");
-        assert_eq!(files(&work), bench.old);
-    }
+    let began = |back: &str| -> u64 {
+        bench.reset();
+        let done = bench.command(bench.job.new).env("LD_PRELOAD", library()).env("FAULT_CLOCK", back).output().unwrap();
+        assert!(done.status.success(), "{back}: {}", String::from_utf8_lossy(&done.stderr));
+        assert!(bench.check(&format!("a clock {back} seconds back")));
+        let run: serde_json::Value = serde_json::from_slice(&fs::read(bench.work().join("out/run.json")).unwrap()).unwrap();
+        run["started_unix"].as_u64().unwrap()
+    };
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+    let yesterday = began("86400");
+    assert!(0 < yesterday && yesterday + 80_000 < now, "{yesterday} of {now}");
+    assert_eq!(began("4000000000"), 0, "before 1970 it is told as that");
 }

@@ -132,7 +132,7 @@ impl PictureArgs {
         };
         plan.is_one_of_each()?;
         for dir in self.out.iter().chain(&plan.frames) {
-            plan.made.push(MadeFolder::new(dir)?);
+            plan.made.push(MadeFolder::new(dir, export::lesson::of_film)?);
         }
         for file in plan.files() {
             export::check(file)?;

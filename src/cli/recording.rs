@@ -11,12 +11,9 @@ use crate::cloud::Fingerprint;
 use crate::export::text;
 use crate::files;
 use crate::printable;
-use crate::run::compare::SavedRun;
+use crate::run::compare::{RUN, SavedRun};
 use crate::run::recording::{self, Points, Recorded};
 use crate::run::{CloudFile, Phase, RunFile};
-
-/// What names a folder as that of a run.
-const RUN: &str = "run.json";
 
 /// Runs in a few lines.
 #[derive(Debug, Serialize)]

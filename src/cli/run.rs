@@ -72,7 +72,7 @@ fn neighbors_path(text: &str) -> Result<PathBuf, export::ExportError> {
 pub fn run(args: &RunArgs) -> anyhow::Result<()> {
     // Before a long search, not after it. The folder first: the neighbours may be meant to lie in it.
     // Where nothing comes into it, it goes again.
-    let _made = args.out.as_deref().map(export::MadeFolder::new).transpose()?;
+    let _made = args.out.as_deref().map(|dir| export::MadeFolder::new(dir, export::of_run)).transpose()?;
     if let Some(dir) = &args.out {
         export::check_folder(dir)?;
     }

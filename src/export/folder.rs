@@ -5,9 +5,9 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use super::{ExportError, neighbors, tables, trace};
-use crate::files::{self, Batch};
+use crate::files::{self, Batch, Ours};
 use crate::run::RunRecord;
-use crate::run::compare::NEIGHBORS;
+use crate::run::compare::{NEIGHBORS, RUN, TIMINGS};
 
 /// A folder created for output, with its missing parents; removed again if nothing is written to it.
 #[derive(Debug)]
@@ -17,11 +17,12 @@ pub struct MadeFolder {
 }
 
 impl MadeFolder {
-    /// Creates a folder and its parents where missing, and finishes what a killed program left half-way in it.
+    /// Creates a folder and its parents where missing, and finishes what a killed program left half-way in it, of files that
+    /// are `ours`: [`of_run`] or [`super::lesson::of_film`].
     ///
     /// # Errors
     /// [`ExportError::Io`] with the folder's path.
-    pub fn new(dir: &Path) -> Result<Self, ExportError> {
+    pub fn new(dir: &Path, ours: Ours) -> Result<Self, ExportError> {
         let mut missing: Vec<&Path> = dir.ancestors().take_while(|folder| !folder.as_os_str().is_empty() && !folder.exists()).collect();
         missing.reverse();
         // Some may have been created before one fails.
@@ -34,7 +35,7 @@ impl MadeFolder {
                 Err(why) => return Err(ExportError::io(dir)(why)),
             }
         }
-        std::fs::create_dir_all(dir).and_then(|()| files::recover(dir)).map_err(ExportError::io(dir))?;
+        std::fs::create_dir_all(dir).and_then(|()| files::recover(dir, ours)).map_err(ExportError::io(dir))?;
         Ok(folder)
     }
 
@@ -59,22 +60,22 @@ impl Drop for MadeFolder {
 /// [`ExportError::Io`]; [`ExportError::NoRun`] for a folder with files of these names that no run wrote.
 pub fn check_folder(dir: &Path) -> Result<(), ExportError> {
     std::fs::create_dir_all(dir).map_err(ExportError::io(dir))?;
-    files::recover(dir).map_err(ExportError::io(dir))?;
-    let run = dir.join(RUN);
     // `run.json` is there from the first run on, so if it exists the other files are a run's.
-    if !run.exists()
+    if files::place(dir, RUN).is_none()
         && let Some(file) = FOLDER_FILES.into_iter().find(|file| dir.join(file).is_file())
     {
         return Err(ExportError::NoRun { file, path: dir.to_owned() });
     }
-    super::check(&run)
+    super::check(&dir.join(RUN))
 }
 
-/// The file that identifies a folder as a run's.
-const RUN: &str = "run.json";
-
 /// What [`folder`] may write; of the two with counters, one.
-pub const FOLDER_FILES: [&str; 7] = ["timings.csv", tables::MERGES, tables::COUNTERS, "convergence.csv", "trace.json", NEIGHBORS, RUN];
+pub const FOLDER_FILES: [&str; 7] = [TIMINGS, tables::MERGES, tables::COUNTERS, "convergence.csv", "trace.json", NEIGHBORS, RUN];
+
+/// Whether a run's folder has files of this name. Others are left alone there.
+pub fn of_run(name: &str) -> bool {
+    FOLDER_FILES.contains(&name)
+}
 
 /// Maximum number of neighbours written to a folder without being requested: 200 MB.
 pub const MOST_NEIGHBORS: usize = 1 << 24;
@@ -91,8 +92,8 @@ pub fn folder(record: &RunRecord, dir: &Path) -> Result<Vec<PathBuf>, ExportErro
 
 pub(super) fn folder_with(record: &RunRecord, most_neighbors: usize, dir: &Path) -> Result<Vec<PathBuf>, ExportError> {
     std::fs::create_dir_all(dir).map_err(ExportError::io(dir))?;
-    let mut run = Files { batch: Batch::new(dir).map_err(ExportError::io(dir))?, dir, written: Vec::new() };
-    run.write("timings.csv", |out| tables::timings(record).csv(out))?;
+    let mut run = Files { batch: Batch::new(dir, of_run).map_err(ExportError::io(dir))?, dir, written: Vec::new() };
+    run.write(TIMINGS, |out| tables::timings(record).csv(out))?;
     run.write(tables::counters_file(record), |out| tables::counters(record).csv(out))?;
     run.write("convergence.csv", |out| tables::convergence(record).csv(out))?;
     run.write("trace.json", |out| trace(record, out))?;

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use super::folder::MadeFolder;
 use super::{ExportError, write};
-use crate::files::{self, Batch};
+use crate::files::Batch;
 use crate::lesson::handout::{self, Theme};
 use crate::lesson::moments::Moments;
 use crate::lesson::picture::Film;
@@ -60,19 +60,17 @@ pub fn drawing(film: &Film, position: usize, path: &Path) -> Result<(), ExportEr
 /// frames with higher numbers than these.
 pub fn frames(film: &Film, moments: &Moments, dir: &Path, progress: &dyn Progress) -> Result<Vec<PathBuf>, ExportError> {
     let count = moments.positions.len();
-    let made = MadeFolder::new(dir)?;
-    files::recover(dir).map_err(ExportError::io(dir))?;
+    let made = MadeFolder::new(dir, of_film)?;
     if has_frames_after(count, dir).map_err(ExportError::io(dir))? {
         return Err(ExportError::OtherFrames { path: dir.to_owned() });
     }
-    let name = |number: usize| format!("frame-{:04}.png", number + 1);
-    let files: Vec<PathBuf> = (0..count).map(|number| dir.join(name(number))).collect();
+    let files: Vec<PathBuf> = (1..=count).map(|number| dir.join(frame(number))).collect();
     for file in files.iter().filter(|file| file.exists()) {
         super::check(file)?;
     }
-    let mut batch = Batch::new(dir).map_err(ExportError::io(dir))?;
+    let mut batch = Batch::new(dir, of_film).map_err(ExportError::io(dir))?;
     images(film, &moments.positions, &mut |number, image| {
-        batch.write(&name(number), |out| encode(image, out)).map_err(ExportError::io(&files[number]))?;
+        batch.write(&frame(number + 1), |out| encode(image, out)).map_err(ExportError::io(&files[number]))?;
         progress.update(number as u64 + 1, count as u64);
         if progress.cancelled() { Err(ExportError::Cancelled) } else { Ok(()) }
     })?;
@@ -157,11 +155,23 @@ fn encode(image: RgbaImage, out: &mut BufWriter<File>) -> io::Result<()> {
     })
 }
 
+/// The file of a film's picture; the first is number 1.
+pub fn frame(number: usize) -> String {
+    format!("frame-{number:04}.png")
+}
+
+fn frame_number(name: &str) -> Option<usize> {
+    name.strip_prefix("frame-")?.strip_suffix(".png")?.parse().ok()
+}
+
+/// Whether a film has files of this name. Others of its folder are left alone.
+pub fn of_film(name: &str) -> bool {
+    frame_number(name).is_some_and(|number| number > 0 && frame(number) == name)
+}
+
 fn has_frames_after(count: usize, dir: &Path) -> io::Result<bool> {
     for entry in std::fs::read_dir(dir)? {
-        let name = entry?.file_name();
-        let number = name.to_str().and_then(|name| name.strip_prefix("frame-")?.strip_suffix(".png")?.parse::<usize>().ok());
-        if number.is_some_and(|number| number > count) {
+        if entry?.file_name().to_str().and_then(frame_number).is_some_and(|number| number > count) {
             return Ok(true);
         }
     }
@@ -177,6 +187,7 @@ mod tests {
     use image::codecs::gif::GifDecoder;
 
     use super::*;
+    use crate::files::testing::names;
     use crate::lesson::lessons::{self, Choice};
     use crate::lesson::moments::Selection;
     use crate::palette::{DARK, LIGHT};
@@ -188,12 +199,6 @@ mod tests {
         let film = Film::new(lesson, takes, [960.0, 540.0], 1.0, LIGHT);
         let moments = Selection::of_lesson(6).moments(lesson, film.lead()).unwrap();
         (film, moments)
-    }
-
-    fn names(folder: &Path) -> Vec<String> {
-        let mut names: Vec<String> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-        names.sort();
-        names
     }
 
     /// Notes what it is told, and stops after so many.
@@ -267,6 +272,14 @@ mod tests {
         let short = Moments { positions: moments.positions[..2].to_vec(), ..moments };
         let error = frames(&film, &short, &folder.path().join("new/film"), &Silent).unwrap_err().to_string();
         assert!(error.starts_with("cannot write: the folder holds later frames of another film"), "{error}");
+    }
+
+    #[test]
+    fn only_names_that_frames_have_are_a_films() {
+        assert!(["frame-0001.png", "frame-0420.png", "frame-12345.png"].into_iter().all(of_film));
+        for name in ["frame-0000.png", "frame-1.png", "frame-+001.png", "frame-00001.png", "frame-0001.jpg", "run.json", "frame-.png", ""] {
+            assert!(!of_film(name), "{name}");
+        }
     }
 
     #[test]

@@ -6,7 +6,6 @@
 //! spelled `inf`. Squared distances are as returned by the engines: under the angular metric, the squared
 //! chord between unit vectors.
 
-mod atomic;
 mod comparison;
 mod folder;
 pub mod lesson;
@@ -17,15 +16,17 @@ pub mod table;
 pub mod tables;
 mod trace;
 
+use std::fs::File;
+use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
-pub use atomic::{check, write};
 pub use comparison::{comparison, runs};
-pub use folder::{FOLDER_FILES, MOST_NEIGHBORS, MadeFolder, check_folder, folder};
+pub use folder::{FOLDER_FILES, MOST_NEIGHBORS, MadeFolder, check_folder, folder, of_run};
 pub use neighbors::{NeighborFormat, neighbors, neighbors_of};
 pub use recording::{recording, session};
 pub use trace::trace;
 
+use crate::files;
 pub use crate::text;
 
 /// Why a file could not be written. The path is last.
@@ -36,7 +37,7 @@ pub enum ExportError {
     #[error("cannot write: {why}: {}", path.display())]
     Io {
         /// The error as reported by the system.
-        why: std::io::Error,
+        why: io::Error,
         /// Path of the file.
         path: PathBuf,
     },
@@ -85,9 +86,25 @@ pub enum ExportError {
 }
 
 impl ExportError {
-    fn io(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
+    fn io(path: &Path) -> impl FnOnce(io::Error) -> Self {
         |why| Self::Io { why, path: path.to_owned() }
     }
+}
+
+/// Writes a file completely or not at all (see [`files::write`]).
+///
+/// # Errors
+/// [`ExportError::Io`] with the requested path.
+pub fn write(path: &Path, content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> Result<(), ExportError> {
+    files::write(path, content).map_err(ExportError::io(path))
+}
+
+/// Checks that [`write()`] could start writing a file, without leaving anything behind: before a long search, not after it.
+///
+/// # Errors
+/// [`ExportError::Io`] with the requested path.
+pub fn check(path: &Path) -> Result<(), ExportError> {
+    files::check(path).map_err(ExportError::io(path))
 }
 
 #[cfg(test)]

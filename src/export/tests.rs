@@ -336,3 +336,15 @@ fn a_trace_is_json_whose_threads_do_not_overlap() {
     let record = Arc::new(RunRecord { profile: None, ..record });
     assert!(!text(|out| super::trace(&record, out)).contains("\"pid\":2"));
 }
+
+#[cfg(unix)]
+#[test]
+fn a_folder_that_is_not_there_is_named_in_one_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("no/a.csv");
+    let message = super::write(&path, |_| Ok(())).unwrap_err().to_string();
+    assert_eq!(super::check(&path).unwrap_err().to_string(), message);
+    assert!(message.starts_with("cannot write: ") && message.ends_with(&format!(": {}", path.display())), "{message}");
+    assert!(message.contains("No such file") && !message.contains(".warpscope-"), "{message}");
+    assert!(super::write(folder.path(), |_| Ok(())).unwrap_err().to_string().contains("it is a folder"));
+}

@@ -2,13 +2,15 @@
 //!
 //! All of them are written into a temporary folder inside it. One rename of that folder to [`COMMIT`] decides: before it
 //! the old files count, after it the new ones. Only then they are moved to where they belong, one by one. If the program is
-//! killed in between, [`place`] shows readers the new files, and the next writer, or [`recover`], moves the rest. What else is
+//! killed in between, [`place`] shows readers the new files, and the next writer, or [`recover`], moves the rest. The folder is
+//! locked meanwhile: a second program that went by a list of before would take away files of after. What else is
 //! in the folder is not touched.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Write};
 use std::path::{Component, Path, PathBuf};
 
+use super::hold::Hold;
 use super::live;
 use super::part::{PartFolder, remove_abandoned};
 use super::target::{fill, replaceable};
@@ -19,13 +21,20 @@ const COMMIT: &str = ".warpscope-commit";
 /// The file in it that says what is to be done, a line each: `+name` is moved to its place, `-name` is removed.
 const LIST: &str = ".list";
 
+/// How the name begins of what was found in the place of a commit and is none of ours.
+const ASIDE: &str = ".warpscope-aside-";
+
 /// The largest list, in bytes: what is longer is not ours.
 const MOST_LIST: u64 = 1 << 24;
+
+/// Whether a file of such a name is one that the caller writes, and may replace or remove.
+pub type Ours = fn(&str) -> bool;
 
 /// Files that replace others of a folder together.
 #[derive(Debug)]
 pub struct Batch {
     folder: PathBuf,
+    ours: Ours,
     part: PartFolder,
     names: Vec<String>,
 }
@@ -35,19 +44,21 @@ impl Batch {
     ///
     /// # Errors
     /// Those of the system, also where what was left half-way before cannot be finished.
-    pub fn new(folder: &Path) -> io::Result<Self> {
-        recover(folder)?;
-        Ok(Self { folder: folder.to_owned(), part: PartFolder::new(folder)?, names: Vec::new() })
+    pub fn new(folder: &Path, ours: Ours) -> io::Result<Self> {
+        recover(folder, ours)?;
+        Ok(Self { folder: folder.to_owned(), ours, part: PartFolder::new(folder)?, names: Vec::new() })
     }
 
-    /// Adds a file. It keeps the permissions of the one that it replaces.
+    /// Adds a file. It keeps the permissions of the one that it replaces. A link is replaced, too: what it leads to may lie on
+    /// another file system, where no rename of a folder puts several files in place together.
     ///
     /// # Errors
     /// Those of the system, and of `content`.
     pub fn write(&mut self, name: &str, content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> io::Result<()> {
+        debug_assert!((self.ours)(name), "{name} would not be put in place");
         let path = self.folder.join(name);
         replaceable(&path)?;
-        fill(File::create_new(self.part.path().join(name))?, &path, content)?;
+        fill(self.part.create(name, &path)?, &path, content)?;
         self.names.push(name.to_owned());
         Ok(())
     }
@@ -59,19 +70,16 @@ impl Batch {
     pub fn put(self, obsolete: &[&str]) -> io::Result<()> {
         let lines = obsolete.iter().map(|name| format!("-{name}\n")).chain(self.names.iter().map(|name| format!("+{name}\n")));
         let list = lines.collect::<String>();
-        fill(File::create_new(self.part.path().join(LIST))?, Path::new(""), |out| out.write_all(list.as_bytes()))?;
-        let commit = self.folder.join(COMMIT);
+        // It replaces nothing.
+        let none = Path::new("");
+        fill(self.part.create(LIST, none)?, none, |out| out.write_all(list.as_bytes()))?;
+        let _hold = Hold::new(&self.folder)?;
         live::uninterrupted(|| {
-            match fs::rename(self.part.path(), &commit) {
-                // Another program has just come so far in the same folder.
-                Err(why) if matches!(why.kind(), io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::AlreadyExists) => {
-                    settle(&self.folder)?;
-                    fs::rename(self.part.path(), &commit)?;
-                }
-                result => result?,
-            }
+            // Another program may have been killed since the batch was begun.
+            settle(&self.folder, self.ours)?;
+            fs::rename(self.part.path(), self.folder.join(COMMIT))?;
             // Decided: what fails once, such as on a network, is worth another attempt.
-            settle(&self.folder).or_else(|_| settle(&self.folder))
+            settle(&self.folder, self.ours).or_else(|_| settle(&self.folder, self.ours))
         })
     }
 }
@@ -80,59 +88,101 @@ impl Batch {
 ///
 /// # Errors
 /// Those of the system.
-pub fn recover(folder: &Path) -> io::Result<()> {
+pub fn recover(folder: &Path, ours: Ours) -> io::Result<()> {
     remove_abandoned(folder);
-    live::uninterrupted(|| settle(folder))
+    let _hold = Hold::new(folder)?;
+    live::uninterrupted(|| settle(folder, ours))
 }
 
-/// Where a file of a folder is to be read, which may not be in its place yet; none if the folder has no such file.
+/// Where one of the caller's own files is to be read, which may not be in its place yet; none if the folder has no such file.
 pub fn place(folder: &Path, name: &str) -> Option<PathBuf> {
-    let (own, new) = (folder.join(name), folder.join(COMMIT).join(name));
-    let list = list(&folder.join(COMMIT)).ok().flatten();
-    match list {
-        Some(_) if new.exists() => Some(new),
-        Some(list) if list.lines().any(|line| line.strip_prefix('-') == Some(name)) => None,
-        _ => own.exists().then_some(own),
+    let (own, commit) = (folder.join(name), folder.join(COMMIT));
+    let list = list(&commit).ok().flatten().unwrap_or_default();
+    let listed = |sign| lines(&list, |listed| listed == name).any(|(its, _)| its == sign);
+    if listed("+") && is_plain(&commit.join(name)) {
+        return Some(commit.join(name));
     }
+    (!listed("-") && own.exists()).then_some(own)
 }
 
+/// The list of a commit; none where that is not one of ours.
 fn list(commit: &Path) -> io::Result<Option<String>> {
-    match File::open(commit.join(LIST)) {
+    let path = commit.join(LIST);
+    // Of the entries themselves: through a link another folder's would count, and opening a pipe would wait.
+    if !fs::symlink_metadata(commit).is_ok_and(|meta| meta.is_dir()) || !is_plain(&path) {
+        return Ok(None);
+    }
+    match File::open(path) {
         Ok(file) => {
-            let mut text = String::new();
-            file.take(MOST_LIST).read_to_string(&mut text)?;
-            Ok(Some(text))
+            let mut text = Vec::new();
+            file.take(MOST_LIST + 1).read_to_end(&mut text)?;
+            Ok(if text.len() as u64 > MOST_LIST { None } else { String::from_utf8(text).ok() })
         }
         Err(why) if why.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(why) => Err(why),
     }
 }
 
-/// Does what the list says. Begun before or by another program, it goes on where that stopped.
-fn settle(folder: &Path) -> io::Result<()> {
+/// Signs and names of a list, as far as it may be obeyed.
+fn lines(list: &str, ours: impl Fn(&str) -> bool) -> impl Iterator<Item = (&str, &str)> {
+    list.lines().filter_map(|line| line.split_at_checked(1)).filter(move |(_, name)| is_entry(name) && ours(name))
+}
+
+/// Does what the list says. Begun before by another program, it goes on where that stopped. The folder is held.
+fn settle(folder: &Path, ours: Ours) -> io::Result<()> {
     let commit = folder.join(COMMIT);
     // Of the entry itself: through a link files of another folder would be moved.
-    if !fs::symlink_metadata(&commit).is_ok_and(|meta| meta.is_dir()) {
-        return Ok(());
+    match fs::symlink_metadata(&commit) {
+        Ok(meta) if meta.is_dir() => {}
+        Ok(_) => return set_aside(&commit),
+        result => return missing_is_done(result.map(drop)),
     }
-    let Some(list) = list(&commit)? else { return missing_is_done(fs::remove_dir(&commit)) };
-    for line in list.lines() {
-        let Some((sign, name)) = line.split_at_checked(1).filter(|(_, name)| is_plain(name)) else { continue };
-        let own = folder.join(name);
+    for (sign, name) in lines(&list(&commit)?.unwrap_or_default(), ours) {
+        let (own, new) = (folder.join(name), commit.join(name));
         match sign {
-            "+" => missing_is_done(fs::rename(commit.join(name), &own))?,
+            "+" if is_plain(&new) => missing_is_done(fs::rename(&new, &own))?,
             "-" if own.is_file() => missing_is_done(fs::remove_file(&own))?,
             _ => {}
         }
     }
-    missing_is_done(fs::remove_file(commit.join(LIST)))?;
-    missing_is_done(fs::remove_dir(&commit))
+    if is_plain(&commit.join(LIST)) {
+        missing_is_done(fs::remove_file(commit.join(LIST)))?;
+    }
+    clear(&commit, ours)
+}
+
+/// Removes a commit without a list. What is in it counts for nothing; what is not ours may be somebody's, and is kept.
+fn clear(commit: &Path, ours: Ours) -> io::Result<()> {
+    for entry in fs::read_dir(commit)? {
+        let entry = entry?;
+        if entry.file_name().to_str().is_some_and(ours) && is_plain(&entry.path()) {
+            missing_is_done(fs::remove_file(entry.path()))?;
+        }
+    }
+    match fs::remove_dir(commit) {
+        Err(why) if matches!(why.kind(), io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::AlreadyExists) => set_aside(commit),
+        result => missing_is_done(result),
+    }
+}
+
+/// Renames what has the name of a commit and is none of ours, so that the name is free.
+fn set_aside(commit: &Path) -> io::Result<()> {
+    let folder = commit.parent().unwrap_or(Path::new(""));
+    let aside = tempfile::Builder::new().prefix(ASIDE).rand_bytes(10).make_in(folder, |path| fs::rename(commit, path))?;
+    // Else it would be removed.
+    let _ = aside.into_temp_path().keep();
+    Ok(())
 }
 
 /// Whether it names an entry of a folder and nothing elsewhere.
-fn is_plain(name: &str) -> bool {
+fn is_entry(name: &str) -> bool {
     let mut parts = Path::new(name).components();
     matches!((parts.next(), parts.next()), (Some(Component::Normal(part)), None) if part == name)
+}
+
+/// Whether it is a file itself, and no link to one.
+fn is_plain(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file())
 }
 
 fn missing_is_done(result: io::Result<()>) -> io::Result<()> {
@@ -145,11 +195,10 @@ fn missing_is_done(result: io::Result<()>) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::files::testing::names;
 
-    fn names(folder: &Path) -> Vec<String> {
-        let mut names: Vec<String> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-        names.sort();
-        names
+    fn ours(name: &str) -> bool {
+        ["a", "b", "c", "gone"].contains(&name)
     }
 
     fn read(folder: &Path, name: &str) -> Option<String> {
@@ -161,7 +210,7 @@ mod tests {
         for (name, text) in [("a", "old a"), ("gone", "old"), ("foreign", "mine")] {
             fs::write(folder.join(name), text).unwrap();
         }
-        let mut batch = Batch::new(folder).unwrap();
+        let mut batch = Batch::new(folder, ours).unwrap();
         for name in ["b", "a"] {
             batch.write(name, |out| write!(out, "new {name}")).unwrap();
         }
@@ -203,7 +252,7 @@ mod tests {
             let seen = || ["a", "b", "gone", "foreign"].map(|name| read(folder, name));
             let new = [Some("new a"), Some("new b"), None, Some("mine")].map(|text| text.map(str::to_owned));
             assert_eq!(seen(), new, "read after {steps} steps");
-            recover(folder).unwrap();
+            recover(folder, ours).unwrap();
             assert_eq!((seen(), names(folder)), (new, ["a", "b", "foreign"].map(str::to_owned).to_vec()), "recovered after {steps} steps");
         }
     }
@@ -215,8 +264,122 @@ mod tests {
         fs::create_dir_all(folder.join(COMMIT)).unwrap();
         fs::write(place.path().join("kept"), "mine").unwrap();
         fs::write(folder.join(COMMIT).join(LIST), format!("-../kept\n-{}\n-.\n-..\n-\n?x\n", place.path().join("kept").display())).unwrap();
-        recover(&folder).unwrap();
+        recover(&folder, |_| true).unwrap();
         assert_eq!((names(place.path()), names(&folder).len()), (vec!["folder".to_owned(), "kept".to_owned()], 0));
+    }
+
+    #[test]
+    fn a_list_from_elsewhere_touches_no_files_but_ours() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        let commit = folder.join(COMMIT);
+        fs::create_dir(&commit).unwrap();
+        for (name, text) in [("thesis.tex", "mine"), ("notes", "mine"), ("gone", "a run's"), (".warpscope-commit/a", "new a")] {
+            fs::write(folder.join(name), text).unwrap();
+        }
+        fs::write(commit.join(LIST), "-thesis.tex\n+notes\n+a\n-gone\n").unwrap();
+        assert_eq!(["a", "gone", "c"].map(|name| read(folder, name)), [Some("new a".to_owned()), None, None]);
+        recover(folder, ours).unwrap();
+        assert_eq!(names(folder), ["a", "notes", "thesis.tex"]);
+    }
+
+    #[test]
+    fn what_is_in_a_commit_and_not_on_its_list_does_not_count() {
+        let folder = tempfile::tempdir().unwrap();
+        let batch = started(folder.path());
+        fs::write(batch.part.path().join("c"), "stray").unwrap();
+        fs::write(batch.part.path().join(LIST), "+a\n").unwrap();
+        fs::rename(batch.part.path(), folder.path().join(COMMIT)).unwrap();
+        assert_eq!(["a", "b", "c"].map(|name| read(folder.path(), name)), [Some("new a".to_owned()), None, None]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn files_are_put_in_place_by_one_program_at_a_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let batch = started(folder.path());
+        let hold = Hold::new(folder.path()).unwrap();
+        let putting = std::thread::spawn(move || batch.put(&["gone"]));
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        assert_eq!(fs::read_to_string(folder.path().join("a")).unwrap(), "old a");
+        drop(hold);
+        putting.join().unwrap().unwrap();
+        assert_eq!(names(folder.path()), ["a", "b", "foreign"]);
+    }
+
+    #[test]
+    fn what_is_left_in_a_commit_does_not_stop_the_next_writer() {
+        // Without a list, with one that is none, and with entries that a list cannot mean.
+        for list in [None, Some("+a\n"), Some("\u{0}\n"), Some("+b\n")] {
+            let folder = tempfile::tempdir().unwrap();
+            let folder = folder.path();
+            let commit = folder.join(COMMIT);
+            fs::create_dir_all(commit.join("b")).unwrap();
+            for name in [".DS_Store", "a", "c"] {
+                fs::write(commit.join(name), name).unwrap();
+            }
+            if let Some(list) = list {
+                fs::write(commit.join(LIST), list).unwrap();
+            }
+            started(folder).put(&["gone"]).unwrap();
+            let aside = names(folder).remove(0);
+            assert!(aside.starts_with(ASIDE), "{aside}");
+            assert_eq!(
+                (names(folder)[1..].to_vec(), names(&folder.join(aside))),
+                (["a", "b", "foreign"].map(str::to_owned).to_vec(), [".DS_Store", "b"].map(str::to_owned).to_vec())
+            );
+            assert_eq!(read(folder, "a").unwrap(), "new a");
+        }
+        // Something else of that name.
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join(COMMIT), "mine").unwrap();
+        started(folder.path()).put(&["gone"]).unwrap();
+        let aside = names(folder.path()).remove(0);
+        assert_eq!((fs::read_to_string(folder.path().join(aside)).unwrap().as_str(), names(folder.path()).len()), ("mine", 4));
+    }
+
+    #[test]
+    fn a_list_that_is_no_text_is_none_of_ours() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join(COMMIT)).unwrap();
+        fs::write(folder.path().join(COMMIT).join(LIST), b"+a\n\xff\n").unwrap();
+        fs::write(folder.path().join(COMMIT).join("a"), "new").unwrap();
+        assert_eq!(read(folder.path(), "a"), None);
+        recover(folder.path(), ours).unwrap();
+        assert_eq!(names(folder.path()), [""; 0]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_is_replaced_and_not_what_it_leads_to() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path().join("folder");
+        fs::create_dir(&folder).unwrap();
+        fs::write(place.path().join("elsewhere"), "mine").unwrap();
+        let batch = started(&folder);
+        fs::remove_file(folder.join("a")).unwrap();
+        for name in ["a", "c"] {
+            std::os::unix::fs::symlink("../elsewhere", folder.join(name)).unwrap();
+        }
+        batch.put(&["c", "gone"]).unwrap();
+        assert!(fs::symlink_metadata(folder.join("a")).unwrap().is_file());
+        assert_eq!(
+            (names(&folder), read(place.path(), "elsewhere").unwrap()),
+            (["a", "b", "foreign"].map(str::to_owned).to_vec(), "mine".to_owned())
+        );
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_commit_behind_a_link_is_not_read() {
+        let place = tempfile::tempdir().unwrap();
+        let (folder, other) = (place.path().join("folder"), place.path().join("other"));
+        fs::create_dir(&folder).unwrap();
+        fs::create_dir(&other).unwrap();
+        fs::write(other.join(LIST), "+a\n").unwrap();
+        fs::write(other.join("a"), "another's").unwrap();
+        std::os::unix::fs::symlink(&other, folder.join(COMMIT)).unwrap();
+        assert_eq!(read(&folder, "a"), None);
     }
 
     #[test]

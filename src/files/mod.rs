@@ -1,15 +1,20 @@
 //! Files that are written completely or not at all: under a temporary name, then renamed; several of one folder in one step.
 //!
 //! Whatever ends the program, a destination is old or new. What is left of a program that was killed is recognised by the lock
-//! that it no longer holds, and removed by the next program that writes into the same folder.
+//! that it no longer holds, and removed by the next program that writes into the same folder. Another machine may not see the
+//! lock: what it left is removed when it is old.
 
 mod batch;
+mod hold;
 mod live;
+mod machine;
 mod mute;
 mod part;
 mod target;
+#[cfg(test)]
+pub mod testing;
 
-pub use batch::{Batch, place, recover};
+pub use batch::{Batch, Ours, place, recover};
 pub use live::{Live, made, remove_all};
 pub use mute::Mute;
 pub use target::{check, write};

@@ -2,12 +2,13 @@
 
 use std::io::{self, Seek, SeekFrom, Write};
 
-/// Passes on what is written until that fails. The error is returned once; from then on everything seems to succeed and nothing is
+/// Passes on what is written until that fails. The error is returned once, and at the end; from then on everything seems to succeed and nothing is
 /// written. `ZipWriter`, dropped after an error, tries to complete its archive and would complain on stderr that it cannot.
 #[derive(Debug)]
 pub struct Mute<W> {
     out: W,
-    failed: bool,
+    /// What is told at the end, if the library keeps it to itself.
+    failed: Option<io::Error>,
     position: u64,
     end: u64,
 }
@@ -15,25 +16,25 @@ pub struct Mute<W> {
 impl<W: Write + Seek> Mute<W> {
     /// For a writer that is at its start.
     pub fn new(out: W) -> Self {
-        Self { out, failed: false, position: 0, end: 0 }
+        Self { out, failed: None, position: 0, end: 0 }
     }
 
     /// Flushes, at the end.
     ///
     /// # Errors
-    /// The writer's, and [`io::ErrorKind::WriteZero`] where an earlier one was kept from the caller.
+    /// The writer's first, which was returned before, perhaps to a library that kept it to itself.
     pub fn done(mut self) -> io::Result<()> {
-        if self.failed { Err(io::ErrorKind::WriteZero.into()) } else { self.out.flush() }
+        self.failed.map_or_else(|| self.out.flush(), Err)
     }
 
     fn attempt<T>(&mut self, otherwise: T, work: impl FnOnce(&mut W) -> io::Result<T>) -> io::Result<T> {
-        if self.failed {
+        if self.failed.is_some() {
             return Ok(otherwise);
         }
         let result = work(&mut self.out);
         // Interrupted, it will be tried again.
-        self.failed = result.as_ref().is_err_and(|why| why.kind() != io::ErrorKind::Interrupted);
-        if self.failed {
+        if let Some(why) = result.as_ref().err().filter(|why| why.kind() != io::ErrorKind::Interrupted) {
+            self.failed = Some(why.raw_os_error().map_or_else(|| io::Error::new(why.kind(), why.to_string()), io::Error::from_raw_os_error));
             // Perhaps before the end, to patch a header; a library that goes on expects to be behind what it wrote.
             self.position = self.end;
         }
@@ -89,6 +90,16 @@ mod tests {
         let mut out = Mute::new(Full);
         assert_eq!(out.write(b"ab").unwrap_err().kind(), io::ErrorKind::StorageFull);
         assert_eq!((out.write(b"abcd").unwrap(), out.seek(SeekFrom::Current(-1)).unwrap(), out.seek(SeekFrom::End(0)).unwrap()), (4, 3, 4));
-        assert!(out.done().is_err());
+        assert_eq!(out.done().unwrap_err().kind(), io::ErrorKind::StorageFull);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn an_error_of_the_system_is_told_as_the_systems() {
+        let mut out = Mute::new(std::fs::File::options().write(true).open("/dev/full").unwrap());
+        let first = out.write(b"ab").unwrap_err();
+        let last = out.done().unwrap_err();
+        assert_eq!((last.raw_os_error(), last.to_string()), (first.raw_os_error(), first.to_string()));
+        assert!(last.to_string().starts_with("No space left"), "{last}");
     }
 }

@@ -4,25 +4,31 @@ use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::Duration;
 
 use tempfile::NamedTempFile;
 
 use super::live::{self, Kind, Live};
+use super::machine::machine;
 
 const PREFIX: &str = ".warpscope-";
 const SUFFIX: &str = ".part";
+
+/// For how long nothing has changed in what another machine is taken to have abandoned. Some file systems of several machines
+/// grant locks on each alone, so that the lock of a writer elsewhere is not seen.
+const ABANDONED: Duration = Duration::from_hours(7 * 24);
 
 /// A temporary file, locked while its writer lives; deleted when it is dropped.
 #[derive(Debug)]
 pub(super) struct PartFile(NamedTempFile<(File, Live)>);
 
 impl PartFile {
-    pub fn new(folder: &Path) -> io::Result<Self> {
+    /// For a file of the folder that replaces `old`.
+    pub fn new(folder: &Path, old: &Path) -> io::Result<Self> {
         remove_abandoned(folder);
-        // With the default permissions: tempfile's own constructor restricts them to the owner, and puts the temporary name
-        // into errors.
-        names().make_in(folder, |path| live::create(path, Kind::File, || File::create_new(path).and_then(locked))).map(Self)
+        // Not by tempfile's own constructor, which restricts every file to the owner, and puts the temporary name into errors.
+        names().make_in(folder, |path| live::create(path, Kind::File, || create_like(old, path).and_then(locked))).map(Self)
     }
 
     pub fn file(&self) -> &File {
@@ -65,6 +71,11 @@ impl PartFolder {
     pub fn path(&self) -> &Path {
         &self.path
     }
+
+    /// A new file in it that replaces `old`. Not while [`live::remove_all`] removes the folder, which would fail with something new in it.
+    pub fn create(&self, name: &str, old: &Path) -> io::Result<File> {
+        live::uninterrupted(|| create_like(old, &self.path.join(name)))
+    }
 }
 
 impl Drop for PartFolder {
@@ -74,10 +85,29 @@ impl Drop for PartFolder {
     }
 }
 
+/// How the names begin of what this machine writes.
+fn prefix() -> &'static str {
+    static WHOLE: OnceLock<String> = OnceLock::new();
+    WHOLE.get_or_init(|| format!("{PREFIX}{}-", machine()))
+}
+
 fn names() -> tempfile::Builder<'static, 'static> {
     let mut names = tempfile::Builder::new();
-    names.prefix(PREFIX).suffix(SUFFIX).rand_bytes(10);
+    names.prefix(prefix()).suffix(SUFFIX).rand_bytes(10);
     names
+}
+
+/// Creates a file that is not there. From its first moment nobody may open it who may not open the one that it replaces.
+#[cfg(unix)]
+fn create_like(old: &Path, new: &Path) -> io::Result<File> {
+    use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+    let mode = fs::metadata(old).map_or(0o666, |meta| meta.permissions().mode() & 0o666);
+    File::options().write(true).create_new(true).mode(mode).open(new)
+}
+
+#[cfg(not(unix))]
+fn create_like(_old: &Path, new: &Path) -> io::Result<File> {
+    File::create_new(new)
 }
 
 #[cfg(unix)]
@@ -111,7 +141,7 @@ fn locked(file: File) -> io::Result<File> {
     Ok(file)
 }
 
-/// Removes temporary files and folders whose writers are dead. Each folder is looked through once; what cannot be read,
+/// Removes temporary files and folders whose writers are dead, as far as this machine can know. Each folder is looked through once; what cannot be read,
 /// locked or removed stays.
 pub(super) fn remove_abandoned(folder: &Path) {
     static SEEN: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
@@ -124,13 +154,13 @@ pub(super) fn remove_abandoned(folder: &Path) {
 fn look_through(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
-        let ours = name.to_str().is_some_and(|name| name.starts_with(PREFIX) && name.ends_with(SUFFIX));
+        let Some(name) = name.to_str().filter(|name| name.starts_with(PREFIX) && name.ends_with(SUFFIX)) else { continue };
         // Of the entry itself: a link is not ours, and opening a pipe would wait.
         let Ok(kind) = entry.file_type() else { continue };
-        if !ours || !(kind.is_file() || kind.is_dir()) {
+        let path = entry.path();
+        if !(kind.is_file() || kind.is_dir()) || !(name.starts_with(prefix()) || is_old(&path)) {
             continue;
         }
-        let path = entry.path();
         let Ok(file) = File::open(&path) else { continue };
         // The lock is held while it is removed, so that a program that has just made it notices.
         if file.try_lock().is_ok() {
@@ -139,26 +169,59 @@ fn look_through(folder: &Path) {
     }
 }
 
+/// Whether a file, or a folder and what is in it, has not changed for long.
+fn is_old(path: &Path) -> bool {
+    let old = |path: &Path| {
+        let changed = fs::symlink_metadata(path).and_then(|meta| meta.modified());
+        changed.is_ok_and(|changed| changed.elapsed().is_ok_and(|since| since > ABANDONED))
+    };
+    old(path) && fs::read_dir(path).into_iter().flatten().all(|entry| entry.is_ok_and(|entry| old(&entry.path())))
+}
+
 #[cfg(all(test, unix))]
 mod tests {
+    use std::time::SystemTime;
+
     use super::*;
+    use crate::files::testing::names;
 
     fn count(folder: &Path) -> usize {
-        fs::read_dir(folder).unwrap().count()
+        names(folder).len()
+    }
+
+    #[test]
+    fn no_file_comes_into_a_folder_that_a_signal_removes() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = PartFolder::new(place.path()).unwrap();
+        let inside = folder.path().to_owned();
+        let creating = live::uninterrupted(|| {
+            let creating = std::thread::spawn(move || folder.create("timings.csv", Path::new("none")).map(|_| folder));
+            std::thread::sleep(std::time::Duration::from_millis(100));
+            assert_eq!(count(&inside), 0);
+            creating
+        });
+        let _folder = creating.join().unwrap().unwrap();
+        assert_eq!(count(&inside), 1);
+    }
+
+    /// Something that nobody holds a lock on, as after a kill; its last change lies so many days back.
+    fn left(place: &Path, name: &str, days: u64) {
+        let path = place.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let file = File::create(path).unwrap();
+        file.set_modified(SystemTime::now() - Duration::from_hours(days * 24)).unwrap();
     }
 
     #[test]
     fn what_the_dead_left_is_removed_and_nothing_else() {
         let place = tempfile::tempdir().unwrap();
         let place = place.path();
-        let (file, folder) = (PartFile::new(place).unwrap(), PartFolder::new(place).unwrap());
-        // Nobody holds a lock on these, as after a kill.
-        fs::write(place.join(".warpscope-abcdefghij.part"), "half").unwrap();
-        fs::create_dir(place.join(".warpscope-0123456789.part")).unwrap();
-        fs::write(place.join(".warpscope-0123456789.part/timings.csv"), "half").unwrap();
+        let (file, folder) = (PartFile::new(place, &place.join("new")).unwrap(), PartFolder::new(place).unwrap());
+        left(place, &format!("{}abcdefghij.part", prefix()), 0);
+        left(place, &format!("{}0123456789.part/timings.csv", prefix()), 0);
         // These are not ours.
-        fs::write(place.join("mine.part"), "").unwrap();
-        fs::write(place.join(".warpscope-notes"), "").unwrap();
+        left(place, "mine.part", 0);
+        left(place, ".warpscope-notes", 0);
         std::os::unix::fs::symlink(place.join("mine.part"), place.join(".warpscope-link.part")).unwrap();
         assert_eq!(count(place), 7);
         look_through(place);
@@ -166,5 +229,47 @@ mod tests {
         assert!(place.join("mine.part").exists() && file.file().metadata().is_ok() && folder.path().is_dir());
         drop((file, folder));
         assert_eq!(count(place), 3);
+    }
+
+    #[test]
+    fn what_another_machine_writes_is_removed_only_when_it_is_old() {
+        let place = tempfile::tempdir().unwrap();
+        let place = place.path();
+        // The last two are named as programs of before did it.
+        for (name, days) in
+            [(".warpscope-00000000-now.part", 0), (".warpscope-00000000-old.part", 8), (".warpscope-now.part", 6), (".warpscope-old.part", 8)]
+        {
+            left(place, name, days);
+        }
+        // A folder that is old itself, with a file that is being written.
+        for (folder, days) in [("1", 0), ("2", 8)] {
+            let folder = place.join(format!(".warpscope-00000000-{folder}.part"));
+            left(&folder, "timings.csv", days);
+            File::open(folder).unwrap().set_modified(SystemTime::now() - 2 * ABANDONED).unwrap();
+        }
+        assert_eq!(count(place), 6);
+        look_through(place);
+        assert_eq!(names(place), [".warpscope-00000000-1.part", ".warpscope-00000000-now.part", ".warpscope-now.part"]);
+    }
+
+    #[test]
+    fn what_replaces_a_secret_is_one_before_anything_is_written() {
+        use std::os::unix::fs::PermissionsExt;
+        let place = tempfile::tempdir().unwrap();
+        let secret = place.path().join("secret");
+        fs::write(&secret, "").unwrap();
+        fs::set_permissions(&secret, PermissionsExt::from_mode(0o600)).unwrap();
+        let (file, folder) = (PartFile::new(place.path(), &secret).unwrap(), PartFolder::new(place.path()).unwrap());
+        for new in [file.file(), &folder.create("secret", &secret).unwrap()] {
+            assert_eq!(new.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+        }
+    }
+
+    #[test]
+    fn a_temporary_name_tells_the_machine() {
+        let place = tempfile::tempdir().unwrap();
+        let _file = PartFile::new(place.path(), &place.path().join("new")).unwrap();
+        let name = names(place.path()).remove(0);
+        assert!(name.starts_with(&format!(".warpscope-{}-", machine())) && name.ends_with(".part"), "{name}");
     }
 }

@@ -2,7 +2,7 @@
  * environment variables. Only calls that concern files below FAULT_DIR count.
  *
  *   FAULT_DIR    the folder, absolute and without links
- *   FAULT_CALL   write, open (to create or write), rename, fsync, mkdir, or all
+ *   FAULT_CALL   write, open (to create or write), rename, fsync, mkdir, chmod, unlink, rmdir, or all
  *   FAULT_AT     the number of the call, from 1; 0 counts only
  *   FAULT_KIND   ENOSPC, EIO, EINTR, EACCES, short (a write takes half of its bytes), kill (SIGKILL before the call)
  *   FAULT_STAYS  1: all later calls fail, too, as on a disk that is full
@@ -157,26 +157,16 @@ int fdatasync(int fd) { return is_file(fd) && fate("fsync") == FAIL ? -1 : REAL(
 
 int mkdir(const char *path, mode_t mode) { return names(AT_FDCWD, path) && fate("mkdir") == FAIL ? -1 : REAL(mkdir)(path, mode); }
 
-/* Removals never fail, but a process can end before each of them. */
-static void before_removal(int at, const char *path) {
-    const char *kind = getenv("FAULT_KIND");
-    if (kind && !strcmp(kind, "kill") && names(at, path))
-        fate("unlink");
-}
+int chmod(const char *path, mode_t mode) { return names(AT_FDCWD, path) && fate("chmod") == FAIL ? -1 : REAL(chmod)(path, mode); }
 
-int unlink(const char *path) {
-    before_removal(AT_FDCWD, path);
-    return REAL(unlink)(path);
-}
+int fchmod(int fd, mode_t mode) { return is_file(fd) && fate("chmod") == FAIL ? -1 : REAL(fchmod)(fd, mode); }
 
-int rmdir(const char *path) {
-    before_removal(AT_FDCWD, path);
-    return REAL(rmdir)(path);
-}
+int unlink(const char *path) { return names(AT_FDCWD, path) && fate("unlink") == FAIL ? -1 : REAL(unlink)(path); }
+
+int rmdir(const char *path) { return names(AT_FDCWD, path) && fate("rmdir") == FAIL ? -1 : REAL(rmdir)(path); }
 
 int unlinkat(int at, const char *path, int flags) {
-    before_removal(at, path);
-    return REAL(unlinkat)(at, path, flags);
+    return names(at, path) && fate(flags & AT_REMOVEDIR ? "rmdir" : "unlink") == FAIL ? -1 : REAL(unlinkat)(at, path, flags);
 }
 
 int clock_gettime(clockid_t clock, struct timespec *now) {
@@ -184,6 +174,6 @@ int clock_gettime(clockid_t clock, struct timespec *now) {
     int result = REAL(clock_gettime)(clock, now);
     const char *back = getenv("FAULT_CLOCK");
     if (back && clock == CLOCK_REALTIME)
-        now->tv_sec -= (time_t)atoi(back) * __sync_add_and_fetch(&asked, 1);
+        now->tv_sec -= (time_t)strtoll(back, NULL, 10) * __sync_add_and_fetch(&asked, 1);
     return result;
 }

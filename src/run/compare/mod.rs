@@ -14,7 +14,7 @@ pub use answers::Answers;
 pub use found::{FolderNeighbors, NEIGHBORS};
 pub use histogram::{Histogram, Quantity};
 pub use parameters::{Parameter, parameters};
-pub use saved::{Phases, SavedRun};
+pub use saved::{Phases, RUN, SavedRun, TIMINGS};
 
 use super::recording::RecordingError;
 use super::{Phase, RunFileError, stats};

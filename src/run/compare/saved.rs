@@ -13,6 +13,12 @@ use crate::progress::Silent;
 use crate::run::recording::{self, Points};
 use crate::run::{Phase, RunFile, SomeRun};
 
+/// The file that identifies a folder as a run's.
+pub const RUN: &str = "run.json";
+
+/// The file of a run's folder that has its timings.
+pub const TIMINGS: &str = "timings.csv";
+
 /// Milliseconds per repeat, all chunks together, of each phase.
 pub type Phases = BTreeMap<(EngineId, Phase), Vec<f64>>;
 
@@ -49,7 +55,7 @@ impl SavedRun {
         }
         let folder = path.is_dir();
         // A file of a folder may be on its way to its place.
-        let timings = if folder { files::place(path, "timings.csv").unwrap_or_else(|| path.join("timings.csv")) } else { path.to_owned() };
+        let timings = if folder { files::place(path, TIMINGS).unwrap_or_else(|| path.join(TIMINGS)) } else { path.to_owned() };
         let text = read(&timings)?;
         let content = |why: String, path: &Path| CompareError::Content { why, path: path.to_owned() };
         let mut repeats: BTreeMap<(EngineId, Phase), BTreeMap<u32, f64>> = BTreeMap::new();
@@ -68,7 +74,7 @@ impl SavedRun {
         if repeats.is_empty() {
             return Err(content("there are no timings in it".to_owned(), &timings));
         }
-        let file: Option<RunFile> = match folder.then(|| files::place(path, "run.json")).flatten() {
+        let file: Option<RunFile> = match folder.then(|| files::place(path, RUN)).flatten() {
             Some(json) => Some(RunFile::read(&read(&json)?).map_err(|why| CompareError::RunFile { why, path: json })?),
             None => None,
         };

@@ -1,0 +1,52 @@
+//! Signals: the program ends at once, says so in one line, and nothing temporary stays.
+
+#![cfg(unix)]
+
+#[path = "common/folder.rs"]
+mod folder;
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use folder::files;
+
+/// Starts a command, waits until it has come so far, and sends it a signal.
+fn stopped(work: &Path, args: &str, signal: &str, so_far: impl Fn() -> bool) -> (Option<i32>, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_warpscope"));
+    command.args(args.split_whitespace()).current_dir(work).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    // What is measured of the machine is kept elsewhere.
+    let cache = work.with_file_name("cache");
+    let mut child = command.env("XDG_CACHE_HOME", &cache).env("HOME", &cache).spawn().unwrap();
+    while !so_far() {
+        assert_eq!(child.try_wait().unwrap(), None, "{args} ended by itself");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let sent = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    let done = child.wait_with_output().unwrap();
+    (done.status.code(), String::from_utf8(done.stderr).unwrap())
+}
+
+#[test]
+fn a_signal_ends_the_program_and_nothing_temporary_stays() {
+    let place = tempfile::tempdir().unwrap();
+    let work = place.path().join("work");
+    fs::create_dir(&work).unwrap();
+    fs::write(work.join("cloud.csv"), "old").unwrap();
+    let old = files(&work);
+    let search = "run --generate uniform:n=2e5,d=3 --queries all --engine lockstep --warmup 0 --repeats 100000 --out made/by/run";
+    for (signal, code, name) in [("-INT", 130, "SIGINT"), ("-TERM", 143, "SIGTERM")] {
+        let (status, stderr) = stopped(&work, search, signal, || work.join("made/by/run").exists());
+        assert_eq!(status, Some(code), "{stderr}");
+        assert_eq!(stderr, format!("error: stopped by {name}; what was not complete is removed\n"));
+        assert!(!work.join("made").exists());
+
+        // Writing a table does not look at whether it is to stop, and is stopped nevertheless.
+        let temporary = || files(&work).keys().any(|path| path.to_string_lossy().contains(".warpscope-"));
+        let (status, stderr) = stopped(&work, "generate uniform:n=4e6,d=9 cloud.csv", signal, temporary);
+        assert_eq!((status, stderr.lines().count()), (Some(code), 1), "{stderr}");
+        assert_eq!(files(&work), old);
+    }
+}

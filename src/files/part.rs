@@ -194,14 +194,13 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let folder = PartFolder::new(place.path()).unwrap();
         let inside = folder.path().to_owned();
-        let creating = live::uninterrupted(|| {
+        let (creating, meanwhile) = live::uninterrupted(|| {
             let creating = std::thread::spawn(move || folder.create("timings.csv", Path::new("none")).map(|_| folder));
             std::thread::sleep(std::time::Duration::from_millis(100));
-            assert_eq!(count(&inside), 0);
-            creating
+            (creating, count(&inside))
         });
         let _folder = creating.join().unwrap().unwrap();
-        assert_eq!(count(&inside), 1);
+        assert_eq!((meanwhile, count(&inside)), (0, 1));
     }
 
     /// Something that nobody holds a lock on, as after a kill; its last change lies so many days back.

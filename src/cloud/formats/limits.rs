@@ -10,6 +10,8 @@ pub const MAX_COLUMNS: usize = 1 << 20;
 pub const MAX_PCD_COLUMNS: usize = 1 << 16;
 /// Attributes of the points of an E57 scan; the decoder buffers values of each.
 pub const MAX_E57_ATTRIBUTES: usize = 64;
+/// Values of an attribute of an E57 scan that may come before those of the others; a packet has half as many at most.
+pub const MAX_E57_AHEAD: u64 = 1 << 20;
 /// Characters of a column's name; the rest is cut off.
 pub const MAX_NAME: usize = 1000;
 /// Characters of a column's name made of the keys of nested objects.
@@ -132,6 +134,7 @@ pub const TABLE: &[Limit] = &[
     Limit::new("Parquet", "bytes that one byte of Snappy unpacks to", SNAPPY, "refused as damaged: Snappy cannot pack more densely"),
     Limit::new("PCD, HDF5", "bytes that one byte of LZF unpacks to", LZF, "refused as damaged: LZF cannot pack more densely"),
     Limit::new("E57", "attributes of a scan's points", MAX_E57_ATTRIBUTES as u64, "refused: values of each are buffered"),
+    Limit::new("E57", "values of an attribute before those of others", MAX_E57_AHEAD, "refused: they are held until the others follow"),
     Limit::new("E57", "elements of the XML within one another", MAX_XML_DEPTH as u64, "refused: each level takes stack"),
     Limit::new("E57", "attributes of an element of the XML", MAX_XML_ATTRIBUTES as u64, "refused: the work grows with their square"),
     Limit::new("E57", "namespaces declared around an element of the XML", MAX_XML_NAMESPACES as u64, "refused: each element copies them"),

@@ -138,7 +138,7 @@ pub const TABLE: &[Limit] = &[
     Limit::new("E57", "elements of the XML within one another", MAX_XML_DEPTH as u64, "refused: each level takes stack"),
     Limit::new("E57", "attributes of an element of the XML", MAX_XML_ATTRIBUTES as u64, "refused: the work grows with their square"),
     Limit::new("E57", "namespaces declared around an element of the XML", MAX_XML_NAMESPACES as u64, "refused: each element copies them"),
-    Limit::new("LAZ", "points of a chunk", MAX_CHUNK_POINTS, "refused: several chunks are held at a time"),
+    Limit::new("LAZ", "points of a chunk", MAX_CHUNK_POINTS, "read one after the other: several chunks are held at a time"),
     Limit::new("LAZ", "points for each packed byte", MAX_POINTS_PER_BYTE, "refused: a point that differs from the one before takes bits"),
     Limit::mebibytes("LAS", "points that are read at a time", BATCH_POINTS as u64, "read in smaller parts, down to one point"),
     Limit::mebibytes("HDF5", "chunks of a small file, unpacked", MAX_HDF5_CHUNK, "refused if they are also beyond the bytes for each byte"),

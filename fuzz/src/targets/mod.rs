@@ -69,7 +69,7 @@ pub const TARGETS: &[Target] = &[
     reader("json", "JSON", "src/cloud/formats/json", Structure::Plain, readers::json, seeds::json),
     reader("molecule", "XYZ file of atoms", "src/cloud/formats/molecule.rs", Structure::Plain, readers::molecule, seeds::molecule),
     reader("npy", "NumPy array", "src/cloud/formats/npy.rs", Structure::Plain, readers::npy, seeds::npy),
-    reader("npz", "NumPy archive", "src/cloud/formats/npz.rs src/cloud/formats/npy.rs", Structure::Zip, readers::npz, seeds::npz),
+    reader("npz", "NumPy archive", "src/cloud/formats/npz src/cloud/formats/npy.rs", Structure::Zip, readers::npz, seeds::npz),
     reader("parquet", "Parquet file", "src/cloud/formats/arrow", Structure::Parquet, readers::parquet, seeds::parquet),
     reader("arrow", "Arrow or Feather file", "src/cloud/formats/arrow", Structure::Arrow, readers::arrow, seeds::arrow),
     reader("hdf5", "HDF5 file", "src/cloud/formats/hdf5", Structure::Hdf5, readers::hdf5, seeds::hdf5),

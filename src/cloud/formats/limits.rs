@@ -10,6 +10,8 @@ pub const MAX_COLUMNS: usize = 1 << 20;
 pub const MAX_PCD_COLUMNS: usize = 1 << 16;
 /// Attributes of the points of an E57 scan; the decoder buffers values of each.
 pub const MAX_E57_ATTRIBUTES: usize = 64;
+/// Values of an attribute of an E57 scan that may come before those of the others; a packet has half as many at most.
+pub const MAX_E57_AHEAD: u64 = 1 << 20;
 /// Characters of a column's name; the rest is cut off.
 pub const MAX_NAME: usize = 1000;
 /// Characters of a column's name made of the keys of nested objects.
@@ -32,8 +34,11 @@ pub const MAX_JSON_DEPTH: u64 = 127;
 pub const MAX_NODES: usize = 1 << 22;
 /// Data sets of an HDF5 file that are listed.
 pub const MAX_DATA_SETS: usize = 10_000;
-/// Times that groups of an HDF5 file are listed again under another name.
+/// Links of an HDF5 file to groups that were listed before under another name, or that are not searched.
 pub const MAX_LISTED_AGAIN: usize = 10_000;
+/// Links in the header of a group of an HDF5 file, each of which is looked for among all; eight are usual, and more are kept
+/// elsewhere, where they are found at once.
+pub const MAX_HDF5_LINKS: usize = 1024;
 /// Groups of an HDF5 file within one another.
 pub const MAX_HDF5_DEPTH: usize = 16;
 /// Groups around a column of a Parquet file, with the root. A list takes two.
@@ -70,7 +75,7 @@ pub const LZF: u64 = 88;
 pub const LZ4: u64 = 256;
 /// Bytes that the chunks of any HDF5 file may unpack to, however small it is: what fills the last chunk counts.
 pub const MAX_HDF5_CHUNK: u64 = 1 << 28;
-/// Values for each byte of an HDF5 file: chunks that were never written are not stored.
+/// Bytes of values for each byte of an HDF5 file: chunks that were never written are not stored.
 pub const MAX_HDF5_VALUES: u64 = 4096;
 /// Bytes of the texts of a Parquet column that are read at a time, or one row: each text may be as long as the dictionary.
 pub const BATCH_TEXTS: u64 = 1 << 28;
@@ -133,17 +138,24 @@ pub const TABLE: &[Limit] = &[
     Limit::new("Parquet", "bytes that one byte of Snappy unpacks to", SNAPPY, "refused as damaged: Snappy cannot pack more densely"),
     Limit::new("PCD, HDF5", "bytes that one byte of LZF unpacks to", LZF, "refused as damaged: LZF cannot pack more densely"),
     Limit::new("E57", "attributes of a scan's points", MAX_E57_ATTRIBUTES as u64, "refused: values of each are buffered"),
+    Limit::new("E57", "values of an attribute before those of others", MAX_E57_AHEAD, "refused: they are held until the others follow"),
     Limit::new("E57", "elements of the XML within one another", MAX_XML_DEPTH as u64, "refused: each level takes stack"),
     Limit::new("E57", "attributes of an element of the XML", MAX_XML_ATTRIBUTES as u64, "refused: the work grows with their square"),
     Limit::new("E57", "namespaces declared around an element of the XML", MAX_XML_NAMESPACES as u64, "refused: each element copies them"),
-    Limit::new("LAZ", "points of a chunk", MAX_CHUNK_POINTS, "refused: several chunks are held at a time"),
+    Limit::new("LAZ", "points of a chunk", MAX_CHUNK_POINTS, "read one after the other: several chunks are held at a time"),
     Limit::new("LAZ", "points for each packed byte", MAX_POINTS_PER_BYTE, "refused: a point that differs from the one before takes bits"),
     Limit::mebibytes("LAS", "points that are read at a time", BATCH_POINTS as u64, "read in smaller parts, down to one point"),
-    Limit::mebibytes("HDF5", "chunks of a small file, unpacked", MAX_HDF5_CHUNK, "refused if they are also beyond the values for each byte"),
+    Limit::mebibytes("HDF5", "chunks of a small file, unpacked", MAX_HDF5_CHUNK, "refused if they are also beyond the bytes for each byte"),
     Limit::new("HDF5", "groups within one another", MAX_HDF5_DEPTH as u64, "not searched: links may go in circles"),
-    Limit::new("HDF5", "data sets", MAX_DATA_SETS as u64, "refused: each is opened to be listed"),
-    Limit::new("HDF5", "groups listed again under another name", MAX_LISTED_AGAIN as u64, "refused: links may multiply without end"),
-    Limit::new("HDF5", "values for each byte of the file", MAX_HDF5_VALUES, "refused: chunks that were never written are not stored"),
+    Limit::new("HDF5", "data sets that are listed", MAX_DATA_SETS as u64, "not listed, as each is opened; others still open as `FILE:NAME`"),
+    Limit::new("HDF5", "links to groups listed before, or not searched", MAX_LISTED_AGAIN as u64, "refused: links may multiply without end"),
+    Limit::new("HDF5", "links in the header of a group", MAX_HDF5_LINKS as u64, "refused: each is looked for among all"),
+    Limit::new(
+        "HDF5",
+        "bytes of values, or of chunks, for each byte of the file",
+        MAX_HDF5_VALUES,
+        "refused: chunks that were never written are not stored",
+    ),
     Limit::new("Parquet", "groups around a column", MAX_GROUPS as u64, "refused: each level takes stack"),
     Limit::new("Parquet", "structures within one another in the metadata", MAX_THRIFT_DEPTH as u64, "refused: each level takes stack"),
     Limit::mebibytes("Parquet", "the header of a page", MAX_PAGE_HEADER, "refused: its least and largest value are held whole"),

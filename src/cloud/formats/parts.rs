@@ -79,6 +79,22 @@ pub(super) fn choose(parts: &[Entry], input: &Input<'_>) -> Result<usize, Format
     })
 }
 
+/// As [`choose`], where parts may be damaged: such a part is refused, by `kind` and name, if it is named or if none is, since it
+/// may be the one that is meant.
+///
+/// # Errors
+/// [`FormatError::Malformed`] for a damaged part; and those of [`choose`].
+pub(super) fn choose_whole(kind: &str, parts: &[Entry], damaged: &[bool], input: &Input<'_>) -> Result<usize, FormatError> {
+    let named = input.part().is_some();
+    let chosen = if named { Some(choose(parts, input)?) } else { damaged.iter().position(|&damaged| damaged) };
+    if let Some(at) = chosen.filter(|&at| damaged[at]) {
+        let Entry { name, unread, .. } = &parts[at];
+        let others = if parts.len() > 1 && !named { "; name another with FILE:NAME" } else { "" };
+        return Err(input.malformed(format!("{kind} `{}`", printable(name)), format!("{}{others}", unread.as_deref().unwrap_or_default())));
+    }
+    chosen.map_or_else(|| choose(parts, input), Ok)
+}
+
 /// Splits `FILE:NAME` into the file and the name.
 pub(super) fn split(path: &Path) -> (PathBuf, Option<String>) {
     if let Some(text) = path.to_str()

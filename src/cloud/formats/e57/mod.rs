@@ -3,6 +3,7 @@
 //! Spherical coordinates are converted to Cartesian, the scan's pose is applied, and points that the scanner marks as
 //! invalid, or of which it only knows the direction, are rows of NaN. Each scan of a file is a [`Entry`].
 
+mod packets;
 mod xml;
 
 use std::collections::{BTreeMap, HashSet};
@@ -34,6 +35,7 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
         let cells = Cell::of(scan, input)?;
         let columns: Vec<SheetColumn> = cells.iter().map(|cell| SheetColumn::numeric(cell.name.clone())).collect();
         let selected = want.resolve(&columns, input)?;
+        let queued = packets::claim(scan, input)?;
         let mut values = Vec::new();
         let mut read = 0u64;
         let mut row = vec![0.0; cells.len()];
@@ -50,6 +52,7 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
                 input.check()?;
             }
         }
+        input.release(queued);
         if read != scan.records {
             return Err(input.malformed("cut short", format!("{} points are promised and there are {read}", scan.records)));
         }
@@ -72,6 +75,7 @@ pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, Form
         let cells = Cell::of(scan, input)?;
         let mut found: BTreeMap<u64, Vec<columns::Cell>> = wanted.iter().map(|&record| (record, Vec::new())).collect();
         let end = wanted.iter().max().map_or(0, |last| last + 1);
+        packets::claim(scan, input)?;
         for (at, point) in (0..end).zip(file.pointcloud_raw(scan).map_err(|why| error(why, input))?) {
             let point = point.map_err(|why| error(why, input))?;
             if let Some(found) = found.get_mut(&at) {

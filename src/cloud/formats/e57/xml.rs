@@ -26,7 +26,7 @@ pub(super) fn check(xml: &[u8]) -> Result<(), String> {
             _ => {
                 let tag = Tag::of(rest);
                 if tag.attributes > MAX_XML_ATTRIBUTES {
-                    return Err(format!("an element has {} attributes, and the most that are read are {MAX_XML_ATTRIBUTES}", tag.attributes));
+                    return Err(format!("an element has more than {MAX_XML_ATTRIBUTES} attributes, which are the most that are read"));
                 }
                 deepest = deepest.max(depth + 1);
                 if depth < MAX_XML_DEPTH {
@@ -70,17 +70,23 @@ struct Tag {
 }
 
 impl Tag {
+    /// Reads a tag, of one with too many attributes only the beginning.
     fn of(text: &[u8]) -> Self {
+        // The name of an attribute is between the end of the value before and its `=`, so that no byte is looked at again and again.
         let (mut tag, mut quote, mut name) = (Self::default(), None, 0);
         for (at, &byte) in text.iter().enumerate() {
             match (quote, byte) {
-                (Some(open), _) if byte == open => quote = None,
+                (Some(open), _) if byte == open => (quote, name) = (None, at + 1),
                 (Some(_), _) => {}
-                (None, b'"' | b'\'') => (quote, name) = (Some(byte), at + 1),
+                (None, b'"' | b'\'') => quote = Some(byte),
                 (None, b'=') => {
                     tag.attributes += 1;
-                    let name = text[name..at].trim_ascii();
-                    tag.namespaces += usize::from(name.rsplit(u8::is_ascii_whitespace).next().is_some_and(|name| name.starts_with(b"xmlns")));
+                    if tag.attributes > MAX_XML_ATTRIBUTES {
+                        break;
+                    }
+                    let word = text[name..at].trim_ascii().rsplit(u8::is_ascii_whitespace).next();
+                    tag.namespaces += usize::from(word.is_some_and(|word| word.starts_with(b"xmlns")));
+                    name = at + 1;
                 }
                 (None, b'>') => {
                     (tag.empty, tag.end) = (text[at - 1] == b'/', Some(at + 1));

@@ -3,22 +3,23 @@
 //! In the ann-benchmarks layout, `train` is the cloud, `test` the queries, and `neighbors` and `distances` the answers.
 
 mod value;
+mod walk;
 
-use std::collections::HashSet;
 use std::io::Read as _;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use hdf5_reader::error::Error;
-use hdf5_reader::group::Group;
 use hdf5_reader::storage::FileStorage;
 use hdf5_reader::{DEFAULT_MAX_CHUNK_BYTES, Dataset, FilterRegistry, Hdf5File, OpenOptions, SliceInfo, SliceInfoElem};
 use value::{Value, element};
+use walk::Found;
 
 use super::FormatError;
 use super::columns::{Records, no_record, number_cell};
 use super::contain::contained;
 use super::input::{Input, printable};
-use super::limits::{MAX_COLUMNS, MAX_DATA_SETS, MAX_HDF5_CHUNK, MAX_HDF5_DEPTH, MAX_HDF5_VALUES, MAX_LISTED_AGAIN};
+use super::limits::{LZF, MAX_COLUMNS, MAX_HDF5_CHUNK, MAX_HDF5_VALUES};
 use super::lzf::Lzf;
 use super::number::Number;
 use super::parts::{self, Entry};
@@ -27,14 +28,15 @@ use crate::cloud::Values;
 use crate::cloud::values::{Real, with_values};
 
 /// LZF's identifier in the HDF Group's filter registry.
-const LZF: u16 = 32000;
+const LZF_FILTER: u16 = 32000;
+/// Bytes that a chunk may have beside its values before it is unpacked: a checksum.
+const CHECKSUM: u64 = 4;
 /// Bytes read at a time, or one row of chunks if that is larger.
 const CHUNK: u64 = 1 << 22;
 
 /// Lists the data sets of a file.
 pub(super) fn parts(input: &Input<'_>) -> Result<Vec<Entry>, FormatError> {
-    let list = || Ok(list(&open(input)?, input)?.into_iter().map(|(part, _)| part).collect());
-    inside(input, list)
+    inside(input, || Ok(walk::list(&open(input)?.0, input)?.parts))
 }
 
 pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
@@ -44,15 +46,18 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
 /// The text of an attribute of the root group; ann-benchmarks stores its metric as `distance`.
 pub(super) fn attribute(input: &Input<'_>, name: &str) -> Result<Option<String>, FormatError> {
     let read = || {
-        let root = open(input)?.root_group().map_err(|why| error(input, "HDF5", why))?;
+        let root = open(input)?.0.root_group().map_err(|why| error(input, "HDF5", why))?;
         Ok(root.attribute(name).ok().and_then(|attribute| attribute.read_string().ok()))
     };
     inside(input, read)
 }
 
-fn open(input: &Input<'_>) -> Result<Hdf5File, FormatError> {
+/// Opens a file. The number is the most bytes that a chunk packed by LZF may unpack to, to be set once that is known.
+fn open(input: &Input<'_>) -> Result<(Hdf5File, Arc<AtomicU64>), FormatError> {
     let mut filters = FilterRegistry::new();
-    filters.register(LZF, Box::new(|_, packed, _| unpack_lzf(packed)));
+    let most = Arc::new(AtomicU64::new(DEFAULT_MAX_CHUNK_BYTES as u64));
+    let held = Arc::clone(&most);
+    filters.register(LZF_FILTER, Box::new(move |_, packed, _| unpack_lzf(packed, held.load(Relaxed))));
     let options = OpenOptions::default().with_filter_registry(filters);
     let storage = FileStorage::open(input.path()).map_err(|why| error(input, "HDF5", why))?;
     let file = Hdf5File::from_storage_with_options(Arc::new(storage), options).map_err(|why| error(input, "HDF5", why))?;
@@ -61,13 +66,13 @@ fn open(input: &Input<'_>) -> Result<Hdf5File, FormatError> {
     if promised > input.size() && promised != u64::MAX {
         return Err(input.malformed("cut short", format!("the file should have {promised} bytes and has {}", input.size())));
     }
-    Ok(file)
+    Ok((file, most))
 }
 
-/// Decompresses LZF, h5py's own compression. A chunk larger than the reader accepts is truncated, which the reader detects.
-fn unpack_lzf(packed: &[u8]) -> Result<Vec<u8>, Error> {
+/// Decompresses LZF, h5py's own compression. What is larger than `most` is truncated, which the reader detects.
+fn unpack_lzf(packed: &[u8], most: u64) -> Result<Vec<u8>, Error> {
     let mut bytes = Vec::new();
-    Lzf::new(packed).take(DEFAULT_MAX_CHUNK_BYTES as u64).read_to_end(&mut bytes)?;
+    Lzf::new(packed).take(most.min(packed.len() as u64 * LZF)).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
@@ -92,68 +97,6 @@ fn error(input: &Input<'_>, what: &str, why: Error) -> FormatError {
 /// Runs code that uses the decoder, which may panic on malformed input.
 fn inside<T: Send>(input: &Input<'_>, work: impl FnOnce() -> Result<T, FormatError> + Send) -> Result<T, FormatError> {
     contained(work).map_err(|_| input.malformed("HDF5", "damaged, and cannot be decoded"))?
-}
-
-/// Lists all data sets below the root, with handles of the readable ones.
-fn list(file: &Hdf5File, input: &Input<'_>) -> Result<Vec<(Entry, Option<Dataset>)>, FormatError> {
-    let root = file.root_group().map_err(|why| error(input, "HDF5", why))?;
-    let mut walk = Walk { input, above: Vec::new(), seen: HashSet::new(), again: 0, found: Vec::new() };
-    walk.group(&root, "")?;
-    Ok(walk.found)
-}
-
-/// A walk over all groups.
-struct Walk<'w, 'i> {
-    input: &'w Input<'i>,
-    /// The addresses of the groups around the current one, and its own.
-    above: Vec<u64>,
-    /// The addresses of all groups so far.
-    seen: HashSet<u64>,
-    /// How often a group was not the first with its address.
-    again: usize,
-    found: Vec<(Entry, Option<Dataset>)>,
-}
-
-impl Walk<'_, '_> {
-    fn group(&mut self, group: &Group, path: &str) -> Result<(), FormatError> {
-        self.input.check()?;
-        // Groups are as many as the file has room for, but ways to them multiply: 14 groups of 4 links are 268 million.
-        self.again += usize::from(!self.seen.insert(group.address()));
-        if self.again > MAX_LISTED_AGAIN {
-            let why = format!("each is listed under all its names, at most {MAX_LISTED_AGAIN} in all, and there are more");
-            return Err(self.input.unsupported("groups that are linked more than once", why));
-        }
-        self.above.push(group.address());
-        self.members(group, path)?;
-        self.above.pop();
-        Ok(())
-    }
-
-    fn members(&mut self, group: &Group, path: &str) -> Result<(), FormatError> {
-        let (groups, sets) = group.member_names().map_err(|why| error(self.input, "HDF5", why))?;
-        for name in sets {
-            if self.found.len() >= MAX_DATA_SETS {
-                return Ok(());
-            }
-            let path = format!("{path}{name}");
-            self.found.push(match group.dataset(&name) {
-                Ok(set) => (part(path, &set), Some(set)),
-                Err(why) => {
-                    (Entry { name: path, rows: 0, columns: 0, table: false, about: String::new(), unread: Some(printable(&why.to_string())) }, None)
-                }
-            });
-        }
-        for name in groups {
-            // Links between groups may form a cycle.
-            if let Ok(inner) = group.group(&name)
-                && self.above.len() < MAX_HDF5_DEPTH
-                && !self.above.contains(&inner.address())
-            {
-                self.group(&inner, &format!("{path}{name}/"))?;
-            }
-        }
-        Ok(())
-    }
 }
 
 fn part(name: String, set: &Dataset) -> Entry {
@@ -182,13 +125,39 @@ struct Chosen {
     what: String,
 }
 
+/// The data set that is named, or the obvious one, with its handle if it can be read.
+fn find(file: &Hdf5File, input: &Input<'_>) -> Result<(Entry, Option<Dataset>), FormatError> {
+    let Found { mut parts, mut sets, damaged, more } = walk::list(file, input)?;
+    if more {
+        let Some(name) = input.part() else {
+            let why = format!("say which with FILE:NAME; the first of them are {}", parts::list(&parts));
+            return Err(input.unsupported("more data sets than are listed", why));
+        };
+        if parts::choose(&parts, input).is_err() {
+            let what = format!("part `{name}`");
+            let set =
+                file.dataset(name).map_err(|why| if missing(&why) { input.malformed(&*what, "there is none") } else { error(input, &what, why) })?;
+            return Ok((part(name.trim_matches('/').to_owned(), &set), Some(set)));
+        }
+    }
+    let chosen = parts::choose_whole("data set", &parts, &damaged, input)?;
+    Ok((parts.swap_remove(chosen), sets.swap_remove(chosen)))
+}
+
+/// Whether there is no object of a name.
+fn missing(why: &Error) -> bool {
+    match why {
+        Error::Context { source, .. } => missing(source),
+        why => matches!(why, Error::DatasetNotFound(_) | Error::GroupNotFound(_)),
+    }
+}
+
 fn choose(input: &Input<'_>) -> Result<Chosen, FormatError> {
-    let file = open(input)?;
-    let (parts, mut sets): (Vec<Entry>, Vec<Option<Dataset>>) = list(&file, input)?.into_iter().unzip();
-    let chosen = parts::choose(&parts, input)?;
-    let part @ Entry { name, rows, columns: width, unread, .. } = &parts[chosen];
+    let (file, most) = open(input)?;
+    let (part, set) = find(&file, input)?;
+    let Entry { name, rows, columns: width, unread, .. } = &part;
     let what = format!("data set `{}`", printable(name));
-    let (None, Some(set)) = (unread, sets[chosen].take()) else {
+    let (None, Some(set)) = (unread, set) else {
         return Err(input.unsupported(what, unread.clone().unwrap_or_default()));
     };
     let (number, _) = element(set.dtype()).map_err(|why| input.unsupported(what.as_str(), why))?;
@@ -205,26 +174,50 @@ fn choose(input: &Input<'_>) -> Result<Chosen, FormatError> {
         let why = format!("its chunks promise {unpacked} bytes, which a file of {} bytes cannot hold", input.size());
         return Err(input.malformed(what, why));
     }
-    Ok(Chosen { part: part.clone(), set, number, what })
+    most.store(chunk_sizes(&set).fold(number.size() as u64, u64::saturating_mul).saturating_add(CHECKSUM), Relaxed);
+    Ok(Chosen { part, set, number, what })
+}
+
+/// The sizes of a chunk along each dimension; none if the data is not in chunks.
+fn chunk_sizes(set: &Dataset) -> impl Iterator<Item = u64> {
+    set.chunks().into_iter().flatten().map(|size| u64::from(size).max(1))
 }
 
 /// Bytes of all chunks, of which those at the edges may reach beyond the data; 0 if there are none.
 fn unpacked(set: &Dataset, number: Number) -> u64 {
-    let Some(chunks) = set.chunks() else { return 0 };
-    let along = |(&size, &chunk): (&u64, &u32)| size.div_ceil(u64::from(chunk).max(1)).saturating_mul(chunk.into());
-    set.shape().iter().zip(&chunks).map(along).fold(number.size() as u64, u64::saturating_mul)
+    if set.chunks().is_none() {
+        return 0;
+    }
+    let along = |(&size, chunk): (&u64, u64)| size.div_ceil(chunk).saturating_mul(chunk);
+    set.shape().iter().zip(chunk_sizes(set)).map(along).fold(number.size() as u64, u64::saturating_mul)
+}
+
+/// Rows of a chunk.
+fn chunk_rows(set: &Dataset) -> u64 {
+    chunk_sizes(set).next().unwrap_or(1)
+}
+
+/// Bytes that reading some complete rows takes: the chunks that they are in, the numbers as they are stored, and as they are read.
+fn taken(set: &Dataset, part: &Entry, number: Number, rows: &std::ops::Range<u64>) -> u64 {
+    let along = chunk_rows(set);
+    let chunks = rows.end.div_ceil(along) - rows.start / along;
+    let numbers = (rows.end - rows.start).saturating_mul(part.columns).saturating_mul((number.size() + size_of::<Value>()) as u64);
+    (unpacked(set, number) / part.rows.div_ceil(along).max(1)).saturating_mul(chunks).saturating_add(numbers)
 }
 
 /// Reads all columns of some records.
 pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, FormatError> {
     let read = || {
-        let Chosen { part, set, what, .. } = choose(input)?;
+        let Chosen { part, set, number, what } = choose(input)?;
         let columns = SheetColumn::unnamed(part.columns as usize).into_iter().map(|column| column.name).collect();
         let row = |&record: &u64| {
             if record >= part.rows {
                 return Err(no_record(record, part.rows, input.path()));
             }
+            let taken = taken(&set, &part, number, &(record..record + 1));
+            input.claim(taken, "chunks")?;
             let slice = set.read_slice::<Value>(&rows_of(&part, record, record + 1)).map_err(|why| error(input, &what, why))?;
+            input.release(taken);
             Ok(slice.iter().map(|value| number_cell(value.0)).collect())
         };
         Ok(Records { columns, rows: wanted.iter().map(row).collect::<Result<_, _>>()? })
@@ -296,16 +289,13 @@ type Take<'t> = dyn FnMut(&[Value]) -> Result<(), FormatError> + 't;
 fn visit(set: &Dataset, part: &Entry, number: Number, input: &Input<'_>, take: &mut Take<'_>) -> Result<(), Failed> {
     let (rows, width) = (part.rows, part.columns);
     let row_bytes = width * number.size() as u64;
-    let chunk_rows = set.chunks().and_then(|chunks| chunks.first().copied()).map_or(1, u64::from).max(1);
+    let chunk_rows = chunk_rows(set);
     let step = (CHUNK / row_bytes / chunk_rows).max(1).saturating_mul(chunk_rows);
-    let steps = rows.div_ceil(step).max(1);
     let mut row = 0;
     while row < rows {
         input.check().map_err(Failed::Here)?;
         let end = row.saturating_add(step).min(rows);
-        // The chunks, the numbers as they are stored, and as they are read.
-        let numbers = (end - row).saturating_mul(width).saturating_mul((number.size() + size_of::<Value>()) as u64);
-        let taken = (unpacked(set, number) / steps).saturating_add(numbers);
+        let taken = taken(set, part, number, &(row..end));
         input.claim(taken, "chunks").map_err(Failed::Here)?;
         let slice = set.read_slice::<Value>(&rows_of(part, row, end)).map_err(Failed::There)?;
         if slice.len() as u64 != (end - row) * width {
@@ -321,4 +311,18 @@ fn visit(set: &Dataset, part: &Entry, number: Number, input: &Input<'_>, take: &
         input.tell(row, rows);
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cloud::formats::lzf::tests::pack;
+
+    #[test]
+    fn chunks_unpack_to_what_they_declare() {
+        let packed = pack(&[0; 1 << 20]);
+        for (most, length) in [(u64::MAX, 1 << 20), (1 << 20, 1 << 20), (68, 68), (0, 0)] {
+            assert_eq!(unpack_lzf(&packed, most).unwrap().len(), length);
+        }
+    }
 }

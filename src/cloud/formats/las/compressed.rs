@@ -153,7 +153,7 @@ pub(super) fn beyond(layout: &Layout, input: &Input<'_>) -> Option<String> {
 
 /// Fails at a chunk without points if it is one of too many.
 fn empty(chunks: usize, input: &Input<'_>) -> Result<(), FormatError> {
-    if chunks as u64 > input.size() { Err(input.malformed("compressed points", "the chunks have none")) } else { Ok(()) }
+    if chunks as u64 > input.size() { Err(input.malformed("compressed points", "the chunks hold no points")) } else { Ok(()) }
 }
 
 /// Gives a decoder of points one after the other its fields.

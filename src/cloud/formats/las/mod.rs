@@ -64,6 +64,9 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatEr
     }
     let format = format!("{} {}, point format {}", if layout.compressed { "LAZ" } else { "LAS" }, layout.version, layout.point_format);
     let mut skipped = Vec::new();
+    if layout.unused > 0 {
+        skipped.push(format!("{} more descriptions of extra bytes were not read", layout.unused));
+    }
     if [4, 5, 9, 10].contains(&layout.point_format) {
         skipped.push("wave packets were not read".to_owned());
     } else if layout.behind > 0 {
@@ -114,6 +117,8 @@ struct Layout {
     record: usize,
     /// The fields of a record, x, y and z first.
     fields: Vec<Field>,
+    /// Descriptions of the bytes after those of the point format, beyond the first.
+    unused: u32,
     /// The content of the VLR that describes the compression.
     laszip: Option<Vec<u8>>,
 }
@@ -156,18 +161,24 @@ impl Layout {
 
         let mut laszip = None;
         let mut fields = fields::of_format(point_format, scale, offset);
+        let mut described = 0u32;
         let mut at = u64::from(header.header_size);
+        // Once, and the records follow one another: a seek discards what is buffered, many times what an empty one takes.
+        file.seek(SeekFrom::Start(at)).map_err(|why| input.io(why))?;
         for _ in 0..header.number_of_variable_length_records {
             if at + VLR_HEADER > start {
                 break;
             }
-            file.seek(SeekFrom::Start(at)).map_err(|why| input.io(why))?;
             let vlr = raw::Vlr::read_from(&mut file, false).map_err(decode)?;
             at += VLR_HEADER + vlr.data.len() as u64;
             if compressed && laszip.is_none() && vlr.user_id.starts_with(laz::LazVlr::USER_ID.as_bytes()) && vlr.record_id == laz::LazVlr::RECORD_ID {
                 laszip = Some(vlr.data);
             } else if vlr.user_id.starts_with(b"LASF_Spec") && vlr.record_id == 4 {
-                fields.extend(fields::extra(&vlr.data, least, record));
+                // There is one; more would describe the same bytes under other names.
+                if described == 0 {
+                    fields.extend(fields::extra(&vlr.data, least, record));
+                }
+                described += 1;
             }
         }
         // Extended records may follow the points.
@@ -175,7 +186,7 @@ impl Layout {
         let end = header.evlr.map(|evlr| evlr.start_of_first_evlr).filter(|&first| (points_end..=input.size()).contains(&first));
         let behind = if compressed { 0 } else { end.unwrap_or(input.size()).saturating_sub(points_end) };
         let version = format!("{}.{}", header.version.major, header.version.minor);
-        Ok(Self { version, point_format, compressed, start, points, behind, record, fields, laszip })
+        Ok(Self { version, point_format, compressed, start, points, behind, record, fields, unused: described.saturating_sub(1), laszip })
     }
 
     /// Number of points read at a time.
@@ -243,6 +254,7 @@ mod tests {
                 behind: 0,
                 record,
                 fields: Vec::new(),
+                unused: 0,
                 laszip: None,
             };
             layout.batch()

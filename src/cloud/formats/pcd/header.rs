@@ -2,10 +2,11 @@
 
 use std::io::{BufRead, Read};
 
-use super::super::FormatError;
 use super::super::input::Input;
-use super::super::limits::MAX_HEADER;
+use super::super::limits::{MAX_HEADER, MAX_PCD_COLUMNS};
 use super::super::number::Number;
+use super::super::{FormatError, cell};
+use super::too_many_columns;
 
 /// The encoding of the points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,7 +79,7 @@ impl Header {
             let whole = |word: &str| word.parse::<u64>().map_err(|_| bad("is not a whole number"));
             let mut words = text.split_ascii_whitespace();
             match (words.next(), words) {
-                (Some("FIELDS" | "COLUMNS"), words) => names = words.map(str::to_owned).collect(),
+                (Some("FIELDS" | "COLUMNS"), words) => names = words.map(|name| cell::name(name.as_bytes())).collect(),
                 (Some("SIZE"), words) => sizes = words.map(whole).collect::<Result<_, _>>()?,
                 (Some("TYPE"), words) => types = words.map(str::to_owned).collect(),
                 (Some("COUNT"), words) => counts = words.map(whole).collect::<Result<_, _>>()?,
@@ -101,6 +102,9 @@ impl Header {
         if names.is_empty() {
             return Err(input.malformed("header", "there is no line `FIELDS`"));
         }
+        if names.len() > MAX_PCD_COLUMNS {
+            return Err(too_many_columns(input));
+        }
         let agree = |what: &str, count: usize| {
             let why = || format!("there are {} fields and {count} in `{what}`", names.len());
             if count == 0 || count == names.len() { Ok(()) } else { Err(input.malformed("header", why())) }
@@ -114,11 +118,11 @@ impl Header {
                 .ok_or_else(|| input.malformed("header", format!("field `{name}` is {kind} of {size} bytes, which PCD does not know")))?;
             let count = counts.get(at).copied().unwrap_or(1);
             // The largest real features have a few thousand numbers.
-            let count = usize::try_from(count).ok().filter(|count| (1..=1 << 16).contains(count));
+            let count = usize::try_from(count).ok().filter(|count| (1..=MAX_PCD_COLUMNS).contains(count));
             let count = count.ok_or_else(|| input.malformed("header", format!("field `{name}` is there {} times", counts[at])))?;
             Ok(Field { name, number, count })
         };
-        let fields: Vec<Field> = names.clone().into_iter().enumerate().map(field).collect::<Result<_, FormatError>>()?;
+        let fields: Vec<Field> = names.into_iter().enumerate().map(field).collect::<Result<_, FormatError>>()?;
         let (width, height) = (width.or(points), height.unwrap_or(1));
         let width = width.ok_or_else(|| input.malformed("header", "there is neither `WIDTH` nor `POINTS`"))?;
         let grid = width.checked_mul(height);

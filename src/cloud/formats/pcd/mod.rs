@@ -106,6 +106,11 @@ pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, Form
     Ok(Records { columns, rows })
 }
 
+/// The error for more columns than are read.
+fn too_many_columns(input: &Input<'_>) -> FormatError {
+    input.unsupported("too many columns", format!("the most that are read are {MAX_PCD_COLUMNS}"))
+}
+
 /// A column, and the bytes of a point that it is decoded from.
 struct Cell {
     name: String,
@@ -124,14 +129,22 @@ impl Cell {
         for (at, field) in header.fields.iter().enumerate().filter(|(_, field)| field.name != "_") {
             let cell = |name: &str, item, shift| Self { name: name.to_owned(), field: at, item, number: field.number, shift };
             let colour = [("red", 16), ("green", 8), ("blue", 0), ("alpha", 24)];
-            match (field.name.as_str(), field.count) {
-                ("rgb", 1) if field.size() == 4 => cells.extend(colour[..3].iter().map(|&(name, shift)| cell(name, 0, Some(shift)))),
-                ("rgba", 1) if field.size() == 4 => cells.extend(colour.iter().map(|&(name, shift)| cell(name, 0, Some(shift)))),
-                (name, 1) => cells.push(cell(name, 0, None)),
-                (name, count) if count <= MAX_PCD_COLUMNS - cells.len().min(MAX_PCD_COLUMNS) => {
-                    cells.extend((0..count).map(|item| cell(&format!("{name}_{item}"), item, None)));
-                }
-                _ => return Err(input.unsupported("too many columns", format!("the most that are read are {MAX_PCD_COLUMNS}"))),
+            let colours = match (field.name.as_str(), field.count) {
+                ("rgb", 1) if field.size() == 4 => 3,
+                ("rgba", 1) if field.size() == 4 => 4,
+                _ => 0,
+            };
+            let count = field.count.max(colours);
+            if count > MAX_PCD_COLUMNS - cells.len() {
+                return Err(too_many_columns(input));
+            }
+            // Each column has the name, here and in the sheet.
+            let bytes = field.name.len() as u64 + size_of::<Self>() as u64;
+            input.claim((2 * bytes * count as u64).saturating_add(SheetColumn::claimed(count as u64)), "the names of the columns")?;
+            match field.count {
+                _ if colours > 0 => cells.extend(colour[..colours].iter().map(|&(name, shift)| cell(name, 0, Some(shift)))),
+                1 => cells.push(cell(&field.name, 0, None)),
+                count => cells.extend((0..count).map(|item| cell(&format!("{}_{item}", field.name), item, None))),
             }
         }
         if cells.is_empty() {
@@ -306,10 +319,13 @@ fn compressed(
     input.reserve(&mut values, selected * width)?;
     values.resize(selected * width, f64::NAN);
     let mut points = Lzf::new(file.take(packed));
-    for (at, field) in header.fields.iter().enumerate() {
-        let cells: Vec<(usize, &Cell)> = cells.iter().copied().enumerate().filter(|(_, cell)| cell.field == at).collect();
+    let mut of_field: Vec<Vec<(usize, &Cell)>> = vec![Vec::new(); header.fields.len()];
+    cells.iter().enumerate().for_each(|(column, cell)| of_field[cell.field].push((column, cell)));
+    let mut bytes = Vec::new();
+    for (field, cells) in header.fields.iter().zip(of_field) {
+        input.check()?;
         let size = field.size();
-        let mut bytes = vec![0; (CHUNK / size).max(1) * size];
+        bytes.resize((CHUNK / size).clamp(1, rows.max(1)) * size, 0);
         let mut row = 0;
         while row < rows {
             let count = (rows - row).min(bytes.len() / size);

@@ -213,3 +213,66 @@ fn points_that_the_header_does_not_have_are_said() {
         assert_eq!((info.rows, info.skipped.first().map(String::as_str)), (count.into(), want));
     }
 }
+
+/// A variable length record.
+fn record(user: &str, id: u16, data: &[u8]) -> Vec<u8> {
+    let mut name = user.as_bytes().to_vec();
+    name.resize(16, 0);
+    [&[0; 2], &name[..], &id.to_le_bytes(), &(data.len() as u16).to_le_bytes(), &[0; 32], data].concat()
+}
+
+/// The scan with more records before those that it has.
+fn with_records(scan: &[u8], records: &[Vec<u8>]) -> Vec<u8> {
+    let number = |at: usize| u32::from_le_bytes(*scan[at..].first_chunk().unwrap());
+    let end = usize::from(u16::from_le_bytes([scan[94], scan[95]]));
+    let more = records.concat();
+    let mut content = [&scan[..end], &more, &scan[end..]].concat();
+    content[96..100].copy_from_slice(&(number(96) + more.len() as u32).to_le_bytes());
+    content[100..104].copy_from_slice(&(number(100) + records.len() as u32).to_le_bytes());
+    content
+}
+
+#[test]
+fn extra_bytes_are_described_once() {
+    let describe = |name: &str| {
+        let mut data = [0; 192];
+        data[2] = 1;
+        data[4..4 + name.len()].copy_from_slice(name.as_bytes());
+        record("LASF_Spec", 4, &data)
+    };
+    // Two points with a byte more.
+    let mut plain = scan(1, false, 2);
+    let start = plain.len() - 2 * 28;
+    plain[105] += 1;
+    plain.insert(start + 28, 7);
+    plain.push(8);
+    let sample = |names: &[&str]| Sample::new("a.las", with_records(&plain, &names.iter().map(|name| describe(name)).collect::<Vec<_>>()));
+    let one = sample(&["a"]).info();
+    assert_eq!((one.columns.last().unwrap().name.as_str(), one.skipped.len()), ("a", 0));
+    let three = sample(&["a", "b", "a"]);
+    let info = three.info();
+    assert_eq!(info.columns.len(), one.columns.len());
+    assert_eq!(info.skipped, ["2 more descriptions of extra bytes were not read"]);
+    assert_eq!(three.table("a").1, [7.0, 8.0]);
+}
+
+#[test]
+fn empty_records_are_read_together() {
+    /// Counts the reads.
+    #[derive(Default)]
+    struct Reads(std::sync::atomic::AtomicU64);
+    impl crate::progress::Progress for Reads {
+        fn update(&self, _: u64, _: u64) {
+            self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        }
+
+        fn cancelled(&self) -> bool {
+            false
+        }
+    }
+    let sample = Sample::new("a.las", with_records(&scan(1, false, 2), &vec![record("nobody", 1, &[]); 10_000]));
+    let reads = Reads::default();
+    assert_eq!(describe(&sample.path, &reads).unwrap().rows, 2);
+    // Half a megabyte in buffers of a quarter.
+    assert!(reads.0.into_inner() < 20);
+}

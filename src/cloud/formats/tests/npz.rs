@@ -153,3 +153,66 @@ fn members_that_share_their_bytes_are_refused() {
     let listed = whole.windows(4).rposition(|bytes| bytes == b"PK\x01\x02").unwrap();
     assert_eq!(Sample::new("a.npz", patched(&whole, listed + 42, &[0; 4])).error(), "zip archive: its members `x.npy` and `y.npy` overlap");
 }
+
+/// The places of a name in the header of its member and in the list at the end.
+fn names_of(content: &[u8], name: &[u8]) -> [usize; 2] {
+    let own = find(content, name);
+    [own, own + 1 + find(&content[own + 1..], name)]
+}
+
+#[test]
+fn an_array_is_not_hidden_by_its_name() {
+    let whole = npz(&[("test.npy", array(2, 1)), ("train.npy", array(9, 7))]);
+    let [own, listed] = names_of(&whole, b"train.npy");
+    let renamed = "zip archive: it has another name in the list at the end";
+    let packed = "zip archive: it is packed in another way in the list at the end";
+    // A letter of `.npy`; the method of compression and a flag, in either place.
+    for (content, why) in [
+        (patched(&whole, listed + 7, b"?"), renamed),
+        (patched(&whole, listed + 7, &[0xff]), renamed),
+        (patched(&whole, listed + 8, b"/"), renamed),
+        (patched(&whole, own + 7, b"?"), renamed),
+        (patched(&whole, listed - 36, &[9]), packed),
+        (patched(&whole, listed - 38, &[1]), packed),
+        (patched(&whole, own - 22, &[9]), packed),
+    ] {
+        let sample = Sample::new("a.npz", content);
+        assert_eq!(sample.error(), format!("array `train`: {why}; name another with FILE:NAME"));
+        assert!(records(&sample.path, &[0], &Silent).is_err() && sample.read_part("train").is_err());
+        assert_eq!(sample.part("test"), [1.0; 4]);
+    }
+    // What is no array may have any name.
+    let text = npz(&[("test.npy", array(2, 1)), ("about.txt", vec![1])]);
+    let [_, listed] = names_of(&text, b"about.txt");
+    assert_eq!(Sample::new("a.npz", patched(&text, listed, b"?")).table("").1, [1.0; 4]);
+}
+
+#[test]
+fn members_with_one_name_are_refused() {
+    let whole = npz(&[("train.npy", array(9, 7)), ("tests.npy", array(2, 1)), ("other.txt", vec![1])]);
+    let [own, listed] = names_of(&whole, b"train.npy");
+    let message = "zip archive: several of its members have the same name";
+    assert_eq!(Sample::new("a.npz", patched(&whole, listed, b"tests")).error(), message);
+    assert_eq!(Sample::new("a.npz", patched(&patched(&whole, listed, b"tests"), own, b"tests")).error(), message);
+}
+
+#[test]
+fn the_list_of_members_ends_where_its_end_is_recorded() {
+    let whole = npz(&[("test.npy", array(2, 1)), ("train.npy", array(9, 7))]);
+    let end = find(&whole, b"PK\x05\x06");
+    assert_eq!(Sample::new("a.npz", &whole).table("").1, [7.0; 18]);
+    // It counts one member of two.
+    let message = "zip archive: the list at its end is longer than the number of members there";
+    assert_eq!(Sample::new("a.npz", patched(&whole, end + 8, &[1, 0, 1, 0])).error(), message);
+    // As in large archives, whose record comes before, with its own place.
+    let large = |count: u64| {
+        let number = |at: usize| u64::from(u32::from_le_bytes(*whole[at..].first_chunk().unwrap()));
+        let sizes = [count, count, number(end + 12), number(end + 16)].map(u64::to_le_bytes).concat();
+        let record = [b"PK\x06\x06".as_slice(), &44u64.to_le_bytes(), &[45, 0, 45, 0], &[0; 8], &sizes].concat();
+        let place = [b"PK\x06\x07".as_slice(), &[0; 4], &(end as u64).to_le_bytes(), &[1, 0, 0, 0]].concat();
+        let tail = [b"PK\x05\x06".as_slice(), &[0; 4], &[0xff; 12], &[0; 2]].concat();
+        Sample::new("a.npz", [&whole[..end], &record, &place, &tail].concat())
+    };
+    assert_eq!(large(2).table("").1, [7.0; 18]);
+    assert_eq!(large(1).error(), message);
+}

@@ -181,3 +181,46 @@ fn what_follows_the_points_is_said() {
     let message = Sample::new("a.pcd", [&content[..], &[0, 7]].concat()).error();
     assert!(message.starts_with("compressed points: they unpack to more than the "), "{message}");
 }
+
+/// A file of one compressed point of these fields, all 1.
+fn one_point(names: &str, counts: &str, numbers: usize) -> Vec<u8> {
+    let points = [1f32.to_le_bytes()].repeat(numbers).concat();
+    let packed = pack(&points);
+    let sizes = [packed.len() as u32, points.len() as u32].map(u32::to_le_bytes).concat();
+    [format!("# .PCD\nFIELDS {names}\n{counts}WIDTH 1\nDATA binary_compressed\n").into_bytes(), sizes, packed].concat()
+}
+
+#[test]
+fn long_names_of_many_columns_are_cut_and_counted() {
+    let name = "n".repeat(900_000);
+    let header = format!("# .PCD\nFIELDS {name}\nCOUNT 65536\nWIDTH 1\nDATA binary\n");
+    let sample = Sample::new("a.pcd", [header.as_bytes(), &[0; 4 << 16]].concat());
+    let read = |free: u64| {
+        let input = Input::new(&sample.path, &Silent).unwrap().with_free(free);
+        (recognise(&input).unwrap().read)(&input, &Want::Everything)
+    };
+    assert!(matches!(read(1 << 26), Err(FormatError::Memory { what, .. }) if what == "the names of the columns"), "{:?}", read(1 << 26).err());
+    let sheet = read(1 << 32).unwrap();
+    assert!(sheet.columns.len() == 1 << 16 && sheet.columns.iter().all(|column| column.name.len() == limits::MAX_NAME));
+    let one = Sample::new("a.pcd", one_point(&name, "", 1));
+    assert_eq!(one.table("0"), (vec!["n".repeat(limits::MAX_NAME)], vec![1.0]));
+}
+
+#[test]
+fn fields_are_counted_as_columns_are() {
+    let names = |count: usize| (0..count).map(|at| format!("f{at}")).collect::<Vec<_>>().join(" ");
+    let message = "too many columns: the most that are read are 65536";
+    let most = limits::MAX_PCD_COLUMNS;
+    assert_eq!(Sample::new("a.pcd", one_point(&names(most + 1), "", most + 1)).error(), message);
+    // Padding is in each point, too.
+    assert_eq!(Sample::new("a.pcd", one_point(&format!("x{}", " _".repeat(most)), "", most + 1)).error(), message);
+    // A colour is three columns.
+    let counts = format!("COUNT 1 {}\n", most - 2);
+    assert_eq!(Sample::new("a.pcd", one_point("rgb f", &counts, most - 1)).error(), message);
+    let started = std::time::Instant::now();
+    let sample = Sample::new("a.pcd", one_point(&names(most), "", most));
+    assert_eq!(sample.read("65535,0").unwrap().values, [1.0, 1.0]);
+    assert_eq!(sample.info().columns.len(), most);
+    // Looking at all columns for each field takes minutes.
+    assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
+}

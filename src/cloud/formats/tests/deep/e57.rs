@@ -10,23 +10,35 @@ fn checksum(page: &[u8]) -> u32 {
         .fold(u32::MAX, |sum, &byte| (0..8).fold(sum ^ u32::from(byte), |sum, _| if sum & 1 == 1 { sum >> 1 ^ 0x82f6_3b78 } else { sum >> 1 }))
 }
 
-/// A file whose description has this behind the beginning of its root.
-fn with(inserted: &str) -> Sample {
+/// The bytes of a scan of twenty points without the checksums of their pages, and its description.
+fn whole() -> (Vec<u8>, String) {
     let whole = super::super::e57::one();
     let mut content: Vec<u8> = whole.chunks(PAGE + 4).flat_map(|page| &page[..PAGE]).copied().collect();
     let number = |at: usize| u64::from_le_bytes(*whole[at..].first_chunk().unwrap()) as usize;
     let start = number(24) - number(24) / (PAGE + 4) * 4;
-    let mut xml = String::from_utf8(content[start..start + number(32)].to_vec()).unwrap();
+    let xml = String::from_utf8(content[start..start + number(32)].to_vec()).unwrap();
+    content.truncate(start);
+    (content, xml)
+}
+
+/// A file of this content and description.
+fn paged(mut content: Vec<u8>, xml: &str) -> Sample {
+    let start = content.len() + content.len() / PAGE * 4;
+    content.extend(xml.as_bytes());
+    content.resize(content.len().next_multiple_of(PAGE), 0);
+    for (at, number) in [(16, content.len() / PAGE * (PAGE + 4)), (24, start), (32, xml.len())] {
+        content[at..at + 8].copy_from_slice(&(number as u64).to_le_bytes());
+    }
+    Sample::new("a.e57", content.chunks(PAGE).flat_map(|page| [page, &checksum(page).to_be_bytes()].concat()).collect::<Vec<_>>())
+}
+
+/// A file whose description has this behind the beginning of its root.
+fn with(inserted: &str) -> Sample {
+    let (content, mut xml) = whole();
     let root = xml.find("<e57Root").unwrap();
     let at = root + xml[root..].find('>').unwrap() + 1;
     xml.insert_str(at, inserted);
-    content.truncate(start);
-    content.extend(xml.as_bytes());
-    content.resize(content.len().next_multiple_of(PAGE), 0);
-    let size = (content.len() / PAGE * (PAGE + 4)) as u64;
-    content[16..24].copy_from_slice(&size.to_le_bytes());
-    content[32..40].copy_from_slice(&(xml.len() as u64).to_le_bytes());
-    Sample::new("a.e57", content.chunks(PAGE).flat_map(|page| [page, &checksum(page).to_be_bytes()].concat()).collect::<Vec<_>>())
+    paged(content, &xml)
 }
 
 fn nested(depth: usize) -> String {
@@ -57,7 +69,7 @@ fn elements_with_many_attributes() {
     let attributes: String = (0..200_000).map(|at| format!(" a{at}=''")).collect();
     assert_eq!(
         with(&format!("<a{attributes}/>")).error(),
-        "description of the scans: an element has 200000 attributes, and the most that are read are 256"
+        "description of the scans: an element has more than 256 attributes, which are the most that are read"
     );
     let attributes: String = (0..256).map(|at| format!(" a{at}=\"/> = <a>'\"")).collect::<String>().replace('<', "&lt;");
     assert_eq!(with(&format!("<a{attributes}/>")).table("").1.len(), 60);
@@ -68,4 +80,49 @@ fn what_is_no_element_does_not_count() {
     let open = "<a>".repeat(100);
     assert_eq!(with(&format!("<a/>{}", "<a b='c'/>".repeat(1000))).table("").1.len(), 60);
     assert_eq!(with(&format!("<!-- {open} --><![CDATA[ {open} ]]><?a {open} ?>")).table("").1.len(), 60);
+}
+
+#[test]
+fn signs_without_names_are_counted_once() {
+    let started = std::time::Instant::now();
+    let message = with(&format!("<a{}/>", "=".repeat(2_000_000))).error();
+    assert_eq!(message, "description of the scans: an element has more than 256 attributes, which are the most that are read");
+    // Looking back from each takes hours.
+    assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
+}
+
+/// A packet with so many zeros of each attribute.
+fn packet(sizes: [u16; 9]) -> Vec<u8> {
+    let mut bytes = [&[1, 0, 0, 0, 9, 0][..], &sizes.map(u16::to_le_bytes).concat()].concat();
+    bytes.resize(bytes.len() + sizes.iter().map(|&size| usize::from(size)).sum::<usize>(), 0);
+    bytes.resize(bytes.len().next_multiple_of(4), 0);
+    let length = bytes.len() as u16 - 1;
+    bytes[2..4].copy_from_slice(&length.to_le_bytes());
+    bytes
+}
+
+/// A scan whose points come after packets of values of one bit.
+fn late(packets: usize) -> Sample {
+    let (mut content, xml) = whole();
+    // The header of the file and of the points.
+    content.truncate(48 + 32);
+    content.extend(packet([0, 0, 0, 0, 0, 60_000, 0, 0, 0]).repeat(packets));
+    content.extend(packet([80, 160, 160, 5, 25, 3, 0, 20, 20]));
+    paged(content, &xml)
+}
+
+#[test]
+fn values_that_come_long_before_others() {
+    assert_eq!(late(0).table("").1, [100.0, 200.0, 300.0].repeat(20));
+    let sample = late(2);
+    assert_eq!(sample.table("").1.len(), 60);
+    for free in [1 << 24, 1 << 27] {
+        let input = Input::new(&sample.path, &Silent).unwrap().with_free(free);
+        let read = (recognise(&input).unwrap().read)(&input, &Want::Everything);
+        assert_eq!(matches!(read, Err(FormatError::Memory { .. })), free == 1 << 24, "{read:?}");
+    }
+    let sample = late(3);
+    let message = "1440000 values of an attribute before those of others: the most that are read are 1048576; convert it to LAS or PLY";
+    assert_eq!(sample.error(), message);
+    assert!(records(&sample.path, &[0], &Silent).unwrap_err().to_string().starts_with(message));
 }

@@ -106,3 +106,108 @@ fn chunks_that_reach_far_beyond_the_data() {
     let message = Sample::new("a.h5", chunked(1 << 40, [64, 2])).error();
     assert!(message.starts_with("data set `x`: its shape promises 17592186044416 bytes"), "{message}");
 }
+
+/// A data set of rows of two numbers, in its header.
+fn pairs(values: &[f64]) -> Vec<u8> {
+    let data: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+    let shape = [&[1, 2, 0, 0, 0, 0, 0, 0][..], &(values.len() as u64 / 2).to_le_bytes(), &2u64.to_le_bytes()].concat();
+    let number = [0x11, 0x20, 0x3f, 0, 8, 0, 0, 0, 0, 0, 64, 0, 52, 11, 0, 52, 0xff, 3, 0, 0];
+    let layout = [&[3, 0][..], &(data.len() as u16).to_le_bytes(), &data].concat();
+    object(&[message(1, &shape), message(3, &number), message(8, &layout)])
+}
+
+#[test]
+fn another_data_set_is_not_taken_for_a_damaged_one() {
+    let root = |at: &[u64]| object(&[link("train", at[1]), link("test", at[2])]);
+    let two = |layout: u16| {
+        let mut train = pairs(&[1.0, 2.0, 3.0, 4.0]);
+        // The kind and the size of the message.
+        let kind = train.windows(4).position(|bytes| bytes == [8, 0, 40, 0]).unwrap();
+        train[kind..kind + 2].copy_from_slice(&layout.to_le_bytes());
+        Sample::new("a.hdf5", file(&[&root, &|_| train.clone(), &|_| pairs(&[5.0, 6.0])]))
+    };
+    assert_eq!(two(8).table("").1, [1.0, 2.0, 3.0, 4.0]);
+    // The layout is a message of no kind.
+    let unread = "data set `train`: it cannot be decoded (invalid data: dataset missing data layout)";
+    let sample = two(0x1008);
+    assert_eq!(sample.error(), format!("{unread}; name another with FILE:NAME"));
+    assert!(records(&sample.path, &[0], &Silent).is_err());
+    assert!(sample.read_part("train").unwrap_err().to_string().starts_with(unread));
+    assert_eq!(sample.part("test"), [5.0, 6.0]);
+    // It has a link, as groups have.
+    let train = |at: &[u64]| {
+        let mut train = pairs(&[1.0, 2.0]);
+        // Its messages are counted before them.
+        train[2] += 1;
+        train.extend(link("x", at[2]));
+        let size = train.len() as u32 - 16;
+        train[8..12].copy_from_slice(&size.to_le_bytes());
+        train
+    };
+    let mixed = Sample::new("a.hdf5", file(&[&root, &train, &|_| pairs(&[5.0, 6.0])])).error();
+    assert_eq!(mixed, "group `train/`: its header is also that of a data set");
+}
+
+/// A group that is the root, with as many links to itself.
+fn circle(links: usize) -> Vec<u8> {
+    file(&[&|at: &[u64]| object(&(0..links).map(|name| link(&name.to_string(), at[0])).collect::<Vec<_>>())])
+}
+
+#[test]
+fn links_that_are_looked_for_among_many() {
+    let message = "the root group: 60000 links in its header: the most that are read are 1024, as each is looked for among all; \
+                   write it with h5repack IN OUT";
+    assert_eq!(Sample::new("a.h5", circle(60_000)).error(), message);
+    assert_eq!(Sample::new("a.h5", circle(1024)).error(), "no arrays: there are none in the file");
+}
+
+#[test]
+fn links_that_lead_nowhere_new_are_counted() {
+    // Groups, each with a thousand links to the root.
+    let nowhere = |groups: usize| {
+        let root = |at: &[u64]| object(&(1..=groups).map(|group| link(&group.to_string(), at[group])).collect::<Vec<_>>());
+        let group = |at: &[u64]| object(&(0..1000).map(|name| link(&name.to_string(), at[0])).collect::<Vec<_>>());
+        let objects: Vec<&Make<'_>> = [&root as &Make<'_>].into_iter().chain((0..groups).map(|_| &group as &Make<'_>)).collect();
+        Sample::new("a.h5", file(&objects)).error()
+    };
+    let message = "groups that are linked more than once: each is listed under all its names, at most 10000 in all, and there are more";
+    assert_eq!(nowhere(11), message);
+    assert_eq!(nowhere(10), "no arrays: there are none in the file");
+}
+
+#[test]
+fn data_sets_beyond_those_listed_open_by_name() {
+    // Twenty groups with the same thousand data sets, of which the first has more rows.
+    let root = |at: &[u64]| object(&(0..20).map(|group| link(&format!("g{group}"), at[1 + group])).collect::<Vec<_>>());
+    let group = |at: &[u64]| object(&(0..1000).map(|name| link(&format!("s{name}"), at[if name == 0 { 21 } else { 22 }])).collect::<Vec<_>>());
+    let objects: Vec<&Make<'_>> = [&root as &Make<'_>]
+        .into_iter()
+        .chain((0..20).map(|_| &group as &Make<'_>))
+        .chain([&|_: &[u64]| pairs(&[1.0, 2.0, 3.0, 4.0]), &|_: &[u64]| pairs(&[5.0, 6.0])] as [&Make<'_>; 2])
+        .collect();
+    let sample = Sample::new("a.h5", file(&objects));
+    let parts = parts(&sample.path, &Silent).unwrap();
+    assert_eq!(parts.len(), limits::MAX_DATA_SETS);
+    let message = sample.error();
+    assert!(message.starts_with("more data sets than are listed: say which with FILE:NAME; the first of them are `g0/s0` (2 × 2), "), "{message}");
+    let last = "g19/s999";
+    assert!(parts.iter().all(|part| part.name != last));
+    assert_eq!(sample.part(last), [5.0, 6.0]);
+    assert_eq!(sample.part(&parts[0].name), [1.0, 2.0, 3.0, 4.0]);
+    let message = sample.read_part("g19/s1000").unwrap_err().to_string();
+    assert!(message.starts_with("part `g19/s1000`: there is none: "), "{message}");
+}
+
+#[test]
+fn chunks_are_counted_before_they_are_read() {
+    // One chunk of 16 MiB.
+    let sample = Sample::new("a.h5", chunked(5, [1 << 20, 2]));
+    for free in [1 << 20, 1 << 27] {
+        let input = || Input::new(&sample.path, &Silent).unwrap().with_free(free);
+        let format = recognise(&input()).unwrap();
+        let read = (format.read)(&input(), &Want::Everything);
+        let records = (format.records)(&input(), &[4, 0]);
+        assert_eq!(matches!(read, Err(FormatError::Memory { .. })), free == 1 << 20, "{read:?}");
+        assert_eq!(matches!(records, Err(FormatError::Memory { .. })), free == 1 << 20, "{records:?}");
+    }
+}

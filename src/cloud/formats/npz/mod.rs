@@ -3,8 +3,9 @@
 //! Each array is a [`Entry`]; a two-dimensional one is a table. An archive with a damaged array is not guessed at: which array
 //! is meant could depend on the one that cannot be read, so that another must be named.
 
-use std::collections::HashSet;
-use std::io::{self, BufReader, Read, Seek, SeekFrom};
+mod directory;
+
+use std::io::{self, BufReader, Read, Seek};
 
 use zip::result::ZipError;
 use zip::{CompressionMethod, ZipArchive};
@@ -17,11 +18,10 @@ use super::limits::DEFLATE;
 use super::npy::{self, Header, read_array};
 use super::parts::{self, Entry};
 use super::sheet::{Sheet, Want};
+use directory::Differing;
 
 /// Bytes read at a time.
 const BUFFER: usize = 1 << 15;
-/// Bytes of a member's own header before its name.
-const LOCAL_HEADER: usize = 30;
 
 /// Lists the arrays of an archive, from their headers.
 pub(super) fn parts(input: &Input<'_>) -> Result<Vec<Entry>, FormatError> {
@@ -117,21 +117,22 @@ impl Arrays {
     /// Reads the headers of all arrays.
     fn of(archive: &mut ZipArchive<impl Read + Seek>, input: &Input<'_>) -> Result<Self, FormatError> {
         let mut arrays = Self { parts: Vec::new(), indices: Vec::new(), damaged: Vec::new() };
-        let renamed = places(archive, input)?;
+        let differing = directory::check(archive, input)?;
         for index in 0..archive.len() {
             input.check()?;
-            let name = archive.name_for_index(index).and_then(Result::ok).and_then(|name| Some(name.strip_suffix(".npy")?.to_owned()));
-            let Some(name) = name else { continue };
-            let header = archive.by_index(index).map_err(|why| zip_error(input, why)).and_then(|mut member| {
+            let differs = differing.get(&index);
+            let listed = archive.name_for_index(index).and_then(Result::ok).and_then(|name| Some(name.strip_suffix(".npy")?.to_owned()));
+            // A name that is damaged in one place is whole in the other.
+            let either = || differs.and_then(|Differing { own, listed, .. }| [own, listed].into_iter().find_map(|name| name.strip_suffix(b".npy")));
+            let Some(name) = listed.or_else(|| either().map(|name| String::from_utf8_lossy(name).into_owned())) else { continue };
+            let bad = differs.map_or(Ok(()), |Differing { why, .. }| Err(input.malformed("zip archive", *why)));
+            let header = bad.and_then(|()| archive.by_index(index).map_err(|why| zip_error(input, why))).and_then(|mut member| {
                 let header = Header::read(&mut member, input)?;
                 let packed = member.compressed_size();
                 let here = if member.compression() == CompressionMethod::Stored { packed } else { packed.saturating_mul(DEFLATE) };
                 if header.bytes > here {
                     let why = format!("the header promises {} bytes of data, which {packed} packed bytes cannot hold", header.bytes);
                     return Err(input.malformed("cut short", why));
-                }
-                if renamed.contains(&index) {
-                    return Err(input.malformed("zip archive", "it has another name in the list at the end"));
                 }
                 Ok(header)
             });
@@ -155,44 +156,6 @@ impl Arrays {
 
     /// The array that is named, or the obvious one if none is damaged.
     fn choose(&self, input: &Input<'_>) -> Result<usize, FormatError> {
-        let chosen = if input.part().is_some() { Some(parts::choose(&self.parts, input)?) } else { self.damaged.iter().position(|&damaged| damaged) };
-        if let Some(at) = chosen.filter(|&at| self.damaged[at]) {
-            let Entry { name, unread, .. } = &self.parts[at];
-            let others = if self.parts.len() > 1 && input.part().is_none() { "; name another with FILE:NAME" } else { "" };
-            return Err(input.malformed(format!("array `{}`", printable(name)), format!("{}{others}", unread.as_deref().unwrap_or_default())));
-        }
-        chosen.map_or_else(|| parts::choose(&self.parts, input), Ok)
+        parts::choose_whole("array", &self.parts, &self.damaged, input)
     }
-}
-
-/// Checks that members lie side by side, since any number of them could share the same bytes. Returns those whose own header
-/// has another name than the list at the end of the archive.
-fn places(archive: &mut ZipArchive<impl Read + Seek>, input: &Input<'_>) -> Result<HashSet<usize>, FormatError> {
-    let mut places = Vec::new();
-    for index in 0..archive.len() {
-        let member = archive.by_index_raw(index).map_err(|why| zip_error(input, why));
-        // The array in it is listed as damaged.
-        let Ok(member) = member else { continue };
-        let Some(start) = member.data_start() else { continue };
-        let name = member.name_raw().to_vec();
-        places.push((member.header_start(), start.saturating_add(member.compressed_size()), index, name));
-    }
-    places.sort_unstable();
-    let shown = |name: &[u8]| printable(&String::from_utf8_lossy(name));
-    let mut renamed = HashSet::new();
-    let mut file = input.open()?.into_inner();
-    for (at, (start, _, index, name)) in places.iter().enumerate() {
-        if let Some((_, end, _, before)) = at.checked_sub(1).map(|before| &places[before])
-            && end > start
-        {
-            let why = format!("its members `{}` and `{}` overlap", shown(before), shown(name));
-            return Err(input.malformed("zip archive", why));
-        }
-        let mut own = vec![0; LOCAL_HEADER + name.len()];
-        file.seek(SeekFrom::Start(*start)).and_then(|_| file.read_exact(&mut own)).map_err(|why| input.io(why))?;
-        if usize::from(u16::from_le_bytes([own[26], own[27]])) != name.len() || own[LOCAL_HEADER..] != name[..] {
-            renamed.insert(*index);
-        }
-    }
-    Ok(renamed)
 }

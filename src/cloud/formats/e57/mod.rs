@@ -104,7 +104,7 @@ fn choose<'s>(scans: &'s [PointCloud], input: &Input<'_>) -> Result<(&'s PointCl
 
 /// Runs code that uses the decoder, which may panic on malformed input.
 fn inside<T: Send>(input: &Input<'_>, work: impl FnOnce() -> Result<T, FormatError> + Send) -> Result<T, FormatError> {
-    contained(work).map_err(|_| input.malformed("E57", "damaged, and cannot be decoded"))?
+    contained(work).map_err(|why| why.error("E57", input))?
 }
 
 fn open<'a>(input: &Input<'a>) -> Result<E57Reader<Near<'a>>, FormatError> {

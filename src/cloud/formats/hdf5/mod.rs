@@ -96,7 +96,7 @@ fn error(input: &Input<'_>, what: &str, why: Error) -> FormatError {
 
 /// Runs code that uses the decoder, which may panic on malformed input.
 fn inside<T: Send>(input: &Input<'_>, work: impl FnOnce() -> Result<T, FormatError> + Send) -> Result<T, FormatError> {
-    contained(work).map_err(|_| input.malformed("HDF5", "damaged, and cannot be decoded"))?
+    contained(work).map_err(|why| why.error("HDF5", input))?
 }
 
 fn part(name: String, set: &Dataset) -> Entry {

@@ -82,11 +82,11 @@ impl<'l> Chunks<'l> {
             let unpack = |(chunk, packed): (&Chunk, &Vec<u8>)| contained(|| self.unpack(packed, chunk.points, xyz_only));
             let unpacked: Vec<_> = group.par_iter().zip(&packed).map(unpack).collect();
             for (chunk, records) in group.iter().zip(unpacked) {
-                let damaged = || input.malformed("compressed points", "damaged, and cannot be decoded");
                 let records = match records {
                     Ok(Ok(records)) => records,
                     Ok(Err(LasZipError::IoError(why))) => return Err(input.io(why)),
-                    Ok(Err(_)) | Err(_) => return Err(damaged()),
+                    Ok(Err(_)) => return Err(input.malformed("compressed points", "damaged, and cannot be decoded")),
+                    Err(why) => return Err(why.error("compressed points", input)),
                 };
                 if !take(first, &records)? {
                     return Ok(());

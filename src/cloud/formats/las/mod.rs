@@ -217,8 +217,7 @@ impl Layout {
     /// Passes raw records to `take` in batches. `xyz_only`: only x, y and z are needed. Records before `from` may be skipped.
     fn visit(&self, input: &Input<'_>, xyz_only: bool, from: u64, take: &mut Take<'_>) -> Result<(), FormatError> {
         if self.compressed {
-            return contained(|| compressed::visit(self, xyz_only, from, input, take))
-                .map_err(|_| input.malformed("compressed points", "damaged, and cannot be decoded"))?;
+            return contained(|| compressed::visit(self, xyz_only, from, input, take)).map_err(|why| why.error("compressed points", input))?;
         }
         let mut file = input.open()?;
         file.seek(SeekFrom::Start(self.start)).map_err(|why| input.io(why))?;

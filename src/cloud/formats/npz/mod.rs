@@ -26,15 +26,11 @@ const BUFFER: usize = 1 << 15;
 /// Lists the arrays of an archive, from their headers.
 pub(super) fn parts(input: &Input<'_>) -> Result<Vec<Entry>, FormatError> {
     let list = || Ok(Arrays::of(&mut open(input)?, input)?.parts);
-    contained(list).map_err(|_| damaged(input))?
+    contained(list).map_err(|why| why.error("zip archive", input))?
 }
 
 pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet, FormatError> {
-    contained(|| read_archive(input, want)).map_err(|_| damaged(input))?
-}
-
-fn damaged(input: &Input<'_>) -> FormatError {
-    input.malformed("zip archive", "damaged, and cannot be unpacked")
+    contained(|| read_archive(input, want)).map_err(|why| why.error("zip archive", input))?
 }
 
 fn zip_error(input: &Input<'_>, why: ZipError) -> FormatError {
@@ -101,7 +97,7 @@ pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records, Form
             None => npy::records_in(&mut member, &header, input, wanted),
         }
     };
-    contained(read).map_err(|_| damaged(input))?
+    contained(read).map_err(|why| why.error("zip archive", input))?
 }
 
 /// The arrays of an archive.

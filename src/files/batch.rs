@@ -195,7 +195,7 @@ fn missing_is_done(result: io::Result<()>) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::files::testing::names;
+    use crate::files::testing::{beside, names};
 
     fn ours(name: &str) -> bool {
         ["a", "b", "c", "gone"].contains(&name)
@@ -299,7 +299,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let batch = started(folder.path());
         let hold = Hold::new(folder.path()).unwrap();
-        let putting = std::thread::spawn(move || batch.put(&["gone"]));
+        let putting = beside(move || batch.put(&["gone"]));
         std::thread::sleep(std::time::Duration::from_millis(100));
         assert_eq!(fs::read_to_string(folder.path().join("a")).unwrap(), "old a");
         drop(hold);

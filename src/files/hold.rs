@@ -49,6 +49,7 @@ impl Hold {
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
+    use crate::files::testing::beside;
 
     #[test]
     fn a_folder_is_held_by_one_at_a_time() {
@@ -56,7 +57,7 @@ mod tests {
         let held = Hold::new(folder.path()).unwrap();
         let refused = Hold::within(folder.path(), Duration::ZERO).unwrap_err();
         assert_eq!(refused.to_string(), "another program has locked the folder");
-        let waiting = std::thread::spawn({
+        let waiting = beside({
             let folder = folder.path().to_owned();
             move || Hold::new(&folder).is_ok()
         });

@@ -183,7 +183,7 @@ mod tests {
     use std::time::SystemTime;
 
     use super::*;
-    use crate::files::testing::names;
+    use crate::files::testing::{beside, names};
 
     fn count(folder: &Path) -> usize {
         names(folder).len()
@@ -195,7 +195,7 @@ mod tests {
         let folder = PartFolder::new(place.path()).unwrap();
         let inside = folder.path().to_owned();
         let (creating, meanwhile) = live::uninterrupted(|| {
-            let creating = std::thread::spawn(move || folder.create("timings.csv", Path::new("none")).map(|_| folder));
+            let creating = beside(move || folder.create("timings.csv", Path::new("none")).map(|_| folder));
             std::thread::sleep(std::time::Duration::from_millis(100));
             (creating, count(&inside))
         });

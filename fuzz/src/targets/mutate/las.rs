@@ -6,10 +6,13 @@ use super::{Raw, put, u32_at, u64_at};
 /// Bytes of a point of formats 0 to 10.
 const RECORD: [u16; 11] = [20, 28, 26, 34, 57, 63, 30, 36, 38, 59, 67];
 
+/// Bytes of the shortest header, that of version 1.0.
+const HEADER: usize = 227;
+
 pub fn damage(data: &[u8], most: usize, choice: u32, raw: &mut Raw<'_>) -> Option<Vec<u8>> {
     let size = usize::from(u16::from_le_bytes(*data.get(94..)?.first_chunk()?));
     let start = u32_at(data, 96)? as usize;
-    if !data.starts_with(b"LASF") || size > start || start > data.len() || data.len() > most {
+    if !data.starts_with(b"LASF") || size < HEADER || size > start || start > data.len() || data.len() > most {
         return None;
     }
     let mut bytes = data.to_vec();

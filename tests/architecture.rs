@@ -12,7 +12,7 @@ const ARROWS: [(&str, &[&str]); 12] = [
     ("progress", &[]),
     ("text", &["printable"]),
     ("cloud", &["memory", "printable", "progress"]),
-    ("knn", &["cloud", "progress"]),
+    ("knn", &["cloud", "memory", "progress"]),
     ("engines", &["files", "knn", "cloud", "memory", "progress"]),
     ("lesson", &["engines", "knn", "cloud", "palette", "progress", "text"]),
     ("run", &["files", "engines", "knn", "cloud", "memory", "printable", "progress", "text"]),

@@ -83,6 +83,11 @@ pub fn main() -> ExitCode {
     if !matches!(cli.command, None | Some(Command::Gui(_))) && std::env::var_os("RUST_BACKTRACE").is_none() {
         panic::set_hook(Box::new(|_| ()));
     }
+    // Otherwise whoever needs them first panics.
+    if let Err(why) = rayon::ThreadPoolBuilder::new().build_global() {
+        output::error(&format!("cannot start threads: {why}; is the limit of processes (ulimit -u) reached?"));
+        return ExitCode::FAILURE;
+    }
     let window = opens_window(&cli);
     if !window {
         stop::watch();

@@ -17,6 +17,9 @@ pub fn ending_in(ending: &'static str) -> impl Fn(&str) -> Result<PathBuf, Strin
 /// that is there may be called as it likes.
 pub fn folder(files: &'static [(&'static str, &'static str)]) -> impl Fn(&str) -> Result<PathBuf, String> + Clone + Send + Sync + 'static {
     move |name| {
+        if name.is_empty() {
+            return Err("a folder has a name; the current one is called .".to_owned());
+        }
         let path = PathBuf::from(name);
         let ends = |ending: &str| path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(ending));
         match files.iter().find(|(ending, _)| ends(ending)).filter(|_| !path.is_dir()) {
@@ -36,6 +39,7 @@ mod tests {
         let there = place.path().join("there.csv");
         std::fs::create_dir(&there).unwrap();
         let out = folder(&[("csv", "--neighbors"), ("warpscope", "--record")]);
+        assert!(out("").is_err());
         for name in ["out", "run.2", "a.csv/run", "csv", there.to_str().unwrap()] {
             assert_eq!(out(name), Ok(name.into()));
         }

@@ -173,8 +173,22 @@ fn spare_inputs(args: &RunArgs, spec: &RunSpec) -> anyhow::Result<()> {
     args.record.spare(spec)
 }
 
-/// Writes what was asked for and notes in `written` what is there.
+/// Writes what was asked for and notes in `written` what is there. What cannot be written keeps nothing else from being: the search
+/// may have taken an afternoon. The error is the first.
 fn write(args: &RunArgs, record: &Arc<RunRecord>, written: &mut Vec<PathBuf>) -> anyhow::Result<()> {
+    let mut first = Ok(());
+    for result in [write_folder(args, record, written), write_neighbors(args, record, written), write_recording(args, record, written)] {
+        match (&first, result) {
+            (Ok(()), result) => first = result,
+            // Each is named, the first one last.
+            (Err(_), Err(why)) => output::error(&format!("{why:#}")),
+            (Err(_), Ok(())) => {}
+        }
+    }
+    first
+}
+
+fn write_folder(args: &RunArgs, record: &Arc<RunRecord>, written: &mut Vec<PathBuf>) -> anyhow::Result<()> {
     if let Some(dir) = &args.out {
         written.extend(export::folder(record, dir)?);
         let count = record.neighbors.indices.len();
@@ -183,11 +197,19 @@ fn write(args: &RunArgs, record: &Arc<RunRecord>, written: &mut Vec<PathBuf>) ->
             output::note(&format!("{count} neighbours are too many to be kept unasked; --neighbors FILE keeps them"));
         }
     }
+    Ok(())
+}
+
+fn write_neighbors(args: &RunArgs, record: &Arc<RunRecord>, written: &mut Vec<PathBuf>) -> anyhow::Result<()> {
     if let Some(path) = &args.neighbors {
         let neighbors = export::neighbors(record, path)?;
         // They may be meant for the folder, where they are already.
         written.extend(neighbors.into_iter().filter(|path| !written.contains(path)).collect::<Vec<_>>());
     }
+    Ok(())
+}
+
+fn write_recording(args: &RunArgs, record: &Arc<RunRecord>, written: &mut Vec<PathBuf>) -> anyhow::Result<()> {
     written.extend(args.record.write(vec![Arc::clone(record)])?);
     Ok(())
 }

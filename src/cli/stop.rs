@@ -40,6 +40,8 @@ impl Signal {
 /// Listens from now on, for work that is ended if it does not stop by itself.
 #[cfg(unix)]
 pub fn watch() {
+    // A file beyond `ulimit -f` is an error of the write then, and not the end of the program.
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, std::sync::Arc::default());
     watch_with(|signal| {
         let wait = move || {
             std::thread::sleep(GRACE);

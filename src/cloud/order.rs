@@ -1,5 +1,7 @@
 //! The order in which a search processes the points.
 
+use std::collections::HashMap;
+
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
 use serde::{Deserialize, Serialize};
@@ -51,13 +53,36 @@ pub(crate) fn shuffle(rows: &mut [u32], rng: &mut ChaCha8Rng) {
 /// Draws `count` distinct numbers below `n` from `seed`, ascending.
 pub fn sample(n: usize, count: usize, seed: u64) -> Vec<u32> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed ^ 0x7175_6572_6965_0001);
-    let mut rows: Vec<u32> = (0..n as u32).collect();
-    let count = count.min(n);
-    for i in 0..count {
-        let j = i + ((u64::from(rng.next_u32()) * (n - i) as u64) >> 32) as usize;
-        rows.swap(i, j);
+    // The first steps of a shuffle, of which only what was moved is held.
+    let mut moved: HashMap<usize, u32> = HashMap::new();
+    let mut drawn: Vec<u32> = (0..count.min(n))
+        .map(|i| {
+            let j = i + ((u64::from(rng.next_u32()) * (n - i) as u64) >> 32) as usize;
+            let here = moved.remove(&i).unwrap_or(i as u32);
+            if i == j { here } else { moved.insert(j, here).unwrap_or(j as u32) }
+        })
+        .collect();
+    drawn.sort_unstable();
+    drawn
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sample_is_the_beginning_of_a_shuffle_without_its_memory() {
+        for (n, count) in [(1, 1), (10, 10), (1000, 3), (1000, 999), (5, 9)] {
+            let mut rng = ChaCha8Rng::seed_from_u64(7 ^ 0x7175_6572_6965_0001);
+            let mut rows: Vec<u32> = (0..n as u32).collect();
+            for i in 0..count.min(n) {
+                let j = i + ((u64::from(rng.next_u32()) * (n - i) as u64) >> 32) as usize;
+                rows.swap(i, j);
+            }
+            rows.truncate(count);
+            rows.sort_unstable();
+            assert_eq!(sample(n, count, 7), rows, "{count} of {n}");
+        }
+        assert_eq!(sample(1 << 31, 2, 1).len(), 2);
     }
-    rows.truncate(count);
-    rows.sort_unstable();
-    rows
 }

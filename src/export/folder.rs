@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use super::{ExportError, neighbors, tables, trace};
 use crate::files::{self, Batch, Ours};
-use crate::run::RunRecord;
 use crate::run::compare::{NEIGHBORS, RUN, TIMINGS};
+use crate::run::{RunFile, RunFileError, RunRecord};
 
 /// A folder created for output, with its missing parents; removed again if nothing is written to it.
 #[derive(Debug)]
@@ -57,7 +57,7 @@ impl Drop for MadeFolder {
 /// Creates the folder and checks that [`folder`] could write to it: before a long search, not after it.
 ///
 /// # Errors
-/// [`ExportError::Io`]; [`ExportError::NoRun`] for a folder with files of these names that no run wrote.
+/// [`ExportError::Io`]; [`ExportError::NoRun`] and [`ExportError::OtherJson`] for a folder with files of these names that no run wrote.
 pub fn check_folder(dir: &Path) -> Result<(), ExportError> {
     std::fs::create_dir_all(dir).map_err(ExportError::io(dir))?;
     // `run.json` is there from the first run on, so if it exists the other files are a run's.
@@ -65,6 +65,11 @@ pub fn check_folder(dir: &Path) -> Result<(), ExportError> {
         && let Some(file) = FOLDER_FILES.into_iter().find(|file| dir.join(file).is_file())
     {
         return Err(ExportError::NoRun { file, path: dir.to_owned() });
+    }
+    if let Some(json) = files::place(dir, RUN)
+        && std::fs::read(&json).is_ok_and(|text| matches!(RunFile::read(&text), Err(RunFileError::Content(_))))
+    {
+        return Err(ExportError::OtherJson { path: dir.to_owned() });
     }
     super::check(&dir.join(RUN))
 }

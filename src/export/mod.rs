@@ -74,6 +74,12 @@ pub enum ExportError {
         /// Path of the folder.
         path: PathBuf,
     },
+    /// The folder contains a `run.json` that no run wrote.
+    #[error("cannot write: the run.json in the folder is none that a run wrote; move it away or choose another folder: {}", path.display())]
+    OtherJson {
+        /// Path of the folder.
+        path: PathBuf,
+    },
     /// The folder contains frames of another film that would appear to belong to this one.
     #[error("cannot write: the folder holds later frames of another film; empty it or choose another: {}", path.display())]
     OtherFrames {

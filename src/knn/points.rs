@@ -6,6 +6,7 @@ use rayon::prelude::*;
 
 use super::{Cache, Metric, ProblemError};
 use crate::cloud::{Order, PointCloud};
+use crate::memory;
 
 /// The squared extent below which squared distances lose precision to f32 underflow.
 const SMALLEST_SQUARED_EXTENT: f64 = f32::MIN_POSITIVE as f64 * (1u64 << 24) as f64;
@@ -127,6 +128,17 @@ fn both(mut extents: Extents, more: Extents) -> Extents {
     extents
 }
 
+/// Holds what arranging takes against the free memory: a number for each row, and a copy of the coordinates.
+fn check_memory(cloud: &PointCloud, arrangement: Arrangement) -> Result<(), ProblemError> {
+    let shuffled = arrangement.order != Order::File;
+    let copied = shuffled || arrangement.metric != Metric::L2;
+    let bytes = u64::from(shuffled) * 4 * cloud.len() as u64 + u64::from(copied) * 4 * cloud.points().len() as u64;
+    match memory::available() {
+        Some(free) if bytes > free => Err(ProblemError::Memory { needed: bytes.div_ceil(1 << 20), free: free >> 20 }),
+        _ => Ok(()),
+    }
+}
+
 /// n points in processing order; see the module documentation.
 #[derive(Debug)]
 pub struct Points {
@@ -143,8 +155,9 @@ impl Points {
     /// Arranges a cloud's rows, normalising them if the metric requires it.
     ///
     /// # Errors
-    /// [`ProblemError::Zero`].
+    /// [`ProblemError::Zero`] and [`ProblemError::Memory`].
     pub fn new(cloud: &Arc<PointCloud>, arrangement: Arrangement) -> Result<Self, ProblemError> {
+        check_memory(cloud, arrangement)?;
         let mut rows = arrangement.order.permutation(cloud.len(), arrangement.seed);
         let coordinates = match arrangement.metric {
             Metric::L2 => Rows::gather(cloud, rows.as_deref()),

@@ -142,6 +142,14 @@ pub enum ProblemError {
     },
     #[error("k = 0: a query asks for one neighbour or more")]
     NoNeighbours,
+    /// The points, brought into order, do not fit the memory.
+    #[error("too large: {needed} MiB of memory are needed to bring the points into order, and {free} MiB are free; the file's own order needs none")]
+    Memory {
+        /// Needed memory in MiB, rounded up.
+        needed: u64,
+        /// Free memory in MiB, rounded down.
+        free: u64,
+    },
     /// The query set is empty.
     #[error("q = 0: there are no queries")]
     NoQueries,

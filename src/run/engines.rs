@@ -380,7 +380,7 @@ mod tests {
         }
         fails.store(true, std::sync::atomic::Ordering::Relaxed);
         let error = run(&mut engines, of("cuda")).unwrap_err();
-        assert!(error.to_string().ends_with("start it again to search on one"), "{error}");
+        assert!(error.to_string().ends_with("the GPU cannot be used again until Warpscope is restarted"), "{error}");
         assert_eq!(engines.opened.iter().map(|engine| engine.id()).collect::<Vec<_>>(), [LOCKSTEP]);
         assert_eq!(run(&mut engines, of("cuda-split")).unwrap_err().to_string(), "the cuda-split engine cannot run here: it failed before");
         let record = run(&mut engines, EngineChoice::Auto).unwrap();

@@ -79,6 +79,12 @@ pub(super) fn choose(parts: &[Entry], input: &Input<'_>) -> Result<usize, Format
     })
 }
 
+/// Refuses a name where there is only one cloud; `what` is the kind of file.
+pub(super) fn check_single(what: &str, input: &Input<'_>) -> Result<(), FormatError> {
+    let refused = |name: &str| Err(input.malformed(format!("part `{name}`"), format!("{what} holds one cloud; leave the name out")));
+    input.part().map_or(Ok(()), refused)
+}
+
 /// As [`choose`], where parts may be damaged: such a part is refused, by `kind` and name, if it is named or if none is, since it
 /// may be the one that is meant.
 ///

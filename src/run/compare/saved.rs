@@ -78,6 +78,13 @@ impl SavedRun {
             Some(json) => Some(RunFile::read(&read(&json)?).map_err(|why| CompareError::RunFile { why, path: json })?),
             None => None,
         };
+        if let Some(file) = &file {
+            let searches = repeats.get(&(file.engine, Phase::Search)).map_or(0, BTreeMap::len);
+            if searches != file.spec.repeats as usize || !text.ends_with(b"\n") {
+                let why = format!("it has {searches} whole repeats of the search, and run.json speaks of {}; was it cut short?", file.spec.repeats);
+                return Err(content(why, &timings));
+            }
+        }
         let neighbors = file.as_ref().map_or(Ok(None), |file| FolderNeighbors::read(path, file))?;
         let phases = repeats.into_iter().map(|(key, repeats)| (key, repeats.into_values().collect())).collect();
         Ok(Self { path: path.to_owned(), phases, file, run: None, neighbors })

@@ -28,6 +28,10 @@ pub(super) struct Quoted<R> {
     start: u64,
     next: u64,
     ended: bool,
+    /// Whether the end of the last line was given to the parser.
+    closed: bool,
+    /// Whether the text ended within the quotes of the current record.
+    unclosed: bool,
 }
 
 impl<R: BufRead> Quoted<R> {
@@ -35,13 +39,24 @@ impl<R: BufRead> Quoted<R> {
         let mut length = 0;
         (self.count, self.start) = (0, self.next);
         while !self.ended {
-            let bytes = match self.reader.fill_buf() {
+            let at_end = match self.reader.fill_buf() {
                 Err(why) if why.kind() == io::ErrorKind::Interrupted => continue,
-                bytes => bytes.map_err(|why| input.io(why))?,
+                bytes => bytes.map_err(|why| input.io(why))?.is_empty(),
             };
+            // The last line may lack its end. Where quotes are open, an end belongs to the field.
+            let closing = at_end && !self.closed;
+            let bytes = if closing { b"\n" } else { self.reader.buffer() };
             let (result, read, written, ends) = self.parser.read_record(bytes, &mut self.fields[length..], &mut self.ends[self.count..]);
-            self.reader.consume(read);
-            self.next += read as u64;
+            if closing {
+                self.closed = read > 0;
+                if written > 0 {
+                    (self.unclosed, self.ended) = (true, true);
+                    return Ok(true);
+                }
+            } else {
+                self.reader.consume(read);
+                self.next += read as u64;
+            }
             length += written;
             self.count += ends;
             match result {
@@ -84,6 +99,8 @@ impl<R: BufRead> Records<R> {
                 start: 0,
                 next: 0,
                 ended: false,
+                closed: false,
+                unclosed: false,
             })),
             Separator::Spaces => Self::Spaced { reader, line_end: dialect.line_end, line: Vec::new(), fields: Vec::new(), start: 0, next: 0 },
         }
@@ -149,6 +166,11 @@ impl<R: BufRead> Records<R> {
             }
             Self::Spaced { line, fields, .. } => &line[fields[at].clone()],
         }
+    }
+
+    /// Whether the text ended within the quotes of the record.
+    pub fn is_unclosed(&self) -> bool {
+        matches!(self, Self::Quoted(quoted) if quoted.unclosed)
     }
 
     /// Whether the record is a blank line.

@@ -87,6 +87,9 @@ impl<'a> Text<Stream<'a>> {
         if !found {
             return Err(input.malformed("nothing to read", "there are only comments"));
         }
+        if records.is_unclosed() {
+            return Err(input.malformed("the first record", "it opens a quote and does not close it"));
+        }
         let width = records.len();
         let names = || (0..width).map(|at| cell::name(records.field(at))).collect();
         if header {
@@ -137,6 +140,10 @@ impl<R: BufRead> Text<R> {
                     Some(promised) => Err(miscounted(promised, self.rows, input)),
                     None => Ok(false),
                 };
+            }
+            if self.records.is_unclosed() {
+                let what = format!("line {}, record {}", self.line(input)?, self.rows);
+                return Err(input.malformed(what, "it opens a quote and does not close it"));
             }
             if self.next_scan() {
                 continue;

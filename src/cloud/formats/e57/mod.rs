@@ -22,6 +22,16 @@ use super::sheet::{Sheet, SheetColumn, Want};
 /// Bytes that are made of a byte of XML, about.
 const XML: u64 = 8;
 
+/// Refuses a file that does not end with a page, which the decoder takes for truncated.
+fn check_pages(input: &Input<'_>) -> Result<(), FormatError> {
+    let behind = input.size() % packets::PAGE;
+    if behind == 0 {
+        return Ok(());
+    }
+    let why = format!("{behind} bytes follow the last page of {} bytes: it is cut short, or something was added to it", packets::PAGE);
+    Err(input.malformed("E57", why))
+}
+
 /// Lists the scans of a file.
 pub(super) fn parts(input: &Input<'_>) -> Result<Vec<Entry>, FormatError> {
     Ok(list(&inside(input, || Ok(open(input)?.pointclouds()))?))
@@ -117,6 +127,7 @@ fn open<'a>(input: &Input<'a>) -> Result<E57Reader<Near<'a>>, FormatError> {
     if end > input.size() {
         return Err(input.malformed("cut short", format!("the description of the scans ends at byte {end} of {}", input.size())));
     }
+    check_pages(input)?;
     input.claim(number(32).saturating_mul(XML), "the description of the scans")?;
     // If it cannot be read, the decoder says why.
     if let Ok(text) = E57Reader::raw_xml(&mut file) {

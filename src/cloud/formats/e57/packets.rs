@@ -12,7 +12,7 @@ use super::super::limits::MAX_E57_AHEAD;
 use super::bits;
 
 /// Bytes of a page, with its checksum and without.
-const PAGE: u64 = 1024;
+pub(super) const PAGE: u64 = 1024;
 const CONTENT: u64 = 1020;
 /// Copies of a queue while it grows, in its old size and its new one.
 const GROWING: u64 = 3;

@@ -55,12 +55,14 @@ fn fill(builder: &mut Builder<'_, '_>, input: &Input<'_>) -> Result<String, Form
     let mut json = Deserializer::from_reader(text);
     Ok(match shape {
         Shape::Array => {
+            parts::check_single("a JSON array", input)?;
             done(Points(builder).deserialize(&mut json).and_then(|()| json.end()), builder, input)?;
             "JSON, an array".to_owned()
         }
         Shape::Object => {
             let Some(found) = members(input)? else { return lines(builder, input) };
             if let Some(geo) = found.kind.as_deref().and_then(Geo::of) {
+                parts::check_single("a GeoJSON file", input)?;
                 done(Features { builder, geo }.deserialize(&mut json), builder, input)?;
                 return Ok("GeoJSON".to_owned());
             }
@@ -93,6 +95,7 @@ pub(super) fn parts(input: &Input<'_>) -> Result<Vec<Entry>, FormatError> {
 }
 
 fn lines(builder: &mut Builder<'_, '_>, input: &Input<'_>) -> Result<String, FormatError> {
+    parts::check_single("a file of JSON Lines", input)?;
     let mut json = Deserializer::from_reader(open(input)?.0);
     while !builder.picked_enough() && json.end().is_err() {
         done(Point(builder).deserialize(&mut json), builder, input)?;

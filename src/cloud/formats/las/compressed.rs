@@ -129,13 +129,19 @@ pub(super) fn visit(layout: &Layout, xyz_only: bool, from: u64, input: &Input<'_
 /// What the table of chunks has beyond the number of points in the header, in words.
 pub(super) fn beyond(layout: &Layout, input: &Input<'_>) -> Option<String> {
     let vlr = LazVlr::from_buffer(layout.laszip.as_ref()?).ok()?;
+    let damaged = || Some("the table of chunks is damaged or cut off, and was not read; all points are there".to_owned());
     let mut file = input.open().ok()?;
-    let count = chunks_in_table(&mut file, layout, input).ok()??;
+    let count = match chunks_in_table(&mut file, layout, input) {
+        Ok(Some(count)) => count,
+        Ok(None) if table_is_cut_off(&mut file, layout, input) => return damaged(),
+        Ok(None) => return None,
+        Err(_) => return damaged(),
+    };
     if count.saturating_mul(layout.record as u64) > input.size() {
         return None;
     }
     file.seek(SeekFrom::Start(layout.start)).ok()?;
-    let table = ChunkTable::read_from(file, &vlr).ok()?;
+    let Ok(table) = ChunkTable::read_from(file, &vlr) else { return damaged() };
     if vlr.uses_variable_size_chunks() {
         let points = table.as_ref().iter().fold(0, |sum: u64, chunk| sum.saturating_add(chunk.point_count));
         let more = points.checked_sub(layout.points).filter(|&more| more > 0)?;
@@ -186,6 +192,13 @@ fn chunks_in_table(file: &mut (impl Read + Seek), layout: &Layout, input: &Input
         return Ok(None);
     }
     number(offset + 4, 4).map(Some)
+}
+
+/// Whether the table is said to lie beyond the end of the file.
+fn table_is_cut_off(file: &mut (impl Read + Seek), layout: &Layout, input: &Input<'_>) -> bool {
+    let mut raw = [0; 8];
+    let read = file.seek(SeekFrom::Start(layout.start)).and_then(|_| file.read_exact(&mut raw));
+    read.is_ok() && i64::from_le_bytes(raw) as i128 + 8 > i128::from(input.size())
 }
 
 /// Number of layers per chunk; their sizes follow the chunk's first point.

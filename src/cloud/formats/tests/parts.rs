@@ -34,6 +34,14 @@ fn a_format_with_one_cloud_has_no_parts() {
     assert_eq!(parts(&text.path, &Silent).unwrap(), []);
     let message = text.read_part("x").unwrap_err().to_string();
     assert!(message.starts_with("part `x`: a delimited text holds one cloud"), "{message}");
+    let feature = r#"{"type":"Feature","geometry":{"type":"Point","coordinates":[1,2]},"properties":{}}"#;
+    let features = format!(r#"{{"type":"FeatureCollection","features":[{feature}]}}"#);
+    for (name, text) in [("a.json", "[[1,2]]"), ("a.jsonl", "[1,2]\n[3,4]\n"), ("a.geojson", &features)] {
+        let sample = Sample::new(name, text);
+        assert_eq!(sample.table("0").1[0], 1.0);
+        let message = sample.read_part("typo").unwrap_err().to_string();
+        assert!(message.starts_with("part `typo`: a ") && message.contains("holds one cloud; leave the name out"), "{message}");
+    }
 }
 
 #[test]

@@ -293,3 +293,17 @@ fn errors_name_the_place() {
     damaged[middle..middle + 8].fill(0xff);
     assert_eq!(Sample::new("a.csv.gz", damaged).error(), "data: damaged, and cannot be unpacked");
 }
+
+#[test]
+fn a_quote_that_is_not_closed_takes_no_rows_in() {
+    let rows = |from: usize| (from..from + 300).map(|at| format!("{at},2,n{at}\n")).collect::<String>();
+    let text = |field: &str| format!("x,y,name\n{}7,8,{field}\n{}", rows(0), rows(400));
+    assert_eq!(Sample::new("a.csv", text("\"open")).error(), "line 302, record 300: it opens a quote and does not close it");
+    assert_eq!(Sample::new("a.csv", text("9").replacen("7,8", "\"7,8", 1)).error(), "line 302, record 300: it opens a quote and does not close it");
+    assert_eq!(Sample::new("a.csv", "a,\"b\n1,2\n").error(), "the first record: it opens a quote and does not close it");
+    // These are closed, or are no quotes.
+    for (field, end) in [("\"a b\"", ""), ("\"a\"\"\"", ""), ("5\" pipe", "\n"), ("", "\n#"), ("\"a\nb\"", "")] {
+        let sample = Sample::new("a.csv", format!("x,y,name\n1,2,a\n7,8,{field}{end}"));
+        assert_eq!(sample.table("x,y").1, [1.0, 2.0, 7.0, 8.0], "{field}");
+    }
+}

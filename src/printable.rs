@@ -8,17 +8,17 @@ pub fn line(text: &str) -> Cow<'_, str> {
     escaped(text, is_unprintable, |c| c.escape_unicode().to_string())
 }
 
-/// As [`line`], for text of several lines: line breaks and tabs stay.
+/// As [`line()`], for text of several lines: line breaks and tabs stay.
 pub fn lines(text: &str) -> Cow<'_, str> {
     escaped(text, |c| is_unprintable(c) && !matches!(c, '\n' | '\t'), |c| c.escape_unicode().to_string())
 }
 
-/// A name with spaces in place of what [`line`] escapes: it is shown in many places, and only read.
+/// A name with spaces in place of what [`line()`] escapes: it is shown in many places, and only read.
 pub fn name(text: &str) -> String {
     text.chars().map(|c| if is_unprintable(c) { ' ' } else { c }).collect()
 }
 
-/// JSON with the same meaning and without what [`line`] replaces; line breaks between values stay.
+/// JSON with the same meaning and without what [`line()`] replaces; line breaks between values stay.
 pub fn json(json: &str) -> Cow<'_, str> {
     // Outside strings JSON has none of them but line breaks; within, line breaks are escaped already.
     escaped(json, |c| is_unprintable(c) && !matches!(c, '\n' | '\t' | '\r'), |c| format!("\\u{:04x}", u32::from(c)))

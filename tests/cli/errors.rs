@@ -239,3 +239,52 @@ fn a_full_disk_is_an_error() {
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(String::from_utf8_lossy(&output.stderr), "error: cannot write: No space left on device (os error 28): stdout\n");
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_cannot_be_written_keeps_nothing_else_from_being() {
+    let place = Place::new();
+    std::os::unix::fs::symlink("/dev/full", place.path("n.csv")).unwrap();
+    let done = place.call("run --generate uniform:n=200,d=2 --queries 20 --k 3 --repeats 1 --neighbors n.csv --out run --record r.warpscope");
+    let errors: Vec<&str> = done.stderr.lines().filter(|line| line.starts_with("error: ")).collect();
+    assert_eq!((done.code, errors.len()), (1, 1), "{}", done.stderr);
+    assert!(errors[0].contains("No space left on device") && errors[0].ends_with("n.csv"), "{}", errors[0]);
+    place.ok("info run");
+    place.ok("info r.warpscope");
+}
+
+#[test]
+fn a_folder_that_is_not_a_runs_stays_as_it_is() {
+    let place = Place::new();
+    place.write("run.json", "{\"mine\": 1}");
+    let refused = place.fails(1, "run --generate uniform:n=200,d=2 --queries 20 --k 3 --repeats 1 --out .");
+    assert!(refused.starts_with("cannot write: the run.json in the folder is none that a run wrote"), "{refused}");
+    assert_eq!(fs::read_to_string(place.path("run.json")).unwrap(), "{\"mine\": 1}");
+    let unnamed = place.command("run --generate uniform:n=200,d=2 --out").arg("").output().unwrap();
+    assert_eq!(unnamed.status.code(), Some(2));
+}
+
+#[test]
+fn timings_that_are_cut_short_are_not_compared() {
+    let place = Place::new();
+    place.ok("run --generate uniform:n=200,d=2 --queries 20 --k 3 --engine lockstep --repeats 3 --warmup 0 --out a");
+    let whole = fs::read_to_string(place.path("a/timings.csv")).unwrap();
+    place.ok("compare a a");
+    let lines: Vec<&str> = whole.lines().collect();
+    for cut in [lines[..4].join("\n") + "\n", whole[..whole.len() - 4].to_owned()] {
+        place.write("a/timings.csv", &cut);
+        let refused = place.fails(1, "compare a a");
+        assert!(refused.contains("whole repeats of the search, and run.json speaks of 3; was it cut short?"), "{refused}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_limit_of_file_sizes_is_an_error_and_leaves_nothing() {
+    let place = Place::new();
+    let limited = format!("ulimit -f 8; exec '{}' generate uniform:n=1e5 a.csv", env!("CARGO_BIN_EXE_warpscope"));
+    let done = Command::new("sh").arg("-c").arg(limited).current_dir(place.path("")).output().unwrap();
+    let stderr = String::from_utf8(done.stderr).unwrap();
+    assert_eq!((done.status.code(), stderr.starts_with("error: cannot write: File too large")), (Some(1), true), "{stderr}");
+    assert_eq!(fs::read_dir(place.path("")).unwrap().count(), 0);
+}

@@ -124,11 +124,14 @@ impl Header {
     /// Checks that the file has room for one row, before a column is made for each of its numbers.
     fn check_row(&self, gzip: bool, input: &Input<'_>) -> Result<(), FormatError> {
         let most = input.size().saturating_mul(if gzip { DEFLATE } else { 1 });
-        if self.rows > 0 && self.width * self.number.size() as u64 > most {
-            let why = format!("the header promises rows of {} numbers, and one is more than the file holds", self.width);
-            return Err(input.malformed("cut short", why));
+        if self.width * self.number.size() as u64 <= most {
+            return Ok(());
         }
-        Ok(())
+        if self.rows == 0 {
+            return Err(input.malformed("nothing to read", "the header says that there are 0 rows"));
+        }
+        let why = format!("the header promises rows of {} numbers, and one is more than the file holds", self.width);
+        Err(input.malformed("cut short", why))
     }
 
     /// Reads the values of some records; `file` is positioned after the header.

@@ -173,8 +173,8 @@ fn spare_inputs(args: &RunArgs, spec: &RunSpec) -> anyhow::Result<()> {
     args.record.spare(spec)
 }
 
-/// Writes what was asked for and notes in `written` what is there. What cannot be written keeps nothing else from being: the search
-/// may have taken an afternoon. The error is the first.
+/// Writes what was asked for and notes in `written` what is there. Where one file cannot be written, the others are: the search may have
+/// taken an afternoon. The error is the first.
 fn write(args: &RunArgs, record: &Arc<RunRecord>, written: &mut Vec<PathBuf>) -> anyhow::Result<()> {
     let mut first = Ok(());
     for result in [write_folder(args, record, written), write_neighbors(args, record, written), write_recording(args, record, written)] {

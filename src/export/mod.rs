@@ -75,7 +75,7 @@ pub enum ExportError {
         path: PathBuf,
     },
     /// The folder contains a `run.json` that no run wrote.
-    #[error("cannot write: the run.json in the folder is none that a run wrote; move it away or choose another folder: {}", path.display())]
+    #[error("cannot write: no run wrote the run.json in the folder; move it away or choose another folder: {}", path.display())]
     OtherJson {
         /// Path of the folder.
         path: PathBuf,

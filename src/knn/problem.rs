@@ -143,7 +143,7 @@ pub enum ProblemError {
     #[error("k = 0: a query asks for one neighbour or more")]
     NoNeighbours,
     /// The points, brought into order, do not fit the memory.
-    #[error("too large: {needed} MiB of memory are needed to bring the points into order, and {free} MiB are free; the file's own order needs none")]
+    #[error("too large: {needed} MiB of memory are needed to arrange the points, and {free} MiB are free; use fewer points")]
     Memory {
         /// Needed memory in MiB, rounded up.
         needed: u64,

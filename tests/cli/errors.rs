@@ -258,7 +258,7 @@ fn a_folder_that_is_not_a_runs_stays_as_it_is() {
     let place = Place::new();
     place.write("run.json", "{\"mine\": 1}");
     let refused = place.fails(1, "run --generate uniform:n=200,d=2 --queries 20 --k 3 --repeats 1 --out .");
-    assert!(refused.starts_with("cannot write: the run.json in the folder is none that a run wrote"), "{refused}");
+    assert!(refused.starts_with("cannot write: no run wrote the run.json in the folder"), "{refused}");
     assert_eq!(fs::read_to_string(place.path("run.json")).unwrap(), "{\"mine\": 1}");
     let unnamed = place.command("run --generate uniform:n=200,d=2 --out").arg("").output().unwrap();
     assert_eq!(unnamed.status.code(), Some(2));

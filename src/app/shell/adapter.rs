@@ -8,7 +8,7 @@ use eframe::egui_wgpu::wgpu;
 pub fn quieten() {
     const PLACE: &str = "XDG_RUNTIME_DIR";
     if [PLACE, "WAYLAND_DISPLAY"].iter().all(|name| std::env::var_os(name).is_none_or(|value| value.is_empty())) {
-        // SAFETY: the program has just begun; the only other thread waits for signals and reads no variable.
+        // SAFETY: the program has just begun; its other threads wait for signals or for work, and read no variable.
         unsafe { std::env::set_var(PLACE, std::env::temp_dir()) };
     }
 }

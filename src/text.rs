@@ -65,6 +65,15 @@ pub fn time(milliseconds: f64) -> String {
     format!("{} {unit}", significant(value))
 }
 
+/// Two times in milliseconds, least and most, with their unit once where it is the same: `1.20 to 3.41 ms`, `340 µs to 1.20 ms`.
+pub fn times(least: f64, most: f64) -> String {
+    let (least, most) = (time(least), time(most));
+    match (least.split_once(' '), most.split_once(' ')) {
+        (Some((number, unit)), Some((_, same))) if unit == same => format!("{number} to {most}"),
+        _ => format!("{least} to {most}"),
+    }
+}
+
 /// A difference of times in milliseconds, with its sign: `+1.20 ms`, `−340 µs`.
 pub fn difference(milliseconds: f64) -> String {
     let sign = if milliseconds < 0.0 { "−" } else { "+" };
@@ -195,6 +204,8 @@ mod tests {
         for (ms, expected) in cases {
             assert_eq!(time(ms), expected);
         }
+        assert_eq!(times(0.34, 0.5), "340 to 500 µs");
+        assert_eq!(times(0.34, 1.2), "340 µs to 1.20 ms");
         for (per_second, expected) in [(2.917e12, "2.92 Tdist/s"), (9.999e8, "1.00 Gdist/s"), (12.0, "12.0 dist/s"), (0.0, "0 dist/s")] {
             assert_eq!(rate(per_second), expected);
         }

@@ -31,10 +31,11 @@ fn timings_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
 }
 
 fn phases_ui(ui: &mut Ui, phases: &BTreeMap<Phase, Vec<f64>>, palette: &Palette) {
-    egui::Grid::new("phases").num_columns(5).spacing([9.0, 2.0]).min_row_height(17.0).show(ui, |ui| {
+    egui::Grid::new("phases").num_columns(4).spacing([9.0, 2.0]).min_row_height(17.0).show(ui, |ui| {
         // Nothing here is pressed: lines as low as their text leave the room to the plot.
         ui.spacing_mut().interact_size.y = 17.0;
-        for name in ["phase", "median", "least to most", "times"] {
+        // What is as wide as a run's times comes last.
+        for name in ["phase", "times", "median", "range"] {
             ui.label(RichText::new(name).color(palette.text_weak));
         }
         ui.end_row();
@@ -43,10 +44,9 @@ fn phases_ui(ui: &mut Ui, phases: &BTreeMap<Phase, Vec<f64>>, palette: &Palette)
             swatch_ui(ui, palette.phase(phase), phase.name());
 
             let cell = |ui: &mut Ui, text: String| ui.label(number(text).size(12.0));
-            let once = times.len() == 1;
-            cell(ui, text::time(median));
-            cell(ui, if once { String::new() } else { format!("{} to {}", text::time(least), text::time(most)) });
             cell(ui, text::thousands(times.len() as u64));
+            cell(ui, text::time(median));
+            cell(ui, if times.len() == 1 { String::new() } else { text::times(least, most) });
             ui.end_row();
         }
     });

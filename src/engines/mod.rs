@@ -3,6 +3,7 @@
 
 pub mod cuda;
 mod host_memory;
+pub mod index;
 pub mod kdtree;
 pub mod lockstep;
 mod processor;
@@ -11,4 +12,4 @@ pub mod registry;
 use crate::knn::Descriptor;
 
 /// All engines in listing order: those that report most about a search first.
-pub static ENGINES: &[&Descriptor] = &[&cuda::DIRECT, &cuda::SPLIT, &lockstep::LOCKSTEP, &kdtree::KDTREE];
+pub static ENGINES: &[&Descriptor] = &[&cuda::DIRECT, &cuda::SPLIT, &lockstep::LOCKSTEP, &index::BVH, &kdtree::KDTREE];

@@ -21,6 +21,8 @@ pub struct Warp<const W: usize, O = ()> {
     k: usize,
     /// Squared distance of the k-th element: only closer points are candidates.
     pub max_distance: f32,
+    /// The k-th element itself, for points that come in any order ([`Self::filter_keys`]).
+    pub last: Key,
     /// Counters and convergence history.
     pub tally: Tally,
     /// Notified of each step.
@@ -36,9 +38,17 @@ impl<const W: usize, O: Observer<W>> Warp<W, O> {
             buffered: 0,
             k,
             max_distance: f32::INFINITY,
+            last: PADDING,
             tally: Tally::default(),
             observer,
         }
+    }
+
+    /// Begins with another query.
+    pub fn start(&mut self) {
+        self.registers.fill([PADDING; W]);
+        (self.buffered, self.max_distance, self.last) = (0, f32::INFINITY, PADDING);
+        self.tally.start();
     }
 
     /// The capacity K. No namesake: a constant there.
@@ -87,6 +97,28 @@ impl<const W: usize, O: Observer<W>> Warp<W, O> {
         }
     }
 
+    /// Filters a group that comes in any order, by the pair (distance, index): lane L has the key of a point, or [`PADDING`].
+    /// Otherwise as [`Self::filter`], but for `groups_hit`. `points_seen` is what a merge is noted with.
+    #[inline(always)]
+    pub fn filter_keys(&mut self, keys: &Lanes<Key, W>, points_seen: u32) {
+        let mut candidates = ballot::<W>(|lane| keys[lane] < self.last);
+        while candidates != 0 {
+            let (mut rest, mut appended) = (candidates, 0);
+            while rest != 0 && self.buffered + appended < self.capacity() {
+                let slot = (self.buffered + appended) as usize;
+                self.buffer[slot / W][slot % W] = keys[rest.trailing_zeros() as usize];
+                rest &= rest - 1;
+                appended += 1;
+            }
+            self.tally.appended(appended);
+            self.buffered += appended;
+            if self.buffered == self.capacity() {
+                self.merge_buffer(points_seen);
+            }
+            candidates = rest & ballot::<W>(|lane| keys[lane] < self.last);
+        }
+    }
+
     /// Merges what is left in the buffer after the last of `n` points.
     pub fn finish(&mut self, n: u32) {
         if self.buffered > 0 {
@@ -107,7 +139,8 @@ impl<const W: usize, O: Observer<W>> Warp<W, O> {
         // 2. to 4. Sort it, merge it with the intermediate result, re-sort.
         sort_and_merge(&mut self.registers, &self.buffer, &mut self.observer);
         self.buffered = 0;
-        self.max_distance = distance_of(self.element(self.k - 1));
+        self.last = self.element(self.k - 1);
+        self.max_distance = distance_of(self.last);
         self.tally.merged(points_seen, self.max_distance);
         self.observer.merged(points_seen, self.max_distance);
     }

@@ -15,6 +15,12 @@ pub struct Tally {
 }
 
 impl Tally {
+    /// Begins with another query.
+    pub fn start(&mut self) {
+        self.counters = Counters::default();
+        self.history.clear();
+    }
+
     /// Adds `count` groups with a candidate in their first ballot.
     pub fn groups_hit(&mut self, count: u32) {
         self.counters.groups_hit += count;

@@ -8,7 +8,7 @@ use super::lanes::Lanes;
 /// One coordinate of a group's points. Aligned to a cache line, so that no vector load spans two.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
-pub struct Coordinates<const W: usize>(Lanes<f32, W>);
+pub struct Coordinates<const W: usize>(pub Lanes<f32, W>);
 
 /// The points in the order of a warp's loads: by group, within it by dimension, W lanes together. The last group is
 /// padded with points at infinity, which never pass the filter.
@@ -67,7 +67,7 @@ pub fn squared_distances<const W: usize, const Q: usize>(group: &[Coordinates<W>
 
 /// Adds one dimension. By value, so that the compiler keeps the lanes in vector registers.
 #[inline(always)]
-fn add_squared_difference<const W: usize>(p: &Lanes<f32, W>, q: f32, mut acc: Lanes<f32, W>) -> Lanes<f32, W> {
+pub fn add_squared_difference<const W: usize>(p: &Lanes<f32, W>, q: f32, mut acc: Lanes<f32, W>) -> Lanes<f32, W> {
     for lane in 0..W {
         let t = p[lane] - q;
         acc[lane] = t.mul_add(t, acc[lane]);

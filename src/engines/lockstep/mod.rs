@@ -21,10 +21,10 @@
 //! Neighbours, distances, counters and convergence are bit-identical to the kernel's.
 
 mod bitonic;
-mod candidate_buffer;
+pub(in crate::engines) mod candidate_buffer;
 mod cost;
 mod counters;
-mod distance;
+pub(in crate::engines) mod distance;
 mod key;
 mod lanes;
 mod observer;

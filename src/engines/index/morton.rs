@@ -1,0 +1,113 @@
+//! Morton codes: points that are close on the curve are close in space.
+//!
+//! Twin of `cuda/index/morton.cuh`.
+
+/// Bits of a code.
+const BITS: u32 = 64;
+
+/// Where the cells of the curve lie: cubes that fill the extent of the points, so that no axis is cut more finely than another.
+#[derive(Clone, Debug)]
+pub struct Frame {
+    /// The least coordinate of each axis.
+    pub low: Vec<f32>,
+    /// Cells per unit of length, the same for all axes; 0 if all points are one.
+    pub scale: f32,
+    /// Bits of a coordinate's cell.
+    pub bits: u32,
+}
+
+impl Frame {
+    /// The frame of n × d row-major points. No namesake: the host computes it for both.
+    pub fn new(points: &[f32], dims: usize) -> Self {
+        let (mut low, mut high) = (vec![f32::INFINITY; dims], vec![f32::NEG_INFINITY; dims]);
+        for point in points.chunks_exact(dims) {
+            for ((low, high), &value) in low.iter_mut().zip(&mut high).zip(point) {
+                (*low, *high) = (low.min(value), high.max(value));
+            }
+        }
+        let extent = low.iter().zip(&high).map(|(low, high)| high - low).fold(0.0, f32::max);
+        // Cells as fine as f32 tells coordinates apart; what is beyond 64 bits is left to the order of the points.
+        let bits = (BITS / dims as u32).clamp(1, 31);
+        let scale = if extent > 0.0 { (1u32 << bits) as f32 / extent } else { 0.0 };
+        Self { low, scale, bits }
+    }
+
+    /// The number of leading axes that a code has bits for. No namesake: an argument of the kernel.
+    pub fn axes(&self) -> usize {
+        self.low.len().min(BITS as usize)
+    }
+
+    /// The code of a point, which need not lie within the extent: it has that of the nearest cell.
+    pub fn code(&self, point: &[f32]) -> u64 {
+        let last = (1u32 << self.bits) - 1;
+        let cells = |axis: usize| (((point[axis] - self.low[axis]) * self.scale) as u32).min(last);
+        match self.axes() {
+            1 => u64::from(cells(0)),
+            2 => spread_2(cells(0)) << 1 | spread_2(cells(1)),
+            3 => spread_3(cells(0)) << 2 | spread_3(cells(1)) << 1 | spread_3(cells(2)),
+            axes => (0..axes).fold(0, |code, axis| code | spread(cells(axis), self.bits, axes as u32) << (axes - 1 - axis)),
+        }
+    }
+}
+
+/// Puts a zero before each bit.
+fn spread_2(cell: u32) -> u64 {
+    let mut code = u64::from(cell);
+    code = (code | code << 16) & 0x0000_ffff_0000_ffff;
+    code = (code | code << 8) & 0x00ff_00ff_00ff_00ff;
+    code = (code | code << 4) & 0x0f0f_0f0f_0f0f_0f0f;
+    code = (code | code << 2) & 0x3333_3333_3333_3333;
+    (code | code << 1) & 0x5555_5555_5555_5555
+}
+
+/// Puts two zeros before each of 21 bits.
+fn spread_3(cell: u32) -> u64 {
+    let mut code = u64::from(cell) & 0x1f_ffff;
+    code = (code | code << 32) & 0x001f_0000_0000_ffff;
+    code = (code | code << 16) & 0x001f_0000_ff00_00ff;
+    code = (code | code << 8) & 0x100f_00f0_0f00_f00f;
+    code = (code | code << 4) & 0x10c3_0c30_c30c_30c3;
+    (code | code << 2) & 0x1249_2492_4924_9249
+}
+
+/// Puts `axes` − 1 zeros before each of `bits` bits.
+fn spread(cell: u32, bits: u32, axes: u32) -> u64 {
+    (0..bits).fold(0, |code, bit| code | u64::from(cell >> bit & 1) << (bit * axes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_are_spread_alike() {
+        for cell in [0, 1, 2, 3, 0x5555, 0xabcd, 0x1f_ffff, 0x12_3456] {
+            assert_eq!(spread_3(cell), spread(cell, 21, 3), "{cell:#x}");
+            assert_eq!(spread_2(cell), spread(cell, 31, 2), "{cell:#x}");
+        }
+        assert_eq!(spread_2(0x7fff_ffff), spread(0x7fff_ffff, 31, 2));
+    }
+
+    #[test]
+    fn the_curve_goes_through_the_quadrants_of_quadrants() {
+        let points: Vec<f32> = (0..16).flat_map(|i| [(i % 4) as f32, (i / 4) as f32]).collect();
+        let frame = Frame::new(&points, 2);
+        let mut rows: Vec<usize> = (0..16).collect();
+        rows.sort_by_key(|&row| frame.code(&points[2 * row..2 * row + 2]));
+        assert_eq!(rows, [0, 4, 1, 5, 8, 12, 9, 13, 2, 6, 3, 7, 10, 14, 11, 15]);
+    }
+
+    #[test]
+    fn whatever_lies_outside_has_a_code() {
+        let frame = Frame::new(&[0.0, 10.0, 1.0, 10.0], 2);
+        assert_eq!(frame.code(&[-5.0, 10.0]), frame.code(&[0.0, 10.0]));
+        assert_eq!(frame.code(&[7.0, 10.0]), frame.code(&[1.0, 10.0]));
+        let alone = Frame::new(&[3.0, 4.0], 2);
+        assert_eq!((alone.scale, alone.code(&[1e9, 4.0])), (0.0, 0));
+        for dims in [1, 5, 8, 64, 100] {
+            let points: Vec<f32> = (0..2 * dims).map(|at| at as f32).collect();
+            let frame = Frame::new(&points, dims);
+            assert!(frame.code(&points[..dims]) < frame.code(&points[dims..]), "{dims} dimensions");
+        }
+    }
+}

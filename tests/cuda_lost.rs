@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use warpscope::cloud::{self, Source};
-use warpscope::engines::cuda::Cuda;
+use warpscope::engines::{cuda::Cuda, registry};
 use warpscope::knn::{EngineError, EngineId};
 use warpscope::progress::Silent;
 use warpscope::run::{EngineChoice, Engines, QuerySpec, RunError, RunSpec};
@@ -38,7 +38,7 @@ fn a_fault_closes_all_engines_of_the_gpu_and_the_cpu_goes_on() {
 
     let after = runs.execute(&spec(EngineChoice::Auto), &cloud, None, &mut |_, _| true).unwrap();
     println!("{}: {:?}", after.engine, after.head.fallback);
-    assert!(after.head.fallback.is_some() && after.descriptor().unwrap().default_device() == warpscope::knn::DeviceId::Cpu);
+    assert!(after.head.fallback.is_some() && registry::default_device(after.descriptor().unwrap()) == warpscope::knn::DeviceId::Cpu);
     assert_eq!(after.neighbors.indices, before.neighbors.indices);
     assert_eq!(asks.ask(&one(EngineChoice::Auto), &cloud).unwrap().neighbors.queries(), 1);
 }

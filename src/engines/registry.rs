@@ -1,5 +1,7 @@
 //! Look-ups in the table of engines. Code outside the engines' folders distinguishes them only by their descriptors.
 
+use std::sync::OnceLock;
+
 use super::cuda;
 use crate::knn::{Descriptor, DeviceId, DeviceKind, Engine, EngineError, EngineId, Group, Measure};
 
@@ -16,7 +18,8 @@ pub fn find(id: EngineId) -> Option<&'static Descriptor> {
 /// [`EngineError::Unavailable`], saying what is missing and how to get it.
 pub fn open(id: EngineId, device: Option<DeviceId>) -> Result<Box<dyn Engine>, EngineError> {
     let unknown = || EngineError::Unavailable { engine: id, why: format!("this program has no such engine; it has {}", names().join(", ")) };
-    find(id).ok_or_else(unknown)?.open_on(device)
+    let engine = find(id).ok_or_else(unknown)?;
+    engine.open_on(device.unwrap_or_else(|| default_device(engine)))
 }
 
 /// All names, in the order of [`ENGINES`].
@@ -30,6 +33,13 @@ pub fn grouped() -> impl Iterator<Item = (Group, Vec<&'static Descriptor>)> {
     Group::ALL.into_iter().map(move |group| (group, of(group))).filter(|(_, engines)| !engines.is_empty())
 }
 
+/// The device that an engine runs on when none is asked for: the first of its kinds that this machine has.
+pub fn default_device(engine: &Descriptor) -> DeviceId {
+    static GPU: OnceLock<bool> = OnceLock::new();
+    let there = |kind: &DeviceKind| *kind == DeviceKind::Cpu || *GPU.get_or_init(|| cuda::gpus() > 0);
+    engine.runs_on.iter().copied().find(there).map_or_else(|| engine.first_device(), DeviceKind::first)
+}
+
 /// The devices of this machine on which an engine may run, the default first. GPU 0 is always listed, even if the driver
 /// shows none: opening the engine there reports what is missing.
 pub fn devices(engine: &Descriptor) -> Vec<DeviceId> {
@@ -37,7 +47,10 @@ pub fn devices(engine: &Descriptor) -> Vec<DeviceId> {
         DeviceKind::Cpu => vec![DeviceId::Cpu],
         DeviceKind::Gpu => (0..cuda::gpus().max(1)).map(DeviceId::Gpu).collect(),
     };
-    engine.runs_on.iter().flat_map(of).collect()
+    let mut devices: Vec<DeviceId> = engine.runs_on.iter().flat_map(of).collect();
+    let default = default_device(engine);
+    devices.sort_by_key(|&device| device != default);
+    devices
 }
 
 /// The declaration of a counted column; `None` if this program knows no such engine or column.
@@ -117,8 +130,9 @@ mod tests {
     #[test]
     fn engines_run_where_they_say_and_nowhere_else() {
         for engine in ENGINES {
-            assert_eq!(engine.default_device().kind(), engine.runs_on[0]);
-            assert_eq!(devices(engine)[0], engine.default_device());
+            assert_eq!(devices(engine)[0], default_device(engine));
+            let only_there = engine.runs_on.len() == 1 || cuda::gpus() > 0;
+            assert!(!only_there || default_device(engine).kind() == engine.runs_on[0]);
             for device in [DeviceId::Cpu, DeviceId::Gpu(0)].into_iter().filter(|device| !engine.runs_on.contains(&device.kind())) {
                 let Err(why) = open(engine.id, Some(device)) else { panic!("{} opens on {device}", engine.id) };
                 assert!(why.to_string().contains(&format!("not on device {device}")), "{why}");

@@ -106,8 +106,8 @@ pub struct Descriptor {
     pub is_exhaustive: bool,
     /// The engine whose algorithm this one runs on another device under its own name; both produce the same counts.
     pub twin_of: Option<EngineId>,
-    /// The cost model, at rates measured on one machine; the planner scales them to the machine at hand.
-    pub cost: fn(&Shape) -> Cost,
+    /// The cost model for a kind of device, at rates measured on one machine; the planner scales them to the machine at hand.
+    pub cost: fn(&Shape, DeviceKind) -> Cost,
     /// Whether it can trace a query's search step by step, for lessons.
     pub traces: bool,
     /// Opens it on a device whose kind is in `runs_on`.
@@ -125,8 +125,8 @@ impl Descriptor {
         !self.measures.is_empty()
     }
 
-    /// The device used when none is given.
-    pub fn default_device(&self) -> DeviceId {
+    /// The first device of the first kind, whether or not this machine has it.
+    pub fn first_device(&self) -> DeviceId {
         self.runs_on.first().copied().unwrap_or(DeviceKind::Cpu).first()
     }
 
@@ -152,12 +152,11 @@ impl Descriptor {
         parameters.check(self.parameters).map_err(|why| EngineError::Parameter { engine: self.id, why })
     }
 
-    /// Opens it on a device; `None` is the default device.
+    /// Opens it on a device.
     ///
     /// # Errors
     /// [`EngineError::Unavailable`], saying what is missing and how to get it.
-    pub fn open_on(&self, device: Option<DeviceId>) -> Result<Box<dyn Engine>, EngineError> {
-        let device = device.unwrap_or_else(|| self.default_device());
+    pub fn open_on(&self, device: DeviceId) -> Result<Box<dyn Engine>, EngineError> {
         if !self.runs_on.contains(&device.kind()) {
             let kinds: Vec<&str> = self.runs_on.iter().map(|kind| kind.name()).collect();
             let why = format!("it runs on {}, not on device {device}", kinds.join(" or "));

@@ -65,7 +65,7 @@ impl Engines {
     /// [`EngineError::Unavailable`], with what is missing and how to get it.
     pub fn named(&mut self, id: EngineId, device: Option<DeviceId>) -> Result<&mut dyn Engine, EngineError> {
         self.close_lost();
-        let wanted = device.or_else(|| registry::find(id).map(Descriptor::default_device));
+        let wanted = device.or_else(|| registry::find(id).map(registry::default_device));
         let at = match self.opened.iter().position(|engine| engine.id() == id && wanted.is_none_or(|device| engine.device_id() == device)) {
             Some(at) => at,
             None => {
@@ -179,7 +179,7 @@ impl Engines {
         let mut candidates = Vec::new();
         for engine in planner::engines(spec) {
             let device = self.runs_on(engine, spec.device);
-            let on = spec.device.unwrap_or_else(|| engine.default_device());
+            let on = spec.device.unwrap_or_else(|| registry::default_device(engine));
             let there = points.as_ref().is_some_and(|points| planner::is_taken_in(points, engine.id, on));
             let device = device.as_ref().map(Some).map_err(Clone::clone);
             candidates.push(Candidate::new(&self.planner, engine, &job, device, there));
@@ -224,7 +224,7 @@ impl Engines {
     /// What an engine runs on, or why it cannot. Where it could not a moment ago it is not tried: looking for a driver takes longer
     /// than answering a query.
     fn runs_on(&mut self, engine: &Descriptor, device: Option<DeviceId>) -> Result<DeviceInfo, String> {
-        let key = (engine.id, device.unwrap_or_else(|| engine.default_device()));
+        let key = (engine.id, device.unwrap_or_else(|| registry::default_device(engine)));
         self.missing.retain(|(_, since, _)| since.elapsed() < RETRY_AFTER);
         if let Some((.., why)) = self.missing.iter().find(|(of, ..)| *of == key) {
             return Err(why.clone());
@@ -291,7 +291,7 @@ impl Engines {
     fn note_taken_in(&self, record: &RunRecord) {
         let Some(points) = self.resident.peek(&record.cloud, Setup::from(&record.spec).arrangement()) else { return };
         let Some(engine) = record.descriptor() else { return };
-        planner::taken_in(&points, engine.id, record.spec.device.unwrap_or_else(|| engine.default_device()));
+        planner::taken_in(&points, engine.id, record.spec.device.unwrap_or_else(|| registry::default_device(engine)));
     }
 }
 
@@ -368,7 +368,7 @@ mod tests {
         let fails = Arc::new(std::sync::atomic::AtomicBool::new(false));
         let script = Script { loses_device: Arc::clone(&fails), lost: Arc::clone(&lost), ..Script::default() };
         let mut engines = Engines::with(Box::new(move |kind, _| {
-            let on_gpu = registry::find(kind).is_some_and(|engine| engine.default_device() != DeviceId::Cpu);
+            let on_gpu = registry::find(kind).is_some_and(|engine| registry::default_device(engine) != DeviceId::Cpu);
             match on_gpu && lost.load(std::sync::atomic::Ordering::Relaxed) {
                 true => Err(EngineError::Unavailable { engine: kind, why: "it failed before".to_owned() }),
                 false => Ok(Box::new(Plain { kind, script: if on_gpu { script.clone() } else { Script::default() } })),

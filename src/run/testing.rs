@@ -67,7 +67,7 @@ impl Engine for Plain {
     }
 
     fn device_id(&self) -> DeviceId {
-        self.descriptor().default_device()
+        registry::default_device(self.descriptor())
     }
 
     fn device(&self) -> DeviceInfo {

@@ -44,7 +44,7 @@ pub static DUMMY: Descriptor = Descriptor {
     parameters: &PARAMETERS,
     is_exhaustive: false,
     twin_of: None,
-    cost: |shape| Cost::default().setup("copy", (shape.n * shape.d) as f64, 1e-6).search("points", (shape.n * shape.q) as f64, 1e-5),
+    cost: |shape, _| Cost::default().setup("copy", (shape.n * shape.d) as f64, 1e-6).search("points", (shape.n * shape.q) as f64, 1e-5),
     traces: false,
     open: |device| Ok(Box::new(Dummy(device))),
 };

@@ -70,7 +70,7 @@ fn apart(engine: Subject, devices: [DeviceId; 2]) {
 fn two_gpus_do_not_share_pointers() {
     let devices = [DeviceId::Gpu(0), DeviceId::Gpu(1)];
     for subject in of(DeviceKind::Gpu) {
-        match subject.engine.open_on(Some(devices[1])) {
+        match subject.engine.open_on(devices[1]) {
             Ok(_) => apart(subject, devices),
             Err(error) => println!("one GPU only: {error}"),
         }

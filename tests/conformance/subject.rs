@@ -42,7 +42,7 @@ pub fn on_gpu(subjects: &[Subject]) -> bool {
 
 impl Subject {
     pub fn open(&self) -> Box<dyn Engine> {
-        self.engine.open_on(Some(self.device)).unwrap_or_else(|error| panic!("{self}: {error}"))
+        self.engine.open_on(self.device).unwrap_or_else(|error| panic!("{self}: {error}"))
     }
 }
 
@@ -66,7 +66,7 @@ impl Bench {
 
     pub fn check_problem(&mut self, problem: &Problem, what: &str) -> Report {
         let reference = registry::find(REFERENCE).expect("the registry has it");
-        let expected = answer_with(reference.open_on(None).expect("it runs everywhere").as_mut(), problem, &Parameters::NONE);
+        let expected = answer_with(reference.open_on(DeviceId::Cpu).expect("it runs everywhere").as_mut(), problem, &Parameters::NONE);
         let report = judge(problem, &expected.neighbors, &Silent).unwrap_or_else(|mismatch| panic!("{what}: {REFERENCE}: {mismatch}"));
         assert_eq!(report.queries, problem.q());
         check_declared(reference, problem, &expected, what);
@@ -112,7 +112,7 @@ impl Bench {
         let on_cpu = |engine: &&&Descriptor| engine.algorithm() == algorithm && engine.runs_on.contains(&DeviceKind::Cpu);
         let engine = registry::ENGINES.iter().find(on_cpu).filter(|_| subject.device.kind() != DeviceKind::Cpu)?;
         if !self.twins.iter().any(|(of, _)| *of == algorithm) {
-            self.twins.push((algorithm, engine.open_on(Some(DeviceId::Cpu)).expect("a CPU is there")));
+            self.twins.push((algorithm, engine.open_on(DeviceId::Cpu).expect("a CPU is there")));
         }
         self.twins.iter_mut().find(|(of, _)| *of == algorithm).map(|(_, engine)| engine.as_mut())
     }

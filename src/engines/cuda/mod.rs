@@ -7,6 +7,7 @@
 //! | `device/` | driver, memory, modules and NVRTC, shared by all kernels |
 //! | `direct/` | the kernel that computes every distance: its policy and point layout |
 //! | `filtered/` | the tensor-core filtered search, for more dimensions |
+//! | `index/` | the engine `bvh`: the tree of boxes, built and searched |
 //! | `split/` | the engine `cuda-split`: few queries, with the points split over the whole GPU |
 //! | `cost.rs` | the cost model of the engine `cuda` |
 //! | `interface.rs` | tallies and traces as written by kernels |
@@ -21,6 +22,7 @@ mod cost;
 mod device;
 mod direct;
 mod filtered;
+mod index;
 mod interface;
 mod search;
 mod split;
@@ -37,6 +39,7 @@ pub use device::source_of;
 use device::units::Unit;
 use device::{driver, kernels};
 pub use direct::Policy;
+pub use index::CudaBvh;
 use direct::Variant;
 pub use split::{CudaSplit, SPLIT};
 pub use tune::{Row, Trial, Tuned, table, tune, updated_table};
@@ -60,7 +63,7 @@ pub static DIRECT: Descriptor = Descriptor {
     parameters: &PARAMETERS,
     is_exhaustive: true,
     twin_of: None,
-    cost: cost::cost,
+    cost: |shape, _| cost::cost(shape),
     traces: true,
     open: |device| Ok(Box::new(Cuda::open_on(device)?)),
 };

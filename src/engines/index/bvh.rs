@@ -11,6 +11,7 @@ use super::traverse::{Visits, traverse_each};
 use super::tree::{Tree, sorted};
 use super::cost;
 use crate::engines::lockstep::candidate_buffer::Warp;
+use crate::engines::cuda::CudaBvh;
 use crate::engines::lockstep::registers_for;
 use crate::engines::{host_memory, processor};
 use crate::knn::{
@@ -24,7 +25,7 @@ pub static BVH: Descriptor = Descriptor {
     group: Group::Indexed,
     about: "A tree of boxes over points in Morton order: looks only where neighbours can be.",
     source: "docs/index.md",
-    runs_on: &[DeviceKind::Cpu],
+    runs_on: &[DeviceKind::Gpu, DeviceKind::Cpu],
     limits: Limits { k: rules::MAX_K, d: 32, n: u32::MAX as usize, metrics: &[Metric::L2, Metric::Angular] },
     measures: &MEASURES,
     convergence: None,
@@ -34,7 +35,10 @@ pub static BVH: Descriptor = Descriptor {
     twin_of: None,
     cost: cost::cost,
     traces: false,
-    open: |_| Ok(Box::new(Bvh::new())),
+    open: |device| match device {
+        DeviceId::Cpu => Ok(Box::new(Bvh::new())),
+        DeviceId::Gpu(_) => Ok(Box::new(CudaBvh::open_on(device)?)),
+    },
 };
 
 /// The columns of `counters.csv`, in the order of [`Visits`].

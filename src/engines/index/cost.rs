@@ -1,20 +1,42 @@
-//! The cost model of `bvh` on the CPU. Rates are for one core of a 2023 server and uniform points.
+//! The cost model of `bvh`, for uniform points. Rates are for one core of a 2023 server, and for an NVIDIA H200.
 
 use crate::knn::cost::out_of_cache;
-use crate::knn::{Cost, Shape, theory};
+use crate::knn::{Cost, DeviceKind, Shape, theory};
 
 /// Points in a leaf.
 const LEAF: f64 = super::boxes::WARP as f64;
 
-/// Cost of building and of searching; searching is divided among the threads.
-pub fn cost(shape: &Shape) -> Cost {
+/// Cost of building and of searching on a kind of device.
+pub fn cost(shape: &Shape, kind: DeviceKind) -> Cost {
+    match kind {
+        DeviceKind::Cpu => on_cpu(shape),
+        DeviceKind::Gpu => on_gpu(shape),
+    }
+}
+
+/// Queries from which on a GPU's time grows with their number.
+const FILLING: f64 = 8000.0;
+
+fn on_gpu(shape: &Shape) -> Cost {
+    let (n, q, d) = (shape.n.max(1) as f64, shape.q as f64, shape.d.max(1) as f64);
+    let (leaves, merges, capacity) = (leaves(shape), merges(shape), theory::capacity(shape.k) as f64);
+    let each = q.max(FILLING);
+    Cost::default()
+        .setup("allocation", 1.0, 0.3)
+        .setup("upload", n * d * 4.0, 1.5e-7)
+        .setup("build", n * (d + 1.0), 6e-8)
+        .search("launch", 1.0, 0.03)
+        .search("leaves", each * leaves * (10.0 + 2.0 * d), 7e-9)
+        .search("merges", each * merges * capacity * capacity.log2().powi(2), 3.7e-10)
+}
+
+/// Searching is divided among the threads.
+fn on_cpu(shape: &Shape) -> Cost {
     let (n, q, d) = (shape.n.max(1) as f64, shape.q as f64, shape.d.max(1) as f64);
     let threads = q.clamp(1.0, rayon::current_num_threads() as f64);
     let each = q / threads;
     let leaves = leaves(shape);
-    let capacity = theory::capacity(shape.k) as f64;
-    // The buffer fills with what is near at first and is nearer later; what is left over is one more merge.
-    let merges = 2.0 + (leaves * LEAF / capacity).max(1.0).ln();
+    let (merges, capacity) = (merges(shape), theory::capacity(shape.k) as f64);
     let far = out_of_cache(n * d * 4.0);
     Cost::default()
         .setup("allocation", 1.0, 0.05)
@@ -26,9 +48,15 @@ pub fn cost(shape: &Shape) -> Cost {
         .search("merges", each * merges * capacity * capacity.log2().powi(2), 3e-7)
 }
 
+/// Estimates the merges of a search: the buffer fills with what is near at first and is nearer later, and what is left over is one
+/// more.
+fn merges(shape: &Shape) -> f64 {
+    2.0 + (leaves(shape) * LEAF / theory::capacity(shape.k) as f64).max(1.0).ln()
+}
+
 /// Estimates the leaves that a search visits: cubes of 32 points that touch a ball around the k nearest, and what is visited before
 /// the ball is known.
-pub fn leaves(shape: &Shape) -> f64 {
+fn leaves(shape: &Shape) -> f64 {
     let (n, d, k) = (shape.n.max(1) as f64, shape.d.max(1) as f64, shape.k as f64);
     let side = 1.0 + (k / LEAF).powf(1.0 / d) * (1.0 + 1.0 / d);
     // Leaves cannot be cut along more axes than halve their number.

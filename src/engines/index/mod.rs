@@ -22,4 +22,6 @@ mod traverse;
 mod tree;
 
 pub use bvh::{BVH, Bvh, MEASURES};
+pub use morton::Frame;
 pub use traverse::Visits;
+pub use tree::HEIGHTS;

@@ -56,8 +56,8 @@ pub fn traverse_each(tree: &Tree, queries: &[f32], dims: usize, rows: &[u32], wa
 fn traverse(tree: &Tree, query: &[f32], warp: &mut Warp<WARP>) -> Visits {
     warp.start();
     let mut visits = Visits::default();
-    // What is still to be visited of the nodes above this one: its group, and a key a child.
-    let mut above = [(0usize, [PADDING; WARP]); HEIGHTS];
+    // What is still to be visited of the nodes above this one: a key a child.
+    let mut above = [[PADDING; WARP]; HEIGHTS];
     let (mut height, mut group) = (tree.top(), 0);
     let mut children = enter(tree, height, group, query, &mut visits);
     loop {
@@ -67,7 +67,8 @@ fn traverse(tree: &Tree, query: &[f32], warp: &mut Warp<WARP>) -> Visits {
                 break;
             }
             height += 1;
-            (group, children) = above[height];
+            group /= WARP;
+            children = above[height];
             continue;
         }
         children[lane] = PADDING;
@@ -75,7 +76,7 @@ fn traverse(tree: &Tree, query: &[f32], warp: &mut Warp<WARP>) -> Visits {
         if height == 0 {
             visit_leaf(tree, child, query, warp, &mut visits);
         } else {
-            above[height] = (group, children);
+            above[height] = children;
             (height, group) = (height - 1, child);
             children = enter(tree, height, group, query, &mut visits);
         }

@@ -35,7 +35,7 @@ pub static KDTREE: Descriptor = Descriptor {
     parameters: &[],
     is_exhaustive: false,
     twin_of: None,
-    cost: cost::cost,
+    cost: |shape, _| cost::cost(shape),
     traces: false,
     open: |_| Ok(Box::new(KdTree::new())),
 };

@@ -62,7 +62,7 @@ pub static LOCKSTEP: Descriptor = Descriptor {
     parameters: &[],
     is_exhaustive: true,
     twin_of: Some(EngineId::new("cuda")),
-    cost: cost::cost,
+    cost: |shape, _| cost::cost(shape),
     traces: true,
     open: |_| Ok(Box::new(Lockstep::new())),
 };

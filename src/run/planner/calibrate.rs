@@ -51,7 +51,8 @@ pub fn measure(engine: &mut dyn Engine, go_on: &mut dyn FnMut() -> bool) -> Resu
 
 /// Runs one trial; `None` if its problem cannot be built.
 fn trial(engine: &mut dyn Engine, n: usize, d: usize, k: usize) -> Result<Option<Trial>, EngineError> {
-    let cost = engine.descriptor().cost;
+    let (declared, kind) = (engine.descriptor().cost, engine.device_id().kind());
+    let cost = |shape: &Shape| declared(shape, kind);
     let shape = |q| Shape { n, q, d, k };
     let q = std::iter::successors(Some(16), |q| Some(q * 2)).find(|&q| q * 2 > n || cost(&shape(q)).ms(Stage::Search, |_| 1.0) >= PASS_MS);
     let Some(q) = q else { return Ok(None) };

@@ -27,7 +27,8 @@ pub use rates::Forecast;
 pub(super) use resident::{is_taken_in, taken_in};
 
 use super::{Phase, RunRecord};
-use crate::knn::{Descriptor, DeviceInfo, Engine, EngineError, Shape};
+use crate::engines::registry;
+use crate::knn::{Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, Shape};
 use rates::Rates;
 use store::Known;
 
@@ -55,7 +56,7 @@ impl Planner {
 
     /// Predicts an engine's times for a problem, at its built-in rates if it has none for the device.
     pub fn forecast(&self, engine: &Descriptor, device: Option<&DeviceInfo>, shape: &Shape) -> Forecast {
-        let cost = (engine.cost)(shape);
+        let cost = (engine.cost)(shape, kind(engine, device));
         match device.and_then(|device| self.lock().rates.get(&key(engine, device)).cloned()) {
             Some(rates) => rates.forecast(&cost, shape),
             None => Rates::default().forecast(&cost, shape),
@@ -92,7 +93,7 @@ impl Planner {
         let of = |phases: &[Phase]| record.samples.iter().filter(|sample| phases.contains(&sample.phase)).map(|sample| sample.duration_ms).sum();
         let setup_ms = if record.resident { 0.0 } else { of(&[Phase::Upload, Phase::BuildIndex]) };
         let measured = Forecast { setup_ms, search_ms: record.summary.search_ms_median };
-        let cost = (engine.cost)(shape);
+        let cost = (engine.cost)(shape, kind(engine, Some(&record.device)));
         self.change(|known| known.rates.entry(key(engine, &record.device)).or_default().correct(&cost, shape, measured));
     }
 
@@ -113,6 +114,11 @@ impl Planner {
     fn lock(&self) -> MutexGuard<'_, Known> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The kind of device that an engine is predicted on; where none is known, or an old record names none, the one that it prefers.
+fn kind(engine: &Descriptor, device: Option<&DeviceInfo>) -> DeviceKind {
+    device.and_then(|device| device.id).map_or_else(|| registry::default_device(engine).kind(), DeviceId::kind)
 }
 
 /// The name under which an engine's rates on a device are saved. It leaves out what varies from run to run: clocks, load.

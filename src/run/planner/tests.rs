@@ -180,7 +180,7 @@ fn what_is_learned_is_kept_and_what_is_broken_is_not_read() {
     let first = Planner::at(file.clone());
     first.change(|known| {
         let rates = known.rates.entry(key(engine, &device)).or_default();
-        rates.fit(&[Trial { cost: (engine.cost)(&shape), took: Forecast { setup_ms: 1.0, search_ms: 1e4 } }]);
+        rates.fit(&[Trial { cost: (engine.cost)(&shape, engine.runs_on[0]), took: Forecast { setup_ms: 1.0, search_ms: 1e4 } }]);
         rates.calibrated = true;
     });
     let learned = first.forecast(engine, Some(&device), &shape);

@@ -52,19 +52,19 @@ impl App {
         for engine in registry::ENGINES {
             self.jobs.start(&PROBE, engine.id, move |_| {
                 let on = |device_id| {
-                    let device = engine.open_on(Some(device_id)).map(|engine| engine.device()).map_err(|error| error.to_string());
+                    let device = engine.open_on(device_id).map(|engine| engine.device()).map_err(|error| error.to_string());
                     EngineStatus { id: engine.id, device_id, device: Some(device) }
                 };
                 registry::devices(engine).into_iter().map(on).collect()
             });
         }
-        let unknown = |engine: &&'static Descriptor| EngineStatus { id: engine.id, device_id: engine.default_device(), device: None };
+        let unknown = |engine: &&'static Descriptor| EngineStatus { id: engine.id, device_id: registry::default_device(engine), device: None };
         self.session.engines = registry::ENGINES.iter().map(unknown).collect();
     }
 
     pub(in crate::app::shell) fn engine_probed(&mut self, id: EngineId, found: Outcome<Vec<EngineStatus>>) {
         let broken = |stopped: Stopped| {
-            let device_id = registry::find(id).map_or(DeviceId::Cpu, Descriptor::default_device);
+            let device_id = registry::find(id).map_or(DeviceId::Cpu, registry::default_device);
             vec![EngineStatus { id, device_id, device: Some(Err(stopped.to_string())) }]
         };
         found.unwrap_or_else(broken).into_iter().for_each(|status| self.session.note_engine(status));

@@ -37,7 +37,7 @@ pub static SPLIT: Descriptor = Descriptor {
     parameters: &[],
     is_exhaustive: true,
     twin_of: None,
-    cost: cost::cost,
+    cost: |shape, _| cost::cost(shape),
     traces: false,
     open: |device| Ok(Box::new(CudaSplit::open_on(device)?)),
 };

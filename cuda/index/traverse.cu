@@ -1,0 +1,23 @@
+// Entry points: traverse_k<K>_d<D>_<build>, D = 0 for any d. WARPSCOPE_K and WARPSCOPE_D choose what is compiled; WARPSCOPE_BUILDS
+// is a sum of 1 (timed) and 2 (counted).
+#include "index/traverse.cuh"
+
+namespace warpscope::index {
+
+// The largest K has many registers to keep: without a number of blocks the compiler aims at more than fit, and spills.
+#define WARPSCOPE_ENTRY(K, D, BUILD, TALLY)                                                       \
+    extern "C" __global__ void __launch_bounds__(TRAVERSE_WARPS * WARP, (K) >= 512 ? 4 : 1)       \
+        WARPSCOPE_TRAVERSE_ENTRY(K, D, BUILD)(const __grid_constant__ Traversal search) {         \
+        traverse<K / 32, D, TALLY>(search);                                                       \
+    }
+// Expands its arguments before they are pasted.
+#define WARPSCOPE_KERNEL(K, D, BUILD, TALLY) WARPSCOPE_ENTRY(K, D, BUILD, TALLY)
+
+#if WARPSCOPE_BUILDS & 1
+WARPSCOPE_KERNEL(WARPSCOPE_K, WARPSCOPE_D, timed, Unseen)
+#endif
+#if WARPSCOPE_BUILDS & 2
+WARPSCOPE_KERNEL(WARPSCOPE_K, WARPSCOPE_D, counted, Seen)
+#endif
+
+}  // namespace warpscope::index

@@ -1,0 +1,160 @@
+// A query's way through the tree: the nearest child first, and none that cannot hold a neighbour. Twin of
+// src/engines/index/traverse.rs.
+//
+// Scope: a warp a query, TRAVERSE_WARPS warps a block; warps never wait for one another.
+//
+//   traverse<R, D, Tally>(search)     R = K / 32; D = 2 or 3, or 0 for any other d; Tally = Unseen or Seen
+//
+// Shared memory: static, K + 32 HEIGHTS keys a warp.
+//
+// The caller launches a warp for every query of the launch, and has the tree's memory as Tree says.
+#pragma once
+
+#include "distance.cuh"
+#include "index/boxes.cuh"
+#include "index/interface.cuh"
+#include "key.cuh"
+#include "warp/candidate_buffer.cuh"
+#include "warp/lanes.cuh"
+#include "warp/reduce.cuh"
+
+namespace warpscope::index {
+
+// Nothing is added to the timed build.
+struct Unseen {
+    __device__ __forceinline__ void enter(WarpPhase) {}
+    __device__ __forceinline__ void appended(unsigned) {}
+    __device__ __forceinline__ void merged(unsigned, float) {}
+    __device__ __forceinline__ void node(unsigned) {}
+    __device__ __forceinline__ void leaf(unsigned) {}
+    __device__ __forceinline__ unsigned accessed() const { return 0; }
+    __device__ __forceinline__ void write(Visits*, unsigned) {}
+};
+
+// Every lane counts the same.
+struct Seen {
+    Visits visits = {};
+
+    __device__ __forceinline__ void enter(WarpPhase) {}
+    __device__ __forceinline__ void appended(unsigned count) { visits.candidates += count; }
+    __device__ __forceinline__ void merged(unsigned, float) { visits.merges += 1; }
+    __device__ __forceinline__ void node(unsigned children) {
+        visits.nodes += 1;
+        visits.left_out += children;
+    }
+    __device__ __forceinline__ void leaf(unsigned points) {
+        visits.leaves += 1;
+        visits.accessed += points;
+    }
+    __device__ __forceinline__ unsigned accessed() const { return visits.accessed; }
+    __device__ __forceinline__ void write(Visits* out, unsigned lane) {
+        visits.left_out -= visits.leaves + (visits.nodes - 1);
+        if (lane == 0) {
+            *out = visits;
+        }
+    }
+};
+
+// Looks at the children of a node: a group of boxes of a height.
+template <int D, class Tally>
+__device__ __forceinline__ Key enter(const Tree& tree, unsigned height, unsigned group, const float* query, unsigned lane, Tally& tally) {
+    tally.node(min(tree.boxes[height] - group * WARP, WARP));
+    return keys<D>(tree, tree.first_group[height] + group, query, lane);
+}
+
+// Filters the points of a leaf.
+template <int R, int D, class Tally>
+__device__ __forceinline__ void visit_leaf(const Tree& tree, unsigned leaf, const float* query, warp::Warp<R, Tally>& warp) {
+    unsigned d = D == 0 ? tree.d : D;
+    const float* point = tree.coordinates + static_cast<size_t>(leaf) * d * WARP + warp.lane;
+    float acc = 0.0f;
+#pragma unroll
+    for (unsigned j = 0; j < d; ++j) {
+        acc = add_squared_difference(point[j * WARP], query[j], acc);
+    }
+    unsigned first = leaf * WARP;
+    warp.tally.leaf(min(tree.n - first, WARP));
+    warp.filter_keys(key_of(acc, tree.positions[static_cast<size_t>(first) + warp.lane]), warp.tally.accessed());
+}
+
+// The smallest key of the warp.
+__device__ __forceinline__ Key minimum(Key key) {
+    unsigned distance = static_cast<unsigned>(key >> 32);
+    unsigned least = warp::reduce_min(distance);
+    unsigned position = warp::reduce_min(distance == least ? index_of(key) : 0xffffffffu);
+    return static_cast<Key>(least) << 32 | position;
+}
+
+// Searches the tree for one query; the warp ends with its neighbours.
+//
+// Depth first: of a node's children, which a lane each holds, the one of the smallest key comes next, as long as that is below
+// the k-th neighbour's. As soon as it is not, the others are left out together, and the search goes on in the node above. What is
+// still to be visited of the nodes above lies in `above`, a key a lane: a lane reads what it wrote itself, so no barrier is needed.
+template <int R, int D, class Tally>
+__device__ __forceinline__ void descend(const Tree& tree, const float* query, Key* above, warp::Warp<R, Tally>& warp) {
+    unsigned lane = warp.lane;
+    unsigned height = tree.top, group = 0;
+    Key child = enter<D>(tree, height, group, query, lane, warp.tally);
+    while (true) {
+        Key nearest = minimum(child);
+        if (nearest >= warp.last) {
+            if (height == tree.top) {
+                break;
+            }
+            height += 1;
+            group /= WARP;
+            child = above[height * WARP + lane];
+            continue;
+        }
+        // No two children have the same key, as no two hold the same point.
+        bool mine = child == nearest;
+        unsigned next = group * WARP + __ffs(__ballot_sync(ALL_LANES, mine)) - 1;
+        child = mine ? PADDING : child;
+        if (height == 0) {
+            visit_leaf<R, D>(tree, next, query, warp);
+        } else {
+            above[height * WARP + lane] = child;
+            height -= 1;
+            group = next;
+            child = enter<D>(tree, height, group, query, lane, warp.tally);
+        }
+    }
+    warp.finish(warp.tally.accessed());
+}
+
+template <int R, int D, class Tally>
+__device__ __forceinline__ void traverse(const Traversal& search) {
+    __shared__ Key buffers[TRAVERSE_WARPS][WARP * R];
+    __shared__ Key above[TRAVERSE_WARPS][HEIGHTS * WARP];
+    __shared__ float rows[TRAVERSE_WARPS][D == 0 ? MOST_DIMS : 1];
+    unsigned number = threadIdx.x / WARP;
+    unsigned turn = blockIdx.x * TRAVERSE_WARPS + number;
+    if (turn >= search.query_count) {
+        return;
+    }
+    unsigned in_launch = search.order == nullptr ? turn : search.order[turn];
+    size_t query = search.first_query + in_launch;
+    unsigned d = D == 0 ? search.tree.d : D;
+    const float* from = search.queries + query * d;
+    warp::Warp<R, Tally> warp;
+    warp.start(buffers[number], search.k);
+    if constexpr (D == 0) {
+        if (warp.lane < d) {
+            rows[number][warp.lane] = from[warp.lane];
+        }
+        // Every lane reads what others wrote.
+        __syncwarp();
+        descend<R, D>(search.tree, rows[number], above[number], warp);
+    } else {
+        float row[D];
+#pragma unroll
+        for (int j = 0; j < D; ++j) {
+            row[j] = from[j];
+        }
+        descend<R, D>(search.tree, row, above[number], warp);
+    }
+    warp.write(search.indices + query * search.k, search.squared_distances + query * search.k);
+    warp.tally.write(search.visits + in_launch, warp.lane);
+}
+
+}  // namespace warpscope::index

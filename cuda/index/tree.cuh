@@ -1,0 +1,87 @@
+// The tree: points in Morton order, in leaves of 32, under an implicit 32-ary hierarchy of boxes. Twin of
+// src/engines/index/tree.rs, which says how it is numbered.
+//
+// A warp makes a box, whatever height: of a leaf's points, or of a group of boxes. The caller launches a warp for every box of the
+// height, the padding of its last group included, in blocks of BUILD_THREADS threads, from the lowest height to the highest.
+#pragma once
+
+#include "index/interface.cuh"
+#include "key.cuh"
+#include "warp/reduce.cuh"
+
+namespace warpscope::index {
+
+__device__ __forceinline__ float least(float value) {
+#pragma unroll
+    for (unsigned stride = WARP / 2; stride > 0; stride /= 2) {
+        value = fminf(value, __shfl_xor_sync(ALL_LANES, value, stride));
+    }
+    return value;
+}
+
+// Column `lane` of a group's corners.
+struct Box {
+    float* corners;
+    unsigned* smallest;
+    unsigned d;
+
+    __device__ __forceinline__ Box(const Tree& tree, unsigned height, unsigned box) : d(tree.d) {
+        size_t group = tree.first_group[height] + box / WARP;
+        corners = tree.corners + group * 2 * d * WARP + box % WARP;
+        smallest = tree.smallest + group * WARP + box % WARP;
+    }
+    __device__ __forceinline__ void write(unsigned axis, float low, float high) const {
+        corners[axis * WARP] = low;
+        corners[(d + axis) * WARP] = high;
+    }
+};
+
+// Bounds a leaf, whose points it brings together: a point a lane.
+__device__ __forceinline__ void bound_points(const Growth& growth, unsigned leaf, unsigned lane) {
+    const Tree& tree = growth.tree;
+    Box box(tree, 0, leaf);
+    unsigned at = leaf * WARP + lane;
+    bool there = at < tree.n;
+    bool exists = leaf < tree.boxes[0];
+    unsigned position = there ? growth.order[at] : 0xffffffffu;
+    if (exists) {
+        tree.positions[at] = position;
+    }
+    for (unsigned j = 0; j < tree.d; ++j) {
+        float value = there ? growth.rows[static_cast<size_t>(position) * tree.d + j] : infinite_distance();
+        if (exists) {
+            tree.coordinates[(static_cast<size_t>(leaf) * tree.d + j) * WARP + lane] = value;
+        }
+        float low = least(value), high = -least(there ? -value : infinite_distance());
+        if (lane == 0) {
+            box.write(j, low, high);
+        }
+    }
+    unsigned smallest = warp::reduce_min(position);
+    if (lane == 0) {
+        *box.smallest = smallest;
+    }
+}
+
+// Bounds a group of boxes of the height below, padding among them: a box a lane.
+__device__ __forceinline__ void bound_boxes(const Growth& growth, unsigned number, unsigned lane) {
+    const Tree& tree = growth.tree;
+    unsigned height = growth.height;
+    Box box(tree, height, number);
+    bool exists = number < tree.boxes[height];
+    size_t group = tree.first_group[height - 1] + number;
+    const float* corners = tree.corners + group * 2 * tree.d * WARP + lane;
+    for (unsigned j = 0; j < tree.d; ++j) {
+        float low = least(exists ? corners[j * WARP] : infinite_distance());
+        float high = -least(exists ? -corners[(tree.d + j) * WARP] : infinite_distance());
+        if (lane == 0) {
+            box.write(j, low, high);
+        }
+    }
+    unsigned smallest = warp::reduce_min(exists ? tree.smallest[group * WARP + lane] : 0xffffffffu);
+    if (lane == 0) {
+        *box.smallest = smallest;
+    }
+}
+
+}  // namespace warpscope::index

@@ -1,0 +1,168 @@
+//! The tree in device memory, and the launches that build it.
+
+use std::sync::Arc;
+
+use cudarc::driver::sys::CUdeviceptr;
+use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DriverError, LaunchConfig, PushKernelArg};
+
+use super::interface::{BUILD_THREADS, Frame, Growth, HEIGHTS, Tree, index_entry};
+use super::sort::{Scratch, Sorter};
+use crate::engines::cuda::device::kernels::Kernels;
+use crate::engines::cuda::device::units::Unit;
+use crate::engines::index::Frame as HostFrame;
+
+/// Lanes of a warp: points of a leaf, boxes of a group.
+const WARP: usize = 32;
+
+/// The tree over points on a device, in the form cached with them.
+pub struct DeviceTree {
+    pub frame: HostFrame,
+    low: CudaSlice<f32>,
+    coordinates: CudaSlice<f32>,
+    positions: CudaSlice<u32>,
+    corners: CudaSlice<f32>,
+    smallest: CudaSlice<u32>,
+    n: usize,
+    d: usize,
+}
+
+/// How a tree over n points is laid out.
+struct Layout {
+    leaves: usize,
+    /// Boxes of each height, without the padding; 0 above the top.
+    boxes: [u32; HEIGHTS as usize],
+    first_group: [u32; HEIGHTS as usize],
+    top: usize,
+    groups: usize,
+}
+
+impl Layout {
+    fn new(n: usize) -> Self {
+        let leaves = n.div_ceil(WARP);
+        let (mut boxes, mut first_group) = ([0; HEIGHTS as usize], [0; HEIGHTS as usize]);
+        let (mut top, mut groups, mut count) = (0, 0, leaves);
+        loop {
+            (boxes[top], first_group[top]) = (count as u32, groups as u32);
+            groups += count.div_ceil(WARP);
+            if count <= WARP {
+                return Self { leaves, boxes, first_group, top, groups };
+            }
+            (top, count) = (top + 1, count.div_ceil(WARP));
+        }
+    }
+}
+
+/// The kernels that build a tree.
+pub struct Grower {
+    leaves: CudaFunction,
+    boxes: CudaFunction,
+}
+
+impl Grower {
+    /// # Errors
+    /// Why there are no kernels.
+    pub fn load(kernels: &mut Kernels) -> Result<Self, String> {
+        let mut step = |name: &str| kernels.function(Unit::new(super::BUILD, 0, 0), &index_entry(name));
+        Ok(Self { leaves: step("leaves")?, boxes: step("boxes")? })
+    }
+}
+
+impl DeviceTree {
+    /// Bytes of a tree over n points in d dimensions.
+    pub fn bytes(n: usize, d: usize) -> u64 {
+        let layout = Layout::new(n);
+        4 * (layout.leaves * WARP * (d + 1) + layout.groups * WARP * (2 * d + 1) + d) as u64
+    }
+
+    /// Reserves its memory.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn reserve(stream: &Arc<CudaStream>, frame: HostFrame, n: usize) -> Result<Self, DriverError> {
+        let (d, layout) = (frame.low.len(), Layout::new(n));
+        let low = stream.clone_htod(&frame.low)?;
+        // SAFETY: uninitialised memory, written before it is read.
+        unsafe {
+            Ok(Self {
+                frame,
+                low,
+                coordinates: stream.alloc(layout.leaves * d * WARP)?,
+                positions: stream.alloc(layout.leaves * WARP)?,
+                corners: stream.alloc(layout.groups * 2 * d * WARP)?,
+                smallest: stream.alloc(layout.groups * WARP)?,
+                n,
+                d,
+            })
+        }
+    }
+
+    /// The frame as kernels have it.
+    pub fn device_frame(&self, stream: &Arc<CudaStream>) -> Frame {
+        Frame { low: self.low.device_ptr(stream).0, scale: self.frame.scale, bits: self.frame.bits }
+    }
+
+    /// The tree as kernels have it.
+    pub fn arguments(&self, stream: &Arc<CudaStream>) -> Tree {
+        let layout = Layout::new(self.n);
+        Tree {
+            coordinates: self.coordinates.device_ptr(stream).0,
+            positions: self.positions.device_ptr(stream).0,
+            corners: self.corners.device_ptr(stream).0,
+            smallest: self.smallest.device_ptr(stream).0,
+            first_group: layout.first_group,
+            boxes: layout.boxes,
+            top: layout.top as u32,
+            n: self.n as u32,
+            d: self.d as u32,
+        }
+    }
+
+    /// Builds the tree over n rows, which are on the device.
+    ///
+    /// # Safety
+    /// `rows` is the address of n rows of d numbers.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub unsafe fn grow(
+        &mut self,
+        stream: &Arc<CudaStream>,
+        sorter: &Sorter,
+        grower: &Grower,
+        scratch: &mut Scratch,
+        rows: CUdeviceptr,
+    ) -> Result<(), DriverError> {
+        // SAFETY: as the caller says; the frame's axes are on the device.
+        let order = unsafe { sorter.sort(stream, scratch, rows, self.n, self.d, self.device_frame(stream)) }?;
+        // The kernels write to these.
+        let _ = (self.coordinates.device_ptr_mut(stream), self.positions.device_ptr_mut(stream));
+        let _ = (self.corners.device_ptr_mut(stream), self.smallest.device_ptr_mut(stream));
+        let tree = self.arguments(stream);
+        for height in 0..=tree.top {
+            let function = if height == 0 { &grower.leaves } else { &grower.boxes };
+            let boxes = tree.boxes[height as usize].next_multiple_of(WARP as u32);
+            let grid = boxes.div_ceil(BUILD_THREADS / WARP as u32);
+            let config = LaunchConfig { grid_dim: (grid, 1, 1), block_dim: (BUILD_THREADS, 1, 1), shared_mem_bytes: 0 };
+            let growth = Growth { rows, order, tree, height };
+            // SAFETY: `Growth` is the kernels' parameter, and its buffers are as long as the layout says.
+            unsafe { stream.launch_builder(function).arg(&growth).launch(config) }?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn heights_hold_a_box_for_each_group_below() {
+        for (n, boxes) in [(1, vec![1]), (32, vec![1]), (33, vec![2]), (1024, vec![32]), (1025, vec![33, 2]), (1_000_000, vec![31_250, 977, 31])] {
+            let layout = Layout::new(n);
+            assert_eq!((layout.boxes[..=layout.top].to_vec(), layout.leaves), (boxes, n.div_ceil(WARP)), "{n} points");
+        }
+        let most = Layout::new(u32::MAX as usize);
+        assert_eq!(most.top + 1, HEIGHTS as usize);
+        assert!(most.first_group.is_sorted() && most.groups > most.first_group[most.top] as usize);
+    }
+}

@@ -1,0 +1,181 @@
+//! The launches that search the tree.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use cudarc::driver::{CudaFunction, CudaSlice, DevicePtr, DevicePtrMut, DriverError, LaunchConfig, PushKernelArg};
+
+use super::grow::{DeviceTree, Grower};
+use super::interface::{TRAVERSE_WARPS, Traversal, Visits, traverse_entry};
+use super::sort::{Scratch, Sorter};
+use crate::engines::cuda::Cuda;
+use crate::engines::cuda::device::memory::Memory;
+use crate::engines::cuda::device::points::{self, Form};
+use crate::engines::cuda::device::units::{Unit, build_name};
+use crate::engines::index::{self, BVH, MEASURES};
+use crate::engines::lockstep::registers_for;
+use crate::knn::{Answer, Build, EngineError, MAX_COUNTED_CHUNK, Neighbors, Problem, Search, SetupPhase};
+
+/// Fewer queries are searched in the order that they come in: sorting them would take longer than they do.
+const WORTH_SORTING: usize = 4096;
+
+/// A problem loaded into device memory.
+pub struct BvhSearch<'a> {
+    cuda: &'a mut Cuda,
+    memory: Memory,
+    tree: Arc<DeviceTree>,
+    sorter: Sorter,
+    /// For the queries of a launch.
+    scratch: Option<Scratch>,
+    traverse: [(Build, CudaFunction); 2],
+    visits: Option<CudaSlice<Visits>>,
+    setup_ms: Vec<(SetupPhase, f64)>,
+    /// Queries and build of the last launch.
+    last: (Range<usize>, Build),
+}
+
+impl<'a> BvhSearch<'a> {
+    /// Reserves memory, uploads the problem and builds the tree.
+    ///
+    /// # Errors
+    /// [`EngineError::Memory`] before anything is reserved, [`EngineError::Device`].
+    pub fn new(cuda: &'a mut Cuda, problem: &Problem) -> Result<Self, EngineError> {
+        let (n, d, q) = (problem.n(), problem.dims(), problem.q());
+        let unavailable = |why| EngineError::Unavailable { engine: BVH.id, why };
+        let sorter = Sorter::load(&mut cuda.kernels).map_err(unavailable)?;
+        let grower = Grower::load(&mut cuda.kernels).map_err(unavailable)?;
+        let capacity = 32 * registers_for(problem.k(), 32) as u32;
+        let dims = if d == 2 || d == 3 { d as u32 } else { 0 };
+        let unit = Unit::new(super::TRAVERSE, capacity, dims);
+        let mut kernel = |build| {
+            let function = cuda.kernels.function(unit.of_build(build), &traverse_entry(capacity, dims, build_name(build)));
+            function.map(|function| (build, function)).map_err(unavailable)
+        };
+        let traverse = [kernel(Build::Timed)?, kernel(Build::Counted)?];
+
+        let there = problem.cache().get(cuda.device_id, |_: &DeviceTree| true);
+        let growing = if there.is_some() { 0 } else { DeviceTree::bytes(n, d) + Scratch::bytes(n) };
+        let searching = if q < WORTH_SORTING { 0 } else { Scratch::bytes(q) } + (q.min(MAX_COUNTED_CHUNK) * size_of::<Visits>()) as u64;
+        let mut memory = Memory::reserve(cuda, problem, Form::Rows, points::row_floats(n, d, 1), growing + searching)?;
+        let rows = |cuda: &mut Cuda, points: &mut CudaSlice<f32>| points::upload_rows(&cuda.stream, problem.points(), points);
+        memory.upload(cuda, problem, rows).map_err(|error| cuda.failed(error))?;
+        let mut setup_ms = vec![(SetupPhase::Upload, memory.upload_ms)];
+        let tree = match there {
+            Some(tree) => tree,
+            None => {
+                let (tree, ms) = grow(cuda, &memory, &sorter, &grower, problem).map_err(|error| cuda.failed(error))?;
+                setup_ms.push((SetupPhase::BuildIndex, ms));
+                problem.cache().insert(cuda.device_id, Arc::clone(&tree));
+                tree
+            }
+        };
+        Ok(Self { cuda, memory, tree, sorter, scratch: None, traverse, visits: None, setup_ms, last: (0..0, Build::Timed) })
+    }
+
+    fn launch(&mut self, queries: &Range<usize>, build: Build) -> Result<f64, DriverError> {
+        let stream = &self.cuda.stream.clone();
+        let (count, d) = (queries.len(), self.memory.d);
+        if count >= WORTH_SORTING && self.scratch.as_ref().is_none_or(|scratch| scratch.len() < count) {
+            // Free the old one first.
+            self.scratch = None;
+            self.scratch = Some(Scratch::reserve(stream, count)?);
+        }
+        if build == Build::Counted && self.visits.as_ref().is_none_or(|visits| visits.len() < count) {
+            self.visits = None;
+            self.visits = Some(stream.alloc_zeros(count)?);
+        }
+        let memory = &mut self.memory;
+        memory.timer.start(stream)?;
+        let rows = memory.queries.device_ptr(stream).0;
+        let order = match &mut self.scratch {
+            Some(scratch) if count >= WORTH_SORTING => {
+                let first = rows + 4 * (queries.start * d) as u64;
+                // SAFETY: the queries of this range are on the device.
+                unsafe { self.sorter.sort(stream, scratch, first, count, d, self.tree.device_frame(stream)) }?
+            }
+            _ => 0,
+        };
+        let arguments = Traversal {
+            tree: self.tree.arguments(stream),
+            queries: rows,
+            order,
+            k: memory.k as u32,
+            first_query: queries.start as u32,
+            query_count: count as u32,
+            indices: memory.indices.device_ptr_mut(stream).0,
+            squared_distances: memory.squared_distances.device_ptr_mut(stream).0,
+            visits: self.visits.as_mut().map_or(0, |visits| visits.device_ptr_mut(stream).0),
+        };
+        let config = LaunchConfig {
+            grid_dim: ((count as u32).div_ceil(TRAVERSE_WARPS), 1, 1),
+            block_dim: (TRAVERSE_WARPS * 32, 1, 1),
+            shared_mem_bytes: 0,
+        };
+        let (_, kernel) = self.traverse.iter().find(|(of, _)| *of == build).expect("both builds are loaded with the problem");
+        // SAFETY: `Traversal` is the kernel's parameter; its pointers are to this search's buffers, which are as long as it says.
+        unsafe { stream.launch_builder(kernel).arg(&arguments).launch(config) }?;
+        memory.timer.stop(stream)
+    }
+}
+
+/// Builds the tree over points that are on the device, and measures how long that takes.
+fn grow(cuda: &Cuda, memory: &Memory, sorter: &Sorter, grower: &Grower, problem: &Problem) -> Result<(Arc<DeviceTree>, f64), DriverError> {
+    let stream = &cuda.stream;
+    let frame = index::Frame::new(problem.points(), problem.dims());
+    let mut tree = DeviceTree::reserve(stream, frame, problem.n())?;
+    let mut scratch = Scratch::reserve(stream, problem.n())?;
+    let rows = memory.points.floats.device_ptr(stream).0;
+    memory.timer.start(stream)?;
+    // SAFETY: the points are on the device, row by row.
+    unsafe { tree.grow(stream, sorter, grower, &mut scratch, rows) }?;
+    let ms = memory.timer.stop(stream)?;
+    Ok((Arc::new(tree), ms))
+}
+
+impl Search for BvhSearch<'_> {
+    fn setup_ms(&self) -> Vec<(SetupPhase, f64)> {
+        self.setup_ms.clone()
+    }
+
+    fn resident(&self) -> bool {
+        self.memory.resident && self.setup_ms.len() == 1
+    }
+
+    fn first_chunk(&self) -> usize {
+        1 << 16
+    }
+
+    fn chunk_unit(&self) -> usize {
+        1024
+    }
+
+    fn first_work(&self) -> u64 {
+        200_000_000_000
+    }
+
+    fn search(&mut self, queries: Range<usize>, build: Build) -> Result<f64, EngineError> {
+        debug_assert!(queries.start < queries.end && queries.end <= self.memory.q);
+        let build = if build == Build::Timed { build } else { Build::Counted };
+        let ms = self.launch(&queries, build).map_err(|error| self.cuda.failed(error))?;
+        self.last = (queries, build);
+        Ok(ms)
+    }
+
+    fn download(&mut self, neighbors: &mut Neighbors) -> Result<f64, EngineError> {
+        self.memory.download(&self.cuda.stream, neighbors).map_err(|error| self.cuda.failed(error))
+    }
+
+    fn collect(&mut self, answer: &mut Answer) -> Result<(), EngineError> {
+        let (queries, build) = self.last.clone();
+        let (Some(visits), Build::Counted) = (&self.visits, build) else { return Ok(()) };
+        let stream = &self.cuda.stream;
+        let copy = || -> Result<_, DriverError> {
+            let visits = stream.clone_dtoh(&visits.slice(..queries.len()))?;
+            stream.synchronize()?;
+            Ok(visits)
+        };
+        let visits = copy().map_err(|error| self.cuda.failed(error))?;
+        answer.measured.extend(&MEASURES, visits.into_iter().map(bytemuck::cast));
+        Ok(())
+    }
+}

@@ -1,0 +1,119 @@
+//! The radix sort of points, and of queries, by their Morton codes.
+
+use std::sync::Arc;
+
+use cudarc::driver::sys::CUdeviceptr;
+use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtrMut, DriverError, LaunchConfig, PushKernelArg};
+
+use super::interface::{BUILD_THREADS, Codes, Frame, Pass, SORT_BITS, SORT_ITEMS, SORT_THREADS, index_entry};
+use crate::engines::cuda::device::kernels::Kernels;
+use crate::engines::cuda::device::units::Unit;
+
+/// Keys in a block's tile.
+const TILE: usize = (SORT_THREADS * SORT_ITEMS) as usize;
+
+/// Digits of a pass.
+const DIGITS: usize = 1 << SORT_BITS;
+
+/// The kernels of the sort.
+pub struct Sorter {
+    codes: CudaFunction,
+    count: CudaFunction,
+    scan: CudaFunction,
+    scatter: CudaFunction,
+}
+
+/// Device memory for sorting so many rows; the order comes out in it.
+pub struct Scratch {
+    codes: [CudaSlice<u64>; 2],
+    order: [CudaSlice<u32>; 2],
+    counts: CudaSlice<u32>,
+    totals: CudaSlice<u32>,
+}
+
+impl Scratch {
+    /// Bytes for sorting `count` rows.
+    pub fn bytes(count: usize) -> u64 {
+        (24 * count + 4 * DIGITS * (count.div_ceil(TILE) + 1)) as u64
+    }
+
+    /// # Errors
+    /// The driver's.
+    pub fn reserve(stream: &Arc<CudaStream>, count: usize) -> Result<Self, DriverError> {
+        // SAFETY: uninitialised memory, written before it is read.
+        unsafe {
+            Ok(Self {
+                codes: [stream.alloc(count)?, stream.alloc(count)?],
+                order: [stream.alloc(count)?, stream.alloc(count)?],
+                counts: stream.alloc(DIGITS * count.div_ceil(TILE))?,
+                totals: stream.alloc(DIGITS)?,
+            })
+        }
+    }
+
+    /// How many rows it is for.
+    pub fn len(&self) -> usize {
+        self.codes[0].len()
+    }
+}
+
+impl Sorter {
+    /// # Errors
+    /// Why there are no kernels.
+    pub fn load(kernels: &mut Kernels) -> Result<Self, String> {
+        let mut step = |name: &str| kernels.function(Unit::new(super::BUILD, 0, 0), &index_entry(name));
+        Ok(Self { codes: step("codes")?, count: step("count")?, scan: step("scan")?, scatter: step("scatter")? })
+    }
+
+    /// Sorts `count` rows of d coordinates by their codes in the frame; equal codes keep their order. Returns where in `scratch` the
+    /// rows' numbers are, which is also where they stay until the next sort.
+    ///
+    /// # Safety
+    /// `rows` is the address of `count` rows, and `frame.low` of d numbers.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub unsafe fn sort(
+        &self,
+        stream: &Arc<CudaStream>,
+        scratch: &mut Scratch,
+        rows: CUdeviceptr,
+        count: usize,
+        d: usize,
+        frame: Frame,
+    ) -> Result<CUdeviceptr, DriverError> {
+        debug_assert!(0 < count && count <= scratch.len());
+        let blocks = count.div_ceil(TILE) as u32;
+        let codes = scratch.codes.each_mut().map(|codes| codes.device_ptr_mut(stream).0);
+        let order = scratch.order.each_mut().map(|order| order.device_ptr_mut(stream).0);
+        let (counts, totals) = (scratch.counts.device_ptr_mut(stream).0, scratch.totals.device_ptr_mut(stream).0);
+
+        let arguments = Codes { rows, codes: codes[0], order: order[0], frame, count: count as u32, d: d as u32 };
+        let config = LaunchConfig { grid_dim: ((count as u32).div_ceil(BUILD_THREADS), 1, 1), block_dim: (BUILD_THREADS, 1, 1), shared_mem_bytes: 0 };
+        // SAFETY: `Codes` is the kernel's parameter, whose pointers cover `count` rows.
+        unsafe { stream.launch_builder(&self.codes).arg(&arguments).launch(config) }?;
+
+        let mut at = 0;
+        let bits = frame.bits * d as u32;
+        for shift in (0..bits).step_by(SORT_BITS as usize) {
+            let pass = Pass {
+                codes: codes[at],
+                order: order[at],
+                sorted_codes: codes[1 - at],
+                sorted_order: order[1 - at],
+                counts,
+                totals,
+                count: count as u32,
+                shift,
+                blocks,
+            };
+            for (function, grid) in [(&self.count, blocks), (&self.scan, DIGITS as u32), (&self.scatter, blocks)] {
+                let config = LaunchConfig { grid_dim: (grid, 1, 1), block_dim: (SORT_THREADS, 1, 1), shared_mem_bytes: 0 };
+                // SAFETY: `Pass` is the kernels' parameter; its pointers cover `count` keys and the counts of `blocks` tiles.
+                unsafe { stream.launch_builder(function).arg(&pass).launch(config) }?;
+            }
+            at = 1 - at;
+        }
+        Ok(order[at])
+    }
+}
